@@ -1,0 +1,65 @@
+# Apus. `make help` lists what there is; `make run` is the shortest way to see it.
+
+SHELL   := /bin/bash
+HOST    ?= 127.0.0.1
+PORT    ?= 8080
+PREFIX  ?= /usr/local
+TARGET  := $(or $(CARGO_TARGET_DIR),$(CURDIR)/target)
+RELEASE := $(TARGET)/release
+# A cargo that rustup installed for this user is found even where no profile was read.
+export PATH := $(PATH):$(HOME)/.cargo/bin
+
+.DEFAULT_GOAL := help
+.PHONY: help deps cargo build run test bench stubs docs check-stubs fmt install uninstall clean
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@echo
+	@echo "  HOST=$(HOST) PORT=$(PORT) for run, PREFIX=$(PREFIX) for install"
+
+run: build ## install what is missing, build, serve the demo application
+	@HOST=$(HOST) PORT=$(PORT) exec $(RELEASE)/apus run examples/demo/server.php
+
+build: deps ## build the module (apus.so) and the command (apus)
+	cargo build --release -p apus-php -p apus-cli
+	@ln -sf libapus.so $(RELEASE)/apus.so
+	@echo "built $(RELEASE)/apus.so and $(RELEASE)/apus"
+
+test: ## format, lints, rules of the tree, unit tests, phpt, end to end; counts at the end
+	@tools/test
+
+bench: build ## measure beside the peers (arguments: BENCH="--help")
+	@tools/install-packages bench
+	bench/run $(BENCH)
+
+stubs: build ## write php/apus.stub.php anew, from the built module
+	$(RELEASE)/apus stubs > $(TARGET)/apus.stub.php
+	@mv $(TARGET)/apus.stub.php php/apus.stub.php
+
+check-stubs: build ## fail when php/apus.stub.php is not what the module says
+	$(RELEASE)/apus stubs --check php/apus.stub.php
+
+docs: cargo ## write docs/options.md anew, and the measured table of README.md
+	APUS_UPDATE_DOCS=1 cargo test -q -p apus-options the_reference_page_is_the_table
+	@tools/bench-table
+
+fmt: cargo ## format the Rust sources
+	cargo fmt --all
+
+install: build ## install apus and apus.so under PREFIX
+	install -D -m 755 $(RELEASE)/apus $(DESTDIR)$(PREFIX)/bin/apus
+	install -D -m 644 $(RELEASE)/libapus.so $(DESTDIR)$(PREFIX)/lib/apus/apus.so
+	@echo "apus finds its module by itself; for plain php: php -d extension=$(PREFIX)/lib/apus/apus.so"
+
+uninstall: ## remove what install put under PREFIX
+	rm -f $(DESTDIR)$(PREFIX)/bin/apus $(DESTDIR)$(PREFIX)/lib/apus/apus.so
+	-rmdir $(DESTDIR)$(PREFIX)/lib/apus
+
+clean: ## remove what was built
+	cargo clean
+
+deps: cargo
+	@tools/install-packages build
+
+cargo:
+	@command -v cargo > /dev/null || { echo "cargo is missing: install Rust 1.90 or newer with rustup" >&2; exit 1; }

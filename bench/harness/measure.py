@@ -1,0 +1,156 @@
+"""One contender under one load: start, verify, warm up, measure, stop."""
+
+import http.client
+import os
+import shutil
+import socket
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+
+from . import load, procs
+from .contenders import Contender, environment, fill
+from .scenarios import ECHO_BYTES, ROUTES, UPLOAD_BYTES, Scenario
+from .verify import WrongAnswer, verify
+
+START_SECONDS = 15.0
+SETTLE_SECONDS = 15.0
+WARM_UP_SECONDS = 0.3
+# Below the ephemeral range, so that no client connection of the last run holds the port.
+PORTS = range(20_000, 30_000)
+
+
+class StartFailed(Exception):
+    """The server did not start, or gave a wrong answer; with the end of its log."""
+
+
+@dataclass(frozen=True)
+class Cores:
+    server: int
+    client: int
+
+
+class Bench:
+    """The scratch directory and the posted files; one contender runs at a time."""
+
+    def __init__(self, scratch: Path, cores: Cores):
+        self._cores = cores
+        self._scratch = Path(tempfile.mkdtemp(prefix="apus-bench-", dir=scratch))
+        # Servers that give up root must reach the run directory and write where the bodies are kept.
+        self._scratch.chmod(0o755)
+        random = Random(1)
+        self._upload, self._echo = random.randbytes(UPLOAD_BYTES), random.randbytes(ECHO_BYTES)
+        self._bodies = {"upload": self._scratch / "upload.bin", "echo": self._scratch / "echo.bin"}
+        self._bodies["upload"].write_bytes(self._upload)
+        self._bodies["echo"].write_bytes(self._echo)
+        self._port = PORTS[os.getpid() % 5000]
+
+    def close(self) -> None:
+        shutil.rmtree(self._scratch, ignore_errors=True)
+
+    def measure(self, contender: Contender, scenario: Scenario, seconds: int) -> dict:
+        run, files = self._directories()
+        port = self._free_port()
+        tokens = {
+            **contender.tokens(),
+            "RUN": str(run),
+            "FILES": str(files),
+            "PORT": str(port),
+            "CHILDREN": str(scenario.concurrency + 16),
+        }
+        contender.render(run, tokens)
+        env = environment({name: fill(value, tokens) for name, value in contender.env.items()})
+        group = procs.Group(self._cores.server, env, run, run / "log")
+        try:
+            for argv in contender.start:
+                group.start([fill(word, tokens) for word in argv])
+            _await_answer(group, port)
+            verify(port, files, self._upload, self._echo)
+            return self._under_load(group, scenario, port, seconds)
+        except (OSError, StartFailed, WrongAnswer) as error:
+            raise StartFailed(f"{error}\n{group.log_tail()}".rstrip()) from error
+        finally:
+            group.stop()
+            shutil.rmtree(run, ignore_errors=True)
+
+    def _under_load(self, group: procs.Group, scenario: Scenario, port: int, seconds: int) -> dict:
+        body = self._bodies[scenario.route] if ROUTES[scenario.route].body_bytes else None
+        load.warm_up(scenario, port, self._cores.client, body, WARM_UP_SECONDS)
+        _settle(group)
+        core_before, cpu_before = procs.core_busy_ticks(self._cores.server), procs.cpu_seconds(group.tree())
+        began = time.monotonic()
+        figures = load.run(scenario, port, self._cores.client, body, scenario.seconds(seconds), self._scratch)
+        elapsed = time.monotonic() - began
+        stats = group.tree()
+        cpu = procs.cpu_seconds(stats) - cpu_before
+        busy = (procs.core_busy_ticks(self._cores.server) - core_before) / procs.TICKS_PER_SECOND
+        rss, pss = procs.memory_kib(stats)
+        return {
+            **figures.record(),
+            "rps": figures.requests / figures.seconds if figures.seconds else 0.0,
+            "cpu_us": cpu / figures.requests * 1e6 if figures.requests else None,
+            "server_cpu": cpu,
+            "server_load": cpu / elapsed,
+            "client_load": figures.client_cpu / elapsed,
+            # What others took of the server's core meanwhile: not zero means that the machine was not quiet.
+            "foreign_load": max(0.0, busy - cpu) / elapsed,
+            "rss_kib": rss,
+            "pss_kib": pss,
+            "processes": len(stats),
+        }
+
+    def _directories(self) -> tuple[Path, Path]:
+        run = Path(tempfile.mkdtemp(prefix="run-", dir=self._scratch))
+        run.chmod(0o755)
+        files = run / "files"
+        files.mkdir()
+        files.chmod(0o777 if os.getuid() == 0 else 0o700)
+        return run, files
+
+    def _free_port(self) -> int:
+        """A new port for each run: its address pairs have no connection left in TIME-WAIT."""
+        for _ in PORTS:
+            self._port = self._port + 1 if self._port + 1 in PORTS else PORTS.start
+            with socket.socket() as probe:
+                try:
+                    probe.bind(("127.0.0.1", self._port))
+                    return self._port
+                except OSError:
+                    continue
+        raise StartFailed("no free port between 20000 and 29999")
+
+
+def _await_answer(group: procs.Group, port: int) -> None:
+    """A listening port is not enough: nginx listens before php-fpm does, and answers 502 until then."""
+    deadline = time.monotonic() + START_SECONDS
+    last = "does not listen"
+    while time.monotonic() < deadline:
+        if group.ended():
+            raise StartFailed("the server ended at once")
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=2)
+        try:
+            connection.request("GET", "/")
+            answer = connection.getresponse()
+            if answer.status == 200:
+                return
+            last = f"answers {answer.status}"
+        except (OSError, http.client.HTTPException) as error:
+            last = f"does not answer ({error})"
+        finally:
+            connection.close()
+        time.sleep(0.01)
+    raise StartFailed(f"after {START_SECONDS:.0f} s the server {last}")
+
+
+def _settle(group: procs.Group) -> None:
+    """Returns when the tree has stopped forking and using CPU: start-up is not what is measured."""
+    deadline = time.monotonic() + SETTLE_SECONDS
+    before = group.tree()
+    while time.monotonic() < deadline:
+        time.sleep(0.05)
+        now = group.tree()
+        if len(now) == len(before) and procs.cpu_seconds(now) - procs.cpu_seconds(before) <= 0.01:
+            return
+        before = now

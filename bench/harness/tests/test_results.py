@@ -1,0 +1,88 @@
+"""Medians, ratios, aims and what is rendered from them."""
+
+import tempfile
+import unittest
+import xml.etree.ElementTree as xml
+from pathlib import Path
+
+from harness import chart, report
+from harness.results import Results, dated_path
+
+
+def run(rps=1000.0, cpu_us=10.0, errors=0, client_load=0.5) -> dict:
+    return {
+        "requests": 1000, "seconds": 1.0, "rps": rps, "cpu_us": cpu_us, "p50_us": 300, "p99_us": 900, "max_us": 2000,
+        "errors": {"connect": errors}, "server_load": 1.0, "client_load": client_load, "foreign_load": 0.0,
+        "rss_kib": 2048, "pss_kib": 1024, "processes": 1,
+    }  # fmt: skip
+
+
+def results(runs: dict) -> Results:
+    concurrency = {"hello-c64": 64, "hello-c1000": 1000, "json-c64-close": 64}
+    return Results({
+        "format": 1, "date": "2026-01-02", "commit": "",
+        "machine": {"cpu": "a <cpu>", "cores": 4, "kernel": "6", "wrk": "wrk 4", "scratch": "ext4"},
+        "options": {"rounds": 3, "seconds": 1, "server_core": 2, "client_core": 3},
+        "contenders": {name: {"title": name.title(), "version": ""} for name in ("apus", "floor", "fasthttp", "node")},
+        "absent": {"swoole": "SWOOLE_SO is not set"},
+        "failed": {"node in hello-c64": "wrong answer\nlog"},
+        "scenarios": [
+            {"name": name, "title": name, "concurrency": concurrency[name], "keep_alive": True} for name in runs
+        ],
+        "runs": runs,
+    })  # fmt: skip
+
+
+class Aims(unittest.TestCase):
+    def test_states(self):
+        found = results({
+            "hello-c64": {
+                "apus": [run(cpu_us=9.0), run(cpu_us=10.0), run(cpu_us=30.0)],
+                "floor": [run(cpu_us=8.0)],
+                "fasthttp": [run(cpu_us=11.0)],
+            },
+            "json-c64-close": {"apus": [run(rps=2000.0)], "node": [run(rps=1000.0)]},
+            "hello-c1000": {"apus": [run(errors=0), run(errors=2)]},
+        })  # fmt: skip
+        states = [aim.state for aim in found.aims()]
+        self.assertEqual(states, ["met", "not met", "not measured", "not met", "not met"])
+        self.assertEqual(found.aims()[0].value, 1.25)
+        self.assertEqual(found.aims()[4].value, 2)
+
+    def test_nothing_measured(self):
+        self.assertEqual({aim.state for aim in results({}).aims()}, {"not measured"})
+
+
+class Rendered(unittest.TestCase):
+    def setUp(self):
+        self.results = results({"hello-c64": {"apus": [run(client_load=1.0)], "floor": [run(cpu_us=None)]}})
+
+    def test_markdown(self):
+        text = report.markdown(self.results, "latest.svg")
+        self.assertIn("| Apus | 1,000* | 10.0 |  | 0.30 | 0.90 | 0 | 2.0 | 1.0 |", text)
+        self.assertIn("| Floor | 1,000 |  |", text)
+        self.assertIn("Not measured: swoole (SWOOLE_SO is not set).", text)
+        self.assertIn("Failed: node in hello-c64 (wrong answer).", text)
+
+    def test_chart_is_well_formed(self):
+        drawing = xml.fromstring(chart.svg(self.results))
+        bars = [node for node in drawing.iter("{http://www.w3.org/2000/svg}rect") if node.get("rx")]
+        self.assertEqual(len(bars), 3)
+
+    def test_empty_chart(self):
+        xml.fromstring(chart.svg(results({})))
+
+
+class Files(unittest.TestCase):
+    def test_no_run_overwrites_another(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            for expected in ("2026-01-02-bench.json", "2026-01-02-bench-2.json", "2026-01-02-bench-3.json"):
+                path = dated_path(folder, "2026-01-02", "bench")
+                self.assertEqual(path.name, expected)
+                results({}).save(path)
+                self.assertEqual(Results.load(path).document["date"], "2026-01-02")
+
+
+if __name__ == "__main__":
+    unittest.main()

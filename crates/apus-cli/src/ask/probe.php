@@ -1,0 +1,19 @@
+<?php
+// What the command has to know of a php binary; run with `php -r`. The mark keeps it apart from whatever else is printed.
+$opcache = extension_loaded('Zend OPcache') ? @opcache_get_status(false) : false;
+echo "\x1eAPUS", json_encode([
+    'version' => PHP_VERSION,
+    'version_id' => PHP_VERSION_ID,
+    'zts' => (bool) PHP_ZTS,
+    'debug' => (bool) PHP_DEBUG,
+    'int_size' => PHP_INT_SIZE,
+    'extension_dir' => ini_get('extension_dir'),
+    'module' => phpversion('apus') ?: null,
+    'swoole' => phpversion('swoole') ?: null,
+    'opcache' => extension_loaded('Zend OPcache'),
+    'opcache_on' => $opcache !== false && $opcache['opcache_enabled'],
+    'jit_on' => $opcache !== false && ($opcache['jit']['on'] ?? false),
+    'xdebug' => phpversion('xdebug') ?: null,
+    'xdebug_mode' => extension_loaded('xdebug') ? (getenv('XDEBUG_MODE') ?: (string) ini_get('xdebug.mode')) : '',
+    'memory_limit' => (string) ini_get('memory_limit'),
+]), "\n";

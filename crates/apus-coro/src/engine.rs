@@ -1,0 +1,382 @@
+//! All tasks of one thread: making, entering, waiting, cancelling, and knowing when nothing can go on.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::future::Future;
+use std::hash::{BuildHasherDefault, Hasher};
+use std::pin::pin;
+use std::rc::Rc;
+use std::task::{Poll, Waker};
+
+use crate::task::{Cancel, Drive, State, Task, TaskId, Wait};
+use crate::watch::SliceClock;
+use crate::Switch;
+
+/// Ids are counted, so they are their own hash.
+#[derive(Default)]
+struct IdHasher(u64);
+
+impl Hasher for IdHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.0 = self.0.rotate_left(8) ^ u64::from(byte);
+        }
+    }
+
+    fn write_i64(&mut self, id: i64) {
+        // hashbrown takes its control byte from the top bits.
+        self.0 = (id as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+}
+
+type Tasks<S> = HashMap<TaskId, Rc<Task<S>>, BuildHasherDefault<IdHasher>>;
+
+/// Why a wait did not happen, or was broken off.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum WaitError {
+    /// No coroutine runs: there is nothing to suspend.
+    Outside,
+    /// The running code may not be suspended (the cycle collector, a destructor of it, or shutdown).
+    Blocked,
+    /// Somebody cancelled it.
+    Cancelled(Cancel),
+}
+
+/// What the engine has come to when there is nothing to run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Idle {
+    /// No task is left.
+    Empty,
+    /// Tasks are left, and each waits for another: none can ever go on.
+    Stuck,
+    /// Somebody asked to stop waiting ([`Engine::interrupt`]).
+    Interrupted,
+}
+
+/// Counters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EngineStats {
+    /// Tasks alive now.
+    pub live: usize,
+    /// The most that were alive at once.
+    pub peak: usize,
+    /// Tasks made so far.
+    pub created: u64,
+    /// Times a task's stack was entered.
+    pub switches: u64,
+    /// Slices that kept the thread longer than the limit.
+    pub blocked: u64,
+}
+
+/// All tasks of one thread.
+pub struct Engine<S: Switch> {
+    switch: S,
+    tasks: RefCell<Tasks<S>>,
+    current: RefCell<Option<Rc<Task<S>>>>,
+    next_id: Cell<TaskId>,
+    peak: Cell<usize>,
+    switches: Cell<u64>,
+    blocked: Cell<u64>,
+    /// Tasks that wait for other tasks.
+    inside: Cell<usize>,
+    /// What keeps the engine from being empty or stuck though no task shows it (timers, listeners).
+    holds: Cell<usize>,
+    idle_waker: RefCell<Option<Waker>>,
+    stuck: Cell<bool>,
+    interrupted: Cell<bool>,
+    blocked_limit_ms: Cell<u64>,
+}
+
+impl<S: Switch> Engine<S> {
+    /// An engine without tasks.
+    pub fn new(switch: S) -> Rc<Self> {
+        Rc::new(Self {
+            switch,
+            tasks: RefCell::new(Tasks::default()),
+            current: RefCell::new(None),
+            next_id: Cell::new(1),
+            peak: Cell::new(0),
+            switches: Cell::new(0),
+            blocked: Cell::new(0),
+            inside: Cell::new(0),
+            holds: Cell::new(0),
+            idle_waker: RefCell::new(None),
+            stuck: Cell::new(false),
+            interrupted: Cell::new(false),
+            blocked_limit_ms: Cell::new(u64::MAX),
+        })
+    }
+
+    /// The switch.
+    pub fn switch(&self) -> &S {
+        &self.switch
+    }
+
+    /// Slices longer than this many milliseconds are counted and reported through [`Switch::blocked`].
+    pub fn set_blocked_limit(&self, milliseconds: u64) {
+        self.blocked_limit_ms.set(milliseconds);
+    }
+
+    /// Makes a task that has not run. Whoever gets it MUST drive it ([`Engine::drive`]) or start it ([`Engine::start`]).
+    pub fn create(&self, data: S::Data) -> Rc<Task<S>> {
+        let id = self.next_id.get();
+        self.next_id.set(id + 1);
+        let task = Task::new(id, self.current_id(), data);
+        let mut tasks = self.tasks.borrow_mut();
+        tasks.insert(id, Rc::clone(&task));
+        self.peak.set(self.peak.get().max(tasks.len()));
+        task
+    }
+
+    /// The future that runs a task to its end.
+    pub fn drive(self: &Rc<Self>, task: &Rc<Task<S>>) -> Drive<S> {
+        Drive::new(Rc::clone(self), Rc::clone(task))
+    }
+
+    /// Runs a new task at once, until its first wait; gives back what is to drive it from there, if it has not ended.
+    #[must_use]
+    pub fn start(self: &Rc<Self>, task: &Rc<Task<S>>) -> Option<Drive<S>> {
+        self.run(task);
+        (task.state.get() != State::Ended).then(|| self.drive(task))
+    }
+
+    /// Enters a task that is new or waits, until it waits again or ends.
+    pub(crate) fn run(&self, task: &Rc<Task<S>>) {
+        if task.state.get() == State::Waiting {
+            task.take_slot();
+            if matches!(task.wait.get(), Wait::Inside(_)) {
+                self.inside.set(self.inside.get() - 1);
+            }
+        }
+        task.state.set(State::Running);
+        task.switches.set(task.switches.get() + 1);
+        self.switches.set(self.switches.get() + 1);
+        let before = self.current.replace(Some(Rc::clone(task)));
+        let limit = self.blocked_limit_ms.get();
+        let clock = (limit != u64::MAX).then(SliceClock::start);
+        let waiting = self.switch.enter(task);
+        if let Some(took) = clock.map(|c| c.elapsed_ms()).filter(|&ms| ms >= limit) {
+            self.blocked.set(self.blocked.get() + 1);
+            self.switch.blocked(task, took);
+        }
+        drop(self.current.replace(before));
+        if !waiting {
+            self.end(task);
+        }
+    }
+
+    fn end(&self, task: &Rc<Task<S>>) {
+        task.state.set(State::Ended);
+        self.tasks.borrow_mut().remove(&task.id());
+        for joiner in task.joiners.take() {
+            joiner.wake();
+        }
+        self.switch.ended(task);
+        if self.tasks.borrow().is_empty() {
+            self.wake_idle();
+        }
+    }
+
+    /// Suspends the running task until `future` is ready, and returns what it gave.
+    pub fn wait<T>(&self, wait: Wait, future: impl Future<Output = T>) -> Result<T, WaitError> {
+        let task = self.suspendable()?;
+        let mut out = None;
+        {
+            let mut future = pin!(async { out = Some(future.await) });
+            task.set_slot(future.as_mut());
+            self.leave(&task, wait);
+        }
+        match (task.cancel.take(), out) {
+            // What came before the cancellation is not lost.
+            (_, Some(out)) => Ok(out),
+            (cancel, None) => Err(self.cancelled(&task, cancel)),
+        }
+    }
+
+    /// Suspends the running task until [`Engine::resume`].
+    pub fn suspend(&self) -> Result<(), WaitError> {
+        let task = self.suspendable()?;
+        self.leave(&task, Wait::Inside(YIELD));
+        match task.cancel.take() {
+            None => Ok(()),
+            cancel => Err(self.cancelled(&task, cancel)),
+        }
+    }
+
+    fn suspendable(&self) -> Result<Rc<Task<S>>, WaitError> {
+        let task = self.current().ok_or(WaitError::Outside)?;
+        if !self.switch.can_switch() {
+            return Err(WaitError::Blocked);
+        }
+        task.cancelled.set(false);
+        match task.cancel.take() {
+            None => Ok(task),
+            cancel => Err(self.cancelled(&task, cancel)),
+        }
+    }
+
+    #[expect(clippy::unused_self, reason = "belongs to the engine's waits")]
+    fn cancelled(&self, task: &Task<S>, cancel: Option<Cancel>) -> WaitError {
+        task.cancelled.set(true);
+        WaitError::Cancelled(cancel.unwrap_or(Cancel::Return))
+    }
+
+    fn leave(&self, task: &Rc<Task<S>>, wait: Wait) {
+        task.wait.set(wait);
+        task.state.set(State::Waiting);
+        if matches!(wait, Wait::Inside(_)) {
+            self.inside.set(self.inside.get() + 1);
+        }
+        self.switch.leave(task);
+    }
+
+    /// Enters a task that suspended itself, at once; returns when it waits again or ends. `false`: it is not suspended.
+    pub fn resume(&self, id: TaskId) -> bool {
+        let Some(task) = self.find(id) else { return false };
+        if task.state.get() != State::Waiting || task.wait.get() != Wait::Inside(YIELD) || !self.switch.can_switch() {
+            return false;
+        }
+        self.run(&task);
+        // Its driver has to poll what it waits for now, or learn that it has ended.
+        task.wake();
+        true
+    }
+
+    /// Breaks off what a task waits for. `false`: there is no such task, or it does not wait.
+    pub fn cancel(&self, id: TaskId, cancel: Cancel) -> bool {
+        let Some(task) = self.find(id) else { return false };
+        if task.state.get() != State::Waiting || task.cancel.get().is_some() {
+            return false;
+        }
+        task.cancel.set(Some(cancel));
+        task.wake();
+        true
+    }
+
+    /// Enters every waiting task with a cancellation, until none is left or `rounds` are over.
+    /// Returns how many are left: they wait again and again, and are leaked.
+    pub fn drain(&self, cancel: Cancel, rounds: usize) -> usize {
+        for _ in 0..rounds {
+            let waiting: Vec<_> = self.tasks.borrow().values().cloned().collect();
+            for task in &waiting {
+                if task.state.get() == State::Waiting {
+                    task.cancel.set(Some(cancel));
+                    self.run(task);
+                }
+            }
+            if self.tasks.borrow().is_empty() {
+                return 0;
+            }
+        }
+        self.tasks.borrow().len()
+    }
+
+    /// The task that runs now.
+    pub fn current(&self) -> Option<Rc<Task<S>>> {
+        self.current.borrow().clone()
+    }
+
+    /// The id of the task that runs now, or -1.
+    pub fn current_id(&self) -> TaskId {
+        self.current.borrow().as_ref().map_or(-1, |task| task.id())
+    }
+
+    /// A task that has not ended.
+    pub fn find(&self, id: TaskId) -> Option<Rc<Task<S>>> {
+        self.tasks.borrow().get(&id).cloned()
+    }
+
+    /// The ids of all tasks that have not ended, in order of their making.
+    pub fn ids(&self) -> Vec<TaskId> {
+        let mut ids: Vec<_> = self.tasks.borrow().keys().copied().collect();
+        ids.sort_unstable();
+        ids
+    }
+
+    /// How many tasks have not ended.
+    pub fn live(&self) -> usize {
+        self.tasks.borrow().len()
+    }
+
+    /// Counters.
+    pub fn stats(&self) -> EngineStats {
+        EngineStats {
+            live: self.live(),
+            peak: self.peak.get(),
+            created: (self.next_id.get() - 1) as u64,
+            switches: self.switches.get(),
+            blocked: self.blocked.get(),
+        }
+    }
+
+    /// Something besides tasks begins to keep the engine busy (a timer).
+    pub fn hold(&self) {
+        self.holds.set(self.holds.get() + 1);
+    }
+
+    /// The end of a [`Engine::hold`].
+    pub fn release(&self) {
+        self.holds.set(self.holds.get().saturating_sub(1));
+        if self.holds.get() == 0 {
+            self.wake_idle();
+        }
+    }
+
+    /// Ends a [`Engine::until_idle`] that waits.
+    pub fn interrupt(&self) {
+        self.interrupted.set(true);
+        self.wake_idle();
+    }
+
+    /// Resolves at the next [`Engine::interrupt`].
+    pub fn interrupted(self: &Rc<Self>) -> impl Future<Output = ()> + use<S> {
+        let engine = Rc::clone(self);
+        std::future::poll_fn(move |cx| {
+            if engine.interrupted.replace(false) {
+                return Poll::Ready(());
+            }
+            *engine.idle_waker.borrow_mut() = Some(cx.waker().clone());
+            Poll::Pending
+        })
+    }
+
+    fn wake_idle(&self) {
+        if let Some(waker) = self.idle_waker.borrow_mut().take() {
+            waker.wake();
+        }
+    }
+
+    /// To be called when the runtime is about to park, every ready task having run: notices that none can go on.
+    pub fn about_to_park(&self) {
+        let live = self.tasks.borrow().len();
+        if live > 0 && live == self.inside.get() && self.holds.get() == 0 && !self.stuck.replace(true) {
+            self.wake_idle();
+        }
+    }
+
+    /// Resolves when there is nothing left to do.
+    pub fn until_idle(self: &Rc<Self>) -> impl Future<Output = Idle> + use<S> {
+        let engine = Rc::clone(self);
+        std::future::poll_fn(move |cx| {
+            if engine.interrupted.replace(false) {
+                return Poll::Ready(Idle::Interrupted);
+            }
+            let live = engine.live();
+            if live == 0 && engine.holds.get() == 0 {
+                return Poll::Ready(Idle::Empty);
+            }
+            if engine.stuck.replace(false) && live == engine.inside.get() && engine.holds.get() == 0 {
+                return Poll::Ready(Idle::Stuck);
+            }
+            *engine.idle_waker.borrow_mut() = Some(cx.waker().clone());
+            Poll::Pending
+        })
+    }
+}
+
+/// The name of the wait that [`Engine::resume`] ends.
+const YIELD: &str = "yield";

@@ -1,0 +1,214 @@
+//! One coroutine, and the future that drives it.
+//!
+//! # Why the pointer to the awaited future is sound
+//! 1. The future is pinned in the frame of [`crate::Engine::wait`] on the task's own stack.
+//! 2. While the task is [`State::Waiting`] that frame is frozen: nothing runs on the stack, so the future neither moves
+//!    nor is dropped.
+//! 3. The pointer is set just before the stack is left, and cleared (by [`Task::take_slot`]) before it is entered again:
+//!    whoever enters takes it first, so a future is never polled while its own stack runs.
+//! 4. A stack that is never entered again is leaked by its owner with everything on it; the task then never polls.
+
+use std::cell::{Cell, RefCell};
+use std::future::Future;
+use std::pin::Pin;
+use std::ptr::NonNull;
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+
+use crate::{Engine, Switch};
+
+/// A coroutine's id: counted from 1, never used twice in a process.
+pub type TaskId = i64;
+
+/// What a task does now.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum State {
+    /// It was made and has not run.
+    New,
+    /// Its code runs, or has entered another task that runs.
+    Running,
+    /// It left its stack and waits.
+    Waiting,
+    /// It is over.
+    Ended,
+}
+
+/// What a task waits for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Wait {
+    /// Something that the outside world brings: a time, a descriptor, a thread. The text names it.
+    Outside(&'static str),
+    /// Something that only another task can do. When every task waits so, none can ever go on.
+    Inside(&'static str),
+}
+
+impl Wait {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Outside(name) | Self::Inside(name) => name,
+        }
+    }
+}
+
+/// How a wait is broken off.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Cancel {
+    /// The waiting function returns its failure value.
+    Return,
+    /// The waiting function throws.
+    Throw,
+    /// The coroutine is to be unwound quietly, for good: its process ends.
+    Unwind,
+}
+
+type Slot = NonNull<dyn Future<Output = ()>>;
+
+/// One coroutine.
+pub struct Task<S: Switch> {
+    id: TaskId,
+    parent: TaskId,
+    pub(crate) state: Cell<State>,
+    pub(crate) wait: Cell<Wait>,
+    slot: Cell<Option<Slot>>,
+    pub(crate) cancel: Cell<Option<Cancel>>,
+    pub(crate) cancelled: Cell<bool>,
+    pub(crate) waker: RefCell<Option<Waker>>,
+    pub(crate) joiners: RefCell<Vec<Waker>>,
+    pub(crate) switches: Cell<u64>,
+    data: S::Data,
+}
+
+impl<S: Switch> Task<S> {
+    pub(crate) fn new(id: TaskId, parent: TaskId, data: S::Data) -> Rc<Self> {
+        Rc::new(Self {
+            id,
+            parent,
+            state: Cell::new(State::New),
+            wait: Cell::new(Wait::Inside("start")),
+            slot: Cell::new(None),
+            cancel: Cell::new(None),
+            cancelled: Cell::new(false),
+            waker: RefCell::new(None),
+            joiners: RefCell::new(Vec::new()),
+            switches: Cell::new(0),
+            data,
+        })
+    }
+
+    /// Its id.
+    pub fn id(&self) -> TaskId {
+        self.id
+    }
+
+    /// The id of the task that made it, or -1.
+    pub fn parent(&self) -> TaskId {
+        self.parent
+    }
+
+    /// What it does now.
+    pub fn state(&self) -> State {
+        self.state.get()
+    }
+
+    /// What it waits for, or waited for last.
+    pub fn wait(&self) -> Wait {
+        self.wait.get()
+    }
+
+    /// Whether its last wait was cancelled.
+    pub fn was_cancelled(&self) -> bool {
+        self.cancelled.get()
+    }
+
+    /// How often its stack was entered.
+    pub fn switches(&self) -> u64 {
+        self.switches.get()
+    }
+
+    /// What it carries.
+    pub fn data(&self) -> &S::Data {
+        &self.data
+    }
+
+    pub(crate) fn set_slot(&self, future: Pin<&mut dyn Future<Output = ()>>) {
+        // SAFETY: only the pointer is kept; the future stays pinned in the waiting frame (module rules 1 and 2).
+        let future = unsafe { Pin::into_inner_unchecked(future) };
+        let pointer: NonNull<dyn Future<Output = ()> + '_> = NonNull::from(future);
+        // SAFETY: erases the lifetime of a pointee that outlives the wait (module rule 2).
+        self.slot.set(Some(unsafe { std::mem::transmute::<NonNull<dyn Future<Output = ()> + '_>, Slot>(pointer) }));
+    }
+
+    pub(crate) fn take_slot(&self) -> Option<Slot> {
+        self.slot.take()
+    }
+
+    /// Polls what the task waits for. `true`: the task can go on.
+    fn poll_slot(&self, cx: &mut Context<'_>) -> bool {
+        let Some(mut slot) = self.slot.get() else { return false };
+        // SAFETY: the task waits, so the pointee is alive, pinned and not borrowed (module rules 1 to 3).
+        let ready = unsafe { Pin::new_unchecked(slot.as_mut()) }.poll(cx).is_ready();
+        if ready {
+            self.slot.set(None);
+        }
+        ready
+    }
+
+    fn remember(&self, waker: &Waker) {
+        let mut kept = self.waker.borrow_mut();
+        match &mut *kept {
+            Some(kept) => kept.clone_from(waker),
+            None => *kept = Some(waker.clone()),
+        }
+    }
+
+    pub(crate) fn wake(&self) {
+        if let Some(waker) = &*self.waker.borrow() {
+            waker.wake_by_ref();
+        }
+    }
+}
+
+/// Drives one task to its end: polls what it waits for, and enters it when that is ready.
+///
+/// `Unpin` and small, so that it can live in a connection's task, or be handed to the runtime when that goes on without.
+/// Dropped early, it leaves the task suspended; the engine still knows the task.
+pub struct Drive<S: Switch> {
+    engine: Rc<Engine<S>>,
+    task: Rc<Task<S>>,
+}
+
+impl<S: Switch> Drive<S> {
+    pub(crate) fn new(engine: Rc<Engine<S>>, task: Rc<Task<S>>) -> Self {
+        Self { engine, task }
+    }
+
+    /// The task.
+    pub fn task(&self) -> &Rc<Task<S>> {
+        &self.task
+    }
+}
+
+impl<S: Switch> Unpin for Drive<S> {}
+
+impl<S: Switch> Future for Drive<S> {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let task = &self.task;
+        loop {
+            match task.state.get() {
+                State::Ended => return Poll::Ready(()),
+                State::New => self.engine.run(task),
+                State::Running => return Poll::Pending,
+                State::Waiting => {
+                    if task.cancel.get().is_none() && !task.poll_slot(cx) {
+                        task.remember(cx.waker());
+                        return Poll::Pending;
+                    }
+                    self.engine.run(task);
+                }
+            }
+        }
+    }
+}

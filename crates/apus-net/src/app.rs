@@ -1,0 +1,32 @@
+//! The seam between the network and whatever answers: a Rust program, or PHP.
+//!
+//! `apus-net` calls an [`App`]; it knows nothing of PHP. A Rust `App` alone runs it (tests, the floor benchmark).
+
+use std::future::Future;
+use std::rc::Rc;
+
+use crate::conn::ConnInfo;
+use crate::request::Request;
+use crate::response::Responder;
+
+/// What answers the events of a worker's connections.
+///
+/// Everything runs on the worker's one thread. Every method is called outside any borrow of the connection, so an
+/// implementation may call back into [`Responder`] and [`crate::Control`] at once.
+pub trait App: 'static {
+    /// The handling of one request. `Unpin` and owned, so that a connection whose answer is complete can hand a
+    /// handler that is still running to the runtime and read the next request.
+    type Handling: Future<Output = ()> + Unpin + 'static;
+
+    /// One request has arrived: its head, and its whole body unless the port streams bodies.
+    ///
+    /// MAY answer at once, later, or from elsewhere: the [`Responder`] is shared. The connection polls the returned
+    /// future on its own task (no spawn for a request). A `Responder` dropped unanswered answers 500.
+    fn on_request(self: &Rc<Self>, request: Request, response: Responder) -> Self::Handling;
+
+    /// A connection was accepted. MUST NOT wait.
+    fn on_connect(self: &Rc<Self>, _conn: &ConnInfo) {}
+
+    /// A connection is gone. Called once for each `on_connect`. MUST NOT wait.
+    fn on_close(self: &Rc<Self>, _conn: &ConnInfo) {}
+}

@@ -1,0 +1,63 @@
+//! The worker's time: a coarse clock for deadlines, and wall-clock seconds for `Date`.
+
+use std::cell::Cell;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+/// Deadlines read `now`, which the sweep moves on; nothing reads the kernel's clock for a deadline of one request.
+pub(crate) struct Clock {
+    start: Instant,
+    /// Milliseconds since `start`, as of the last refresh.
+    now: Cell<u64>,
+    /// Seconds since 1970, as of the last request or refresh.
+    seconds: Cell<u64>,
+    /// Only `advance` moves `now` (tests).
+    manual: Cell<bool>,
+}
+
+impl Clock {
+    pub(crate) fn new() -> Self {
+        let clock =
+            Self { start: Instant::now(), now: Cell::new(0), seconds: Cell::new(0), manual: Cell::new(false) };
+        clock.refresh();
+        clock
+    }
+
+    /// Milliseconds, as of the last refresh.
+    #[inline]
+    pub(crate) fn now(&self) -> u64 {
+        self.now.get()
+    }
+
+    /// Seconds since 1970 for `Date`.
+    #[inline]
+    pub(crate) fn seconds(&self) -> u64 {
+        self.seconds.get()
+    }
+
+    /// The wall clock in seconds since 1970; keeps `seconds` right on the way.
+    #[inline]
+    pub(crate) fn wall(&self) -> f64 {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        self.seconds.set(since.as_secs());
+        since.as_secs_f64()
+    }
+
+    pub(crate) fn refresh(&self) {
+        self.wall();
+        if !self.manual.get() {
+            self.now.set(u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX));
+        }
+    }
+
+    pub(crate) fn stop(&self) {
+        self.manual.set(true);
+    }
+
+    pub(crate) fn is_manual(&self) -> bool {
+        self.manual.get()
+    }
+
+    pub(crate) fn advance(&self, milliseconds: u64) {
+        self.now.set(self.now.get() + milliseconds);
+    }
+}

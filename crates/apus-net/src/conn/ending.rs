@@ -1,0 +1,59 @@
+//! The end of an exchange, and of a connection.
+
+use std::net::Shutdown;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+
+use super::Timer;
+use super::task::{ConnTask, State, Step};
+use crate::app::App;
+
+/// Bytes read away after our close before the client is cut off.
+const MAX_LINGER: usize = 16 << 20;
+
+impl<A: App> ConnTask<A> {
+    /// Waits for the output before the next request.
+    pub(super) fn drain(&mut self, cx: &mut Context<'_>) -> Step {
+        if self.conn.poll_output(cx).is_pending() {
+            self.conn.watch_peer(cx);
+            return Step::Wait;
+        }
+        self.conn.watch_in_sweep.set(false);
+        self.state = State::Head;
+        Step::Again
+    }
+
+    /// Waits for the output, then closes our side.
+    pub(super) fn closing(&mut self, cx: &mut Context<'_>) -> Step {
+        let conn = &self.conn;
+        conn.pipelined.set(false);
+        if conn.poll_output(cx).is_pending() {
+            return Step::Wait;
+        }
+        let State::Closing { linger: true } = self.state else { return Step::Close };
+        let shut = conn.io.borrow().as_ref().is_some_and(|io| io.get_ref().shutdown(Shutdown::Write).is_ok());
+        if conn.broken.get() || !shut {
+            return Step::Close;
+        }
+        conn.timer.set(Timer::Linger { since: conn.port.control.clock.now() });
+        self.state = State::Linger(0);
+        Step::Again
+    }
+
+    /// Reads until the client closes: closing with unread input would reset the connection, and the client could lose the
+    /// answer (RFC 9112 section 9.6).
+    pub(super) fn linger(&mut self, cx: &mut Context<'_>) -> Step {
+        let conn = Rc::clone(&self.conn);
+        let State::Linger(taken) = &mut self.state else { return Step::Again };
+        conn.port.control.pool.with_scratch(|scratch| {
+            while *taken < MAX_LINGER {
+                match conn.poll_recv(cx, scratch) {
+                    Poll::Pending => return Step::Wait,
+                    Poll::Ready(Ok(count @ 1..)) => *taken += count,
+                    Poll::Ready(_) => return Step::Close,
+                }
+            }
+            Step::Close
+        })
+    }
+}

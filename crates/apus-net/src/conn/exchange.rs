@@ -1,0 +1,84 @@
+//! The exchange that a connection is in: one request and its answer.
+
+use std::cell::Cell;
+
+use apus_proto::http1::Version;
+
+/// How far the answer is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Phase {
+    /// No exchange.
+    #[default]
+    Idle,
+    /// The request is with the program; nothing is sent yet.
+    Open,
+    /// The head is sent, the body follows piece by piece.
+    Body(BodyOut),
+    /// Everything is sent or queued.
+    Ended,
+}
+
+/// How the body of an answer is delimited.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum BodyOut {
+    Chunked,
+    /// Bytes still to come.
+    Length(u64),
+    /// By the end of the connection (HTTP/1.0).
+    UntilClose,
+    /// HEAD, 204, 304: whatever is written goes nowhere.
+    Suppressed,
+}
+
+/// What of the request's body nobody has read yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum UnreadBody {
+    #[default]
+    Nothing,
+    /// Little, or of unknown length: worth reading away to keep the connection.
+    Small,
+    /// Much, or the client waits for a 100: the connection ends with the answer.
+    Large,
+}
+
+/// The state of the current exchange. `seq` tells a late responder that its exchange is over.
+#[derive(Default)]
+pub(crate) struct Exchange {
+    pub(crate) seq: Cell<u32>,
+    pub(crate) phase: Cell<Phase>,
+    /// Responders of this exchange that are alive.
+    pub(crate) responders: Cell<u32>,
+    /// A dropped responder does not mean the end: another will be made by session id.
+    pub(crate) detached: Cell<bool>,
+    /// The request was HEAD.
+    pub(crate) head_only: Cell<bool>,
+    pub(crate) version: Cell<Version>,
+    /// The connection may stay open after this exchange.
+    pub(crate) persist: Cell<bool>,
+    pub(crate) unread: Cell<UnreadBody>,
+    /// The client waits for a 100 before it sends the body.
+    pub(crate) expects_continue: Cell<bool>,
+    pub(crate) received_at: Cell<f64>,
+    /// Status of the head that was sent.
+    pub(crate) status: Cell<u16>,
+}
+
+impl Exchange {
+    /// Begins the next exchange.
+    #[inline]
+    pub(crate) fn begin(&self, version: Version, head_only: bool, persist: bool, received_at: f64) {
+        self.seq.set(self.seq.get().wrapping_add(1));
+        self.phase.set(Phase::Open);
+        self.responders.set(0);
+        self.detached.set(false);
+        self.head_only.set(head_only);
+        self.version.set(version);
+        self.persist.set(persist);
+        self.received_at.set(received_at);
+    }
+
+    #[inline]
+    pub(crate) fn has_ended(&self) -> bool {
+        matches!(self.phase.get(), Phase::Ended | Phase::Idle)
+    }
+}

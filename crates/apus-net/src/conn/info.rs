@@ -1,0 +1,102 @@
+//! What the program may know of a connection.
+
+use std::cell::Cell;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use socket2::SockAddr;
+
+/// The client's end of a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Peer {
+    /// An IP address and port.
+    Tcp(SocketAddr),
+    /// A Unix socket; its clients have no name.
+    Unix,
+}
+
+/// The server's end: the listening socket's address.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Local {
+    /// The address that listens.
+    Tcp(SocketAddr),
+    /// Path of the socket; empty when it has none.
+    Unix(PathBuf),
+}
+
+impl Peer {
+    pub(crate) fn from_addr(addr: &SockAddr) -> Self {
+        addr.as_socket().map_or(Self::Unix, Self::Tcp)
+    }
+}
+
+impl Local {
+    pub(crate) fn from_addr(addr: &SockAddr) -> Self {
+        addr.as_socket()
+            .map_or_else(|| Self::Unix(addr.as_pathname().map(PathBuf::from).unwrap_or_default()), Self::Tcp)
+    }
+
+    /// The port number; 0 for a Unix socket.
+    pub fn port(&self) -> u16 {
+        match self {
+            Self::Tcp(addr) => addr.port(),
+            Self::Unix(_) => 0,
+        }
+    }
+}
+
+/// A connection, as long as anyone asks about it.
+#[derive(Debug)]
+pub struct ConnInfo {
+    pub(crate) id: i64,
+    pub(crate) peer: Peer,
+    pub(crate) local: std::rc::Rc<Local>,
+    pub(crate) connected_at: f64,
+    pub(crate) last_request_at: Cell<f64>,
+    pub(crate) requests: Cell<u64>,
+    pub(crate) open: Cell<bool>,
+    pub(crate) gone: Cell<bool>,
+}
+
+impl ConnInfo {
+    /// The session id, unique on this server.
+    #[inline]
+    pub fn id(&self) -> i64 {
+        self.id
+    }
+
+    /// The client's address.
+    pub fn peer(&self) -> Peer {
+        self.peer
+    }
+
+    /// The address that listens.
+    pub fn local(&self) -> &Local {
+        &self.local
+    }
+
+    /// When it was accepted: seconds since 1970.
+    pub fn connected_at(&self) -> f64 {
+        self.connected_at
+    }
+
+    /// When its latest request came; when it was accepted, before the first. Seconds since 1970.
+    pub fn last_request_at(&self) -> f64 {
+        self.last_request_at.get()
+    }
+
+    /// Requests it has brought.
+    pub fn requests(&self) -> u64 {
+        self.requests.get()
+    }
+
+    /// Whether the client is known to have left: it sent EOF or reset the connection.
+    pub fn is_gone(&self) -> bool {
+        self.gone.get() || !self.open.get()
+    }
+
+    /// Whether it is still open.
+    pub fn is_open(&self) -> bool {
+        self.open.get()
+    }
+}

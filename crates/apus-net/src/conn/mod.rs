@@ -1,0 +1,184 @@
+//! A connection: what its task, the responders and the sweep share.
+//!
+//! Invariant: no `RefCell` of this module stays borrowed across a call to an `App`, to a waker that is not a runtime's,
+//! or across an await.
+
+mod ending;
+mod exchange;
+mod incoming;
+mod info;
+mod input;
+mod output;
+mod peer;
+mod task;
+mod timer;
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::task::{Context, Waker};
+
+use socket2::Socket;
+use tokio::io::unix::AsyncFd;
+
+use crate::body::BodyStream;
+use crate::config::Config;
+use crate::control::Control;
+use crate::wake::WakerList;
+
+pub(crate) use exchange::{BodyOut, Exchange, Phase, UnreadBody};
+pub use info::{ConnInfo, Local, Peer};
+pub(crate) use output::{FilePart, FileState, Out};
+pub(crate) use task::ConnTask;
+pub(crate) use timer::{Expired, Timer};
+
+/// A listening port, as its connections see it.
+pub(crate) struct Port {
+    pub(crate) config: Rc<Config>,
+    pub(crate) control: Rc<Control>,
+    pub(crate) local: Rc<Local>,
+    /// `Server` and `Date` lines of one second.
+    pub(crate) standing: RefCell<StandingLines>,
+}
+
+/// Field lines that all answers of a second share.
+#[derive(Default)]
+pub(crate) struct StandingLines {
+    pub(crate) seconds: u64,
+    pub(crate) lines: Vec<u8>,
+    /// Where in `lines` the `Date` line starts.
+    pub(crate) date_at: usize,
+}
+
+/// How a connection is asked to end from outside its task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kill {
+    No,
+    /// After the output that waits.
+    AfterOutput,
+    Now,
+    /// And throw away what the kernel has not sent.
+    Reset,
+}
+
+/// The shared part of a connection. The socket is closed when its task ends, whoever still holds this.
+pub(crate) struct Conn {
+    pub(crate) info: Rc<ConnInfo>,
+    pub(crate) port: Rc<Port>,
+    pub(crate) io: RefCell<Option<AsyncFd<Socket>>>,
+    pub(crate) out: RefCell<Out>,
+    pub(crate) exchange: Exchange,
+    pub(crate) stream: RefCell<Option<Rc<BodyStream>>>,
+    /// The task's waker; it never changes during the connection's life.
+    task: RefCell<Option<Waker>>,
+    /// The task is being polled: it will look at everything before it waits.
+    pub(crate) in_poll: Cell<bool>,
+    /// More requests are already read: their answers leave together.
+    pub(crate) pipelined: Cell<bool>,
+    pub(crate) kill: Cell<Kill>,
+    /// The peer sent EOF: it will send no more, but may still read.
+    pub(crate) eof: Cell<bool>,
+    /// Reading or writing failed for good, or the connection was closed here.
+    pub(crate) broken: Cell<bool>,
+    /// Tasks waiting for the peer to leave.
+    pub(crate) gone: WakerList,
+    /// Tasks waiting for output to drain.
+    pub(crate) drained: WakerList,
+    pub(crate) timer: Cell<Timer>,
+    pub(crate) expired: Cell<Option<Expired>>,
+    /// Bytes of the body in the current window of its minimum rate.
+    pub(crate) body_bytes: Cell<u64>,
+    /// When the current window of waiting output began, and what the peer had taken by then.
+    pub(crate) send_window: Cell<Option<(u64, u64)>>,
+    /// Unread input keeps the socket readable, so only the sweep can notice that the peer left.
+    pub(crate) watch_in_sweep: Cell<bool>,
+}
+
+impl Conn {
+    pub(crate) fn new(info: Rc<ConnInfo>, port: Rc<Port>, io: AsyncFd<Socket>) -> Self {
+        let now = port.control.clock.now();
+        Self {
+            info,
+            port,
+            io: RefCell::new(Some(io)),
+            out: RefCell::new(Out::default()),
+            exchange: Exchange::default(),
+            stream: RefCell::new(None),
+            task: RefCell::new(None),
+            in_poll: Cell::new(false),
+            pipelined: Cell::new(false),
+            kill: Cell::new(Kill::No),
+            eof: Cell::new(false),
+            broken: Cell::new(false),
+            gone: WakerList::default(),
+            drained: WakerList::default(),
+            timer: Cell::new(Timer::Fresh { since: now }),
+            expired: Cell::new(None),
+            body_bytes: Cell::new(0),
+            send_window: Cell::new(None),
+            watch_in_sweep: Cell::new(false),
+        }
+    }
+
+    /// Remembers the task to wake.
+    #[inline]
+    pub(crate) fn set_task(&self, cx: &Context<'_>) {
+        let mut task = self.task.borrow_mut();
+        if !task.as_ref().is_some_and(|known| known.will_wake(cx.waker())) {
+            *task = Some(cx.waker().clone());
+        }
+    }
+
+    /// Has the task look again, unless it is looking already.
+    pub(crate) fn wake_task(&self) {
+        if !self.in_poll.get() {
+            self.wake_later();
+        }
+    }
+
+    /// Has the task polled again, even if it is being polled now.
+    pub(crate) fn wake_later(&self) {
+        let task = self.task.borrow();
+        if let Some(task) = task.as_ref() {
+            task.wake_by_ref();
+        }
+    }
+
+    /// A reader waits for body bytes. The task serves streams only between polls of the handler, so a reader inside the
+    /// handler is served in the same turn.
+    pub(crate) fn want_body(&self) {
+        self.wake_task();
+    }
+
+    /// Asks the task to end the connection.
+    pub(crate) fn kill(&self, kill: Kill) {
+        if matches!(self.kill.get(), Kill::No | Kill::AfterOutput) {
+            self.kill.set(kill);
+        }
+        self.wake_later();
+    }
+
+    /// The peer will send nothing more.
+    pub(crate) fn peer_closed(&self) {
+        if !self.eof.replace(true) {
+            self.info.gone.set(true);
+            self.gone.wake_all();
+        }
+    }
+
+    /// The connection is of no use any more: output is dropped, everyone who waits is woken.
+    pub(crate) fn break_off(&self) {
+        if self.broken.replace(true) {
+            return;
+        }
+        self.out.borrow_mut().discard(&self.port.control.pool);
+        self.peer_closed();
+        self.drained.wake_all();
+        self.wake_task();
+    }
+
+    /// Whether responders can still reach the peer.
+    #[inline]
+    pub(crate) fn is_usable(&self) -> bool {
+        !self.broken.get()
+    }
+}

@@ -1,0 +1,307 @@
+//! Output of a connection: what could not be sent at once, and a file that follows it.
+
+use std::cell::{Cell, RefMut};
+use std::fs::File;
+use std::io::{self, IoSlice};
+use std::num::NonZeroUsize;
+use std::os::unix::fs::FileExt;
+use std::rc::Rc;
+use std::task::{Context, Poll, ready};
+
+use socket2::Socket;
+
+use super::Conn;
+use crate::pool::Pool;
+use crate::response::SendError;
+use crate::wake::WakerList;
+
+/// Answers to pipelined requests leave together up to this many bytes.
+const BATCH: usize = 64 * 1024;
+/// Bytes of a file sent before others have their turn.
+const FILE_TURN: u64 = 1 << 20;
+/// Bytes read at once from a file that the kernel cannot send by itself.
+const FILE_READ: u64 = 64 * 1024;
+
+/// Output that waits: first `buf` from `pos` on, then the file.
+#[derive(Default)]
+pub(crate) struct Out {
+    buf: Vec<u8>,
+    pos: usize,
+    file: Option<FilePart>,
+    /// The socket took less than it was given: only its readiness helps.
+    blocked: bool,
+    written: u64,
+}
+
+/// A file that is being sent. Nothing is queued behind it.
+pub(crate) struct FilePart {
+    pub(crate) file: File,
+    pub(crate) offset: u64,
+    pub(crate) left: u64,
+    pub(crate) state: Rc<FileState>,
+    /// The kernel refused sendfile(2) for it.
+    pub(crate) by_copy: bool,
+}
+
+/// How the sending of a file went.
+#[derive(Default)]
+pub(crate) struct FileState {
+    pub(crate) done: Cell<Option<Result<(), SendError>>>,
+    pub(crate) waiting: WakerList,
+}
+
+impl FileState {
+    fn finish(&self, result: Result<(), SendError>) {
+        if self.done.get().is_none() {
+            self.done.set(Some(result));
+            self.waiting.wake_all();
+        }
+    }
+}
+
+impl Drop for FilePart {
+    fn drop(&mut self) {
+        self.state.finish(if self.left == 0 { Ok(()) } else { Err(SendError::Closed) });
+    }
+}
+
+/// What became of an attempt to send.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sent {
+    All,
+    /// The socket is full.
+    Blocked,
+    /// There is more, and the socket may take it, but others come first.
+    More,
+    Broken,
+}
+
+impl Out {
+    #[inline]
+    pub(crate) fn is_pending(&self) -> bool {
+        self.pos < self.buf.len() || self.file.is_some()
+    }
+
+    #[inline]
+    pub(crate) fn has_file(&self) -> bool {
+        self.file.is_some()
+    }
+
+    /// Bytes in memory.
+    #[inline]
+    pub(crate) fn buffered(&self) -> usize {
+        self.buf.len() - self.pos
+    }
+
+    /// Bytes the kernel has taken so far.
+    pub(crate) fn written(&self) -> u64 {
+        self.written
+    }
+
+    /// Where to append.
+    #[inline]
+    pub(crate) fn buffer(&mut self, pool: &Pool) -> &mut Vec<u8> {
+        if self.buf.capacity() == 0 {
+            self.buf = pool.out_buffer();
+        } else if self.pos > self.buf.len() / 2 {
+            self.buf.drain(..self.pos);
+            self.pos = 0;
+        }
+        &mut self.buf
+    }
+
+    /// Queues a file. MUST be the last of its answer, and the next answer MUST wait for it.
+    pub(crate) fn attach(&mut self, file: FilePart) {
+        self.file = Some(file);
+    }
+
+    /// Gives the memory back once it is empty.
+    #[inline]
+    fn settle(&mut self, pool: &Pool) {
+        if self.pos == self.buf.len() && self.buf.capacity() > 0 {
+            self.pos = 0;
+            pool.give_out(std::mem::take(&mut self.buf));
+        }
+    }
+
+    pub(crate) fn discard(&mut self, pool: &Pool) {
+        self.pos = self.buf.len();
+        self.settle(pool);
+        self.file = None;
+    }
+
+    /// Sends memory, then `tail` (which is kept where the socket does not take it).
+    fn send_memory(&mut self, socket: &Socket, mut tail: &[u8], pool: &Pool) -> Result<Sent, io::Error> {
+        let flags = libc::MSG_NOSIGNAL | if self.file.is_some() { libc::MSG_MORE } else { 0 };
+        loop {
+            let head = &self.buf[self.pos..];
+            let total = head.len() + tail.len();
+            if total == 0 {
+                return Ok(Sent::All);
+            }
+            let sent = match (head.is_empty(), tail.is_empty()) {
+                (false, true) => socket.send_with_flags(head, flags),
+                (true, _) => socket.send_with_flags(tail, flags),
+                (false, false) => socket.send_vectored_with_flags(&[IoSlice::new(head), IoSlice::new(tail)], flags),
+            };
+            match sent {
+                Ok(count) => {
+                    self.written += count as u64;
+                    let from_head = count.min(self.buf.len() - self.pos);
+                    self.pos += from_head;
+                    tail = &tail[count - from_head..];
+                    if count < total {
+                        break;
+                    }
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                Err(error) => return Err(error),
+            }
+        }
+        if !tail.is_empty() {
+            self.buffer(pool).extend_from_slice(tail);
+        }
+        self.blocked = true;
+        Ok(Sent::Blocked)
+    }
+
+    /// Sends some of the file.
+    fn send_file(&mut self, socket: &Socket, pool: &Pool) -> Result<Sent, io::Error> {
+        let Some(part) = &mut self.file else { return Ok(Sent::All) };
+        if part.left == 0 {
+            self.file = None;
+            return Ok(Sent::All);
+        }
+        if part.by_copy {
+            return self.read_file(pool);
+        }
+        let turn = usize::try_from(part.left.min(FILE_TURN)).unwrap_or(usize::MAX);
+        let offset = usize::try_from(part.offset).map_err(|_| io::ErrorKind::InvalidInput)?;
+        match socket.sendfile(&part.file, offset, NonZeroUsize::new(turn)) {
+            // The file is shorter than the Content-Length that was promised.
+            Ok(0) => Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(count) => {
+                part.offset += count as u64;
+                part.left -= count as u64;
+                self.written += count as u64;
+                Ok(Sent::More)
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(Sent::More),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                self.blocked = true;
+                Ok(Sent::Blocked)
+            }
+            Err(error) if matches!(error.raw_os_error(), Some(libc::EINVAL | libc::ENOSYS)) => {
+                part.by_copy = true;
+                Ok(Sent::More)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The next piece of the file into memory, for file systems without sendfile(2).
+    fn read_file(&mut self, pool: &Pool) -> Result<Sent, io::Error> {
+        let Some(part) = &mut self.file else { return Ok(Sent::All) };
+        let mut piece = vec![0; usize::try_from(part.left.min(FILE_READ)).unwrap_or(0)];
+        let count = part.file.read_at(&mut piece, part.offset)?;
+        if count == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        part.offset += count as u64;
+        part.left -= count as u64;
+        self.buffer(pool).extend_from_slice(&piece[..count]);
+        Ok(Sent::More)
+    }
+
+    fn send(&mut self, socket: &Socket, tail: &[u8], pool: &Pool) -> Result<Sent, io::Error> {
+        let mut sent = self.send_memory(socket, tail, pool)?;
+        if sent == Sent::All && self.file.is_some() {
+            sent = self.send_file(socket, pool)?;
+            if self.file.as_ref().is_some_and(|part| part.left == 0) && self.buffered() == 0 {
+                self.file = None;
+                sent = Sent::All;
+            }
+        }
+        self.settle(pool);
+        Ok(sent)
+    }
+}
+
+impl Conn {
+    /// Tries to send what waits and `tail` behind it; what the socket does not take is kept.
+    #[inline]
+    fn send_now(&self, out: &mut Out, tail: &[u8]) -> Sent {
+        let control = &self.port.control;
+        let io = self.io.borrow();
+        let Some(io) = io.as_ref() else { return Sent::Broken };
+        let before = out.written;
+        let sent = out.send(io.get_ref(), tail, &control.pool).unwrap_or(Sent::Broken);
+        control.counters.bytes_out.set(control.counters.bytes_out.get() + (out.written - before));
+        sent
+    }
+
+    /// Sends what was just appended and `tail`, in one call of the kernel; or leaves both to the task when the socket is
+    /// full or more answers follow in this very turn. Returns the bytes left waiting.
+    #[inline]
+    pub(crate) fn push(&self, mut out: RefMut<'_, Out>, tail: &[u8]) -> usize {
+        let together = self.pipelined.get() && self.in_poll.get() && out.buffered() + tail.len() < BATCH;
+        if together || out.blocked {
+            if !tail.is_empty() {
+                out.buffer(&self.port.control.pool).extend_from_slice(tail);
+            }
+            return out.buffered();
+        }
+        let sent = self.send_now(&mut out, tail);
+        let waiting = out.buffered();
+        drop(out);
+        match sent {
+            Sent::All => {}
+            Sent::Blocked | Sent::More => self.wake_task(),
+            Sent::Broken => self.break_off(),
+        }
+        waiting
+    }
+
+    /// Below this many waiting bytes writers go on.
+    pub(crate) fn low_water(&self) -> usize {
+        self.port.config.max_output / 2
+    }
+
+    /// Sends all that waits. Ready when nothing waits any more, or the connection broke.
+    pub(crate) fn poll_output(&self, cx: &mut Context<'_>) -> Poll<()> {
+        loop {
+            if self.broken.get() || !self.out.borrow().is_pending() {
+                return Poll::Ready(());
+            }
+            let io = self.io.borrow();
+            let Some(fd) = io.as_ref() else { return Poll::Ready(()) };
+            let Ok(mut guard) = ready!(fd.poll_write_ready(cx)) else {
+                drop(io);
+                self.break_off();
+                return Poll::Ready(());
+            };
+            let (sent, waiting) = {
+                let mut out = self.out.borrow_mut();
+                out.blocked = false;
+                (self.send_now(&mut out, &[]), out.buffered())
+            };
+            if sent == Sent::Blocked {
+                guard.clear_ready();
+            }
+            drop(guard);
+            drop(io);
+            if waiting <= self.low_water() {
+                self.drained.wake_all();
+            }
+            match sent {
+                Sent::All | Sent::Blocked => {}
+                Sent::More => {
+                    cx.waker().wake_by_ref();
+                    return Poll::Pending;
+                }
+                Sent::Broken => self.break_off(),
+            }
+        }
+    }
+}

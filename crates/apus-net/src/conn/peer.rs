@@ -1,0 +1,73 @@
+//! Input of a connection, and noticing that the peer left.
+
+use std::io::{self, Read};
+use std::task::{Context, Poll, ready};
+
+use super::Conn;
+
+impl Conn {
+    /// Reads once. Asks the kernel a second time only when the buffer was filled to its end.
+    #[inline]
+    pub(crate) fn poll_recv(&self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<io::Result<usize>> {
+        let io = self.io.borrow();
+        let Some(fd) = io.as_ref() else { return Poll::Ready(Err(io::ErrorKind::NotConnected.into())) };
+        loop {
+            let mut guard = ready!(fd.poll_read_ready(cx))?;
+            let mut socket = fd.get_ref();
+            match socket.read(buf) {
+                Ok(count) => {
+                    if count > 0 && count < buf.len() {
+                        // The socket is empty: edge-triggered epoll tells when that changes.
+                        guard.clear_ready();
+                    }
+                    self.count_in(count);
+                    return Poll::Ready(Ok(count));
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => guard.clear_ready(),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Poll::Ready(Err(error)),
+            }
+        }
+    }
+
+    #[inline]
+    fn count_in(&self, count: usize) {
+        let bytes_in = &self.port.control.counters.bytes_in;
+        bytes_in.set(bytes_in.get() + count as u64);
+        self.body_bytes.set(self.body_bytes.get() + count as u64);
+    }
+
+    /// While the program works: watches for the peer's EOF or reset without reading.
+    ///
+    /// Unread input (a pipelined request, a body nobody asks for) keeps the socket readable, so that no event would tell of
+    /// the EOF behind it; then the sweep polls the task, which comes here again.
+    pub(crate) fn watch_peer(&self, cx: &mut Context<'_>) {
+        self.watch_in_sweep.set(false);
+        if self.broken.get() {
+            return;
+        }
+        let (closed, reset) = {
+            let io = self.io.borrow();
+            let Some(fd) = io.as_ref() else { return };
+            match fd.poll_read_ready(cx) {
+                Poll::Pending => return,
+                Poll::Ready(Err(_)) => (true, true),
+                Poll::Ready(Ok(guard)) => {
+                    let closed = guard.ready().is_read_closed();
+                    let reset = closed
+                        && matches!(fd.poll_write_ready(cx), Poll::Ready(Ok(write)) if write.ready().is_write_closed());
+                    (closed, reset)
+                }
+            }
+        };
+        if reset {
+            self.break_off();
+        } else if closed {
+            self.peer_closed();
+            // A reset after the EOF raises no event in the read direction any more.
+            self.watch_in_sweep.set(true);
+        } else {
+            self.watch_in_sweep.set(true);
+        }
+    }
+}

@@ -1,0 +1,409 @@
+//! The task of a connection: one future that reads requests, drives their handlers and sends their answers, in order.
+//!
+//! ```text
+//!            ┌──────────────── answer complete ────────────────┐
+//!            v                                                  │
+//!  Head ── head complete ──> Collect ── body complete ──> Answer ──> Discard / Drain ──> Head
+//!    │                          │                            │
+//!    └── refused ───────────────┴──> Closing ──> Linger ──> closed
+//! ```
+
+use std::future::Future;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+
+use apus_proto::http1::{Framing, Parsed, Reject, Version, parse_request};
+
+use super::input::Input;
+use super::{Conn, Expired, Kill, Phase, Timer, UnreadBody};
+use crate::app::App;
+use crate::body::{Body, BodyDecoder, BodyError, Collecting};
+use crate::control::bump;
+use crate::http1;
+use crate::request::{Inner, Request};
+use crate::response::Responder;
+
+/// More waiting output than this is sent before the next pipelined request is read.
+const MAX_HELD: usize = 64 * 1024;
+
+/// Where the connection is.
+pub(super) enum State<H> {
+    /// Reading a request head.
+    Head,
+    /// Collecting a body before the app sees the request.
+    Collect(Box<Collecting>),
+    /// The app has the request. `body` is what is left of one that is streamed.
+    Answer { handling: Option<H>, body: Option<Box<BodyDecoder>> },
+    /// Reading away the rest of a body nobody wants; the number counts the bytes.
+    Discard(Box<BodyDecoder>, usize),
+    /// Waiting until the output is sent, then the next head.
+    Drain,
+    /// Waiting until the output is sent, then the end. `linger`: the client may still be sending.
+    Closing { linger: bool },
+    /// Our side is shut down; reading until the client has seen it. The number counts the bytes.
+    Linger(usize),
+}
+
+/// What to do after a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Step {
+    Again,
+    Wait,
+    Close,
+}
+
+/// The future of one connection.
+pub(crate) struct ConnTask<A: App> {
+    app: Rc<A>,
+    pub(super) conn: Rc<Conn>,
+    pub(super) state: State<A::Handling>,
+    pub(super) input: Input,
+    /// Requests begun since the last time others had their turn.
+    turn: u32,
+    /// The keep-alive time is over: close unless a request is there right now.
+    last_chance: bool,
+    closed: bool,
+}
+
+impl<A: App> ConnTask<A> {
+    pub(crate) fn new(app: Rc<A>, conn: Rc<Conn>) -> Self {
+        let input = Input::default();
+        Self { app, conn, state: State::Head, input, turn: 0, last_chance: false, closed: false }
+    }
+
+    /// Works until something is missing. Whether the connection has ended.
+    fn run(&mut self, cx: &mut Context<'_>) -> bool {
+        loop {
+            let mut step = self.attend();
+            if step == Step::Again {
+                step = match &self.state {
+                    State::Head => self.head(cx),
+                    State::Collect(_) => self.collect(cx),
+                    State::Answer { .. } => self.answer(cx),
+                    State::Discard(..) => self.discard(cx),
+                    State::Drain => self.drain(cx),
+                    State::Closing { .. } => self.closing(cx),
+                    State::Linger(_) => self.linger(cx),
+                };
+            }
+            match step {
+                Step::Again => {}
+                Step::Wait => return false,
+                Step::Close => return true,
+            }
+        }
+    }
+
+    /// What was asked of the connection from outside: close it, or a deadline passed.
+    #[inline]
+    fn attend(&mut self) -> Step {
+        let conn = &self.conn;
+        if conn.broken.get() {
+            return Step::Close;
+        }
+        match conn.kill.get() {
+            Kill::No => {}
+            Kill::Now | Kill::Reset => return Step::Close,
+            Kill::AfterOutput => {
+                conn.kill.set(Kill::No);
+                self.hand_over();
+                self.state = State::Closing { linger: true };
+            }
+        }
+        match self.conn.expired.take() {
+            None => Step::Again,
+            Some(expired) => self.expire(expired),
+        }
+    }
+
+    fn expire(&mut self, expired: Expired) -> Step {
+        match (expired, &self.state) {
+            (Expired::Idle, State::Head) => self.last_chance = true,
+            (Expired::Head, State::Head) => return self.refuse(Reject::new(408, "the request head took too long")),
+            (Expired::Body, State::Collect(_)) => {
+                return self.refuse(Reject::new(408, "the request body came too slowly"));
+            }
+            (Expired::Body, State::Answer { .. }) => {
+                self.conn.exchange.persist.set(false);
+                self.finish_stream(Err(BodyError::TooSlow));
+            }
+            (Expired::Body, State::Discard(..)) | (Expired::Peer, _) => return Step::Close,
+            _ => {}
+        }
+        Step::Again
+    }
+
+    /// Reads until a request head is complete, and begins it.
+    fn head(&mut self, cx: &mut Context<'_>) -> Step {
+        let conn = Rc::clone(&self.conn);
+        let pool = &conn.port.control.pool;
+        loop {
+            if !self.input.is_empty() {
+                if self.turn >= conn.port.config.max_pipelined || conn.out.borrow().buffered() >= MAX_HELD {
+                    return self.pause(cx);
+                }
+                let mut inner = pool.request();
+                match parse_request(self.input.bytes(), &conn.port.config.head, &mut inner.head) {
+                    Ok(Parsed::Complete) => return self.begin(inner, cx),
+                    Ok(Parsed::Partial) => pool.give_request(inner),
+                    Err(reject) => {
+                        pool.give_request(inner);
+                        return self.refuse(reject);
+                    }
+                }
+            }
+            conn.pipelined.set(false);
+            if conn.poll_output(cx).is_pending() {
+                return Step::Wait;
+            }
+            match self.read_line(cx) {
+                Poll::Ready(true) => {}
+                Poll::Ready(false) => return Step::Close,
+                Poll::Pending => return self.rest(),
+            }
+        }
+    }
+
+    /// Reads until there is a line to look at: a head that drips in is not parsed again for every byte.
+    fn read_line(&mut self, cx: &mut Context<'_>) -> Poll<bool> {
+        let pool = &self.conn.port.control.pool;
+        loop {
+            let fresh = self.input.is_empty();
+            let space = self.input.space(pool);
+            let Ok(count @ 1..) = std::task::ready!(self.conn.poll_recv(cx, space)) else {
+                self.conn.peer_closed();
+                return Poll::Ready(false);
+            };
+            let line = fresh || space[..count].contains(&b'\n');
+            self.input.filled(count);
+            if line || self.input.len() >= self.conn.port.config.head.max_head {
+                return Poll::Ready(true);
+            }
+        }
+    }
+
+    /// Lets other connections have their turn, and the client take its answers.
+    fn pause(&mut self, cx: &mut Context<'_>) -> Step {
+        self.conn.pipelined.set(false);
+        let output = self.conn.poll_output(cx);
+        self.turn = 0;
+        if output.is_ready() {
+            cx.waker().wake_by_ref();
+        }
+        Step::Wait
+    }
+
+    /// Nothing to do until the client sends more.
+    #[inline]
+    fn rest(&mut self) -> Step {
+        if self.last_chance {
+            return Step::Close;
+        }
+        let conn = &self.conn;
+        let now = conn.port.control.clock.now();
+        if self.input.is_empty() {
+            self.input.release(&conn.port.control.pool);
+            if !matches!(conn.timer.get(), Timer::Fresh { .. } | Timer::Idle { .. }) {
+                conn.timer.set(Timer::Idle { since: now });
+            }
+        } else if !matches!(conn.timer.get(), Timer::Head { .. }) {
+            conn.timer.set(Timer::Head { since: now });
+        }
+        Step::Wait
+    }
+
+    /// A head is complete.
+    #[inline]
+    fn begin(&mut self, mut inner: Box<Inner>, cx: &mut Context<'_>) -> Step {
+        let head_len = inner.head.head_len;
+        inner.bytes.clear();
+        inner.bytes.extend_from_slice(&self.input.bytes()[..head_len]);
+        self.input.consume(head_len);
+        self.turn += 1;
+        self.last_chance = false;
+        let conn = &self.conn;
+        let (config, control) = (&conn.port.config, &conn.port.control);
+        conn.timer.set(Timer::None);
+        let received_at = control.clock.wall();
+        let count = conn.info.requests.get() + 1;
+        conn.info.requests.set(count);
+        conn.info.last_request_at.set(received_at);
+        let head = &inner.head;
+        let persist = head.keep_alive
+            && config.keepalive_timeout > 0
+            && (config.keepalive_requests == 0 || count < config.keepalive_requests);
+        let method = head.method.of(&inner.bytes);
+        conn.exchange.begin(head.version, method == b"HEAD", persist, received_at);
+        if matches!(head.framing, Framing::None | Framing::Length(0)) {
+            if head.version == Version::Http10 && matches!(method, b"POST" | b"PUT") && head.framing == Framing::None {
+                // A 1.0 client may mean a body that ends with the connection (RFC 1945 section 7.2.2).
+                return self.refuse(Reject::new(411, "an HTTP/1.0 request with content needs a Content-Length"));
+            }
+            let length = (head.framing != Framing::None).then_some(0);
+            return self.dispatch(inner, Body::empty(length), None, cx);
+        }
+        self.begin_body(inner, cx)
+    }
+
+    /// Hands a request to the app.
+    #[inline]
+    pub(super) fn dispatch(
+        &mut self,
+        inner: Box<Inner>,
+        body: Body,
+        decoder: Option<Box<BodyDecoder>>,
+        cx: &mut Context<'_>,
+    ) -> Step {
+        let conn = &self.conn;
+        let control = &conn.port.control;
+        conn.pipelined.set(!self.input.is_empty() && decoder.is_none());
+        bump(&control.counters.requests);
+        control.metrics.request(&conn.info);
+        let received_at = conn.exchange.received_at.get();
+        let request = Request::new(inner, Rc::clone(&conn.info), Rc::clone(&conn.port), body, received_at);
+        let responder = Responder::new(Rc::clone(conn));
+        let mut handling = self.app.on_request(request, responder);
+        let pending = Pin::new(&mut handling).poll(cx).is_pending();
+        self.state = State::Answer { handling: pending.then_some(handling), body: decoder };
+        self.settle(cx)
+    }
+
+    fn answer(&mut self, cx: &mut Context<'_>) -> Step {
+        if let State::Answer { handling, .. } = &mut self.state
+            && handling.as_mut().is_some_and(|running| Pin::new(running).poll(cx).is_ready())
+        {
+            *handling = None;
+        }
+        self.settle(cx)
+    }
+
+    /// The handler had its turn.
+    #[inline]
+    fn settle(&mut self, cx: &mut Context<'_>) -> Step {
+        let conn = Rc::clone(&self.conn);
+        if conn.exchange.has_ended() {
+            return self.answered();
+        }
+        // An answer may go on for long: what earlier ones left is sent now.
+        conn.pipelined.set(false);
+        let _ = conn.poll_output(cx);
+        if conn.broken.get() || conn.kill.get() != Kill::No {
+            return Step::Again;
+        }
+        if self.feed_stream(cx) {
+            return Step::Wait;
+        }
+        conn.watch_peer(cx);
+        if conn.broken.get() { Step::Again } else { Step::Wait }
+    }
+
+    /// The answer is complete (sent or queued).
+    #[inline]
+    fn answered(&mut self) -> Step {
+        let State::Answer { handling, body } = std::mem::replace(&mut self.state, State::Head) else {
+            return Step::Again;
+        };
+        let conn = &self.conn;
+        if let Some(running) = handling {
+            tokio::task::spawn_local(running);
+        }
+        conn.watch_in_sweep.set(false);
+        conn.timer.set(Timer::None);
+        let unread = body.filter(|_| !conn.stream.take().is_some_and(|stream| stream.end_early()));
+        if !conn.exchange.persist.get() {
+            self.state = State::Closing { linger: unread.is_some() || !self.input.is_empty() };
+        } else if let Some(decoder) = unread {
+            self.begin_discard(decoder);
+        } else if conn.out.borrow().has_file() {
+            self.state = State::Drain;
+        }
+        self.conn.exchange.phase.set(Phase::Idle);
+        Step::Again
+    }
+
+    /// Leaves a running handler to the runtime.
+    fn hand_over(&mut self) {
+        if let State::Answer { handling: Some(running), .. } = std::mem::replace(&mut self.state, State::Head) {
+            tokio::task::spawn_local(running);
+        }
+        self.finish_stream(Err(BodyError::Disconnected));
+        self.conn.exchange.phase.set(Phase::Ended);
+    }
+
+    pub(super) fn finish_stream(&self, end: Result<(), BodyError>) {
+        let stream = self.conn.stream.borrow().clone();
+        if let Some(stream) = stream {
+            stream.finish(end, Vec::new());
+        }
+    }
+
+    /// Answers a request that the app never sees; the connection ends with it (RFC 9112 section 2.2).
+    pub(super) fn refuse(&mut self, reject: Reject) -> Step {
+        let conn = &self.conn;
+        bump(&conn.port.control.counters.refused);
+        conn.pipelined.set(false);
+        let head_only = conn.exchange.phase.get() == Phase::Open && conn.exchange.head_only.get();
+        let mut out = conn.out.borrow_mut();
+        let buffer = out.buffer(&conn.port.control.pool);
+        http1::write_error(buffer, &conn.port, reject.status, reject.reason, head_only);
+        conn.push(out, &[]);
+        conn.exchange.phase.set(Phase::Idle);
+        conn.exchange.unread.set(UnreadBody::Nothing);
+        self.state = State::Closing { linger: true };
+        Step::Again
+    }
+
+    /// Ends the connection: once, however it ends.
+    fn close(&mut self, running: bool) {
+        if std::mem::replace(&mut self.closed, true) {
+            return;
+        }
+        if running {
+            self.hand_over();
+        }
+        let conn = &self.conn;
+        conn.break_off();
+        conn.info.open.set(false);
+        conn.timer.set(Timer::None);
+        let io = conn.io.borrow_mut().take();
+        if let Some(io) = &io
+            && conn.kill.get() == Kill::Reset
+        {
+            // A client that takes nothing must not keep the kernel's buffers either.
+            let _ = io.get_ref().set_linger(Some(std::time::Duration::ZERO));
+        }
+        drop(io);
+        self.input.consume(usize::MAX);
+        self.input.release(&conn.port.control.pool);
+        conn.port.control.closed(conn);
+        self.app.on_close(&conn.info);
+    }
+}
+
+impl<A: App> Unpin for ConnTask<A> {}
+
+impl<A: App> Future for ConnTask<A> {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let this = &mut *self;
+        this.conn.set_task(cx);
+        this.turn = 0;
+        this.conn.in_poll.set(true);
+        let ended = this.run(cx);
+        this.conn.in_poll.set(false);
+        if !ended {
+            return Poll::Pending;
+        }
+        this.close(true);
+        Poll::Ready(())
+    }
+}
+
+impl<A: App> Drop for ConnTask<A> {
+    fn drop(&mut self) {
+        // Only when the runtime goes away, or the app panicked: its handler goes with it.
+        self.close(false);
+    }
+}

@@ -1,0 +1,110 @@
+//! Deadlines of one connection, looked at by the sweep.
+
+use super::{Conn, Kill};
+use crate::sys;
+
+/// What the connection waits for, and since when (milliseconds of the worker's clock).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Timer {
+    /// Nothing that has a deadline: the handler has the request.
+    None,
+    /// The first byte of the first request.
+    Fresh { since: u64 },
+    /// The next request.
+    Idle { since: u64 },
+    /// The rest of a head.
+    Head { since: u64 },
+    /// Body bytes; the window of the minimum rate began then.
+    Body { since: u64 },
+    /// The peer's close, after ours.
+    Linger { since: u64 },
+}
+
+/// Which deadline passed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Expired {
+    /// No request came: close without a word.
+    Idle,
+    /// The head did not come: 408.
+    Head,
+    /// The body came too slowly: 408.
+    Body,
+    /// The client does not take its answer, or does not close.
+    Peer,
+}
+
+/// While the worker drains, an idle connection gets this long to bring one more request, so that a request that is
+/// already on its way is answered and not met by a reset. Milliseconds.
+pub(crate) const DRAIN_GRACE: u64 = 2_000;
+/// How long a closed connection's last input is read and thrown away (RFC 9112 section 9.6). Milliseconds.
+pub(crate) const LINGER: u64 = 5_000;
+
+impl Conn {
+    /// Looks at the deadlines. Wakes the task when one has passed; calls nothing else.
+    pub(crate) fn sweep(&self, now: u64, draining: bool) {
+        if let Some(expired) = self.expired_now(now, draining) {
+            self.expired.set(Some(expired));
+            self.wake_later();
+        } else if self.output_stalled(now) {
+            self.kill(Kill::Reset);
+        } else if self.watch_in_sweep.get() {
+            self.wake_later();
+        }
+    }
+
+    fn expired_now(&self, now: u64, draining: bool) -> Option<Expired> {
+        let config = &self.port.config;
+        let passed = |since: u64, limit: u64| limit > 0 && now.saturating_sub(since) >= limit;
+        let idle = |since: u64, limit: u64| passed(since, limit) || (draining && passed(since, DRAIN_GRACE));
+        match self.timer.get() {
+            Timer::None => None,
+            Timer::Fresh { since } => idle(since, config.header_timeout).then_some(Expired::Idle),
+            Timer::Idle { since } => idle(since, config.keepalive_timeout).then_some(Expired::Idle),
+            Timer::Head { since } => passed(since, config.header_timeout).then_some(Expired::Head),
+            Timer::Linger { since } => passed(since, LINGER).then_some(Expired::Peer),
+            Timer::Body { since } => {
+                // A window of zero would ask for nothing: the least is one second.
+                let window = config.body_timeout.max(1_000);
+                if config.min_rate == 0 || now.saturating_sub(since) < window {
+                    return None;
+                }
+                if self.body_bytes.replace(0) < config.min_rate.saturating_mul(window) / 1_000 {
+                    return Some(Expired::Body);
+                }
+                self.timer.set(Timer::Body { since: now });
+                None
+            }
+        }
+    }
+
+    /// Whether the client took too little of its answer during a whole window.
+    ///
+    /// Progress is counted in bytes the peer acknowledged: the kernel reports a socket writable only when a third of its
+    /// buffer is free, which a slow but honest client may need longer for.
+    fn output_stalled(&self, now: u64) -> bool {
+        let config = &self.port.config;
+        let (pending, written) = {
+            let out = self.out.borrow();
+            (out.is_pending(), out.written())
+        };
+        if !pending || config.send_timeout == 0 {
+            self.send_window.set(None);
+            return false;
+        }
+        let Some((since, taken_before)) = self.send_window.get() else {
+            self.send_window.set(Some((now, written - self.in_flight().min(written))));
+            return false;
+        };
+        if now.saturating_sub(since) < config.send_timeout {
+            return false;
+        }
+        let taken = written - self.in_flight().min(written);
+        let least = (config.min_rate.saturating_mul(config.send_timeout) / 1_000).max(1);
+        self.send_window.set(Some((now, taken)));
+        taken.saturating_sub(taken_before) < least
+    }
+
+    fn in_flight(&self) -> u64 {
+        self.io.borrow().as_ref().and_then(|io| sys::unacknowledged(io.get_ref()).ok()).unwrap_or(0)
+    }
+}

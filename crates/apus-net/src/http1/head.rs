@@ -1,0 +1,106 @@
+//! The head of an answer.
+
+use apus_proto::http1::{Version, response};
+
+use crate::conn::{BodyOut, Conn, Exchange, Port, UnreadBody};
+use crate::response::ResponseHead;
+
+/// What PHP sends when a program names no type (`default_mimetype`, `default_charset`).
+const DEFAULT_TYPE: &[u8] = b"Content-Type: text/html; charset=UTF-8\r\n";
+
+/// How an answer's body goes out, and what its head says of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Answer {
+    pub(crate) body: BodyOut,
+    /// Content-Length to send.
+    pub(crate) length: Option<u64>,
+}
+
+/// Settles the framing of an answer (RFC 9112 section 6.3). `whole` is the length of a body that is all there.
+#[inline]
+pub(crate) fn plan(exchange: &Exchange, head: &ResponseHead, whole: Option<u64>) -> Answer {
+    let has_body = response::status_has_body(head.status);
+    if !has_body || exchange.head_only.get() {
+        // A 304, and an answer to HEAD, may tell the length that GET would have had (RFC 9110 section 8.6).
+        let told = head.content_length.or(if has_body { whole } else { None });
+        let length = if response::status_may_have_length(head.status) { told } else { None };
+        return Answer { body: BodyOut::Suppressed, length };
+    }
+    match whole.or(head.content_length) {
+        Some(length) => Answer { body: BodyOut::Length(length), length: Some(length) },
+        None if exchange.version.get() == Version::Http11 => Answer { body: BodyOut::Chunked, length: None },
+        None => Answer { body: BodyOut::UntilClose, length: None },
+    }
+}
+
+/// Whether the connection ends with this answer.
+#[inline]
+pub(crate) fn close_after(conn: &Conn, head: &ResponseHead, answer: Answer) -> bool {
+    let exchange = &conn.exchange;
+    head.close
+        || !exchange.persist.get()
+        || answer.body == BodyOut::UntilClose
+        || exchange.unread.get() == UnreadBody::Large
+        || conn.eof.get()
+        || conn.port.control.is_draining()
+}
+
+/// Writes status line, fields and the empty line.
+#[inline]
+pub(crate) fn write_head(out: &mut Vec<u8>, port: &Port, head: &ResponseHead, answer: Answer, close: bool, old: bool) {
+    response::write_status_line(out, Version::Http11, head.status, head.reason.as_deref());
+    write_standing(out, port, head);
+    out.extend_from_slice(&head.lines);
+    if !head.has_content_type && !matches!(answer.body, BodyOut::Suppressed | BodyOut::Length(0)) {
+        out.extend_from_slice(DEFAULT_TYPE);
+    }
+    if let Some(length) = answer.length {
+        response::write_content_length(out, length);
+    } else if answer.body == BodyOut::Chunked {
+        out.extend_from_slice(b"Transfer-Encoding: chunked\r\n");
+    }
+    if close {
+        out.extend_from_slice(b"Connection: close\r\n");
+    } else if old {
+        // A 1.0 client asked for it and is told that it has it (RFC 9112 section 9.3).
+        out.extend_from_slice(b"Connection: keep-alive\r\n");
+    }
+    out.extend_from_slice(b"\r\n");
+}
+
+/// `Server` and `Date`, formatted once a second for all connections of the port.
+#[inline]
+fn write_standing(out: &mut Vec<u8>, port: &Port, head: &ResponseHead) {
+    let mut standing = port.standing.borrow_mut();
+    let seconds = port.control.clock.seconds();
+    if standing.seconds != seconds || standing.lines.is_empty() {
+        standing.seconds = seconds;
+        standing.lines.clear();
+        if !port.config.server_header.is_empty() {
+            response::write_field(&mut standing.lines, b"Server", port.config.server_header.as_bytes());
+        }
+        standing.date_at = standing.lines.len();
+        let date = apus_proto::date::imf_fixdate(seconds);
+        response::write_field(&mut standing.lines, b"Date", &date);
+    }
+    let (server, date) = standing.lines.split_at(standing.date_at);
+    match (head.has_server, head.has_date) {
+        (false, false) => out.extend_from_slice(&standing.lines),
+        (false, true) => out.extend_from_slice(server),
+        (true, false) => out.extend_from_slice(date),
+        (true, true) => {}
+    }
+}
+
+/// Writes the whole answer to a request that was refused. The connection ends with it.
+pub(crate) fn write_error(out: &mut Vec<u8>, port: &Port, status: u16, why: &str, head_only: bool) {
+    let mut head = ResponseHead::new(status);
+    head.lines.extend_from_slice(b"Content-Type: text/plain; charset=UTF-8\r\n");
+    head.has_content_type = true;
+    let body = format!("{status} {}: {why}\n", response::reason(status));
+    let answer = Answer { body: BodyOut::Length(body.len() as u64), length: Some(body.len() as u64) };
+    write_head(out, port, &head, answer, true, false);
+    if !head_only {
+        out.extend_from_slice(body.as_bytes());
+    }
+}

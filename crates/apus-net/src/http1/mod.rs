@@ -1,0 +1,5 @@
+//! HTTP/1.1 as this server writes it.
+
+mod head;
+
+pub(crate) use head::{Answer, close_after, plan, write_error, write_head};

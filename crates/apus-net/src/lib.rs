@@ -1,0 +1,39 @@
+//! Sockets around `apus-proto`: listeners, connections, HTTP/1.1 exchanges, limits, drain.
+//!
+//! Everything runs on one thread, in one `tokio` current-thread runtime with `spawn_local` (a `LocalRuntime`). The crate
+//! knows nothing of PHP: whoever answers requests implements [`App`].
+//!
+//! ```text
+//! listener ── accept ──> conn::task (one future a connection) ──> App::on_request(Request, Responder)
+//!                           │  reads, parses, collects bodies            │ end / write / send_file
+//!                           └────────── conn::Conn (out buffer, state) <─┘
+//! sweep: one coarse timer looks at the deadlines of all connections
+//! ```
+
+mod app;
+mod body;
+mod clock;
+mod config;
+mod conn;
+mod control;
+mod http1;
+mod listener;
+mod pool;
+mod registry;
+mod request;
+mod response;
+mod serve;
+mod sweep;
+mod sys;
+mod wake;
+
+pub use apus_proto as proto;
+
+pub use app::App;
+pub use body::{Body, BodyError, Collected, ReadChunk, TempFile, UploadError, UploadedFile};
+pub use config::Config;
+pub use conn::{ConnInfo, Local, Peer};
+pub use control::{Control, Counters, Idle, Metrics, NoMetrics};
+pub use request::Request;
+pub use response::{Gone, Responder, ResponseHead, SendError, SendFile, Writable, WriteState};
+pub use serve::serve;

@@ -1,0 +1,121 @@
+//! Accepting connections.
+
+use std::io;
+use std::rc::Rc;
+use std::time::Duration;
+
+use socket2::{SockAddr, Socket};
+use tokio::io::unix::AsyncFd;
+
+use crate::app::App;
+use crate::conn::{Conn, ConnInfo, ConnTask, Peer, Port};
+use crate::control::Control;
+use crate::sys;
+
+/// Connections taken in one turn, so that other workers on the same socket take their share.
+const BATCH: usize = 8;
+/// Pause after accept failed for want of descriptors or memory: it would fail again at once.
+const BACK_OFF: Duration = Duration::from_millis(100);
+/// How often a worker without room asks whether there is some now (other workers' connections close unnoticed).
+const ROOM_CHECK: Duration = Duration::from_millis(250);
+
+/// Accepts on one socket until the worker drains.
+pub(crate) async fn run<A: App>(app: Rc<A>, listener: AsyncFd<Socket>, port: Rc<Port>) {
+    let control = Rc::clone(&port.control);
+    let mut failing = false;
+    while !control.is_draining() {
+        let stop = control.stop_accepting.notified();
+        let ready = tokio::select! {
+            biased;
+            () = stop => return,
+            ready = listener.readable() => ready,
+        };
+        let Ok(mut guard) = ready else { return };
+        match accept_batch(&app, listener.get_ref(), &port) {
+            Batch::Empty => {
+                failing = false;
+                guard.clear_ready();
+            }
+            Batch::More => {
+                failing = false;
+                tokio::task::yield_now().await;
+            }
+            Batch::Full => wait_for_room(&control).await,
+            Batch::Failed(error) => {
+                if !failing {
+                    control.metrics.warn(&format!(
+                        "cannot accept connections: {error}; trying again every {} ms (see ulimit -n)",
+                        BACK_OFF.as_millis()
+                    ));
+                }
+                failing = true;
+                tokio::time::sleep(BACK_OFF).await;
+            }
+        }
+    }
+}
+
+enum Batch {
+    /// The queue is empty.
+    Empty,
+    /// There may be more.
+    More,
+    /// No further connection is allowed now.
+    Full,
+    Failed(io::Error),
+}
+
+fn accept_batch<A: App>(app: &Rc<A>, listener: &Socket, port: &Rc<Port>) -> Batch {
+    let control = &port.control;
+    control.clock.refresh();
+    for _ in 0..BATCH {
+        if control.connections() >= port.config.max_connections || !control.metrics.may_accept() {
+            return Batch::Full;
+        }
+        match listener.accept4(libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC) {
+            Ok((socket, addr)) => {
+                if let Err(error) = open(app, socket, &addr, port) {
+                    return Batch::Failed(error);
+                }
+            }
+            Err(error) => match error.raw_os_error() {
+                Some(libc::EAGAIN) => return Batch::Empty,
+                // Out of descriptors or memory: the queue stays, and stays readable.
+                Some(libc::EMFILE | libc::ENFILE | libc::ENOBUFS | libc::ENOMEM) => return Batch::Failed(error),
+                // The connection died in the queue, or its network's error is reported here (accept(2)).
+                _ => {}
+            },
+        }
+    }
+    Batch::More
+}
+
+/// Starts the task of a new connection.
+fn open<A: App>(app: &Rc<A>, socket: Socket, addr: &SockAddr, port: &Rc<Port>) -> io::Result<()> {
+    let control = &port.control;
+    let io = sys::register(socket)?;
+    let now = control.clock.wall();
+    let info = Rc::new(ConnInfo {
+        id: control.metrics.next_session(),
+        peer: Peer::from_addr(addr),
+        local: Rc::clone(&port.local),
+        connected_at: now,
+        last_request_at: now.into(),
+        requests: 0.into(),
+        open: true.into(),
+        gone: Default::default(),
+    });
+    let conn = Rc::new(Conn::new(info, Rc::clone(port), io));
+    control.opened(&conn);
+    app.on_connect(&conn.info);
+    tokio::task::spawn_local(ConnTask::new(Rc::clone(app), conn));
+    Ok(())
+}
+
+async fn wait_for_room(control: &Control) {
+    tokio::select! {
+        () = control.stop_accepting.notified() => {}
+        () = control.room.notified() => {}
+        () = tokio::time::sleep(ROOM_CHECK) => {}
+    }
+}

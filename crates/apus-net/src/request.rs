@@ -1,0 +1,140 @@
+//! A request as the program sees it.
+
+use std::rc::Rc;
+
+use apus_proto::http1::{RequestHead, Version};
+
+use crate::body::Body;
+use crate::conn::{ConnInfo, Port};
+
+/// One request. Owned and cheap to move; its memory goes back to the worker's pool when it is dropped.
+pub struct Request {
+    /// Always there until `drop`.
+    inner: Option<Box<Inner>>,
+    conn: Rc<ConnInfo>,
+    port: Rc<Port>,
+    body: Body,
+    received_at: f64,
+}
+
+/// The head, in memory that is used again by later requests.
+#[derive(Default)]
+pub(crate) struct Inner {
+    /// The head's bytes as sent; all spans of `head` point into them.
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) head: RequestHead,
+}
+
+impl Request {
+    pub(crate) fn new(inner: Box<Inner>, conn: Rc<ConnInfo>, port: Rc<Port>, body: Body, received_at: f64) -> Self {
+        Self { inner: Some(inner), conn, port, body, received_at }
+    }
+
+    #[inline]
+    fn parts(&self) -> (&[u8], &RequestHead) {
+        static EMPTY: RequestHead = RequestHead {
+            method: apus_proto::http1::Span { start: 0, end: 0 },
+            target: apus_proto::http1::Span { start: 0, end: 0 },
+            path: apus_proto::http1::Span { start: 0, end: 0 },
+            query: None,
+            host: None,
+            version: Version::Http11,
+            headers: Vec::new(),
+            framing: apus_proto::http1::Framing::None,
+            keep_alive: false,
+            expect_continue: false,
+            upgrade: false,
+            head_len: 0,
+        };
+        self.inner.as_deref().map_or((&[], &EMPTY), |inner| (&inner.bytes, &inner.head))
+    }
+
+    /// The method, case-sensitive: `GET`.
+    #[inline]
+    pub fn method(&self) -> &[u8] {
+        let (bytes, head) = self.parts();
+        head.method.of(bytes)
+    }
+
+    /// The request target as sent: path and query, or one of the other forms of RFC 9112 section 3.2.
+    pub fn target(&self) -> &[u8] {
+        let (bytes, head) = self.parts();
+        head.target.of(bytes)
+    }
+
+    /// The path, not decoded; `/` where the target has none.
+    pub fn path(&self) -> &[u8] {
+        let (bytes, head) = self.parts();
+        head.path_of(bytes)
+    }
+
+    /// What follows the first `?` of the target; `None` without one.
+    pub fn query(&self) -> Option<&[u8]> {
+        let (bytes, head) = self.parts();
+        head.query.map(|span| span.of(bytes))
+    }
+
+    /// The protocol version.
+    pub fn version(&self) -> Version {
+        self.parts().1.version
+    }
+
+    /// Whether the peer asks for another protocol (RFC 9110 section 7.8).
+    pub fn upgrade(&self) -> bool {
+        self.parts().1.upgrade
+    }
+
+    /// The field lines in the order sent: name as sent, value without the white space around it.
+    pub fn headers(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
+        let (bytes, head) = self.parts();
+        head.headers.iter().map(move |(name, value)| (name.of(bytes), value.of(bytes)))
+    }
+
+    /// The value of the first field of that name, compared without case.
+    pub fn header(&self, name: &[u8]) -> Option<&[u8]> {
+        let (bytes, head) = self.parts();
+        head.header(bytes, name)
+    }
+
+    /// The head as sent, from the request line to the empty line.
+    pub fn raw_head(&self) -> &[u8] {
+        self.parts().0
+    }
+
+    /// The connection it came on.
+    #[inline]
+    pub fn conn(&self) -> &Rc<ConnInfo> {
+        &self.conn
+    }
+
+    /// When the head was complete: seconds since 1970.
+    #[inline]
+    pub fn received_at(&self) -> f64 {
+        self.received_at
+    }
+
+    /// The body.
+    #[inline]
+    pub fn body(&self) -> &Body {
+        &self.body
+    }
+}
+
+impl Drop for Request {
+    fn drop(&mut self) {
+        if let Some(inner) = self.inner.take() {
+            self.port.control.pool.give_request(inner);
+        }
+    }
+}
+
+impl std::fmt::Debug for Request {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        f.debug_struct("Request")
+            .field("method", &text(self.method()))
+            .field("target", &text(self.target()))
+            .field("conn", &self.conn.id())
+            .finish_non_exhaustive()
+    }
+}

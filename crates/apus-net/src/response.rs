@@ -1,0 +1,454 @@
+//! Answering a request: from the handler, later, or from another task.
+
+use std::fs::File;
+use std::future::Future;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+
+use apus_proto::http1::response as wire;
+
+use crate::conn::{BodyOut, Conn, ConnInfo, FilePart, FileState, Kill, Phase};
+use crate::http1;
+
+/// Bodies up to this many bytes are copied behind their head; longer ones are sent from where they are.
+const COPY: usize = 16 * 1024;
+
+/// Head of an answer. `lines` and `reason` are sent as they are: whoever fills them has validated them
+/// ([`apus_proto::http1::response::is_field_name`], [`is_field_value`](apus_proto::http1::response::is_field_value)).
+#[derive(Debug, Clone, Default)]
+pub struct ResponseHead {
+    /// The status code, 200..=999; anything else is sent as 500.
+    pub status: u16,
+    /// A reason phrase of one's own.
+    pub reason: Option<Vec<u8>>,
+    /// Field lines, each `Name: value CRLF`. MUST NOT hold Content-Length, Transfer-Encoding, Connection or Keep-Alive.
+    pub lines: Vec<u8>,
+    /// `lines` has a Date.
+    pub has_date: bool,
+    /// `lines` has a Server.
+    pub has_server: bool,
+    /// `lines` has a Content-Type. Without one, an answer with a body gets PHP's default.
+    pub has_content_type: bool,
+    /// Length of a body that is sent with `write`, or that HEAD or 304 tells of. `end` knows the length by itself.
+    pub content_length: Option<u64>,
+    /// The connection ends with this answer.
+    pub close: bool,
+}
+
+impl ResponseHead {
+    /// A head without fields.
+    pub fn new(status: u16) -> Self {
+        Self { status, ..Self::default() }
+    }
+
+    /// Appends a field line that was validated.
+    pub fn push_field(&mut self, name: &[u8], value: &[u8]) {
+        wire::write_field(&mut self.lines, name, value);
+    }
+}
+
+/// Why nothing was sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum SendError {
+    /// The answer has ended.
+    #[error("the response has ended")]
+    Ended,
+    /// The head was sent already, and this needs to send one.
+    #[error("the head of the response has been sent")]
+    HeadSent,
+    /// The client is gone.
+    #[error("the client closed the connection")]
+    Closed,
+    /// As much output waits as the port allows: wait with [`Responder::writable`].
+    #[error("the client reads too slowly: the output buffer is full")]
+    Full,
+    /// More or less was written than Content-Length promised.
+    #[error("the body does not have the length that Content-Length promised")]
+    Length,
+}
+
+/// Where the bytes of a `write` are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WriteState {
+    /// The kernel has them.
+    Sent,
+    /// This many bytes wait for the client. Above the port's `max_output` the next `write` fails with [`SendError::Full`].
+    Buffered(usize),
+}
+
+/// The answer to one request. Clones answer the same request; when the last one is dropped unanswered (and the answer is
+/// not [detached](Self::detach)) the client gets a 500, or a cut connection when the head was sent.
+pub struct Responder {
+    conn: Rc<Conn>,
+    seq: u32,
+}
+
+impl Responder {
+    pub(crate) fn new(conn: Rc<Conn>) -> Self {
+        let exchange = &conn.exchange;
+        exchange.responders.set(exchange.responders.get() + 1);
+        let seq = exchange.seq.get();
+        Self { conn, seq }
+    }
+
+    #[inline]
+    fn is_current(&self) -> bool {
+        self.conn.exchange.seq.get() == self.seq
+    }
+
+    /// The connection.
+    #[inline]
+    pub fn conn(&self) -> &Rc<ConnInfo> {
+        &self.conn.info
+    }
+
+    /// Whether the answer has ended, or its request is over in another way.
+    #[inline]
+    pub fn is_ended(&self) -> bool {
+        !self.is_current() || self.conn.exchange.has_ended()
+    }
+
+    /// Whether the head was sent.
+    pub fn is_head_sent(&self) -> bool {
+        !self.is_current() || self.conn.exchange.phase.get() != Phase::Open
+    }
+
+    /// Whether something can be written: not ended, and the client is not known to be gone. A client that closed only its
+    /// own direction still gets its answer.
+    #[inline]
+    pub fn is_writable(&self) -> bool {
+        !self.is_ended() && self.conn.is_usable()
+    }
+
+    /// Whether the client is known to have left: it sent EOF or reset the connection. (A client that only shut down its
+    /// sending direction looks the same; `end` still answers it.)
+    pub fn peer_gone(&self) -> bool {
+        self.conn.eof.get() || self.conn.broken.get()
+    }
+
+    /// Ready when the client is known to have left.
+    pub fn gone(&self) -> Gone {
+        Gone(Rc::clone(&self.conn))
+    }
+
+    /// Checks that this exchange still wants an answer.
+    #[inline]
+    fn check(&self) -> Result<(), SendError> {
+        if self.is_ended() {
+            Err(SendError::Ended)
+        } else if self.conn.broken.get() {
+            // Nothing can be answered any more: the exchange is over.
+            self.conn.exchange.phase.set(Phase::Ended);
+            self.conn.wake_task();
+            Err(SendError::Closed)
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Sends the whole answer, or the last of one begun with [`write`](Self::write) (then `head` is not used).
+    ///
+    /// The bytes go to the kernel at once, in one call, unless the client does not keep up (then they wait in memory) or
+    /// answers to further pipelined requests will follow in the same turn.
+    #[inline]
+    pub fn end(&self, head: &ResponseHead, body: &[u8]) -> Result<(), SendError> {
+        self.check()?;
+        if self.conn.exchange.phase.get() != Phase::Open {
+            if !body.is_empty() {
+                self.write_body(body)?;
+            }
+            return self.finish(head, &[]);
+        }
+        let conn = &*self.conn;
+        let answer = http1::plan(&conn.exchange, head, Some(body.len() as u64));
+        let mut out = conn.out.borrow_mut();
+        self.begin(head, answer, out.buffer(&conn.port.control.pool));
+        let mut tail = body;
+        if answer.body == BodyOut::Suppressed {
+            tail = &[];
+        } else if body.len() <= COPY {
+            out.buffer(&conn.port.control.pool).extend_from_slice(body);
+            tail = &[];
+        }
+        conn.exchange.phase.set(Phase::Ended);
+        conn.push(out, tail);
+        self.ended(head.status);
+        Ok(())
+    }
+
+    /// Writes the head and settles whether the connection stays.
+    #[inline]
+    fn begin(&self, head: &ResponseHead, answer: http1::Answer, out: &mut Vec<u8>) {
+        let conn = &*self.conn;
+        let close = http1::close_after(conn, head, answer);
+        let old = conn.exchange.version.get() == apus_proto::http1::Version::Http10;
+        http1::write_head(out, &conn.port, head, answer, close, old);
+        if close {
+            conn.exchange.persist.set(false);
+        }
+        conn.exchange.status.set(head.status);
+    }
+
+    /// The exchange is complete.
+    #[inline]
+    fn ended(&self, status: u16) {
+        self.conn.port.control.answered(&self.conn.info, status, self.conn.exchange.received_at.get());
+        self.conn.wake_task();
+    }
+
+    /// Sends a piece of the body; the first call sends the head before it. Chunked, by the length that `head` tells, or (to
+    /// a 1.0 client) by the end of the connection.
+    pub fn write(&self, head: &ResponseHead, data: &[u8]) -> Result<WriteState, SendError> {
+        self.check()?;
+        let conn = &*self.conn;
+        if conn.exchange.phase.get() == Phase::Open {
+            let answer = http1::plan(&conn.exchange, head, None);
+            let mut out = conn.out.borrow_mut();
+            self.begin(head, answer, out.buffer(&conn.port.control.pool));
+            conn.exchange.phase.set(Phase::Body(answer.body));
+            if data.is_empty() || answer.body == BodyOut::Suppressed {
+                return Ok(write_state(conn.push(out, &[])));
+            }
+        }
+        self.write_body(data)
+    }
+
+    fn write_body(&self, data: &[u8]) -> Result<WriteState, SendError> {
+        let conn = &*self.conn;
+        let Phase::Body(body) = conn.exchange.phase.get() else { return Err(SendError::Ended) };
+        let mut out = conn.out.borrow_mut();
+        if out.buffered() >= conn.port.config.max_output {
+            return Err(SendError::Full);
+        }
+        let pool = &conn.port.control.pool;
+        let waiting = match body {
+            BodyOut::Suppressed => out.buffered(),
+            BodyOut::Chunked => {
+                wire::write_chunk(out.buffer(pool), data);
+                conn.push(out, &[])
+            }
+            BodyOut::UntilClose => conn.push(out, data),
+            BodyOut::Length(left) => {
+                let left = left.checked_sub(data.len() as u64).ok_or(SendError::Length)?;
+                conn.exchange.phase.set(Phase::Body(BodyOut::Length(left)));
+                conn.push(out, data)
+            }
+        };
+        Ok(write_state(waiting))
+    }
+
+    /// Ends an answer, with trailer fields where it is chunked (RFC 9112 section 7.1.2). An answer that was not begun is
+    /// sent with an empty body, its trailers in the chunked coding.
+    pub fn finish(&self, head: &ResponseHead, trailers: &[(&[u8], &[u8])]) -> Result<(), SendError> {
+        self.check()?;
+        let conn = &*self.conn;
+        if conn.exchange.phase.get() == Phase::Open {
+            if trailers.is_empty() {
+                return self.end(head, &[]);
+            }
+            self.write(head, &[])?;
+        }
+        let Phase::Body(body) = conn.exchange.phase.get() else { return Err(SendError::Ended) };
+        conn.exchange.phase.set(Phase::Ended);
+        match body {
+            BodyOut::Chunked => {
+                let mut out = conn.out.borrow_mut();
+                wire::write_last_chunk(out.buffer(&conn.port.control.pool), trailers);
+                conn.push(out, &[]);
+            }
+            BodyOut::Suppressed | BodyOut::Length(0) | BodyOut::UntilClose => {}
+            BodyOut::Length(_) => {
+                // The client must not take what follows for the rest of this body.
+                self.ended(conn.exchange.status.get());
+                conn.kill(Kill::AfterOutput);
+                return Err(SendError::Length);
+            }
+        }
+        self.ended(conn.exchange.status.get());
+        Ok(())
+    }
+
+    /// Sends `len` bytes of a file from `offset` on as the whole body, with sendfile(2). The answer has ended with this
+    /// call; the future tells when the last byte is with the kernel, and may be dropped.
+    ///
+    /// The file MUST have that many bytes: when it turns out shorter, the connection is cut.
+    pub fn send_file(&self, head: &ResponseHead, file: File, offset: u64, len: u64) -> Result<SendFile, SendError> {
+        self.check()?;
+        let conn = &*self.conn;
+        if conn.exchange.phase.get() != Phase::Open {
+            return Err(SendError::HeadSent);
+        }
+        let answer = http1::plan(&conn.exchange, head, Some(len));
+        let state = Rc::new(FileState::default());
+        let mut out = conn.out.borrow_mut();
+        self.begin(head, answer, out.buffer(&conn.port.control.pool));
+        let left = if answer.body == BodyOut::Suppressed { 0 } else { len };
+        let part = FilePart { file, offset, left, state: Rc::clone(&state), by_copy: false };
+        // A part of nothing is dropped at once, which completes the future.
+        if left > 0 {
+            out.attach(part);
+        }
+        conn.exchange.phase.set(Phase::Ended);
+        conn.push(out, &[]);
+        self.ended(head.status);
+        Ok(SendFile(state))
+    }
+
+    /// Ready when little enough output waits for writers to go on.
+    pub fn writable(&self) -> Writable {
+        Writable { conn: Rc::clone(&self.conn), seq: self.seq }
+    }
+
+    /// Bytes of this connection that wait for the client.
+    pub fn buffered(&self) -> usize {
+        self.conn.out.borrow().buffered()
+    }
+
+    /// Tells a client that waits for it to send its body (RFC 9110 section 10.1.1). Reading the body does so by itself.
+    pub fn send_continue(&self) -> Result<(), SendError> {
+        self.check()?;
+        self.conn.send_continue();
+        Ok(())
+    }
+
+    /// Sends an interim response (RFC 9110 section 15.2), such as 103 with `Link` lines. A 1.0 client gets none.
+    pub fn informational(&self, status: u16, lines: &[u8]) -> Result<(), SendError> {
+        self.check()?;
+        let conn = &*self.conn;
+        if conn.exchange.phase.get() != Phase::Open {
+            return Err(SendError::HeadSent);
+        }
+        // 101 ends HTTP on the connection: it is not an interim response.
+        if !(100..200).contains(&status) || status == 101 || conn.exchange.version.get() < wire_11() {
+            return Ok(());
+        }
+        let mut out = conn.out.borrow_mut();
+        let buffer = out.buffer(&conn.port.control.pool);
+        wire::write_status_line(buffer, wire_11(), status, None);
+        buffer.extend_from_slice(lines);
+        buffer.extend_from_slice(b"\r\n");
+        conn.push(out, &[]);
+        Ok(())
+    }
+
+    /// The answer will come from elsewhere: dropping all responders does not end it. [`crate::Control::responder`] makes a
+    /// new one from the session id.
+    pub fn detach(&self) {
+        if self.is_current() {
+            self.conn.exchange.detached.set(true);
+        }
+    }
+
+    /// Gives the answer up: cuts the connection.
+    pub fn abort(&self) {
+        if !self.is_ended() {
+            self.conn.exchange.phase.set(Phase::Ended);
+            self.conn.kill(Kill::Now);
+        }
+    }
+
+    /// The last responder is gone, and the client has no answer.
+    fn abandon(&self) {
+        if self.conn.exchange.phase.get() == Phase::Open {
+            let mut head = ResponseHead::new(500);
+            head.push_field(b"Content-Type", b"text/plain; charset=UTF-8");
+            head.has_content_type = true;
+            // A client that is gone needs no answer.
+            let _ = self.end(&head, b"500 Internal Server Error\n");
+        } else {
+            // Without its last chunk the client knows that the answer is cut.
+            self.abort();
+        }
+    }
+}
+
+const fn wire_11() -> apus_proto::http1::Version {
+    apus_proto::http1::Version::Http11
+}
+
+fn write_state(waiting: usize) -> WriteState {
+    if waiting == 0 { WriteState::Sent } else { WriteState::Buffered(waiting) }
+}
+
+impl Clone for Responder {
+    fn clone(&self) -> Self {
+        if self.is_current() {
+            let responders = &self.conn.exchange.responders;
+            responders.set(responders.get() + 1);
+        }
+        Self { conn: Rc::clone(&self.conn), seq: self.seq }
+    }
+}
+
+impl Drop for Responder {
+    #[inline]
+    fn drop(&mut self) {
+        if !self.is_current() {
+            return;
+        }
+        let exchange = &self.conn.exchange;
+        exchange.responders.set(exchange.responders.get() - 1);
+        if exchange.responders.get() == 0 && !exchange.detached.get() && !exchange.has_ended() {
+            self.abandon();
+        }
+    }
+}
+
+impl std::fmt::Debug for Responder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Responder").field("conn", &self.conn.info.id).field("ended", &self.is_ended()).finish()
+    }
+}
+
+/// Future of [`Responder::gone`].
+pub struct Gone(Rc<Conn>);
+
+impl Future for Gone {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        if self.0.eof.get() || self.0.broken.get() {
+            return Poll::Ready(());
+        }
+        self.0.gone.register(cx.waker());
+        Poll::Pending
+    }
+}
+
+/// Future of [`Responder::writable`].
+pub struct Writable {
+    conn: Rc<Conn>,
+    seq: u32,
+}
+
+impl Future for Writable {
+    type Output = Result<(), SendError>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let conn = &self.conn;
+        if conn.broken.get() {
+            return Poll::Ready(Err(SendError::Closed));
+        }
+        if conn.exchange.seq.get() != self.seq || conn.out.borrow().buffered() <= conn.low_water() {
+            return Poll::Ready(Ok(()));
+        }
+        conn.drained.register(cx.waker());
+        Poll::Pending
+    }
+}
+
+/// Future of [`Responder::send_file`].
+pub struct SendFile(Rc<FileState>);
+
+impl Future for SendFile {
+    type Output = Result<(), SendError>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        if let Some(result) = self.0.done.get() {
+            return Poll::Ready(result);
+        }
+        self.0.waiting.register(cx.waker());
+        Poll::Pending
+    }
+}

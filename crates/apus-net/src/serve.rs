@@ -1,0 +1,57 @@
+//! Serving an app on listening sockets.
+
+use std::cell::RefCell;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::rc::Rc;
+
+use socket2::{Domain, Socket};
+
+use crate::app::App;
+use crate::config::Config;
+use crate::conn::{Local, Port};
+use crate::control::Control;
+use crate::{listener, sweep, sys};
+
+/// Serves `app` on the sockets, which must be bound and listening, until [`Control::drain`] was called and the last
+/// connection is closed.
+///
+/// MUST run where `tokio::task::spawn_local` works: a `LocalRuntime` (or a `LocalSet`), with I/O and time enabled.
+///
+/// # Errors
+/// When a socket cannot be registered with the runtime; nothing is served then.
+pub async fn serve<A: App>(
+    app: Rc<A>,
+    listeners: Vec<(OwnedFd, Rc<Config>)>,
+    control: Rc<Control>,
+) -> io::Result<()> {
+    let mut accepting = Vec::with_capacity(listeners.len());
+    for (fd, config) in listeners {
+        let socket = Socket::from(fd);
+        let port = open_port(&socket, config, &control)?;
+        accepting.push((sys::register(socket)?, port));
+    }
+    let sweep = tokio::task::spawn_local(sweep::run(Rc::clone(&control)));
+    let tasks: Vec<_> = accepting
+        .into_iter()
+        .map(|(listener, port)| tokio::task::spawn_local(listener::run(Rc::clone(&app), listener, port)))
+        .collect();
+    for task in tasks {
+        // A listener ends only when the worker drains.
+        let _ = task.await;
+    }
+    control.idle().await;
+    sweep.abort();
+    Ok(())
+}
+
+fn open_port(socket: &Socket, config: Rc<Config>, control: &Rc<Control>) -> io::Result<Rc<Port>> {
+    socket.set_nonblocking(true)?;
+    let domain = socket.domain()?;
+    if domain == Domain::IPV4 || domain == Domain::IPV6 {
+        // Accepted sockets inherit it.
+        socket.set_tcp_nodelay(config.nodelay)?;
+    }
+    let local = Rc::new(Local::from_addr(&socket.local_addr()?));
+    Ok(Rc::new(Port { config, control: Rc::clone(control), local, standing: RefCell::default() }))
+}

@@ -1,0 +1,23 @@
+//! The one timer of a worker.
+
+use std::rc::Rc;
+use std::time::Duration;
+
+use crate::control::Control;
+
+/// How late a deadline may be noticed.
+const PERIOD: Duration = Duration::from_millis(250);
+
+/// Looks at the deadlines of all connections, several times a second; sleeps for good while there is none. Never ends.
+pub(crate) async fn run(control: Rc<Control>) {
+    loop {
+        if control.connections() == 0 {
+            control.busy.notified().await;
+        }
+        control.clock.refresh();
+        if !control.clock.is_manual() {
+            control.sweep();
+        }
+        tokio::time::sleep(PERIOD).await;
+    }
+}

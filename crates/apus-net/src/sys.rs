@@ -1,0 +1,22 @@
+//! The system calls that no safe wrapper offers. The only file of this crate with `unsafe`.
+
+use std::io;
+use std::os::fd::AsRawFd;
+
+use socket2::Socket;
+use tokio::io::unix::AsyncFd;
+
+/// Registers the socket with this thread's runtime, for reading and writing.
+pub(crate) fn register(socket: Socket) -> io::Result<AsyncFd<Socket>> {
+    // SAFETY: `Socket` owns its descriptor, closes it only when dropped, and nothing here replaces or duplicates it while
+    // the `AsyncFd` owns the socket (only shared references are handed out).
+    unsafe { AsyncFd::register(socket) }.map_err(Into::into)
+}
+
+/// Bytes that were written to the socket and that the peer has not acknowledged.
+pub(crate) fn unacknowledged(socket: &Socket) -> io::Result<u64> {
+    let mut bytes: libc::c_int = 0;
+    // SAFETY: the descriptor is open for as long as `socket` is borrowed; SIOCOUTQ (TIOCOUTQ) writes one int to `bytes`.
+    let result = unsafe { libc::ioctl(socket.as_raw_fd(), libc::TIOCOUTQ, &raw mut bytes) };
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(u64::try_from(bytes).unwrap_or(0)) }
+}

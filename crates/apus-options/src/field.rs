@@ -1,0 +1,83 @@
+//! Between a value in its kind's own form and the typed field of `Settings`.
+
+use std::time::Duration;
+
+use crate::value::Value;
+
+/// A type a field of `Settings` may have. `load` is given only values that `coerce` made for the row of that field; it
+/// answers `None` when the field's type cannot hold one that the row's limits allow, which a test rules out.
+pub(crate) trait Field: Sized {
+    fn load(value: &Value) -> Option<Self>;
+    fn show(&self) -> Value;
+}
+
+macro_rules! whole_number {
+    ($($int:ty),*) => {$(
+        impl Field for $int {
+            fn load(value: &Value) -> Option<Self> {
+                match value {
+                    Value::Int(n) => <$int>::try_from(*n).ok(),
+                    _ => None,
+                }
+            }
+
+            fn show(&self) -> Value {
+                Value::Int(i64::try_from(*self).unwrap_or(i64::MAX))
+            }
+        }
+    )*};
+}
+
+whole_number!(u8, u16, u32, u64, usize, i64);
+
+impl Field for bool {
+    fn load(value: &Value) -> Option<Self> {
+        match value {
+            Value::Bool(on) => Some(*on),
+            _ => None,
+        }
+    }
+
+    fn show(&self) -> Value {
+        Value::Bool(*self)
+    }
+}
+
+impl Field for Duration {
+    fn load(value: &Value) -> Option<Self> {
+        match value {
+            Value::Float(seconds) => Duration::try_from_secs_f64(*seconds).ok(),
+            _ => None,
+        }
+    }
+
+    fn show(&self) -> Value {
+        Value::Float(self.as_secs_f64())
+    }
+}
+
+impl Field for String {
+    fn load(value: &Value) -> Option<Self> {
+        match value {
+            Value::Str(s) => Some(s.clone()),
+            _ => None,
+        }
+    }
+
+    fn show(&self) -> Value {
+        Value::Str(self.clone())
+    }
+}
+
+impl Field for Vec<u32> {
+    fn load(value: &Value) -> Option<Self> {
+        match value {
+            Value::List(items) => items.iter().map(u32::load).collect(),
+            _ => None,
+        }
+    }
+
+    fn show(&self) -> Value {
+        Value::List(self.iter().map(|n| Value::Int(i64::from(*n))).collect())
+    }
+}

@@ -1,0 +1,21 @@
+//! Every setting of Apus, declared once.
+//!
+//! One row names a setting, its kind, unit, default, limits, scope and meaning ([`table`] holds them all). From the rows come the
+//! typed [`Settings`], the parser of values with its error texts, and the reference page ([`markdown`]).
+#![forbid(unsafe_code)]
+
+mod coerce;
+mod declare;
+mod error;
+mod field;
+mod markdown;
+mod row;
+pub mod table;
+mod unavailable;
+mod value;
+
+pub use error::OptionError;
+pub use markdown::markdown;
+pub use row::{Kind, Row, Scope, Support, find, rows};
+pub use table::Settings;
+pub use value::Value;

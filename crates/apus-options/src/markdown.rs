@@ -1,0 +1,107 @@
+//! The reference page, made from the rows.
+
+use std::fmt::Write as _;
+
+use crate::error::bytes;
+use crate::row::{Kind, Row, Scope, Support, rows};
+use crate::table::Settings;
+use crate::value::Value;
+
+/// The text of docs/options.md.
+pub fn markdown() -> String {
+    let mut page = String::from(HEAD);
+    for (scope, title) in
+        [(Scope::Server, "Server"), (Scope::Port, "Port"), (Scope::Coroutine, "Coroutines"), (Scope::Client, "Clients")]
+    {
+        let group: Vec<&Row> = rows().filter(|row| row.scope == scope && row.support == Support::Full).collect();
+        if !group.is_empty() {
+            let _ = write!(page, "\n## {title}\n");
+            for row in group {
+                section(&mut page, row);
+            }
+        }
+    }
+    names(&mut page, "Accepted without effect", INERT, Support::NoEffect);
+    names(&mut page, "Not supported yet", MISSING, Support::Missing);
+    page
+}
+
+const HEAD: &str = "# Settings
+
+Generated from the table in `crates/apus-options`; `APUS_UPDATE_DOCS=1 cargo test -p apus-options` writes it anew.
+
+`$server->set([...])` takes the server's and the ports' settings; a port added with `$server->listen(...)` takes the ports' with
+its own `set` and has the server's values for the rest. `null` restores a default. Sizes are bytes or text such as `\"512K\"`, `\"8M\"`,
+`\"2G\"`; durations are seconds (fractions allowed) or text such as `\"250ms\"`, `\"10s\"`, `\"5m\"`, `\"2h\"`.
+";
+
+const INERT: &str =
+    "Known from other servers; Apus is built so that there is nothing to set. They are accepted and change nothing.";
+
+const MISSING: &str =
+    "Known, and refused with a clear message unless the value asks for nothing (`false`, `0`, `''`, `null`).";
+
+fn section(page: &mut String, row: &Row) {
+    let _ = write!(page, "\n### {}\n\n{}\n\n", row.name, row.doc.trim());
+    let _ = writeln!(page, "- type: {}{}", row.kind.name(), limits(&row.kind));
+    let _ = writeln!(page, "- default: {}", default(row));
+    if !row.aliases.is_empty() {
+        let _ =
+            writeln!(page, "- also: {}", row.aliases.iter().map(|a| format!("`{a}`")).collect::<Vec<_>>().join(", "));
+    }
+    let _ = writeln!(page, "- since: {}", row.since);
+}
+
+fn names(page: &mut String, title: &str, text: &str, support: Support) {
+    let _ = write!(page, "\n## {title}\n\n{text}\n\n| setting | |\n| --- | --- |\n");
+    for row in rows().filter(|row| row.support == support) {
+        let _ = writeln!(page, "| `{}` | {} |", row.name, row.doc.trim());
+    }
+}
+
+fn limits(kind: &Kind) -> String {
+    match kind {
+        Kind::Int { min, max, unit: "" } => format!(", {min} to {max}"),
+        Kind::Int { min, max, unit } => format!(", {min} to {max} {unit}"),
+        Kind::Size { min, max } => format!(", {} to {}", bytes(*min), bytes(*max)),
+        Kind::Duration { min, max } => format!(", {min} to {max} seconds"),
+        Kind::Ints { min, max } => format!(", each {min} to {max}"),
+        Kind::Choice(names) => {
+            format!(": {}", names.iter().map(|(name, n)| format!("`{name}` ({n})")).collect::<Vec<_>>().join(", "))
+        }
+        Kind::Bool | Kind::Str | Kind::Any => String::new(),
+    }
+}
+
+fn default(row: &Row) -> String {
+    if !row.default_text.is_empty() {
+        return row.default_text.to_owned();
+    }
+    match (row.kind, Settings::default().get(row.name)) {
+        (Kind::Size { .. }, Some(Value::Int(n))) => bytes(n),
+        (Kind::Duration { .. }, Some(Value::Float(s))) => format!("{s} s"),
+        (Kind::Choice(names), Some(Value::Int(n))) => {
+            names.iter().find(|(_, number)| *number == n).map_or_else(String::new, |(name, _)| format!("`{name}`"))
+        }
+        (_, Some(Value::Str(s))) if s.is_empty() => "empty".to_owned(),
+        (_, Some(Value::Str(s))) => format!("`{s}`"),
+        (_, Some(Value::List(items))) if items.is_empty() => "empty".to_owned(),
+        (_, Some(value)) => value.to_string(),
+        (_, None) => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_reference_page_is_the_table() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/options.md");
+        if std::env::var_os("APUS_UPDATE_DOCS").is_some() {
+            std::fs::write(path, markdown()).expect("docs/options.md is writable");
+        }
+        let page = std::fs::read_to_string(path).expect("docs/options.md is there");
+        assert!(page == markdown(), "docs/options.md is stale: run APUS_UPDATE_DOCS=1 cargo test -p apus-options");
+    }
+}

@@ -1,0 +1,298 @@
+//! The settings themselves: one row each.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use crate::coerce::coerce;
+use crate::declare::settings;
+use crate::error::OptionError;
+use crate::field::Field;
+use crate::row::{Kind, Row, Scope, Support, find};
+use crate::value::Value;
+
+const KIB: i64 = 1 << 10;
+const MIB: i64 = 1 << 20;
+const GIB: i64 = 1 << 30;
+const TIB: i64 = 1 << 40;
+
+/// The number of the log level "info".
+const INFO: u8 = 2;
+
+/// Log levels, with the numbers PHP programs use for them.
+const LEVELS: &[(&str, i64)] =
+    &[("debug", 0), ("trace", 1), ("info", 2), ("notice", 3), ("warning", 4), ("error", 5), ("none", 6)];
+
+const fn count(min: i64, max: i64, unit: &'static str) -> Kind {
+    Kind::Int { min, max, unit }
+}
+
+const fn size(min: i64, max: i64) -> Kind {
+    Kind::Size { min, max }
+}
+
+const fn seconds(min: f64, max: f64) -> Kind {
+    Kind::Duration { min, max }
+}
+
+/// A day: the longest that a connection's deadline makes sense.
+const DAY: f64 = 86400.0;
+
+/// CPU cores this process may run on.
+fn cores() -> u32 {
+    std::thread::available_parallelism().map_or(1, |n| n.get().min(1024) as u32)
+}
+
+settings! {
+    /// Worker processes. Each has its own event loop and runs PHP on one core.
+    Server worker_num: u32 = cores(), shown "number of CPU cores" => count(1, 1024, "processes");
+    /// Connections open at once, over all workers. Further ones wait in the listening queue until one closes.
+    Server max_connection ["max_conn"]: u32 = 100_000 => count(1, 10_000_000, "connections");
+    /// Requests after which a worker is replaced by a fresh one; 0 for never. Nothing is lost: the new worker serves before the old one leaves.
+    Server max_request: u64 = 0 => count(0, i64::MAX, "requests");
+    /// Random share added to `max_request`, up to this many requests, so that workers do not leave together; 0 for half of `max_request`.
+    Server max_request_grace: u64 = 0 => count(0, i64::MAX, "requests");
+    /// Resident memory at which a worker is replaced; 0 for no limit.
+    Server max_worker_memory: u64 = 0 => size(0, TIB);
+    /// Age at which a worker is replaced, plus up to a tenth of it by chance; 0 for never.
+    Server max_worker_age: Duration = Duration::ZERO => seconds(0.0, 365.0 * DAY);
+    /// How long a leaving worker may finish its requests before it is killed.
+    Server max_wait_time: Duration = Duration::from_secs(30) => seconds(0.01, DAY);
+    /// Whether a leaving worker finishes the requests it has begun. When off, it closes its connections at once.
+    Server reload_async: bool = true => Kind::Bool;
+    /// File that holds the master's process id while the server runs.
+    Server pid_file: String = String::new() => Kind::Str;
+    /// Whether the server leaves its terminal and runs in the background; `log_file` should be set then.
+    Server daemonize: bool = false => Kind::Bool;
+    /// User (name or number) the workers run as; needs a master that runs as root.
+    Server user: String = String::new() => Kind::Str;
+    /// Group (name or number) the workers run as; the user's own group when empty.
+    Server group: String = String::new() => Kind::Str;
+    /// Directory the workers take as their root directory; needs a master that runs as root.
+    Server chroot: String = String::new() => Kind::Str;
+    /// File that the log is appended to; standard error when empty. HUP opens it anew.
+    Server log_file: String = String::new() => Kind::Str;
+    /// The least level that is logged.
+    Server log_level: u8 = INFO => Kind::Choice(LEVELS);
+    /// How the processes call themselves in lists of processes: "<title>: master", "<title>: worker 0".
+    Server process_title: String = "apus".to_owned() => Kind::Str;
+    /// Whether each worker is bound to one CPU core.
+    Server open_cpu_affinity: bool = false => Kind::Bool;
+    /// Cores that `open_cpu_affinity` leaves alone, numbered from 0.
+    Server cpu_affinity_ignore: Vec<u32> = Vec::new() => Kind::Ints { min: 0, max: 1023 };
+    /// Time after which PHP code that has not given way to its event loop is reported with its stack; 0 for never.
+    Server blocked_loop_warn: Duration = Duration::from_millis(50) => seconds(0.0, 3600.0);
+    /// Whether a request's coroutine is cancelled when its client goes away before the answer.
+    Server cancel_on_disconnect: bool = false => Kind::Bool;
+    /// Requests that one worker handles at once; further ones wait. 0 for no limit.
+    Server max_concurrency ["worker_max_concurrency"]: u32 = 0 => count(0, 10_000_000, "requests");
+
+    /// Length of the queue of connections that no worker has accepted yet; the kernel's `net.core.somaxconn` caps it.
+    Port backlog: u32 = 1024 => count(1, 65_535, "connections");
+    /// Whether small answers leave at once instead of waiting for more data (`TCP_NODELAY`).
+    Port open_tcp_nodelay: bool = true => Kind::Bool;
+    /// Whether the kernel hands over a connection only when its first data is there (`TCP_DEFER_ACCEPT`), and for how many seconds it waits; 0 for off.
+    Port tcp_defer_accept: u32 = 0 => count(0, 3600, "seconds");
+    /// Whether other processes may listen on the same port (`SO_REUSEPORT`).
+    Port enable_reuse_port: bool = false => Kind::Bool;
+    /// Largest body of a request (413 beyond). With `stream_request_body` a body of any allowed size takes constant memory.
+    Port package_max_length: u64 = 8 << 20 => size(0, 16 * TIB);
+    /// Largest head of a request: request line and header fields (414 or 431 beyond).
+    Port max_header_size: usize = 16 << 10 => size(256, MIB);
+    /// Header fields in one request (431 beyond).
+    Port max_headers: usize = 100 => count(1, 10_000, "fields");
+    /// Time for the whole head of a request, from its first byte (408 beyond); 0 for no limit.
+    Port header_timeout: Duration = Duration::from_secs(10) => seconds(0.0, DAY);
+    /// Least rate, in bytes a second, at which a request's body must arrive once `body_timeout` has passed (408 below); 0 for no limit.
+    Port body_min_rate: u64 = 500 => count(0, GIB, "bytes a second");
+    /// Time before `body_min_rate` is asked of a body.
+    Port body_timeout: Duration = Duration::from_secs(10) => seconds(0.0, DAY);
+    /// Time that a connection may stay open between two requests; 0 closes it after each answer.
+    Port keepalive_timeout: Duration = Duration::from_secs(75) => seconds(0.0, DAY);
+    /// Requests on one connection before it is closed; 0 for no limit.
+    Port keepalive_requests: u64 = 0 => count(0, i64::MAX, "requests");
+    /// Time that a client may take none of the data waiting for it; 0 for no limit.
+    Port send_timeout: Duration = Duration::from_secs(60) => seconds(0.0, DAY);
+    /// Data of one connection that may wait in memory for a slow client; writers wait beyond it.
+    Port buffer_output_size: usize = 2 << 20 => size(4 * KIB, GIB);
+    /// Data of one connection that the server keeps for a slow client: another name that programs use for `buffer_output_size`; the larger of the two rules.
+    Port socket_buffer_size: usize = 0 => size(0, GIB);
+    /// Pipelined requests of one connection that are read ahead while an earlier one is answered.
+    Port max_pipelined: u32 = 32 => count(1, 10_000, "requests");
+    /// Whether the request event comes with the head, and the handler reads the body as it arrives.
+    Port stream_request_body: bool = false => Kind::Bool;
+    /// Value of the `Server` header field; empty for none.
+    Port server_header: String = "apus".to_owned() => Kind::Str;
+    /// Whether form bodies (urlencoded and multipart) are parsed.
+    Port http_parse_post: bool = true => Kind::Bool;
+    /// Whether files in multipart bodies are stored; when off they are skipped.
+    Port http_parse_files: bool = true => Kind::Bool;
+    /// Whether `Request::$cookie` is filled.
+    Port http_parse_cookie: bool = true => Kind::Bool;
+    /// Directory for uploaded files; the system's directory for temporary files when empty.
+    Port upload_tmp_dir: String = String::new() => Kind::Str;
+    /// Largest uploaded file; a larger one is dropped and marked with `UPLOAD_ERR_INI_SIZE`.
+    Port upload_max_filesize ["upload_max_size"]: u64 = 8 << 20 => size(0, 16 * TIB);
+    /// Uploaded files in one request; further ones are skipped.
+    Port max_file_uploads: u32 = 20 => count(0, 10_000, "files");
+    /// Variables in one form, query or cookie field; further ones are dropped.
+    Port max_input_vars: u32 = 1000 => count(0, 1_000_000, "variables");
+    /// Memory that the fields of one multipart form may take, files apart (413 beyond).
+    Port max_form_memory: usize = 8 << 20 => size(KIB, GIB);
+    /// Parts in one multipart body, fields and files together (413 beyond).
+    Port max_multipart_parts: u32 = 1100 => count(1, 1_000_000, "parts");
+
+    /// Coroutines that one process may have at once.
+    Coroutine max_coroutine ["max_coro_num"]: u32 = 100_000 => count(1, 10_000_000, "coroutines");
+    /// C stack of a coroutine.
+    Coroutine stack_size ["c_stack_size"]: usize = 256 << 10 => size(64 * KIB, 64 * MIB);
+    /// Whether events run in a coroutine of their own. When off, a handler that waits blocks its worker.
+    Coroutine enable_coroutine: bool = true => Kind::Bool;
+    /// Which blocking functions let other coroutines run: the `HOOK_` constants, added up.
+    Coroutine hook_flags: i64 = 0x7fff_ffff, shown "`HOOK_ALL`" => count(0, 0x7fff_ffff, "");
+    /// Time limit of a client's connection attempt; 0 for none.
+    Coroutine socket_connect_timeout ["connect_timeout"]: Duration = Duration::from_secs(2) => seconds(0.0, DAY);
+    /// Time limit of one read or write of a client; 0 for none.
+    Coroutine socket_timeout: Duration = Duration::ZERO => seconds(0.0, DAY);
+}
+
+impl Settings {
+    /// Sets one setting, by its name or an alias. Null restores its default.
+    ///
+    /// # Errors
+    /// When the name is unknown, the value is malformed or outside the limits, or this version does not support the setting. The settings are
+    /// unchanged then.
+    pub fn set(&mut self, name: &str, value: &Value) -> Result<(), OptionError> {
+        let row = find(name).ok_or_else(|| OptionError::unknown(name))?;
+        match row.support {
+            Support::Missing if value.is_off() => Ok(()),
+            Support::Missing => Err(OptionError::Unsupported { name: row.name, doc: row.doc }),
+            Support::NoEffect => {
+                self.inert.insert(row.name, value.clone());
+                Ok(())
+            }
+            Support::Full => {
+                let value = match value {
+                    Value::Null => Self::default().load(row.name).unwrap_or(Value::Null),
+                    given => coerce(row, given)?,
+                };
+                self.store(row.name, &value).ok_or_else(|| OptionError::invalid(row, &value))
+            }
+        }
+    }
+
+    /// The value of one setting, by its name or an alias. Sizes and choices are Int, durations Float seconds. `None` for a name that is
+    /// unknown, or of a setting without effect that was never set.
+    pub fn get(&self, name: &str) -> Option<Value> {
+        let row = find(name)?;
+        self.load(row.name).or_else(|| self.inert.get(row.name).cloned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::row::rows;
+
+    #[test]
+    fn every_default_is_a_value_its_row_allows() {
+        for row in ROWS {
+            let mut settings = Settings::default();
+            let default = settings.get(row.name).expect(row.name);
+            settings.set(row.name, &default).expect(row.name);
+            assert_eq!(settings, Settings::default(), "{}", row.name);
+            settings.set(row.name, &Value::Null).expect(row.name);
+        }
+    }
+
+    #[test]
+    fn every_limit_fits_its_field_and_nothing_beyond_it_passes() {
+        for row in ROWS {
+            let mut settings = Settings::default();
+            let (least, most, below, above) = match row.kind {
+                Kind::Int { min, max, .. } | Kind::Size { min, max } => {
+                    (Value::Int(min), Value::Int(max), Some(Value::Int(min - 1)), max.checked_add(1).map(Value::Int))
+                }
+                Kind::Duration { min, max } => (
+                    Value::Float(min),
+                    Value::Float(max),
+                    Some(Value::Float(min - 0.001)),
+                    Some(Value::Float(max + 0.001)),
+                ),
+                _ => continue,
+            };
+            settings.set(row.name, &least).expect(row.name);
+            assert_eq!(settings.get(row.name), Some(least));
+            settings.set(row.name, &most).expect(row.name);
+            assert_eq!(settings.get(row.name), Some(most.clone()));
+            for beyond in [below, above].into_iter().flatten() {
+                let error = settings.set(row.name, &beyond).expect_err(row.name).to_string();
+                assert!(error.contains(row.name) && error.contains("from"), "{error}");
+                assert_eq!(settings.get(row.name), Some(most.clone()), "a refused value changes nothing");
+            }
+        }
+    }
+
+    #[test]
+    fn names_and_aliases_are_unique_and_documented() {
+        let mut names: Vec<&str> =
+            rows().flat_map(|row| std::iter::once(row.name).chain(row.aliases.iter().copied())).collect();
+        let all = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(all, names.len());
+        for row in rows() {
+            assert!(row.doc.trim().ends_with('.'), "{}", row.name);
+        }
+    }
+
+    #[test]
+    fn an_alias_sets_the_same_setting() {
+        let mut settings = Settings::default();
+        settings.set("max_conn", &Value::Int(7)).unwrap();
+        assert_eq!(settings.max_connection, 7);
+        assert_eq!(settings.get("max_conn"), Some(Value::Int(7)));
+    }
+
+    #[test]
+    fn typed_fields_take_php_spellings() {
+        let mut settings = Settings::default();
+        settings.set("package_max_length", &"2M".into()).unwrap();
+        settings.set("max_wait_time", &"1500ms".into()).unwrap();
+        settings.set("log_level", &"warning".into()).unwrap();
+        settings.set("daemonize", &Value::Int(1)).unwrap();
+        settings.set("cpu_affinity_ignore", &Value::List(vec![Value::Int(0)])).unwrap();
+        assert_eq!(settings.package_max_length, 2 << 20);
+        assert_eq!(settings.max_wait_time, Duration::from_millis(1500));
+        assert_eq!((settings.log_level, settings.daemonize), (4, true));
+        assert_eq!(settings.cpu_affinity_ignore, [0]);
+    }
+
+    #[test]
+    fn errors_say_what_to_do() {
+        let mut settings = Settings::default();
+        let error = |s: &mut Settings, name: &str, value: Value| s.set(name, &value).unwrap_err().to_string();
+        assert_eq!(
+            error(&mut settings, "worker_num", Value::Int(0)),
+            "setting \"worker_num\" must be a whole number of processes from 1 to 1024, 0 given"
+        );
+        assert_eq!(
+            error(&mut settings, "worker_nmu", Value::Int(1)),
+            "unknown setting \"worker_nmu\": did you mean \"worker_num\"?"
+        );
+        assert_eq!(
+            error(&mut settings, "ssl_cert_file", "x".into()),
+            "setting \"ssl_cert_file\" is not supported by this version of Apus: remove it or switch it off. TLS comes in a later version; \
+             put a proxy that ends TLS in front."
+        );
+        assert!(error(&mut settings, "log_file", "a\0b".into()).contains("NUL"));
+    }
+
+    #[test]
+    fn a_missing_feature_switched_off_is_fine_and_an_inert_one_is_remembered() {
+        let mut settings = Settings::default();
+        settings.set("task_worker_num", &Value::Int(0)).unwrap();
+        settings.set("reactor_num", &Value::Int(4)).unwrap();
+        assert_eq!(settings.get("reactor_num"), Some(Value::Int(4)));
+        assert_eq!(settings.get("dispatch_mode"), None);
+    }
+}

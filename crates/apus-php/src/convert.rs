@@ -1,0 +1,66 @@
+//! PHP values to and from the table of settings.
+
+use apus_options as options;
+use apus_zend::value::{ArrayView, Key, View};
+use apus_zend::{Array, Raise, Value};
+
+/// A PHP value as a setting's value; `None` for objects and resources.
+pub(crate) fn to_option(view: View<'_>) -> Option<options::Value> {
+    Some(match view {
+        View::Null => options::Value::Null,
+        View::Bool(value) => options::Value::Bool(value),
+        View::Int(value) => options::Value::Int(value),
+        View::Float(value) => options::Value::Float(value),
+        View::Str(bytes) => options::Value::Str(String::from_utf8_lossy(bytes).into_owned()),
+        View::Array(array) => {
+            // SAFETY: the elements live as long as the array that the view borrows.
+            let items = array.iter().map(|(_, item)| to_option(unsafe { View::of(item) }));
+            options::Value::List(items.collect::<Option<_>>()?)
+        }
+        View::Object(_) | View::Other => return None,
+    })
+}
+
+/// A setting's value as a PHP value.
+pub(crate) fn from_option(value: &options::Value) -> Result<Value, Raise> {
+    Ok(match value {
+        options::Value::Null => Value::null(),
+        options::Value::Bool(value) => Value::bool(*value),
+        options::Value::Int(value) => Value::int(*value),
+        options::Value::Float(value) => Value::float(*value),
+        options::Value::Str(text) => Value::string(text.as_bytes())?,
+        options::Value::List(items) => {
+            let mut array = Array::new(items.len())?;
+            for item in items {
+                array.push(from_option(item)?)?;
+            }
+            array.into()
+        }
+    })
+}
+
+/// An array of settings as pairs.
+pub(crate) fn pairs(given: ArrayView<'_>) -> Result<Vec<(String, options::Value)>, String> {
+    let mut pairs = Vec::with_capacity(given.len());
+    for (key, value) in given.iter() {
+        let Key::Str(name) = key else {
+            return Err("settings are given as 'name' => value, but a numeric key was found".to_owned());
+        };
+        let name = String::from_utf8_lossy(name);
+        // SAFETY: the element lives as long as the array.
+        let value = to_option(unsafe { View::of(value) })
+            .ok_or_else(|| format!("setting \"{name}\" cannot be an object or a resource"))?;
+        pairs.push((name.into_owned(), value));
+    }
+    Ok(pairs)
+}
+
+/// Applies an array of settings, all or none; the error says which one is wrong and why.
+pub(crate) fn apply(settings: &mut options::Settings, given: ArrayView<'_>) -> Result<(), String> {
+    let mut changed = settings.clone();
+    for (name, value) in pairs(given)? {
+        changed.set(&name, &value).map_err(|error| error.to_string())?;
+    }
+    *settings = changed;
+    Ok(())
+}

@@ -1,0 +1,180 @@
+//! Several coroutines at once, waited for together.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::time::Duration;
+
+use apus_coro::{Cancel, TaskId, Wait};
+use apus_zend::engine::Thrown;
+use apus_zend::value::{Key, View};
+use apus_zend::{Array, Call, Callable, Raise, Value};
+
+use crate::exception::CANCELED;
+use crate::runtime::{Outcome, State};
+use crate::wait::{expect_suspendable, wait};
+
+const BATCH: &str = "Coroutine\\batch()";
+const PARALLEL: &str = "Coroutine\\parallel()";
+
+enum OwnedKey {
+    Str(Vec<u8>),
+    Index(u64),
+}
+
+struct Results {
+    values: RefCell<Vec<Option<Value>>>,
+    thrown: RefCell<Option<Thrown>>,
+    /// Nobody reads them any more: the time was over first, or the waiting coroutine was cancelled.
+    closed: Cell<bool>,
+}
+
+impl Results {
+    fn new(count: usize) -> Rc<Self> {
+        let values = RefCell::new((0..count).map(|_| None).collect());
+        Rc::new(Self { values, thrown: RefCell::new(None), closed: Cell::new(false) })
+    }
+
+    fn receiver(self: &Rc<Self>, index: usize) -> Rc<dyn Fn(Outcome)> {
+        let results = Rc::clone(self);
+        Rc::new(move |outcome| match outcome {
+            Outcome::Returned(value) => results.keep(index, value),
+            Outcome::Threw(thrown) => results.fail(thrown),
+            Outcome::Gone => {}
+        })
+    }
+
+    fn keep(&self, index: usize, value: Value) {
+        if let Some(slot) = self.values.borrow_mut().get_mut(index) {
+            *slot = Some(value);
+        }
+    }
+
+    fn fail(&self, thrown: Thrown) {
+        if !self.closed.get() {
+            self.thrown.borrow_mut().get_or_insert(thrown);
+        } else if let Some(state) = State::existing()
+            && !thrown.is(CANCELED.get())
+        {
+            state.uncaught(thrown);
+        }
+    }
+
+    /// The end of waiting: what failed first is thrown.
+    fn close(&self) -> Result<Vec<Option<Value>>, Raise> {
+        self.closed.set(true);
+        let values = self.values.take();
+        match self.thrown.take() {
+            Some(thrown) => Err(thrown.rethrow()),
+            None => Ok(values),
+        }
+    }
+}
+
+/// Waits for `ids`, at most `seconds` (negative: for ever). Cancelled, it cancels them.
+pub(super) fn join(state: &Rc<State>, ids: &[TaskId], seconds: f64, what: &'static str) -> Result<bool, Raise> {
+    let all = state.engine.all_ended(ids);
+    let ended = if seconds < 0.0 {
+        wait(state, Wait::Inside(what), all)?
+    } else {
+        let limit = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
+        let timed = async move { tokio::time::timeout(limit, all).await.is_ok() };
+        return Ok(wait(state, Wait::Outside(what), timed)?.unwrap_or(false));
+    };
+    Ok(ended.is_some())
+}
+
+fn join_children(state: &Rc<State>, ids: &[TaskId], seconds: f64, what: &'static str) -> Result<bool, Raise> {
+    let joined = join(state, ids, seconds, what);
+    let cancelled = state.engine.current().is_some_and(|task| task.was_cancelled());
+    if joined.is_err() || cancelled {
+        for &id in ids {
+            state.engine.cancel(id, Cancel::Throw);
+        }
+    }
+    joined
+}
+
+/// `Apus\Coroutine\batch()`.
+pub(crate) fn batch(call: &Call) -> Result<(), Raise> {
+    call.expect(1, 2)?;
+    let tasks = call.array(0)?;
+    let seconds = call.float(1, -1.0)?;
+    let state = State::get()?;
+    expect_suspendable(&state, BATCH)?;
+    let results = Results::new(tasks.len());
+    let mut keys = Vec::with_capacity(tasks.len());
+    let mut callables = Vec::with_capacity(tasks.len());
+    for (key, value) in tasks.iter() {
+        // SAFETY: the element lives as long as the argument.
+        let mut value = unsafe { Value::copy_of(value) };
+        let callable = Callable::new(&mut value)
+            .map_err(|why| call.content_error(0, &format!("must hold callables only, {why}")))?;
+        keys.push(match key {
+            Key::Str(bytes) => OwnedKey::Str(bytes.to_vec()),
+            Key::Index(index) => OwnedKey::Index(index),
+        });
+        callables.push(callable);
+    }
+    let mut ids = Vec::with_capacity(callables.len());
+    for (index, callable) in callables.into_iter().enumerate() {
+        ids.push(state.go(callable, Vec::new(), Some(results.receiver(index)))?);
+    }
+    let joined = join_children(&state, &ids, seconds, BATCH);
+    if joined.is_err() {
+        results.closed.set(true);
+        return joined.map(drop);
+    }
+    let mut array = Array::new(keys.len())?;
+    for (key, value) in keys.iter().zip(results.close()?) {
+        let value = value.unwrap_or_else(Value::null);
+        match key {
+            OwnedKey::Str(bytes) => array.set(bytes, value)?,
+            OwnedKey::Index(index) => array.set_index(*index, value)?,
+        }
+    }
+    call.ret(array)
+}
+
+/// `Apus\Coroutine\parallel()`.
+pub(crate) fn parallel(call: &Call) -> Result<(), Raise> {
+    call.expect(2, 2)?;
+    let count = call.int(0, 0)?;
+    let callable = call.callable(1)?;
+    let state = State::get()?;
+    if count < 1 {
+        return Err(call.value_error(0, &format!("must be at least 1, {count} given")));
+    }
+    expect_suspendable(&state, PARALLEL)?;
+    let results = Results::new(0);
+    let mut ids = Vec::new();
+    for _ in 0..count {
+        ids.push(state.go(callable.share(), Vec::new(), Some(results.receiver(0)))?);
+    }
+    let joined = join_children(&state, &ids, -1.0, PARALLEL);
+    if joined.is_err() {
+        results.closed.set(true);
+        return joined.map(drop);
+    }
+    results.close().map(drop)
+}
+
+/// `Apus\Coroutine::join()`.
+pub(super) fn join_call(call: &Call) -> Result<(), Raise> {
+    call.expect(1, 2)?;
+    let array = call.array(0)?;
+    let seconds = call.float(1, -1.0)?;
+    let mut ids = Vec::with_capacity(array.len());
+    for (_, value) in array.iter() {
+        // SAFETY: the element lives as long as the argument.
+        match unsafe { View::of(value) } {
+            View::Int(id) => ids.push(id),
+            _ => return Err(call.content_error(0, "must hold coroutine ids (int) only")),
+        }
+    }
+    let state = State::get()?;
+    let me = state.engine.current_id();
+    if ids.contains(&me) {
+        return Err(call.value_error(0, &format!("must not hold the running coroutine, {me}: it cannot wait for itself")));
+    }
+    call.ret(join(&state, &ids, seconds, "Coroutine::join()")?)
+}

@@ -1,0 +1,127 @@
+//! Every exception that Apus throws: its class and its codes, in one table.
+
+use std::sync::OnceLock;
+
+use apus_zend::Raise;
+use apus_zend::class::{Class, Const, Constant};
+use apus_zend::engine::{self, ClassEntry};
+
+macro_rules! entry {
+    () => {{
+        static ENTRY: std::sync::OnceLock<apus_zend::engine::ClassEntry> = std::sync::OnceLock::new();
+        &ENTRY
+    }};
+}
+pub(crate) use entry;
+
+const fn plain(
+    name: &'static str,
+    extends: &'static str,
+    doc: &'static str,
+    constants: &'static [Constant],
+    entry: &'static OnceLock<ClassEntry>,
+) -> Class {
+    Class {
+        name,
+        modifiers: "",
+        extends,
+        implements: &[],
+        doc,
+        constants,
+        properties: &[],
+        methods: &[],
+        native: false,
+        lazy: None,
+        entry,
+    }
+}
+
+/// The base of all.
+pub(crate) static EXCEPTION: Class =
+    plain("Apus\\Exception", "RuntimeException", "Base of every exception that Apus throws.\n@since 0.1.0", &[], entry!());
+
+/// Misuse of coroutines.
+pub(crate) static COROUTINE: Class = plain(
+    "Apus\\Coroutine\\Exception",
+    "Apus\\Exception",
+    "A coroutine function was used where it cannot work; the code tells why.\n@since 0.1.0",
+    &[
+        Constant {
+            name: "NOT_IN_COROUTINE",
+            value: Const::Int(1),
+            doc: "The function waits, and no coroutine runs: wrap the call in Apus\\Coroutine\\run() or Apus\\go().",
+        },
+        Constant {
+            name: "CANNOT_SWITCH",
+            value: Const::Int(2),
+            doc: "The running code cannot be suspended: the cycle collector runs a destructor, or PHP shuts down.",
+        },
+        Constant { name: "TOO_MANY", value: Const::Int(3), doc: "The limit `max_coroutine` is reached." },
+        Constant { name: "NO_MEMORY", value: Const::Int(4), doc: "The system gave no memory for a coroutine's C stack." },
+        Constant { name: "NESTED_RUN", value: Const::Int(5), doc: "run() or Scheduler::start() was called inside a coroutine." },
+    ],
+    entry!(),
+);
+
+/// Thrown into a cancelled coroutine.
+pub(crate) static CANCELED: Class = plain(
+    "Apus\\Coroutine\\CanceledException",
+    "Apus\\Coroutine\\Exception",
+    "Thrown by the function in which a coroutine waits when it is cancelled, so that `finally` blocks run.\n@since 0.1.0",
+    &[],
+    entry!(),
+);
+
+/// All coroutines wait for each other.
+pub(crate) static DEADLOCK: Class = plain(
+    "Apus\\Coroutine\\DeadlockException",
+    "Apus\\Coroutine\\Exception",
+    "Every coroutine waits for another one, so none can ever go on. The message holds the stack of each.\n@since 0.1.0",
+    &[],
+    entry!(),
+);
+
+/// Failures of servers.
+pub(crate) static SERVER: Class = plain(
+    "Apus\\Server\\Exception",
+    "Apus\\Exception",
+    "A server could not do what was asked; the code tells why.\n@since 0.1.0",
+    &[
+        Constant { name: "BIND", value: Const::Int(101), doc: "An address could not be bound; the message names it and the reason." },
+        Constant { name: "OPTION", value: Const::Int(102), doc: "A setting is unknown, unsupported, or out of its limits." },
+        Constant { name: "EVENT", value: Const::Int(103), doc: "on() was given an event that does not exist." },
+        Constant { name: "STATE", value: Const::Int(104), doc: "The server is not in the state that the call needs." },
+        Constant { name: "PROCESS", value: Const::Int(105), doc: "A process could not be made, or a signal not be sent." },
+    ],
+    entry!(),
+);
+
+/// Failures of answering a request.
+pub(crate) static HTTP: Class = plain(
+    "Apus\\Http\\Exception",
+    "Apus\\Exception",
+    "A request could not be read or a response not be sent; the code tells why.\n@since 0.1.0",
+    &[
+        Constant { name: "ENDED", value: Const::Int(201), doc: "The response is complete already." },
+        Constant { name: "HEADERS_SENT", value: Const::Int(202), doc: "The head has left; it cannot be changed." },
+        Constant { name: "INVALID_HEADER", value: Const::Int(203), doc: "A header name or value holds bytes that RFC 9110 section 5 forbids." },
+        Constant { name: "INVALID_COOKIE", value: Const::Int(204), doc: "A cookie name, value or attribute holds bytes that RFC 6265 forbids." },
+        Constant { name: "INVALID_STATUS", value: Const::Int(205), doc: "A status code must lie between 100 and 999." },
+        Constant { name: "FILE", value: Const::Int(206), doc: "A file could not be opened or read." },
+        Constant { name: "BODY", value: Const::Int(207), doc: "The request body broke off or broke the protocol." },
+        Constant { name: "DETACHED", value: Const::Int(208), doc: "The response was detached from this object." },
+    ],
+    entry!(),
+);
+
+/// All, parents first.
+pub(crate) static ALL: &[&Class] = &[&EXCEPTION, &COROUTINE, &CANCELED, &DEADLOCK, &SERVER, &HTTP];
+
+/// Throws `class` with the code that its constant `code` has.
+pub(crate) fn throw(class: &'static Class, code: &str, message: &str) -> Raise {
+    let code = class.constants.iter().find(|c| c.name == code).map_or(0, |c| match c.value {
+        Const::Int(value) => value,
+        Const::Str(_) => 0,
+    });
+    engine::throw(class.get(), code, message)
+}

@@ -1,0 +1,32 @@
+//! `Response::cookie()` and `rawcookie()`.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use apus_net::proto::cookie::SetCookie;
+use apus_zend::{Call, Raise};
+
+use crate::exception::{self, HTTP};
+
+/// Writes the Set-Cookie field's value that the arguments of `cookie()` describe.
+pub(super) fn from_call(call: &Call, raw: bool) -> Result<Vec<u8>, Raise> {
+    let expires = call.int(2, 0)?;
+    let cookie = SetCookie {
+        name: call.bytes(0)?,
+        value: call.bytes(1)?,
+        raw,
+        expires: u64::try_from(expires).unwrap_or(1),
+        path: if call.count() > 3 { call.bytes(3)? } else { b"/" },
+        domain: call.bytes(4)?,
+        secure: call.bool(5, false)?,
+        http_only: call.bool(6, false)?,
+        same_site: call.bytes(7)?,
+        priority: call.bytes(8)?,
+        partitioned: call.bool(9, false)?,
+    };
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |t| t.as_secs());
+    let mut out = Vec::with_capacity(64);
+    match cookie.write(&mut out, now) {
+        Ok(()) => Ok(out),
+        Err(error) => Err(exception::throw(&HTTP, "INVALID_COOKIE", &error.to_string())),
+    }
+}

@@ -1,0 +1,187 @@
+//! The properties of a request, each built when PHP first reads it.
+
+use apus_net::proto::http1::Version;
+use apus_net::proto::{cookie, form, query};
+use apus_net::{Collected, Peer, UploadError, UploadedFile};
+use apus_zend::value::View;
+use apus_zend::{Array, Raise, Value, engine};
+
+use super::Request;
+
+/// The lazily built properties, in the order of the class's declarations.
+pub(super) const SERVER: u32 = 0;
+pub(super) const HEADER: u32 = 1;
+pub(super) const GET: u32 = 2;
+pub(super) const POST: u32 = 3;
+pub(super) const COOKIE: u32 = 4;
+pub(super) const FILES: u32 = 5;
+pub(super) const TMPFILES: u32 = 6;
+
+/// The value of one property.
+pub(super) fn value(request: &Request, slot: u32) -> Result<Value, Raise> {
+    match slot {
+        SERVER => server(request),
+        HEADER => header(request),
+        GET => get(request),
+        POST => post(request),
+        COOKIE => cookies(request),
+        FILES => files(request),
+        TMPFILES => tmpfiles(request),
+        _ => Ok(Value::null()),
+    }
+}
+
+fn server(request: &Request) -> Result<Value, Raise> {
+    let net = &request.net;
+    let conn = net.conn();
+    let mut array = Array::new(12)?;
+    array.set_str(b"request_method", net.method())?;
+    array.set_str(b"request_uri", net.path())?;
+    array.set_str(b"path_info", &query::percent_decode(net.path()))?;
+    if let Some(text) = net.query() {
+        array.set_str(b"query_string", text)?;
+    }
+    array.set_int(b"request_time", net.received_at() as i64)?;
+    array.set(b"request_time_float", Value::float(net.received_at()))?;
+    let protocol: &[u8] = if net.version() == Version::Http10 { b"HTTP/1.0" } else { b"HTTP/1.1" };
+    array.set_str(b"server_protocol", protocol)?;
+    array.set_int(b"server_port", i64::from(conn.local().port()))?;
+    let (address, port) = match conn.peer() {
+        Peer::Tcp(addr) => (addr.ip().to_canonical().to_string(), addr.port()),
+        Peer::Unix => (String::new(), 0),
+    };
+    array.set_str(b"remote_addr", address.as_bytes())?;
+    array.set_int(b"remote_port", i64::from(port))?;
+    array.set_int(b"master_time", conn.connected_at() as i64)?;
+    Ok(array.into())
+}
+
+fn header(request: &Request) -> Result<Value, Raise> {
+    let mut array = Array::new(8)?;
+    for (name, value) in request.net.headers() {
+        let name = name.to_ascii_lowercase();
+        let earlier = match std::str::from_utf8(&name).ok().and_then(|name| array.view().get(name)) {
+            Some(View::Str(earlier)) => Some(earlier.to_vec()),
+            _ => None,
+        };
+        match earlier {
+            // RFC 9110 section 5.3; RFC 9113 section 8.2.3 for Cookie.
+            Some(mut joined) => {
+                joined.extend_from_slice(if name == b"cookie" { b"; " } else { b", " });
+                joined.extend_from_slice(value);
+                array.set_str(&name, &joined)?;
+            }
+            None => array.set_str(&name, value)?,
+        }
+    }
+    Ok(array.into())
+}
+
+fn variables(text: &[u8], max: usize) -> Result<Value, Raise> {
+    let pairs: Vec<_> = query::pairs(text, max).collect();
+    if pairs.is_empty() {
+        return Ok(Value::null());
+    }
+    Array::of_variables(pairs.iter().map(|(name, value)| (&**name, &**value)))
+}
+
+fn get(request: &Request) -> Result<Value, Raise> {
+    request.net.query().map_or_else(|| Ok(Value::null()), |text| variables(text, request.limits.max_vars))
+}
+
+fn post(request: &Request) -> Result<Value, Raise> {
+    if !request.limits.parse_post {
+        return Ok(Value::null());
+    }
+    match request.net.body().collected() {
+        Some(Collected::Form { fields, .. }) if !fields.is_empty() => {
+            Array::of_variables(fields.iter().map(|(name, value)| (&name[..], &value[..])))
+        }
+        Some(Collected::Raw(bytes)) if is_urlencoded(request) => variables(bytes, request.limits.max_vars),
+        _ => Ok(Value::null()),
+    }
+}
+
+fn is_urlencoded(request: &Request) -> bool {
+    request.net.header(b"content-type").is_some_and(|t| matches!(form::kind(t), form::Kind::UrlEncoded))
+}
+
+fn cookies(request: &Request) -> Result<Value, Raise> {
+    if !request.limits.parse_cookie {
+        return Ok(Value::null());
+    }
+    let mut kept: Vec<(&[u8], std::borrow::Cow<'_, [u8]>)> = Vec::new();
+    let fields = request.net.headers().filter(|(name, _)| name.eq_ignore_ascii_case(b"cookie"));
+    for (name, value) in fields.flat_map(|(_, field)| cookie::pairs(field, request.limits.max_vars)) {
+        // The more specific path stands first, so the first of a name wins (RFC 6265 section 5.4).
+        if kept.len() < request.limits.max_vars && !kept.iter().any(|(other, _)| *other == name) {
+            kept.push((name, value));
+        }
+    }
+    if kept.is_empty() {
+        return Ok(Value::null());
+    }
+    Array::of_variables(kept.iter().map(|(name, value)| (*name, &**value)))
+}
+
+fn uploads(request: &Request) -> &[UploadedFile] {
+    match request.net.body().collected() {
+        Some(Collected::Form { files, .. }) => files,
+        _ => &[],
+    }
+}
+
+fn path_bytes(file: &UploadedFile) -> &[u8] {
+    use std::os::unix::ffi::OsStrExt;
+    file.tmp.as_ref().map_or(&[], |tmp| tmp.path().as_os_str().as_bytes())
+}
+
+fn files(request: &Request) -> Result<Value, Raise> {
+    let files = uploads(request);
+    if files.is_empty() {
+        return Ok(Value::null());
+    }
+    let array = Value::from(Array::new(files.len())?);
+    for file in files {
+        let mut entry = Array::new(6)?;
+        entry.set_str(b"name", apus_net::proto::multipart::basename(&file.filename))?;
+        entry.set_str(b"full_path", &file.filename)?;
+        entry.set_str(b"type", &file.content_type)?;
+        entry.set_str(b"tmp_name", path_bytes(file))?;
+        entry.set_int(b"error", i64::from(file.error as u8))?;
+        entry.set_int(b"size", file.size as i64)?;
+        Array::register(&array, &file.field, entry.into())?;
+    }
+    Ok(array)
+}
+
+fn tmpfiles(request: &Request) -> Result<Value, Raise> {
+    let files = uploads(request);
+    if files.is_empty() {
+        return Ok(Value::null());
+    }
+    let mut array = Array::new(files.len())?;
+    for file in files.iter().filter(|file| file.error == UploadError::Ok) {
+        array.push(Value::string(path_bytes(file))?)?;
+    }
+    Ok(array.into())
+}
+
+/// Makes `is_uploaded_file()` know the request's files.
+pub(super) fn announce_uploads(net: &apus_net::Request) -> Result<(), Raise> {
+    if let Some(Collected::Form { files, .. }) = net.body().collected() {
+        for file in files.iter().filter(|file| file.error == UploadError::Ok) {
+            engine::add_uploaded_file(path_bytes(file))?;
+        }
+    }
+    Ok(())
+}
+
+/// Takes back [`announce_uploads`].
+pub(super) fn forget_uploads(net: &apus_net::Request) {
+    if let Some(Collected::Form { files, .. }) = net.body().collected() {
+        for file in files.iter().filter(|file| file.error == UploadError::Ok) {
+            engine::remove_uploaded_file(path_bytes(file));
+        }
+    }
+}

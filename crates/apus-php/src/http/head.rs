@@ -1,0 +1,175 @@
+//! The head of a response while PHP code puts it together.
+
+use apus_net::ResponseHead;
+use apus_net::proto::http1::response::{is_field_name, is_field_value};
+
+/// What became of a field.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Set {
+    /// It will be sent.
+    Taken,
+    /// The server sets this field by itself.
+    Ours,
+    /// The name or value holds bytes that RFC 9110 section 5 forbids.
+    Invalid,
+}
+
+/// A line of `ResponseHead::lines`.
+struct Line {
+    end: u32,
+    name_len: u16,
+}
+
+/// A response head under construction: `lines` is what will be sent, `index` finds the lines of a name again.
+#[derive(Default)]
+pub(super) struct Head {
+    pub(super) wire: ResponseHead,
+    index: Vec<Line>,
+}
+
+impl Head {
+    pub(super) fn new() -> Self {
+        Self { wire: ResponseHead::new(200), index: Vec::new() }
+    }
+
+    /// Replaces all lines of `name` by one for each value.
+    pub(super) fn set<'a>(&mut self, name: &[u8], values: impl Iterator<Item = &'a [u8]>, format: bool) -> Set {
+        if !is_field_name(name) || name.len() > usize::from(u16::MAX) {
+            return Set::Invalid;
+        }
+        self.remove(name);
+        for value in values {
+            match self.add(name, value, format) {
+                Set::Taken => {}
+                other => return other,
+            }
+        }
+        Set::Taken
+    }
+
+    /// Adds one line.
+    pub(super) fn add(&mut self, name: &[u8], value: &[u8], format: bool) -> Set {
+        let value = value.trim_ascii();
+        if !is_field_name(name) || !is_field_value(value) || name.len() > usize::from(u16::MAX) {
+            return Set::Invalid;
+        }
+        if let Some(set) = self.special(name, value) {
+            return set;
+        }
+        let start = self.wire.lines.len();
+        self.wire.push_field(name, value);
+        if format {
+            format_name(&mut self.wire.lines[start..start + name.len()]);
+        }
+        self.index.push(Line { end: self.wire.lines.len() as u32, name_len: name.len() as u16 });
+        Set::Taken
+    }
+
+    /// Fields that the server sends by itself, or has to know of.
+    fn special(&mut self, name: &[u8], value: &[u8]) -> Option<Set> {
+        match name.len() {
+            4 if name.eq_ignore_ascii_case(b"date") => self.wire.has_date = true,
+            6 if name.eq_ignore_ascii_case(b"server") => self.wire.has_server = true,
+            12 if name.eq_ignore_ascii_case(b"content-type") => self.wire.has_content_type = true,
+            14 if name.eq_ignore_ascii_case(b"content-length") => {
+                let length = std::str::from_utf8(value).ok().and_then(|text| text.parse().ok());
+                self.wire.content_length = length;
+                return Some(if length.is_some() { Set::Taken } else { Set::Invalid });
+            }
+            10 if name.eq_ignore_ascii_case(b"connection") => {
+                self.wire.close |= value.eq_ignore_ascii_case(b"close");
+                return Some(Set::Ours);
+            }
+            10 if name.eq_ignore_ascii_case(b"keep-alive") => return Some(Set::Ours),
+            17 if name.eq_ignore_ascii_case(b"transfer-encoding") => return Some(Set::Ours),
+            _ => {}
+        }
+        None
+    }
+
+    fn remove(&mut self, name: &[u8]) {
+        if name.eq_ignore_ascii_case(b"content-length") {
+            self.wire.content_length = None;
+        }
+        let mut start = 0;
+        let mut at = 0;
+        while at < self.index.len() {
+            let (end, len) = (self.index[at].end as usize, usize::from(self.index[at].name_len));
+            if len == name.len() && self.wire.lines[start..start + len].eq_ignore_ascii_case(name) {
+                self.wire.lines.drain(start..end);
+                self.index.remove(at);
+                for line in &mut self.index[at..] {
+                    line.end -= (end - start) as u32;
+                }
+            } else {
+                start = end;
+                at += 1;
+            }
+        }
+    }
+
+    /// The lines so far: name, value.
+    pub(super) fn lines(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
+        let mut start = 0;
+        self.index.iter().map(move |line| {
+            let bytes = &self.wire.lines[start..line.end as usize];
+            start = line.end as usize;
+            let name = usize::from(line.name_len);
+            (&bytes[..name], bytes[name + 1..].trim_ascii())
+        })
+    }
+}
+
+/// `content-type` becomes `Content-Type`.
+fn format_name(name: &mut [u8]) {
+    let mut start = true;
+    for byte in name {
+        *byte = if start { byte.to_ascii_uppercase() } else { byte.to_ascii_lowercase() };
+        start = *byte == b'-';
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn one(head: &mut Head, name: &str, value: &str) -> Set {
+        head.set(name.as_bytes(), std::iter::once(value.as_bytes()), true)
+    }
+
+    #[test]
+    fn a_field_replaces_earlier_lines_of_its_name() {
+        let mut head = Head::new();
+        assert_eq!(head.set(b"x-a", [&b"1"[..], b"2"].into_iter(), true), Set::Taken);
+        assert_eq!(one(&mut head, "x-b", "3"), Set::Taken);
+        assert_eq!(one(&mut head, "X-A", "4"), Set::Taken);
+        assert_eq!(head.wire.lines, b"X-B: 3\r\nX-A: 4\r\n");
+        assert_eq!(head.lines().collect::<Vec<_>>(), [(&b"X-B"[..], &b"3"[..]), (b"X-A", b"4")]);
+    }
+
+    #[test]
+    fn names_are_sent_as_given_without_format() {
+        let mut head = Head::new();
+        head.set(b"x-lower", std::iter::once(&b"1"[..]), false);
+        assert_eq!(head.wire.lines, b"x-lower: 1\r\n");
+    }
+
+    #[test]
+    fn response_splitting_is_refused() {
+        let mut head = Head::new();
+        assert_eq!(one(&mut head, "x", "a\r\nEvil: 1"), Set::Invalid);
+        assert_eq!(one(&mut head, "x y", "a"), Set::Invalid);
+        assert_eq!(one(&mut head, "", "a"), Set::Invalid);
+        assert!(head.wire.lines.is_empty());
+    }
+
+    #[test]
+    fn framing_belongs_to_the_server() {
+        let mut head = Head::new();
+        assert_eq!(one(&mut head, "Transfer-Encoding", "chunked"), Set::Ours);
+        assert_eq!(one(&mut head, "Connection", "close"), Set::Ours);
+        assert_eq!(one(&mut head, "Content-Length", "12"), Set::Taken);
+        assert_eq!(one(&mut head, "Content-Length", "-1"), Set::Invalid);
+        assert!(head.wire.close && head.wire.lines.is_empty());
+    }
+}

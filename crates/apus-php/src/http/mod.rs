@@ -1,0 +1,16 @@
+//! `Apus\Http\Request` and `Apus\Http\Response`.
+
+mod cookie;
+mod fill;
+mod head;
+mod mime;
+mod request;
+mod response;
+
+use apus_zend::class::Class;
+
+pub(crate) use request::{Limits, Request};
+pub(crate) use response::Response;
+
+/// The classes of this room.
+pub(crate) static ALL: &[&Class] = &[&request::REQUEST, &response::RESPONSE];

@@ -1,0 +1,492 @@
+//! `Apus\Http\Response`.
+
+use std::cell::{Cell, RefCell};
+use std::fs::File;
+use std::path::PathBuf;
+use std::rc::Rc;
+
+use apus_coro::Wait;
+use apus_net::proto::http1::response::{is_field_name, is_field_value, is_reason};
+use apus_net::{Responder, SendError, WriteState};
+use apus_zend::class::{Class, Method, Property};
+use apus_zend::object::Object;
+use apus_zend::value::View;
+use apus_zend::{Array, Call, Raise, Value, engine, handler, native};
+
+use super::head::{Head, Set};
+use super::{cookie, mime};
+use crate::exception::{self, HTTP, entry};
+use crate::runtime::State;
+use crate::server::current_control;
+use crate::wait::wait;
+
+/// Where `fd` stands among the declared properties.
+const FD: u32 = 0;
+
+/// What is behind a response object.
+pub(crate) struct Response {
+    responder: RefCell<Option<Responder>>,
+    head: RefCell<Head>,
+    trailers: RefCell<Vec<(Vec<u8>, Vec<u8>)>>,
+    begun: Cell<bool>,
+}
+
+native!(Response, "Apus\\Http\\Response");
+
+impl Response {
+    /// A response object that answers through `responder`.
+    pub(crate) fn object(responder: Responder) -> Result<Object, Raise> {
+        let fd = responder.conn().id();
+        let response = Self {
+            responder: RefCell::new(Some(responder)),
+            head: RefCell::new(Head::new()),
+            trailers: RefCell::new(Vec::new()),
+            begun: Cell::new(false),
+        };
+        let object = Object::new(RESPONSE.get(), response)?;
+        object.init_slot(FD, Value::int(fd));
+        Ok(object)
+    }
+
+    fn responder(&self) -> Result<Responder, Raise> {
+        self.responder
+            .borrow()
+            .clone()
+            .ok_or_else(|| exception::throw(&HTTP, "DETACHED", "this response was detached and answers nothing any more"))
+    }
+
+    /// Whether the head can still be changed.
+    fn is_open(&self) -> bool {
+        !self.begun.get() && self.responder.borrow().as_ref().is_some_and(|r| !r.is_ended() && !r.is_head_sent())
+    }
+
+    fn end_with(&self, body: &[u8]) -> Result<bool, Raise> {
+        let held = self.responder.borrow();
+        let Some(responder) = &*held else {
+            drop(held);
+            return self.responder().map(|_| false);
+        };
+        if !self.trailers.borrow().is_empty() {
+            let responder = responder.clone();
+            drop(held);
+            return self.end_with_trailers(&responder, body);
+        }
+        Ok(succeeded(responder.end(&self.head.borrow().wire, body)))
+    }
+
+    fn end_with_trailers(&self, responder: &Responder, body: &[u8]) -> Result<bool, Raise> {
+        if !body.is_empty() && responder.write(&self.head.borrow().wire, body).is_err() {
+            return Ok(false);
+        }
+        let trailers = self.trailers.borrow();
+        let fields: Vec<(&[u8], &[u8])> = trailers.iter().map(|(name, value)| (&name[..], &value[..])).collect();
+        Ok(succeeded(responder.finish(&self.head.borrow().wire, &fields)))
+    }
+}
+
+/// Whether something was sent; the reasons why not are no fault of the program's (it may ask `isWritable()`).
+fn succeeded<T>(result: Result<T, SendError>) -> bool {
+    match result {
+        Ok(_) => true,
+        Err(SendError::Length) => {
+            engine::warning("the body does not have the length that its Content-Length announced; the connection is cut");
+            false
+        }
+        Err(_) => false,
+    }
+}
+
+fn status(call: &Call) -> Result<(), Raise> {
+    call.expect(1, 2)?;
+    let code = call.int(0, 200)?;
+    let reason = call.bytes(1)?;
+    let response = call.this::<Response>()?;
+    if !(100..=999).contains(&code) {
+        let text = format!("a status code lies between 100 and 999 (RFC 9110 section 15), {code} given");
+        return Err(exception::throw(&HTTP, "INVALID_STATUS", &text));
+    }
+    if !is_reason(reason) {
+        return Err(exception::throw(&HTTP, "INVALID_STATUS", "the reason phrase holds control characters"));
+    }
+    if !response.is_open() {
+        return call.ret(false);
+    }
+    let mut head = response.head.borrow_mut();
+    head.wire.status = code as u16;
+    head.wire.reason = (!reason.is_empty()).then(|| reason.to_vec());
+    drop(head);
+    call.ret(true)
+}
+
+fn header(call: &Call) -> Result<(), Raise> {
+    call.expect(2, 3)?;
+    let name = call.bytes(0)?;
+    let format = call.bool(2, true)?;
+    let response = call.this::<Response>()?;
+    if !response.is_open() {
+        return call.ret(false);
+    }
+    let set = match call.view(1) {
+        View::Array(values) => {
+            let mut texts = Vec::with_capacity(values.len());
+            for (_, value) in values.iter() {
+                // SAFETY: the element lives as long as the argument.
+                match scalar(unsafe { View::of(value) }) {
+                    Some(text) => texts.push(text),
+                    None => return Err(call.type_error(1, "of type array of strings")),
+                }
+            }
+            response.head.borrow_mut().set(name, texts.iter().map(Vec::as_slice), format)
+        }
+        View::Null => response.head.borrow_mut().set(name, std::iter::empty(), format),
+        _ => {
+            let value = call.bytes(1)?;
+            response.head.borrow_mut().set(name, std::iter::once(value), format)
+        }
+    };
+    match set {
+        Set::Taken => call.ret(true),
+        Set::Ours => call.ret(false),
+        Set::Invalid => Err(invalid_field(name)),
+    }
+}
+
+fn invalid_field(name: &[u8]) -> Raise {
+    let text = format!(
+        "header \"{}\": a name is a token, a value must hold no control characters, line breaks above all (RFC 9110 section 5)",
+        String::from_utf8_lossy(name).escape_debug()
+    );
+    exception::throw(&HTTP, "INVALID_HEADER", &text)
+}
+
+fn scalar(view: View<'_>) -> Option<Vec<u8>> {
+    Some(match view {
+        View::Str(bytes) => bytes.to_vec(),
+        View::Int(value) => value.to_string().into_bytes(),
+        View::Float(value) => value.to_string().into_bytes(),
+        View::Bool(value) => vec![b'0' + u8::from(value)],
+        _ => return None,
+    })
+}
+
+fn set_cookie(call: &Call, raw: bool) -> Result<(), Raise> {
+    call.expect(1, 10)?;
+    let response = call.this::<Response>()?;
+    let value = cookie::from_call(call, raw)?;
+    if !response.is_open() {
+        return call.ret(false);
+    }
+    match response.head.borrow_mut().add(b"Set-Cookie", &value, false) {
+        Set::Taken => call.ret(true),
+        Set::Ours | Set::Invalid => Err(invalid_field(b"Set-Cookie")),
+    }
+}
+
+fn cookie_encoded(call: &Call) -> Result<(), Raise> {
+    set_cookie(call, false)
+}
+
+fn cookie_raw(call: &Call) -> Result<(), Raise> {
+    set_cookie(call, true)
+}
+
+fn trailer(call: &Call) -> Result<(), Raise> {
+    call.expect(2, 2)?;
+    let (name, value) = (call.bytes(0)?, call.bytes(1)?.trim_ascii());
+    let response = call.this::<Response>()?;
+    if !is_field_name(name) || !is_field_value(value) {
+        return Err(invalid_field(name));
+    }
+    if response.responder()?.is_ended() {
+        return call.ret(false);
+    }
+    response.trailers.borrow_mut().push((name.to_vec(), value.to_vec()));
+    call.ret(true)
+}
+
+fn write(call: &Call) -> Result<(), Raise> {
+    call.expect(1, 1)?;
+    let data = call.bytes(0)?;
+    let response = call.this::<Response>()?;
+    let responder = response.responder()?;
+    if data.is_empty() && response.begun.get() {
+        return call.ret(!responder.is_ended());
+    }
+    loop {
+        let written = responder.write(&response.head.borrow().wire, data);
+        response.begun.set(true);
+        match written {
+            Ok(WriteState::Sent) => return call.ret(true),
+            Ok(WriteState::Buffered(_)) => return call.ret(room(&responder)?),
+            Err(SendError::Full) => {
+                if !room(&responder)? {
+                    return call.ret(false);
+                }
+            }
+            other => return call.ret(succeeded(other)),
+        }
+    }
+}
+
+/// Waits until less output waits for the client. `false`: the client is gone, or nothing can wait here.
+fn room(responder: &Responder) -> Result<bool, Raise> {
+    let state = State::get()?;
+    if state.engine.current_id() == -1 || !engine::can_switch() {
+        return Ok(responder.is_writable());
+    }
+    Ok(wait(&state, Wait::Outside("Response::write()"), responder.writable())?.is_some_and(|r| r.is_ok()))
+}
+
+fn end(call: &Call) -> Result<(), Raise> {
+    call.expect(0, 1)?;
+    let body = call.opt_bytes(0)?.unwrap_or_default();
+    let response = call.this::<Response>()?;
+    let ended = response.end_with(body)?;
+    response.begun.set(true);
+    call.ret(ended)
+}
+
+fn send_file(call: &Call) -> Result<(), Raise> {
+    call.expect(1, 3)?;
+    let path = PathBuf::from(call.text(0)?);
+    let (offset, length) = (call.int(1, 0)?, call.int(2, 0)?);
+    let response = call.this::<Response>()?;
+    let responder = response.responder()?;
+    if !response.is_open() {
+        return call.ret(false);
+    }
+    let (file, length) = open_part(&path, offset, length)?;
+    {
+        let mut head = response.head.borrow_mut();
+        if !head.wire.has_content_type {
+            head.add(b"Content-Type", mime::of(&path).as_bytes(), false);
+        }
+    }
+    let sent = responder.send_file(&response.head.borrow().wire, file, offset as u64, length);
+    response.begun.set(true);
+    call.ret(succeeded(sent))
+}
+
+/// Opens a file and checks that it has the part that is to be sent. A length of 0 means: to its end.
+fn open_part(path: &std::path::Path, offset: i64, length: i64) -> Result<(File, u64), Raise> {
+    let failed = |why: &str| exception::throw(&HTTP, "FILE", &format!("{} cannot be sent: {why}", path.display()));
+    let file = File::open(path).map_err(|error| failed(&error.to_string()))?;
+    let meta = file.metadata().map_err(|error| failed(&error.to_string()))?;
+    if !meta.is_file() {
+        return Err(failed("it is not a regular file"));
+    }
+    let rest = u64::try_from(offset).ok().and_then(|offset| meta.len().checked_sub(offset));
+    let Some(rest) = rest else {
+        return Err(failed(&format!("offset {offset} lies outside its {} bytes", meta.len())));
+    };
+    match u64::try_from(length) {
+        Ok(0) => Ok((file, rest)),
+        Ok(length) if length <= rest => Ok((file, length)),
+        _ => Err(failed(&format!("it has {rest} bytes from offset {offset} on, {length} were asked for"))),
+    }
+}
+
+fn redirect(call: &Call) -> Result<(), Raise> {
+    call.expect(1, 2)?;
+    let location = call.bytes(0)?;
+    let code = call.int(1, 302)?;
+    let response = call.this::<Response>()?;
+    if !(300..=399).contains(&code) {
+        let text = format!("a redirection has a status code between 300 and 399, {code} given");
+        return Err(exception::throw(&HTTP, "INVALID_STATUS", &text));
+    }
+    if !response.is_open() {
+        return call.ret(false);
+    }
+    {
+        let mut head = response.head.borrow_mut();
+        head.wire.status = code as u16;
+        if head.set(b"Location", std::iter::once(location), true) == Set::Invalid {
+            return Err(invalid_field(b"Location"));
+        }
+    }
+    let ended = response.end_with(b"")?;
+    response.begun.set(true);
+    call.ret(ended)
+}
+
+fn is_writable(call: &Call) -> Result<(), Raise> {
+    call.expect(0, 0)?;
+    let writable = call.this::<Response>()?.responder.borrow().as_ref().is_some_and(Responder::is_writable);
+    call.ret(writable)
+}
+
+fn detach(call: &Call) -> Result<(), Raise> {
+    call.expect(0, 0)?;
+    match call.this::<Response>()?.responder.take() {
+        Some(responder) if !responder.is_ended() => {
+            responder.detach();
+            call.ret(true)
+        }
+        _ => call.ret(false),
+    }
+}
+
+fn create(call: &Call) -> Result<(), Raise> {
+    call.expect(1, 2)?;
+    let fd = match (call.view(0), call.count()) {
+        (View::Int(fd), 1) => fd,
+        _ => call.int(1, -1)?,
+    };
+    let responder = current_control().and_then(|control| control.responder(fd));
+    match responder {
+        Some(responder) => call.ret(Response::object(responder)?),
+        None => call.ret(false),
+    }
+}
+
+fn get_headers(call: &Call) -> Result<(), Raise> {
+    call.expect(0, 0)?;
+    let response: &Response = call.this()?;
+    let lines: Vec<(Vec<u8>, Vec<u8>)> =
+        response.head.borrow().lines().map(|(name, value)| (name.to_ascii_lowercase(), value.to_vec())).collect();
+    let mut names: Vec<Rc<[u8]>> = Vec::new();
+    let mut array = Array::new(lines.len())?;
+    for (name, _) in &lines {
+        if names.iter().any(|seen| **seen == **name) {
+            continue;
+        }
+        names.push(Rc::from(name.as_slice()));
+        let values: Vec<&Vec<u8>> = lines.iter().filter(|(other, _)| other == name).map(|(_, value)| value).collect();
+        if let [value] = values[..] {
+            array.set_str(name, value)?;
+            continue;
+        }
+        let mut several = Array::new(values.len())?;
+        for value in values {
+            several.push(Value::string(value)?)?;
+        }
+        array.set(name, several.into())?;
+    }
+    call.ret(array)
+}
+
+/// `Apus\Http\Response`.
+pub(crate) static RESPONSE: Class = Class {
+    name: "Apus\\Http\\Response",
+    modifiers: "",
+    extends: "",
+    implements: &[],
+    doc: "The answer to one request. It may outlive the request's handler and be used from other coroutines. An answer that is\n\
+          never ended becomes a 500 when the object goes.\n@since 0.1.0",
+    constants: &[],
+    properties: &[Property { decl: "public int $fd = 0", doc: "The connection's session id." }],
+    methods: METHODS,
+    native: true,
+    lazy: None,
+    entry: entry!(),
+};
+
+const COOKIE_DOC: &str = "@param int $expires Unix time in seconds; 0 for the browser's session\n\
+     @param string $samesite Lax, Strict or None; empty to leave it out\n\
+     @param string $priority Low, Medium or High; empty to leave it out\n\
+     @param bool $partitioned needs $secure\n\
+     @return bool false when the head has left already\n\
+     @throws \\Apus\\Http\\Exception INVALID_COOKIE\nDoes not wait.\n@since 0.1.0";
+
+const METHODS: &[Method] = &[
+    Method {
+        decl: "public function status(int $code, string $reason = ''): bool",
+        doc: "Sets the status code, and a reason phrase instead of the standard one (RFC 9110 section 15).\n\
+              @param int $code 100 to 999; default 200\n@return bool false when the head has left already\n\
+              @throws \\Apus\\Http\\Exception INVALID_STATUS\nDoes not wait.\n@since 0.1.0",
+        handler: Some(handler!(status)),
+    },
+    Method {
+        decl: "public function setStatusCode(int $code, string $reason = ''): bool",
+        doc: "The same as status().\n@since 0.1.0",
+        handler: Some(handler!(status)),
+    },
+    Method {
+        decl: "public function header(string $key, string|array|null $value, bool $format = true): bool",
+        doc: "Sets a header field in place of earlier ones of its name; an array makes several lines, null takes the field away.\n\
+              @param bool $format whether content-type is sent as Content-Type\n\
+              @return bool false when the head has left already, or for a field that the server sets by itself\n\
+              (Connection but for \"close\", Keep-Alive, Transfer-Encoding)\n\
+              @throws \\Apus\\Http\\Exception INVALID_HEADER\nDoes not wait.\n@since 0.1.0",
+        handler: Some(handler!(header)),
+    },
+    Method {
+        decl: "public function setHeader(string $key, string|array|null $value, bool $format = true): bool",
+        doc: "The same as header().\n@since 0.1.0",
+        handler: Some(handler!(header)),
+    },
+    Method {
+        decl: "public function getHeaders(): array",
+        doc: "The header fields set so far, names lower-case; several lines of one name are an array.\nDoes not wait.\n@since 0.1.0",
+        handler: Some(handler!(get_headers)),
+    },
+    Method {
+        decl: "public function cookie(string $name, string $value = '', int $expires = 0, string $path = '/', string $domain = '', bool $secure = false, bool $httponly = false, string $samesite = '', string $priority = '', bool $partitioned = false): bool",
+        doc: const_format::concatcp!("Sets a cookie; the value is percent-encoded (RFC 6265). An empty value deletes it.\n", COOKIE_DOC),
+        handler: Some(handler!(cookie_encoded)),
+    },
+    Method {
+        decl: "public function rawcookie(string $name, string $value = '', int $expires = 0, string $path = '/', string $domain = '', bool $secure = false, bool $httponly = false, string $samesite = '', string $priority = '', bool $partitioned = false): bool",
+        doc: const_format::concatcp!("Sets a cookie; the value is sent as it is (RFC 6265).\n", COOKIE_DOC),
+        handler: Some(handler!(cookie_raw)),
+    },
+    Method {
+        decl: "public function trailer(string $key, string $value): bool",
+        doc: "Adds a trailer field, which is sent after a chunked body (RFC 9110 section 6.5). A 1.0 client gets none.\n\
+              @return bool false when the response has ended\n\
+              @throws \\Apus\\Http\\Exception INVALID_HEADER\nDoes not wait.\n@since 0.1.0",
+        handler: Some(handler!(trailer)),
+    },
+    Method {
+        decl: "public function write(string $data): bool",
+        doc: "Sends a piece of the body, chunked (RFC 9112 section 7.1) unless a Content-Length was set; the first call sends\n\
+              the head. Where the client reads slowly it waits until less than buffer_output_size bytes are on their way.\n\
+              @return bool false when the client is gone or the response has ended\n\
+              @throws \\Apus\\Coroutine\\CanceledException when cancelled with an exception\n\
+              Waits (where a coroutine runs).\n@since 0.1.0",
+        handler: Some(handler!(write)),
+    },
+    Method {
+        decl: "public function end(?string $content = null): bool",
+        doc: "Sends the response, or the last of one begun with write(), and ends it. The bytes leave at once.\n\
+              @return bool false when the client is gone or the response has ended already\nDoes not wait.\n@since 0.1.0",
+        handler: Some(handler!(end)),
+    },
+    Method {
+        decl: "public function sendfile(string $path, int $offset = 0, int $length = 0): bool",
+        doc: "Sends (a part of) a file as the body, without a copy (sendfile(2)), and ends the response. A Content-Type is\n\
+              chosen by the name's extension unless one was set.\n\
+              @param int $offset bytes from its start\n@param int $length bytes; 0 for the rest of the file\n\
+              @return bool false when the head has left already or the client is gone\n\
+              @throws \\Apus\\Http\\Exception FILE when it cannot be read or is shorter\nDoes not wait.\n@since 0.1.0",
+        handler: Some(handler!(send_file)),
+    },
+    Method {
+        decl: "public function redirect(string $location, int $code = 302): bool",
+        doc: "Answers with a redirection and ends the response (RFC 9110 section 15.4).\n\
+              @param int $code 300 to 399\n@return bool false when the head has left already\n\
+              @throws \\Apus\\Http\\Exception INVALID_STATUS, INVALID_HEADER\nDoes not wait.\n@since 0.1.0",
+        handler: Some(handler!(redirect)),
+    },
+    Method {
+        decl: "public function isWritable(): bool",
+        doc: "Whether something can be sent: the response has not ended, and the client is not known to be gone.\n\
+              Does not wait.\n@since 0.1.0",
+        handler: Some(handler!(is_writable)),
+    },
+    Method {
+        decl: "public function detach(): bool",
+        doc: "Takes the answer from this object: its end sends nothing. Response::create() with the fd goes on with it.\n\
+              @return bool false when the response has ended, or was detached already\nDoes not wait.\n@since 0.1.0",
+        handler: Some(handler!(detach)),
+    },
+    Method {
+        decl: "public static function create(mixed $server, int $fd = -1): Apus\\Http\\Response|false",
+        doc: "A response object for a connection of this worker that waits for an answer.\n\
+              @param mixed $server the server, or the fd itself\n\
+              @return Response|false false when there is no such connection here, or it waits for nothing\n\
+              Does not wait.\n@since 0.1.0",
+        handler: Some(handler!(create)),
+    },
+];

@@ -1,0 +1,13 @@
+//! `apus.so`: the PHP extension. The one room that sees Zend, the engine and the network together.
+
+mod convert;
+mod coroutine;
+mod exception;
+mod functions;
+mod http;
+mod module;
+mod runtime;
+mod server;
+mod stubs;
+mod timer;
+mod wait;

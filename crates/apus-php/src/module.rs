@@ -1,0 +1,54 @@
+//! What happens when PHP loads, starts and ends the module.
+
+use apus_zend::class::{self, Class};
+use apus_zend::module::{Hooks, entry, info_row};
+use apus_zend::sys;
+
+use crate::runtime::State;
+use crate::{coroutine, exception, functions, http, server, timer};
+
+/// Every class, parents first.
+pub(crate) fn classes() -> impl Iterator<Item = &'static Class> {
+    let timer = std::iter::once(&timer::TIMER);
+    let rooms = [exception::ALL, coroutine::ALL, http::ALL, server::ALL];
+    rooms.into_iter().flatten().copied().chain(timer)
+}
+
+/// Where PHP finds the module.
+#[unsafe(no_mangle)]
+pub extern "C" fn get_module() -> *mut sys::zend_module_entry {
+    entry(env!("CARGO_PKG_VERSION"), Hooks { startup, shutdown, activate, deactivate, info })
+}
+
+/// Runs `body`, keeping a panic from PHP's frames.
+fn contained(what: &str, body: impl FnOnce() + std::panic::UnwindSafe) -> bool {
+    let ok = std::panic::catch_unwind(body).is_ok();
+    if !ok {
+        eprintln!("apus: {what} failed; please report this");
+    }
+    ok
+}
+
+unsafe extern "C" fn startup(module: i32) -> bool {
+    contained("the registration of classes", || {
+        for class in classes() {
+            class.register();
+        }
+        class::register_functions(functions::ALL, module);
+        class::register_constants(server::CONSTANTS, module);
+    })
+}
+
+unsafe extern "C" fn shutdown() {}
+
+unsafe extern "C" fn activate() {}
+
+unsafe extern "C" fn deactivate() {
+    contained("the end of a request", State::tear_down);
+}
+
+unsafe extern "C" fn info() {
+    info_row("Apus", "enabled");
+    info_row("Version", env!("CARGO_PKG_VERSION"));
+    info_row("Documentation of settings", "apus options");
+}

@@ -1,0 +1,401 @@
+//! The state of one PHP thread: engine, stacks, runtime. Made at first use, taken down at the end of the request.
+
+use std::cell::{Cell, RefCell};
+use std::future::Future;
+use std::ptr::NonNull;
+use std::rc::Rc;
+
+use apus_options::Settings;
+use apus_coro::{Cancel, Drive, Engine, Idle, Switch, Task, TaskId};
+use apus_zend::engine::{Thrown, ThrownKind};
+use apus_zend::fiber::{Fiber, Job, Pool, Ran};
+use apus_zend::object::Object;
+use apus_zend::{Callable, Raise, Value, engine};
+use tokio::runtime::{Builder, LocalOptions, LocalRuntime};
+
+use crate::exception::{self, CANCELED, COROUTINE, DEADLOCK};
+use crate::timer::Timers;
+
+/// Idle stacks kept at most. A burst above it costs an mmap a coroutine, not a failure.
+const KEEP_IDLE: usize = 100_000;
+/// How often a coroutine that waits again while it is unwound is entered before it is given up.
+const UNWIND_ROUNDS: usize = 8;
+
+/// Who answers for what goes wrong in a coroutine.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Mode {
+    /// A script: the first uncaught exception ends it, as PHP does.
+    Script,
+    /// A server's worker: it is logged, and the worker goes on.
+    Worker,
+}
+
+/// What a coroutine carries.
+pub(crate) struct Coro {
+    fiber: Fiber,
+    job: NonNull<Job>,
+    /// `Coroutine::getContext()`, made when first asked for.
+    pub(crate) context: RefCell<Option<Object>>,
+    /// Receives what the callable returned or threw, if somebody wants it.
+    outcome: Option<Rc<dyn Fn(Outcome)>>,
+    bailed: Cell<bool>,
+    pub(crate) started: std::time::Instant,
+}
+
+/// How a coroutine's callable ended.
+pub(crate) enum Outcome {
+    /// It returned.
+    Returned(Value),
+    /// It threw.
+    Threw(Thrown),
+    /// A fatal error, or `exit()`.
+    Gone,
+}
+
+impl Coro {
+    pub(crate) fn fiber(&self) -> Fiber {
+        self.fiber
+    }
+
+    /// Whether a fatal error ended it.
+    pub(crate) fn bailed(&self) -> bool {
+        self.bailed.get()
+    }
+
+    /// Has `callable` called when the coroutine's function is over.
+    pub(crate) fn defer(&self, callable: Callable) {
+        // SAFETY: the job lives as long as self; deferring goes through its RefCell.
+        unsafe { self.job.as_ref() }.defer(callable);
+    }
+}
+
+impl Drop for Coro {
+    fn drop(&mut self) {
+        // SAFETY: made by Box::into_raw in `State::create`; nothing runs it any more.
+        drop(unsafe { Box::from_raw(self.job.as_ptr()) });
+    }
+}
+
+/// Switching by Zend's fiber contexts.
+pub(crate) struct PhpSwitch {
+    pub(crate) pool: Pool,
+}
+
+impl Switch for PhpSwitch {
+    type Data = Coro;
+
+    fn enter(&self, task: &Task<Self>) -> bool {
+        // SAFETY: the engine enters a task that has its job and does not run; it holds no borrow meanwhile.
+        unsafe { task.data().fiber.enter() }
+    }
+
+    fn leave(&self, task: &Task<Self>) {
+        // SAFETY: the engine leaves the task that runs, after asking can_switch().
+        unsafe { task.data().fiber.leave() };
+    }
+
+    fn can_switch(&self) -> bool {
+        engine::can_switch()
+    }
+
+    fn ended(&self, task: &Task<Self>) {
+        let coro = task.data();
+        let ran = coro.fiber.ran();
+        coro.bailed.set(ran == Ran::Bailed);
+        self.pool.give_back(coro.fiber);
+        // SAFETY: the job's stack is gone, nobody else touches it.
+        let job = unsafe { &mut *coro.job.as_ptr() };
+        let outcome = match (ran, job.take_exception()) {
+            (Ran::Returned, _) => Outcome::Returned(job.take_result()),
+            (Ran::Threw, Some(thrown)) => Outcome::Threw(thrown),
+            (Ran::Bailed | Ran::Threw, _) => Outcome::Gone,
+        };
+        drop(coro.context.take());
+        if let Some(state) = State::existing() {
+            state.settle(coro, ran, outcome);
+        }
+    }
+
+    fn blocked(&self, task: &Task<Self>, milliseconds: u64) {
+        crate::functions::report_blocked(task.id(), milliseconds);
+    }
+}
+
+/// What ends the loop of a script early.
+enum Stop {
+    Uncaught(Thrown),
+    Exit,
+    Fatal,
+}
+
+/// The state of this thread.
+pub(crate) struct State {
+    pub(crate) engine: Rc<Engine<PhpSwitch>>,
+    runtime: LocalRuntime,
+    pub(crate) timers: Timers,
+    /// What Coroutine::set() and Server::set() have settled.
+    pub(crate) settings: RefCell<Settings>,
+    pub(crate) mode: Cell<Mode>,
+    looping: Cell<bool>,
+    finish_registered: Cell<bool>,
+    stop: RefCell<Option<Stop>>,
+    /// A fatal error was reported: a worker has to be replaced.
+    pub(crate) faulted: Cell<bool>,
+    /// Set by a worker: called for each exception nobody caught.
+    pub(crate) on_uncaught: RefCell<Option<Rc<dyn Fn(&Thrown)>>>,
+}
+
+thread_local! {
+    static STATE: RefCell<Option<Rc<State>>> = const { RefCell::new(None) };
+}
+
+impl State {
+    /// This thread's state, if it was made.
+    pub(crate) fn existing() -> Option<Rc<Self>> {
+        STATE.with(|state| state.borrow().clone())
+    }
+
+    /// This thread's state.
+    pub(crate) fn get() -> Result<Rc<Self>, Raise> {
+        if let Some(state) = Self::existing() {
+            return Ok(state);
+        }
+        let state = Rc::new(Self::new()?);
+        STATE.with(|slot| *slot.borrow_mut() = Some(Rc::clone(&state)));
+        Ok(state)
+    }
+
+    fn new() -> Result<Self, Raise> {
+        let settings = Settings::default();
+        let runtime = Builder::new_current_thread()
+            .enable_all()
+            .on_thread_park(|| {
+                if let Some(state) = Self::existing() {
+                    state.engine.about_to_park();
+                }
+            })
+            .build_local(LocalOptions::default())
+            .map_err(|error| engine::throw_error(&format!("the event loop could not be made: {error}")))?;
+        let switch = PhpSwitch { pool: Pool::new(settings.stack_size, KEEP_IDLE) };
+        Ok(Self {
+            engine: Engine::new(switch),
+            runtime,
+            timers: Timers::default(),
+            settings: RefCell::new(settings),
+            mode: Cell::new(Mode::Script),
+            looping: Cell::new(false),
+            finish_registered: Cell::new(false),
+            stop: RefCell::new(None),
+            faulted: Cell::new(false),
+            on_uncaught: RefCell::new(None),
+        })
+    }
+
+    /// Takes over settings.
+    pub(crate) fn configure(&self, settings: Settings) {
+        self.engine.switch().pool.set_stack_size(settings.stack_size);
+        *self.settings.borrow_mut() = settings;
+    }
+
+    /// Runs a future beside everything else.
+    pub(crate) fn spawn(&self, future: impl Future<Output = ()> + 'static) -> tokio::task::JoinHandle<()> {
+        self.runtime.spawn_local(future)
+    }
+
+    /// Makes a coroutine that has not run.
+    pub(crate) fn create(
+        &self,
+        callable: Callable,
+        args: Vec<Value>,
+        outcome: Option<Rc<dyn Fn(Outcome)>>,
+    ) -> Result<Rc<Task<PhpSwitch>>, Raise> {
+        let limit = self.settings.borrow().max_coroutine as usize;
+        if self.engine.live() >= limit {
+            return Err(exception::throw(
+                &COROUTINE,
+                "TOO_MANY",
+                &format!("{limit} coroutines exist, which is the limit: raise max_coroutine, or bound what starts them"),
+            ));
+        }
+        let Some(fiber) = self.engine.switch().pool.take() else {
+            drop(Thrown::take());
+            return Err(exception::throw(
+                &COROUTINE,
+                "NO_MEMORY",
+                "the system gave no memory for a coroutine's stack (see vm.max_map_count and the memory limit)",
+            ));
+        };
+        let job = NonNull::from(Box::leak(Job::new(callable, args)));
+        // SAFETY: the fiber is idle; the job stays in its box until `Coro` drops it, after the fiber has run it.
+        unsafe { fiber.assign(&mut *job.as_ptr()) };
+        let coro = Coro { fiber, job, context: RefCell::new(None), outcome, bailed: Cell::new(false), started: std::time::Instant::now() };
+        Ok(self.engine.create(coro))
+    }
+
+    /// `go()`: makes a coroutine and runs it at once until its first wait.
+    pub(crate) fn go(
+        self: &Rc<Self>,
+        callable: Callable,
+        args: Vec<Value>,
+        outcome: Option<Rc<dyn Fn(Outcome)>>,
+    ) -> Result<TaskId, Raise> {
+        self.register_finish();
+        let task = self.create(callable, args, outcome)?;
+        let drive = if engine::can_switch() { self.engine.start(&task) } else { Some(self.engine.drive(&task)) };
+        if let Some(drive) = drive {
+            self.spawn(drive);
+        }
+        if self.mode.get() == Mode::Script && matches!(&*self.stop.borrow(), Some(Stop::Fatal)) {
+            return Err(Raise::Bailed);
+        }
+        Ok(task.id())
+    }
+
+    /// What a task left behind goes to who wants it, or is reported.
+    fn settle(&self, coro: &Coro, ran: Ran, outcome: Outcome) {
+        if ran == Ran::Bailed {
+            self.faulted.set(true);
+            self.stop_with(Stop::Fatal);
+        }
+        let unwound = matches!(&outcome, Outcome::Threw(t) if t.kind() == ThrownKind::Graceful);
+        let exited = matches!(&outcome, Outcome::Threw(t) if t.kind() == ThrownKind::Exit);
+        if exited && self.mode.get() == Mode::Script {
+            self.stop_with(Stop::Exit);
+        }
+        match (&coro.outcome, outcome) {
+            (Some(receive), Outcome::Threw(_)) if unwound || exited => receive(Outcome::Gone),
+            (Some(receive), outcome) => receive(outcome),
+            // A coroutine that was cancelled and let itself be ended has done what was asked: no error.
+            (None, Outcome::Threw(thrown)) if !unwound && !exited && !thrown.is(CANCELED.get()) => self.uncaught(thrown),
+            (None, _) => {}
+        }
+    }
+
+    /// An exception that no PHP code caught.
+    pub(crate) fn uncaught(&self, thrown: Thrown) {
+        match self.mode.get() {
+            Mode::Script => self.stop_with(Stop::Uncaught(thrown)),
+            Mode::Worker => {
+                let hook = self.on_uncaught.borrow().clone();
+                if let Some(hook) = hook {
+                    hook(&thrown);
+                }
+                if thrown.report_uncaught().is_err() {
+                    self.faulted.set(true);
+                }
+            }
+        }
+    }
+
+    fn stop_with(&self, stop: Stop) {
+        let mut slot = self.stop.borrow_mut();
+        if slot.is_none() {
+            *slot = Some(stop);
+        }
+        drop(slot);
+        self.engine.interrupt();
+    }
+
+    /// Runs a future on this thread's runtime, with everything spawned.
+    pub(crate) fn block_on<T>(&self, future: impl Future<Output = T>) -> T {
+        self.looping.set(true);
+        let out = self.runtime.block_on(future);
+        self.looping.set(false);
+        out
+    }
+
+    /// Whether the loop runs (further up the stack).
+    pub(crate) fn is_looping(&self) -> bool {
+        self.looping.get()
+    }
+
+    /// Runs until no coroutine and no timer is left. Throws what ended it early, after unwinding the others.
+    pub(crate) fn run_to_end(&self) -> Result<(), Raise> {
+        let idle = self.block_on(self.engine.until_idle());
+        let stop = self.stop.take();
+        let raise = match (idle, stop) {
+            (Idle::Empty, None) => return Ok(()),
+            (_, Some(stop)) => {
+                self.end_all();
+                match stop {
+                    Stop::Uncaught(thrown) => thrown.rethrow(),
+                    Stop::Exit => engine::throw_exit(engine::exit_status()),
+                    Stop::Fatal => Raise::Bailed,
+                }
+            }
+            (Idle::Stuck, None) => {
+                let report = self.deadlock_report();
+                self.end_all();
+                engine::throw(DEADLOCK.get(), 0, &report)
+            }
+            (Idle::Interrupted, None) => return self.run_to_end(),
+        };
+        Err(raise)
+    }
+
+    /// Ends every coroutine and timer: each sees a CanceledException, and is unwound quietly if it waits again.
+    pub(crate) fn end_all(&self) {
+        self.timers.clear_all(self);
+        self.engine.drain(Cancel::Throw, UNWIND_ROUNDS);
+        let left = self.engine.drain(Cancel::Unwind, UNWIND_ROUNDS);
+        if left > 0 {
+            eprintln!("apus: {left} coroutines wait again whenever they are ended, and were abandoned");
+        }
+        // What they left behind while being ended is of no interest: the first cause is reported.
+        drop(self.stop.take());
+    }
+
+    fn deadlock_report(&self) -> String {
+        let ids = self.engine.ids();
+        let mut text = format!("all {} coroutines wait for each other, none can go on (deadlock):", ids.len());
+        for task in ids.iter().filter_map(|&id| self.engine.find(id)).take(100) {
+            text.push_str(&format!(
+                "\ncoroutine {} (made by {}) waits in {}:\n{}",
+                task.id(),
+                task.parent(),
+                task.wait().name(),
+                task.data().fiber().trace_text().trim_end()
+            ));
+        }
+        text
+    }
+
+    /// Sees to it that coroutines made outside `run()` are finished when the script ends.
+    pub(crate) fn register_finish(&self) {
+        if self.finish_registered.replace(true) {
+            return;
+        }
+        let registered = Value::string(b"register_shutdown_function")
+            .map_err(|_| ())
+            .and_then(|mut name| Callable::new(&mut name).map_err(|_| ()))
+            .and_then(|f| Value::string(crate::functions::FINISH.as_bytes()).map_err(|_| ()).map(|arg| (f, arg)))
+            .and_then(|(f, arg)| f.call(&[arg]).map_err(|_| ()));
+        if registered.is_err() {
+            self.finish_registered.set(false);
+        }
+    }
+
+    /// Takes the state down: in a forked child, or at the end of the request.
+    pub(crate) fn tear_down() {
+        let Some(state) = STATE.with(|slot| slot.borrow_mut().take()) else { return };
+        if state.engine.live() > 0 {
+            // Put back meanwhile: unwinding coroutines may ask for it.
+            STATE.with(|slot| *slot.borrow_mut() = Some(Rc::clone(&state)));
+            state.end_all();
+            STATE.with(|slot| slot.borrow_mut().take());
+        }
+        state.engine.switch().pool.clear();
+    }
+
+    /// Forgets the state without ending anything in it: in a forked child, where it is the parent's.
+    pub(crate) fn forget() {
+        if let Some(state) = STATE.with(|slot| slot.borrow_mut().take()) {
+            std::mem::forget(state);
+        }
+    }
+
+    /// The engine's handle for something that drives a task itself.
+    pub(crate) fn drive(&self, task: &Rc<Task<PhpSwitch>>) -> Drive<PhpSwitch> {
+        self.engine.drive(task)
+    }
+}

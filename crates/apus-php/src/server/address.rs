@@ -1,0 +1,73 @@
+//! Where a server is told to listen.
+
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::path::PathBuf;
+
+use apus_process::ListenAddr;
+
+/// The numbers that programs use for kinds of sockets.
+pub(super) const SOCK_TCP: i64 = 1;
+pub(super) const SOCK_UDP: i64 = 2;
+pub(super) const SOCK_TCP6: i64 = 3;
+pub(super) const SOCK_UDP6: i64 = 4;
+pub(super) const SOCK_UNIX_STREAM: i64 = 5;
+pub(super) const SOCK_UNIX_DGRAM: i64 = 6;
+/// Added to a kind for TLS.
+const SSL: i64 = 512;
+
+/// The address that host, port and kind of socket mean; the error says what is wrong.
+pub(super) fn parse(host: &str, port: i64, kind: i64) -> Result<ListenAddr, String> {
+    if kind & SSL != 0 {
+        return Err("TLS is not in this version of Apus: terminate it in front of the server".to_owned());
+    }
+    match kind {
+        SOCK_UNIX_STREAM => {
+            let path = host.strip_prefix("unix:").unwrap_or(host);
+            if path.is_empty() {
+                return Err("a Unix socket needs a path as its host".to_owned());
+            }
+            Ok(ListenAddr::Unix(PathBuf::from(path)))
+        }
+        SOCK_TCP | SOCK_TCP6 => tcp(host, port),
+        SOCK_UDP | SOCK_UDP6 | SOCK_UNIX_DGRAM => Err("UDP servers are not in this version of Apus".to_owned()),
+        _ => Err(format!("{kind} is no kind of socket: use Apus\\SOCK_TCP, SOCK_TCP6 or SOCK_UNIX_STREAM")),
+    }
+}
+
+fn tcp(host: &str, port: i64) -> Result<ListenAddr, String> {
+    let port = u16::try_from(port).map_err(|_| format!("a port lies between 0 and 65535, {port} given"))?;
+    let host = host.trim_start_matches('[').trim_end_matches(']');
+    let found: Result<Vec<SocketAddr>, _> = (host, port).to_socket_addrs().map(Iterator::collect);
+    match found {
+        // A name that means both families is served on IPv4, as the rest of the field does.
+        Ok(addrs) => addrs
+            .iter()
+            .find(|addr| addr.is_ipv4())
+            .or(addrs.first())
+            .map(|addr| ListenAddr::Tcp(*addr))
+            .ok_or_else(|| format!("host \"{host}\" has no address")),
+        Err(error) => Err(format!("host \"{host}\" is neither an address nor a known name: {error}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_of_each_kind() {
+        let tcp = |text: &str| ListenAddr::Tcp(text.parse().unwrap());
+        assert_eq!(parse("127.0.0.1", 80, SOCK_TCP), Ok(tcp("127.0.0.1:80")));
+        assert_eq!(parse("::1", 80, SOCK_TCP6), Ok(tcp("[::1]:80")));
+        assert_eq!(parse("[::]", 0, SOCK_TCP), Ok(tcp("[::]:0")));
+        assert_eq!(parse("unix:/a/b", 0, SOCK_UNIX_STREAM), Ok(ListenAddr::Unix("/a/b".into())));
+    }
+
+    #[test]
+    fn what_is_wrong_is_said() {
+        assert!(parse("127.0.0.1", 65_536, SOCK_TCP).unwrap_err().contains("65535"));
+        assert!(parse("127.0.0.1", 1, SOCK_TCP | SSL).unwrap_err().contains("TLS"));
+        assert!(parse("127.0.0.1", 1, SOCK_UDP).unwrap_err().contains("UDP"));
+        assert!(parse("", 0, SOCK_UNIX_STREAM).unwrap_err().contains("path"));
+    }
+}

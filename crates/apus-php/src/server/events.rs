@@ -1,0 +1,99 @@
+//! The events that `on()` takes.
+
+/// An event of a server.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Event {
+    Start,
+    Shutdown,
+    BeforeShutdown,
+    ManagerStart,
+    ManagerStop,
+    WorkerStart,
+    WorkerStop,
+    WorkerExit,
+    WorkerError,
+    BeforeReload,
+    AfterReload,
+    Connect,
+    Request,
+    Close,
+}
+
+/// How many events there are.
+pub(super) const COUNT: usize = 14;
+
+const NAMES: [(&str, Event); COUNT] = [
+    ("start", Event::Start),
+    ("shutdown", Event::Shutdown),
+    ("beforeshutdown", Event::BeforeShutdown),
+    ("managerstart", Event::ManagerStart),
+    ("managerstop", Event::ManagerStop),
+    ("workerstart", Event::WorkerStart),
+    ("workerstop", Event::WorkerStop),
+    ("workerexit", Event::WorkerExit),
+    ("workererror", Event::WorkerError),
+    ("beforereload", Event::BeforeReload),
+    ("afterreload", Event::AfterReload),
+    ("connect", Event::Connect),
+    ("request", Event::Request),
+    ("close", Event::Close),
+];
+
+/// Events of the field that this version does not have, with what they belong to.
+const MISSING: &[(&str, &str)] = &[
+    ("open", "WebSocket"),
+    ("message", "WebSocket"),
+    ("handshake", "WebSocket"),
+    ("disconnect", "WebSocket"),
+    ("receive", "TCP servers"),
+    ("packet", "UDP servers"),
+    ("bufferfull", "TCP servers"),
+    ("bufferempty", "TCP servers"),
+    ("task", "task workers"),
+    ("finish", "task workers"),
+    ("pipemessage", "messages between workers"),
+];
+
+impl Event {
+    /// The event of that name, in any case; the error says which there are.
+    pub(super) fn parse(name: &str) -> Result<Self, String> {
+        let lower = name.to_ascii_lowercase();
+        if let Some((_, event)) = NAMES.iter().find(|(known, _)| *known == lower) {
+            return Ok(*event);
+        }
+        if let Some((_, of)) = MISSING.iter().find(|(known, _)| *known == lower) {
+            return Err(format!("the event \"{name}\" belongs to {of}, which this version of Apus does not have"));
+        }
+        let known: Vec<&str> = NAMES.iter().map(|(name, _)| *name).collect();
+        Err(format!("there is no event \"{name}\"; there are: {}", known.join(", ")))
+    }
+
+    /// Its name.
+    pub(super) fn name(self) -> &'static str {
+        NAMES[self as usize].0
+    }
+
+    /// Whether a port may have its own callback for it.
+    pub(super) fn of_port(self) -> bool {
+        matches!(self, Self::Connect | Self::Request | Self::Close)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_stand_at_their_numbers() {
+        for (at, (name, event)) in NAMES.iter().enumerate() {
+            assert_eq!((*event as usize, event.name()), (at, *name));
+        }
+    }
+
+    #[test]
+    fn names_are_read_in_any_case() {
+        assert_eq!(Event::parse("WorkerStart"), Ok(Event::WorkerStart));
+        assert!(Event::parse("message").unwrap_err().contains("WebSocket"));
+        assert!(Event::parse("reqest").unwrap_err().contains("request"));
+    }
+}

@@ -1,0 +1,185 @@
+//! What a server tells of itself and of its connections.
+
+use apus_process::{Ask, ConnEntry, Peer};
+use apus_zend::{Array, Call, Raise, Value, engine};
+
+use super::core::{Phase, ServerCore, ServerHandle};
+use super::current_control;
+use crate::exception::{self, SERVER};
+
+/// Session ids that `getClientList()` gives at most.
+const LIST_MAX: i64 = 10_000;
+
+/// `Server::stats()`.
+pub(super) fn stats(call: &Call) -> Result<(), Raise> {
+    call.expect(0, 0)?;
+    let worker = call.this::<ServerHandle>()?.0.worker("stats()")?;
+    let all = worker.scoreboard.snapshot();
+    let mine = worker.slot.snapshot();
+    let idle = all.workers.iter().filter(|w| w.state == "serving" && w.active == 0).count();
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0.0, |t| t.as_secs_f64());
+    let t = &all.totals;
+    let mut array = Array::new(32)?;
+    for (name, value) in [
+        ("start_time", (now - all.uptime) as i64),
+        ("connection_num", worker.connections.len() as i64),
+        ("accept_count", t.accepted as i64),
+        ("close_count", t.closed as i64),
+        ("worker_num", i64::from(all.worker_num)),
+        ("idle_worker_num", idle as i64),
+        ("serving_worker_num", t.serving as i64),
+        ("worker_crash_count", t.crashes as i64),
+        ("request_count", t.requests as i64),
+        ("response_count", t.requests as i64),
+        ("error_count", t.errors as i64),
+        ("concurrency", t.active as i64),
+        ("total_recv_bytes", t.bytes_in as i64),
+        ("total_send_bytes", t.bytes_out as i64),
+        ("coroutine_num", t.coroutines as i64),
+        ("memory_bytes", t.memory as i64),
+        ("rss_bytes", t.rss as i64),
+        ("loop_blocked_count", t.loop_blocked as i64),
+        ("latency_p50_us", t.p50_us as i64),
+        ("latency_p99_us", t.p99_us as i64),
+        ("worker_request_count", mine.requests as i64),
+        ("worker_response_count", mine.requests as i64),
+        ("worker_concurrency", mine.active as i64),
+        ("coroutine_peak_num", mine.coroutine_peak as i64),
+    ] {
+        array.set_int(name.as_bytes(), value)?;
+    }
+    array.set(b"workers", workers(&all.workers)?)?;
+    call.ret(array)
+}
+
+fn workers(rows: &[apus_process::WorkerSnapshot]) -> Result<Value, Raise> {
+    let mut list = Array::new(rows.len())?;
+    for row in rows {
+        let mut array = Array::new(12)?;
+        for (name, value) in [
+            ("id", i64::from(row.id)),
+            ("pid", i64::from(row.pid)),
+            ("generation", i64::from(row.generation)),
+            ("uptime", row.uptime as i64),
+            ("connections", row.connections as i64),
+            ("requests", row.requests as i64),
+            ("active", row.active as i64),
+            ("errors", row.errors as i64),
+            ("coroutines", row.coroutines as i64),
+            ("memory", row.memory as i64),
+            ("rss", row.rss as i64),
+        ] {
+            array.set_int(name.as_bytes(), value)?;
+        }
+        array.set_str(b"state", row.state.as_bytes())?;
+        list.push(array.into())?;
+    }
+    Ok(list.into())
+}
+
+fn entry(call: &Call, what: &str) -> Result<Option<ConnEntry>, Raise> {
+    let fd = call.int(0, 0)?;
+    let worker = call.this::<ServerHandle>()?.0.worker(what)?;
+    Ok(worker.connections.get(fd))
+}
+
+/// `Server::exist()`.
+pub(super) fn exist(call: &Call) -> Result<(), Raise> {
+    call.expect(1, 1)?;
+    call.ret(entry(call, "exist()")?.is_some())
+}
+
+/// `Server::getClientInfo()`.
+pub(super) fn client_info(call: &Call) -> Result<(), Raise> {
+    call.expect(1, 3)?;
+    let Some(entry) = entry(call, "getClientInfo()")? else { return call.ret(false) };
+    let (ip, port) = match entry.peer {
+        Peer::Tcp(addr) => (addr.ip().to_canonical().to_string(), addr.port()),
+        Peer::Unix => (String::new(), 0),
+    };
+    let mut array = Array::new(10)?;
+    array.set_str(b"remote_ip", ip.as_bytes())?;
+    array.set_int(b"remote_port", i64::from(port))?;
+    array.set_int(b"server_port", i64::from(entry.server_port))?;
+    array.set_int(b"worker_id", i64::from(entry.worker))?;
+    array.set_int(b"reactor_id", i64::from(entry.worker))?;
+    array.set_int(b"connect_time", (entry.connected_at / 1000) as i64)?;
+    array.set_int(b"last_time", (entry.last_recv_at / 1000) as i64)?;
+    array.set(b"last_recv_time", Value::float(entry.last_recv_at as f64 / 1e3))?;
+    array.set_int(b"request_count", entry.requests as i64)?;
+    array.set_int(b"close_errno", 0)?;
+    call.ret(array)
+}
+
+/// `Server::getClientList()`.
+pub(super) fn client_list(call: &Call) -> Result<(), Raise> {
+    call.expect(0, 2)?;
+    let (after, count) = (call.int(0, 0)?, call.int(1, 10)?);
+    if !(1..=LIST_MAX).contains(&count) {
+        return Err(engine::throw_value_error(&format!(
+            "Argument #2 ($count) must be between 1 and {LIST_MAX}, {count} given"
+        )));
+    }
+    let worker = call.this::<ServerHandle>()?.0.worker("getClientList()")?;
+    let ids = worker.connections.sessions(after, count as usize);
+    if ids.is_empty() {
+        return call.ret(false);
+    }
+    let mut array = Array::new(ids.len())?;
+    for id in ids {
+        array.push(Value::int(id))?;
+    }
+    call.ret(array)
+}
+
+/// `Server::close()`.
+pub(super) fn close(call: &Call) -> Result<(), Raise> {
+    call.expect(1, 2)?;
+    let (fd, at_once) = (call.int(0, 0)?, call.bool(1, false)?);
+    let worker = call.this::<ServerHandle>()?.0.worker("close()")?;
+    if current_control().is_some_and(|control| control.close(fd, at_once)) {
+        return call.ret(true);
+    }
+    call.ret(worker.connections.contains(fd) && worker.ask(Ask::CloseConn(fd)))
+}
+
+fn order(core: &ServerCore, ask: Ask, signal: i32, what: &str) -> Result<bool, Raise> {
+    match core.phase.get() {
+        Phase::Worker => Ok(core.worker(what)?.ask(ask)),
+        // The master hears its own signals when the callback has returned.
+        Phase::Master => Ok(super::class::signal_self(signal)),
+        Phase::New | Phase::Over => {
+            Err(exception::throw(&SERVER, "STATE", &format!("{what} needs a running server")))
+        }
+    }
+}
+
+/// `Server::shutdown()`.
+pub(super) fn shutdown(call: &Call) -> Result<(), Raise> {
+    call.expect(0, 0)?;
+    let done = order(&call.this::<ServerHandle>()?.0, Ask::Stop, libc::SIGTERM, "shutdown()")?;
+    call.ret(done)
+}
+
+/// `Server::reload()`.
+pub(super) fn reload(call: &Call) -> Result<(), Raise> {
+    call.expect(0, 1)?;
+    if call.bool(0, false)? {
+        // Only task workers were meant, and this version has none.
+        return call.ret(true);
+    }
+    let done = order(&call.this::<ServerHandle>()?.0, Ask::Reload, libc::SIGUSR1, "reload()")?;
+    call.ret(done)
+}
+
+/// `Server::stop()`.
+pub(super) fn stop(call: &Call) -> Result<(), Raise> {
+    call.expect(0, 2)?;
+    let id = call.int(0, -1)?;
+    let worker = call.this::<ServerHandle>()?.0.worker("stop()")?;
+    let id = if id < 0 { worker.id } else { u16::try_from(id).unwrap_or(u16::MAX) };
+    if id >= worker.scoreboard.worker_num() {
+        return call.ret(false);
+    }
+    call.ret(worker.ask(Ask::Replace(id)))
+}

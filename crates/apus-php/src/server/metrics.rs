@@ -1,0 +1,108 @@
+//! What a worker's network part counts, mirrored into memory that all processes share.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use apus_net::{ConnInfo, Control, Counters, Metrics};
+use apus_process::{ConnHandle, Peer, Worker};
+use apus_zend::engine;
+
+use super::current_control;
+use crate::runtime::State;
+
+pub(super) struct WorkerMetrics {
+    worker: Rc<Worker>,
+    rows: RefCell<HashMap<i64, ConnHandle>>,
+    full: Cell<bool>,
+}
+
+impl WorkerMetrics {
+    pub(super) fn new(worker: Rc<Worker>) -> Self {
+        Self { worker, rows: RefCell::default(), full: Cell::new(false) }
+    }
+}
+
+fn unix_now() -> f64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |t| t.as_secs_f64())
+}
+
+impl Metrics for WorkerMetrics {
+    fn next_session(&self) -> i64 {
+        self.worker.next_session()
+    }
+
+    fn may_accept(&self) -> bool {
+        let full = self.worker.connections.len() >= self.worker.connections.capacity();
+        if full && !self.full.replace(true) {
+            let most = self.worker.connections.capacity();
+            self.warn(&format!("{most} connections are open, which is max_connection: new ones wait in the backlog"));
+        } else if !full {
+            self.full.set(false);
+        }
+        !full
+    }
+
+    fn connected(&self, conn: &ConnInfo) {
+        let peer = match conn.peer() {
+            apus_net::Peer::Tcp(addr) => Peer::Tcp(addr),
+            apus_net::Peer::Unix => Peer::Unix,
+        };
+        if let Some(row) = self.worker.insert_connection(conn.id(), peer, conn.local().port()) {
+            self.rows.borrow_mut().insert(conn.id(), row);
+        }
+    }
+
+    fn closed(&self, conn: &ConnInfo) {
+        let row = self.rows.borrow_mut().remove(&conn.id());
+        if let Some(row) = row {
+            self.worker.remove_connection(row);
+        }
+    }
+
+    fn request(&self, _conn: &ConnInfo) {
+        self.worker.slot.active.add(1);
+    }
+
+    fn answered(&self, _conn: &ConnInfo, status: u16, received_at: f64) {
+        let micros = ((unix_now() - received_at) * 1e6).max(0.0) as u64;
+        self.worker.slot.active.set(self.worker.slot.active.get().saturating_sub(1));
+        self.worker.count_request(micros, status);
+    }
+
+    fn sample(&self, counters: &Counters) {
+        let slot = self.worker.slot;
+        slot.accepted.set(counters.accepted.get());
+        slot.closed.set(counters.closed.get());
+        slot.bytes_in.set(counters.bytes_in.get());
+        slot.bytes_out.set(counters.bytes_out.get());
+        if let Some(control) = current_control() {
+            slot.connections.set(control.connections() as u64);
+            self.touch_rows(&control);
+        }
+        if let Some(state) = State::existing() {
+            let stats = state.engine.stats();
+            slot.coroutines.set(stats.live as u64);
+            slot.coroutine_peak.set(stats.peak as u64);
+            slot.loop_blocked.set(stats.blocked);
+            slot.timers.set(state.timers.len() as u64);
+        }
+        slot.memory_bytes.set(engine::memory_usage(true) as u64);
+    }
+
+    fn warn(&self, message: &str) {
+        apus_process::log::warning(format_args!("{message}"));
+    }
+}
+
+impl WorkerMetrics {
+    /// Brings the table of connections up to date.
+    fn touch_rows(&self, control: &Rc<Control>) {
+        for (id, row) in self.rows.borrow().iter() {
+            if let Some(conn) = control.info(*id) {
+                self.worker.connections.touch(row, (conn.last_request_at() * 1e3) as u64, conn.requests());
+            }
+        }
+    }
+}

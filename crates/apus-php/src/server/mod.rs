@@ -1,0 +1,48 @@
+//! `Apus\Server`, `Apus\Http\Server` and `Apus\Server\Port`: from the constructor to the end of the last worker.
+
+mod address;
+mod app;
+mod class;
+mod connections;
+mod core;
+mod events;
+mod info;
+mod metrics;
+mod port;
+mod program;
+mod worker;
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use apus_net::Control;
+use apus_zend::class::{Class, Const, Constant};
+
+/// The classes of this room, parents first.
+pub(crate) static ALL: &[&Class] = &[&connections::CONNECTIONS, &port::PORT, &class::SERVER, &class::HTTP_SERVER];
+
+thread_local! {
+    static CONTROL: RefCell<Option<Rc<Control>>> = const { RefCell::new(None) };
+}
+
+/// The connections of this worker, while it serves.
+pub(crate) fn current_control() -> Option<Rc<Control>> {
+    CONTROL.with(|control| control.borrow().clone())
+}
+
+fn set_control(control: Option<Rc<Control>>) {
+    CONTROL.with(|slot| *slot.borrow_mut() = control);
+}
+
+/// `Apus\SOCK_TCP` and its like.
+pub(crate) static CONSTANTS: &[Constant] = &[
+    Constant { name: "Apus\\BASE", value: Const::Int(1), doc: "Server mode. Apus has one process model; both modes mean it." },
+    Constant { name: "Apus\\PROCESS", value: Const::Int(2), doc: "Server mode. Apus has one process model; both modes mean it." },
+    Constant { name: "Apus\\SOCK_TCP", value: Const::Int(address::SOCK_TCP), doc: "A TCP port on an IPv4 address." },
+    Constant { name: "Apus\\SOCK_TCP6", value: Const::Int(address::SOCK_TCP6), doc: "A TCP port on an IPv6 address." },
+    Constant {
+        name: "Apus\\SOCK_UNIX_STREAM",
+        value: Const::Int(address::SOCK_UNIX_STREAM),
+        doc: "A Unix stream socket; the host is its path.",
+    },
+];

@@ -1,0 +1,130 @@
+//! What runs in the master and in the workers.
+
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+use std::rc::Rc;
+
+use apus_process::{MasterEvent, Outcome, Program, Worker};
+use apus_zend::object::Object;
+use apus_zend::{Callable, Raise, Value, engine};
+
+use super::class::slot;
+use super::core::{Phase, ServerCore};
+use super::events::Event;
+use super::worker;
+use crate::exception::{self, SERVER};
+use crate::runtime::State;
+
+pub(super) struct PhpProgram {
+    core: Rc<ServerCore>,
+    server: Object,
+    script: PathBuf,
+}
+
+impl Program for PhpProgram {
+    fn run_worker(&mut self, worker: Worker) -> i32 {
+        // What the master's callbacks made belongs to the master.
+        State::forget();
+        set_title(&format!("{}: worker {} {}", self.title(), worker.id, self.script.display()));
+        self.core.phase.set(Phase::Worker);
+        worker::run(&self.core, &self.server, Rc::new(worker))
+    }
+
+    fn on_event(&mut self, event: MasterEvent) {
+        let event = match event {
+            MasterEvent::Start => {
+                self.became_master();
+                Event::Start
+            }
+            MasterEvent::ManagerStart => Event::ManagerStart,
+            MasterEvent::WorkerExited { id, pid, exit_code, signal, crashed } => {
+                if crashed {
+                    let args = [i64::from(id), i64::from(pid), i64::from(exit_code), i64::from(signal)];
+                    self.emit(Event::WorkerError, args.map(Value::int).into());
+                }
+                return;
+            }
+            MasterEvent::BeforeReload => Event::BeforeReload,
+            MasterEvent::AfterReload => Event::AfterReload,
+            MasterEvent::BeforeShutdown => Event::BeforeShutdown,
+            MasterEvent::ManagerStop => Event::ManagerStop,
+            MasterEvent::Shutdown => Event::Shutdown,
+        };
+        self.emit(event, Vec::new());
+    }
+}
+
+impl PhpProgram {
+    fn title(&self) -> String {
+        self.core.settings.borrow().process_title.clone()
+    }
+
+    fn became_master(&self) {
+        set_title(&format!("{}: master {}", self.title(), self.script.display()));
+        let pid = i64::from(std::process::id());
+        self.server.set_slot(slot::MASTER_PID, Value::int(pid));
+        self.server.set_slot(slot::MANAGER_PID, Value::int(pid));
+    }
+
+    fn emit(&self, event: Event, args: Vec<Value>) {
+        self.core.emit(&self.server, event, args);
+        // A callback may use coroutines; they end before the master goes on. Timers would hold it for ever.
+        if let Some(state) = State::existing() {
+            if state.timers.len() > 0 {
+                state.timers.clear_all(&state);
+                apus_process::log::warning(format_args!(
+                    "timers do not run in the master: start them in workerstart (they were removed after {})",
+                    event.name()
+                ));
+            }
+            if state.run_to_end() == Err(Raise::Thrown)
+                && let Some(thrown) = engine::Thrown::take()
+            {
+                apus_process::log::error(format_args!("uncaught in {}: {}", event.name(), thrown.text()));
+            }
+        }
+    }
+}
+
+/// What `ps` shows. Only the command line's PHP can set it, so failure is of no interest.
+fn set_title(title: &str) {
+    let set = Value::string(b"cli_set_process_title")
+        .map_err(|_| ())
+        .and_then(|mut name| Callable::new(&mut name).map_err(|_| ()))
+        .and_then(|f| Value::string(title.as_bytes()).map_err(|_| ()).map(|arg| (f, arg)))
+        .and_then(|(f, arg)| f.call(&[arg]).map_err(|_| ()));
+    if set.is_err() {
+        drop(engine::Thrown::take());
+    }
+}
+
+/// The script that serves.
+fn script() -> PathBuf {
+    engine::main_script().map_or_else(PathBuf::new, |bytes| PathBuf::from(std::ffi::OsStr::from_bytes(&bytes)))
+}
+
+/// `Server::start()`: returns in the master when the server has stopped; a worker's script ends here.
+pub(super) fn start(core: &Rc<ServerCore>, server: Object) -> Result<(), Raise> {
+    let listeners: Vec<_> =
+        core.ports.borrow().iter().filter_map(|port| port.listener.borrow_mut().take()).collect();
+    let settings = core.settings.borrow().clone();
+    for (port, listener) in core.ports.borrow().iter().zip(&listeners) {
+        let options = apus_process::BindOptions::from(&port.settings(&settings)?);
+        listener.apply(&options).map_err(|error| exception::throw(&SERVER, "BIND", &error.to_string()))?;
+    }
+    // An event loop does not survive fork(): whatever used one before is over.
+    State::tear_down();
+    let script = script();
+    let config =
+        apus_process::Config { title: settings.process_title.clone(), script: script.clone(), settings: Rc::new(settings) };
+    core.phase.set(Phase::Master);
+    worker::keep_listeners(&listeners);
+    let mut program = PhpProgram { core: Rc::clone(core), server, script };
+    let outcome = apus_process::run(&config, &listeners, &mut program);
+    core.phase.set(Phase::Over);
+    match outcome {
+        Ok(Outcome::Master(_)) => Ok(()),
+        Ok(Outcome::Worker(code)) => Err(engine::throw_exit(code)),
+        Err(error) => Err(exception::throw(&SERVER, "PROCESS", &error.to_string())),
+    }
+}

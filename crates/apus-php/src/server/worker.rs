@@ -1,0 +1,243 @@
+//! A worker: its event loop, from `workerstart` to the last connection.
+
+use std::cell::{Cell, RefCell};
+use std::os::fd::OwnedFd;
+use std::rc::Rc;
+use std::time::Duration;
+
+use apus_net::{Config, Control, serve};
+use apus_process::{Command, Listener, Worker, log};
+use apus_zend::engine::Thrown;
+use apus_zend::object::Object;
+use apus_zend::{Raise, Value, engine};
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
+
+use super::app::PhpApp;
+use super::class::slot;
+use super::core::ServerCore;
+use super::events::Event;
+use super::metrics::WorkerMetrics;
+use super::set_control;
+use crate::http::Limits;
+use crate::runtime::{Mode, State};
+
+/// When a `workerstart` that has not returned is spoken of.
+const SLOW_START: Duration = Duration::from_secs(10);
+/// The exit code of a worker that could not start or met a fatal error: PHP's own.
+const FAILED: i32 = 255;
+
+thread_local! {
+    static LISTENERS: RefCell<Vec<OwnedFd>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Keeps a descriptor of each listening socket for the workers, in the order of the ports.
+pub(super) fn keep_listeners(listeners: &[Listener]) {
+    let kept = listeners.iter().filter_map(|listener| listener.fd.try_clone().ok()).collect();
+    LISTENERS.with(|slot| *slot.borrow_mut() = kept);
+}
+
+struct Running {
+    core: Rc<ServerCore>,
+    server: Object,
+    worker: Rc<Worker>,
+    state: Rc<State>,
+    control: Rc<Control>,
+    leaving: Cell<bool>,
+}
+
+/// Serves until the master or a fault ends it; the exit code.
+pub(super) fn run(core: &Rc<ServerCore>, server: &Object, worker: Rc<Worker>) -> i32 {
+    let Ok(state) = State::get() else {
+        log::error(format_args!("worker {}: the event loop could not be made", worker.id));
+        return FAILED;
+    };
+    state.mode.set(Mode::Worker);
+    let settings = core.settings.borrow().clone();
+    state.engine.set_blocked_limit(match settings.blocked_loop_warn.as_millis() {
+        0 => u64::MAX,
+        limit => u64::try_from(limit).unwrap_or(u64::MAX),
+    });
+    state.configure(settings);
+    *core.worker.borrow_mut() = Some(Rc::clone(&worker));
+    server.set_slot(slot::WORKER_ID, Value::int(i64::from(worker.id)));
+    server.set_slot(slot::WORKER_PID, Value::int(i64::from(std::process::id())));
+    server.set_slot(slot::MASTER_PID, Value::int(i64::from(worker.master_pid)));
+    server.set_slot(slot::MANAGER_PID, Value::int(i64::from(worker.master_pid)));
+    let control = Control::new(Rc::new(WorkerMetrics::new(Rc::clone(&worker))));
+    set_control(Some(Rc::clone(&control)));
+    let running = Rc::new(Running {
+        core: Rc::clone(core),
+        server: server.share(),
+        worker,
+        state: Rc::clone(&state),
+        control,
+        leaving: Cell::new(false),
+    });
+    let code = state.block_on(Rc::clone(&running).live());
+    state.timers.clear_all(&state);
+    state.end_all();
+    set_control(None);
+    code
+}
+
+impl Running {
+    async fn live(self: Rc<Self>) -> i32 {
+        if !self.call(Event::WorkerStart).await {
+            log::error(format_args!("worker {} ends: its workerstart callback failed", self.worker.id));
+            return FAILED;
+        }
+        let commands = tokio::task::spawn_local(Rc::clone(&self).obey());
+        let faults = tokio::task::spawn_local(Rc::clone(&self).watch_faults());
+        let served = self.serve().await;
+        commands.abort();
+        faults.abort();
+        if let Err(raise) = served {
+            self.report(raise);
+            return FAILED;
+        }
+        self.call(Event::WorkerExit).await;
+        self.call(Event::WorkerStop).await;
+        if self.state.faulted.get() { FAILED } else { 0 }
+    }
+
+    async fn serve(&self) -> Result<(), Raise> {
+        let fds: Vec<OwnedFd> = LISTENERS.with(|slot| std::mem::take(&mut *slot.borrow_mut()));
+        let ports = self.core.ports.borrow().clone();
+        let settings = self.core.settings.borrow().clone();
+        let mut serving = Vec::with_capacity(ports.len());
+        for (port, fd) in ports.iter().zip(fds) {
+            let of_port = port.settings(&settings)?;
+            let Some(on_request) = self.core.callback(port, Event::Request) else { continue };
+            let limits = Limits {
+                max_vars: of_port.max_input_vars as usize,
+                parse_post: of_port.http_parse_post,
+                parse_cookie: of_port.http_parse_cookie,
+            };
+            let app = Rc::new(PhpApp {
+                state: Rc::clone(&self.state),
+                worker: Rc::clone(&self.worker),
+                server: self.server.share(),
+                on_request,
+                on_connect: self.core.callback(port, Event::Connect),
+                on_close: self.core.callback(port, Event::Close),
+                limits: Rc::new(limits),
+                in_coroutine: of_port.enable_coroutine,
+                cancel_on_disconnect: of_port.cancel_on_disconnect,
+            });
+            let config = Rc::new(Config::from(&of_port));
+            serving.push(tokio::task::spawn_local(serve(app, vec![(fd, config)], Rc::clone(&self.control))));
+        }
+        self.worker.ready();
+        for port in serving {
+            match port.await {
+                Ok(Ok(())) => {}
+                Ok(Err(error)) => return Err(engine::throw_error(&format!("listening failed: {error}"))),
+                Err(error) => return Err(engine::throw_error(&format!("a port's task failed: {error}"))),
+            }
+        }
+        Ok(())
+    }
+
+    /// Does what the master says.
+    async fn obey(self: Rc<Self>) {
+        let watch = self.worker.signal_fd().try_clone_to_owned().ok().and_then(|fd| {
+            // SAFETY: an owned descriptor stays open, and the same, as long as it is registered.
+            unsafe { AsyncFd::register_with_interest(fd, Interest::READABLE) }.ok()
+        });
+        let Some(watch) = watch else {
+            log::error(format_args!("worker {} cannot hear the master and leaves", self.worker.id));
+            self.leave();
+            return;
+        };
+        loop {
+            let Ok(mut ready) = watch.readable().await else { return };
+            let commands = self.worker.take_commands();
+            if commands.is_empty() {
+                ready.clear_ready();
+            }
+            for command in commands {
+                match command {
+                    Command::Drain => self.leave(),
+                    Command::StopNow => self.control.abort(),
+                    Command::CloseConn(session) => {
+                        self.control.close(session, false);
+                    }
+                }
+            }
+            if self.worker.is_orphan() {
+                return;
+            }
+        }
+    }
+
+    /// Accepts nothing more, and ends when the last connection has.
+    fn leave(&self) {
+        if self.leaving.replace(true) {
+            return;
+        }
+        self.worker.draining();
+        if self.core.settings.borrow().reload_async {
+            self.control.drain();
+        } else {
+            self.control.abort();
+        }
+    }
+
+    /// After a fatal error the worker finishes what it has begun, and is replaced.
+    async fn watch_faults(self: Rc<Self>) {
+        loop {
+            self.state.engine.interrupted().await;
+            if self.state.faulted.get() {
+                log::error(format_args!("worker {} met a fatal error: it finishes its requests and is replaced", self.worker.id));
+                self.worker.faulted();
+                self.control.drain();
+                return;
+            }
+        }
+    }
+
+    /// Runs a callback in a coroutine to its end. `false`: it threw, or a fatal error ended it.
+    async fn call(&self, event: Event) -> bool {
+        let Some(callable) = self.core.callbacks.get(event) else { return true };
+        let args = vec![self.server.share().into(), Value::int(i64::from(self.worker.id))];
+        let ok = Rc::new(Cell::new(true));
+        let flag = Rc::clone(&ok);
+        let state = Rc::clone(&self.state);
+        let outcome = Rc::new(move |outcome| match outcome {
+            crate::runtime::Outcome::Returned(_) => {}
+            crate::runtime::Outcome::Threw(thrown) => {
+                flag.set(false);
+                state.uncaught(thrown);
+            }
+            crate::runtime::Outcome::Gone => flag.set(false),
+        });
+        let task = match self.state.create(callable, args, Some(outcome)) {
+            Ok(task) => task,
+            Err(raise) => {
+                self.report(raise);
+                return false;
+            }
+        };
+        let mut drive = self.state.drive(&task);
+        if tokio::time::timeout(SLOW_START, &mut drive).await.is_err() {
+            log::notice(format_args!(
+                "worker {}: the {} callback has not returned for {} s; requests wait for it",
+                self.worker.id,
+                event.name(),
+                SLOW_START.as_secs()
+            ));
+            drive.await;
+        }
+        ok.get()
+    }
+
+    fn report(&self, raise: Raise) {
+        if raise == Raise::Bailed {
+            self.state.faulted.set(true);
+        }
+        if let Some(thrown) = Thrown::take() {
+            log::error(format_args!("worker {}: {}", self.worker.id, thrown.text()));
+        }
+    }
+}

@@ -1,0 +1,270 @@
+//! `Apus\Timer`: millisecond timers whose callbacks run in coroutines.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::time::Duration;
+
+use apus_zend::class::{Class, Method};
+use apus_zend::{Array, Call, Callable, Raise, Value, engine, handler};
+use tokio::task::JoinHandle;
+use tokio::time::Instant;
+
+use crate::coroutine::array_iterator;
+use crate::exception::entry;
+use crate::runtime::State;
+
+/// The longest interval: what Swoole allows, 2^31 - 1 ms (24 days), so that ported code meets the same limit.
+const MAX_MS: i64 = 2_147_483_647;
+
+struct Entry {
+    callback: Rc<Callback>,
+    interval_ms: i64,
+    repeats: bool,
+    fired: Cell<i64>,
+    next: Cell<Instant>,
+    handle: JoinHandle<()>,
+}
+
+/// What a timer calls. Kept by its entry alone, so that clearing the timer gives it back at once.
+struct Callback {
+    callable: Callable,
+    args: Vec<Value>,
+}
+
+/// All timers of a thread.
+#[derive(Default)]
+pub(crate) struct Timers {
+    next_id: Cell<i64>,
+    entries: RefCell<BTreeMap<i64, Entry>>,
+    made: Cell<bool>,
+    rounds: Cell<i64>,
+}
+
+impl Timers {
+    fn add(&self, state: &Rc<State>, ms: i64, repeats: bool, callable: Callable, args: Vec<Value>) -> i64 {
+        let id = self.next_id.get() + 1;
+        self.next_id.set(id);
+        self.made.set(true);
+        let first = Instant::now() + Duration::from_millis(ms as u64);
+        let weak = Rc::downgrade(state);
+        let handle = state.spawn(async move {
+            let mut at = first;
+            loop {
+                tokio::time::sleep_until(at).await;
+                let Some(state) = weak.upgrade() else { return };
+                if !state.timers.fire(&state, id) {
+                    return;
+                }
+                at += Duration::from_millis(ms as u64);
+                // A loop that was held up skips the ticks it missed instead of firing them in a burst.
+                at = at.max(Instant::now());
+                state.timers.reschedule(id, at);
+            }
+        });
+        let callback = Rc::new(Callback { callable, args });
+        let entry = Entry { callback, interval_ms: ms, repeats, fired: Cell::new(0), next: Cell::new(first), handle };
+        self.entries.borrow_mut().insert(id, entry);
+        state.engine.hold();
+        id
+    }
+
+    fn reschedule(&self, id: i64, at: Instant) {
+        if let Some(entry) = self.entries.borrow().get(&id) {
+            entry.next.set(at);
+        }
+    }
+
+    /// Runs the callback in a coroutine. `false`: the timer is over.
+    fn fire(&self, state: &Rc<State>, id: i64) -> bool {
+        let Some((repeats, callback)) = self.entries.borrow().get(&id).map(|entry| {
+            entry.fired.set(entry.fired.get() + 1);
+            (entry.repeats, Rc::clone(&entry.callback))
+        }) else {
+            return false;
+        };
+        self.rounds.set(self.rounds.get() + 1);
+        let mut given: Vec<Value> = Vec::with_capacity(callback.args.len() + 1);
+        if repeats {
+            given.push(Value::int(id));
+        }
+        given.extend(callback.args.iter().map(Value::share));
+        let started = state.go(callback.callable.share(), given, None);
+        drop(callback);
+        if started == Err(Raise::Thrown)
+            && let Some(thrown) = engine::Thrown::take()
+        {
+            state.uncaught(thrown);
+        }
+        if !repeats {
+            self.remove(state, id);
+            return false;
+        }
+        self.entries.borrow().contains_key(&id)
+    }
+
+    fn remove(&self, state: &State, id: i64) -> Option<Entry> {
+        let entry = self.entries.borrow_mut().remove(&id)?;
+        state.engine.release();
+        Some(entry)
+    }
+
+    fn clear(&self, state: &State, id: i64) -> bool {
+        self.remove(state, id).map(|entry| entry.handle.abort()).is_some()
+    }
+
+    pub(crate) fn clear_all(&self, state: &State) {
+        let ids: Vec<i64> = self.entries.borrow().keys().copied().collect();
+        for id in ids {
+            self.clear(state, id);
+        }
+    }
+
+    /// How many timers there are.
+    pub(crate) fn len(&self) -> usize {
+        self.entries.borrow().len()
+    }
+}
+
+fn start(call: &Call, repeats: bool) -> Result<(), Raise> {
+    call.expect(2, u32::MAX)?;
+    let ms = call.int(0, 0)?;
+    if !(1..=MAX_MS).contains(&ms) {
+        return Err(call.value_error(0, &format!("must be between 1 and {MAX_MS} milliseconds, {ms} given")));
+    }
+    let callable = call.callable(1)?;
+    let args = (2..call.count()).map(|i| call.value(i)).collect();
+    let state = State::get()?;
+    state.register_finish();
+    call.ret(state.timers.add(&state, ms, repeats, callable, args))
+}
+
+fn tick(call: &Call) -> Result<(), Raise> {
+    start(call, true)
+}
+
+fn after(call: &Call) -> Result<(), Raise> {
+    start(call, false)
+}
+
+fn clear(call: &Call) -> Result<(), Raise> {
+    call.expect(1, 1)?;
+    let id = call.int(0, 0)?;
+    call.ret(State::existing().is_some_and(|state| state.timers.clear(&state, id)))
+}
+
+fn clear_all(call: &Call) -> Result<(), Raise> {
+    call.expect(0, 0)?;
+    if let Some(state) = State::existing() {
+        state.timers.clear_all(&state);
+    }
+    call.ret(true)
+}
+
+fn exists(call: &Call) -> Result<(), Raise> {
+    call.expect(1, 1)?;
+    let id = call.int(0, 0)?;
+    call.ret(State::existing().is_some_and(|state| state.timers.entries.borrow().contains_key(&id)))
+}
+
+fn info(call: &Call) -> Result<(), Raise> {
+    call.expect(1, 1)?;
+    let id = call.int(0, 0)?;
+    let Some(state) = State::existing() else { return call.ret(Value::null()) };
+    let facts = state.timers.entries.borrow().get(&id).map(|entry| {
+        let left = entry.next.get().saturating_duration_since(Instant::now());
+        (left.as_millis() as i64, entry.fired.get(), entry.interval_ms, entry.repeats)
+    });
+    let Some((left, fired, interval, repeats)) = facts else { return call.ret(Value::null()) };
+    let mut array = Array::new(5)?;
+    array.set_int(b"exec_msec", left)?;
+    array.set_int(b"exec_count", fired)?;
+    array.set_int(b"interval", if repeats { interval } else { 0 })?;
+    array.set_int(b"round", state.timers.rounds.get())?;
+    array.set(b"removed", Value::bool(false))?;
+    call.ret(array)
+}
+
+fn list(call: &Call) -> Result<(), Raise> {
+    call.expect(0, 0)?;
+    let ids: Vec<i64> =
+        State::existing().map(|state| state.timers.entries.borrow().keys().copied().collect()).unwrap_or_default();
+    call.ret(array_iterator(&ids)?)
+}
+
+fn stats(call: &Call) -> Result<(), Raise> {
+    call.expect(0, 0)?;
+    let state = State::existing();
+    let timers = state.as_ref().map(|state| &state.timers);
+    let mut array = Array::new(3)?;
+    array.set(b"initialized", Value::bool(timers.is_some_and(|t| t.made.get())))?;
+    array.set_int(b"num", timers.map_or(0, |t| t.len() as i64))?;
+    array.set_int(b"round", timers.map_or(0, |t| t.rounds.get()))?;
+    call.ret(array)
+}
+
+/// `Apus\Timer`.
+pub(crate) static TIMER: Class = Class {
+    name: "Apus\\Timer",
+    modifiers: "final",
+    extends: "",
+    implements: &[],
+    doc: "Timers of millisecond resolution. A timer costs nothing while it is not due; each callback runs in a coroutine.\n\
+          A script that has timers goes on at its end until they are cleared.\n@since 0.1.0",
+    constants: &[],
+    properties: &[],
+    methods: &[
+        Method {
+            decl: "public static function tick(int $ms, callable $callback, mixed ...$args): int",
+            doc: "Calls $callback(int $timerId, ...$args) every $ms milliseconds.\n\
+                  Ticks that a busy process missed are skipped, not made up for.\n\
+                  @param int $ms 1 to 2147483647 milliseconds\n\
+                  @return int the timer's id\n\
+                  @throws \\ValueError when $ms is out of its limits\nDoes not wait.\n@since 0.1.0",
+            handler: Some(handler!(tick)),
+        },
+        Method {
+            decl: "public static function after(int $ms, callable $callback, mixed ...$args): int",
+            doc: "Calls $callback(...$args) once, in $ms milliseconds.\n\
+                  @param int $ms 1 to 2147483647 milliseconds\n\
+                  @return int the timer's id\n\
+                  @throws \\ValueError when $ms is out of its limits\nDoes not wait.\n@since 0.1.0",
+            handler: Some(handler!(after)),
+        },
+        Method {
+            decl: "public static function clear(int $timerId): bool",
+            doc: "Removes a timer; its callback is not called again.\n\
+                  @return bool false when there is no such timer\nDoes not wait.\n@since 0.1.0",
+            handler: Some(handler!(clear)),
+        },
+        Method {
+            decl: "public static function clearAll(): bool",
+            doc: "Removes all timers of this process.\n@return bool true\nDoes not wait.\n@since 0.1.0",
+            handler: Some(handler!(clear_all)),
+        },
+        Method {
+            decl: "public static function exists(int $timerId): bool",
+            doc: "Whether a timer is there.\nDoes not wait.\n@since 0.1.0",
+            handler: Some(handler!(exists)),
+        },
+        Method {
+            decl: "public static function info(int $timerId): ?array",
+            doc: "What is known of a timer: exec_msec (milliseconds until it fires), exec_count, interval (ms; 0 when it fires once),\n\
+                  round, removed.\n@return array|null null when there is no such timer\nDoes not wait.\n@since 0.1.0",
+            handler: Some(handler!(info)),
+        },
+        Method {
+            decl: "public static function list(): ArrayIterator",
+            doc: "The ids of all timers of this process.\nDoes not wait.\n@since 0.1.0",
+            handler: Some(handler!(list)),
+        },
+        Method {
+            decl: "public static function stats(): array",
+            doc: "initialized (bool), num (timers now), round (callbacks so far).\nDoes not wait.\n@since 0.1.0",
+            handler: Some(handler!(stats)),
+        },
+    ],
+    native: false,
+    lazy: None,
+    entry: entry!(),
+};

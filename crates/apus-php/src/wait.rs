@@ -1,0 +1,54 @@
+//! Waiting from a native function: one line for the caller, every failure mapped once.
+
+use std::future::Future;
+
+use apus_coro::{Cancel, Wait, WaitError};
+use apus_zend::{Raise, engine};
+
+use crate::exception::{self, CANCELED, COROUTINE};
+use crate::runtime::State;
+
+/// Suspends the running coroutine until `future` is ready. `None`: the wait was cancelled, and the function is to return
+/// its failure value.
+pub(crate) fn wait<T>(state: &State, wait: Wait, future: impl Future<Output = T>) -> Result<Option<T>, Raise> {
+    match state.engine.wait(wait, future) {
+        Ok(value) => Ok(Some(value)),
+        Err(error) => failed(wait.name(), error).map(|()| None),
+    }
+}
+
+/// Suspends the running coroutine until it is resumed. `false`: cancelled.
+pub(crate) fn suspend(state: &State) -> Result<bool, Raise> {
+    match state.engine.suspend() {
+        Ok(()) => Ok(true),
+        Err(error) => failed("yield", error).map(|()| false),
+    }
+}
+
+/// Throws what a wait would throw if the running code cannot be suspended: for those who start something before they wait.
+pub(crate) fn expect_suspendable(state: &State, what: &'static str) -> Result<(), Raise> {
+    if state.engine.current_id() == -1 {
+        return failed(what, WaitError::Outside);
+    }
+    if engine::can_switch() { Ok(()) } else { failed(what, WaitError::Blocked) }
+}
+
+fn failed(what: &str, error: WaitError) -> Result<(), Raise> {
+    match error {
+        WaitError::Cancelled(Cancel::Return) => Ok(()),
+        WaitError::Cancelled(Cancel::Throw) => {
+            Err(engine::throw(CANCELED.get(), 0, &format!("the coroutine was cancelled while it waited in {what}")))
+        }
+        WaitError::Cancelled(Cancel::Unwind) => Err(engine::throw_graceful_exit()),
+        WaitError::Outside => Err(exception::throw(
+            &COROUTINE,
+            "NOT_IN_COROUTINE",
+            &format!("{what} waits and needs a coroutine: call it inside Apus\\Coroutine\\run() or Apus\\go()"),
+        )),
+        WaitError::Blocked => Err(exception::throw(
+            &COROUTINE,
+            "CANNOT_SWITCH",
+            &format!("{what} would wait where PHP cannot be suspended (in the cycle collector or at shutdown)"),
+        )),
+    }
+}

@@ -1,0 +1,192 @@
+//! What master and worker tell each other: datagrams over a socket pair that each closes when it ends.
+//!
+//! One message is one datagram: a letter, and where it needs one a number of eight bytes. The worker's end turns readable when the master
+//! wants something and when the master is gone; the kernel closes the ends of a killed process, so neither can miss the other's death.
+
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+
+use nix::sys::socket::{AddressFamily, MsgFlags, SockFlag, SockType, recv, send, socketpair};
+
+/// What the master wants of a worker.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Command {
+    /// Accept nothing more, finish what was begun, leave.
+    Drain,
+    /// Leave now.
+    StopNow,
+    /// Close this connection.
+    CloseConn(i64),
+}
+
+/// What a worker wants of the master.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ask {
+    /// Reload all workers.
+    Reload,
+    /// Stop the server, letting requests finish.
+    Stop,
+    /// Stop the server at once.
+    StopNow,
+    /// Replace the worker with this id by a fresh one.
+    Replace(u16),
+    /// Have this connection closed by the worker that holds it.
+    CloseConn(i64),
+}
+
+/// All that goes over a channel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Message {
+    /// To a worker.
+    Command(Command),
+    /// To the master.
+    Ask(Ask),
+    /// To the master: I serve.
+    Ready,
+    /// To the master: my state in the scoreboard changed.
+    State,
+    /// To the master: I was sent this signal.
+    Signalled(i32),
+}
+
+impl Message {
+    fn encode(self) -> ([u8; 9], usize) {
+        let (letter, number) = match self {
+            Self::Command(Command::Drain) => (b'd', None),
+            Self::Command(Command::StopNow) => (b'k', None),
+            Self::Command(Command::CloseConn(session)) => (b'c', Some(session)),
+            Self::Ask(Ask::Reload) => (b'R', None),
+            Self::Ask(Ask::Stop) => (b'S', None),
+            Self::Ask(Ask::StopNow) => (b'K', None),
+            Self::Ask(Ask::Replace(worker)) => (b'W', Some(i64::from(worker))),
+            Self::Ask(Ask::CloseConn(session)) => (b'C', Some(session)),
+            Self::Ready => (b'r', None),
+            Self::State => (b's', None),
+            Self::Signalled(signal) => (b'!', Some(i64::from(signal))),
+        };
+        let mut bytes = [letter; 9];
+        bytes[1..].copy_from_slice(&number.unwrap_or(0).to_le_bytes());
+        (bytes, if number.is_some() { 9 } else { 1 })
+    }
+
+    fn decode(bytes: &[u8]) -> Option<Self> {
+        let (letter, rest) = bytes.split_first()?;
+        let number = || rest.try_into().ok().map(i64::from_le_bytes);
+        Some(match letter {
+            b'd' => Self::Command(Command::Drain),
+            b'k' => Self::Command(Command::StopNow),
+            b'c' => Self::Command(Command::CloseConn(number()?)),
+            b'R' => Self::Ask(Ask::Reload),
+            b'S' => Self::Ask(Ask::Stop),
+            b'K' => Self::Ask(Ask::StopNow),
+            b'W' => Self::Ask(Ask::Replace(u16::try_from(number()?).ok()?)),
+            b'C' => Self::Ask(Ask::CloseConn(number()?)),
+            b'r' => Self::Ready,
+            b's' => Self::State,
+            b'!' => Self::Signalled(i32::try_from(number()?).ok()?),
+            _ => return None,
+        })
+    }
+}
+
+/// The datagram of [`Message::Signalled`], for the signal handler: no allocation, no lock.
+pub(crate) fn signalled(signal: i32) -> ([u8; 9], usize) {
+    Message::Signalled(signal).encode()
+}
+
+/// What a look at the channel gave.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Received {
+    Message(Message),
+    Nothing,
+    /// The other process is gone.
+    Closed,
+}
+
+/// One end of a channel; never blocks.
+#[derive(Debug)]
+pub(crate) struct Channel(OwnedFd);
+
+impl Channel {
+    /// The two ends.
+    pub(crate) fn pair() -> io::Result<(Self, Self)> {
+        let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
+        let (a, b) = socketpair(AddressFamily::Unix, SockType::SeqPacket, None, flags)?;
+        Ok((Self(a), Self(b)))
+    }
+
+    /// Sends; false when the other end is gone or so far behind that the kernel takes no more.
+    pub(crate) fn send(&self, message: Message) -> bool {
+        let (bytes, len) = message.encode();
+        send(self.0.as_raw_fd(), &bytes[..len], MsgFlags::MSG_NOSIGNAL).is_ok()
+    }
+
+    pub(crate) fn receive(&self) -> Received {
+        let mut bytes = [0; 16];
+        loop {
+            return match recv(self.0.as_raw_fd(), &mut bytes, MsgFlags::empty()) {
+                Ok(0) => Received::Closed,
+                // A message this version does not know is passed over: it cannot come from this program.
+                Ok(len) => match Message::decode(&bytes[..len]) {
+                    Some(message) => Received::Message(message),
+                    None => continue,
+                },
+                Err(nix::Error::EINTR) => continue,
+                Err(nix::Error::EAGAIN) => Received::Nothing,
+                Err(_) => Received::Closed,
+            };
+        }
+    }
+}
+
+impl AsFd for Channel {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_message_survives_the_wire() {
+        let (a, b) = Channel::pair().unwrap();
+        let messages = [
+            Message::Command(Command::Drain),
+            Message::Command(Command::StopNow),
+            Message::Command(Command::CloseConn(i64::MAX)),
+            Message::Ask(Ask::Reload),
+            Message::Ask(Ask::Stop),
+            Message::Ask(Ask::StopNow),
+            Message::Ask(Ask::Replace(7)),
+            Message::Ask(Ask::CloseConn(1 << 40)),
+            Message::Ready,
+            Message::State,
+            Message::Signalled(15),
+        ];
+        for message in messages {
+            assert!(a.send(message));
+            assert_eq!(b.receive(), Received::Message(message));
+        }
+        assert_eq!(b.receive(), Received::Nothing);
+    }
+
+    #[test]
+    fn a_closed_end_is_seen_after_what_it_sent() {
+        let (a, b) = Channel::pair().unwrap();
+        a.send(Message::Ready);
+        drop(a);
+        assert_eq!(b.receive(), Received::Message(Message::Ready));
+        assert_eq!(b.receive(), Received::Closed);
+        assert!(!b.send(Message::State));
+    }
+
+    #[test]
+    fn a_flood_is_refused_without_blocking() {
+        let (a, b) = Channel::pair().unwrap();
+        let sent = (0..1_000_000).take_while(|_| a.send(Message::State)).count();
+        assert!(sent > 0 && sent < 1_000_000);
+        assert_eq!(b.receive(), Received::Message(Message::State));
+    }
+}

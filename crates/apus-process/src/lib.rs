@@ -1,0 +1,38 @@
+//! The processes of a server: one master that supervises, and workers that serve.
+//!
+//! The master has no runtime: it waits in `poll` for signals, its workers' channels and its control socket. It forks workers that all accept
+//! from the same inherited listening sockets, so that neither a reload nor a crash loses a connection that waits in a queue.
+//! Counters and the table of connections live in shared memory, mapped before the first fork.
+
+mod channel;
+mod conn_table;
+mod control;
+mod daemon;
+mod error;
+mod histogram;
+mod identity;
+mod listener;
+pub mod log;
+mod master;
+mod notify;
+mod owned_path;
+mod pid_file;
+mod reload;
+mod scoreboard;
+mod seat;
+mod shm;
+mod snapshot;
+mod spawn;
+mod sys;
+mod worker;
+
+pub use channel::{Ask, Command};
+pub use conn_table::{ConnEntry, ConnHandle, ConnTable, Peer};
+pub use control::control_directory;
+pub use error::Error;
+pub use histogram::{BUCKETS, Histogram, percentile};
+pub use listener::{BindOptions, ListenAddr, Listener, bind};
+pub use master::{Config, MasterEvent, Outcome, Program, run};
+pub use scoreboard::{Counter, Scoreboard, WorkerSlot, WorkerState};
+pub use snapshot::{Snapshot, Totals, WorkerSnapshot};
+pub use worker::Worker;

@@ -1,0 +1,302 @@
+//! Listening sockets: bound here, taken over from systemd, inherited by every worker.
+
+use std::fmt;
+use std::io;
+use std::net::SocketAddr;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd, RawFd};
+use std::os::unix::fs::FileTypeExt;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use nix::fcntl::{FcntlArg, FdFlag, fcntl};
+use socket2::{Domain, SockAddr, SockRef, Socket, Type};
+
+use crate::error::Error;
+use crate::log;
+use crate::owned_path::OwnedPath;
+use crate::sys;
+
+/// The first descriptor that systemd passes, by `sd_listen_fds(3)`.
+const FIRST_PASSED: RawFd = 3;
+
+/// Where a server listens.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum ListenAddr {
+    /// An IPv4 or IPv6 address and a port; port 0 for any free one.
+    Tcp(SocketAddr),
+    /// The path of a Unix socket.
+    Unix(PathBuf),
+}
+
+/// `127.0.0.1:9501`, `[::1]:9501` or `unix:/run/app.sock`.
+impl fmt::Display for ListenAddr {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Tcp(addr) => addr.fmt(f),
+            Self::Unix(path) => write!(f, "unix:{}", path.display()),
+        }
+    }
+}
+
+/// How to bind. See the settings of the same names.
+#[derive(Debug, Clone, Copy)]
+pub struct BindOptions {
+    /// Length of the queue of connections not yet accepted.
+    pub backlog: u32,
+    /// `SO_REUSEPORT`.
+    pub reuse_port: bool,
+    /// `TCP_NODELAY` on the listening socket: Linux gives it to every accepted one, which saves a system call each.
+    pub nodelay: bool,
+    /// `TCP_DEFER_ACCEPT`, in seconds; 0 for off.
+    pub defer_accept: u32,
+}
+
+impl Default for BindOptions {
+    fn default() -> Self {
+        Self::from(&apus_options::Settings::default())
+    }
+}
+
+impl From<&apus_options::Settings> for BindOptions {
+    fn from(settings: &apus_options::Settings) -> Self {
+        Self {
+            backlog: settings.backlog,
+            reuse_port: settings.enable_reuse_port,
+            nodelay: settings.open_tcp_nodelay,
+            defer_accept: settings.tcp_defer_accept,
+        }
+    }
+}
+
+/// A socket that listens; close-on-exec and non-blocking. Dropping it in the master (or before [`run`](crate::run)) removes a Unix
+/// socket's file.
+#[derive(Debug)]
+pub struct Listener {
+    /// Where it listens; the real port where 0 was asked for.
+    pub addr: ListenAddr,
+    /// The socket.
+    pub fd: OwnedFd,
+    /// Whether systemd passed it: its queue outlives this server.
+    pub passed: bool,
+    file: Option<OwnedPath>,
+}
+
+impl Listener {
+    /// Makes the calling process the one that removes the socket's file.
+    pub(crate) fn adopt(&self) {
+        self.file.iter().for_each(OwnedPath::adopt);
+    }
+
+    /// Removes a Unix socket's file.
+    pub(crate) fn remove_file(&self) {
+        self.file.iter().for_each(OwnedPath::remove);
+    }
+
+    /// Applies options that were set after the socket was bound: a longer or shorter queue, `TCP_NODELAY`, `TCP_DEFER_ACCEPT`.
+    pub fn apply(&self, options: &BindOptions) -> Result<(), Error> {
+        let failed = |source| Error::Bind { addr: self.addr.to_string(), source };
+        let socket = SockRef::from(&self.fd);
+        if matches!(self.addr, ListenAddr::Tcp(_)) {
+            socket.set_tcp_nodelay(options.nodelay).map_err(failed)?;
+            sys::set_defer_accept(self.fd.as_fd(), options.defer_accept).map_err(failed)?;
+        }
+        if self.passed {
+            return Ok(());
+        }
+        // A second listen(2) on a listening socket only changes the length of its queue.
+        socket.listen(options.backlog.min(i32::MAX as u32) as i32).map_err(failed)
+    }
+}
+
+/// Binds and listens, or takes the matching socket that systemd passed (`LISTEN_FDS`, when `LISTEN_PID` is this process).
+pub fn bind(addr: &ListenAddr, options: &BindOptions) -> Result<Listener, Error> {
+    let failed = |source| Error::Bind { addr: addr.to_string(), source };
+    if let Some(fd) = passed(addr) {
+        SockRef::from(&fd).set_nonblocking(true).map_err(failed)?;
+        let listener = Listener { addr: local(&fd).map_err(failed)?, fd, passed: true, file: None };
+        listener.apply(options)?;
+        return Ok(listener);
+    }
+    let (socket, file) = match addr {
+        ListenAddr::Tcp(ip) => (bind_tcp(*ip, options).map_err(failed)?, None),
+        ListenAddr::Unix(path) => {
+            let (socket, file) = bind_unix(path)?;
+            (socket, Some(file))
+        }
+    };
+    socket.set_nonblocking(true).map_err(failed)?;
+    let fd = OwnedFd::from(socket);
+    let listener = Listener { addr: local(&fd).map_err(failed)?, fd, passed: false, file };
+    listener.apply(options)?;
+    Ok(listener)
+}
+
+fn bind_tcp(addr: SocketAddr, options: &BindOptions) -> io::Result<Socket> {
+    let socket = Socket::new(Domain::for_address(addr), Type::STREAM, None)?;
+    socket.set_reuse_address(true)?;
+    socket.set_reuse_port(options.reuse_port)?;
+    socket.bind(&addr.into())?;
+    Ok(socket)
+}
+
+fn bind_unix(path: &Path) -> Result<(Socket, OwnedPath), Error> {
+    let failed = |source| Error::Bind { addr: format!("unix:{}", path.display()), source };
+    remove_stale(path)?;
+    let socket = Socket::new(Domain::UNIX, Type::STREAM, None).map_err(failed)?;
+    socket.bind(&SockAddr::unix(path).map_err(failed)?).map_err(failed)?;
+    let file = OwnedPath::new(path).map_err(failed)?;
+    Ok((socket, file))
+}
+
+/// Removes a Unix socket that nobody listens on any more; leaves everything else at that path alone.
+pub(crate) fn remove_stale(path: &Path) -> Result<(), Error> {
+    let failed = |source| Error::Bind { addr: format!("unix:{}", path.display()), source };
+    match std::fs::symlink_metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(failed(error)),
+        Ok(meta) if !meta.file_type().is_socket() => Err(Error::NotASocket(path.to_owned())),
+        Ok(_) => match try_connect(path) {
+            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
+                std::fs::remove_file(path).map_err(failed)
+            }
+            // A connection, or a full queue, or no right to connect: somebody is there.
+            _ => Err(Error::SocketInUse(path.to_owned())),
+        },
+    }
+}
+
+/// Connects without waiting: a server whose queue is full would block.
+fn try_connect(path: &Path) -> io::Result<()> {
+    let socket = Socket::new(Domain::UNIX, Type::STREAM, None)?;
+    socket.set_nonblocking(true)?;
+    socket.connect(&SockAddr::unix(path)?)
+}
+
+/// The sockets already taken from systemd: two listeners must not share one.
+static TAKEN: Mutex<Vec<RawFd>> = Mutex::new(Vec::new());
+
+/// A copy of the passed socket that listens where `addr` says.
+fn passed(addr: &ListenAddr) -> Option<OwnedFd> {
+    let number = |name| std::env::var(name).ok()?.parse::<u32>().ok();
+    if number("LISTEN_PID")? != std::process::id() {
+        return None;
+    }
+    let count = number("LISTEN_FDS")?.min(1024) as RawFd;
+    let mut taken = TAKEN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    for number in (FIRST_PASSED..FIRST_PASSED + count).filter(|fd| !taken.contains(fd)) {
+        let Some(fd) = sys::inherited(number) else { continue };
+        // Programs that PHP starts must not get it either.
+        let _ = fcntl(fd, FcntlArg::F_SETFD(FdFlag::FD_CLOEXEC));
+        if listens_at(fd, addr)
+            && let Ok(copy) = fd.try_clone_to_owned()
+        {
+            taken.push(number);
+            return Some(copy);
+        }
+    }
+    log::notice(format_args!("systemd passed {count} sockets, none of them listens on {addr}: binding it"));
+    None
+}
+
+fn listens_at(fd: BorrowedFd<'_>, wanted: &ListenAddr) -> bool {
+    let socket = SockRef::from(&fd);
+    let listens = socket.is_listener().unwrap_or(false) && socket.r#type().is_ok_and(|kind| kind == Type::STREAM);
+    listens && local(&fd).is_ok_and(|found| same_place(&found, wanted))
+}
+
+/// Whether a socket at `found` is what a program that wants `wanted` should get: [::] stands for 0.0.0.0, as systemd binds it.
+fn same_place(found: &ListenAddr, wanted: &ListenAddr) -> bool {
+    match (found, wanted) {
+        (ListenAddr::Tcp(a), ListenAddr::Tcp(b)) => {
+            a.port() == b.port()
+                && (a.ip() == b.ip() || a.is_ipv6() && a.ip().is_unspecified() && b.ip().is_unspecified())
+        }
+        _ => found == wanted,
+    }
+}
+
+fn local(fd: &impl AsFd) -> io::Result<ListenAddr> {
+    let addr = SockRef::from(fd).local_addr()?;
+    match (addr.as_socket(), addr.as_pathname()) {
+        (Some(ip), _) => Ok(ListenAddr::Tcp(ip)),
+        (None, Some(path)) => Ok(ListenAddr::Unix(path.to_owned())),
+        (None, None) => Err(io::ErrorKind::Unsupported.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::TcpStream;
+    use std::os::unix::net::{UnixListener, UnixStream};
+
+    fn directory() -> PathBuf {
+        use std::hash::BuildHasher;
+        let name = format!("apus-listener-{}-{:x}", std::process::id(), std::hash::RandomState::new().hash_one(0));
+        let path = std::env::temp_dir().join(name);
+        std::fs::create_dir(&path).unwrap();
+        path
+    }
+
+    #[test]
+    fn port_zero_becomes_the_real_port() {
+        let listener = bind(&ListenAddr::Tcp("127.0.0.1:0".parse().unwrap()), &BindOptions::default()).unwrap();
+        let ListenAddr::Tcp(addr) = listener.addr else { panic!("a TCP address") };
+        assert_ne!(addr.port(), 0);
+        TcpStream::connect(addr).unwrap();
+        let flags = fcntl(&listener.fd, FcntlArg::F_GETFD).unwrap();
+        assert_eq!(flags & libc::FD_CLOEXEC, libc::FD_CLOEXEC);
+        assert!(
+            SockRef::from(&listener.fd).nonblocking().unwrap() && SockRef::from(&listener.fd).tcp_nodelay().unwrap()
+        );
+        let twice = bind(&ListenAddr::Tcp(addr), &BindOptions::default()).unwrap_err().to_string();
+        assert!(twice.contains("stop the process that holds it"), "{twice}");
+    }
+
+    #[test]
+    fn options_may_change_after_the_binding() {
+        let listener = bind(&ListenAddr::Tcp("[::1]:0".parse().unwrap()), &BindOptions::default()).unwrap();
+        let options = BindOptions { nodelay: false, defer_accept: 5, backlog: 10, ..BindOptions::default() };
+        listener.apply(&options).unwrap();
+        assert!(!SockRef::from(&listener.fd).tcp_nodelay().unwrap());
+    }
+
+    #[test]
+    fn a_stale_unix_socket_is_replaced_and_a_live_one_is_not() {
+        let dir = directory();
+        let path = dir.join("s");
+        drop(UnixListener::bind(&path).unwrap());
+        let addr = ListenAddr::Unix(path.clone());
+        let listener = bind(&addr, &BindOptions::default()).unwrap();
+        UnixStream::connect(&path).unwrap();
+        assert!(matches!(bind(&addr, &BindOptions::default()), Err(Error::SocketInUse(_))));
+        drop(listener);
+        assert!(!path.exists(), "the file goes with the listener");
+        std::fs::write(&path, "precious").unwrap();
+        assert!(matches!(bind(&addr, &BindOptions::default()), Err(Error::NotASocket(_))));
+        assert_eq!(std::fs::read(&path).unwrap(), b"precious");
+        std::fs::remove_dir_all(dir).unwrap();
+    }
+
+    #[test]
+    fn a_successors_socket_is_left_alone() {
+        let dir = directory();
+        let path = dir.join("s");
+        let first = bind(&ListenAddr::Unix(path.clone()), &BindOptions::default()).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        let second = bind(&ListenAddr::Unix(path.clone()), &BindOptions::default()).unwrap();
+        drop(first);
+        assert!(path.exists());
+        drop(second);
+        std::fs::remove_dir_all(dir).unwrap();
+    }
+
+    #[test]
+    fn the_wildcard_of_ipv6_stands_for_that_of_ipv4() {
+        let tcp = |s: &str| ListenAddr::Tcp(s.parse().unwrap());
+        assert!(same_place(&tcp("[::]:80"), &tcp("0.0.0.0:80")));
+        assert!(!same_place(&tcp("0.0.0.0:80"), &tcp("[::]:80")));
+        assert!(!same_place(&tcp("127.0.0.1:80"), &tcp("127.0.0.1:81")));
+        assert!(same_place(&ListenAddr::Unix("/a".into()), &ListenAddr::Unix("/a".into())));
+    }
+}

@@ -1,0 +1,146 @@
+//! The server's log: lines to standard error or to `log_file`, whole lines by one write each.
+
+use std::fmt::{self, Write as _};
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write as _};
+use std::os::fd::AsFd;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+use std::sync::RwLock;
+use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// How grave a line is; the numbers are the setting `log_level`'s.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Level {
+    /// For the developers of Apus.
+    Debug = 0,
+    /// Steps of single requests and processes.
+    Trace = 1,
+    /// What happens.
+    Info = 2,
+    /// What happens and is not ordinary.
+    Notice = 3,
+    /// What works in spite of a fault.
+    Warning = 4,
+    /// What failed.
+    Error = 5,
+}
+
+static LEVEL: AtomicU8 = AtomicU8::new(Level::Info as u8);
+static FILE: RwLock<Option<File>> = RwLock::new(None);
+
+/// Sets the least level that is logged: 0 (debug) to 5 (error), 6 for none.
+pub fn set_level(level: u8) {
+    LEVEL.store(level, Relaxed);
+}
+
+/// Whether lines of this level are logged.
+pub fn enabled(level: Level) -> bool {
+    level as u8 >= LEVEL.load(Relaxed)
+}
+
+/// Logs to the file, made when missing; HUP calls this again, for logrotate.
+pub fn open(path: &Path) -> io::Result<()> {
+    let file = OpenOptions::new().append(true).create(true).mode(0o640).open(path)?;
+    *FILE.write().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(file);
+    Ok(())
+}
+
+/// Logs one message of one or more lines. A failed write is dropped: there is nowhere to report it.
+pub fn write(level: Level, message: fmt::Arguments<'_>) {
+    if !enabled(level) {
+        return;
+    }
+    let mut line = String::with_capacity(160);
+    let _ = writeln!(line, "{} [{}] {}: {message}", Timestamp(SystemTime::now()), std::process::id(), name(level));
+    let file = FILE.read().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let _ = match file.as_ref() {
+        Some(mut file) => file.write_all(line.as_bytes()),
+        None => io::stderr().write_all(line.as_bytes()),
+    };
+}
+
+/// Logs at level info.
+pub fn info(message: fmt::Arguments<'_>) {
+    write(Level::Info, message);
+}
+
+/// Logs at level notice.
+pub fn notice(message: fmt::Arguments<'_>) {
+    write(Level::Notice, message);
+}
+
+/// Logs at level warning.
+pub fn warning(message: fmt::Arguments<'_>) {
+    write(Level::Warning, message);
+}
+
+/// Logs at level error.
+pub fn error(message: fmt::Arguments<'_>) {
+    write(Level::Error, message);
+}
+
+/// Points standard output and error at the log file, or at /dev/null without one: for a daemon.
+pub(crate) fn redirect_output() -> io::Result<()> {
+    let null = OpenOptions::new().write(true).open("/dev/null")?;
+    let file = FILE.read().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let target = file.as_ref().unwrap_or(&null);
+    nix::unistd::dup2_stdout(target.as_fd())?;
+    nix::unistd::dup2_stderr(target.as_fd())?;
+    Ok(())
+}
+
+fn name(level: Level) -> &'static str {
+    match level {
+        Level::Debug => "debug",
+        Level::Trace => "trace",
+        Level::Info => "info",
+        Level::Notice => "notice",
+        Level::Warning => "warning",
+        Level::Error => "error",
+    }
+}
+
+/// A time as RFC 3339 has it, in UTC with milliseconds.
+struct Timestamp(SystemTime);
+
+impl fmt::Display for Timestamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let since = self.0.duration_since(UNIX_EPOCH).unwrap_or_default();
+        let (days, second) = (since.as_secs() / 86400, since.as_secs() % 86400);
+        let (year, month, day) = civil(days as i64);
+        let (h, m, s) = (second / 3600, second / 60 % 60, second % 60);
+        write!(f, "{year:04}-{month:02}-{day:02}T{h:02}:{m:02}:{s:02}.{:03}Z", since.subsec_millis())
+    }
+}
+
+/// Year, month and day of a day counted from 1970-01-01, in the proleptic Gregorian calendar. Years begin in March here, so that the
+/// leap day is a year's last, and 400 years are one era of 146,097 days.
+fn civil(days: i64) -> (i64, i64, i64) {
+    let shifted = days + 719_468;
+    let era = shifted.div_euclid(146_097);
+    let day_of_era = shifted.rem_euclid(146_097);
+    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted_month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
+    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
+    (year_of_era + era * 400 + i64::from(month <= 2), month, day)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn times_are_rfc_3339() {
+        let at = |secs, ms| Timestamp(UNIX_EPOCH + Duration::from_secs(secs) + Duration::from_millis(ms)).to_string();
+        assert_eq!(at(0, 0), "1970-01-01T00:00:00.000Z");
+        assert_eq!(at(951_782_400, 5), "2000-02-29T00:00:00.005Z");
+        assert_eq!(at(1_700_000_000, 123), "2023-11-14T22:13:20.123Z");
+        assert_eq!(at(4_107_542_399, 0), "2100-02-28T23:59:59.000Z");
+    }
+}

@@ -1,0 +1,134 @@
+//! Reloads: every worker replaced by one of a new generation, a few at a time, new ones first.
+//!
+//! A reload that is asked for while one runs is done once, after it. When a new worker dies before it serves, the new code is no good: the
+//! reload ends there, and the workers not yet replaced go on.
+
+use std::collections::HashSet;
+
+use crate::control::ClientId;
+use crate::log;
+use crate::master::{Master, MasterEvent, Program};
+
+/// The reload that runs, and the one that is to follow.
+#[derive(Debug, Default)]
+pub(crate) struct Reloads {
+    running: Option<Reload>,
+    asked: bool,
+    /// Who waits for the end of the one that was asked for.
+    waiters: Vec<ClientId>,
+}
+
+#[derive(Debug)]
+struct Reload {
+    /// Worker ids not begun yet.
+    todo: Vec<u16>,
+    /// Worker ids whose new process is starting.
+    active: HashSet<u16>,
+    waiters: Vec<ClientId>,
+    failure: Option<String>,
+}
+
+impl Reloads {
+    pub(crate) fn is_running(&self) -> bool {
+        self.running.is_some()
+    }
+
+    /// Has a client answered at the end of the reload that it asked for; false when none is to come.
+    pub(crate) fn wait(&mut self, client: ClientId) -> bool {
+        if self.asked {
+            self.waiters.push(client);
+        }
+        self.asked
+    }
+}
+
+impl Master<'_> {
+    /// Asks for a reload, soon.
+    pub(crate) fn request_reload(&mut self) {
+        if !self.is_stopping() {
+            self.reloads.asked = true;
+        }
+    }
+
+    /// Takes the reload a step further.
+    pub(crate) fn advance_reload(&mut self, program: &mut dyn Program) {
+        // While workers are still starting for the first time there is nothing old to replace.
+        let started = self.reloads.running.is_some() || self.seats.iter().all(|seat| seat.current.is_some());
+        if self.reloads.running.is_none() && self.reloads.asked && started {
+            self.begin_reload(program);
+        }
+        let Some(reload) = &mut self.reloads.running else { return };
+        let (seats, generation) = (&mut self.seats, self.generation);
+        reload.active.retain(|id| {
+            let seat = &seats[usize::from(*id)];
+            seat.next.is_some() || seat.current.as_ref().is_none_or(|current| current.generation != generation)
+        });
+        while reload.failure.is_none() && reload.active.len() < seats.len().div_ceil(4) {
+            let Some(id) = reload.todo.pop() else { break };
+            let seat = &mut seats[usize::from(id)];
+            if seat.current.as_ref().is_some_and(|current| current.generation != generation) {
+                seat.replace = true;
+            }
+            reload.active.insert(id);
+        }
+        if reload.failure.is_some() || reload.todo.is_empty() && reload.active.is_empty() {
+            self.finish_reload(program);
+        }
+    }
+
+    fn begin_reload(&mut self, program: &mut dyn Program) {
+        self.reloads.asked = false;
+        self.generation += 1;
+        self.scoreboard.header.generation.set(u64::from(self.generation));
+        log::info(format_args!("reloading: generation {}", self.generation));
+        self.notify.reloading();
+        let waiters = std::mem::take(&mut self.reloads.waiters);
+        // Popped from the end: worker 0 is the first.
+        let todo = self.seats.iter().map(|seat| seat.id).rev().collect();
+        self.reloads.running = Some(Reload { todo, active: HashSet::new(), waiters, failure: None });
+        self.emit(program, MasterEvent::BeforeReload);
+    }
+
+    /// A process died before it served. In a reload that is the new code's fault as far as anyone can tell.
+    pub(crate) fn fail_reload(&mut self, id: u16, how: &str) {
+        if let Some(reload) = &mut self.reloads.running
+            && reload.failure.is_none()
+        {
+            reload.failure = Some(format!("worker {id} of generation {} {how} before it was ready", self.generation));
+            for seat in &mut self.seats {
+                if seat.next.is_none() && reload.active.contains(&seat.id) {
+                    seat.replace = false;
+                }
+            }
+        }
+    }
+
+    fn finish_reload(&mut self, program: &mut dyn Program) {
+        let Some(reload) = self.reloads.running.take() else { return };
+        let answer = match &reload.failure {
+            None => {
+                log::info(format_args!("reloaded: generation {} serves", self.generation));
+                serde_json::json!({ "ok": true, "generation": self.generation })
+            }
+            Some(failure) => {
+                log::error(format_args!("reload given up: {failure}; the workers not yet replaced go on"));
+                serde_json::json!({ "ok": false, "error": failure })
+            }
+        };
+        self.notify.reloaded();
+        reload.waiters.into_iter().for_each(|client| self.answer(client, &answer.to_string()));
+        if reload.failure.is_none() {
+            self.emit(program, MasterEvent::AfterReload);
+        }
+    }
+
+    /// Ends what runs and what was asked for: the server stops.
+    pub(crate) fn end_reload(&mut self, why: &str) {
+        self.reloads.asked = false;
+        let running = self.reloads.running.take().map(|reload| reload.waiters).unwrap_or_default();
+        let answer = serde_json::json!({ "ok": false, "error": why }).to_string();
+        for client in running.into_iter().chain(std::mem::take(&mut self.reloads.waiters)) {
+            self.answer(client, &answer);
+        }
+    }
+}

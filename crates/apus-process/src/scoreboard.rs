@@ -1,0 +1,349 @@
+//! What each worker is doing, in shared memory: a slot of counters a process.
+
+use std::io;
+use std::sync::atomic::{
+    AtomicU8, AtomicU32, AtomicU64,
+    Ordering::{Acquire, Relaxed, Release},
+};
+
+use crate::histogram::Histogram;
+use crate::shm::{self, Shared};
+
+/// Where a worker stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum WorkerState {
+    /// No process has the slot.
+    Free = 0,
+    /// Forked, not serving yet.
+    Starting = 1,
+    /// Serving.
+    Serving = 2,
+    /// Serving, and waiting to be replaced.
+    Recycling = 3,
+    /// Broken by a fatal error; finishing what it began, waiting to be replaced.
+    Faulted = 4,
+    /// Accepts nothing any more and finishes what it began.
+    Draining = 5,
+}
+
+impl WorkerState {
+    fn from_number(n: u8) -> Self {
+        match n {
+            1 => Self::Starting,
+            2 => Self::Serving,
+            3 => Self::Recycling,
+            4 => Self::Faulted,
+            5 => Self::Draining,
+            _ => Self::Free,
+        }
+    }
+
+    /// The name in status reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Free => "free",
+            Self::Starting => "starting",
+            Self::Serving => "serving",
+            Self::Recycling => "recycling",
+            Self::Faulted => "faulted",
+            Self::Draining => "draining",
+        }
+    }
+}
+
+/// A number that one worker writes and every process reads. Stores need no locked instruction: there is one writer.
+#[derive(Debug, Default)]
+#[repr(transparent)]
+pub struct Counter(AtomicU64);
+
+impl Counter {
+    /// The number.
+    pub fn get(&self) -> u64 {
+        self.0.load(Relaxed)
+    }
+
+    /// Sets it.
+    pub fn set(&self, n: u64) {
+        self.0.store(n, Relaxed);
+    }
+
+    /// Adds to it.
+    pub fn add(&self, n: u64) {
+        self.set(self.get().wrapping_add(n));
+    }
+
+    /// Takes from it, down to zero.
+    pub fn sub(&self, n: u64) {
+        self.set(self.get().saturating_sub(n));
+    }
+
+    /// Raises it to `n` when that is more.
+    pub fn raise(&self, n: u64) {
+        if n > self.get() {
+            self.set(n);
+        }
+    }
+}
+
+/// One process's slot. A worker that leaves and the one that replaces it have different slots, with the same worker id.
+/// Groups of fields that change together share cache lines; no two slots do.
+#[derive(Debug)]
+#[repr(C, align(128))]
+pub struct WorkerSlot {
+    state: AtomicU8,
+    pid: AtomicU32,
+    id: AtomicU32,
+    generation: AtomicU32,
+    /// Rows of the connection table that this process holds: tells the master whether a crash left any.
+    pub(crate) rows: Counter,
+    /// When the process was forked, in milliseconds since 1970.
+    pub started_at: Counter,
+    /// Requests after which it asks to be replaced; 0 for never.
+    pub(crate) request_limit: Counter,
+
+    /// Connections open now.
+    pub connections: Counter,
+    /// Connections accepted.
+    pub accepted: Counter,
+    /// Connections closed.
+    pub closed: Counter,
+    /// Requests answered.
+    pub requests: Counter,
+    /// Requests being handled now.
+    pub active: Counter,
+    /// Answers with a 5xx status.
+    pub errors: Counter,
+    /// Bytes read from connections.
+    pub bytes_in: Counter,
+    /// Bytes written to connections.
+    pub bytes_out: Counter,
+
+    /// Coroutines alive now.
+    pub coroutines: Counter,
+    /// The most coroutines alive at once.
+    pub coroutine_peak: Counter,
+    /// Memory that PHP's allocator holds, in bytes.
+    pub memory_bytes: Counter,
+    /// The most memory that PHP's allocator held, in bytes.
+    pub memory_peak: Counter,
+    /// Times that the event loop was blocked longer than `blocked_loop_warn`.
+    pub loop_blocked: Counter,
+    /// Timers alive now.
+    pub timers: Counter,
+
+    /// Time from a request's arrival to the end of its answer.
+    pub latency: Histogram,
+}
+
+// SAFETY: `Counter` and `Histogram` are atomics and arrays of them; all-zero is the free slot.
+unsafe impl Shared for WorkerSlot {}
+
+impl WorkerSlot {
+    /// Where the worker stands.
+    pub fn state(&self) -> WorkerState {
+        WorkerState::from_number(self.state.load(Acquire))
+    }
+
+    pub(crate) fn set_state(&self, state: WorkerState) {
+        self.state.store(state as u8, Release);
+    }
+
+    /// The worker's process id.
+    pub fn pid(&self) -> u32 {
+        self.pid.load(Acquire)
+    }
+
+    pub(crate) fn set_pid(&self, pid: u32) {
+        self.pid.store(pid, Release);
+    }
+
+    /// The worker's id, 0 to `worker_num` - 1.
+    pub fn id(&self) -> u16 {
+        self.id.load(Relaxed) as u16
+    }
+
+    /// How many reloads came before this worker's, from 1.
+    pub fn generation(&self) -> u32 {
+        self.generation.load(Relaxed)
+    }
+
+    fn counters(&self) -> [&Counter; 17] {
+        [
+            &self.rows,
+            &self.started_at,
+            &self.request_limit,
+            &self.connections,
+            &self.accepted,
+            &self.closed,
+            &self.requests,
+            &self.active,
+            &self.errors,
+            &self.bytes_in,
+            &self.bytes_out,
+            &self.coroutines,
+            &self.coroutine_peak,
+            &self.memory_bytes,
+            &self.memory_peak,
+            &self.loop_blocked,
+            &self.timers,
+        ]
+    }
+}
+
+/// What the whole server counted in processes that are gone, and its own numbers.
+#[derive(Debug)]
+#[repr(C, align(128))]
+pub(crate) struct Header {
+    pub(crate) started_at: Counter,
+    pub(crate) generation: Counter,
+    pub(crate) crashes: Counter,
+    pub(crate) accepted: Counter,
+    pub(crate) closed: Counter,
+    pub(crate) requests: Counter,
+    pub(crate) errors: Counter,
+    pub(crate) bytes_in: Counter,
+    pub(crate) bytes_out: Counter,
+    pub(crate) loop_blocked: Counter,
+}
+
+// SAFETY: all fields are `Counter`s, which are atomics.
+unsafe impl Shared for Header {}
+
+/// The slots of all workers. Any process of the server reads them.
+#[derive(Debug)]
+pub struct Scoreboard {
+    pub(crate) header: &'static Header,
+    slots: &'static [WorkerSlot],
+    /// For each worker id, the last session number given out: outlives the process, so that no session id comes twice.
+    sessions: &'static [AtomicU64],
+    workers: u16,
+}
+
+impl Scoreboard {
+    /// Maps a scoreboard for `workers` workers. There are three slots a worker, so that two generations may drain while a third serves.
+    pub fn new(workers: u16) -> io::Result<&'static Self> {
+        let slots = usize::from(workers) * 3;
+        Ok(Box::leak(Box::new(Self {
+            header: shm::map::<Header>(1)?.first().ok_or(io::ErrorKind::OutOfMemory)?,
+            slots: shm::map(slots)?,
+            sessions: shm::map(usize::from(workers))?,
+            workers,
+        })))
+    }
+
+    /// Workers that serve when all is well.
+    pub fn worker_num(&self) -> u16 {
+        self.workers
+    }
+
+    /// Every slot that a process has.
+    pub fn live(&self) -> impl Iterator<Item = &'static WorkerSlot> {
+        self.slots.iter().filter(|slot| slot.state() != WorkerState::Free)
+    }
+
+    /// The newest process with this worker id that has begun to serve, else the newest one at all.
+    pub fn worker(&self, id: u16) -> Option<&'static WorkerSlot> {
+        self.live().filter(|slot| slot.id() == id).max_by_key(|slot| {
+            (slot.state() != WorkerState::Starting, slot.generation(), slot.started_at.get(), slot.pid())
+        })
+    }
+
+    /// The next session id of a worker: a number of its own above the low 12 bits, which are the worker's id.
+    pub fn next_session(&self, id: u16) -> i64 {
+        let number = self.sessions.get(usize::from(id)).map_or(0, |last| last.fetch_add(1, Relaxed) + 1);
+        ((number as i64) << 12) | i64::from(id & 0xfff)
+    }
+
+    /// The worker id in a session id.
+    pub fn session_worker(session: i64) -> u16 {
+        (session & 0xfff) as u16
+    }
+
+    /// Takes a free slot for a process about to be forked; its index and itself.
+    pub(crate) fn claim(&self, id: u16, generation: u32, now_ms: u64) -> Option<(usize, &'static WorkerSlot)> {
+        let (index, slot) = self.slots.iter().enumerate().find(|(_, slot)| slot.state() == WorkerState::Free)?;
+        slot.counters().iter().for_each(|counter| counter.set(0));
+        slot.latency.clear();
+        slot.id.store(u32::from(id), Relaxed);
+        slot.generation.store(generation, Relaxed);
+        slot.started_at.set(now_ms);
+        slot.set_pid(0);
+        slot.set_state(WorkerState::Starting);
+        Some((index, slot))
+    }
+
+    /// Frees the slot of a process that is gone, and keeps its sums.
+    pub(crate) fn release(&self, slot: &WorkerSlot) {
+        let sums = [
+            (&self.header.accepted, &slot.accepted),
+            // What a killed worker held open is closed by the kernel.
+            (&self.header.closed, &slot.accepted),
+            (&self.header.requests, &slot.requests),
+            (&self.header.errors, &slot.errors),
+            (&self.header.bytes_in, &slot.bytes_in),
+            (&self.header.bytes_out, &slot.bytes_out),
+            (&self.header.loop_blocked, &slot.loop_blocked),
+        ];
+        for (sum, counter) in sums {
+            sum.add(counter.get());
+        }
+        slot.set_state(WorkerState::Free);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slots_are_claimed_counted_and_released() {
+        let board = Scoreboard::new(2).unwrap();
+        let (index, slot) = board.claim(1, 1, 5).unwrap();
+        slot.set_pid(42);
+        slot.set_state(WorkerState::Serving);
+        slot.requests.add(3);
+        slot.accepted.add(2);
+        assert_eq!(board.worker(1).map(WorkerSlot::pid), Some(42));
+        assert!(board.worker(0).is_none());
+        board.release(slot);
+        assert_eq!((board.live().count(), board.header.requests.get(), board.header.closed.get()), (0, 3, 2));
+        let (again, slot) = board.claim(0, 2, 9).unwrap();
+        assert_eq!((again, slot.requests.get(), slot.generation()), (index, 0, 2));
+    }
+
+    #[test]
+    fn there_is_room_for_three_processes_a_worker_and_no_more() {
+        let board = Scoreboard::new(1).unwrap();
+        assert_eq!((0..4).filter(|n| board.claim(0, *n, 0).is_some()).count(), 3);
+    }
+
+    #[test]
+    fn a_serving_worker_is_found_before_a_starting_one() {
+        let board = Scoreboard::new(1).unwrap();
+        let (_, old) = board.claim(0, 1, 0).unwrap();
+        old.set_state(WorkerState::Serving);
+        let (_, new) = board.claim(0, 2, 1).unwrap();
+        assert_eq!(board.worker(0).map(WorkerSlot::generation), Some(1));
+        new.set_state(WorkerState::Serving);
+        assert_eq!(board.worker(0).map(WorkerSlot::generation), Some(2));
+    }
+
+    #[test]
+    fn session_ids_name_their_worker_and_never_repeat() {
+        let board = Scoreboard::new(3).unwrap();
+        let (a, b) = (board.next_session(2), board.next_session(2));
+        assert_eq!((a, b), (1 << 12 | 2, 2 << 12 | 2));
+        assert_eq!(Scoreboard::session_worker(b), 2);
+        assert_eq!(board.next_session(0), 1 << 12);
+    }
+
+    #[test]
+    fn counters_do_not_wrap_below_zero() {
+        let counter = Counter::default();
+        counter.sub(1);
+        counter.raise(5);
+        counter.raise(2);
+        assert_eq!(counter.get(), 5);
+    }
+}

@@ -1,0 +1,195 @@
+//! A worker's place: the process that has it, the one that is to have it, and when to try again after a death.
+
+use std::os::fd::{AsFd, BorrowedFd};
+use std::time::{Duration, Instant};
+
+use nix::unistd::Pid;
+
+use crate::channel::{Channel, Command, Message, Received};
+use crate::scoreboard::WorkerSlot;
+
+/// The wait after the first early death; it doubles with each.
+const FIRST_DELAY: Duration = Duration::from_millis(100);
+/// The longest wait between two tries.
+const LONGEST_DELAY: Duration = Duration::from_secs(10);
+/// A process that lived this long did not die of its start.
+const SETTLED: Duration = Duration::from_secs(10);
+
+/// A worker process, as the master sees it.
+#[derive(Debug)]
+pub(crate) struct Process {
+    pub(crate) id: u16,
+    pub(crate) pid: Pid,
+    pub(crate) generation: u32,
+    pub(crate) slot: &'static WorkerSlot,
+    pub(crate) slot_index: usize,
+    pub(crate) born: Instant,
+    /// Whether it said that it serves.
+    pub(crate) ready: bool,
+    /// When its age makes it due for replacement.
+    pub(crate) expires: Option<Instant>,
+    /// Whether it was told to leave: its death is no crash.
+    pub(crate) dismissed: bool,
+    /// When it is killed if it is still there.
+    pub(crate) kill_at: Option<Instant>,
+    /// Whether it was killed for that.
+    pub(crate) overdue: bool,
+    /// `None` once the process has closed its end: it is leaving, or dead and not yet reaped.
+    channel: Option<Channel>,
+    /// The last order, while the channel was too full to take it.
+    unsent: Option<Command>,
+}
+
+impl Process {
+    pub(crate) fn new(pid: Pid, channel: Channel, (slot_index, slot): (usize, &'static WorkerSlot)) -> Self {
+        Self {
+            id: slot.id(),
+            pid,
+            generation: slot.generation(),
+            slot,
+            slot_index,
+            born: Instant::now(),
+            ready: false,
+            expires: None,
+            dismissed: false,
+            kill_at: None,
+            overdue: false,
+            channel: Some(channel),
+            unsent: None,
+        }
+    }
+
+    /// Tells it to leave, and when its patience ends. A later order may hurry it, never give it more time.
+    pub(crate) fn dismiss(&mut self, command: Command, patience: Duration) {
+        let deadline = Instant::now() + patience;
+        self.kill_at = Some(self.kill_at.map_or(deadline, |earlier| earlier.min(deadline)));
+        self.dismissed = true;
+        self.unsent = Some(command);
+        self.send_unsent();
+    }
+
+    /// Sends what the channel did not take before; whether it is still unsent.
+    pub(crate) fn send_unsent(&mut self) -> bool {
+        if let (Some(command), Some(channel)) = (self.unsent, &self.channel)
+            && !channel.send(Message::Command(command))
+        {
+            return true;
+        }
+        self.unsent = None;
+        false
+    }
+
+    /// Whether an order waits for room in the channel.
+    pub(crate) fn has_unsent(&self) -> bool {
+        self.unsent.is_some()
+    }
+
+    /// Passes on a request to close a connection. A worker too far behind to take it misses it.
+    pub(crate) fn close_connection(&self, session: i64) {
+        if let Some(channel) = &self.channel {
+            channel.send(Message::Command(Command::CloseConn(session)));
+        }
+    }
+
+    /// What it said, one message at a time.
+    pub(crate) fn hear(&mut self) -> Option<Message> {
+        match self.channel.as_ref()?.receive() {
+            Received::Message(message) => Some(message),
+            Received::Nothing => None,
+            Received::Closed => {
+                self.channel = None;
+                None
+            }
+        }
+    }
+
+    /// Whether it has closed its channel and is only unwinding.
+    pub(crate) fn is_silent(&self) -> bool {
+        self.channel.is_none()
+    }
+
+    pub(crate) fn poll_fd(&self) -> Option<BorrowedFd<'_>> {
+        self.channel.as_ref().map(AsFd::as_fd)
+    }
+}
+
+/// The place of one worker id.
+#[derive(Debug)]
+pub(crate) struct Seat {
+    pub(crate) id: u16,
+    /// Who serves.
+    pub(crate) current: Option<Process>,
+    /// Who starts, and serves once it is ready.
+    pub(crate) next: Option<Process>,
+    /// Whether `current` is to be replaced.
+    pub(crate) replace: bool,
+    /// Deaths in a row, each soon after its start.
+    failures: u32,
+    /// No start before this.
+    not_before: Option<Instant>,
+}
+
+impl Seat {
+    pub(crate) fn new(id: u16) -> Self {
+        Self { id, current: None, next: None, replace: false, failures: 0, not_before: None }
+    }
+
+    /// Whether a process should be started for it now, the back-off apart.
+    pub(crate) fn wants_process(&self) -> bool {
+        self.next.is_none() && (self.current.is_none() || self.replace)
+    }
+
+    /// When a process should be started: `None` for not at all.
+    pub(crate) fn start_at(&self, now: Instant) -> Option<Instant> {
+        self.wants_process().then(|| self.not_before.map_or(now, |at| at.max(now)))
+    }
+
+    /// Counts a death that nobody asked for; how long to wait before the next start, and how many there were in a row.
+    pub(crate) fn count_death(&mut self, lived: Duration, now: Instant) -> (Duration, u32) {
+        self.failures = if lived >= SETTLED { 0 } else { self.failures + 1 };
+        let delay = match self.failures {
+            0 => Duration::ZERO,
+            n => FIRST_DELAY.saturating_mul(1 << (n - 1).min(16)).min(LONGEST_DELAY),
+        };
+        self.not_before = Some(now + delay);
+        (delay, self.failures)
+    }
+
+    /// The fork itself failed: the machine is short of something.
+    pub(crate) fn delay(&mut self, now: Instant) {
+        self.not_before = Some(now + Duration::from_secs(1));
+    }
+
+    /// Puts the process that is now ready in its place; the one that had it before.
+    pub(crate) fn promote(&mut self) -> Option<Process> {
+        let next = self.next.take_if(|next| next.ready)?;
+        self.replace = false;
+        self.current.replace(next)
+    }
+
+    pub(crate) fn processes(&self) -> impl Iterator<Item = &Process> {
+        self.current.iter().chain(&self.next)
+    }
+
+    pub(crate) fn processes_mut(&mut self) -> impl Iterator<Item = &mut Process> {
+        self.current.iter_mut().chain(&mut self.next)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn early_deaths_wait_longer_each_time_and_a_long_life_forgets_them() {
+        let (mut seat, now) = (Seat::new(0), Instant::now());
+        let delays: Vec<u128> = (0..9).map(|_| seat.count_death(Duration::ZERO, now).0.as_millis()).collect();
+        assert_eq!(delays, [100, 200, 400, 800, 1600, 3200, 6400, 10_000, 10_000]);
+        assert_eq!(seat.start_at(now), Some(now + LONGEST_DELAY));
+        assert_eq!(seat.count_death(SETTLED, now), (Duration::ZERO, 0));
+        assert_eq!(seat.count_death(Duration::from_secs(1), now), (FIRST_DELAY, 1));
+        for _ in 0..100 {
+            assert!(seat.count_death(Duration::ZERO, now).0 <= LONGEST_DELAY);
+        }
+    }
+}

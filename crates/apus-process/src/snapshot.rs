@@ -1,0 +1,251 @@
+//! The state of the whole server, to be shown.
+
+use serde::{Deserialize, Serialize};
+
+use crate::histogram::{BUCKETS, percentile};
+use crate::scoreboard::{Scoreboard, WorkerSlot, WorkerState};
+use crate::sys;
+
+/// One process of a worker.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct WorkerSnapshot {
+    /// The worker's id.
+    pub id: u16,
+    /// The process id.
+    pub pid: u32,
+    /// Reloads before it, from 1.
+    pub generation: u32,
+    /// Where it stands: see [`WorkerState::name`].
+    pub state: String,
+    /// Seconds since it was forked.
+    pub uptime: f64,
+    /// Connections open now.
+    pub connections: u64,
+    /// Connections accepted.
+    pub accepted: u64,
+    /// Connections closed.
+    pub closed: u64,
+    /// Requests answered.
+    pub requests: u64,
+    /// Requests being handled now.
+    pub active: u64,
+    /// Answers with a 5xx status.
+    pub errors: u64,
+    /// Bytes read.
+    pub bytes_in: u64,
+    /// Bytes written.
+    pub bytes_out: u64,
+    /// Coroutines alive now.
+    pub coroutines: u64,
+    /// The most coroutines alive at once.
+    pub coroutine_peak: u64,
+    /// Memory that PHP's allocator holds, in bytes.
+    pub memory: u64,
+    /// The most memory that PHP's allocator held, in bytes.
+    pub memory_peak: u64,
+    /// Resident memory as the kernel counts it, in bytes.
+    pub rss: u64,
+    /// Times that the event loop was blocked too long.
+    pub loop_blocked: u64,
+    /// Timers alive now.
+    pub timers: u64,
+    /// Median latency of a request, in microseconds.
+    pub p50_us: f64,
+    /// 99th percentile of latency, in microseconds.
+    pub p99_us: f64,
+}
+
+/// The sums over all workers, those gone included; gauges and latencies over the living.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Totals {
+    /// Workers that serve.
+    pub serving: u64,
+    /// Worker processes that ended without being told to.
+    pub crashes: u64,
+    /// Connections open now.
+    pub connections: u64,
+    /// Connections accepted.
+    pub accepted: u64,
+    /// Connections closed.
+    pub closed: u64,
+    /// Requests answered.
+    pub requests: u64,
+    /// Requests being handled now.
+    pub active: u64,
+    /// Answers with a 5xx status.
+    pub errors: u64,
+    /// Bytes read.
+    pub bytes_in: u64,
+    /// Bytes written.
+    pub bytes_out: u64,
+    /// Coroutines alive now.
+    pub coroutines: u64,
+    /// Memory that PHP's allocators hold, in bytes.
+    pub memory: u64,
+    /// Resident memory, in bytes; pages that workers share count in each.
+    pub rss: u64,
+    /// Times that an event loop was blocked too long.
+    pub loop_blocked: u64,
+    /// Median latency of a request, in microseconds.
+    pub p50_us: f64,
+    /// 99th percentile of latency, in microseconds.
+    pub p99_us: f64,
+}
+
+/// The whole server.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Snapshot {
+    /// The version of Apus.
+    pub version: String,
+    /// The master's process id; 0 where only the scoreboard was asked.
+    pub pid: u32,
+    /// The script that serves.
+    pub script: String,
+    /// Addresses it listens on.
+    pub listen: Vec<String>,
+    /// Seconds since the master began.
+    pub uptime: f64,
+    /// Generations of workers so far: one more than reloads.
+    pub generation: u32,
+    /// "starting", "serving", "reloading" or "stopping"; empty where only the scoreboard was asked.
+    pub state: String,
+    /// Workers configured.
+    pub worker_num: u16,
+    /// Every worker process, by id and age.
+    pub workers: Vec<WorkerSnapshot>,
+    /// The sums.
+    pub totals: Totals,
+}
+
+impl WorkerSlot {
+    /// The slot's numbers now.
+    pub fn snapshot(&self) -> WorkerSnapshot {
+        let mut counts = [0; BUCKETS];
+        self.latency.add_to(&mut counts);
+        WorkerSnapshot {
+            id: self.id(),
+            pid: self.pid(),
+            generation: self.generation(),
+            state: self.state().name().to_owned(),
+            uptime: seconds_since(self.started_at.get()),
+            connections: self.connections.get(),
+            accepted: self.accepted.get(),
+            closed: self.closed.get(),
+            requests: self.requests.get(),
+            active: self.active.get(),
+            errors: self.errors.get(),
+            bytes_in: self.bytes_in.get(),
+            bytes_out: self.bytes_out.get(),
+            coroutines: self.coroutines.get(),
+            coroutine_peak: self.coroutine_peak.get(),
+            memory: self.memory_bytes.get(),
+            memory_peak: self.memory_peak.get(),
+            rss: resident(self.pid()),
+            loop_blocked: self.loop_blocked.get(),
+            timers: self.timers.get(),
+            p50_us: percentile(&counts, 0.5),
+            p99_us: percentile(&counts, 0.99),
+        }
+    }
+}
+
+impl Scoreboard {
+    /// The server as shared memory shows it: any worker may ask. The master adds what only it knows.
+    pub fn snapshot(&self) -> Snapshot {
+        let mut counts = [0; BUCKETS];
+        let mut workers: Vec<WorkerSnapshot> = self
+            .live()
+            .map(|slot| {
+                slot.latency.add_to(&mut counts);
+                slot.snapshot()
+            })
+            .collect();
+        workers.sort_by_key(|worker| (worker.id, worker.generation, worker.pid));
+        let mut totals = self.gone();
+        for worker in &workers {
+            add(&mut totals, worker);
+        }
+        totals.serving =
+            self.live().filter(|slot| matches!(slot.state(), WorkerState::Serving | WorkerState::Recycling)).count()
+                as u64;
+        totals.p50_us = percentile(&counts, 0.5);
+        totals.p99_us = percentile(&counts, 0.99);
+        Snapshot {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            uptime: seconds_since(self.header.started_at.get()),
+            generation: self.header.generation.get() as u32,
+            worker_num: self.worker_num(),
+            workers,
+            totals,
+            ..Snapshot::default()
+        }
+    }
+
+    /// The sums of the processes that are gone.
+    fn gone(&self) -> Totals {
+        Totals {
+            crashes: self.header.crashes.get(),
+            accepted: self.header.accepted.get(),
+            closed: self.header.closed.get(),
+            requests: self.header.requests.get(),
+            errors: self.header.errors.get(),
+            bytes_in: self.header.bytes_in.get(),
+            bytes_out: self.header.bytes_out.get(),
+            loop_blocked: self.header.loop_blocked.get(),
+            ..Totals::default()
+        }
+    }
+}
+
+fn add(totals: &mut Totals, worker: &WorkerSnapshot) {
+    totals.connections += worker.connections;
+    totals.accepted += worker.accepted;
+    totals.closed += worker.closed;
+    totals.requests += worker.requests;
+    totals.active += worker.active;
+    totals.errors += worker.errors;
+    totals.bytes_in += worker.bytes_in;
+    totals.bytes_out += worker.bytes_out;
+    totals.coroutines += worker.coroutines;
+    totals.memory += worker.memory;
+    totals.rss += worker.rss;
+    totals.loop_blocked += worker.loop_blocked;
+}
+
+fn seconds_since(ms: u64) -> f64 {
+    sys::now_ms().saturating_sub(ms) as f64 / 1000.0
+}
+
+/// A process's resident memory in bytes, by `proc_pid_status(5)`; 0 when it is gone.
+pub(crate) fn resident(pid: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    line.and_then(|rest| rest.trim().strip_suffix(" kB")).and_then(|kib| kib.trim().parse::<u64>().ok()).unwrap_or(0)
+        * 1024
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn totals_keep_what_is_gone_and_survive_json() {
+        let board = Scoreboard::new(2).unwrap();
+        for id in 0..2 {
+            let (_, slot) = board.claim(id, 1, sys::now_ms()).unwrap();
+            slot.set_pid(std::process::id());
+            slot.set_state(WorkerState::Serving);
+            slot.requests.add(10);
+            slot.connections.add(2);
+            slot.latency.record(1000);
+        }
+        board.release(board.worker(0).unwrap());
+        let snapshot = board.snapshot();
+        assert_eq!((snapshot.workers.len(), snapshot.totals.requests, snapshot.totals.connections), (1, 20, 2));
+        assert_eq!(snapshot.totals.serving, 1);
+        assert!(snapshot.totals.p99_us > 500.0 && snapshot.totals.p99_us < 2000.0);
+        assert!(snapshot.totals.rss > 0);
+        let json = serde_json::to_string(&snapshot).unwrap();
+        assert_eq!(serde_json::from_str::<Snapshot>(&json).unwrap(), snapshot);
+    }
+}

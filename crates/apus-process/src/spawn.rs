@@ -1,0 +1,195 @@
+//! The births and deaths of workers.
+
+use std::cell::Cell;
+use std::io;
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::SigSet;
+use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+use nix::unistd::{Pid, getpid};
+
+use crate::channel::Channel;
+use crate::error::Error;
+use crate::identity::Identity;
+use crate::master::{Config, Master, MasterEvent, Program, processes, set_name};
+use crate::seat::Process;
+use crate::worker::{Worker, jittered};
+use crate::{log, sys};
+use std::os::fd::{AsFd, AsRawFd};
+
+/// Early deaths in a row from which on they are called a crash loop.
+const CRASH_LOOP: u32 = 3;
+
+/// What a try to start a worker came to.
+enum Started {
+    /// In the master.
+    Process(Process),
+    /// In the worker.
+    Worker(Worker),
+    /// Earlier generations still hold every slot: wait until one leaves.
+    NoSlot,
+}
+
+/// How a process ended.
+#[derive(Debug, Clone, Copy)]
+struct End {
+    exit_code: i32,
+    signal: i32,
+}
+
+impl std::fmt::Display for End {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match nix::sys::signal::Signal::try_from(self.signal) {
+            Ok(signal) => write!(f, "was ended by {signal}"),
+            Err(_) => write!(f, "exited with code {}", self.exit_code),
+        }
+    }
+}
+
+impl Master<'_> {
+    /// Starts every process that is due; in a worker just forked, returns what it works with.
+    pub(crate) fn start_due(&mut self) -> Option<Worker> {
+        let now = Instant::now();
+        for index in 0..self.seats.len() {
+            if self.seats[index].start_at(now).is_none_or(|at| at > now) {
+                continue;
+            }
+            match self.start(self.seats[index].id) {
+                Ok(Started::Process(process)) => self.seats[index].next = Some(process),
+                Ok(Started::Worker(worker)) => return Some(worker),
+                Ok(Started::NoSlot) => self.seats[index].delay(now),
+                Err(error) => {
+                    log::error(format_args!("cannot start worker {index}: {error}; trying again in a second"));
+                    self.seats[index].delay(now);
+                }
+            }
+        }
+        None
+    }
+
+    fn start(&self, id: u16) -> io::Result<Started> {
+        let Some((slot_index, slot)) = self.scoreboard.claim(id, self.generation, sys::now_ms()) else {
+            return Ok(Started::NoSlot);
+        };
+        let settings = &self.config.settings;
+        if settings.max_request > 0 {
+            let spread =
+                if settings.max_request_grace > 0 { settings.max_request_grace } else { settings.max_request / 2 };
+            slot.request_limit.set(jittered(settings.max_request, spread));
+        }
+        let forked = Channel::pair().and_then(|ends| Ok((ends, getpid(), sys::fork()?)));
+        let ((ours, theirs), master, pid) = match forked {
+            Ok(forked) => forked,
+            Err(error) => {
+                self.scoreboard.release(slot);
+                return Err(error);
+            }
+        };
+        let Some(pid) = pid else {
+            slot.set_pid(std::process::id());
+            return Ok(Started::Worker(Worker {
+                id,
+                generation: self.generation,
+                master_pid: master.as_raw() as u32,
+                slot,
+                scoreboard: self.scoreboard,
+                connections: self.connections,
+                slot_index,
+                channel: theirs,
+                orphan: Cell::new(false),
+            }));
+        };
+        slot.set_pid(pid.as_raw() as u32);
+        let mut process = Process::new(pid, ours, (slot_index, slot));
+        let age = settings.max_worker_age;
+        if !age.is_zero() {
+            let spread = age.as_millis() as u64 / 10;
+            process.expires = Some(process.born + age + Duration::from_millis(jittered(0, spread)));
+        }
+        Ok(Started::Process(process))
+    }
+
+    /// Takes leave of the workers that ended. Only their process ids are asked for: the program may have children of its own.
+    pub(crate) fn reap(&mut self, program: &mut dyn Program) {
+        let pids: Vec<Pid> = processes(&self.seats, &self.leaving).map(|process| process.pid).collect();
+        for pid in pids {
+            let end = match waitpid(pid, Some(WaitPidFlag::WNOHANG)) {
+                Ok(WaitStatus::Exited(_, exit_code)) => End { exit_code, signal: 0 },
+                Ok(WaitStatus::Signaled(_, signal, _)) => End { exit_code: 0, signal: signal as i32 },
+                // Somebody else in this process waited for it, against the rules: it is gone all the same.
+                Err(nix::Error::ECHILD) => End { exit_code: 0, signal: 0 },
+                _ => continue,
+            };
+            self.bury(program, pid, end);
+        }
+    }
+
+    fn bury(&mut self, program: &mut dyn Program, pid: Pid, end: End) {
+        let Some((process, place)) = self.take_out(pid) else { return };
+        if process.slot.rows.get() > 0 {
+            let rows = self.connections.purge(process.slot_index);
+            log::notice(format_args!("worker {} ({pid}) left {rows} connections behind", process.id));
+        }
+        self.scoreboard.release(process.slot);
+        let crashed = !process.dismissed && (end.signal != 0 || end.exit_code != 0);
+        if !process.dismissed && !self.is_stopping() {
+            self.mourn(&process, place, end);
+        }
+        let (id, pid) = (process.id, pid.as_raw() as u32);
+        self.emit(
+            program,
+            MasterEvent::WorkerExited { id, pid, exit_code: end.exit_code, signal: end.signal, crashed },
+        );
+    }
+
+    /// Counts a death that nobody asked for, and says so.
+    fn mourn(&mut self, process: &Process, place: Place, end: End) {
+        self.scoreboard.header.crashes.add(1);
+        let now = Instant::now();
+        let seat = &mut self.seats[usize::from(process.id)];
+        let (delay, failures) = seat.count_death(now - process.born, now);
+        let (id, pid, age) = (process.id, process.pid, (now - process.born).as_secs_f64());
+        let again = format!("next start in {} ms", delay.as_millis());
+        if failures >= CRASH_LOOP {
+            log::error(format_args!(
+                "worker {id} ({pid}) {end}: {failures} times in a row within seconds of its start; {again}"
+            ));
+        } else {
+            log::warning(format_args!("worker {id} ({pid}) {end} after {age:.1} s; {again}"));
+        }
+        if place == Place::Next {
+            self.fail_reload(id, &end.to_string());
+            let text =
+                format!("worker {id} {end} before it was ready; master {} goes on trying: see its log", getpid());
+            self.notify.trouble(&text);
+        }
+    }
+
+    fn take_out(&mut self, pid: Pid) -> Option<(Process, Place)> {
+        if let Some(index) = self.leaving.iter().position(|process| process.pid == pid) {
+            return Some((self.leaving.swap_remove(index), Place::Leaving));
+        }
+        self.seats.iter_mut().find_map(|seat| {
+            let current = seat.current.take_if(|process| process.pid == pid).map(|process| (process, Place::Current));
+            current.or_else(|| seat.next.take_if(|process| process.pid == pid).map(|process| (process, Place::Next)))
+        })
+    }
+}
+
+/// Where a process that ended had been.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Current,
+    Next,
+    Leaving,
+}
+
+/// Makes a freshly forked process a worker: rights, signals, name. The signal mask comes last, when every handler stands.
+pub(crate) fn become_worker(worker: &Worker, config: &Config, identity: &Identity, mask: &SigSet) -> Result<(), Error> {
+    set_name(&config.title, &format!("worker {}", worker.id));
+    identity.assume(worker.id)?;
+    let master = Pid::from_raw(worker.master_pid as i32);
+    let channel = worker.channel.as_fd().as_raw_fd();
+    sys::become_worker(channel, master, config.settings.max_wait_time).map_err(Error::system("worker signals"))?;
+    mask.thread_set_mask().map_err(Error::system("sigprocmask"))
+}

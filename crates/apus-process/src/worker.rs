@@ -1,0 +1,211 @@
+//! A worker's side: what it has from the master, and what it tells the master.
+
+use std::cell::Cell;
+use std::hash::{BuildHasher, RandomState};
+use std::os::fd::{AsFd, BorrowedFd};
+
+use crate::channel::{Ask, Channel, Command, Message, Received};
+use crate::conn_table::{ConnHandle, ConnTable, Peer};
+use crate::scoreboard::{Scoreboard, WorkerSlot, WorkerState};
+use crate::sys;
+
+/// Commands taken from the channel at one go; more wait for the next.
+const BATCH: usize = 64;
+
+/// What [`Program::run_worker`](crate::Program::run_worker) works with.
+#[derive(Debug)]
+pub struct Worker {
+    /// The worker's id, 0 to `worker_num` - 1; the process that replaces this one has the same.
+    pub id: u16,
+    /// How many reloads came before, from 1.
+    pub generation: u32,
+    /// The master's process id.
+    pub master_pid: u32,
+    /// This process's counters.
+    pub slot: &'static WorkerSlot,
+    /// All processes' counters.
+    pub scoreboard: &'static Scoreboard,
+    /// All connections.
+    pub connections: &'static ConnTable,
+    pub(crate) slot_index: usize,
+    pub(crate) channel: Channel,
+    /// Whether the master's death was noticed and told.
+    pub(crate) orphan: Cell<bool>,
+}
+
+impl Worker {
+    /// The descriptor to watch: readable when [`take_commands`](Self::take_commands) has something to say. It does not block, and
+    /// stays readable once the master is gone: stop watching then (see [`is_orphan`](Self::is_orphan)).
+    pub fn signal_fd(&self) -> BorrowedFd<'_> {
+        self.channel.as_fd()
+    }
+
+    /// What the master wants now. The master's death gives one [`Command::Drain`], and a worker that has not left `max_wait_time` later is
+    /// killed by a timer. Up to 64 commands at a time; the descriptor stays readable while there are more.
+    pub fn take_commands(&self) -> Vec<Command> {
+        let mut commands = Vec::new();
+        while commands.len() < BATCH {
+            match self.channel.receive() {
+                Received::Message(Message::Command(command)) => commands.push(command),
+                Received::Message(_) => {}
+                Received::Nothing => break,
+                Received::Closed => {
+                    if !self.orphan.replace(true) {
+                        sys::arm_orphan_timer();
+                        commands.push(Command::Drain);
+                    }
+                    break;
+                }
+            }
+        }
+        commands
+    }
+
+    /// Whether the master is gone.
+    pub fn is_orphan(&self) -> bool {
+        self.orphan.get()
+    }
+
+    /// Tells the master that this worker serves: a reload waits for it before the old worker leaves.
+    pub fn ready(&self) {
+        if self.slot.state() == WorkerState::Starting {
+            self.slot.set_state(WorkerState::Serving);
+        }
+        self.channel.send(Message::Ready);
+    }
+
+    /// Asks to be replaced. This worker goes on serving until the new one serves and [`Command::Drain`] comes.
+    pub fn request_replacement(&self) {
+        if self.slot.state() == WorkerState::Serving {
+            self.slot.set_state(WorkerState::Recycling);
+            self.channel.send(Message::State);
+        }
+    }
+
+    /// Says that a fatal error broke this worker, which should accept nothing more itself. It is replaced, and told to drain.
+    pub fn faulted(&self) {
+        if !matches!(self.slot.state(), WorkerState::Faulted | WorkerState::Draining) {
+            self.slot.set_state(WorkerState::Faulted);
+            self.channel.send(Message::State);
+        }
+    }
+
+    /// Says that this worker accepts nothing more. When a stopping server's last worker has said so, the master closes the listening sockets'
+    /// queues, so that new clients are refused at once instead of waiting for nothing.
+    pub fn draining(&self) {
+        self.slot.set_state(WorkerState::Draining);
+        self.channel.send(Message::State);
+    }
+
+    /// Counts an answered request, and asks for replacement when it was the last that `max_request` allows.
+    pub fn count_request(&self, micros: u64, status: u16) {
+        self.slot.requests.add(1);
+        self.slot.latency.record(micros);
+        if status >= 500 {
+            self.slot.errors.add(1);
+        }
+        let limit = self.slot.request_limit.get();
+        if limit != 0 && self.slot.requests.get() >= limit {
+            self.request_replacement();
+        }
+    }
+
+    /// Asks the master for something; false when the master is gone or too far behind to be told now.
+    pub fn ask(&self, ask: Ask) -> bool {
+        self.channel.send(Message::Ask(ask))
+    }
+
+    /// The next session id.
+    pub fn next_session(&self) -> i64 {
+        self.scoreboard.next_session(self.id)
+    }
+
+    /// Enters a connection into the table. `None` when `max_connection` are open: refuse it.
+    pub fn insert_connection(&self, session: i64, peer: Peer, server_port: u16) -> Option<ConnHandle> {
+        // Counted before: a crash in between leaves a count that makes the master look, not a row it does not look for.
+        self.slot.rows.add(1);
+        let handle = self.connections.insert(self.slot_index, session, peer, server_port, sys::now_ms());
+        if handle.is_none() {
+            self.slot.rows.sub(1);
+        }
+        handle
+    }
+
+    /// Takes a connection out of the table.
+    pub fn remove_connection(&self, handle: ConnHandle) {
+        self.connections.remove(handle);
+        self.slot.rows.sub(1);
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        sys::forget_channel();
+    }
+}
+
+/// `base` plus a random share of up to `spread`: keeps workers that began together from leaving together.
+pub(crate) fn jittered(base: u64, spread: u64) -> u64 {
+    // The only source of randomness in std: each RandomState has its own keys.
+    base.saturating_add(RandomState::new().hash_one(0u8) % spread.saturating_add(1).max(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn worker() -> (Worker, Channel) {
+        let scoreboard = Scoreboard::new(1).unwrap();
+        let (slot_index, slot) = scoreboard.claim(0, 1, 0).unwrap();
+        let (channel, master) = Channel::pair().unwrap();
+        let connections = ConnTable::new(1).unwrap();
+        let orphan = Cell::new(false);
+        (
+            Worker { id: 0, generation: 1, master_pid: 0, slot, scoreboard, connections, slot_index, channel, orphan },
+            master,
+        )
+    }
+
+    #[test]
+    fn the_last_allowed_request_asks_for_replacement_once() {
+        let (worker, master) = worker();
+        worker.slot.request_limit.set(2);
+        worker.ready();
+        for status in [200, 500, 200] {
+            worker.count_request(10, status);
+        }
+        assert_eq!(master.receive(), Received::Message(Message::Ready));
+        assert_eq!(master.receive(), Received::Message(Message::State));
+        assert_eq!(master.receive(), Received::Nothing);
+        assert_eq!((worker.slot.state(), worker.slot.errors.get()), (WorkerState::Recycling, 1));
+    }
+
+    #[test]
+    fn the_masters_death_is_told_once_after_its_last_words() {
+        let (worker, master) = worker();
+        master.send(Message::Command(Command::CloseConn(4096)));
+        drop(master);
+        assert_eq!(worker.take_commands(), [Command::CloseConn(4096), Command::Drain]);
+        assert!(worker.is_orphan());
+        assert_eq!(worker.take_commands(), []);
+    }
+
+    #[test]
+    fn a_full_table_leaves_no_count() {
+        let (worker, _master) = worker();
+        let handle = worker.insert_connection(worker.next_session(), Peer::Unix, 0).unwrap();
+        assert_eq!(worker.insert_connection(worker.next_session(), Peer::Unix, 0), None);
+        assert_eq!(worker.slot.rows.get(), 1);
+        worker.remove_connection(handle);
+        assert!(worker.connections.is_empty());
+    }
+
+    #[test]
+    fn jitter_stays_in_its_spread() {
+        for _ in 0..100 {
+            assert!((10..=15).contains(&jittered(10, 5)));
+        }
+        assert_eq!(jittered(10, 0), 10);
+        assert!(jittered(u64::MAX, u64::MAX) == u64::MAX);
+    }
+}

@@ -1,0 +1,134 @@
+//! The character classes of RFC 9110 and RFC 3986, as tables and checks.
+
+/// One bit a class, so that one 256-byte table answers every question about a byte.
+const TOKEN: u8 = 1;
+const TARGET: u8 = 2;
+const REG_NAME: u8 = 4;
+
+const CLASS: [u8; 256] = classes();
+
+const fn classes() -> [u8; 256] {
+    let mut table = [0u8; 256];
+    let mut byte = 0usize;
+    while byte < 256 {
+        let b = byte as u8;
+        let alnum = b.is_ascii_alphanumeric();
+        // RFC 9110 section 5.6.2, tchar.
+        if alnum
+            || matches!(
+                b,
+                b'!' | b'#' | b'$' | b'%' | b'&' | b'\'' | b'*' | b'+' | b'-' | b'.' | b'^' | b'_' | b'`' | b'|' | b'~'
+            )
+        {
+            table[byte] |= TOKEN;
+        }
+        // RFC 3986 allows less, but browsers send `|`, `{` or `"` as they are and curl sends UTF-8: what would be
+        // ambiguous to a parser after us (controls, space, DEL, a fragment) is refused, the rest is the application's.
+        if b > 0x20 && b != 0x7f && b != b'#' {
+            table[byte] |= TARGET;
+        }
+        // RFC 3986 section 3.2.2, reg-name: unreserved / pct-encoded / sub-delims.
+        if alnum
+            || matches!(
+                b,
+                b'-' | b'.'
+                    | b'_'
+                    | b'~'
+                    | b'%'
+                    | b'!'
+                    | b'$'
+                    | b'&'
+                    | b'\''
+                    | b'('
+                    | b')'
+                    | b'*'
+                    | b'+'
+                    | b','
+                    | b';'
+                    | b'='
+            )
+        {
+            table[byte] |= REG_NAME;
+        }
+        byte += 1;
+    }
+    table
+}
+
+/// Whether the byte may stand in a token (RFC 9110 section 5.6.2).
+#[inline]
+pub fn is_token_byte(byte: u8) -> bool {
+    CLASS[byte as usize] & TOKEN != 0
+}
+
+/// Whether the byte may stand in a request target: no control, no space, no fragment.
+#[inline]
+pub fn is_target_byte(byte: u8) -> bool {
+    CLASS[byte as usize] & TARGET != 0
+}
+
+/// Whether the bytes are a token: a method or a field name (RFC 9110 section 5.6.2).
+pub fn is_token(bytes: &[u8]) -> bool {
+    !bytes.is_empty() && bytes.iter().all(|&b| is_token_byte(b))
+}
+
+/// Whether the bytes may be sent or accepted as a field value: no control but HTAB, obs-text allowed (RFC 9110
+/// section 5.5).
+#[inline]
+pub fn is_field_value(bytes: &[u8]) -> bool {
+    // Folded without a branch: the compiler turns it into vector compares.
+    bytes.iter().fold(0u8, |bad, &b| bad | u8::from((b < 0x20 && b != b'\t') || b == 0x7f)) == 0
+}
+
+/// The bytes without the optional white space around them (RFC 9110 section 5.6.3).
+#[inline]
+pub fn trim_ows(mut bytes: &[u8]) -> &[u8] {
+    while let [b' ' | b'\t', rest @ ..] = bytes {
+        bytes = rest;
+    }
+    while let [rest @ .., b' ' | b'\t'] = bytes {
+        bytes = rest;
+    }
+    bytes
+}
+
+/// The members of a comma-separated list, trimmed, empty ones left out (RFC 9110 section 5.6.1.2).
+pub fn list_members(value: &[u8]) -> impl Iterator<Item = &[u8]> {
+    value.split(|&b| b == b',').map(trim_ows).filter(|member| !member.is_empty())
+}
+
+/// Whether the bytes are `uri-host [ ":" port ]` (RFC 9110 section 7.2): what a Host field or an authority may hold.
+/// Userinfo is refused, an empty host is the caller's to judge.
+pub fn is_host_port(bytes: &[u8]) -> bool {
+    let after_host = if let [b'[', rest @ ..] = bytes {
+        let Some(end) = memchr::memchr(b']', rest) else { return false };
+        if !is_ip_literal(&rest[..end]) {
+            return false;
+        }
+        &rest[end + 1..]
+    } else {
+        let end = memchr::memchr(b':', bytes).unwrap_or(bytes.len());
+        if !bytes[..end].iter().all(|&b| CLASS[b as usize] & REG_NAME != 0) {
+            return false;
+        }
+        &bytes[end..]
+    };
+    match after_host {
+        [] => true,
+        [b':', port @ ..] => port.len() <= 5 && port.iter().all(u8::is_ascii_digit),
+        _ => false,
+    }
+}
+
+/// The inside of the brackets: an IPv6 address (zone ids are refused, RFC 6874 is not for the wire) or an `IPvFuture`.
+fn is_ip_literal(inside: &[u8]) -> bool {
+    if let [b'v' | b'V', rest @ ..] = inside {
+        let Some(dot) = memchr::memchr(b'.', rest) else { return false };
+        let (version, address) = (&rest[..dot], &rest[dot + 1..]);
+        return !version.is_empty()
+            && version.iter().all(u8::is_ascii_hexdigit)
+            && !address.is_empty()
+            && address.iter().all(|&b| b == b':' || (b != b'%' && CLASS[b as usize] & REG_NAME != 0));
+    }
+    std::str::from_utf8(inside).is_ok_and(|text| text.parse::<std::net::Ipv6Addr>().is_ok())
+}

@@ -1,0 +1,82 @@
+#include "apus_shim.h"
+
+static void take_output(apus_ambient *into)
+{
+	into->has_output = OG(handlers).elements != NULL || OG(active) != NULL || OG(running) != NULL;
+	if (EXPECTED(!into->has_output)) {
+		return;
+	}
+	into->output = output_globals;
+	/* As php_output_activate() leaves it: no handler, writing allowed. */
+	memset(&output_globals, 0, sizeof(output_globals));
+	zend_stack_init(&OG(handlers), sizeof(php_output_handler *));
+	OG(flags) = PHP_OUTPUT_ACTIVATED | (into->output.flags & PHP_OUTPUT_IMPLICITFLUSH);
+}
+
+static void put_output(apus_ambient *from)
+{
+	if (UNEXPECTED(from->has_output)) {
+		zend_stack_destroy(&OG(handlers));
+		output_globals = from->output;
+		from->has_output = false;
+	}
+}
+
+static void take_serialize(apus_ambient *into)
+{
+	into->has_serialize = BG(serialize).level != 0 || BG(unserialize).level != 0 || BG(serialize_lock) != 0;
+	if (EXPECTED(!into->has_serialize)) {
+		return;
+	}
+	into->serialize_lock = BG(serialize_lock);
+	into->serialize_data = BG(serialize).data;
+	into->serialize_level = BG(serialize).level;
+	into->unserialize_data = BG(unserialize).data;
+	into->unserialize_level = BG(unserialize).level;
+	BG(serialize_lock) = 0;
+	BG(serialize).data = NULL;
+	BG(serialize).level = 0;
+	BG(unserialize).data = NULL;
+	BG(unserialize).level = 0;
+}
+
+static void put_serialize(apus_ambient *from)
+{
+	if (UNEXPECTED(from->has_serialize)) {
+		BG(serialize_lock) = from->serialize_lock;
+		BG(serialize).data = from->serialize_data;
+		BG(serialize).level = from->serialize_level;
+		BG(unserialize).data = from->unserialize_data;
+		BG(unserialize).level = from->unserialize_level;
+		from->has_serialize = false;
+	}
+}
+
+void apus_ambient_take(apus_ambient *into)
+{
+	take_output(into);
+	take_serialize(into);
+	into->has_compare = BG(user_compare_fci).size != 0;
+	if (UNEXPECTED(into->has_compare)) {
+		into->compare_fci = BG(user_compare_fci);
+		into->compare_cache = BG(user_compare_fci_cache);
+		BG(user_compare_fci).size = 0;
+	}
+	into->error_handling = EG(error_handling);
+	into->exception_class = EG(exception_class);
+	EG(error_handling) = EH_NORMAL;
+	EG(exception_class) = NULL;
+}
+
+void apus_ambient_put(apus_ambient *from)
+{
+	put_output(from);
+	put_serialize(from);
+	if (UNEXPECTED(from->has_compare)) {
+		BG(user_compare_fci) = from->compare_fci;
+		BG(user_compare_fci_cache) = from->compare_cache;
+		from->has_compare = false;
+	}
+	EG(error_handling) = from->error_handling;
+	EG(exception_class) = from->exception_class;
+}

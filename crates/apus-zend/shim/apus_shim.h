@@ -1,0 +1,220 @@
+/* The Zend island's C side: everything that needs PHP's macros, setjmp, or must survive a longjmp.
+ *
+ * Rules that every function here keeps:
+ *  1. A longjmp (PHP's bailout) never leaves this directory towards a Rust frame. Whatever can bail out is run inside
+ *     zend_try, and says so in its result; Rust drops what it holds and calls apus_bailout() last.
+ *  2. Rust is never called from inside a zend_try block, but for apus_job.* hooks, which never run PHP code.
+ */
+#ifndef APUS_SHIM_H
+#define APUS_SHIM_H
+
+#include "php.h"
+#include "php_ini.h"
+#include "php_output.h"
+#include "ext/standard/info.h"
+#include "ext/standard/basic_functions.h"
+#include "ext/spl/spl_array.h"
+#include "zend_builtin_functions.h"
+#include "zend_exceptions.h"
+#include "zend_fibers.h"
+#include "zend_interfaces.h"
+#include "zend_observer.h"
+
+/* Macros that bindgen cannot evaluate. */
+enum {
+	APUS_IS_STRING_EX = IS_STRING_EX,
+	APUS_IS_ARRAY_EX = IS_ARRAY_EX,
+	APUS_IS_OBJECT_EX = IS_OBJECT_EX,
+	APUS_STR_INTERNED = IS_STR_INTERNED,
+};
+
+/* How a guarded call ended. */
+typedef enum {
+	APUS_OK = 0,
+	APUS_THREW = 1,   /* EG(exception) is set */
+	APUS_BAILED = 2,  /* a fatal error: the caller must get out of the way and bail out again */
+} apus_status;
+
+/* ---- value.c: allocation and conversion that report a bailout instead of jumping ---- */
+void apus_bailout(void);
+void apus_zval_release(zval *value); /* may run destructors; a bailout in one is reported by apus_take_bailed() */
+bool apus_take_bailed(void);
+zend_string *apus_string_new(const char *bytes, size_t len); /* NULL: bailed out */
+zend_array *apus_array_new(uint32_t size);
+apus_status apus_array_add_str(zend_array *array, const char *key, size_t key_len, const char *bytes, size_t len);
+apus_status apus_array_add_long(zend_array *array, const char *key, size_t key_len, zend_long value);
+apus_status apus_array_add_double(zend_array *array, const char *key, size_t key_len, double value);
+apus_status apus_array_add_zval(zend_array *array, const char *key, size_t key_len, zval *value); /* takes the reference */
+apus_status apus_array_set_index(zend_array *array, zend_ulong index, zval *value);               /* takes the reference */
+apus_status apus_array_push(zend_array *array, zval *value);                                     /* takes the reference */
+/* Puts a form variable where PHP would: "a[b][]" nests, dots become underscores. */
+apus_status apus_register_variable(const char *name, const char *bytes, size_t len, zval *array);
+/* The same with any value, whose reference it takes. */
+apus_status apus_register_value(const char *name, zval *value, zval *array);
+/* is_uploaded_file() and move_uploaded_file() know this path, until it is removed. */
+apus_status apus_uploaded_file_add(const char *path, size_t len);
+void apus_uploaded_file_remove(const char *path, size_t len);
+/* Walks an array: *pos starts at 0; false at the end. Exactly one of *key and *index is meant: *key is NULL for an index. */
+bool apus_array_next(zend_array *array, uint32_t *pos, zend_string **key, zend_ulong *index, zval **value);
+zval *apus_array_find(zend_array *array, const char *key, size_t key_len);
+uint32_t apus_array_count(const zend_array *array);
+void apus_zval_copy(zval *to, zval *from);
+void apus_array_addref(zend_array *array);
+void apus_object_addref(zend_object *object);
+void apus_string_release(zend_string *string);
+zend_string *apus_string_addref(zend_string *string);
+size_t apus_memory_usage(bool real);
+
+/* ---- call.c: arguments of a native function, calling PHP, throwing ---- */
+typedef enum {
+	APUS_ARG_LONG, APUS_ARG_DOUBLE, APUS_ARG_BOOL, APUS_ARG_STRING, APUS_ARG_ARRAY, APUS_ARG_OBJECT,
+} apus_arg_kind;
+typedef union { zend_long l; double d; bool b; zend_string *s; zend_array *a; zend_object *o; } apus_arg_value;
+
+uint32_t apus_num_args(const zend_execute_data *ex);
+zval *apus_arg(zend_execute_data *ex, uint32_t index);
+zend_object *apus_this(zend_execute_data *ex);
+bool apus_check_arg_count(zend_execute_data *ex, uint32_t min, uint32_t max);
+/* Converts argument `index` by PHP's rules (strict_types included); false: a TypeError was thrown. */
+bool apus_arg_convert(zend_execute_data *ex, uint32_t index, apus_arg_kind kind, bool nullable, bool *is_null, apus_arg_value *out);
+void apus_arg_type_error(uint32_t index, const char *expected, zval *arg);
+/* Throws `ce`, a TypeError or ValueError: "f(): Argument #n ($name) TEXT". */
+void apus_arg_error(zend_class_entry *ce, uint32_t index, const char *text, size_t len);
+void apus_throw(zend_class_entry *ce, zend_long code, const char *message, size_t len);
+void apus_error(int type, const char *message, size_t len);
+
+/* A PHP callable, resolved once and kept. */
+typedef struct { zval function; zend_fcall_info_cache cache; } apus_callable;
+/* Fills *out and takes a reference; false: not callable (*error, when given, is a message to efree). */
+bool apus_callable_init(apus_callable *out, zval *value, char **error);
+void apus_callable_release(apus_callable *callable);
+void apus_free_message(char *message);
+/* Calls it on the current context. `ret` receives the result. */
+apus_status apus_call(apus_callable *callable, zval *ret, uint32_t count, zval *args);
+/* Reports EG(exception) as PHP reports an uncaught one (user handler first), and clears it. */
+apus_status apus_report_uncaught(void);
+/* The text of an exception and its trace, as PHP would print it; NULL: bailed out. */
+zend_string *apus_exception_text(zend_object *exception);
+zend_object *apus_take_exception(void);
+bool apus_has_exception(void);
+void apus_rethrow(zend_object *exception); /* takes the reference */
+void apus_throw_unwind_exit(void);
+zend_object *apus_graceful_exit_new(void);
+int apus_exit_status(void);
+void apus_set_exit_status(int status);
+bool apus_after_fatal(void);
+/* The value of an ini directive, or NULL. */
+zend_string *apus_ini(const char *name, size_t len);
+/* The path of the script that PHP was started with, or NULL. */
+const char *apus_main_script(void);
+
+/* ---- module.c ---- */
+typedef struct {
+	bool (*startup)(int module_number);
+	void (*shutdown)(void);
+	void (*activate)(void);
+	void (*deactivate)(void);
+	void (*info)(void);
+} apus_module_hooks;
+zend_module_entry *apus_module(const char *version, const apus_module_hooks *hooks);
+void apus_info_row(const char *name, const char *value);
+
+/* ---- class.c: registration ---- */
+typedef struct { const char *name; uint32_t mask; const char *class_name; const char *default_value; bool by_ref; bool variadic; } apus_arg_def;
+typedef struct {
+	const char *name; zif_handler handler; const apus_arg_def *args; uint32_t num_args; uint32_t required;
+	uint32_t return_mask; const char *return_class; uint32_t flags;
+} apus_method_def;
+zend_class_entry *apus_class_register(const char *name, zend_class_entry *parent, uint32_t flags, const apus_method_def *methods, size_t count);
+zend_class_entry *apus_class_find(const char *name);
+void apus_class_implement(zend_class_entry *ce, zend_class_entry *interface);
+/* A typed property; the value's kind decides the default: UNDEF leaves it uninitialized. */
+void apus_class_property(zend_class_entry *ce, const char *name, uint32_t mask, const char *class_name, zval *value, uint32_t flags);
+void apus_class_constant_long(zend_class_entry *ce, const char *name, zend_long value);
+void apus_class_constant_string(zend_class_entry *ce, const char *name, const char *value);
+apus_status apus_functions_register(const apus_method_def *functions, size_t count, int module_number);
+void apus_constant_long(const char *name, zend_long value, int module_number);
+void apus_constant_string(const char *name, const char *value, int module_number);
+
+/* ---- object.c: PHP objects that own a Rust value ---- */
+typedef struct {
+	void *payload;          /* Box::into_raw, or NULL before construction */
+	void (*drop)(void *);   /* frees payload */
+	const void *type;       /* identity of the Rust type behind payload */
+	zend_object std;
+} apus_object;
+/* Fills declared property `slot` of `object` when PHP first reads it. False: could not (an exception is set). */
+typedef bool (*apus_lazy_fill)(zend_object *object, uint32_t slot);
+void apus_class_set_native(zend_class_entry *ce);
+/* The first `count` declared properties are built when first read. */
+void apus_class_set_lazy(zend_class_entry *ce, uint32_t count, apus_lazy_fill fill);
+apus_object *apus_object_of(zend_object *object);
+zend_object *apus_object_new(zend_class_entry *ce); /* NULL: bailed out */
+zval *apus_object_slot(zend_object *object, uint32_t slot);
+void apus_object_release(zend_object *object);
+bool apus_object_is(zend_object *object, zend_class_entry *ce);
+void apus_object_update(zend_object *object, const char *name, size_t len, zval *value);
+zval *apus_object_read(zend_object *object, const char *name, size_t len, zval *rv);
+
+/* ---- fiber.c: pooled contexts ---- */
+typedef struct apus_job {
+	apus_callable callable;
+	uint32_t argc;
+	zval *args;                      /* argc values, owned by the job's creator */
+	zval result;                     /* what the callable returned */
+	zend_object *exception;          /* what it threw, owned */
+	/* The next deferred callable to run after it, or false. Never runs PHP code. */
+	bool (*next_deferred)(struct apus_job *job, apus_callable *out);
+} apus_job;
+typedef enum { APUS_RAN = 0, APUS_RAN_THREW = 1, APUS_RAN_BAILED = 2 } apus_ran;
+typedef struct apus_fiber apus_fiber;
+
+apus_fiber *apus_fiber_new(size_t stack_size, bool merge_guard); /* NULL: no memory for a stack (an exception may be set) */
+void apus_fiber_destroy(apus_fiber *fiber);                      /* only when idle */
+/* Gives an idle fiber its job, then apus_fiber_enter() runs it. */
+void apus_fiber_assign(apus_fiber *fiber, apus_job *job);
+/* Enters the fiber from whatever context runs now; returns when it leaves: true while its job is unfinished. */
+bool apus_fiber_enter(apus_fiber *fiber);
+/* Leaves the running fiber towards whoever entered it; returns when it is entered again. */
+void apus_fiber_leave(apus_fiber *fiber);
+apus_ran apus_fiber_ran(const apus_fiber *fiber);
+/* A fiber whose job bailed out is spent: it can only be abandoned. */
+void apus_fiber_abandon(apus_fiber *fiber);
+bool apus_fiber_overflowed(const apus_fiber *fiber);
+/* May the code that runs now be suspended? False in destructors before PHP 8.4, in the collector and in shutdown. */
+bool apus_can_switch(void);
+
+/* Where the PHP code of a waiting fiber stands. */
+zend_execute_data *apus_fiber_execute_data(const apus_fiber *fiber);
+
+/* ---- trace.c: looking at where PHP code stands ---- */
+/* debug_backtrace() of a waiting fiber; of the running code when `fiber` is NULL. */
+apus_status apus_backtrace(const apus_fiber *fiber, zend_long options, zend_long limit, zval *out);
+/* The same as text, "#0 file(line): function()" a line. NULL: bailed out. */
+zend_string *apus_trace_text(const apus_fiber *fiber);
+/* FILE:LINE where the running PHP code stands, for log lines. */
+void apus_position(const char **file, uint32_t *line);
+
+/* ---- ambient.c: what a switch does to state that the Zend VM does not save ----
+ * swapped:   output buffers, usort()'s comparison, (un)serialize()'s nesting, internal error handling mode
+ * shared:    superglobals, working directory, ini values, set_error_handler() and set_exception_handler(), autoload locks
+ * (error_reporting and so `@`, the VM stack and the JIT's trace number are saved by the Zend switch itself) */
+typedef struct {
+	bool has_output;
+	zend_output_globals output;
+	zend_error_handling_t error_handling;
+	zend_class_entry *exception_class;
+	bool has_compare;
+	zend_fcall_info compare_fci;
+	zend_fcall_info_cache compare_cache;
+	bool has_serialize;
+	unsigned serialize_lock;
+	void *serialize_data;
+	unsigned serialize_level;
+	void *unserialize_data;
+	unsigned unserialize_level;
+} apus_ambient;
+void apus_ambient_take(apus_ambient *into); /* saves what is in use and leaves a fresh state */
+void apus_ambient_put(apus_ambient *from);  /* restores what apus_ambient_take saved */
+
+#endif

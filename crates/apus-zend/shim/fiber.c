@@ -1,0 +1,291 @@
+#include "apus_shim.h"
+#include <errno.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#ifndef MADV_GUARD_INSTALL
+# define MADV_GUARD_INSTALL 102 /* Linux 6.13: a guard that costs no mapping of its own */
+#endif
+
+/* Without MADV_GUARD_INSTALL each guarded stack costs two of vm.max_map_count (65,530 by default) mappings; further
+ * stacks go unguarded and are checked for overflow by a canary whenever they are left. */
+#define GUARDED_STACKS_MAX 16000
+#define STACK_CANARY UINT64_C(0x41505553a5a5a5a5)
+
+struct apus_fiber {
+	zend_fiber_context context;
+	zend_fiber_context *resumer;    /* who entered last, and is left to */
+	zend_fiber_context *inner;      /* the context that left last: ours, or a user's Fiber that runs inside */
+	zend_execute_data *execute_data; /* where the PHP code stands while it waits */
+	zend_vm_stack vm_stack;
+	apus_job *job;                  /* NULL: idle */
+	apus_ran ran;
+	apus_ambient ambient;
+	uint64_t *canary;               /* lowest word of an unguarded stack, or NULL */
+};
+
+static char apus_fiber_kind; /* its address identifies our contexts */
+static zend_function apus_fiber_function = { ZEND_INTERNAL_FUNCTION };
+static apus_fiber *running_fiber; /* the innermost of ours that runs, or NULL */
+static uint32_t guarded_stacks;
+static enum { GUARD_UNKNOWN, GUARD_CHEAP, GUARD_MAPPED } guard_way;
+
+static apus_fiber *apus_fiber_of(zend_fiber_context *context)
+{
+	return (apus_fiber *) ((char *) context - offsetof(apus_fiber, context));
+}
+
+/* error_reporting as ini_set() and error_reporting() last left it; the running context's own value may be silenced by `@`. */
+static int base_error_reporting(void)
+{
+	static zend_string *seen;
+	static int level = E_ALL;
+	zend_ini_entry *entry = zend_hash_str_find_ptr(EG(ini_directives), ZEND_STRL("error_reporting"));
+	if (UNEXPECTED(entry == NULL) || entry->value == NULL) {
+		return E_ALL;
+	}
+	if (entry->value != seen || entry->modified) {
+		seen = entry->value;
+		level = (int) ZEND_STRTOL(ZSTR_VAL(entry->value), NULL, 10);
+	}
+	return level;
+}
+
+static void call_job_function(apus_job *job, apus_callable *callable, uint32_t argc, zval *args, zval *result)
+{
+	zend_fcall_info fci = {
+		.size = sizeof(fci),
+		.retval = result,
+		.params = args,
+		.object = callable->cache.object,
+		.param_count = argc,
+	};
+	ZVAL_COPY_VALUE(&fci.function_name, &callable->function);
+	zend_fcall_info_cache cache = callable->cache;
+	zend_call_function(&fci, &cache);
+	if (UNEXPECTED(EG(exception))) {
+		zend_object *thrown = EG(exception);
+		GC_ADDREF(thrown);
+		zend_clear_exception();
+		if (job->exception == NULL) {
+			job->exception = thrown;
+		} else if (zend_is_unwind_exit(thrown) || zend_is_graceful_exit(thrown)) {
+			OBJ_RELEASE(thrown);
+		} else {
+			zend_exception_set_previous(thrown, job->exception);
+			job->exception = thrown;
+		}
+	}
+}
+
+static void run_job(apus_fiber *fiber)
+{
+	apus_job *job = fiber->job;
+	EG(jit_trace_num) = 0;
+	EG(error_reporting) = base_error_reporting();
+	EG(active_fiber) = NULL;
+	call_job_function(job, &job->callable, job->argc, job->args, &job->result);
+	apus_callable deferred;
+	while (job->next_deferred != NULL && job->next_deferred(job, &deferred)) {
+		zval ignored;
+		ZVAL_UNDEF(&ignored);
+		call_job_function(job, &deferred, 0, NULL, &ignored);
+		zval_ptr_dtor(&ignored);
+		apus_callable_release(&deferred);
+	}
+	fiber->ran = job->exception != NULL ? APUS_RAN_THREW : APUS_RAN;
+}
+
+static void switch_to(zend_fiber_context *context)
+{
+	zend_fiber_transfer transfer = { .context = context };
+	ZVAL_NULL(&transfer.value);
+	zend_fiber_switch_context(&transfer);
+}
+
+static void start_vm_stack(apus_fiber *fiber)
+{
+	zend_vm_stack stack = (zend_vm_stack) emalloc(ZEND_FIBER_VM_STACK_SIZE);
+	stack->top = ZEND_VM_STACK_ELEMENTS(stack);
+	stack->end = (zval *) ((char *) stack + ZEND_FIBER_VM_STACK_SIZE);
+	stack->prev = NULL;
+	EG(vm_stack) = stack;
+	EG(vm_stack_top) = stack->top + ZEND_CALL_FRAME_SLOT;
+	EG(vm_stack_end) = stack->end;
+	EG(vm_stack_page_size) = ZEND_FIBER_VM_STACK_SIZE;
+
+	/* The frame at the bottom: an internal function without a caller, so that nothing unwinds past it. */
+	zend_execute_data *bottom = (zend_execute_data *) stack->top;
+	memset(bottom, 0, sizeof(*bottom));
+	bottom->func = &apus_fiber_function;
+	EG(current_execute_data) = bottom;
+}
+
+static void fiber_cleanup(zend_fiber_context *context)
+{
+	zend_vm_stack current = EG(vm_stack);
+	EG(vm_stack) = apus_fiber_of(context)->vm_stack;
+	zend_vm_stack_destroy();
+	EG(vm_stack) = current;
+}
+
+/* Runs one job after another; returns (and so ends the context) when entered without one, or after a bailout. */
+static ZEND_STACK_ALIGNED void fiber_main(zend_fiber_transfer *transfer)
+{
+	apus_fiber *fiber = apus_fiber_of(EG(current_fiber_context));
+	EG(vm_stack) = NULL;
+	zend_first_try {
+#ifdef ZEND_CHECK_STACK_LIMIT
+		EG(stack_base) = zend_fiber_stack_base(fiber->context.stack);
+		EG(stack_limit) = zend_fiber_stack_limit(fiber->context.stack);
+#endif
+		start_vm_stack(fiber);
+		while (fiber->job != NULL) {
+			run_job(fiber);
+			fiber->job = NULL;
+			switch_to(fiber->resumer);
+		}
+	} zend_catch {
+		fiber->ran = APUS_RAN_BAILED;
+		fiber->job = NULL;
+	} zend_end_try();
+
+	fiber->vm_stack = EG(vm_stack);
+	fiber->context.cleanup = fiber_cleanup;
+	transfer->context = fiber->resumer;
+	transfer->flags = 0;
+	ZVAL_NULL(&transfer->value);
+}
+
+/* The guard page of a fresh stack lies right below it. */
+static void arrange_guard(apus_fiber *fiber, bool merge_guard)
+{
+	size_t page = (size_t) sysconf(_SC_PAGESIZE);
+	char *stack = *(char **) fiber->context.stack; /* zend_fiber_stack's first member: its lowest usable byte */
+	char *guard = stack - ZEND_FIBER_GUARD_PAGES * page;
+	if (!merge_guard || ZEND_FIBER_GUARD_PAGES == 0) {
+		return;
+	}
+	if (guard_way == GUARD_MAPPED && guarded_stacks < GUARDED_STACKS_MAX) {
+		guarded_stacks++;
+		return;
+	}
+	if (mprotect(guard, page, PROT_READ | PROT_WRITE) != 0) {
+		return;
+	}
+	if (guard_way != GUARD_MAPPED) {
+		if (madvise(guard, page, MADV_GUARD_INSTALL) == 0) {
+			guard_way = GUARD_CHEAP;
+			return;
+		}
+		guard_way = GUARD_MAPPED;
+		if (mprotect(guard, page, PROT_NONE) == 0) {
+			guarded_stacks++;
+			return;
+		}
+	}
+	fiber->canary = (uint64_t *) guard;
+	*fiber->canary = STACK_CANARY;
+}
+
+apus_fiber *apus_fiber_new(size_t stack_size, bool merge_guard)
+{
+	apus_fiber *fiber = calloc(1, sizeof(*fiber));
+	if (fiber == NULL) {
+		return NULL;
+	}
+	volatile bool made = false;
+	zend_try {
+		/* Its result is a bool in some versions and a zend_result (0 is success) in others; the stack tells. */
+		(void) zend_fiber_init_context(&fiber->context, &apus_fiber_kind, fiber_main, stack_size);
+		made = fiber->context.stack != NULL;
+	} zend_catch {
+	} zend_end_try();
+	if (!made) {
+		free(fiber);
+		return NULL;
+	}
+	arrange_guard(fiber, merge_guard);
+	return fiber;
+}
+
+void apus_fiber_destroy(apus_fiber *fiber)
+{
+	if (fiber->context.status == ZEND_FIBER_STATUS_INIT) {
+		zend_fiber_destroy_context(&fiber->context);
+	} else if (fiber->context.status == ZEND_FIBER_STATUS_SUSPENDED) {
+		fiber->job = NULL;
+		fiber->inner = NULL;
+		fiber->resumer = EG(current_fiber_context);
+		switch_to(&fiber->context);
+	}
+	free(fiber);
+}
+
+void apus_fiber_abandon(apus_fiber *fiber)
+{
+	free(fiber);
+}
+
+void apus_fiber_assign(apus_fiber *fiber, apus_job *job)
+{
+	fiber->job = job;
+	fiber->inner = NULL;
+	memset(&fiber->ambient, 0, sizeof(fiber->ambient));
+}
+
+bool apus_fiber_enter(apus_fiber *fiber)
+{
+	apus_ambient ambient;
+	apus_fiber *outer = running_fiber;
+	fiber->resumer = EG(current_fiber_context);
+	if (outer != NULL) {
+		/* For backtraces: one of ours that enters another, perhaps from a user's Fiber, stands here meanwhile. */
+		outer->execute_data = EG(current_execute_data);
+	}
+	running_fiber = fiber;
+	apus_ambient_take(&ambient);
+	apus_ambient_put(&fiber->ambient);
+	switch_to(fiber->inner != NULL ? fiber->inner : &fiber->context);
+	running_fiber = outer;
+	if (UNEXPECTED(fiber->job == NULL)) {
+		/* A buffer that the job left open is flushed, as at the end of a script. */
+		if (OG(handlers).elements != NULL && fiber->ran != APUS_RAN_BAILED) {
+			zend_try {
+				php_output_end_all();
+			} zend_catch {
+				fiber->ran = APUS_RAN_BAILED;
+			} zend_end_try();
+		}
+	}
+	apus_ambient_put(&ambient);
+	return fiber->job != NULL;
+}
+
+void apus_fiber_leave(apus_fiber *fiber)
+{
+	fiber->inner = EG(current_fiber_context);
+	fiber->execute_data = EG(current_execute_data);
+	apus_ambient_take(&fiber->ambient);
+	switch_to(fiber->resumer);
+}
+
+apus_ran apus_fiber_ran(const apus_fiber *fiber)
+{
+	return fiber->ran;
+}
+
+bool apus_fiber_overflowed(const apus_fiber *fiber)
+{
+	return fiber->canary != NULL && *fiber->canary != STACK_CANARY;
+}
+
+bool apus_can_switch(void)
+{
+	return !zend_fiber_switch_blocked();
+}
+
+zend_execute_data *apus_fiber_execute_data(const apus_fiber *fiber)
+{
+	return fiber->execute_data;
+}

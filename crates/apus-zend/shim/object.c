@@ -1,0 +1,189 @@
+#include "apus_shim.h"
+
+static zend_object_handlers native_handlers;
+static zend_object_handlers lazy_handlers;
+
+/* Lazy classes are few and final in number; looked up by the nearest registered ancestor. */
+#define LAZY_MAX 8
+static struct { zend_class_entry *ce; uint32_t count; apus_lazy_fill fill; } lazy[LAZY_MAX];
+static uint32_t lazy_count;
+
+apus_object *apus_object_of(zend_object *object)
+{
+	return (apus_object *) ((char *) object - XtOffsetOf(apus_object, std));
+}
+
+static zend_object *allocate(zend_class_entry *ce, const zend_object_handlers *handlers)
+{
+	apus_object *native = zend_object_alloc(sizeof(apus_object), ce);
+	native->payload = NULL;
+	native->drop = NULL;
+	native->type = NULL;
+	zend_object_std_init(&native->std, ce);
+	object_properties_init(&native->std, ce);
+	native->std.handlers = handlers;
+	return &native->std;
+}
+
+static zend_object *create_native(zend_class_entry *ce)
+{
+	return allocate(ce, &native_handlers);
+}
+
+static zend_object *create_lazy(zend_class_entry *ce)
+{
+	return allocate(ce, &lazy_handlers);
+}
+
+static void free_object(zend_object *object)
+{
+	apus_object *native = apus_object_of(object);
+	if (native->payload != NULL) {
+		void *payload = native->payload;
+		native->payload = NULL;
+		native->drop(payload);
+	}
+	zend_object_std_dtor(object);
+}
+
+static uint32_t lazy_index(const zend_object *object)
+{
+	for (zend_class_entry *ce = object->ce; ce != NULL; ce = ce->parent) {
+		for (uint32_t i = 0; i < lazy_count; i++) {
+			if (lazy[i].ce == ce) {
+				return i;
+			}
+		}
+	}
+	return 0;
+}
+
+static void fill_slot(zend_object *object, uint32_t slot, apus_lazy_fill fill)
+{
+	if (Z_TYPE_P(OBJ_PROP_NUM(object, slot)) == IS_UNDEF && apus_object_of(object)->payload != NULL) {
+		fill(object, slot);
+	}
+}
+
+/* Builds the property that `name` means, if it is one of the lazy ones. */
+static void fill_named(zend_object *object, zend_string *name)
+{
+	uint32_t entry = lazy_index(object);
+	zend_property_info *info = zend_hash_find_ptr(&lazy[entry].ce->properties_info, name);
+	if (info != NULL && !(info->flags & ZEND_ACC_STATIC) && OBJ_PROP_TO_NUM(info->offset) < lazy[entry].count) {
+		fill_slot(object, OBJ_PROP_TO_NUM(info->offset), lazy[entry].fill);
+	}
+}
+
+static void fill_all(zend_object *object)
+{
+	uint32_t entry = lazy_index(object);
+	for (uint32_t slot = 0; slot < lazy[entry].count; slot++) {
+		fill_slot(object, slot, lazy[entry].fill);
+	}
+}
+
+static zval *read_lazy(zend_object *object, zend_string *name, int type, void **cache_slot, zval *rv)
+{
+	fill_named(object, name);
+	return zend_std_read_property(object, name, type, cache_slot, rv);
+}
+
+static zval *ptr_lazy(zend_object *object, zend_string *name, int type, void **cache_slot)
+{
+	fill_named(object, name);
+	return zend_std_get_property_ptr_ptr(object, name, type, cache_slot);
+}
+
+static int has_lazy(zend_object *object, zend_string *name, int check_empty, void **cache_slot)
+{
+	fill_named(object, name);
+	return zend_std_has_property(object, name, check_empty, cache_slot);
+}
+
+static HashTable *properties_lazy(zend_object *object)
+{
+	fill_all(object);
+	return zend_std_get_properties(object);
+}
+
+static HashTable *gc_lazy(zend_object *object, zval **table, int *count)
+{
+	/* zend_std_get_gc() would build the property table through properties_lazy(). */
+	*table = object->properties_table;
+	*count = object->ce->default_properties_count;
+	return object->properties;
+}
+
+static void init_handlers(void)
+{
+	if (native_handlers.free_obj != NULL) {
+		return;
+	}
+	native_handlers = *zend_get_std_object_handlers();
+	native_handlers.offset = XtOffsetOf(apus_object, std);
+	native_handlers.free_obj = free_object;
+	native_handlers.clone_obj = NULL;
+	lazy_handlers = native_handlers;
+	lazy_handlers.read_property = read_lazy;
+	lazy_handlers.get_property_ptr_ptr = ptr_lazy;
+	lazy_handlers.has_property = has_lazy;
+	lazy_handlers.get_properties = properties_lazy;
+	lazy_handlers.get_gc = gc_lazy;
+}
+
+void apus_class_set_native(zend_class_entry *ce)
+{
+	init_handlers();
+	ce->create_object = create_native;
+	ce->ce_flags |= ZEND_ACC_NOT_SERIALIZABLE;
+}
+
+void apus_class_set_lazy(zend_class_entry *ce, uint32_t count, apus_lazy_fill fill)
+{
+	apus_class_set_native(ce);
+	ZEND_ASSERT(lazy_count < LAZY_MAX);
+	lazy[lazy_count].ce = ce;
+	lazy[lazy_count].count = count;
+	lazy[lazy_count].fill = fill;
+	lazy_count++;
+	ce->create_object = create_lazy;
+}
+
+zend_object *apus_object_new(zend_class_entry *ce)
+{
+	zval object;
+	ZVAL_UNDEF(&object);
+	volatile bool made = false;
+	zend_try {
+		made = object_init_ex(&object, ce) == SUCCESS;
+	} zend_end_try();
+	return made ? Z_OBJ(object) : NULL;
+}
+
+zval *apus_object_slot(zend_object *object, uint32_t slot)
+{
+	return OBJ_PROP_NUM(object, slot);
+}
+
+void apus_object_release(zend_object *object)
+{
+	zval value;
+	ZVAL_OBJ(&value, object);
+	apus_zval_release(&value);
+}
+
+bool apus_object_is(zend_object *object, zend_class_entry *ce)
+{
+	return instanceof_function(object->ce, ce);
+}
+
+void apus_object_update(zend_object *object, const char *name, size_t len, zval *value)
+{
+	zend_update_property(object->ce, object, name, len, value);
+}
+
+zval *apus_object_read(zend_object *object, const char *name, size_t len, zval *rv)
+{
+	return zend_read_property(object->ce, object, name, len, true, rv);
+}

@@ -1,0 +1,39 @@
+#include "apus_shim.h"
+
+apus_status apus_backtrace(const apus_fiber *fiber, zend_long options, zend_long limit, zval *out)
+{
+	apus_status status = APUS_OK;
+	zend_execute_data *current = EG(current_execute_data);
+	if (fiber != NULL) {
+		EG(current_execute_data) = apus_fiber_execute_data(fiber);
+	}
+	zend_try {
+		/* The running code is a native function that asks: its own frame is left out, as debug_backtrace() does. */
+		zend_fetch_debug_backtrace(out, fiber == NULL ? 1 : 0, (int) options, (int) limit);
+	} zend_catch {
+		status = APUS_BAILED;
+	} zend_end_try();
+	EG(current_execute_data) = current;
+	return status;
+}
+
+zend_string *apus_trace_text(const apus_fiber *fiber)
+{
+	zval trace;
+	zend_string *volatile text = NULL;
+	ZVAL_UNDEF(&trace);
+	if (apus_backtrace(fiber, DEBUG_BACKTRACE_IGNORE_ARGS, 0, &trace) != APUS_OK) {
+		return NULL;
+	}
+	zend_try {
+		text = zend_trace_to_string(Z_ARRVAL(trace), false);
+		zval_ptr_dtor(&trace);
+	} zend_end_try();
+	return text;
+}
+
+void apus_position(const char **file, uint32_t *line)
+{
+	*file = zend_get_executed_filename();
+	*line = zend_get_executed_lineno();
+}

@@ -1,0 +1,213 @@
+#include "apus_shim.h"
+#include "php_variables.h"
+#include "SAPI.h"
+
+/* Runs `body`; a bailout in it sets `failed`. Locals that body writes and that are read later must be volatile. */
+#define GUARDED(failed, body) \
+	zend_try { body; } zend_catch { (failed) = true; } zend_end_try()
+/* The same where the result tells the failure by itself. */
+#define QUIETLY(body) \
+	zend_try { body; } zend_end_try()
+
+static bool bailed_in_release;
+
+void apus_bailout(void)
+{
+	zend_bailout();
+}
+
+void apus_zval_release(zval *value)
+{
+	bool failed = false;
+	if (!Z_REFCOUNTED_P(value)) {
+		return;
+	}
+	if (Z_REFCOUNT_P(value) > 1 && !Z_COLLECTABLE_P(value)) {
+		Z_DELREF_P(value);
+		return;
+	}
+	GUARDED(failed, zval_ptr_dtor(value));
+	bailed_in_release |= failed;
+}
+
+bool apus_take_bailed(void)
+{
+	bool bailed = bailed_in_release;
+	bailed_in_release = false;
+	return bailed;
+}
+
+zend_string *apus_string_new(const char *bytes, size_t len)
+{
+	zend_string *volatile string = NULL;
+	if (len <= 1) {
+		return len == 0 ? ZSTR_EMPTY_ALLOC() : ZSTR_CHAR((zend_uchar) bytes[0]);
+	}
+	QUIETLY(string = zend_string_init(bytes, len, 0));
+	return string;
+}
+
+zend_array *apus_array_new(uint32_t size)
+{
+	zend_array *volatile array = NULL;
+	QUIETLY(array = zend_new_array(size));
+	return array;
+}
+
+apus_status apus_array_add_str(zend_array *array, const char *key, size_t key_len, const char *bytes, size_t len)
+{
+	bool failed = false;
+	GUARDED(failed, {
+		zval value;
+		if (len <= 1) {
+			ZVAL_INTERNED_STR(&value, len == 0 ? ZSTR_EMPTY_ALLOC() : ZSTR_CHAR((zend_uchar) bytes[0]));
+		} else {
+			ZVAL_NEW_STR(&value, zend_string_init(bytes, len, 0));
+		}
+		zend_symtable_str_update(array, key, key_len, &value);
+	});
+	return failed ? APUS_BAILED : APUS_OK;
+}
+
+apus_status apus_array_add_zval(zend_array *array, const char *key, size_t key_len, zval *value)
+{
+	bool failed = false;
+	GUARDED(failed, zend_symtable_str_update(array, key, key_len, value));
+	return failed ? APUS_BAILED : APUS_OK;
+}
+
+apus_status apus_array_add_long(zend_array *array, const char *key, size_t key_len, zend_long value)
+{
+	zval number;
+	ZVAL_LONG(&number, value);
+	return apus_array_add_zval(array, key, key_len, &number);
+}
+
+apus_status apus_array_add_double(zend_array *array, const char *key, size_t key_len, double value)
+{
+	zval number;
+	ZVAL_DOUBLE(&number, value);
+	return apus_array_add_zval(array, key, key_len, &number);
+}
+
+apus_status apus_array_set_index(zend_array *array, zend_ulong index, zval *value)
+{
+	bool failed = false;
+	GUARDED(failed, zend_hash_index_update(array, index, value));
+	return failed ? APUS_BAILED : APUS_OK;
+}
+
+apus_status apus_array_push(zend_array *array, zval *value)
+{
+	bool failed = false;
+	GUARDED(failed, zend_hash_next_index_insert(array, value));
+	return failed ? APUS_BAILED : APUS_OK;
+}
+
+apus_status apus_register_variable(const char *name, const char *bytes, size_t len, zval *array)
+{
+	bool failed = false;
+	GUARDED(failed, {
+		zval value;
+		ZVAL_STRINGL(&value, bytes, len);
+		php_register_variable_ex(name, &value, array);
+	});
+	return failed ? APUS_BAILED : APUS_OK;
+}
+
+apus_status apus_register_value(const char *name, zval *value, zval *array)
+{
+	bool failed = false;
+	GUARDED(failed, php_register_variable_ex(name, value, array));
+	return failed ? APUS_BAILED : APUS_OK;
+}
+
+static void free_uploaded_name(zval *entry)
+{
+	zend_string_release(Z_STR_P(entry));
+}
+
+apus_status apus_uploaded_file_add(const char *path, size_t len)
+{
+	bool failed = false;
+	GUARDED(failed, {
+		if (SG(rfc1867_uploaded_files) == NULL) {
+			ALLOC_HASHTABLE(SG(rfc1867_uploaded_files));
+			zend_hash_init(SG(rfc1867_uploaded_files), 8, NULL, free_uploaded_name, 0);
+		}
+		zval name;
+		ZVAL_STRINGL(&name, path, len);
+		zend_hash_str_update(SG(rfc1867_uploaded_files), path, len, &name);
+	});
+	return failed ? APUS_BAILED : APUS_OK;
+}
+
+void apus_uploaded_file_remove(const char *path, size_t len)
+{
+	if (SG(rfc1867_uploaded_files) != NULL) {
+		zend_hash_str_del(SG(rfc1867_uploaded_files), path, len);
+	}
+}
+
+bool apus_array_next(zend_array *array, uint32_t *pos, zend_string **key, zend_ulong *index, zval **value)
+{
+	HashPosition at = *pos;
+	zval *found = zend_hash_get_current_data_ex(array, &at);
+	if (found == NULL) {
+		return false;
+	}
+	*key = NULL;
+	zend_hash_get_current_key_ex(array, key, index, &at);
+	if (Z_TYPE_P(found) == IS_INDIRECT) {
+		found = Z_INDIRECT_P(found);
+	}
+	ZVAL_DEREF(found);
+	*value = found;
+	zend_hash_move_forward_ex(array, &at);
+	*pos = at;
+	return true;
+}
+
+zval *apus_array_find(zend_array *array, const char *key, size_t key_len)
+{
+	zval *found = zend_symtable_str_find(array, key, key_len);
+	if (found != NULL) {
+		ZVAL_DEREF(found);
+	}
+	return found;
+}
+
+uint32_t apus_array_count(const zend_array *array)
+{
+	return zend_hash_num_elements(array);
+}
+
+void apus_zval_copy(zval *to, zval *from)
+{
+	ZVAL_COPY_DEREF(to, from);
+}
+
+void apus_array_addref(zend_array *array)
+{
+	GC_TRY_ADDREF(array);
+}
+
+void apus_object_addref(zend_object *object)
+{
+	GC_ADDREF(object);
+}
+
+void apus_string_release(zend_string *string)
+{
+	zend_string_release(string);
+}
+
+zend_string *apus_string_addref(zend_string *string)
+{
+	return zend_string_copy(string);
+}
+
+size_t apus_memory_usage(bool real)
+{
+	return zend_memory_usage(real);
+}

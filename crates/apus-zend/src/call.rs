@@ -1,0 +1,304 @@
+//! Native functions and methods: their arguments, their result, and how they fail.
+
+use std::ffi::CString;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr::NonNull;
+
+use crate::callable::Callable;
+use crate::engine::{self, ClassEntry};
+use crate::object::{self, Native};
+use crate::sys;
+use crate::value::{ArrayView, PhpString, Value, View};
+
+/// Why a native function does not return normally.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use]
+pub enum Raise {
+    /// A PHP exception is pending.
+    Thrown,
+    /// A fatal error has been reported; everything up to the next guard must be left at once.
+    Bailed,
+}
+
+/// One call of a native function.
+pub struct Call {
+    ex: *mut sys::zend_execute_data,
+    ret: *mut sys::zval,
+}
+
+/// A native function's body.
+pub type Body = fn(&Call) -> Result<(), Raise>;
+
+/// Runs a native function's body for Zend.
+///
+/// A panic becomes a PHP `Error`; a bailout goes on only when nothing is left on this frame that needs a drop.
+///
+/// # Safety
+/// To be called by Zend as a function handler only, with its `execute_data` and return value.
+pub unsafe fn enter(ex: *mut sys::zend_execute_data, ret: *mut sys::zval, body: Body) {
+    let call = Call { ex, ret };
+    let result = catch_unwind(AssertUnwindSafe(|| body(&call)));
+    let bailed = match result {
+        Ok(Ok(()) | Err(Raise::Thrown)) => false,
+        Ok(Err(Raise::Bailed)) => true,
+        Err(panic) => {
+            let _ = engine::throw_error(&format!("internal error in Apus, please report it: {}", panic_text(&*panic)));
+            drop(panic);
+            false
+        }
+    };
+    // SAFETY: this frame owns nothing any more, so the longjmp that leaves it skips no drop.
+    unsafe {
+        if sys::apus_take_bailed() || bailed {
+            sys::apus_bailout();
+        }
+    }
+}
+
+fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
+    panic
+        .downcast_ref::<&str>()
+        .map(|s| (*s).to_owned())
+        .or_else(|| panic.downcast_ref::<String>().cloned())
+        .unwrap_or_default()
+}
+
+/// Makes the handler that Zend calls for a [`Body`].
+#[macro_export]
+macro_rules! handler {
+    ($body:path) => {{
+        unsafe extern "C" fn handle(ex: *mut $crate::sys::zend_execute_data, ret: *mut $crate::sys::zval) {
+            // SAFETY: Zend calls this as a function handler.
+            unsafe { $crate::call::enter(ex, ret, $body) }
+        }
+        handle
+    }};
+}
+
+impl Call {
+    /// How many arguments were passed.
+    pub fn count(&self) -> usize {
+        // SAFETY: Zend's frame is alive during the call.
+        unsafe { sys::apus_num_args(self.ex) as usize }
+    }
+
+    /// Throws `ArgumentCountError` unless between `min` and `max` arguments were passed.
+    pub fn expect(&self, min: u32, max: u32) -> Result<(), Raise> {
+        // SAFETY: Zend's frame is alive during the call.
+        if unsafe { sys::apus_check_arg_count(self.ex, min, max) } { Ok(()) } else { Err(Raise::Thrown) }
+    }
+
+    fn raw(&self, index: usize) -> Option<*mut sys::zval> {
+        // SAFETY: the index is below the argument count, so the slot exists.
+        (index < self.count()).then(|| unsafe { sys::apus_arg(self.ex, index as u32) })
+    }
+
+    /// The argument as it is; `Null` when not passed.
+    pub fn view(&self, index: usize) -> View<'_> {
+        // SAFETY: arguments live as long as the call.
+        self.raw(index).map_or(View::Null, |zval| unsafe { View::of(zval) })
+    }
+
+    /// Another reference to the argument; `null` when not passed.
+    pub fn value(&self, index: usize) -> Value {
+        // SAFETY: arguments live as long as the call.
+        self.raw(index).map_or_else(Value::null, |zval| unsafe { Value::copy_of(zval) })
+    }
+
+    fn convert(&self, index: usize, kind: sys::apus_arg_kind, nullable: bool) -> Result<Option<sys::apus_arg_value>, Raise> {
+        if index >= self.count() {
+            return Ok(None);
+        }
+        let mut is_null = false;
+        // SAFETY: a union of plain data, which the shim fills when it reports success and not null.
+        let mut out: sys::apus_arg_value = unsafe { std::mem::zeroed() };
+        // SAFETY: the index is below the argument count; out pointers are local.
+        let ok = unsafe {
+            sys::apus_arg_convert(self.ex, index as u32, kind, nullable, &raw mut is_null, &raw mut out)
+        };
+        match (ok, is_null) {
+            (false, _) => Err(Raise::Thrown),
+            (true, true) => Ok(None),
+            (true, false) => Ok(Some(out)),
+        }
+    }
+
+    /// An integer; `None` when null or not passed.
+    pub fn opt_int(&self, index: usize) -> Result<Option<i64>, Raise> {
+        // SAFETY: the kind that was asked for is the union member that was filled.
+        Ok(self.convert(index, sys::apus_arg_kind_APUS_ARG_LONG, true)?.map(|v| unsafe { v.l }))
+    }
+
+    /// An integer, or `default` when not passed.
+    pub fn int(&self, index: usize, default: i64) -> Result<i64, Raise> {
+        // SAFETY: as in `opt_int`.
+        Ok(self.convert(index, sys::apus_arg_kind_APUS_ARG_LONG, false)?.map_or(default, |v| unsafe { v.l }))
+    }
+
+    /// A float; `None` when null or not passed.
+    pub fn opt_float(&self, index: usize) -> Result<Option<f64>, Raise> {
+        // SAFETY: as in `opt_int`.
+        Ok(self.convert(index, sys::apus_arg_kind_APUS_ARG_DOUBLE, true)?.map(|v| unsafe { v.d }))
+    }
+
+    /// A float, or `default` when not passed.
+    pub fn float(&self, index: usize, default: f64) -> Result<f64, Raise> {
+        // SAFETY: as in `opt_int`.
+        Ok(self.convert(index, sys::apus_arg_kind_APUS_ARG_DOUBLE, false)?.map_or(default, |v| unsafe { v.d }))
+    }
+
+    /// A boolean, or `default` when not passed.
+    pub fn bool(&self, index: usize, default: bool) -> Result<bool, Raise> {
+        // SAFETY: as in `opt_int`.
+        Ok(self.convert(index, sys::apus_arg_kind_APUS_ARG_BOOL, false)?.map_or(default, |v| unsafe { v.b }))
+    }
+
+    /// The bytes of a string (converted by PHP's rules); `None` when null or not passed.
+    pub fn opt_bytes(&self, index: usize) -> Result<Option<&[u8]>, Raise> {
+        let value = self.convert(index, sys::apus_arg_kind_APUS_ARG_STRING, true)?;
+        // SAFETY: the string lives in the argument slot (a conversion is stored there) as long as the call.
+        Ok(value.map(|v| unsafe { string_bytes(v.s) }))
+    }
+
+    /// The bytes of a string; empty when not passed.
+    pub fn bytes(&self, index: usize) -> Result<&[u8], Raise> {
+        let value = self.convert(index, sys::apus_arg_kind_APUS_ARG_STRING, false)?;
+        // SAFETY: as in `opt_bytes`.
+        Ok(value.map_or(&[][..], |v| unsafe { string_bytes(v.s) }))
+    }
+
+    /// A string as text, with anything that is not UTF-8 replaced.
+    pub fn text(&self, index: usize) -> Result<String, Raise> {
+        self.bytes(index).map(|bytes| String::from_utf8_lossy(bytes).into_owned())
+    }
+
+    /// An array; `None` when null or not passed.
+    pub fn opt_array(&self, index: usize) -> Result<Option<ArrayView<'_>>, Raise> {
+        let value = self.convert(index, sys::apus_arg_kind_APUS_ARG_ARRAY, true)?;
+        // SAFETY: the array lives in the argument slot as long as the call.
+        Ok(value.map(|v| unsafe { ArrayView::of(v.a) }))
+    }
+
+    /// An array, which null is not.
+    pub fn array(&self, index: usize) -> Result<ArrayView<'_>, Raise> {
+        let value = self.convert(index, sys::apus_arg_kind_APUS_ARG_ARRAY, false)?;
+        // SAFETY: as in `opt_array`.
+        value.map(|v| unsafe { ArrayView::of(v.a) }).ok_or_else(|| self.type_error(index, "of type array"))
+    }
+
+    /// A callable, resolved once.
+    pub fn callable(&self, index: usize) -> Result<Callable, Raise> {
+        let mut value = self.value(index);
+        Callable::new(&mut value)
+            .map_err(|why| self.arg_error(ClassEntry::type_error(), index, &format!("must be a valid callback, {why}")))
+    }
+
+    /// Throws `class`, a `TypeError` or `ValueError`, as PHP words it: `f(): Argument #1 ($name) TEXT`.
+    fn arg_error(&self, class: ClassEntry, index: usize, text: &str) -> Raise {
+        // SAFETY: the text is copied; the running function is the one whose frame self holds.
+        unsafe { sys::apus_arg_error(class.as_ptr(), index as u32, text.as_ptr().cast(), text.len()) };
+        Raise::Thrown
+    }
+
+    /// Throws the `ValueError` that says what argument `index` must be: `must be …`.
+    pub fn value_error(&self, index: usize, text: &str) -> Raise {
+        self.arg_error(ClassEntry::value_error(), index, text)
+    }
+
+    /// Throws the `TypeError` that says what argument `index` must hold: `must …`.
+    pub fn content_error(&self, index: usize, text: &str) -> Raise {
+        self.arg_error(ClassEntry::type_error(), index, text)
+    }
+
+    /// The object that the method was called on.
+    pub fn this_object(&self) -> Result<NonNull<sys::zend_object>, Raise> {
+        // SAFETY: Zend's frame is alive during the call.
+        NonNull::new(unsafe { sys::apus_this(self.ex) })
+            .ok_or_else(|| engine::throw_error("this method needs an object"))
+    }
+
+    /// The Rust value behind the object that the method was called on.
+    pub fn this<T: Native>(&self) -> Result<&T, Raise> {
+        let object = self.this_object()?;
+        // SAFETY: $this stays alive during the call.
+        unsafe { object::payload::<T>(object) }.ok_or_else(|| {
+            engine::throw_error(&format!("{} was not constructed: call parent::__construct() first", T::NAME))
+        })
+    }
+
+    /// Gives `$this` its Rust value (in a constructor). Throws when it has one already.
+    pub fn construct<T: Native>(&self, payload: T) -> Result<(), Raise> {
+        let object = self.this_object()?;
+        // SAFETY: $this is alive and of a class that Apus registered as native.
+        if unsafe { object::attach(object, payload) } {
+            return Ok(());
+        }
+        Err(engine::throw_error(&format!("{} is already constructed", T::NAME)))
+    }
+
+    /// Throws the `TypeError` that says what argument `index` must be.
+    pub fn type_error(&self, index: usize, expected: &str) -> Raise {
+        let expected = CString::new(expected).unwrap_or_default();
+        let mut null = Value::null();
+        let arg = self.raw(index).unwrap_or(null.as_ptr());
+        // SAFETY: the text ends in NUL; the argument is alive.
+        unsafe { sys::apus_arg_type_error(index as u32, expected.as_ptr(), arg) };
+        null = Value::undef();
+        drop(null);
+        Raise::Thrown
+    }
+
+    /// Returns a value.
+    pub fn ret(&self, value: impl Into<Value>) -> Result<(), Raise> {
+        // SAFETY: Zend's return slot is writable and holds null.
+        unsafe { value.into().move_into(self.ret) };
+        Ok(())
+    }
+
+    /// Returns a string.
+    pub fn ret_bytes(&self, bytes: &[u8]) -> Result<(), Raise> {
+        self.ret(PhpString::new(bytes)?)
+    }
+
+    /// Returns `$this`.
+    pub fn ret_this(&self) -> Result<(), Raise> {
+        let object = self.this_object()?;
+        // SAFETY: $this is alive; the new reference goes to the result.
+        let value = unsafe {
+            sys::apus_object_addref(object.as_ptr());
+            Value::from_object(object)
+        };
+        self.ret(value)
+    }
+
+    /// The class that a static method was called on is not needed; the class of an object argument is.
+    pub fn object_of(&self, index: usize, class: ClassEntry) -> Option<NonNull<sys::zend_object>> {
+        match self.view(index) {
+            View::Object(object) if class.contains(object) => Some(object),
+            _ => None,
+        }
+    }
+}
+
+unsafe fn string_bytes<'a>(string: *mut sys::zend_string) -> &'a [u8] {
+    // SAFETY: the caller passes a live string.
+    unsafe { std::slice::from_raw_parts((&raw const (*string).val).cast::<u8>(), (*string).len) }
+}
+
+impl From<bool> for Value {
+    fn from(value: bool) -> Self {
+        Self::bool(value)
+    }
+}
+
+impl From<i64> for Value {
+    fn from(value: i64) -> Self {
+        Self::int(value)
+    }
+}
+
+impl From<f64> for Value {
+    fn from(value: f64) -> Self {
+        Self::float(value)
+    }
+}

@@ -1,0 +1,77 @@
+//! PHP callables, resolved once and called often.
+
+use std::ffi::CStr;
+use std::mem::ManuallyDrop;
+
+use crate::call::Raise;
+use crate::sys;
+use crate::value::{Value, check};
+
+/// A PHP callable with its resolved function.
+pub struct Callable(sys::apus_callable);
+
+impl Callable {
+    /// Resolves `value`; the error says in PHP's words why it cannot be called.
+    pub fn new(value: &mut Value) -> Result<Self, String> {
+        // SAFETY: plain data that the shim fills.
+        let mut out: sys::apus_callable = unsafe { std::mem::zeroed() };
+        let mut error = std::ptr::null_mut();
+        // SAFETY: the value is alive; the out pointers are local.
+        if unsafe { sys::apus_callable_init(&raw mut out, value.as_ptr(), &raw mut error) } {
+            return Ok(Self(out));
+        }
+        if error.is_null() {
+            return Err("it is not callable".to_owned());
+        }
+        // SAFETY: a non-null message ends in NUL and is ours to free.
+        let text = unsafe {
+            let text = CStr::from_ptr(error).to_string_lossy().into_owned();
+            sys::apus_free_message(error);
+            text
+        };
+        Err(text)
+    }
+
+    /// Calls it on the running context and returns its result.
+    pub fn call(&self, args: &[Value]) -> Result<Value, Raise> {
+        let ret = Value::undef();
+        // SAFETY: `Value` is a transparent zval; the shim neither keeps nor frees the arguments.
+        check(unsafe {
+            sys::apus_call((&raw const self.0).cast_mut(), ret.as_ptr(), args.len() as u32, args.as_ptr().cast_mut().cast())
+        })?;
+        Ok(ret)
+    }
+
+    /// Another reference to the same callable.
+    #[must_use]
+    pub fn share(&self) -> Self {
+        let mut raw = self.0;
+        // SAFETY: the function value is alive; the copy gets a reference of its own.
+        let function = unsafe { Value::copy_of((&raw const self.0.function).cast_mut()) };
+        // SAFETY: `raw.function` is a bitwise copy without a reference, overwritten here.
+        unsafe { function.move_into(&raw mut raw.function) };
+        Self(raw)
+    }
+
+    /// The PHP value.
+    pub fn value(&self) -> Value {
+        // SAFETY: alive as long as self.
+        unsafe { Value::copy_of((&raw const self.0.function).cast_mut()) }
+    }
+
+    /// Gives it to the shim, which releases it.
+    pub(crate) fn into_raw(self) -> sys::apus_callable {
+        ManuallyDrop::new(self).0
+    }
+
+    pub(crate) fn raw(&self) -> sys::apus_callable {
+        self.0
+    }
+}
+
+impl Drop for Callable {
+    fn drop(&mut self) {
+        // SAFETY: gives back the one reference that self owns.
+        unsafe { sys::apus_callable_release(&raw mut self.0) };
+    }
+}

@@ -1,0 +1,250 @@
+//! Zend at large: classes by handle, exceptions, messages, the state of the request.
+
+use std::ptr::NonNull;
+
+use crate::call::Raise;
+use crate::object::Object;
+use crate::sys;
+use crate::value::{PhpString, Value};
+
+/// A class of PHP's, alive for the process.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ClassEntry(NonNull<sys::zend_class_entry>);
+
+// SAFETY: PHP without thread safety runs on one thread; the handle is only carried through statics.
+unsafe impl Send for ClassEntry {}
+// SAFETY: as above.
+unsafe impl Sync for ClassEntry {}
+
+impl ClassEntry {
+    pub(crate) fn from_raw(raw: *mut sys::zend_class_entry) -> Option<Self> {
+        NonNull::new(raw).map(Self)
+    }
+
+    /// A class by its name, if it is loaded.
+    pub fn find(name: &str) -> Option<Self> {
+        let name = std::ffi::CString::new(name).ok()?;
+        // SAFETY: the name ends in NUL; the class table exists while PHP runs.
+        Self::from_raw(unsafe { sys::apus_class_find(name.as_ptr()) })
+    }
+
+    /// The raw class.
+    pub fn as_ptr(self) -> *mut sys::zend_class_entry {
+        self.0.as_ptr()
+    }
+
+    /// Whether `object` is an instance.
+    pub fn contains(self, object: NonNull<sys::zend_object>) -> bool {
+        // SAFETY: both are alive.
+        unsafe { sys::apus_object_is(object.as_ptr(), self.as_ptr()) }
+    }
+
+    /// PHP's `Error`.
+    pub fn error() -> Self {
+        // SAFETY: set by PHP at its start, before any extension's.
+        unsafe { Self(NonNull::new_unchecked(sys::zend_ce_error)) }
+    }
+
+    /// PHP's `TypeError`.
+    pub fn type_error() -> Self {
+        // SAFETY: as above.
+        unsafe { Self(NonNull::new_unchecked(sys::zend_ce_type_error)) }
+    }
+
+    /// PHP's `ValueError`.
+    pub fn value_error() -> Self {
+        // SAFETY: as above.
+        unsafe { Self(NonNull::new_unchecked(sys::zend_ce_value_error)) }
+    }
+}
+
+/// Throws an exception of `class`.
+pub fn throw(class: ClassEntry, code: i64, message: &str) -> Raise {
+    // SAFETY: a Throwable class; the message is copied.
+    unsafe { sys::apus_throw(class.as_ptr(), code, message.as_ptr().cast(), message.len()) };
+    Raise::Thrown
+}
+
+/// Throws PHP's `Error`.
+pub fn throw_error(message: &str) -> Raise {
+    throw(ClassEntry::error(), 0, message)
+}
+
+/// Throws PHP's `ValueError`.
+pub fn throw_value_error(message: &str) -> Raise {
+    throw(ClassEntry::value_error(), 0, message)
+}
+
+/// Throws PHP's `TypeError`.
+pub fn throw_type_error(message: &str) -> Raise {
+    throw(ClassEntry::type_error(), 0, message)
+}
+
+/// Emits a PHP warning.
+pub fn warning(message: &str) {
+    // SAFETY: the message is copied; E_WARNING does not bail out.
+    unsafe { sys::apus_error(sys::E_WARNING as i32, message.as_ptr().cast(), message.len()) };
+}
+
+/// An exception that was thrown, caught by Rust.
+pub struct Thrown(Object);
+
+/// What a thrown object means.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ThrownKind {
+    /// A real exception.
+    Exception,
+    /// `exit()`: not an exception, never to be seen by `catch`.
+    Exit,
+    /// The quiet unwinding with which Apus ends a coroutine for good.
+    Graceful,
+}
+
+impl Thrown {
+    /// Takes the pending exception, if there is one.
+    pub fn take() -> Option<Self> {
+        // SAFETY: the shim hands over a reference.
+        NonNull::new(unsafe { sys::apus_take_exception() }).map(|raw| Self::own(raw))
+    }
+
+    pub(crate) fn own(raw: NonNull<sys::zend_object>) -> Self {
+        // SAFETY: shares the live object, then gives back the reference that was handed over.
+        unsafe {
+            let object = Object::share_raw(raw);
+            sys::apus_object_release(raw.as_ptr());
+            Self(object)
+        }
+    }
+
+    /// What it is.
+    pub fn kind(&self) -> ThrownKind {
+        // SAFETY: alive as long as self.
+        unsafe {
+            if sys::zend_is_unwind_exit(self.0.as_raw().as_ptr()) {
+                ThrownKind::Exit
+            } else if sys::zend_is_graceful_exit(self.0.as_raw().as_ptr()) {
+                ThrownKind::Graceful
+            } else {
+                ThrownKind::Exception
+            }
+        }
+    }
+
+    /// Whether it is an instance of `class`.
+    pub fn is(&self, class: ClassEntry) -> bool {
+        self.kind() == ThrownKind::Exception && class.contains(self.0.as_raw())
+    }
+
+    /// Its class, message and trace, as PHP prints them.
+    pub fn text(&self) -> String {
+        // SAFETY: alive; NULL tells a bailout, which the text then names.
+        match NonNull::new(unsafe { sys::apus_exception_text(self.0.as_raw().as_ptr()) }) {
+            // SAFETY: the shim hands over a reference.
+            Some(raw) => unsafe { PhpString::from_raw(raw) }.to_text(),
+            None => "(no text: a fatal error while describing the exception)".to_owned(),
+        }
+    }
+
+    /// Throws it again.
+    pub fn rethrow(self) -> Raise {
+        let raw = self.0.as_raw();
+        // SAFETY: one reference goes to Zend; self gives back its own.
+        unsafe {
+            sys::apus_object_addref(raw.as_ptr());
+            sys::apus_rethrow(raw.as_ptr());
+        }
+        Raise::Thrown
+    }
+
+    /// Reports it as PHP reports an uncaught one: the user's exception handler first, else the error log.
+    pub fn report_uncaught(self) -> Result<(), Raise> {
+        let _ = self.rethrow();
+        // SAFETY: guarded by the shim.
+        crate::value::check(unsafe { sys::apus_report_uncaught() })
+    }
+
+    /// The object.
+    pub fn value(&self) -> Value {
+        self.0.share().into()
+    }
+
+    /// The object itself.
+    pub fn object(&self) -> &Object {
+        &self.0
+    }
+}
+
+/// Throws the quiet pseudo-exception that `finally` sees and `catch` does not.
+pub fn throw_graceful_exit() -> Raise {
+    // SAFETY: a fresh pseudo-exception whose reference goes to Zend.
+    unsafe { sys::apus_rethrow(sys::apus_graceful_exit_new()) };
+    Raise::Thrown
+}
+
+/// Does what `exit()` does: ends the script from here.
+pub fn throw_exit(status: i32) -> Raise {
+    // SAFETY: sets a value and a pseudo-exception.
+    unsafe {
+        sys::apus_set_exit_status(status);
+        sys::apus_throw_unwind_exit();
+    }
+    Raise::Thrown
+}
+
+/// The exit status that `exit()` or a fatal error left.
+pub fn exit_status() -> i32 {
+    // SAFETY: reads a value.
+    unsafe { sys::apus_exit_status() }
+}
+
+/// Whether a fatal error has been reported in this request.
+pub fn after_fatal() -> bool {
+    // SAFETY: reads a flag.
+    unsafe { sys::apus_after_fatal() }
+}
+
+/// Whether an exception is pending.
+pub fn has_exception() -> bool {
+    // SAFETY: reads a pointer.
+    unsafe { sys::apus_has_exception() }
+}
+
+/// Bytes that PHP's allocator has given out (`real`: taken from the system).
+pub fn memory_usage(real: bool) -> usize {
+    // SAFETY: reads counters.
+    unsafe { sys::apus_memory_usage(real) }
+}
+
+/// Whether the running PHP code may be suspended: not in the cycle collector nor at shutdown.
+pub fn can_switch() -> bool {
+    // SAFETY: reads a counter.
+    unsafe { sys::apus_can_switch() }
+}
+
+/// Makes `is_uploaded_file()` and `move_uploaded_file()` know a path.
+pub fn add_uploaded_file(path: &[u8]) -> Result<(), Raise> {
+    // SAFETY: the bytes are copied.
+    crate::value::check(unsafe { sys::apus_uploaded_file_add(path.as_ptr().cast(), path.len()) })
+}
+
+/// Takes back [`add_uploaded_file`].
+pub fn remove_uploaded_file(path: &[u8]) {
+    // SAFETY: the bytes are only compared.
+    unsafe { sys::apus_uploaded_file_remove(path.as_ptr().cast(), path.len()) };
+}
+
+/// The value of an ini directive.
+pub fn ini(name: &str) -> Option<String> {
+    // SAFETY: the name is only compared; the shim hands over a reference.
+    let value = NonNull::new(unsafe { sys::apus_ini(name.as_ptr().cast(), name.len()) })?;
+    // SAFETY: as above.
+    Some(unsafe { PhpString::from_raw(value) }.to_text())
+}
+
+/// The path of the script that PHP was started with.
+pub fn main_script() -> Option<Vec<u8>> {
+    // SAFETY: PHP keeps the path for the whole request.
+    let path = unsafe { sys::apus_main_script() };
+    // SAFETY: a C string, alive as above.
+    (!path.is_null()).then(|| unsafe { std::ffi::CStr::from_ptr(path) }.to_bytes().to_vec())
+}

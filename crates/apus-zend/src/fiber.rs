@@ -1,0 +1,242 @@
+//! Pooled fiber contexts: what a coroutine borrows while it has something to do.
+
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::ptr::NonNull;
+
+use crate::call::Raise;
+use crate::callable::Callable;
+use crate::engine::Thrown;
+use crate::sys;
+use crate::value::{PhpString, Value, check};
+
+/// What a fiber is given to do: a callable, its arguments, and what is to run after it.
+///
+/// Boxed, because the fiber keeps its address; the C part comes first so that the shim's pointer is ours, too.
+#[repr(C)]
+pub struct Job {
+    raw: sys::apus_job,
+    callable: Callable,
+    args: Vec<Value>,
+    deferred: RefCell<Vec<Callable>>,
+}
+
+impl Job {
+    /// A job that calls `callable` with `args`.
+    pub fn new(callable: Callable, args: Vec<Value>) -> Box<Self> {
+        // SAFETY: plain data; the fields that matter are set here.
+        let mut raw: sys::apus_job = unsafe { std::mem::zeroed() };
+        raw.callable = callable.raw();
+        raw.argc = args.len() as u32;
+        raw.next_deferred = Some(next_deferred);
+        let mut job = Box::new(Self { raw, callable, args, deferred: RefCell::new(Vec::new()) });
+        job.raw.args = job.args.as_mut_ptr().cast();
+        job
+    }
+
+    /// Has `callable` called after the job, last given first.
+    pub fn defer(&self, callable: Callable) {
+        self.deferred.borrow_mut().push(callable);
+    }
+
+    /// What the callable returned.
+    pub fn take_result(&mut self) -> Value {
+        // SAFETY: the result slot is initialised (undefined until set), and is emptied.
+        unsafe {
+            let value = Value::copy_of(&raw mut self.raw.result);
+            sys::apus_zval_release(&raw mut self.raw.result);
+            self.raw.result = std::mem::zeroed();
+            value
+        }
+    }
+
+    /// What it threw.
+    pub fn take_exception(&mut self) -> Option<Thrown> {
+        NonNull::new(std::mem::replace(&mut self.raw.exception, std::ptr::null_mut())).map(Thrown::own)
+    }
+
+    /// The callable.
+    pub fn callable(&self) -> &Callable {
+        &self.callable
+    }
+}
+
+impl Drop for Job {
+    fn drop(&mut self) {
+        drop(self.take_exception());
+        drop(self.take_result());
+    }
+}
+
+unsafe extern "C" fn next_deferred(job: *mut sys::apus_job, out: *mut sys::apus_callable) -> bool {
+    // SAFETY: the shim passes the pointer that `Fiber::assign` gave it, the first member of a live Job.
+    let job = unsafe { &*job.cast::<Job>() };
+    match job.deferred.borrow_mut().pop() {
+        Some(callable) => {
+            // SAFETY: the shim's out slot holds nothing; it releases what it gets.
+            unsafe { out.write(callable.into_raw()) };
+            true
+        }
+        None => false,
+    }
+}
+
+/// How a job ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Ran {
+    /// It returned.
+    Returned,
+    /// It threw; [`Job::take_exception`] has it.
+    Threw,
+    /// A fatal error was reported; the fiber is spent.
+    Bailed,
+}
+
+/// One context with its stack. Not `Drop`: a fiber goes back to its [`Pool`].
+#[derive(Clone, Copy)]
+pub struct Fiber(NonNull<sys::apus_fiber>);
+
+impl Fiber {
+    /// Gives an idle fiber its job.
+    ///
+    /// # Safety
+    /// The fiber is idle; `job` stays where it is and alive until the fiber has run it or is abandoned.
+    pub unsafe fn assign(self, job: &mut Job) {
+        // SAFETY: as promised by the caller.
+        unsafe { sys::apus_fiber_assign(self.0.as_ptr(), (&raw mut *job).cast()) };
+    }
+
+    /// Enters it from the running context; returns when it leaves. `true`: it waits; `false`: its job has ended.
+    ///
+    /// # Safety
+    /// The fiber has a job, is not running, and no Rust borrow that its code may take again is held.
+    pub unsafe fn enter(self) -> bool {
+        // SAFETY: as promised by the caller.
+        let waiting = unsafe { sys::apus_fiber_enter(self.0.as_ptr()) };
+        // SAFETY: the fiber is alive: its struct is freed by abandon() or destroy() only.
+        if waiting && unsafe { sys::apus_fiber_overflowed(self.0.as_ptr()) } {
+            eprintln!(
+                "apus: a coroutine has overflowed its C stack; raise the setting stack_size. \
+                 Memory beside it is damaged, so this process ends now."
+            );
+            std::process::abort();
+        }
+        waiting
+    }
+
+    /// Leaves the running fiber towards whoever entered it; returns when it is entered again.
+    ///
+    /// # Safety
+    /// `self` is the innermost of our fibers that runs now, and switching is allowed.
+    pub unsafe fn leave(self) {
+        // SAFETY: as promised by the caller.
+        unsafe { sys::apus_fiber_leave(self.0.as_ptr()) };
+    }
+
+    /// How the last job ended.
+    pub fn ran(self) -> Ran {
+        // SAFETY: alive until abandoned or destroyed.
+        match unsafe { sys::apus_fiber_ran(self.0.as_ptr()) } {
+            sys::apus_ran_APUS_RAN => Ran::Returned,
+            sys::apus_ran_APUS_RAN_THREW => Ran::Threw,
+            _ => Ran::Bailed,
+        }
+    }
+
+    /// `debug_backtrace()` of the waiting fiber.
+    pub fn backtrace(self, options: i64, limit: i64) -> Result<Value, Raise> {
+        backtrace(Some(self), options, limit)
+    }
+
+    /// The waiting fiber's stack as text.
+    pub fn trace_text(self) -> String {
+        trace_text(Some(self))
+    }
+}
+
+/// `debug_backtrace()` of a waiting fiber, or of the running code.
+pub fn backtrace(fiber: Option<Fiber>, options: i64, limit: i64) -> Result<Value, Raise> {
+    let out = Value::undef();
+    let raw = fiber.map_or(std::ptr::null(), |f| f.0.as_ptr().cast_const());
+    // SAFETY: a live fiber or NULL; the result goes into an empty value.
+    check(unsafe { sys::apus_backtrace(raw, options, limit, out.as_ptr()) })?;
+    Ok(out)
+}
+
+/// A stack as text, one frame a line; of the running code without a fiber.
+pub fn trace_text(fiber: Option<Fiber>) -> String {
+    let raw = fiber.map_or(std::ptr::null(), |f| f.0.as_ptr().cast_const());
+    // SAFETY: a live fiber or NULL; the shim hands over a reference.
+    match NonNull::new(unsafe { sys::apus_trace_text(raw) }) {
+        // SAFETY: as above.
+        Some(text) => unsafe { PhpString::from_raw(text) }.to_text(),
+        None => String::new(),
+    }
+}
+
+/// Idle fibers, most recently used first, so that warm stacks are used again.
+pub struct Pool {
+    idle: RefCell<VecDeque<Fiber>>,
+    stack_size: Cell<usize>,
+    keep: Cell<usize>,
+    made: Cell<u64>,
+}
+
+impl Pool {
+    /// A pool of fibers with C stacks of `stack_size` bytes that keeps at most `keep` idle ones.
+    pub fn new(stack_size: usize, keep: usize) -> Self {
+        Self {
+            idle: RefCell::new(VecDeque::new()),
+            stack_size: Cell::new(stack_size),
+            keep: Cell::new(keep),
+            made: Cell::new(0),
+        }
+    }
+
+    /// Sets the size of the stacks made from now on, in bytes.
+    pub fn set_stack_size(&self, bytes: usize) {
+        self.stack_size.set(bytes);
+    }
+
+    /// The size of the stacks made from now on, in bytes.
+    pub fn stack_size(&self) -> usize {
+        self.stack_size.get()
+    }
+
+    /// An idle fiber; `None` when the system gives no memory for a stack.
+    pub fn take(&self) -> Option<Fiber> {
+        if let Some(fiber) = self.idle.borrow_mut().pop_back() {
+            return Some(fiber);
+        }
+        self.made.set(self.made.get() + 1);
+        // SAFETY: makes a fresh context; NULL when there is no memory for it.
+        NonNull::new(unsafe { sys::apus_fiber_new(self.stack_size.get(), true) }).map(Fiber)
+    }
+
+    /// Takes a fiber back whose job has ended.
+    pub fn give_back(&self, fiber: Fiber) {
+        if fiber.ran() == Ran::Bailed {
+            // SAFETY: after a bailout the context has destroyed itself; only its struct is left.
+            unsafe { sys::apus_fiber_abandon(fiber.0.as_ptr()) };
+        } else if self.idle.borrow().len() >= self.keep.get() {
+            // SAFETY: idle.
+            unsafe { sys::apus_fiber_destroy(fiber.0.as_ptr()) };
+        } else {
+            self.idle.borrow_mut().push_back(fiber);
+        }
+    }
+
+    /// Destroys all idle fibers (before Zend's memory goes).
+    pub fn clear(&self) {
+        loop {
+            let Some(fiber) = self.idle.borrow_mut().pop_back() else { return };
+            // SAFETY: idle.
+            unsafe { sys::apus_fiber_destroy(fiber.0.as_ptr()) };
+        }
+    }
+
+    /// How many fibers were ever made, and how many are idle.
+    pub fn counts(&self) -> (u64, usize) {
+        (self.made.get(), self.idle.borrow().len())
+    }
+}

@@ -1,0 +1,169 @@
+//! PHP objects that own a Rust value.
+
+use std::ffi::c_void;
+use std::ptr::NonNull;
+
+use crate::call::Raise;
+use crate::engine::ClassEntry;
+use crate::sys;
+use crate::value::Value;
+
+/// A Rust value that lives behind PHP objects.
+///
+/// Methods get `&Self`, and a wait inside one lets others get it, too: state belongs into cells.
+pub trait Native: 'static {
+    /// The class, for messages.
+    const NAME: &'static str;
+    /// A static of the implementing type's own: its address tells the type behind an object.
+    fn tag() -> &'static u8;
+}
+
+/// Implements [`Native`] for a type.
+#[macro_export]
+macro_rules! native {
+    ($type:ty, $name:literal) => {
+        impl $crate::object::Native for $type {
+            const NAME: &'static str = $name;
+            fn tag() -> &'static u8 {
+                // A mutable static has an address of its own; equal constants may share theirs.
+                static TAG: std::sync::atomic::AtomicU8 = std::sync::atomic::AtomicU8::new(0);
+                // SAFETY: only the address is used.
+                unsafe { &*TAG.as_ptr() }
+            }
+        }
+    };
+}
+
+/// # Safety
+/// `object` is a live object of a class registered as native.
+pub(crate) unsafe fn attach<T: Native>(object: NonNull<sys::zend_object>, payload: T) -> bool {
+    unsafe fn drop_payload<T>(payload: *mut c_void) {
+        // SAFETY: made by Box::into_raw for this T below.
+        drop(unsafe { Box::from_raw(payload.cast::<T>()) });
+    }
+    unsafe extern "C" fn free<T>(payload: *mut c_void) {
+        let dropped = std::panic::catch_unwind(|| {
+            // SAFETY: Zend frees an object once.
+            unsafe { drop_payload::<T>(payload) }
+        });
+        if dropped.is_err() {
+            eprintln!("apus: a panic while freeing {} was contained", std::any::type_name::<T>());
+        }
+    }
+    // SAFETY: as promised by the caller.
+    unsafe {
+        let native = sys::apus_object_of(object.as_ptr());
+        if !(*native).payload.is_null() {
+            return false;
+        }
+        (*native).type_ = std::ptr::from_ref(T::tag()).cast();
+        (*native).drop = Some(free::<T>);
+        (*native).payload = Box::into_raw(Box::new(payload)).cast();
+    }
+    true
+}
+
+/// The Rust value behind `object`; `None` before construction.
+///
+/// # Safety
+/// `object` is of a class registered as native, and stays alive for `'a`.
+pub unsafe fn payload<'a, T: Native>(object: NonNull<sys::zend_object>) -> Option<&'a T> {
+    // SAFETY: as promised; the tag shows that the payload is a T.
+    unsafe {
+        let native = sys::apus_object_of(object.as_ptr());
+        let same = std::ptr::eq((*native).type_, std::ptr::from_ref(T::tag()).cast());
+        (same && !(*native).payload.is_null()).then(|| &*(*native).payload.cast::<T>())
+    }
+}
+
+/// A reference to a PHP object.
+pub struct Object(NonNull<sys::zend_object>);
+
+impl Object {
+    /// A new object of a native class with its Rust value; no constructor runs.
+    pub fn new<T: Native>(class: ClassEntry, payload: T) -> Result<Self, Raise> {
+        let this = Self::plain(class)?;
+        // SAFETY: just made, of a native class.
+        unsafe { attach(this.0, payload) };
+        Ok(this)
+    }
+
+    /// A new object; no constructor runs.
+    pub fn plain(class: ClassEntry) -> Result<Self, Raise> {
+        // SAFETY: a registered class; NULL tells a bailout.
+        NonNull::new(unsafe { sys::apus_object_new(class.as_ptr()) }).map(Self).ok_or(Raise::Bailed)
+    }
+
+    /// A new reference to a live object.
+    ///
+    /// # Safety
+    /// `object` is alive.
+    pub unsafe fn share_raw(object: NonNull<sys::zend_object>) -> Self {
+        // SAFETY: as promised.
+        unsafe { sys::apus_object_addref(object.as_ptr()) };
+        Self(object)
+    }
+
+    /// The raw object, alive as long as self.
+    pub fn as_raw(&self) -> NonNull<sys::zend_object> {
+        self.0
+    }
+
+    /// Another reference.
+    #[must_use]
+    pub fn share(&self) -> Self {
+        // SAFETY: alive as long as self.
+        unsafe { Self::share_raw(self.0) }
+    }
+
+    /// The Rust value behind it.
+    pub fn payload<T: Native>(&self) -> Option<&T> {
+        // SAFETY: alive as long as the borrow of self; only native objects are asked.
+        unsafe { payload(self.0) }
+    }
+
+    /// Writes declared property number `slot`, which must not hold anything yet.
+    pub fn init_slot(&self, slot: u32, value: Value) {
+        // SAFETY: the class declares this slot; a fresh one holds nothing that needs a release.
+        unsafe { value.move_into(sys::apus_object_slot(self.0.as_ptr(), slot)) };
+    }
+
+    /// Another reference to what declared property number `slot` holds.
+    pub fn slot(&self, slot: u32) -> Value {
+        // SAFETY: the class declares this slot, which holds an initialised value.
+        unsafe { Value::copy_of(sys::apus_object_slot(self.0.as_ptr(), slot)) }
+    }
+
+    /// Overwrites declared property number `slot`.
+    pub fn set_slot(&self, slot: u32, value: Value) {
+        // SAFETY: the class declares this slot; the old value is taken out first and released last.
+        unsafe {
+            let slot = sys::apus_object_slot(self.0.as_ptr(), slot);
+            let old = Value::copy_of(slot);
+            sys::apus_zval_release(slot);
+            value.move_into(slot);
+            drop(old);
+        }
+    }
+
+    /// Writes a property by name.
+    pub fn set(&self, name: &str, value: &Value) {
+        // SAFETY: alive; the value is copied by Zend.
+        unsafe { sys::apus_object_update(self.0.as_ptr(), name.as_ptr().cast(), name.len(), value.as_ptr()) };
+    }
+}
+
+impl Drop for Object {
+    fn drop(&mut self) {
+        // SAFETY: gives back the reference that self owns.
+        unsafe { sys::apus_object_release(self.0.as_ptr()) };
+    }
+}
+
+impl From<Object> for Value {
+    fn from(object: Object) -> Self {
+        let object = std::mem::ManuallyDrop::new(object);
+        // SAFETY: the reference moves into the value.
+        unsafe { Value::from_object(object.0) }
+    }
+}

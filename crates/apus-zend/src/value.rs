@@ -1,0 +1,379 @@
+//! PHP values that Rust owns.
+
+use std::mem::ManuallyDrop;
+use std::ptr::NonNull;
+
+use crate::call::Raise;
+use crate::sys;
+
+const UNDEF: u32 = sys::IS_UNDEF;
+
+/// One reference to a PHP value; dropped, it gives the reference back (a destructor may run).
+#[repr(transparent)]
+pub struct Value(sys::zval);
+
+impl Value {
+    /// `null`.
+    pub fn null() -> Self {
+        Self::of_type(sys::IS_NULL)
+    }
+
+    /// No value at all, as an unset slot holds.
+    pub fn undef() -> Self {
+        Self::of_type(UNDEF)
+    }
+
+    fn of_type(kind: u32) -> Self {
+        // SAFETY: a zval is plain data; all zeroes is IS_UNDEF, and types without payload need only their tag.
+        let mut zval: sys::zval = unsafe { std::mem::zeroed() };
+        zval.u1.type_info = kind;
+        Self(zval)
+    }
+
+    /// A boolean.
+    pub fn bool(value: bool) -> Self {
+        Self::of_type(if value { sys::IS_TRUE } else { sys::IS_FALSE })
+    }
+
+    /// An integer.
+    pub fn int(value: i64) -> Self {
+        let mut this = Self::of_type(sys::IS_LONG);
+        this.0.value.lval = value;
+        this
+    }
+
+    /// A float.
+    pub fn float(value: f64) -> Self {
+        let mut this = Self::of_type(sys::IS_DOUBLE);
+        this.0.value.dval = value;
+        this
+    }
+
+    /// A string with these bytes.
+    pub fn string(bytes: &[u8]) -> Result<Self, Raise> {
+        PhpString::new(bytes).map(Self::from)
+    }
+
+    /// Takes over one reference to an object.
+    ///
+    /// # Safety
+    /// `object` is alive and the caller owns the reference that it gives away.
+    pub unsafe fn from_object(object: NonNull<sys::zend_object>) -> Self {
+        let mut this = Self::of_type(sys::APUS_IS_OBJECT_EX);
+        this.0.value.obj = object.as_ptr();
+        this
+    }
+
+    /// A new reference to the value behind `zval` (references are followed).
+    ///
+    /// # Safety
+    /// `zval` points to an initialised zval.
+    pub unsafe fn copy_of(zval: *mut sys::zval) -> Self {
+        let mut this = Self::undef();
+        // SAFETY: both are valid zvals; `this` held nothing.
+        unsafe { sys::apus_zval_copy(&raw mut this.0, zval) };
+        this
+    }
+
+    /// Another reference to the same value.
+    #[must_use]
+    pub fn share(&self) -> Self {
+        // SAFETY: self holds an initialised zval, which copying does not change but for its count.
+        unsafe { Self::copy_of((&raw const self.0).cast_mut()) }
+    }
+
+    /// Writes the value into a zval that holds nothing, giving it the reference.
+    ///
+    /// # Safety
+    /// `slot` is writable and holds nothing that needs a release.
+    pub unsafe fn move_into(self, slot: *mut sys::zval) {
+        let this = ManuallyDrop::new(self);
+        // SAFETY: as promised by the caller; the reference moves, `this` is not dropped.
+        unsafe { slot.write(this.0) };
+    }
+
+    /// The raw value, still owned by `self`.
+    pub fn as_ptr(&self) -> *mut sys::zval {
+        (&raw const self.0).cast_mut()
+    }
+
+    /// What it is.
+    pub fn view(&self) -> View<'_> {
+        // SAFETY: the zval is initialised and lives as long as the borrow of self.
+        unsafe { View::of(self.as_ptr()) }
+    }
+}
+
+impl Drop for Value {
+    fn drop(&mut self) {
+        // SAFETY: the zval is ours; a bailout inside is caught by the shim and reported to `call::enter`.
+        unsafe { sys::apus_zval_release(&raw mut self.0) };
+    }
+}
+
+impl From<PhpString> for Value {
+    fn from(string: PhpString) -> Self {
+        let string = ManuallyDrop::new(string);
+        // SAFETY: alive, as `string` owns a reference to it.
+        let interned = unsafe { (*string.0.as_ptr()).gc.u.type_info } & sys::APUS_STR_INTERNED != 0;
+        let mut this = Self::of_type(if interned { sys::IS_STRING } else { sys::APUS_IS_STRING_EX });
+        this.0.value.str_ = string.0.as_ptr();
+        this
+    }
+}
+
+impl From<Array> for Value {
+    fn from(array: Array) -> Self {
+        let array = ManuallyDrop::new(array);
+        let mut this = Self::of_type(sys::APUS_IS_ARRAY_EX);
+        this.0.value.arr = array.0.as_ptr();
+        this
+    }
+}
+
+/// A look at a PHP value without taking a reference.
+#[derive(Clone, Copy)]
+pub enum View<'a> {
+    /// `null`, or unset.
+    Null,
+    /// A boolean.
+    Bool(bool),
+    /// An integer.
+    Int(i64),
+    /// A float.
+    Float(f64),
+    /// The bytes of a string.
+    Str(&'a [u8]),
+    /// An array.
+    Array(ArrayView<'a>),
+    /// An object.
+    Object(NonNull<sys::zend_object>),
+    /// Anything else (a resource).
+    Other,
+}
+
+impl View<'_> {
+    /// # Safety
+    /// `zval` is initialised and outlives `'a` unchanged.
+    pub unsafe fn of(zval: *mut sys::zval) -> Self {
+        // SAFETY: as promised; each union member is read only under its own tag.
+        unsafe {
+            match u32::from((*zval).u1.v.type_) {
+                sys::IS_UNDEF | sys::IS_NULL => Self::Null,
+                sys::IS_FALSE => Self::Bool(false),
+                sys::IS_TRUE => Self::Bool(true),
+                sys::IS_LONG => Self::Int((*zval).value.lval),
+                sys::IS_DOUBLE => Self::Float((*zval).value.dval),
+                sys::IS_STRING => Self::Str(bytes_of((*zval).value.str_)),
+                sys::IS_ARRAY => Self::Array(ArrayView::of((*zval).value.arr)),
+                sys::IS_OBJECT => NonNull::new((*zval).value.obj).map_or(Self::Other, Self::Object),
+                sys::IS_REFERENCE => Self::of(&raw mut (*(*zval).value.ref_).val),
+                _ => Self::Other,
+            }
+        }
+    }
+}
+
+unsafe fn bytes_of<'a>(string: *mut sys::zend_string) -> &'a [u8] {
+    // SAFETY: the caller passes a live string; its bytes follow the header.
+    unsafe { std::slice::from_raw_parts((&raw const (*string).val).cast::<u8>(), (*string).len) }
+}
+
+/// One reference to a PHP string.
+pub struct PhpString(NonNull<sys::zend_string>);
+
+impl PhpString {
+    /// A string with these bytes.
+    pub fn new(bytes: &[u8]) -> Result<Self, Raise> {
+        // SAFETY: pointer and length come from one slice; NULL tells a bailout.
+        let string = unsafe { sys::apus_string_new(bytes.as_ptr().cast(), bytes.len()) };
+        NonNull::new(string).map(Self).ok_or(Raise::Bailed)
+    }
+
+    /// Takes over one reference.
+    ///
+    /// # Safety
+    /// `string` is alive and the caller owns the reference that it gives away.
+    pub unsafe fn from_raw(string: NonNull<sys::zend_string>) -> Self {
+        Self(string)
+    }
+
+    /// Its bytes.
+    pub fn as_bytes(&self) -> &[u8] {
+        // SAFETY: alive as long as self, which owns a reference.
+        unsafe { bytes_of(self.0.as_ptr()) }
+    }
+
+    /// Its text, with anything that is not UTF-8 replaced.
+    pub fn to_text(&self) -> String {
+        String::from_utf8_lossy(self.as_bytes()).into_owned()
+    }
+}
+
+impl Drop for PhpString {
+    fn drop(&mut self) {
+        // SAFETY: gives back the one reference that self owns.
+        unsafe { sys::apus_string_release(self.0.as_ptr()) };
+    }
+}
+
+/// A PHP array under construction, with one owner.
+pub struct Array(NonNull<sys::zend_array>);
+
+pub(crate) fn check(status: sys::apus_status) -> Result<(), Raise> {
+    match status {
+        sys::apus_status_APUS_OK => Ok(()),
+        sys::apus_status_APUS_THREW => Err(Raise::Thrown),
+        _ => Err(Raise::Bailed),
+    }
+}
+
+impl Array {
+    /// An empty array with room for `size` elements.
+    pub fn new(size: usize) -> Result<Self, Raise> {
+        // SAFETY: allocation only; NULL tells a bailout.
+        let array = unsafe { sys::apus_array_new(u32::try_from(size).unwrap_or(8)) };
+        NonNull::new(array).map(Self).ok_or(Raise::Bailed)
+    }
+
+    /// `$array[$key] = $bytes`.
+    pub fn set_str(&mut self, key: &[u8], bytes: &[u8]) -> Result<(), Raise> {
+        // SAFETY: self is the only owner; the slices outlive the call, which copies them.
+        check(unsafe {
+            sys::apus_array_add_str(self.0.as_ptr(), key.as_ptr().cast(), key.len(), bytes.as_ptr().cast(), bytes.len())
+        })
+    }
+
+    /// `$array[$key] = $value`.
+    pub fn set_int(&mut self, key: &[u8], value: i64) -> Result<(), Raise> {
+        self.set(key, Value::int(value))
+    }
+
+    /// `$array[$key] = $value`.
+    pub fn set(&mut self, key: &[u8], value: Value) -> Result<(), Raise> {
+        let mut value = ManuallyDrop::new(value);
+        // SAFETY: self is the only owner; the array takes the value's reference.
+        check(unsafe {
+            sys::apus_array_add_zval(self.0.as_ptr(), key.as_ptr().cast(), key.len(), &raw mut value.0)
+        })
+    }
+
+    /// `$array[$index] = $value`.
+    pub fn set_index(&mut self, index: u64, value: Value) -> Result<(), Raise> {
+        let mut value = ManuallyDrop::new(value);
+        // SAFETY: as in `set`.
+        check(unsafe { sys::apus_array_set_index(self.0.as_ptr(), index, &raw mut value.0) })
+    }
+
+    /// `$array[] = $value`.
+    pub fn push(&mut self, value: Value) -> Result<(), Raise> {
+        let mut value = ManuallyDrop::new(value);
+        // SAFETY: as in `set`.
+        check(unsafe { sys::apus_array_push(self.0.as_ptr(), &raw mut value.0) })
+    }
+
+    /// A look at it.
+    pub fn view(&self) -> ArrayView<'_> {
+        // SAFETY: alive and unchanged as long as self is borrowed.
+        unsafe { ArrayView::of(self.0.as_ptr()) }
+    }
+
+    /// Puts one value where PHP would put a form variable of that name.
+    pub fn register(array: &Value, name: &[u8], value: Value) -> Result<(), Raise> {
+        let mut name: Vec<u8> = name.iter().copied().take_while(|&b| b != 0).collect();
+        name.push(0);
+        let mut value = ManuallyDrop::new(value);
+        // SAFETY: `name` ends in NUL; the array has one owner; the value's reference moves.
+        check(unsafe { sys::apus_register_value(name.as_ptr().cast(), &raw mut value.0, array.as_ptr()) })
+    }
+
+    /// Puts form variables where PHP would: `a[b][]=1` nests, dots in names become underscores.
+    pub fn of_variables<'a>(pairs: impl Iterator<Item = (&'a [u8], &'a [u8])>) -> Result<Value, Raise> {
+        let array = Value::from(Self::new(8)?);
+        let mut name = Vec::with_capacity(64);
+        for (key, bytes) in pairs {
+            name.clear();
+            name.extend(key.iter().take_while(|&&b| b != 0));
+            name.push(0);
+            // SAFETY: `name` ends in NUL; the bytes are copied; the array has one owner.
+            check(unsafe {
+                sys::apus_register_variable(name.as_ptr().cast(), bytes.as_ptr().cast(), bytes.len(), array.as_ptr())
+            })?;
+        }
+        Ok(array)
+    }
+}
+
+impl Drop for Array {
+    fn drop(&mut self) {
+        let mut value = ManuallyDrop::new(Value::of_type(sys::APUS_IS_ARRAY_EX));
+        value.0.value.arr = self.0.as_ptr();
+        drop(ManuallyDrop::into_inner(value));
+    }
+}
+
+/// A look into an array.
+#[derive(Clone, Copy)]
+pub struct ArrayView<'a> {
+    array: NonNull<sys::zend_array>,
+    life: std::marker::PhantomData<&'a ()>,
+}
+
+/// A key of a PHP array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Key<'a> {
+    /// A string key.
+    Str(&'a [u8]),
+    /// An integer key.
+    Index(u64),
+}
+
+impl<'a> ArrayView<'a> {
+    /// # Safety
+    /// `array` is a live array that stays alive and unchanged for `'a`.
+    pub unsafe fn of(array: *mut sys::zend_array) -> Self {
+        // SAFETY: a live array is not at address 0.
+        Self { array: unsafe { NonNull::new_unchecked(array) }, life: std::marker::PhantomData }
+    }
+
+    /// How many elements it has.
+    pub fn len(self) -> usize {
+        // SAFETY: alive for 'a.
+        unsafe { sys::apus_array_count(self.array.as_ptr()) as usize }
+    }
+
+    /// Whether it has none.
+    pub fn is_empty(self) -> bool {
+        self.len() == 0
+    }
+
+    /// The element under a string key.
+    pub fn get(self, key: &str) -> Option<View<'a>> {
+        // SAFETY: alive for 'a; the key is read during the call only.
+        let found = unsafe { sys::apus_array_find(self.array.as_ptr(), key.as_ptr().cast(), key.len()) };
+        // SAFETY: an element lives as long as its unchanged array.
+        (!found.is_null()).then(|| unsafe { View::of(found) })
+    }
+
+    /// Its elements in order: key, raw value.
+    pub fn iter(self) -> impl Iterator<Item = (Key<'a>, *mut sys::zval)> {
+        let mut pos = 0;
+        std::iter::from_fn(move || {
+            let mut key: *mut sys::zend_string = std::ptr::null_mut();
+            let mut index: sys::zend_ulong = 0;
+            let mut value: *mut sys::zval = std::ptr::null_mut();
+            // SAFETY: the array is alive and unchanged for 'a; the out pointers are local.
+            let more = unsafe {
+                sys::apus_array_next(
+                    self.array.as_ptr(),
+                    &raw mut pos,
+                    &raw mut key,
+                    &raw mut index,
+                    &raw mut value,
+                )
+            };
+            // SAFETY: a key lives as long as its array.
+            more.then(|| (if key.is_null() { Key::Index(index) } else { Key::Str(unsafe { bytes_of(key) }) }, value))
+        })
+    }
+}

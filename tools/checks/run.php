@@ -1,0 +1,32 @@
+<?php
+
+declare(strict_types=1);
+
+// The rules of the tree, and the tests of the checks themselves: php -n tools/checks/run.php
+
+namespace Apus\Tools;
+
+require __DIR__ . '/arrows.php';
+require __DIR__ . '/sources.php';
+require __DIR__ . '/tests.php';
+
+$root = dirname(__DIR__, 2);
+chdir($root);
+
+$checks = test_arrows() + test_sources() + [
+    'arrows between crates' => arrows(cargo_metadata()),
+    'file sizes' => too_long(tracked_sources($root), 600),
+    'unfinished work' => unfinished(tracked_sources($root)),
+    'unsafe code only in its rooms' => unsafe_outside(tracked_sources($root)),
+];
+
+$failed = 0;
+foreach ($checks as $name => $complaints) {
+    echo $complaints === [] ? 'ok      ' : 'FAILED  ', $name, "\n";
+    foreach ($complaints as $complaint) {
+        echo '        ', $complaint, "\n";
+    }
+    $failed += $complaints === [] ? 0 : 1;
+}
+echo count($checks) - $failed, ' passed, ', $failed, " failed\n";
+exit($failed === 0 ? 0 : 1);

@@ -1,0 +1,87 @@
+<?php
+
+declare(strict_types=1);
+
+// Rules that hold for every source file.
+
+namespace Apus\Tools;
+
+const KINDS = ['rs', 'php', 'phpt', 'inc', 'c', 'h', 'py', 'sh', 'js', 'html', 'go', 'md'];
+/** Written by programs. */
+const GENERATED = ['php/apus.stub.php', 'docs/options.md', 'bench/results/'];
+/** Where `unsafe` may stand; a folder ends with a slash. In apus-coro only the slot that a waiting frame lends its task. */
+const UNSAFE_ROOMS = [
+    'crates/apus-zend/', 'crates/apus-php/', 'crates/apus-process/', 'crates/apus-net/src/sys.rs', 'crates/apus-coro/src/task.rs',
+    'fuzz/', 'bench/', 'tests/',
+];
+
+/** @return array<string, string> path below the root => text, of every source file that git knows or would add */
+function tracked_sources(string $root): array
+{
+    $list = shell_exec('git -C ' . escapeshellarg($root) . ' ls-files --cached --others --exclude-standard -z') ?? '';
+    $sources = [];
+    foreach (explode("\0", $list) as $path) {
+        $kind = pathinfo($path, PATHINFO_EXTENSION);
+        if ($path !== '' && in_array($kind, KINDS, true) && !starts_with_any($path, GENERATED) && is_file("$root/$path")) {
+            $sources[$path] = (string) file_get_contents("$root/$path");
+        }
+    }
+    return $sources;
+}
+
+function starts_with_any(string $path, array $prefixes): bool
+{
+    foreach ($prefixes as $prefix) {
+        if (str_starts_with($path, $prefix)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/** @return list<string> */
+function too_long(array $sources, int $most): array
+{
+    $complaints = $sources === [] ? ['no source file was found'] : [];
+    foreach ($sources as $path => $text) {
+        $lines = substr_count($text, "\n");
+        if ($lines > $most && !str_ends_with($path, '.md')) {
+            $complaints[] = "$path has $lines lines; $most are the most";
+        }
+    }
+    return $complaints;
+}
+
+/** @return list<string> */
+function unfinished(array $sources): array
+{
+    // Put together so that this file does not complain of itself.
+    $words = implode('|', ['TO' . 'DO', 'FIX' . 'ME', 'X' . 'XX', 'todo' . '!', 'unimplemented' . '!']);
+    $pattern = "~\b(?:$words)(?!\w)~";
+    $complaints = [];
+    foreach ($sources as $path => $text) {
+        foreach (explode("\n", $text) as $index => $line) {
+            if (preg_match($pattern, $line, $match) === 1) {
+                $complaints[] = sprintf('%s:%d says %s', $path, $index + 1, trim($match[0]));
+            }
+        }
+    }
+    return $complaints;
+}
+
+/** @return list<string> */
+function unsafe_outside(array $sources): array
+{
+    $complaints = [];
+    foreach ($sources as $path => $text) {
+        if (!str_ends_with($path, '.rs') || starts_with_any($path, UNSAFE_ROOMS)) {
+            continue;
+        }
+        foreach (explode("\n", $text) as $index => $line) {
+            if (preg_match('~^[^/"]*\bunsafe\b\s*(?:\{|fn|impl|extern|trait)~', $line) === 1) {
+                $complaints[] = sprintf('%s:%d holds unsafe code', $path, $index + 1);
+            }
+        }
+    }
+    return $complaints;
+}

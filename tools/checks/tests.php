@@ -1,0 +1,82 @@
+<?php
+
+declare(strict_types=1);
+
+// The checks, checked: each must complain of what it is for, and of nothing else.
+
+namespace Apus\Tools;
+
+/** Metadata of a workspace with these edges; an edge to a foreign crate makes that crate, too. */
+function metadata(array $edges): array
+{
+    $packages = [];
+    $nodes = [];
+    foreach ($edges as $name => $others) {
+        foreach ([$name, ...$others] as $package) {
+            $packages[$package] ??= ['id' => "$package#1", 'name' => $package, 'dependencies' => []];
+            $nodes[$package] ??= ['id' => "$package#1", 'deps' => []];
+        }
+        foreach ($others as $other) {
+            $packages[$name]['dependencies'][] = ['name' => $other, 'kind' => null];
+            $nodes[$name]['deps'][] = ['pkg' => "$other#1", 'dep_kinds' => [['kind' => null]]];
+        }
+    }
+    $ours = array_filter(array_keys($packages), static fn (string $name): bool => str_starts_with($name, 'apus-'));
+    return [
+        'packages' => array_values($packages),
+        'workspace_members' => array_values(array_map(static fn (string $name): string => "$name#1", $ours)),
+        'resolve' => ['nodes' => array_values($nodes)],
+    ];
+}
+
+/** @return list<string> a complaint when the values differ */
+function expect(mixed $wanted, mixed $got): array
+{
+    return $wanted === $got ? [] : ['expected ' . json_encode($wanted) . ', got ' . json_encode($got)];
+}
+
+/** @return array<string, list<string>> */
+function test_arrows(): array
+{
+    $development = metadata(['apus-process' => [], 'tokio' => []]);
+    $development['resolve']['nodes'][0]['deps'][] = ['pkg' => 'tokio#1', 'dep_kinds' => [['kind' => 'dev']]];
+    return [
+        'arrows: the allowed ones pass' => expect([], arrows(metadata([
+            'apus-net' => ['apus-proto', 'apus-options', 'tokio'],
+            'apus-php' => ['apus-net', 'apus-zend', 'apus-coro', 'apus-process', 'apus-options'],
+        ]))),
+        'arrows: net must not know zend' => expect(['apus-net must not know apus-zend'], arrows(metadata(['apus-net' => ['apus-zend']]))),
+        'arrows: coro and zend do not know each other' => expect(
+            ['apus-coro must not know apus-zend', 'apus-zend must not know apus-coro'],
+            arrows(metadata(['apus-coro' => ['apus-zend'], 'apus-zend' => ['apus-coro']])),
+        ),
+        'arrows: zend must not reach tokio through another crate' => expect(
+            ['apus-zend -> helper -> tokio: apus-zend must not reach tokio'],
+            arrows(metadata(['apus-zend' => ['helper'], 'helper' => ['tokio']])),
+        ),
+        'arrows: a test may use tokio' => expect([], arrows($development)),
+        'arrows: a new crate must be decided on' => expect(1, count(arrows(metadata(['apus-new' => []])))),
+        'arrows: silence of cargo is no success' => expect(true, arrows(['packages' => [], 'workspace_members' => []]) !== []),
+    ];
+}
+
+/** @return array<string, list<string>> */
+function test_sources(): array
+{
+    $unfinished = ['a.rs' => "fn a() {\n    // TO" . "DO: more\n}\n"];
+    return [
+        'sizes: the limit itself is allowed' => expect([], too_long(['a.rs' => str_repeat("x\n", 3)], 3)),
+        'sizes: one line more is not' => expect(1, count(too_long(['a.rs' => str_repeat("x\n", 4)], 3))),
+        'sizes: prose may be long' => expect([], too_long(['a.md' => str_repeat("x\n", 4)], 3)),
+        'words: unfinished work is named with its line' => expect(['a.rs:2 says TO' . 'DO'], unfinished($unfinished)),
+        'words: parts of words are not meant' => expect([], unfinished(['a.rs' => "method_todos(FIX" . "MEN)\n"])),
+        'unsafe: refused outside its rooms' => expect(
+            ['crates/apus-coro/src/a.rs:1 holds unsafe code'],
+            unsafe_outside(['crates/apus-coro/src/a.rs' => "let x = unsafe { y() };\n"]),
+        ),
+        'unsafe: allowed in them, and in words' => expect([], unsafe_outside([
+            'crates/apus-zend/src/a.rs' => "unsafe { y() }\n",
+            'crates/apus-coro/src/a.rs' => "#![forbid(unsafe_code)]\n// unsafe { is a word here\n",
+        ])),
+    ];
+}
