@@ -6,6 +6,9 @@ PORT    ?= 8080
 PREFIX  ?= /usr/local
 TARGET  := $(or $(CARGO_TARGET_DIR),$(CURDIR)/target)
 RELEASE := $(TARGET)/release
+COMPLETIONS_BASH := bash-completion/completions
+COMPLETIONS_ZSH  := zsh/site-functions
+COMPLETIONS_FISH := fish/vendor_completions.d
 # A cargo that rustup installed for this user is found even where no profile was read.
 export PATH := $(PATH):$(HOME)/.cargo/bin
 
@@ -49,10 +52,16 @@ fmt: cargo ## format the Rust sources
 install: build ## install apus and apus.so under PREFIX
 	install -D -m 755 $(RELEASE)/apus $(DESTDIR)$(PREFIX)/bin/apus
 	install -D -m 644 $(RELEASE)/libapus.so $(DESTDIR)$(PREFIX)/lib/apus/apus.so
+	@install -d $(addprefix $(DESTDIR)$(PREFIX)/share/,$(COMPLETIONS_BASH) $(COMPLETIONS_ZSH) $(COMPLETIONS_FISH))
+	@$(RELEASE)/apus completions bash > $(DESTDIR)$(PREFIX)/share/$(COMPLETIONS_BASH)/apus
+	@$(RELEASE)/apus completions zsh > $(DESTDIR)$(PREFIX)/share/$(COMPLETIONS_ZSH)/_apus
+	@$(RELEASE)/apus completions fish > $(DESTDIR)$(PREFIX)/share/$(COMPLETIONS_FISH)/apus.fish
 	@echo "apus finds its module by itself; for plain php: php -d extension=$(PREFIX)/lib/apus/apus.so"
 
 uninstall: ## remove what install put under PREFIX
 	rm -f $(DESTDIR)$(PREFIX)/bin/apus $(DESTDIR)$(PREFIX)/lib/apus/apus.so
+	rm -f $(DESTDIR)$(PREFIX)/share/$(COMPLETIONS_BASH)/apus $(DESTDIR)$(PREFIX)/share/$(COMPLETIONS_ZSH)/_apus
+	rm -f $(DESTDIR)$(PREFIX)/share/$(COMPLETIONS_FISH)/apus.fish
 	-rmdir $(DESTDIR)$(PREFIX)/lib/apus
 
 clean: ## remove what was built

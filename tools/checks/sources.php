@@ -15,17 +15,22 @@ const UNSAFE_ROOMS = [
     'fuzz/', 'bench/', 'tests/',
 ];
 
-/** @return array<string, string> path below the root => text, of every source file that git knows or would add */
-function tracked_sources(string $root): array
+/** Folders of what was built or fetched, wherever they stand. */
+const NOT_SOURCES = ['.git', 'target', 'node_modules', 'build', 'corpus', 'artifacts', '__pycache__'];
+
+/** @return array<string, string> path below the root => text, of every source file */
+function sources(string $root): array
 {
-    $list = shell_exec('git -C ' . escapeshellarg($root) . ' ls-files --cached --others --exclude-standard -z') ?? '';
+    $folders = new \RecursiveDirectoryIterator($root, \FilesystemIterator::SKIP_DOTS);
+    $wanted = static fn (\SplFileInfo $file): bool => !($file->isDir() && in_array($file->getFilename(), NOT_SOURCES, true));
     $sources = [];
-    foreach (explode("\0", $list) as $path) {
-        $kind = pathinfo($path, PATHINFO_EXTENSION);
-        if ($path !== '' && in_array($kind, KINDS, true) && !starts_with_any($path, GENERATED) && is_file("$root/$path")) {
+    foreach (new \RecursiveIteratorIterator(new \RecursiveCallbackFilterIterator($folders, $wanted)) as $file) {
+        $path = substr($file->getPathname(), strlen($root) + 1);
+        if (in_array($file->getExtension(), KINDS, true) && !starts_with_any($path, GENERATED) && $file->isFile()) {
             $sources[$path] = (string) file_get_contents("$root/$path");
         }
     }
+    ksort($sources);
     return $sources;
 }
 

@@ -8,9 +8,9 @@ use std::pin::pin;
 use std::rc::Rc;
 use std::task::{Poll, Waker};
 
+use crate::Switch;
 use crate::task::{Cancel, Drive, State, Task, TaskId, Wait};
 use crate::watch::SliceClock;
-use crate::Switch;
 
 /// Ids are counted, so they are their own hash.
 #[derive(Default)]
@@ -88,6 +88,7 @@ pub struct Engine<S: Switch> {
     idle_waker: RefCell<Option<Waker>>,
     stuck: Cell<bool>,
     interrupted: Cell<bool>,
+    interrupt_waker: RefCell<Option<Waker>>,
     blocked_limit_ms: Cell<u64>,
 }
 
@@ -107,6 +108,7 @@ impl<S: Switch> Engine<S> {
             idle_waker: RefCell::new(None),
             stuck: Cell::new(false),
             interrupted: Cell::new(false),
+            interrupt_waker: RefCell::new(None),
             blocked_limit_ms: Cell::new(u64::MAX),
         })
     }
@@ -257,15 +259,19 @@ impl<S: Switch> Engine<S> {
         true
     }
 
-    /// Enters every waiting task with a cancellation, until none is left or `rounds` are over.
+    /// Enters every waiting task with a cancellation, oldest first, and ends those that have not run, until none is left or `rounds` are over.
     /// Returns how many are left: they wait again and again, and are leaked.
     pub fn drain(&self, cancel: Cancel, rounds: usize) -> usize {
         for _ in 0..rounds {
-            let waiting: Vec<_> = self.tasks.borrow().values().cloned().collect();
-            for task in &waiting {
-                if task.state.get() == State::Waiting {
-                    task.cancel.set(Some(cancel));
-                    self.run(task);
+            for task in self.ids().into_iter().filter_map(|id| self.find(id)) {
+                match task.state.get() {
+                    State::Waiting => {
+                        task.cancel.set(Some(cancel));
+                        self.run(&task);
+                    }
+                    // It has not begun, and is not to.
+                    State::New => self.end(&task),
+                    State::Running | State::Ended => {}
                 }
             }
             if self.tasks.borrow().is_empty() {
@@ -330,6 +336,9 @@ impl<S: Switch> Engine<S> {
     pub fn interrupt(&self) {
         self.interrupted.set(true);
         self.wake_idle();
+        if let Some(waker) = self.interrupt_waker.borrow_mut().take() {
+            waker.wake();
+        }
     }
 
     /// Resolves at the next [`Engine::interrupt`].
@@ -339,7 +348,7 @@ impl<S: Switch> Engine<S> {
             if engine.interrupted.replace(false) {
                 return Poll::Ready(());
             }
-            *engine.idle_waker.borrow_mut() = Some(cx.waker().clone());
+            *engine.interrupt_waker.borrow_mut() = Some(cx.waker().clone());
             Poll::Pending
         })
     }

@@ -37,8 +37,13 @@ const fn plain(
 }
 
 /// The base of all.
-pub(crate) static EXCEPTION: Class =
-    plain("Apus\\Exception", "RuntimeException", "Base of every exception that Apus throws.\n@since 0.1.0", &[], entry!());
+pub(crate) static EXCEPTION: Class = plain(
+    "Apus\\Exception",
+    "RuntimeException",
+    "Base of every exception that Apus throws.\n@since 0.1.0",
+    &[],
+    entry!(),
+);
 
 /// Misuse of coroutines.
 pub(crate) static COROUTINE: Class = plain(
@@ -57,8 +62,16 @@ pub(crate) static COROUTINE: Class = plain(
             doc: "The running code cannot be suspended: the cycle collector runs a destructor, or PHP shuts down.",
         },
         Constant { name: "TOO_MANY", value: Const::Int(3), doc: "The limit `max_coroutine` is reached." },
-        Constant { name: "NO_MEMORY", value: Const::Int(4), doc: "The system gave no memory for a coroutine's C stack." },
-        Constant { name: "NESTED_RUN", value: Const::Int(5), doc: "run() or Scheduler::start() was called inside a coroutine." },
+        Constant {
+            name: "NO_MEMORY",
+            value: Const::Int(4),
+            doc: "The system gave no memory for a coroutine's C stack.",
+        },
+        Constant {
+            name: "NESTED_RUN",
+            value: Const::Int(5),
+            doc: "run() or Scheduler::start() was called inside a coroutine.",
+        },
     ],
     entry!(),
 );
@@ -87,11 +100,23 @@ pub(crate) static SERVER: Class = plain(
     "Apus\\Exception",
     "A server could not do what was asked; the code tells why.\n@since 0.1.0",
     &[
-        Constant { name: "BIND", value: Const::Int(101), doc: "An address could not be bound; the message names it and the reason." },
-        Constant { name: "OPTION", value: Const::Int(102), doc: "A setting is unknown, unsupported, or out of its limits." },
+        Constant {
+            name: "BIND",
+            value: Const::Int(101),
+            doc: "An address could not be bound; the message names it and the reason.",
+        },
+        Constant {
+            name: "OPTION",
+            value: Const::Int(102),
+            doc: "A setting is unknown, unsupported, or out of its limits.",
+        },
         Constant { name: "EVENT", value: Const::Int(103), doc: "on() was given an event that does not exist." },
         Constant { name: "STATE", value: Const::Int(104), doc: "The server is not in the state that the call needs." },
-        Constant { name: "PROCESS", value: Const::Int(105), doc: "A process could not be made, or a signal not be sent." },
+        Constant {
+            name: "PROCESS",
+            value: Const::Int(105),
+            doc: "A process could not be made, or a signal not be sent.",
+        },
     ],
     entry!(),
 );
@@ -104,8 +129,16 @@ pub(crate) static HTTP: Class = plain(
     &[
         Constant { name: "ENDED", value: Const::Int(201), doc: "The response is complete already." },
         Constant { name: "HEADERS_SENT", value: Const::Int(202), doc: "The head has left; it cannot be changed." },
-        Constant { name: "INVALID_HEADER", value: Const::Int(203), doc: "A header name or value holds bytes that RFC 9110 section 5 forbids." },
-        Constant { name: "INVALID_COOKIE", value: Const::Int(204), doc: "A cookie name, value or attribute holds bytes that RFC 6265 forbids." },
+        Constant {
+            name: "INVALID_HEADER",
+            value: Const::Int(203),
+            doc: "A header name or value holds bytes that RFC 9110 section 5 forbids.",
+        },
+        Constant {
+            name: "INVALID_COOKIE",
+            value: Const::Int(204),
+            doc: "A cookie name, value or attribute holds bytes that RFC 6265 forbids.",
+        },
         Constant { name: "INVALID_STATUS", value: Const::Int(205), doc: "A status code must lie between 100 and 999." },
         Constant { name: "FILE", value: Const::Int(206), doc: "A file could not be opened or read." },
         Constant { name: "BODY", value: Const::Int(207), doc: "The request body broke off or broke the protocol." },

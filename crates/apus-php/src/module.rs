@@ -16,6 +16,7 @@ pub(crate) fn classes() -> impl Iterator<Item = &'static Class> {
 
 /// Where PHP finds the module.
 #[unsafe(no_mangle)]
+#[expect(unreachable_pub, reason = "found by its name in the shared object, not by a path")]
 pub extern "C" fn get_module() -> *mut sys::zend_module_entry {
     entry(env!("CARGO_PKG_VERSION"), Hooks { startup, shutdown, activate, deactivate, info })
 }

@@ -5,8 +5,8 @@ use std::future::Future;
 use std::ptr::NonNull;
 use std::rc::Rc;
 
-use apus_options::Settings;
 use apus_coro::{Cancel, Drive, Engine, Idle, Switch, Task, TaskId};
+use apus_options::Settings;
 use apus_zend::engine::{Thrown, ThrownKind};
 use apus_zend::fiber::{Fiber, Job, Pool, Ran};
 use apus_zend::object::Object;
@@ -101,18 +101,24 @@ impl Switch for PhpSwitch {
     fn ended(&self, task: &Task<Self>) {
         let coro = task.data();
         let ran = coro.fiber.ran();
-        coro.bailed.set(ran == Ran::Bailed);
         self.pool.give_back(coro.fiber);
         // SAFETY: the job's stack is gone, nobody else touches it.
         let job = unsafe { &mut *coro.job.as_ptr() };
-        let outcome = match (ran, job.take_exception()) {
+        let thrown = job.take_exception();
+        // Some versions of PHP unwind after the memory limit as after exit(), having reported the fatal error.
+        let exits = thrown.as_ref().is_some_and(|t| t.kind() == ThrownKind::Exit);
+        coro.bailed.set(ran == Ran::Bailed || (exits && engine::after_fatal()));
+        let outcome = match (ran, thrown) {
+            _ if coro.bailed() => Outcome::Gone,
+            // One that was ended before it ran has no result.
+            (Ran::Returned, _) if task.switches() == 0 => Outcome::Gone,
             (Ran::Returned, _) => Outcome::Returned(job.take_result()),
             (Ran::Threw, Some(thrown)) => Outcome::Threw(thrown),
             (Ran::Bailed | Ran::Threw, _) => Outcome::Gone,
         };
         drop(coro.context.take());
         if let Some(state) = State::existing() {
-            state.settle(coro, ran, outcome);
+            state.settle(coro, outcome);
         }
     }
 
@@ -214,7 +220,9 @@ impl State {
             return Err(exception::throw(
                 &COROUTINE,
                 "TOO_MANY",
-                &format!("{limit} coroutines exist, which is the limit: raise max_coroutine, or bound what starts them"),
+                &format!(
+                    "{limit} coroutines exist, which is the limit: raise max_coroutine, or bound what starts them"
+                ),
             ));
         }
         let Some(fiber) = self.engine.switch().pool.take() else {
@@ -228,7 +236,14 @@ impl State {
         let job = NonNull::from(Box::leak(Job::new(callable, args)));
         // SAFETY: the fiber is idle; the job stays in its box until `Coro` drops it, after the fiber has run it.
         unsafe { fiber.assign(&mut *job.as_ptr()) };
-        let coro = Coro { fiber, job, context: RefCell::new(None), outcome, bailed: Cell::new(false), started: std::time::Instant::now() };
+        let coro = Coro {
+            fiber,
+            job,
+            context: RefCell::new(None),
+            outcome,
+            bailed: Cell::new(false),
+            started: std::time::Instant::now(),
+        };
         Ok(self.engine.create(coro))
     }
 
@@ -245,15 +260,17 @@ impl State {
         if let Some(drive) = drive {
             self.spawn(drive);
         }
-        if self.mode.get() == Mode::Script && matches!(&*self.stop.borrow(), Some(Stop::Fatal)) {
-            return Err(Raise::Bailed);
+        match &*self.stop.borrow() {
+            Some(Stop::Fatal) if self.mode.get() == Mode::Script => Err(Raise::Bailed),
+            // exit() ends the script from here, too.
+            Some(Stop::Exit) => Err(engine::throw_exit(engine::exit_status())),
+            _ => Ok(task.id()),
         }
-        Ok(task.id())
     }
 
     /// What a task left behind goes to who wants it, or is reported.
-    fn settle(&self, coro: &Coro, ran: Ran, outcome: Outcome) {
-        if ran == Ran::Bailed {
+    fn settle(&self, coro: &Coro, outcome: Outcome) {
+        if coro.bailed() {
             self.faulted.set(true);
             self.stop_with(Stop::Fatal);
         }
@@ -266,7 +283,9 @@ impl State {
             (Some(receive), Outcome::Threw(_)) if unwound || exited => receive(Outcome::Gone),
             (Some(receive), outcome) => receive(outcome),
             // A coroutine that was cancelled and let itself be ended has done what was asked: no error.
-            (None, Outcome::Threw(thrown)) if !unwound && !exited && !thrown.is(CANCELED.get()) => self.uncaught(thrown),
+            (None, Outcome::Threw(thrown)) if !unwound && !exited && !thrown.is(CANCELED.get()) => {
+                self.uncaught(thrown)
+            }
             (None, _) => {}
         }
     }

@@ -105,7 +105,12 @@ impl Call {
         self.raw(index).map_or_else(Value::null, |zval| unsafe { Value::copy_of(zval) })
     }
 
-    fn convert(&self, index: usize, kind: sys::apus_arg_kind, nullable: bool) -> Result<Option<sys::apus_arg_value>, Raise> {
+    fn convert(
+        &self,
+        index: usize,
+        kind: sys::apus_arg_kind,
+        nullable: bool,
+    ) -> Result<Option<sys::apus_arg_value>, Raise> {
         if index >= self.count() {
             return Ok(None);
         }
@@ -113,9 +118,8 @@ impl Call {
         // SAFETY: a union of plain data, which the shim fills when it reports success and not null.
         let mut out: sys::apus_arg_value = unsafe { std::mem::zeroed() };
         // SAFETY: the index is below the argument count; out pointers are local.
-        let ok = unsafe {
-            sys::apus_arg_convert(self.ex, index as u32, kind, nullable, &raw mut is_null, &raw mut out)
-        };
+        let ok =
+            unsafe { sys::apus_arg_convert(self.ex, index as u32, kind, nullable, &raw mut is_null, &raw mut out) };
         match (ok, is_null) {
             (false, _) => Err(Raise::Thrown),
             (true, true) => Ok(None),

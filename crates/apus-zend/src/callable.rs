@@ -37,7 +37,12 @@ impl Callable {
         let ret = Value::undef();
         // SAFETY: `Value` is a transparent zval; the shim neither keeps nor frees the arguments.
         check(unsafe {
-            sys::apus_call((&raw const self.0).cast_mut(), ret.as_ptr(), args.len() as u32, args.as_ptr().cast_mut().cast())
+            sys::apus_call(
+                (&raw const self.0).cast_mut(),
+                ret.as_ptr(),
+                args.len() as u32,
+                args.as_ptr().cast_mut().cast(),
+            )
         })?;
         Ok(ret)
     }

@@ -261,8 +261,10 @@ fn qualify(decl: &str) -> String {
     let mut out = String::with_capacity(decl.len() + 8);
     let mut previous = ' ';
     for (at, c) in decl.char_indices() {
-        let starts = c.is_ascii_uppercase() && !previous.is_alphanumeric() && !matches!(previous, '\\' | '_' | '$' | '\'');
-        let class = starts && decl[at..].split(|c: char| !c.is_alphanumeric() && c != '\\').next().is_some_and(is_class);
+        let starts =
+            c.is_ascii_uppercase() && !previous.is_alphanumeric() && !matches!(previous, '\\' | '_' | '$' | '\'');
+        let class =
+            starts && decl[at..].split(|c: char| !c.is_alphanumeric() && c != '\\').next().is_some_and(is_class);
         if class {
             out.push('\\');
         }

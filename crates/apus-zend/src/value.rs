@@ -253,9 +253,7 @@ impl Array {
     pub fn set(&mut self, key: &[u8], value: Value) -> Result<(), Raise> {
         let mut value = ManuallyDrop::new(value);
         // SAFETY: self is the only owner; the array takes the value's reference.
-        check(unsafe {
-            sys::apus_array_add_zval(self.0.as_ptr(), key.as_ptr().cast(), key.len(), &raw mut value.0)
-        })
+        check(unsafe { sys::apus_array_add_zval(self.0.as_ptr(), key.as_ptr().cast(), key.len(), &raw mut value.0) })
     }
 
     /// `$array[$index] = $value`.
@@ -364,13 +362,7 @@ impl<'a> ArrayView<'a> {
             let mut value: *mut sys::zval = std::ptr::null_mut();
             // SAFETY: the array is alive and unchanged for 'a; the out pointers are local.
             let more = unsafe {
-                sys::apus_array_next(
-                    self.array.as_ptr(),
-                    &raw mut pos,
-                    &raw mut key,
-                    &raw mut index,
-                    &raw mut value,
-                )
+                sys::apus_array_next(self.array.as_ptr(), &raw mut pos, &raw mut key, &raw mut index, &raw mut value)
             };
             // SAFETY: a key lives as long as its array.
             more.then(|| (if key.is_null() { Key::Index(index) } else { Key::Str(unsafe { bytes_of(key) }) }, value))

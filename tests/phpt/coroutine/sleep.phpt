@@ -58,7 +58,7 @@ bool(true)
 2.1
 1.2
 2.2
-Apus\Coroutine::sleep(): Argument #1 ($seconds) must be 0 or more seconds, -1 given
+Apus\Coroutine::sleep(): Argument #1 ($seconds) must be 0 or more seconds, -1.0 given
 Apus\Coroutine::sleep(): Argument #1 ($seconds) must be 0 or more seconds, -0.001 given
 Apus\Coroutine::sleep(): Argument #1 ($seconds) must be 0 or more seconds, %s given
 Apus\Coroutine::sleep(): Argument #1 ($seconds) must be 0 or more seconds, %s given

@@ -41,7 +41,6 @@ pub(crate) fn close_after(conn: &Conn, head: &ResponseHead, answer: Answer) -> b
         || !exchange.persist.get()
         || answer.body == BodyOut::UntilClose
         || exchange.unread.get() == UnreadBody::Large
-        || conn.eof.get()
         || conn.port.control.is_draining()
 }
 

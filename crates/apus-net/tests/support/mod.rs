@@ -105,12 +105,12 @@ impl Server {
     }
 
     /// Asks the server again and again, each time through its event loop, until `fact` holds.
-    pub fn until(&self, fact: impl Fn(&Rc<Control>) -> bool + Send + Sync + 'static) {
-        let fact = Arc::new(fact);
+    pub fn until(&self, fact: impl Fn(&Rc<Control>) -> bool + Send + 'static) {
+        let fact = Arc::new(Mutex::new(fact));
         let start = std::time::Instant::now();
         loop {
             let fact = Arc::clone(&fact);
-            if self.with(move |control| fact(control)) {
+            if self.with(move |control| fact.lock().unwrap()(control)) {
                 return;
             }
             assert!(start.elapsed() < PATIENCE, "never happened");

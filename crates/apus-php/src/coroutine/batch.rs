@@ -174,7 +174,9 @@ pub(super) fn join_call(call: &Call) -> Result<(), Raise> {
     let state = State::get()?;
     let me = state.engine.current_id();
     if ids.contains(&me) {
-        return Err(call.value_error(0, &format!("must not hold the running coroutine, {me}: it cannot wait for itself")));
+        return Err(
+            call.value_error(0, &format!("must not hold the running coroutine, {me}: it cannot wait for itself"))
+        );
     }
     call.ret(join(&state, &ids, seconds, "Coroutine::join()")?)
 }

@@ -49,10 +49,9 @@ impl Response {
     }
 
     fn responder(&self) -> Result<Responder, Raise> {
-        self.responder
-            .borrow()
-            .clone()
-            .ok_or_else(|| exception::throw(&HTTP, "DETACHED", "this response was detached and answers nothing any more"))
+        self.responder.borrow().clone().ok_or_else(|| {
+            exception::throw(&HTTP, "DETACHED", "this response was detached and answers nothing any more")
+        })
     }
 
     /// Whether the head can still be changed.
@@ -89,7 +88,9 @@ fn succeeded<T>(result: Result<T, SendError>) -> bool {
     match result {
         Ok(_) => true,
         Err(SendError::Length) => {
-            engine::warning("the body does not have the length that its Content-Length announced; the connection is cut");
+            engine::warning(
+                "the body does not have the length that its Content-Length announced; the connection is cut",
+            );
             false
         }
         Err(_) => false,
@@ -423,7 +424,10 @@ const METHODS: &[Method] = &[
     },
     Method {
         decl: "public function cookie(string $name, string $value = '', int $expires = 0, string $path = '/', string $domain = '', bool $secure = false, bool $httponly = false, string $samesite = '', string $priority = '', bool $partitioned = false): bool",
-        doc: const_format::concatcp!("Sets a cookie; the value is percent-encoded (RFC 6265). An empty value deletes it.\n", COOKIE_DOC),
+        doc: const_format::concatcp!(
+            "Sets a cookie; the value is percent-encoded (RFC 6265). An empty value deletes it.\n",
+            COOKIE_DOC
+        ),
         handler: Some(handler!(cookie_encoded)),
     },
     Method {

@@ -140,4 +140,3 @@ impl App for PhpApp {
         self.notify(self.on_close.as_ref(), conn);
     }
 }
-

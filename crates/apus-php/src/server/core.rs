@@ -168,9 +168,10 @@ impl ServerCore {
     }
 
     pub(super) fn worker(&self, what: &str) -> Result<Rc<Worker>, Raise> {
-        self.worker.borrow().clone().ok_or_else(|| {
-            exception::throw(&SERVER, "STATE", &format!("{what} works inside a worker, after start()"))
-        })
+        self.worker
+            .borrow()
+            .clone()
+            .ok_or_else(|| exception::throw(&SERVER, "STATE", &format!("{what} works inside a worker, after start()")))
     }
 }
 

@@ -148,9 +148,7 @@ fn order(core: &ServerCore, ask: Ask, signal: i32, what: &str) -> Result<bool, R
         Phase::Worker => Ok(core.worker(what)?.ask(ask)),
         // The master hears its own signals when the callback has returned.
         Phase::Master => Ok(super::class::signal_self(signal)),
-        Phase::New | Phase::Over => {
-            Err(exception::throw(&SERVER, "STATE", &format!("{what} needs a running server")))
-        }
+        Phase::New | Phase::Over => Err(exception::throw(&SERVER, "STATE", &format!("{what} needs a running server"))),
     }
 }
 

@@ -36,8 +36,16 @@ fn set_control(control: Option<Rc<Control>>) {
 
 /// `Apus\SOCK_TCP` and its like.
 pub(crate) static CONSTANTS: &[Constant] = &[
-    Constant { name: "Apus\\BASE", value: Const::Int(1), doc: "Server mode. Apus has one process model; both modes mean it." },
-    Constant { name: "Apus\\PROCESS", value: Const::Int(2), doc: "Server mode. Apus has one process model; both modes mean it." },
+    Constant {
+        name: "Apus\\BASE",
+        value: Const::Int(1),
+        doc: "Server mode. Apus has one process model; both modes mean it.",
+    },
+    Constant {
+        name: "Apus\\PROCESS",
+        value: Const::Int(2),
+        doc: "Server mode. Apus has one process model; both modes mean it.",
+    },
     Constant { name: "Apus\\SOCK_TCP", value: Const::Int(address::SOCK_TCP), doc: "A TCP port on an IPv4 address." },
     Constant { name: "Apus\\SOCK_TCP6", value: Const::Int(address::SOCK_TCP6), doc: "A TCP port on an IPv6 address." },
     Constant {

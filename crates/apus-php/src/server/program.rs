@@ -105,8 +105,7 @@ fn script() -> PathBuf {
 
 /// `Server::start()`: returns in the master when the server has stopped; a worker's script ends here.
 pub(super) fn start(core: &Rc<ServerCore>, server: Object) -> Result<(), Raise> {
-    let listeners: Vec<_> =
-        core.ports.borrow().iter().filter_map(|port| port.listener.borrow_mut().take()).collect();
+    let listeners: Vec<_> = core.ports.borrow().iter().filter_map(|port| port.listener.borrow_mut().take()).collect();
     let settings = core.settings.borrow().clone();
     for (port, listener) in core.ports.borrow().iter().zip(&listeners) {
         let options = apus_process::BindOptions::from(&port.settings(&settings)?);
@@ -115,8 +114,11 @@ pub(super) fn start(core: &Rc<ServerCore>, server: Object) -> Result<(), Raise> 
     // An event loop does not survive fork(): whatever used one before is over.
     State::tear_down();
     let script = script();
-    let config =
-        apus_process::Config { title: settings.process_title.clone(), script: script.clone(), settings: Rc::new(settings) };
+    let config = apus_process::Config {
+        title: settings.process_title.clone(),
+        script: script.clone(),
+        settings: Rc::new(settings),
+    };
     core.phase.set(Phase::Master);
     worker::keep_listeners(&listeners);
     let mut program = PhpProgram { core: Rc::clone(core), server, script };

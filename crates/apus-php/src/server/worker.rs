@@ -189,7 +189,10 @@ impl Running {
         loop {
             self.state.engine.interrupted().await;
             if self.state.faulted.get() {
-                log::error(format_args!("worker {} met a fatal error: it finishes its requests and is replaced", self.worker.id));
+                log::error(format_args!(
+                    "worker {} met a fatal error: it finishes its requests and is replaced",
+                    self.worker.id
+                ));
                 self.worker.faulted();
                 self.control.drain();
                 return;

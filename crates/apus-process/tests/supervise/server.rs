@@ -3,13 +3,15 @@
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
@@ -33,6 +35,9 @@ pub(crate) fn server(settings: &str) -> Start {
     let name = format!("apus-supervise-{}-{}", std::process::id(), NUMBER.fetch_add(1, Relaxed));
     let directory = std::env::temp_dir().join(name);
     fs::create_dir_all(&directory).unwrap();
+    // Workers of another user write there, too.
+    fs::write(directory.join("events"), "").unwrap();
+    fs::set_permissions(directory.join("events"), fs::Permissions::from_mode(0o666)).unwrap();
     Start { directory, settings: settings.to_owned(), listen: "127.0.0.1:0".to_owned(), passed: None, env: Vec::new() }
 }
 
@@ -104,6 +109,9 @@ pub(crate) struct Server {
 
 impl Server {
     pub(crate) fn wait_ready(mut self) -> Self {
+        let deadline = PollTimeout::try_from(DEADLINE).unwrap();
+        let mut fds = [PollFd::new(self.ready.get_ref().as_fd(), PollFlags::POLLIN)];
+        assert_eq!(poll(&mut fds, deadline), Ok(1), "not ready in time");
         let mut line = String::new();
         self.ready.read_line(&mut line).unwrap();
         let line: Value =

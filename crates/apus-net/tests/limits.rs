@@ -1,0 +1,227 @@
+//! Deadlines and bounds, with a clock that the tests move.
+
+mod support;
+
+use std::io::Read;
+use std::net::TcpStream;
+use std::sync::mpsc;
+use std::time::Duration;
+
+use apus_net::{BodyError, Config, Request, Responder, ResponseHead, SendError, WriteState};
+use support::{Client, Server, hello};
+
+const SECOND: Duration = Duration::from_secs(1);
+
+fn config() -> Config {
+    Config {
+        header_timeout: 10_000,
+        body_timeout: 5_000,
+        min_rate: 100,
+        keepalive_timeout: 20_000,
+        send_timeout: 30_000,
+        ..Config::default()
+    }
+}
+
+#[test]
+fn a_dripping_head_is_cut_by_its_whole_deadline() {
+    let server = Server::start(config(), hello);
+    let mut client = server.client();
+    let mut read = 0;
+    let head = "GET / HTTP/1.1\r\nHost: x\r\nA: b\r\n";
+    for (second, byte) in head.bytes().enumerate().take(10) {
+        client.send([byte]);
+        read += 1;
+        server.until_read(read);
+        if second < 9 {
+            server.advance(SECOND);
+        }
+    }
+    assert_eq!(server.with(|c| c.connections()), 1, "nine seconds are allowed");
+    server.advance(SECOND);
+    assert_eq!(client.answer().status, 408);
+    client.assert_closed();
+}
+
+#[test]
+fn a_connection_without_a_request_is_closed_without_a_word() {
+    let server = Server::start(config(), hello);
+    let mut client = server.client();
+    server.until_connections(1);
+    server.advance(9 * SECOND);
+    assert_eq!(server.with(|c| c.connections()), 1);
+    server.advance(SECOND);
+    client.assert_closed();
+}
+
+#[test]
+fn an_idle_connection_is_closed_after_its_keep_alive_time() {
+    let server = Server::start(config(), hello);
+    let mut client = server.client();
+    for _ in 0..3 {
+        assert_eq!(client.get("/").status, 200);
+        server.advance(19 * SECOND);
+    }
+    assert_eq!(client.get("/").status, 200);
+    server.advance(20 * SECOND);
+    client.assert_closed();
+}
+
+#[test]
+fn keep_alive_can_be_off() {
+    let server = Server::start(Config { keepalive_timeout: 0, ..config() }, hello);
+    let mut client = server.client();
+    assert_eq!(client.get("/").header("connection"), Some("close"));
+    client.assert_closed();
+}
+
+#[test]
+fn a_slow_body_is_cut_by_its_minimum_rate() {
+    let server = Server::start(config(), hello);
+    let mut client = server.client();
+    let head = "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n";
+    client.send(head);
+    server.until_read(head.len());
+    // 600 bytes in 5 seconds are enough, 400 are not.
+    client.send([0; 600]);
+    server.until_read(head.len() + 600);
+    server.advance(5 * SECOND);
+    client.send([0; 400]);
+    server.until_read(head.len() + 1000);
+    server.advance(4 * SECOND);
+    assert_eq!(server.with(|c| c.counters().refused.get()), 0);
+    server.advance(SECOND);
+    assert_eq!(client.answer().status, 408);
+    client.stream.shutdown(std::net::Shutdown::Write).unwrap();
+    client.assert_closed();
+}
+
+#[test]
+fn a_slow_streamed_body_is_an_error_for_its_reader_only_while_it_reads() {
+    let (tx, rx) = mpsc::channel();
+    let (go, wait) = tokio::sync::oneshot::channel::<()>();
+    let wait = std::sync::Mutex::new(Some(wait));
+    let server = Server::start(Config { stream_body: true, ..config() }, move |request: Request, r: Responder| {
+        let (tx, wait) = (tx.clone(), wait.lock().unwrap().take().unwrap());
+        async move {
+            tx.send(None).unwrap();
+            wait.await.unwrap();
+            tx.send(Some(request.body().read_chunk(10).await)).unwrap();
+            r.end(&ResponseHead::new(408), b"").unwrap();
+        }
+    });
+    let mut client = server.client();
+    client.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n");
+    assert_eq!(rx.recv().unwrap(), None);
+    server.advance(100 * SECOND);
+    go.send(()).unwrap();
+    // The reader waits for the socket when the clock's window has begun: the job runs after its poll.
+    server.with(|_| ());
+    server.with(|_| ());
+    server.advance(6 * SECOND);
+    assert_eq!(rx.recv().unwrap(), Some(Err(BodyError::TooSlow)));
+    assert_eq!(client.answer().header("connection"), Some("close"));
+}
+
+/// A client whose kernel takes little.
+fn small_reader(server: &Server) -> Client {
+    let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
+    socket.set_recv_buffer_size(4096).unwrap();
+    socket.connect(&server.addr.into()).unwrap();
+    Client::new(TcpStream::from(socket))
+}
+
+#[test]
+fn a_slow_reader_meets_a_bounded_buffer_and_a_deadline() {
+    const BOUND: usize = 100_000;
+    const PIECE: usize = 10_000;
+    let (tx, rx) = mpsc::channel();
+    let server = Server::start(Config { max_output: BOUND, ..config() }, move |_: Request, r: Responder| {
+        let tx = tx.clone();
+        async move {
+            let head = ResponseHead::new(200);
+            let mut most = 0;
+            loop {
+                match r.write(&head, &[b'x'; PIECE]) {
+                    Ok(WriteState::Sent) => {}
+                    Ok(WriteState::Buffered(waiting)) => most = most.max(waiting),
+                    Err(SendError::Full) => break,
+                    Err(error) => panic!("{error}"),
+                }
+            }
+            tx.send((most, None)).unwrap();
+            let waited = r.writable().await;
+            tx.send((0, Some(waited))).unwrap();
+        }
+    });
+    let mut client = small_reader(&server);
+    client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+    let (most, _) = rx.recv().unwrap();
+    assert!((BOUND..BOUND + PIECE + 100).contains(&most), "{most}");
+    server.advance(SECOND);
+    server.advance(29 * SECOND);
+    assert_eq!(server.with(|c| c.connections()), 1);
+    server.advance(SECOND);
+    assert_eq!(rx.recv().unwrap().1, Some(Err(SendError::Closed)));
+    server.until_connections(0);
+}
+
+#[test]
+fn a_reader_that_takes_enough_is_not_cut() {
+    let server = Server::start(Config { min_rate: 10, ..config() }, async |_: Request, r: Responder| {
+        r.end(&ResponseHead::new(200), &vec![b'x'; 8_000_000]).unwrap();
+    });
+    let mut client = small_reader(&server);
+    client.send("GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+    server.until(|c| c.counters().answers.get() == 1);
+    let mut piece = vec![0; 100_000];
+    for _ in 0..20 {
+        server.advance(SECOND);
+        client.stream.read_exact(&mut piece).unwrap();
+        server.advance(29 * SECOND);
+    }
+    assert_eq!(server.with(|c| c.connections()), 1, "ten minutes, and still fed");
+    let rest = client.rest();
+    assert!(rest.len() > 8_000_000 - 2_000_001, "{}", rest.len());
+}
+
+#[test]
+fn writers_go_on_when_the_reader_does() {
+    let server = Server::start(Config { max_output: 50_000, ..config() }, async |_: Request, r: Responder| {
+        let head = ResponseHead::new(200);
+        for _ in 0..1000 {
+            if let WriteState::Buffered(waiting) = r.write(&head, &[b'y'; 10_000]).unwrap() {
+                assert!(waiting < 70_000);
+                r.writable().await.unwrap();
+            }
+        }
+        r.finish(&head, &[]).unwrap();
+    });
+    let mut client = small_reader(&server);
+    let answer = client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n").answer();
+    assert_eq!(answer.body.len(), 10_000_000);
+}
+
+#[test]
+fn a_client_that_lingers_is_cut() {
+    let server = Server::start(config(), hello);
+    let mut client = server.client();
+    assert_eq!(client.send("nonsense\r\n\r\n").answer().status, 400);
+    server.advance(4 * SECOND);
+    assert_eq!(server.with(|c| c.connections()), 1);
+    server.advance(SECOND);
+    server.until_connections(0);
+}
+
+#[test]
+fn connections_beyond_the_limit_wait_in_the_queue() {
+    let server = Server::start(Config { max_connections: 2, ..config() }, hello);
+    let mut first = server.client();
+    let mut second = server.client();
+    assert_eq!((first.get("/").status, second.get("/").status), (200, 200));
+    let mut third = server.client();
+    third.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+    assert_eq!(server.with(|c| (c.connections(), c.counters().accepted.get())), (2, 2));
+    drop(first);
+    assert_eq!(third.answer().status, 200);
+}
