@@ -18,6 +18,7 @@ $checks = test_arrows() + test_sources() + [
     'arrows between crates' => arrows(cargo_metadata()),
     'file sizes' => too_long($sources, 600),
     'unfinished work' => unfinished($sources),
+    'links between documents' => dead_links($sources, static fn (string $path): bool => file_exists($path)),
     'unsafe code only in its rooms' => unsafe_outside($sources),
 ];
 

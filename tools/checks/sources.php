@@ -90,3 +90,25 @@ function unsafe_outside(array $sources): array
     }
     return $complaints;
 }
+
+/** @return list<string> links of Markdown files to files that are not there; $exists tells, given a path below the root */
+function dead_links(array $sources, callable $exists): array
+{
+    $complaints = [];
+    foreach ($sources as $path => $text) {
+        if (!str_ends_with($path, '.md')) {
+            continue;
+        }
+        preg_match_all('~\]\((?![a-z]+:|#)([^)#\s]+)~', $text, $matches);
+        foreach ($matches[1] as $link) {
+            $parts = [];
+            foreach (explode('/', dirname($path) . '/' . $link) as $part) {
+                $part === '..' ? array_pop($parts) : ($part === '.' ?: $parts[] = $part);
+            }
+            if (!$exists(implode('/', $parts))) {
+                $complaints[] = "$path links to $link, which is not there";
+            }
+        }
+    }
+    return $complaints;
+}

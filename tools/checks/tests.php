@@ -70,6 +70,10 @@ function test_sources(): array
         'sizes: prose may be long' => expect([], too_long(['a.md' => str_repeat("x\n", 4)], 3)),
         'words: unfinished work is named with its line' => expect(['a.rs:2 says TO' . 'DO'], unfinished($unfinished)),
         'words: parts of words are not meant' => expect([], unfinished(['a.rs' => "method_todos(FIX" . "MEN)\n"])),
+        'links: a dead one is named' => expect(
+            ['docs/a.md links to ../c.md, which is not there'],
+            dead_links(['docs/a.md' => '[b](b.md#x) [c](../c.md) [d](https://d/)'], static fn (string $file): bool => $file === 'docs/b.md'),
+        ),
         'unsafe: refused outside its rooms' => expect(
             ['crates/apus-coro/src/a.rs:1 holds unsafe code'],
             unsafe_outside(['crates/apus-coro/src/a.rs' => "let x = unsafe { y() };\n"]),

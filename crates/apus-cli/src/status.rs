@@ -140,12 +140,13 @@ fn table(status: &Status, rate: Option<f64>) -> String {
     rows.extend(status.workers.iter().map(worker_row));
     out.push('\n');
     out.push_str(&columns(&rows));
-    if status.totals.crashes > 0 {
-        let _ = writeln!(out, "\n{} worker processes crashed; the log says why", grouped(status.totals.crashes));
-    }
-    let blocked = status.totals.loop_blocked;
-    if blocked > 0 {
-        let _ = writeln!(out, "\nPHP blocked an event loop {} times; the log names where", grouped(blocked));
+    let totals = &status.totals;
+    for (count, what) in
+        [(totals.crashes, "worker processes that crashed"), (totals.loop_blocked, "times PHP blocked an event loop")]
+    {
+        if count > 0 {
+            let _ = writeln!(out, "\n{what}: {}; see the log", grouped(count));
+        }
     }
     out
 }

@@ -9,6 +9,8 @@ use std::process::{Child, Command, Output};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 
+use rustix::process::{Pid, Signal, kill_process};
+
 /// A test's own runtime directory; the command looks there for servers. Short, because a Unix socket's path is.
 struct Runtime(PathBuf);
 
@@ -94,7 +96,7 @@ fn obedient(command: &str, script: &Path, pid: u32) -> String {
             ) + "\n"
         }
         "stop" | "stop now" => {
-            let _ = Command::new("kill").arg(pid.to_string()).status();
+            let _ = Pid::from_raw(pid.cast_signed()).map(|pid| kill_process(pid, Signal::TERM));
             "{\"ok\":true}\n".into()
         }
         "reload wait" => "{\"ok\":true}\n".into(),

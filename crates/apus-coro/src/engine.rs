@@ -10,7 +10,7 @@ use std::task::{Poll, Waker};
 
 use crate::Switch;
 use crate::task::{Cancel, Drive, State, Task, TaskId, Wait};
-use crate::watch::SliceClock;
+use crate::watch::coarse_now;
 
 /// Ids are counted, so they are their own hash.
 #[derive(Default)]
@@ -159,9 +159,10 @@ impl<S: Switch> Engine<S> {
         self.switches.set(self.switches.get() + 1);
         let before = self.current.replace(Some(Rc::clone(task)));
         let limit = self.blocked_limit_ms.get();
-        let clock = (limit != u64::MAX).then(SliceClock::start);
+        let start = (limit != u64::MAX).then(coarse_now);
         let waiting = self.switch.enter(task);
-        if let Some(took) = clock.map(|c| c.elapsed_ms()).filter(|&ms| ms >= limit) {
+        let took = start.map_or(0, |start| coarse_now().saturating_sub(start).as_millis() as u64);
+        if took >= limit {
             self.blocked.set(self.blocked.get() + 1);
             self.switch.blocked(task, took);
         }

@@ -16,8 +16,7 @@ pub(crate) struct Clock {
 
 impl Clock {
     pub(crate) fn new() -> Self {
-        let clock =
-            Self { start: Instant::now(), now: Cell::new(0), seconds: Cell::new(0), manual: Cell::new(false) };
+        let clock = Self { start: Instant::now(), now: Cell::new(0), seconds: Cell::new(0), manual: Cell::new(false) };
         clock.refresh();
         clock
     }

@@ -103,7 +103,8 @@ fn open<A: App>(app: &Rc<A>, socket: Socket, addr: &SockAddr, port: &Rc<Port>) -
         last_request_at: now.into(),
         requests: 0.into(),
         open: true.into(),
-        gone: Default::default(),
+        gone: false.into(),
+        peer_ip: std::cell::OnceCell::new(),
     });
     let conn = Rc::new(Conn::new(info, Rc::clone(port), io));
     control.opened(&conn);

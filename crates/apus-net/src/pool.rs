@@ -17,6 +17,7 @@ const KEEP: usize = 128;
 const SCRATCH: usize = 64 * 1024;
 
 #[derive(Default)]
+#[allow(clippy::vec_box, reason = "a request moves as one pointer, and its box is what is kept")]
 pub(crate) struct Pool {
     read: RefCell<Vec<Vec<u8>>>,
     out: RefCell<Vec<Vec<u8>>>,
@@ -55,6 +56,7 @@ impl Pool {
     }
 
     #[inline]
+    #[allow(clippy::unnecessary_box_returns, reason = "the box is what is kept")]
     pub(crate) fn request(&self) -> Box<Inner> {
         self.requests.borrow_mut().pop().unwrap_or_default()
     }

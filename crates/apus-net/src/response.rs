@@ -17,6 +17,7 @@ const COPY: usize = 16 * 1024;
 /// Head of an answer. `lines` and `reason` are sent as they are: whoever fills them has validated them
 /// ([`apus_proto::http1::response::is_field_name`], [`is_field_value`](apus_proto::http1::response::is_field_value)).
 #[derive(Debug, Clone, Default)]
+#[allow(clippy::struct_excessive_bools, reason = "each tells of one field line")]
 pub struct ResponseHead {
     /// The status code, 200..=999; anything else is sent as 500.
     pub status: u16,
@@ -124,7 +125,7 @@ impl Responder {
     /// Whether the client is known to have left: it sent EOF or reset the connection. (A client that only shut down its
     /// sending direction looks the same; `end` still answers it.)
     pub fn peer_gone(&self) -> bool {
-        self.conn.eof.get() || self.conn.broken.get()
+        self.conn.info.is_gone()
     }
 
     /// Ready when the client is known to have left.
@@ -397,7 +398,10 @@ impl Drop for Responder {
 
 impl std::fmt::Debug for Responder {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Responder").field("conn", &self.conn.info.id).field("ended", &self.is_ended()).finish()
+        f.debug_struct("Responder")
+            .field("conn", &self.conn.info.id)
+            .field("ended", &self.is_ended())
+            .finish_non_exhaustive()
     }
 }
 
@@ -408,7 +412,7 @@ impl Future for Gone {
     type Output = ();
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        if self.0.eof.get() || self.0.broken.get() {
+        if self.0.info.is_gone() {
             return Poll::Ready(());
         }
         self.0.gone.register(cx.waker());

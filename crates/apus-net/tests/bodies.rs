@@ -38,7 +38,9 @@ fn large_bodies_of_known_length_arrive_whole() {
     let mut writer = client.stream.try_clone().unwrap();
     let sent = body.clone();
     let writing = std::thread::spawn(move || {
-        writer.write_all(format!("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: {}\r\n\r\n", sent.len()).as_bytes()).unwrap();
+        writer
+            .write_all(format!("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: {}\r\n\r\n", sent.len()).as_bytes())
+            .unwrap();
         writer.write_all(&sent).unwrap();
         writer.write_all(b"GET /next HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
     });
@@ -85,7 +87,9 @@ fn bodies_beyond_the_limit_are_refused() {
 #[test]
 fn malformed_chunks_and_short_bodies_are_refused() {
     let server = Server::start(Config::default(), hello);
-    for (body, status) in [("xyz\r\n", 400), ("3\r\nabcd\r\n", 400), ("-1\r\n", 400), ("1\r\na\r\n0\r\nContent-Length: 1\r\n\r\n", 400)] {
+    for (body, status) in
+        [("xyz\r\n", 400), ("3\r\nabcd\r\n", 400), ("-1\r\n", 400), ("1\r\na\r\n0\r\nContent-Length: 1\r\n\r\n", 400)]
+    {
         let mut client = server.client();
         client.send(format!("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n{body}"));
         assert_eq!(client.answer().status, status, "{body}");

@@ -33,29 +33,36 @@ fn an_answer_has_the_fields_it_needs_once() {
 
 #[test]
 fn fields_of_the_program_replace_the_servers() {
-    let server = Server::start(Config { server_header: String::new(), ..Config::default() }, async |_: Request, r: Responder| {
-        let mut head = ResponseHead::new(299);
-        head.reason = Some(b"Fine".to_vec());
-        head.push_field(b"Date", b"today");
-        head.push_field(b"Content-Type", b"text/plain");
-        (head.has_date, head.has_content_type) = (true, true);
-        r.end(&head, b"x").unwrap();
-    });
+    let server = Server::start(
+        Config { server_header: String::new(), ..Config::default() },
+        async |_: Request, r: Responder| {
+            let mut head = ResponseHead::new(299);
+            head.reason = Some(b"Fine".to_vec());
+            head.push_field(b"Date", b"today");
+            head.push_field(b"Content-Type", b"text/plain");
+            (head.has_date, head.has_content_type) = (true, true);
+            r.end(&head, b"x").unwrap();
+        },
+    );
     let answer = server.client().get("/");
-    assert_eq!(answer.head, "HTTP/1.1 299 Fine\r\nDate: today\r\nContent-Type: text/plain\r\nContent-Length: 1\r\n\r\n");
+    assert_eq!(
+        answer.head,
+        "HTTP/1.1 299 Fine\r\nDate: today\r\nContent-Type: text/plain\r\nContent-Length: 1\r\n\r\n"
+    );
 }
 
 #[test]
 fn pipelined_requests_are_answered_in_order() {
-    let server = Server::start(Config { max_pipelined: 7, ..Config::default() }, async |request: Request, r: Responder| {
-        // Every third answer comes later than the next request is there.
-        if request.target().ends_with(b"3") {
-            tokio::task::yield_now().await;
-        }
-        r.end(&ResponseHead::new(200), request.target()).unwrap();
-    });
+    let server =
+        Server::start(Config { max_pipelined: 7, ..Config::default() }, async |request: Request, r: Responder| {
+            // Every third answer comes later than the next request is there.
+            if request.target().ends_with(b"3") {
+                tokio::task::yield_now().await;
+            }
+            r.end(&ResponseHead::new(200), request.target()).unwrap();
+        });
     let mut client = server.client();
-    let all: String = (0..100).map(|i| format!("GET /{i} HTTP/1.1\r\nHost: x\r\n\r\n")).collect();
+    let all = (0..100).map(|i| format!("GET /{i} HTTP/1.1\r\nHost: x\r\n\r\n")).collect::<Vec<_>>().concat();
     client.send(all);
     for i in 0..100 {
         assert_eq!(client.answer().text(), format!("/{i}"));
@@ -252,7 +259,7 @@ fn what_cannot_be_served_is_refused() {
         (431, with(&"A: b\r\n".repeat(101)[..6 * 101 - 2])),
     ];
     for (status, request) in cases {
-        assert_eq!(refused(Config::default(), &request), status, "{:.80}", request);
+        assert_eq!(refused(Config::default(), &request), status, "{request:.80}");
     }
 }
 

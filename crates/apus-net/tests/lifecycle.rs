@@ -176,9 +176,9 @@ fn a_connection_is_closed_by_its_id() {
 
 fn big_file() -> (std::fs::File, Vec<u8>) {
     let content: Vec<u8> = (0..3_000_000u32).map(|i| (i % 251) as u8).collect();
-    let path = std::env::temp_dir().join(format!("apus-net-file-{}-{:?}", std::process::id(), std::thread::current().id()));
-    let mut file =
-        std::fs::File::options().read(true).write(true).create_new(true).open(&path).unwrap();
+    let path =
+        std::env::temp_dir().join(format!("apus-net-file-{}-{:?}", std::process::id(), std::thread::current().id()));
+    let mut file = std::fs::File::options().read(true).write(true).create_new(true).open(&path).unwrap();
     std::fs::remove_file(path).unwrap();
     file.write_all(&content).unwrap();
     file.rewind().unwrap();
@@ -234,7 +234,8 @@ fn drain_answers_what_is_there_and_closes_what_is_idle() {
             r.end(&ResponseHead::new(200), b"done").unwrap();
         }
     });
-    let (mut busy, mut idle, mut late, mut fresh) = (server.client(), server.client(), server.client(), server.client());
+    let (mut busy, mut idle, mut late, mut fresh) =
+        (server.client(), server.client(), server.client(), server.client());
     assert_eq!((idle.get("/").status, late.get("/").status), (200, 200));
     busy.send("GET /wait HTTP/1.1\r\nHost: x\r\n\r\n");
     server.until_connections(4);
@@ -264,13 +265,14 @@ fn unix_sockets_and_ipv6_work_alike() {
     let unix = UnixListener::bind(&path).unwrap();
     let v6 = TcpListener::bind("[::1]:0").unwrap();
     let addr = v6.local_addr().unwrap();
-    let server = Server::start_on(vec![unix.into(), v6.into()], Config::default(), async |request: Request, r: Responder| {
-        let text = match request.conn().peer() {
-            Peer::Unix => "unix".to_owned(),
-            Peer::Tcp(peer) => peer.ip().to_string(),
-        };
-        r.end(&ResponseHead::new(200), text.as_bytes()).unwrap();
-    });
+    let server =
+        Server::start_on(vec![unix.into(), v6.into()], Config::default(), async |request: Request, r: Responder| {
+            let text = match request.conn().peer() {
+                Peer::Unix => "unix".to_owned(),
+                Peer::Tcp(peer) => peer.ip().to_string(),
+            };
+            r.end(&ResponseHead::new(200), text.as_bytes()).unwrap();
+        });
     let mut client = Client::wrap(UnixStream::connect(&path).unwrap());
     assert_eq!((client.get("/").text(), client.get("/").text()), ("unix".into(), "unix".into()));
     let mut client = Client::new(TcpStream::connect(addr).unwrap());

@@ -1,7 +1,7 @@
 //! What happens when PHP loads, starts and ends the module.
 
 use apus_zend::class::{self, Class};
-use apus_zend::module::{Hooks, entry, info_row};
+use apus_zend::module::{Hooks, entry, info_row, prepare_requests};
 use apus_zend::sys;
 
 use crate::runtime::State;
@@ -32,6 +32,7 @@ fn contained(what: &str, body: impl FnOnce() + std::panic::UnwindSafe) -> bool {
 
 unsafe extern "C" fn startup(module: i32) -> bool {
     contained("the registration of classes", || {
+        prepare_requests();
         for class in classes() {
             class.register();
         }

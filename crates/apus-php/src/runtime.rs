@@ -4,6 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::future::Future;
 use std::ptr::NonNull;
 use std::rc::Rc;
+use std::time::Duration;
 
 use apus_coro::{Cancel, Drive, Engine, Idle, Switch, Task, TaskId};
 use apus_options::Settings;
@@ -39,7 +40,8 @@ pub(crate) struct Coro {
     /// Receives what the callable returned or threw, if somebody wants it.
     outcome: Option<Rc<dyn Fn(Outcome)>>,
     bailed: Cell<bool>,
-    pub(crate) started: std::time::Instant,
+    /// When it was made, by the engine's coarse clock.
+    pub(crate) started: Duration,
 }
 
 /// How a coroutine's callable ended.
@@ -242,7 +244,7 @@ impl State {
             context: RefCell::new(None),
             outcome,
             bailed: Cell::new(false),
-            started: std::time::Instant::now(),
+            started: apus_coro::coarse_now(),
         };
         Ok(self.engine.create(coro))
     }
@@ -260,11 +262,16 @@ impl State {
         if let Some(drive) = drive {
             self.spawn(drive);
         }
+        self.check_stop()?;
+        Ok(task.id())
+    }
+
+    /// After a coroutine was entered from PHP code: what ended the script in it ends the code that entered it, too.
+    pub(crate) fn check_stop(&self) -> Result<(), Raise> {
         match &*self.stop.borrow() {
             Some(Stop::Fatal) if self.mode.get() == Mode::Script => Err(Raise::Bailed),
-            // exit() ends the script from here, too.
             Some(Stop::Exit) => Err(engine::throw_exit(engine::exit_status())),
-            _ => Ok(task.id()),
+            _ => Ok(()),
         }
     }
 

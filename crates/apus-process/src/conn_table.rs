@@ -146,9 +146,9 @@ impl ConnTable {
     }
 
     /// Takes a connection out.
+    #[allow(clippy::needless_pass_by_value, reason = "a handle that was given back must not be used again")]
     pub fn remove(&self, handle: ConnHandle) {
-        let ConnHandle { row } = handle;
-        self.clear(row);
+        self.clear(handle.row);
     }
 
     /// Notes that data came on a connection, and how many requests it has sent.

@@ -11,8 +11,9 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::signal::kill;
 use nix::sys::socket::{getsockopt, sockopt::PeerCredentials};
-use nix::unistd::{Uid, geteuid};
+use nix::unistd::{Pid, Uid, geteuid};
 
 use crate::listener::remove_stale;
 use crate::owned_path::OwnedPath;
@@ -223,11 +224,12 @@ fn secure(directory: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Removes the sockets of masters that were killed.
+/// Removes the sockets of masters that were killed. A living process's is left alone, even if nobody listens on it yet.
 fn sweep(directory: &Path) {
     let Ok(entries) = fs::read_dir(directory) else { return };
     for path in entries.flatten().map(|entry| entry.path()) {
-        if path.extension().is_some_and(|extension| extension == "sock") {
+        let pid = path.file_name().and_then(|name| name.to_str()?.strip_suffix(".sock")?.parse::<i32>().ok());
+        if pid.is_some_and(|pid| kill(Pid::from_raw(pid), None) == Err(nix::Error::ESRCH)) {
             let _ = remove_stale(&path);
         }
     }
@@ -304,9 +306,15 @@ mod tests {
         fs::set_permissions(&directory, Permissions::from_mode(0o755)).unwrap();
         assert!(Control::open(&directory).unwrap_err().to_string().contains("0700"));
         fs::set_permissions(&directory, Permissions::from_mode(0o700)).unwrap();
-        drop(UnixListener::bind(directory.join("1.sock")).unwrap());
+        // No process has the greatest number; process 1 is always there.
+        for name in ["2147483647.sock", "1.sock", "0.sock"] {
+            drop(UnixListener::bind(directory.join(name)).unwrap());
+        }
         let control = Control::open(&directory).unwrap();
-        assert!(!directory.join("1.sock").exists());
+        assert!(!directory.join("2147483647.sock").exists());
+        for name in ["1.sock", "0.sock"] {
+            fs::remove_file(directory.join(name)).unwrap();
+        }
         drop(control);
         fs::remove_dir(directory).unwrap();
     }

@@ -4,133 +4,38 @@
 //! but for the program's own callbacks.
 
 use std::os::fd::AsFd;
-use std::path::PathBuf;
-use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use apus_options::Settings;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
-use nix::sys::signal::{SigSet, SigmaskHow, Signal};
+use nix::sys::signal::{SigSet, SigmaskHow, Signal, kill};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 
-use crate::channel::{Ask, Command, Message};
+use crate::channel::Command;
 use crate::conn_table::ConnTable;
-use crate::control::{ClientId, Control, Request, control_directory};
+use crate::control::{Control, control_directory};
 use crate::error::Error;
 use crate::identity::Identity;
 use crate::listener::Listener;
 use crate::notify::{Notify, ReadyLine};
 use crate::pid_file::PidFile;
 use crate::reload::Reloads;
+use crate::run::{Config, MasterEvent, Outcome, Program};
 use crate::scoreboard::{Scoreboard, WorkerState};
 use crate::seat::{Process, Seat};
-use crate::snapshot::{Snapshot, resident};
+use crate::snapshot::resident;
 use crate::worker::Worker;
-use crate::{daemon, log, spawn, sys};
+use crate::{log, spawn, sys};
 
 /// How long a worker that was told to leave at once may take.
-const AT_ONCE: Duration = Duration::from_secs(1);
+pub(crate) const AT_ONCE: Duration = Duration::from_secs(1);
 /// How often memory is looked at when `max_worker_memory` is set; an order that found no room is tried again ten times as often.
 const TICK: Duration = Duration::from_secs(1);
 
-/// What a server is run with.
-#[derive(Debug, Clone)]
-pub struct Config {
-    /// The settings.
-    pub settings: Rc<Settings>,
-    /// The processes' name where 15 bytes must do: "<title>: master".
-    pub title: String,
-    /// The script that serves, for status reports.
-    pub script: PathBuf,
-}
-
-/// What happens in the master, for the program's callbacks. They run in the master's loop: while one runs, nothing is supervised.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum MasterEvent {
-    /// The first workers are forked.
-    Start,
-    /// Right after `Start`: the master is the manager, too.
-    ManagerStart,
-    /// A worker process ended.
-    WorkerExited {
-        /// The worker's id.
-        id: u16,
-        /// The process.
-        pid: u32,
-        /// Its exit code; 0 when a signal ended it.
-        exit_code: i32,
-        /// The signal that ended it; 0 when it exited.
-        signal: i32,
-        /// Whether it had not been told to leave, and what it did was no clean exit either.
-        crashed: bool,
-    },
-    /// A reload begins.
-    BeforeReload,
-    /// A reload is over: every worker is of the new generation.
-    AfterReload,
-    /// The server is about to stop; its workers still serve.
-    BeforeShutdown,
-    /// All workers are gone.
-    ManagerStop,
-    /// The last event.
-    Shutdown,
-}
-
-/// What runs in the processes.
-pub trait Program {
-    /// Serves, in a freshly forked worker; the exit code. Call [`Worker::ready`] once it serves.
-    fn run_worker(&mut self, worker: Worker) -> i32;
-
-    /// Something happened, in the master.
-    fn on_event(&mut self, event: MasterEvent);
-}
-
-/// Which process [`run`] returned in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
-    /// The master, with its exit code: the server has stopped.
-    Master(i32),
-    /// A worker, with what [`Program::run_worker`] gave: unwind and exit with it.
-    Worker(i32),
-}
-
-/// Runs a server: the calling process becomes the master and returns when the server has stopped; each worker returns, too, as
-/// [`Outcome::Worker`]. With `daemonize` the calling process ends inside, and its grandchild is the master.
-pub fn run(config: &Config, listeners: &[Listener], program: &mut dyn Program) -> Result<Outcome, Error> {
-    let settings = &config.settings;
-    log::set_level(settings.log_level);
-    if !settings.log_file.is_empty() {
-        let path = PathBuf::from(&settings.log_file);
-        log::open(&path).map_err(|source| Error::File { setting: "log_file", path, source })?;
-    }
-    let identity = Identity::from_settings(settings)?;
-    let mut pid_file = match settings.pid_file.as_str() {
-        "" => None,
-        path => Some(PidFile::lock(path.as_ref())?),
-    };
-    let mut notify = Notify::from_environment();
-    if settings.daemonize {
-        notify.set_launcher(daemon::detach()?);
-        listeners.iter().for_each(Listener::adopt);
-    }
-    let started =
-        pid_file.as_mut().map_or(Ok(()), PidFile::write).and_then(|()| Master::new(config, listeners, identity));
-    let mut master = match started {
-        Ok(master) => master,
-        Err(error) => {
-            notify.trouble(&error.to_string());
-            return Err(error);
-        }
-    };
-    master.notify = notify;
-    master.pid_file = pid_file;
-    Ok(master.live(program))
-}
-
 /// Where the server stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Phase {
+pub(crate) enum Phase {
     Starting,
     Serving,
     /// No worker is started any more.
@@ -139,11 +44,11 @@ enum Phase {
 
 pub(crate) struct Master<'a> {
     pub(crate) config: &'a Config,
-    listeners: &'a [Listener],
+    pub(crate) listeners: &'a [Listener],
     pub(crate) scoreboard: &'static Scoreboard,
     pub(crate) connections: &'static ConnTable,
     pub(crate) identity: Identity,
-    signals: SignalFd,
+    pub(crate) signals: SignalFd,
     /// The signal mask before the master's: workers and callbacks get it back.
     pub(crate) outer_mask: SigSet,
     pub(crate) seats: Vec<Seat>,
@@ -151,20 +56,20 @@ pub(crate) struct Master<'a> {
     pub(crate) leaving: Vec<Process>,
     pub(crate) generation: u32,
     pub(crate) reloads: Reloads,
-    phase: Phase,
+    pub(crate) phase: Phase,
     /// Whether a callback ran since the last wait: a SIGCHLD that came meanwhile is lost, so the dead are looked for without waiting.
     called_back: bool,
     /// When the workers' memory is looked at next.
     next_weighing: Instant,
     /// Whether the listening sockets' queues were closed, in stopping.
-    closed_queues: bool,
+    pub(crate) closed_queues: bool,
     pub(crate) control: Option<Control>,
     pub(crate) notify: Notify,
     pid_file: Option<PidFile>,
 }
 
 impl<'a> Master<'a> {
-    fn new(config: &'a Config, listeners: &'a [Listener], identity: Identity) -> Result<Self, Error> {
+    pub(crate) fn new(config: &'a Config, listeners: &'a [Listener], identity: Identity) -> Result<Self, Error> {
         let settings = &config.settings;
         let workers = u16::try_from(settings.worker_num).unwrap_or(u16::MAX);
         let scoreboard = Scoreboard::new(workers).map_err(Error::system("mmap"))?;
@@ -205,7 +110,10 @@ impl<'a> Master<'a> {
         })
     }
 
-    fn live(mut self, program: &mut dyn Program) -> Outcome {
+    /// Lives until the server has stopped; in a worker, as a worker.
+    pub(crate) fn live(mut self, program: &mut dyn Program, notify: Notify, pid_file: Option<PidFile>) -> Outcome {
+        self.notify = notify;
+        self.pid_file = pid_file;
         let mut greeted = false;
         loop {
             if let Some(worker) = self.settle(program) {
@@ -252,6 +160,7 @@ impl<'a> Master<'a> {
 
     /// Does all that is due. In a worker just forked it returns what the worker works with.
     fn settle(&mut self, program: &mut dyn Program) -> Option<Worker> {
+        self.notify.ping(Instant::now());
         self.promote_ready();
         self.kill_overdue();
         if self.phase == Phase::Stopping {
@@ -293,31 +202,27 @@ impl<'a> Master<'a> {
             if process.kill_at.is_some_and(|at| at <= now) && !process.overdue {
                 process.overdue = true;
                 log::warning(format_args!("worker {} ({}) did not leave in time: killed", process.id, process.pid));
-                let _ = nix::sys::signal::kill(process.pid, Signal::SIGKILL);
+                let _ = kill(process.pid, Signal::SIGKILL);
             }
         }
     }
 
-    /// Has workers replaced that are too old or too big.
+    /// Has workers replaced that ask for it, are too old or too big.
     fn find_expired(&mut self) {
         let now = Instant::now();
-        let mut limit = self.config.settings.max_worker_memory;
-        if limit > 0 && now >= self.next_weighing {
+        let weigh = self.config.settings.max_worker_memory > 0 && now >= self.next_weighing;
+        if weigh {
             self.next_weighing = now + TICK;
-        } else {
-            limit = 0;
         }
-        for seat in self.seats.iter_mut().filter(|seat| !seat.replace) {
-            let Some(current) = &seat.current else { continue };
-            let pid = current.pid.as_raw() as u32;
-            if current.expires.is_some_and(|at| at <= now) {
-                log::info(format_args!("worker {} ({pid}) has reached its age: replacing it", seat.id));
-                seat.replace = true;
-            } else if limit > 0 && resident(pid) > limit {
-                log::notice(format_args!(
-                    "worker {} ({pid}) takes more memory than max_worker_memory: replacing it",
-                    seat.id
-                ));
+        for seat in &mut self.seats {
+            if let Some(next) = seat.next.as_mut().filter(|next| next.slot.state() == WorkerState::Faulted) {
+                // It will never serve. Its death counts as a failed start.
+                next.expel(AT_ONCE);
+            }
+            let Some(current) = seat.current.as_ref().filter(|_| !seat.replace) else { continue };
+            let limit = if weigh { self.config.settings.max_worker_memory } else { u64::MAX };
+            if let Some(why) = reason_to_replace(current, now, limit) {
+                log::info(format_args!("worker {} ({}) {why}: replacing it", current.id, current.pid));
                 seat.replace = true;
             }
         }
@@ -333,7 +238,7 @@ impl<'a> Master<'a> {
         let kills = processes(&self.seats, &self.leaving).filter(|p| !p.overdue).filter_map(|process| process.kill_at);
         let weighing = (running && self.config.settings.max_worker_memory > 0).then_some(self.next_weighing);
         let unsent = processes(&self.seats, &self.leaving).any(Process::has_unsent).then(|| now + TICK / 10);
-        starts.chain(ages).chain(kills).chain(weighing).chain(unsent).min()
+        starts.chain(ages).chain(kills).chain(weighing).chain(unsent).chain(self.notify.ping_at()).min()
     }
 
     fn wait(&mut self) {
@@ -357,201 +262,6 @@ impl<'a> Master<'a> {
             }
         };
         let _ = poll(&mut fds, timeout);
-    }
-
-    fn take_signals(&mut self, program: &mut dyn Program) {
-        while let Ok(Some(info)) = self.signals.read_signal() {
-            if let Ok(signal) = Signal::try_from(info.ssi_signo as i32) {
-                self.on_signal(program, signal);
-            }
-        }
-    }
-
-    fn on_signal(&mut self, program: &mut dyn Program, signal: Signal) {
-        match signal {
-            Signal::SIGTERM => self.stop(program, false),
-            Signal::SIGINT | Signal::SIGQUIT => self.stop(program, true),
-            Signal::SIGUSR1 => self.request_reload(),
-            Signal::SIGHUP => {
-                self.reopen_log();
-                self.request_reload();
-            }
-            Signal::SIGUSR2 => log::notice(format_args!("USR2 reloads task workers; this server has none")),
-            _ => {}
-        }
-    }
-
-    fn reopen_log(&self) {
-        let path = &self.config.settings.log_file;
-        if path.is_empty() {
-            return;
-        }
-        let opened = log::open(path.as_ref())
-            .and_then(|()| if self.config.settings.daemonize { log::redirect_output() } else { Ok(()) });
-        if let Err(error) = opened {
-            log::error(format_args!("cannot open the log file {path} anew: {error}"));
-        }
-    }
-
-    fn hear_workers(&mut self, program: &mut dyn Program) {
-        let mut asked = Vec::new();
-        for process in processes_mut(&mut self.seats, &mut self.leaving) {
-            // Bounded, so that one worker cannot keep the others unheard.
-            for _ in 0..64 {
-                let Some(message) = process.hear() else { break };
-                asked.push((process.pid, process.id, message));
-            }
-            if process.is_silent() && process.kill_at.is_none() {
-                process.kill_at = Some(Instant::now() + self.config.settings.max_wait_time);
-            }
-        }
-        for (pid, id, message) in asked {
-            match message {
-                Message::Ready => processes_mut(&mut self.seats, &mut self.leaving)
-                    .filter(|p| p.pid == pid)
-                    .for_each(|p| p.ready = true),
-                Message::State => self.on_state(pid),
-                Message::Signalled(signal) => self.on_worker_signalled(pid, signal),
-                Message::Ask(ask) => self.on_ask(program, id, ask),
-                Message::Command(_) => {}
-            }
-        }
-    }
-
-    /// A worker says that its state changed: it may want to be replaced.
-    fn on_state(&mut self, pid: nix::unistd::Pid) {
-        for seat in &mut self.seats {
-            if let Some(current) = seat.current.as_ref().filter(|current| current.pid == pid) {
-                let state = current.slot.state();
-                if matches!(state, WorkerState::Recycling | WorkerState::Faulted) && !seat.replace {
-                    log::info(format_args!("worker {} ({pid}) is {}: replacing it", seat.id, state.name()));
-                    seat.replace = true;
-                }
-            }
-        }
-    }
-
-    /// Somebody sent a signal to a worker itself: TERM replaces it, INT ends it at once.
-    fn on_worker_signalled(&mut self, pid: nix::unistd::Pid, signal: i32) {
-        if signal == Signal::SIGINT as i32 {
-            processes_mut(&mut self.seats, &mut self.leaving)
-                .filter(|p| p.pid == pid)
-                .for_each(|p| p.dismiss(Command::StopNow, AT_ONCE));
-            return;
-        }
-        for seat in &mut self.seats {
-            match (&seat.current, &mut seat.next) {
-                (Some(current), _) if current.pid == pid => seat.replace = true,
-                (_, Some(next)) if next.pid == pid => dismiss(next, &self.config.settings),
-                _ => {}
-            }
-        }
-    }
-
-    fn on_ask(&mut self, program: &mut dyn Program, from: u16, ask: Ask) {
-        match ask {
-            Ask::Reload => self.request_reload(),
-            Ask::Stop => self.stop(program, false),
-            Ask::StopNow => self.stop(program, true),
-            Ask::Replace(id) => match self.seats.get_mut(usize::from(id)) {
-                Some(seat) => seat.replace = seat.current.is_some(),
-                None => log::warning(format_args!("worker {from} asked to replace worker {id}, which does not exist")),
-            },
-            Ask::CloseConn(session) => {
-                let holder = Scoreboard::session_worker(session);
-                processes(&self.seats, &self.leaving)
-                    .filter(|p| p.id == holder)
-                    .for_each(|p| p.close_connection(session));
-            }
-        }
-    }
-
-    /// Stops the server: workers finish what they began, or leave at once.
-    fn stop(&mut self, program: &mut dyn Program, at_once: bool) {
-        if self.phase != Phase::Stopping {
-            log::info(format_args!("stopping{}", if at_once { " at once" } else { "" }));
-            self.phase = Phase::Stopping;
-            self.notify.stopping();
-            self.emit(program, MasterEvent::BeforeShutdown);
-            self.end_reload("the server is stopping");
-        } else if !at_once {
-            return;
-        }
-        let (command, patience) =
-            if at_once { (Command::StopNow, AT_ONCE) } else { (Command::Drain, self.config.settings.max_wait_time) };
-        processes_mut(&mut self.seats, &mut self.leaving).for_each(|process| process.dismiss(command, patience));
-    }
-
-    /// Once no worker accepts any more, refuses new clients instead of letting them wait in queues that nobody serves.
-    fn close_queues(&mut self) {
-        let all_drain =
-            processes(&self.seats, &self.leaving).all(|p| p.is_silent() || p.slot.state() == WorkerState::Draining);
-        if all_drain && !self.closed_queues {
-            self.closed_queues = true;
-            // What systemd passed is systemd's: its queue waits for the next start.
-            for listener in self.listeners.iter().filter(|listener| !listener.passed) {
-                let _ = socket2::SockRef::from(&listener.fd).shutdown(std::net::Shutdown::Both);
-            }
-        }
-    }
-
-    fn is_over(&self) -> bool {
-        self.phase == Phase::Stopping && processes(&self.seats, &self.leaving).next().is_none()
-    }
-
-    fn serve_control(&mut self, program: &mut dyn Program) {
-        let requests = self.control.as_mut().map(Control::step).unwrap_or_default();
-        for (client, request) in requests {
-            if let Some(answer) = self.command(program, client, request) {
-                self.answer(client, &answer);
-            }
-        }
-    }
-
-    pub(crate) fn answer(&mut self, client: ClientId, json: &str) {
-        if let Some(control) = &mut self.control {
-            control.answer(client, json);
-        }
-    }
-
-    /// The answer to a request, unless it comes later.
-    fn command(&mut self, program: &mut dyn Program, client: ClientId, request: Request) -> Option<String> {
-        let done = || Some("{\"ok\":true}".to_owned());
-        match request {
-            Request::Status => Some(serde_json::to_string(&self.snapshot()).unwrap_or_default()),
-            Request::Reload(wait) => {
-                self.request_reload();
-                if wait && self.reloads.wait(client) { None } else { done() }
-            }
-            Request::Stop => {
-                self.stop(program, false);
-                done()
-            }
-            Request::StopNow => {
-                self.stop(program, true);
-                done()
-            }
-            Request::Unknown(line) => {
-                let text = format!("unknown request \"{line}\": status, reload, reload wait, stop, stop now");
-                Some(serde_json::json!({ "ok": false, "error": text }).to_string())
-            }
-        }
-    }
-
-    fn snapshot(&self) -> Snapshot {
-        let state = match self.phase {
-            Phase::Starting => "starting",
-            Phase::Serving if self.reloads.is_running() => "reloading",
-            Phase::Serving => "serving",
-            Phase::Stopping => "stopping",
-        };
-        Snapshot {
-            pid: std::process::id(),
-            script: self.config.script.to_string_lossy().into_owned(),
-            listen: self.listeners.iter().map(|listener| listener.addr.to_string()).collect(),
-            state: state.to_owned(),
-            ..self.scoreboard.snapshot()
-        }
     }
 
     pub(crate) fn is_stopping(&self) -> bool {
@@ -589,8 +299,22 @@ pub(crate) fn processes_mut<'p>(
     seats.iter_mut().flat_map(Seat::processes_mut).chain(leaving)
 }
 
+/// Why a worker that serves should be replaced, if it should.
+fn reason_to_replace(process: &Process, now: Instant, memory_limit: u64) -> Option<&'static str> {
+    match process.slot.state() {
+        WorkerState::Recycling => return Some("asks for it"),
+        WorkerState::Faulted => return Some("is broken by a fatal error"),
+        _ => {}
+    }
+    if process.expires.is_some_and(|at| at <= now) {
+        return Some("has reached max_worker_age");
+    }
+    let too_big = memory_limit < u64::MAX && resident(process.pid.as_raw() as u32) > memory_limit;
+    too_big.then_some("takes more than max_worker_memory")
+}
+
 /// Tells a worker that it was replaced.
-fn dismiss(process: &mut Process, settings: &Settings) {
+pub(crate) fn dismiss(process: &mut Process, settings: &Settings) {
     let command = if settings.reload_async { Command::Drain } else { Command::StopNow };
     process.dismiss(command, settings.max_wait_time);
 }

@@ -7,6 +7,7 @@ use std::os::linux::net::SocketAddrExt;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileTypeExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
+use std::time::{Duration, Instant};
 
 use nix::fcntl::{FcntlArg, FdFlag, fcntl};
 use nix::time::{ClockId, clock_gettime};
@@ -29,11 +30,21 @@ pub(crate) struct Notify {
     ready: Option<File>,
     systemd: Option<(UnixDatagram, SocketAddr)>,
     launcher: Option<Launcher>,
+    watchdog: Option<Watchdog>,
+}
+
+/// systemd restarts a service that does not report in time.
+#[derive(Debug)]
+struct Watchdog {
+    interval: Duration,
+    next: Instant,
 }
 
 impl Notify {
     pub(crate) fn from_environment() -> Self {
-        Self { ready: ready_file(), systemd: systemd(), launcher: None }
+        let systemd = systemd();
+        let watchdog = systemd.is_some().then(watchdog).flatten();
+        Self { ready: ready_file(), systemd, launcher: None, watchdog }
     }
 
     pub(crate) fn set_launcher(&mut self, launcher: Launcher) {
@@ -63,6 +74,19 @@ impl Notify {
 
     pub(crate) fn stopping(&self) {
         self.tell("STOPPING=1");
+    }
+
+    /// When the next report to the watchdog is due.
+    pub(crate) fn ping_at(&self) -> Option<Instant> {
+        self.watchdog.as_ref().map(|watchdog| watchdog.next)
+    }
+
+    /// Reports to the watchdog if it is time to.
+    pub(crate) fn ping(&mut self, now: Instant) {
+        if let Some(watchdog) = self.watchdog.as_mut().filter(|watchdog| watchdog.next <= now) {
+            watchdog.next = now + watchdog.interval;
+            self.tell("WATCHDOG=1");
+        }
     }
 
     /// The server does not come up: whoever waits in a terminal should know.
@@ -95,7 +119,18 @@ fn ready_file() -> Option<File> {
         return None;
     }
     let _ = fcntl(fd, FcntlArg::F_SETFD(FdFlag::FD_CLOEXEC));
+    sys::forget_variable("APUS_READY_FD");
     Some(File::from(sys::adopt(fd)))
+}
+
+/// By `sd_watchdog_enabled(3)`: half of `WATCHDOG_USEC`, unless `WATCHDOG_PID` is another process.
+fn watchdog() -> Option<Watchdog> {
+    let number = |name| env::var(name).ok()?.parse::<u64>().ok();
+    if number("WATCHDOG_PID").is_some_and(|pid| pid != u64::from(std::process::id())) {
+        return None;
+    }
+    let micros = number("WATCHDOG_USEC").filter(|micros| *micros > 0)?;
+    Some(Watchdog { interval: Duration::from_micros(micros.div_ceil(2)), next: Instant::now() })
 }
 
 fn systemd() -> Option<(UnixDatagram, SocketAddr)> {

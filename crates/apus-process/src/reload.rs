@@ -7,7 +7,9 @@ use std::collections::HashSet;
 
 use crate::control::ClientId;
 use crate::log;
-use crate::master::{Master, MasterEvent, Program};
+use crate::master::{Master, Phase};
+use crate::run::{MasterEvent, Program};
+use crate::seat::Seat;
 
 /// The reload that runs, and the one that is to follow.
 #[derive(Debug, Default)]
@@ -53,23 +55,23 @@ impl Master<'_> {
     /// Takes the reload a step further.
     pub(crate) fn advance_reload(&mut self, program: &mut dyn Program) {
         // While workers are still starting for the first time there is nothing old to replace.
-        let started = self.reloads.running.is_some() || self.seats.iter().all(|seat| seat.current.is_some());
-        if self.reloads.running.is_none() && self.reloads.asked && started {
+        if self.reloads.running.is_none() && self.reloads.asked && self.phase != Phase::Starting {
             self.begin_reload(program);
         }
         let Some(reload) = &mut self.reloads.running else { return };
         let (seats, generation) = (&mut self.seats, self.generation);
-        reload.active.retain(|id| {
-            let seat = &seats[usize::from(*id)];
-            seat.next.is_some() || seat.current.as_ref().is_none_or(|current| current.generation != generation)
-        });
+        let is_old = |seat: &Seat| seat.current.as_ref().is_none_or(|current| current.generation != generation);
+        reload.active.retain(|id| seats[usize::from(*id)].next.is_some() || is_old(&seats[usize::from(*id)]));
         while reload.failure.is_none() && reload.active.len() < seats.len().div_ceil(4) {
             let Some(id) = reload.todo.pop() else { break };
-            let seat = &mut seats[usize::from(id)];
-            if seat.current.as_ref().is_some_and(|current| current.generation != generation) {
-                seat.replace = true;
-            }
             reload.active.insert(id);
+        }
+        if reload.failure.is_none() {
+            // Each time: a process of the old generation may have been starting when its seat's turn came.
+            for id in &reload.active {
+                let seat = &mut seats[usize::from(*id)];
+                seat.replace |= seat.current.is_some() && is_old(seat);
+            }
         }
         if reload.failure.is_some() || reload.todo.is_empty() && reload.active.is_empty() {
             self.finish_reload(program);

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use nix::unistd::Pid;
 
 use crate::channel::{Channel, Command, Message, Received};
-use crate::scoreboard::WorkerSlot;
+use crate::scoreboard::{WorkerSlot, WorkerState};
 
 /// The wait after the first early death; it doubles with each.
 const FIRST_DELAY: Duration = Duration::from_millis(100);
@@ -24,8 +24,6 @@ pub(crate) struct Process {
     pub(crate) slot: &'static WorkerSlot,
     pub(crate) slot_index: usize,
     pub(crate) born: Instant,
-    /// Whether it said that it serves.
-    pub(crate) ready: bool,
     /// When its age makes it due for replacement.
     pub(crate) expires: Option<Instant>,
     /// Whether it was told to leave: its death is no crash.
@@ -49,7 +47,6 @@ impl Process {
             slot,
             slot_index,
             born: Instant::now(),
-            ready: false,
             expires: None,
             dismissed: false,
             kill_at: None,
@@ -66,6 +63,19 @@ impl Process {
         self.dismissed = true;
         self.unsent = Some(command);
         self.send_unsent();
+    }
+
+    /// Whether it serves, so that one that it replaces may leave.
+    pub(crate) fn serves(&self) -> bool {
+        matches!(self.slot.state(), WorkerState::Serving | WorkerState::Recycling)
+    }
+
+    /// Tells it to leave because it failed: its death counts.
+    pub(crate) fn expel(&mut self, patience: Duration) {
+        if self.kill_at.is_none() {
+            self.dismiss(Command::StopNow, patience);
+            self.dismissed = false;
+        }
     }
 
     /// Sends what the channel did not take before; whether it is still unsent.
@@ -160,9 +170,9 @@ impl Seat {
         self.not_before = Some(now + Duration::from_secs(1));
     }
 
-    /// Puts the process that is now ready in its place; the one that had it before.
+    /// Puts the process that now serves in its place; the one that had it before.
     pub(crate) fn promote(&mut self) -> Option<Process> {
-        let next = self.next.take_if(|next| next.ready)?;
+        let next = self.next.take_if(|next| next.serves())?;
         self.replace = false;
         self.current.replace(next)
     }

@@ -46,6 +46,12 @@ pub(crate) fn adopt(fd: BorrowedFd<'static>) -> OwnedFd {
     unsafe { OwnedFd::from_raw_fd(fd.as_raw_fd()) }
 }
 
+/// Takes a variable out of the environment: programs started from here must not act on it.
+pub(crate) fn forget_variable(name: &str) {
+    // SAFETY: the process has one thread (see `fork`), so nobody reads the environment meanwhile.
+    unsafe { std::env::remove_var(name) };
+}
+
 /// Sets `TCP_DEFER_ACCEPT`, in seconds; 0 for off.
 pub(crate) fn set_defer_accept(fd: BorrowedFd<'_>, seconds: u32) -> io::Result<()> {
     let seconds = seconds as libc::c_int;

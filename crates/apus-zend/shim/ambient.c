@@ -52,9 +52,48 @@ static void put_serialize(apus_ambient *from)
 	}
 }
 
-void apus_ambient_take(apus_ambient *into)
+/* Does the function `handler` run in this context? */
+static bool runs(zval *handler)
+{
+	zend_fcall_info_cache cache;
+	if (!zend_is_callable_ex(handler, NULL, IS_CALLABLE_SUPPRESS_DEPRECATIONS, NULL, &cache, NULL)) {
+		return false;
+	}
+	const zend_function *function = cache.function_handler;
+	bool found = false;
+	if (function->type == ZEND_USER_FUNCTION && !(function->common.fn_flags & ZEND_ACC_CALL_VIA_TRAMPOLINE)) {
+		for (zend_execute_data *ex = EG(current_execute_data); ex != NULL && !found; ex = ex->prev_execute_data) {
+			found = ex->func != NULL && ex->func->type == ZEND_USER_FUNCTION && ex->func->op_array.opcodes == function->op_array.opcodes;
+		}
+	}
+	zend_release_fcall_info_cache(&cache);
+	return found;
+}
+
+/* PHP unsets the error handler for the time it runs: others would have none while it waits. */
+static void take_handler(apus_ambient *into, zval *handler)
+{
+	into->handler = NULL;
+	if (UNEXPECTED(Z_TYPE(EG(user_error_handler)) == IS_UNDEF && Z_TYPE_P(handler) != IS_UNDEF) && runs(handler)) {
+		into->handler = Z_PTR_P(handler);
+		ZVAL_COPY(&EG(user_error_handler), handler);
+	}
+}
+
+static void put_handler(apus_ambient *from)
+{
+	/* Set anew meanwhile, it stays: PHP keeps what it finds when the handler returns. */
+	if (UNEXPECTED(from->handler != NULL) && Z_TYPE(EG(user_error_handler)) != IS_UNDEF && Z_PTR(EG(user_error_handler)) == from->handler) {
+		zval_ptr_dtor(&EG(user_error_handler));
+		ZVAL_UNDEF(&EG(user_error_handler));
+	}
+	from->handler = NULL;
+}
+
+void apus_ambient_take(apus_ambient *into, zval *handler)
 {
 	take_output(into);
+	take_handler(into, handler);
 	take_serialize(into);
 	into->has_compare = BG(user_compare_fci).size != 0;
 	if (UNEXPECTED(into->has_compare)) {
@@ -71,6 +110,7 @@ void apus_ambient_take(apus_ambient *into)
 void apus_ambient_put(apus_ambient *from)
 {
 	put_output(from);
+	put_handler(from);
 	put_serialize(from);
 	if (UNEXPECTED(from->has_compare)) {
 		BG(user_compare_fci) = from->compare_fci;

@@ -65,6 +65,17 @@ void apus_string_release(zend_string *string);
 zend_string *apus_string_addref(zend_string *string);
 size_t apus_memory_usage(bool real);
 
+/* ---- request.c: $request->server in one go, for it is built for nearly every request ---- */
+typedef struct { const char *bytes; size_t len; } apus_bytes;
+typedef struct {
+	apus_bytes method, path, decoded_path, query, remote_addr;
+	bool has_query, http10;
+	double received_at, connected_at;
+	zend_long server_port, remote_port;
+} apus_server_fields;
+void apus_request_keys(void); /* at module start */
+zend_array *apus_server_array(const apus_server_fields *fields); /* NULL: bailed out */
+
 /* ---- call.c: arguments of a native function, calling PHP, throwing ---- */
 typedef enum {
 	APUS_ARG_LONG, APUS_ARG_DOUBLE, APUS_ARG_BOOL, APUS_ARG_STRING, APUS_ARG_ARRAY, APUS_ARG_OBJECT,
@@ -196,7 +207,8 @@ zend_string *apus_trace_text(const apus_fiber *fiber);
 void apus_position(const char **file, uint32_t *line);
 
 /* ---- ambient.c: what a switch does to state that the Zend VM does not save ----
- * swapped:   output buffers, usort()'s comparison, (un)serialize()'s nesting, internal error handling mode
+ * swapped:   output buffers, usort()'s comparison, (un)serialize()'s nesting, internal error handling mode, and that PHP
+ *            takes the error handler away while it runs
  * shared:    superglobals, working directory, ini values, set_error_handler() and set_exception_handler(), autoload locks
  * (error_reporting and so `@`, the VM stack and the JIT's trace number are saved by the Zend switch itself) */
 typedef struct {
@@ -213,8 +225,10 @@ typedef struct {
 	unsigned serialize_level;
 	void *unserialize_data;
 	unsigned unserialize_level;
+	const void *handler; /* the error handler that runs in this context, or NULL */
 } apus_ambient;
-void apus_ambient_take(apus_ambient *into); /* saves what is in use and leaves a fresh state */
+/* Saves what is in use and leaves a fresh state. `handler` is the error handler that was set when the context was entered. */
+void apus_ambient_take(apus_ambient *into, zval *handler);
 void apus_ambient_put(apus_ambient *from);  /* restores what apus_ambient_take saved */
 
 #endif

@@ -21,6 +21,7 @@ struct apus_fiber {
 	apus_job *job;                  /* NULL: idle */
 	apus_ran ran;
 	apus_ambient ambient;
+	zval handler;                   /* the error handler that was set when it was entered */
 	uint64_t *canary;               /* lowest word of an unguarded stack, or NULL */
 };
 
@@ -244,7 +245,10 @@ bool apus_fiber_enter(apus_fiber *fiber)
 		outer->execute_data = EG(current_execute_data);
 	}
 	running_fiber = fiber;
-	apus_ambient_take(&ambient);
+	zval none;
+	ZVAL_UNDEF(&none);
+	apus_ambient_take(&ambient, outer != NULL ? &outer->handler : &none);
+	ZVAL_COPY(&fiber->handler, &EG(user_error_handler));
 	apus_ambient_put(&fiber->ambient);
 	switch_to(fiber->inner != NULL ? fiber->inner : &fiber->context);
 	running_fiber = outer;
@@ -259,6 +263,10 @@ bool apus_fiber_enter(apus_fiber *fiber)
 		}
 	}
 	apus_ambient_put(&ambient);
+	zval handler;
+	ZVAL_COPY_VALUE(&handler, &fiber->handler);
+	ZVAL_UNDEF(&fiber->handler);
+	zval_ptr_dtor(&handler);
 	return fiber->job != NULL;
 }
 
@@ -266,7 +274,7 @@ void apus_fiber_leave(apus_fiber *fiber)
 {
 	fiber->inner = EG(current_fiber_context);
 	fiber->execute_data = EG(current_execute_data);
-	apus_ambient_take(&fiber->ambient);
+	apus_ambient_take(&fiber->ambient, &fiber->handler);
 	switch_to(fiber->resumer);
 }
 

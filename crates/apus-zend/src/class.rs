@@ -325,11 +325,12 @@ pub fn function_stubs(functions: &[Method]) -> String {
 
 /// The stub of global constants.
 pub fn constant_stubs(constants: &[Constant]) -> String {
-    let mut out = String::from("namespace {\n");
+    let mut out = String::new();
     for constant in constants {
+        let (namespace, short) = constant.name.rsplit_once('\\').unwrap_or(("", constant.name));
+        let _ = writeln!(out, "namespace {namespace} {{");
         doc_block(&mut out, "    ", constant.doc);
-        let _ = writeln!(out, "    const {} = {};\n", constant.name, constant_text(constant));
+        let _ = writeln!(out, "    const {short} = {};\n}}\n", constant_text(constant));
     }
-    out.push_str("}\n\n");
     out
 }

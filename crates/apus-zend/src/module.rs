@@ -41,3 +41,9 @@ pub fn info_row(name: &str, value: &str) {
     // SAFETY: both end in NUL; PHP prints them at once.
     unsafe { sys::apus_info_row(name.as_ptr(), value.as_ptr()) };
 }
+
+/// Makes the strings that every request needs. To be called at module start.
+pub fn prepare_requests() {
+    // SAFETY: module start; the strings are interned for the life of the process.
+    unsafe { sys::apus_request_keys() };
+}

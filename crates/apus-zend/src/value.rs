@@ -369,3 +369,50 @@ impl<'a> ArrayView<'a> {
         })
     }
 }
+
+/// What `$request->server` is built from.
+#[derive(Clone, Copy)]
+pub struct ServerFields<'a> {
+    /// The method.
+    pub method: &'a [u8],
+    /// The path as sent.
+    pub path: &'a [u8],
+    /// The path decoded; the very slice of `path` where nothing was encoded.
+    pub decoded_path: &'a [u8],
+    /// The query, where there is one.
+    pub query: Option<&'a [u8]>,
+    /// The client's address as text.
+    pub remote_addr: &'a [u8],
+    /// The client's port.
+    pub remote_port: u16,
+    /// The port that was reached.
+    pub server_port: u16,
+    /// Whether the request is of HTTP/1.0.
+    pub http10: bool,
+    /// When the head was complete, in seconds since 1970.
+    pub received_at: f64,
+    /// When the connection was made, in seconds since 1970.
+    pub connected_at: f64,
+}
+
+impl Array {
+    /// `$request->server`.
+    pub fn of_server(fields: &ServerFields<'_>) -> Result<Self, Raise> {
+        let bytes = |text: &[u8]| sys::apus_bytes { bytes: text.as_ptr().cast(), len: text.len() };
+        let raw = sys::apus_server_fields {
+            method: bytes(fields.method),
+            path: bytes(fields.path),
+            decoded_path: bytes(fields.decoded_path),
+            query: bytes(fields.query.unwrap_or_default()),
+            remote_addr: bytes(fields.remote_addr),
+            has_query: fields.query.is_some(),
+            http10: fields.http10,
+            received_at: fields.received_at,
+            connected_at: fields.connected_at,
+            server_port: i64::from(fields.server_port),
+            remote_port: i64::from(fields.remote_port),
+        };
+        // SAFETY: the slices outlive the call, which copies them; NULL tells a bailout.
+        NonNull::new(unsafe { sys::apus_server_array(&raw const raw) }).map(Self).ok_or(Raise::Bailed)
+    }
+}

@@ -40,11 +40,11 @@ unlink($file);
 -- memory at once
 Fatal error: Allowed memory size of 16777216 bytes exhausted%S
 %Ashutdown function
-status 255
+%Astatus 255
 -- memory after a wait
 Fatal error: Allowed memory size of 16777216 bytes exhausted%S
 %Ashutdown function
-status 255
+%Astatus 255
 -- memory in go()
 Fatal error: Allowed memory size of 16777216 bytes exhausted%S
 shutdown function
@@ -56,7 +56,7 @@ status 255
 -- memory in a Fiber
 Fatal error: Allowed memory size of 16777216 bytes exhausted%S
 %Ashutdown function
-status 255
+%Astatus 255
 -- memory in a deferred
 Fatal error: Allowed memory size of 16777216 bytes exhausted%S
 shutdown function
@@ -64,7 +64,7 @@ status 255
 -- memory in a timer
 Fatal error: Allowed memory size of 16777216 bytes exhausted%S
 %Ashutdown function
-status 255
+%Astatus 255
 -- memory in a callback
 Fatal error: Allowed memory size of 16777216 bytes exhausted%S
 shutdown function

@@ -109,11 +109,11 @@ a: got y
 b: got y
 end of a
 end of b
-1 in 1
-2 in 2
+1 in 4
+2 in 5
 Cannot resume a fiber that is not suspended
-3 in 2
-caught in 2: from the fiber
+3 in 5
+caught in 5: from the fiber
 bool(true)
 innermost unwound
 cancelled through three fibers

@@ -23,7 +23,7 @@ function params(ReflectionFunctionAbstract $f): array {
     $all = [];
     foreach ($f->getParameters() as $p) {
         $all[] = trim(sorted(type($p->getType())) . ' ') . ' ' . ($p->isPassedByReference() ? '&' : '') . ($p->isVariadic() ? '...' : '') . '$' . $p->getName()
-            . ($p->isDefaultValueAvailable() ? ' = ' . strtolower(json_encode($p->getDefaultValue())) : '');
+            . ($p->isDefaultValueAvailable() ? ' = ' . strtolower(json_encode($p->getDefaultValue(), JSON_UNESCAPED_SLASHES)) : '');
     }
     return $all;
 }

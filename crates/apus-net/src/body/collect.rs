@@ -18,7 +18,10 @@ pub(crate) struct Collecting {
 /// Where the bytes go.
 pub(crate) enum Collect {
     /// Memory of the announced length, of which `filled` bytes are there. The kernel gives it pages only as they arrive.
-    Sized { bytes: Vec<u8>, filled: usize },
+    Sized {
+        bytes: Vec<u8>,
+        filled: usize,
+    },
     /// Memory that grows with a chunked body.
     Growing(Vec<u8>),
     Form(Box<Form>),

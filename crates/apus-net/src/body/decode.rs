@@ -25,11 +25,9 @@ impl BodyDecoder {
             Framing::None => Ok(Self::Length(0)),
             Framing::Length(length) if length > max => Err(TOO_LARGE),
             Framing::Length(length) => Ok(Self::Length(length)),
-            Framing::Chunked => Ok(Self::Chunked {
-                decoder: Box::new(ChunkedDecoder::new(ChunkLimits::default())),
-                taken: 0,
-                max,
-            }),
+            Framing::Chunked => {
+                Ok(Self::Chunked { decoder: Box::new(ChunkedDecoder::new(ChunkLimits::default())), taken: 0, max })
+            }
         }
     }
 

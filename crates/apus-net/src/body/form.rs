@@ -53,7 +53,10 @@ struct Sink {
 /// Where the current part's bytes go.
 enum Part {
     Skip,
-    Field { name: Vec<u8>, value: Vec<u8> },
+    Field {
+        name: Vec<u8>,
+        value: Vec<u8>,
+    },
     /// The last of `files`; `None` once it failed.
     File(Option<File>),
 }
@@ -66,9 +69,8 @@ impl Form {
             return Ok(None);
         }
         let limits = multipart::Limits { max_parts: config.max_parts as usize, ..multipart::Limits::default() };
-        let parser = multipart::boundary(content_type)
-            .and_then(|boundary| Multipart::new(boundary, limits))
-            .map_err(reject)?;
+        let parser =
+            multipart::boundary(content_type).and_then(|boundary| Multipart::new(boundary, limits)).map_err(reject)?;
         let limits = Limits {
             dir: config.upload_dir.clone(),
             store_files: config.store_files,
@@ -77,14 +79,8 @@ impl Form {
             max_fields: config.max_fields,
             memory: config.max_form_memory,
         };
-        let sink = Sink {
-            limits,
-            fields: Vec::new(),
-            files: Vec::new(),
-            uploads: 0,
-            form_max_file: None,
-            part: Part::Skip,
-        };
+        let sink =
+            Sink { limits, fields: Vec::new(), files: Vec::new(), uploads: 0, form_max_file: None, part: Part::Skip };
         Ok(Some(Self { parser, sink }))
     }
 
@@ -237,7 +233,9 @@ mod tests {
     }
 
     fn file(name: &str, filename: &str, content: &str) -> String {
-        format!("--b\nContent-Disposition: form-data; name=\"{name}\"; filename=\"{filename}\"\nContent-Type: text/x\n\n{content}\n")
+        format!(
+            "--b\nContent-Disposition: form-data; name=\"{name}\"; filename=\"{filename}\"\nContent-Type: text/x\n\n{content}\n"
+        )
     }
 
     fn field(name: &str, value: &str) -> String {
@@ -274,7 +272,8 @@ mod tests {
 
     #[test]
     fn limits_have_phps_codes() {
-        let body = file("big", "x", "01234567890") + &file("none", "", "") + &file("f", "y", "ok") + &file("g", "z", "third");
+        let body =
+            file("big", "x", "01234567890") + &file("none", "", "") + &file("f", "y", "ok") + &file("g", "z", "third");
         let Ok(Collected::Form { files, .. }) = read(&config(), &(body + "--b--"), 5) else { panic!("not a form") };
         let codes: Vec<_> = files.iter().map(|f| (f.error as u8, f.size)).collect();
         assert_eq!(codes, [(1, 0), (4, 0), (0, 2)], "the third named file is beyond max_files");

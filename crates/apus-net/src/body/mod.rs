@@ -98,7 +98,10 @@ pub struct Body {
 
 enum Kind {
     /// `read` counts what `read_chunk` has handed out.
-    Collected { body: Collected, read: Cell<usize> },
+    Collected {
+        body: Collected,
+        read: Cell<usize>,
+    },
     Stream(Rc<BodyStream>),
 }
 

@@ -116,13 +116,7 @@ impl<A: App> ConnTask<A> {
         })
     }
 
-    fn begin_stream(
-        &mut self,
-        inner: Box<Inner>,
-        decoder: BodyDecoder,
-        expects: bool,
-        cx: &mut Context<'_>,
-    ) -> Step {
+    fn begin_stream(&mut self, inner: Box<Inner>, decoder: BodyDecoder, expects: bool, cx: &mut Context<'_>) -> Step {
         let conn = &self.conn;
         let stream = Rc::new(BodyStream::new(Rc::downgrade(conn)));
         *conn.stream.borrow_mut() = Some(Rc::clone(&stream));
@@ -199,9 +193,8 @@ impl<A: App> ConnTask<A> {
             {
                 // Straight into the memory that the handler gets.
                 let mut piece = vec![0; usize::try_from(*left).unwrap_or(usize::MAX).min(max)];
-                let count = match std::task::ready!(conn.poll_recv(cx, &mut piece)) {
-                    Ok(count @ 1..) => count,
-                    _ => return Poll::Ready(Err(conn.lost())),
+                let Ok(count @ 1..) = std::task::ready!(conn.poll_recv(cx, &mut piece)) else {
+                    return Poll::Ready(Err(conn.lost()));
                 };
                 *left -= count as u64;
                 piece.truncate(count);
@@ -239,25 +232,20 @@ impl<A: App> ConnTask<A> {
             return Step::Wait;
         }
         let State::Discard(decoder, taken) = &mut self.state else { return Step::Again };
-        loop {
-            match decoder.next(self.input.bytes()) {
-                Ok((used, piece)) => {
-                    *taken += used;
-                    let (end, more) = (matches!(piece, Piece::End), matches!(piece, Piece::NeedMore));
-                    self.input.consume(used);
-                    if end {
-                        conn.timer.set(Timer::None);
-                        self.state = State::Head;
-                        return Step::Again;
-                    }
-                    if *taken > MAX_DISCARD {
-                        break;
-                    }
-                    if !more {
-                        continue;
-                    }
-                }
-                Err(_) => break,
+        while let Ok((used, piece)) = decoder.next(self.input.bytes()) {
+            *taken += used;
+            let (end, more) = (matches!(piece, Piece::End), matches!(piece, Piece::NeedMore));
+            self.input.consume(used);
+            if end {
+                conn.timer.set(Timer::None);
+                self.state = State::Head;
+                return Step::Again;
+            }
+            if *taken > MAX_DISCARD {
+                break;
+            }
+            if !more {
+                continue;
             }
             match conn.poll_recv(cx, self.input.space(pool)) {
                 Poll::Ready(Ok(count @ 1..)) => self.input.filled(count),

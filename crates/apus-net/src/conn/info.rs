@@ -56,6 +56,7 @@ pub struct ConnInfo {
     pub(crate) requests: Cell<u64>,
     pub(crate) open: Cell<bool>,
     pub(crate) gone: Cell<bool>,
+    pub(crate) peer_ip: std::cell::OnceCell<Box<str>>,
 }
 
 impl ConnInfo {
@@ -68,6 +69,22 @@ impl ConnInfo {
     /// The client's address.
     pub fn peer(&self) -> Peer {
         self.peer
+    }
+
+    /// The client's IP address as text, an IPv4 address inside IPv6 as IPv4; empty for a Unix socket. Made once.
+    pub fn peer_ip(&self) -> &str {
+        self.peer_ip.get_or_init(|| match self.peer {
+            Peer::Tcp(addr) => addr.ip().to_canonical().to_string().into(),
+            Peer::Unix => "".into(),
+        })
+    }
+
+    /// The client's port; 0 for a Unix socket.
+    pub fn peer_port(&self) -> u16 {
+        match self.peer {
+            Peer::Tcp(addr) => addr.port(),
+            Peer::Unix => 0,
+        }
     }
 
     /// The address that listens.

@@ -75,8 +75,6 @@ pub(crate) struct Conn {
     /// More requests are already read: their answers leave together.
     pub(crate) pipelined: Cell<bool>,
     pub(crate) kill: Cell<Kill>,
-    /// The peer sent EOF: it will send no more, but may still read.
-    pub(crate) eof: Cell<bool>,
     /// Reading or writing failed for good, or the connection was closed here.
     pub(crate) broken: Cell<bool>,
     /// Tasks waiting for the peer to leave.
@@ -107,7 +105,6 @@ impl Conn {
             in_poll: Cell::new(false),
             pipelined: Cell::new(false),
             kill: Cell::new(Kill::No),
-            eof: Cell::new(false),
             broken: Cell::new(false),
             gone: WakerList::default(),
             drained: WakerList::default(),
@@ -159,8 +156,7 @@ impl Conn {
 
     /// The peer will send nothing more.
     pub(crate) fn peer_closed(&self) {
-        if !self.eof.replace(true) {
-            self.info.gone.set(true);
+        if !self.info.gone.replace(true) {
             self.gone.wake_all();
         }
     }

@@ -1,5 +1,5 @@
 //! A server on a thread of its own and a plain blocking client.
-#![allow(dead_code, unreachable_pub, missing_docs, reason = "each test file uses its own part")]
+#![allow(dead_code, unreachable_pub, missing_docs, clippy::unused_async, reason = "each test file uses its own part")]
 
 use std::future::Future;
 use std::io::{ErrorKind, Read, Write};

@@ -74,7 +74,12 @@ fn yield_now(call: &Call) -> Result<(), Raise> {
 fn resume(call: &Call) -> Result<(), Raise> {
     call.expect(1, 1)?;
     let id = call.int(0, 0)?;
-    call.ret(State::existing().is_some_and(|state| state.engine.resume(id)))
+    let Some(state) = State::existing() else { return call.ret(false) };
+    let resumed = state.engine.resume(id);
+    if resumed {
+        state.check_stop()?;
+    }
+    call.ret(resumed)
 }
 
 fn get_context(call: &Call) -> Result<(), Raise> {
@@ -183,7 +188,7 @@ fn get_back_trace(call: &Call) -> Result<(), Raise> {
 fn get_elapsed(call: &Call) -> Result<(), Raise> {
     call.expect(0, 1)?;
     match meant(call, 0)? {
-        Some(task) => call.ret(task.data().started.elapsed().as_millis() as i64),
+        Some(task) => call.ret(apus_coro::coarse_now().saturating_sub(task.data().started).as_millis() as i64),
         None => call.ret(-1),
     }
 }
@@ -341,7 +346,8 @@ const METHODS: &[Method] = &[
     },
     Method {
         decl: "public static function getElapsed(int $cid = 0): int",
-        doc: "Milliseconds since a coroutine was made (0: the running one); -1 when there is none.\nDoes not wait.\n@since 0.1.0",
+        doc: "Milliseconds since a coroutine was made (0: the running one), in steps of the kernel's tick (1 to 10 ms); -1 when\n\
+              there is none.\nDoes not wait.\n@since 0.1.0",
         handler: Some(handler!(get_elapsed)),
     },
 ];

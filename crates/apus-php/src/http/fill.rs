@@ -2,8 +2,8 @@
 
 use apus_net::proto::http1::Version;
 use apus_net::proto::{cookie, form, query};
-use apus_net::{Collected, Peer, UploadError, UploadedFile};
-use apus_zend::value::View;
+use apus_net::{Collected, UploadError, UploadedFile};
+use apus_zend::value::{ServerFields, View};
 use apus_zend::{Array, Raise, Value, engine};
 
 use super::Request;
@@ -34,25 +34,19 @@ pub(super) fn value(request: &Request, slot: u32) -> Result<Value, Raise> {
 fn server(request: &Request) -> Result<Value, Raise> {
     let net = &request.net;
     let conn = net.conn();
-    let mut array = Array::new(12)?;
-    array.set_str(b"request_method", net.method())?;
-    array.set_str(b"request_uri", net.path())?;
-    array.set_str(b"path_info", &query::percent_decode(net.path()))?;
-    if let Some(text) = net.query() {
-        array.set_str(b"query_string", text)?;
-    }
-    array.set_int(b"request_time", net.received_at() as i64)?;
-    array.set(b"request_time_float", Value::float(net.received_at()))?;
-    let protocol: &[u8] = if net.version() == Version::Http10 { b"HTTP/1.0" } else { b"HTTP/1.1" };
-    array.set_str(b"server_protocol", protocol)?;
-    array.set_int(b"server_port", i64::from(conn.local().port()))?;
-    let (address, port) = match conn.peer() {
-        Peer::Tcp(addr) => (addr.ip().to_canonical().to_string(), addr.port()),
-        Peer::Unix => (String::new(), 0),
-    };
-    array.set_str(b"remote_addr", address.as_bytes())?;
-    array.set_int(b"remote_port", i64::from(port))?;
-    array.set_int(b"master_time", conn.connected_at() as i64)?;
+    let decoded = query::percent_decode(net.path());
+    let array = Array::of_server(&ServerFields {
+        method: net.method(),
+        path: net.path(),
+        decoded_path: &decoded,
+        query: net.query(),
+        remote_addr: conn.peer_ip().as_bytes(),
+        remote_port: conn.peer_port(),
+        server_port: conn.local().port(),
+        http10: net.version() == Version::Http10,
+        received_at: net.received_at(),
+        connected_at: conn.connected_at(),
+    })?;
     Ok(array.into())
 }
 

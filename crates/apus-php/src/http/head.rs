@@ -1,5 +1,7 @@
 //! The head of a response while PHP code puts it together.
 
+use std::cell::RefCell;
+
 use apus_net::ResponseHead;
 use apus_net::proto::http1::response::{is_field_name, is_field_value};
 
@@ -27,14 +29,51 @@ pub(super) struct Head {
     index: Vec<Line>,
 }
 
+thread_local! {
+    /// Heads of earlier responses, whose memory is used again.
+    static SPARE: RefCell<Vec<Head>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Spare heads kept at most.
+const SPARES: usize = 64;
+/// Heads that grew beyond this many bytes are not kept.
+const SPARE_BYTES: usize = 4096;
+
 impl Head {
-    pub(super) fn new() -> Self {
-        Self { wire: ResponseHead::new(200), index: Vec::new() }
+    /// An empty head, in memory that an earlier response used.
+    pub(super) fn take() -> Self {
+        SPARE.with(|spare| spare.borrow_mut().pop()).unwrap_or_else(|| {
+            let mut head = Self { wire: ResponseHead::new(200), index: Vec::with_capacity(4) };
+            head.wire.lines.reserve(256);
+            head
+        })
     }
 
-    /// Replaces all lines of `name` by one for each value.
-    pub(super) fn set<'a>(&mut self, name: &[u8], values: impl Iterator<Item = &'a [u8]>, format: bool) -> Set {
-        if !is_field_name(name) || name.len() > usize::from(u16::MAX) {
+    /// Gives the memory back.
+    pub(super) fn give_back(mut self) {
+        if self.wire.lines.capacity() > SPARE_BYTES {
+            return;
+        }
+        let mut lines = std::mem::take(&mut self.wire.lines);
+        lines.clear();
+        self.index.clear();
+        self.wire = ResponseHead { lines, ..ResponseHead::new(200) };
+        SPARE.with(|spare| {
+            let mut spare = spare.borrow_mut();
+            if spare.len() < SPARES {
+                spare.push(self);
+            }
+        });
+    }
+
+    /// Replaces all lines of `name` by one for each value; changes nothing when one is invalid.
+    pub(super) fn set<'a>(
+        &mut self,
+        name: &[u8],
+        values: impl Iterator<Item = &'a [u8]> + Clone,
+        format: bool,
+    ) -> Set {
+        if !is_field_name(name) || !values.clone().all(|value| is_valid(name, value.trim_ascii())) {
             return Set::Invalid;
         }
         self.remove(name);
@@ -50,7 +89,7 @@ impl Head {
     /// Adds one line.
     pub(super) fn add(&mut self, name: &[u8], value: &[u8], format: bool) -> Set {
         let value = value.trim_ascii();
-        if !is_field_name(name) || !is_field_value(value) || name.len() > usize::from(u16::MAX) {
+        if !is_field_name(name) || !is_valid(name, value) || name.len() > usize::from(u16::MAX) {
             return Set::Invalid;
         }
         if let Some(set) = self.special(name, value) {
@@ -72,9 +111,8 @@ impl Head {
             6 if name.eq_ignore_ascii_case(b"server") => self.wire.has_server = true,
             12 if name.eq_ignore_ascii_case(b"content-type") => self.wire.has_content_type = true,
             14 if name.eq_ignore_ascii_case(b"content-length") => {
-                let length = std::str::from_utf8(value).ok().and_then(|text| text.parse().ok());
-                self.wire.content_length = length;
-                return Some(if length.is_some() { Set::Taken } else { Set::Invalid });
+                self.wire.content_length = length(value);
+                return Some(Set::Taken);
             }
             10 if name.eq_ignore_ascii_case(b"connection") => {
                 self.wire.close |= value.eq_ignore_ascii_case(b"close");
@@ -120,6 +158,16 @@ impl Head {
     }
 }
 
+/// The bytes that a Content-Length announces: digits only (RFC 9110 section 8.6).
+fn length(value: &[u8]) -> Option<u64> {
+    let digits = value.iter().all(u8::is_ascii_digit);
+    std::str::from_utf8(value).ok().filter(|_| digits).and_then(|text| text.parse().ok())
+}
+
+fn is_valid(name: &[u8], value: &[u8]) -> bool {
+    is_field_value(value) && (!name.eq_ignore_ascii_case(b"content-length") || length(value).is_some())
+}
+
 /// `content-type` becomes `Content-Type`.
 fn format_name(name: &mut [u8]) {
     let mut start = true;
@@ -139,7 +187,7 @@ mod tests {
 
     #[test]
     fn a_field_replaces_earlier_lines_of_its_name() {
-        let mut head = Head::new();
+        let mut head = Head::take();
         assert_eq!(head.set(b"x-a", [&b"1"[..], b"2"].into_iter(), true), Set::Taken);
         assert_eq!(one(&mut head, "x-b", "3"), Set::Taken);
         assert_eq!(one(&mut head, "X-A", "4"), Set::Taken);
@@ -149,14 +197,14 @@ mod tests {
 
     #[test]
     fn names_are_sent_as_given_without_format() {
-        let mut head = Head::new();
+        let mut head = Head::take();
         head.set(b"x-lower", std::iter::once(&b"1"[..]), false);
         assert_eq!(head.wire.lines, b"x-lower: 1\r\n");
     }
 
     #[test]
     fn response_splitting_is_refused() {
-        let mut head = Head::new();
+        let mut head = Head::take();
         assert_eq!(one(&mut head, "x", "a\r\nEvil: 1"), Set::Invalid);
         assert_eq!(one(&mut head, "x y", "a"), Set::Invalid);
         assert_eq!(one(&mut head, "", "a"), Set::Invalid);
@@ -164,8 +212,18 @@ mod tests {
     }
 
     #[test]
+    fn what_is_refused_leaves_the_earlier_lines() {
+        let mut head = Head::take();
+        assert_eq!(one(&mut head, "X-A", "1"), Set::Taken);
+        assert_eq!(head.set(b"X-A", [&b"2"[..], b"3\r\n4"].into_iter(), true), Set::Invalid);
+        assert_eq!(one(&mut head, "Content-Length", "5"), Set::Taken);
+        assert_eq!(one(&mut head, "Content-Length", "+6"), Set::Invalid);
+        assert_eq!((head.wire.lines.as_slice(), head.wire.content_length), (&b"X-A: 1\r\n"[..], Some(5)));
+    }
+
+    #[test]
     fn framing_belongs_to_the_server() {
-        let mut head = Head::new();
+        let mut head = Head::take();
         assert_eq!(one(&mut head, "Transfer-Encoding", "chunked"), Set::Ours);
         assert_eq!(one(&mut head, "Connection", "close"), Set::Ours);
         assert_eq!(one(&mut head, "Content-Length", "12"), Set::Taken);

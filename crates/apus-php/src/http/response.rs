@@ -39,7 +39,7 @@ impl Response {
         let fd = responder.conn().id();
         let response = Self {
             responder: RefCell::new(Some(responder)),
-            head: RefCell::new(Head::new()),
+            head: RefCell::new(Head::take()),
             trailers: RefCell::new(Vec::new()),
             begun: Cell::new(false),
         };
@@ -80,6 +80,12 @@ impl Response {
         let trailers = self.trailers.borrow();
         let fields: Vec<(&[u8], &[u8])> = trailers.iter().map(|(name, value)| (&name[..], &value[..])).collect();
         Ok(succeeded(responder.finish(&self.head.borrow().wire, &fields)))
+    }
+}
+
+impl Drop for Response {
+    fn drop(&mut self) {
+        self.head.take().give_back();
     }
 }
 
@@ -301,10 +307,11 @@ fn redirect(call: &Call) -> Result<(), Raise> {
     }
     {
         let mut head = response.head.borrow_mut();
-        head.wire.status = code as u16;
         if head.set(b"Location", std::iter::once(location), true) == Set::Invalid {
             return Err(invalid_field(b"Location"));
         }
+        head.wire.status = code as u16;
+        head.wire.reason = None;
     }
     let ended = response.end_with(b"")?;
     response.begun.set(true);

@@ -30,6 +30,9 @@ pub(crate) const TESTS: &[Test] = &[
     ("events_come_in_order_and_children_stay", events_come_in_order_and_children_stay),
     ("workers_have_the_callers_signal_mask", workers_have_the_callers_signal_mask),
     ("workers_run_as_another_user", workers_run_as_another_user),
+    ("term_to_every_process_drains", term_to_every_process_drains),
+    ("int_to_every_process_stops", int_to_every_process_stops),
+    ("watchdog_of_systemd_is_fed", watchdog_of_systemd_is_fed),
     ("a_worker_may_stop_the_server", a_worker_may_stop_the_server),
 ];
 
@@ -128,9 +131,9 @@ fn daemon_detaches_when_ready() {
     assert_eq!(server.wait().code(), Some(0), "the launcher ends well");
     assert_ne!(server.pid, server.child.id());
     assert_eq!(fs::read_to_string(&pid).unwrap().trim(), server.pid.to_string());
-    let stat = fs::read_to_string(format!("/proc/{}/stat", server.pid)).unwrap();
-    let session: u32 = stat.rsplit(") ").next().unwrap().split(' ').nth(3).unwrap().parse().unwrap();
-    assert!(session != server.pid && session != std::process::id(), "a session of its own, not led by it: {stat}");
+    let line = fs::read_to_string(format!("/proc/{}/stat", server.pid)).unwrap();
+    let session: u32 = line.rsplit(") ").next().unwrap().split(' ').nth(3).unwrap().parse().unwrap();
+    assert!(session != server.pid && session != std::process::id(), "a session of its own, not led by it: {line}");
     server.who();
     assert!(fs::read_to_string(&log).unwrap().contains("serving on 127.0.0.1:"));
     fs::rename(&log, log.with_extension("old")).unwrap();
@@ -300,6 +303,50 @@ fn workers_run_as_another_user() {
     // Without root's rights it can still ask the master.
     assert_eq!(server.ask("reload"), "true");
     until("the reload", || (server.who().1 == 2).then_some(()));
+    server.stop();
+}
+
+/// As systemd stops a service: a TERM for each process of the group, the master's somewhere among them.
+fn term_to_every_process_drains() {
+    let mut server = server("worker_num=2").start();
+    let mut held = hold(&server);
+    let workers = server.worker_pids();
+    send(workers[0], Signal::SIGTERM);
+    server.signal(Signal::SIGTERM);
+    send(workers[1], Signal::SIGTERM);
+    until("the stop to begin", || server.events().contains("BeforeShutdown").then_some(()));
+    held.write_all(b"pid\n").unwrap();
+    let mut answer = String::new();
+    held.read_to_string(&mut answer).unwrap();
+    assert!(answer.contains(" 1 "), "{answer}");
+    assert_eq!(server.wait().code(), Some(0));
+}
+
+/// As Ctrl-C does.
+fn int_to_every_process_stops() {
+    let mut server = server("worker_num=2").start();
+    let mut pids = server.worker_pids();
+    pids.push(server.pid);
+    for pid in &pids {
+        send(*pid, Signal::SIGINT);
+    }
+    assert_eq!(server.wait().code(), Some(0));
+    assert!(!pids.iter().any(|pid| is_alive(*pid)));
+}
+
+fn watchdog_of_systemd_is_fed() {
+    let start = server("worker_num=1");
+    let path = start.directory.join("notify");
+    let socket = UnixDatagram::bind(&path).unwrap();
+    socket.set_read_timeout(Some(DEADLINE)).unwrap();
+    let notify = ("NOTIFY_SOCKET", path.display().to_string());
+    let server = start.env(notify.0, notify.1).env("WATCHDOG_USEC", "40000".to_owned()).start();
+    let mut pings = 0;
+    while pings < 3 {
+        let mut bytes = [0; 512];
+        let len = socket.recv(&mut bytes).unwrap();
+        pings += u32::from(&bytes[..len] == b"WATCHDOG=1");
+    }
     server.stop();
 }
 

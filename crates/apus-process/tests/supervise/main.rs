@@ -18,7 +18,9 @@ fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let all: Vec<Test> = [lifecycle::TESTS, reloads::TESTS, faults::TESTS, shared::TESTS].concat();
     if arguments.iter().any(|argument| argument == "--list") {
-        all.iter().for_each(|(name, _)| println!("{name}: test"));
+        for (name, _) in all {
+            println!("{name}: test");
+        }
         return;
     }
     let filters: Vec<&String> = arguments.iter().filter(|argument| !argument.starts_with('-')).collect();

@@ -13,7 +13,7 @@ use std::time::Instant;
 use apus_options::{Settings, Value};
 use apus_process::{
     Ask, BindOptions, Command, Config, ConnHandle, Error, ListenAddr, Listener, MasterEvent, Outcome, Peer, Program,
-    Worker, bind, run,
+    Worker, WorkerState, bind, run,
 };
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
@@ -66,6 +66,9 @@ impl Program for Lines<'_> {
         self.note(&format!("born {now}"));
         if self.directory.join("broken").exists() {
             return 9;
+        }
+        if self.directory.join("faulty").exists() {
+            worker.faulted();
         }
         if self.directory.join("churn").exists() {
             churn(&worker);
@@ -145,7 +148,9 @@ impl Serving {
     }
 
     fn run(mut self) -> i32 {
-        self.worker.ready();
+        if self.worker.slot.state() == WorkerState::Starting {
+            self.worker.ready();
+        }
         while !self.draining || !self.conns.is_empty() {
             self.wait();
             for command in self.worker.take_commands() {

@@ -18,6 +18,8 @@ pub(crate) const TESTS: &[Test] = &[
     ("memory_replaces_workers", memory_replaces_workers),
     ("recycling_and_faulted_workers_are_replaced", recycling_and_faulted_workers_are_replaced),
     ("a_worker_sent_term_is_replaced_first", a_worker_sent_term_is_replaced_first),
+    ("reload_during_a_replacement_reaches_every_worker", reload_during_a_replacement_reaches_every_worker),
+    ("reload_to_workers_that_fault_at_once_is_given_up", reload_to_workers_that_fault_at_once_is_given_up),
     ("usr2_is_ignored", usr2_is_ignored),
 ];
 
@@ -146,6 +148,32 @@ fn a_worker_sent_term_is_replaced_first() {
         send(pid, Signal::SIGTERM);
         until("the worker to be replaced", || (!is_alive(pid)).then_some(()));
     });
+    server.stop();
+}
+
+fn reload_during_a_replacement_reaches_every_worker() {
+    let server = server("worker_num=3").start();
+    for generation in 2..8 {
+        // Whoever answers starts its replacement of the old generation just before the reload begins.
+        server.ask("recycle");
+        assert_eq!(server.control("reload wait")["ok"], true);
+        until("the old ones to leave and every new one to serve", || {
+            let status = server.control("status");
+            let workers = status["workers"].as_array().unwrap();
+            let fresh = workers.iter().filter(|w| w["state"] == "serving" && w["generation"] == generation).count();
+            (fresh == 3 && workers.len() == 3).then_some(())
+        });
+    }
+    server.stop();
+}
+
+fn reload_to_workers_that_fault_at_once_is_given_up() {
+    let server = server("worker_num=2").start();
+    std::fs::write(server.directory.join("faulty"), "").unwrap();
+    assert_eq!(server.control("reload wait")["ok"], false);
+    std::fs::remove_file(server.directory.join("faulty")).unwrap();
+    assert_eq!(server.who().1, 1);
+    assert_eq!(server.control("reload wait")["ok"], true);
     server.stop();
 }
 

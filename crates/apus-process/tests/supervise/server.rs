@@ -43,7 +43,7 @@ pub(crate) fn server(settings: &str) -> Start {
 
 impl Start {
     pub(crate) fn listen(mut self, listen: &str) -> Self {
-        self.listen = listen.to_owned();
+        listen.clone_into(&mut self.listen);
         self
     }
 

@@ -1,0 +1,197 @@
+//! What others want of the master: signals, its workers' messages, the control socket.
+
+use std::time::Instant;
+
+use nix::sys::signal::Signal;
+use nix::unistd::Pid;
+
+use crate::channel::{Ask, Command, Message};
+use crate::control::{ClientId, Control, Request};
+use crate::log;
+use crate::master::{AT_ONCE, Master, Phase, dismiss, processes, processes_mut};
+use crate::run::{MasterEvent, Program};
+use crate::scoreboard::{Scoreboard, WorkerState};
+use crate::snapshot::Snapshot;
+
+/// Messages heard of one worker at a time, so that none can keep the others unheard.
+const BATCH: usize = 64;
+
+impl Master<'_> {
+    pub(crate) fn take_signals(&mut self, program: &mut dyn Program) {
+        while let Ok(Some(info)) = self.signals.read_signal() {
+            if let Ok(signal) = Signal::try_from(info.ssi_signo as i32) {
+                self.on_signal(program, signal);
+            }
+        }
+    }
+
+    pub(crate) fn on_signal(&mut self, program: &mut dyn Program, signal: Signal) {
+        match signal {
+            Signal::SIGTERM => self.stop(program, false),
+            Signal::SIGINT | Signal::SIGQUIT => self.stop(program, true),
+            Signal::SIGUSR1 => self.request_reload(),
+            Signal::SIGHUP => {
+                self.reopen_log();
+                self.request_reload();
+            }
+            Signal::SIGUSR2 => log::notice(format_args!("USR2 reloads task workers; this server has none")),
+            _ => {}
+        }
+    }
+
+    fn reopen_log(&self) {
+        let path = &self.config.settings.log_file;
+        if path.is_empty() {
+            return;
+        }
+        let opened = log::open(path.as_ref())
+            .and_then(|()| if self.config.settings.daemonize { log::redirect_output() } else { Ok(()) });
+        if let Err(error) = opened {
+            log::error(format_args!("cannot open the log file {path} anew: {error}"));
+        }
+    }
+
+    pub(crate) fn hear_workers(&mut self, program: &mut dyn Program) {
+        let mut asked = Vec::new();
+        for process in processes_mut(&mut self.seats, &mut self.leaving) {
+            for _ in 0..BATCH {
+                let Some(message) = process.hear() else { break };
+                asked.push((process.pid, process.id, message));
+            }
+            if process.is_silent() && process.kill_at.is_none() {
+                process.kill_at = Some(Instant::now() + self.config.settings.max_wait_time);
+            }
+        }
+        for (pid, id, message) in asked {
+            match message {
+                Message::Signalled(signal) => self.on_worker_signalled(pid, signal),
+                Message::Ask(ask) => self.on_ask(program, id, ask),
+                // What changed is in the scoreboard; the message was to wake us.
+                Message::Ready | Message::State | Message::Command(_) => {}
+            }
+        }
+    }
+
+    /// Somebody sent a signal to a worker itself: TERM replaces it, INT ends it at once.
+    fn on_worker_signalled(&mut self, pid: Pid, signal: i32) {
+        if signal == Signal::SIGINT as i32 {
+            processes_mut(&mut self.seats, &mut self.leaving)
+                .filter(|p| p.pid == pid)
+                .for_each(|p| p.dismiss(Command::StopNow, AT_ONCE));
+            return;
+        }
+        for seat in &mut self.seats {
+            match (&seat.current, &mut seat.next) {
+                (Some(current), _) if current.pid == pid => seat.replace = true,
+                (_, Some(next)) if next.pid == pid => dismiss(next, &self.config.settings),
+                _ => {}
+            }
+        }
+    }
+
+    fn on_ask(&mut self, program: &mut dyn Program, from: u16, ask: Ask) {
+        match ask {
+            Ask::Reload => self.request_reload(),
+            Ask::Stop => self.stop(program, false),
+            Ask::StopNow => self.stop(program, true),
+            Ask::Replace(id) => match self.seats.get_mut(usize::from(id)) {
+                Some(seat) => seat.replace = seat.current.is_some(),
+                None => log::warning(format_args!("worker {from} asked to replace worker {id}, which does not exist")),
+            },
+            Ask::CloseConn(session) => {
+                let holder = Scoreboard::session_worker(session);
+                processes(&self.seats, &self.leaving)
+                    .filter(|p| p.id == holder)
+                    .for_each(|p| p.close_connection(session));
+            }
+        }
+    }
+
+    /// Stops the server: workers finish what they began, or leave at once.
+    fn stop(&mut self, program: &mut dyn Program, at_once: bool) {
+        if self.phase != Phase::Stopping {
+            log::info(format_args!("stopping{}", if at_once { " at once" } else { "" }));
+            self.phase = Phase::Stopping;
+            self.notify.stopping();
+            self.emit(program, MasterEvent::BeforeShutdown);
+            self.end_reload("the server is stopping");
+        } else if !at_once {
+            return;
+        }
+        let (command, patience) =
+            if at_once { (Command::StopNow, AT_ONCE) } else { (Command::Drain, self.config.settings.max_wait_time) };
+        processes_mut(&mut self.seats, &mut self.leaving).for_each(|process| process.dismiss(command, patience));
+    }
+
+    /// Once no worker accepts any more, refuses new clients instead of letting them wait in queues that nobody serves.
+    pub(crate) fn close_queues(&mut self) {
+        let all_drain =
+            processes(&self.seats, &self.leaving).all(|p| p.is_silent() || p.slot.state() == WorkerState::Draining);
+        if all_drain && !self.closed_queues {
+            self.closed_queues = true;
+            // What systemd passed is systemd's: its queue waits for the next start.
+            for listener in self.listeners.iter().filter(|listener| !listener.passed) {
+                let _ = socket2::SockRef::from(&listener.fd).shutdown(std::net::Shutdown::Both);
+            }
+        }
+    }
+
+    pub(crate) fn is_over(&self) -> bool {
+        self.phase == Phase::Stopping && processes(&self.seats, &self.leaving).next().is_none()
+    }
+
+    pub(crate) fn serve_control(&mut self, program: &mut dyn Program) {
+        let requests = self.control.as_mut().map(Control::step).unwrap_or_default();
+        for (client, request) in requests {
+            if let Some(answer) = self.command(program, client, request) {
+                self.answer(client, &answer);
+            }
+        }
+    }
+
+    pub(crate) fn answer(&mut self, client: ClientId, json: &str) {
+        if let Some(control) = &mut self.control {
+            control.answer(client, json);
+        }
+    }
+
+    /// The answer to a request, unless it comes later.
+    fn command(&mut self, program: &mut dyn Program, client: ClientId, request: Request) -> Option<String> {
+        let done = || Some("{\"ok\":true}".to_owned());
+        match request {
+            Request::Status => Some(serde_json::to_string(&self.snapshot()).unwrap_or_default()),
+            Request::Reload(wait) => {
+                self.request_reload();
+                if wait && self.reloads.wait(client) { None } else { done() }
+            }
+            Request::Stop => {
+                self.stop(program, false);
+                done()
+            }
+            Request::StopNow => {
+                self.stop(program, true);
+                done()
+            }
+            Request::Unknown(line) => {
+                let text = format!("unknown request \"{line}\": status, reload, reload wait, stop, stop now");
+                Some(serde_json::json!({ "ok": false, "error": text }).to_string())
+            }
+        }
+    }
+
+    fn snapshot(&self) -> Snapshot {
+        let state = match self.phase {
+            Phase::Starting => "starting",
+            Phase::Serving if self.reloads.is_running() => "reloading",
+            Phase::Serving => "serving",
+            Phase::Stopping => "stopping",
+        };
+        Snapshot {
+            pid: std::process::id(),
+            script: self.config.script.to_string_lossy().into_owned(),
+            listen: self.listeners.iter().map(|listener| listener.addr.to_string()).collect(),
+            state: state.to_owned(),
+            ..self.scoreboard.snapshot()
+        }
+    }
+}

@@ -1,0 +1,180 @@
+--TEST--
+Response: a handler that throws, or never answers, sends a 500; the worker goes on
+--SKIPIF--
+<?php require __DIR__ . '/skip.inc'; ?>
+--FILE--
+<?php
+require __DIR__ . '/server.inc';
+
+function deep(string $what): never
+{
+    throw new DomainException($what);
+}
+
+$log = serving(
+    function (Apus\Http\Request $request, Apus\Http\Response $response): void {
+        switch ($request->server['request_uri']) {
+            case '/throw':
+                deep('thrown at once');
+            case '/throw-later':
+                Apus\Coroutine::sleep(0.001);
+                deep('thrown later');
+            case '/throw-begun':
+                $response->write('some');
+                deep('thrown after write');
+            case '/throw-ended':
+                $response->end('answered');
+                deep('thrown after end');
+            case '/throw-child':
+                Apus\go(fn () => deep('thrown in a child'));
+                break;
+            case '/error':
+                undefined_function();
+            case '/exit':
+                $response->end('before exit');
+                exit(3);
+            case '/exit-unanswered':
+                exit;
+            case '/silent':
+                return;
+            case '/silent-later':
+                Apus\Coroutine::sleep(0.001);
+                return;
+            case '/begun':
+                $response->write('some');
+                return;
+        }
+        $response->end('pid same: ' . var_export($request->server['request_uri'] === '/pid', true));
+    },
+    function (Client $client): void {
+        foreach (['/throw', '/throw-later', '/throw-ended', '/throw-child', '/error', '/exit', '/exit-unanswered', '/silent', '/silent-later', '/pid'] as $path) {
+            echo "== $path\n";
+            $client->show($path);
+        }
+        foreach (['/throw-begun', '/begun'] as $path) {
+            // The last chunk is missing, so a client knows that the answer is not whole.
+            $answer = $client->raw("GET $path HTTP/1.1\r\nHost: a\r\n\r\n");
+            echo "== $path: ", str_contains($answer, "some\r\n") ? 'begun' : 'not begun', ', ', str_ends_with($answer, "0\r\n\r\n") ? 'whole' : 'cut', "\n";
+        }
+    },
+);
+echo "== log\n";
+foreach (explode("\n", $log) as $line) {
+    echo preg_match('/thrown|undefined_function\(\)|#\d+ .*deep|exit/', $line) ? preg_replace(['/^\S+ /', '~\S*/([\w.]+\.php)~', '/\[?\d{2,}\]?/'], ['', '$1', 'N'], $line) . "\n" : '';
+}
+?>
+--EXPECT--
+== /throw
+
+Warning: Uncaught DomainException: thrown at once in /work/main/tests/phpt/http/response_unanswered.php:6
+Stack trace:
+#0 /work/main/tests/phpt/http/response_unanswered.php(13): deep('thrown at once')
+#1 [internal function]: {closure}(Object(Apus\Http\Request), Object(Apus\Http\Response))
+#2 {main}
+  thrown in /work/main/tests/phpt/http/response_unanswered.php on line 6
+HTTP/1.1 500 Internal Server Error
+Server: apus
+Content-Type: text/plain; charset=UTF-8
+Content-Length: 26
+
+500 Internal Server Error
+== /throw-later
+
+Warning: Uncaught DomainException: thrown later in /work/main/tests/phpt/http/response_unanswered.php:6
+Stack trace:
+#0 /work/main/tests/phpt/http/response_unanswered.php(16): deep('thrown later')
+#1 [internal function]: {closure}(Object(Apus\Http\Request), Object(Apus\Http\Response))
+#2 {main}
+  thrown in /work/main/tests/phpt/http/response_unanswered.php on line 6
+HTTP/1.1 500 Internal Server Error
+Server: apus
+Content-Type: text/plain; charset=UTF-8
+Content-Length: 26
+
+500 Internal Server Error
+== /throw-ended
+
+Warning: Uncaught DomainException: thrown after end in /work/main/tests/phpt/http/response_unanswered.php:6
+Stack trace:
+#0 /work/main/tests/phpt/http/response_unanswered.php(22): deep('thrown after en...')
+#1 [internal function]: {closure}(Object(Apus\Http\Request), Object(Apus\Http\Response))
+#2 {main}
+  thrown in /work/main/tests/phpt/http/response_unanswered.php on line 6
+HTTP/1.1 200 OK
+Server: apus
+Content-Type: text/html; charset=UTF-8
+Content-Length: 8
+
+answered
+== /throw-child
+
+Warning: Uncaught DomainException: thrown in a child in /work/main/tests/phpt/http/response_unanswered.php:6
+Stack trace:
+#0 /work/main/tests/phpt/http/response_unanswered.php(24): deep('thrown in a chi...')
+#1 [internal function]: {closure}()
+#2 {main}
+  thrown in /work/main/tests/phpt/http/response_unanswered.php on line 6
+HTTP/1.1 200 OK
+Server: apus
+Content-Type: text/html; charset=UTF-8
+Content-Length: 15
+
+pid same: false
+== /error
+
+Warning: Uncaught Error: Call to undefined function undefined_function() in /work/main/tests/phpt/http/response_unanswered.php:27
+Stack trace:
+#0 [internal function]: {closure}(Object(Apus\Http\Request), Object(Apus\Http\Response))
+#1 {main}
+  thrown in /work/main/tests/phpt/http/response_unanswered.php on line 27
+HTTP/1.1 500 Internal Server Error
+Server: apus
+Content-Type: text/plain; charset=UTF-8
+Content-Length: 26
+
+500 Internal Server Error
+== /exit
+HTTP/1.1 200 OK
+Server: apus
+Content-Type: text/html; charset=UTF-8
+Content-Length: 11
+
+before exit
+== /exit-unanswered
+HTTP/1.1 500 Internal Server Error
+Server: apus
+Content-Type: text/plain; charset=UTF-8
+Content-Length: 26
+
+500 Internal Server Error
+== /silent
+HTTP/1.1 500 Internal Server Error
+Server: apus
+Content-Type: text/plain; charset=UTF-8
+Content-Length: 26
+
+500 Internal Server Error
+== /silent-later
+HTTP/1.1 500 Internal Server Error
+Server: apus
+Content-Type: text/plain; charset=UTF-8
+Content-Length: 26
+
+500 Internal Server Error
+== /pid
+HTTP/1.1 200 OK
+Server: apus
+Content-Type: text/html; charset=UTF-8
+Content-Length: 14
+
+pid same: true
+
+Warning: Uncaught DomainException: thrown after write in /work/main/tests/phpt/http/response_unanswered.php:6
+Stack trace:
+#0 /work/main/tests/phpt/http/response_unanswered.php(19): deep('thrown after wr...')
+#1 [internal function]: {closure}(Object(Apus\Http\Request), Object(Apus\Http\Response))
+#2 {main}
+  thrown in /work/main/tests/phpt/http/response_unanswered.php on line 6
+== /throw-begun: begun, cut
+== /begun: begun, cut
+== log
