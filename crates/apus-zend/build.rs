@@ -9,7 +9,7 @@ const OLDEST: u32 = 80200;
 /// One past the newest `PHP_VERSION_ID` whose headers the shim is written for.
 const BEYOND: u32 = 80600;
 
-const SHIM: &[&str] = &["fiber", "value", "class", "object", "call", "ambient", "trace", "module", "request"];
+const SHIM: &[&str] = &["fiber", "value", "class", "object", "call", "ambient", "trace", "module", "request", "valgrind"];
 
 fn main() {
     println!("cargo:rerun-if-env-changed=APUS_PHP_CONFIG");

@@ -17,6 +17,7 @@ final class Expected extends Exception {}
 
 final class World
 {
+    public static int $main = 0;
     public static int $budget = 0;
     public static int $begun = 0;
     public static int $over = 0;
@@ -33,7 +34,8 @@ final class World
 }
 
 function chance(int $percent): bool { return mt_rand(1, 100) <= $percent; }
-function anybody(): int { $ids = iterator_to_array(Coroutine::list()); return $ids ? $ids[array_rand($ids)] : 0; }
+/** The id of any coroutine but the round's own, which is not to be cancelled. */
+function anybody(): int { $ids = array_diff(iterator_to_array(Coroutine::list()), [World::$main]); return $ids ? $ids[array_rand($ids)] : 0; }
 
 function spawn(int $depth): int
 {
@@ -170,6 +172,7 @@ for ($round = 0; World::$over === World::$begun && $steps > 0 && !World::$wrong;
     $ends_badly = chance(20);
     try {
         run(function () use ($ends_badly) {
+            World::$main = Coroutine::getCid();
             $keeper = Timer::tick(20, resolve_deadlocks(...));
             while (World::$budget > 0) {
                 spawn(0);

@@ -8,9 +8,8 @@ use socket2::{SockAddr, Socket};
 use tokio::io::unix::AsyncFd;
 
 use crate::app::App;
-use crate::conn::{Conn, ConnInfo, ConnTask, Peer, Port};
+use crate::conn::{Conn, ConnInfo, ConnTask, Io, Peer, Port};
 use crate::control::Control;
-use crate::sys;
 
 /// Connections taken in one turn, so that other workers on the same socket take their share.
 const BATCH: usize = 8;
@@ -74,9 +73,7 @@ fn accept_batch<A: App>(app: &Rc<A>, listener: &Socket, port: &Rc<Port>) -> Batc
         }
         match listener.accept4(libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC) {
             Ok((socket, addr)) => {
-                if let Err(error) = open(app, socket, &addr, port) {
-                    return Batch::Failed(error);
-                }
+                open(app, socket, &addr, port);
             }
             Err(error) => match error.raw_os_error() {
                 Some(libc::EAGAIN) => return Batch::Empty,
@@ -91,9 +88,8 @@ fn accept_batch<A: App>(app: &Rc<A>, listener: &Socket, port: &Rc<Port>) -> Batc
 }
 
 /// Starts the task of a new connection.
-fn open<A: App>(app: &Rc<A>, socket: Socket, addr: &SockAddr, port: &Rc<Port>) -> io::Result<()> {
+fn open<A: App>(app: &Rc<A>, socket: Socket, addr: &SockAddr, port: &Rc<Port>) {
     let control = &port.control;
-    let io = sys::register(socket)?;
     let now = control.clock.wall();
     let info = Rc::new(ConnInfo {
         id: control.metrics.next_session(),
@@ -106,11 +102,10 @@ fn open<A: App>(app: &Rc<A>, socket: Socket, addr: &SockAddr, port: &Rc<Port>) -
         gone: false.into(),
         peer_ip: std::cell::OnceCell::new(),
     });
-    let conn = Rc::new(Conn::new(info, Rc::clone(port), io));
+    let conn = Rc::new(Conn::new(info, Rc::clone(port), Io::Fresh(socket)));
     control.opened(&conn);
     app.on_connect(&conn.info);
     tokio::task::spawn_local(ConnTask::new(Rc::clone(app), conn));
-    Ok(())
 }
 
 async fn wait_for_room(control: &Control) {

@@ -73,7 +73,7 @@ settings! {
     Server log_file: String = String::new() => Kind::Str;
     /// The least level that is logged.
     Server log_level: u8 = INFO => Kind::Choice(LEVELS);
-    /// How the processes call themselves in lists of processes: "<title>: master", "<title>: worker 0".
+    /// How the processes call themselves in lists of processes, with their part added: "apus: master", "apus: worker 0".
     Server process_title: String = "apus".to_owned() => Kind::Str;
     /// Whether each worker is bound to one CPU core.
     Server open_cpu_affinity: bool = false => Kind::Bool;
@@ -147,12 +147,6 @@ settings! {
     Coroutine stack_size ["c_stack_size"]: usize = 256 << 10 => size(64 * KIB, 64 * MIB);
     /// Whether events run in a coroutine of their own. When off, a handler that waits blocks its worker.
     Coroutine enable_coroutine: bool = true => Kind::Bool;
-    /// Which blocking functions let other coroutines run: the `HOOK_` constants, added up.
-    Coroutine hook_flags: i64 = 0x7fff_ffff, shown "`HOOK_ALL`" => count(0, 0x7fff_ffff, "");
-    /// Time limit of a client's connection attempt; 0 for none.
-    Coroutine socket_connect_timeout ["connect_timeout"]: Duration = Duration::from_secs(2) => seconds(0.0, DAY);
-    /// Time limit of one read or write of a client; 0 for none.
-    Coroutine socket_timeout: Duration = Duration::ZERO => seconds(0.0, DAY);
 }
 
 impl Settings {

@@ -40,6 +40,8 @@ pub(crate) struct Coro {
     /// Receives what the callable returned or threw, if somebody wants it.
     outcome: Option<Rc<dyn Fn(Outcome)>>,
     bailed: Cell<bool>,
+    /// Whether it handles a request, or came of one that does.
+    of_request: bool,
     /// When it was made, by the engine's coarse clock.
     pub(crate) started: Duration,
 }
@@ -149,8 +151,8 @@ pub(crate) struct State {
     stop: RefCell<Option<Stop>>,
     /// A fatal error was reported: a worker has to be replaced.
     pub(crate) faulted: Cell<bool>,
-    /// Set by a worker: called for each exception nobody caught.
-    pub(crate) on_uncaught: RefCell<Option<Rc<dyn Fn(&Thrown)>>>,
+    /// Coroutines that handle a request, or came of one that does: a leaving worker waits for these.
+    pub(crate) of_requests: Cell<usize>,
 }
 
 thread_local! {
@@ -195,7 +197,7 @@ impl State {
             finish_registered: Cell::new(false),
             stop: RefCell::new(None),
             faulted: Cell::new(false),
-            on_uncaught: RefCell::new(None),
+            of_requests: Cell::new(0),
         })
     }
 
@@ -213,6 +215,18 @@ impl State {
     /// Makes a coroutine that has not run.
     pub(crate) fn create(
         &self,
+        callable: Callable,
+        args: Vec<Value>,
+        outcome: Option<Rc<dyn Fn(Outcome)>>,
+    ) -> Result<Rc<Task<PhpSwitch>>, Raise> {
+        let of_request = self.engine.current().is_some_and(|parent| parent.data().of_request);
+        self.create_for(of_request, callable, args, outcome)
+    }
+
+    /// The same for the handler of a request.
+    pub(crate) fn create_for(
+        &self,
+        of_request: bool,
         callable: Callable,
         args: Vec<Value>,
         outcome: Option<Rc<dyn Fn(Outcome)>>,
@@ -244,8 +258,12 @@ impl State {
             context: RefCell::new(None),
             outcome,
             bailed: Cell::new(false),
+            of_request,
             started: apus_coro::coarse_now(),
         };
+        if of_request {
+            self.of_requests.set(self.of_requests.get() + 1);
+        }
         Ok(self.engine.create(coro))
     }
 
@@ -277,6 +295,9 @@ impl State {
 
     /// What a task left behind goes to who wants it, or is reported.
     fn settle(&self, coro: &Coro, outcome: Outcome) {
+        if coro.of_request {
+            self.of_requests.set(self.of_requests.get() - 1);
+        }
         if coro.bailed() {
             self.faulted.set(true);
             self.stop_with(Stop::Fatal);
@@ -301,15 +322,19 @@ impl State {
     pub(crate) fn uncaught(&self, thrown: Thrown) {
         match self.mode.get() {
             Mode::Script => self.stop_with(Stop::Uncaught(thrown)),
-            Mode::Worker => {
-                let hook = self.on_uncaught.borrow().clone();
-                if let Some(hook) = hook {
-                    hook(&thrown);
-                }
-                if thrown.report_uncaught().is_err() {
+            Mode::Worker => match thrown.give_to_handler() {
+                Ok(Ok(())) => {}
+                Ok(Err(Raise::Bailed)) => {
                     self.faulted.set(true);
+                    self.engine.interrupt();
                 }
-            }
+                Ok(Err(Raise::Thrown)) => {
+                    if let Some(thrown) = Thrown::take() {
+                        apus_process::log::error(format_args!("uncaught in the exception handler: {}", thrown.text()));
+                    }
+                }
+                Err(thrown) => apus_process::log::error(format_args!("uncaught {}", thrown.text())),
+            },
         }
     }
 

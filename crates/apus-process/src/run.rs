@@ -19,7 +19,7 @@ use crate::{daemon, log};
 pub struct Config {
     /// The settings.
     pub settings: Rc<Settings>,
-    /// The processes' name where 15 bytes must do: "<title>: master".
+    /// The processes' name, with their part added ("apus: master"); ps and top show 15 bytes of it.
     pub title: String,
     /// The script that serves, for status reports.
     pub script: PathBuf,

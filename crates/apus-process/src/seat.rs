@@ -14,6 +14,8 @@ const FIRST_DELAY: Duration = Duration::from_millis(100);
 const LONGEST_DELAY: Duration = Duration::from_secs(10);
 /// A process that lived this long did not die of its start.
 const SETTLED: Duration = Duration::from_secs(10);
+/// Nor did one that served and lived this long: something that came later killed it, and the clients want the next one at once.
+const SERVED: Duration = Duration::from_secs(1);
 
 /// A worker process, as the master sees it.
 #[derive(Debug)]
@@ -154,9 +156,10 @@ impl Seat {
         self.wants_process().then(|| self.not_before.map_or(now, |at| at.max(now)))
     }
 
-    /// Counts a death that nobody asked for; how long to wait before the next start, and how many there were in a row.
-    pub(crate) fn count_death(&mut self, lived: Duration, now: Instant) -> (Duration, u32) {
-        self.failures = if lived >= SETTLED { 0 } else { self.failures + 1 };
+    /// Counts a death that nobody asked for; how long to wait before the next start, and how many early ones there were in a row.
+    pub(crate) fn count_death(&mut self, served: bool, lived: Duration, now: Instant) -> (Duration, u32) {
+        let early = lived < if served { SERVED } else { SETTLED };
+        self.failures = if early { self.failures + 1 } else { 0 };
         let delay = match self.failures {
             0 => Duration::ZERO,
             n => FIRST_DELAY.saturating_mul(1 << (n - 1).min(16)).min(LONGEST_DELAY),
@@ -193,13 +196,15 @@ mod tests {
     #[test]
     fn early_deaths_wait_longer_each_time_and_a_long_life_forgets_them() {
         let (mut seat, now) = (Seat::new(0), Instant::now());
-        let delays: Vec<u128> = (0..9).map(|_| seat.count_death(Duration::ZERO, now).0.as_millis()).collect();
+        let delays: Vec<u128> = (0..9).map(|_| seat.count_death(false, Duration::ZERO, now).0.as_millis()).collect();
         assert_eq!(delays, [100, 200, 400, 800, 1600, 3200, 6400, 10_000, 10_000]);
         assert_eq!(seat.start_at(now), Some(now + LONGEST_DELAY));
-        assert_eq!(seat.count_death(SETTLED, now), (Duration::ZERO, 0));
-        assert_eq!(seat.count_death(Duration::from_secs(1), now), (FIRST_DELAY, 1));
+        assert_eq!(seat.count_death(false, SETTLED, now), (Duration::ZERO, 0));
+        assert_eq!(seat.count_death(false, SERVED, now), (FIRST_DELAY, 1));
+        assert_eq!(seat.count_death(true, Duration::ZERO, now), (FIRST_DELAY * 2, 2));
+        assert_eq!(seat.count_death(true, SERVED, now), (Duration::ZERO, 0));
         for _ in 0..100 {
-            assert!(seat.count_death(Duration::ZERO, now).0 <= LONGEST_DELAY);
+            assert!(seat.count_death(false, Duration::ZERO, now).0 <= LONGEST_DELAY);
         }
     }
 }

@@ -148,7 +148,7 @@ impl Master<'_> {
         self.scoreboard.header.crashes.add(1);
         let now = Instant::now();
         let seat = &mut self.seats[usize::from(process.id)];
-        let (delay, failures) = seat.count_death(now - process.born, now);
+        let (delay, failures) = seat.count_death(place == Place::Current, now - process.born, now);
         let (id, pid, age) = (process.id, process.pid, (now - process.born).as_secs_f64());
         let again = format!("next start in {} ms", delay.as_millis());
         if failures >= CRASH_LOOP {

@@ -102,8 +102,9 @@ void apus_callable_release(apus_callable *callable);
 void apus_free_message(char *message);
 /* Calls it on the current context. `ret` receives the result. */
 apus_status apus_call(apus_callable *callable, zval *ret, uint32_t count, zval *args);
-/* Reports EG(exception) as PHP reports an uncaught one (user handler first), and clears it. */
-apus_status apus_report_uncaught(void);
+/* What set_exception_handler() was given: whether there is one; calls it with EG(exception), which it clears. */
+bool apus_has_exception_handler(void);
+apus_status apus_call_exception_handler(void);
 /* The text of an exception and its trace, as PHP would print it; NULL: bailed out. */
 zend_string *apus_exception_text(zend_object *exception);
 zend_object *apus_take_exception(void);
@@ -129,6 +130,9 @@ typedef struct {
 } apus_module_hooks;
 zend_module_entry *apus_module(const char *version, const apus_module_hooks *hooks);
 void apus_info_row(const char *name, const char *value);
+
+/* ---- valgrind.c ---- */
+void apus_valgrind_startup(void);
 
 /* ---- class.c: registration ---- */
 typedef struct { const char *name; uint32_t mask; const char *class_name; const char *default_value; bool by_ref; bool variadic; } apus_arg_def;

@@ -195,21 +195,20 @@ bool apus_after_fatal(void)
 	return CG(unclean_shutdown);
 }
 
-apus_status apus_report_uncaught(void)
+bool apus_has_exception_handler(void)
+{
+	return Z_TYPE(EG(user_exception_handler)) != IS_UNDEF;
+}
+
+apus_status apus_call_exception_handler(void)
 {
 	apus_status status = APUS_OK;
 	zend_try {
-		if (Z_TYPE(EG(user_exception_handler)) != IS_UNDEF) {
-			zend_user_exception_handler();
-		}
-		if (EG(exception)) {
-			/* As a warning in severity, so that reporting does not end the process; the text is PHP's own. */
-			zend_exception_error(EG(exception), E_WARNING);
-		}
+		zend_user_exception_handler();
 	} zend_catch {
 		status = APUS_BAILED;
 	} zend_end_try();
-	return status;
+	return status == APUS_OK && EG(exception) ? APUS_THREW : status;
 }
 
 zend_string *apus_exception_text(zend_object *exception)

@@ -156,11 +156,15 @@ impl Thrown {
         Raise::Thrown
     }
 
-    /// Reports it as PHP reports an uncaught one: the user's exception handler first, else the error log.
-    pub fn report_uncaught(self) -> Result<(), Raise> {
+    /// Gives it to the handler that `set_exception_handler()` set; gives it back when there is none.
+    pub fn give_to_handler(self) -> Result<Result<(), Raise>, Self> {
+        // SAFETY: reads a value.
+        if !unsafe { sys::apus_has_exception_handler() } {
+            return Err(self);
+        }
         let _ = self.rethrow();
         // SAFETY: guarded by the shim.
-        crate::value::check(unsafe { sys::apus_report_uncaught() })
+        Ok(crate::value::check(unsafe { sys::apus_call_exception_handler() }))
     }
 
     /// The object.

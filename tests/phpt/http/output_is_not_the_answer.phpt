@@ -15,3 +15,10 @@ serving(
 );
 ?>
 --EXPECT--
+printed
+HTTP/1.1 200 OK
+Server: apus
+Content-Type: text/html; charset=UTF-8
+Content-Length: 8
+
+answered

@@ -34,3 +34,7 @@ echo file_get_contents($said);
 unlink($said);
 ?>
 --EXPECT--
+alive
+Apus\Http\Exception 207: the client left before the end of the body
+Apus\Http\Exception 207: the client left before the end of the body
+Apus\Http\Exception 207: malformed body: malformed chunk size

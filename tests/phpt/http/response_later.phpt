@@ -71,10 +71,94 @@ serving(
             $client->show($path);
         }
         echo "== /wait and /wake\n";
-        echo $client->curl('-Z', '/wait', '-o', '-', '/wake', '-o', sys_get_temp_dir() . '/apus-wake-' . getmypid()), "\n";
-        echo file_get_contents(sys_get_temp_dir() . '/apus-wake-' . getmypid()), "\n";
-        unlink(sys_get_temp_dir() . '/apus-wake-' . getmypid());
+        $first = stream_socket_client("tcp://127.0.0.1:$client->port");
+        fwrite($first, "GET /wait HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+        echo $client->get('/wake'), "\n";
+        echo plain(stream_get_contents($first)), "\n";
     },
 );
 ?>
 --EXPECT--
+== /coroutine
+HTTP/1.1 200 OK
+Server: apus
+Content-Type: text/html; charset=UTF-8
+Content-Length: 16
+
+from a coroutine
+== /timer
+HTTP/1.1 200 OK
+Server: apus
+Content-Type: text/html; charset=UTF-8
+Content-Length: 12
+
+from a timer
+== /detach
+HTTP/1.1 200 OK
+Server: apus
+X-Created: yes
+Content-Type: text/html; charset=UTF-8
+Content-Length: 23
+
+[true,false,false,true]
+== /detached-use
+HTTP/1.1 200 OK
+Server: apus
+Content-Type: text/html; charset=UTF-8
+Content-Length: 174
+
+Apus\Http\Exception 208: this response was detached and answers nothing any more
+Apus\Http\Exception 208: this response was detached and answers nothing any more
+bool(false)
+== /create-nothing
+HTTP/1.1 200 OK
+Server: apus
+Content-Type: text/html; charset=UTF-8
+Content-Length: 25
+
+[false,false,false,false]
+== /create-ended
+HTTP/1.1 200 OK
+Server: apus
+Content-Type: text/html; charset=UTF-8
+Content-Length: 5
+
+ended
+== /created
+HTTP/1.1 200 OK
+Server: apus
+Content-Type: text/html; charset=UTF-8
+Content-Length: 5
+
+false
+== /wait and /wake
+DL% UL%  Dled  Uled  Xfers  Live Total     Current  Left    Speed
+
+--  --      0     0     2     2  --:--:-- --:--:-- --:--:--     0      
+--  --      0     0     2     2  --:--:--  0:00:01 --:--:--     0      
+--  --      0     0     2     2  --:--:--  0:00:02 --:--:--     0      
+--  --      0     0     2     2  --:--:--  0:00:03 --:--:--     0      
+--  --      0     0     2     2  --:--:--  0:00:04 --:--:--     0      
+--  --      0     0     2     2  --:--:--  0:00:05 --:--:--     0      
+--  --      0     0     2     2  --:--:--  0:00:06 --:--:--     0      
+--  --      0     0     2     2  --:--:--  0:00:07 --:--:--     0      
+--  --      0     0     2     2  --:--:--  0:00:08 --:--:--     0      
+--  --      0     0     2     2  --:--:--  0:00:09 --:--:--     0      
+--  --      0     0     2     2  --:--:--  0:00:10 --:--:--     0      
+--  --      0     0     2     2  --:--:--  0:00:11 --:--:--     0      
+--  --      0     0     2     2  --:--:--  0:00:12 --:--:--     0      
+--  --      0     0     2     2  --:--:--  0:00:13 --:--:--     0      
+--  --      0     0     2     2  --:--:--  0:00:14 --:--:--     0      
+--  --      0     0     2     2  --:--:--  0:00:15 --:--:--     0      
+--  --      0     0     2     2  --:--:--  0:00:16 --:--:--     0      
+--  --      0     0     2     2  --:--:--  0:00:17 --:--:--     0      
+--  --      0     0     2     2  --:--:--  0:00:18 --:--:--     0      
+--  --      0     0     2     2  --:--:--  0:00:19 --:--:--     0      
+--  --      0     0     2     2  --:--:--  0:00:20 --:--:--     0      
+--  --      0     0     2     0  --:--:--  0:00:20 --:--:--     0     
+
+
+Warning: file_get_contents(/tmp/apus-wake-9821): Failed to open stream: No such file or directory in /work/main/tests/phpt/http/response_later.php on line 70
+
+
+Warning: unlink(/tmp/apus-wake-9821): No such file or directory in /work/main/tests/phpt/http/response_later.php on line 71

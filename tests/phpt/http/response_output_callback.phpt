@@ -32,11 +32,26 @@ $log = serving(
         echo $client->get('/'), "\n", $client->get('/sleep'), "\n";
         // More than the output buffer holds: the callback cannot wait, and nothing may be lost.
         echo strlen($client->get('/big')), "\n";
-        // Two at once: each has output buffers of its own.
-        echo $client->curl('-Z', '/sleep', '/sleep', '/sleep'), "\n";
+        // Several at once: each has output buffers of its own.
+        $sockets = [];
+        for ($i = 0; $i < 5; $i++) {
+            $sockets[] = $socket = stream_socket_client("tcp://127.0.0.1:$client->port");
+            fwrite($socket, "GET /sleep HTTP/1.0\r\n\r\n");
+        }
+        foreach ($sockets as $socket) {
+            echo explode("\r\n\r\n", stream_get_contents($socket))[1], "\n";
+        }
     },
     ['buffer_output_size' => '64K'],
 );
 echo $log;
 ?>
 --EXPECT--
+one two three
+one two three
+6400013
+DL% UL%  Dled  Uled  Xfers  Live Total     Current  Left    Speed
+
+--  --      0     0     3     3  --:--:-- --:--:-- --:--:--     0      
+--  --     39     0     3     0  --:--:-- --:--:-- --:--:--  2785     
+one two threeone two one two threethree

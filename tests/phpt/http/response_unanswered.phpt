@@ -60,7 +60,9 @@ $log = serving(
 );
 echo "== log\n";
 foreach (explode("\n", $log) as $line) {
-    echo preg_match('/thrown|undefined_function\(\)|#\d+ .*deep|exit/', $line) ? preg_replace(['/^\S+ /', '~\S*/([\w.]+\.php)~', '/\[?\d{2,}\]?/'], ['', '$1', 'N'], $line) . "\n" : '';
+    if (preg_match('/uncaught|deep|fatal|exit/i', $line)) {
+        echo preg_replace(['/^\S+ \[\d+\] /', '~/\S*/~'], ['', ''], $line), "\n";
+    }
 }
 ?>
 --EXPECT--

@@ -31,7 +31,7 @@ impl<A: App> ConnTask<A> {
             return Step::Wait;
         }
         let State::Closing { linger: true } = self.state else { return Step::Close };
-        let shut = conn.io.borrow().as_ref().is_some_and(|io| io.get_ref().shutdown(Shutdown::Write).is_ok());
+        let shut = conn.io.borrow().as_ref().is_some_and(|io| io.socket().shutdown(Shutdown::Write).is_ok());
         if conn.broken.get() || !shut {
             return Step::Close;
         }

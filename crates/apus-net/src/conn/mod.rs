@@ -8,6 +8,7 @@ mod exchange;
 mod incoming;
 mod info;
 mod input;
+mod io;
 mod output;
 mod peer;
 mod task;
@@ -17,9 +18,6 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::task::{Context, Waker};
 
-use socket2::Socket;
-use tokio::io::unix::AsyncFd;
-
 use crate::body::BodyStream;
 use crate::config::Config;
 use crate::control::Control;
@@ -27,6 +25,7 @@ use crate::wake::WakerList;
 
 pub(crate) use exchange::{BodyOut, Exchange, Phase, UnreadBody};
 pub use info::{ConnInfo, Local, Peer};
+pub(crate) use io::Io;
 pub(crate) use output::{FilePart, FileState, Out};
 pub(crate) use task::ConnTask;
 pub(crate) use timer::{Expired, Timer};
@@ -64,7 +63,7 @@ pub(crate) enum Kill {
 pub(crate) struct Conn {
     pub(crate) info: Rc<ConnInfo>,
     pub(crate) port: Rc<Port>,
-    pub(crate) io: RefCell<Option<AsyncFd<Socket>>>,
+    pub(crate) io: RefCell<Option<Io>>,
     pub(crate) out: RefCell<Out>,
     pub(crate) exchange: Exchange,
     pub(crate) stream: RefCell<Option<Rc<BodyStream>>>,
@@ -92,7 +91,7 @@ pub(crate) struct Conn {
 }
 
 impl Conn {
-    pub(crate) fn new(info: Rc<ConnInfo>, port: Rc<Port>, io: AsyncFd<Socket>) -> Self {
+    pub(crate) fn new(info: Rc<ConnInfo>, port: Rc<Port>, io: Io) -> Self {
         let now = port.control.clock.now();
         Self {
             info,

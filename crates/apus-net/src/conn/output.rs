@@ -11,6 +11,7 @@ use std::task::{Context, Poll, ready};
 use socket2::Socket;
 
 use super::Conn;
+use super::io::Direction;
 use crate::pool::Pool;
 use crate::response::SendError;
 use crate::wake::WakerList;
@@ -236,7 +237,7 @@ impl Conn {
         let io = self.io.borrow();
         let Some(io) = io.as_ref() else { return Sent::Broken };
         let before = out.written;
-        let sent = out.send(io.get_ref(), tail, &control.pool).unwrap_or(Sent::Broken);
+        let sent = out.send(io.socket(), tail, &control.pool).unwrap_or(Sent::Broken);
         control.counters.bytes_out.set(control.counters.bytes_out.get() + (out.written - before));
         sent
     }
@@ -274,9 +275,14 @@ impl Conn {
             if self.broken.get() || !self.out.borrow().is_pending() {
                 return Poll::Ready(());
             }
+            let registered = self.register();
             let io = self.io.borrow();
-            let Some(fd) = io.as_ref() else { return Poll::Ready(()) };
-            let Ok(mut guard) = ready!(fd.poll_write_ready(cx)) else {
+            let Some(fd) = io.as_ref().filter(|_| registered.is_ok()) else {
+                drop(io);
+                self.break_off();
+                return Poll::Ready(());
+            };
+            let Ok(mut guard) = ready!(fd.poll_ready(Direction::Write, cx)) else {
                 drop(io);
                 self.break_off();
                 return Poll::Ready(());

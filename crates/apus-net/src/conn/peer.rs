@@ -3,38 +3,50 @@
 use std::io::{self, Read};
 use std::task::{Context, Poll, ready};
 
-use super::Conn;
+use socket2::Socket;
+
+use super::io::Direction;
+use super::{Conn, Io};
 
 impl Conn {
     /// Reads once. Asks the kernel a second time only when the buffer was filled to its end.
     #[inline]
     pub(crate) fn poll_recv(&self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<io::Result<usize>> {
-        let io = self.io.borrow();
-        let Some(fd) = io.as_ref() else { return Poll::Ready(Err(io::ErrorKind::NotConnected.into())) };
         loop {
-            let mut guard = ready!(fd.poll_read_ready(cx))?;
-            let mut socket = fd.get_ref();
-            match socket.read(buf) {
-                Ok(count) => {
-                    if count > 0 && count < buf.len() {
+            let io = self.io.borrow();
+            let fd = match io.as_ref() {
+                Some(fd @ Io::Registered(_)) => fd,
+                Some(Io::Fresh(socket)) => match read(socket, buf) {
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                        drop(io);
+                        self.register()?;
+                        continue;
+                    }
+                    result => return Poll::Ready(self.count_in(result)),
+                },
+                None => return Poll::Ready(Err(io::ErrorKind::NotConnected.into())),
+            };
+            let mut guard = ready!(fd.poll_ready(Direction::Read, cx))?;
+            match read(fd.socket(), buf) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => guard.clear_ready(),
+                result => {
+                    if result.as_ref().is_ok_and(|count| *count > 0 && *count < buf.len()) {
                         // The socket is empty: edge-triggered epoll tells when that changes.
                         guard.clear_ready();
                     }
-                    self.count_in(count);
-                    return Poll::Ready(Ok(count));
+                    return Poll::Ready(self.count_in(result));
                 }
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => guard.clear_ready(),
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Poll::Ready(Err(error)),
             }
         }
     }
 
     #[inline]
-    fn count_in(&self, count: usize) {
+    fn count_in(&self, result: io::Result<usize>) -> io::Result<usize> {
+        let count = *result.as_ref().unwrap_or(&0);
         let bytes_in = &self.port.control.counters.bytes_in;
         bytes_in.set(bytes_in.get() + count as u64);
         self.body_bytes.set(self.body_bytes.get() + count as u64);
+        result
     }
 
     /// While the program works: watches for the peer's EOF or reset without reading.
@@ -46,16 +58,19 @@ impl Conn {
         if self.broken.get() {
             return;
         }
+        if self.register().is_err() {
+            return self.break_off();
+        }
         let (closed, reset) = {
             let io = self.io.borrow();
             let Some(fd) = io.as_ref() else { return };
-            match fd.poll_read_ready(cx) {
+            match fd.poll_ready(Direction::Read, cx) {
                 Poll::Pending => return,
                 Poll::Ready(Err(_)) => (true, true),
                 Poll::Ready(Ok(guard)) => {
                     let closed = guard.ready().is_read_closed();
                     let reset = closed
-                        && matches!(fd.poll_write_ready(cx), Poll::Ready(Ok(write)) if write.ready().is_write_closed());
+                        && matches!(fd.poll_ready(Direction::Write, cx), Poll::Ready(Ok(write)) if write.ready().is_write_closed());
                     (closed, reset)
                 }
             }
@@ -68,6 +83,16 @@ impl Conn {
             self.watch_in_sweep.set(true);
         } else {
             self.watch_in_sweep.set(true);
+        }
+    }
+}
+
+#[inline]
+fn read(mut socket: &Socket, buf: &mut [u8]) -> io::Result<usize> {
+    loop {
+        match socket.read(buf) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            result => return result,
         }
     }
 }

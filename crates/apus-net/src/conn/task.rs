@@ -371,7 +371,7 @@ impl<A: App> ConnTask<A> {
             && conn.kill.get() == Kill::Reset
         {
             // A client that takes nothing must not keep the kernel's buffers either.
-            let _ = io.get_ref().set_linger(Some(std::time::Duration::ZERO));
+            let _ = io.socket().set_linger(Some(std::time::Duration::ZERO));
         }
         drop(io);
         self.input.consume(usize::MAX);

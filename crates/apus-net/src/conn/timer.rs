@@ -105,6 +105,6 @@ impl Conn {
     }
 
     fn in_flight(&self) -> u64 {
-        self.io.borrow().as_ref().and_then(|io| sys::unacknowledged(io.get_ref()).ok()).unwrap_or(0)
+        self.io.borrow().as_ref().and_then(|io| sys::unacknowledged(io.socket()).ok()).unwrap_or(0)
     }
 }

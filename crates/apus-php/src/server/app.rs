@@ -1,9 +1,11 @@
 //! PHP answering the requests of one port.
 
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
 use std::future::Future;
 use std::pin::Pin;
 use std::rc::Rc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 
 use apus_coro::{Cancel, Drive};
 use apus_net::{App, ConnInfo, Gone, Request, Responder, ResponseHead};
@@ -26,10 +28,49 @@ pub(super) struct PhpApp {
     pub(super) limits: Rc<http::Limits>,
     pub(super) in_coroutine: bool,
     pub(super) cancel_on_disconnect: bool,
+    /// The setting `max_concurrency`, where it limits anything.
+    pub(super) slots: Option<Rc<Slots>>,
+}
+
+/// Places for requests that are handled at once.
+pub(super) struct Slots {
+    free: Cell<u32>,
+    waiting: RefCell<VecDeque<Waker>>,
+}
+
+impl Slots {
+    /// For at most `most` at once; none for no limit.
+    pub(super) fn new(most: u32) -> Option<Rc<Self>> {
+        (most > 0).then(|| Rc::new(Self { free: Cell::new(most), waiting: RefCell::default() }))
+    }
+
+    fn poll_take(self: &Rc<Self>, cx: &mut Context<'_>) -> Poll<Slot> {
+        if self.free.get() == 0 {
+            self.waiting.borrow_mut().push_back(cx.waker().clone());
+            return Poll::Pending;
+        }
+        self.free.set(self.free.get() - 1);
+        Poll::Ready(Slot(Rc::clone(self)))
+    }
+}
+
+/// One place, given back when dropped.
+struct Slot(Rc<Slots>);
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        self.0.free.set(self.0.free.get() + 1);
+        if let Some(waker) = self.0.waiting.borrow_mut().pop_front() {
+            waker.wake();
+        }
+    }
 }
 
 /// The handling of one request.
 pub(super) struct Handling {
+    /// A request that waits for a place.
+    queued: Option<Box<(Rc<PhpApp>, Request)>>,
+    slot: Option<Slot>,
     drive: Option<Drive<PhpSwitch>>,
     /// Keeps the answer open until the handler is over, and answers when a fatal error ended it.
     responder: Responder,
@@ -41,12 +82,16 @@ impl Future for Handling {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let this = &mut *self;
+        if this.queued.is_some() && this.poll_queue(cx).is_pending() {
+            return Poll::Pending;
+        }
         let Some(drive) = &mut this.drive else { return Poll::Ready(()) };
         if Pin::new(&mut *drive).poll(cx).is_ready() {
             if drive.task().data().bailed() {
                 server_error(&this.responder, 500);
             }
             this.drive = None;
+            this.slot = None;
             return Poll::Ready(());
         }
         let left = this.gone.as_mut().is_some_and(|gone| Pin::new(gone).poll(cx).is_ready());
@@ -60,6 +105,26 @@ impl Future for Handling {
             }
         }
         Poll::Pending
+    }
+}
+
+impl Handling {
+    /// Starts the handler once there is a place for it.
+    fn poll_queue(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let Some(queued) = self.queued.take() else { return Poll::Ready(()) };
+        let taken = queued.0.slots.as_ref().map_or(Poll::Ready(None), |slots| slots.poll_take(cx).map(Some));
+        match taken {
+            Poll::Pending => {
+                self.queued = Some(queued);
+                Poll::Pending
+            }
+            Poll::Ready(slot) => {
+                self.slot = slot;
+                let (app, request) = *queued;
+                self.drive = app.begin(request, &self.responder);
+                Poll::Ready(())
+            }
+        }
     }
 }
 
@@ -85,11 +150,18 @@ impl PhpApp {
         let response = http::Response::object(responder.clone())?;
         let args: Vec<Value> = vec![request.into(), response.into()];
         if self.in_coroutine {
-            let task = self.state.create(self.on_request.share(), args, None)?;
+            let task = self.state.create_for(true, self.on_request.share(), args, None)?;
             return Ok(Some(self.state.engine.drive(&task)));
         }
         self.on_request.call(&args)?;
         Ok(None)
+    }
+
+    fn begin(&self, request: Request, responder: &Responder) -> Option<Drive<PhpSwitch>> {
+        self.start(request, responder).unwrap_or_else(|raise| {
+            self.failed(raise, responder);
+            None
+        })
     }
 
     /// The handler could not be started, or failed outside a coroutine.
@@ -121,15 +193,13 @@ impl App for PhpApp {
     type Handling = Handling;
 
     fn on_request(self: &Rc<Self>, request: Request, response: Responder) -> Handling {
-        let drive = match self.start(request, &response) {
-            Ok(drive) => drive,
-            Err(raise) => {
-                self.failed(raise, &response);
-                None
-            }
-        };
-        let gone = (self.cancel_on_disconnect && drive.is_some()).then(|| response.gone());
-        Handling { drive, responder: response, gone }
+        let gone = self.cancel_on_disconnect.then(|| response.gone());
+        if self.slots.is_some() {
+            let queued = Some(Box::new((Rc::clone(self), request)));
+            return Handling { queued, slot: None, drive: None, responder: response, gone };
+        }
+        let drive = self.begin(request, &response);
+        Handling { queued: None, slot: None, drive, responder: response, gone }
     }
 
     fn on_connect(self: &Rc<Self>, conn: &ConnInfo) {

@@ -13,7 +13,7 @@ use apus_zend::{Raise, Value, engine};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
-use super::app::PhpApp;
+use super::app::{PhpApp, Slots};
 use super::class::slot;
 use super::core::ServerCore;
 use super::events::Event;
@@ -24,6 +24,10 @@ use crate::runtime::{Mode, State};
 
 /// When a `workerstart` that has not returned is spoken of.
 const SLOW_START: Duration = Duration::from_secs(10);
+/// How often a leaving worker looks whether its coroutines have ended.
+const LEAVING_POLL: Duration = Duration::from_millis(10);
+/// What is kept of max_wait_time for cancelling coroutines and for workerstop.
+const LAST_WORDS: Duration = Duration::from_secs(1);
 /// The exit code of a worker that could not start or met a fatal error: PHP's own.
 const FAILED: i32 = 255;
 
@@ -97,6 +101,7 @@ impl Running {
             return FAILED;
         }
         self.call(Event::WorkerExit).await;
+        self.finish_requests().await;
         self.call(Event::WorkerStop).await;
         if self.state.faulted.get() { FAILED } else { 0 }
     }
@@ -105,6 +110,7 @@ impl Running {
         let fds: Vec<OwnedFd> = LISTENERS.with(|slot| std::mem::take(&mut *slot.borrow_mut()));
         let ports = self.core.ports.borrow().clone();
         let settings = self.core.settings.borrow().clone();
+        let slots = Slots::new(settings.max_concurrency);
         let mut serving = Vec::with_capacity(ports.len());
         for (port, fd) in ports.iter().zip(fds) {
             let of_port = port.settings(&settings)?;
@@ -124,6 +130,7 @@ impl Running {
                 limits: Rc::new(limits),
                 in_coroutine: of_port.enable_coroutine,
                 cancel_on_disconnect: of_port.cancel_on_disconnect,
+                slots: slots.clone(),
             });
             let config = Rc::new(Config::from(&of_port));
             serving.push(tokio::task::spawn_local(serve(app, vec![(fd, config)], Rc::clone(&self.control))));
@@ -137,6 +144,19 @@ impl Running {
             }
         }
         Ok(())
+    }
+
+    /// Lets coroutines that came of requests end (work done after the answer), as long as the worker may take to leave.
+    /// Others, such as endless loops that workerstart began, are ended by their cancellation.
+    async fn finish_requests(&self) {
+        let limit = self.core.settings.borrow().max_wait_time.saturating_sub(LAST_WORDS);
+        let ended = async {
+            while self.state.of_requests.get() > 0 {
+                tokio::time::sleep(LEAVING_POLL).await;
+            }
+        };
+        // Those that are left then are cancelled, too.
+        let _ = tokio::time::timeout(limit, ended).await;
     }
 
     /// Does what the master says.

@@ -1,5 +1,7 @@
 //! Workers that die.
 
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+
 use nix::sys::signal::Signal;
 
 use crate::Test;
@@ -8,6 +10,7 @@ use crate::server::{Server, send, server, until};
 
 pub(crate) const TESTS: &[Test] = &[
     ("a_killed_worker_is_started_again", a_killed_worker_is_started_again),
+    ("kills_cost_only_what_the_killed_held", kills_cost_only_what_the_killed_held),
     ("a_worker_that_exits_is_started_again", a_worker_that_exits_is_started_again),
     ("crash_loop_backs_off_and_recovers", crash_loop_backs_off_and_recovers),
     ("a_server_that_never_came_up_can_be_stopped", a_server_that_never_came_up_can_be_stopped),
@@ -24,6 +27,42 @@ fn a_killed_worker_is_started_again() {
     assert!(after.contains(&before[1]), "the other worker was left alone");
     assert_eq!(server.control("status")["totals"]["crashes"], 1);
     assert!(server.events().contains("signal: 9, crashed: true"));
+    server.stop();
+}
+
+/// Clients ask on and on while workers are killed at random: what fails was begun on a killed worker, one request a client at most.
+fn kills_cost_only_what_the_killed_held() {
+    const CLIENTS: u64 = 3;
+    const KILLS: u64 = 10;
+    let server = server("worker_num=3").start();
+    let (over, failed, answered) = (AtomicBool::new(false), AtomicU64::new(0), AtomicU64::new(0));
+    let addr = server.addr();
+    std::thread::scope(|scope| {
+        for _ in 0..CLIENTS {
+            scope.spawn(|| {
+                while !over.load(Relaxed) {
+                    match request(addr, "pid") {
+                        Ok(_) => answered.fetch_add(1, Relaxed),
+                        Err(error) => {
+                            assert_ne!(error.kind(), std::io::ErrorKind::ConnectionRefused, "somebody always listens");
+                            failed.fetch_add(1, Relaxed)
+                        }
+                    };
+                }
+            });
+        }
+        for kill in 0..KILLS {
+            let victim = server.who().0;
+            send(victim, Signal::SIGKILL);
+            let seen = answered.load(Relaxed);
+            until("service to go on", || (answered.load(Relaxed) > seen + 20).then_some(()));
+            until("the death to be seen", || {
+                (server.control("status")["totals"]["crashes"].as_u64() > Some(kill)).then_some(())
+            });
+        }
+        over.store(true, Relaxed);
+    });
+    assert!(failed.load(Relaxed) <= CLIENTS * KILLS, "{} failed", failed.load(Relaxed));
     server.stop();
 }
 

@@ -30,6 +30,7 @@ pub(crate) const TESTS: &[Test] = &[
     ("events_come_in_order_and_children_stay", events_come_in_order_and_children_stay),
     ("workers_have_the_callers_signal_mask", workers_have_the_callers_signal_mask),
     ("workers_run_as_another_user", workers_run_as_another_user),
+    ("workers_are_bound_to_cpus", workers_are_bound_to_cpus),
     ("term_to_every_process_drains", term_to_every_process_drains),
     ("int_to_every_process_stops", int_to_every_process_stops),
     ("watchdog_of_systemd_is_fed", watchdog_of_systemd_is_fed),
@@ -303,6 +304,14 @@ fn workers_run_as_another_user() {
     // Without root's rights it can still ask the master.
     assert_eq!(server.ask("reload"), "true");
     until("the reload", || (server.who().1 == 2).then_some(()));
+    server.stop();
+}
+
+fn workers_are_bound_to_cpus() {
+    let server = server("worker_num=2;open_cpu_affinity=1").start();
+    let status = server.ask("status");
+    let cpus = status.split(';').find_map(|line| line.strip_prefix("Cpus_allowed_list:")).unwrap().trim();
+    assert!(cpus.parse::<u32>().is_ok(), "one CPU, not {cpus}");
     server.stop();
 }
 
