@@ -14,8 +14,8 @@ mod task;
 mod watch;
 
 pub use engine::{Engine, EngineStats, Idle, WaitError};
-pub use watch::coarse_now;
 pub use task::{Cancel, Drive, State, Task, TaskId, Wait};
+pub use watch::coarse_now;
 
 /// How stacks are switched, and what a coroutine carries.
 ///

@@ -8,8 +8,9 @@ use std::task::{Context, Poll};
 
 use apus_proto::http1::response as wire;
 
-use crate::conn::{BodyOut, Conn, ConnInfo, FilePart, FileState, Kill, Phase};
+use crate::conn::{BodyOut, Conn, ConnInfo, FilePart, FileState, Kill, Out, Phase};
 use crate::http1;
+use crate::pool::Pool;
 
 /// Bodies up to this many bytes are copied behind their head; longer ones are sent from where they are.
 const COPY: usize = 16 * 1024;
@@ -41,6 +42,12 @@ impl ResponseHead {
     /// A head without fields.
     pub fn new(status: u16) -> Self {
         Self { status, ..Self::default() }
+    }
+
+    /// The status as it is sent: an interim or impossible one would leave the client without an answer.
+    #[inline]
+    pub(crate) fn final_status(&self) -> u16 {
+        if (200..=999).contains(&self.status) { self.status } else { 500 }
     }
 
     /// Appends a field line that was validated.
@@ -154,27 +161,51 @@ impl Responder {
     /// answers to further pipelined requests will follow in the same turn.
     #[inline]
     pub fn end(&self, head: &ResponseHead, body: &[u8]) -> Result<(), SendError> {
+        self.end_with(head, body, copy(body))
+    }
+
+    /// Like [`end`](Self::end), for a large body that somebody else keeps anyway: `keep` is called only when the client
+    /// does not take all of it at once, and returns an owner of the same bytes, dropped when they are sent (its drop
+    /// MUST NOT call back here). So slow readers of the same large body share its memory.
+    pub fn end_shared(
+        &self,
+        head: &ResponseHead,
+        body: &[u8],
+        keep: impl FnOnce() -> Box<dyn AsRef<[u8]>>,
+    ) -> Result<(), SendError> {
+        self.end_with(head, body, |out, _, from| out.share(keep(), from))
+    }
+
+    #[inline]
+    fn end_with(
+        &self,
+        head: &ResponseHead,
+        body: &[u8],
+        keep: impl FnOnce(&mut Out, &Pool, usize),
+    ) -> Result<(), SendError> {
         self.check()?;
         if self.conn.exchange.phase.get() != Phase::Open {
             if !body.is_empty() {
-                self.write_body(body)?;
+                // The last piece may pass the bound: its writer cannot be asked to come again.
+                self.write_body(body, usize::MAX)?;
             }
             return self.finish(head, &[]);
         }
         let conn = &*self.conn;
+        let pool = &conn.port.control.pool;
         let answer = http1::plan(&conn.exchange, head, Some(body.len() as u64));
         let mut out = conn.out.borrow_mut();
-        self.begin(head, answer, out.buffer(&conn.port.control.pool));
-        let mut tail = body;
-        if answer.body == BodyOut::Suppressed {
-            tail = &[];
-        } else if body.len() <= COPY {
-            out.buffer(&conn.port.control.pool).extend_from_slice(body);
-            tail = &[];
-        }
+        self.begin(head, answer, out.buffer(pool));
         conn.exchange.phase.set(Phase::Ended);
-        conn.push(out, tail);
-        self.ended(head.status);
+        if answer.body == BodyOut::Suppressed {
+            conn.push(out);
+        } else if body.len() <= COPY {
+            out.buffer(pool).extend_from_slice(body);
+            conn.push(out);
+        } else {
+            conn.push_tail(out, body, keep);
+        }
+        self.ended(head.final_status());
         Ok(())
     }
 
@@ -188,7 +219,7 @@ impl Responder {
         if close {
             conn.exchange.persist.set(false);
         }
-        conn.exchange.status.set(head.status);
+        conn.exchange.status.set(head.final_status());
     }
 
     /// The exchange is complete.
@@ -209,17 +240,18 @@ impl Responder {
             self.begin(head, answer, out.buffer(&conn.port.control.pool));
             conn.exchange.phase.set(Phase::Body(answer.body));
             if data.is_empty() || answer.body == BodyOut::Suppressed {
-                return Ok(write_state(conn.push(out, &[])));
+                return Ok(write_state(conn.push(out)));
             }
         }
-        self.write_body(data)
+        self.write_body(data, conn.port.config.max_output)
     }
 
-    fn write_body(&self, data: &[u8]) -> Result<WriteState, SendError> {
+    /// Sends a piece of the body unless `bound` bytes wait already.
+    fn write_body(&self, data: &[u8], bound: usize) -> Result<WriteState, SendError> {
         let conn = &*self.conn;
         let Phase::Body(body) = conn.exchange.phase.get() else { return Err(SendError::Ended) };
         let mut out = conn.out.borrow_mut();
-        if out.buffered() >= conn.port.config.max_output {
+        if out.buffered() >= bound {
             return Err(SendError::Full);
         }
         let pool = &conn.port.control.pool;
@@ -227,13 +259,13 @@ impl Responder {
             BodyOut::Suppressed => out.buffered(),
             BodyOut::Chunked => {
                 wire::write_chunk(out.buffer(pool), data);
-                conn.push(out, &[])
+                conn.push(out)
             }
-            BodyOut::UntilClose => conn.push(out, data),
+            BodyOut::UntilClose => conn.push_tail(out, data, copy(data)),
             BodyOut::Length(left) => {
                 let left = left.checked_sub(data.len() as u64).ok_or(SendError::Length)?;
                 conn.exchange.phase.set(Phase::Body(BodyOut::Length(left)));
-                conn.push(out, data)
+                conn.push_tail(out, data, copy(data))
             }
         };
         Ok(write_state(waiting))
@@ -256,7 +288,7 @@ impl Responder {
             BodyOut::Chunked => {
                 let mut out = conn.out.borrow_mut();
                 wire::write_last_chunk(out.buffer(&conn.port.control.pool), trailers);
-                conn.push(out, &[]);
+                conn.push(out);
             }
             BodyOut::Suppressed | BodyOut::Length(0) | BodyOut::UntilClose => {}
             BodyOut::Length(_) => {
@@ -291,8 +323,8 @@ impl Responder {
             out.attach(part);
         }
         conn.exchange.phase.set(Phase::Ended);
-        conn.push(out, &[]);
-        self.ended(head.status);
+        conn.push(out);
+        self.ended(head.final_status());
         Ok(SendFile(state))
     }
 
@@ -329,7 +361,7 @@ impl Responder {
         wire::write_status_line(buffer, wire_11(), status, None);
         buffer.extend_from_slice(lines);
         buffer.extend_from_slice(b"\r\n");
-        conn.push(out, &[]);
+        conn.push(out);
         Ok(())
     }
 
@@ -362,6 +394,11 @@ impl Responder {
             self.abort();
         }
     }
+}
+
+/// Keeps what the socket did not take.
+fn copy(data: &[u8]) -> impl FnOnce(&mut Out, &Pool, usize) {
+    move |out, pool, from| out.buffer(pool).extend_from_slice(&data[from..])
 }
 
 const fn wire_11() -> apus_proto::http1::Version {

@@ -52,6 +52,18 @@ fn large_bodies_of_known_length_arrive_whole() {
 }
 
 #[test]
+fn an_announced_length_costs_no_memory_and_grows_with_what_comes() {
+    let server = Server::start(Config { max_body: u64::MAX, ..Config::default() }, echo);
+    let mut huge = server.client();
+    huge.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999999\r\n\r\nabc");
+    let mut client = server.client();
+    let body: Vec<u8> = (0..20_000_000u32).map(|i| (i % 249) as u8).collect();
+    client.send(format!("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: {}\r\n\r\n", body.len())).send(&body);
+    assert!(client.answer().body[7..] == body);
+    assert_eq!(server.with(|c| c.connections()), 2);
+}
+
+#[test]
 fn a_client_that_expects_100_gets_it_when_the_body_is_wanted() {
     let server = Server::start(Config { max_body: 100, ..Config::default() }, echo);
     let mut client = server.client();

@@ -100,6 +100,7 @@ fn statuses_without_a_body_get_none() {
         r.end(&ResponseHead::new(status), b"must not be sent").unwrap();
     });
     let mut client = server.client();
+    assert_eq!(client.get("/101").status, 500, "an interim status is no answer");
     for status in [204, 304] {
         let answer = client.get(&format!("/{status}"));
         assert_eq!((answer.status, answer.header("content-length")), (status, None));

@@ -5,7 +5,8 @@ mod support;
 use std::io::Read;
 use std::net::TcpStream;
 use std::pin::Pin;
-use std::sync::mpsc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, mpsc};
 use std::task::Poll;
 use std::time::Duration;
 
@@ -191,6 +192,50 @@ fn a_reader_that_takes_enough_is_not_cut() {
     assert_eq!(server.with(|c| c.connections()), 1, "ten minutes, and still fed");
     let rest = client.rest();
     assert!(rest.len() > 8_000_000 - 2_000_001, "{}", rest.len());
+}
+
+/// A body with a count of its owners.
+struct Kept(Arc<[u8]>, Arc<AtomicUsize>);
+
+impl AsRef<[u8]> for Kept {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        self.1.fetch_sub(1, Relaxed);
+    }
+}
+
+#[test]
+fn slow_readers_share_a_large_body() {
+    const READERS: usize = 20;
+    let body: Arc<[u8]> = vec![b'z'; 6_000_000].into();
+    let (ours, owners) = (Arc::clone(&body), Arc::new(AtomicUsize::new(0)));
+    let count = Arc::clone(&owners);
+    let server = Server::start(config(), move |_: Request, r: Responder| {
+        let (body, count) = (Arc::clone(&ours), Arc::clone(&count));
+        async move {
+            let keep = || {
+                count.fetch_add(1, Relaxed);
+                Box::new(Kept(Arc::clone(&body), Arc::clone(&count))) as Box<dyn AsRef<[u8]>>
+            };
+            r.end_shared(&ResponseHead::new(200), &body, keep).unwrap();
+        }
+    });
+    let mut readers: Vec<_> = (0..READERS).map(|_| small_reader(&server)).collect();
+    for reader in &mut readers {
+        reader.send("GET / HTTP/1.1\r\nHost: x\r\n\r\nGET /next HTTP/1.1\r\nHost: x\r\n\r\n");
+    }
+    server.until(|c| c.counters().answers.get() == READERS as u64);
+    assert_eq!(owners.load(Relaxed), READERS, "nobody has taken it all, and nothing was copied");
+    let mut one = readers.pop().unwrap();
+    assert!(one.answer().body == body[..] && one.answer().body == body[..]);
+    drop((one, readers));
+    server.until_connections(0);
+    assert_eq!(owners.load(Relaxed), 0);
 }
 
 #[test]

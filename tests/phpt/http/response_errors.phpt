@@ -17,7 +17,7 @@ serving(
         attempt(fn () => $response->header('', 'x'));
         attempt(fn () => $response->header('a', "x\r\nSet-Cookie: evil=1"));
         attempt(fn () => $response->header('a', "x\0"));
-        attempt(fn () => $response->header('a', ['x', "y\n"]));
+        attempt(fn () => $response->header('a', ['x', "y\nz"]));
         attempt(fn () => $response->header('a', [[]]));
         attempt(fn () => $response->header('a'));
         attempt(fn () => $response->header('Content-Length', 'many'));
@@ -37,7 +37,7 @@ serving(
         attempt(fn () => $response->sendfile(__DIR__ . '/skip.inc', -1));
         attempt(fn () => $request->read(0));
         attempt(fn () => $request->read(PHP_INT_MAX));
-        attempt(fn () => new Apus\Http\Response());
+        attempt(fn () => (new Apus\Http\Response())->end());
         attempt(fn () => clone $response);
         attempt(fn () => serialize($request));
         $response->end(str_replace(__DIR__, 'DIR', ob_get_clean()));
@@ -48,44 +48,39 @@ serving(
 );
 ?>
 --EXPECT--
-HTTP/1.1 302 Found
+HTTP/1.1 200 OK
 Server: apus
-A: x
-A: y
 Content-Type: text/html; charset=UTF-8
-Content-Length: 3003
+Content-Length: 3247
 
-Apus\Http\Exception: a status code lies between 100 and 999 (RFC 9110 section 15), 99 given
-Apus\Http\Exception: a status code lies between 100 and 999 (RFC 9110 section 15), 1000 given
-Apus\Http\Exception: the reason phrase holds control characters
-Apus\Http\Exception: header "a\r\nb": a name is a token, a value must hold no control characters, line breaks above all (RFC 9110 section 5)
-Apus\Http\Exception: header "a b": a name is a token, a value must hold no control characters, line breaks above all (RFC 9110 section 5)
-Apus\Http\Exception: header "": a name is a token, a value must hold no control characters, line breaks above all (RFC 9110 section 5)
-Apus\Http\Exception: header "a": a name is a token, a value must hold no control characters, line breaks above all (RFC 9110 section 5)
-Apus\Http\Exception: header "a": a name is a token, a value must hold no control characters, line breaks above all (RFC 9110 section 5)
-bool(true)
+Apus\Http\Exception 205: a status code lies between 100 and 999 (RFC 9110 section 15), 99 given
+Apus\Http\Exception 205: a status code lies between 100 and 999 (RFC 9110 section 15), 1000 given
+Apus\Http\Exception 205: the reason phrase holds control characters
+Apus\Http\Exception 203: header "a\r\nb": a name is a token, a value must hold no control characters, line breaks above all (RFC 9110 section 5)
+Apus\Http\Exception 203: header "a b": a name is a token, a value must hold no control characters, line breaks above all (RFC 9110 section 5)
+Apus\Http\Exception 203: header "": a name is a token, a value must hold no control characters, line breaks above all (RFC 9110 section 5)
+Apus\Http\Exception 203: header "a": a name is a token, a value must hold no control characters, line breaks above all (RFC 9110 section 5)
+Apus\Http\Exception 203: header "a": a name is a token, a value must hold no control characters, line breaks above all (RFC 9110 section 5)
+Apus\Http\Exception 203: header "a": a name is a token, a value must hold no control characters, line breaks above all (RFC 9110 section 5)
 TypeError: Apus\Http\Response::header(): Argument #2 ($value) must be of type array of strings, array given
 ArgumentCountError: Apus\Http\Response::header() expects at least 2 arguments, 1 given
-Apus\Http\Exception: header "Content-Length": a name is a token, a value must hold no control characters, line breaks above all (RFC 9110 section 5)
-Apus\Http\Exception: the cookie name must not contain control characters, white space, '=', ',' or ';'
-Apus\Http\Exception: the cookie name must not contain control characters, white space, '=', ',' or ';'
-Apus\Http\Exception: the raw cookie value must not contain control characters, white space, ',' or ';'
-Apus\Http\Exception: the cookie path must not contain control characters, white space, ',' or ';'
-Apus\Http\Exception: the cookie's SameSite must be Lax, Strict or None
-Apus\Http\Exception: a partitioned cookie must be secure, too
-Apus\Http\Exception: header "a\n": a name is a token, a value must hold no control characters, line breaks above all (RFC 9110 section 5)
-Apus\Http\Exception: a redirection has a status code between 300 and 399, 200 given
-Apus\Http\Exception: header "Location": a name is a token, a value must hold no control characters, line breaks above all (RFC 9110 section 5)
-Apus\Http\Exception: /no/such/file cannot be sent: No such file or directory (os error 2)
-Apus\Http\Exception: /tmp cannot be sent: it is not a regular file
-Apus\Http\Exception: DIR/skip.inc cannot be sent: offset 100000 lies outside its 140 bytes
-Apus\Http\Exception: DIR/skip.inc cannot be sent: it has 140 bytes from offset 0 on, 100000 were asked for
-Apus\Http\Exception: DIR/skip.inc cannot be sent: offset -1 lies outside its 140 bytes
+Apus\Http\Exception 203: header "Content-Length": a name is a token, a value must hold no control characters, line breaks above all (RFC 9110 section 5)
+Apus\Http\Exception 204: the cookie name must not contain control characters, white space, '=', ',' or ';'
+Apus\Http\Exception 204: the cookie name must not contain control characters, white space, '=', ',' or ';'
+Apus\Http\Exception 204: the raw cookie value must not contain control characters, white space, ',' or ';'
+Apus\Http\Exception 204: the cookie path must not contain control characters, white space, ',' or ';'
+Apus\Http\Exception 204: the cookie's SameSite must be Lax, Strict or None
+Apus\Http\Exception 204: a partitioned cookie must be secure, too
+Apus\Http\Exception 203: header "a\n": a name is a token, a value must hold no control characters, line breaks above all (RFC 9110 section 5)
+Apus\Http\Exception 205: a redirection has a status code between 300 and 399, 200 given
+Apus\Http\Exception 203: header "Location": a name is a token, a value must hold no control characters, line breaks above all (RFC 9110 section 5)
+Apus\Http\Exception 206: /no/such/file cannot be sent: No such file or directory (os error 2)
+Apus\Http\Exception 206: /tmp cannot be sent: it is not a regular file
+Apus\Http\Exception 206: DIR/skip.inc cannot be sent: offset 100000 lies outside its 140 bytes
+Apus\Http\Exception 206: DIR/skip.inc cannot be sent: it has 140 bytes from offset 0 on, 100000 were asked for
+Apus\Http\Exception 206: DIR/skip.inc cannot be sent: offset -1 lies outside its 140 bytes
 ValueError: Argument #1 ($max) must be between 1 and 16777216 bytes, 0 given
 ValueError: Argument #1 ($max) must be between 1 and 16777216 bytes, 9223372036854775807 given
-object(Apus\Http\Response)#8 (1) {
-  ["fd"]=>
-  int(0)
-}
+Error: Apus\Http\Response was not constructed: call parent::__construct() first
 Error: Trying to clone an uncloneable object of class Apus\Http\Response
 Exception: Serialization of 'Apus\Http\Request' is not allowed

@@ -132,33 +132,11 @@ Content-Length: 5
 
 false
 == /wait and /wake
-DL% UL%  Dled  Uled  Xfers  Live Total     Current  Left    Speed
+woke it
+HTTP/1.1 200 OK
+Server: apus
+Content-Type: text/html; charset=UTF-8
+Content-Length: 24
+Connection: close
 
---  --      0     0     2     2  --:--:-- --:--:-- --:--:--     0      
---  --      0     0     2     2  --:--:--  0:00:01 --:--:--     0      
---  --      0     0     2     2  --:--:--  0:00:02 --:--:--     0      
---  --      0     0     2     2  --:--:--  0:00:03 --:--:--     0      
---  --      0     0     2     2  --:--:--  0:00:04 --:--:--     0      
---  --      0     0     2     2  --:--:--  0:00:05 --:--:--     0      
---  --      0     0     2     2  --:--:--  0:00:06 --:--:--     0      
---  --      0     0     2     2  --:--:--  0:00:07 --:--:--     0      
---  --      0     0     2     2  --:--:--  0:00:08 --:--:--     0      
---  --      0     0     2     2  --:--:--  0:00:09 --:--:--     0      
---  --      0     0     2     2  --:--:--  0:00:10 --:--:--     0      
---  --      0     0     2     2  --:--:--  0:00:11 --:--:--     0      
---  --      0     0     2     2  --:--:--  0:00:12 --:--:--     0      
---  --      0     0     2     2  --:--:--  0:00:13 --:--:--     0      
---  --      0     0     2     2  --:--:--  0:00:14 --:--:--     0      
---  --      0     0     2     2  --:--:--  0:00:15 --:--:--     0      
---  --      0     0     2     2  --:--:--  0:00:16 --:--:--     0      
---  --      0     0     2     2  --:--:--  0:00:17 --:--:--     0      
---  --      0     0     2     2  --:--:--  0:00:18 --:--:--     0      
---  --      0     0     2     2  --:--:--  0:00:19 --:--:--     0      
---  --      0     0     2     2  --:--:--  0:00:20 --:--:--     0      
---  --      0     0     2     0  --:--:--  0:00:20 --:--:--     0     
-
-
-Warning: file_get_contents(/tmp/apus-wake-9821): Failed to open stream: No such file or directory in /work/main/tests/phpt/http/response_later.php on line 70
-
-
-Warning: unlink(/tmp/apus-wake-9821): No such file or directory in /work/main/tests/phpt/http/response_later.php on line 71
+woken by another request

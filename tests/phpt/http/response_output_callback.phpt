@@ -50,8 +50,8 @@ echo $log;
 one two three
 one two three
 6400013
-DL% UL%  Dled  Uled  Xfers  Live Total     Current  Left    Speed
-
---  --      0     0     3     3  --:--:-- --:--:-- --:--:--     0      
---  --     39     0     3     0  --:--:-- --:--:-- --:--:--  2785     
-one two threeone two one two threethree
+one two three
+one two three
+one two three
+one two three
+one two three

@@ -67,13 +67,6 @@ foreach (explode("\n", $log) as $line) {
 ?>
 --EXPECT--
 == /throw
-
-Warning: Uncaught DomainException: thrown at once in /work/main/tests/phpt/http/response_unanswered.php:6
-Stack trace:
-#0 /work/main/tests/phpt/http/response_unanswered.php(13): deep('thrown at once')
-#1 [internal function]: {closure}(Object(Apus\Http\Request), Object(Apus\Http\Response))
-#2 {main}
-  thrown in /work/main/tests/phpt/http/response_unanswered.php on line 6
 HTTP/1.1 500 Internal Server Error
 Server: apus
 Content-Type: text/plain; charset=UTF-8
@@ -81,13 +74,6 @@ Content-Length: 26
 
 500 Internal Server Error
 == /throw-later
-
-Warning: Uncaught DomainException: thrown later in /work/main/tests/phpt/http/response_unanswered.php:6
-Stack trace:
-#0 /work/main/tests/phpt/http/response_unanswered.php(16): deep('thrown later')
-#1 [internal function]: {closure}(Object(Apus\Http\Request), Object(Apus\Http\Response))
-#2 {main}
-  thrown in /work/main/tests/phpt/http/response_unanswered.php on line 6
 HTTP/1.1 500 Internal Server Error
 Server: apus
 Content-Type: text/plain; charset=UTF-8
@@ -95,13 +81,6 @@ Content-Length: 26
 
 500 Internal Server Error
 == /throw-ended
-
-Warning: Uncaught DomainException: thrown after end in /work/main/tests/phpt/http/response_unanswered.php:6
-Stack trace:
-#0 /work/main/tests/phpt/http/response_unanswered.php(22): deep('thrown after en...')
-#1 [internal function]: {closure}(Object(Apus\Http\Request), Object(Apus\Http\Response))
-#2 {main}
-  thrown in /work/main/tests/phpt/http/response_unanswered.php on line 6
 HTTP/1.1 200 OK
 Server: apus
 Content-Type: text/html; charset=UTF-8
@@ -109,13 +88,6 @@ Content-Length: 8
 
 answered
 == /throw-child
-
-Warning: Uncaught DomainException: thrown in a child in /work/main/tests/phpt/http/response_unanswered.php:6
-Stack trace:
-#0 /work/main/tests/phpt/http/response_unanswered.php(24): deep('thrown in a chi...')
-#1 [internal function]: {closure}()
-#2 {main}
-  thrown in /work/main/tests/phpt/http/response_unanswered.php on line 6
 HTTP/1.1 200 OK
 Server: apus
 Content-Type: text/html; charset=UTF-8
@@ -123,12 +95,6 @@ Content-Length: 15
 
 pid same: false
 == /error
-
-Warning: Uncaught Error: Call to undefined function undefined_function() in /work/main/tests/phpt/http/response_unanswered.php:27
-Stack trace:
-#0 [internal function]: {closure}(Object(Apus\Http\Request), Object(Apus\Http\Response))
-#1 {main}
-  thrown in /work/main/tests/phpt/http/response_unanswered.php on line 27
 HTTP/1.1 500 Internal Server Error
 Server: apus
 Content-Type: text/plain; charset=UTF-8
@@ -170,13 +136,17 @@ Content-Type: text/html; charset=UTF-8
 Content-Length: 14
 
 pid same: true
-
-Warning: Uncaught DomainException: thrown after write in /work/main/tests/phpt/http/response_unanswered.php:6
-Stack trace:
-#0 /work/main/tests/phpt/http/response_unanswered.php(19): deep('thrown after wr...')
-#1 [internal function]: {closure}(Object(Apus\Http\Request), Object(Apus\Http\Response))
-#2 {main}
-  thrown in /work/main/tests/phpt/http/response_unanswered.php on line 6
 == /throw-begun: begun, cut
 == /begun: begun, cut
 == log
+error: uncaught DomainException: thrown at once in response_unanswered.php:6
+#0 response_unanswered.php(13): deep('thrown at once')
+error: uncaught DomainException: thrown later in response_unanswered.php:6
+#0 response_unanswered.php(16): deep('thrown later')
+error: uncaught DomainException: thrown after end in response_unanswered.php:6
+#0 response_unanswered.php(22): deep('thrown after en...')
+error: uncaught DomainException: thrown in a child in response_unanswered.php:6
+#0 response_unanswered.php(24): deep('thrown in a chi...')
+error: uncaught Error: Call to undefined function undefined_function() in response_unanswered.php:27
+error: uncaught DomainException: thrown after write in response_unanswered.php:6
+#0 response_unanswered.php(19): deep('thrown after wr...')

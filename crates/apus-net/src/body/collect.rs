@@ -8,6 +8,10 @@ use super::{Body, Collected};
 use crate::config::Config;
 use crate::request::Inner;
 
+/// Bytes of an announced body that memory is reserved for at once; more as it arrives.
+const AT_ONCE: usize = 8 << 20;
+const NO_MEMORY: Reject = Reject::new(503, "not enough memory for the request body");
+
 /// A request whose body is on its way.
 pub(crate) struct Collecting {
     inner: Box<Inner>,
@@ -17,14 +21,24 @@ pub(crate) struct Collecting {
 
 /// Where the bytes go.
 pub(crate) enum Collect {
-    /// Memory of the announced length, of which `filled` bytes are there. The kernel gives it pages only as they arrive.
+    /// A body of `total` bytes, of which `filled` are there. The kernel gives the memory pages only as they arrive, so a
+    /// length that is announced and not sent costs nothing.
     Sized {
         bytes: Vec<u8>,
         filled: usize,
+        total: usize,
     },
     /// Memory that grows with a chunked body.
     Growing(Vec<u8>),
     Form(Box<Form>),
+}
+
+/// Twice the memory, `total` at most; a failure is the client's answer, not the worker's end.
+fn grow(bytes: &mut Vec<u8>, total: usize) -> Result<(), Reject> {
+    let len = bytes.len().saturating_mul(2).min(total);
+    bytes.try_reserve_exact(len - bytes.len()).map_err(|_| NO_MEMORY)?;
+    bytes.resize(len, 0);
+    Ok(())
 }
 
 impl Collecting {
@@ -34,7 +48,7 @@ impl Collecting {
             (Some(form), _) => Collect::Form(Box::new(form)),
             (None, BodyDecoder::Length(length)) => {
                 let length = usize::try_from(*length).map_err(|_| TOO_LARGE)?;
-                Collect::Sized { bytes: vec![0; length], filled: 0 }
+                Collect::Sized { bytes: vec![0; length.min(AT_ONCE)], filled: 0, total: length }
             }
             (None, BodyDecoder::Chunked { .. }) => Collect::Growing(Vec::new()),
         };
@@ -51,8 +65,11 @@ impl Collecting {
                 Piece::NeedMore => return Ok((used, false)),
                 Piece::End => return Ok((used, true)),
                 Piece::Data(data) => match &mut self.into {
-                    Collect::Sized { bytes, filled } => {
+                    Collect::Sized { bytes, filled, total } => {
                         let to = *filled + data.len();
+                        while to > bytes.len() && bytes.len() < *total {
+                            grow(bytes, *total)?;
+                        }
                         bytes.get_mut(*filled..to).ok_or(TOO_LARGE)?.copy_from_slice(data);
                         *filled = to;
                     }
@@ -64,11 +81,12 @@ impl Collecting {
     }
 
     /// The body's own memory to read into, where there is some.
-    pub(crate) fn space(&mut self) -> Option<&mut [u8]> {
-        match &mut self.into {
-            Collect::Sized { bytes, filled } if *filled < bytes.len() => Some(&mut bytes[*filled..]),
-            _ => None,
+    pub(crate) fn space(&mut self) -> Result<Option<&mut [u8]>, Reject> {
+        let Collect::Sized { bytes, filled, total } = &mut self.into else { return Ok(None) };
+        if *filled == bytes.len() && bytes.len() < *total {
+            grow(bytes, *total)?;
         }
+        Ok((*filled < bytes.len()).then(|| &mut bytes[*filled..]))
     }
 
     /// `count` bytes were read into `space()`.

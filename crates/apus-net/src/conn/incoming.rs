@@ -87,7 +87,11 @@ impl<A: App> ConnTask<A> {
     fn read_collect(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Option<Reject>>> {
         let State::Collect(collecting) = &mut self.state else { return Poll::Ready(Ok(())) };
         let conn = &self.conn;
-        if let Some(space) = collecting.space() {
+        let space = match collecting.space() {
+            Ok(space) => space,
+            Err(reject) => return Poll::Ready(Err(Some(reject))),
+        };
+        if let Some(space) = space {
             let count = std::task::ready!(conn.poll_recv(cx, space));
             return Poll::Ready(match count {
                 Ok(count @ 1..) => {
@@ -297,6 +301,6 @@ impl Conn {
         }
         let mut out = self.out.borrow_mut();
         out.buffer(&self.port.control.pool).extend_from_slice(apus_proto::http1::response::CONTINUE);
-        self.push(out, &[]);
+        self.push(out);
     }
 }

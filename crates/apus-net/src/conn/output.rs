@@ -23,15 +23,28 @@ const FILE_TURN: u64 = 1 << 20;
 /// Bytes read at once from a file that the kernel cannot send by itself.
 const FILE_READ: u64 = 64 * 1024;
 
-/// Output that waits: first `buf` from `pos` on, then the file.
+/// Output that waits: first `buf` from `pos` on, then the shared body or the file.
 #[derive(Default)]
 pub(crate) struct Out {
     buf: Vec<u8>,
     pos: usize,
+    shared: Option<SharedPart>,
     file: Option<FilePart>,
     /// The socket took less than it was given: only its readiness helps.
     blocked: bool,
     written: u64,
+}
+
+/// A body that its owner keeps in memory for us. Nothing is queued behind it.
+struct SharedPart {
+    owner: Box<dyn AsRef<[u8]>>,
+    pos: usize,
+}
+
+impl SharedPart {
+    fn rest(&self) -> &[u8] {
+        self.owner.as_ref().as_ref().get(self.pos..).unwrap_or_default()
+    }
 }
 
 /// A file that is being sent. Nothing is queued behind it.
@@ -80,18 +93,19 @@ pub(crate) enum Sent {
 impl Out {
     #[inline]
     pub(crate) fn is_pending(&self) -> bool {
-        self.pos < self.buf.len() || self.file.is_some()
+        self.pos < self.buf.len() || self.has_part()
     }
 
+    /// Whether a shared body or a file waits, behind which nothing may be queued.
     #[inline]
-    pub(crate) fn has_file(&self) -> bool {
-        self.file.is_some()
+    pub(crate) fn has_part(&self) -> bool {
+        self.shared.is_some() || self.file.is_some()
     }
 
     /// Bytes in memory.
     #[inline]
     pub(crate) fn buffered(&self) -> usize {
-        self.buf.len() - self.pos
+        self.buf.len() - self.pos + self.shared.as_ref().map_or(0, |part| part.rest().len())
     }
 
     /// Bytes the kernel has taken so far.
@@ -116,6 +130,11 @@ impl Out {
         self.file = Some(file);
     }
 
+    /// Queues a body from `pos` on. MUST be the last of its answer, and the next answer MUST wait for it.
+    pub(crate) fn share(&mut self, owner: Box<dyn AsRef<[u8]>>, pos: usize) {
+        self.shared = Some(SharedPart { owner, pos });
+    }
+
     /// Gives the memory back once it is empty.
     #[inline]
     fn settle(&mut self, pool: &Pool) {
@@ -128,17 +147,19 @@ impl Out {
     pub(crate) fn discard(&mut self, pool: &Pool) {
         self.pos = self.buf.len();
         self.settle(pool);
+        self.shared = None;
         self.file = None;
     }
 
-    /// Sends memory, then `tail` (which is kept where the socket does not take it).
-    fn send_memory(&mut self, socket: &Socket, mut tail: &[u8], pool: &Pool) -> Result<Sent, io::Error> {
+    /// Sends `buf`, then `tail`: how much of `tail` the socket took, and whether it took all.
+    fn send_memory(&mut self, socket: &Socket, tail: &[u8]) -> Result<(usize, Sent), io::Error> {
         let flags = libc::MSG_NOSIGNAL | if self.file.is_some() { libc::MSG_MORE } else { 0 };
+        let mut used = 0;
         loop {
-            let head = &self.buf[self.pos..];
+            let (head, tail) = (&self.buf[self.pos..], &tail[used..]);
             let total = head.len() + tail.len();
             if total == 0 {
-                return Ok(Sent::All);
+                return Ok((used, Sent::All));
             }
             let sent = match (head.is_empty(), tail.is_empty()) {
                 (false, true) => socket.send_with_flags(head, flags),
@@ -150,7 +171,7 @@ impl Out {
                     self.written += count as u64;
                     let from_head = count.min(self.buf.len() - self.pos);
                     self.pos += from_head;
-                    tail = &tail[count - from_head..];
+                    used += count - from_head;
                     if count < total {
                         break;
                     }
@@ -160,11 +181,19 @@ impl Out {
                 Err(error) => return Err(error),
             }
         }
-        if !tail.is_empty() {
-            self.buffer(pool).extend_from_slice(tail);
-        }
         self.blocked = true;
-        Ok(Sent::Blocked)
+        Ok((used, Sent::Blocked))
+    }
+
+    /// Sends `buf` and the shared body behind it.
+    fn send_shared(&mut self, socket: &Socket) -> Result<Sent, io::Error> {
+        let Some(mut part) = self.shared.take() else { return Ok(self.send_memory(socket, &[])?.1) };
+        let (used, sent) = self.send_memory(socket, part.rest())?;
+        part.pos += used;
+        if sent != Sent::All {
+            self.shared = Some(part);
+        }
+        Ok(sent)
     }
 
     /// Sends some of the file.
@@ -215,8 +244,9 @@ impl Out {
         Ok(Sent::More)
     }
 
-    fn send(&mut self, socket: &Socket, tail: &[u8], pool: &Pool) -> Result<Sent, io::Error> {
-        let mut sent = self.send_memory(socket, tail, pool)?;
+    /// Sends what waits.
+    fn send(&mut self, socket: &Socket, pool: &Pool) -> Result<Sent, io::Error> {
+        let mut sent = self.send_shared(socket)?;
         if sent == Sent::All && self.file.is_some() {
             sent = self.send_file(socket, pool)?;
             if self.file.as_ref().is_some_and(|part| part.left == 0) && self.buffered() == 0 {
@@ -230,30 +260,60 @@ impl Out {
 }
 
 impl Conn {
-    /// Tries to send what waits and `tail` behind it; what the socket does not take is kept.
+    /// Lets `work` send on the socket, and counts what it sent.
     #[inline]
-    fn send_now(&self, out: &mut Out, tail: &[u8]) -> Sent {
-        let control = &self.port.control;
+    fn send_with<R>(&self, out: &mut Out, work: impl FnOnce(&mut Out, &Socket) -> io::Result<R>) -> Option<R> {
+        let bytes_out = &self.port.control.counters.bytes_out;
         let io = self.io.borrow();
-        let Some(io) = io.as_ref() else { return Sent::Broken };
         let before = out.written;
-        let sent = out.send(io.socket(), tail, &control.pool).unwrap_or(Sent::Broken);
-        control.counters.bytes_out.set(control.counters.bytes_out.get() + (out.written - before));
-        sent
+        let result = work(out, io.as_ref()?.socket()).ok();
+        bytes_out.set(bytes_out.get() + (out.written - before));
+        result
     }
 
-    /// Sends what was just appended and `tail`, in one call of the kernel; or leaves both to the task when the socket is
-    /// full or more answers follow in this very turn. Returns the bytes left waiting.
+    /// Sends what was just appended to `out`. See [`push_tail`](Self::push_tail).
     #[inline]
-    pub(crate) fn push(&self, mut out: RefMut<'_, Out>, tail: &[u8]) -> usize {
-        let together = self.pipelined.get() && self.in_poll.get() && out.buffered() + tail.len() < BATCH;
-        if together || out.blocked {
-            if !tail.is_empty() {
-                out.buffer(&self.port.control.pool).extend_from_slice(tail);
-            }
+    pub(crate) fn push(&self, mut out: RefMut<'_, Out>) -> usize {
+        if self.held(&out, 0) {
             return out.buffered();
         }
-        let sent = self.send_now(&mut out, tail);
+        let sent = self.send_with(&mut out, |out, socket| out.send(socket, &self.port.control.pool));
+        self.pushed(out, sent.unwrap_or(Sent::Broken))
+    }
+
+    /// Sends what was just appended to `out`, and `tail` behind it, in one call of the kernel; or leaves both to the task
+    /// when the socket is full or more answers follow in this very turn. `keep` stores the bytes of `tail` from the given
+    /// one on. Returns the bytes left waiting.
+    pub(crate) fn push_tail(
+        &self,
+        mut out: RefMut<'_, Out>,
+        tail: &[u8],
+        keep: impl FnOnce(&mut Out, &Pool, usize),
+    ) -> usize {
+        let pool = &self.port.control.pool;
+        if self.held(&out, tail.len()) {
+            keep(&mut out, pool, 0);
+            return out.buffered();
+        }
+        let sent = self.send_with(&mut out, |out, socket| {
+            let (used, sent) = out.send_memory(socket, tail)?;
+            if used < tail.len() {
+                keep(out, pool, used);
+            }
+            out.settle(pool);
+            Ok(sent)
+        });
+        self.pushed(out, sent.unwrap_or(Sent::Broken))
+    }
+
+    /// Whether output is left to the task.
+    #[inline]
+    fn held(&self, out: &Out, more: usize) -> bool {
+        out.blocked || (self.pipelined.get() && self.in_poll.get() && out.buffered() + more < BATCH)
+    }
+
+    #[inline]
+    fn pushed(&self, out: RefMut<'_, Out>, sent: Sent) -> usize {
         let waiting = out.buffered();
         drop(out);
         match sent {
@@ -290,7 +350,8 @@ impl Conn {
             let (sent, waiting) = {
                 let mut out = self.out.borrow_mut();
                 out.blocked = false;
-                (self.send_now(&mut out, &[]), out.buffered())
+                let sent = self.send_with(&mut out, |out, socket| out.send(socket, &self.port.control.pool));
+                (sent.unwrap_or(Sent::Broken), out.buffered())
             };
             if sent == Sent::Blocked {
                 guard.clear_ready();

@@ -197,12 +197,12 @@ impl<A: App> ConnTask<A> {
     /// Nothing to do until the client sends more.
     #[inline]
     fn rest(&mut self) -> Step {
-        if self.last_chance {
-            return Step::Close;
-        }
         let conn = &self.conn;
         let now = conn.port.control.clock.now();
         if self.input.is_empty() {
+            if self.last_chance {
+                return Step::Close;
+            }
             self.input.release(&conn.port.control.pool);
             if !matches!(conn.timer.get(), Timer::Fresh { .. } | Timer::Idle { .. }) {
                 conn.timer.set(Timer::Idle { since: now });
@@ -315,7 +315,7 @@ impl<A: App> ConnTask<A> {
             self.state = State::Closing { linger: unread.is_some() || !self.input.is_empty() };
         } else if let Some(decoder) = unread {
             self.begin_discard(decoder);
-        } else if conn.out.borrow().has_file() {
+        } else if conn.out.borrow().has_part() {
             self.state = State::Drain;
         }
         self.conn.exchange.phase.set(Phase::Idle);
@@ -347,7 +347,7 @@ impl<A: App> ConnTask<A> {
         let mut out = conn.out.borrow_mut();
         let buffer = out.buffer(&conn.port.control.pool);
         http1::write_error(buffer, &conn.port, reject.status, reject.reason, head_only);
-        conn.push(out, &[]);
+        conn.push(out);
         conn.exchange.phase.set(Phase::Idle);
         conn.exchange.unread.set(UnreadBody::Nothing);
         self.state = State::Closing { linger: true };

@@ -19,11 +19,11 @@ pub(crate) struct Answer {
 /// Settles the framing of an answer (RFC 9112 section 6.3). `whole` is the length of a body that is all there.
 #[inline]
 pub(crate) fn plan(exchange: &Exchange, head: &ResponseHead, whole: Option<u64>) -> Answer {
-    let has_body = response::status_has_body(head.status);
+    let has_body = response::status_has_body(head.final_status());
     if !has_body || exchange.head_only.get() {
         // A 304, and an answer to HEAD, may tell the length that GET would have had (RFC 9110 section 8.6).
         let told = head.content_length.or(if has_body { whole } else { None });
-        let length = if response::status_may_have_length(head.status) { told } else { None };
+        let length = if response::status_may_have_length(head.final_status()) { told } else { None };
         return Answer { body: BodyOut::Suppressed, length };
     }
     match whole.or(head.content_length) {
@@ -47,7 +47,7 @@ pub(crate) fn close_after(conn: &Conn, head: &ResponseHead, answer: Answer) -> b
 /// Writes status line, fields and the empty line.
 #[inline]
 pub(crate) fn write_head(out: &mut Vec<u8>, port: &Port, head: &ResponseHead, answer: Answer, close: bool, old: bool) {
-    response::write_status_line(out, Version::Http11, head.status, head.reason.as_deref());
+    response::write_status_line(out, Version::Http11, head.final_status(), head.reason.as_deref());
     write_standing(out, port, head);
     out.extend_from_slice(&head.lines);
     if !head.has_content_type && !matches!(answer.body, BodyOut::Suppressed | BodyOut::Length(0)) {

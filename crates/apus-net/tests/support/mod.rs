@@ -67,15 +67,25 @@ impl Server {
         server
     }
 
-    /// Its deadlines move only with [`Server::advance`].
     pub fn start_on<F, Fut>(listeners: Vec<OwnedFd>, config: Config, handler: F) -> Self
     where
         F: Fn(Request, Responder) -> Fut + Send + 'static,
         Fut: Future<Output = ()> + 'static,
     {
-        let (jobs, mut inbox) = mpsc::unbounded_channel::<Job>();
         let events = Arc::new(Mutex::new(Vec::new()));
         let log = Arc::clone(&events);
+        let mut server = Self::start_app(listeners, config, move || TestApp { handler, events: log });
+        server.events = events;
+        server
+    }
+
+    /// Its deadlines move only with [`Server::advance`].
+    pub fn start_app<A: App>(
+        listeners: Vec<OwnedFd>,
+        config: Config,
+        app: impl FnOnce() -> A + Send + 'static,
+    ) -> Self {
+        let (jobs, mut inbox) = mpsc::unbounded_channel::<Job>();
         let thread = std::thread::spawn(move || {
             let runtime = Builder::new_current_thread().enable_all().build_local(LocalOptions::default()).unwrap();
             runtime.block_on(async move {
@@ -83,8 +93,7 @@ impl Server {
                 control.stop_clock();
                 let config = Rc::new(config);
                 let listeners = listeners.into_iter().map(|fd| (fd, Rc::clone(&config))).collect();
-                let app = Rc::new(TestApp { handler, events: log });
-                let serving = tokio::task::spawn_local(serve(app, listeners, Rc::clone(&control)));
+                let serving = tokio::task::spawn_local(serve(Rc::new(app()), listeners, Rc::clone(&control)));
                 while let Some(job) = inbox.recv().await {
                     job(&control);
                 }
@@ -93,7 +102,7 @@ impl Server {
             });
         });
         let addr = "127.0.0.1:0".parse().unwrap();
-        Self { addr, events, jobs: Some(jobs), thread: Some(thread) }
+        Self { addr, events: Arc::default(), jobs: Some(jobs), thread: Some(thread) }
     }
 
     /// Runs on the server's thread.

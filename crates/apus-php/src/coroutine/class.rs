@@ -62,7 +62,11 @@ fn sleep(call: &Call) -> Result<(), Raise> {
     let time = Duration::try_from_secs_f64(seconds)
         .map_err(|_| call.value_error(0, &format!("must be 0 or more seconds, {seconds:?} given")))?;
     let state = State::get()?;
-    let slept = wait(&state, Wait::Outside("Coroutine::sleep()"), async move { tokio::time::sleep(time).await })?;
+    let sleeping = async move {
+        // The timer wheel's tick is a millisecond; 0 asks for a turn of the loop only.
+        if time.is_zero() { tokio::task::yield_now().await } else { tokio::time::sleep(time).await }
+    };
+    let slept = wait(&state, Wait::Outside("Coroutine::sleep()"), sleeping)?;
     call.ret(slept.is_some())
 }
 

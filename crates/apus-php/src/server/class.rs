@@ -64,9 +64,19 @@ fn construct_http(call: &Call) -> Result<(), Raise> {
     refresh_ports(&core, &object)
 }
 
+/// Fills `$ports`. Objects that stand there stay: programs keep and compare them.
 fn refresh_ports(core: &Rc<ServerCore>, object: &Object) -> Result<(), Raise> {
+    let old = object.slot(slot::PORTS);
     let mut ports = Array::new(1)?;
-    for port in core.ports.borrow().iter() {
+    let mut known = 0;
+    if let apus_zend::value::View::Array(array) = old.view() {
+        for (_, port) in array.iter() {
+            // SAFETY: the element lives as long as `old`.
+            ports.push(unsafe { Value::copy_of(port) })?;
+            known += 1;
+        }
+    }
+    for port in core.ports.borrow().iter().skip(known) {
         ports.push(port::object(Rc::clone(port), Rc::clone(core))?.into())?;
     }
     object.set_slot(slot::PORTS, ports.into());

@@ -3,7 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use apus_options::Settings;
+use apus_options::{Scope, Settings, Support};
 use apus_process::{BindOptions, ListenAddr, Listener, Worker, bind};
 use apus_zend::object::Object;
 use apus_zend::value::ArrayView;
@@ -71,6 +71,10 @@ impl PortCore {
         let pairs = convert::pairs(given).map_err(|why| exception::throw(&SERVER, "OPTION", &why))?;
         let mut probe = Settings::default();
         for (name, value) in &pairs {
+            if of_whole_server(name) {
+                let text = format!("setting \"{name}\" belongs to the whole server, not to one port: use Server::set()");
+                return Err(exception::throw(&SERVER, "OPTION", &text));
+            }
             probe.set(name, value).map_err(|error| exception::throw(&SERVER, "OPTION", &error.to_string()))?;
         }
         self.given.borrow_mut().extend(pairs);
@@ -90,6 +94,11 @@ impl PortCore {
             ListenAddr::Unix(_) => 0,
         }
     }
+}
+
+/// Whether a setting takes effect, and a port cannot have it.
+fn of_whole_server(name: &str) -> bool {
+    apus_options::find(name).is_some_and(|row| row.scope == Scope::Server && row.support == Support::Full)
 }
 
 /// Where the server is in its life, in this process.

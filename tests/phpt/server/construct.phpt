@@ -1,0 +1,89 @@
+--TEST--
+Server: the constructor binds at once; its errors say what is wrong
+--FILE--
+<?php
+require __DIR__ . '/../http/server.inc';
+
+use Apus\Http\Server;
+
+$server = new Server('127.0.0.1', 0);
+var_dump($server->host, $server->port > 0, $server->type, $server->mode, count($server->ports), $server->setting, $server->worker_id, $server->master_pid, $server->taskworker);
+var_dump($server instanceof Apus\Server, $server->getMasterPid(), $server->getWorkerId(), count($server->connections));
+$six = new Server('::1', 0, Apus\PROCESS, Apus\SOCK_TCP6);
+var_dump($six->host, $six->mode);
+$path = sys_get_temp_dir() . '/apus-construct-' . getmypid() . '.sock';
+$unix = new Server($path, 0, Apus\BASE, Apus\SOCK_UNIX_STREAM);
+var_dump($unix->host === $path, $unix->port, filetype($path));
+unset($unix);
+var_dump(file_exists($path));
+
+$port = $server->port;
+attempt(function () use ($port): void {
+    try {
+        new Server('127.0.0.1', $port);
+    } catch (Apus\Server\Exception $error) {
+        throw new Apus\Server\Exception(str_replace((string) $port, 'PORT', $error->getMessage()), $error->getCode());
+    }
+});
+attempt(fn () => new Server('192.0.2.1', 0));
+attempt(fn () => new Server('no.such.host.invalid', 0));
+attempt(fn () => new Server('127.0.0.1', 65536));
+attempt(fn () => new Server('127.0.0.1', -1));
+attempt(fn () => new Server('127.0.0.1', 0, Apus\BASE, 2));
+attempt(fn () => new Server('127.0.0.1', 0, Apus\BASE, 513));
+attempt(fn () => new Server('127.0.0.1', 0, Apus\BASE, 77));
+attempt(fn () => new Server('', 0, Apus\BASE, Apus\SOCK_UNIX_STREAM));
+attempt(fn () => new Server('/no/such/folder/socket', 0, Apus\BASE, Apus\SOCK_UNIX_STREAM));
+attempt(fn () => new Server(str_repeat('/long', 50), 0, Apus\BASE, Apus\SOCK_UNIX_STREAM));
+attempt(fn () => new Server([], 0));
+attempt(fn () => new Apus\Server('127.0.0.1', 0));
+attempt(fn () => clone $server);
+attempt(fn () => serialize($server));
+attempt(fn () => (new Apus\Server\Port())->on('request', 'strlen'));
+attempt(fn () => (new ReflectionClass(Server::class))->newInstanceWithoutConstructor()->set([]));
+?>
+--EXPECT--
+string(9) "127.0.0.1"
+bool(true)
+int(1)
+int(1)
+int(1)
+NULL
+int(-1)
+int(0)
+bool(false)
+bool(true)
+bool(false)
+bool(false)
+int(0)
+string(3) "::1"
+int(2)
+bool(true)
+int(0)
+string(6) "socket"
+bool(false)
+Apus\Server\Exception 101: cannot listen on 127.0.0.1:PORT: Address already in use (os error 98) (stop the process that holds it, or choose another port)
+Apus\Server\Exception 101: cannot listen on 192.0.2.1:0: Cannot assign requested address (os error 99) (no interface has this address)
+Apus\Server\Exception 101: host "no.such.host.invalid" is neither an address nor a known name: failed to lookup address information: Name or service not known
+Apus\Server\Exception 101: a port lies between 0 and 65535, 65536 given
+Apus\Server\Exception 101: a port lies between 0 and 65535, -1 given
+Apus\Server\Exception 101: UDP servers are not in this version of Apus
+Apus\Server\Exception 101: TLS is not in this version of Apus: terminate it in front of the server
+Apus\Server\Exception 101: 77 is no kind of socket: use Apus\SOCK_TCP, SOCK_TCP6 or SOCK_UNIX_STREAM
+Apus\Server\Exception 101: a Unix socket needs a path as its host
+Apus\Server\Exception 101: cannot listen on unix:/no/such/folder/socket: No such file or directory (os error 2)
+Apus\Server\Exception 101: cannot listen on unix:/long/long/long/long/long/long/long/long/long/long/long/long/long/long/long/long/long/long/long/long/long/long/long/long/long/long/long/long/long/long/long/long/long/long/long/long/long/long/long/long/long/long/long/long/long/long/long/long/long/long: path must be shorter than SUN_LEN
+TypeError: Apus\Http\Server::__construct(): Argument #1 ($host) must be of type string, array given
+Apus\Server\Exception 104: servers of raw TCP and UDP are not in this version of Apus: use Apus\Http\Server
+Error: Trying to clone an uncloneable object of class Apus\Http\Server
+Exception: Serialization of 'Apus\Http\Server' is not allowed
+object(Apus\Server\Port)#7 (4) {
+  ["host"]=>
+  string(0) ""
+  ["port"]=>
+  int(0)
+  ["type"]=>
+  int(0)
+  ["setting"]=>
+  NULL
+}
