@@ -197,7 +197,7 @@ impl<A: App> ConnTask<A> {
             {
                 // Straight into the memory that the handler gets.
                 let mut piece = vec![0; usize::try_from(*left).unwrap_or(usize::MAX).min(max)];
-                let Ok(count @ 1..) = std::task::ready!(conn.poll_recv(cx, &mut piece)) else {
+                let Ok(count @ 1..) = std::task::ready!(conn.poll_recv(cx, &mut piece[..])) else {
                     return Poll::Ready(Err(conn.lost()));
                 };
                 *left -= count as u64;

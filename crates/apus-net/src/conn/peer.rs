@@ -5,29 +5,40 @@ use std::task::{Context, Poll, ready};
 
 use socket2::Socket;
 
+use super::input::Input;
 use super::io::Direction;
 use super::{Conn, Io};
+use crate::pool::Pool;
+
+/// Where received bytes go. Asked for only when there is something to read.
+pub(crate) trait Space {
+    fn space(&mut self) -> &mut [u8];
+}
+
+impl Space for [u8] {
+    #[inline]
+    fn space(&mut self) -> &mut [u8] {
+        self
+    }
+}
+
+/// The input buffer of a connection, borrowed from the pool at need.
+impl Space for (&mut Input, &Pool) {
+    #[inline]
+    fn space(&mut self) -> &mut [u8] {
+        self.0.space(self.1)
+    }
+}
 
 impl Conn {
     /// Reads once. Asks the kernel a second time only when the buffer was filled to its end.
     #[inline]
-    pub(crate) fn poll_recv(&self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<io::Result<usize>> {
-        self.poll_recv_into(cx, || buf)
-    }
-
-    /// Like [`poll_recv`](Self::poll_recv); the buffer is fetched only when there is something to read.
-    #[inline]
-    pub(crate) fn poll_recv_into<'b>(
-        &self,
-        cx: &mut Context<'_>,
-        space: impl FnOnce() -> &'b mut [u8],
-    ) -> Poll<io::Result<usize>> {
-        let (mut space, mut fetched) = (Some(space), None);
+    pub(crate) fn poll_recv<S: Space + ?Sized>(&self, cx: &mut Context<'_>, into: &mut S) -> Poll<io::Result<usize>> {
         loop {
             let io = self.io.borrow();
             let fd = match io.as_ref() {
                 Some(fd @ Io::Registered(_)) => fd,
-                Some(Io::Fresh(socket)) => match read(socket, fetch(&mut space, &mut fetched)) {
+                Some(Io::Fresh(socket)) => match read(socket, into.space()) {
                     Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                         drop(io);
                         self.register()?;
@@ -38,7 +49,7 @@ impl Conn {
                 None => return Poll::Ready(Err(io::ErrorKind::NotConnected.into())),
             };
             let mut guard = ready!(fd.poll_ready(Direction::Read, cx))?;
-            let buf = fetch(&mut space, &mut fetched);
+            let buf = into.space();
             match read(fd.socket(), buf) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => guard.clear_ready(),
                 result => {
@@ -97,15 +108,6 @@ impl Conn {
             self.watch_in_sweep.set(true);
         }
     }
-}
-
-/// The buffer, fetched once.
-#[inline]
-fn fetch<'s, 'b>(space: &mut Option<impl FnOnce() -> &'b mut [u8]>, fetched: &'s mut Option<&'b mut [u8]>) -> &'s mut [u8] {
-    if let Some(space) = space.take() {
-        *fetched = Some(space());
-    }
-    fetched.as_deref_mut().unwrap_or_default()
 }
 
 #[inline]

@@ -169,14 +169,14 @@ impl<A: App> ConnTask<A> {
     fn read_line(&mut self, cx: &mut Context<'_>) -> Poll<bool> {
         let pool = &self.conn.port.control.pool;
         loop {
-            let fresh = self.input.is_empty();
-            let space = self.input.space(pool);
-            let Ok(count @ 1..) = std::task::ready!(self.conn.poll_recv(cx, space)) else {
+            let before = self.input.len();
+            let received = self.conn.poll_recv(cx, &mut (&mut self.input, pool));
+            let Ok(count @ 1..) = std::task::ready!(received) else {
                 self.conn.peer_closed();
                 return Poll::Ready(false);
             };
-            let line = fresh || space[..count].contains(&b'\n');
             self.input.filled(count);
+            let line = before == 0 || self.input.bytes()[before..].contains(&b'\n');
             if line || self.input.len() >= self.conn.port.config.head.max_head {
                 return Poll::Ready(true);
             }

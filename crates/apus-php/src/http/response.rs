@@ -224,9 +224,13 @@ fn write(call: &Call) -> Result<(), Raise> {
         response.begun.set(true);
         match written {
             Ok(WriteState::Sent) => return call.ret(true),
-            Ok(WriteState::Buffered(_)) => return call.ret(room(&responder)?),
+            Ok(WriteState::Buffered(_)) => {
+                let state = State::get()?;
+                return call.ret(!may_wait(&state) || room(&state, &responder)?);
+            }
             Err(SendError::Full) => {
-                if !room(&responder)? {
+                let state = State::get()?;
+                if !may_wait(&state) || !room(&state, &responder)? {
                     return call.ret(false);
                 }
             }
@@ -235,13 +239,14 @@ fn write(call: &Call) -> Result<(), Raise> {
     }
 }
 
-/// Waits until less output waits for the client. `false`: the client is gone, or nothing can wait here.
-fn room(responder: &Responder) -> Result<bool, Raise> {
-    let state = State::get()?;
-    if state.engine.current_id() == -1 || !engine::can_switch() {
-        return Ok(responder.is_writable());
-    }
-    Ok(wait(&state, Wait::Outside("Response::write()"), responder.writable())?.is_some_and(|r| r.is_ok()))
+/// Whether the running code can wait.
+fn may_wait(state: &State) -> bool {
+    state.engine.current_id() != -1 && engine::can_switch()
+}
+
+/// Waits until less output waits for the client. `false`: the client is gone, or the wait was cancelled.
+fn room(state: &State, responder: &Responder) -> Result<bool, Raise> {
+    Ok(wait(state, Wait::Outside("Response::write()"), responder.writable())?.is_some_and(|r| r.is_ok()))
 }
 
 fn end(call: &Call) -> Result<(), Raise> {
@@ -453,7 +458,7 @@ const METHODS: &[Method] = &[
         decl: "public function write(string $data): bool",
         doc: "Sends a piece of the body, chunked (RFC 9112 section 7.1) unless a Content-Length was set; the first call sends\n\
               the head. Where the client reads slowly it waits until less than buffer_output_size bytes are on their way.\n\
-              @return bool false when the client is gone or the response has ended\n\
+              @return bool false when the client is gone, the response has ended, or (outside coroutines) the buffer is full\n\
               @throws \\Apus\\Coroutine\\CanceledException when cancelled with an exception\n\
               Waits (where a coroutine runs).\n@since 0.1.0",
         handler: Some(handler!(write)),

@@ -11,6 +11,7 @@ use super::events::Event;
 use super::{address, connections, info, port, program};
 use crate::convert::from_option;
 use crate::exception::{self, SERVER as SERVER_EXCEPTION, entry};
+use crate::runtime::State;
 
 /// Where the properties stand, in the order of their declarations.
 pub(super) mod slot {
@@ -148,6 +149,13 @@ fn start(call: &Call) -> Result<(), Raise> {
     call.expect(0, 0)?;
     let core = Rc::clone(&call.this::<ServerHandle>()?.0);
     core.expect_new("start()")?;
+    if State::existing().is_some_and(|state| state.is_looping() || state.engine.live() > 0) {
+        return Err(exception::throw(
+            &SERVER_EXCEPTION,
+            "STATE",
+            "start() cannot be called while coroutines run: call it outside, before any",
+        ));
+    }
     let answered = core.ports.borrow().iter().all(|port| core.callback(port, Event::Request).is_some());
     if !answered {
         return Err(exception::throw(
