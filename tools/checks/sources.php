@@ -79,7 +79,9 @@ function unsafe_outside(array $sources): array
 {
     $complaints = [];
     foreach ($sources as $path => $text) {
-        if (!str_ends_with($path, '.rs') || starts_with_any($path, UNSAFE_ROOMS)) {
+        // A test program may have what a test needs, an allocator that counts above all.
+        $test = preg_match('~^crates/[^/]+/tests/~', $path) === 1;
+        if (!str_ends_with($path, '.rs') || $test || starts_with_any($path, UNSAFE_ROOMS)) {
             continue;
         }
         foreach (explode("\n", $text) as $index => $line) {

@@ -13,6 +13,18 @@ pub(crate) fn register(socket: Socket) -> io::Result<AsyncFd<Socket>> {
     unsafe { AsyncFd::register(socket) }.map_err(Into::into)
 }
 
+/// Receives at most `max` bytes behind what is in `into`, into its spare capacity: nothing is cleared first.
+pub(crate) fn receive_behind(socket: &Socket, into: &mut Vec<u8>, max: usize) -> io::Result<usize> {
+    let len = into.len();
+    let spare = into.spare_capacity_mut();
+    let room = spare.len().min(max);
+    let count = socket.recv(&mut spare[..room])?;
+    // SAFETY: recv(2) returned `count`, so the first `count` bytes of the spare capacity are initialised, and `count` is
+    // at most `room`, which lies within the capacity.
+    unsafe { into.set_len(len + count.min(room)) };
+    Ok(count)
+}
+
 /// Bytes that were written to the socket and that the peer has not acknowledged.
 pub(crate) fn unacknowledged(socket: &Socket) -> io::Result<u64> {
     let mut bytes: libc::c_int = 0;

@@ -39,9 +39,12 @@ static apus_fiber *apus_fiber_of(zend_fiber_context *context)
 /* error_reporting as ini_set() and error_reporting() last left it; the running context's own value may be silenced by `@`. */
 static int base_error_reporting(void)
 {
+	static zend_ini_entry *entry; /* lives as long as the process */
 	static zend_string *seen;
 	static int level = E_ALL;
-	zend_ini_entry *entry = zend_hash_str_find_ptr(EG(ini_directives), ZEND_STRL("error_reporting"));
+	if (UNEXPECTED(entry == NULL)) {
+		entry = zend_hash_str_find_ptr(EG(ini_directives), ZEND_STRL("error_reporting"));
+	}
 	if (UNEXPECTED(entry == NULL) || entry->value == NULL) {
 		return E_ALL;
 	}

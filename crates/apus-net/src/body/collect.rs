@@ -21,11 +21,10 @@ pub(crate) struct Collecting {
 
 /// Where the bytes go.
 pub(crate) enum Collect {
-    /// A body of `total` bytes, of which `filled` are there. The kernel gives the memory pages only as they arrive, so a
-    /// length that is announced and not sent costs nothing.
+    /// A body of `total` bytes. The kernel gives the memory pages only as they arrive, so a length that is announced and
+    /// not sent costs nothing.
     Sized {
         bytes: Vec<u8>,
-        filled: usize,
         total: usize,
     },
     /// Memory that grows with a chunked body.
@@ -33,12 +32,13 @@ pub(crate) enum Collect {
     Form(Box<Form>),
 }
 
-/// Twice the memory, `total` at most; a failure is the client's answer, not the worker's end.
-fn grow(bytes: &mut Vec<u8>, total: usize) -> Result<(), Reject> {
-    let len = bytes.len().saturating_mul(2).min(total);
-    bytes.try_reserve_exact(len - bytes.len()).map_err(|_| NO_MEMORY)?;
-    bytes.resize(len, 0);
-    Ok(())
+/// Makes room for the next bytes of a body of `total`; a failure is the client's answer, not the worker's end.
+fn make_room(bytes: &mut Vec<u8>, total: usize) -> Result<(), Reject> {
+    if bytes.len() < bytes.capacity() {
+        return Ok(());
+    }
+    let capacity = bytes.capacity().saturating_mul(2).clamp(AT_ONCE.min(total), total);
+    bytes.try_reserve_exact(capacity.saturating_sub(bytes.len())).map_err(|_| NO_MEMORY)
 }
 
 impl Collecting {
@@ -48,7 +48,7 @@ impl Collecting {
             (Some(form), _) => Collect::Form(Box::new(form)),
             (None, BodyDecoder::Length(length)) => {
                 let length = usize::try_from(*length).map_err(|_| TOO_LARGE)?;
-                Collect::Sized { bytes: vec![0; length.min(AT_ONCE)], filled: 0, total: length }
+                Collect::Sized { bytes: Vec::new(), total: length }
             }
             (None, BodyDecoder::Chunked { .. }) => Collect::Growing(Vec::new()),
         };
@@ -65,13 +65,9 @@ impl Collecting {
                 Piece::NeedMore => return Ok((used, false)),
                 Piece::End => return Ok((used, true)),
                 Piece::Data(data) => match &mut self.into {
-                    Collect::Sized { bytes, filled, total } => {
-                        let to = *filled + data.len();
-                        while to > bytes.len() && bytes.len() < *total {
-                            grow(bytes, *total)?;
-                        }
-                        bytes.get_mut(*filled..to).ok_or(TOO_LARGE)?.copy_from_slice(data);
-                        *filled = to;
+                    Collect::Sized { bytes, total } => {
+                        make_room(bytes, *total)?;
+                        bytes.extend_from_slice(data);
                     }
                     Collect::Growing(bytes) => bytes.extend_from_slice(data),
                     Collect::Form(form) => form.feed(data)?,
@@ -80,19 +76,17 @@ impl Collecting {
         }
     }
 
-    /// The body's own memory to read into, where there is some.
-    pub(crate) fn space(&mut self) -> Result<Option<&mut [u8]>, Reject> {
-        let Collect::Sized { bytes, filled, total } = &mut self.into else { return Ok(None) };
-        if *filled == bytes.len() && bytes.len() < *total {
-            grow(bytes, *total)?;
-        }
-        Ok((*filled < bytes.len()).then(|| &mut bytes[*filled..]))
+    /// The body's own memory to read into, where its length is known, and how much is to be read.
+    pub(crate) fn memory(&mut self) -> Result<Option<(&mut Vec<u8>, usize)>, Reject> {
+        let Collect::Sized { bytes, total } = &mut self.into else { return Ok(None) };
+        make_room(bytes, *total)?;
+        let left = *total - bytes.len();
+        Ok(Some((bytes, left)))
     }
 
-    /// `count` bytes were read into `space()`.
-    pub(crate) fn filled(&mut self, count: usize) {
-        if let (Collect::Sized { filled, .. }, BodyDecoder::Length(left)) = (&mut self.into, &mut self.decoder) {
-            *filled += count;
+    /// `count` bytes were read into `memory()`.
+    pub(crate) fn received(&mut self, count: usize) {
+        if let BodyDecoder::Length(left) = &mut self.decoder {
             *left = left.saturating_sub(count as u64);
         }
     }

@@ -87,15 +87,14 @@ impl<A: App> ConnTask<A> {
     fn read_collect(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Option<Reject>>> {
         let State::Collect(collecting) = &mut self.state else { return Poll::Ready(Ok(())) };
         let conn = &self.conn;
-        let space = match collecting.space() {
-            Ok(space) => space,
+        let memory = match collecting.memory() {
+            Ok(memory) => memory,
             Err(reject) => return Poll::Ready(Err(Some(reject))),
         };
-        if let Some(space) = space {
-            let count = std::task::ready!(conn.poll_recv(cx, space));
-            return Poll::Ready(match count {
+        if let Some(mut memory) = memory {
+            return Poll::Ready(match std::task::ready!(conn.poll_recv(cx, &mut memory)) {
                 Ok(count @ 1..) => {
-                    collecting.filled(count);
+                    collecting.received(count);
                     Ok(())
                 }
                 Ok(0) => Err(Some(CUT_SHORT)),
@@ -196,12 +195,13 @@ impl<A: App> ConnTask<A> {
                 && let BodyDecoder::Length(left) = &mut **decoder
             {
                 // Straight into the memory that the handler gets.
-                let mut piece = vec![0; usize::try_from(*left).unwrap_or(usize::MAX).min(max)];
-                let Ok(count @ 1..) = std::task::ready!(conn.poll_recv(cx, &mut piece[..])) else {
+                let most = usize::try_from(*left).unwrap_or(usize::MAX).min(max);
+                let mut piece = Vec::with_capacity(most);
+                let received = conn.poll_recv(cx, &mut (&mut piece, most));
+                let Ok(count @ 1..) = std::task::ready!(received) else {
                     return Poll::Ready(Err(conn.lost()));
                 };
                 *left -= count as u64;
-                piece.truncate(count);
                 conn.exchange.unread.set(unread(decoder, false));
                 return Poll::Ready(Ok(Some(piece.into())));
             }

@@ -9,67 +9,82 @@ use super::input::Input;
 use super::io::Direction;
 use super::{Conn, Io};
 use crate::pool::Pool;
+use crate::sys;
 
-/// Where received bytes go. Asked for only when there is something to read.
-pub(crate) trait Space {
-    fn space(&mut self) -> &mut [u8];
+/// Where received bytes go.
+pub(crate) trait Receive {
+    /// Receives once: how many bytes, and whether there was room for more. The buffer is fetched here, when there is
+    /// something to read.
+    fn receive(&mut self, socket: &Socket) -> io::Result<(usize, bool)>;
 }
 
-impl Space for [u8] {
+impl Receive for [u8] {
     #[inline]
-    fn space(&mut self) -> &mut [u8] {
-        self
+    fn receive(&mut self, mut socket: &Socket) -> io::Result<(usize, bool)> {
+        let count = socket.read(self)?;
+        Ok((count, count < self.len()))
     }
 }
 
 /// The input buffer of a connection, borrowed from the pool at need.
-impl Space for (&mut Input, &Pool) {
+impl Receive for (&mut Input, &Pool) {
     #[inline]
-    fn space(&mut self) -> &mut [u8] {
-        self.0.space(self.1)
+    fn receive(&mut self, socket: &Socket) -> io::Result<(usize, bool)> {
+        self.0.space(self.1).receive(socket)
+    }
+}
+
+/// The spare capacity of a vector, up to so many bytes.
+impl Receive for (&mut Vec<u8>, usize) {
+    #[inline]
+    fn receive(&mut self, socket: &Socket) -> io::Result<(usize, bool)> {
+        let room = self.1.min(self.0.capacity() - self.0.len());
+        let count = sys::receive_behind(socket, self.0, room)?;
+        Ok((count, count < room))
     }
 }
 
 impl Conn {
     /// Reads once. Asks the kernel a second time only when the buffer was filled to its end.
     #[inline]
-    pub(crate) fn poll_recv<S: Space + ?Sized>(&self, cx: &mut Context<'_>, into: &mut S) -> Poll<io::Result<usize>> {
+    pub(crate) fn poll_recv<S: Receive + ?Sized>(&self, cx: &mut Context<'_>, into: &mut S) -> Poll<io::Result<usize>> {
         loop {
             let io = self.io.borrow();
             let fd = match io.as_ref() {
                 Some(fd @ Io::Registered(_)) => fd,
-                Some(Io::Fresh(socket)) => match read(socket, into.space()) {
+                Some(Io::Fresh(socket)) => match into.receive(socket) {
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                     Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                         drop(io);
                         self.register()?;
                         continue;
                     }
-                    result => return Poll::Ready(self.count_in(result)),
+                    result => return Poll::Ready(result.map(|(count, _)| self.count_in(count))),
                 },
                 None => return Poll::Ready(Err(io::ErrorKind::NotConnected.into())),
             };
             let mut guard = ready!(fd.poll_ready(Direction::Read, cx))?;
-            let buf = into.space();
-            match read(fd.socket(), buf) {
+            match into.receive(fd.socket()) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => guard.clear_ready(),
-                result => {
-                    if result.as_ref().is_ok_and(|count| *count > 0 && *count < buf.len()) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Poll::Ready(Err(error)),
+                Ok((count, room_left)) => {
+                    if room_left && count > 0 {
                         // The socket is empty: edge-triggered epoll tells when that changes.
                         guard.clear_ready();
                     }
-                    return Poll::Ready(self.count_in(result));
+                    return Poll::Ready(Ok(self.count_in(count)));
                 }
             }
         }
     }
 
     #[inline]
-    fn count_in(&self, result: io::Result<usize>) -> io::Result<usize> {
-        let count = *result.as_ref().unwrap_or(&0);
+    fn count_in(&self, count: usize) -> usize {
         let bytes_in = &self.port.control.counters.bytes_in;
         bytes_in.set(bytes_in.get() + count as u64);
         self.body_bytes.set(self.body_bytes.get() + count as u64);
-        result
+        count
     }
 
     /// While the program works: watches for the peer's EOF or reset without reading.
@@ -99,23 +114,12 @@ impl Conn {
             }
         };
         if reset {
-            self.break_off();
-        } else if closed {
+            return self.break_off();
+        }
+        if closed {
             self.peer_closed();
-            // A reset after the EOF raises no event in the read direction any more.
-            self.watch_in_sweep.set(true);
-        } else {
-            self.watch_in_sweep.set(true);
         }
-    }
-}
-
-#[inline]
-fn read(mut socket: &Socket, buf: &mut [u8]) -> io::Result<usize> {
-    loop {
-        match socket.read(buf) {
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            result => return result,
-        }
+        // Neither an EOF behind the unread input nor a reset after the EOF raises an event for us.
+        self.watch_in_sweep.set(true);
     }
 }
