@@ -15,13 +15,15 @@ use crate::control::Control;
 const BATCH: usize = 8;
 /// Pause after accept failed for want of descriptors or memory: it would fail again at once.
 const BACK_OFF: Duration = Duration::from_millis(100);
+/// Milliseconds before the same trouble is told again.
+const WARN_AGAIN: u64 = 60_000;
 /// How often a worker without room asks whether there is some now (other workers' connections close unnoticed).
 const ROOM_CHECK: Duration = Duration::from_millis(250);
 
 /// Accepts on one socket until the worker drains.
 pub(crate) async fn run<A: App>(app: Rc<A>, listener: AsyncFd<Socket>, port: Rc<Port>) {
     let control = Rc::clone(&port.control);
-    let mut failing = false;
+    let mut warned: Option<u64> = None;
     while !control.is_draining() {
         let stop = control.stop_accepting.notified();
         let ready = tokio::select! {
@@ -31,23 +33,18 @@ pub(crate) async fn run<A: App>(app: Rc<A>, listener: AsyncFd<Socket>, port: Rc<
         };
         let Ok(mut guard) = ready else { return };
         match accept_batch(&app, listener.get_ref(), &port) {
-            Batch::Empty => {
-                failing = false;
-                guard.clear_ready();
-            }
-            Batch::More => {
-                failing = false;
-                tokio::task::yield_now().await;
-            }
+            Batch::Empty => guard.clear_ready(),
+            Batch::More => tokio::task::yield_now().await,
             Batch::Full => wait_for_room(&control).await,
             Batch::Failed(error) => {
-                if !failing {
+                let now = control.clock.now();
+                if warned.is_none_or(|at| now.saturating_sub(at) >= WARN_AGAIN) {
+                    warned = Some(now);
                     control.metrics.warn(&format!(
                         "cannot accept connections: {error}; trying again every {} ms (see ulimit -n)",
                         BACK_OFF.as_millis()
                     ));
                 }
-                failing = true;
                 tokio::time::sleep(BACK_OFF).await;
             }
         }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::control::Control;
 
-/// How late a deadline may be noticed.
+/// How exact deadlines are: the clock that they are measured with moves on this often.
 const PERIOD: Duration = Duration::from_millis(250);
 
 /// Looks at the deadlines of all connections, several times a second; sleeps for good while there is none. Never ends.

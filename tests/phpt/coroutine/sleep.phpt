@@ -25,13 +25,15 @@ var_dump($took >= 30, $took < 1000);
 
 run(function () {
     foreach ([1, 2] as $n) {
-        go(function () use ($n) {
+        go(function () use ($n, &$rounds) {
             for ($i = 0; $i < 3; $i++) {
-                echo "$n.$i\n";
+                $rounds[$i][] = $n;
                 Coroutine::sleep(0);
             }
         });
     }
+    Coroutine::sleep(0.005);
+    foreach ($rounds as $i => $who) { sort($who); echo "round $i: ", implode(",", $who), "\n"; }
 });
 
 run(function () {
@@ -52,12 +54,9 @@ bool(true)
 1,2,0
 bool(true)
 bool(true)
-1.0
-2.0
-1.1
-2.1
-1.2
-2.2
+round 0: 1,2
+round 1: 1,2
+round 2: 1,2
 Apus\Coroutine::sleep(): Argument #1 ($seconds) must be 0 or more seconds, -1.0 given
 Apus\Coroutine::sleep(): Argument #1 ($seconds) must be 0 or more seconds, -0.001 given
 Apus\Coroutine::sleep(): Argument #1 ($seconds) must be 0 or more seconds, %s given

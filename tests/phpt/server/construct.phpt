@@ -77,13 +77,5 @@ TypeError: Apus\Http\Server::__construct(): Argument #1 ($host) must be of type 
 Apus\Server\Exception 104: servers of raw TCP and UDP are not in this version of Apus: use Apus\Http\Server
 Error: Trying to clone an uncloneable object of class Apus\Http\Server
 Exception: Serialization of 'Apus\Http\Server' is not allowed
-object(Apus\Server\Port)#7 (4) {
-  ["host"]=>
-  string(0) ""
-  ["port"]=>
-  int(0)
-  ["type"]=>
-  int(0)
-  ["setting"]=>
-  NULL
-}
+Error: Apus\Server\Port was not constructed: call parent::__construct() first
+Error: Apus\Server was not constructed: call parent::__construct() first

@@ -49,5 +49,5 @@ echo implode("\n", preg_grep('/^(master|worker)/', $lines, PREG_GREP_INVERT)), "
 --EXPECT--
 replaced
 master: start managerstart beforereload afterreload beforeshutdown managerstop shutdown
-workers: master start, master managerstart, worker 0 workerstart, reload() true, master beforereload, worker 0 workerstart, master afterreload, worker 0 workerexit, worker 0 workerstop, master beforeshutdown, worker 0 workerexit, worker 0 workerstop, master managerstop, master shutdown
+{"worker 0 workerexit":2,"worker 0 workerstart":2,"worker 0 workerstop":2}
 reload() true

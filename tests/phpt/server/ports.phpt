@@ -39,7 +39,7 @@ serving(
 ?>
 --EXPECT--
 bool(true)
-bool(false)
+bool(true)
 int(3)
 string(9) "127.0.0.1"
 bool(true)
@@ -55,13 +55,11 @@ bool(true)
 NULL
 Apus\Server\Exception 103: the event "workerstart" belongs to the server, not to one port
 Apus\Server\Exception 103: the event "message" belongs to WebSocket, which this version of Apus does not have
-NULL
+Apus\Server\Exception 102: setting "worker_num" belongs to the whole server, not to one port: use Server::set()
 Apus\Server\Exception 102: setting "max_header_size" must be a number of bytes from 256 to 1M ("512K", "8M" and "2G" work too), 1 given
-Apus\Server\Exception 101: cannot listen on 127.0.0.1:45425: Address already in use (os error 98) (stop the process that holds it, or choose another port)
 ArgumentCountError: Apus\Server::listen() expects exactly 3 arguments, 2 given
 server's callback, 3000
 413 Content Too Large: the body is larger than this server allows
  413
 the port's own
-
-bool(true)
+server's callback, 0

@@ -1,0 +1,221 @@
+#!/usr/bin/env python3
+"""What a request and a connection cost, held under ceilings.
+
+    measure.py NAME      prints "ok", or the figures that are above their ceilings
+    measure.py --show    measures everything and prints all figures
+
+The ceilings stand above what is measured on a quiet machine, and below what a mistake costs.
+"""
+import contextlib
+import mmap
+import os
+import pathlib
+import re
+import resource
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent.parent / "e2e"))
+sys.dont_write_bytecode = True
+
+from support import Server, Wrk, needs, rss, until  # noqa: E402
+
+HELLO = "$response->end('hello world');"
+REQUEST = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
+
+
+def many_files(count):
+    """Lets this process and the servers it starts have that many descriptors."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard != resource.RLIM_INFINITY and hard < count:
+        raise SystemExit(f"needs {count} descriptors, {hard} are allowed")
+    if soft < count:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (count, hard))
+
+
+def ask(client, times):
+    for _ in range(times):
+        client.send(REQUEST)
+        client.answer()
+
+
+def settled(pid):
+    """Resident bytes once they stand still."""
+    last = [0, 0]
+
+    def still():
+        now = rss(pid)
+        last[1] = last[1] + 1 if now == last[0] else 0
+        last[0] = now
+        return last[1] >= 5
+    until("memory stands still", still)
+    return last[0]
+
+
+def syscalls():
+    """System calls a request: one read, one write, one wait for readiness where nothing else is ready."""
+    needs("strace")
+    count = 2000
+    with Server(HELLO) as server, server.connect() as client:
+        ask(client, 100)
+        worker = server.workers()[0]
+        trace = server.folder / "strace"
+        with subprocess.Popen(["strace", "-f", "-c", "-o", str(trace), "-p", str(worker)], stderr=subprocess.PIPE, text=True) as strace:
+            until("strace is attached", lambda: "attached" in strace.stderr.readline())
+            ask(client, count)
+            strace.send_signal(2)
+            strace.wait()
+        calls = {}
+        for line in trace.read_text().splitlines():
+            words = line.split()
+            if words[-1:] != ["total"] and len(words) >= 5 and words[3].isdigit() and re.fullmatch(r"\d+\.\d+", words[0]):
+                calls[words[-1]] = int(words[3]) / count
+    reads = sum(calls.get(name, 0) for name in ("read", "recvfrom", "recvmsg", "readv"))
+    writes = sum(calls.get(name, 0) for name in ("write", "sendto", "sendmsg", "writev"))
+    waits = sum(calls.get(name, 0) for name in ("epoll_wait", "epoll_pwait", "epoll_pwait2"))
+    rest = sum(calls.values()) - reads - writes - waits
+    return {"reads a request": (reads, 1.02), "writes a request": (writes, 1.02), "epoll waits a request": (waits, 1.1), "other system calls a request": (rest, 0.05)}
+
+
+def syscalls_pipelined():
+    """Sixteen requests in one packet: one read, one write."""
+    needs("strace")
+    count = 500
+    with Server(HELLO) as server, server.connect() as client:
+        ask(client, 10)
+        trace = server.folder / "strace"
+        with subprocess.Popen(["strace", "-f", "-c", "-o", str(trace), "-p", str(server.workers()[0])], stderr=subprocess.PIPE, text=True) as strace:
+            until("strace is attached", lambda: "attached" in strace.stderr.readline())
+            for _ in range(count):
+                client.send(REQUEST * 16)
+                for _ in range(16):
+                    client.answer()
+            strace.send_signal(2)
+            strace.wait()
+        total = next(int(line.split()[3]) for line in trace.read_text().splitlines() if line.endswith("total"))
+    return {"system calls for sixteen pipelined requests": (total / count, 3.2)}
+
+
+@contextlib.contextmanager
+def counted():
+    """The environment of a server whose allocations are counted, and a function that tells the count."""
+    with tempfile.TemporaryDirectory() as folder:
+        shim, counter = pathlib.Path(folder) / "count.so", pathlib.Path(folder) / "count"
+        subprocess.run([needs("cc"), "-O2", "-shared", "-fPIC", "-o", str(shim), str(HERE / "count_allocations.c"), "-ldl"], check=True)
+        counter.write_bytes(bytes(8))
+        with open(counter, "r+b") as file, mmap.mmap(file.fileno(), 8) as view:
+            yield {"LD_PRELOAD": str(shim), "ALLOCATIONS": str(counter)}, lambda: struct.unpack("Q", view[:8])[0]
+
+
+def allocations_of(handler, env):
+    count = 5000
+    with counted() as (settings, told), Server(handler, env={**settings, **env}) as server, server.connect() as client:
+        ask(client, 500)
+        before = told()
+        ask(client, count)
+        return (told() - before) / count
+
+
+def allocations():
+    """Calls of malloc a request; PHP's own pool apart, then with PHP's values as single allocations, too."""
+    reading = "$request->header; $request->get; $response->header('X-A', 'b'); $response->end('hello world');"
+    return {
+        "allocations a request": (allocations_of(HELLO, {}), 0.1),
+        "allocations a request, PHP's values among them": (allocations_of(HELLO, {"USE_ZEND_ALLOC": "0"}), 8),
+        "allocations a request that reads and sets headers": (allocations_of(reading, {}), 0.1),
+    }
+
+
+def idle_connections():
+    """Bytes of user memory that a kept connection without a request costs: aim under 2 KiB."""
+    count = 4000
+    many_files(count + 500)
+    with Server(HELLO) as server:
+        worker = server.workers()[0]
+
+        def hold(number):
+            clients = [server.connect() for _ in range(number)]
+            for client in clients:
+                ask(client, 1)
+            return clients
+        held = hold(200)
+        before = settled(worker)
+        held += hold(count)
+        grown = settled(worker) - before
+        for client in held:
+            client.sock.close()
+    return {"bytes an idle connection": (grown / count, 2048)}
+
+
+def sleeping_handlers():
+    """Bytes of a handler that sleeps: its coroutine with stacks, request, response, connection."""
+    count = 2000
+    many_files(count + 500)
+    handler = "while (!file_exists(\"$folder/go\")) { Coroutine::sleep(0.5); } $response->end('done');"
+    with Server(handler) as server:
+        worker = server.workers()[0]
+
+        def begin(number):
+            clients = [server.connect() for _ in range(number)]
+            for client in clients:
+                client.send(REQUEST)
+            return clients
+        clients = begin(100)
+        running = lambda: server.status()["totals"]["coroutines"]
+        until("they sleep", lambda: running() == 100)
+        before = settled(worker)
+        clients += begin(count)
+        until("they sleep", lambda: running() == 100 + count)
+        grown = settled(worker) - before
+        (server.folder / "go").touch()
+        for client in clients:
+            assert client.answer().body == b"done"
+            client.sock.close()
+    return {"bytes a sleeping handler": (grown / count, 24 * 1024)}
+
+
+def flat_memory():
+    """Growth of a worker between 200,000 and 1,000,000 requests."""
+    total = int(os.environ.get("APUS_CEILING_REQUESTS", 1_000_000))
+    with Server("$name = $request->get['name'] ?? 'x'; $response->header('X-Name', $name); $response->end(\"hello $name\");") as server:
+        worker = server.workers()[0]
+        answered = lambda: server.status()["totals"]["requests"]
+
+        def load(until_requests):
+            wrk = Wrk(server.url("/?name=swift"), connections=64, seconds=600)
+            try:
+                while answered() < until_requests:
+                    time.sleep(0.1)
+                requests, errors, failed, text = wrk.result()
+                assert not errors and not failed, text
+            finally:
+                wrk.process.poll() is None and wrk.process.kill()
+        load(total // 5)
+        before = settled(worker)
+        load(total)
+        grown = settled(worker) - before
+    return {"bytes grown over 800,000 requests": (grown, 1 << 20)}
+
+
+MEASURES = {f.__name__: f for f in (syscalls, syscalls_pipelined, allocations, idle_connections, sleeping_handlers, flat_memory)}
+
+
+def main():
+    chosen = list(MEASURES) if sys.argv[1:] == ["--show"] else sys.argv[1:]
+    above = False
+    for name in chosen:
+        for what, (figure, ceiling) in MEASURES[name]().items():
+            if figure > ceiling:
+                above = True
+            if figure > ceiling or len(chosen) > 1:
+                print(f"{what}: {figure:.2f} (ceiling {ceiling})", flush=True)
+    if not above:
+        print("ok")
+
+
+if __name__ == "__main__":
+    main()
