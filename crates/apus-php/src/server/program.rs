@@ -123,6 +123,7 @@ pub(super) fn start(core: &Rc<ServerCore>, server: Object) -> Result<(), Raise> 
     worker::keep_listeners(&listeners);
     let mut program = PhpProgram { core: Rc::clone(core), server, script };
     let outcome = apus_process::run(&config, &listeners, &mut program);
+    worker::keep_listeners(&[]);
     core.phase.set(Phase::Over);
     match outcome {
         Ok(Outcome::Master(_)) => Ok(()),
