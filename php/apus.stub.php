@@ -612,7 +612,7 @@ namespace Apus\Http {
         /**
          * Sends a piece of the body, chunked (RFC 9112 section 7.1) unless a Content-Length was set; the first call sends
          * the head. Where the client reads slowly it waits until less than buffer_output_size bytes are on their way.
-         * @return bool false when the client is gone or the response has ended
+         * @return bool false when the client is gone, the response has ended, or (outside coroutines) the buffer is full
          * @throws \Apus\Coroutine\CanceledException when cancelled with an exception
          * Waits (where a coroutine runs).
          * @since 0.1.0

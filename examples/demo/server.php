@@ -10,7 +10,14 @@ use Apus\Http\Request;
 use Apus\Http\Response;
 use Apus\Http\Server;
 
-$server = new Server(getenv('HOST') ?: '127.0.0.1', (int) (getenv('PORT') !== false ? getenv('PORT') : 8080));
+$host = getenv('HOST') ?: '127.0.0.1';
+$port = (int) (getenv('PORT') !== false ? getenv('PORT') : 8080);
+try {
+    $server = new Server($host, $port);
+} catch (\Apus\Server\Exception $error) {
+    fwrite(STDERR, "{$error->getMessage()}\nTry another port: PORT=9000 make run\n");
+    exit(1);
+}
 
 $server->set([
     'package_max_length' => '16M',

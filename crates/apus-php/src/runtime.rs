@@ -1,6 +1,7 @@
 //! The state of one PHP thread: engine, stacks, runtime. Made at first use, taken down at the end of the request.
 
 use std::cell::{Cell, RefCell};
+use std::fmt::Write as _;
 use std::future::Future;
 use std::ptr::NonNull;
 use std::rc::Rc;
@@ -143,7 +144,7 @@ pub(crate) struct State {
     pub(crate) engine: Rc<Engine<PhpSwitch>>,
     runtime: LocalRuntime,
     pub(crate) timers: Timers,
-    /// What Coroutine::set() and Server::set() have settled.
+    /// What `Coroutine::set()` and `Server::set()` have settled.
     pub(crate) settings: RefCell<Settings>,
     pub(crate) mode: Cell<Mode>,
     looping: Cell<bool>,
@@ -312,7 +313,7 @@ impl State {
             (Some(receive), outcome) => receive(outcome),
             // A coroutine that was cancelled and let itself be ended has done what was asked: no error.
             (None, Outcome::Threw(thrown)) if !unwound && !exited && !thrown.is(CANCELED.get()) => {
-                self.uncaught(thrown)
+                self.uncaught(thrown);
             }
             (None, _) => {}
         }
@@ -384,7 +385,7 @@ impl State {
         Err(raise)
     }
 
-    /// Ends every coroutine and timer: each sees a CanceledException, and is unwound quietly if it waits again.
+    /// Ends every coroutine and timer: each sees a `CanceledException`, and is unwound quietly if it waits again.
     pub(crate) fn end_all(&self) {
         self.timers.clear_all(self);
         self.engine.drain(Cancel::Throw, UNWIND_ROUNDS);
@@ -400,13 +401,14 @@ impl State {
         let ids = self.engine.ids();
         let mut text = format!("all {} coroutines wait for each other, none can go on (deadlock):", ids.len());
         for task in ids.iter().filter_map(|&id| self.engine.find(id)).take(100) {
-            text.push_str(&format!(
+            let _ = write!(
+                text,
                 "\ncoroutine {} (made by {}) waits in {}:\n{}",
                 task.id(),
                 task.parent(),
                 task.wait().name(),
                 task.data().fiber().trace_text().trim_end()
-            ));
+            );
         }
         text
     }

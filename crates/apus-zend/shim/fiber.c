@@ -22,6 +22,7 @@ struct apus_fiber {
 	apus_ran ran;
 	apus_ambient ambient;
 	zval handler;                   /* the error handler that was set when it was entered */
+	bool guarded;                   /* its guard is one of guarded_stacks */
 	uint64_t *canary;               /* lowest word of an unguarded stack, or NULL */
 };
 
@@ -172,6 +173,7 @@ static void arrange_guard(apus_fiber *fiber, bool merge_guard)
 	}
 	if (guard_way == GUARD_MAPPED && guarded_stacks < GUARDED_STACKS_MAX) {
 		guarded_stacks++;
+		fiber->guarded = true;
 		return;
 	}
 	if (mprotect(guard, page, PROT_READ | PROT_WRITE) != 0) {
@@ -185,6 +187,7 @@ static void arrange_guard(apus_fiber *fiber, bool merge_guard)
 		guard_way = GUARD_MAPPED;
 		if (mprotect(guard, page, PROT_NONE) == 0) {
 			guarded_stacks++;
+			fiber->guarded = true;
 			return;
 		}
 	}
@@ -213,6 +216,12 @@ apus_fiber *apus_fiber_new(size_t stack_size, bool merge_guard)
 	return fiber;
 }
 
+void apus_fiber_abandon(apus_fiber *fiber)
+{
+	guarded_stacks -= fiber->guarded;
+	free(fiber);
+}
+
 void apus_fiber_destroy(apus_fiber *fiber)
 {
 	if (fiber->context.status == ZEND_FIBER_STATUS_INIT) {
@@ -223,12 +232,7 @@ void apus_fiber_destroy(apus_fiber *fiber)
 		fiber->resumer = EG(current_fiber_context);
 		switch_to(&fiber->context);
 	}
-	free(fiber);
-}
-
-void apus_fiber_abandon(apus_fiber *fiber)
-{
-	free(fiber);
+	apus_fiber_abandon(fiber);
 }
 
 void apus_fiber_assign(apus_fiber *fiber, apus_job *job)
@@ -269,7 +273,7 @@ bool apus_fiber_enter(apus_fiber *fiber)
 	zval handler;
 	ZVAL_COPY_VALUE(&handler, &fiber->handler);
 	ZVAL_UNDEF(&fiber->handler);
-	zval_ptr_dtor(&handler);
+	apus_zval_release(&handler);
 	return fiber->job != NULL;
 }
 

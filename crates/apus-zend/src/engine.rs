@@ -104,7 +104,7 @@ impl Thrown {
     /// Takes the pending exception, if there is one.
     pub fn take() -> Option<Self> {
         // SAFETY: the shim hands over a reference.
-        NonNull::new(unsafe { sys::apus_take_exception() }).map(|raw| Self::own(raw))
+        NonNull::new(unsafe { sys::apus_take_exception() }).map(Self::own)
     }
 
     pub(crate) fn own(raw: NonNull<sys::zend_object>) -> Self {

@@ -90,13 +90,12 @@ fn get_context(call: &Call) -> Result<(), Raise> {
     call.expect(0, 1)?;
     let Some(task) = meant(call, 0)? else { return call.ret(Value::null()) };
     let kept = task.data().context.borrow().as_ref().map(apus_zend::object::Object::share);
-    let object = match kept {
-        Some(object) => object,
-        None => {
-            let fresh = context::new()?;
-            *task.data().context.borrow_mut() = Some(fresh.share());
-            fresh
-        }
+    let object = if let Some(object) = kept {
+        object
+    } else {
+        let fresh = context::new()?;
+        *task.data().context.borrow_mut() = Some(fresh.share());
+        fresh
     };
     call.ret(object)
 }

@@ -68,18 +68,18 @@ impl Response {
         if !self.trailers.borrow().is_empty() {
             let responder = responder.clone();
             drop(held);
-            return self.end_with_trailers(&responder, body);
+            return Ok(self.end_with_trailers(&responder, body));
         }
-        Ok(succeeded(responder.end(&self.head.borrow().wire, body)))
+        Ok(succeeded(&responder.end(&self.head.borrow().wire, body)))
     }
 
-    fn end_with_trailers(&self, responder: &Responder, body: &[u8]) -> Result<bool, Raise> {
+    fn end_with_trailers(&self, responder: &Responder, body: &[u8]) -> bool {
         if !body.is_empty() && responder.write(&self.head.borrow().wire, body).is_err() {
-            return Ok(false);
+            return false;
         }
         let trailers = self.trailers.borrow();
         let fields: Vec<(&[u8], &[u8])> = trailers.iter().map(|(name, value)| (&name[..], &value[..])).collect();
-        Ok(succeeded(responder.finish(&self.head.borrow().wire, &fields)))
+        succeeded(&responder.finish(&self.head.borrow().wire, &fields))
     }
 }
 
@@ -90,7 +90,7 @@ impl Drop for Response {
 }
 
 /// Whether something was sent; the reasons why not are no fault of the program's (it may ask `isWritable()`).
-fn succeeded<T>(result: Result<T, SendError>) -> bool {
+fn succeeded<T>(result: &Result<T, SendError>) -> bool {
     match result {
         Ok(_) => true,
         Err(SendError::Length) => {
@@ -234,7 +234,7 @@ fn write(call: &Call) -> Result<(), Raise> {
                     return call.ret(false);
                 }
             }
-            other => return call.ret(succeeded(other)),
+            other => return call.ret(succeeded(&other)),
         }
     }
 }
@@ -276,7 +276,7 @@ fn send_file(call: &Call) -> Result<(), Raise> {
     }
     let sent = responder.send_file(&response.head.borrow().wire, file, offset as u64, length);
     response.begun.set(true);
-    call.ret(succeeded(sent))
+    call.ret(succeeded(&sent))
 }
 
 /// Opens a file and checks that it has the part that is to be sent. A length of 0 means: to its end.

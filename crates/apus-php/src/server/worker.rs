@@ -26,7 +26,7 @@ use crate::runtime::{Mode, State};
 const SLOW_START: Duration = Duration::from_secs(10);
 /// How often a leaving worker looks whether its coroutines have ended.
 const LEAVING_POLL: Duration = Duration::from_millis(10);
-/// What is kept of max_wait_time for cancelling coroutines and for workerstop.
+/// What is kept of `max_wait_time` for cancelling coroutines and for workerstop.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 /// The exit code of a worker that could not start or met a fatal error: PHP's own.
 const FAILED: i32 = 255;
