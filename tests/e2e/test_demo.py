@@ -83,7 +83,7 @@ class Browser:
 @unittest.skipUnless(BROWSER, "needs chromium")
 class Demo(Case):
     def open(self, dark=False):
-        server = self.serve(script=f"<?php require {json.dumps(str(ROOT / 'examples/demo/server.php'))};", env={"PORT": "0", "HOST": "127.0.0.1"})
+        server = self.serve(script=f"<?php require {json.dumps(str(ROOT / 'examples/demo/server.php'))};", env={"PORT": "0", "HOST": "127.0.0.1"}, ini=["memory_limit=512M"])
         folder = tempfile.mkdtemp(prefix="apus-e2e-browser-")
         self.addCleanup(shutil.rmtree, folder, True)
         browser = Browser(folder)

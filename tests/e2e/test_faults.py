@@ -21,7 +21,8 @@ class Fatal(Case):
         case '/wait':
             touch("$folder/waiting-" . $request->get['n']);
             while (!file_exists("$folder/go")) { Coroutine::sleep(0.005); }
-            $response->end('finished ' . getmypid());
+            // Nothing of the fatal error may stick to the process.
+            $response->end('finished ' . getmypid() . ' ' . json_encode(['a' => [1.5, true]]));
             return;
         case '/memory':
             ini_set('memory_limit', '32M');
@@ -49,7 +50,7 @@ class Fatal(Case):
         (server.folder / "go").touch()
         for thread, out in waiting:
             thread.join()
-            self.assertEqual([(a.status, a.body) for a in out], [(200, b"finished " + old)])
+            self.assertEqual([(a.status, a.body) for a in out], [(200, b"finished " + old + b' {"a":[1.5,true]}')])
         until("the old worker has left", lambda: not alive(int(old)))
         self.assertEqual(server.get("/").body, new)
         self.assertEqual(server.stop(), 0)

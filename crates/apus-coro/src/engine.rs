@@ -10,7 +10,6 @@ use std::task::{Poll, Waker};
 
 use crate::Switch;
 use crate::task::{Cancel, Drive, State, Task, TaskId, Wait};
-use crate::watch::coarse_now;
 
 /// Ids are counted, so they are their own hash.
 #[derive(Default)]
@@ -68,8 +67,6 @@ pub struct EngineStats {
     pub created: u64,
     /// Times a task's stack was entered.
     pub switches: u64,
-    /// Slices that kept the thread longer than the limit.
-    pub blocked: u64,
 }
 
 /// All tasks of one thread.
@@ -80,7 +77,6 @@ pub struct Engine<S: Switch> {
     next_id: Cell<TaskId>,
     peak: Cell<usize>,
     switches: Cell<u64>,
-    blocked: Cell<u64>,
     /// Tasks that wait for other tasks.
     inside: Cell<usize>,
     /// What keeps the engine from being empty or stuck though no task shows it (timers, listeners).
@@ -89,7 +85,6 @@ pub struct Engine<S: Switch> {
     stuck: Cell<bool>,
     interrupted: Cell<bool>,
     interrupt_waker: RefCell<Option<Waker>>,
-    blocked_limit_ms: Cell<u64>,
 }
 
 impl<S: Switch> Engine<S> {
@@ -102,25 +97,18 @@ impl<S: Switch> Engine<S> {
             next_id: Cell::new(1),
             peak: Cell::new(0),
             switches: Cell::new(0),
-            blocked: Cell::new(0),
             inside: Cell::new(0),
             holds: Cell::new(0),
             idle_waker: RefCell::new(None),
             stuck: Cell::new(false),
             interrupted: Cell::new(false),
             interrupt_waker: RefCell::new(None),
-            blocked_limit_ms: Cell::new(u64::MAX),
         })
     }
 
     /// The switch.
     pub fn switch(&self) -> &S {
         &self.switch
-    }
-
-    /// Slices longer than this many milliseconds are counted and reported through [`Switch::blocked`].
-    pub fn set_blocked_limit(&self, milliseconds: u64) {
-        self.blocked_limit_ms.set(milliseconds);
     }
 
     /// Makes a task that has not run. Whoever gets it MUST drive it ([`Engine::drive`]) or start it ([`Engine::start`]).
@@ -158,14 +146,7 @@ impl<S: Switch> Engine<S> {
         task.switches.set(task.switches.get() + 1);
         self.switches.set(self.switches.get() + 1);
         let before = self.current.replace(Some(Rc::clone(task)));
-        let limit = self.blocked_limit_ms.get();
-        let start = (limit != u64::MAX).then(coarse_now);
         let waiting = self.switch.enter(task);
-        let took = start.map_or(0, |start| coarse_now().saturating_sub(start).as_millis() as u64);
-        if took >= limit {
-            self.blocked.set(self.blocked.get() + 1);
-            self.switch.blocked(task, took);
-        }
         drop(self.current.replace(before));
         if !waiting {
             self.end(task);
@@ -316,7 +297,6 @@ impl<S: Switch> Engine<S> {
             peak: self.peak.get(),
             created: (self.next_id.get() - 1) as u64,
             switches: self.switches.get(),
-            blocked: self.blocked.get(),
         }
     }
 

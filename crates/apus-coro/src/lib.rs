@@ -11,11 +11,9 @@
 mod engine;
 mod join;
 mod task;
-mod watch;
 
 pub use engine::{Engine, EngineStats, Idle, WaitError};
 pub use task::{Cancel, Drive, State, Task, TaskId, Wait};
-pub use watch::coarse_now;
 
 /// How stacks are switched, and what a coroutine carries.
 ///
@@ -37,7 +35,4 @@ pub trait Switch: Sized + 'static {
 
     /// The task has ended and its stack is free. Called once, on the stack of whoever entered it last.
     fn ended(&self, task: &Task<Self>);
-
-    /// A task has kept the thread for longer than the limit, in milliseconds, without waiting.
-    fn blocked(&self, _task: &Task<Self>, _milliseconds: u64) {}
 }

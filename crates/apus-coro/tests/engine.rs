@@ -442,18 +442,6 @@ fn a_drive_can_be_handed_on_in_the_middle() {
 }
 
 #[test]
-fn slices_over_the_limit_are_reported() {
-    let world = World::new();
-    world.engine.set_blocked_limit(0);
-    let id = world.go(|_| {});
-    assert_eq!(world.engine.stats().blocked, 1);
-    assert_eq!(world.engine.switch().slow.take(), [id]);
-    world.engine.set_blocked_limit(u64::MAX);
-    world.go(|_| {});
-    assert_eq!(world.engine.stats().blocked, 1);
-}
-
-#[test]
 fn ten_thousand_in_turn_and_a_thousand_at_once() {
     let world = World::new();
     for _ in 0..10_000 {

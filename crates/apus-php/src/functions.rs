@@ -37,13 +37,6 @@ fn options_markdown(call: &Call) -> Result<(), Raise> {
     call.ret_bytes(apus_options::markdown().as_bytes())
 }
 
-/// A slice kept the loop from everything else.
-pub(crate) fn report_blocked(cid: i64, milliseconds: u64) {
-    eprintln!(
-        "apus: coroutine {cid} kept its process busy for {milliseconds} ms without waiting (setting blocked_loop_warn)"
-    );
-}
-
 /// All functions.
 pub(crate) static ALL: &[Method] = &[
     Method {

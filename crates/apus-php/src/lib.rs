@@ -1,5 +1,6 @@
 //! `apus.so`: the PHP extension. The one room that sees Zend, the engine and the network together.
 
+mod clock;
 mod convert;
 mod coroutine;
 mod exception;
@@ -11,3 +12,4 @@ mod server;
 mod stubs;
 mod timer;
 mod wait;
+mod watchdog;

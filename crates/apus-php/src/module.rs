@@ -5,7 +5,7 @@ use apus_zend::module::{Hooks, entry, info_row, prepare_requests};
 use apus_zend::sys;
 
 use crate::runtime::State;
-use crate::{coroutine, exception, functions, http, server, timer};
+use crate::{coroutine, exception, functions, http, server, timer, watchdog};
 
 /// Every class, parents first.
 pub(crate) fn classes() -> impl Iterator<Item = &'static Class> {
@@ -33,6 +33,7 @@ fn contained(what: &str, body: impl FnOnce() + std::panic::UnwindSafe) -> bool {
 unsafe extern "C" fn startup(module: i32) -> bool {
     contained("the registration of classes", || {
         prepare_requests();
+        watchdog::prepare();
         for class in classes() {
             class.register();
         }

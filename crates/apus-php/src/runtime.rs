@@ -5,7 +5,6 @@ use std::fmt::Write as _;
 use std::future::Future;
 use std::ptr::NonNull;
 use std::rc::Rc;
-use std::time::Duration;
 
 use apus_coro::{Cancel, Drive, Engine, Idle, Switch, Task, TaskId};
 use apus_options::Settings;
@@ -15,8 +14,10 @@ use apus_zend::object::Object;
 use apus_zend::{Callable, Raise, Value, engine};
 use tokio::runtime::{Builder, LocalOptions, LocalRuntime};
 
+use crate::clock::Coarse;
 use crate::exception::{self, CANCELED, COROUTINE, DEADLOCK};
 use crate::timer::Timers;
+use crate::watchdog::Slice;
 
 /// Idle stacks kept at most. A burst above it costs an mmap a coroutine, not a failure.
 const KEEP_IDLE: usize = 100_000;
@@ -43,8 +44,8 @@ pub(crate) struct Coro {
     bailed: Cell<bool>,
     /// Whether it handles a request, or came of one that does.
     of_request: bool,
-    /// When it was made, by the engine's coarse clock.
-    pub(crate) started: Duration,
+    /// When it was made.
+    pub(crate) started: Coarse,
 }
 
 /// How a coroutine's callable ended.
@@ -90,6 +91,7 @@ impl Switch for PhpSwitch {
     type Data = Coro;
 
     fn enter(&self, task: &Task<Self>) -> bool {
+        let _slice = Slice::begin();
         // SAFETY: the engine enters a task that has its job and does not run; it holds no borrow meanwhile.
         unsafe { task.data().fiber.enter() }
     }
@@ -125,10 +127,6 @@ impl Switch for PhpSwitch {
         if let Some(state) = State::existing() {
             state.settle(coro, outcome);
         }
-    }
-
-    fn blocked(&self, task: &Task<Self>, milliseconds: u64) {
-        crate::functions::report_blocked(task.id(), milliseconds);
     }
 }
 
@@ -260,7 +258,7 @@ impl State {
             outcome,
             bailed: Cell::new(false),
             of_request,
-            started: apus_coro::coarse_now(),
+            started: Coarse::now(),
         };
         if of_request {
             self.of_requests.set(self.of_requests.get() + 1);

@@ -210,6 +210,13 @@ zend_string *apus_trace_text(const apus_fiber *fiber);
 /* FILE:LINE where the running PHP code stands, for log lines. */
 void apus_position(const char **file, uint32_t *line);
 
+/* ---- watch.c ---- */
+/* At module start: `hook` runs at the next place where PHP code can be interrupted, after apus_watch_interrupt(). It must
+ * not run PHP code. */
+void apus_watch_startup(void (*hook)(void));
+void apus_watch_interrupt(void); /* from any thread */
+void apus_watch_cancel(void);
+
 /* ---- ambient.c: what a switch does to state that the Zend VM does not save ----
  * swapped:   output buffers, usort()'s comparison, (un)serialize()'s nesting, internal error handling mode, and that PHP
  *            takes the error handler away while it runs

@@ -1,6 +1,6 @@
 #include "apus_shim.h"
 
-apus_status apus_backtrace(const apus_fiber *fiber, zend_long options, zend_long limit, zval *out)
+static apus_status fetch(const apus_fiber *fiber, bool skip_last, zend_long options, zend_long limit, zval *out)
 {
 	apus_status status = APUS_OK;
 	zend_execute_data *current = EG(current_execute_data);
@@ -8,8 +8,7 @@ apus_status apus_backtrace(const apus_fiber *fiber, zend_long options, zend_long
 		EG(current_execute_data) = apus_fiber_execute_data(fiber);
 	}
 	zend_try {
-		/* The running code is a native function that asks: its own frame is left out, as debug_backtrace() does. */
-		zend_fetch_debug_backtrace(out, fiber == NULL ? 1 : 0, (int) options, (int) limit);
+		zend_fetch_debug_backtrace(out, skip_last, (int) options, (int) limit);
 	} zend_catch {
 		status = APUS_BAILED;
 	} zend_end_try();
@@ -17,12 +16,18 @@ apus_status apus_backtrace(const apus_fiber *fiber, zend_long options, zend_long
 	return status;
 }
 
+apus_status apus_backtrace(const apus_fiber *fiber, zend_long options, zend_long limit, zval *out)
+{
+	/* The running code is a native function that asks: its own frame is left out, as debug_backtrace() does. */
+	return fetch(fiber, fiber == NULL, options, limit, out);
+}
+
 zend_string *apus_trace_text(const apus_fiber *fiber)
 {
 	zval trace;
 	zend_string *volatile text = NULL;
 	ZVAL_UNDEF(&trace);
-	if (apus_backtrace(fiber, DEBUG_BACKTRACE_IGNORE_ARGS, 0, &trace) != APUS_OK) {
+	if (fetch(fiber, false, DEBUG_BACKTRACE_IGNORE_ARGS, 0, &trace) != APUS_OK) {
 		return NULL;
 	}
 	zend_try {

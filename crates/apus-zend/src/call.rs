@@ -193,25 +193,26 @@ impl Call {
     /// A callable, resolved once.
     pub fn callable(&self, index: usize) -> Result<Callable, Raise> {
         let mut value = self.value(index);
-        Callable::new(&mut value)
-            .map_err(|why| self.arg_error(ClassEntry::type_error(), index, &format!("must be a valid callback, {why}")))
+        Callable::new(&mut value).map_err(|why| {
+            Self::arg_error(ClassEntry::type_error(), index, &format!("must be a valid callback, {why}"))
+        })
     }
 
     /// Throws `class`, a `TypeError` or `ValueError`, as PHP words it: `f(): Argument #1 ($name) TEXT`.
-    fn arg_error(&self, class: ClassEntry, index: usize, text: &str) -> Raise {
-        // SAFETY: the text is copied; the running function is the one whose frame self holds.
+    fn arg_error(class: ClassEntry, index: usize, text: &str) -> Raise {
+        // SAFETY: the text is copied; Zend names the running function, which is the caller's.
         unsafe { sys::apus_arg_error(class.as_ptr(), index as u32, text.as_ptr().cast(), text.len()) };
         Raise::Thrown
     }
 
     /// Throws the `ValueError` that says what argument `index` must be: `must be …`.
     pub fn value_error(&self, index: usize, text: &str) -> Raise {
-        self.arg_error(ClassEntry::value_error(), index, text)
+        Self::arg_error(ClassEntry::value_error(), index, text)
     }
 
     /// Throws the `TypeError` that says what argument `index` must hold: `must …`.
     pub fn content_error(&self, index: usize, text: &str) -> Raise {
-        self.arg_error(ClassEntry::type_error(), index, text)
+        Self::arg_error(ClassEntry::type_error(), index, text)
     }
 
     /// The object that the method was called on.

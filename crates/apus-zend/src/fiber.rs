@@ -240,3 +240,16 @@ impl Pool {
         (self.made.get(), self.idle.borrow().len())
     }
 }
+
+/// FILE(LINE) where the running PHP code stands.
+pub fn position() -> String {
+    let (mut file, mut line) = (std::ptr::null(), 0);
+    // SAFETY: the out pointers are local.
+    unsafe { sys::apus_position(&raw mut file, &raw mut line) };
+    if file.is_null() {
+        return "nowhere".to_owned();
+    }
+    // SAFETY: a C string of Zend's, alive while the code runs.
+    let file = unsafe { std::ffi::CStr::from_ptr(file) };
+    format!("{}({line})", file.to_string_lossy())
+}

@@ -20,6 +20,7 @@ pub mod module;
 pub mod object;
 pub mod sys;
 pub mod value;
+pub mod watch;
 
 pub use call::{Call, Raise};
 pub use callable::Callable;

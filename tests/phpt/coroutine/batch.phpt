@@ -18,8 +18,8 @@ run(function () {
     ])['s']);
     echo json_encode(batch(['a' => function () { Coroutine::sleep(0.002); return 'A'; }, -3 => fn() => 'B', 'c' => fn() => 'C'])), "\n";
     var_dump(batch([]));
-    echo "timeout: ", json_encode(batch(['fast' => fn() => 1, 'slow' => function () { Coroutine::sleep(0.005); echo "late\n"; return 2; }], 0.001)), "\n";
-    Coroutine::sleep(0.01);
+    echo "timeout: ", json_encode(batch(['fast' => fn() => 1, 'slow' => function () { Coroutine::sleep(0.1); echo "late\n"; return 2; }], 0.02)), "\n";
+    Coroutine::sleep(0.2);
     try {
         batch([function () { Coroutine::sleep(0.001); echo "all end first\n"; }, fn() => throw new DomainException("task"), fn() => throw new LogicException("second")]);
     } catch (DomainException $e) {

@@ -7,7 +7,7 @@ use function Apus\Coroutine\{run, batch};
 
 try {
     run(function () {
-        batch([function () { Coroutine::sleep(0.003); throw new LogicException("late"); }], 0.001);
+        batch([function () { Coroutine::sleep(0.1); throw new LogicException("late"); }], 0.01);
         echo "over\n";
         try {
             Coroutine::sleep(10);

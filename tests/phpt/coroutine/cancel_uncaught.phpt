@@ -17,7 +17,7 @@ try {
             }
         });
         Coroutine::cancel($id, true);
-        Coroutine::sleep(0.005);
+        Coroutine::sleep(0.05);
         echo "the others go on\n";
     });
     echo "run() returns\n";

@@ -8,7 +8,7 @@ use function Apus\Coroutine\run;
 
 run(function () {
     $ids = [];
-    foreach ([0.003, 0.001, 0.002] as $time) {
+    foreach ([0.06, 0.02, 0.04] as $time) {
         $ids[] = go(function () use ($time) {
             Coroutine::sleep($time);
             echo "slept $time\n";
@@ -37,7 +37,7 @@ run(function () {
             echo "joined by $n\n";
         });
     }
-    Coroutine::sleep(0.005);
+    Coroutine::sleep(0.1);
     foreach ([[Coroutine::getCid()], ["1"], [null]] as $bad) {
         try {
             Coroutine::join($bad);
@@ -53,9 +53,9 @@ try {
 }
 ?>
 --EXPECT--
-slept 0.001
-slept 0.002
-slept 0.003
+slept 0.02
+slept 0.04
+slept 0.06
 bool(true)
 bool(true)
 bool(true)

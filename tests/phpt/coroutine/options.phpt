@@ -30,7 +30,7 @@ run(function () {
     } catch (Coroutine\Exception $e) {
         echo $e->getMessage(), " ", $e->getCode() === Coroutine\Exception::TOO_MANY ? "ok" : "wrong", "\n";
     }
-    Coroutine::sleep(0.005);
+    Coroutine::sleep(0.1);
     go(fn() => print("room again\n"));
 });
 ?>

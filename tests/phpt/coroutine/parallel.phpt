@@ -11,7 +11,7 @@ run(function () {
     echo "$n\n";
     $n = 0;
     try {
-        parallel(3, function () use (&$n) { $k = ++$n; Coroutine::sleep(0.001 * $k); throw new LogicException("number $k"); });
+        parallel(3, function () use (&$n) { $k = ++$n; Coroutine::sleep(0.02 * $k); throw new LogicException("number $k"); });
     } catch (LogicException $e) {
         echo $e->getMessage(), "\n";
     }

@@ -32,7 +32,7 @@ run(function () {
             }
         });
     }
-    Coroutine::sleep(0.005);
+    Coroutine::sleep(0.05);
     foreach ($rounds as $i => $who) { sort($who); echo "round $i: ", implode(",", $who), "\n"; }
 });
 

@@ -20,7 +20,7 @@ run(function () {
     } finally {
         echo "finally of the parent\n";
     }
-    Coroutine::sleep(0.005);
+    Coroutine::sleep(0.05);
     // Two unwind at the same time, each with its own pending exception.
     foreach ([1, 2] as $n) {
         go(function () use ($n) {

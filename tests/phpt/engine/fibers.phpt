@@ -73,7 +73,7 @@ run(function () {
             echo "cancelled through ", Coroutine::getCid() > 0 ? "three fibers" : "?", "\n";
         }
     });
-    Coroutine::sleep(0.02);
+    Coroutine::sleep(0.2);
     Coroutine::cancel($id, true);
 });
 
@@ -83,7 +83,7 @@ run(function () {
     foreach (['x', 'y'] as $n) {
         go(function () use ($gen, $n) { foreach ($gen($n) as $v) { echo $v, " "; } });
     }
-    Coroutine::sleep(0.02);
+    Coroutine::sleep(0.2);
     $g = $gen('z');
     $f = new Fiber(function () use ($g) { foreach ($g as $v) { Fiber::suspend($v); } });
     echo $f->start(), " ";

@@ -22,7 +22,7 @@ run(function () {
         });
     }
     echo "level of the main one: ", ob_get_level(), "\n";
-    Coroutine::sleep(0.02);
+    Coroutine::sleep(0.2);
     ksort($got);
     print_r($got);
     echo "level of the main one: ", ob_get_level(), "\n";

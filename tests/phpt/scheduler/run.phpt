@@ -9,7 +9,7 @@ use function Apus\Coroutine\run;
 
 var_dump(run(function (...$args) {
     echo implode(",", $args), "\n";
-    Timer::after(3, fn() => print("timer\n"));
+    Timer::after(60, fn() => print("timer\n"));
     go(function () { Coroutine::sleep(0.001); echo "child\n"; });
 }, 1, 2, 3));
 for ($i = 0; $i < 3; $i++) {

@@ -8,7 +8,7 @@ use function Apus\go;
 
 go(function () {
     echo "begins at once\n";
-    Coroutine::sleep(0.002);
+    Coroutine::sleep(0.06);
     echo "finished at the end\n";
     go(fn() => Coroutine::sleep(0.001) && print("made at the end\n"));
 });

@@ -12,7 +12,7 @@ run(function () {
 });
 run(function () {
     $a = Timer::tick(1, function (int $id) use (&$b) { echo "a clears b and itself\n"; Timer::clear($b); Timer::clear($id); });
-    $b = Timer::tick(2, fn() => print("no\n"));
+    $b = Timer::tick(60, fn() => print("no\n"));
 });
 class Gone { function __destruct() { echo "callback released\n"; } }
 run(function () {

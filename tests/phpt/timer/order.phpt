@@ -8,7 +8,7 @@ use function Apus\Coroutine\run;
 
 $order = [];
 run(function () use (&$order) {
-    foreach ([30, 10, 20, 1] as $ms) {
+    foreach ([90, 30, 60, 1] as $ms) {
         Timer::after($ms, function () use ($ms, &$order) { $order[] = $ms; });
     }
 });
@@ -47,7 +47,7 @@ run(function () {
 });
 ?>
 --EXPECT--
-1,10,20,30
+1,30,60,90
 10000
 10000
 they overlap

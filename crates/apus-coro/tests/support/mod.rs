@@ -24,7 +24,6 @@ pub(crate) struct Data {
 pub(crate) struct Stacks {
     pub(crate) blocked: Cell<bool>,
     pub(crate) ended: RefCell<Vec<TaskId>>,
-    pub(crate) slow: RefCell<Vec<TaskId>>,
 }
 
 impl Switch for Stacks {
@@ -61,10 +60,6 @@ impl Switch for Stacks {
 
     fn ended(&self, task: &Task<Self>) {
         self.ended.borrow_mut().push(task.id());
-    }
-
-    fn blocked(&self, task: &Task<Self>, _milliseconds: u64) {
-        self.slow.borrow_mut().push(task.id());
     }
 }
 

@@ -191,7 +191,7 @@ fn get_back_trace(call: &Call) -> Result<(), Raise> {
 fn get_elapsed(call: &Call) -> Result<(), Raise> {
     call.expect(0, 1)?;
     match meant(call, 0)? {
-        Some(task) => call.ret(apus_coro::coarse_now().saturating_sub(task.data().started).as_millis() as i64),
+        Some(task) => call.ret(task.data().started.elapsed().as_millis() as i64),
         None => call.ret(-1),
     }
 }

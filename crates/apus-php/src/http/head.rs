@@ -67,12 +67,7 @@ impl Head {
     }
 
     /// Replaces all lines of `name` by one for each value; changes nothing when one is invalid.
-    pub(super) fn set<'a>(
-        &mut self,
-        name: &[u8],
-        values: impl Iterator<Item = &'a [u8]> + Clone,
-        format: bool,
-    ) -> Set {
+    pub(super) fn set<'a>(&mut self, name: &[u8], values: impl Iterator<Item = &'a [u8]> + Clone, format: bool) -> Set {
         if !is_field_name(name) || !values.clone().all(|value| is_valid(name, value.trim_ascii())) {
             return Set::Invalid;
         }

@@ -59,7 +59,8 @@ impl Response {
         !self.begun.get() && self.responder.borrow().as_ref().is_some_and(|r| !r.is_ended() && !r.is_head_sent())
     }
 
-    fn end_with(&self, body: &[u8]) -> Result<bool, Raise> {
+    /// Ends with `body`; `owner` gives another reference to the string that holds it.
+    fn end_with(&self, body: &[u8], owner: impl FnOnce() -> Value) -> Result<bool, Raise> {
         let held = self.responder.borrow();
         let Some(responder) = &*held else {
             drop(held);
@@ -70,7 +71,12 @@ impl Response {
             drop(held);
             return Ok(self.end_with_trailers(&responder, body));
         }
-        Ok(succeeded(&responder.end(&self.head.borrow().wire, body)))
+        let head = self.head.borrow();
+        if body.len() < SHARED {
+            return Ok(succeeded(&responder.end(&head.wire, body)));
+        }
+        // Slow readers of the same string share its memory.
+        Ok(succeeded(&responder.end_shared(&head.wire, body, || Box::new(SharedBody(owner())))))
     }
 
     fn end_with_trailers(&self, responder: &Responder, body: &[u8]) -> bool {
@@ -80,6 +86,21 @@ impl Response {
         let trailers = self.trailers.borrow();
         let fields: Vec<(&[u8], &[u8])> = trailers.iter().map(|(name, value)| (&name[..], &value[..])).collect();
         succeeded(&responder.finish(&self.head.borrow().wire, &fields))
+    }
+}
+
+/// Bodies from this many bytes on are not copied for a client that reads slowly.
+const SHARED: usize = 64 * 1024;
+
+/// A PHP string that waits to be sent.
+struct SharedBody(Value);
+
+impl AsRef<[u8]> for SharedBody {
+    fn as_ref(&self) -> &[u8] {
+        match self.0.view() {
+            View::Str(bytes) => bytes,
+            _ => &[],
+        }
     }
 }
 
@@ -253,7 +274,7 @@ fn end(call: &Call) -> Result<(), Raise> {
     call.expect(0, 1)?;
     let body = call.opt_bytes(0)?.unwrap_or_default();
     let response = call.this::<Response>()?;
-    let ended = response.end_with(body)?;
+    let ended = response.end_with(body, || call.value(0))?;
     response.begun.set(true);
     call.ret(ended)
 }
@@ -318,7 +339,7 @@ fn redirect(call: &Call) -> Result<(), Raise> {
         head.wire.status = code as u16;
         head.wire.reason = None;
     }
-    let ended = response.end_with(b"")?;
+    let ended = response.end_with(b"", Value::null)?;
     response.begun.set(true);
     call.ret(ended)
 }

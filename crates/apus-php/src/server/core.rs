@@ -72,7 +72,8 @@ impl PortCore {
         let mut probe = Settings::default();
         for (name, value) in &pairs {
             if of_whole_server(name) {
-                let text = format!("setting \"{name}\" belongs to the whole server, not to one port: use Server::set()");
+                let text =
+                    format!("setting \"{name}\" belongs to the whole server, not to one port: use Server::set()");
                 return Err(exception::throw(&SERVER, "OPTION", &text));
             }
             probe.set(name, value).map_err(|error| exception::throw(&SERVER, "OPTION", &error.to_string()))?;

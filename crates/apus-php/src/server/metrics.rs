@@ -11,6 +11,7 @@ use apus_zend::engine;
 
 use super::current_control;
 use crate::runtime::State;
+use crate::watchdog;
 
 pub(super) struct WorkerMetrics {
     worker: Rc<Worker>,
@@ -85,7 +86,7 @@ impl Metrics for WorkerMetrics {
             let stats = state.engine.stats();
             slot.coroutines.set(stats.live as u64);
             slot.coroutine_peak.set(stats.peak as u64);
-            slot.loop_blocked.set(stats.blocked);
+            slot.loop_blocked.set(watchdog::blocked());
             slot.timers.set(state.timers.len() as u64);
         }
         slot.memory_bytes.set(engine::memory_usage(true) as u64);

@@ -21,6 +21,7 @@ use super::metrics::WorkerMetrics;
 use super::set_control;
 use crate::http::Limits;
 use crate::runtime::{Mode, State};
+use crate::watchdog;
 
 /// When a `workerstart` that has not returned is spoken of.
 const SLOW_START: Duration = Duration::from_secs(10);
@@ -58,10 +59,7 @@ pub(super) fn run(core: &Rc<ServerCore>, server: &Object, worker: Rc<Worker>) ->
     };
     state.mode.set(Mode::Worker);
     let settings = core.settings.borrow().clone();
-    state.engine.set_blocked_limit(match settings.blocked_loop_warn.as_millis() {
-        0 => u64::MAX,
-        limit => u64::try_from(limit).unwrap_or(u64::MAX),
-    });
+    watchdog::start(settings.blocked_loop_warn);
     state.configure(settings);
     *core.worker.borrow_mut() = Some(Rc::clone(&worker));
     server.set_slot(slot::WORKER_ID, Value::int(i64::from(worker.id)));

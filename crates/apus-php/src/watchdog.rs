@@ -1,0 +1,135 @@
+//! Notices PHP code that keeps its event loop from everything else, and says where that code stands.
+//!
+//! The event loop only stores a number when it hands the thread to PHP code, and 0 when it has it back. A thread of its own
+//! looks at that number now and then: the same one for longer than the limit means that the loop is blocked. It then
+//! interrupts the PHP code, which logs its own stack. While nothing runs, the thread sleeps until something does.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::{self, Thread};
+use std::time::{Duration, Instant};
+
+use apus_process::log;
+use apus_zend::{fiber, watch};
+
+use crate::runtime::State;
+
+/// The slice of PHP code that runs, or 0.
+static RUNNING: AtomicU64 = AtomicU64::new(0);
+/// The last slice's number.
+static LAST: AtomicU64 = AtomicU64::new(0);
+/// The watching thread sleeps until a slice begins.
+static PARKED: AtomicBool = AtomicBool::new(false);
+/// The slice that was reported, or 0.
+static REPORTED: AtomicU64 = AtomicU64::new(0);
+/// Microseconds that the reported slice had taken when it was reported.
+static TAKEN: AtomicU64 = AtomicU64::new(0);
+/// Slices that were reported.
+static BLOCKED: AtomicU64 = AtomicU64::new(0);
+static THREAD: OnceLock<Thread> = OnceLock::new();
+
+/// Looks without anything running after which the thread goes to sleep.
+const IDLE_LOOKS: u32 = 20;
+
+/// One stay in PHP code; ends when dropped. Stays inside another one belong to it.
+pub(crate) struct Slice(bool);
+
+impl Slice {
+    /// PHP code is about to run.
+    pub(crate) fn begin() -> Self {
+        if RUNNING.load(Ordering::Relaxed) != 0 {
+            return Self(false);
+        }
+        // One thread writes; the other only compares.
+        let number = LAST.load(Ordering::Relaxed) + 1;
+        LAST.store(number, Ordering::Relaxed);
+        RUNNING.store(number, Ordering::Relaxed);
+        if PARKED.load(Ordering::Relaxed)
+            && let Some(thread) = THREAD.get()
+        {
+            thread.unpark();
+        }
+        Self(true)
+    }
+}
+
+impl Drop for Slice {
+    fn drop(&mut self) {
+        if !self.0 {
+            return;
+        }
+        let number = RUNNING.swap(0, Ordering::Relaxed);
+        if REPORTED.load(Ordering::Relaxed) == number {
+            watch::cancel();
+        }
+    }
+}
+
+/// How many slices were reported in this process.
+pub(crate) fn blocked() -> u64 {
+    BLOCKED.load(Ordering::Relaxed)
+}
+
+/// At module start.
+pub(crate) fn prepare() {
+    watch::on_interrupt(report);
+}
+
+/// Watches this process, if `limit` is not 0.
+pub(crate) fn start(limit: Duration) {
+    if limit.is_zero() {
+        return;
+    }
+    let started = thread::Builder::new().name("apus watchdog".to_owned()).spawn(move || look(limit));
+    match started {
+        Ok(handle) => {
+            let _ = THREAD.set(handle.thread().clone());
+        }
+        Err(error) => {
+            log::warning(format_args!("blocked event loops will not be reported: no thread for it ({error})"))
+        }
+    }
+}
+
+fn look(limit: Duration) {
+    let pause = (limit / 2).max(Duration::from_millis(1));
+    let (mut seen, mut since, mut idle) = (0, Instant::now(), 0);
+    loop {
+        let running = RUNNING.load(Ordering::Relaxed);
+        if running != seen {
+            (seen, since, idle) = (running, Instant::now(), 0);
+        } else if running == 0 {
+            idle += 1;
+        } else if since.elapsed() >= limit && REPORTED.swap(running, Ordering::Relaxed) != running {
+            TAKEN.store(since.elapsed().as_micros() as u64, Ordering::Relaxed);
+            BLOCKED.fetch_add(1, Ordering::Relaxed);
+            watch::interrupt();
+        }
+        if idle < IDLE_LOOKS {
+            thread::sleep(pause);
+            continue;
+        }
+        PARKED.store(true, Ordering::Relaxed);
+        // A slice that began just before is found after this pause at the latest.
+        thread::park_timeout(Duration::from_secs(10));
+        PARKED.store(false, Ordering::Relaxed);
+        idle = 0;
+    }
+}
+
+/// Runs on PHP's thread, at a place where its stack can be read.
+unsafe extern "C" fn report() {
+    let reported = std::panic::catch_unwind(|| {
+        let cid = State::existing().map_or(-1, |state| state.engine.current_id());
+        let milliseconds = TAKEN.load(Ordering::Relaxed) / 1000;
+        log::warning(format_args!(
+            "coroutine {cid} has kept its worker busy for {milliseconds} ms without waiting (setting blocked_loop_warn), \
+             it stands at {}\n{}",
+            fiber::position(),
+            fiber::trace_text(None).trim_end()
+        ));
+    });
+    if reported.is_err() {
+        log::warning(format_args!("a blocked event loop could not be described"));
+    }
+}

@@ -1,0 +1,21 @@
+//! Stopping PHP code from another thread for a moment, to look where it stands.
+
+use crate::sys;
+
+/// Registers what runs when PHP code is interrupted. To be called once, at module start; `hook` MUST NOT run PHP code.
+pub fn on_interrupt(hook: unsafe extern "C" fn()) {
+    // SAFETY: module start; the function lives for the process.
+    unsafe { sys::apus_watch_startup(Some(hook)) };
+}
+
+/// Has the hook run at the next place where the running PHP code can be interrupted. From any thread.
+pub fn interrupt() {
+    // SAFETY: sets two atomics.
+    unsafe { sys::apus_watch_interrupt() };
+}
+
+/// Takes back an [`interrupt`] that has not come to pass.
+pub fn cancel() {
+    // SAFETY: sets an atomic.
+    unsafe { sys::apus_watch_cancel() };
+}
