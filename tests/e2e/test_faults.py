@@ -196,9 +196,11 @@ class Waiting(Case):
 
 
 class Blocked(Case):
-    def test_a_handler_that_blocks_the_loop_is_counted_and_reported(self):
+    def test_a_handler_that_blocks_the_loop_is_counted_and_reported_with_its_stack(self):
         hog = "function hog() { $end = hrtime(true) + 100_000_000; while (hrtime(true) < $end); }"
         server = self.serve("hog(); $response->end((string) $server->stats()['loop_blocked_count']);", settings={"blocked_loop_warn": 0.02}, before=hog)
         server.get("/")
         until("it is counted", lambda: int(server.get("/").body) > 0)
-        until("it is reported", lambda: "blocked_loop_warn" in server.said())
+        # While it runs: with the stack that tells where.
+        until("it is reported", lambda: "blocked_loop_warn" in server.log())
+        self.assertRegex(server.log(), r"(?s)warning: coroutine \d+ has kept its worker busy for .*server.php\(\d+\): hog\(\)")

@@ -110,7 +110,7 @@ settings! {
     Port keepalive_timeout: Duration = Duration::from_secs(75) => seconds(0.0, DAY);
     /// Requests on one connection before it is closed; 0 for no limit.
     Port keepalive_requests: u64 = 0 => count(0, i64::MAX, "requests");
-    /// Time that a client may take none of the data waiting for it; 0 for no limit.
+    /// Time in which a client must take at least `body_min_rate` times as many seconds of the data waiting for it; 0 for no limit.
     Port send_timeout: Duration = Duration::from_secs(60) => seconds(0.0, DAY);
     /// Data of one connection that may wait in memory for a slow client; writers wait beyond it.
     Port buffer_output_size: usize = 2 << 20 => size(4 * KIB, GIB);

@@ -56,6 +56,25 @@ static int base_error_reporting(void)
 	return level;
 }
 
+/* What was thrown and not caught becomes the job's, with what came before as its previous exception. */
+static void keep_exception(apus_job *job)
+{
+	zend_object *thrown = EG(exception);
+	if (EXPECTED(thrown == NULL)) {
+		return;
+	}
+	GC_ADDREF(thrown);
+	zend_clear_exception();
+	if (job->exception == NULL) {
+		job->exception = thrown;
+	} else if (zend_is_unwind_exit(thrown) || zend_is_graceful_exit(thrown)) {
+		OBJ_RELEASE(thrown);
+	} else {
+		zend_exception_set_previous(thrown, job->exception);
+		job->exception = thrown;
+	}
+}
+
 static void call_job_function(apus_job *job, apus_callable *callable, uint32_t argc, zval *args, zval *result)
 {
 	zend_fcall_info fci = {
@@ -68,19 +87,7 @@ static void call_job_function(apus_job *job, apus_callable *callable, uint32_t a
 	ZVAL_COPY_VALUE(&fci.function_name, &callable->function);
 	zend_fcall_info_cache cache = callable->cache;
 	zend_call_function(&fci, &cache);
-	if (UNEXPECTED(EG(exception))) {
-		zend_object *thrown = EG(exception);
-		GC_ADDREF(thrown);
-		zend_clear_exception();
-		if (job->exception == NULL) {
-			job->exception = thrown;
-		} else if (zend_is_unwind_exit(thrown) || zend_is_graceful_exit(thrown)) {
-			OBJ_RELEASE(thrown);
-		} else {
-			zend_exception_set_previous(thrown, job->exception);
-			job->exception = thrown;
-		}
-	}
+	keep_exception(job);
 }
 
 static void run_job(apus_fiber *fiber)
@@ -97,6 +104,11 @@ static void run_job(apus_fiber *fiber)
 		call_job_function(job, &deferred, 0, NULL, &ignored);
 		zval_ptr_dtor(&ignored);
 		apus_callable_release(&deferred);
+	}
+	if (UNEXPECTED(OG(handlers).elements != NULL)) {
+		/* A buffer that the job left open is flushed, as at the end of a script. */
+		php_output_end_all();
+		keep_exception(job);
 	}
 	fiber->ran = job->exception != NULL ? APUS_RAN_THREW : APUS_RAN;
 }
@@ -259,16 +271,6 @@ bool apus_fiber_enter(apus_fiber *fiber)
 	apus_ambient_put(&fiber->ambient);
 	switch_to(fiber->inner != NULL ? fiber->inner : &fiber->context);
 	running_fiber = outer;
-	if (UNEXPECTED(fiber->job == NULL)) {
-		/* A buffer that the job left open is flushed, as at the end of a script. */
-		if (OG(handlers).elements != NULL && fiber->ran != APUS_RAN_BAILED) {
-			zend_try {
-				php_output_end_all();
-			} zend_catch {
-				fiber->ran = APUS_RAN_BAILED;
-			} zend_end_try();
-		}
-	}
 	apus_ambient_put(&ambient);
 	zval handler;
 	ZVAL_COPY_VALUE(&handler, &fiber->handler);

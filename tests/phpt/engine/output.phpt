@@ -36,6 +36,15 @@ run(function () {
     $held = ob_get_clean();
     echo "$held\n";
 });
+// What a buffer's callback throws at the end is the coroutine's exception; others are not touched.
+try {
+    run(function () {
+        go(function () { ob_start(fn() => throw new LogicException("in a callback")); Coroutine::sleep(0.001); });
+        try { Coroutine::sleep(10); } finally { echo "ended\n"; }
+    });
+} catch (LogicException $e) {
+    echo $e->getMessage(), "\n";
+}
 // A buffer of the script's own does not see what coroutines print, and is unharmed.
 ob_start();
 echo "before ";
@@ -56,4 +65,6 @@ level of the main one: 0
 passes by
 held
 in two parts
+ended
+in a callback
 string(12) "before after"
