@@ -444,7 +444,8 @@ namespace Apus\Http {
         public ?array $cookie;
 
         /**
-         * Uploaded files as in $_FILES: name, full_path, type, tmp_name, error (UPLOAD_ERR_*), size; null without any.
+         * Uploaded files by field: name, full_path, type, tmp_name, error (UPLOAD_ERR_*), size, as in $_FILES, but a field
+         * list[] holds a list of such entries; null without any.
          * is_uploaded_file() and move_uploaded_file() know them. They are removed when the request object goes.
          */
         public ?array $files;
@@ -536,7 +537,7 @@ namespace Apus\Http {
 
         /**
          * Sets the status code, and a reason phrase instead of the standard one (RFC 9110 section 15).
-         * @param int $code 100 to 999; default 200
+         * @param int $code 200 to 999; default 200
          * @return bool false when the head has left already
          * @throws \Apus\Http\Exception INVALID_STATUS
          * Does not wait.

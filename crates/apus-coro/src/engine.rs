@@ -156,7 +156,7 @@ impl<S: Switch> Engine<S> {
     fn end(&self, task: &Rc<Task<S>>) {
         task.state.set(State::Ended);
         self.tasks.borrow_mut().remove(&task.id());
-        for joiner in task.joiners.take() {
+        for (_, joiner) in task.joiners.take() {
             joiner.wake();
         }
         self.switch.ended(task);

@@ -13,6 +13,7 @@ mod join;
 mod task;
 
 pub use engine::{Engine, EngineStats, Idle, WaitError};
+pub use join::AllEnded;
 pub use task::{Cancel, Drive, State, Task, TaskId, Wait};
 
 /// How stacks are switched, and what a coroutine carries.

@@ -74,7 +74,9 @@ pub struct Task<S: Switch> {
     pub(crate) cancel: Cell<Option<Cancel>>,
     pub(crate) cancelled: Cell<bool>,
     pub(crate) waker: RefCell<Option<Waker>>,
-    pub(crate) joiners: RefCell<Vec<Waker>>,
+    /// Who waits for its end, each under a key of its own.
+    pub(crate) joiners: RefCell<Vec<(u64, Waker)>>,
+    pub(crate) next_joiner: Cell<u64>,
     pub(crate) switches: Cell<u64>,
     data: S::Data,
 }
@@ -91,6 +93,7 @@ impl<S: Switch> Task<S> {
             cancelled: Cell::new(false),
             waker: RefCell::new(None),
             joiners: RefCell::new(Vec::new()),
+            next_joiner: Cell::new(0),
             switches: Cell::new(0),
             data,
         })

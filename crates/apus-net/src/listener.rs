@@ -65,7 +65,8 @@ fn accept_batch<A: App>(app: &Rc<A>, listener: &Socket, port: &Rc<Port>) -> Batc
     let control = &port.control;
     control.clock.refresh();
     for _ in 0..BATCH {
-        if control.connections() >= port.config.max_connections || !control.metrics.may_accept() {
+        // The metrics first: they tell the operator that the server is full.
+        if !control.metrics.may_accept() || control.connections() >= port.config.max_connections {
             return Batch::Full;
         }
         match listener.accept4(libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC) {

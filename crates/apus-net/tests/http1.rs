@@ -90,6 +90,7 @@ fn head_gets_the_length_without_the_body() {
     let mut client = server.client();
     let answer = client.send("HEAD / HTTP/1.1\r\nHost: x\r\n\r\n").answer_to(true);
     assert_eq!(answer.header("content-length"), Some("5"));
+    assert_eq!(answer.header("content-type"), client.get("/").header("content-type"));
     assert_eq!(client.get("/").text(), "hello", "nothing was left between them");
 }
 

@@ -132,6 +132,35 @@ fn a_slow_streamed_body_is_an_error_for_its_reader_only_while_it_reads() {
     assert_eq!(client.answer().header("connection"), Some("close"));
 }
 
+#[test]
+fn a_dripping_streamed_body_is_cut_although_its_reader_gets_each_byte() {
+    let (tx, rx) = mpsc::channel();
+    let server = Server::start(Config { stream_body: true, ..config() }, move |request: Request, r: Responder| {
+        let tx = tx.clone();
+        async move {
+            loop {
+                let chunk = request.body().read_chunk(10).await;
+                tx.send(chunk.clone()).unwrap();
+                if chunk.is_err() {
+                    return r.end(&ResponseHead::new(408), b"").unwrap();
+                }
+            }
+        }
+    });
+    let mut client = server.client();
+    client.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n");
+    for _ in 0..4 {
+        client.send([b'x']);
+        assert_eq!(rx.recv().unwrap().unwrap().as_deref(), Some(&b"x"[..]));
+        server.advance(SECOND);
+    }
+    client.send([b'x']);
+    assert!(rx.recv().unwrap().is_ok());
+    server.advance(2 * SECOND);
+    assert_eq!(rx.recv().unwrap(), Err(BodyError::TooSlow));
+    assert_eq!(client.answer().status, 408);
+}
+
 /// A client whose kernel takes little.
 fn small_reader(server: &Server) -> Client {
     let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();

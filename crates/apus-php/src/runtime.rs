@@ -123,10 +123,13 @@ impl Switch for PhpSwitch {
             (Ran::Threw, Some(thrown)) => Outcome::Threw(thrown),
             (Ran::Bailed | Ran::Threw, _) => Outcome::Gone,
         };
-        drop(coro.context.take());
         if let Some(state) = State::existing() {
             state.settle(coro, outcome);
         }
+        // Destructors run here, on the stack of whoever entered the task, who is not to catch what they throw.
+        job.release();
+        drop(coro.context.take());
+        State::catch_stray();
     }
 }
 
@@ -314,6 +317,16 @@ impl State {
                 self.uncaught(thrown);
             }
             (None, _) => {}
+        }
+    }
+
+    /// To be called on the loop's own stack after PHP values were given back there: an exception of a destructor would else be
+    /// taken for one of the next coroutine that is entered.
+    pub(crate) fn catch_stray() {
+        if let Some(thrown) = Thrown::take()
+            && let Some(state) = Self::existing()
+        {
+            state.uncaught(thrown);
         }
     }
 

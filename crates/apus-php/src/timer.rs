@@ -97,7 +97,8 @@ impl Timers {
             state.uncaught(thrown);
         }
         if !repeats {
-            self.remove(state, id);
+            drop(self.remove(state, id));
+            State::catch_stray();
             return false;
         }
         self.entries.borrow().contains_key(&id)

@@ -16,7 +16,7 @@ use crate::value::{PhpString, Value, check};
 #[repr(C)]
 pub struct Job {
     raw: sys::apus_job,
-    callable: Callable,
+    callable: Option<Callable>,
     args: Vec<Value>,
     deferred: RefCell<Vec<Callable>>,
 }
@@ -29,7 +29,7 @@ impl Job {
         raw.callable = callable.raw();
         raw.argc = args.len() as u32;
         raw.next_deferred = Some(next_deferred);
-        let mut job = Box::new(Self { raw, callable, args, deferred: RefCell::new(Vec::new()) });
+        let mut job = Box::new(Self { raw, callable: Some(callable), args, deferred: RefCell::new(Vec::new()) });
         job.raw.args = job.args.as_mut_ptr().cast();
         job
     }
@@ -55,9 +55,10 @@ impl Job {
         NonNull::new(std::mem::replace(&mut self.raw.exception, std::ptr::null_mut())).map(Thrown::own)
     }
 
-    /// The callable.
-    pub fn callable(&self) -> &Callable {
-        &self.callable
+    /// Gives back the callable and its arguments, whose destructors may run and throw. Only when the job is over.
+    pub fn release(&mut self) {
+        drop(self.callable.take());
+        self.args.clear();
     }
 }
 

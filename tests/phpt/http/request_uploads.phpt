@@ -88,7 +88,7 @@ post {"name":"a value","map":{"k":["v"]}} raw false
     "big": {
         "name": "big",
         "full_path": "big",
-        "type": "application/octet-stream",
+        "type": "",
         "tmp_name": "",
         "error": 1,
         "size": 0

@@ -11,6 +11,7 @@ serving(
         ob_start();
         attempt(fn () => $response->status(99));
         attempt(fn () => $response->status(1000));
+        attempt(fn () => $response->status(103));
         attempt(fn () => $response->status(200, "a\r\nb"));
         attempt(fn () => $response->header("a\r\nb", 'x'));
         attempt(fn () => $response->header('a b', 'x'));
@@ -51,10 +52,11 @@ serving(
 HTTP/1.1 200 OK
 Server: apus
 Content-Type: text/html; charset=UTF-8
-Content-Length: 3247
+Content-Length: 3389
 
-Apus\Http\Exception 205: a status code lies between 100 and 999 (RFC 9110 section 15), 99 given
-Apus\Http\Exception 205: a status code lies between 100 and 999 (RFC 9110 section 15), 1000 given
+Apus\Http\Exception 205: the status code of an answer lies between 200 and 999 (RFC 9110 section 15), 99 given
+Apus\Http\Exception 205: the status code of an answer lies between 200 and 999 (RFC 9110 section 15), 1000 given
+Apus\Http\Exception 205: the status code of an answer lies between 200 and 999 (RFC 9110 section 15), 103 given
 Apus\Http\Exception 205: the reason phrase holds control characters
 Apus\Http\Exception 203: header "a\r\nb": a name is a token, a value must hold no control characters, line breaks above all (RFC 9110 section 5)
 Apus\Http\Exception 203: header "a b": a name is a token, a value must hold no control characters, line breaks above all (RFC 9110 section 5)

@@ -147,4 +147,5 @@ Content-Length: 5
 HTTP/1.1 201 Created
 Server: apus
 X-Set: 1
+Content-Type: text/html; charset=UTF-8
 Content-Length: 4

@@ -67,6 +67,7 @@ first xxxxxxxxxxxxxxxxxxxx last
 == / HEAD
 HTTP/1.1 200 OK
 Server: apus
+Content-Type: text/html; charset=UTF-8
 Connection: close
 == /length
 HTTP/1.1 200 OK
@@ -87,6 +88,7 @@ abcdef
 == /length HEAD
 HTTP/1.1 200 OK
 Server: apus
+Content-Type: text/html; charset=UTF-8
 Content-Length: 6
 Connection: close
 == /trailers
@@ -116,6 +118,7 @@ abcdef
 HTTP/1.1 200 OK
 Server: apus
 Trailer: X-Sum
+Content-Type: text/html; charset=UTF-8
 Connection: close
 == /only-trailers
 HTTP/1.1 200 OK
@@ -134,5 +137,6 @@ Connection: close
 == /only-trailers HEAD
 HTTP/1.1 200 OK
 Server: apus
+Content-Type: text/html; charset=UTF-8
 Connection: close
 == curl reads it: first xxxxxxxxxxxxxxxxxxxx last abcdef

@@ -50,6 +50,30 @@ impl<A: App> ConnTask<A> {
         self.conn.timer.set(Timer::Body { since: self.conn.port.control.clock.now() });
     }
 
+    /// While the handler asks for nothing the client's rate does not count; the window goes on with the next read, so that
+    /// a client cannot win time by sending single bytes.
+    fn pause_body_timer(&self) {
+        let paused = match self.conn.timer.get() {
+            Timer::Body { since } => {
+                Timer::BodyPaused { spent: self.conn.port.control.clock.now().saturating_sub(since) }
+            }
+            paused @ Timer::BodyPaused { .. } => paused,
+            _ => Timer::None,
+        };
+        self.conn.timer.set(paused);
+    }
+
+    fn resume_body_timer(&self) {
+        match self.conn.timer.get() {
+            Timer::Body { .. } => {}
+            Timer::BodyPaused { spent } => {
+                let since = self.conn.port.control.clock.now().saturating_sub(spent);
+                self.conn.timer.set(Timer::Body { since });
+            }
+            _ => self.start_body_timer(),
+        }
+    }
+
     /// Reads the body to its end, then hands the request over.
     pub(super) fn collect(&mut self, cx: &mut Context<'_>) -> Step {
         loop {
@@ -141,9 +165,7 @@ impl<A: App> ConnTask<A> {
             if self.conn.exchange.expects_continue.get() && self.input.is_empty() {
                 self.conn.send_continue_now();
             }
-            if !matches!(self.conn.timer.get(), Timer::Body { .. }) {
-                self.start_body_timer();
-            }
+            self.resume_body_timer();
             match self.read_piece(cx, stream.wanted().min(MAX_PIECE)) {
                 Poll::Pending => waits = true,
                 Poll::Ready(Ok(Some(piece))) => stream.deliver(piece),
@@ -162,8 +184,7 @@ impl<A: App> ConnTask<A> {
             }
         }
         if !waits {
-            // The client is not asked for anything: its rate does not count.
-            self.conn.timer.set(Timer::None);
+            self.pause_body_timer();
         }
         waits
     }

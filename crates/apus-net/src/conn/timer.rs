@@ -16,6 +16,8 @@ pub(crate) enum Timer {
     Head { since: u64 },
     /// Body bytes; the window of the minimum rate began then.
     Body { since: u64 },
+    /// Nothing yet: the handler has not asked for more of its body. So much of the window of the minimum rate has passed.
+    BodyPaused { spent: u64 },
     /// The peer's close, after ours.
     Linger { since: u64 },
 }
@@ -57,7 +59,7 @@ impl Conn {
         let passed = |since: u64, limit: u64| limit > 0 && now.saturating_sub(since) >= limit;
         let idle = |since: u64, limit: u64| passed(since, limit) || (draining && passed(since, DRAIN_GRACE));
         match self.timer.get() {
-            Timer::None => None,
+            Timer::None | Timer::BodyPaused { .. } => None,
             Timer::Fresh { since } => idle(since, config.header_timeout).then_some(Expired::Idle),
             Timer::Idle { since } => idle(since, config.keepalive_timeout).then_some(Expired::Idle),
             Timer::Head { since } => passed(since, config.header_timeout).then_some(Expired::Head),

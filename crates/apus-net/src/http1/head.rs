@@ -50,7 +50,13 @@ pub(crate) fn write_head(out: &mut Vec<u8>, port: &Port, head: &ResponseHead, an
     response::write_status_line(out, Version::Http11, head.final_status(), head.reason.as_deref());
     write_standing(out, port, head);
     out.extend_from_slice(&head.lines);
-    if !head.has_content_type && !matches!(answer.body, BodyOut::Suppressed | BodyOut::Length(0)) {
+    let empty = match answer.body {
+        BodyOut::Length(length) => length == 0,
+        // An answer to HEAD has the fields that GET would have had (RFC 9110 section 9.3.2).
+        BodyOut::Suppressed => !response::status_has_body(head.status) || answer.length == Some(0),
+        _ => false,
+    };
+    if !head.has_content_type && !empty {
         out.extend_from_slice(DEFAULT_TYPE);
     }
     if let Some(length) = answer.length {

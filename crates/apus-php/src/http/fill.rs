@@ -140,7 +140,9 @@ fn files(request: &Request) -> Result<Value, Raise> {
         let mut entry = Array::new(6)?;
         entry.set_str(b"name", apus_net::proto::multipart::basename(&file.filename))?;
         entry.set_str(b"full_path", &file.filename)?;
-        entry.set_str(b"type", &file.content_type)?;
+        // PHP tells no type of what it did not store.
+        let kind: &[u8] = if file.error == UploadError::Ok { &file.content_type } else { b"" };
+        entry.set_str(b"type", kind)?;
         entry.set_str(b"tmp_name", path_bytes(file))?;
         entry.set_int(b"error", i64::from(file.error as u8))?;
         entry.set_int(b"size", file.size as i64)?;

@@ -168,7 +168,8 @@ pub(crate) static REQUEST: Class = Class {
         Property { decl: "public ?array $cookie", doc: "Cookies; null without any." },
         Property {
             decl: "public ?array $files",
-            doc: "Uploaded files as in $_FILES: name, full_path, type, tmp_name, error (UPLOAD_ERR_*), size; null without any.\n\
+            doc: "Uploaded files by field: name, full_path, type, tmp_name, error (UPLOAD_ERR_*), size, as in $_FILES, but a field\n\
+                  list[] holds a list of such entries; null without any.\n\
                   is_uploaded_file() and move_uploaded_file() know them. They are removed when the request object goes.",
         },
         Property { decl: "public ?array $tmpfiles", doc: "Paths of the uploaded files; null without any." },

@@ -129,8 +129,9 @@ fn status(call: &Call) -> Result<(), Raise> {
     let code = call.int(0, 200)?;
     let reason = call.bytes(1)?;
     let response = call.this::<Response>()?;
-    if !(100..=999).contains(&code) {
-        let text = format!("a status code lies between 100 and 999 (RFC 9110 section 15), {code} given");
+    // 1xx is no answer: another one would have to follow.
+    if !(200..=999).contains(&code) {
+        let text = format!("the status code of an answer lies between 200 and 999 (RFC 9110 section 15), {code} given");
         return Err(exception::throw(&HTTP, "INVALID_STATUS", &text));
     }
     if !is_reason(reason) {
@@ -427,7 +428,7 @@ const METHODS: &[Method] = &[
     Method {
         decl: "public function status(int $code, string $reason = ''): bool",
         doc: "Sets the status code, and a reason phrase instead of the standard one (RFC 9110 section 15).\n\
-              @param int $code 100 to 999; default 200\n@return bool false when the head has left already\n\
+              @param int $code 200 to 999; default 200\n@return bool false when the head has left already\n\
               @throws \\Apus\\Http\\Exception INVALID_STATUS\nDoes not wait.\n@since 0.1.0",
         handler: Some(handler!(status)),
     },
