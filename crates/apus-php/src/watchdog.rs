@@ -86,7 +86,7 @@ pub(crate) fn start(limit: Duration) {
             let _ = THREAD.set(handle.thread().clone());
         }
         Err(error) => {
-            log::warning(format_args!("blocked event loops will not be reported: no thread for it ({error})"))
+            log::warning(format_args!("blocked event loops will not be reported: no thread for it ({error})"));
         }
     }
 }
