@@ -115,7 +115,11 @@ $server->start();
         line = [*wrapper, php(), "-n", "-d", f"extension={module()}", *(JIT if jit else ()), *itertools.chain.from_iterable(("-d", i) for i in ini), str(self.script), *args]
         self.process = subprocess.Popen(line, stdin=subprocess.DEVNULL, stdout=self.output, stderr=self.output, pass_fds=(writer, *pass_fds), env={**os.environ, "APUS_READY_FD": str(writer), **(env or {})}, cwd=self.folder, start_new_session=True)
         os.close(writer)
-        self.ready = self._ready()
+        try:
+            self.ready = self._ready()
+        except BaseException:
+            self.__exit__()
+            raise
         self.pid = self.ready["pid"]
         self.address = self.ready["listen"][0] if self.ready["listen"] else None
 

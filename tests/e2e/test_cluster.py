@@ -1,5 +1,8 @@
 """What workers know of each other's connections."""
 
+import os
+import signal
+
 from support import Case, until
 
 ASK = """
@@ -70,8 +73,6 @@ class TwoWorkers(Case):
                 self.assertIs(one.request(path=f"{how}?fd={fd_two}").json(), False)
 
     def test_a_killed_workers_connections_vanish_from_the_table(self):
-        import os
-        import signal
         server, (one, _), (two, fd_two), _ = self.pair()
         pid = next(w["pid"] for w in one.request(path="/stats").json()["workers"] if w["id"] == 1)
         os.kill(pid, signal.SIGKILL)

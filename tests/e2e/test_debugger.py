@@ -3,6 +3,7 @@
 import concurrent.futures
 import glob
 import importlib.util
+import sys
 import unittest
 
 from support import HERE, PATIENCE, Case
@@ -19,8 +20,7 @@ HANDLER = """
 def dbgp():
     spec = importlib.util.spec_from_file_location("dbgp", HERE.parent / "lib" / "dbgp.py")
     loaded = importlib.util.module_from_spec(spec)
-    # The dataclasses of the module look it up.
-    import sys
+    # Its dataclasses look the module up there.
     sys.modules["dbgp"] = loaded
     spec.loader.exec_module(loaded)
     return loaded

@@ -6,6 +6,7 @@ import os
 import pathlib
 import select
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -24,7 +25,7 @@ class Browser:
         read_here, write_there = os.pipe()
         read_there, self.write = os.pipe()
         line = ["/bin/bash", "-c", f'exec 3<&{read_there} 4>&{write_there}; exec "$@"', "browser", BROWSER, *FLAGS, f"--user-data-dir={folder}", "about:blank"]
-        self.process = subprocess.Popen(line, pass_fds=(read_there, write_there), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.process = subprocess.Popen(line, pass_fds=(read_there, write_there), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
         os.close(read_there)
         os.close(write_there)
         self.read, self.buffer, self.last, self.events, self.session = read_here, b"", 0, [], None
@@ -74,7 +75,8 @@ class Browser:
         pathlib.Path(path).write_bytes(base64.b64decode(self.call("Page.captureScreenshot", format="png", captureBeyondViewport=True)["data"]))
 
     def close(self):
-        self.process.kill()
+        # Its own children, too: they would go on writing into the profile.
+        os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
         os.close(self.read)
         os.close(self.write)

@@ -4,9 +4,8 @@ import os
 import random
 import signal
 import threading
-import time
 
-from support import PATIENCE, Case, Client, until
+from support import Case, until
 
 
 class Load(Case):
@@ -87,7 +86,7 @@ class Load(Case):
         per_kill = []
         for _ in range(10):
             until("four workers", lambda: len(server.status()["workers"]) == 4 and all(w["state"] == "serving" for w in server.status()["workers"]))
-            victim = random.choice([w for w in server.status()["workers"]])
+            victim = random.choice(server.status()["workers"])
             pid, before = victim["pid"], len(failures)
             killed.add(pid)
             os.kill(pid, signal.SIGKILL)
@@ -103,7 +102,7 @@ class Load(Case):
         self.assertEqual(others, [])
         # At most the sixteen connections there are.
         self.assertLessEqual(max(per_kill), 16)
-        self.assertEqual(server.status()["workers"].__len__(), 4)
+        self.assertEqual(len(server.status()["workers"]), 4)
         print(f"     kill -9 ten times: {answered[0]} answered, failed at each kill {per_kill}", flush=True)
 
     def test_kills_under_wrk_break_no_more_than_the_connections_of_that_worker(self):

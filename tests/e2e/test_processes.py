@@ -1,7 +1,6 @@
 """Master and workers as the system sees them: signals, files, users, sockets handed over."""
 
 import grp
-import json
 import os
 import pathlib
 import pwd
@@ -9,6 +8,7 @@ import signal
 import socket
 import stat
 import subprocess
+import tempfile
 import unittest
 
 from support import PATIENCE, Case, Client, alive, until
@@ -31,7 +31,7 @@ class Signals(Case):
         return sorted(server.workers())
 
     def test_term_stops_and_leaves_nothing(self):
-        server = self.serve(settings={"worker_num": 2, "pid_file": "/tmp/apus-e2e-placeholder"}, before="$server->set(['pid_file' => \"$folder/pid\"]);")
+        server = self.serve(settings={"worker_num": 2}, before="$server->set(['pid_file' => \"$folder/pid\"]);")
         self.assertEqual(int((server.folder / "pid").read_text()), server.pid)
         workers, control = server.workers(), pathlib.Path(server.ready["control"])
         self.assertTrue(stat.S_ISSOCK(control.stat().st_mode))
@@ -253,7 +253,7 @@ class Sockets(Case):
             self.serve(listen=f"'127.0.0.1', {server.port}")
 
     def test_sd_notify(self):
-        path = self.enterContext(__import__("tempfile").TemporaryDirectory()) + "/notify"
+        path = self.enterContext(tempfile.TemporaryDirectory()) + "/notify"
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notify:
             notify.bind(path)
             notify.settimeout(PATIENCE)

@@ -167,6 +167,9 @@ class Refusals(Case):
     def test_408_for_a_body_that_does_not_end(self):
         self.expect(408, b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nabc")
 
+    def test_411(self):
+        self.expect(411, b"POST / HTTP/1.0\r\n\r\nhello", b"PUT / HTTP/1.0\r\nConnection: keep-alive\r\n\r\nhello")
+
     def test_413(self):
         chunks = b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n" + b"200\r\n" + b"x" * 512 + b"\r\n201\r\n" + b"x" * 513 + b"\r\n0\r\n\r\n"
         self.expect(413, b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1025\r\n\r\n", chunks)

@@ -139,7 +139,7 @@ pub(crate) static HTTP: Class = plain(
             value: Const::Int(204),
             doc: "A cookie name, value or attribute holds bytes that RFC 6265 forbids.",
         },
-        Constant { name: "INVALID_STATUS", value: Const::Int(205), doc: "A status code must lie between 100 and 999." },
+        Constant { name: "INVALID_STATUS", value: Const::Int(205), doc: "A status code must lie between 200 and 999." },
         Constant { name: "FILE", value: Const::Int(206), doc: "A file could not be opened or read." },
         Constant { name: "BODY", value: Const::Int(207), doc: "The request body broke off or broke the protocol." },
         Constant { name: "DETACHED", value: Const::Int(208), doc: "The response was detached from this object." },

@@ -192,6 +192,12 @@ void apus_set_exit_status(int status)
 
 bool apus_after_fatal(void)
 {
+#ifdef ZEND_HAS_OOM
+	/* Reported, and over with the coroutine that met it: while it stands, json_encode() and others give up. */
+	if (EG(delayed_oom).state == ZEND_OOM_STATE_HANDLED) {
+		EG(delayed_oom).state = ZEND_OOM_STATE_NONE;
+	}
+#endif
 	return CG(unclean_shutdown);
 }
 

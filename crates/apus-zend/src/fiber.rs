@@ -175,12 +175,17 @@ pub fn trace_text(fiber: Option<Fiber>) -> String {
     }
 }
 
+/// Idle fibers that a [`Pool`] keeps whether they are needed or not.
+const SPARE_KEPT: usize = 64;
+
 /// Idle fibers, most recently used first, so that warm stacks are used again.
 pub struct Pool {
     idle: RefCell<VecDeque<Fiber>>,
     stack_size: Cell<usize>,
     keep: Cell<usize>,
     made: Cell<u64>,
+    /// The least idle fibers since the last trim: so many were not needed.
+    spare: Cell<usize>,
 }
 
 impl Pool {
@@ -191,6 +196,7 @@ impl Pool {
             stack_size: Cell::new(stack_size),
             keep: Cell::new(keep),
             made: Cell::new(0),
+            spare: Cell::new(0),
         }
     }
 
@@ -206,9 +212,12 @@ impl Pool {
 
     /// An idle fiber; `None` when the system gives no memory for a stack.
     pub fn take(&self) -> Option<Fiber> {
-        if let Some(fiber) = self.idle.borrow_mut().pop_back() {
+        let taken = self.idle.borrow_mut().pop_back();
+        if let Some(fiber) = taken {
+            self.spare.set(self.spare.get().min(self.idle.borrow().len()));
             return Some(fiber);
         }
+        self.spare.set(0);
         self.made.set(self.made.get() + 1);
         // SAFETY: makes a fresh context; NULL when there is no memory for it.
         NonNull::new(unsafe { sys::apus_fiber_new(self.stack_size.get(), true) }).map(Fiber)
@@ -224,6 +233,18 @@ impl Pool {
             unsafe { sys::apus_fiber_destroy(fiber.0.as_ptr()) };
         } else {
             self.idle.borrow_mut().push_back(fiber);
+        }
+    }
+
+    /// Destroys at most `most` of the fibers that were not needed since the last call, but keeps a few, so that the memory
+    /// of a burst goes back to the system. To be called now and then.
+    pub fn trim(&self, most: usize) {
+        let unneeded = self.spare.replace(self.idle.borrow().len()).saturating_sub(SPARE_KEPT);
+        for _ in 0..unneeded.min(most) {
+            // The front is the coldest.
+            let Some(fiber) = self.idle.borrow_mut().pop_front() else { return };
+            // SAFETY: idle.
+            unsafe { sys::apus_fiber_destroy(fiber.0.as_ptr()) };
         }
     }
 

@@ -10,7 +10,7 @@ use std::task::{Context, Poll, Waker};
 use apus_coro::{Cancel, Drive};
 use apus_net::{App, ConnInfo, Gone, Request, Responder, ResponseHead};
 use apus_process::Worker;
-use apus_zend::engine::Thrown;
+use apus_zend::engine::{self, Thrown, ThrownKind};
 use apus_zend::object::Object;
 use apus_zend::{Callable, Raise, Value};
 
@@ -166,14 +166,16 @@ impl PhpApp {
 
     /// The handler could not be started, or failed outside a coroutine.
     fn failed(&self, raise: Raise, responder: &Responder) {
-        if raise == Raise::Bailed {
+        let thrown = Thrown::take();
+        let exited = thrown.as_ref().is_some_and(|t| t.kind() == ThrownKind::Exit);
+        // Some versions of PHP unwind after the memory limit as after exit(), having reported the fatal error.
+        if raise == Raise::Bailed || (exited && engine::after_fatal()) {
             self.state.faulted.set(true);
             self.state.engine.interrupt();
         }
-        let thrown = Thrown::take();
         let busy = thrown.as_ref().is_some_and(|t| t.is(crate::exception::COROUTINE.get()));
         server_error(responder, if busy { 503 } else { 500 });
-        if let Some(thrown) = thrown {
+        if let Some(thrown) = thrown.filter(|_| !exited) {
             self.state.uncaught(thrown);
         }
     }

@@ -325,7 +325,8 @@ const METHODS: &[Method] = &[
     },
     Method {
         decl: "public function close(int $fd, bool $reset = false): bool",
-        doc: "Closes a connection of whichever worker, after what waits to be sent; with $reset at once.\n\
+        doc: "Closes a connection of whichever worker, after what waits to be sent; with $reset at once, where\n\
+              the connection belongs to this worker.\n\
               @return bool false when there is no such connection\n\
               @throws \\Apus\\Server\\Exception STATE outside workers\nDoes not wait.\n@since 0.1.0",
         handler: Some(handler!(info::close)),

@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use apus_options::{Scope, Settings, Support};
 use apus_process::{BindOptions, ListenAddr, Listener, Worker, bind};
+use apus_zend::engine::{Thrown, ThrownKind};
 use apus_zend::object::Object;
 use apus_zend::value::ArrayView;
 use apus_zend::{Callable, Raise, Value, engine, native};
@@ -160,8 +161,8 @@ impl ServerCore {
         match callable.call(&all) {
             Ok(_) => {}
             Err(Raise::Thrown) => {
-                if let Some(thrown) = engine::Thrown::take() {
-                    apus_process::log::error(format_args!("uncaught in {}: {}", event.name(), thrown.text()));
+                if let Some(thrown) = Thrown::take() {
+                    callback_ended(event, &thrown);
                 }
             }
             Err(Raise::Bailed) => {
@@ -182,6 +183,25 @@ impl ServerCore {
             .borrow()
             .clone()
             .ok_or_else(|| exception::throw(&SERVER, "STATE", &format!("{what} works inside a worker, after start()")))
+    }
+}
+
+/// Reports what ended a callback of the master. `exit()` there means the server.
+pub(super) fn callback_ended(event: Event, thrown: &Thrown) {
+    if thrown.kind() == ThrownKind::Exit && !engine::after_fatal() {
+        apus_process::log::notice(format_args!("the callback of {} called exit(): the server stops", event.name()));
+        super::class::signal_self(libc::SIGTERM);
+        return;
+    }
+    apus_process::log::error(format_args!("uncaught in {}: {}", event.name(), describe(thrown)));
+}
+
+/// The text of an exception. `exit()`, and in some versions of PHP a fatal error, unwinds without one.
+pub(super) fn describe(thrown: &Thrown) -> String {
+    match thrown.kind() {
+        ThrownKind::Exception => thrown.text(),
+        ThrownKind::Exit if engine::after_fatal() => "a fatal error".to_owned(),
+        ThrownKind::Exit | ThrownKind::Graceful => "exit()".to_owned(),
     }
 }
 

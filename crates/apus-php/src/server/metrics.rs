@@ -13,6 +13,9 @@ use super::current_control;
 use crate::runtime::State;
 use crate::watchdog;
 
+/// Stacks given back to the system at one go, a few times a second: about a millisecond of work.
+const TRIMMED: usize = 100;
+
 pub(super) struct WorkerMetrics {
     worker: Rc<Worker>,
     rows: RefCell<HashMap<i64, ConnHandle>>,
@@ -88,6 +91,7 @@ impl Metrics for WorkerMetrics {
             slot.coroutine_peak.set(stats.peak as u64);
             slot.loop_blocked.set(watchdog::blocked());
             slot.timers.set(state.timers.len() as u64);
+            state.engine.switch().pool.trim(TRIMMED);
         }
         slot.memory_bytes.set(engine::memory_usage(true) as u64);
     }

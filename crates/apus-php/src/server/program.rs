@@ -9,7 +9,7 @@ use apus_zend::object::Object;
 use apus_zend::{Callable, Raise, Value, engine};
 
 use super::class::slot;
-use super::core::{Phase, ServerCore};
+use super::core::{Phase, ServerCore, callback_ended};
 use super::events::Event;
 use super::worker;
 use crate::exception::{self, SERVER};
@@ -80,7 +80,7 @@ impl PhpProgram {
             if state.run_to_end() == Err(Raise::Thrown)
                 && let Some(thrown) = engine::Thrown::take()
             {
-                apus_process::log::error(format_args!("uncaught in {}: {}", event.name(), thrown.text()));
+                callback_ended(event, &thrown);
             }
         }
     }

@@ -258,7 +258,7 @@ impl Running {
             self.state.faulted.set(true);
         }
         if let Some(thrown) = Thrown::take() {
-            log::error(format_args!("worker {}: {}", self.worker.id, thrown.text()));
+            log::error(format_args!("worker {}: {}", self.worker.id, super::core::describe(&thrown)));
         }
     }
 }
