@@ -132,7 +132,7 @@ namespace Apus\Http {
         public const INVALID_COOKIE = 204;
 
         /**
-         * A status code must lie between 100 and 999.
+         * A status code must lie between 200 and 999.
          */
         public const INVALID_STATUS = 205;
 
@@ -931,7 +931,8 @@ namespace Apus {
         public function exists(int $fd): bool {}
 
         /**
-         * Closes a connection of whichever worker, after what waits to be sent; with $reset at once.
+         * Closes a connection of whichever worker, after what waits to be sent; with $reset at once, where
+         * the connection belongs to this worker.
          * @return bool false when there is no such connection
          * @throws \Apus\Server\Exception STATE outside workers
          * Does not wait.
