@@ -68,12 +68,12 @@ impl Head {
 
     /// Replaces all lines of `name` by one for each value; changes nothing when one is invalid.
     pub(super) fn set<'a>(&mut self, name: &[u8], values: impl Iterator<Item = &'a [u8]> + Clone, format: bool) -> Set {
-        if !is_field_name(name) || !values.clone().all(|value| is_valid(name, value.trim_ascii())) {
+        if !is_name(name) || !values.clone().all(|value| is_valid(name, value.trim_ascii())) {
             return Set::Invalid;
         }
         self.remove(name);
         for value in values {
-            match self.add(name, value, format) {
+            match self.put(name, value.trim_ascii(), format) {
                 Set::Taken => {}
                 other => return other,
             }
@@ -84,9 +84,14 @@ impl Head {
     /// Adds one line.
     pub(super) fn add(&mut self, name: &[u8], value: &[u8], format: bool) -> Set {
         let value = value.trim_ascii();
-        if !is_field_name(name) || !is_valid(name, value) || name.len() > usize::from(u16::MAX) {
+        if !is_name(name) || !is_valid(name, value) {
             return Set::Invalid;
         }
+        self.put(name, value, format)
+    }
+
+    /// Adds one line that was found valid.
+    fn put(&mut self, name: &[u8], value: &[u8], format: bool) -> Set {
         if let Some(set) = self.special(name, value) {
             return set;
         }
@@ -157,6 +162,11 @@ impl Head {
 fn length(value: &[u8]) -> Option<u64> {
     let digits = value.iter().all(u8::is_ascii_digit);
     std::str::from_utf8(value).ok().filter(|_| digits).and_then(|text| text.parse().ok())
+}
+
+/// Whether it is a field name, of a length that the index can hold.
+fn is_name(name: &[u8]) -> bool {
+    is_field_name(name) && name.len() <= usize::from(u16::MAX)
 }
 
 fn is_valid(name: &[u8], value: &[u8]) -> bool {
