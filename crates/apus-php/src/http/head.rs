@@ -166,7 +166,7 @@ fn length(value: &[u8]) -> Option<u64> {
 
 /// Whether it is a field name, of a length that the index can hold.
 fn is_name(name: &[u8]) -> bool {
-    is_field_name(name) && name.len() <= usize::from(u16::MAX)
+    is_field_name(name) && u16::try_from(name.len()).is_ok()
 }
 
 fn is_valid(name: &[u8], value: &[u8]) -> bool {
