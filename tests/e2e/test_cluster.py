@@ -125,6 +125,18 @@ class Limits(Case):
             client.send(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
         self.assertEqual(max(int(client.answer().body) for client in clients), 2)
 
+    def test_a_client_that_leaves_the_queue_takes_no_place(self):
+        server = self.serve("if ($path === '/first') { touch(\"$folder/first\"); Coroutine::sleep(0.6); } $response->end('ok');", settings={"max_concurrency": 1})
+        with server.connect() as first, server.connect() as last:
+            first.send(b"GET /first HTTP/1.1\r\nHost: a\r\n\r\n")
+            until("the place is taken", lambda: (server.folder / "first").exists())
+            for _ in range(5):
+                with server.connect() as gone:
+                    gone.send(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+            last.send(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+            self.assertEqual(first.answer().body, b"ok")
+            self.assertEqual(last.answer().body, b"ok")
+
     def test_max_coroutine_answers_503(self):
         server = self.serve("if ($path === '/many') { try { for (;;) { Apus\\go(fn () => Coroutine::sleep(5)); } } catch (Apus\\Coroutine\\Exception $e) { file_put_contents(\"$folder/full\", '1'); } Coroutine::sleep(0.3); } $response->end('ok');", settings={"max_coroutine": 50})
         with server.connect() as client:

@@ -381,14 +381,18 @@ impl Responder {
         }
     }
 
-    /// The last responder is gone, and the client has no answer.
-    fn abandon(&self) {
+    /// Answers with a bare `status` and its reason as text; cuts the connection where the head has left already. Nothing
+    /// where the answer has ended.
+    pub fn fail(&self, status: u16) {
+        if self.is_ended() {
+            return;
+        }
         if self.conn.exchange.phase.get() == Phase::Open {
-            let mut head = ResponseHead::new(500);
+            let mut head = ResponseHead::new(status);
             head.push_field(b"Content-Type", b"text/plain; charset=UTF-8");
             head.has_content_type = true;
             // A client that is gone needs no answer.
-            let _ = self.end(&head, b"500 Internal Server Error\n");
+            let _ = self.end(&head, format!("{status} {}\n", wire::reason(status)).as_bytes());
         } else {
             // Without its last chunk the client knows that the answer is cut.
             self.abort();
@@ -428,7 +432,7 @@ impl Drop for Responder {
         let exchange = &self.conn.exchange;
         exchange.responders.set(exchange.responders.get() - 1);
         if exchange.responders.get() == 0 && !exchange.detached.get() && !exchange.has_ended() {
-            self.abandon();
+            self.fail(500);
         }
     }
 }

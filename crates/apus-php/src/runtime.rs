@@ -6,7 +6,7 @@ use std::future::Future;
 use std::ptr::NonNull;
 use std::rc::Rc;
 
-use apus_coro::{Cancel, Drive, Engine, Idle, Switch, Task, TaskId};
+use apus_coro::{Cancel, Engine, Idle, Switch, Task, TaskId};
 use apus_options::Settings;
 use apus_zend::engine::{Thrown, ThrownKind};
 use apus_zend::fiber::{Fiber, Job, Pool, Ran};
@@ -112,9 +112,8 @@ impl Switch for PhpSwitch {
         // SAFETY: the job's stack is gone, nobody else touches it.
         let job = unsafe { &mut *coro.job.as_ptr() };
         let thrown = job.take_exception();
-        // Some versions of PHP unwind after the memory limit as after exit(), having reported the fatal error.
-        let exits = thrown.as_ref().is_some_and(|t| t.kind() == ThrownKind::Exit);
-        coro.bailed.set(ran == Ran::Bailed || (exits && engine::after_fatal()));
+        let fatal = thrown.as_ref().is_some_and(|t| t.kind() == ThrownKind::Fatal);
+        coro.bailed.set(ran == Ran::Bailed || fatal);
         let outcome = match (ran, thrown) {
             _ if coro.bailed() => Outcome::Gone,
             // One that was ended before it ran has no result.
@@ -456,10 +455,5 @@ impl State {
         if let Some(state) = STATE.with(|slot| slot.borrow_mut().take()) {
             std::mem::forget(state);
         }
-    }
-
-    /// The engine's handle for something that drives a task itself.
-    pub(crate) fn drive(&self, task: &Rc<Task<PhpSwitch>>) -> Drive<PhpSwitch> {
-        self.engine.drive(task)
     }
 }

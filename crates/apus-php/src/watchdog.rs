@@ -22,7 +22,7 @@ static LAST: AtomicU64 = AtomicU64::new(0);
 static PARKED: AtomicBool = AtomicBool::new(false);
 /// The slice that was reported, or 0.
 static REPORTED: AtomicU64 = AtomicU64::new(0);
-/// Microseconds that the reported slice had taken when it was reported.
+/// Milliseconds that the reported slice had taken when it was reported.
 static TAKEN: AtomicU64 = AtomicU64::new(0);
 /// Slices that were reported.
 static BLOCKED: AtomicU64 = AtomicU64::new(0);
@@ -101,7 +101,7 @@ fn look(limit: Duration) {
         } else if running == 0 {
             idle += 1;
         } else if since.elapsed() >= limit && REPORTED.swap(running, Ordering::Relaxed) != running {
-            TAKEN.store(since.elapsed().as_micros() as u64, Ordering::Relaxed);
+            TAKEN.store(since.elapsed().as_millis() as u64, Ordering::Relaxed);
             BLOCKED.fetch_add(1, Ordering::Relaxed);
             watch::interrupt();
         }
@@ -121,7 +121,7 @@ fn look(limit: Duration) {
 unsafe extern "C" fn report() {
     let reported = std::panic::catch_unwind(|| {
         let cid = State::existing().map_or(-1, |state| state.engine.current_id());
-        let milliseconds = TAKEN.load(Ordering::Relaxed) / 1000;
+        let milliseconds = TAKEN.load(Ordering::Relaxed);
         log::warning(format_args!(
             "coroutine {cid} has kept its worker busy for {milliseconds} ms without waiting (setting blocked_loop_warn), \
              it stands at {}\n{}",

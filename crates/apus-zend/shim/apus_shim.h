@@ -42,8 +42,6 @@ bool apus_take_bailed(void);
 zend_string *apus_string_new(const char *bytes, size_t len); /* NULL: bailed out */
 zend_array *apus_array_new(uint32_t size);
 apus_status apus_array_add_str(zend_array *array, const char *key, size_t key_len, const char *bytes, size_t len);
-apus_status apus_array_add_long(zend_array *array, const char *key, size_t key_len, zend_long value);
-apus_status apus_array_add_double(zend_array *array, const char *key, size_t key_len, double value);
 apus_status apus_array_add_zval(zend_array *array, const char *key, size_t key_len, zval *value); /* takes the reference */
 apus_status apus_array_set_index(zend_array *array, zend_ulong index, zval *value);               /* takes the reference */
 apus_status apus_array_push(zend_array *array, zval *value);                                     /* takes the reference */
@@ -59,10 +57,8 @@ bool apus_array_next(zend_array *array, uint32_t *pos, zend_string **key, zend_u
 zval *apus_array_find(zend_array *array, const char *key, size_t key_len);
 uint32_t apus_array_count(const zend_array *array);
 void apus_zval_copy(zval *to, zval *from);
-void apus_array_addref(zend_array *array);
 void apus_object_addref(zend_object *object);
 void apus_string_release(zend_string *string);
-zend_string *apus_string_addref(zend_string *string);
 size_t apus_memory_usage(bool real);
 
 /* ---- request.c: $request->server in one go, for it is built for nearly every request ---- */
@@ -108,7 +104,6 @@ apus_status apus_call_exception_handler(void);
 /* The text of an exception and its trace, as PHP would print it; NULL: bailed out. */
 zend_string *apus_exception_text(zend_object *exception);
 zend_object *apus_take_exception(void);
-bool apus_has_exception(void);
 void apus_rethrow(zend_object *exception); /* takes the reference */
 void apus_throw_unwind_exit(void);
 zend_object *apus_graceful_exit_new(void);
@@ -169,7 +164,6 @@ zval *apus_object_slot(zend_object *object, uint32_t slot);
 void apus_object_release(zend_object *object);
 bool apus_object_is(zend_object *object, zend_class_entry *ce);
 void apus_object_update(zend_object *object, const char *name, size_t len, zval *value);
-zval *apus_object_read(zend_object *object, const char *name, size_t len, zval *rv);
 
 /* ---- fiber.c: pooled contexts ---- */
 typedef struct apus_job {

@@ -150,11 +150,6 @@ apus_status apus_call(apus_callable *callable, zval *ret, uint32_t count, zval *
 	return status == APUS_OK && EG(exception) ? APUS_THREW : status;
 }
 
-bool apus_has_exception(void)
-{
-	return EG(exception) != NULL;
-}
-
 zend_object *apus_take_exception(void)
 {
 	zend_object *exception = EG(exception);

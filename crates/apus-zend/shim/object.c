@@ -182,8 +182,3 @@ void apus_object_update(zend_object *object, const char *name, size_t len, zval 
 {
 	zend_update_property(object->ce, object, name, len, value);
 }
-
-zval *apus_object_read(zend_object *object, const char *name, size_t len, zval *rv)
-{
-	return zend_read_property(object->ce, object, name, len, true, rv);
-}

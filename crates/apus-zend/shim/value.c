@@ -76,20 +76,6 @@ apus_status apus_array_add_zval(zend_array *array, const char *key, size_t key_l
 	return failed ? APUS_BAILED : APUS_OK;
 }
 
-apus_status apus_array_add_long(zend_array *array, const char *key, size_t key_len, zend_long value)
-{
-	zval number;
-	ZVAL_LONG(&number, value);
-	return apus_array_add_zval(array, key, key_len, &number);
-}
-
-apus_status apus_array_add_double(zend_array *array, const char *key, size_t key_len, double value)
-{
-	zval number;
-	ZVAL_DOUBLE(&number, value);
-	return apus_array_add_zval(array, key, key_len, &number);
-}
-
 apus_status apus_array_set_index(zend_array *array, zend_ulong index, zval *value)
 {
 	bool failed = false;
@@ -187,11 +173,6 @@ void apus_zval_copy(zval *to, zval *from)
 	ZVAL_COPY_DEREF(to, from);
 }
 
-void apus_array_addref(zend_array *array)
-{
-	GC_TRY_ADDREF(array);
-}
-
 void apus_object_addref(zend_object *object)
 {
 	GC_ADDREF(object);
@@ -200,11 +181,6 @@ void apus_object_addref(zend_object *object)
 void apus_string_release(zend_string *string)
 {
 	zend_string_release(string);
-}
-
-zend_string *apus_string_addref(zend_string *string)
-{
-	return zend_string_copy(string);
 }
 
 size_t apus_memory_usage(bool real)

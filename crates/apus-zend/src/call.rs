@@ -139,12 +139,6 @@ impl Call {
         Ok(self.convert(index, sys::apus_arg_kind_APUS_ARG_LONG, false)?.map_or(default, |v| unsafe { v.l }))
     }
 
-    /// A float; `None` when null or not passed.
-    pub fn opt_float(&self, index: usize) -> Result<Option<f64>, Raise> {
-        // SAFETY: as in `opt_int`.
-        Ok(self.convert(index, sys::apus_arg_kind_APUS_ARG_DOUBLE, true)?.map(|v| unsafe { v.d }))
-    }
-
     /// A float, or `default` when not passed.
     pub fn float(&self, index: usize, default: f64) -> Result<f64, Raise> {
         // SAFETY: as in `opt_int`.
@@ -263,25 +257,6 @@ impl Call {
     /// Returns a string.
     pub fn ret_bytes(&self, bytes: &[u8]) -> Result<(), Raise> {
         self.ret(PhpString::new(bytes)?)
-    }
-
-    /// Returns `$this`.
-    pub fn ret_this(&self) -> Result<(), Raise> {
-        let object = self.this_object()?;
-        // SAFETY: $this is alive; the new reference goes to the result.
-        let value = unsafe {
-            sys::apus_object_addref(object.as_ptr());
-            Value::from_object(object)
-        };
-        self.ret(value)
-    }
-
-    /// The class that a static method was called on is not needed; the class of an object argument is.
-    pub fn object_of(&self, index: usize, class: ClassEntry) -> Option<NonNull<sys::zend_object>> {
-        match self.view(index) {
-            View::Object(object) if class.contains(object) => Some(object),
-            _ => None,
-        }
     }
 }
 

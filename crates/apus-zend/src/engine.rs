@@ -75,11 +75,6 @@ pub fn throw_value_error(message: &str) -> Raise {
     throw(ClassEntry::value_error(), 0, message)
 }
 
-/// Throws PHP's `TypeError`.
-pub fn throw_type_error(message: &str) -> Raise {
-    throw(ClassEntry::type_error(), 0, message)
-}
-
 /// Emits a PHP warning.
 pub fn warning(message: &str) {
     // SAFETY: the message is copied; E_WARNING does not bail out.
@@ -96,6 +91,8 @@ pub enum ThrownKind {
     Exception,
     /// `exit()`: not an exception, never to be seen by `catch`.
     Exit,
+    /// A fatal error, reported already: some versions of PHP unwind after the memory limit as after `exit()`.
+    Fatal,
     /// The quiet unwinding with which Apus ends a coroutine for good.
     Graceful,
 }
@@ -121,7 +118,7 @@ impl Thrown {
         // SAFETY: alive as long as self.
         unsafe {
             if sys::zend_is_unwind_exit(self.0.as_raw().as_ptr()) {
-                ThrownKind::Exit
+                if after_fatal() { ThrownKind::Fatal } else { ThrownKind::Exit }
             } else if sys::zend_is_graceful_exit(self.0.as_raw().as_ptr()) {
                 ThrownKind::Graceful
             } else {
@@ -205,12 +202,6 @@ pub fn exit_status() -> i32 {
 pub fn after_fatal() -> bool {
     // SAFETY: reads a flag.
     unsafe { sys::apus_after_fatal() }
-}
-
-/// Whether an exception is pending.
-pub fn has_exception() -> bool {
-    // SAFETY: reads a pointer.
-    unsafe { sys::apus_has_exception() }
 }
 
 /// Bytes that PHP's allocator has given out (`real`: taken from the system).

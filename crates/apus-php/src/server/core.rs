@@ -188,7 +188,7 @@ impl ServerCore {
 
 /// Reports what ended a callback of the master. `exit()` there means the server.
 pub(super) fn callback_ended(event: Event, thrown: &Thrown) {
-    if thrown.kind() == ThrownKind::Exit && !engine::after_fatal() {
+    if thrown.kind() == ThrownKind::Exit {
         apus_process::log::notice(format_args!("the callback of {} called exit(): the server stops", event.name()));
         super::class::signal_self(libc::SIGTERM);
         return;
@@ -200,7 +200,7 @@ pub(super) fn callback_ended(event: Event, thrown: &Thrown) {
 pub(super) fn describe(thrown: &Thrown) -> String {
     match thrown.kind() {
         ThrownKind::Exception => thrown.text(),
-        ThrownKind::Exit if engine::after_fatal() => "a fatal error".to_owned(),
+        ThrownKind::Fatal => "a fatal error".to_owned(),
         ThrownKind::Exit | ThrownKind::Graceful => "exit()".to_owned(),
     }
 }

@@ -3,6 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 use apus_net::{Config, Control, serve};
@@ -12,8 +13,9 @@ use apus_zend::object::Object;
 use apus_zend::{Raise, Value, engine};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
+use tokio::sync::Semaphore;
 
-use super::app::{PhpApp, Slots};
+use super::app::PhpApp;
 use super::class::slot;
 use super::core::ServerCore;
 use super::events::Event;
@@ -108,7 +110,7 @@ impl Running {
         let fds: Vec<OwnedFd> = LISTENERS.with(|slot| std::mem::take(&mut *slot.borrow_mut()));
         let ports = self.core.ports.borrow().clone();
         let settings = self.core.settings.borrow().clone();
-        let slots = Slots::new(settings.max_concurrency);
+        let slots = (settings.max_concurrency > 0).then(|| Arc::new(Semaphore::new(settings.max_concurrency as usize)));
         let mut serving = Vec::with_capacity(ports.len());
         for (port, fd) in ports.iter().zip(fds) {
             let of_port = port.settings(&settings)?;
@@ -240,7 +242,7 @@ impl Running {
                 return false;
             }
         };
-        let mut drive = self.state.drive(&task);
+        let mut drive = self.state.engine.drive(&task);
         if tokio::time::timeout(SLOW_START, &mut drive).await.is_err() {
             log::notice(format_args!(
                 "worker {}: the {} callback has not returned for {} s; requests wait for it",
