@@ -94,6 +94,77 @@ pub(crate) static DEADLOCK: Class = plain(
     entry!(),
 );
 
+/// A limit of time passed.
+pub(crate) static TIMEOUT: Class = plain(
+    "Apus\\Coroutine\\TimeoutException",
+    "Apus\\Coroutine\\Exception",
+    "What a coroutine waited for did not come within the time that was given.\n@since 0.1.0",
+    &[],
+    entry!(),
+);
+
+/// Two coroutines at one connection.
+pub(crate) static CONFLICT: Class = plain(
+    "Apus\\Coroutine\\ConflictException",
+    "Apus\\Coroutine\\Exception",
+    "Two coroutines used one connection at the same time; the message names both and what each does. Nothing was sent or\n\
+     read for the second one. Give each coroutine a connection of its own, best from a pool.\n@since 0.1.0",
+    &[],
+    entry!(),
+);
+
+/// Failures of sockets and clients.
+pub(crate) static CLIENT: Class = plain(
+    "Apus\\Client\\Exception",
+    "Apus\\Exception",
+    "A socket or client was used wrongly, or could not be made; failures of the network are return values and errCode.\n@since 0.1.0",
+    &[
+        Constant {
+            name: "OPTION",
+            value: Const::Int(301),
+            doc: "A setting is unknown, unsupported, or out of its limits.",
+        },
+        Constant {
+            name: "ARGUMENT",
+            value: Const::Int(302),
+            doc: "An address, header or method holds bytes that its grammar forbids.",
+        },
+        Constant { name: "STATE", value: Const::Int(303), doc: "The client is not in the state that the call needs." },
+    ],
+    entry!(),
+);
+
+/// Failures of pools.
+pub(crate) static POOL: Class = plain(
+    "Apus\\ConnectionPool\\Exception",
+    "Apus\\Exception",
+    "A pool could not give a connection; the code tells why.\n@since 0.1.0",
+    &[
+        Constant {
+            name: "EXHAUSTED",
+            value: Const::Int(401),
+            doc: "Every connection stayed in use for the whole time-out.",
+        },
+        Constant { name: "CLOSED", value: Const::Int(402), doc: "The pool was closed." },
+        Constant {
+            name: "CONNECT",
+            value: Const::Int(403),
+            doc: "A connection could not be made; the previous exception tells why.",
+        },
+        Constant {
+            name: "FOREIGN",
+            value: Const::Int(404),
+            doc: "The object given back did not come from this pool, or was given back already.",
+        },
+        Constant {
+            name: "OPTION",
+            value: Const::Int(405),
+            doc: "A setting of the pool is unknown or out of its limits.",
+        },
+    ],
+    entry!(),
+);
+
 /// Failures of servers.
 pub(crate) static SERVER: Class = plain(
     "Apus\\Server\\Exception",
@@ -148,7 +219,8 @@ pub(crate) static HTTP: Class = plain(
 );
 
 /// All, parents first.
-pub(crate) static ALL: &[&Class] = &[&EXCEPTION, &COROUTINE, &CANCELED, &DEADLOCK, &SERVER, &HTTP];
+pub(crate) static ALL: &[&Class] =
+    &[&EXCEPTION, &COROUTINE, &CANCELED, &DEADLOCK, &TIMEOUT, &CONFLICT, &CLIENT, &POOL, &SERVER, &HTTP];
 
 /// Throws `class` with the code that its constant `code` has.
 pub(crate) fn throw(class: &'static Class, code: &str, message: &str) -> Raise {

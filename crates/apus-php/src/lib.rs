@@ -1,15 +1,21 @@
 //! `apus.so`: the PHP extension. The one room that sees Zend, the engine and the network together.
 
+mod client;
 mod clock;
 mod convert;
 mod coroutine;
 mod exception;
 mod functions;
+mod hook;
 mod http;
 mod module;
+mod pool;
 mod runtime;
 mod server;
+mod socket;
 mod stubs;
+mod sync;
+mod system;
 mod timer;
 mod wait;
 mod watchdog;

@@ -1,18 +1,51 @@
 //! What happens when PHP loads, starts and ends the module.
 
-use apus_zend::class::{self, Class};
+use apus_zend::class::{self, Class, Constant, Method};
 use apus_zend::module::{Hooks, entry, info_row, prepare_requests};
 use apus_zend::sys;
 
 use crate::runtime::State;
-use crate::{coroutine, exception, functions, http, server, timer, watchdog};
+use crate::{client, coroutine, exception, functions, hook, http, pool, server, socket, sync, system, timer, watchdog};
 
 /// Every class, parents first.
 pub(crate) fn classes() -> impl Iterator<Item = &'static Class> {
     let timer = std::iter::once(&timer::TIMER);
-    let rooms = [exception::ALL, coroutine::ALL, http::ALL, server::ALL];
+    let rooms = [
+        exception::ALL,
+        coroutine::ALL,
+        sync::ALL,
+        hook::ALL,
+        system::ALL,
+        socket::ALL,
+        client::ALL,
+        pool::ALL,
+        http::ALL,
+        server::ALL,
+    ];
     rooms.into_iter().flatten().copied().chain(timer)
 }
+
+/// Every function, by room.
+pub(crate) static FUNCTIONS: &[&[Method]] = &[
+    functions::ALL,
+    sync::FUNCTIONS,
+    hook::FUNCTIONS,
+    system::FUNCTIONS,
+    socket::FUNCTIONS,
+    client::FUNCTIONS,
+    pool::FUNCTIONS,
+];
+
+/// Every constant, by room.
+pub(crate) static CONSTANTS: &[&[Constant]] = &[
+    sync::CONSTANTS,
+    hook::CONSTANTS,
+    system::CONSTANTS,
+    socket::CONSTANTS,
+    client::CONSTANTS,
+    pool::CONSTANTS,
+    server::CONSTANTS,
+];
 
 /// Where PHP finds the module.
 #[unsafe(no_mangle)]
@@ -37,8 +70,12 @@ unsafe extern "C" fn startup(module: i32) -> bool {
         for class in classes() {
             class.register();
         }
-        class::register_functions(functions::ALL, module);
-        class::register_constants(server::CONSTANTS, module);
+        for functions in FUNCTIONS {
+            class::register_functions(functions, module);
+        }
+        for constants in CONSTANTS {
+            class::register_constants(constants, module);
+        }
     })
 }
 

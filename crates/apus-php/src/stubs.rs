@@ -2,7 +2,7 @@
 
 use apus_zend::class::{class_stub, constant_stubs, function_stubs};
 
-use crate::{functions, module, server};
+use crate::module;
 
 /// The whole stub file.
 pub(crate) fn text() -> String {
@@ -12,7 +12,11 @@ pub(crate) fn text() -> String {
     for class in module::classes() {
         out.push_str(&class_stub(class));
     }
-    out.push_str(&function_stubs(functions::ALL));
-    out.push_str(&constant_stubs(server::CONSTANTS));
+    for functions in module::FUNCTIONS {
+        out.push_str(&function_stubs(functions));
+    }
+    for constants in module::CONSTANTS {
+        out.push_str(&constant_stubs(constants));
+    }
     out
 }
