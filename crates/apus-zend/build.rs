@@ -9,8 +9,22 @@ const OLDEST: u32 = 80200;
 /// One past the newest `PHP_VERSION_ID` whose headers the shim is written for.
 const BEYOND: u32 = 80600;
 
-const SHIM: &[&str] =
-    &["fiber", "value", "class", "object", "call", "ambient", "trace", "module", "request", "valgrind", "watch"];
+const SHIM: &[&str] = &[
+    "fiber",
+    "value",
+    "class",
+    "object",
+    "call",
+    "ambient",
+    "trace",
+    "module",
+    "request",
+    "valgrind",
+    "watch",
+    "hook",
+    "descriptor",
+    "stream",
+];
 
 fn main() {
     println!("cargo:rerun-if-env-changed=APUS_PHP_CONFIG");

@@ -6,9 +6,11 @@ use std::future::Future;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::pin::pin;
 use std::rc::Rc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Poll, Waker};
 
 use crate::Switch;
+use crate::ready::Ready;
 use crate::task::{Cancel, Drive, State, Task, TaskId, Wait};
 
 /// Ids are counted, so they are their own hash.
@@ -69,14 +71,25 @@ pub struct EngineStats {
     pub switches: u64,
 }
 
+/// How many parked tasks are entered at once, from the code that unparks them, before the event loop has its turn: what
+/// two tasks that wake each other for ever may keep from timers and sockets, and how deep such entries may be nested.
+const AT_ONCE: u32 = 128;
+
+/// The last engine's number.
+static ENGINES: AtomicU64 = AtomicU64::new(0);
+
 /// All tasks of one thread.
 pub struct Engine<S: Switch> {
+    number: u64,
     switch: S,
+    pub(crate) ready: Ready,
     tasks: RefCell<Tasks<S>>,
     current: RefCell<Option<Rc<Task<S>>>>,
     next_id: Cell<TaskId>,
     peak: Cell<usize>,
     switches: Cell<u64>,
+    /// How many more tasks may be entered at once ([`AT_ONCE`]).
+    at_once: Cell<u32>,
     /// Tasks that wait for other tasks.
     inside: Cell<usize>,
     /// What keeps the engine from being empty or stuck though no task shows it (timers, listeners).
@@ -91,12 +104,15 @@ impl<S: Switch> Engine<S> {
     /// An engine without tasks.
     pub fn new(switch: S) -> Rc<Self> {
         Rc::new(Self {
+            number: ENGINES.fetch_add(1, Ordering::Relaxed),
             switch,
+            ready: Ready::default(),
             tasks: RefCell::new(Tasks::default()),
             current: RefCell::new(None),
             next_id: Cell::new(1),
             peak: Cell::new(0),
             switches: Cell::new(0),
+            at_once: Cell::new(AT_ONCE),
             inside: Cell::new(0),
             holds: Cell::new(0),
             idle_waker: RefCell::new(None),
@@ -111,11 +127,12 @@ impl<S: Switch> Engine<S> {
         &self.switch
     }
 
-    /// Makes a task that has not run. Whoever gets it MUST drive it ([`Engine::drive`]) or start it ([`Engine::start`]).
+    /// Makes a task that has not run. Whoever gets it MUST have it driven: by the engine ([`Engine::launch`],
+    /// [`Engine::adopt`]) or by a future of the caller's ([`Engine::drive`], [`Engine::start`]).
     pub fn create(&self, data: S::Data) -> Rc<Task<S>> {
         let id = self.next_id.get();
         self.next_id.set(id + 1);
-        let task = Task::new(id, self.current_id(), data);
+        let task = Task::new(self.number, id, self.current_id(), data);
         let mut tasks = self.tasks.borrow_mut();
         tasks.insert(id, Rc::clone(&task));
         self.peak.set(self.peak.get().max(tasks.len()));
@@ -146,6 +163,9 @@ impl<S: Switch> Engine<S> {
         task.switches.set(task.switches.get() + 1);
         self.switches.set(self.switches.get() + 1);
         let before = self.current.replace(Some(Rc::clone(task)));
+        if before.is_none() {
+            self.at_once.set(AT_ONCE);
+        }
         let waiting = self.switch.enter(task);
         drop(self.current.replace(before));
         if !waiting {
@@ -158,6 +178,10 @@ impl<S: Switch> Engine<S> {
         self.tasks.borrow_mut().remove(&task.id());
         for (_, joiner) in task.joiners.take() {
             joiner.wake();
+        }
+        task.abandon_held();
+        if let Some(ticket) = task.take_ticket() {
+            self.ready.give_back(ticket);
         }
         self.switch.ended(task);
         if self.tasks.borrow().is_empty() {
@@ -174,10 +198,46 @@ impl<S: Switch> Engine<S> {
             task.set_slot(future.as_mut());
             self.leave(&task, wait);
         }
+        self.outcome(&task, out)
+    }
+
+    /// Suspends the running task until [`Engine::unpark`] or [`Engine::unpark_now`].
+    pub fn park(&self, wait: Wait) -> Result<(), WaitError> {
+        let task = self.suspendable()?;
+        task.unparked.set(false);
+        self.leave(&task, wait);
+        let unparked = task.unparked.take();
+        self.outcome(&task, unparked.then_some(()))
+    }
+
+    /// The same, at most until `limit` is ready: then `false`.
+    pub fn park_until(&self, wait: Wait, limit: impl Future<Output = ()>) -> Result<bool, WaitError> {
+        let task = self.suspendable()?;
+        task.unparked.set(false);
+        let mut over = false;
+        {
+            let mut limit = pin!(async {
+                limit.await;
+                over = true;
+            });
+            task.set_slot(limit.as_mut());
+            self.leave(&task, wait);
+        }
+        let unparked = task.unparked.take();
+        self.outcome(&task, (unparked || over).then_some(unparked))
+    }
+
+    /// What came before a cancellation is not lost.
+    fn outcome<T>(&self, task: &Task<S>, out: Option<T>) -> Result<T, WaitError> {
         match (task.cancel.take(), out) {
-            // What came before the cancellation is not lost.
-            (_, Some(out)) => Ok(out),
-            (cancel, None) => Err(self.cancelled(&task, cancel)),
+            (None, Some(out)) => Ok(out),
+            (Some(cancel), Some(out)) => {
+                if cancel.lasts() {
+                    task.cancel.set(Some(cancel));
+                }
+                Ok(out)
+            }
+            (cancel, None) => Err(self.cancelled(task, cancel)),
         }
     }
 
@@ -224,10 +284,39 @@ impl<S: Switch> Engine<S> {
         if task.state.get() != State::Waiting || task.wait.get() != Wait::Inside(YIELD) || !self.switch.can_switch() {
             return false;
         }
-        self.run(&task);
-        // Its driver has to poll what it waits for now, or learn that it has ended.
-        task.wake();
+        self.run_inside(&task);
         true
+    }
+
+    /// Enters a task from the code of another one, or from outside the loop.
+    fn run_inside(&self, task: &Rc<Task<S>>) {
+        self.run(task);
+        // Its driver has to learn that it has ended, or poll what it waits for now, or break that off.
+        if task.state.get() == State::Ended || task.awaits_future() || task.cancel.get().is_some() {
+            task.wake();
+        }
+    }
+
+    /// Has the loop enter a task that parked. To be called once a park.
+    pub fn unpark(&self, task: &Rc<Task<S>>) {
+        if task.engine == self.number && task.state.get() == State::Waiting {
+            task.unparked.set(true);
+            task.wake();
+        }
+    }
+
+    /// Enters a task that parked at once, and returns when it waits again or ends; like [`Engine::unpark`] when the running
+    /// code cannot be suspended, or when the loop was kept waiting long enough. To be called once a park.
+    pub fn unpark_now(&self, task: &Rc<Task<S>>) {
+        let left = self.at_once.get();
+        if left == 0 || !self.switch.can_switch() {
+            return self.unpark(task);
+        }
+        if task.engine == self.number && task.state.get() == State::Waiting {
+            self.at_once.set(left - 1);
+            task.unparked.set(true);
+            self.run_inside(task);
+        }
     }
 
     /// Breaks off what a task waits for. `false`: there is no such task, or it does not wait.
@@ -239,6 +328,13 @@ impl<S: Switch> Engine<S> {
         task.cancel.set(Some(cancel));
         task.wake();
         true
+    }
+
+    /// Takes back a cancellation that the task has not met yet.
+    pub fn take_back(&self, task: &Task<S>, cancel: Cancel) {
+        if task.cancel.get() == Some(cancel) {
+            task.cancel.set(None);
+        }
     }
 
     /// Enters every waiting task with a cancellation, oldest first, and ends those that have not run, until none is left or `rounds` are over.

@@ -10,11 +10,12 @@
 
 mod engine;
 mod join;
+mod ready;
 mod task;
 
 pub use engine::{Engine, EngineStats, Idle, WaitError};
 pub use join::AllEnded;
-pub use task::{Cancel, Drive, State, Task, TaskId, Wait};
+pub use task::{Cancel, Drive, Held, State, Task, TaskId, Wait};
 
 /// How stacks are switched, and what a coroutine carries.
 ///

@@ -15,6 +15,7 @@ use std::ptr::NonNull;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
+use crate::ready::Ticket;
 use crate::{Engine, Switch};
 
 /// A coroutine's id: counted from 1, never used twice in a process.
@@ -60,6 +61,33 @@ pub enum Cancel {
     Throw,
     /// The coroutine is to be unwound quietly, for good: its process ends.
     Unwind,
+    /// The waiting function throws: the scope with this number is over. Kept for the next wait when this one ends well.
+    Scope(u64),
+    /// The waiting function throws that the time is over that the deadline with this number gave. Kept as `Scope` is.
+    Deadline(u64),
+}
+
+impl Cancel {
+    /// Whether it is about a stretch of code, not about one wait.
+    pub(crate) fn lasts(self) -> bool {
+        matches!(self, Self::Scope(_) | Self::Deadline(_))
+    }
+}
+
+/// Something that a task can hold, and that is told when the task ends without having given it back.
+pub trait Held {
+    /// The task with this id has ended.
+    fn abandoned(self: Rc<Self>, by: TaskId);
+}
+
+/// How whoever drives a task learns that it is to be looked at.
+enum Waking {
+    /// Nobody drives it.
+    None,
+    /// A [`Drive`] that is polled elsewhere.
+    Drive(Waker),
+    /// The engine itself.
+    Engine(Ticket),
 }
 
 type Slot = NonNull<dyn Future<Output = ()>>;
@@ -71,30 +99,38 @@ pub struct Task<S: Switch> {
     pub(crate) state: Cell<State>,
     pub(crate) wait: Cell<Wait>,
     slot: Cell<Option<Slot>>,
+    /// Somebody ended its park ([`crate::Engine::unpark`]).
+    pub(crate) unparked: Cell<bool>,
     pub(crate) cancel: Cell<Option<Cancel>>,
     pub(crate) cancelled: Cell<bool>,
-    pub(crate) waker: RefCell<Option<Waker>>,
+    waking: RefCell<Waking>,
     /// Who waits for its end, each under a key of its own.
     pub(crate) joiners: RefCell<Vec<(u64, Waker)>>,
     pub(crate) next_joiner: Cell<u64>,
     pub(crate) switches: Cell<u64>,
+    held: RefCell<Vec<Rc<dyn Held>>>,
+    /// The engine that made it: tasks of another one (before a fork) are not to be entered.
+    pub(crate) engine: u64,
     data: S::Data,
 }
 
 impl<S: Switch> Task<S> {
-    pub(crate) fn new(id: TaskId, parent: TaskId, data: S::Data) -> Rc<Self> {
+    pub(crate) fn new(engine: u64, id: TaskId, parent: TaskId, data: S::Data) -> Rc<Self> {
         Rc::new(Self {
             id,
             parent,
             state: Cell::new(State::New),
             wait: Cell::new(Wait::Inside("start")),
             slot: Cell::new(None),
+            unparked: Cell::new(false),
             cancel: Cell::new(None),
             cancelled: Cell::new(false),
-            waker: RefCell::new(None),
+            waking: RefCell::new(Waking::None),
             joiners: RefCell::new(Vec::new()),
             next_joiner: Cell::new(0),
             switches: Cell::new(0),
+            held: RefCell::new(Vec::new()),
+            engine,
             data,
         })
     }
@@ -129,6 +165,26 @@ impl<S: Switch> Task<S> {
         self.switches.get()
     }
 
+    /// Has `thing` told when the task ends without [`Task::give_back`].
+    pub fn hold(&self, thing: Rc<dyn Held>) {
+        self.held.borrow_mut().push(thing);
+    }
+
+    /// Takes back one [`Task::hold`]; the last, usually, is the first given back.
+    pub fn give_back<T: Held>(&self, thing: &Rc<T>) {
+        let at = self.held.borrow().iter().rposition(|held| std::ptr::addr_eq(Rc::as_ptr(held), Rc::as_ptr(thing)));
+        if let Some(at) = at {
+            let held = self.held.borrow_mut().swap_remove(at);
+            drop(held);
+        }
+    }
+
+    pub(crate) fn abandon_held(&self) {
+        for held in self.held.take() {
+            held.abandoned(self.id);
+        }
+    }
+
     /// What it carries.
     pub fn data(&self) -> &S::Data {
         &self.data
@@ -146,8 +202,13 @@ impl<S: Switch> Task<S> {
         self.slot.take()
     }
 
+    /// Whether it waits for a future, and not for [`Engine::resume`] alone.
+    pub(crate) fn awaits_future(&self) -> bool {
+        self.slot.get().is_some()
+    }
+
     /// Polls what the task waits for. `true`: the task can go on.
-    fn poll_slot(&self, cx: &mut Context<'_>) -> bool {
+    pub(crate) fn poll_slot(&self, cx: &mut Context<'_>) -> bool {
         let Some(mut slot) = self.slot.get() else { return false };
         // SAFETY: the task waits, so the pointee is alive, pinned and not borrowed (module rules 1 to 3).
         let ready = unsafe { Pin::new_unchecked(slot.as_mut()) }.poll(cx).is_ready();
@@ -158,16 +219,40 @@ impl<S: Switch> Task<S> {
     }
 
     fn remember(&self, waker: &Waker) {
-        let mut kept = self.waker.borrow_mut();
+        let mut kept = self.waking.borrow_mut();
         match &mut *kept {
-            Some(kept) => kept.clone_from(waker),
-            None => *kept = Some(waker.clone()),
+            Waking::Drive(kept) => kept.clone_from(waker),
+            other => *other = Waking::Drive(waker.clone()),
+        }
+    }
+
+    pub(crate) fn set_ticket(&self, ticket: Ticket) {
+        *self.waking.borrow_mut() = Waking::Engine(ticket);
+    }
+
+    pub(crate) fn with_ticket<R>(&self, with: impl FnOnce(&Ticket) -> R) -> Option<R> {
+        match &*self.waking.borrow() {
+            Waking::Engine(ticket) => Some(with(ticket)),
+            Waking::None | Waking::Drive(_) => None,
+        }
+    }
+
+    pub(crate) fn take_ticket(&self) -> Option<Ticket> {
+        match self.waking.replace(Waking::None) {
+            Waking::Engine(ticket) => Some(ticket),
+            Waking::None => None,
+            drive @ Waking::Drive(_) => {
+                self.waking.replace(drive);
+                None
+            }
         }
     }
 
     pub(crate) fn wake(&self) {
-        if let Some(waker) = &*self.waker.borrow() {
-            waker.wake_by_ref();
+        match &*self.waking.borrow() {
+            Waking::None => {}
+            Waking::Drive(waker) => waker.wake_by_ref(),
+            Waking::Engine(ticket) => ticket.ring(),
         }
     }
 }
@@ -205,7 +290,7 @@ impl<S: Switch> Future for Drive<S> {
                 State::New => self.engine.run(task),
                 State::Running => return Poll::Pending,
                 State::Waiting => {
-                    if task.cancel.get().is_none() && !task.poll_slot(cx) {
+                    if task.cancel.get().is_none() && !task.unparked.get() && !task.poll_slot(cx) {
                         task.remember(cx.waker());
                         return Poll::Pending;
                     }

@@ -55,7 +55,11 @@ impl std::fmt::Display for OptionError {
 
 impl OptionError {
     pub(crate) fn unknown(name: &str) -> Self {
-        Self::Unknown { name: name.chars().take(80).collect(), nearest: nearest(name) }
+        Self::unknown_among(name, rows())
+    }
+
+    pub(crate) fn unknown_among(name: &str, rows: impl Iterator<Item = &'static Row>) -> Self {
+        Self::Unknown { name: name.chars().take(80).collect(), nearest: nearest(name, rows) }
     }
 
     pub(crate) fn invalid(row: &Row, value: &Value) -> Self {
@@ -96,13 +100,13 @@ pub(crate) fn bytes(n: i64) -> String {
 }
 
 /// The known name nearest to `name`, when no more than a third of it differs.
-fn nearest(name: &str) -> Option<&'static str> {
+fn nearest(name: &str, rows: impl Iterator<Item = &'static Row>) -> Option<&'static str> {
     // A hostile name must not cost a quadratic walk.
     if name.len() > 64 {
         return None;
     }
     let wanted = name.to_ascii_lowercase().replace('-', "_");
-    let names = rows().flat_map(|row| std::iter::once(&row.name).chain(row.aliases));
+    let names = rows.flat_map(|row| std::iter::once(&row.name).chain(row.aliases));
     let (best, distance) = names.map(|known| (*known, distance(&wanted, known))).min_by_key(|(_, d)| *d)?;
     (distance <= (wanted.len() / 3).max(1)).then_some(best)
 }
@@ -134,13 +138,17 @@ mod tests {
         assert_eq!(distance("", "abc"), 3);
     }
 
+    fn near(name: &str) -> Option<&'static str> {
+        nearest(name, rows())
+    }
+
     #[test]
     fn a_near_name_is_suggested_and_a_far_one_is_not() {
-        assert_eq!(nearest("worker_nums"), Some("worker_num"));
-        assert_eq!(nearest("Worker-Num"), Some("worker_num"));
-        assert_eq!(nearest("max_con"), Some("max_conn"));
-        assert_eq!(nearest("favourite_colour"), None);
-        assert_eq!(nearest(&"w".repeat(10_000)), None);
+        assert_eq!(near("worker_nums"), Some("worker_num"));
+        assert_eq!(near("Worker-Num"), Some("worker_num"));
+        assert_eq!(near("max_con"), Some("max_conn"));
+        assert_eq!(near("favourite_colour"), None);
+        assert_eq!(near(&"w".repeat(10_000)), None);
     }
 
     #[test]

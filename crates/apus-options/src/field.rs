@@ -43,6 +43,19 @@ impl Field for bool {
     }
 }
 
+impl Field for f64 {
+    fn load(value: &Value) -> Option<Self> {
+        match value {
+            Value::Float(n) => Some(*n),
+            _ => None,
+        }
+    }
+
+    fn show(&self) -> Value {
+        Value::Float(*self)
+    }
+}
+
 impl Field for Duration {
     fn load(value: &Value) -> Option<Self> {
         match value {

@@ -4,10 +4,13 @@
 //! typed [`Settings`], the parser of values with its error texts, and the reference page ([`markdown`]).
 #![forbid(unsafe_code)]
 
+pub mod client;
+pub mod client_http;
 mod coerce;
 mod declare;
 mod error;
 mod field;
+pub mod hooks;
 mod markdown;
 mod row;
 pub mod table;

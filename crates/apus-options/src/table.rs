@@ -7,6 +7,7 @@ use crate::coerce::coerce;
 use crate::declare::settings;
 use crate::error::OptionError;
 use crate::field::Field;
+use crate::hooks;
 use crate::row::{Kind, Row, Scope, Support, find};
 use crate::value::Value;
 
@@ -147,6 +148,12 @@ settings! {
     Coroutine stack_size ["c_stack_size"]: usize = 256 << 10 => size(64 * KIB, 64 * MIB);
     /// Whether events run in a coroutine of their own. When off, a handler that waits blocks its worker.
     Coroutine enable_coroutine: bool = true => Kind::Bool;
+    /// Kinds of blocking calls that let other coroutines run instead: `Apus\HOOK_*` bits, 0 for none.
+    Coroutine hook_flags: i64 = hooks::DEFAULT, shown "all but HOOK_FILE" => count(0, i64::MAX, "");
+    /// How long a coroutine client may take to connect.
+    Coroutine socket_connect_timeout ["connect_timeout"]: Duration = Duration::from_secs(2) => seconds(0.001, DAY);
+    /// How long a coroutine client or socket waits for data to come or to leave; 0 for no limit.
+    Coroutine socket_timeout: Duration = Duration::ZERO => seconds(0.0, DAY);
 }
 
 impl Settings {

@@ -25,7 +25,6 @@ const STATIC: &str = "Static files come in a later version; answer with Response
 const COMPRESSION: &str =
     "Response compression comes in a later version; let a proxy compress, or compress in the handler.";
 const HEARTBEAT: &str = "Use keepalive_timeout, header_timeout and send_timeout.";
-const NO_CLIENTS: &str = "Coroutine clients come in a later version.";
 const EVENTS: &str = "There is no separate event thread: each worker has its own event loop.";
 
 /// The rows, by subject.
@@ -41,14 +40,6 @@ pub(crate) static ROWS: &[Row] = &[
     ),
     inert("enable_unsafe_event", Scope::Server, "Connection events are delivered whatever the dispatch."),
     inert("enable_delay_receive", Scope::Server, "Data is read when it is needed."),
-    missing(
-        "hook_flags",
-        Scope::Coroutine,
-        "Hooks come in a later version: until then a blocking function (PDO, curl, sleep) blocks its worker.",
-    ),
-    missing("socket_connect_timeout", Scope::Coroutine, NO_CLIENTS),
-    missing("connect_timeout", Scope::Coroutine, NO_CLIENTS),
-    missing("socket_timeout", Scope::Coroutine, NO_CLIENTS),
     inert("enable_preemptive_scheduler", Scope::Coroutine, "Coroutines give way where they wait."),
     inert("enable_deadlock_check", Scope::Coroutine, "Coroutines that nothing can wake are always reported."),
     inert("aio_core_worker_num", Scope::Coroutine, "The thread pool grows and shrinks by itself."),

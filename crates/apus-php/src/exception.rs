@@ -72,6 +72,12 @@ pub(crate) static COROUTINE: Class = plain(
             value: Const::Int(5),
             doc: "run() or Scheduler::start() was called inside a coroutine.",
         },
+        Constant {
+            name: "NOT_HELD",
+            value: Const::Int(6),
+            doc: "A lock or permit was given back by a coroutine that does not hold it.",
+        },
+        Constant { name: "STATE", value: Const::Int(7), doc: "The object is not in the state that the call needs." },
     ],
     entry!(),
 );

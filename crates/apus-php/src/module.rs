@@ -67,6 +67,7 @@ unsafe extern "C" fn startup(module: i32) -> bool {
     contained("the registration of classes", || {
         prepare_requests();
         watchdog::prepare();
+        apus_zend::hook::prepare();
         for class in classes() {
             class.register();
         }

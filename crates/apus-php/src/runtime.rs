@@ -16,6 +16,7 @@ use tokio::runtime::{Builder, LocalOptions, LocalRuntime};
 
 use crate::clock::Coarse;
 use crate::exception::{self, CANCELED, COROUTINE, DEADLOCK};
+use crate::hook::{self, Reactor, Running};
 use crate::timer::Timers;
 use crate::watchdog::Slice;
 
@@ -92,6 +93,7 @@ impl Switch for PhpSwitch {
 
     fn enter(&self, task: &Task<Self>) -> bool {
         let _slice = Slice::begin();
+        let _running = Running::begin();
         // SAFETY: the engine enters a task that has its job and does not run; it holds no borrow meanwhile.
         unsafe { task.data().fiber.enter() }
     }
@@ -144,6 +146,8 @@ pub(crate) struct State {
     pub(crate) engine: Rc<Engine<PhpSwitch>>,
     runtime: LocalRuntime,
     pub(crate) timers: Timers,
+    /// Descriptors of libraries that coroutines wait for.
+    pub(crate) reactor: Rc<Reactor>,
     /// What `Coroutine::set()` and `Server::set()` have settled.
     pub(crate) settings: RefCell<Settings>,
     pub(crate) mode: Cell<Mode>,
@@ -166,6 +170,11 @@ impl State {
         STATE.with(|state| state.borrow().clone())
     }
 
+    /// The same at times when the thread may be about to end.
+    pub(crate) fn try_existing() -> Option<Rc<Self>> {
+        STATE.try_with(|state| state.try_borrow().ok().and_then(|state| state.clone())).ok().flatten()
+    }
+
     /// This thread's state.
     pub(crate) fn get() -> Result<Rc<Self>, Raise> {
         if let Some(state) = Self::existing() {
@@ -176,7 +185,12 @@ impl State {
         Ok(state)
     }
 
+    // Never a part of `get`: its large frame would cost every coroutine a page of its stack.
+    #[cold]
+    #[inline(never)]
     fn new() -> Result<Self, Raise> {
+        let failed =
+            |error: &std::io::Error| engine::throw_error(&format!("the event loop could not be made: {error}"));
         let settings = Settings::default();
         let runtime = Builder::new_current_thread()
             .enable_all()
@@ -186,12 +200,16 @@ impl State {
                 }
             })
             .build_local(LocalOptions::default())
-            .map_err(|error| engine::throw_error(&format!("the event loop could not be made: {error}")))?;
+            .map_err(|error| failed(&error))?;
+        hook::install();
         let switch = PhpSwitch { pool: Pool::new(settings.stack_size, KEEP_IDLE) };
+        let engine = Engine::new(switch);
+        drop(runtime.spawn_local(engine.driver()));
         Ok(Self {
-            engine: Engine::new(switch),
+            engine,
             runtime,
             timers: Timers::default(),
+            reactor: Reactor::new().map_err(|error| failed(&error))?,
             settings: RefCell::new(settings),
             mode: Cell::new(Mode::Script),
             looping: Cell::new(false),
@@ -205,6 +223,7 @@ impl State {
     /// Takes over settings.
     pub(crate) fn configure(&self, settings: Settings) {
         self.engine.switch().pool.set_stack_size(settings.stack_size);
+        hook::configure(settings.hook_flags);
         *self.settings.borrow_mut() = settings;
     }
 
@@ -277,9 +296,10 @@ impl State {
     ) -> Result<TaskId, Raise> {
         self.register_finish();
         let task = self.create(callable, args, outcome)?;
-        let drive = if engine::can_switch() { self.engine.start(&task) } else { Some(self.engine.drive(&task)) };
-        if let Some(drive) = drive {
-            self.spawn(drive);
+        if engine::can_switch() {
+            self.engine.launch(&task);
+        } else {
+            self.engine.adopt(&task);
         }
         self.check_stop()?;
         Ok(task.id())

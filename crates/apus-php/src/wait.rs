@@ -5,7 +5,7 @@ use std::future::Future;
 use apus_coro::{Cancel, Wait, WaitError};
 use apus_zend::{Raise, engine};
 
-use crate::exception::{self, CANCELED, COROUTINE};
+use crate::exception::{self, CANCELED, COROUTINE, TIMEOUT};
 use crate::runtime::State;
 
 /// Suspends the running coroutine until `future` is ready. `None`: the wait was cancelled, and the function is to return
@@ -33,11 +33,18 @@ pub(crate) fn expect_suspendable(state: &State, what: &'static str) -> Result<()
     if engine::can_switch() { Ok(()) } else { failed(what, WaitError::Blocked) }
 }
 
-fn failed(what: &str, error: WaitError) -> Result<(), Raise> {
+/// Throws what a wait that failed is to throw. `Ok`: it was cancelled quietly, and the function returns its failure value.
+pub(crate) fn failed(what: &str, error: WaitError) -> Result<(), Raise> {
     match error {
         WaitError::Cancelled(Cancel::Return) => Ok(()),
         WaitError::Cancelled(Cancel::Throw) => {
             Err(engine::throw(CANCELED.get(), 0, &format!("the coroutine was cancelled while it waited in {what}")))
+        }
+        WaitError::Cancelled(Cancel::Scope(_)) => {
+            Err(engine::throw(CANCELED.get(), 0, &format!("the scope ended while the coroutine waited in {what}")))
+        }
+        WaitError::Cancelled(Cancel::Deadline(_)) => {
+            Err(engine::throw(TIMEOUT.get(), 0, &format!("the time was over while the coroutine waited in {what}")))
         }
         WaitError::Cancelled(Cancel::Unwind) => Err(engine::throw_graceful_exit()),
         WaitError::Outside => Err(exception::throw(

@@ -80,6 +80,8 @@ typedef union { zend_long l; double d; bool b; zend_string *s; zend_array *a; ze
 
 uint32_t apus_num_args(const zend_execute_data *ex);
 zval *apus_arg(zend_execute_data *ex, uint32_t index);
+/* Assigns to a by-reference argument, taking the value's reference; a typed property behind it may throw. */
+apus_status apus_arg_assign(zend_execute_data *ex, uint32_t index, zval *value);
 zend_object *apus_this(zend_execute_data *ex);
 bool apus_check_arg_count(zend_execute_data *ex, uint32_t min, uint32_t max);
 /* Converts argument `index` by PHP's rules (strict_types included); false: a TypeError was thrown. */
@@ -204,12 +206,44 @@ zend_string *apus_trace_text(const apus_fiber *fiber);
 /* FILE:LINE where the running PHP code stands, for log lines. */
 void apus_position(const char **file, uint32_t *line);
 
+/* ---- descriptor.c ---- */
+/* The descriptor of an integer, a stream, a Socket of ext/sockets, or an object of Apus with one; *fd is -1 when there is none. */
+apus_status apus_descriptor(zval *value, int *fd);
+/* Bytes that PHP has read ahead from a stream; 0 for anything else. */
+size_t apus_descriptor_buffered(zval *value);
+
+/* ---- stream.c: what fread() and its kin do, step by step ---- */
+typedef enum { APUS_STREAM_NONE, APUS_STREAM_FILE, APUS_STREAM_WAITABLE, APUS_STREAM_OTHER } apus_stream_kind;
+apus_stream_kind apus_stream_look(zval *value, int *fd);
+apus_status apus_stream_read(zval *value, size_t len, zend_string **out); /* *out is NULL for a failure */
+bool apus_stream_eof(zval *value);
+/* A line, `max` bytes or the end is in the buffer. */
+bool apus_stream_has_line(zval *value, size_t max);
+apus_status apus_stream_fill(zval *value); /* one read into the buffer */
+apus_status apus_stream_line(zval *value, size_t max, zend_string **out); /* *out is NULL at the end */
+apus_status apus_stream_write(zval *value, const char *bytes, size_t len, zend_long *written); /* *written is -1 for a failure */
+/* A plain file's descriptor is about to be written to beside PHP. False: filters must see the bytes. */
+bool apus_stream_write_beside(zval *value);
+void apus_stream_moved(zval *value, size_t count);
+
 /* ---- watch.c ---- */
 /* At module start: `hook` runs at the next place where PHP code can be interrupted, after apus_watch_interrupt(). It must
  * not run PHP code. */
 void apus_watch_startup(void (*hook)(void));
 void apus_watch_interrupt(void); /* from any thread */
 void apus_watch_cancel(void);
+
+/* ---- hook.c ---- */
+typedef enum {
+	APUS_HOOK_STAY = 0, /* no C function that PHP code called runs, or it cannot be suspended: block */
+	APUS_HOOK_WAIT = 1, /* let others run */
+	APUS_HOOK_FAIL = 2, /* an exception is pending, such as a cancellation: do not wait at all */
+} apus_hook_place;
+void apus_hook_startup(void); /* at module start */
+apus_hook_place apus_hook_where(void);
+bool apus_compiling(void);
+/* The names of the function that runs, or that a waiting fiber is in; NULL for none. */
+void apus_running_function(const apus_fiber *fiber, const char **class, const char **function);
 
 /* ---- ambient.c: what a switch does to state that the Zend VM does not save ----
  * swapped:   output buffers, usort()'s comparison, (un)serialize()'s nesting, internal error handling mode, and that PHP

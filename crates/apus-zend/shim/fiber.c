@@ -299,7 +299,7 @@ bool apus_fiber_overflowed(const apus_fiber *fiber)
 
 bool apus_can_switch(void)
 {
-	return !zend_fiber_switch_blocked();
+	return !zend_fiber_switch_blocked() && !apus_compiling();
 }
 
 zend_execute_data *apus_fiber_execute_data(const apus_fiber *fiber)

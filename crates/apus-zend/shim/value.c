@@ -30,6 +30,18 @@ void apus_zval_release(zval *value)
 	bailed_in_release |= failed;
 }
 
+apus_status apus_arg_assign(zend_execute_data *ex, uint32_t index, zval *value)
+{
+	zval *arg = ZEND_CALL_ARG(ex, index + 1);
+	bool failed = false;
+	if (!Z_ISREF_P(arg)) {
+		apus_zval_release(value);
+		return APUS_OK;
+	}
+	GUARDED(failed, ZEND_TRY_ASSIGN_REF_TMP(arg, value));
+	return failed ? APUS_BAILED : EG(exception) ? APUS_THREW : APUS_OK;
+}
+
 bool apus_take_bailed(void)
 {
 	bool bailed = bailed_in_release;

@@ -1,6 +1,7 @@
 //! Native functions and methods: their arguments, their result, and how they fail.
 
 use std::ffi::CString;
+use std::mem::ManuallyDrop;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
 
@@ -8,7 +9,7 @@ use crate::callable::Callable;
 use crate::engine::{self, ClassEntry};
 use crate::object::{self, Native};
 use crate::sys;
-use crate::value::{ArrayView, PhpString, Value, View};
+use crate::value::{ArrayView, PhpString, Value, View, check};
 
 /// Why a native function does not return normally.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -103,6 +104,16 @@ impl Call {
     pub fn value(&self, index: usize) -> Value {
         // SAFETY: arguments live as long as the call.
         self.raw(index).map_or_else(Value::null, |zval| unsafe { Value::copy_of(zval) })
+    }
+
+    /// Assigns to an argument that was passed by reference. A typed property behind the reference may refuse the value.
+    pub fn assign(&self, index: usize, value: Value) -> Result<(), Raise> {
+        if index >= self.count() {
+            return Ok(());
+        }
+        let value = ManuallyDrop::new(value);
+        // SAFETY: the slot exists; the value's reference moves to the shim.
+        check(unsafe { sys::apus_arg_assign(self.ex, index as u32, value.as_ptr()) })
     }
 
     fn convert(

@@ -153,6 +153,11 @@ impl Fiber {
     pub fn trace_text(self) -> String {
         trace_text(Some(self))
     }
+
+    /// The function that the waiting fiber is in: `PDO::query()`.
+    pub fn running_function(self) -> String {
+        crate::hook::function_of(self.0.as_ptr())
+    }
 }
 
 /// `debug_backtrace()` of a waiting fiber, or of the running code.

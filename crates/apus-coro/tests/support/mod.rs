@@ -91,6 +91,7 @@ impl World {
             })
             .build_local(LocalOptions::default())
             .expect("a runtime");
+        drop(runtime.spawn_local(engine.driver()));
         Self { engine, runtime: Rc::new(runtime), log: Rc::default() }
     }
 
@@ -101,8 +102,15 @@ impl World {
         self.engine.create(data)
     }
 
-    /// Makes a task, runs it until its first wait, and has the runtime drive it on.
+    /// Makes a task, runs it until its first wait, and has the engine drive it on.
     pub(crate) fn go(&self, body: impl FnOnce(&World) + 'static) -> TaskId {
+        let task = self.create(body);
+        self.engine.launch(&task);
+        task.id()
+    }
+
+    /// The same with a future of the runtime's that drives it on.
+    pub(crate) fn go_driven(&self, body: impl FnOnce(&World) + 'static) -> TaskId {
         let task = self.create(body);
         if let Some(drive) = self.engine.start(&task) {
             self.spawn(drive);

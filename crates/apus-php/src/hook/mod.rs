@@ -1,12 +1,39 @@
 //! Blocking libc functions that wait in a coroutine instead: redirection, readiness, and what guards PHP objects meanwhile.
+//!
+//! The functions that PHP's extensions and their libraries call to block (`recv`, `poll`, `nanosleep`, …) are redirected
+//! to those of this room. Outside a coroutine each goes straight on to libc. Inside one it does what libc would do without
+//! blocking, and where that is not possible waits on the event loop and does it again. A descriptor stays as its owner
+//! made it: that it blocks is what the owner sees, `O_NONBLOCK`, `SO_RCVTIMEO` and `SO_SNDTIMEO` mean what they say.
+//!
+//! Waiting is possible only where a function that PHP code called leads to the call ([`gate`]): what the VM itself does
+//! (`include`, freeing values, printing) blocks as ever.
 
-use apus_zend::class::{Class, Constant, Method};
+mod descriptor;
+mod file;
+mod gate;
+mod guard;
+mod install;
+mod message;
+mod poll;
+mod process;
+mod reactor;
+mod resolve;
+mod runtime;
+mod sleep;
+mod stream;
+mod timeout;
+
+use apus_zend::class::{Class, Method};
+
+pub(crate) use gate::Running;
+pub(crate) use install::{configure, install};
+pub(crate) use reactor::Reactor;
 
 /// The classes of this room, parents first.
-pub(crate) static ALL: &[&Class] = &[];
+pub(crate) static ALL: &[&Class] = &[&runtime::RUNTIME];
 
 /// The functions of this room.
 pub(crate) static FUNCTIONS: &[Method] = &[];
 
 /// The constants of this room.
-pub(crate) static CONSTANTS: &[Constant] = &[];
+pub(crate) use runtime::CONSTANTS;

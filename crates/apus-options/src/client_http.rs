@@ -1,0 +1,192 @@
+//! The settings of `Coroutine\Http\Client` and `Coroutine\Http2\Client`: what their `set()` takes.
+
+use std::collections::BTreeMap;
+
+use crate::coerce::coerce;
+use crate::declare::settings;
+use crate::error::OptionError;
+use crate::field::Field;
+use crate::row::{Kind, Row, Scope, Support};
+use crate::value::Value;
+
+/// A day: the longest that a deadline makes sense.
+const DAY: f64 = 86400.0;
+
+const fn seconds() -> Kind {
+    // Negative for no limit, 0 for the default of where it is used.
+    Kind::Duration { min: -1.0, max: DAY }
+}
+
+const fn port() -> Kind {
+    Kind::Int { min: 0, max: 65_535, unit: "" }
+}
+
+settings! {
+    /// Time for a request and its whole answer, once there is a connection; each redirection has its own. -1 for no limit, 0 for
+    /// `socket_timeout` of Coroutine::set().
+    Client timeout: f64 = 0.0 => seconds();
+    /// Time to connect, with the resolution of the name, the proxy's and the TLS handshake. -1 for no limit, 0 for
+    /// `socket_connect_timeout` of Coroutine::set().
+    Client connect_timeout: f64 = 0.0 => seconds();
+    /// Time in which nothing of an answer comes; also that of recv() without one of its own. -1 or 0 for no limit but `timeout`.
+    Client read_timeout: f64 = 0.0 => seconds();
+    /// Time for a WebSocket message to leave. -1 for no limit, 0 for `timeout`.
+    Client write_timeout: f64 = 0.0 => seconds();
+    /// Whether the connection is kept for the next request.
+    Client keep_alive: bool = true => Kind::Bool;
+    /// Whether execute() returns at once, and recv() gives the answer.
+    Client defer: bool = false => Kind::Bool;
+    /// Whether `Accept-Encoding` asks for compressed answers.
+    Client http_compression: bool = true => Kind::Bool;
+    /// Whether compressed bodies (gzip, deflate, br) are decompressed.
+    Client body_decompression: bool = true => Kind::Bool;
+    /// Redirections that are followed; 0 gives a redirection to the program.
+    Client max_redirects: u32 = 0 => Kind::Int { min: 0, max: 100, unit: "redirections" };
+    /// Largest body of an answer in memory, decompressed, and largest WebSocket message.
+    Client package_max_length ["max_body"]: u64 = 64 << 20 => Kind::Size { min: 1, max: 1 << 40 };
+    /// Largest body that download() stores.
+    Client max_download: u64 = 16 << 30 => Kind::Size { min: 1, max: 1 << 50 };
+    /// Largest head of an answer: status line and header fields.
+    Client max_header_size: usize = 64 << 10 => Kind::Size { min: 8 << 10, max: 16 << 20 };
+    /// Header fields in one answer.
+    Client max_headers: usize = 256 => Kind::Int { min: 1, max: 10_000, unit: "fields" };
+    /// Bytes that one HTTP/2 stream may send ahead of what was read of it.
+    Client http2_window_size: u32 = 1 << 20 => Kind::Size { min: 65_535, max: 0x7fff_ffff };
+    /// Whether WebSocket frames are masked, as RFC 6455 demands of a client. Only a server of one's own may do without.
+    Client websocket_mask: bool = true => Kind::Bool;
+    /// Whether compressed WebSocket messages (permessage-deflate) are offered in the handshake.
+    Client websocket_compression: bool = false => Kind::Bool;
+    /// Whether recv() gives pings to the program, which has to answer them, instead of answering them.
+    Client open_websocket_ping_frame: bool = false => Kind::Bool;
+    /// Whether recv() gives pongs to the program instead of skipping them.
+    Client open_websocket_pong_frame: bool = false => Kind::Bool;
+    /// Whether recv() gives the server's close frame to the program as a CloseFrame instead of an empty string.
+    Client open_websocket_close_frame: bool = false => Kind::Bool;
+    /// An HTTP proxy: plain requests are given to it, https and WebSocket go through its CONNECT. Empty for none.
+    Client http_proxy_host: String = String::new() => Kind::Str;
+    /// Its port.
+    Client http_proxy_port: u16 = 0 => port();
+    /// Its user, where it asks for one.
+    Client http_proxy_user ["http_proxy_username"]: String = String::new() => Kind::Str;
+    /// Its password.
+    Client http_proxy_password: String = String::new() => Kind::Str;
+    /// A SOCKS 5 proxy, which also resolves the names. Empty for none.
+    Client socks5_host: String = String::new() => Kind::Str;
+    /// Its port.
+    Client socks5_port: u16 = 0 => port();
+    /// Its user, where it asks for one.
+    Client socks5_username: String = String::new() => Kind::Str;
+    /// Its password.
+    Client socks5_password: String = String::new() => Kind::Str;
+    /// The local address to connect from; empty for any.
+    Client bind_address: String = String::new() => Kind::Str;
+    /// The local port to connect from; 0 for any.
+    Client bind_port: u16 = 0 => port();
+    /// Whether the server's certificate must be valid: signed by a known authority, in its dates, made for the name.
+    Client ssl_verify_peer: bool = true => Kind::Bool;
+    /// Whether a certificate that signed itself is valid, too.
+    Client ssl_allow_self_signed: bool = false => Kind::Bool;
+    /// The name that the certificate must be made for, and that is sent in SNI; empty for the host.
+    Client ssl_host_name: String = String::new() => Kind::Str;
+    /// PEM file of the authorities to believe; empty, with `ssl_capath`, for the system's.
+    Client ssl_cafile: String = String::new() => Kind::Str;
+    /// Folder of PEM files of authorities.
+    Client ssl_capath: String = String::new() => Kind::Str;
+    /// PEM file of the certificate to show, with its chain.
+    Client ssl_cert_file: String = String::new() => Kind::Str;
+    /// PEM file of the key of `ssl_cert_file`, without a passphrase; empty when that file holds it, too.
+    Client ssl_key_file: String = String::new() => Kind::Str;
+    /// The TLS versions to speak, the sum of Apus\SSL_TLSv1_2 (32) and Apus\SSL_TLSv1_3 (64); 0 for both. Older ones are not spoken.
+    Client ssl_protocols: u32 = 0 => Kind::Int { min: 0, max: 255, unit: "" };
+}
+
+const fn unread(name: &'static str, support: Support, doc: &'static str) -> Row {
+    Row { name, aliases: &[], kind: Kind::Any, scope: Scope::Client, support, default_text: "", doc, since: "0.1.0" }
+}
+
+/// What programs written for other engines bring along.
+static UNREAD: &[Row] = &[
+    unread("lowercase_header", Support::NoEffect, "The names of header fields are always lower-case."),
+    unread("open_tcp_nodelay", Support::NoEffect, "Small writes always leave at once."),
+    unread("socket_buffer_size", Support::NoEffect, "The kernel tunes its buffers."),
+    unread("buffer_output_size", Support::NoEffect, "A write waits until the kernel has taken it."),
+    unread("ssl_compress", Support::NoEffect, "TLS compression is never used, as it is not safe."),
+    unread("ssl_disable_compression", Support::NoEffect, "TLS compression is never used, as it is not safe."),
+    unread("ssl_method", Support::NoEffect, "Use ssl_protocols."),
+    unread("ssl_verify_depth", Support::NoEffect, "Chains of any sensible depth are verified."),
+    unread("ssl_ciphers", Support::NoEffect, "Only cipher suites that are safe today are offered."),
+    unread("ssl_ecdh_curve", Support::NoEffect, "Only curves that are safe today are offered."),
+    unread("ssl_passphrase", Support::Missing, "Store the key without a passphrase, readable by its user only."),
+    unread("max_retries", Support::Missing, "Look at the status code and send the request again."),
+    unread("write_func", Support::Missing, "Use download() for a body that is too large for memory."),
+];
+
+/// Every setting of the HTTP clients, the supported ones first.
+pub fn rows() -> impl Iterator<Item = &'static Row> {
+    ROWS.iter().chain(UNREAD)
+}
+
+impl Settings {
+    /// Sets one setting, by its name or an alias. Null restores its default.
+    ///
+    /// # Errors
+    /// When the name is unknown, the value is malformed or outside the limits, or this version does not support the setting. The
+    /// settings are unchanged then.
+    pub fn set(&mut self, name: &str, value: &Value) -> Result<(), OptionError> {
+        let row = rows().find(|row| row.answers_to(name)).ok_or_else(|| OptionError::unknown_among(name, rows()))?;
+        match row.support {
+            Support::Missing if value.is_off() => Ok(()),
+            Support::Missing => Err(OptionError::Unsupported { name: row.name, doc: row.doc }),
+            Support::NoEffect => {
+                self.inert.insert(row.name, value.clone());
+                Ok(())
+            }
+            Support::Full => {
+                let value = match value {
+                    Value::Null => Self::default().load(row.name).unwrap_or(Value::Null),
+                    given => coerce(row, given)?,
+                };
+                self.store(row.name, &value).ok_or_else(|| OptionError::invalid(row, &value))
+            }
+        }
+    }
+
+    /// The value of one setting, by its name or an alias.
+    pub fn get(&self, name: &str) -> Option<Value> {
+        let row = rows().find(|row| row.answers_to(name))?;
+        self.load(row.name).or_else(|| self.inert.get(row.name).cloned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn defaults_are_values_that_their_rows_allow_and_names_are_unique() {
+        let mut names: Vec<&str> =
+            rows().flat_map(|row| std::iter::once(row.name).chain(row.aliases.iter().copied())).collect();
+        let all = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(all, names.len());
+        for row in ROWS {
+            let mut settings = Settings::default();
+            let default = settings.get(row.name).expect(row.name);
+            settings.set(row.name, &default).expect(row.name);
+            assert_eq!(settings, Settings::default(), "{}", row.name);
+            settings.set(row.name, &Value::Null).expect(row.name);
+        }
+        assert!(rows().all(|row| row.doc.trim().ends_with('.')));
+    }
+
+    #[test]
+    fn an_unknown_name_is_met_with_the_nearest_of_this_table() {
+        let mut settings = Settings::default();
+        let text = settings.set("keepalive", &true.into()).unwrap_err().to_string();
+        assert_eq!(text, "unknown setting \"keepalive\": did you mean \"keep_alive\"?");
+        assert!(settings.set("write_func", &"f".into()).unwrap_err().to_string().contains("download()"));
+        settings.set("max_body", &"1K".into()).unwrap();
+        assert_eq!(settings.package_max_length, 1024);
+    }
+}

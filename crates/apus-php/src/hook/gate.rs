@@ -1,0 +1,177 @@
+//! Whether a libc call that would block may let other coroutines run instead, and how it waits then.
+
+use std::cell::Cell;
+use std::ffi::c_int;
+use std::future::Future;
+use std::os::fd::RawFd;
+use std::rc::Rc;
+use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use apus_coro::Wait;
+use apus_options::hooks;
+use apus_zend::hook::{Place, place};
+use tokio::time::Instant;
+
+use super::reactor::Woken;
+use crate::runtime::State;
+
+/// The thread on which a coroutine runs now, or 0. Whoever finds another one than its own calls libc as ever: that is all
+/// that a hook costs outside coroutines.
+static THREAD: AtomicUsize = AtomicUsize::new(0);
+/// `Apus\HOOK_*` bits in force.
+static FLAGS: AtomicI64 = AtomicI64::new(hooks::DEFAULT);
+
+pub(super) fn flags() -> i64 {
+    FLAGS.load(Ordering::Relaxed)
+}
+
+pub(super) fn set_flags(flags: i64) {
+    FLAGS.store(flags, Ordering::Relaxed);
+}
+
+fn this_thread() -> usize {
+    // SAFETY: has no preconditions.
+    unsafe { libc::pthread_self() as usize }
+}
+
+/// A coroutine's code runs; the end of the value ends it.
+pub(crate) struct Running(usize);
+
+impl Running {
+    pub(crate) fn begin() -> Self {
+        Self(THREAD.swap(this_thread(), Ordering::Relaxed))
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        THREAD.store(self.0, Ordering::Relaxed);
+    }
+}
+
+/// Whether a coroutine runs on this very thread.
+#[inline]
+pub(super) fn in_coroutine() -> bool {
+    let thread = THREAD.load(Ordering::Relaxed);
+    thread != 0 && thread == this_thread()
+}
+
+fn errno_slot() -> *mut c_int {
+    // SAFETY: has no preconditions.
+    unsafe { libc::__errno_location() }
+}
+
+pub(super) fn errno() -> c_int {
+    // SAFETY: this thread's own errno.
+    unsafe { *errno_slot() }
+}
+
+pub(super) fn set_errno(value: c_int) {
+    // SAFETY: this thread's own errno.
+    unsafe { *errno_slot() = value };
+}
+
+/// A hooked call of a coroutine.
+pub(super) struct Gate {
+    pub(super) state: Rc<State>,
+    name: &'static str,
+    errno: Cell<c_int>,
+}
+
+/// Opens for calls of coroutines whose kind of blocking, one of `wanted`, is hooked. `None`: the call is to go to libc.
+#[inline]
+pub(super) fn gate(name: &'static str, wanted: i64) -> Option<Gate> {
+    if in_coroutine() { Gate::open(name, wanted) } else { None }
+}
+
+impl Gate {
+    #[cold]
+    fn open(name: &'static str, wanted: i64) -> Option<Self> {
+        if flags() & wanted == 0 {
+            return None;
+        }
+        let errno = Cell::new(errno());
+        let state = State::existing()?;
+        state.engine.current()?;
+        (place() != Place::Stay).then_some(Self { state, name, errno })
+    }
+
+    /// The result of the call that is to be made `attempt` by `attempt`, each after `park`, ends with this: a success leaves errno
+    /// as it was found.
+    pub(super) fn success<T>(&self, result: T) -> T {
+        set_errno(self.errno.get());
+        result
+    }
+
+    /// Waits. `Err`: the errno with which the call is to fail, an exception being pending perhaps.
+    pub(super) fn park<T>(&self, future: impl Future<Output = T>) -> Result<T, c_int> {
+        if place() == Place::Fail {
+            return Err(libc::ECANCELED);
+        }
+        match crate::wait::wait(&self.state, Wait::Outside(self.name), future) {
+            Ok(Some(value)) => Ok(value),
+            // An exception that is pending now is seen when the C code that called us has returned to PHP.
+            Ok(None) | Err(_) => Err(libc::ECANCELED),
+        }
+    }
+
+    /// Waits for one of some descriptors; `Ok(false)`: not before the deadline.
+    pub(super) fn ready(&self, fds: &[(RawFd, u32)], deadline: Option<Instant>) -> Result<bool, c_int> {
+        super::guard::waiting(&self.state, fds)?;
+        let reactor = Rc::clone(&self.state.reactor);
+        let cid = self.state.engine.current_id();
+        let woken = self.park(async {
+            let ready = reactor.ready(cid, fds);
+            match deadline {
+                None => Some(ready.await),
+                Some(at) => tokio::time::timeout_at(at, ready).await.ok(),
+            }
+        });
+        match woken? {
+            None => Ok(false),
+            Some(Woken::Ready) => Ok(true),
+            Some(Woken::Closed) => Err(libc::EBADF),
+        }
+    }
+}
+
+impl Gate {
+    /// Has `job` done by another thread. Cancelled, it is done nevertheless: it MUST own all that it touches.
+    pub(super) fn on_thread<T: Send + 'static>(&self, job: impl FnOnce() -> T + Send + 'static) -> Result<T, c_int> {
+        self.park(async { tokio::task::spawn_blocking(job).await })?.map_err(|_| libc::EIO)
+    }
+
+    /// Does `attempt` again and again, with growing pauses, until it gives something or the deadline has passed: for what
+    /// the kernel announces to nobody.
+    pub(super) fn retry<T>(
+        &self,
+        deadline: Option<Instant>,
+        mut attempt: impl FnMut() -> Option<T>,
+    ) -> Result<Option<T>, c_int> {
+        const LONGEST: Duration = Duration::from_millis(20);
+        let mut pause = Duration::from_millis(1);
+        loop {
+            if let Some(got) = attempt() {
+                return Ok(Some(got));
+            }
+            if deadline.is_some_and(|at| Instant::now() >= at) {
+                return Ok(None);
+            }
+            self.park(async { tokio::time::sleep(pause).await })?;
+            pause = (pause * 2).min(LONGEST);
+        }
+    }
+}
+
+/// A call's failure with `errno`.
+pub(super) fn fail<T: From<i8>>(errno: c_int) -> T {
+    set_errno(errno);
+    T::from(-1)
+}
+
+/// When `time` from now has passed; `None` for no limit.
+pub(super) fn deadline(time: Option<Duration>) -> Option<Instant> {
+    // A time too far to be told is none.
+    time.and_then(|time| Instant::now().checked_add(time))
+}

@@ -1,0 +1,296 @@
+//! Receiving from and sending to sockets.
+
+use std::ffi::{c_int, c_void};
+use std::os::fd::RawFd;
+
+use libc::{MSG_DONTWAIT, MSG_PEEK, MSG_WAITALL, iovec, msghdr, size_t, sockaddr, socklen_t, ssize_t};
+use tokio::time::Instant;
+
+use super::gate::{Gate, errno, fail, gate, in_coroutine};
+use super::timeout::{ANY_SOCKET, blocks, hooked, is_stream, receive_deadline, send_deadline};
+
+/// One call that moves bytes.
+pub(super) struct Transfer<'a> {
+    pub(super) gate: &'a Gate,
+    pub(super) fd: RawFd,
+    /// The epoll event that says that it can go on.
+    pub(super) event: c_int,
+    /// Bytes after which the call is done.
+    pub(super) total: usize,
+    /// Whether a stream's call returns only when all is moved.
+    pub(super) all: bool,
+    pub(super) deadline: fn(RawFd) -> Option<Instant>,
+}
+
+impl Transfer<'_> {
+    /// Does `attempt`, which must not block and is told how many bytes were moved before, as often as libc would.
+    pub(super) fn run(&self, mut attempt: impl FnMut(usize) -> ssize_t) -> ssize_t {
+        let (mut done, mut checked, mut end) = (0, false, None);
+        loop {
+            let moved = attempt(done);
+            if moved > 0 {
+                done += moved as usize;
+            }
+            let waits = moved < 0 && matches!(errno(), libc::EAGAIN);
+            let partial = moved > 0 && self.all && done < self.total;
+            if !waits && !partial {
+                return self.end(done, moved);
+            }
+            if !checked {
+                if !blocks(self.fd) || (partial && !is_stream(self.fd)) {
+                    return if waits { self.refused(done) } else { self.end(done, moved) };
+                }
+                (checked, end) = (true, (self.deadline)(self.fd));
+            }
+            if !waits {
+                continue;
+            }
+            match self.gate.ready(&[(self.fd, self.event as u32)], end) {
+                Ok(true) => {}
+                Ok(false) => return self.refused(done),
+                Err(errno) if done == 0 => return fail(errno),
+                Err(_) => return done as ssize_t,
+            }
+        }
+    }
+
+    fn refused(&self, done: usize) -> ssize_t {
+        if done > 0 { self.gate.success(done as ssize_t) } else { fail(libc::EAGAIN) }
+    }
+
+    fn end(&self, done: usize, last: ssize_t) -> ssize_t {
+        // What was moved counts; an error comes again with the next call.
+        if done > 0 || last == 0 { self.gate.success(done as ssize_t) } else { last }
+    }
+}
+
+/// The gate for a call with these flags on a socket, if it would block.
+fn socket_gate(name: &'static str, fd: RawFd, flags: c_int) -> Option<Gate> {
+    if flags & MSG_DONTWAIT != 0 {
+        return None;
+    }
+    gate(name, ANY_SOCKET).filter(|_| hooked(fd))
+}
+
+fn receiving(gate: &Gate, fd: RawFd, flags: c_int, total: usize) -> Transfer<'_> {
+    let all = flags & MSG_WAITALL != 0 && flags & MSG_PEEK == 0;
+    let event = if flags & libc::MSG_OOB != 0 { libc::EPOLLPRI } else { libc::EPOLLIN };
+    Transfer { gate, fd, event, total, all, deadline: receive_deadline }
+}
+
+pub(super) fn sending(gate: &Gate, fd: RawFd, total: usize) -> Transfer<'_> {
+    Transfer { gate, fd, event: libc::EPOLLOUT, total, all: true, deadline: send_deadline }
+}
+
+/// recv(2).
+pub(super) unsafe extern "C" fn recv(fd: c_int, buffer: *mut c_void, len: size_t, flags: c_int) -> ssize_t {
+    let Some(gate) = socket_gate("recv()", fd, flags) else {
+        // SAFETY: the caller's arguments.
+        return unsafe { libc::recv(fd, buffer, len, flags) };
+    };
+    receiving(&gate, fd, flags, len).run(|done| {
+        // SAFETY: the rest of the caller's buffer.
+        unsafe { libc::recv(fd, buffer.add(done), len - done, flags | MSG_DONTWAIT) }
+    })
+}
+
+/// recv(2) as fortified sources call it; libc checks the buffer's size.
+pub(super) unsafe extern "C" fn recv_chk(
+    fd: c_int,
+    buffer: *mut c_void,
+    len: size_t,
+    size: size_t,
+    flags: c_int,
+) -> ssize_t {
+    unsafe extern "C" {
+        fn __recv_chk(fd: c_int, buffer: *mut c_void, len: size_t, size: size_t, flags: c_int) -> ssize_t;
+    }
+    if len > size || !in_coroutine() {
+        // SAFETY: the caller's arguments.
+        return unsafe { __recv_chk(fd, buffer, len, size, flags) };
+    }
+    // SAFETY: the caller's arguments.
+    unsafe { recv(fd, buffer, len, flags) }
+}
+
+/// recvfrom(2).
+pub(super) unsafe extern "C" fn recvfrom(
+    fd: c_int,
+    buffer: *mut c_void,
+    len: size_t,
+    flags: c_int,
+    from: *mut sockaddr,
+    from_len: *mut socklen_t,
+) -> ssize_t {
+    let Some(gate) = socket_gate("recvfrom()", fd, flags) else {
+        // SAFETY: the caller's arguments.
+        return unsafe { libc::recvfrom(fd, buffer, len, flags, from, from_len) };
+    };
+    receiving(&gate, fd, flags, len).run(|done| {
+        // SAFETY: the rest of the caller's buffer, and its record for the address.
+        unsafe { libc::recvfrom(fd, buffer.add(done), len - done, flags | MSG_DONTWAIT, from, from_len) }
+    })
+}
+
+/// recvfrom(2) as fortified sources call it.
+pub(super) unsafe extern "C" fn recvfrom_chk(
+    fd: c_int,
+    buffer: *mut c_void,
+    len: size_t,
+    size: size_t,
+    flags: c_int,
+    from: *mut sockaddr,
+    from_len: *mut socklen_t,
+) -> ssize_t {
+    unsafe extern "C" {
+        fn __recvfrom_chk(
+            fd: c_int,
+            buffer: *mut c_void,
+            len: size_t,
+            size: size_t,
+            flags: c_int,
+            from: *mut sockaddr,
+            from_len: *mut socklen_t,
+        ) -> ssize_t;
+    }
+    if len > size || !in_coroutine() {
+        // SAFETY: the caller's arguments.
+        return unsafe { __recvfrom_chk(fd, buffer, len, size, flags, from, from_len) };
+    }
+    // SAFETY: the caller's arguments.
+    unsafe { recvfrom(fd, buffer, len, flags, from, from_len) }
+}
+
+/// send(2).
+pub(super) unsafe extern "C" fn send(fd: c_int, buffer: *const c_void, len: size_t, flags: c_int) -> ssize_t {
+    let Some(gate) = socket_gate("send()", fd, flags) else {
+        // SAFETY: the caller's arguments.
+        return unsafe { libc::send(fd, buffer, len, flags) };
+    };
+    sending(&gate, fd, len).run(|done| {
+        // SAFETY: the rest of the caller's buffer.
+        unsafe { libc::send(fd, buffer.add(done), len - done, flags | MSG_DONTWAIT) }
+    })
+}
+
+/// sendto(2).
+pub(super) unsafe extern "C" fn sendto(
+    fd: c_int,
+    buffer: *const c_void,
+    len: size_t,
+    flags: c_int,
+    to: *const sockaddr,
+    to_len: socklen_t,
+) -> ssize_t {
+    let Some(gate) = socket_gate("sendto()", fd, flags) else {
+        // SAFETY: the caller's arguments.
+        return unsafe { libc::sendto(fd, buffer, len, flags, to, to_len) };
+    };
+    sending(&gate, fd, len).run(|done| {
+        // SAFETY: the rest of the caller's buffer, and its address.
+        unsafe { libc::sendto(fd, buffer.add(done), len - done, flags | MSG_DONTWAIT, to, to_len) }
+    })
+}
+
+/// The buffers of a scattered call, from which what was moved is taken.
+pub(super) struct Parts {
+    parts: Vec<iovec>,
+    moved: usize,
+}
+
+impl Parts {
+    /// # Safety
+    /// `parts` MUST be the caller's array of `count` records.
+    pub(super) unsafe fn of(parts: *const iovec, count: usize) -> Self {
+        // SAFETY: by contract; an empty array may be NULL.
+        let parts = if count == 0 { Vec::new() } else { unsafe { std::slice::from_raw_parts(parts, count) }.to_vec() };
+        Self { parts, moved: 0 }
+    }
+
+    pub(super) fn total(&self) -> usize {
+        self.parts.iter().map(|part| part.iov_len).sum::<usize>() + self.moved
+    }
+
+    /// What is left when `done` bytes in all were moved.
+    pub(super) fn rest(&mut self, done: usize) -> &mut [iovec] {
+        let mut skip = done - self.moved;
+        self.moved = done;
+        let mut whole = 0;
+        for part in &mut self.parts {
+            if skip < part.iov_len {
+                // SAFETY: inside the part.
+                part.iov_base = unsafe { part.iov_base.byte_add(skip) };
+                part.iov_len -= skip;
+                break;
+            }
+            skip -= part.iov_len;
+            whole += 1;
+        }
+        self.parts.drain(..whole);
+        &mut self.parts
+    }
+}
+
+/// recvmsg(2).
+pub(super) unsafe extern "C" fn recvmsg(fd: c_int, message: *mut msghdr, flags: c_int) -> ssize_t {
+    let Some(gate) = (!message.is_null()).then(|| socket_gate("recvmsg()", fd, flags)).flatten() else {
+        // SAFETY: the caller's arguments.
+        return unsafe { libc::recvmsg(fd, message, flags) };
+    };
+    // SAFETY: the caller's record.
+    let mut parts = unsafe { Parts::of((*message).msg_iov, (*message).msg_iovlen) };
+    receiving(&gate, fd, flags, parts.total()).run(|done| {
+        if done == 0 {
+            // SAFETY: the caller's record.
+            return unsafe { libc::recvmsg(fd, message, flags | MSG_DONTWAIT) };
+        }
+        let rest = parts.rest(done);
+        // SAFETY: plain data.
+        let mut more: msghdr = unsafe { std::mem::zeroed() };
+        (more.msg_iov, more.msg_iovlen) = (rest.as_mut_ptr(), rest.len() as _);
+        // SAFETY: the rest of the caller's buffers.
+        unsafe { libc::recvmsg(fd, &raw mut more, flags | MSG_DONTWAIT) }
+    })
+}
+
+/// sendmsg(2). What goes beside the bytes goes with the first of them.
+pub(super) unsafe extern "C" fn sendmsg(fd: c_int, message: *const msghdr, flags: c_int) -> ssize_t {
+    let Some(gate) = (!message.is_null()).then(|| socket_gate("sendmsg()", fd, flags)).flatten() else {
+        // SAFETY: the caller's arguments.
+        return unsafe { libc::sendmsg(fd, message, flags) };
+    };
+    // SAFETY: the caller's record.
+    let mut parts = unsafe { Parts::of((*message).msg_iov, (*message).msg_iovlen) };
+    sending(&gate, fd, parts.total()).run(|done| {
+        if done == 0 {
+            // SAFETY: the caller's record.
+            return unsafe { libc::sendmsg(fd, message, flags | MSG_DONTWAIT) };
+        }
+        let rest = parts.rest(done);
+        // SAFETY: plain data.
+        let mut more: msghdr = unsafe { std::mem::zeroed() };
+        (more.msg_iov, more.msg_iovlen) = (rest.as_mut_ptr(), rest.len() as _);
+        // SAFETY: the rest of the caller's buffers.
+        unsafe { libc::sendmsg(fd, &raw const more, flags | MSG_DONTWAIT) }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_moved_is_taken_from_the_parts() {
+        let (a, b, c) = ([0u8; 3], [0u8; 0], [0u8; 5]);
+        let part = |bytes: &[u8]| iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
+        let array = [part(&a), part(&b), part(&c)];
+        // SAFETY: an array of three.
+        let mut parts = unsafe { Parts::of(array.as_ptr(), 3) };
+        assert_eq!(parts.total(), 8);
+        assert_eq!(parts.rest(2).iter().map(|p| p.iov_len).collect::<Vec<_>>(), [1, 0, 5]);
+        assert_eq!(parts.rest(3).iter().map(|p| p.iov_len).collect::<Vec<_>>(), [5]);
+        assert_eq!(parts.rest(7).iter().map(|p| p.iov_len).collect::<Vec<_>>(), [1]);
+        assert_eq!(parts.total(), 8);
+        assert!(parts.rest(8).is_empty());
+    }
+}

@@ -1,0 +1,227 @@
+//! Readiness of descriptors that are not ours: those of PHP's extensions and their libraries.
+//!
+//! tokio's own registration is made for descriptors that it owns: one registration each, undone before the descriptor is
+//! closed. A library's descriptor may be registered by two coroutines, closed behind our back and its number used again.
+//! So these have an epoll instance of their own, which the runtime watches as one descriptor. A wait arms its descriptors
+//! once (`EPOLLONESHOT`); whoever was woken asks the descriptor itself before it believes anything. So a registration
+//! that was left behind can wake somebody in vain, and never wrongly.
+
+use std::cell::{Cell, RefCell};
+use std::future::Future;
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+
+use apus_coro::TaskId;
+use slab::Slab;
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
+
+/// Events taken from the kernel at once.
+const BATCH: usize = 256;
+
+/// How a wait for descriptors ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Woken {
+    /// One of them may be ready: ask it.
+    Ready,
+    /// One of them was closed meanwhile; its number may mean something else now.
+    Closed,
+}
+
+/// Somebody who waits for some descriptors.
+struct Waiter {
+    cid: TaskId,
+    waker: Option<Waker>,
+    woken: Option<Woken>,
+}
+
+/// What waits for one descriptor: the waiter, and `EPOLL*` bits.
+type Queue = Vec<(usize, u32)>;
+
+/// The descriptors of one thread that are waited for.
+pub(crate) struct Reactor {
+    epoll: OwnedFd,
+    waiters: RefCell<Slab<Waiter>>,
+    /// By descriptor.
+    queues: RefCell<Vec<Queue>>,
+    runs: Cell<bool>,
+}
+
+impl Reactor {
+    pub(crate) fn new() -> io::Result<Rc<Self>> {
+        // SAFETY: no pointers.
+        let fd = unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) };
+        if fd < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        // SAFETY: a new descriptor that nobody else owns.
+        let epoll = unsafe { OwnedFd::from_raw_fd(fd) };
+        Ok(Rc::new(Self { epoll, waiters: RefCell::default(), queues: RefCell::default(), runs: Cell::new(false) }))
+    }
+
+    /// For coroutine `cid`: resolves when one of `fds` may be ready for its `EPOLL*` events, or is closed. The caller MUST then ask the
+    /// descriptors themselves, and wait again when none is ready.
+    pub(crate) fn ready<'a>(self: &'a Rc<Self>, cid: TaskId, fds: &'a [(RawFd, u32)]) -> Ready<'a> {
+        Ready { reactor: self, cid, fds, key: None }
+    }
+
+    /// The coroutine that waits for one of these events of a descriptor, if one does.
+    pub(crate) fn waiting(&self, fd: RawFd, events: u32) -> Option<TaskId> {
+        let queues = self.queues.borrow();
+        let queue = queues.get(usize::try_from(fd).ok()?)?;
+        let &(key, _) = queue.iter().find(|&&(_, theirs)| theirs & events != 0)?;
+        self.waiters.borrow().get(key).map(|waiter| waiter.cid)
+    }
+
+    /// A descriptor is about to be closed.
+    pub(crate) fn closing(&self, fd: RawFd) {
+        let Ok(index) = usize::try_from(fd) else { return };
+        let Some(queue) = self.queues.borrow_mut().get_mut(index).map(std::mem::take) else { return };
+        for (key, _) in &queue {
+            self.wake(*key, Woken::Closed);
+        }
+        if !queue.is_empty() {
+            // A copy of it may stay open: the registration would, too.
+            // SAFETY: no pointers that are read.
+            unsafe { libc::epoll_ctl(self.epoll.as_raw_fd(), libc::EPOLL_CTL_DEL, fd, std::ptr::null_mut()) };
+        }
+    }
+
+    fn wake(&self, key: usize, woken: Woken) {
+        let waker = self.waiters.borrow_mut().get_mut(key).and_then(|waiter| {
+            waiter.woken.get_or_insert(woken);
+            waiter.waker.take()
+        });
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+
+    /// Adds a waiter to the queues of its descriptors. `false`: one of them is ready always (a regular file) or is none.
+    fn enqueue(&self, key: usize, fds: &[(RawFd, u32)]) -> bool {
+        let mut queues = self.queues.borrow_mut();
+        fds.iter().all(|&(fd, events)| {
+            let Ok(index) = usize::try_from(fd) else { return true };
+            if queues.len() <= index {
+                queues.resize_with(index + 1, Queue::new);
+            }
+            queues[index].push((key, events));
+            self.arm(fd, &queues[index])
+        })
+    }
+
+    fn dequeue(&self, key: usize, fds: &[(RawFd, u32)]) {
+        let mut queues = self.queues.borrow_mut();
+        for &(fd, _) in fds {
+            if let Some(queue) = usize::try_from(fd).ok().and_then(|index| queues.get_mut(index)) {
+                queue.retain(|&(waiting, _)| waiting != key);
+            }
+        }
+    }
+
+    fn arm(&self, fd: RawFd, queue: &Queue) -> bool {
+        let events = queue.iter().fold(libc::EPOLLONESHOT as u32, |all, &(_, events)| all | events);
+        let mut event = libc::epoll_event { events, u64: fd as u64 };
+        // SAFETY: the event is local.
+        let mut ctl = |op| unsafe { libc::epoll_ctl(self.epoll.as_raw_fd(), op, fd, &raw mut event) == 0 };
+        // Registered before, perhaps as another file under the same number, which the kernel forgot when it was closed.
+        ctl(libc::EPOLL_CTL_MOD) || ctl(libc::EPOLL_CTL_ADD)
+    }
+
+    fn dispatch(&self, event: &libc::epoll_event) {
+        let (fd, happened) = (event.u64 as usize, event.events);
+        let always = (libc::EPOLLERR | libc::EPOLLHUP) as u32;
+        let mut woken = Vec::new();
+        if let Some(queue) = self.queues.borrow_mut().get_mut(fd) {
+            queue.retain(|&(key, events)| {
+                let concerned = happened & (events | always) != 0;
+                if concerned {
+                    woken.push(key);
+                }
+                !concerned
+            });
+            if !queue.is_empty() {
+                self.arm(fd as RawFd, queue);
+            }
+        }
+        for key in woken {
+            self.wake(key, Woken::Ready);
+        }
+    }
+
+    /// Takes events from the kernel; `true` when there may be more.
+    fn take_events(&self) -> bool {
+        let mut events = [libc::epoll_event { events: 0, u64: 0 }; BATCH];
+        // SAFETY: room for BATCH events.
+        let count = unsafe { libc::epoll_wait(self.epoll.as_raw_fd(), events.as_mut_ptr(), BATCH as i32, 0) };
+        let count = usize::try_from(count).unwrap_or(0);
+        for event in &events[..count] {
+            self.dispatch(event);
+        }
+        count == BATCH
+    }
+
+    /// Passes on what the kernel reports, for as long as the thread's runtime lives.
+    async fn run(self: Rc<Self>) {
+        // SAFETY: the descriptor is registered under a copy of its number that stays open as long as `self`, which this holds.
+        let Ok(watch) = (unsafe { AsyncFd::register_with_interest(self.epoll.as_raw_fd(), Interest::READABLE) }) else {
+            apus_process::log::error(format_args!("descriptors cannot be watched: {}", io::Error::last_os_error()));
+            return;
+        };
+        while let Ok(mut ready) = watch.readable().await {
+            if !self.take_events() {
+                ready.clear_ready();
+            }
+        }
+    }
+
+    fn start(self: &Rc<Self>) {
+        if !self.runs.replace(true) {
+            tokio::task::spawn_local(Rc::clone(self).run());
+        }
+    }
+}
+
+/// See [`Reactor::ready`].
+pub(crate) struct Ready<'a> {
+    reactor: &'a Rc<Reactor>,
+    cid: TaskId,
+    fds: &'a [(RawFd, u32)],
+    key: Option<usize>,
+}
+
+impl Future for Ready<'_> {
+    type Output = Woken;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Woken> {
+        let Some(key) = self.key else {
+            self.reactor.start();
+            let waiter = Waiter { cid: self.cid, waker: Some(cx.waker().clone()), woken: None };
+            let key = self.reactor.waiters.borrow_mut().insert(waiter);
+            self.key = Some(key);
+            return if self.reactor.enqueue(key, self.fds) { Poll::Pending } else { Poll::Ready(Woken::Ready) };
+        };
+        let mut waiters = self.reactor.waiters.borrow_mut();
+        let waiter = &mut waiters[key];
+        if let Some(woken) = waiter.woken {
+            return Poll::Ready(woken);
+        }
+        match &mut waiter.waker {
+            Some(waker) => waker.clone_from(cx.waker()),
+            None => waiter.waker = Some(cx.waker().clone()),
+        }
+        Poll::Pending
+    }
+}
+
+impl Drop for Ready<'_> {
+    fn drop(&mut self) {
+        if let Some(key) = self.key {
+            self.reactor.dequeue(key, self.fds);
+            self.reactor.waiters.borrow_mut().remove(key);
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! The sleep family.
+
+use std::ffi::{c_int, c_uint};
+use std::time::Duration;
+
+use apus_options::hooks;
+use libc::{clockid_t, timespec, useconds_t};
+use tokio::time::Instant;
+
+use super::gate::{Gate, fail, gate, set_errno};
+
+/// Sleeps; what is left of the time when the sleep was broken off.
+fn sleep_for(gate: &Gate, time: Duration) -> Result<(), Duration> {
+    let begun = Instant::now();
+    gate.park(async { tokio::time::sleep(time).await }).map_err(|_| time.saturating_sub(begun.elapsed()))
+}
+
+/// sleep(3): what is left of the time is rounded up to seconds.
+pub(super) unsafe extern "C" fn sleep(seconds: c_uint) -> c_uint {
+    let Some(gate) = gate("sleep()", hooks::SLEEP) else {
+        // SAFETY: no pointers.
+        return unsafe { libc::sleep(seconds) };
+    };
+    match sleep_for(&gate, Duration::from_secs(u64::from(seconds))) {
+        Ok(()) => gate.success(0),
+        Err(left) => left.as_secs() as c_uint + c_uint::from(left.subsec_nanos() > 0),
+    }
+}
+
+/// usleep(3).
+pub(super) unsafe extern "C" fn usleep(microseconds: useconds_t) -> c_int {
+    let Some(gate) = gate("usleep()", hooks::SLEEP) else {
+        // SAFETY: no pointers.
+        return unsafe { libc::usleep(microseconds) };
+    };
+    match sleep_for(&gate, Duration::from_micros(u64::from(microseconds))) {
+        Ok(()) => gate.success(0),
+        Err(_) => fail(libc::EINTR),
+    }
+}
+
+/// The time that a caller gave, if it is one (nanosleep(2)).
+///
+/// # Safety
+/// `time` MUST be NULL or point to a record.
+unsafe fn duration(time: *const timespec) -> Option<Duration> {
+    // SAFETY: by contract.
+    let time = unsafe { time.as_ref() }?;
+    let valid = time.tv_sec >= 0 && (0..1_000_000_000).contains(&time.tv_nsec);
+    valid.then(|| Duration::new(time.tv_sec as u64, time.tv_nsec as u32))
+}
+
+/// nanosleep(2).
+pub(super) unsafe extern "C" fn nanosleep(time: *const timespec, left: *mut timespec) -> c_int {
+    // SAFETY: the caller's record.
+    let wanted = gate("nanosleep()", hooks::SLEEP).and_then(|gate| Some((gate, unsafe { duration(time) }?)));
+    let Some((gate, wanted)) = wanted else {
+        // SAFETY: the caller's arguments.
+        return unsafe { libc::nanosleep(time, left) };
+    };
+    match sleep_for(&gate, wanted) {
+        Ok(()) => gate.success(0),
+        Err(rest) => {
+            if !left.is_null() {
+                // SAFETY: the caller's record.
+                unsafe { *left = timespec { tv_sec: rest.as_secs() as i64, tv_nsec: i64::from(rest.subsec_nanos()) } };
+            }
+            fail(libc::EINTR)
+        }
+    }
+}
+
+/// What is left until `at` on a clock.
+fn until(clock: clockid_t, at: Duration) -> Option<Duration> {
+    let mut now = timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the record is local.
+    if unsafe { libc::clock_gettime(clock, &raw mut now) } != 0 {
+        return None;
+    }
+    Some(at.saturating_sub(Duration::new(now.tv_sec as u64, now.tv_nsec as u32)))
+}
+
+/// `clock_nanosleep(2)`, which returns its error.
+pub(super) unsafe extern "C" fn clock_nanosleep(
+    clock: clockid_t,
+    flags: c_int,
+    time: *const timespec,
+    left: *mut timespec,
+) -> c_int {
+    let absolute = flags & libc::TIMER_ABSTIME != 0;
+    // SAFETY: the caller's record.
+    let wanted = gate("clock_nanosleep()", hooks::SLEEP)
+        .and_then(|gate| Some((gate, unsafe { duration(time) }?)))
+        .and_then(|(gate, time)| Some((gate, if absolute { until(clock, time)? } else { time })));
+    let Some((gate, wanted)) = wanted else {
+        // SAFETY: the caller's arguments.
+        return unsafe { libc::clock_nanosleep(clock, flags, time, left) };
+    };
+    match sleep_for(&gate, wanted) {
+        Ok(()) => gate.success(0),
+        Err(rest) => {
+            if !left.is_null() && !absolute {
+                // SAFETY: the caller's record.
+                unsafe { *left = timespec { tv_sec: rest.as_secs() as i64, tv_nsec: i64::from(rest.subsec_nanos()) } };
+            }
+            set_errno(libc::EINTR);
+            libc::EINTR
+        }
+    }
+}

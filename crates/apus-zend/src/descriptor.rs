@@ -1,0 +1,25 @@
+//! The descriptor behind a PHP value.
+
+use std::os::fd::RawFd;
+
+use crate::call::Raise;
+use crate::sys;
+use crate::value::{Value, check};
+
+/// The descriptor of an integer, a stream resource, a `Socket` of ext/sockets (which need not be loaded), or an object of Apus with
+/// a descriptor in its property `fd`, `sock` or `pipe`. `None`: it has none, or is closed.
+///
+/// An integer is taken as it is: whether that descriptor is open is the caller's question to the kernel. The owner may close the
+/// descriptor at any time. PHP code may run (the `stream_cast` of a stream wrapper in PHP), whose exception is the error.
+pub fn of(value: &Value) -> Result<Option<RawFd>, Raise> {
+    let mut fd = -1;
+    // SAFETY: the value is alive; the shim contains a bailout.
+    check(unsafe { sys::apus_descriptor(value.as_ptr(), &raw mut fd) })?;
+    Ok((fd >= 0).then_some(fd))
+}
+
+/// Bytes that PHP has read ahead from a stream: there is something to read even when its descriptor is not readable.
+pub fn buffered(value: &Value) -> usize {
+    // SAFETY: the value is alive; nothing is called that can bail out.
+    unsafe { sys::apus_descriptor_buffered(value.as_ptr()) }
+}

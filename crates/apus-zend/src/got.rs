@@ -1,0 +1,265 @@
+//! Redirecting libc calls of the php binary and the loaded libraries.
+//!
+//! A dynamically linked object calls `recv` through a slot that the dynamic linker fills with the function's address. We
+//! find these slots by the object's relocations and store another address there. The functions themselves stay as they
+//! are, so whoever is left alone (libc, the linker, this module) still reaches them directly.
+
+use std::collections::{HashMap, HashSet};
+use std::ffi::{CStr, c_int, c_void};
+use std::ptr;
+use std::sync::Mutex;
+
+/// One function that is to be called in place of another.
+#[derive(Clone, Copy)]
+pub struct Redirect {
+    /// The name of the symbol.
+    pub name: &'static CStr,
+    /// What to call. It MUST have the signature of what it stands for.
+    pub to: *const c_void,
+}
+
+// SAFETY: addresses of functions.
+unsafe impl Send for Redirect {}
+// SAFETY: addresses of functions.
+unsafe impl Sync for Redirect {}
+
+/// What one pass has done.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub struct Patched {
+    /// Objects that were looked at.
+    pub objects: usize,
+    /// Slots that were changed.
+    pub slots: usize,
+}
+
+/// Objects that were looked at, by their load address: a pass over later ones skips them.
+static SEEN: Mutex<Option<HashSet<usize>>> = Mutex::new(None);
+
+#[cfg(target_arch = "x86_64")]
+mod kind {
+    pub(super) const SLOTS: [u32; 3] = [7, 6, 1]; // R_X86_64_JUMP_SLOT, R_X86_64_GLOB_DAT, R_X86_64_64
+}
+#[cfg(target_arch = "aarch64")]
+mod kind {
+    pub(super) const SLOTS: [u32; 3] = [1026, 1025, 257]; // R_AARCH64_JUMP_SLOT, R_AARCH64_GLOB_DAT, R_AARCH64_ABS64
+}
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+mod kind {
+    pub(super) const SLOTS: [u32; 0] = [];
+}
+
+const DT_NULL: i64 = 0;
+const DT_PLTRELSZ: i64 = 2;
+const DT_STRTAB: i64 = 5;
+const DT_SYMTAB: i64 = 6;
+const DT_RELA: i64 = 7;
+const DT_RELASZ: i64 = 8;
+const DT_PLTREL: i64 = 20;
+const DT_JMPREL: i64 = 23;
+
+#[repr(C)]
+struct Dyn {
+    tag: i64,
+    value: usize,
+}
+
+#[repr(C)]
+struct Rela {
+    offset: usize,
+    info: u64,
+    addend: i64,
+}
+
+struct Pass<'a> {
+    wanted: HashMap<&'static CStr, *const c_void>,
+    seen: HashSet<usize>,
+    skip: &'a dyn Fn(&str) -> bool,
+    own: usize,
+    done: Patched,
+}
+
+/// Redirects the functions of `table` in every loaded object that was not looked at before, but for those whose path
+/// `skip` says yes to (the program itself has an empty path), and this module.
+pub fn redirect(table: &[Redirect], skip: &dyn Fn(&str) -> bool) -> Patched {
+    let Ok(mut seen) = SEEN.lock() else { return Patched::default() };
+    let mut pass = Pass {
+        wanted: table.iter().map(|r| (r.name, r.to)).collect(),
+        seen: seen.take().unwrap_or_default(),
+        skip,
+        own: own_base(),
+        done: Patched::default(),
+    };
+    // SAFETY: the callback gets back the pointer to `pass`, which outlives the walk.
+    unsafe { libc::dl_iterate_phdr(Some(visit), ptr::from_mut(&mut pass).cast()) };
+    *seen = Some(pass.seen);
+    pass.done
+}
+
+/// Where this module is loaded.
+fn own_base() -> usize {
+    // SAFETY: plain data that dladdr fills.
+    let mut info: libc::Dl_info = unsafe { std::mem::zeroed() };
+    // SAFETY: any address may be asked for; `info` is local.
+    let found = unsafe { libc::dladdr(visit as *const c_void, &raw mut info) };
+    if found == 0 { 0 } else { info.dli_fbase as usize }
+}
+
+unsafe extern "C" fn visit(info: *mut libc::dl_phdr_info, _: usize, pass: *mut c_void) -> c_int {
+    // SAFETY: the linker's record is valid during the callback; `pass` is ours, used by nobody else meanwhile.
+    let (info, pass) = unsafe { (&*info, &mut *pass.cast::<Pass<'_>>()) };
+    let base = info.dlpi_addr as usize;
+    let path = if info.dlpi_name.is_null() {
+        std::borrow::Cow::Borrowed("")
+    } else {
+        // SAFETY: a NUL-terminated string of the linker.
+        unsafe { CStr::from_ptr(info.dlpi_name) }.to_string_lossy()
+    };
+    if base == pass.own || !pass.seen.insert(base) || (pass.skip)(&path) {
+        return 0;
+    }
+    // SAFETY: the program headers are mapped, dlpi_phnum of them.
+    let headers = unsafe { std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum)) };
+    pass.done.objects += 1;
+    // SAFETY: headers of an object that the linker has loaded at `base` and keeps loaded during the walk.
+    unsafe { pass.object(base, headers) };
+    0
+}
+
+impl Pass<'_> {
+    /// # Safety
+    /// `headers` MUST be those of an object loaded at `base`.
+    unsafe fn object(&mut self, base: usize, headers: &[libc::Elf64_Phdr]) {
+        let Some(dynamic) = headers.iter().find(|h| h.p_type == libc::PT_DYNAMIC) else { return };
+        // SAFETY: the dynamic section is mapped, and ends with DT_NULL.
+        let table = unsafe { DynamicTable::read(base, (base + dynamic.p_vaddr as usize) as *const Dyn) };
+        if table.symbols == 0 || table.strings == 0 {
+            return;
+        }
+        let slots: Vec<_> = [(table.jmprel, table.pltrelsz), (table.rela, table.relasz)]
+            .into_iter()
+            .filter(|&(start, size)| start != 0 && size != 0)
+            // SAFETY: the linker's own tables, of the sizes that it goes by.
+            .flat_map(|(start, size)| unsafe { self.slots(&table, base, start, size) })
+            .collect();
+        if slots.is_empty() {
+            return;
+        }
+        let relro = headers.iter().find(|h| h.p_type == libc::PT_GNU_RELRO).map(|h| Pages::of(base, h));
+        let opened = relro.filter(|pages| {
+            slots.iter().any(|&(slot, _)| pages.hold(slot)) && pages.protect(libc::PROT_READ | libc::PROT_WRITE)
+        });
+        for (slot, to) in slots {
+            if relro.is_some_and(|pages| pages.hold(slot)) && opened.is_none() {
+                continue;
+            }
+            // SAFETY: an aligned, mapped and now writable slot that holds a function's address; other threads read it whole.
+            unsafe { std::sync::atomic::AtomicUsize::from_ptr(slot as *mut usize) }
+                .store(to as usize, std::sync::atomic::Ordering::Release);
+            self.done.slots += 1;
+        }
+        if let Some(pages) = opened {
+            pages.protect(libc::PROT_READ);
+        }
+    }
+
+    /// # Safety
+    /// `start` and `size` MUST be a relocation table of the object that `table` describes.
+    unsafe fn slots(
+        &self,
+        table: &DynamicTable,
+        base: usize,
+        start: usize,
+        size: usize,
+    ) -> Vec<(usize, *const c_void)> {
+        // SAFETY: by contract.
+        let relocations = unsafe { std::slice::from_raw_parts(start as *const Rela, size / size_of::<Rela>()) };
+        let mut found = Vec::new();
+        for relocation in relocations {
+            let symbol = (relocation.info >> 32) as usize;
+            if symbol == 0 || relocation.addend != 0 || !kind::SLOTS.contains(&(relocation.info as u32)) {
+                continue;
+            }
+            // SAFETY: a relocation's symbol is in the symbol table, its name in the string table.
+            let (symbol, name) = unsafe {
+                let symbol = &*(table.symbols as *const libc::Elf64_Sym).add(symbol);
+                (symbol, CStr::from_ptr((table.strings + symbol.st_name as usize) as *const libc::c_char))
+            };
+            // A function that the object itself defines under that name is not libc's.
+            if symbol.st_shndx != 0 {
+                continue;
+            }
+            if let Some(&to) = self.wanted.get(name) {
+                found.push((base + relocation.offset, to));
+            }
+        }
+        found
+    }
+}
+
+#[derive(Default)]
+struct DynamicTable {
+    symbols: usize,
+    strings: usize,
+    rela: usize,
+    relasz: usize,
+    jmprel: usize,
+    pltrelsz: usize,
+}
+
+impl DynamicTable {
+    /// # Safety
+    /// `entry` MUST point to the dynamic section of an object loaded at `base`.
+    unsafe fn read(base: usize, mut entry: *const Dyn) -> Self {
+        // The linker has made addresses of the offsets, but in objects that it does not relocate.
+        let address = |value: usize| if value < base { base + value } else { value };
+        let mut table = Self::default();
+        let mut plt_is_rela = true;
+        loop {
+            // SAFETY: not past DT_NULL.
+            let Dyn { tag, value } = unsafe { &*entry };
+            match *tag {
+                DT_NULL => break,
+                DT_SYMTAB => table.symbols = address(*value),
+                DT_STRTAB => table.strings = address(*value),
+                DT_RELA => table.rela = address(*value),
+                DT_RELASZ => table.relasz = *value,
+                DT_JMPREL => table.jmprel = address(*value),
+                DT_PLTRELSZ => table.pltrelsz = *value,
+                DT_PLTREL => plt_is_rela = *value as i64 == DT_RELA,
+                _ => {}
+            }
+            // SAFETY: DT_NULL has not come yet.
+            entry = unsafe { entry.add(1) };
+        }
+        if !plt_is_rela {
+            table.jmprel = 0;
+        }
+        table
+    }
+}
+
+/// Pages that the linker has made read-only after relocation.
+#[derive(Clone, Copy)]
+struct Pages {
+    start: usize,
+    end: usize,
+}
+
+impl Pages {
+    fn of(base: usize, header: &libc::Elf64_Phdr) -> Self {
+        // SAFETY: asks for a constant of the system.
+        let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as usize;
+        let start = base + header.p_vaddr as usize;
+        // As the linker rounds it: a page that is shared with writable data stays writable.
+        Self { start: start & !(page - 1), end: (start + header.p_memsz as usize) & !(page - 1) }
+    }
+
+    fn hold(self, address: usize) -> bool {
+        (self.start..self.end).contains(&address)
+    }
+
+    fn protect(self, protection: c_int) -> bool {
+        // SAFETY: the pages belong to a loaded object and hold the linker's data only; they stay readable.
+        unsafe { libc::mprotect(self.start as *mut c_void, self.end - self.start, protection) == 0 }
+    }
+}

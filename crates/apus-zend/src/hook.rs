@@ -1,0 +1,50 @@
+//! What the hooks of libc calls have to know about the PHP code that led to them.
+
+use std::ffi::{CStr, c_char};
+
+use crate::sys;
+
+/// Whether a libc call may let other coroutines run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// It was not made for a function that PHP code called, or that cannot be suspended: it blocks as ever.
+    Stay,
+    /// It may.
+    Wait,
+    /// An exception is pending, such as a cancellation: what would wait fails.
+    Fail,
+}
+
+/// To be called at module start.
+pub fn prepare() {
+    // SAFETY: module start.
+    unsafe { sys::apus_hook_startup() };
+}
+
+/// For the libc call that is being made.
+pub fn place() -> Place {
+    // SAFETY: reads the VM's state.
+    match unsafe { sys::apus_hook_where() } {
+        sys::apus_hook_place_APUS_HOOK_WAIT => Place::Wait,
+        sys::apus_hook_place_APUS_HOOK_FAIL => Place::Fail,
+        _ => Place::Stay,
+    }
+}
+
+/// The function that runs, as PHP code calls it: `PDO::query()`.
+pub fn running_function() -> String {
+    function_of(std::ptr::null())
+}
+
+pub(crate) fn function_of(fiber: *const sys::apus_fiber) -> String {
+    let (mut class, mut function) = (std::ptr::null(), std::ptr::null());
+    // SAFETY: reads the VM's state, or that of a fiber that waits.
+    unsafe { sys::apus_running_function(fiber, &raw mut class, &raw mut function) };
+    // SAFETY: names of functions and classes end in NUL and live as long as these.
+    let text = |name: *const c_char| (!name.is_null()).then(|| unsafe { CStr::from_ptr(name) }.to_string_lossy());
+    match (text(class), text(function)) {
+        (Some(class), Some(function)) => format!("{class}::{function}()"),
+        (None, Some(function)) => format!("{function}()"),
+        _ => "PHP code".to_owned(),
+    }
+}
