@@ -22,6 +22,7 @@ const SHIM: &[&str] = &[
     "valgrind",
     "watch",
     "hook",
+    "guard",
     "descriptor",
     "stream",
 ];

@@ -68,6 +68,7 @@ unsafe extern "C" fn startup(module: i32) -> bool {
         prepare_requests();
         watchdog::prepare();
         apus_zend::hook::prepare();
+        hook::prepare();
         for class in classes() {
             class.register();
         }
@@ -82,7 +83,9 @@ unsafe extern "C" fn startup(module: i32) -> bool {
 
 unsafe extern "C" fn shutdown() {}
 
-unsafe extern "C" fn activate() {}
+unsafe extern "C" fn activate() {
+    contained("the start of a request", hook::install_guards);
+}
 
 unsafe extern "C" fn deactivate() {
     contained("the end of a request", State::tear_down);

@@ -52,6 +52,29 @@ static void put_serialize(apus_ambient *from)
 	}
 }
 
+/* PHP refuses to autoload a class inside its own autoloader: that is meant for one context, not for all. */
+static void take_autoload(apus_ambient *into)
+{
+	into->in_autoload = NULL;
+	if (UNEXPECTED(EG(in_autoload) != NULL && zend_hash_num_elements(EG(in_autoload)) != 0)) {
+		into->in_autoload = EG(in_autoload);
+		EG(in_autoload) = NULL;
+	}
+}
+
+static void put_autoload(apus_ambient *from)
+{
+	if (EXPECTED(from->in_autoload == NULL)) {
+		return;
+	}
+	if (EG(in_autoload) != NULL) {
+		zend_hash_destroy(EG(in_autoload));
+		FREE_HASHTABLE(EG(in_autoload));
+	}
+	EG(in_autoload) = from->in_autoload;
+	from->in_autoload = NULL;
+}
+
 /* Does the function `handler` run in this context? */
 static bool runs(zval *handler)
 {
@@ -95,6 +118,7 @@ void apus_ambient_take(apus_ambient *into, zval *handler)
 	take_output(into);
 	take_handler(into, handler);
 	take_serialize(into);
+	take_autoload(into);
 	into->has_compare = BG(user_compare_fci).size != 0;
 	if (UNEXPECTED(into->has_compare)) {
 		into->compare_fci = BG(user_compare_fci);
@@ -112,6 +136,7 @@ void apus_ambient_put(apus_ambient *from)
 	put_output(from);
 	put_handler(from);
 	put_serialize(from);
+	put_autoload(from);
 	if (UNEXPECTED(from->has_compare)) {
 		BG(user_compare_fci) = from->compare_fci;
 		BG(user_compare_fci_cache) = from->compare_cache;

@@ -245,10 +245,35 @@ bool apus_compiling(void);
 /* The names of the function that runs, or that a waiting fiber is in; NULL for none. */
 void apus_running_function(const apus_fiber *fiber, const char **class, const char **function);
 
+/* ---- guard.c ---- */
+/* Coroutine `other` waits in the connection that is to be used: throw, and say true; or false when it is the same one. */
+typedef bool (*apus_guard_conflict)(int64_t other);
+enum { APUS_GUARD_MARKS = 8 };
+/* The connections that a waiting coroutine has marked as its own. */
+typedef struct { uint32_t count; uintptr_t keys[APUS_GUARD_MARKS]; } apus_guard_marks;
+void apus_guard_startup(apus_guard_conflict on_conflict); /* at module start */
+/* When all modules are loaded. `exceptions`: those that a broken wait throws. */
+void apus_guard_install(zend_class_entry *exceptions);
+void apus_guard_mark(apus_guard_marks *marks, int64_t cid); /* what the running calls use */
+void apus_guard_unmark(const apus_guard_marks *marks);
+void apus_guard_failed(void); /* the wait of the running call failed, perhaps with an exception */
+
+typedef enum {
+	APUS_AUTOLOAD_OURS = 0,   /* load it, then call end() */
+	APUS_AUTOLOAD_LOADED = 1, /* another coroutine was at it, and has ended */
+	APUS_AUTOLOAD_NESTED = 2, /* load it, without end(): waiting would be for ever */
+	APUS_AUTOLOAD_FAILED = 3, /* an exception is pending */
+} apus_autoload_turn;
+typedef struct {
+	apus_autoload_turn (*begin)(const char *name, size_t len);
+	void (*end)(const char *name, size_t len);
+} apus_autoload_hooks;
+void apus_autoload_install(const apus_autoload_hooks *hooks); /* when all modules are loaded */
+
 /* ---- ambient.c: what a switch does to state that the Zend VM does not save ----
- * swapped:   output buffers, usort()'s comparison, (un)serialize()'s nesting, internal error handling mode, and that PHP
- *            takes the error handler away while it runs
- * shared:    superglobals, working directory, ini values, set_error_handler() and set_exception_handler(), autoload locks
+ * swapped:   output buffers, usort()'s comparison, (un)serialize()'s nesting, internal error handling mode, which classes
+ *            are being autoloaded, and that PHP takes the error handler away while it runs
+ * shared:    superglobals, working directory, ini values, set_error_handler() and set_exception_handler()
  * (error_reporting and so `@`, the VM stack and the JIT's trace number are saved by the Zend switch itself) */
 typedef struct {
 	bool has_output;
@@ -264,6 +289,7 @@ typedef struct {
 	unsigned serialize_level;
 	void *unserialize_data;
 	unsigned unserialize_level;
+	HashTable *in_autoload; /* NULL: none is */
 	const void *handler; /* the error handler that runs in this context, or NULL */
 } apus_ambient;
 /* Saves what is in use and leaves a fresh state. `handler` is the error handler that was set when the context was entered. */

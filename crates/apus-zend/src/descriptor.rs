@@ -23,3 +23,15 @@ pub fn buffered(value: &Value) -> usize {
     // SAFETY: the value is alive; nothing is called that can bail out.
     unsafe { sys::apus_descriptor_buffered(value.as_ptr()) }
 }
+
+/// Whether two values are the very same object or resource.
+pub fn same(one: &Value, other: &Value) -> bool {
+    let (one, other) = (one.as_ptr(), other.as_ptr());
+    // SAFETY: both are alive; an object's and a resource's value is a pointer.
+    unsafe {
+        let kind = u32::from((*one).u1.v.type_);
+        kind == u32::from((*other).u1.v.type_)
+            && matches!(kind, sys::IS_OBJECT | sys::IS_RESOURCE)
+            && (*one).value.ptr == (*other).value.ptr
+    }
+}

@@ -18,6 +18,7 @@ pub mod descriptor;
 pub mod engine;
 pub mod fiber;
 pub mod got;
+pub mod guard;
 pub mod hook;
 pub mod module;
 pub mod object;

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use apus_coro::Wait;
 use apus_options::hooks;
+use apus_zend::guard::{self, Marks};
 use apus_zend::hook::{Place, place};
 use tokio::time::Instant;
 
@@ -109,10 +110,16 @@ impl Gate {
         if place() == Place::Fail {
             return Err(libc::ECANCELED);
         }
-        match crate::wait::wait(&self.state, Wait::Outside(self.name), future) {
+        let marks = Marks::set(self.state.engine.current_id());
+        let waited = crate::wait::wait(&self.state, Wait::Outside(self.name), future);
+        drop(marks);
+        match waited {
             Ok(Some(value)) => Ok(value),
             // An exception that is pending now is seen when the C code that called us has returned to PHP.
-            Ok(None) | Err(_) => Err(libc::ECANCELED),
+            Ok(None) | Err(_) => {
+                guard::failed();
+                Err(libc::ECANCELED)
+            }
         }
     }
 

@@ -3,9 +3,10 @@
 use std::ffi::c_int;
 use std::os::fd::RawFd;
 
-use apus_zend::{engine, hook};
+use apus_zend::{engine, guard, hook};
 
-use crate::exception::CONFLICT;
+use super::autoload::Loading;
+use crate::exception::{CONFLICT, COROUTINE};
 use crate::runtime::State;
 
 /// Functions that several coroutines may be in with the same descriptor: what comes of it belongs to one of them only.
@@ -18,22 +19,50 @@ pub(super) fn waiting(state: &State, fds: &[(RawFd, u32)]) -> Result<(), c_int> 
     for &(fd, events) in fds {
         let Some(other) = state.reactor.waiting(fd, events) else { continue };
         let function = hook::running_function();
-        if other == me || SHARING.contains(&function.as_str()) {
-            continue;
+        if other != me && !SHARING.contains(&function.as_str()) {
+            throw(state, other, &function, &format!("a connection (descriptor {fd})"));
+            return Err(libc::EBUSY);
         }
-        let theirs = state
-            .engine
-            .find(other)
-            .map_or_else(|| "another call".to_owned(), |task| task.data().fiber().running_function());
-        let _ = engine::throw(
-            CONFLICT.get(),
-            0,
-            &format!(
-                "coroutine {me} calls {function} on a connection (descriptor {fd}) in which coroutine {other} waits in {theirs}: \
-                 give each coroutine a connection of its own, best from a pool"
-            ),
-        );
-        return Err(libc::EBUSY);
     }
     Ok(())
+}
+
+fn throw(state: &State, other: i64, function: &str, what: &str) {
+    let theirs = state
+        .engine
+        .find(other)
+        .map_or_else(|| "another call".to_owned(), |task| task.data().fiber().running_function());
+    let me = state.engine.current_id();
+    let who = if me < 0 { "code outside coroutines".to_owned() } else { format!("coroutine {me}") };
+    let _ = engine::throw(
+        CONFLICT.get(),
+        0,
+        &format!(
+            "{who} calls {function} on {what} in which coroutine {other} waits in {theirs}: give each coroutine a connection \
+             of its own, best from a pool; to end a wait, cancel its coroutine"
+        ),
+    );
+}
+
+unsafe extern "C" fn conflict(other: i64) -> bool {
+    let checked = std::panic::catch_unwind(|| {
+        let Some(state) = State::existing() else { return false };
+        if state.engine.current_id() == other || state.engine.find(other).is_none() {
+            return false;
+        }
+        throw(&state, other, &hook::running_function(), "a connection or stream");
+        true
+    });
+    checked.unwrap_or(false)
+}
+
+/// At module start.
+pub(crate) fn prepare() {
+    guard::prepare(conflict);
+}
+
+/// When all modules are loaded.
+pub(crate) fn install() {
+    static DONE: std::sync::Once = std::sync::Once::new();
+    DONE.call_once(|| guard::install::<Loading>(COROUTINE.get()));
 }

@@ -8,6 +8,7 @@
 //! Waiting is possible only where a function that PHP code called leads to the call ([`gate`]): what the VM itself does
 //! (`include`, freeing values, printing) blocks as ever.
 
+mod autoload;
 mod descriptor;
 mod file;
 mod gate;
@@ -26,6 +27,7 @@ mod timeout;
 use apus_zend::class::{Class, Method};
 
 pub(crate) use gate::Running;
+pub(crate) use guard::{install as install_guards, prepare};
 pub(crate) use install::{configure, install};
 pub(crate) use reactor::Reactor;
 

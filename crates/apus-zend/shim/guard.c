@@ -1,0 +1,331 @@
+#include "apus_shim.h"
+#include "ext/mysqli/php_mysqli_structs.h"
+#include "ext/pdo/php_pdo_driver.h"
+#include "zend_extensions.h"
+
+/* One connection, one coroutine.
+ *
+ * A function of an extension that waits leaves its connection, stream or handle in the middle of something: whoever else
+ * uses it meanwhile reads what was meant for the first, or frees what the first one's C code still points to. So the
+ * functions and methods of such extensions are entered through guarded(), which refuses a call on something that another
+ * coroutine waits in. While nobody waits in any, that is one comparison. */
+
+/* What a call does with its connection: two calls that share a bit exclude each other. */
+enum { USES_IN = 1, USES_OUT = 2, USES = USES_IN | USES_OUT };
+
+/* The things that coroutines wait in: address plus bit -> id of the coroutine. The addresses are even. */
+static HashTable busy;
+/* Where a function's record keeps what was its handler. */
+static int slot;
+static apus_guard_conflict conflict;
+/* A wait in the running call has failed with an exception: what the C code makes of that comes after it. */
+static bool failed;
+static zend_class_entry *coroutine_exception;
+
+typedef struct { const char *name; uint8_t use; } known_function;
+
+static const known_function STREAM_FUNCTIONS[] = {
+	{"fread", USES_IN}, {"fgets", USES_IN}, {"fgetc", USES_IN}, {"fgetcsv", USES_IN}, {"fscanf", USES_IN},
+	{"fpassthru", USES_IN}, {"stream_get_contents", USES_IN}, {"stream_get_line", USES_IN},
+	{"stream_copy_to_stream", USES_IN}, {"stream_socket_recvfrom", USES_IN},
+	{"fwrite", USES_OUT}, {"fputs", USES_OUT}, {"fputcsv", USES_OUT}, {"fflush", USES_OUT}, {"ftruncate", USES_OUT},
+	{"stream_socket_sendto", USES_OUT},
+	{"fclose", USES}, {"pclose", USES}, {"proc_close", USES}, {"fseek", USES}, {"rewind", USES},
+	{"stream_socket_enable_crypto", USES}, {"stream_filter_append", USES}, {"stream_filter_prepend", USES},
+};
+
+static const known_function SOCKET_FUNCTIONS[] = {
+	{"socket_read", USES_IN}, {"socket_recv", USES_IN}, {"socket_recvfrom", USES_IN}, {"socket_recvmsg", USES_IN},
+	{"socket_write", USES_OUT}, {"socket_send", USES_OUT}, {"socket_sendto", USES_OUT}, {"socket_sendmsg", USES_OUT},
+	{"socket_close", USES}, {"socket_connect", USES},
+};
+
+/* Classes whose methods use one connection each; those that extend them, too. */
+static const char *const CLASSES[] = {
+	"pdo", "pdostatement", "mysqli", "mysqli_stmt", "redis", "rediscluster", "redissentinel", "memcached", "memcache",
+	"sqlite3", "sqlite3stmt", "amqpconnection", "amqpchannel", "amqpqueue", "amqpexchange",
+};
+
+/* Modules whose functions take the connection or handle as their first argument. */
+static const char *const MODULES[] = {"mysqli", "pgsql", "curl", "ftp", "ldap", "imap"};
+
+static zend_class_entry *pdo, *pdo_statement, *mysqli_link, *mysqli_statement;
+
+static const known_function *find_function(const char *name, const known_function *table, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (strcmp(table[i].name, name) == 0) {
+			return &table[i];
+		}
+	}
+	return NULL;
+}
+#define FIND(name, table) find_function(name, table, sizeof(table) / sizeof(*(table)))
+
+/* What two objects share that use one connection; else the object itself. */
+static uintptr_t connection_of(zend_object *object)
+{
+	const void *shared = NULL;
+	if (pdo != NULL && instanceof_function(object->ce, pdo)) {
+		shared = php_pdo_dbh_fetch_inner(object);
+	} else if (pdo_statement != NULL && instanceof_function(object->ce, pdo_statement)) {
+		shared = php_pdo_stmt_fetch_object(object)->dbh;
+	} else if (mysqli_statement != NULL && instanceof_function(object->ce, mysqli_statement)) {
+		const MYSQLI_RESOURCE *resource = php_mysqli_fetch_object(object)->ptr;
+		const MY_STMT *statement = resource != NULL ? resource->ptr : NULL;
+		shared = statement != NULL && statement->stmt != NULL && statement->stmt->data != NULL ? statement->stmt->data->conn : NULL;
+	} else if (mysqli_link != NULL && instanceof_function(object->ce, mysqli_link)) {
+		const MYSQLI_RESOURCE *resource = php_mysqli_fetch_object(object)->ptr;
+		const MY_MYSQL *link = resource != NULL ? resource->ptr : NULL;
+		shared = link != NULL && link->mysql != NULL ? link->mysql->data : NULL;
+	}
+	return (uintptr_t) (shared != NULL ? shared : object);
+}
+
+/* The connection that a call uses, and how; 0 for none. */
+static uintptr_t used_by(zend_execute_data *ex, uint8_t *use)
+{
+	*use = USES;
+	if (Z_TYPE(ex->This) == IS_OBJECT) {
+		return connection_of(Z_OBJ(ex->This));
+	}
+	if (ZEND_CALL_NUM_ARGS(ex) == 0) {
+		return 0;
+	}
+	zval *first = ZEND_CALL_ARG(ex, 1);
+	ZVAL_DEREF(first);
+	const char *name = ZSTR_VAL(ex->func->common.function_name);
+	if (Z_TYPE_P(first) == IS_RESOURCE) {
+		const known_function *known = FIND(name, STREAM_FUNCTIONS);
+		*use = known != NULL ? known->use : USES;
+		return (uintptr_t) Z_RES_P(first);
+	}
+	if (Z_TYPE_P(first) != IS_OBJECT) {
+		return 0;
+	}
+	const known_function *known = FIND(name, SOCKET_FUNCTIONS);
+	*use = known != NULL ? known->use : USES;
+	return connection_of(Z_OBJ_P(first));
+}
+
+/* Who waits in a connection, in a way that excludes `use`; 0: nobody. */
+static int64_t waits_in(uintptr_t connection, uint8_t use)
+{
+	for (uint8_t bit = USES_IN; bit <= USES_OUT; bit <<= 1) {
+		const zval *cid = use & bit ? zend_hash_index_find(&busy, connection | bit >> 1) : NULL;
+		if (cid != NULL) {
+			return Z_LVAL_P(cid);
+		}
+	}
+	return 0;
+}
+
+/* What an extension throws because its wait was broken off gives way to what broke it off. */
+static void prefer_cause(void)
+{
+	zval rv;
+	zend_object *last = EG(exception);
+	failed = false;
+	for (zend_object *cause = last; cause != NULL;) {
+		if (instanceof_function(cause->ce, coroutine_exception)) {
+			if (cause != last) {
+				GC_ADDREF(cause);
+				EG(exception) = cause;
+				OBJ_RELEASE(last);
+			}
+			return;
+		}
+		if (!instanceof_function(cause->ce, zend_ce_throwable) || zend_is_unwind_exit(cause) || zend_is_graceful_exit(cause)) {
+			return;
+		}
+		const zend_class_entry *base = instanceof_function(cause->ce, zend_ce_exception) ? zend_ce_exception : zend_ce_error;
+		const zval *previous = zend_read_property((zend_class_entry *) base, cause, ZEND_STRL("previous"), true, &rv);
+		cause = Z_TYPE_P(previous) == IS_OBJECT ? Z_OBJ_P(previous) : NULL;
+	}
+}
+
+static void guarded(INTERNAL_FUNCTION_PARAMETERS)
+{
+	const zif_handler handler = (zif_handler) execute_data->func->internal_function.reserved[slot];
+	if (UNEXPECTED(zend_hash_num_elements(&busy) != 0)) {
+		uint8_t use;
+		const uintptr_t connection = used_by(execute_data, &use);
+		const int64_t other = connection != 0 ? waits_in(connection, use) : 0;
+		if (other != 0 && conflict(other)) {
+			return;
+		}
+	}
+	handler(INTERNAL_FUNCTION_PARAM_PASSTHRU);
+	if (UNEXPECTED(failed)) {
+		prefer_cause();
+	}
+}
+
+static void guard(zend_function *function)
+{
+	if (function->type != ZEND_INTERNAL_FUNCTION || function->internal_function.handler == guarded
+		|| function->internal_function.handler == NULL) {
+		return;
+	}
+	function->internal_function.reserved[slot] = (void *) function->internal_function.handler;
+	function->internal_function.handler = guarded;
+}
+
+static bool is_listed(const char *name, const char *const *list, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (strcmp(list[i], name) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+#define LISTED(name, list) is_listed(name, list, sizeof(list) / sizeof(*(list)))
+
+static void guard_functions(void)
+{
+	zend_function *function;
+	ZEND_HASH_FOREACH_PTR(CG(function_table), function) {
+		if (function->type != ZEND_INTERNAL_FUNCTION) {
+			continue;
+		}
+		const char *name = ZSTR_VAL(function->common.function_name);
+		const zend_module_entry *module = function->internal_function.module;
+		if (FIND(name, STREAM_FUNCTIONS) != NULL || FIND(name, SOCKET_FUNCTIONS) != NULL
+			|| (module != NULL && LISTED(module->name, MODULES))) {
+			guard(function);
+		}
+	} ZEND_HASH_FOREACH_END();
+}
+
+static bool has_connection(const zend_class_entry *ce)
+{
+	for (; ce != NULL; ce = ce->parent) {
+		zend_string *name = zend_string_tolower(ce->name);
+		const bool listed = LISTED(ZSTR_VAL(name), CLASSES);
+		zend_string_release(name);
+		if (listed) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void guard_classes(void)
+{
+	zend_class_entry *ce;
+	zend_function *method;
+	ZEND_HASH_FOREACH_PTR(CG(class_table), ce) {
+		if (ce->type != ZEND_INTERNAL_CLASS || !has_connection(ce)) {
+			continue;
+		}
+		ZEND_HASH_FOREACH_PTR(&ce->function_table, method) {
+			if (!(method->common.fn_flags & ZEND_ACC_STATIC)) {
+				guard(method);
+			}
+		} ZEND_HASH_FOREACH_END();
+	} ZEND_HASH_FOREACH_END();
+}
+
+void apus_guard_startup(apus_guard_conflict on_conflict)
+{
+	slot = zend_get_resource_handle("apus");
+	conflict = on_conflict;
+	zend_hash_init(&busy, 64, NULL, NULL, true);
+}
+
+void apus_guard_install(zend_class_entry *exceptions)
+{
+	coroutine_exception = exceptions;
+	pdo = apus_class_find("PDO");
+	pdo_statement = apus_class_find("PDOStatement");
+	mysqli_link = apus_class_find("mysqli");
+	mysqli_statement = apus_class_find("mysqli_stmt");
+	guard_functions();
+	guard_classes();
+}
+
+static void mark(apus_guard_marks *marks, uintptr_t connection, uint8_t use, int64_t cid)
+{
+	for (uint8_t bit = USES_IN; bit <= USES_OUT && marks->count < APUS_GUARD_MARKS; bit <<= 1) {
+		zval value;
+		ZVAL_LONG(&value, cid);
+		if ((use & bit) && zend_hash_index_add(&busy, connection | bit >> 1, &value) != NULL) {
+			marks->keys[marks->count++] = connection | bit >> 1;
+		}
+	}
+}
+
+void apus_guard_mark(apus_guard_marks *marks, int64_t cid)
+{
+	/* Frames that are looked at: callbacks of an extension are never nested deeper in practice. */
+	enum { FRAMES = 32 };
+	zend_execute_data *ex = EG(current_execute_data);
+	marks->count = 0;
+	for (unsigned i = 0; ex != NULL && i < FRAMES; ex = ex->prev_execute_data, i++) {
+		if (ex->func == NULL || ex->func->type != ZEND_INTERNAL_FUNCTION || ex->func->internal_function.reserved[slot] == NULL) {
+			continue;
+		}
+		uint8_t use;
+		const uintptr_t connection = used_by(ex, &use);
+		if (connection != 0) {
+			mark(marks, connection, use, cid);
+		}
+	}
+}
+
+void apus_guard_unmark(const apus_guard_marks *marks)
+{
+	for (uint32_t i = 0; i < marks->count; i++) {
+		zend_hash_index_del(&busy, marks->keys[i]);
+	}
+}
+
+void apus_guard_failed(void)
+{
+	failed = EG(exception) != NULL;
+}
+
+/* ---- autoloading ---- */
+
+static zend_class_entry *(*inner_autoload)(zend_string *name, zend_string *lc_name);
+static apus_autoload_hooks loading;
+
+static zend_class_entry *autoload(zend_string *name, zend_string *lc_name)
+{
+	const apus_autoload_turn turn = loading.begin(ZSTR_VAL(lc_name), ZSTR_LEN(lc_name));
+	if (turn == APUS_AUTOLOAD_FAILED) {
+		return NULL;
+	}
+	if (turn == APUS_AUTOLOAD_LOADED) {
+		zend_class_entry *ce = zend_hash_find_ptr(EG(class_table), lc_name);
+		if (ce != NULL) {
+			return ce;
+		}
+		/* The other one's autoloader did not find it: ours will not, but is to say so itself. */
+		return inner_autoload(name, lc_name);
+	}
+	zend_class_entry *ce = NULL;
+	bool bailed = false;
+	zend_try {
+		ce = inner_autoload(name, lc_name);
+	} zend_catch {
+		bailed = true;
+	} zend_end_try();
+	if (turn == APUS_AUTOLOAD_OURS) {
+		loading.end(ZSTR_VAL(lc_name), ZSTR_LEN(lc_name));
+	}
+	if (bailed) {
+		zend_bailout();
+	}
+	return ce;
+}
+
+void apus_autoload_install(const apus_autoload_hooks *hooks)
+{
+	if (zend_autoload != NULL && zend_autoload != autoload) {
+		loading = *hooks;
+		inner_autoload = zend_autoload;
+		zend_autoload = autoload;
+	}
+}
