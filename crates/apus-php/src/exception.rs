@@ -72,6 +72,7 @@ pub(crate) static COROUTINE: Class = plain(
             value: Const::Int(5),
             doc: "run() or Scheduler::start() was called inside a coroutine.",
         },
+        Constant { name: "CANNOT_FORK", value: Const::Int(6), doc: "pcntl_fork() was called inside a coroutine." },
         Constant {
             name: "NOT_HELD",
             value: Const::Int(6),

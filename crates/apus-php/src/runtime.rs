@@ -11,7 +11,7 @@ use apus_options::Settings;
 use apus_zend::engine::{Thrown, ThrownKind};
 use apus_zend::fiber::{Fiber, Job, Pool, Ran};
 use apus_zend::object::Object;
-use apus_zend::{Callable, Raise, Value, engine};
+use apus_zend::{Callable, Raise, Value, engine, watch};
 use tokio::runtime::{Builder, LocalOptions, LocalRuntime};
 
 use crate::clock::Coarse;
@@ -199,6 +199,13 @@ impl State {
                     state.engine.about_to_park();
                 }
             })
+            .on_thread_unpark(|| {
+                if watch::take_signal()
+                    && let Some(state) = Self::existing()
+                {
+                    state.dispatch_signals();
+                }
+            })
             .build_local(LocalOptions::default())
             .map_err(|error| failed(&error))?;
         hook::install();
@@ -230,6 +237,26 @@ impl State {
     /// Runs a future beside everything else.
     pub(crate) fn spawn(&self, future: impl Future<Output = ()> + 'static) -> tokio::task::JoinHandle<()> {
         self.runtime.spawn_local(future)
+    }
+
+    /// A signal came that PHP code handles, and no PHP code ran that could have noticed: its handlers run in a coroutine.
+    fn dispatch_signals(self: &Rc<Self>) {
+        let state = Rc::clone(self);
+        self.spawn(async move {
+            let Ok(mut name) = Value::string(b"pcntl_signal_dispatch") else { return };
+            let Ok(dispatch) = Callable::new(&mut name) else { return };
+            if state.go(dispatch, Vec::new(), None).is_err() {
+                Self::catch_stray();
+            }
+        });
+    }
+
+    /// Has a job done by the runtime's pool of threads.
+    pub(crate) fn spawn_blocking<T: Send + 'static>(
+        &self,
+        job: impl FnOnce() -> T + Send + 'static,
+    ) -> tokio::task::JoinHandle<T> {
+        self.runtime.handle().spawn_blocking(job)
     }
 
     /// Makes a coroutine that has not run.
@@ -472,7 +499,8 @@ impl State {
 
     /// Forgets the state without ending anything in it: in a forked child, where it is the parent's.
     pub(crate) fn forget() {
-        if let Some(state) = STATE.with(|slot| slot.borrow_mut().take()) {
+        let state = STATE.try_with(|slot| slot.try_borrow_mut().ok().and_then(|mut slot| slot.take()));
+        if let Some(state) = state.ok().flatten() {
             std::mem::forget(state);
         }
     }

@@ -113,14 +113,25 @@ static void put_handler(apus_ambient *from)
 	from->handler = NULL;
 }
 
-void apus_ambient_take(apus_ambient *into, zval *handler)
+/* Whether there is anything that another coroutine must not see; hardly ever. */
+static zend_always_inline bool in_use(const zval *handler)
+{
+	return UNEXPECTED(OG(handlers).elements != NULL || OG(active) != NULL || OG(running) != NULL)
+		|| UNEXPECTED((BG(serialize).level | BG(unserialize).level | BG(serialize_lock)) != 0)
+		|| UNEXPECTED(BG(user_compare_fci).size != 0)
+		|| UNEXPECTED(EG(in_autoload) != NULL && zend_hash_num_elements(EG(in_autoload)) != 0)
+		|| UNEXPECTED(EG(error_handling) != EH_NORMAL || EG(exception_class) != NULL)
+		|| UNEXPECTED(Z_TYPE_P(handler) != IS_UNDEF && Z_TYPE(EG(user_error_handler)) == IS_UNDEF);
+}
+
+static zend_never_inline ZEND_COLD void take_all(apus_ambient *into, zval *handler)
 {
 	take_output(into);
 	take_handler(into, handler);
 	take_serialize(into);
 	take_autoload(into);
 	into->has_compare = BG(user_compare_fci).size != 0;
-	if (UNEXPECTED(into->has_compare)) {
+	if (into->has_compare) {
 		into->compare_fci = BG(user_compare_fci);
 		into->compare_cache = BG(user_compare_fci_cache);
 		BG(user_compare_fci).size = 0;
@@ -131,17 +142,33 @@ void apus_ambient_take(apus_ambient *into, zval *handler)
 	EG(exception_class) = NULL;
 }
 
-void apus_ambient_put(apus_ambient *from)
+static zend_never_inline ZEND_COLD void put_all(apus_ambient *from)
 {
+	from->taken = false;
 	put_output(from);
 	put_handler(from);
 	put_serialize(from);
 	put_autoload(from);
-	if (UNEXPECTED(from->has_compare)) {
+	if (from->has_compare) {
 		BG(user_compare_fci) = from->compare_fci;
 		BG(user_compare_fci_cache) = from->compare_cache;
 		from->has_compare = false;
 	}
 	EG(error_handling) = from->error_handling;
 	EG(exception_class) = from->exception_class;
+}
+
+void apus_ambient_take(apus_ambient *into, zval *handler)
+{
+	into->taken = in_use(handler);
+	if (UNEXPECTED(into->taken)) {
+		take_all(into, handler);
+	}
+}
+
+void apus_ambient_put(apus_ambient *from)
+{
+	if (UNEXPECTED(from->taken)) {
+		put_all(from);
+	}
 }

@@ -194,6 +194,7 @@ void apus_fiber_abandon(apus_fiber *fiber);
 bool apus_fiber_overflowed(const apus_fiber *fiber);
 /* May the code that runs now be suspended? False in destructors before PHP 8.4, in the collector and in shutdown. */
 bool apus_can_switch(void);
+bool apus_in_fiber(void); /* does one of ours run? */
 
 /* Where the PHP code of a waiting fiber stands. */
 zend_execute_data *apus_fiber_execute_data(const apus_fiber *fiber);
@@ -232,6 +233,7 @@ void apus_stream_moved(zval *value, size_t count);
 void apus_watch_startup(void (*hook)(void));
 void apus_watch_interrupt(void); /* from any thread */
 void apus_watch_cancel(void);
+bool apus_watch_take_signal(void); /* another interrupt was wanted, and nothing runs that would notice */
 
 /* ---- hook.c ---- */
 typedef enum {
@@ -240,10 +242,14 @@ typedef enum {
 	APUS_HOOK_FAIL = 2, /* an exception is pending, such as a cancellation: do not wait at all */
 } apus_hook_place;
 void apus_hook_startup(void); /* at module start */
-apus_hook_place apus_hook_where(void);
+/* `freeing`: the call is one that freeing a value makes, and may wait there, too. */
+apus_hook_place apus_hook_where(bool freeing);
 bool apus_compiling(void);
 /* The names of the function that runs, or that a waiting fiber is in; NULL for none. */
 void apus_running_function(const apus_fiber *fiber, const char **class, const char **function);
+
+/* What a resolver's state (resolver(3)) tells after a failure: an h_errno. */
+void apus_resolver_failed(void *state, int error);
 
 /* ---- guard.c ---- */
 /* Coroutine `other` waits in the connection that is to be used: throw, and say true; or false when it is the same one. */
@@ -252,11 +258,11 @@ enum { APUS_GUARD_MARKS = 8 };
 /* The connections that a waiting coroutine has marked as its own. */
 typedef struct { uint32_t count; uintptr_t keys[APUS_GUARD_MARKS]; } apus_guard_marks;
 void apus_guard_startup(apus_guard_conflict on_conflict); /* at module start */
-/* When all modules are loaded. `exceptions`: those that a broken wait throws. */
-void apus_guard_install(zend_class_entry *exceptions);
+void apus_guard_install(void); /* when all modules are loaded */
 void apus_guard_mark(apus_guard_marks *marks, int64_t cid); /* what the running calls use */
 void apus_guard_unmark(const apus_guard_marks *marks);
-void apus_guard_failed(void); /* the wait of the running call failed, perhaps with an exception */
+void apus_guard_broken_off(void); /* a wait of the running call was, perhaps with an exception */
+bool apus_guard_is_broken(void);  /* everything else in that call is to fail, too */
 
 typedef enum {
 	APUS_AUTOLOAD_OURS = 0,   /* load it, then call end() */
@@ -276,6 +282,7 @@ void apus_autoload_install(const apus_autoload_hooks *hooks); /* when all module
  * shared:    superglobals, working directory, ini values, set_error_handler() and set_exception_handler()
  * (error_reporting and so `@`, the VM stack and the JIT's trace number are saved by the Zend switch itself) */
 typedef struct {
+	bool taken; /* false: nothing was in use, and the rest is not set */
 	bool has_output;
 	zend_output_globals output;
 	zend_error_handling_t error_handling;

@@ -251,7 +251,7 @@ void apus_fiber_assign(apus_fiber *fiber, apus_job *job)
 {
 	fiber->job = job;
 	fiber->inner = NULL;
-	memset(&fiber->ambient, 0, sizeof(fiber->ambient));
+	fiber->ambient.taken = false;
 }
 
 bool apus_fiber_enter(apus_fiber *fiber)
@@ -271,12 +271,20 @@ bool apus_fiber_enter(apus_fiber *fiber)
 	apus_ambient_put(&fiber->ambient);
 	switch_to(fiber->inner != NULL ? fiber->inner : &fiber->context);
 	running_fiber = outer;
+	const bool waiting = fiber->job != NULL;
+	if (!waiting) {
+		/* It saved nothing when it ended; a fatal error may have left these. */
+		EG(error_handling) = EH_NORMAL;
+		EG(exception_class) = NULL;
+	}
 	apus_ambient_put(&ambient);
-	zval handler;
-	ZVAL_COPY_VALUE(&handler, &fiber->handler);
-	ZVAL_UNDEF(&fiber->handler);
-	apus_zval_release(&handler);
-	return fiber->job != NULL;
+	if (UNEXPECTED(Z_TYPE(fiber->handler) != IS_UNDEF)) {
+		zval handler;
+		ZVAL_COPY_VALUE(&handler, &fiber->handler);
+		ZVAL_UNDEF(&fiber->handler);
+		apus_zval_release(&handler);
+	}
+	return waiting;
 }
 
 void apus_fiber_leave(apus_fiber *fiber)
@@ -295,6 +303,11 @@ apus_ran apus_fiber_ran(const apus_fiber *fiber)
 bool apus_fiber_overflowed(const apus_fiber *fiber)
 {
 	return fiber->canary != NULL && *fiber->canary != STACK_CANARY;
+}
+
+bool apus_in_fiber(void)
+{
+	return running_fiber != NULL;
 }
 
 bool apus_can_switch(void)

@@ -18,9 +18,11 @@ static HashTable busy;
 /* Where a function's record keeps what was its handler. */
 static int slot;
 static apus_guard_conflict conflict;
-/* A wait in the running call has failed with an exception: what the C code makes of that comes after it. */
-static bool failed;
-static zend_class_entry *coroutine_exception;
+/* The call in which a wait was broken off: until it returns, everything in it that would wait fails, so that its C code
+ * gives up. No other coroutine runs meanwhile. NULL: none is. */
+static const zend_execute_data *broken;
+/* What broke it off, if that was an exception: the call ends with it, whatever the C code threw or cleared. */
+static zend_object *cause;
 
 typedef struct { const char *name; uint8_t use; } known_function;
 
@@ -38,6 +40,16 @@ static const known_function SOCKET_FUNCTIONS[] = {
 	{"socket_read", USES_IN}, {"socket_recv", USES_IN}, {"socket_recvfrom", USES_IN}, {"socket_recvmsg", USES_IN},
 	{"socket_write", USES_OUT}, {"socket_send", USES_OUT}, {"socket_sendto", USES_OUT}, {"socket_sendmsg", USES_OUT},
 	{"socket_close", USES}, {"socket_connect", USES},
+};
+
+/* Functions that may wait without a connection that others could use. */
+static const char *const WAITING_FUNCTIONS[] = {
+	"sleep", "usleep", "time_nanosleep", "time_sleep_until", "exec", "shell_exec", "system", "passthru", "popen", "proc_open",
+	"mail", "flock", "fopen", "file", "readfile", "file_get_contents", "file_put_contents", "copy", "get_headers",
+	"fsockopen", "pfsockopen", "stream_socket_client", "stream_socket_accept", "stream_select", "socket_select",
+	"socket_accept", "gethostbyname", "gethostbynamel", "gethostbyaddr", "dns_get_record", "dns_check_record", "checkdnsrr",
+	"dns_get_mx", "getmxrr", "pcntl_wait", "pcntl_waitpid", "fsync", "fdatasync", "simplexml_load_file", "get_meta_tags",
+	"getimagesize", "hash_file", "md5_file", "sha1_file", "parse_ini_file",
 };
 
 /* Classes whose methods use one connection each; those that extend them, too. */
@@ -97,8 +109,8 @@ static uintptr_t used_by(zend_execute_data *ex, uint8_t *use)
 	const char *name = ZSTR_VAL(ex->func->common.function_name);
 	if (Z_TYPE_P(first) == IS_RESOURCE) {
 		const known_function *known = FIND(name, STREAM_FUNCTIONS);
-		*use = known != NULL ? known->use : USES;
-		return (uintptr_t) Z_RES_P(first);
+		*use = known != NULL ? known->use : 0;
+		return known != NULL ? (uintptr_t) Z_RES_P(first) : 0;
 	}
 	if (Z_TYPE_P(first) != IS_OBJECT) {
 		return 0;
@@ -120,27 +132,19 @@ static int64_t waits_in(uintptr_t connection, uint8_t use)
 	return 0;
 }
 
-/* What an extension throws because its wait was broken off gives way to what broke it off. */
-static void prefer_cause(void)
+/* The end of the broken call. */
+static void end_broken(void)
 {
-	zval rv;
-	zend_object *last = EG(exception);
-	failed = false;
-	for (zend_object *cause = last; cause != NULL;) {
-		if (instanceof_function(cause->ce, coroutine_exception)) {
-			if (cause != last) {
-				GC_ADDREF(cause);
-				EG(exception) = cause;
-				OBJ_RELEASE(last);
-			}
-			return;
-		}
-		if (!instanceof_function(cause->ce, zend_ce_throwable) || zend_is_unwind_exit(cause) || zend_is_graceful_exit(cause)) {
-			return;
-		}
-		const zend_class_entry *base = instanceof_function(cause->ce, zend_ce_exception) ? zend_ce_exception : zend_ce_error;
-		const zval *previous = zend_read_property((zend_class_entry *) base, cause, ZEND_STRL("previous"), true, &rv);
-		cause = Z_TYPE_P(previous) == IS_OBJECT ? Z_OBJ_P(previous) : NULL;
+	zend_object *what = cause;
+	broken = NULL;
+	cause = NULL;
+	if (what == NULL) {
+		return;
+	}
+	zend_object *theirs = EG(exception);
+	EG(exception) = what;
+	if (theirs != NULL) {
+		OBJ_RELEASE(theirs);
 	}
 }
 
@@ -156,19 +160,81 @@ static void guarded(INTERNAL_FUNCTION_PARAMETERS)
 		}
 	}
 	handler(INTERNAL_FUNCTION_PARAM_PASSTHRU);
-	if (UNEXPECTED(failed)) {
-		prefer_cause();
+	if (UNEXPECTED(broken == execute_data)) {
+		end_broken();
+	}
+}
+
+/* ---- persistent PDO connections: one to a coroutine at a time ----
+ *
+ * PDO gives every object with the same DSN and user the one persistent connection. In a coroutine each object that lives gets
+ * one of its own: an idle one, or a new one. PDO itself tells them apart by the text that ATTR_PERSISTENT may be. */
+
+static HashTable opening;
+
+/* Is there no such connection, or one that no object uses and that nobody is opening? */
+static bool is_free(zend_string *key)
+{
+	if (zend_hash_exists(&opening, key)) {
+		return false;
+	}
+	const zend_resource *kept = zend_hash_find_ptr(&EG(persistent_list), key);
+	return kept == NULL || ((const pdo_dbh_t *) kept->ptr)->refcount <= 1;
+}
+
+/* The text under which PDO keeps the connection that the arguments ask for, with ours at its end. */
+static zend_string *persistent_key(zend_execute_data *ex, unsigned number, zend_string **id)
+{
+	const char *parts[3] = {"", "", ""};
+	for (uint32_t i = 0; i < 3 && i < ZEND_CALL_NUM_ARGS(ex); i++) {
+		const zval *arg = ZEND_CALL_ARG(ex, i + 1);
+		ZVAL_DEREF(arg);
+		parts[i] = Z_TYPE_P(arg) == IS_STRING ? Z_STRVAL_P(arg) : "";
+	}
+	*id = zend_strpprintf(0, "apus-%u", number);
+	return zend_strpprintf(0, "PDO:DBH:DSN=%s:%s:%s:%s", parts[0], parts[1], parts[2], ZSTR_VAL(*id));
+}
+
+static void construct_pdo(INTERNAL_FUNCTION_PARAMETERS)
+{
+	const zif_handler handler = (zif_handler) execute_data->func->internal_function.reserved[slot];
+	zval *options = ZEND_CALL_NUM_ARGS(execute_data) >= 4 ? ZEND_CALL_ARG(execute_data, 4) : NULL;
+	const zval *wish = options != NULL && Z_TYPE_P(options) == IS_ARRAY ? zend_hash_index_find(Z_ARRVAL_P(options), PDO_ATTR_PERSISTENT) : NULL;
+	if (wish == NULL || !apus_in_fiber() || !(Z_TYPE_P(wish) == IS_TRUE || (Z_TYPE_P(wish) == IS_LONG && Z_LVAL_P(wish) != 0))) {
+		guarded(INTERNAL_FUNCTION_PARAM_PASSTHRU);
+		return;
+	}
+	zend_string *id = NULL, *key = NULL;
+	for (unsigned number = 1; key == NULL; number++) {
+		key = persistent_key(execute_data, number, &id);
+		if (!is_free(key)) {
+			zend_string_release(key);
+			zend_string_release(id);
+			key = NULL;
+		}
+	}
+	zval value;
+	ZVAL_STR(&value, id);
+	SEPARATE_ARRAY(options);
+	zend_hash_index_update(Z_ARRVAL_P(options), PDO_ATTR_PERSISTENT, &value);
+	zend_hash_add_empty_element(&opening, key);
+	handler(INTERNAL_FUNCTION_PARAM_PASSTHRU);
+	zend_hash_del(&opening, key);
+	zend_string_release(key);
+	if (UNEXPECTED(broken == execute_data)) {
+		end_broken();
 	}
 }
 
 static void guard(zend_function *function)
 {
-	if (function->type != ZEND_INTERNAL_FUNCTION || function->internal_function.handler == guarded
-		|| function->internal_function.handler == NULL) {
+	if (function->type != ZEND_INTERNAL_FUNCTION || function->internal_function.handler == NULL
+		|| function->internal_function.reserved[slot] != NULL) {
 		return;
 	}
 	function->internal_function.reserved[slot] = (void *) function->internal_function.handler;
-	function->internal_function.handler = guarded;
+	const bool opens = function->common.scope == pdo && pdo != NULL && strcmp(ZSTR_VAL(function->common.function_name), "__construct") == 0;
+	function->internal_function.handler = opens ? construct_pdo : guarded;
 }
 
 static bool is_listed(const char *name, const char *const *list, size_t count)
@@ -191,7 +257,7 @@ static void guard_functions(void)
 		}
 		const char *name = ZSTR_VAL(function->common.function_name);
 		const zend_module_entry *module = function->internal_function.module;
-		if (FIND(name, STREAM_FUNCTIONS) != NULL || FIND(name, SOCKET_FUNCTIONS) != NULL
+		if (FIND(name, STREAM_FUNCTIONS) != NULL || FIND(name, SOCKET_FUNCTIONS) != NULL || LISTED(name, WAITING_FUNCTIONS)
 			|| (module != NULL && LISTED(module->name, MODULES))) {
 			guard(function);
 		}
@@ -232,17 +298,22 @@ void apus_guard_startup(apus_guard_conflict on_conflict)
 	slot = zend_get_resource_handle("apus");
 	conflict = on_conflict;
 	zend_hash_init(&busy, 64, NULL, NULL, true);
+	zend_hash_init(&opening, 8, NULL, NULL, true);
 }
 
-void apus_guard_install(zend_class_entry *exceptions)
+void apus_guard_install(void)
 {
-	coroutine_exception = exceptions;
 	pdo = apus_class_find("PDO");
 	pdo_statement = apus_class_find("PDOStatement");
 	mysqli_link = apus_class_find("mysqli");
 	mysqli_statement = apus_class_find("mysqli_stmt");
 	guard_functions();
 	guard_classes();
+}
+
+static bool is_guarded(const zend_execute_data *ex)
+{
+	return ex->func != NULL && ex->func->type == ZEND_INTERNAL_FUNCTION && ex->func->internal_function.reserved[slot] != NULL;
 }
 
 static void mark(apus_guard_marks *marks, uintptr_t connection, uint8_t use, int64_t cid)
@@ -263,7 +334,7 @@ void apus_guard_mark(apus_guard_marks *marks, int64_t cid)
 	zend_execute_data *ex = EG(current_execute_data);
 	marks->count = 0;
 	for (unsigned i = 0; ex != NULL && i < FRAMES; ex = ex->prev_execute_data, i++) {
-		if (ex->func == NULL || ex->func->type != ZEND_INTERNAL_FUNCTION || ex->func->internal_function.reserved[slot] == NULL) {
+		if (!is_guarded(ex)) {
 			continue;
 		}
 		uint8_t use;
@@ -281,9 +352,23 @@ void apus_guard_unmark(const apus_guard_marks *marks)
 	}
 }
 
-void apus_guard_failed(void)
+void apus_guard_broken_off(void)
 {
-	failed = EG(exception) != NULL;
+	if (broken == NULL) {
+		broken = EG(current_execute_data);
+		while (broken != NULL && !is_guarded(broken)) {
+			broken = broken->prev_execute_data;
+		}
+	}
+	if (broken != NULL && cause == NULL && EG(exception) != NULL) {
+		cause = EG(exception);
+		GC_ADDREF(cause);
+	}
+}
+
+bool apus_guard_is_broken(void)
+{
+	return broken != NULL;
 }
 
 /* ---- autoloading ---- */

@@ -1,4 +1,6 @@
 #include "apus_shim.h"
+#include <netinet/in.h>
+#include <resolv.h>
 
 /* What the hooks of libc calls have to know about the PHP code that led to them. */
 
@@ -34,13 +36,30 @@ bool apus_compiling(void)
 	return compiling != 0;
 }
 
-apus_hook_place apus_hook_where(void)
+/* Does the VM itself call into C code that may wait, other than to free, compile or print something? */
+static bool iterates(const zend_execute_data *ex)
+{
+	switch (ex->opline->opcode) {
+		case ZEND_FE_RESET_R:
+		case ZEND_FE_RESET_RW:
+		case ZEND_FE_FETCH_R:
+		case ZEND_FE_FETCH_RW:
+			return true;
+		default:
+			return false;
+	}
+}
+
+apus_hook_place apus_hook_where(bool freeing)
 {
 	const zend_execute_data *ex = EG(current_execute_data);
-	if (ex == NULL || ex->func == NULL || ex->func->type != ZEND_INTERNAL_FUNCTION || !apus_can_switch()) {
+	if (ex == NULL || ex->func == NULL || !apus_can_switch()) {
 		return APUS_HOOK_STAY;
 	}
-	return EG(exception) != NULL ? APUS_HOOK_FAIL : APUS_HOOK_WAIT;
+	if (ex->func->type != ZEND_INTERNAL_FUNCTION && !(ZEND_USER_CODE(ex->func->type) && (freeing || iterates(ex)))) {
+		return APUS_HOOK_STAY;
+	}
+	return EG(exception) != NULL || apus_guard_is_broken() ? APUS_HOOK_FAIL : APUS_HOOK_WAIT;
 }
 
 void apus_running_function(const apus_fiber *fiber, const char **class, const char **function)
@@ -49,4 +68,9 @@ void apus_running_function(const apus_fiber *fiber, const char **class, const ch
 	const zend_function *running = ex != NULL ? ex->func : NULL;
 	*class = running != NULL && running->common.scope != NULL ? ZSTR_VAL(running->common.scope->name) : NULL;
 	*function = running != NULL && running->common.function_name != NULL ? ZSTR_VAL(running->common.function_name) : NULL;
+}
+
+void apus_resolver_failed(void *state, int error)
+{
+	((res_state) state)->res_h_errno = error;
 }

@@ -36,3 +36,12 @@ void apus_watch_cancel(void)
 {
 	atomic_store(&wanted, false);
 }
+
+bool apus_watch_take_signal(void)
+{
+	if (EXPECTED(!zend_atomic_bool_load_ex(&EG(vm_interrupt))) || atomic_load(&wanted) || zend_atomic_bool_load_ex(&EG(timed_out))) {
+		return false;
+	}
+	zend_atomic_bool_store_ex(&EG(vm_interrupt), false);
+	return true;
+}

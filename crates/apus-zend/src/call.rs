@@ -78,13 +78,18 @@ macro_rules! handler {
 
 impl Call {
     /// How many arguments were passed.
+    #[inline]
     pub fn count(&self) -> usize {
-        // SAFETY: Zend's frame is alive during the call.
-        unsafe { sys::apus_num_args(self.ex) as usize }
+        // SAFETY: Zend's frame is alive during the call, and holds the number there.
+        unsafe { (*self.ex).This.u2.num_args as usize }
     }
 
     /// Throws `ArgumentCountError` unless between `min` and `max` arguments were passed.
+    #[inline]
     pub fn expect(&self, min: u32, max: u32) -> Result<(), Raise> {
+        if (min as usize..=max as usize).contains(&self.count()) {
+            return Ok(());
+        }
         // SAFETY: Zend's frame is alive during the call.
         if unsafe { sys::apus_check_arg_count(self.ex, min, max) } { Ok(()) } else { Err(Raise::Thrown) }
     }
@@ -221,10 +226,14 @@ impl Call {
     }
 
     /// The object that the method was called on.
+    #[inline]
     pub fn this_object(&self) -> Result<NonNull<sys::zend_object>, Raise> {
-        // SAFETY: Zend's frame is alive during the call.
-        NonNull::new(unsafe { sys::apus_this(self.ex) })
-            .ok_or_else(|| engine::throw_error("this method needs an object"))
+        // SAFETY: Zend's frame is alive during the call; the tag tells that the value is an object.
+        let object = unsafe {
+            let this = &(*self.ex).This;
+            if u32::from(this.u1.v.type_) == sys::IS_OBJECT { this.value.obj } else { std::ptr::null_mut() }
+        };
+        NonNull::new(object).ok_or_else(|| engine::throw_error("this method needs an object"))
     }
 
     /// The Rust value behind the object that the method was called on.

@@ -58,6 +58,7 @@ fn modifiers(mut text: &str) -> (u32, &str) {
             "static" => sys::ZEND_ACC_STATIC,
             "final" => sys::ZEND_ACC_FINAL,
             "abstract" => sys::ZEND_ACC_ABSTRACT,
+            "readonly" => sys::ZEND_ACC_READONLY,
             _ => return (flags, text),
         };
         text = rest.trim_start();

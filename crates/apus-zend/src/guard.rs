@@ -2,7 +2,6 @@
 
 use std::ffi::c_char;
 
-use crate::engine::ClassEntry;
 use crate::sys;
 
 /// What to do with a class that is to be loaded.
@@ -33,9 +32,8 @@ pub fn prepare(conflict: unsafe extern "C" fn(other: i64) -> bool) {
     unsafe { sys::apus_guard_startup(Some(conflict)) };
 }
 
-/// When all modules are loaded. Exceptions of class `broken` are what a wait that is broken off throws: they are preferred
-/// to what an extension throws because of that.
-pub fn install<A: Autoload>(broken: ClassEntry) {
+/// When all modules are loaded.
+pub fn install<A: Autoload>() {
     unsafe extern "C" fn begin<A: Autoload>(name: *const c_char, len: usize) -> sys::apus_autoload_turn {
         // SAFETY: a string of PHP's, of that length.
         match A::begin(unsafe { std::slice::from_raw_parts(name.cast(), len) }) {
@@ -52,7 +50,7 @@ pub fn install<A: Autoload>(broken: ClassEntry) {
     let hooks = sys::apus_autoload_hooks { begin: Some(begin::<A>), end: Some(end::<A>) };
     // SAFETY: the tables of functions and classes are complete, and no PHP code runs; the hooks are copied.
     unsafe {
-        sys::apus_guard_install(broken.as_ptr());
+        sys::apus_guard_install();
         sys::apus_autoload_install(&raw const hooks);
     }
 }
@@ -78,8 +76,15 @@ impl Drop for Marks {
     }
 }
 
-/// The running call's wait has failed: if an exception is pending, the extension's own will give way to it.
-pub fn failed() {
-    // SAFETY: sets a flag.
-    unsafe { sys::apus_guard_failed() };
+/// A wait of the running call was broken off: whatever else would wait in it fails, and if an exception is pending, the call
+/// ends with it.
+pub fn broken_off() {
+    // SAFETY: reads the VM's frames; keeps a reference of the exception.
+    unsafe { sys::apus_guard_broken_off() };
+}
+
+/// Whether the running call is one whose wait was broken off.
+pub fn is_broken() -> bool {
+    // SAFETY: reads a pointer.
+    unsafe { sys::apus_guard_is_broken() }
 }

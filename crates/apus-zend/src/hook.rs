@@ -21,10 +21,10 @@ pub fn prepare() {
     unsafe { sys::apus_hook_startup() };
 }
 
-/// For the libc call that is being made.
-pub fn place() -> Place {
+/// For the libc call that is being made. `freeing`: it is one that freeing a value makes, and may wait there, too.
+pub fn place(freeing: bool) -> Place {
     // SAFETY: reads the VM's state.
-    match unsafe { sys::apus_hook_where() } {
+    match unsafe { sys::apus_hook_where(freeing) } {
         sys::apus_hook_place_APUS_HOOK_WAIT => Place::Wait,
         sys::apus_hook_place_APUS_HOOK_FAIL => Place::Fail,
         _ => Place::Stay,
@@ -46,5 +46,16 @@ pub(crate) fn function_of(fiber: *const sys::apus_fiber) -> String {
         (Some(class), Some(function)) => format!("{class}::{function}()"),
         (None, Some(function)) => format!("{function}()"),
         _ => "PHP code".to_owned(),
+    }
+}
+
+/// Makes a resolver's state (resolver(3)) tell why a search failed.
+///
+/// # Safety
+/// `state` MUST be NULL or point to a `struct __res_state`.
+pub unsafe fn set_resolver_error(state: *mut std::ffi::c_void, error: i32) {
+    if !state.is_null() {
+        // SAFETY: by contract.
+        unsafe { sys::apus_resolver_failed(state, error) };
     }
 }

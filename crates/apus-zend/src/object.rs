@@ -68,9 +68,9 @@ pub(crate) unsafe fn attach<T: Native>(object: NonNull<sys::zend_object>, payloa
 /// # Safety
 /// `object` is of a class registered as native, and stays alive for `'a`.
 pub unsafe fn payload<'a, T: Native>(object: NonNull<sys::zend_object>) -> Option<&'a T> {
-    // SAFETY: as promised; the tag shows that the payload is a T.
+    // SAFETY: as promised: the object is the last part of an apus_object; the tag shows that the payload is a T.
     unsafe {
-        let native = sys::apus_object_of(object.as_ptr());
+        let native = object.as_ptr().byte_sub(std::mem::offset_of!(sys::apus_object, std)).cast::<sys::apus_object>();
         let same = std::ptr::eq((*native).type_, std::ptr::from_ref(T::tag()).cast());
         (same && !(*native).payload.is_null()).then(|| &*(*native).payload.cast::<T>())
     }

@@ -68,7 +68,16 @@ impl Value {
     ///
     /// # Safety
     /// `zval` points to an initialised zval.
+    #[inline]
     pub unsafe fn copy_of(zval: *mut sys::zval) -> Self {
+        // SAFETY: as promised; a value without flags owns nothing and is no reference: its bits are all of it.
+        unsafe {
+            if (*zval).u1.v.type_flags == 0 {
+                let mut this = Self::of_type((*zval).u1.type_info);
+                this.0.value = (*zval).value;
+                return this;
+            }
+        }
         let mut this = Self::undef();
         // SAFETY: both are valid zvals; `this` held nothing.
         unsafe { sys::apus_zval_copy(&raw mut this.0, zval) };
@@ -105,7 +114,12 @@ impl Value {
 }
 
 impl Drop for Value {
+    #[inline]
     fn drop(&mut self) {
+        // SAFETY: the zval is initialised.
+        if unsafe { self.0.u1.v.type_flags } == 0 {
+            return;
+        }
         // SAFETY: the zval is ours; a bailout inside is caught by the shim and reported to `call::enter`.
         unsafe { sys::apus_zval_release(&raw mut self.0) };
     }

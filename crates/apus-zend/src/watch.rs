@@ -19,3 +19,9 @@ pub fn cancel() {
     // SAFETY: sets an atomic.
     unsafe { sys::apus_watch_cancel() };
 }
+
+/// Whether PHP's handlers of a signal are due (`pcntl_async_signals`); the caller MUST see to it that they run.
+pub fn take_signal() -> bool {
+    // SAFETY: reads and clears atomics.
+    unsafe { sys::apus_watch_take_signal() }
+}

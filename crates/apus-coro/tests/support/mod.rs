@@ -1,4 +1,5 @@
 //! A [`Switch`] of real stacks, and a runtime that notices when nothing can go on.
+#![allow(dead_code, reason = "each test program uses its part")]
 
 use std::cell::{Cell, RefCell};
 use std::future::Future;
@@ -106,15 +107,6 @@ impl World {
     pub(crate) fn go(&self, body: impl FnOnce(&World) + 'static) -> TaskId {
         let task = self.create(body);
         self.engine.launch(&task);
-        task.id()
-    }
-
-    /// The same with a future of the runtime's that drives it on.
-    pub(crate) fn go_driven(&self, body: impl FnOnce(&World) + 'static) -> TaskId {
-        let task = self.create(body);
-        if let Some(drive) = self.engine.start(&task) {
-            self.spawn(drive);
-        }
         task.id()
     }
 

@@ -77,25 +77,32 @@ pub(super) fn set_errno(value: c_int) {
 pub(super) struct Gate {
     pub(super) state: Rc<State>,
     name: &'static str,
+    /// Whether it may wait while a value is freed.
+    freeing: bool,
     errno: Cell<c_int>,
 }
 
 /// Opens for calls of coroutines whose kind of blocking, one of `wanted`, is hooked. `None`: the call is to go to libc.
 #[inline]
 pub(super) fn gate(name: &'static str, wanted: i64) -> Option<Gate> {
-    if in_coroutine() { Gate::open(name, wanted) } else { None }
+    if in_coroutine() { Gate::open(name, wanted, false) } else { None }
+}
+
+/// The same for calls that PHP makes when it frees a value: the end of a child process takes as long as it likes.
+pub(super) fn gate_when_freeing(name: &'static str, wanted: i64) -> Option<Gate> {
+    if in_coroutine() { Gate::open(name, wanted, true) } else { None }
 }
 
 impl Gate {
     #[cold]
-    fn open(name: &'static str, wanted: i64) -> Option<Self> {
+    fn open(name: &'static str, wanted: i64, freeing: bool) -> Option<Self> {
         if flags() & wanted == 0 {
             return None;
         }
         let errno = Cell::new(errno());
         let state = State::existing()?;
         state.engine.current()?;
-        (place() != Place::Stay).then_some(Self { state, name, errno })
+        (place(freeing) != Place::Stay).then_some(Self { state, name, freeing, errno })
     }
 
     /// The result of the call that is to be made `attempt` by `attempt`, each after `park`, ends with this: a success leaves errno
@@ -107,24 +114,27 @@ impl Gate {
 
     /// Waits. `Err`: the errno with which the call is to fail, an exception being pending perhaps.
     pub(super) fn park<T>(&self, future: impl Future<Output = T>) -> Result<T, c_int> {
-        if place() == Place::Fail {
+        if place(self.freeing) == Place::Fail {
             return Err(libc::ECANCELED);
         }
         let marks = Marks::set(self.state.engine.current_id());
         let waited = crate::wait::wait(&self.state, Wait::Outside(self.name), future);
         drop(marks);
-        match waited {
-            Ok(Some(value)) => Ok(value),
-            // An exception that is pending now is seen when the C code that called us has returned to PHP.
-            Ok(None) | Err(_) => {
-                guard::failed();
-                Err(libc::ECANCELED)
-            }
+        if let Ok(Some(value)) = waited {
+            return Ok(value);
         }
+        // An exception that is pending now is seen when the C code that called us has returned to PHP.
+        guard::broken_off();
+        Err(libc::ECANCELED)
     }
 
     /// Waits for one of some descriptors; `Ok(false)`: not before the deadline.
     pub(super) fn ready(&self, fds: &[(RawFd, u32)], deadline: Option<Instant>) -> Result<bool, c_int> {
+        self.events(fds, deadline).map(|events| events.is_some())
+    }
+
+    /// The same, with the `EPOLL*` events that the one that woke it reports; 0 where it reports none.
+    pub(super) fn events(&self, fds: &[(RawFd, u32)], deadline: Option<Instant>) -> Result<Option<u32>, c_int> {
         super::guard::waiting(&self.state, fds)?;
         let reactor = Rc::clone(&self.state.reactor);
         let cid = self.state.engine.current_id();
@@ -136,17 +146,18 @@ impl Gate {
             }
         });
         match woken? {
-            None => Ok(false),
-            Some(Woken::Ready) => Ok(true),
+            None => Ok(None),
+            Some(Woken::Ready(events)) => Ok(Some(events)),
             Some(Woken::Closed) => Err(libc::EBADF),
         }
     }
 }
 
 impl Gate {
-    /// Has `job` done by another thread. Cancelled, it is done nevertheless: it MUST own all that it touches.
+    /// Has `job` done by another thread. Cancelled, even before, it is done nevertheless: it MUST own all that it touches.
     pub(super) fn on_thread<T: Send + 'static>(&self, job: impl FnOnce() -> T + Send + 'static) -> Result<T, c_int> {
-        self.park(async { tokio::task::spawn_blocking(job).await })?.map_err(|_| libc::EIO)
+        let job = self.state.spawn_blocking(job);
+        self.park(job)?.map_err(|_| libc::EIO)
     }
 
     /// Does `attempt` again and again, with growing pauses, until it gives something or the deadline has passed: for what

@@ -6,7 +6,7 @@ use std::os::fd::RawFd;
 use apus_zend::{engine, guard, hook};
 
 use super::autoload::Loading;
-use crate::exception::{CONFLICT, COROUTINE};
+use crate::exception::CONFLICT;
 use crate::runtime::State;
 
 /// Functions that several coroutines may be in with the same descriptor: what comes of it belongs to one of them only.
@@ -21,6 +21,7 @@ pub(super) fn waiting(state: &State, fds: &[(RawFd, u32)]) -> Result<(), c_int> 
         let function = hook::running_function();
         if other != me && !SHARING.contains(&function.as_str()) {
             throw(state, other, &function, &format!("a connection (descriptor {fd})"));
+            guard::broken_off();
             return Err(libc::EBUSY);
         }
     }
@@ -64,5 +65,5 @@ pub(crate) fn prepare() {
 /// When all modules are loaded.
 pub(crate) fn install() {
     static DONE: std::sync::Once = std::sync::Once::new();
-    DONE.call_once(|| guard::install::<Loading>(COROUTINE.get()));
+    DONE.call_once(|| guard::install::<Loading>());
 }

@@ -64,6 +64,7 @@ static TABLE: &[Redirect] = table! {
     c"wait3" => process::wait3,
     c"wait4" => process::wait4,
     c"pclose" => process::pclose,
+    c"fork" => process::fork,
     c"system" => process::system,
     c"flock" => process::flock,
     c"fcntl" => process::fcntl,

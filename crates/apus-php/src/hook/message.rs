@@ -3,6 +3,7 @@
 use std::ffi::{c_int, c_void};
 use std::os::fd::RawFd;
 
+use apus_zend::guard;
 use libc::{MSG_DONTWAIT, MSG_PEEK, MSG_WAITALL, iovec, msghdr, size_t, sockaddr, socklen_t, ssize_t};
 use tokio::time::Instant;
 
@@ -55,7 +56,7 @@ impl Transfer<'_> {
     }
 
     fn refused(&self, done: usize) -> ssize_t {
-        if done > 0 { self.gate.success(done as ssize_t) } else { fail(libc::EAGAIN) }
+        if done > 0 { self.gate.success(done as ssize_t) } else { at_once(fail(libc::EAGAIN)) }
     }
 
     fn end(&self, done: usize, last: ssize_t) -> ssize_t {
@@ -72,6 +73,16 @@ fn socket_gate(name: &'static str, fd: RawFd, flags: c_int) -> Option<Gate> {
     gate(name, ANY_SOCKET).filter(|_| hooked(fd))
 }
 
+/// The result of a call that was not to wait. In a call whose wait was broken off there is nothing to come any more: PHP's
+/// streams would ask for ever.
+pub(super) fn at_once(result: ssize_t) -> ssize_t {
+    // What came after the cancellation is lost with the connection: else a call that was cancelled would go on.
+    if (result >= 0 || errno() == libc::EAGAIN) && in_coroutine() && guard::is_broken() {
+        return fail(libc::ECANCELED);
+    }
+    result
+}
+
 fn receiving(gate: &Gate, fd: RawFd, flags: c_int, total: usize) -> Transfer<'_> {
     let all = flags & MSG_WAITALL != 0 && flags & MSG_PEEK == 0;
     let event = if flags & libc::MSG_OOB != 0 { libc::EPOLLPRI } else { libc::EPOLLIN };
@@ -86,7 +97,7 @@ pub(super) fn sending(gate: &Gate, fd: RawFd, total: usize) -> Transfer<'_> {
 pub(super) unsafe extern "C" fn recv(fd: c_int, buffer: *mut c_void, len: size_t, flags: c_int) -> ssize_t {
     let Some(gate) = socket_gate("recv()", fd, flags) else {
         // SAFETY: the caller's arguments.
-        return unsafe { libc::recv(fd, buffer, len, flags) };
+        return at_once(unsafe { libc::recv(fd, buffer, len, flags) });
     };
     receiving(&gate, fd, flags, len).run(|done| {
         // SAFETY: the rest of the caller's buffer.
@@ -124,7 +135,7 @@ pub(super) unsafe extern "C" fn recvfrom(
 ) -> ssize_t {
     let Some(gate) = socket_gate("recvfrom()", fd, flags) else {
         // SAFETY: the caller's arguments.
-        return unsafe { libc::recvfrom(fd, buffer, len, flags, from, from_len) };
+        return at_once(unsafe { libc::recvfrom(fd, buffer, len, flags, from, from_len) });
     };
     receiving(&gate, fd, flags, len).run(|done| {
         // SAFETY: the rest of the caller's buffer, and its record for the address.
@@ -165,7 +176,7 @@ pub(super) unsafe extern "C" fn recvfrom_chk(
 pub(super) unsafe extern "C" fn send(fd: c_int, buffer: *const c_void, len: size_t, flags: c_int) -> ssize_t {
     let Some(gate) = socket_gate("send()", fd, flags) else {
         // SAFETY: the caller's arguments.
-        return unsafe { libc::send(fd, buffer, len, flags) };
+        return at_once(unsafe { libc::send(fd, buffer, len, flags) });
     };
     sending(&gate, fd, len).run(|done| {
         // SAFETY: the rest of the caller's buffer.

@@ -8,8 +8,8 @@ use apus_options::hooks;
 use libc::{epoll_event, fd_set, nfds_t, pollfd, sigset_t, timespec, timeval};
 use tokio::time::Instant;
 
-use super::gate::{Gate, deadline, fail, gate};
-use super::timeout::ANY_SOCKET;
+use super::gate::{Gate, deadline, fail, flags, gate};
+use super::timeout::{ANY_SOCKET, Kind, hooked, kind};
 
 /// Descriptors of a call that need no memory of their own.
 const FEW: usize = 8;
@@ -17,28 +17,37 @@ const FEW: usize = 8;
 /// What poll(2) may stand for: sockets, pipes of child processes, a sleep.
 const POLLING: i64 = ANY_SOCKET | hooks::PROC | hooks::STDIO | hooks::STREAM_FUNCTION;
 
-/// Does `attempt`, which must not block and gives 0 for "none is ready", until it gives something else or the time is over.
+/// Does `attempt`, which must not block and gives 0 for "none is ready", until it gives something else or the time is over. It is
+/// told the events that the event loop has reported, if it has.
 fn attempt_until(
     gate: &Gate,
     fds: &[(RawFd, u32)],
     limit: Option<Duration>,
-    mut attempt: impl FnMut() -> c_int,
+    mut attempt: impl FnMut(u32) -> c_int,
 ) -> c_int {
-    let mut ready = attempt();
+    let mut ready = attempt(0);
     if ready != 0 || limit == Some(Duration::ZERO) {
         return ready;
     }
     let end = deadline(limit);
     loop {
-        match gate.ready(fds, end) {
-            Ok(woken) => {
-                ready = attempt();
-                if ready != 0 || !woken {
+        match gate.events(fds, end) {
+            Ok(reported) => {
+                ready = attempt(reported.unwrap_or(0));
+                if ready != 0 || reported.is_none() {
                     return if ready < 0 { ready } else { gate.success(ready) };
                 }
             }
             Err(errno) => return fail(errno),
         }
+    }
+}
+
+fn kind_is_hooked(fd: RawFd) -> bool {
+    match kind(fd) {
+        Kind::Socket => hooked(fd),
+        Kind::Pipe | Kind::Other => flags() & (hooks::PROC | hooks::STDIO) != 0,
+        Kind::Regular | Kind::Bad => true,
     }
 }
 
@@ -77,8 +86,27 @@ unsafe fn poll_in_coroutine(gate: &Gate, fds: *mut pollfd, count: nfds_t, limit:
     let (mut few, mut many) = ([(0, 0); FEW], Vec::new());
     let len = watched(slice, &mut few, &mut many);
     let watched = if slice.len() <= FEW { &few[..len] } else { &many[..] };
+    if flags() & POLLING != POLLING && !watched.iter().all(|&(fd, _)| kind_is_hooked(fd)) {
+        let limit = limit.map_or(-1, |limit| c_int::try_from(limit.as_millis()).unwrap_or(c_int::MAX));
+        // SAFETY: the caller's array.
+        return unsafe { libc::poll(fds, count, limit) };
+    }
+    if let (1, [one]) = (count, watched) {
+        // SAFETY: the caller's one record.
+        return poll_one(gate, unsafe { &mut *fds }, *one, limit);
+    }
     // SAFETY: the caller's array.
-    attempt_until(gate, watched, limit, || unsafe { libc::poll(fds, count, 0) })
+    attempt_until(gate, watched, limit, |_| unsafe { libc::poll(fds, count, 0) })
+}
+
+/// The usual case: what the event loop reports of the one descriptor is the answer.
+fn poll_one(gate: &Gate, record: &mut pollfd, watched: (RawFd, u32), limit: Option<Duration>) -> c_int {
+    let concerned = watched.1 | (libc::EPOLLERR | libc::EPOLLHUP) as u32;
+    attempt_until(gate, &[watched], limit, |reported| {
+        record.revents = (reported & concerned) as i16;
+        // SAFETY: one record.
+        if record.revents != 0 { 1 } else { unsafe { libc::poll(record, 1, 0) } }
+    })
 }
 
 /// poll(2).
@@ -190,7 +218,7 @@ impl Sets {
 
 fn select_in_coroutine(gate: &Gate, count: c_int, sets: &Sets, limit: Option<Duration>) -> c_int {
     let watched = sets.watched(count);
-    attempt_until(gate, &watched, limit, || sets.attempt(count))
+    attempt_until(gate, &watched, limit, |_| sets.attempt(count))
 }
 
 /// select(2), which tells what is left of the time.
@@ -255,7 +283,7 @@ pub(super) unsafe extern "C" fn epoll_wait(
     };
     let watched = [(epoll, libc::EPOLLIN as u32)];
     // SAFETY: the caller's array.
-    attempt_until(&gate, &watched, milliseconds(timeout), || unsafe { libc::epoll_wait(epoll, events, room, 0) })
+    attempt_until(&gate, &watched, milliseconds(timeout), |_| unsafe { libc::epoll_wait(epoll, events, room, 0) })
 }
 
 /// `epoll_pwait(2)`. One with a signal mask goes to libc.

@@ -4,9 +4,14 @@ use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 
 use apus_options::hooks;
+use apus_zend::hook;
 use libc::{FILE, WNOHANG, pid_t, rusage};
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
 
-use super::gate::{Gate, errno, fail, gate};
+use super::gate::{Gate, errno, fail, gate, gate_when_freeing, in_coroutine};
+use crate::exception;
+use crate::runtime::State;
 
 /// Does `attempt` until it gives something else than 0: a child's end, or an error.
 fn wait_for(gate: &Gate, pid: pid_t, options: c_int, attempt: impl Fn() -> pid_t) -> pid_t {
@@ -24,8 +29,22 @@ fn wait_for(gate: &Gate, pid: pid_t, options: c_int, attempt: impl Fn() -> pid_t
             return ended;
         }
         if let Err(errno) = gate.ready(&[(watch.as_raw_fd(), libc::EPOLLIN as u32)], None) {
+            if !hook::running_function().starts_with("pcntl_") {
+                // Whoever waited forgets it now; its end has to be taken nevertheless.
+                gate.state.spawn(reap(pid, watch));
+            }
             return fail_pid(errno);
         }
+    }
+}
+
+/// Takes a child's end when it has come.
+async fn reap(pid: pid_t, watch: OwnedFd) {
+    // SAFETY: an owned descriptor stays open, and the same, as long as it is registered.
+    let Ok(watch) = (unsafe { AsyncFd::register_with_interest(watch, Interest::READABLE) }) else { return };
+    if watch.readable().await.is_ok() {
+        // SAFETY: the status is not asked for.
+        unsafe { libc::waitpid(pid, std::ptr::null_mut(), WNOHANG) };
     }
 }
 
@@ -42,7 +61,7 @@ fn pidfd(pid: pid_t) -> Option<OwnedFd> {
 
 /// waitpid(2).
 pub(super) unsafe extern "C" fn waitpid(pid: pid_t, status: *mut c_int, options: c_int) -> pid_t {
-    let Some(gate) = (options & WNOHANG == 0).then(|| gate("waitpid()", hooks::PROC)).flatten() else {
+    let Some(gate) = (options & WNOHANG == 0).then(|| gate_when_freeing("waitpid()", hooks::PROC)).flatten() else {
         // SAFETY: the caller's arguments.
         return unsafe { libc::waitpid(pid, status, options) };
     };
@@ -58,7 +77,7 @@ pub(super) unsafe extern "C" fn wait(status: *mut c_int) -> pid_t {
 
 /// wait4(2).
 pub(super) unsafe extern "C" fn wait4(pid: pid_t, status: *mut c_int, options: c_int, usage: *mut rusage) -> pid_t {
-    let Some(gate) = (options & WNOHANG == 0).then(|| gate("wait4()", hooks::PROC)).flatten() else {
+    let Some(gate) = (options & WNOHANG == 0).then(|| gate_when_freeing("wait4()", hooks::PROC)).flatten() else {
         // SAFETY: the caller's arguments.
         return unsafe { libc::wait4(pid, status, options, usage) };
     };
@@ -83,7 +102,7 @@ pub(super) unsafe extern "C" fn pclose(stream: *mut FILE) -> c_int {
     unsafe extern "C" {
         fn pclose(stream: *mut FILE) -> c_int;
     }
-    let Some(gate) = gate("pclose()", hooks::PROC) else {
+    let Some(gate) = gate_when_freeing("pclose()", hooks::PROC) else {
         // SAFETY: the caller's stream.
         return unsafe { pclose(stream) };
     };
@@ -113,6 +132,26 @@ pub(super) unsafe extern "C" fn system(command: *const c_char) -> c_int {
         Ok(status) => gate.success(status),
         Err(errno) => fail(errno),
     }
+}
+
+/// fork(2). A child has nothing of the event loop: it would share the parent's epoll instances. Inside a coroutine PHP code
+/// cannot fork, for every other coroutine would go on in both processes.
+pub(super) unsafe extern "C" fn fork() -> pid_t {
+    if in_coroutine() && hook::running_function().ends_with("fork()") {
+        let _ = exception::throw(
+            &exception::COROUTINE,
+            "CANNOT_FORK",
+            "a process cannot be forked inside a coroutine, because all other coroutines would go on in both: fork before run(), \
+             or start a program with proc_open() or System::exec()",
+        );
+        return fail(libc::EPERM);
+    }
+    // SAFETY: what the caller asked for.
+    let pid = unsafe { libc::fork() };
+    if pid == 0 {
+        State::forget();
+    }
+    pid
 }
 
 /// Tries to get a lock until it is free.

@@ -25,8 +25,8 @@ const BATCH: usize = 256;
 /// How a wait for descriptors ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Woken {
-    /// One of them may be ready: ask it.
-    Ready,
+    /// One of them may be ready, for these `EPOLL*` events: ask it.
+    Ready(u32),
     /// One of them was closed meanwhile; its number may mean something else now.
     Closed,
 }
@@ -148,7 +148,7 @@ impl Reactor {
             }
         }
         for key in woken {
-            self.wake(key, Woken::Ready);
+            self.wake(key, Woken::Ready(happened));
         }
     }
 
@@ -202,7 +202,7 @@ impl Future for Ready<'_> {
             let waiter = Waiter { cid: self.cid, waker: Some(cx.waker().clone()), woken: None };
             let key = self.reactor.waiters.borrow_mut().insert(waiter);
             self.key = Some(key);
-            return if self.reactor.enqueue(key, self.fds) { Poll::Pending } else { Poll::Ready(Woken::Ready) };
+            return if self.reactor.enqueue(key, self.fds) { Poll::Pending } else { Poll::Ready(Woken::Ready(0)) };
         };
         let mut waiters = self.reactor.waiters.borrow_mut();
         let waiter = &mut waiters[key];

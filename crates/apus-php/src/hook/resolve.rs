@@ -7,6 +7,7 @@ use std::net::IpAddr;
 use std::ptr;
 
 use apus_options::hooks;
+use apus_zend::hook::set_resolver_error;
 use libc::{addrinfo, hostent, size_t, sockaddr, socklen_t};
 
 use super::gate::{Gate, errno, fail, gate, set_errno};
@@ -382,7 +383,7 @@ pub(super) unsafe extern "C" fn gethostbyaddr(address: *const c_void, len: sockl
     static_record(&gate, found)
 }
 
-/// The resolver's state, of which nothing is read but where its servers are: a thread makes its own.
+/// The resolver's state, into which only a failure is written: a thread has its own.
 type ResolverState = c_void;
 
 /// Bytes of an answer that are taken at most: what DNS over TCP can carry.
@@ -394,6 +395,7 @@ const ANSWER: usize = 65_535;
 /// The caller's arguments.
 unsafe fn resolve(
     gate: &Gate,
+    state: *mut ResolverState,
     ask: unsafe extern "C" fn(*const c_char, c_int, c_int, *mut u8, c_int) -> c_int,
     name: *const c_char,
     class: c_int,
@@ -419,8 +421,11 @@ unsafe fn resolve(
             gate.success(len)
         }
         Ok((_, h_errno, errno, _)) => {
-            // SAFETY: this thread's own h_errno.
-            unsafe { *sys::__h_errno_location() = h_errno };
+            // SAFETY: this thread's own h_errno, and the caller's state.
+            unsafe {
+                *sys::__h_errno_location() = h_errno;
+                set_resolver_error(state, h_errno);
+            }
             fail(errno)
         }
         Err(errno) => fail(errno),
@@ -453,7 +458,7 @@ macro_rules! resolver {
             // SAFETY: the caller's arguments.
             unsafe {
                 match gate($what, NAMES) {
-                    Some(gate) => resolve(&gate, $thread, name, class, kind, answer, room),
+                    Some(gate) => resolve(&gate, state, $thread, name, class, kind, answer, room),
                     None => $name(state, name, class, kind, answer, room),
                 }
             }
@@ -481,7 +486,7 @@ macro_rules! simple_resolver {
             // SAFETY: the caller's arguments.
             unsafe {
                 match gate($what, NAMES) {
-                    Some(gate) => resolve(&gate, $name, name, class, kind, answer, room),
+                    Some(gate) => resolve(&gate, ptr::null_mut(), $name, name, class, kind, answer, room),
                     None => $name(name, class, kind, answer, room),
                 }
             }

@@ -35,7 +35,7 @@ pub(super) unsafe extern "C" fn usleep(microseconds: useconds_t) -> c_int {
     };
     match sleep_for(&gate, Duration::from_micros(u64::from(microseconds))) {
         Ok(()) => gate.success(0),
-        Err(_) => fail(libc::EINTR),
+        Err(_) => fail(libc::ECANCELED),
     }
 }
 
@@ -65,7 +65,8 @@ pub(super) unsafe extern "C" fn nanosleep(time: *const timespec, left: *mut time
                 // SAFETY: the caller's record.
                 unsafe { *left = timespec { tv_sec: rest.as_secs() as i64, tv_nsec: i64::from(rest.subsec_nanos()) } };
             }
-            fail(libc::EINTR)
+            // Not EINTR: PHP would go on sleeping.
+            fail(libc::ECANCELED)
         }
     }
 }
@@ -103,8 +104,8 @@ pub(super) unsafe extern "C" fn clock_nanosleep(
                 // SAFETY: the caller's record.
                 unsafe { *left = timespec { tv_sec: rest.as_secs() as i64, tv_nsec: i64::from(rest.subsec_nanos()) } };
             }
-            set_errno(libc::EINTR);
-            libc::EINTR
+            set_errno(libc::ECANCELED);
+            libc::ECANCELED
         }
     }
 }

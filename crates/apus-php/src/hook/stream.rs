@@ -8,7 +8,7 @@ use libc::{MSG_DONTWAIT, iovec, msghdr, size_t, sockaddr, socklen_t, ssize_t};
 
 use super::file;
 use super::gate::{Gate, errno, fail, gate, in_coroutine, set_errno};
-use super::message::{Parts, Transfer, sending};
+use super::message::{Parts, Transfer, at_once, sending};
 use super::timeout::{ANY_SOCKET, Kind, blocks, hooked, kind, receive_deadline, send_deadline, take_socket_error};
 
 /// What `read()` and `write()` may stand for.
@@ -56,7 +56,7 @@ pub(super) unsafe extern "C" fn read(fd: c_int, buffer: *mut c_void, len: size_t
         Kind::Pipe | Kind::Other if pipes_hooked() && blocks(fd) => {
             of_pipe(&gate, fd, libc::EPOLLIN, len).run(|_| when_ready(fd, libc::POLLIN, plainly))
         }
-        _ => plainly(),
+        _ => at_once(plainly()),
     }
 }
 
