@@ -13,7 +13,7 @@ COMPLETIONS_FISH := fish/vendor_completions.d
 export PATH := $(PATH):$(HOME)/.cargo/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help deps cargo build run test bench stubs docs check-stubs fmt install uninstall clean
+.PHONY: help deps cargo build run test bench bench-db bench-coro soak stubs docs check-stubs fmt install uninstall clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -34,6 +34,17 @@ test: ## format, lints, rules of the tree, unit tests, phpt, end to end; counts 
 bench: build ## measure beside the peers (arguments: BENCH="--help")
 	@tools/install-packages bench
 	bench/run $(BENCH)
+
+bench-db: build ## measure applications with a database beside the peers (arguments: BENCH="--help")
+	@tools/install-packages bench
+	bench/run db $(BENCH)
+
+bench-coro: build ## measure coroutines beside the peers' (arguments: BENCH="--help")
+	bench/coro/run $(BENCH)
+
+soak: build ## mixed queries while databases are killed and restarted (SOAK_SECONDS=600, SOAK_SEED)
+	@tools/install-packages test
+	APUS_SO=$(RELEASE)/libapus.so tests/soak/soak.py $(SOAK)
 
 stubs: build ## write php/apus.stub.php anew, from the built module
 	$(RELEASE)/apus stubs > $(TARGET)/apus.stub.php

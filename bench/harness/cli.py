@@ -32,9 +32,9 @@ def main() -> int:
             return _publish(Results.load(options.render), options.out)
         return _bench(options)
     except ValueError as error:
-        return _fail(str(error))
+        return fail(str(error))
     except KeyboardInterrupt:
-        return _fail("stopped; the servers have been ended", 130)
+        return fail("stopped; the servers have been ended", 130)
 
 
 def _arguments() -> argparse.Namespace:
@@ -68,29 +68,33 @@ def _arguments() -> argparse.Namespace:
 
 
 def _list() -> int:
-    print("contenders")
-    for contender in contenders.load_all():
-        try:
-            contender.require()
-            state = "ready"
-        except contenders.Unavailable as error:
-            state = str(error)
-        print(f"  {contender.name:10} {contender.title:32} {state}")
+    list_contenders(contenders.load_all())
     print("scenarios (q: part of --quick)")
     for scenario in scenarios.all_scenarios():
         print(f"  {'q' if scenario.name in scenarios.QUICK else ' '} {scenario.name:22} {scenario.title}")
     return 0
 
 
+def list_contenders(known: list[contenders.Contender]) -> None:
+    print("contenders")
+    for contender in known:
+        try:
+            contender.require()
+            state = "ready"
+        except contenders.Unavailable as error:
+            state = str(error)
+        print(f"  {contender.name:10} {contender.title:32} {state}")
+
+
 def _bench(options: argparse.Namespace) -> int:
-    chosen = scenarios.select(_names(options.scenarios) or (list(scenarios.QUICK) if options.quick else ["*"]))
+    chosen = scenarios.select(names(options.scenarios) or (list(scenarios.QUICK) if options.quick else ["*"]))
     cores = _cores(options)
     _require_tools(chosen)
-    _lift_descriptor_limit()
+    lift_descriptor_limit()
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    ready, absent = _prepare(_names(options.contenders))
+    ready, absent = prepare(contenders.load_all(), names(options.contenders))
     if not ready:
-        return _fail("no contender is ready")
+        return fail("no contender is ready")
     document = _document(options, chosen, ready, absent, cores)
     _warn_if_busy(cores)
     bench, results = Bench(options.scratch, cores), Results(document)
@@ -99,7 +103,7 @@ def _bench(options: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         path = dated_path(RESULTS / "tmp", document["date"], "stopped")
         results.save(path)
-        _say(f"what was measured until here: {path}")
+        say(f"what was measured until here: {path}")
         raise
     finally:
         bench.close()
@@ -107,7 +111,7 @@ def _bench(options: argparse.Namespace) -> int:
     results.save(path)
     print(report.terminal(results))
     _publish(results, options.out)
-    _say(f"raw figures: {path}")
+    say(f"raw figures: {path}")
     unmet = options.check and any(aim.state != "met" for aim in results.aims())
     return 1 if document["failed"] or unmet else 0
 
@@ -121,7 +125,7 @@ def _rounds(bench: Bench, options, chosen, ready, document: dict) -> None:
         for contender in ready
     ]
     seconds = sum(scenario.seconds(options.seconds) + OVERHEAD_SECONDS for scenario, _, _ in plan)
-    _say(f"{len(plan)} measurements, about {seconds / 60:.0f} min")
+    say(f"{len(plan)} measurements, about {seconds / 60:.0f} min")
     failed: dict[str, str] = document["failed"]
     for done, (scenario, number, contender) in enumerate(plan, start=1):
         pair = f"{contender.name} in {scenario.name}"
@@ -132,10 +136,10 @@ def _rounds(bench: Bench, options, chosen, ready, document: dict) -> None:
             figures = bench.measure(contender, scenario, options.seconds)
         except (StartFailed, LoadFailed, subprocess.TimeoutExpired) as error:
             failed[pair] = str(error)
-            _say(f"{where}: FAILED, left out of this scenario: {error}")
+            say(f"{where}: FAILED, left out of this scenario: {error}")
             continue
         document["runs"].setdefault(scenario.name, {}).setdefault(contender.name, []).append(figures)
-        _say(f"{where}: {_line(figures)}")
+        say(f"{where}: {_line(figures)}")
 
 
 def _line(figures: dict) -> str:
@@ -147,13 +151,14 @@ def _line(figures: dict) -> str:
     )
 
 
-def _prepare(names: list[str] | None) -> tuple[list[contenders.Contender], dict[str, str]]:
-    known = contenders.load_all()
-    if unknown := set(names or []) - {one.name for one in known}:
+def prepare(
+    known: list[contenders.Contender], chosen: list[str] | None
+) -> tuple[list[contenders.Contender], dict[str, str]]:
+    if unknown := set(chosen or []) - {one.name for one in known}:
         raise ValueError(f"no such contender: {', '.join(sorted(unknown))}; see --list")
     ready, absent = [], {}
     for contender in known:
-        if names and contender.name not in names:
+        if chosen and contender.name not in chosen:
             continue
         try:
             contender.require()
@@ -161,7 +166,7 @@ def _prepare(names: list[str] | None) -> tuple[list[contenders.Contender], dict[
             ready.append(contender)
         except contenders.Unavailable as error:
             absent[contender.name] = str(error)
-            _say(f"skipped: {contender.title}: {error}")
+            say(f"skipped: {contender.title}: {error}")
     return ready, absent
 
 
@@ -169,7 +174,7 @@ def _publish(results: Results, out: Path) -> int:
     out.mkdir(parents=True, exist_ok=True)
     (out / "latest.svg").write_text(chart.svg(results))
     (out / "latest.md").write_text(report.markdown(results, "latest.svg"))
-    _say(f"table: {out / 'latest.md'}, chart: {out / 'latest.svg'}")
+    say(f"table: {out / 'latest.md'}, chart: {out / 'latest.svg'}")
     return 0
 
 
@@ -177,15 +182,8 @@ def _document(options, chosen, ready, absent, cores: Cores) -> dict:
     return {
         "format": FORMAT,
         "date": datetime.now(timezone.utc).strftime("%Y-%m-%d"),
-        "commit": _output(["git", "-C", str(contenders.ROOT), "rev-parse", "--verify", "--quiet", "HEAD"]),
-        "machine": {
-            "cpu": _cpu_model(),
-            "cores": os.cpu_count(),
-            "kernel": platform.release().split("-")[0],
-            "wrk": " ".join(_output(["wrk", "-v"]).split()[:2]),
-            "scratch": _filesystem(options.scratch),
-            "load_average": os.getloadavg(),
-        },
+        "commit": commit(),
+        "machine": machine(options.scratch) | {"wrk": " ".join(output(["wrk", "-v"]).split()[:2])},
         "options": {
             "rounds": options.rounds,
             "seconds": options.seconds,
@@ -204,6 +202,20 @@ def _document(options, chosen, ready, absent, cores: Cores) -> dict:
     }
 
 
+def commit() -> str:
+    return output(["git", "-C", str(contenders.ROOT), "rev-parse", "--verify", "--quiet", "HEAD"])
+
+
+def machine(scratch: Path) -> dict:
+    return {
+        "cpu": _cpu_model(),
+        "cores": os.cpu_count(),
+        "kernel": platform.release().split("-")[0],
+        "scratch": _filesystem(scratch),
+        "load_average": os.getloadavg(),
+    }
+
+
 def _cores(options: argparse.Namespace) -> Cores:
     allowed = sorted(os.sched_getaffinity(0))
     if len(allowed) < 2:
@@ -219,11 +231,16 @@ def _require_tools(chosen: list[scenarios.Scenario]) -> None:
     packages = {"wrk": "wrk", "taskset": "util-linux"}
     if any(scenario.tool == "ab" for scenario in chosen):
         packages["ab"] = "apache2-utils"
-    if missing := [package for tool, package in packages.items() if not shutil.which(tool)]:
+    require(packages, [])
+
+
+def require(packages: dict[str, str], missing: list[str]) -> None:
+    """Raises unless the tools, each with its package, are there and no other package is missing."""
+    if missing := [package for tool, package in packages.items() if not shutil.which(tool)] + missing:
         raise ValueError(f"apt-get install {' '.join(missing)}")
 
 
-def _lift_descriptor_limit() -> None:
+def lift_descriptor_limit() -> None:
     """c=1000 needs more than the usual soft limit of 1024, in the servers (which inherit ours) and in wrk."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
@@ -235,7 +252,7 @@ def _warn_if_busy(cores: Cores) -> None:
     for core, ticks in before.items():
         share = (procs.core_busy_ticks(core) - ticks) / procs.TICKS_PER_SECOND / 0.5
         if share > 0.1:
-            _say(f"warning: core {core} is {share:.0%} busy with something else; figures will be noisy")
+            say(f"warning: core {core} is {share:.0%} busy with something else; figures will be noisy")
 
 
 def _cpu_model() -> str:
@@ -246,24 +263,24 @@ def _cpu_model() -> str:
 
 
 def _filesystem(path: Path) -> str:
-    return _output(["stat", "-f", "-c", "%T", str(path)]) or "unknown"
+    return output(["stat", "-f", "-c", "%T", str(path)]) or "unknown"
 
 
-def _output(argv: list[str]) -> str:
+def output(argv: list[str]) -> str:
     try:
         return subprocess.run(argv, capture_output=True, text=True, check=False).stdout.strip()
     except OSError:
         return ""
 
 
-def _names(text: str | None) -> list[str] | None:
+def names(text: str | None) -> list[str] | None:
     return [name.strip() for name in text.split(",") if name.strip()] if text else None
 
 
-def _say(text: str) -> None:
+def say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
-def _fail(text: str, code: int = 2) -> int:
-    _say(f"bench/run: {text}")
+def fail(text: str, code: int = 2) -> int:
+    say(f"bench/run: {text}")
     return code

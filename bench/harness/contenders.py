@@ -1,4 +1,5 @@
-"""The contenders: each is declared once, in bench/contenders/NAME/contender.toml.
+"""The contenders: each is declared once, in bench/contenders/NAME/contender.toml, and for `bench/run db` in
+bench/db/contenders/NAME/contender.toml.
 
     title    what the tables call it
     files    templates copied into the run directory, with the @TOKENS@ below replaced
@@ -39,6 +40,8 @@ class Unavailable(Exception):
 @dataclass(frozen=True)
 class Contender:
     name: str
+    # Where its recipe and templates are.
+    folder: Path
     title: str
     start: list[list[str]]
     files: list[str] = field(default_factory=list)
@@ -46,10 +49,6 @@ class Contender:
     version: list[str] = field(default_factory=list)
     needs: list[dict[str, str]] = field(default_factory=list)
     env: dict[str, str] = field(default_factory=dict)
-
-    @property
-    def folder(self) -> Path:
-        return FOLDER / self.name
 
     def tokens(self) -> dict[str, str]:
         return {"HERE": str(self.folder), **_static_tokens()}
@@ -92,13 +91,13 @@ class Contender:
             (run / source.name).write_text(fill(source.read_text(), tokens))
 
 
-def load_all() -> list[Contender]:
-    found = {}
-    for recipe in sorted(FOLDER.glob("*/contender.toml")):
-        name = recipe.parent.name
-        found[name] = Contender(name=name, **tomllib.loads(recipe.read_text()))
+def load_all(folder: Path = FOLDER) -> list[Contender]:
+    found = [
+        Contender(name=recipe.parent.name, folder=recipe.parent, **tomllib.loads(recipe.read_text()))
+        for recipe in folder.glob("*/contender.toml")
+    ]
     last = len(ORDER)
-    return sorted(found.values(), key=lambda one: (ORDER.index(one.name) if one.name in ORDER else last, one.name))
+    return sorted(found, key=lambda one: (ORDER.index(one.name) if one.name in ORDER else last, one.name))
 
 
 def fill(text: str, tokens: dict[str, str]) -> str:

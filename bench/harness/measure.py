@@ -45,14 +45,14 @@ class Bench:
         self._bodies = {"upload": self._scratch / "upload.bin", "echo": self._scratch / "echo.bin"}
         self._bodies["upload"].write_bytes(self._upload)
         self._bodies["echo"].write_bytes(self._echo)
-        self._port = PORTS[os.getpid() % 5000]
+        self._ports = Ports()
 
     def close(self) -> None:
         shutil.rmtree(self._scratch, ignore_errors=True)
 
     def measure(self, contender: Contender, scenario: Scenario, seconds: int) -> dict:
         run, files = self._directories()
-        port = self._free_port()
+        port = self._ports.free()
         tokens = {
             **contender.tokens(),
             "RUN": str(run),
@@ -66,7 +66,7 @@ class Bench:
         try:
             for argv in contender.start:
                 group.start([fill(word, tokens) for word in argv])
-            _await_answer(group, port)
+            await_answer(group, port)
             verify(port, files, self._upload, self._echo)
             return self._under_load(group, scenario, port, seconds)
         except (OSError, StartFailed, WrongAnswer) as error:
@@ -78,7 +78,7 @@ class Bench:
     def _under_load(self, group: procs.Group, scenario: Scenario, port: int, seconds: int) -> dict:
         body = self._bodies[scenario.route] if ROUTES[scenario.route].body_bytes else None
         load.warm_up(scenario, port, self._cores.client, body, WARM_UP_SECONDS)
-        _settle(group)
+        settle(group)
         core_before, cpu_before = procs.core_busy_ticks(self._cores.server), procs.cpu_seconds(group.tree())
         began = time.monotonic()
         figures = load.run(scenario, port, self._cores.client, body, scenario.seconds(seconds), self._scratch)
@@ -109,20 +109,25 @@ class Bench:
         files.chmod(0o777 if os.getuid() == 0 else 0o700)
         return run, files
 
-    def _free_port(self) -> int:
+
+class Ports:
+    def __init__(self):
+        self._last = PORTS[os.getpid() % 5000]
+
+    def free(self) -> int:
         """A new port for each run: its address pairs have no connection left in TIME-WAIT."""
         for _ in PORTS:
-            self._port = self._port + 1 if self._port + 1 in PORTS else PORTS.start
+            self._last = self._last + 1 if self._last + 1 in PORTS else PORTS.start
             with socket.socket() as probe:
                 try:
-                    probe.bind(("127.0.0.1", self._port))
-                    return self._port
+                    probe.bind(("127.0.0.1", self._last))
+                    return self._last
                 except OSError:
                     continue
         raise StartFailed("no free port between 20000 and 29999")
 
 
-def _await_answer(group: procs.Group, port: int) -> None:
+def await_answer(group: procs.Group, port: int, path: str = "/") -> None:
     """A listening port is not enough: nginx listens before php-fpm does, and answers 502 until then."""
     deadline = time.monotonic() + START_SECONDS
     last = "does not listen"
@@ -131,7 +136,7 @@ def _await_answer(group: procs.Group, port: int) -> None:
             raise StartFailed("the server ended at once")
         connection = http.client.HTTPConnection("127.0.0.1", port, timeout=2)
         try:
-            connection.request("GET", "/")
+            connection.request("GET", path)
             answer = connection.getresponse()
             if answer.status == 200:
                 return
@@ -144,7 +149,7 @@ def _await_answer(group: procs.Group, port: int) -> None:
     raise StartFailed(f"after {START_SECONDS:.0f} s the server {last}")
 
 
-def _settle(group: procs.Group) -> None:
+def settle(group: procs.Group) -> None:
     """Returns when the tree has stopped forking and using CPU: start-up is not what is measured."""
     deadline = time.monotonic() + SETTLE_SECONDS
     before = group.tree()

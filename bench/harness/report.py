@@ -24,8 +24,8 @@ def terminal(results: Results) -> str:
     blocks = []
     for name, title in results.scenarios.items():
         if rows := _scenario(results, name):
-            blocks.append(f"{title}\n{_align(rows)}")
-    return "\n\n".join([*blocks, f"Aims\n{_align(_aims(results))}"])
+            blocks.append(f"{title}\n{align(rows)}")
+    return "\n\n".join([*blocks, f"Aims\n{align(_aims(results))}"])
 
 
 def _intro(results: Results) -> str:
@@ -101,7 +101,7 @@ def _notes(results: Results) -> str:
     return "\n\n".join(lines)
 
 
-def _align(table: str) -> str:
+def align(table: str) -> str:
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()]
     widths = [max(len(row[column]) for row in rows if not row[0].startswith("---")) for column in range(len(rows[0]))]
     lines = []

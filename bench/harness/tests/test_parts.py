@@ -3,11 +3,13 @@
 import os
 import sys
 import tempfile
+import threading
 import time
 import unittest
 from pathlib import Path
 
 from harness import contenders, procs, scenarios
+from harness.db.cli import FOLDER
 
 FORKS = "import os, time; os.fork(); time.sleep(60)"
 
@@ -24,6 +26,25 @@ class Procs(unittest.TestCase):
         rss, pss = procs.memory_kib(own[:1])
         self.assertGreaterEqual(rss, pss)
         self.assertGreater(pss, 0)
+
+    def test_threads_are_summed(self):
+        worked, done = threading.Event(), threading.Event()
+
+        def work():
+            began = time.thread_time()
+            while time.thread_time() - began < 0.02:
+                pass
+            worked.set()
+            done.wait()
+
+        before = procs.cpu_seconds(procs.tree([os.getpid()])[:1])
+        thread = threading.Thread(target=work)
+        thread.start()
+        worked.wait()
+        used = procs.cpu_seconds(procs.tree([os.getpid()])[:1]) - before
+        done.set()
+        thread.join()
+        self.assertGreaterEqual(used, 0.02)
 
     def test_a_stopped_group_leaves_nothing(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -62,6 +83,18 @@ class Recipes(unittest.TestCase):
         for contender in found:
             tokens = {**contender.tokens(), **self.RUN_TOKENS}
             for words in [*contender.build, *contender.start, contender.version]:
+                for word in words:
+                    contenders.fill(word, tokens)
+            for name in contender.files:
+                contenders.fill((contender.folder / name).read_text(), tokens)
+
+    def test_every_recipe_of_the_database_fills(self):
+        found = contenders.load_all(FOLDER)
+        self.assertEqual({one.name for one in found}, {"apus", "swoole", "fpm", "apache"})
+        run = {"APP", "CLASSES", "WORKERS", "POOL", "CONNECTIONS", "DB_PASSWORD", "DB_PORT", "DB_SOCKET", "DB_NAME", "DB_USER"}
+        for contender in found:
+            tokens = {**contender.tokens(), **self.RUN_TOKENS, **dict.fromkeys(run, "x")}
+            for words in [*contender.start, contender.version]:
                 for word in words:
                     contenders.fill(word, tokens)
             for name in contender.files:

@@ -143,11 +143,15 @@ impl<S: Switch> Engine<S> {
 
     /// Has the engine's own driver ([`Engine::driver`]) run a task to its end, or begin with it.
     pub fn adopt(&self, task: &Rc<Task<S>>) {
-        let ticket = self.ready.ticket(task.id());
+        task.adopt();
         if task.state.get() == State::New || task.awaits_future() {
-            ticket.ring();
+            self.wake(task);
         }
-        task.set_ticket(ticket);
+    }
+
+    /// Has whoever drives the task look at it. One that never waits but for other tasks never needs a ticket.
+    pub(crate) fn wake(&self, task: &Task<S>) {
+        task.wake(|| self.ready.ticket(task.id()));
     }
 
     /// Drives all tasks that were adopted. Never resolves; to be spawned once, beside everything else.
@@ -195,7 +199,7 @@ impl<S: Switch> Engine<S> {
                 }
             }
         }
-        task.wake();
+        self.wake(task);
     }
 
     fn is_ready(task: &Task<S>) -> bool {

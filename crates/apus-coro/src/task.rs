@@ -86,6 +86,8 @@ enum Waking {
     None,
     /// A [`Drive`] that is polled elsewhere.
     Drive(Waker),
+    /// The engine itself, which has had no cause yet to look at it.
+    Adopted,
     /// The engine itself.
     Engine(Ticket),
 }
@@ -226,34 +228,39 @@ impl<S: Switch> Task<S> {
         }
     }
 
-    pub(crate) fn set_ticket(&self, ticket: Ticket) {
-        *self.waking.borrow_mut() = Waking::Engine(ticket);
+    pub(crate) fn adopt(&self) {
+        self.waking.replace(Waking::Adopted);
     }
 
     pub(crate) fn with_ticket<R>(&self, with: impl FnOnce(&Ticket) -> R) -> Option<R> {
         match &*self.waking.borrow() {
             Waking::Engine(ticket) => Some(with(ticket)),
-            Waking::None | Waking::Drive(_) => None,
+            Waking::None | Waking::Adopted | Waking::Drive(_) => None,
         }
     }
 
     pub(crate) fn take_ticket(&self) -> Option<Ticket> {
         match self.waking.replace(Waking::None) {
             Waking::Engine(ticket) => Some(ticket),
-            Waking::None => None,
             drive @ Waking::Drive(_) => {
                 self.waking.replace(drive);
                 None
             }
+            Waking::None | Waking::Adopted => None,
         }
     }
 
-    pub(crate) fn wake(&self) {
+    /// Tells its driver; `ticket` makes what the engine needs for that.
+    pub(crate) fn wake(&self, ticket: impl FnOnce() -> Ticket) {
         match &*self.waking.borrow() {
-            Waking::None => {}
-            Waking::Drive(waker) => waker.wake_by_ref(),
-            Waking::Engine(ticket) => ticket.ring(),
+            Waking::None => return,
+            Waking::Drive(waker) => return waker.wake_by_ref(),
+            Waking::Engine(ticket) => return ticket.ring(),
+            Waking::Adopted => {}
         }
+        let ticket = ticket();
+        ticket.ring();
+        *self.waking.borrow_mut() = Waking::Engine(ticket);
     }
 }
 

@@ -38,17 +38,17 @@ settings! {
     Client bind_port: u16 = 0 => Kind::Int { min: 0, max: 65_535, unit: "" };
     /// The kernel's buffers of the connection, each way; 0 lets the kernel tune them.
     Client socket_buffer_size: usize = 0 => Kind::Size { min: 0, max: 1 << 30 };
-    /// Whether small writes leave at once (TCP_NODELAY).
+    /// Whether small writes leave at once (`TCP_NODELAY`).
     Client open_tcp_nodelay ["tcp_nodelay"]: bool = true => Kind::Bool;
-    /// Whether a message is preceded by its length: recvPacket() and the clients' recv() then return one whole message.
+    /// Whether a message is preceded by its length: `recvPacket()` and the clients' `recv()` then return one whole message.
     Client open_length_check: bool = false => Kind::Bool;
-    /// How the length is written, a letter of PHP's pack(): c C s S n v l L N V q Q J P.
+    /// How the length is written, a letter of PHP's `pack()`: c C s S n v l L N V q Q J P.
     Client package_length_type: String = "N".to_owned() => Kind::Str;
     /// Where the length lies in a message.
     Client package_length_offset: usize = 0 => offset();
     /// How many bytes at the start of a message its length does not count; 0 when it counts the whole message.
     Client package_body_offset: usize = 0 => offset();
-    /// Whether a message ends with the marker `package_eof`: recvPacket() and the clients' recv() then return one whole message.
+    /// Whether a message ends with the marker `package_eof`: `recvPacket()` and the clients' `recv()` then return one whole message.
     Client open_eof_check ["open_eof_split"]: bool = false => Kind::Bool;
     /// The marker that ends a message and belongs to it, 1 to 64 bytes.
     Client package_eof: Bytes = Bytes(b"\r\n".to_vec()), shown "`\\r\\n`" => Kind::Any;
@@ -70,7 +70,7 @@ settings! {
     Client ssl_cert_file: String = String::new() => Kind::Str;
     /// PEM file of the key of `ssl_cert_file`, without a passphrase; empty when that file holds it, too.
     Client ssl_key_file: String = String::new() => Kind::Str;
-    /// The TLS versions to speak, the sum of Apus\SSL_TLSv1_2 (32) and Apus\SSL_TLSv1_3 (64); 0 for both. Older ones are not spoken.
+    /// The TLS versions to speak, the sum of `Apus\SSL_TLSv1_2` (32) and `Apus\SSL_TLSv1_3` (64); 0 for both. Older ones are not spoken.
     Client ssl_protocols: u32 = 0 => Kind::Int { min: 0, max: 255, unit: "" };
 }
 

@@ -23,18 +23,19 @@ const fn port() -> Kind {
 
 settings! {
     /// Time for a request and its whole answer, once there is a connection; each redirection has its own. -1 for no limit, 0 for
-    /// `socket_timeout` of Coroutine::set().
+    /// `socket_timeout` of `Coroutine::set()`.
     Client timeout: f64 = 0.0 => seconds();
     /// Time to connect, with the resolution of the name, the proxy's and the TLS handshake. -1 for no limit, 0 for
-    /// `socket_connect_timeout` of Coroutine::set().
+    /// `socket_connect_timeout` of `Coroutine::set()`.
     Client connect_timeout: f64 = 0.0 => seconds();
-    /// Time in which nothing of an answer comes; also that of recv() without one of its own. -1 or 0 for no limit but `timeout`.
+    /// Time in which nothing of an answer comes. -1 for no limit, 0 for `timeout`, or 60 seconds where there is none. Also that of
+    /// `recv()` without one of its own, whose 0 is no limit where there is no `timeout`.
     Client read_timeout: f64 = 0.0 => seconds();
     /// Time for a WebSocket message to leave. -1 for no limit, 0 for `timeout`.
     Client write_timeout: f64 = 0.0 => seconds();
     /// Whether the connection is kept for the next request.
     Client keep_alive: bool = true => Kind::Bool;
-    /// Whether execute() returns at once, and recv() gives the answer.
+    /// Whether `execute()` returns at once, and `recv()` gives the answer.
     Client defer: bool = false => Kind::Bool;
     /// Whether `Accept-Encoding` asks for compressed answers.
     Client http_compression: bool = true => Kind::Bool;
@@ -44,7 +45,7 @@ settings! {
     Client max_redirects: u32 = 0 => Kind::Int { min: 0, max: 100, unit: "redirections" };
     /// Largest body of an answer in memory, decompressed, and largest WebSocket message.
     Client package_max_length ["max_body"]: u64 = 64 << 20 => Kind::Size { min: 1, max: 1 << 40 };
-    /// Largest body that download() stores.
+    /// Largest body that `download()` stores.
     Client max_download: u64 = 16 << 30 => Kind::Size { min: 1, max: 1 << 50 };
     /// Largest head of an answer: status line and header fields.
     Client max_header_size: usize = 64 << 10 => Kind::Size { min: 8 << 10, max: 16 << 20 };
@@ -56,11 +57,11 @@ settings! {
     Client websocket_mask: bool = true => Kind::Bool;
     /// Whether compressed WebSocket messages (permessage-deflate) are offered in the handshake.
     Client websocket_compression: bool = false => Kind::Bool;
-    /// Whether recv() gives pings to the program, which has to answer them, instead of answering them.
+    /// Whether `recv()` gives pings to the program, which has to answer them, instead of answering them.
     Client open_websocket_ping_frame: bool = false => Kind::Bool;
-    /// Whether recv() gives pongs to the program instead of skipping them.
+    /// Whether `recv()` gives pongs to the program instead of skipping them.
     Client open_websocket_pong_frame: bool = false => Kind::Bool;
-    /// Whether recv() gives the server's close frame to the program as a CloseFrame instead of an empty string.
+    /// Whether `recv()` gives the server's close frame to the program as a `CloseFrame` instead of an empty string.
     Client open_websocket_close_frame: bool = false => Kind::Bool;
     /// An HTTP proxy: plain requests are given to it, https and WebSocket go through its CONNECT. Empty for none.
     Client http_proxy_host: String = String::new() => Kind::Str;
@@ -96,7 +97,7 @@ settings! {
     Client ssl_cert_file: String = String::new() => Kind::Str;
     /// PEM file of the key of `ssl_cert_file`, without a passphrase; empty when that file holds it, too.
     Client ssl_key_file: String = String::new() => Kind::Str;
-    /// The TLS versions to speak, the sum of Apus\SSL_TLSv1_2 (32) and Apus\SSL_TLSv1_3 (64); 0 for both. Older ones are not spoken.
+    /// The TLS versions to speak, the sum of `Apus\SSL_TLSv1_2` (32) and `Apus\SSL_TLSv1_3` (64); 0 for both. Older ones are not spoken.
     Client ssl_protocols: u32 = 0 => Kind::Int { min: 0, max: 255, unit: "" };
 }
 
@@ -118,7 +119,6 @@ static UNREAD: &[Row] = &[
     unread("ssl_ecdh_curve", Support::NoEffect, "Only curves that are safe today are offered."),
     unread("ssl_passphrase", Support::Missing, "Store the key without a passphrase, readable by its user only."),
     unread("max_retries", Support::Missing, "Look at the status code and send the request again."),
-    unread("write_func", Support::Missing, "Use download() for a body that is too large for memory."),
 ];
 
 /// Every setting of the HTTP clients, the supported ones first.
@@ -185,7 +185,7 @@ mod tests {
         let mut settings = Settings::default();
         let text = settings.set("keepalive", &true.into()).unwrap_err().to_string();
         assert_eq!(text, "unknown setting \"keepalive\": did you mean \"keep_alive\"?");
-        assert!(settings.set("write_func", &"f".into()).unwrap_err().to_string().contains("download()"));
+        assert!(settings.set("max_retries", &Value::Int(3)).unwrap_err().to_string().contains("status code"));
         settings.set("max_body", &"1K".into()).unwrap();
         assert_eq!(settings.package_max_length, 1024);
     }

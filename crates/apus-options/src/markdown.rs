@@ -3,9 +3,11 @@
 use std::fmt::Write as _;
 
 use crate::error::bytes;
+
 use crate::row::{Kind, Row, Scope, Support, rows};
 use crate::table::Settings;
 use crate::value::Value;
+use crate::{client, client_http};
 
 /// The text of docs/options.md.
 pub fn markdown() -> String {
@@ -17,10 +19,14 @@ pub fn markdown() -> String {
         if !group.is_empty() {
             let _ = write!(page, "\n## {title}\n");
             for row in group {
-                section(&mut page, row);
+                section(&mut page, row, Settings::default().get(row.name));
             }
         }
     }
+    let sockets = client::rows().map(|row| (row, client::Settings::default().get(row.name)));
+    clients(&mut page, "Clients", SOCKETS, sockets.collect());
+    let http = client_http::rows().map(|row| (row, client_http::Settings::default().get(row.name)));
+    clients(&mut page, "HTTP clients", HTTP, http.collect());
     names(&mut page, "Accepted without effect", INERT, Support::NoEffect);
     names(&mut page, "Not supported yet", MISSING, Support::Missing);
     page
@@ -41,10 +47,33 @@ const INERT: &str =
 const MISSING: &str =
     "Known, and refused with a clear message unless the value asks for nothing (`false`, `0`, `''`, `null`).";
 
-fn section(page: &mut String, row: &Row) {
+const SOCKETS: &str =
+    "What `Coroutine\\Client::set()`, `Client::set()` and `Coroutine\\Socket::setProtocol()` take, besides `package_length_func`, a callable
+`(string $bytes): int` that tells how long the message at the front of the bytes is.";
+
+const HTTP: &str = "What `Coroutine\\Http\\Client::set()` and `Coroutine\\Http2\\Client::set()` take.";
+
+/// The settings of one kind of client, each with its default.
+fn clients(page: &mut String, title: &str, text: &str, rows: Vec<(&'static Row, Option<Value>)>) {
+    let _ = write!(page, "\n## {title}\n\n{text}\n");
+    let (full, others): (Vec<_>, Vec<_>) = rows.into_iter().partition(|(row, _)| row.support == Support::Full);
+    for (row, default) in full {
+        section(page, row, default);
+    }
+    if others.is_empty() {
+        return;
+    }
+    let _ = write!(page, "\n### Others\n\n| setting | | |\n| --- | --- | --- |\n");
+    for (row, _) in others {
+        let fate = if row.support == Support::Missing { "refused" } else { "without effect" };
+        let _ = writeln!(page, "| `{}` | {fate} | {} |", row.name, row.doc.trim());
+    }
+}
+
+fn section(page: &mut String, row: &Row, value: Option<Value>) {
     let _ = write!(page, "\n### {}\n\n{}\n\n", row.name, row.doc.trim());
     let _ = writeln!(page, "- type: {}{}", row.kind.name(), limits(&row.kind));
-    let _ = writeln!(page, "- default: {}", default(row));
+    let _ = writeln!(page, "- default: {}", default(row, value));
     if !row.aliases.is_empty() {
         let _ =
             writeln!(page, "- also: {}", row.aliases.iter().map(|a| format!("`{a}`")).collect::<Vec<_>>().join(", "));
@@ -73,11 +102,11 @@ fn limits(kind: &Kind) -> String {
     }
 }
 
-fn default(row: &Row) -> String {
+fn default(row: &Row, value: Option<Value>) -> String {
     if !row.default_text.is_empty() {
         return row.default_text.to_owned();
     }
-    match (row.kind, Settings::default().get(row.name)) {
+    match (row.kind, value) {
         (Kind::Size { .. }, Some(Value::Int(n))) => bytes(n),
         (Kind::Duration { .. }, Some(Value::Float(s))) => format!("{s} s"),
         (Kind::Choice(names), Some(Value::Int(n))) => {

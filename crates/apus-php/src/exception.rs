@@ -75,10 +75,10 @@ pub(crate) static COROUTINE: Class = plain(
         Constant { name: "CANNOT_FORK", value: Const::Int(6), doc: "pcntl_fork() was called inside a coroutine." },
         Constant {
             name: "NOT_HELD",
-            value: Const::Int(6),
+            value: Const::Int(7),
             doc: "A lock or permit was given back by a coroutine that does not hold it.",
         },
-        Constant { name: "STATE", value: Const::Int(7), doc: "The object is not in the state that the call needs." },
+        Constant { name: "STATE", value: Const::Int(8), doc: "The object is not in the state that the call needs." },
     ],
     entry!(),
 );
@@ -137,6 +137,11 @@ pub(crate) static CLIENT: Class = plain(
             doc: "An address, header or method holds bytes that its grammar forbids.",
         },
         Constant { name: "STATE", value: Const::Int(303), doc: "The client is not in the state that the call needs." },
+        Constant {
+            name: "REQUEST",
+            value: Const::Int(304),
+            doc: "A request that a function made got no answer; the message tells why.",
+        },
     ],
     entry!(),
 );

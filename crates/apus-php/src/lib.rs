@@ -1,5 +1,7 @@
 //! `apus.so`: the PHP extension. The one room that sees Zend, the engine and the network together.
 
+mod alarm;
+mod blocked;
 mod client;
 mod clock;
 mod convert;

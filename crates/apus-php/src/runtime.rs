@@ -3,6 +3,8 @@
 use std::cell::{Cell, RefCell};
 use std::fmt::Write as _;
 use std::future::Future;
+use std::mem::ManuallyDrop;
+use std::ops::Deref;
 use std::ptr::NonNull;
 use std::rc::Rc;
 
@@ -14,6 +16,7 @@ use apus_zend::object::Object;
 use apus_zend::{Callable, Raise, Value, engine, watch};
 use tokio::runtime::{Builder, LocalOptions, LocalRuntime};
 
+use crate::alarm::Alarm;
 use crate::clock::Coarse;
 use crate::exception::{self, CANCELED, COROUTINE, DEADLOCK};
 use crate::hook::{self, Reactor, Running};
@@ -141,11 +144,31 @@ enum Stop {
     Fatal,
 }
 
+/// The runtime; dropped, it does not wait for what its threads still do for coroutines that were cancelled.
+struct Background(ManuallyDrop<LocalRuntime>);
+
+impl Deref for Background {
+    type Target = LocalRuntime;
+
+    fn deref(&self) -> &LocalRuntime {
+        &self.0
+    }
+}
+
+impl Drop for Background {
+    fn drop(&mut self) {
+        // SAFETY: taken once, here; the value is gone afterwards.
+        unsafe { ManuallyDrop::take(&mut self.0) }.shutdown_background();
+    }
+}
+
 /// The state of this thread.
 pub(crate) struct State {
     pub(crate) engine: Rc<Engine<PhpSwitch>>,
-    runtime: LocalRuntime,
+    runtime: Background,
     pub(crate) timers: Timers,
+    /// Who sleeps.
+    pub(crate) alarm: Rc<Alarm>,
     /// Descriptors of libraries that coroutines wait for.
     pub(crate) reactor: Rc<Reactor>,
     /// What `Coroutine::set()` and `Server::set()` have settled.
@@ -214,8 +237,9 @@ impl State {
         drop(runtime.spawn_local(engine.driver()));
         Ok(Self {
             engine,
-            runtime,
+            runtime: Background(ManuallyDrop::new(runtime)),
             timers: Timers::default(),
+            alarm: Alarm::new().map_err(|error| failed(&error))?,
             reactor: Reactor::new().map_err(|error| failed(&error))?,
             settings: RefCell::new(settings),
             mode: Cell::new(Mode::Script),
@@ -445,6 +469,7 @@ impl State {
     /// Ends every coroutine and timer: each sees a `CanceledException`, and is unwound quietly if it waits again.
     pub(crate) fn end_all(&self) {
         self.timers.clear_all(self);
+        crate::system::event::clear(self);
         self.engine.drain(Cancel::Throw, UNWIND_ROUNDS);
         let left = self.engine.drain(Cancel::Unwind, UNWIND_ROUNDS);
         if left > 0 {

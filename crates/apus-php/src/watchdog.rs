@@ -4,14 +4,15 @@
 //! looks at that number now and then: the same one for longer than the limit means that the loop is blocked. It then
 //! interrupts the PHP code, which logs its own stack. While nothing runs, the thread sleeps until something does.
 
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
 use apus_process::log;
 use apus_zend::{fiber, watch};
 
+use crate::blocked;
 use crate::runtime::State;
 
 /// The slice of PHP code that runs, or 0.
@@ -24,6 +25,8 @@ static PARKED: AtomicBool = AtomicBool::new(false);
 static REPORTED: AtomicU64 = AtomicU64::new(0);
 /// Milliseconds that the reported slice had taken when it was reported.
 static TAKEN: AtomicU64 = AtomicU64::new(0);
+/// What PHP's thread was in when that was noticed: a function, and perhaps a system call.
+static WHERE: Mutex<String> = Mutex::new(String::new());
 /// Slices that were reported.
 static BLOCKED: AtomicU64 = AtomicU64::new(0);
 static THREAD: OnceLock<Thread> = OnceLock::new();
@@ -80,7 +83,9 @@ pub(crate) fn start(limit: Duration) {
     if limit.is_zero() {
         return;
     }
-    let started = thread::Builder::new().name("apus watchdog".to_owned()).spawn(move || look(limit));
+    // SAFETY: has no preconditions.
+    let watched = unsafe { libc::gettid() };
+    let started = thread::Builder::new().name("apus watchdog".to_owned()).spawn(move || look(limit, watched));
     match started {
         Ok(handle) => {
             let _ = THREAD.set(handle.thread().clone());
@@ -91,7 +96,7 @@ pub(crate) fn start(limit: Duration) {
     }
 }
 
-fn look(limit: Duration) {
+fn look(limit: Duration, thread: i32) {
     let pause = (limit / 2).max(Duration::from_millis(1));
     let (mut seen, mut since, mut idle) = (0, Instant::now(), 0);
     loop {
@@ -102,6 +107,7 @@ fn look(limit: Duration) {
             idle += 1;
         } else if since.elapsed() >= limit && REPORTED.swap(running, Ordering::Relaxed) != running {
             TAKEN.store(since.elapsed().as_millis() as u64, Ordering::Relaxed);
+            *WHERE.lock().unwrap_or_else(PoisonError::into_inner) = blocked::place(thread);
             BLOCKED.fetch_add(1, Ordering::Relaxed);
             watch::interrupt();
         }
@@ -123,8 +129,9 @@ unsafe extern "C" fn report() {
         let cid = State::existing().map_or(-1, |state| state.engine.current_id());
         let milliseconds = TAKEN.load(Ordering::Relaxed);
         log::warning(format_args!(
-            "coroutine {cid} has kept its worker busy for {milliseconds} ms without waiting (setting blocked_loop_warn), \
+            "coroutine {cid} has kept its worker busy for {milliseconds} ms without waiting (setting blocked_loop_warn){}, \
              it stands at {}\n{}",
+            WHERE.lock().unwrap_or_else(PoisonError::into_inner),
             fiber::position(),
             fiber::trace_text(None).trim_end()
         ));

@@ -7,8 +7,10 @@
 pub mod cookie;
 pub mod date;
 pub mod form;
+pub mod framing;
 pub mod grammar;
 pub mod http1;
 pub mod multipart;
 pub mod query;
 pub mod range;
+pub mod websocket;

@@ -233,6 +233,8 @@ void apus_stream_moved(zval *value, size_t count);
 void apus_watch_startup(void (*hook)(void));
 void apus_watch_interrupt(void); /* from any thread */
 void apus_watch_cancel(void);
+/* The function of an extension that PHP's thread is in, seen from another one; 0: none. Not ended by a NUL. */
+size_t apus_watch_function(char *name, size_t size);
 bool apus_watch_take_signal(void); /* another interrupt was wanted, and nothing runs that would notice */
 
 /* ---- hook.c ---- */
@@ -242,6 +244,7 @@ typedef enum {
 	APUS_HOOK_FAIL = 2, /* an exception is pending, such as a cancellation: do not wait at all */
 } apus_hook_place;
 void apus_hook_startup(void); /* at module start */
+void apus_hook_install(void); /* when all modules are loaded */
 /* `freeing`: the call is one that freeing a value makes, and may wait there, too. */
 apus_hook_place apus_hook_where(bool freeing);
 bool apus_compiling(void);
@@ -262,6 +265,7 @@ void apus_guard_install(void); /* when all modules are loaded */
 void apus_guard_mark(apus_guard_marks *marks, int64_t cid); /* what the running calls use */
 void apus_guard_unmark(const apus_guard_marks *marks);
 void apus_guard_broken_off(void); /* a wait of the running call was, perhaps with an exception */
+bool apus_guard_leaves_answer(void); /* the broken call's connection must not be used again */
 bool apus_guard_is_broken(void);  /* everything else in that call is to fail, too */
 
 typedef enum {

@@ -224,6 +224,8 @@ apus_fiber *apus_fiber_new(size_t stack_size, bool merge_guard)
 		free(fiber);
 		return NULL;
 	}
+	/* A huge page would make all of a stack resident at its first use. */
+	madvise(*(char **) fiber->context.stack, stack_size, MADV_NOHUGEPAGE);
 	arrange_guard(fiber, merge_guard);
 	return fiber;
 }

@@ -55,13 +55,13 @@ static const char *const WAITING_FUNCTIONS[] = {
 /* Classes whose methods use one connection each; those that extend them, too. */
 static const char *const CLASSES[] = {
 	"pdo", "pdostatement", "mysqli", "mysqli_stmt", "redis", "rediscluster", "redissentinel", "memcached", "memcache",
-	"sqlite3", "sqlite3stmt", "amqpconnection", "amqpchannel", "amqpqueue", "amqpexchange",
+	"sqlite3", "sqlite3stmt", "pgsql\\connection", "amqpconnection", "amqpchannel", "amqpqueue", "amqpexchange",
 };
 
 /* Modules whose functions take the connection or handle as their first argument. */
 static const char *const MODULES[] = {"mysqli", "pgsql", "curl", "ftp", "ldap", "imap"};
 
-static zend_class_entry *pdo, *pdo_statement, *mysqli_link, *mysqli_statement;
+static zend_class_entry *pdo, *pdo_statement, *mysqli_link, *mysqli_statement, *pgsql_link, *memcached;
 
 static const known_function *find_function(const char *name, const known_function *table, size_t count)
 {
@@ -90,6 +90,9 @@ static uintptr_t connection_of(zend_object *object)
 		const MYSQLI_RESOURCE *resource = php_mysqli_fetch_object(object)->ptr;
 		const MY_MYSQL *link = resource != NULL ? resource->ptr : NULL;
 		shared = link != NULL && link->mysql != NULL ? link->mysql->data : NULL;
+	} else if ((pgsql_link != NULL && object->ce == pgsql_link) || (memcached != NULL && instanceof_function(object->ce, memcached))) {
+		/* Both keep the library's connection, which persistent objects share, first in their own structure. */
+		shared = *(void **) ((char *) object - object->handlers->offset);
 	}
 	return (uintptr_t) (shared != NULL ? shared : object);
 }
@@ -307,6 +310,8 @@ void apus_guard_install(void)
 	pdo_statement = apus_class_find("PDOStatement");
 	mysqli_link = apus_class_find("mysqli");
 	mysqli_statement = apus_class_find("mysqli_stmt");
+	pgsql_link = apus_class_find("PgSql\\Connection");
+	memcached = apus_class_find("Memcached");
 	guard_functions();
 	guard_classes();
 }
@@ -364,6 +369,21 @@ void apus_guard_broken_off(void)
 		cause = EG(exception);
 		GC_ADDREF(cause);
 	}
+}
+
+/* Is the broken call one on a connection whose answer is still to come, so that the next call would take it for its own? */
+bool apus_guard_leaves_answer(void)
+{
+	if (broken == NULL) {
+		return false;
+	}
+	const zend_function *function = broken->func;
+	if (function->common.scope != NULL) {
+		/* A notification that did not come is nobody's answer. */
+		return !zend_string_equals_literal_ci(function->common.function_name, "pgsqlGetNotify");
+	}
+	const zend_module_entry *module = function->internal_function.module;
+	return module != NULL && (strcmp(module->name, "pgsql") == 0 || strcmp(module->name, "mysqli") == 0);
 }
 
 bool apus_guard_is_broken(void)

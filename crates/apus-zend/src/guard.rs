@@ -51,6 +51,7 @@ pub fn install<A: Autoload>() {
     // SAFETY: the tables of functions and classes are complete, and no PHP code runs; the hooks are copied.
     unsafe {
         sys::apus_guard_install();
+        sys::apus_hook_install();
         sys::apus_autoload_install(&raw const hooks);
     }
 }
@@ -81,6 +82,12 @@ impl Drop for Marks {
 pub fn broken_off() {
     // SAFETY: reads the VM's frames; keeps a reference of the exception.
     unsafe { sys::apus_guard_broken_off() };
+}
+
+/// Whether the call that was broken off leaves an answer to come in its connection, which the next call would take for its own.
+pub fn leaves_answer() -> bool {
+    // SAFETY: reads the VM's frames.
+    unsafe { sys::apus_guard_leaves_answer() }
 }
 
 /// Whether the running call is one whose wait was broken off.

@@ -25,3 +25,11 @@ pub fn take_signal() -> bool {
     // SAFETY: reads and clears atomics.
     unsafe { sys::apus_watch_take_signal() }
 }
+
+/// The function of an extension that PHP's thread is in, looked at from another thread while that one is blocked.
+pub fn blocked_function() -> Option<String> {
+    let mut name = [0u8; 128];
+    // SAFETY: room for that many bytes; nothing is read but through the kernel, which refuses what is not mapped.
+    let len = unsafe { sys::apus_watch_function(name.as_mut_ptr().cast(), name.len()) };
+    (len > 0).then(|| String::from_utf8_lossy(&name[..len]).into_owned())
+}

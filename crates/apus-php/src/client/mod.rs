@@ -1,12 +1,29 @@
 //! The coroutine clients of HTTP, WebSocket and HTTP/2.
 
+mod busy;
+mod constants;
+mod cookies;
+mod frame;
+mod http;
+mod http2;
+mod settings;
+mod values;
+
 use apus_zend::class::{Class, Constant, Method};
 
 /// The classes of this room, parents first.
-pub(crate) static ALL: &[&Class] = &[];
+pub(crate) static ALL: &[&Class] = &[
+    &frame::FRAME,
+    &frame::CLOSE_FRAME,
+    &http::CLIENT_CLASS,
+    &http::PROXY,
+    &http2::REQUEST,
+    &http2::RESPONSE,
+    &http2::CLIENT_CLASS,
+];
 
 /// The functions of this room.
-pub(crate) static FUNCTIONS: &[Method] = &[];
+pub(crate) static FUNCTIONS: &[Method] = http::FUNCTIONS;
 
 /// The constants of this room.
-pub(crate) static CONSTANTS: &[Constant] = &[];
+pub(crate) static CONSTANTS: &[Constant] = constants::ALL;

@@ -56,17 +56,20 @@ fn get_pcid(call: &Call) -> Result<(), Raise> {
     }
 }
 
+const SLEEP: Wait = Wait::Outside("Coroutine::sleep()");
+
 fn sleep(call: &Call) -> Result<(), Raise> {
     call.expect(1, 1)?;
     let seconds = call.float(0, 0.0)?;
     let time = Duration::try_from_secs_f64(seconds)
         .map_err(|_| call.value_error(0, &format!("must be 0 or more seconds, {seconds:?} given")))?;
     let state = State::get()?;
-    let sleeping = async move {
-        // The timer wheel's tick is a millisecond; 0 asks for a turn of the loop only.
-        if time.is_zero() { tokio::task::yield_now().await } else { tokio::time::sleep(time).await }
+    // 0 asks for a turn of the loop only.
+    let slept = if time.is_zero() {
+        wait(&state, SLEEP, tokio::task::yield_now())?
+    } else {
+        wait(&state, SLEEP, state.alarm.sleep(time))?
     };
-    let slept = wait(&state, Wait::Outside("Coroutine::sleep()"), sleeping)?;
     call.ret(slept.is_some())
 }
 
@@ -242,7 +245,7 @@ const METHODS: &[Method] = &[
     },
     Method {
         decl: "public static function sleep(float $seconds): bool",
-        doc: "Waits; others run meanwhile. Resolution: 1 millisecond.\n\
+        doc: "Waits; others run meanwhile. Resolution: 20 to 300 microseconds, coarser for longer times.\n\
               @param float $seconds 0 or more seconds; 0 lets everything that is ready run first\n\
               @return bool false when the coroutine was cancelled meanwhile\n\
               @throws \\ValueError for a negative or infinite time\n\

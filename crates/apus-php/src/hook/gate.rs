@@ -41,7 +41,10 @@ pub(crate) struct Running(usize);
 
 impl Running {
     pub(crate) fn begin() -> Self {
-        Self(THREAD.swap(this_thread(), Ordering::Relaxed))
+        // Only PHP's thread writes here: no need for the bus lock of a swap.
+        let before = THREAD.load(Ordering::Relaxed);
+        THREAD.store(this_thread(), Ordering::Relaxed);
+        Self(before)
     }
 }
 
@@ -145,11 +148,25 @@ impl Gate {
                 Some(at) => tokio::time::timeout_at(at, ready).await.ok(),
             }
         });
-        match woken? {
-            None => Ok(None),
-            Some(Woken::Ready(events)) => Ok(Some(events)),
-            Some(Woken::Closed) => Err(libc::EBADF),
+        match woken {
+            Ok(None) => Ok(None),
+            Ok(Some(Woken::Ready(events))) => Ok(Some(events)),
+            Ok(Some(Woken::Closed)) => Err(libc::EBADF),
+            Err(errno) => {
+                if guard::leaves_answer() {
+                    end_connections(fds);
+                }
+                Err(errno)
+            }
         }
+    }
+}
+
+/// Libraries may take a connection whose wait has failed for idle, and the answer that comes late for that to the next question.
+fn end_connections(fds: &[(RawFd, u32)]) {
+    for &(fd, _) in fds {
+        // SAFETY: no pointers; what is no socket is left as it is.
+        unsafe { libc::shutdown(fd, libc::SHUT_RDWR) };
     }
 }
 

@@ -19,7 +19,8 @@ pub(super) fn waiting(state: &State, fds: &[(RawFd, u32)]) -> Result<(), c_int> 
     for &(fd, events) in fds {
         let Some(other) = state.reactor.waiting(fd, events) else { continue };
         let function = hook::running_function();
-        if other != me && !SHARING.contains(&function.as_str()) {
+        // A watch that belongs to no coroutine (`Event::add()`) is nobody's wait.
+        if other != me && other > 0 && !SHARING.contains(&function.as_str()) {
             throw(state, other, &function, &format!("a connection (descriptor {fd})"));
             guard::broken_off();
             return Err(libc::EBUSY);
@@ -65,5 +66,5 @@ pub(crate) fn prepare() {
 /// When all modules are loaded.
 pub(crate) fn install() {
     static DONE: std::sync::Once = std::sync::Once::new();
-    DONE.call_once(|| guard::install::<Loading>());
+    DONE.call_once(guard::install::<Loading>);
 }

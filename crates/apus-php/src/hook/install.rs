@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use apus_options::hooks;
 use apus_zend::got::{Redirect, redirect};
 
-use super::{descriptor, file, gate, message, poll, process, resolve, sleep, stream};
+use super::{descriptor, dns, file, gate, message, poll, process, resolve, sleep, stream};
 
 macro_rules! table {
     ($($name:literal => $function:expr),+ $(,)?) => {
@@ -51,14 +51,14 @@ static TABLE: &[Redirect] = table! {
     c"gethostbyname_r" => resolve::gethostbyname_r,
     c"gethostbyname2_r" => resolve::gethostbyname2_r,
     c"gethostbyaddr" => resolve::gethostbyaddr,
-    c"res_nsearch" => resolve::res_nsearch,
-    c"__res_nsearch" => resolve::res_nsearch,
-    c"res_nquery" => resolve::res_nquery,
-    c"__res_nquery" => resolve::res_nquery,
-    c"res_search" => resolve::res_search,
-    c"__res_search" => resolve::res_search,
-    c"res_query" => resolve::res_query,
-    c"__res_query" => resolve::res_query,
+    c"res_nsearch" => dns::res_nsearch,
+    c"__res_nsearch" => dns::res_nsearch,
+    c"res_nquery" => dns::res_nquery,
+    c"__res_nquery" => dns::res_nquery,
+    c"res_search" => dns::res_search,
+    c"__res_search" => dns::res_search,
+    c"res_query" => dns::res_query,
+    c"__res_query" => dns::res_query,
     c"waitpid" => process::waitpid,
     c"wait" => process::wait,
     c"wait3" => process::wait3,

@@ -10,6 +10,7 @@
 
 mod autoload;
 mod descriptor;
+mod dns;
 mod file;
 mod gate;
 mod guard;

@@ -7,12 +7,11 @@ use std::net::IpAddr;
 use std::ptr;
 
 use apus_options::hooks;
-use apus_zend::hook::set_resolver_error;
 use libc::{addrinfo, hostent, size_t, sockaddr, socklen_t};
 
-use super::gate::{Gate, errno, fail, gate, set_errno};
+use super::gate::{Gate, errno, gate, set_errno};
 
-const NAMES: i64 = hooks::BLOCKING_FUNCTION | hooks::NET_FUNCTION;
+pub(super) const NAMES: i64 = hooks::BLOCKING_FUNCTION | hooks::NET_FUNCTION;
 /// Bytes of the longest record that is taken for a host (its names and addresses).
 const LARGEST: usize = 64 << 10;
 /// Records of hosts that stay alive after they were handed out, as libc's own static one does.
@@ -20,7 +19,7 @@ const KEPT: usize = 64;
 
 /// # Safety
 /// `text` MUST be NULL or end in NUL.
-unsafe fn owned(text: *const c_char) -> Option<CString> {
+pub(super) unsafe fn owned(text: *const c_char) -> Option<CString> {
     // SAFETY: by contract.
     (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) }.to_owned())
 }
@@ -150,6 +149,14 @@ pub(super) unsafe extern "C" fn getnameinfo(
     }
 }
 
+/// This thread's `h_errno`.
+pub(super) fn h_errno_slot() -> *mut c_int {
+    unsafe extern "C" {
+        safe fn __h_errno_location() -> *mut c_int;
+    }
+    __h_errno_location()
+}
+
 mod sys {
     use super::{c_char, c_int, hostent, size_t, socklen_t};
     use std::ffi::c_void;
@@ -185,7 +192,6 @@ mod sys {
             result: *mut *mut hostent,
             error: *mut c_int,
         ) -> c_int;
-        pub(super) fn __h_errno_location() -> *mut c_int;
     }
 }
 
@@ -248,7 +254,7 @@ fn handed_out(gate: &Gate, found: Result<Result<Host, c_int>, c_int>) -> Result<
 fn static_record(gate: &Gate, found: Result<Result<Host, c_int>, c_int>) -> *mut hostent {
     handed_out(gate, found).unwrap_or_else(|h_errno| {
         // SAFETY: this thread's own h_errno.
-        unsafe { *sys::__h_errno_location() = h_errno };
+        unsafe { *h_errno_slot() = h_errno };
         ptr::null_mut()
     })
 }
@@ -382,117 +388,3 @@ pub(super) unsafe extern "C" fn gethostbyaddr(address: *const c_void, len: sockl
     });
     static_record(&gate, found)
 }
-
-/// The resolver's state, into which only a failure is written: a thread has its own.
-type ResolverState = c_void;
-
-/// Bytes of an answer that are taken at most: what DNS over TCP can carry.
-const ANSWER: usize = 65_535;
-
-/// `res_nsearch(3)` and `res_nquery(3)` by another thread, with the system's own configuration.
-///
-/// # Safety
-/// The caller's arguments.
-unsafe fn resolve(
-    gate: &Gate,
-    state: *mut ResolverState,
-    ask: unsafe extern "C" fn(*const c_char, c_int, c_int, *mut u8, c_int) -> c_int,
-    name: *const c_char,
-    class: c_int,
-    kind: c_int,
-    answer: *mut u8,
-    room: c_int,
-) -> c_int {
-    // SAFETY: the caller's text.
-    let Some(name) = (unsafe { owned(name) }) else { return fail(libc::EINVAL) };
-    let room = usize::try_from(room).unwrap_or(0).min(ANSWER);
-    let asked = gate.on_thread(move || {
-        let mut bytes = vec![0u8; room];
-        // SAFETY: text that ends in NUL, and a buffer of that size; each thread has a resolver of its own.
-        unsafe {
-            let len = ask(name.as_ptr(), class, kind, bytes.as_mut_ptr(), room as c_int);
-            (len, *sys::__h_errno_location(), errno(), bytes)
-        }
-    });
-    match asked {
-        Ok((len, _, _, bytes)) if len >= 0 => {
-            // SAFETY: the caller's buffer, of that size.
-            unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), answer, bytes.len().min(len as usize)) };
-            gate.success(len)
-        }
-        Ok((_, h_errno, errno, _)) => {
-            // SAFETY: this thread's own h_errno, and the caller's state.
-            unsafe {
-                *sys::__h_errno_location() = h_errno;
-                set_resolver_error(state, h_errno);
-            }
-            fail(errno)
-        }
-        Err(errno) => fail(errno),
-    }
-}
-
-macro_rules! resolver {
-    ($name:ident, $thread:ident, $what:literal, $doc:literal) => {
-        #[doc = $doc]
-        pub(super) unsafe extern "C" fn $name(
-            state: *mut ResolverState,
-            name: *const c_char,
-            class: c_int,
-            kind: c_int,
-            answer: *mut u8,
-            room: c_int,
-        ) -> c_int {
-            #[link(name = "resolv")]
-            unsafe extern "C" {
-                fn $name(
-                    state: *mut ResolverState,
-                    name: *const c_char,
-                    class: c_int,
-                    kind: c_int,
-                    answer: *mut u8,
-                    room: c_int,
-                ) -> c_int;
-                fn $thread(name: *const c_char, class: c_int, kind: c_int, answer: *mut u8, room: c_int) -> c_int;
-            }
-            // SAFETY: the caller's arguments.
-            unsafe {
-                match gate($what, NAMES) {
-                    Some(gate) => resolve(&gate, state, $thread, name, class, kind, answer, room),
-                    None => $name(state, name, class, kind, answer, room),
-                }
-            }
-        }
-    };
-}
-
-resolver!(res_nsearch, res_search, "res_nsearch()", "`res_nsearch(3)`.");
-resolver!(res_nquery, res_query, "res_nquery()", "`res_nquery(3)`.");
-
-macro_rules! simple_resolver {
-    ($name:ident, $what:literal, $doc:literal) => {
-        #[doc = $doc]
-        pub(super) unsafe extern "C" fn $name(
-            name: *const c_char,
-            class: c_int,
-            kind: c_int,
-            answer: *mut u8,
-            room: c_int,
-        ) -> c_int {
-            #[link(name = "resolv")]
-            unsafe extern "C" {
-                fn $name(name: *const c_char, class: c_int, kind: c_int, answer: *mut u8, room: c_int) -> c_int;
-            }
-            // SAFETY: the caller's arguments.
-            unsafe {
-                match gate($what, NAMES) {
-                    Some(gate) => resolve(&gate, ptr::null_mut(), $name, name, class, kind, answer, room),
-                    None => $name(name, class, kind, answer, room),
-                }
-            }
-        }
-    };
-}
-
-simple_resolver!(res_search, "res_search()", "`res_search(3)`.");
-simple_resolver!(res_query, "res_query()", "`res_query(3)`.");

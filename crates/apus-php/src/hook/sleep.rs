@@ -12,7 +12,7 @@ use super::gate::{Gate, fail, gate, set_errno};
 /// Sleeps; what is left of the time when the sleep was broken off.
 fn sleep_for(gate: &Gate, time: Duration) -> Result<(), Duration> {
     let begun = Instant::now();
-    gate.park(async { tokio::time::sleep(time).await }).map_err(|_| time.saturating_sub(begun.elapsed()))
+    gate.park(gate.state.alarm.sleep(time)).map_err(|_| time.saturating_sub(begun.elapsed()))
 }
 
 /// sleep(3): what is left of the time is rounded up to seconds.

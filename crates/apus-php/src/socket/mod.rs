@@ -1,12 +1,35 @@
 //! Sockets that PHP code drives itself: `Coroutine\Socket`, `Coroutine\Client` and the blocking `Client`.
+//!
+//! [`core`] is one socket; [`run`] waits for it; [`methods`], [`client`] and [`blocking`] are the methods of the three
+//! classes, the latter two over [`peer`]; [`table`] and [`client_table`] declare them.
+
+mod address;
+mod blocking;
+mod client;
+mod client_table;
+mod connect;
+mod constants;
+mod core;
+mod descriptor;
+mod fault;
+mod lane;
+mod methods;
+mod object;
+mod option;
+mod packet;
+mod peer;
+mod run;
+mod settings;
+mod stream;
+mod table;
 
 use apus_zend::class::{Class, Constant, Method};
 
 /// The classes of this room, parents first.
-pub(crate) static ALL: &[&Class] = &[];
+pub(crate) static ALL: &[&Class] = &[&table::SOCKET, &client_table::CLIENT, &client_table::BLOCKING];
 
 /// The functions of this room.
 pub(crate) static FUNCTIONS: &[Method] = &[];
 
 /// The constants of this room.
-pub(crate) static CONSTANTS: &[Constant] = &[];
+pub(crate) static CONSTANTS: &[Constant] = constants::ALL;

@@ -1,0 +1,3 @@
+module apus.invalid/bench/coro
+
+go 1.21

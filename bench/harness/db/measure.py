@@ -1,0 +1,131 @@
+"""One contender in one test at one concurrency: start, verify, warm up, measure, stop."""
+
+import os
+import shutil
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from .. import procs
+from ..contenders import BENCH, Contender, environment, fill
+from ..load import LoadFailed
+from ..measure import Ports, StartFailed, await_answer, settle
+from ..verify import WrongAnswer
+from . import load
+from .mariadb import MariaDb
+from .plan import Pool, Test, pool_limit
+from .verify import verify
+
+APP = BENCH / "db" / "app"
+CLASSES = 100
+# Children of mod_php above the connections of the load generator: for the verification's, and for those that end.
+SPARE_CHILDREN = 16
+
+
+@dataclass(frozen=True)
+class Cores:
+    """Lists as taskset reads them (`0,1`)."""
+
+    server: str
+    database: str
+    client: int
+
+
+class DbBench:
+    """The scratch directory with the application and the database; one contender runs at a time."""
+
+    def __init__(self, scratch: Path, cores: Cores, pool: Pool, over_tcp: bool):
+        self._cores, self._pool, self._ports = cores, pool, Ports()
+        self._scratch = Path(tempfile.mkdtemp(prefix="apus-bench-db-", dir=scratch))
+        # Servers that give up root must reach the application and the run directory.
+        self._scratch.chmod(0o755)
+        self._app, self._classes = self._scratch / "app", self._scratch / "classes"
+        shutil.copytree(APP, self._app)
+        write_classes(self._classes)
+        self.database = MariaDb(self._scratch, cores.database, self._ports.free(), over_tcp)
+
+    def close(self) -> None:
+        self.database.stop()
+        shutil.rmtree(self._scratch, ignore_errors=True)
+
+    def measure(self, contender: Contender, test: Test, concurrency: int, seconds: float, requests: int | None) -> dict:
+        run, port = self._run_directory(), self._ports.free()
+        tokens = {**contender.tokens(), **self._tokens(run, port, concurrency)}
+        contender.render(run, tokens)
+        env = environment({name: fill(value, tokens) for name, value in contender.env.items()})
+        group = procs.Group(self._cores.server, env, run, run / "log")
+        try:
+            for argv in contender.start:
+                group.start([fill(word, tokens) for word in argv])
+            await_answer(group, port, "/basic")
+            verify(port, test)
+            url = f"http://127.0.0.1:{port}{test.path}"
+            figures = self._under_load(group, url, concurrency, seconds, requests)
+            if any(figures["errors"].values()):
+                figures["log"] = group.log_tail(20)
+            connections = self._pool.of(contender.name, concurrency)
+            return {**figures, "connections": connections, "pool_limit_rps": pool_limit(test, connections, concurrency)}
+        except LoadFailed as error:
+            raise LoadFailed(f"{error}\n{group.log_tail()}".rstrip()) from error
+        except (OSError, StartFailed, WrongAnswer) as error:
+            raise StartFailed(f"{error}\n{group.log_tail()}".rstrip()) from error
+        finally:
+            group.stop()
+            shutil.rmtree(run, ignore_errors=True)
+
+    def _under_load(self, group: procs.Group, url: str, concurrency: int, seconds: float, requests: int | None) -> dict:
+        table, core = self._scratch / "ab.csv", self._cores.client
+        rate = load.pilot(url, concurrency, core, table)
+        settle(group)
+        self.database.settle()
+        number = max(concurrency, requests) if requests else load.requests_for(rate, seconds, concurrency)
+        server, database = procs.cpu_seconds(group.tree()), self.database.cpu_seconds()
+        began = time.monotonic()
+        figures = load.run(url, number, concurrency, core, table)
+        elapsed = time.monotonic() - began
+        stats = group.tree()
+        server, database = procs.cpu_seconds(stats) - server, self.database.cpu_seconds() - database
+        rss, pss = procs.memory_kib(stats)
+        return {
+            **figures.record(),
+            "rps": figures.requests / figures.seconds if figures.seconds else 0.0,
+            "cpu_us": server / figures.requests * 1e6 if figures.requests else None,
+            "database_us": database / figures.requests * 1e6 if figures.requests else None,
+            # Shares of one core: 2.0 is two cores full.
+            "server_load": server / elapsed,
+            "database_load": database / elapsed,
+            "client_load": figures.client_cpu / elapsed,
+            "rss_kib": rss,
+            "pss_kib": pss,
+            "processes": len(stats),
+        }
+
+    def _run_directory(self) -> Path:
+        run = Path(tempfile.mkdtemp(prefix="run-", dir=self._scratch))
+        run.chmod(0o755)
+        (run / "files").mkdir()
+        (run / "files").chmod(0o777 if os.getuid() == 0 else 0o700)
+        return run
+
+    def _tokens(self, run: Path, port: int, concurrency: int) -> dict[str, str]:
+        return {
+            **self.database.tokens(),
+            "RUN": str(run),
+            "FILES": str(run / "files"),
+            "APP": str(self._app),
+            "CLASSES": str(self._classes),
+            "PORT": str(port),
+            "WORKERS": str(self._pool.workers),
+            "POOL": str(self._pool.size),
+            "CONNECTIONS": str(self._pool.connections),
+            "CHILDREN": str(concurrency + SPARE_CHILDREN),
+        }
+
+
+def write_classes(folder: Path) -> None:
+    """A hundred classes in files of their own, all alike but for their name."""
+    folder.mkdir()
+    template = (APP / "Model.php.in").read_text()
+    for number in range(CLASSES):
+        (folder / f"Model{number}.php").write_text(fill(template, {"NUMBER": str(number)}))

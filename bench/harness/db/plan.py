@@ -1,0 +1,79 @@
+"""The eleven tests of W5, one that only sleeps, and what they wait for. bench/db/app/tests.php has what they do."""
+
+from dataclasses import dataclass
+from fnmatch import fnmatch
+
+CONCURRENCIES = (100, 500, 1000)
+POOLED_QUERY = "basic_query_with_pool"
+
+
+@dataclass(frozen=True)
+class Test:
+    name: str
+    title: str
+    # What its queries sleep in the database, one after the other, all together.
+    sleep_seconds: float = 0.0
+
+    @property
+    def path(self) -> str:
+        return "/" + self.name
+
+
+TESTS = (
+    Test("basic", "A constant answer"),
+    Test("basic_class_load", "Two files by require_once"),
+    Test("basic_class_load_multiple", "100 autoloaded classes"),
+    Test("basic_query", "One query over a new connection"),
+    Test(POOLED_QUERY, "One query over a pooled connection"),
+    Test("basic_query_with_pool_and_caching", "The same, its result cached"),
+    Test("real_app_simulation", "100 classes, 10,000 cache reads"),
+    Test("real_app_simulation_with_files", "The same and 10 files written, read, deleted"),
+    Test(
+        "real_app_simulation_with_files_and_connections",
+        "The same and 20 pooled queries of 10 ms",
+        sleep_seconds=20 * 0.01,
+    ),
+    Test(
+        "real_app_simulation_with_files_and_connections_simpler",
+        "10 classes, 1,000 cache reads, 1 file, 2 pooled queries of 10 ms",
+        sleep_seconds=2 * 0.01,
+    ),
+    Test("simple_real_app_simulation", "100 classes, 1,000 cache reads, 2 pooled queries"),
+    # Not of W5: whether the pool is the limit shows best where nothing else is done.
+    Test("sleeping_query_with_pool", "One pooled query of 50 ms", sleep_seconds=0.05),
+)
+
+QUICK = ("basic", "basic_query", POOLED_QUERY, TESTS[8].name, TESTS[11].name)
+QUICK_CONCURRENCY = 100
+
+
+def select(patterns: list[str]) -> list[Test]:
+    """Tests whose name matches one of the shell patterns, in the order of W5."""
+    for pattern in patterns:
+        if not any(fnmatch(test.name, pattern) for test in TESTS):
+            raise ValueError(f"no test matches {pattern!r}; see --list")
+    return [test for test in TESTS if any(fnmatch(test.name, pattern) for pattern in patterns)]
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Processes of the server, and connections to the database each may have."""
+
+    workers: int
+    size: int
+
+    @property
+    def connections(self) -> int:
+        return self.workers * self.size
+
+    def of(self, contender: str, concurrency: int) -> int:
+        """A child of mod_php serves one connection of the load generator, and keeps one to the database."""
+        return concurrency if contender == "apache" else self.connections
+
+
+def pool_limit(test: Test, connections: int, concurrency: int) -> float | None:
+    """Requests a second that the sleeping queries leave room for; None where nothing sleeps. A request does its queries
+    in turn: it needs one connection for all their time, and no more than `concurrency` requests are under way."""
+    if not test.sleep_seconds:
+        return None
+    return min(connections, concurrency) / test.sleep_seconds

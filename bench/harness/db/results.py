@@ -1,0 +1,124 @@
+"""The content of one results file: medians, ratios, what the pool allows, the aims."""
+
+import json
+import statistics
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..results import Aim
+from . import plan
+
+FORMAT = "db-1"
+# The engine that Apus is compared with, and the server that its users come from: how many times their requests a second
+# the pooled query has to reach.
+PEERS = {"swoole": 1.3, "apache": 3.0}
+# A sleeping test must reach this share of what its pool, or where those are full its cores, allow.
+LEAST_SHARE = 0.9
+
+
+@dataclass(frozen=True)
+class Room:
+    """Requests a second: what the pool allows, what the server's cores allow, what was measured."""
+
+    pool: float
+    cores: float
+    measured: float
+
+    @property
+    def name(self) -> str:
+        return "pool" if self.pool <= self.cores else "core"
+
+    @property
+    def share(self) -> float:
+        """Less than 1: there were times when neither all connections nor the cores were in use."""
+        return self.measured / min(self.pool, self.cores)
+
+
+class DbResults:
+    """The content of one results file."""
+
+    def __init__(self, document: dict):
+        if document.get("format") != FORMAT:
+            raise ValueError(f"results of format {document.get('format')}; `bench/run db` reads {FORMAT}")
+        self.document = document
+
+    @classmethod
+    def load(cls, path: Path) -> "DbResults":
+        return cls(json.loads(path.read_text()))
+
+    def save(self, path: Path) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        fresh = path.with_suffix(".new")
+        fresh.write_text(json.dumps(self.document, indent=1) + "\n")
+        fresh.replace(path)
+
+    @property
+    def titles(self) -> dict[str, str]:
+        return {name: about["title"] for name, about in self.document["contenders"].items()}
+
+    def concurrencies(self) -> list[int]:
+        return sorted({int(key.rpartition("-c")[2]) for key in self.document["runs"]})
+
+    def runs(self, test: str, concurrency: int, contender: str) -> list[dict]:
+        return self.document["runs"].get(f"{test}-c{concurrency}", {}).get(contender, [])
+
+    def value(self, test: str, concurrency: int, contender: str, figure: str) -> float | None:
+        values = [run[figure] for run in self.runs(test, concurrency, contender) if run.get(figure) is not None]
+        return statistics.median(values) if values else None
+
+    def ratio(self, test: str, concurrency: int, figure: str, peer: str) -> float | None:
+        ours, theirs = (self.value(test, concurrency, name, figure) for name in ("apus", peer))
+        return ours / theirs if ours and theirs else None
+
+    def failures(self, test: str, concurrency: int, contender: str) -> dict[str, int]:
+        total: dict[str, int] = {}
+        for run in self.runs(test, concurrency, contender):
+            for kind, count in run["errors"].items():
+                total[kind] = total.get(kind, 0) + count
+        return {kind: count for kind, count in total.items() if count}
+
+    def all_failures(self, contender: str) -> int | None:
+        """Requests that failed, and each measurement that failed as a whole; None where nothing was measured."""
+        whole = sum(pair.startswith(f"{contender} in ") for pair in self.document["failed"])
+        measured = any(contender in runs for runs in self.document["runs"].values())
+        if not measured and not whole:
+            return None
+        return whole + sum(
+            sum(self.failures(test.name, concurrency, contender).values())
+            for test in plan.TESTS
+            for concurrency in self.concurrencies()
+        )
+
+    def room(self, test: str, concurrency: int, contender: str) -> "Room | None":
+        pool, cpu, rate = (
+            self.value(test, concurrency, contender, figure) for figure in ("pool_limit_rps", "cpu_us", "rps")
+        )
+        if not pool or not cpu or not rate:
+            return None
+        cores = len(core_list(self.document["options"]["server_cores"]))
+        return Room(pool, cores * 1e6 / cpu, rate)
+
+    def aims(self) -> list[Aim]:
+        aims = [Aim("Failures of Apus in all tests, at most", self.all_failures("apus"), 0)]
+        for peer, factor in PEERS.items():
+            for concurrency in self.concurrencies() or plan.CONCURRENCIES:
+                value = self.ratio(plan.POOLED_QUERY, concurrency, "rps", peer)
+                name = self.titles.get(peer, peer)
+                text = f"Requests/s, {plan.POOLED_QUERY}, c={concurrency}: Apus / {name}, at least"
+                aims.append(Aim(text, value, factor, at_least=True))
+        for test in plan.TESTS:
+            for concurrency in self.concurrencies() if test.sleep_seconds else ():
+                room = self.room(test.name, concurrency, "apus")
+                limit = room.name if room else "pool"
+                text = f"Of what the {limit} allows, {test.name}, c={concurrency}, at least"
+                aims.append(Aim(text, room and room.share, LEAST_SHARE, at_least=True))
+        return aims
+
+
+def core_list(text: str) -> list[int]:
+    """`0,2-3` as taskset reads it."""
+    cores: list[int] = []
+    for part in str(text).split(","):
+        first, _, last = part.partition("-")
+        cores.extend(range(int(first), int(last or first) + 1))
+    return cores

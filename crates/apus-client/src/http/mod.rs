@@ -1,0 +1,110 @@
+//! HTTP/1.1: requests, responses, connections that are kept, redirections, WebSocket's handshake.
+
+mod body;
+mod connection;
+mod decode;
+mod multipart;
+mod redirect;
+mod run;
+mod sink;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
+use tokio::sync::mpsc;
+
+pub use body::{Piece, RequestBody};
+pub use connection::Connection;
+pub(crate) use decode::{BodyDecoder, too_large};
+pub use multipart::{Content, FormFile, form};
+pub use redirect::endpoint;
+pub use run::{Finished, Job, run};
+
+use crate::connect::ConnectOptions;
+use crate::websocket::{WebSocket, WebSocketOptions};
+
+/// The value of `Authorization` for a user and a password (RFC 7617).
+pub fn basic_authorization(user: &[u8], password: &[u8]) -> String {
+    format!("Basic {}", STANDARD.encode([user, b":", password].concat()))
+}
+
+/// How requests are made.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Making connections.
+    pub connect: ConnectOptions,
+    /// Time for a whole request once there is a connection, its redirections apart. None for no limit.
+    pub timeout: Option<Duration>,
+    /// Time that may pass without a byte of the answer. None for no limit.
+    pub idle_timeout: Option<Duration>,
+    /// Whether a connection is kept for the next request.
+    pub keep_alive: bool,
+    /// Whether content codings are taken off.
+    pub decode: bool,
+    /// Bytes of one response's body in memory, decoded.
+    pub max_body: u64,
+    /// Bytes of one response's body that goes into a file.
+    pub max_download: u64,
+    /// Bytes of one response's head.
+    pub max_head: usize,
+    /// Fields of one response's head.
+    pub max_fields: usize,
+    /// Redirections that are followed for one request.
+    pub max_redirects: u32,
+}
+
+/// Where a response's body goes.
+#[derive(Debug, Clone)]
+pub enum Sink {
+    /// Into memory.
+    Memory,
+    /// Into a file, which is made if it is missing.
+    File {
+        /// Where it is.
+        path: PathBuf,
+        /// Where in it the body begins. At 0 what it held before is cut off.
+        offset: u64,
+    },
+    /// To whoever receives, piece by piece, as fast as it takes them.
+    Stream(mpsc::Sender<Vec<u8>>),
+}
+
+/// A request.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// Its method, a token.
+    pub method: http::Method,
+    /// Path and query, or `*`.
+    pub target: String,
+    /// Its fields, in order; `Host` and `Content-Length` are added where they are missing.
+    pub headers: http::HeaderMap,
+    /// Its body.
+    pub body: RequestBody,
+    /// Where the answer's body goes.
+    pub sink: Sink,
+    /// Set when it asks for a WebSocket.
+    pub websocket: Option<WebSocketOptions>,
+}
+
+/// A response.
+#[derive(Debug, Default)]
+pub struct Response {
+    /// Its status.
+    pub status: u16,
+    /// Its fields in order, names lower-case, trailer fields last.
+    pub headers: Vec<(http::HeaderName, Bytes)>,
+    /// Its body; empty when it went into a file.
+    pub body: Vec<u8>,
+    /// The connection, when the request was for a WebSocket and the server agreed.
+    pub websocket: Option<Box<WebSocket>>,
+}
+
+impl Response {
+    /// The first field of a name.
+    pub fn header(&self, name: &http::HeaderName) -> Option<&[u8]> {
+        self.headers.iter().find(|(other, _)| other == name).map(|(_, value)| &value[..])
+    }
+}

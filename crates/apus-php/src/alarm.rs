@@ -1,0 +1,176 @@
+//! Sleeping: who is to wake up when. tokio's timers count in milliseconds, which makes a sleep up to 2 ms too long; a timer
+//! of the kernel's, set to the soonest, is right to a fraction of that.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
+
+/// Sleeps end at multiples of so many nanoseconds, so that those that end at nearly the same time share a turn of the loop:
+/// of the shortest step for short ones, of the longest for those of 40 ms and more.
+const SHORTEST_STEP: u64 = 20_000;
+const LONGEST_STEP: u64 = 300_000;
+/// Which part of a sleep its step is.
+const PART: u64 = 128;
+/// What `armed` holds while the timer is not set.
+const NEVER: u64 = u64::MAX;
+
+/// Nanoseconds of the monotonic clock, and the number of the sleep among those that end at the same time.
+type Key = (u64, u64);
+
+/// The sleeps of a thread.
+pub(crate) struct Alarm {
+    timer: OwnedFd,
+    due: RefCell<BTreeMap<Key, Waker>>,
+    made: Cell<u64>,
+    /// When the timer fires.
+    armed: Cell<u64>,
+    runs: Cell<bool>,
+}
+
+fn now() -> u64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: a local record; the monotonic clock is always there.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut time) };
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+impl Alarm {
+    /// An alarm that nobody has set.
+    pub(crate) fn new() -> io::Result<Rc<Self>> {
+        // SAFETY: no pointers.
+        let fd = unsafe { libc::timerfd_create(libc::CLOCK_MONOTONIC, libc::TFD_NONBLOCK | libc::TFD_CLOEXEC) };
+        if fd < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        // SAFETY: a new descriptor that nobody else knows.
+        let timer = unsafe { OwnedFd::from_raw_fd(fd) };
+        Ok(Rc::new(Self {
+            timer,
+            due: RefCell::default(),
+            made: Cell::new(0),
+            armed: Cell::new(NEVER),
+            runs: Cell::new(false),
+        }))
+    }
+
+    /// A sleep of this time from now; not shorter, and longer by what the loop needs to come round to it.
+    pub(crate) fn sleep(self: &Rc<Self>, time: Duration) -> Sleep {
+        let number = self.made.get() + 1;
+        self.made.set(number);
+        let time = u64::try_from(time.as_nanos()).unwrap_or(NEVER);
+        let step = (time / PART).clamp(SHORTEST_STEP, LONGEST_STEP);
+        // A time that the clock cannot count to does not come.
+        let end = now().checked_add(time).and_then(|end| end.checked_next_multiple_of(step));
+        let key = (end.filter(|&end| end < i64::MAX as u64).unwrap_or(NEVER), number);
+        Sleep { alarm: Rc::clone(self), key, begun: false }
+    }
+
+    /// Has the timer fire when the soonest sleep ends, at the latest.
+    fn arm(&self, at: u64) {
+        if at >= self.armed.get() {
+            return;
+        }
+        self.armed.set(at);
+        let zero = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+        let it_value =
+            libc::timespec { tv_sec: (at / 1_000_000_000) as i64, tv_nsec: (at % 1_000_000_000) as libc::c_long };
+        let setting = libc::itimerspec { it_interval: zero, it_value };
+        // SAFETY: our timer, and a local record.
+        unsafe {
+            libc::timerfd_settime(
+                self.timer.as_raw_fd(),
+                libc::TFD_TIMER_ABSTIME,
+                &raw const setting,
+                std::ptr::null_mut(),
+            );
+        }
+    }
+
+    /// Wakes all whose time has come, and sets the timer for the next.
+    fn ring(&self) {
+        let now = now();
+        // Wakers are called with nothing borrowed.
+        let next = |due: &mut BTreeMap<Key, Waker>| match due.first_entry() {
+            Some(first) if first.key().0 <= now => Ok(first.remove()),
+            Some(first) => Err(first.key().0),
+            None => Err(NEVER),
+        };
+        self.armed.set(NEVER);
+        loop {
+            let first = next(&mut self.due.borrow_mut());
+            match first {
+                Ok(waker) => waker.wake(),
+                Err(end) => return self.arm(end),
+            }
+        }
+    }
+
+    fn take_expiry(&self) {
+        let mut count = 0_u64;
+        // SAFETY: eight bytes of room, as the kernel asks for.
+        unsafe { libc::read(self.timer.as_raw_fd(), (&raw mut count).cast(), size_of::<u64>()) };
+    }
+
+    /// Rings for as long as the thread's runtime lives.
+    async fn run(self: Rc<Self>) {
+        // SAFETY: the descriptor stays open, and the same, as long as `self`, which this holds.
+        let watch = unsafe { AsyncFd::register_with_interest(self.timer.as_raw_fd(), Interest::READABLE) };
+        let Ok(watch) = watch else {
+            apus_process::log::error(format_args!("the timer cannot be watched: {}", io::Error::last_os_error()));
+            return;
+        };
+        while let Ok(mut ready) = watch.readable().await {
+            self.take_expiry();
+            ready.clear_ready();
+            self.ring();
+        }
+    }
+}
+
+/// See [`Alarm::sleep`].
+pub(crate) struct Sleep {
+    alarm: Rc<Alarm>,
+    key: Key,
+    begun: bool,
+}
+
+impl Future for Sleep {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let alarm = Rc::clone(&self.alarm);
+        let mut due = alarm.due.borrow_mut();
+        if self.begun {
+            // Not among the sleeping any more: it was woken.
+            let Some(waker) = due.get_mut(&self.key) else { return Poll::Ready(()) };
+            waker.clone_from(cx.waker());
+            return Poll::Pending;
+        }
+        self.begun = true;
+        due.insert(self.key, cx.waker().clone());
+        drop(due);
+        if !alarm.runs.replace(true) {
+            drop(tokio::task::spawn_local(Rc::clone(&alarm).run()));
+        }
+        alarm.arm(self.key.0);
+        Poll::Pending
+    }
+}
+
+impl Drop for Sleep {
+    fn drop(&mut self) {
+        if self.begun {
+            // The timer may fire for nothing, once.
+            drop(self.alarm.due.borrow_mut().remove(&self.key));
+        }
+    }
+}

@@ -1,0 +1,273 @@
+//! `Apus\WebSocket\Frame` and `CloseFrame`.
+
+use apus_client::proto::websocket::deflate::Params;
+use apus_client::proto::websocket::{self as proto, Event, Header, Opcode, Role, close};
+use apus_zend::class::{Class, Method, Property};
+use apus_zend::object::Object;
+use apus_zend::value::View;
+use apus_zend::{Call, Raise, Value, handler};
+use bytes::{Buf, BytesMut};
+
+use super::values::{refused, scalar};
+use crate::exception::entry;
+
+/// Where the declared properties stand.
+mod slot {
+    pub(super) const FD: u32 = 0;
+    pub(super) const DATA: u32 = 1;
+    pub(super) const OPCODE: u32 = 2;
+    pub(super) const FLAGS: u32 = 3;
+    pub(super) const FINISH: u32 = 4;
+    pub(super) const CODE: u32 = 5;
+    pub(super) const REASON: u32 = 6;
+}
+
+pub(super) const FIN: i64 = 1;
+const COMPRESS: i64 = 2;
+const RSV1: i64 = 4;
+const MASK: i64 = 32;
+/// What `unpack()` decompresses at most.
+const MAX_UNPACKED: usize = 64 << 20;
+/// The close frame that came without a code.
+const NO_STATUS: i64 = 1005;
+
+/// What a program wants to send.
+pub(super) struct Outgoing {
+    pub(super) opcode: Opcode,
+    pub(super) fin: bool,
+    pub(super) compress: bool,
+    pub(super) mask: bool,
+    pub(super) payload: Vec<u8>,
+}
+
+fn opcode(number: i64) -> Result<Opcode, Raise> {
+    u8::try_from(number).ok().and_then(Opcode::from_number).ok_or_else(|| {
+        refused(&format!("{number} is no opcode of WebSocket: use one of the constants Apus\\WEBSOCKET_OPCODE_*"))
+    })
+}
+
+impl Outgoing {
+    /// From `push($data, $opcode, $flags)`: data or a frame object, whose own opcode and flags rule.
+    pub(super) fn from_call(call: &Call) -> Result<Self, Raise> {
+        if let View::Object(raw) = call.view(0) {
+            // SAFETY: an argument is alive during the call.
+            let object = unsafe { Object::share_raw(raw) };
+            if !FRAME.get().contains(raw) {
+                return Err(call.type_error(0, "of type string or Apus\\WebSocket\\Frame"));
+            }
+            return Self::from_frame(&object);
+        }
+        let data = call.bytes(0)?.to_vec();
+        let (opcode, flags) = (opcode(call.int(1, 1)?)?, call.int(2, FIN)?);
+        let payload = if opcode == Opcode::Close { close_payload(1000, &data)? } else { data };
+        Self::new(opcode, flags, payload)
+    }
+
+    fn from_frame(object: &Object) -> Result<Self, Raise> {
+        let number = |slot: u32, default: i64| match object.slot(slot).view() {
+            View::Int(value) => value,
+            _ => default,
+        };
+        let text = |slot: u32| scalar(object.slot(slot).view()).unwrap_or_default();
+        let opcode = opcode(number(slot::OPCODE, 1))?;
+        let mut flags = number(slot::FLAGS, FIN);
+        // Older programs say it by $finish alone.
+        if matches!(object.slot(slot::FINISH).view(), View::Bool(false)) {
+            flags &= !FIN;
+        }
+        let payload = if opcode == Opcode::Close && CLOSE_FRAME.get().contains(object.as_raw()) {
+            close_payload(number(slot::CODE, 1000), &text(slot::REASON))?
+        } else {
+            text(slot::DATA)
+        };
+        Self::new(opcode, flags, payload)
+    }
+
+    fn new(opcode: Opcode, flags: i64, payload: Vec<u8>) -> Result<Self, Raise> {
+        if opcode.is_control() && payload.len() > proto::MAX_CONTROL {
+            return Err(refused("a control frame carries 125 bytes at most (RFC 6455 section 5.5)"));
+        }
+        let fin = flags & FIN != 0 || opcode.is_control();
+        if opcode == Opcode::Text && fin && std::str::from_utf8(&payload).is_err() {
+            return Err(refused("a text message must be UTF-8: send other bytes with WEBSOCKET_OPCODE_BINARY"));
+        }
+        Ok(Self { opcode, fin, compress: flags & (COMPRESS | RSV1) != 0, mask: flags & MASK != 0, payload })
+    }
+
+    /// Its bytes on the wire, without an agreed extension's state.
+    fn pack(&self) -> Result<BytesMut, Raise> {
+        let mut compressed = BytesMut::new();
+        let whole = self.fin && matches!(self.opcode, Opcode::Text | Opcode::Binary);
+        let deflated = self.compress
+            && whole
+            && Params::default().deflater(Role::Client, 6).deflate(&self.payload, &mut compressed);
+        let payload = if deflated { &compressed[..] } else { &self.payload[..] };
+        let mask =
+            if self.mask { Some(apus_client::websocket::mask_key().map_err(|e| refused(&e.message))?) } else { None };
+        let mut out = BytesMut::new();
+        proto::encode(&mut out, self.opcode, self.fin, deflated, payload, mask);
+        Ok(out)
+    }
+}
+
+/// The payload of a close frame.
+pub(super) fn close_payload(code: i64, reason: &[u8]) -> Result<Vec<u8>, Raise> {
+    // A frame that came without a code goes back as one.
+    if code == NO_STATUS {
+        return Ok(Vec::new());
+    }
+    let Some(code) = u16::try_from(code).ok().filter(|&code| close::is_sendable(code)) else {
+        let text = format!("{code} may not stand in a close frame: use 1000 to 1003, 1007 to 1014 or 3000 to 4999");
+        return Err(refused(&text));
+    };
+    let reason = std::str::from_utf8(reason).map_err(|_| refused("the reason of a close frame must be UTF-8"))?;
+    if reason.len() > proto::MAX_CONTROL - 2 {
+        return Err(refused("the reason of a close frame has 123 bytes at most"));
+    }
+    Ok(proto::close_payload(code, reason))
+}
+
+fn object(class: &Class, fd: i64, data: &[u8], opcode: Opcode, flags: i64) -> Result<Object, Raise> {
+    let object = Object::plain(class.get())?;
+    object.set_slot(slot::FD, Value::int(fd));
+    object.set_slot(slot::DATA, Value::string(data)?);
+    object.set_slot(slot::OPCODE, Value::int(i64::from(opcode.number())));
+    object.set_slot(slot::FLAGS, Value::int(flags));
+    object.set_slot(slot::FINISH, Value::bool(flags & FIN != 0));
+    Ok(object)
+}
+
+fn close_object(fd: i64, code: Option<u16>, reason: &[u8]) -> Result<Object, Raise> {
+    let object = object(&CLOSE_FRAME, fd, b"", Opcode::Close, FIN)?;
+    object.set_slot(slot::CODE, Value::int(code.map_or(NO_STATUS, i64::from)));
+    object.set_slot(slot::REASON, Value::string(reason)?);
+    Ok(object)
+}
+
+/// The frame object of what came.
+pub(super) fn of_event(event: &Event, fd: i64) -> Result<Object, Raise> {
+    match event {
+        Event::Message { text, data, compressed } => {
+            let opcode = if *text { Opcode::Text } else { Opcode::Binary };
+            object(&FRAME, fd, data, opcode, if *compressed { FIN | RSV1 | COMPRESS } else { FIN })
+        }
+        Event::Ping(data) => object(&FRAME, fd, data, Opcode::Ping, FIN),
+        Event::Pong(data) => object(&FRAME, fd, data, Opcode::Pong, FIN),
+        Event::Close { code, reason } => close_object(fd, *code, reason),
+    }
+}
+
+fn to_string(call: &Call) -> Result<(), Raise> {
+    call.expect(0, 0)?;
+    // SAFETY: $this is alive during the call.
+    let object = unsafe { Object::share_raw(call.this_object()?) };
+    call.ret_bytes(&Outgoing::from_frame(&object)?.pack()?)
+}
+
+fn pack(call: &Call) -> Result<(), Raise> {
+    call.expect(1, 3)?;
+    call.ret_bytes(&Outgoing::from_call(call)?.pack()?)
+}
+
+/// One whole frame as an object; none when the bytes are not one.
+fn parse(bytes: &[u8]) -> Result<Option<Object>, Raise> {
+    let role = if bytes.get(1).is_some_and(|byte| byte & 0x80 != 0) { Role::Server } else { Role::Client };
+    let Ok(Some((header, at))) = Header::parse(bytes, role, true) else { return Ok(None) };
+    let Some(payload) = usize::try_from(header.len).ok().and_then(|len| bytes.get(at..at.checked_add(len)?)) else {
+        return Ok(None);
+    };
+    let mut payload = payload.to_vec();
+    if let Some(key) = header.mask {
+        proto::apply_mask(&mut payload, key, 0);
+    }
+    if header.opcode == Opcode::Close {
+        let mut rest = &payload[..];
+        let code = (rest.len() >= 2).then(|| rest.get_u16());
+        return close_object(0, code, rest).map(Some);
+    }
+    let mut flags = if header.fin { FIN } else { 0 } | if header.mask.is_some() { MASK } else { 0 };
+    if header.rsv1 {
+        flags |= RSV1 | COMPRESS;
+        let mut inflater = Params::default().inflater(Role::Client);
+        let mut out = BytesMut::new();
+        let inflated =
+            inflater.inflate(&payload, &mut out, MAX_UNPACKED).and_then(|()| inflater.finish(&mut out, MAX_UNPACKED));
+        if inflated.is_err() {
+            return Ok(None);
+        }
+        payload = out.to_vec();
+    }
+    object(&FRAME, 0, &payload, header.opcode, flags).map(Some)
+}
+
+fn unpack(call: &Call) -> Result<(), Raise> {
+    call.expect(1, 1)?;
+    match parse(call.bytes(0)?)? {
+        Some(object) => call.ret(object),
+        None => call.ret(false),
+    }
+}
+
+/// `Apus\WebSocket\Frame`.
+pub(super) static FRAME: Class = Class {
+    name: "Apus\\WebSocket\\Frame",
+    modifiers: "",
+    extends: "",
+    implements: &["Stringable"],
+    doc: "A WebSocket message or control frame (RFC 6455).\n@since 0.1.0",
+    constants: &[],
+    properties: &[
+        Property {
+            decl: "public $fd = 0",
+            doc: "int The connection that it came over; 0 for one made by the program.",
+        },
+        Property { decl: "public $data = ''", doc: "string What it carries." },
+        Property { decl: "public $opcode = 1", doc: "int What it is: one of Apus\\WEBSOCKET_OPCODE_*." },
+        Property { decl: "public $flags = 1", doc: "int The sum of Apus\\WEBSOCKET_FLAG_*." },
+        Property { decl: "public $finish = true", doc: "bool Whether it is the last fragment of its message." },
+    ],
+    methods: &[
+        Method {
+            decl: "public function __toString(): string",
+            doc: "Its bytes on the wire, as pack() makes them.\n\
+                  @throws \\Apus\\Client\\Exception ARGUMENT for a frame that RFC 6455 forbids\nDoes not wait.\n@since 0.1.0",
+            handler: Some(handler!(to_string)),
+        },
+        Method {
+            decl: "public static function pack(Apus\\WebSocket\\Frame|string $data, int $opcode = 1, int $flags = 1): string",
+            doc: "The bytes of a frame; of a Frame object, whose own opcode and flags rule. WEBSOCKET_FLAG_MASK masks with a random\n\
+                  key, WEBSOCKET_FLAG_COMPRESS compresses a whole message by itself.\n\
+                  @throws \\Apus\\Client\\Exception ARGUMENT for an unknown opcode, text that is not UTF-8, a long control frame\n\
+                  Does not wait.\n@since 0.1.0",
+            handler: Some(handler!(pack)),
+        },
+        Method {
+            decl: "public static function unpack(string $data): Apus\\WebSocket\\Frame|false",
+            doc: "The frame that the bytes begin with, unmasked and decompressed (up to 64 MiB); a CloseFrame where it is one.\n\
+                  @return Frame|false false when they are not a whole frame\nDoes not wait.\n@since 0.1.0",
+            handler: Some(handler!(unpack)),
+        },
+    ],
+    native: false,
+    lazy: None,
+    entry: entry!(),
+};
+
+/// `Apus\WebSocket\CloseFrame`.
+pub(super) static CLOSE_FRAME: Class = Class {
+    name: "Apus\\WebSocket\\CloseFrame",
+    modifiers: "",
+    extends: "Apus\\WebSocket\\Frame",
+    implements: &[],
+    doc: "The frame that ends a WebSocket's conversation.\n@since 0.1.0",
+    constants: &[],
+    properties: &[
+        Property { decl: "public $opcode = 8", doc: "int Apus\\WEBSOCKET_OPCODE_CLOSE." },
+        Property { decl: "public $code = 1000", doc: "int Why: one of Apus\\WEBSOCKET_CLOSE_*, or 3000 to 4999." },
+        Property { decl: "public $reason = ''", doc: "string Why, in up to 123 bytes of UTF-8." },
+    ],
+    methods: &[],
+    native: false,
+    lazy: None,
+    entry: entry!(),
+};

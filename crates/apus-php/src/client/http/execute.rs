@@ -1,0 +1,359 @@
+//! Making requests and taking their answers.
+
+use std::pin::pin;
+use std::rc::Rc;
+
+use apus_client::failure::{Failure, Stage};
+use apus_client::http::{Finished, Job, Request, Response, Sink, run};
+use apus_coro::Wait;
+use apus_zend::object::Object;
+use apus_zend::value::{Key, View};
+use apus_zend::{Array, Call, Callable, Raise, Value};
+use tokio::sync::{mpsc, oneshot};
+
+use super::{Deferred, HttpClient, NAME, request, slot, this};
+use crate::client::{settings, values};
+use crate::exception::{self, CLIENT};
+use crate::runtime::State;
+use crate::wait::{expect_suspendable, wait};
+
+/// `$statusCode` of a request without an answer.
+fn status_of(stage: Stage) -> i64 {
+    match stage {
+        Stage::Connect => -1,
+        Stage::Timeout => -2,
+        Stage::Receive => -3,
+        Stage::Send => -4,
+    }
+}
+
+/// Forgets the last answer.
+fn clear(object: &Object) -> Result<(), Raise> {
+    object.set_slot(slot::STATUS_CODE, Value::int(0));
+    object.set_slot(slot::HEADERS, Value::null());
+    object.set_slot(slot::SET_COOKIE_HEADERS, Value::null());
+    object.set_slot(slot::BODY, Value::string(b"")?);
+    values::set_error(object, slot::ERR_CODE, 0, "")
+}
+
+/// Writes a failure into the properties.
+pub(super) fn fail(object: &Object, failure: &Failure) -> Result<(), Raise> {
+    object.set_slot(slot::STATUS_CODE, Value::int(status_of(failure.stage)));
+    values::set_error(object, slot::ERR_CODE, i64::from(failure.errno), &failure.message)
+}
+
+/// Writes an answer into the properties.
+pub(super) fn fill(object: &Object, client: &HttpClient, response: &Response) -> Result<(), Raise> {
+    object.set_slot(slot::STATUS_CODE, Value::int(i64::from(response.status)));
+    object.set_slot(slot::HEADERS, values::header_array(&response.headers)?.into());
+    let mut lines = values::set_cookie_lines(&response.headers).peekable();
+    if lines.peek().is_some() {
+        let mut array = Array::new(2)?;
+        for line in lines {
+            array.push(Value::string(line)?)?;
+        }
+        object.set_slot(slot::SET_COOKIE_HEADERS, array.into());
+        let known = object.slot(slot::COOKIES);
+        let merged = client.cookies.merged(&known, values::set_cookie_lines(&response.headers))?;
+        object.set_slot(slot::COOKIES, merged);
+    }
+    object.set_slot(slot::BODY, Value::string(&response.body)?);
+    Ok(())
+}
+
+/// Takes what came of a request: whether there is an answer.
+pub(super) fn finish(object: &Object, client: &HttpClient, finished: Finished) -> Result<bool, Raise> {
+    let Finished { result, connection, head } = finished;
+    *client.head.borrow_mut() = head;
+    object.set_slot(slot::CONNECTED, Value::bool(connection.is_some()));
+    *client.facts.borrow_mut() = connection.as_ref().map(|connection| Rc::clone(connection.facts()));
+    *client.connection.borrow_mut() = connection;
+    match result {
+        Ok(response) => {
+            fill(object, client, &response)?;
+            Ok(true)
+        }
+        Err(failure) => {
+            fail(object, &failure)?;
+            Ok(false)
+        }
+    }
+}
+
+/// What a request that was broken off by its own side leaves.
+pub(super) fn abandoned(object: &Object, errno: i32, message: &str) -> Result<(), Raise> {
+    object.set_slot(slot::CONNECTED, Value::bool(false));
+    fail(object, &Failure::new(Stage::Receive, errno, message))
+}
+
+/// Throws where a request cannot be begun now.
+fn expect_free(client: &HttpClient, state: &State, (name, what): (&'static str, &'static str)) -> Result<(), Raise> {
+    expect_suspendable(state, name)?;
+    client.reading.check(state, NAME, what)?;
+    let wrong = |text: &str| Err(exception::throw(&CLIENT, "STATE", text));
+    if client.websocket.borrow().is_some() {
+        return wrong("this client speaks WebSocket: push() and recv() go on with it, close() ends it");
+    }
+    if client.deferred.borrow().is_some() {
+        return wrong("the answer to the deferred request was not fetched: call recv() first, or close()");
+    }
+    Ok(())
+}
+
+/// Takes the connection and makes a job of the request.
+fn job(client: &HttpClient, state: &State, request: Request) -> Job {
+    let websocket = request.websocket.is_some();
+    let options = Rc::new(settings::http(&client.settings.borrow(), state, websocket));
+    // A kept connection may be one to the proxy itself; a WebSocket needs one through it.
+    let usable = !(websocket && options.connect.proxy.is_some());
+    let connection = client.connection.borrow_mut().take().filter(|_| usable);
+    Job { endpoint: client.endpoint.clone(), options, connection, request }
+}
+
+/// What a wait for an answer ends with.
+enum Step {
+    /// The next piece of a body that the program takes as it comes.
+    Piece(Vec<u8>),
+    Done(Finished),
+    /// The program closed the client.
+    Closed,
+}
+
+async fn next_piece(pieces: &mut Option<mpsc::Receiver<Vec<u8>>>) -> Option<Vec<u8>> {
+    match pieces {
+        Some(pieces) => pieces.recv().await,
+        None => None,
+    }
+}
+
+/// Makes a request and waits for its answer; none when it was broken off, which the properties tell.
+pub(super) fn exchange(
+    object: &Object,
+    client: &HttpClient,
+    state: &State,
+    mut request: Request,
+    (name, what): (&'static str, &'static str),
+) -> Result<Option<Finished>, Raise> {
+    let in_use = client.reading.enter(state, NAME, what)?;
+    let writer = if matches!(request.sink, Sink::Memory) { writer(object)? } else { None };
+    let mut pieces = writer.as_ref().map(|_| {
+        let (sender, receiver) = mpsc::channel(PIECES);
+        request.sink = Sink::Stream(sender);
+        receiver
+    });
+    let closing = Rc::clone(&client.closing);
+    // Made here, not when first polled: a close() before that counts, too.
+    let mut closed = pin!(closing.notified());
+    let mut running = pin!(run(job(client, state, request)));
+    let give = |piece: &[u8]| {
+        let Some(writer) = &writer else { return Ok(()) };
+        let given = Value::string(piece).and_then(|data| writer.call(&[object.share().into(), data]));
+        // What the callable throws breaks the request off.
+        given.map(drop).inspect_err(|_| object.set_slot(slot::CONNECTED, Value::bool(false)))
+    };
+    let waited = loop {
+        let step = wait(state, Wait::Outside(name), async {
+            tokio::select! {
+                biased;
+                Some(piece) = next_piece(&mut pieces) => Step::Piece(piece),
+                finished = running.as_mut() => Step::Done(finished),
+                () = closed.as_mut() => Step::Closed,
+            }
+        });
+        match step {
+            Ok(Some(Step::Piece(piece))) => give(&piece)?,
+            ended => break ended,
+        }
+    };
+    while let Some(piece) = pieces.as_mut().and_then(|pieces| pieces.try_recv().ok()) {
+        give(&piece)?;
+    }
+    drop(in_use);
+    match waited {
+        Ok(Some(Step::Done(finished))) => Ok(Some(finished)),
+        Ok(Some(_)) => {
+            abandoned(object, libc::ECONNRESET, "the client was closed meanwhile")?;
+            Ok(None)
+        }
+        Ok(None) => {
+            abandoned(object, libc::ECANCELED, "the coroutine was cancelled")?;
+            Ok(None)
+        }
+        Err(raise) => {
+            object.set_slot(slot::CONNECTED, Value::bool(false));
+            Err(raise)
+        }
+    }
+}
+
+/// Pieces of a body that wait for the program.
+const PIECES: usize = 16;
+
+/// The callable that `set(['write_func' => …])` was given. It is looked up each time: only `$setting` holds it, where PHP's
+/// cycle collector sees it.
+fn writer(object: &Object) -> Result<Option<Callable>, Raise> {
+    let settings = object.slot(slot::SETTING);
+    let View::Array(settings) = settings.view() else { return Ok(None) };
+    let found = settings.iter().find(|(key, _)| *key == Key::Str(b"write_func"));
+    let Some((_, value)) = found else { return Ok(None) };
+    // SAFETY: the element lives as long as the array, which nothing changes meanwhile.
+    let mut value = unsafe { Value::copy_of(value) };
+    if matches!(value.view(), View::Null) {
+        return Ok(None);
+    }
+    let callable = Callable::new(&mut value);
+    callable
+        .map(Some)
+        .map_err(|why| exception::throw(&CLIENT, "OPTION", &format!("write_func must be callable: {why}")))
+}
+
+/// Makes the request that the properties describe.
+fn execute_path(call: &Call, path: &[u8], names: (&'static str, &'static str)) -> Result<(), Raise> {
+    let client = call.this::<HttpClient>()?;
+    let object = this(call)?;
+    let state = State::get()?;
+    expect_free(client, &state, names)?;
+    let request = request::build(&object, client, path)?;
+    clear(&object)?;
+    request::forget(&object);
+    if client.defer.get() {
+        let job = job(client, &state, request);
+        let (done, answer) = oneshot::channel();
+        let running = state.spawn(async move {
+            // Nobody waits for it any more when the client was closed.
+            let _ = done.send(run(job).await);
+        });
+        *client.deferred.borrow_mut() = Some(Deferred { running, answer });
+        object.set_slot(slot::CONNECTED, Value::bool(true));
+        return call.ret(true);
+    }
+    match exchange(&object, client, &state, request, names)? {
+        Some(finished) => call.ret(finish(&object, client, finished)?),
+        None => call.ret(false),
+    }
+}
+
+pub(super) fn execute(call: &Call) -> Result<(), Raise> {
+    call.expect(1, 1)?;
+    execute_path(call, call.bytes(0)?, ("Coroutine\\Http\\Client::execute()", "execute()"))
+}
+
+pub(super) fn get(call: &Call) -> Result<(), Raise> {
+    call.expect(1, 1)?;
+    this(call)?.set_slot(slot::REQUEST_METHOD, Value::string(b"GET")?);
+    execute_path(call, call.bytes(0)?, ("Coroutine\\Http\\Client::get()", "get()"))
+}
+
+pub(super) fn post(call: &Call) -> Result<(), Raise> {
+    call.expect(2, 2)?;
+    let object = this(call)?;
+    object.set_slot(slot::REQUEST_METHOD, Value::string(b"POST")?);
+    object.set_slot(slot::REQUEST_BODY, call.value(1));
+    let done = execute_path(call, call.bytes(0)?, ("Coroutine\\Http\\Client::post()", "post()"));
+    // The data of one post() is not that of the next request.
+    object.set_slot(slot::REQUEST_BODY, Value::null());
+    done
+}
+
+pub(super) fn download(call: &Call) -> Result<(), Raise> {
+    call.expect(2, 3)?;
+    let object = this(call)?;
+    let offset = call.int(2, 0)?;
+    if offset < 0 {
+        return Err(call.value_error(2, &format!("must be 0 or more bytes, {offset} given")));
+    }
+    call.bytes(1)?;
+    object.set_slot(slot::DOWNLOAD_FILE, call.value(1));
+    object.set_slot(slot::DOWNLOAD_OFFSET, Value::int(offset));
+    let done = execute_path(call, call.bytes(0)?, ("Coroutine\\Http\\Client::download()", "download()"));
+    request::forget(&object);
+    done
+}
+
+/// Makes the request of `upgrade()`; whether the connection is a WebSocket now.
+pub(super) fn upgrade(call: &Call) -> Result<(), Raise> {
+    const NAMES: (&str, &str) = ("Coroutine\\Http\\Client::upgrade()", "upgrade()");
+    call.expect(1, 1)?;
+    let client = call.this::<HttpClient>()?;
+    let object = this(call)?;
+    let state = State::get()?;
+    expect_free(client, &state, NAMES)?;
+    object.set_slot(slot::REQUEST_METHOD, Value::string(b"GET")?);
+    let mut request = request::build(&object, client, call.bytes(0)?)?;
+    let options = settings::websocket(&client.settings.borrow());
+    clear(&object)?;
+    if let Err(failure) = apus_client::websocket::ask(&mut request.headers, &options) {
+        fail(&object, &failure)?;
+        return call.ret(false);
+    }
+    request.websocket = Some(options);
+    let Some(mut finished) = exchange(&object, client, &state, request, NAMES)? else { return call.ret(false) };
+    let websocket = finished.result.as_mut().ok().and_then(|response| response.websocket.take());
+    let answered = finish(&object, client, finished)?;
+    let Some(websocket) = websocket else {
+        if answered {
+            values::set_error(
+                &object,
+                slot::ERR_CODE,
+                i64::from(apus_client::failure::HANDSHAKE_FAILED),
+                "the server did not change to WebSocket: $statusCode, $headers and $body tell what it answered",
+            )?;
+        }
+        return call.ret(false);
+    };
+    object.set_slot(slot::CONNECTED, Value::bool(true));
+    *client.facts.borrow_mut() = Some(Rc::clone(websocket.facts()));
+    *client.websocket.borrow_mut() = Some(Rc::from(websocket));
+    client.was_websocket.set(true);
+    call.ret(true)
+}
+
+/// Fetches the answer to a deferred request.
+pub(super) fn receive_deferred(call: &Call, object: &Object, client: &HttpClient) -> Result<(), Raise> {
+    let state = State::get()?;
+    expect_suspendable(&state, "Coroutine\\Http\\Client::recv()")?;
+    let in_use = client.reading.enter(&state, NAME, "recv()")?;
+    let limit = settings::argument(call, 0, None)?;
+    let Some(mut deferred) = client.deferred.borrow_mut().take() else { return call.ret(false) };
+    let closing = Rc::clone(&client.closing);
+    // Made here, not when first polled: a close() before that counts, too.
+    let closed = closing.notified();
+    let waited = wait(&state, Wait::Outside("Coroutine\\Http\\Client::recv()"), async {
+        tokio::select! {
+            finished = &mut deferred.answer => finished.ok().ok_or(libc::ECONNRESET),
+            () = closed => Err(libc::ECONNRESET),
+            () = sleep(limit) => Err(libc::ETIMEDOUT),
+        }
+    });
+    drop(deferred);
+    drop(in_use);
+    let done = match waited {
+        Err(raise) => {
+            object.set_slot(slot::CONNECTED, Value::bool(false));
+            return Err(raise);
+        }
+        Ok(Some(Ok(finished))) => finish(object, client, finished)?,
+        Ok(Some(Err(libc::ETIMEDOUT))) => {
+            object.set_slot(slot::CONNECTED, Value::bool(false));
+            fail(object, &Failure::timeout("the answer"))?;
+            false
+        }
+        Ok(Some(Err(errno))) => {
+            abandoned(object, errno, "the client was closed meanwhile")?;
+            false
+        }
+        Ok(None) => {
+            abandoned(object, libc::ECANCELED, "the coroutine was cancelled")?;
+            false
+        }
+    };
+    call.ret(done)
+}
+
+/// Sleeps for a time-out; for ever without one.
+pub(in crate::client) async fn sleep(limit: Option<std::time::Duration>) {
+    match limit {
+        Some(limit) => tokio::time::sleep(limit).await,
+        None => std::future::pending().await,
+    }
+}

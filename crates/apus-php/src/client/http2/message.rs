@@ -1,0 +1,180 @@
+//! `Apus\Http2\Request` and `Apus\Http2\Response`.
+
+use apus_client::http2::{Http2Request, Http2Response};
+use apus_client::types::header::{ACCEPT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, COOKIE, HOST};
+use apus_client::types::{HeaderMap, HeaderValue};
+use apus_zend::class::{Class, Property};
+use apus_zend::object::Object;
+use apus_zend::value::View;
+use apus_zend::{Array, Call, Raise, Value};
+use bytes::Bytes;
+
+use crate::client::cookies::Written;
+use crate::client::values::{self, refused};
+use crate::exception::entry;
+
+/// Where the declared properties of a request stand.
+mod request {
+    pub(super) const PATH: u32 = 0;
+    pub(super) const METHOD: u32 = 1;
+    pub(super) const HEADERS: u32 = 2;
+    pub(super) const COOKIES: u32 = 3;
+    pub(super) const DATA: u32 = 4;
+    pub(super) const PIPELINE: u32 = 5;
+    pub(super) const USE_PIPELINE_READ: u32 = 6;
+}
+
+/// Where the declared properties of a response stand.
+mod response {
+    pub(super) const STREAM_ID: u32 = 0;
+    pub(super) const ERR_CODE: u32 = 1;
+    pub(super) const STATUS_CODE: u32 = 2;
+    pub(super) const PIPELINE: u32 = 3;
+    pub(super) const HEADERS: u32 = 4;
+    pub(super) const SET_COOKIE_HEADERS: u32 = 5;
+    pub(super) const COOKIES: u32 = 6;
+    pub(super) const DATA: u32 = 7;
+}
+
+/// `$statusCode` of a stream that the server broke off.
+const RESET: i64 = -3;
+
+/// A piece of a body: bytes, or the fields of a form.
+pub(super) fn body(data: &Value) -> Result<Bytes, Raise> {
+    match data.view() {
+        View::Null => Ok(Bytes::new()),
+        View::Array(_) => Ok(values::form_text(data)?.into()),
+        view => match values::scalar(view) {
+            Some(text) => Ok(text.into()),
+            None => Err(refused("the data must be a string or an array of form fields")),
+        },
+    }
+}
+
+/// The request that an object describes.
+pub(super) fn build(call: &Call, compression: bool) -> Result<Http2Request, Raise> {
+    let View::Object(raw) = call.view(0) else { return Err(call.type_error(0, "of type Apus\\Http2\\Request")) };
+    if !REQUEST.get().contains(raw) {
+        return Err(call.type_error(0, "of type Apus\\Http2\\Request"));
+    }
+    // SAFETY: an argument is alive during the call.
+    let object = unsafe { Object::share_raw(raw) };
+    let text = |slot: u32| values::scalar(object.slot(slot).view()).unwrap_or_default();
+    let truth = |slot: u32| matches!(object.slot(slot).view(), View::Bool(true));
+    let given = object.slot(request::HEADERS);
+    let mut headers = match given.view() {
+        View::Array(fields) => values::headers(fields)?,
+        _ => HeaderMap::new(),
+    };
+    let authority = headers.remove(HOST).and_then(|host| host.to_str().ok().map(str::to_owned));
+    let data = object.slot(request::DATA);
+    let (body, open) = (body(&data)?, truth(request::PIPELINE));
+    if matches!(data.view(), View::Array(_)) && !headers.contains_key(CONTENT_TYPE) {
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/x-www-form-urlencoded"));
+    }
+    headers.remove(CONTENT_LENGTH);
+    if !body.is_empty() && !open {
+        headers.insert(CONTENT_LENGTH, body.len().into());
+    }
+    if compression && !headers.contains_key(ACCEPT_ENCODING) {
+        headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("gzip, deflate, br"));
+    }
+    let cookies = object.slot(request::COOKIES);
+    if let View::Array(cookies) = cookies.view()
+        && let Some(field) = values::cookie_field(cookies, |_, _| None)
+    {
+        let field = HeaderValue::from_bytes(&field).map_err(|_| refused("a cookie's name holds control characters"))?;
+        headers.insert(COOKIE, field);
+    }
+    let method = text(request::METHOD);
+    Ok(Http2Request {
+        method: values::method(if method.is_empty() { b"GET" } else { &method })?,
+        target: values::target(&text(request::PATH))?,
+        headers,
+        authority,
+        body,
+        open,
+        by_piece: truth(request::USE_PIPELINE_READ),
+    })
+}
+
+/// The object of an answer.
+pub(super) fn object(answer: &Http2Response) -> Result<Object, Raise> {
+    let object = Object::plain(RESPONSE.get())?;
+    object.set_slot(response::STREAM_ID, Value::int(i64::from(answer.stream)));
+    object.set_slot(response::ERR_CODE, Value::int(answer.error));
+    object.set_slot(response::STATUS_CODE, Value::int(answer.status.map_or(RESET, i64::from)));
+    object.set_slot(response::PIPELINE, Value::bool(answer.more));
+    object.set_slot(response::HEADERS, values::header_array(&answer.headers)?.into());
+    let mut lines = values::set_cookie_lines(&answer.headers).peekable();
+    if lines.peek().is_some() {
+        let mut array = Array::new(2)?;
+        for line in lines {
+            array.push(Value::string(line)?)?;
+        }
+        object.set_slot(response::SET_COOKIE_HEADERS, array.into());
+        let cookies = Written::default().merged(&Value::null(), values::set_cookie_lines(&answer.headers))?;
+        object.set_slot(response::COOKIES, cookies);
+    }
+    object.set_slot(response::DATA, Value::string(&answer.data)?);
+    Ok(object)
+}
+
+/// `Apus\Http2\Request`.
+pub(in crate::client) static REQUEST: Class = Class {
+    name: "Apus\\Http2\\Request",
+    modifiers: "",
+    extends: "",
+    implements: &[],
+    doc: "A request that Apus\\Coroutine\\Http2\\Client::send() sends.\n@since 0.1.0",
+    constants: &[],
+    properties: &[
+        Property { decl: "public $path = '/'", doc: "string Path and query." },
+        Property { decl: "public $method = 'GET'", doc: "string The method." },
+        Property {
+            decl: "public $headers = null",
+            doc: "array|null Header fields: name => value, or a list of values.",
+        },
+        Property { decl: "public $cookies = null", doc: "array|null Cookies: name => value." },
+        Property { decl: "public $data = ''", doc: "string|array The body; an array is a form." },
+        Property { decl: "public $pipeline = false", doc: "bool Whether more of the body follows by write()." },
+        Property {
+            decl: "public $usePipelineRead = false",
+            doc: "bool Whether the answer is given piece by piece, by read().",
+        },
+    ],
+    methods: &[],
+    native: false,
+    lazy: None,
+    entry: entry!(),
+};
+
+/// `Apus\Http2\Response`.
+pub(in crate::client) static RESPONSE: Class = Class {
+    name: "Apus\\Http2\\Response",
+    modifiers: "",
+    extends: "",
+    implements: &[],
+    doc: "An answer that came over HTTP/2, or a piece of one.\n@since 0.1.0",
+    constants: &[],
+    properties: &[
+        Property { decl: "public $streamId = 0", doc: "int The stream, as send() returned it." },
+        Property {
+            decl: "public $errCode = 0",
+            doc: "int Why the stream broke: one of Apus\\HTTP2_ERROR_*, or a kernel's error number; 0 when it did not.",
+        },
+        Property { decl: "public $statusCode = 0", doc: "int The status; -3 when the stream broke." },
+        Property { decl: "public $pipeline = false", doc: "bool Whether more of this answer follows." },
+        Property {
+            decl: "public $headers = null",
+            doc: "array|null Fields, names lower-case, those of the trailer section too.",
+        },
+        Property { decl: "public $set_cookie_headers = null", doc: "array|null Set-Cookie fields as they came." },
+        Property { decl: "public $cookies = null", doc: "array|null What they set: name => value." },
+        Property { decl: "public $data = null", doc: "string The body, or the next piece of it." },
+    ],
+    methods: &[],
+    native: false,
+    lazy: None,
+    entry: entry!(),
+};

@@ -1,0 +1,190 @@
+//! From settings to what the clients take.
+
+use std::cell::RefCell;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use apus_client::connect::{ConnectOptions, Endpoint};
+use apus_client::http::Options;
+use apus_client::http2::Http2Options;
+use apus_client::proto::websocket::Limits;
+use apus_client::proxy::{Proxy, ProxyKind};
+use apus_client::tls::TlsOptions;
+use apus_client::websocket::WebSocketOptions;
+use apus_options::client_http::Settings;
+use apus_zend::value::ArrayView;
+use apus_zend::{Call, Raise};
+
+use crate::convert::pairs;
+use crate::exception::{self, CLIENT};
+use crate::runtime::State;
+
+/// zlib's level for WebSocket messages: most of the gain for a third of the cost of level 6.
+const WEBSOCKET_LEVEL: u32 = 3;
+/// How long a server may say nothing where no time-out at all was set.
+const IDLE: Duration = Duration::from_secs(60);
+/// Bits of `ssl_protocols`.
+const TLS12: u32 = 32;
+const TLS13: u32 = 64;
+
+/// Applies an array of settings, all or none.
+pub(super) fn apply(settings: &RefCell<Settings>, given: ArrayView<'_>) -> Result<(), Raise> {
+    let refused = |text: String| exception::throw(&CLIENT, "OPTION", &text);
+    let given = pairs(given).map_err(refused)?;
+    let mut changed = settings.borrow().clone();
+    for (name, value) in given {
+        changed.set(&name, &value).map_err(|error| refused(error.to_string()))?;
+    }
+    if changed.http_proxy_host.is_empty() != (changed.http_proxy_port == 0)
+        || changed.socks5_host.is_empty() != (changed.socks5_port == 0)
+    {
+        return Err(refused("a proxy needs both its host and its port".to_owned()));
+    }
+    if !changed.bind_address.is_empty() && changed.bind_address.parse::<IpAddr>().is_err() {
+        return Err(refused(format!("bind_address \"{}\" is not an IP address", changed.bind_address)));
+    }
+    *settings.borrow_mut() = changed;
+    Ok(())
+}
+
+/// A time-out in seconds: negative for no limit, 0 for `fallback`.
+pub(super) fn limit(seconds: f64, fallback: Option<Duration>) -> Option<Duration> {
+    if seconds == 0.0 {
+        return fallback;
+    }
+    if seconds < 0.0 { None } else { Duration::try_from_secs_f64(seconds).ok() }
+}
+
+/// A time-out that a method was given.
+pub(super) fn argument(call: &Call, index: usize, fallback: Option<Duration>) -> Result<Option<Duration>, Raise> {
+    let seconds = call.float(index, 0.0)?;
+    if seconds.is_nan() {
+        return Err(call.value_error(index, "must be a number of seconds, NAN given"));
+    }
+    Ok(limit(seconds, fallback))
+}
+
+fn positive(time: Duration) -> Option<Duration> {
+    (!time.is_zero()).then_some(time)
+}
+
+/// The time for a whole request.
+pub(super) fn whole(settings: &Settings, state: &State) -> Option<Duration> {
+    limit(settings.timeout, positive(state.settings.borrow().socket_timeout))
+}
+
+fn path(text: &str) -> Option<PathBuf> {
+    (!text.is_empty()).then(|| PathBuf::from(text))
+}
+
+fn tls(settings: &Settings, alpn: &[&[u8]]) -> TlsOptions {
+    let versions = settings.ssl_protocols & (TLS12 | TLS13);
+    let cert_file = path(&settings.ssl_cert_file);
+    TlsOptions {
+        verify_peer: settings.ssl_verify_peer,
+        verify_name: settings.ssl_verify_peer,
+        allow_self_signed: settings.ssl_allow_self_signed,
+        ca_file: path(&settings.ssl_cafile),
+        ca_path: path(&settings.ssl_capath),
+        key_file: path(&settings.ssl_key_file).or_else(|| cert_file.clone()),
+        cert_file,
+        alpn: alpn.iter().map(|name| name.to_vec()).collect(),
+        tls12: settings.ssl_protocols == 0 || versions & TLS12 != 0,
+        tls13: settings.ssl_protocols == 0 || versions & TLS13 != 0,
+    }
+}
+
+fn proxy(settings: &Settings, always_tunnel: bool) -> Option<Proxy> {
+    let credentials = |user: &str, password: &str| (!user.is_empty()).then(|| (user.to_owned(), password.to_owned()));
+    if !settings.socks5_host.is_empty() {
+        return Some(Proxy {
+            kind: ProxyKind::Socks5,
+            host: settings.socks5_host.clone(),
+            port: settings.socks5_port,
+            credentials: credentials(&settings.socks5_username, &settings.socks5_password),
+            always_tunnel,
+        });
+    }
+    (!settings.http_proxy_host.is_empty()).then(|| Proxy {
+        kind: ProxyKind::Http,
+        host: settings.http_proxy_host.clone(),
+        port: settings.http_proxy_port,
+        credentials: credentials(&settings.http_proxy_user, &settings.http_proxy_password),
+        always_tunnel,
+    })
+}
+
+fn connect(settings: &Settings, state: &State, alpn: &[&[u8]], always_tunnel: bool) -> ConnectOptions {
+    let address = settings.bind_address.parse().ok();
+    let bind = (address.is_some() || settings.bind_port != 0)
+        .then(|| SocketAddr::new(address.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED)), settings.bind_port));
+    ConnectOptions {
+        timeout: limit(settings.connect_timeout, positive(state.settings.borrow().socket_connect_timeout)),
+        bind,
+        proxy: proxy(settings, always_tunnel),
+        tls: tls(settings, alpn),
+        tls_name: (!settings.ssl_host_name.is_empty()).then(|| settings.ssl_host_name.clone()),
+    }
+}
+
+/// How requests are made.
+pub(super) fn http(settings: &Settings, state: &State, websocket: bool) -> Options {
+    let whole = whole(settings, state);
+    Options {
+        connect: connect(settings, state, &[b"http/1.1"], websocket),
+        timeout: whole,
+        idle_timeout: limit(settings.read_timeout, if whole.is_none() { Some(IDLE) } else { None }),
+        keep_alive: settings.keep_alive,
+        decode: settings.body_decompression,
+        max_body: settings.package_max_length,
+        max_download: settings.max_download,
+        max_head: settings.max_header_size,
+        max_fields: settings.max_headers,
+        max_redirects: settings.max_redirects,
+    }
+}
+
+/// How an HTTP/2 connection behaves.
+pub(super) fn http2(settings: &Settings, state: &State) -> Http2Options {
+    Http2Options {
+        connect: connect(settings, state, &[b"h2"], true),
+        decode: settings.body_decompression,
+        max_body: settings.package_max_length,
+        max_head: u32::try_from(settings.max_header_size).unwrap_or(u32::MAX),
+        window: settings.http2_window_size,
+    }
+}
+
+/// How a WebSocket behaves.
+pub(super) fn websocket(settings: &Settings) -> WebSocketOptions {
+    let most = usize::try_from(settings.package_max_length).unwrap_or(usize::MAX);
+    WebSocketOptions {
+        limits: Limits { max_frame: most, max_message: most },
+        compression: settings.websocket_compression,
+        level: WEBSOCKET_LEVEL,
+        mask: settings.websocket_mask,
+    }
+}
+
+/// The endpoint that a constructor's arguments (host, port, TLS) mean.
+pub(super) fn endpoint(call: &Call, default_port: fn(bool) -> u16) -> Result<Endpoint, Raise> {
+    let host = call.bytes(0)?;
+    let refused = |text: &str| exception::throw(&CLIENT, "ARGUMENT", text);
+    let text = std::str::from_utf8(host)
+        .ok()
+        .filter(|text| !text.is_empty() && (text.starts_with("unix:") || !text.contains(['/', '?', '#', '@', ' '])));
+    let text = text.filter(|text| !text.bytes().any(|byte| byte.is_ascii_control()));
+    let Some(text) = text else {
+        return Err(refused("the host must be a name, an IP address or unix:/path, without scheme, port or path"));
+    };
+    let tls = call.bool(2, false)?;
+    let port = match call.int(1, 0)? {
+        0 => default_port(tls),
+        port => {
+            u16::try_from(port).map_err(|_| refused(&format!("the port must be between 0 and 65535, {port} given")))?
+        }
+    };
+    let host = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or(text);
+    Ok(Endpoint { host: host.to_owned(), port, tls })
+}

@@ -1,0 +1,141 @@
+//! `getOption()` and `setOption()`: the options of socket(7), in the forms that PHP's sockets extension gives them.
+
+use std::io;
+use std::mem::size_of;
+use std::os::fd::AsRawFd as _;
+
+use apus_zend::value::View;
+use apus_zend::{Array, Call, Raise, Value};
+
+use super::core::Sock;
+use super::fault::Outcome;
+
+/// What an option holds.
+enum Shape {
+    /// A number.
+    Int,
+    /// `['l_onoff' => int, 'l_linger' => int]`.
+    Linger,
+    /// `['sec' => int, 'usec' => int]`: the socket's own limits of time, which waits in coroutines keep, too.
+    Time,
+    /// Bytes.
+    Text,
+}
+
+fn shape(level: i32, name: i32) -> Shape {
+    match (level, name) {
+        (libc::SOL_SOCKET, libc::SO_LINGER) => Shape::Linger,
+        (libc::SOL_SOCKET, libc::SO_RCVTIMEO | libc::SO_SNDTIMEO) => Shape::Time,
+        (libc::SOL_SOCKET, libc::SO_BINDTODEVICE) | (libc::IPPROTO_TCP, libc::TCP_CONGESTION) => Shape::Text,
+        _ => Shape::Int,
+    }
+}
+
+fn raw_get(sock: &Sock, level: i32, name: i32, into: &mut [u8]) -> Outcome<usize> {
+    let descriptor = sock.descriptor()?;
+    let mut len = into.len() as libc::socklen_t;
+    let fd = descriptor.socket().as_raw_fd();
+    // SAFETY: the kernel writes at most `len` bytes into memory that is ours alone.
+    let status = unsafe { libc::getsockopt(fd, level, name, into.as_mut_ptr().cast(), &raw mut len) };
+    if status == 0 { Ok(len as usize) } else { Err(io::Error::last_os_error().into()) }
+}
+
+fn raw_set(sock: &Sock, level: i32, name: i32, bytes: &[u8]) -> Outcome<()> {
+    let descriptor = sock.descriptor()?;
+    let fd = descriptor.socket().as_raw_fd();
+    // SAFETY: the kernel reads `bytes.len()` bytes.
+    let status = unsafe { libc::setsockopt(fd, level, name, bytes.as_ptr().cast(), bytes.len() as libc::socklen_t) };
+    if status == 0 { Ok(()) } else { Err(io::Error::last_os_error().into()) }
+}
+
+fn get_int(sock: &Sock, level: i32, name: i32) -> Outcome<i64> {
+    let mut bytes = [0; size_of::<i32>()];
+    // Some options fill one byte only.
+    Ok(match raw_get(sock, level, name, &mut bytes)? {
+        1 => i64::from(bytes[0]),
+        _ => i64::from(i32::from_ne_bytes(bytes)),
+    })
+}
+
+/// The value of an option.
+pub(super) fn get(sock: &Sock, level: i32, name: i32) -> Result<Outcome<Value>, Raise> {
+    match shape(level, name) {
+        Shape::Int => Ok(get_int(sock, level, name).map(Value::int)),
+        Shape::Text => {
+            let mut bytes = [0; 256];
+            Ok(match raw_get(sock, level, name, &mut bytes) {
+                Ok(len) => Ok(Value::string(bytes[..len].split(|&b| b == 0).next().unwrap_or_default())?),
+                Err(fault) => Err(fault),
+            })
+        }
+        Shape::Linger => {
+            let mut bytes = [0; 2 * size_of::<i32>()];
+            if let Err(fault) = raw_get(sock, level, name, &mut bytes) {
+                return Ok(Err(fault));
+            }
+            let (on, seconds) = bytes.split_at(size_of::<i32>());
+            let number = |bytes: &[u8]| bytes.first_chunk().map_or(0, |chunk| i64::from(i32::from_ne_bytes(*chunk)));
+            pair((b"l_onoff", number(on)), (b"l_linger", number(seconds)))
+        }
+        Shape::Time => {
+            let limits = sock.limits.get();
+            let own = if name == libc::SO_RCVTIMEO { limits.read } else { limits.write };
+            let seconds = own.filter(|seconds| seconds.is_finite()).unwrap_or(0.0);
+            pair((b"sec", seconds.trunc() as i64), (b"usec", (seconds.fract() * 1e6).round() as i64))
+        }
+    }
+}
+
+fn pair(first: (&[u8], i64), second: (&[u8], i64)) -> Result<Outcome<Value>, Raise> {
+    let mut array = Array::new(2)?;
+    array.set_int(first.0, first.1)?;
+    array.set_int(second.0, second.1)?;
+    Ok(Ok(array.into()))
+}
+
+/// Two numbers out of an array argument.
+fn two(call: &Call, index: usize, first: &str, second: &str) -> Result<(i64, i64), Raise> {
+    let View::Array(array) = call.view(index) else {
+        return Err(call.type_error(index, "of type array for this option"));
+    };
+    match (array.get(first), array.get(second)) {
+        (Some(View::Int(a)), Some(View::Int(b))) => Ok((a, b)),
+        _ => Err(call.value_error(index, &format!("must have the integers \"{first}\" and \"{second}\""))),
+    }
+}
+
+/// Sets an option to argument `index` of the call.
+pub(super) fn set(sock: &Sock, level: i32, name: i32, call: &Call, index: usize) -> Result<Outcome<()>, Raise> {
+    match shape(level, name) {
+        Shape::Int => {
+            let value = call.int(index, 0)?;
+            let Ok(value) = i32::try_from(value) else {
+                return Err(call.value_error(index, "must fit in 32 bits"));
+            };
+            Ok(raw_set(sock, level, name, &value.to_ne_bytes()))
+        }
+        Shape::Text => Ok(raw_set(sock, level, name, call.bytes(index)?)),
+        Shape::Linger => {
+            let (on, seconds) = two(call, index, "l_onoff", "l_linger")?;
+            let bytes = [(on as i32).to_ne_bytes(), (seconds as i32).to_ne_bytes()].concat();
+            Ok(raw_set(sock, level, name, &bytes))
+        }
+        Shape::Time => {
+            let (seconds, micros) = two(call, index, "sec", "usec")?;
+            if seconds < 0 || !(0..1_000_000).contains(&micros) {
+                return Err(call.value_error(index, "must have a \"sec\" of 0 or more and a \"usec\" below 1000000"));
+            }
+            let total = seconds as f64 + micros as f64 / 1e6;
+            let mut limits = sock.limits.get();
+            // 0 is no limit, as socket(7) has it.
+            let own = Some(if total == 0.0 { f64::INFINITY } else { total });
+            if name == libc::SO_RCVTIMEO {
+                limits.read = own;
+            } else {
+                limits.write = own;
+            }
+            sock.limits.set(limits);
+            Ok(Ok(()))
+        }
+    }
+}

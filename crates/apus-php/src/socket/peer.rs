@@ -1,0 +1,375 @@
+//! What `Coroutine\Client` and the blocking `Client` have in common: a connection that they make themselves.
+
+use std::cell::{Cell, RefCell};
+use std::future::poll_fn;
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+
+use apus_client::tls::TlsStream;
+use apus_zend::object::Object;
+use apus_zend::{Call, Raise, Value};
+use socket2::SockAddr;
+
+use super::address::{has_ports, to_array};
+use super::connect;
+use super::core::{Limits, Sock};
+use super::fault::{Fault, NOT_CONNECTED, Outcome, SSL_NO_CERTIFICATE, SSL_NOT_READY, Slots};
+use super::methods::{bind_to, send_datagram};
+use super::object::{answer, name_of, this};
+use super::run::{Caller, Kind, Session};
+use super::settings::{Given, merged};
+use crate::exception::{self, CLIENT};
+
+/// The type of a client: its kind of socket, and flags.
+pub(super) const SOCK_TCP: i64 = 1;
+pub(super) const SOCK_UDP: i64 = 2;
+pub(super) const SOCK_TCP6: i64 = 3;
+pub(super) const SOCK_UDP6: i64 = 4;
+pub(super) const UNIX_STREAM: i64 = 5;
+pub(super) const UNIX_DGRAM: i64 = 6;
+pub(super) const SSL: i64 = 512;
+pub(super) const ASYNC: i64 = 1024;
+pub(super) const SYNC: i64 = 2048;
+
+/// Where a class keeps what both classes have.
+#[derive(Clone, Copy)]
+pub(super) struct Layout {
+    pub(super) slots: Slots,
+    pub(super) fd: u32,
+    pub(super) kind: u32,
+    pub(super) setting: u32,
+    /// `$connected`, where the class has it.
+    pub(super) connected: Option<u32>,
+    /// Whether code outside coroutines may wait.
+    pub(super) blocking: bool,
+}
+
+/// A client's connection and what it is to be made of.
+pub(super) struct Peer {
+    domain: i32,
+    kind: i32,
+    secure: bool,
+    given: Given,
+    sock: RefCell<Option<Rc<Sock>>>,
+    connected: Cell<bool>,
+}
+
+impl Peer {
+    /// A client of that type; `None`: there is no such type.
+    pub(super) fn new(kind: i64) -> Option<Self> {
+        let (domain, socket) = match kind & !(SSL | SYNC) {
+            SOCK_TCP => (libc::AF_INET, libc::SOCK_STREAM),
+            SOCK_UDP => (libc::AF_INET, libc::SOCK_DGRAM),
+            SOCK_TCP6 => (libc::AF_INET6, libc::SOCK_STREAM),
+            SOCK_UDP6 => (libc::AF_INET6, libc::SOCK_DGRAM),
+            UNIX_STREAM => (libc::AF_UNIX, libc::SOCK_STREAM),
+            UNIX_DGRAM => (libc::AF_UNIX, libc::SOCK_DGRAM),
+            _ => return None,
+        };
+        let secure = kind & SSL != 0;
+        if secure && socket != libc::SOCK_STREAM {
+            return None;
+        }
+        Some(Self {
+            domain,
+            kind: socket,
+            secure,
+            given: Given::default(),
+            sock: RefCell::new(None),
+            connected: Cell::new(false),
+        })
+    }
+
+    /// Whether it carries datagrams.
+    pub(super) fn is_datagram(&self) -> bool {
+        self.kind == libc::SOCK_DGRAM
+    }
+
+    /// The settings.
+    pub(super) fn given(&self) -> &Given {
+        &self.given
+    }
+
+    /// The connection, or why there is none.
+    pub(super) fn sock(&self) -> Outcome<Rc<Sock>> {
+        match &*self.sock.borrow() {
+            Some(sock) if self.connected.get() && !sock.is_closed() => Ok(Rc::clone(sock)),
+            _ => Err(Fault::errno(NOT_CONNECTED)),
+        }
+    }
+
+    /// The socket of a client that need not be connected: datagrams can go anywhere.
+    fn any_sock(&self) -> Result<Outcome<Rc<Sock>>, Raise> {
+        let known = self.sock.borrow().clone().filter(|sock| !sock.is_closed());
+        match known {
+            Some(sock) => Ok(Ok(sock)),
+            None if self.is_datagram() => self.open(),
+            None => Ok(Err(Fault::errno(NOT_CONNECTED))),
+        }
+    }
+
+    fn open(&self) -> Result<Outcome<Rc<Sock>>, Raise> {
+        let sock = match Sock::open(self.domain, self.kind, 0) {
+            Ok(sock) => Rc::new(sock),
+            Err(error) => return Ok(Err(error.into())),
+        };
+        self.given.install(&sock)?;
+        let (host, port) = {
+            let settings = self.given.settings.borrow();
+            (settings.bind_address.clone(), settings.bind_port)
+        };
+        if !host.is_empty() || port != 0 {
+            let any = if self.domain == libc::AF_INET6 { "::" } else { "0.0.0.0" };
+            let host = if host.is_empty() { any } else { &host };
+            if let Err(fault) = bind_to(&sock, host.as_bytes(), port) {
+                return Ok(Err(fault));
+            }
+        }
+        *self.sock.borrow_mut() = Some(Rc::clone(&sock));
+        Ok(Ok(sock))
+    }
+
+    fn connect(&self, kind: Kind, blocking: bool, host: &[u8], port: u16, timeout: f64) -> Result<Outcome<()>, Raise> {
+        let caller = Caller::find(kind.name, blocking)?;
+        if self.connected.get() {
+            return Ok(Err(Fault::new(libc::EISCONN, "the client is connected already: close() it first")));
+        }
+        let under_way = self.sock.borrow().clone().filter(|sock| sock.writer.owner() != 0);
+        let sock = match under_way {
+            Some(sock) => sock,
+            None => match self.open()? {
+                Ok(sock) => sock,
+                Err(fault) => return Ok(Err(fault)),
+            },
+        };
+        let session = Session::begin(&sock, caller, kind, timeout)?;
+        let outcome = self.shake_hands(&sock, &session, host, port)?;
+        drop(session);
+        // Another coroutine may have closed the client meanwhile.
+        let outcome = if sock.is_closed() { outcome.and(Err(Fault::errno(libc::ECANCELED))) } else { outcome };
+        if outcome.is_ok() {
+            self.connected.set(true);
+        } else {
+            sock.close(libc::ECANCELED);
+        }
+        Ok(outcome)
+    }
+
+    fn shake_hands(&self, sock: &Sock, session: &Session<'_>, host: &[u8], port: u16) -> Result<Outcome<()>, Raise> {
+        let pace = session.pace();
+        if let Err(fault) = session.run_apart(connect::connect(sock, host, port, pace))? {
+            return Ok(Err(fault));
+        }
+        let speak_tls = !self.is_datagram() && (self.secure || sock.plan.borrow().from_start);
+        if speak_tls { session.run_apart(connect::shake(sock, pace)) } else { Ok(Ok(())) }
+    }
+
+    fn close(&self, errno: i32) -> bool {
+        self.connected.set(false);
+        let sock = self.sock.take();
+        sock.is_some_and(|sock| sock.close(errno))
+    }
+}
+
+impl Drop for Peer {
+    fn drop(&mut self) {
+        self.close(libc::ECANCELED);
+    }
+}
+
+/// `connect()`.
+pub(super) fn connect_to(call: &Call, layout: Layout, peer: &Peer, kind: Kind, default: f64) -> Result<(), Raise> {
+    call.expect(1, 4)?;
+    let (host, port, timeout) = (call.bytes(0)?, super::object::port(call, 1)?, call.float(2, default)?);
+    if port == 0 && has_ports(peer.domain) {
+        return Err(call.value_error(1, "must be the port to connect to, 1 to 65535"));
+    }
+    let outcome = peer.connect(kind, layout.blocking, host, port, timeout)?;
+    // What the blocking client may take to connect, it may take for anything.
+    if layout.blocking
+        && outcome.is_ok()
+        && timeout != 0.0
+        && let Ok(sock) = peer.sock()
+    {
+        let own = sock.limits.get();
+        let each = Some(timeout).map(|seconds| if seconds < 0.0 { f64::INFINITY } else { seconds });
+        sock.limits.set(Limits { read: own.read.or(each), write: own.write.or(each), ..own });
+    }
+    show(call, layout, peer)?;
+    answer(call, layout.slots, outcome, super::object::done)
+}
+
+/// Shows the state of the connection in the object's properties.
+fn show(call: &Call, layout: Layout, peer: &Peer) -> Result<(), Raise> {
+    let object = this(call)?;
+    let fd = peer.sock.borrow().as_ref().map_or(-1, |sock| sock.fd());
+    object.set_slot(layout.fd, Value::int(i64::from(fd)));
+    if let Some(slot) = layout.connected {
+        object.set_slot(slot, Value::bool(peer.connected.get()));
+    }
+    Ok(())
+}
+
+/// `set()`.
+pub(super) fn set(call: &Call, layout: Layout, peer: &Peer) -> Result<(), Raise> {
+    call.expect(1, 1)?;
+    let given = call.array(0)?;
+    peer.given.take(given)?;
+    let object = this(call)?;
+    let setting = merged(&object.slot(layout.setting), given)?;
+    object.set_slot(layout.setting, setting.into());
+    let sock = peer.sock.borrow().clone();
+    if let Some(sock) = sock {
+        peer.given.install(&sock)?;
+    }
+    call.ret(true)
+}
+
+/// Runs `operation` on the connection, with its direction taken.
+pub(super) fn with<T>(
+    layout: Layout,
+    peer: &Peer,
+    kind: Kind,
+    timeout: f64,
+    operation: impl FnOnce(&Rc<Sock>, &Session<'_>) -> Result<Outcome<T>, Raise>,
+) -> Result<Outcome<T>, Raise> {
+    let caller = Caller::find(kind.name, layout.blocking)?;
+    let sock = match peer.sock() {
+        Ok(sock) => sock,
+        Err(fault) => return Ok(Err(fault)),
+    };
+    let session = Session::begin(&sock, caller, kind, timeout)?;
+    operation(&sock, &session)
+}
+
+/// A connection that its framing closed is a connection no more.
+pub(super) fn after_receiving(call: &Call, layout: Layout, peer: &Peer) -> Result<(), Raise> {
+    let closed = peer.sock.borrow().as_ref().is_some_and(|sock| sock.is_closed());
+    if closed && peer.connected.replace(false) {
+        show(call, layout, peer)?;
+    }
+    Ok(())
+}
+
+/// `close()`.
+pub(super) fn close(call: &Call, layout: Layout, peer: &Peer) -> Result<(), Raise> {
+    call.expect(0, 1)?;
+    let closed = peer.close(libc::ECANCELED);
+    show(call, layout, peer)?;
+    let outcome = if closed { Ok(()) } else { Err(Fault::errno(NOT_CONNECTED)) };
+    answer(call, layout.slots, outcome, super::object::done)
+}
+
+/// `isConnected()`.
+pub(super) fn is_connected(call: &Call, peer: &Peer) -> Result<(), Raise> {
+    call.expect(0, 0)?;
+    call.ret(peer.sock().and_then(|sock| sock.is_alive()).is_ok())
+}
+
+/// `getsockname()` and `getpeername()`.
+pub(super) fn name(call: &Call, layout: Layout, peer: &Peer, of_peer: bool) -> Result<(), Raise> {
+    call.expect(0, 0)?;
+    let sock = peer.sock.borrow().clone().ok_or_else(|| Fault::errno(NOT_CONNECTED));
+    let outcome: Outcome<SockAddr> = sock.and_then(|sock| name_of(&sock, of_peer));
+    answer(call, layout.slots, outcome, |address| to_array(&address, true).map(Value::from))
+}
+
+/// `sendto()`.
+pub(super) fn sendto(call: &Call, layout: Layout, peer: &Peer, kind: Kind) -> Result<(), Raise> {
+    call.expect(3, 3)?;
+    let (host, port, data) = (call.bytes(0)?, super::object::port(call, 1)?, call.bytes(2)?);
+    if !peer.is_datagram() {
+        return Err(exception::throw(
+            &CLIENT,
+            "STATE",
+            "sendto() is for clients of datagrams (SOCK_UDP, SOCK_UDP6, UNIX_DGRAM): use send() on a connection",
+        ));
+    }
+    let caller = Caller::find(kind.name, layout.blocking)?;
+    let outcome = match peer.any_sock()? {
+        Ok(sock) => {
+            let session = Session::begin(&sock, caller, kind, 0.0)?;
+            send_datagram(&sock, &session, (host, port), data)?
+        }
+        Err(fault) => Err(fault),
+    };
+    show(call, layout, peer)?;
+    answer(call, layout.slots, outcome, super::object::done)
+}
+
+/// Receives a datagram and its sender, at most `most` bytes of it.
+pub(super) fn recv_from(
+    layout: Layout,
+    peer: &Peer,
+    kind: Kind,
+    most: usize,
+) -> Result<Outcome<(Vec<u8>, SockAddr)>, Raise> {
+    let caller = Caller::find(kind.name, layout.blocking)?;
+    let sock = match peer.any_sock()? {
+        Ok(sock) => sock,
+        Err(fault) => return Ok(Err(fault)),
+    };
+    let session = Session::begin(&sock, caller, kind, 0.0)?;
+    let outcome = session.run(poll_fn(|cx| sock.poll_recv_from(cx)))?;
+    Ok(outcome.map(|(mut data, from)| {
+        data.truncate(most);
+        (data, from)
+    }))
+}
+
+/// `enableSSL()`.
+pub(super) fn enable_ssl(call: &Call, layout: Layout, peer: &Peer, kind: Kind) -> Result<(), Raise> {
+    let outcome = with(layout, peer, kind, 0.0, |sock, session| {
+        // Shaking hands reads, too: nobody else may meanwhile.
+        let _reading = sock.reader.claim(session.caller_id(), kind.name)?;
+        session.run_apart(connect::shake(sock, session.pace()))
+    })?;
+    answer(call, layout.slots, outcome, super::object::done)
+}
+
+/// `getPeerCert()`.
+pub(super) fn peer_cert(call: &Call, layout: Layout, peer: &Peer) -> Result<(), Raise> {
+    call.expect(0, 0)?;
+    let outcome = peer.sock().and_then(|sock| {
+        let pem = sock.with_tls(TlsStream::peer_certificate_pem).ok_or_else(|| Fault::errno(SSL_NOT_READY))?;
+        pem.ok_or_else(|| Fault::errno(SSL_NO_CERTIFICATE))
+    });
+    answer(call, layout.slots, outcome, |pem| Value::string(pem.as_bytes()))
+}
+
+/// `verifyPeerCert()`.
+pub(super) fn verify_cert(call: &Call, layout: Layout, peer: &Peer) -> Result<(), Raise> {
+    call.expect(0, 1)?;
+    let allow = call.bool(0, false)?;
+    let outcome = peer.sock().and_then(|sock| {
+        let verified = sock.with_tls(|tls| tls.verify_peer(allow)).ok_or_else(|| Fault::errno(SSL_NOT_READY))?;
+        Ok(verified?)
+    });
+    answer(call, layout.slots, outcome, super::object::done)
+}
+
+/// Bytes that are there now, without waiting; `EAGAIN` when there are none.
+pub(super) fn recv_now(sock: &Sock, most: usize) -> Outcome<Vec<u8>> {
+    let mut out = Vec::new();
+    let descriptor = sock.descriptor()?;
+    let mut cx = Context::from_waker(Waker::noop());
+    match descriptor.at_once(|| sock.poll_recv(&mut cx, &mut out, most)) {
+        Poll::Ready(outcome) => outcome.map(|_| out),
+        Poll::Pending => Err(Fault::errno(libc::EAGAIN)),
+    }
+}
+
+/// The socket that `exportSocket()` gives, the same object each time.
+pub(super) fn export(peer: &Peer, kept: &RefCell<Option<(Rc<Sock>, Object)>>) -> Result<Outcome<Object>, Raise> {
+    let sock = match peer.sock() {
+        Ok(sock) => sock,
+        Err(fault) => return Ok(Err(fault)),
+    };
+    let known = kept.borrow().as_ref().filter(|(known, _)| Rc::ptr_eq(known, &sock)).map(|(_, object)| object.share());
+    if let Some(object) = known {
+        return Ok(Ok(object));
+    }
+    let object = super::methods::wrap(&sock)?;
+    let _old = kept.replace(Some((sock, object.share())));
+    Ok(Ok(object))
+}

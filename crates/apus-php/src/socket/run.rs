@@ -1,0 +1,202 @@
+//! Runs operations of sockets: at once when they can be, else by waiting in the coroutine, or outside coroutines in the
+//! system.
+
+use std::cell::Cell;
+use std::future::Future;
+use std::pin::{Pin, pin};
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+
+use apus_coro::{TaskId, Wait};
+use apus_zend::Raise;
+
+use super::core::{Sock, limit};
+use super::descriptor::{Descriptor, Pace, Way};
+use super::fault::{Fault, Outcome};
+use super::lane::Claim;
+use crate::runtime::State;
+use crate::wait::{expect_suspendable, wait};
+
+/// How many operations in a row a thread does at once before one lets the others run: a peer that always has data must
+/// not keep its coroutine running for ever.
+const BUDGET: u32 = 64;
+
+thread_local! {
+    static AT_ONCE: Cell<u32> = const { Cell::new(0) };
+}
+
+/// Which of a socket's limits of time an operation has.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Span {
+    Connect,
+    Read,
+    Write,
+}
+
+/// One kind of operation: its name in messages and in traces of waiting coroutines, and what it uses.
+#[derive(Clone, Copy)]
+pub(super) struct Kind {
+    pub(super) name: &'static str,
+    pub(super) way: Way,
+    pub(super) span: Span,
+}
+
+/// The running code: a coroutine of this thread's loop, or code outside coroutines.
+pub(super) enum Caller {
+    Coroutine(Rc<State>, TaskId),
+    Outside,
+}
+
+impl Caller {
+    /// Who calls. `blocking`: code outside coroutines may wait, too, and blocks its process.
+    pub(super) fn find(name: &'static str, blocking: bool) -> Result<Self, Raise> {
+        let state = State::existing();
+        if let Some(state) = state {
+            let id = state.engine.current_id();
+            if id != -1 {
+                return Ok(Self::Coroutine(state, id));
+            }
+        }
+        if !blocking {
+            expect_suspendable(&*State::get()?, name)?;
+        }
+        Ok(Self::Outside)
+    }
+
+    /// Its coroutine's id; -1 for none.
+    pub(super) fn id(&self) -> TaskId {
+        match self {
+            Self::Coroutine(_, id) => *id,
+            Self::Outside => -1,
+        }
+    }
+}
+
+/// How long an operation may take: `given` seconds, or for 0 the socket's default. `None`: as long as it takes.
+fn time_limit(sock: &Sock, caller: &Caller, span: Span, given: f64) -> Option<std::time::Duration> {
+    if given != 0.0 {
+        return limit(given);
+    }
+    let own = sock.limits.get();
+    let own = match span {
+        Span::Connect => own.connect,
+        Span::Read => own.read,
+        Span::Write => own.write,
+    };
+    if let Some(seconds) = own {
+        return limit(seconds);
+    }
+    let (connect, io) = match caller {
+        Caller::Coroutine(state, _) => {
+            let settings = state.settings.borrow();
+            (settings.socket_connect_timeout, settings.socket_timeout)
+        }
+        Caller::Outside => {
+            let settings = apus_options::Settings::default();
+            (settings.socket_connect_timeout, settings.socket_timeout)
+        }
+    };
+    Some(if span == Span::Connect { connect } else { io }).filter(|limit| !limit.is_zero())
+}
+
+/// A caller that uses one direction of a socket until it is done.
+pub(super) struct Session<'a> {
+    sock: &'a Sock,
+    caller: Caller,
+    kind: Kind,
+    deadline: Option<std::time::Instant>,
+    claim: Claim,
+}
+
+impl<'a> Session<'a> {
+    /// Takes the direction, from now until the limit of time. Throws when another coroutine has it, or when nobody may
+    /// wait here.
+    pub(super) fn begin(sock: &'a Sock, caller: Caller, kind: Kind, timeout: f64) -> Result<Self, Raise> {
+        let claim = sock.lane(kind.way).claim(caller.id(), kind.name)?;
+        let span = time_limit(sock, &caller, kind.span, timeout);
+        let deadline = span.map(|span| std::time::Instant::now() + span);
+        Ok(Self { sock, caller, kind, deadline, claim })
+    }
+
+    /// The coroutine that it belongs to; -1 for none.
+    pub(super) fn caller_id(&self) -> TaskId {
+        self.caller.id()
+    }
+
+    /// How its operations wait.
+    pub(super) fn pace(&self) -> Pace {
+        match &self.caller {
+            Caller::Coroutine(state, _) => Pace::Loop(Rc::as_ptr(state).addr()),
+            Caller::Outside => Pace::Block(self.deadline),
+        }
+    }
+
+    /// Runs an operation that needs nothing but its socket; it is first tried at once.
+    pub(super) fn run<T>(&self, operation: impl Future<Output = Outcome<T>>) -> Result<Outcome<T>, Raise> {
+        self.drive(true, operation)
+    }
+
+    /// Runs an operation that needs the runtime (threads, time), or more of the stack than a coroutine should give: never on the
+    /// coroutine's own.
+    pub(super) fn run_apart<T>(&self, operation: impl Future<Output = Outcome<T>>) -> Result<Outcome<T>, Raise> {
+        self.drive(false, operation)
+    }
+
+    fn drive<T>(&self, at_once: bool, operation: impl Future<Output = Outcome<T>>) -> Result<Outcome<T>, Raise> {
+        let descriptor = match self.sock.descriptor() {
+            Ok(descriptor) => descriptor,
+            Err(closed) => return Ok(Err(closed)),
+        };
+        // A stop that came between two waits of one method.
+        if !self.sock.lane(self.kind.way).is_held_by(&self.claim) {
+            return Ok(Err(Fault::errno(libc::ECANCELED)));
+        }
+        let mut operation = pin!(operation);
+        let Caller::Coroutine(state, _) = &self.caller else {
+            // A coroutine that waits on the other lane goes on waiting in the loop, so the pace is put back.
+            let previous = descriptor.set_pace(self.pace());
+            let outcome = self.block_on(&descriptor, operation);
+            descriptor.set_pace(previous);
+            return Ok(outcome);
+        };
+        if at_once {
+            self.give_way(state)?;
+            // Without the loop, which need not run yet: a coroutine's first steps are its maker's.
+            let polled = descriptor.at_once(|| operation.as_mut().poll(&mut Context::from_waker(Waker::noop())));
+            if let Poll::Ready(outcome) = polled {
+                return Ok(outcome);
+            }
+        }
+        descriptor.set_pace(self.pace());
+        // Closing must give up the number at once, so nobody else keeps it while it waits.
+        drop(descriptor);
+        AT_ONCE.set(0);
+        let attended = self.claim.attend(self.deadline.map(Into::into), operation);
+        let waited = wait(state, Wait::Outside(self.kind.name), attended);
+        self.claim.rest();
+        Ok(waited?.unwrap_or_else(|| Err(Fault::errno(libc::ECANCELED))))
+    }
+
+    /// Runs an operation to its end, blocking the process.
+    fn block_on<T>(
+        &self,
+        descriptor: &Descriptor,
+        mut operation: Pin<&mut impl Future<Output = Outcome<T>>>,
+    ) -> Outcome<T> {
+        loop {
+            match operation.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+                Poll::Ready(outcome) => return outcome,
+                Poll::Pending => descriptor.block(self.deadline)?,
+            }
+        }
+    }
+
+    fn give_way(&self, state: &State) -> Result<(), Raise> {
+        let done = AT_ONCE.get() + 1;
+        AT_ONCE.set(done % BUDGET);
+        if done == BUDGET && apus_zend::engine::can_switch() {
+            wait(state, Wait::Outside(self.kind.name), tokio::task::yield_now())?;
+        }
+        Ok(())
+    }
+}

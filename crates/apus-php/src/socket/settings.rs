@@ -1,0 +1,174 @@
+//! From an array of settings to what a socket does.
+
+use std::cell::RefCell;
+use std::path::PathBuf;
+use std::rc::Rc;
+
+use apus_client::tls::TlsOptions;
+use apus_options as options;
+use apus_options::client::{Bytes, Settings};
+use apus_net::proto::framing::{Framing, LengthType, Rule};
+use apus_zend::value::{ArrayView, Key, View};
+use apus_zend::{Array, Callable, Raise, Value};
+
+use super::core::{Limits, Sock, TlsPlan};
+use crate::convert::to_option;
+use crate::exception::{self, CLIENT};
+
+/// The bits of `ssl_protocols`.
+pub(super) const TLS_1_2: u32 = 32;
+pub(super) const TLS_1_3: u32 = 64;
+
+/// Settings as a program gave them.
+#[derive(Default)]
+pub(super) struct Given {
+    pub(super) settings: RefCell<Settings>,
+    /// `package_length_func`.
+    tell: RefCell<Option<Rc<Callable>>>,
+}
+
+fn refused(message: &str) -> Raise {
+    exception::throw(&CLIENT, "OPTION", message)
+}
+
+impl Given {
+    /// The function that tells how long a message is.
+    pub(super) fn tell(&self) -> Option<Rc<Callable>> {
+        self.tell.borrow().clone()
+    }
+
+    /// Takes over an array of settings, all or none.
+    pub(super) fn take(&self, given: ArrayView<'_>) -> Result<(), Raise> {
+        let mut settings = self.settings.borrow().clone();
+        let mut tell = self.tell();
+        for (key, value) in given.iter() {
+            let Key::Str(name) = key else {
+                return Err(refused("settings are given as 'name' => value, but a numeric key was found"));
+            };
+            // SAFETY: the element lives as long as the array.
+            let value = unsafe { Value::copy_of(value) };
+            match (name, value.view()) {
+                (b"package_length_func", View::Null) => tell = None,
+                (b"package_length_func", _) => tell = Some(Rc::new(callable(value)?)),
+                // Any bytes may end a message, and settings hold text.
+                (b"package_eof", View::Str(bytes)) => settings.package_eof = Bytes(bytes.to_vec()),
+                (b"package_eof", _) => {
+                    return Err(refused("setting \"package_eof\" must be a string of 1 to 64 bytes"));
+                }
+                (name, view) => set(&mut settings, &String::from_utf8_lossy(name), view)?,
+            }
+        }
+        framing(&settings, tell.is_some())?;
+        tls_options(&settings)?;
+        *self.settings.borrow_mut() = settings;
+        // What is replaced is dropped last: its destructor may run PHP code that comes here again.
+        let _old = self.tell.replace(tell);
+        Ok(())
+    }
+
+    /// Has the socket do what the settings say.
+    pub(super) fn install(&self, sock: &Sock) -> Result<(), Raise> {
+        let settings = self.settings.borrow();
+        let framing = framing(&settings, self.tell.borrow().is_some())?;
+        *sock.framing.borrow_mut() = framing.map(Rc::new);
+        sock.limits.set(Limits {
+            connect: settings.limit(settings.connect_timeout),
+            read: settings.limit(settings.read_timeout),
+            write: settings.limit(settings.write_timeout),
+        });
+        *sock.plan.borrow_mut() = TlsPlan {
+            options: tls_options(&settings)?,
+            host: settings.ssl_host_name.clone(),
+            from_start: settings.open_ssl,
+        };
+        if let Ok(descriptor) = sock.descriptor() {
+            let socket = descriptor.socket();
+            // Hints to the kernel, which a socket of another kind does not take.
+            if sock.is_stream() && super::address::has_ports(sock.domain) {
+                let _ = socket.set_tcp_nodelay(settings.open_tcp_nodelay);
+            }
+            if settings.socket_buffer_size > 0 {
+                let _ = socket.set_send_buffer_size(settings.socket_buffer_size);
+                let _ = socket.set_recv_buffer_size(settings.socket_buffer_size);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn callable(mut value: Value) -> Result<Callable, Raise> {
+    Callable::new(&mut value).map_err(|why| {
+        refused(&format!("setting \"package_length_func\" must be a callable (string $bytes): int, but {why}"))
+    })
+}
+
+fn set(settings: &mut Settings, name: &str, view: View<'_>) -> Result<(), Raise> {
+    let value =
+        to_option(view).ok_or_else(|| refused(&format!("setting \"{name}\" cannot be an object or a resource")))?;
+    // Both names of one rule: switching one off must not undo the other, which came before it.
+    if name == "open_eof_split" && value.is_off() && !matches!(value, options::Value::Null) {
+        return Ok(());
+    }
+    settings.set(name, &value).map_err(|error| refused(&error.to_string()))
+}
+
+fn framing(settings: &Settings, told: bool) -> Result<Option<Framing>, Raise> {
+    let rule = if settings.open_length_check && told {
+        Rule::Asked
+    } else if settings.open_length_check {
+        let letter = &settings.package_length_type;
+        let kind = LengthType::of_letter(letter).ok_or_else(|| {
+            let letters = LengthType::LETTERS;
+            refused(&format!("setting \"package_length_type\" must be one of {letters}, \"{letter}\" given"))
+        })?;
+        Rule::Length { kind, offset: settings.package_length_offset, body_offset: settings.package_body_offset }
+    } else if settings.open_eof_check {
+        Rule::End(settings.package_eof.0.clone())
+    } else {
+        return Ok(None);
+    };
+    Framing::new(rule, settings.package_max_length).map(Some).map_err(|why| refused(&why))
+}
+
+fn tls_options(settings: &Settings) -> Result<TlsOptions, Raise> {
+    let path = |text: &str| (!text.is_empty()).then(|| PathBuf::from(text));
+    let versions = if settings.ssl_protocols == 0 { TLS_1_2 | TLS_1_3 } else { settings.ssl_protocols };
+    if versions & (TLS_1_2 | TLS_1_3) == 0 {
+        return Err(refused(
+            "setting \"ssl_protocols\" leaves no version that is spoken: add Apus\\SSL_TLSv1_2 or Apus\\SSL_TLSv1_3",
+        ));
+    }
+    Ok(TlsOptions {
+        verify_peer: settings.ssl_verify_peer,
+        allow_self_signed: settings.ssl_allow_self_signed,
+        ca_file: path(&settings.ssl_cafile),
+        ca_path: path(&settings.ssl_capath),
+        cert_file: path(&settings.ssl_cert_file),
+        key_file: path(&settings.ssl_key_file),
+        tls12: versions & TLS_1_2 != 0,
+        tls13: versions & TLS_1_3 != 0,
+        ..TlsOptions::default()
+    })
+}
+
+/// What `$setting` shows after another array of settings: the one before with the new values.
+pub(super) fn merged(before: &Value, given: ArrayView<'_>) -> Result<Array, Raise> {
+    let mut array = Array::new(given.len() + 8)?;
+    if let View::Array(before) = before.view() {
+        copy(&mut array, before)?;
+    }
+    copy(&mut array, given)?;
+    Ok(array)
+}
+
+fn copy(array: &mut Array, from: ArrayView<'_>) -> Result<(), Raise> {
+    for (key, value) in from.iter() {
+        // SAFETY: the element lives as long as its array.
+        let value = unsafe { Value::copy_of(value) };
+        match key {
+            Key::Str(name) => array.set(name, value)?,
+            Key::Index(index) => array.set_index(index, value)?,
+        }
+    }
+    Ok(())
+}

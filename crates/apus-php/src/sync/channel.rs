@@ -1,0 +1,394 @@
+//! `Apus\Coroutine\Channel`: a queue of bounded length between coroutines.
+//!
+//! A value goes straight to a coroutine that waits for it, which is entered at once, as in the peer: one switch there
+//! and one back for what would else take a turn of the event loop. Invariants: somebody waits to pop only while the buffer
+//! is empty, and to push only while it is full; of a closed channel nobody waits for anything.
+
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+use apus_zend::class::{Class, Method, Property};
+use apus_zend::object::Object;
+use apus_zend::{Array, Call, Raise, Value, handler, native};
+
+use super::line::{Line, Unserved, Waiter, limit_or_none};
+use crate::exception::entry;
+use crate::runtime::State;
+
+/// `errCode`: the operation succeeded.
+pub(super) const OK: i64 = 0;
+/// `errCode`: the time was over.
+pub(super) const TIMEOUT: i64 = -1;
+/// `errCode`: the channel is closed (and, for pop, empty).
+pub(super) const CLOSED: i64 = -2;
+/// `errCode`: the coroutine was cancelled.
+pub(super) const CANCELED: i64 = -3;
+
+const PUSH: &str = "Coroutine\\Channel::push()";
+const POP: &str = "Coroutine\\Channel::pop()";
+
+/// Places of the properties.
+const CAPACITY_SLOT: u32 = 0;
+const ERR_CODE_SLOT: u32 = 1;
+
+/// How an operation ended.
+pub(super) enum Done {
+    Popped(Value),
+    Pushed,
+    Closed,
+}
+
+/// What a waiter gets: the number of its case (0 outside `select()`), and what came of it.
+pub(super) type Got = (usize, Done);
+
+/// The values that a waiter wants to push: one, without an allocation of its own, or those of its cases.
+#[derive(Default)]
+pub(super) struct Offer {
+    one: Cell<Option<Value>>,
+    by_case: RefCell<Vec<Option<Value>>>,
+}
+
+impl Offer {
+    fn one(value: Value) -> Self {
+        Self { one: Cell::new(Some(value)), by_case: RefCell::default() }
+    }
+
+    pub(super) fn by_case(values: Vec<Option<Value>>) -> Self {
+        Self { one: Cell::new(None), by_case: RefCell::new(values) }
+    }
+
+    fn take(&self, case: usize) -> Option<Value> {
+        self.one.take().or_else(|| self.by_case.borrow_mut().get_mut(case).and_then(Option::take))
+    }
+
+    /// Gives back what nobody took; a waiter that has left a line may stay there for a while.
+    pub(super) fn clear(&self) {
+        drop(self.one.take());
+        drop(self.by_case.take());
+    }
+}
+
+/// A coroutine that waits at a channel, or at several.
+pub(super) type ChannelWaiter = Waiter<Got, Offer>;
+
+/// What came of an operation that does not wait, and who is to go on because of it.
+pub(super) enum Tried {
+    Done(Done, Option<Rc<ChannelWaiter>>),
+    /// It would have to wait.
+    NotNow,
+}
+
+/// The state of a channel.
+pub(super) struct Channel {
+    capacity: usize,
+    buffer: RefCell<VecDeque<Value>>,
+    pub(super) consumers: Line<Got, usize, Offer>,
+    pub(super) producers: Line<Got, usize, Offer>,
+    closed: Cell<bool>,
+    /// The waiter that was used last, to be used again.
+    spare: Cell<Option<Rc<ChannelWaiter>>>,
+    /// What `$errCode` was set to last.
+    err_code: Cell<i64>,
+}
+
+native!(Channel, "Apus\\Coroutine\\Channel");
+
+impl Channel {
+    fn new(capacity: usize) -> Self {
+        Self {
+            capacity,
+            buffer: RefCell::default(),
+            consumers: Line::default(),
+            producers: Line::default(),
+            closed: Cell::new(false),
+            spare: Cell::default(),
+            err_code: Cell::new(OK),
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.buffer.borrow().len()
+    }
+
+    pub(super) fn can_push(&self) -> bool {
+        self.closed.get() || self.consumers.first().is_some() || self.len() < self.capacity
+    }
+
+    pub(super) fn can_pop(&self) -> bool {
+        self.closed.get() || self.len() > 0
+    }
+
+    /// Pushes without waiting; takes the value only when that succeeds.
+    pub(super) fn try_push(&self, value: &mut Option<Value>) -> Tried {
+        if self.closed.get() {
+            return Tried::Done(Done::Closed, None);
+        }
+        if let Some((consumer, case)) = self.consumers.take() {
+            if let Some(value) = value.take() {
+                consumer.serve((case, Done::Popped(value)));
+            }
+            return Tried::Done(Done::Pushed, Some(consumer));
+        }
+        if self.len() >= self.capacity {
+            return Tried::NotNow;
+        }
+        self.buffer.borrow_mut().extend(value.take());
+        Tried::Done(Done::Pushed, None)
+    }
+
+    /// Pops without waiting; the first who waits to push gets the room.
+    pub(super) fn try_pop(&self) -> Tried {
+        let popped = self.buffer.borrow_mut().pop_front();
+        let Some(value) = popped else {
+            return if self.closed.get() { Tried::Done(Done::Closed, None) } else { Tried::NotNow };
+        };
+        let producer = self.producers.take().map(|(producer, case)| {
+            self.buffer.borrow_mut().extend(producer.offer.take(case));
+            producer.serve((case, Done::Pushed));
+            producer
+        });
+        Tried::Done(Done::Popped(value), producer)
+    }
+
+    /// Wakes everybody who waits. `false`: it was closed before.
+    fn close(&self) -> bool {
+        if self.closed.replace(true) {
+            return false;
+        }
+        for line in [&self.producers, &self.consumers] {
+            while let Some((waiter, case)) = line.take() {
+                waiter.serve_later((case, Done::Closed));
+            }
+        }
+        true
+    }
+
+    /// Sets `$errCode` of `object`, which is the channel's.
+    pub(super) fn set_err_code(&self, object: &Object, code: i64) {
+        if self.err_code.replace(code) != code {
+            object.set_slot(ERR_CODE_SLOT, Value::int(code));
+        }
+    }
+}
+
+/// Enters the coroutine that an operation served.
+#[expect(clippy::inline_always, reason = "one return less after a switch, which the processor cannot predict")]
+#[inline(always)]
+pub(super) fn go_on(served: Option<Rc<ChannelWaiter>>) -> Result<(), Raise> {
+    let Some(served) = served else { return Ok(()) };
+    let Some(state) = State::existing() else { return Ok(()) };
+    let task = Rc::clone(served.task());
+    // The coroutine may want to wait again with the same waiter.
+    drop(served);
+    state.engine.unpark_now(&task);
+    state.check_stop()
+}
+
+#[inline]
+fn set_err(call: &Call, channel: &Channel, code: i64) -> Result<(), Raise> {
+    if channel.err_code.get() == code { Ok(()) } else { change_err(call, channel, code) }
+}
+
+#[cold]
+fn change_err(call: &Call, channel: &Channel, code: i64) -> Result<(), Raise> {
+    // SAFETY: $this is alive during the call.
+    let object = unsafe { Object::share_raw(call.this_object()?) };
+    channel.set_err_code(&object, code);
+    Ok(())
+}
+
+/// Returns what came of an operation, after the coroutine that it served has run. `$errCode` comes last: that one may have
+/// used the channel meanwhile.
+#[expect(clippy::inline_always, reason = "one return less after a switch, which the processor cannot predict")]
+#[inline(always)]
+fn finish(call: &Call, channel: &Channel, done: Done, served: Option<Rc<ChannelWaiter>>) -> Result<(), Raise> {
+    let code = if matches!(done, Done::Closed) { CLOSED } else { OK };
+    match done {
+        Done::Popped(value) => call.ret(value)?,
+        Done::Pushed => call.ret(true)?,
+        Done::Closed => call.ret(false)?,
+    }
+    go_on(served)?;
+    set_err(call, channel, code)
+}
+
+/// Waits in one line of the channel.
+#[expect(clippy::inline_always, reason = "one return less after a switch, which the processor cannot predict")]
+#[inline(always)]
+fn wait(
+    call: &Call,
+    what: &'static str,
+    line: impl Fn(&Channel) -> &Line<Got, usize, Offer>,
+    offer: Offer,
+    seconds: f64,
+) -> Result<(), Raise> {
+    let channel = call.this::<Channel>()?;
+    let state = State::get()?;
+    let waiter = Waiter::renew(channel.spare.take(), &state, what, offer)?;
+    line(channel).join(&waiter, 0);
+    let waited = waiter.wait(&state, what, limit_or_none(seconds));
+    if !matches!(waited, Ok(Ok(_))) {
+        line(channel).left();
+    }
+    waiter.offer.clear();
+    channel.spare.set(Some(waiter));
+    match waited? {
+        Ok((_, done)) => finish(call, channel, done, None),
+        Err(unserved) => {
+            set_err(call, channel, if unserved == Unserved::TimedOut { TIMEOUT } else { CANCELED })?;
+            call.ret(false)
+        }
+    }
+}
+
+#[inline]
+fn seconds(call: &Call, index: usize) -> Result<f64, Raise> {
+    if call.count() <= index { Ok(-1.0) } else { call.float(index, -1.0) }
+}
+
+fn construct(call: &Call) -> Result<(), Raise> {
+    call.expect(0, 1)?;
+    let capacity = call.int(0, 1)?.max(1);
+    call.construct(Channel::new(capacity as usize))?;
+    // SAFETY: $this is alive during the call.
+    unsafe { Object::share_raw(call.this_object()?) }.set_slot(CAPACITY_SLOT, Value::int(capacity));
+    Ok(())
+}
+
+fn push(call: &Call) -> Result<(), Raise> {
+    call.expect(1, 2)?;
+    let channel = call.this::<Channel>()?;
+    let seconds = seconds(call, 1)?;
+    let mut value = Some(call.value(0));
+    match channel.try_push(&mut value) {
+        Tried::Done(done, served) => finish(call, channel, done, served),
+        Tried::NotNow => {
+            let offer = value.map(Offer::one).unwrap_or_default();
+            wait(call, PUSH, |channel| &channel.producers, offer, seconds)
+        }
+    }
+}
+
+fn pop(call: &Call) -> Result<(), Raise> {
+    call.expect(0, 1)?;
+    let channel = call.this::<Channel>()?;
+    let seconds = seconds(call, 0)?;
+    match channel.try_pop() {
+        Tried::Done(done, served) => finish(call, channel, done, served),
+        Tried::NotNow => wait(call, POP, |channel| &channel.consumers, Offer::default(), seconds),
+    }
+}
+
+fn close(call: &Call) -> Result<(), Raise> {
+    call.expect(0, 0)?;
+    let channel = call.this::<Channel>()?;
+    let closed = channel.close();
+    if !closed {
+        set_err(call, channel, CLOSED)?;
+    }
+    call.ret(closed)
+}
+
+fn stats(call: &Call) -> Result<(), Raise> {
+    call.expect(0, 0)?;
+    let channel = call.this::<Channel>()?;
+    let mut array = Array::new(3)?;
+    array.set_int(b"consumer_num", channel.consumers.len() as i64)?;
+    array.set_int(b"producer_num", channel.producers.len() as i64)?;
+    array.set_int(b"queue_num", channel.len() as i64)?;
+    call.ret(array)
+}
+
+fn length(call: &Call) -> Result<(), Raise> {
+    call.expect(0, 0)?;
+    call.ret(call.this::<Channel>()?.len() as i64)
+}
+
+fn is_empty(call: &Call) -> Result<(), Raise> {
+    call.expect(0, 0)?;
+    call.ret(call.this::<Channel>()?.len() == 0)
+}
+
+fn is_full(call: &Call) -> Result<(), Raise> {
+    call.expect(0, 0)?;
+    let channel = call.this::<Channel>()?;
+    call.ret(channel.len() >= channel.capacity)
+}
+
+/// `Apus\Coroutine\Channel`.
+pub(crate) static CHANNEL: Class = Class {
+    name: "Apus\\Coroutine\\Channel",
+    modifiers: "",
+    extends: "",
+    implements: &[],
+    doc: "A queue between the coroutines of one process that holds a bounded number of values, first in, first out. Who pushes to\n\
+          a full one or pops from an empty one waits; they are served in the order of their coming. A value is never lost:\n\
+          a push() that returns false has not pushed, and what was handed to a waiting pop() is returned by it even when its\n\
+          coroutine is cancelled at that moment. Both may be called outside coroutines as long as they need not wait.\n@since 0.1.0",
+    constants: &[],
+    properties: &[
+        Property { decl: "public $capacity = 0", doc: "How many values it holds at most." },
+        Property {
+            decl: "public $errCode = 0",
+            doc: "How the last push() or pop() ended: Apus\\CHANNEL_OK, CHANNEL_TIMEOUT, CHANNEL_CLOSED or CHANNEL_CANCELED.",
+        },
+    ],
+    methods: &[
+        Method {
+            decl: "public function __construct(int $size = 1)",
+            doc: "@param int $size how many values it holds; less than 1 means 1\n@since 0.1.0",
+            handler: Some(handler!(construct)),
+        },
+        Method {
+            decl: "public function push(mixed $data, float $timeout = -1): bool",
+            doc: "Puts a value at the end. A coroutine that waits for it runs at once, until it waits again.\n\
+                  @param float $timeout seconds to wait while the channel is full; 0 or negative for no limit\n\
+                  @return bool false when the channel is or gets closed, the time was over, or the coroutine was cancelled: see $errCode\n\
+                  @throws \\Apus\\Coroutine\\Exception NOT_IN_COROUTINE, CANNOT_SWITCH when it would wait\n\
+                  @throws \\Apus\\Coroutine\\CanceledException when cancelled with an exception\n\
+                  Waits while the channel is full.\n@since 0.1.0",
+            handler: Some(handler!(push)),
+        },
+        Method {
+            decl: "public function pop(float $timeout = -1): mixed",
+            doc: "Takes the value at the front. A coroutine that waits to push runs at once, until it waits again.\n\
+                  @param float $timeout seconds to wait while the channel is empty; 0 or negative for no limit\n\
+                  @return mixed false when the channel is closed and empty, the time was over, or the coroutine was cancelled: see $errCode\n\
+                  @throws \\Apus\\Coroutine\\Exception NOT_IN_COROUTINE, CANNOT_SWITCH when it would wait\n\
+                  @throws \\Apus\\Coroutine\\CanceledException when cancelled with an exception\n\
+                  Waits while the channel is empty.\n@since 0.1.0",
+            handler: Some(handler!(pop)),
+        },
+        Method {
+            decl: "public function isEmpty(): bool",
+            doc: "Whether it holds no value.\nDoes not wait.\n@since 0.1.0",
+            handler: Some(handler!(is_empty)),
+        },
+        Method {
+            decl: "public function isFull(): bool",
+            doc: "Whether it holds as many values as it can.\nDoes not wait.\n@since 0.1.0",
+            handler: Some(handler!(is_full)),
+        },
+        Method {
+            decl: "public function close(): bool",
+            doc: "Closes it: whoever waits in push() or pop() gets false and CHANNEL_CLOSED; nothing can be pushed any more; what it\n\
+                  holds can still be popped.\n@return bool false when it was closed before\nDoes not wait.\n@since 0.1.0",
+            handler: Some(handler!(close)),
+        },
+        Method {
+            decl: "public function stats(): array",
+            doc: "consumer_num (coroutines that wait in pop()), producer_num (in push()), queue_num (values held).\n\
+                  Does not wait.\n@since 0.1.0",
+            handler: Some(handler!(stats)),
+        },
+        Method {
+            decl: "public function length(): int",
+            doc: "How many values it holds.\nDoes not wait.\n@since 0.1.0",
+            handler: Some(handler!(length)),
+        },
+    ],
+    native: true,
+    lazy: None,
+    entry: entry!(),
+};

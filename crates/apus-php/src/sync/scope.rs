@@ -1,0 +1,433 @@
+//! `Apus\Coroutine\Scope`: coroutines that end where they were begun.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use apus_coro::{Cancel, State as TaskState, Task, TaskId, Wait, WaitError};
+use apus_zend::class::{Class, Method, Property};
+use apus_zend::engine::{Thrown, ThrownKind};
+use apus_zend::object::Object;
+use apus_zend::value::View;
+use apus_zend::{Array, Call, Callable, Raise, Value, engine, handler, native};
+
+use super::deadline::{Deadline, next_number, strike};
+use super::line::{Waiter, limit};
+use crate::exception::{self, CANCELED, TIMEOUT, entry};
+use crate::runtime::{Outcome, PhpSwitch, State};
+use crate::wait::{expect_suspendable, failed};
+
+const RUN: &str = "Coroutine\\Scope::run()";
+const JOIN: &str = "Coroutine\\Scope::join()";
+/// The place of `$failures` among the properties.
+const FAILURES_SLOT: u32 = 0;
+const CONSTRUCT: &str = "Coroutine\\Scope::__construct()";
+
+/// What first made a scope cancel its coroutines.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Cause {
+    /// One of them threw.
+    Child,
+    /// The time was over.
+    Deadline,
+    /// `cancel()`.
+    Asked,
+    /// The code that owns it failed, was cancelled, or is gone.
+    Owner,
+}
+
+struct Core {
+    /// An id only: a task holds what receives its outcome, which may be a scope's core.
+    owner: TaskId,
+    /// How the owner's waits are ended when a child fails; none in the object style, where `join()` tells.
+    interrupt: Option<Cancel>,
+    /// Ids of the coroutines that have not ended, by their number; -1 while one is being made.
+    children: RefCell<BTreeMap<u64, TaskId>>,
+    next: Cell<u64>,
+    joiner: RefCell<Option<Rc<Waiter<()>>>>,
+    cause: Cell<Option<Cause>>,
+    /// What children threw, but for being cancelled, in order.
+    failures: RefCell<Vec<Thrown>>,
+    /// One of them came out of `run()` or `join()`.
+    told: Cell<bool>,
+    /// The scope is being used: false when it was left, or its object is gone.
+    open: Rc<Cell<bool>>,
+}
+
+struct Scope {
+    core: Rc<Core>,
+    deadline: RefCell<Option<Deadline>>,
+}
+
+native!(Scope, "Apus\\Coroutine\\Scope");
+
+impl Drop for Scope {
+    /// The object style without `join()`: what it began ends, and no failure goes unseen.
+    fn drop(&mut self) {
+        drop(self.deadline.take());
+        self.core.open.set(false);
+        self.core.cancel(Cause::Owner);
+        if self.core.cause.get() == Some(Cause::Child) && !self.core.told.get() {
+            self.core.report_failures();
+        }
+    }
+}
+
+impl Core {
+    fn new(owner: TaskId, interrupts: bool) -> Rc<Self> {
+        Rc::new(Self {
+            owner,
+            interrupt: interrupts.then(|| Cancel::Scope(next_number())),
+            children: RefCell::default(),
+            next: Cell::new(0),
+            joiner: RefCell::default(),
+            cause: Cell::new(None),
+            failures: RefCell::default(),
+            told: Cell::new(false),
+            open: Rc::new(Cell::new(true)),
+        })
+    }
+
+    fn report_failures(&self) {
+        let failures = self.failures.take();
+        if let Some(state) = State::existing() {
+            for thrown in failures {
+                state.uncaught(thrown);
+            }
+        }
+    }
+
+    /// Cancels what runs in the scope, now or as soon as it waits.
+    fn cancel(&self, cause: Cause) {
+        if self.cause.get().is_none() {
+            self.cause.set(Some(cause));
+        }
+        let Some(state) = State::existing() else { return };
+        let ids: Vec<TaskId> = self.children.borrow().values().copied().collect();
+        for task in ids.into_iter().filter_map(|id| state.engine.find(id)) {
+            strike_soon(&state, &task, Cancel::Throw, &Rc::new(Cell::new(true)));
+        }
+        if let (Some(cancel), Cause::Child) = (self.interrupt, cause)
+            && self.open.get()
+            && let Some(owner) = state.engine.find(self.owner)
+        {
+            strike_soon(&state, &owner, cancel, &self.open);
+        }
+    }
+
+    fn spawn(self: &Rc<Self>, state: &Rc<State>, callable: Callable, args: Vec<Value>) -> Result<TaskId, Raise> {
+        if !self.open.get() || self.cause.get().is_some() {
+            let text = "the scope is over or cancelled: it takes no more coroutines";
+            return Err(exception::throw(&exception::COROUTINE, "STATE", text));
+        }
+        let number = self.next.get();
+        self.next.set(number + 1);
+        self.children.borrow_mut().insert(number, -1);
+        let core = Rc::clone(self);
+        let made = state.go(callable, args, Some(Rc::new(move |outcome| core.ended(number, outcome))));
+        match made {
+            Ok(id) => {
+                if let Some(kept) = self.children.borrow_mut().get_mut(&number) {
+                    *kept = id;
+                }
+                if self.cause.get().is_some()
+                    && let Some(task) = state.engine.find(id)
+                {
+                    strike_soon(state, &task, Cancel::Throw, &Rc::new(Cell::new(true)));
+                }
+            }
+            Err(_) => drop(self.children.borrow_mut().remove(&number)),
+        }
+        made
+    }
+
+    fn ended(&self, number: u64, outcome: Outcome) {
+        self.children.borrow_mut().remove(&number);
+        if let Outcome::Threw(thrown) = outcome
+            && !thrown.is(CANCELED.get())
+        {
+            self.failures.borrow_mut().push(thrown);
+            self.cancel(Cause::Child);
+            if !self.open.get() {
+                self.report_failures();
+            }
+        }
+        if self.children.borrow().is_empty()
+            && let Some(joiner) = self.joiner.take()
+        {
+            joiner.serve_later(());
+        }
+    }
+
+    /// Waits until no coroutine is left in the scope. `Some`: the wait was cancelled, and the coroutines therefore, too.
+    fn join(&self, state: &State, what: &'static str) -> Result<Option<Cancel>, Raise> {
+        let mut cut = None;
+        while !self.children.borrow().is_empty() {
+            let waiter = Waiter::new(state, what, ())?;
+            *self.joiner.borrow_mut() = Some(Rc::clone(&waiter));
+            match state.engine.park(Wait::Inside(what)) {
+                Ok(()) => {}
+                Err(WaitError::Cancelled(cancel)) => {
+                    waiter.serve(());
+                    drop(self.joiner.take());
+                    if cut.is_none() || cancel == Cancel::Unwind {
+                        cut = Some(cancel);
+                    }
+                    self.cancel(Cause::Owner);
+                }
+                Err(error) => return failed(what, error).map(|()| None),
+            }
+        }
+        Ok(cut)
+    }
+
+    /// The first failure, to be thrown.
+    fn take_failure(&self) -> Option<Thrown> {
+        let mut failures = self.failures.borrow_mut();
+        self.told.set(true);
+        (!failures.is_empty()).then(|| failures.remove(0))
+    }
+}
+
+/// Moves the failures that are not thrown into the object's property, where the cycle collector sees them: their traces
+/// may hold the scope itself.
+fn publish(core: &Core, object: &Object) -> Result<(), Raise> {
+    if !core.failures.borrow().is_empty() {
+        let all = all_failures(core, object)?;
+        drop(core.failures.take());
+        object.set_slot(FAILURES_SLOT, all.into());
+    }
+    Ok(())
+}
+
+fn all_failures(core: &Core, object: &Object) -> Result<Array, Raise> {
+    let mut array = Array::new(0)?;
+    let published = object.slot(FAILURES_SLOT);
+    if let View::Array(published) = published.view() {
+        for (_, failure) in published.iter() {
+            // SAFETY: the element lives as long as `published`.
+            array.push(unsafe { Value::copy_of(failure) })?;
+        }
+    }
+    for thrown in core.failures.borrow().iter() {
+        array.push(thrown.value())?;
+    }
+    Ok(array)
+}
+
+fn strike_soon(state: &Rc<State>, task: &Rc<Task<PhpSwitch>>, cancel: Cancel, wanted: &Rc<Cell<bool>>) {
+    if !state.engine.cancel(task.id(), cancel) && task.state() != TaskState::Ended {
+        state.spawn(strike(Rc::downgrade(state), Rc::clone(task), cancel, Rc::clone(wanted)));
+    }
+}
+
+/// A scope of the running coroutine, with its deadline.
+fn open(state: &Rc<State>, seconds: f64, what: &'static str, interrupts: bool) -> Result<Scope, Raise> {
+    expect_suspendable(state, what)?;
+    let Some(owner) = state.engine.current() else { return Err(Raise::Thrown) };
+    let core = Core::new(owner.id(), interrupts);
+    let deadline = limit(seconds).map(|limit| {
+        let core = Rc::downgrade(&core);
+        Deadline::start(state, &owner, limit, move || {
+            if let Some(core) = core.upgrade() {
+                core.cancel(Cause::Deadline);
+            }
+        })
+    });
+    Ok(Scope { core, deadline: RefCell::new(deadline) })
+}
+
+fn timed_out() -> Raise {
+    engine::throw(TIMEOUT.get(), 0, "the scope's time was over before everything in it had ended")
+}
+
+/// How a scope ends whose code has ended with `body`: what came first decides.
+fn settle(core: &Core, body: Result<Value, Thrown>, cut: Option<Cancel>, what: &'static str) -> Result<Value, Raise> {
+    if cut == Some(Cancel::Unwind) {
+        return failed(what, WaitError::Cancelled(Cancel::Unwind)).and(Err(Raise::Thrown));
+    }
+    let body = match body {
+        Err(thrown) if thrown.kind() != ThrownKind::Exception => return Err(thrown.rethrow()),
+        body => body,
+    };
+    match core.cause.get() {
+        Some(Cause::Deadline) if !matches!(&body, Err(thrown) if thrown.is(TIMEOUT.get())) => return Err(timed_out()),
+        Some(Cause::Child | Cause::Asked) | None => {
+            if let Some(failure) = core.take_failure() {
+                return Err(failure.rethrow());
+            }
+        }
+        Some(Cause::Deadline | Cause::Owner) => {}
+    }
+    match (body, cut) {
+        (Err(thrown), _) => Err(thrown.rethrow()),
+        (Ok(_), Some(cancel)) => failed(what, WaitError::Cancelled(cancel)).map(|()| Value::null()),
+        (Ok(value), None) => Ok(value),
+    }
+}
+
+fn run(call: &Call) -> Result<(), Raise> {
+    call.expect(1, 2)?;
+    let callable = call.callable(0)?;
+    let seconds = call.float(1, -1.0)?;
+    let state = State::get()?;
+    let scope = Object::new(SCOPE.get(), open(&state, seconds, RUN, true)?)?;
+    let Some(inner) = scope.payload::<Scope>() else { return Err(Raise::Thrown) };
+    let core = Rc::clone(&inner.core);
+    let body = match callable.call(&[scope.share().into()]) {
+        Err(Raise::Bailed) => return Err(Raise::Bailed),
+        Err(Raise::Thrown) => match Thrown::take() {
+            Some(thrown) => {
+                core.cancel(Cause::Owner);
+                Err(thrown)
+            }
+            None => Ok(Value::null()),
+        },
+        Ok(value) => Ok(value),
+    };
+    let cut = core.join(&state, RUN)?;
+    core.open.set(false);
+    drop(inner.deadline.take());
+    if let (Some(cancel), Some(owner)) = (core.interrupt, state.engine.current()) {
+        state.engine.take_back(&owner, cancel);
+    }
+    let settled = settle(&core, body, cut, RUN);
+    publish(&core, &scope)?;
+    call.ret(settled?)
+}
+
+fn construct(call: &Call) -> Result<(), Raise> {
+    call.expect(0, 1)?;
+    let seconds = call.float(0, -1.0)?;
+    call.construct(open(&State::get()?, seconds, CONSTRUCT, false)?)
+}
+
+fn spawn(call: &Call) -> Result<(), Raise> {
+    call.expect(1, u32::MAX)?;
+    let callable = call.callable(0)?;
+    let args = (1..call.count()).map(|i| call.value(i)).collect();
+    let core = Rc::clone(&call.this::<Scope>()?.core);
+    call.ret(core.spawn(&State::get()?, callable, args)?)
+}
+
+fn cancel(call: &Call) -> Result<(), Raise> {
+    call.expect(0, 0)?;
+    let core = Rc::clone(&call.this::<Scope>()?.core);
+    core.cancel(Cause::Asked);
+    Ok(())
+}
+
+fn join(call: &Call) -> Result<(), Raise> {
+    call.expect(0, 0)?;
+    let scope = call.this::<Scope>()?;
+    let core = Rc::clone(&scope.core);
+    let state = State::get()?;
+    if state.engine.current_id() != core.owner || core.interrupt.is_some() {
+        let text = "only the coroutine that made a scope with new can join() it; run() does so by itself";
+        return Err(exception::throw(&exception::COROUTINE, "STATE", text));
+    }
+    let cut = core.join(&state, JOIN)?;
+    drop(scope.deadline.take());
+    let settled = settle(&core, Ok(Value::bool(true)), cut, JOIN);
+    // SAFETY: $this is alive during the call.
+    publish(&core, &unsafe { Object::share_raw(call.this_object()?) })?;
+    // A wait that was cancelled quietly gave null.
+    call.ret(matches!(settled?.view(), View::Bool(true)))
+}
+
+fn count(call: &Call) -> Result<(), Raise> {
+    call.expect(0, 0)?;
+    let left = call.this::<Scope>()?.core.children.borrow().len();
+    call.ret(left as i64)
+}
+
+fn is_cancelled(call: &Call) -> Result<(), Raise> {
+    call.expect(0, 0)?;
+    call.ret(call.this::<Scope>()?.core.cause.get().is_some())
+}
+
+fn failures(call: &Call) -> Result<(), Raise> {
+    call.expect(0, 0)?;
+    let core = Rc::clone(&call.this::<Scope>()?.core);
+    // SAFETY: $this is alive during the call.
+    let object = unsafe { Object::share_raw(call.this_object()?) };
+    call.ret(all_failures(&core, &object)?)
+}
+
+/// `Apus\Coroutine\Scope`.
+pub(crate) static SCOPE: Class = Class {
+    name: "Apus\\Coroutine\\Scope",
+    modifiers: "final",
+    extends: "",
+    implements: &[],
+    doc: "Coroutines that end where they were begun: run() returns when all that were spawned in the scope have ended. When one\n\
+          throws, the others are cancelled, and the exception comes out of run(); when the owner is cancelled or throws, or the time\n\
+          is over, all are cancelled. Cancelled means that the function they wait in throws a CanceledException; a coroutine that\n\
+          catches it and goes on is waited for.\n@since 0.1.0",
+    constants: &[],
+    properties: &[Property { decl: "private $failures = null", doc: "See failures()." }],
+    methods: &[
+        Method {
+            decl: "public static function run(callable $body, float $timeout = -1): mixed",
+            doc: "Calls $body(Scope $scope) in the running coroutine, and waits for everything spawned in the scope.\n\
+                  A child that throws also ends what $body waits in, with a CanceledException.\n\
+                  @param float $timeout seconds for all of it; negative for no limit\n\
+                  @return mixed what $body returned; null when waiting for the children was cancelled without an exception\n\
+                  @throws \\Throwable what came first: what a child threw, or what $body threw\n\
+                  @throws \\Apus\\Coroutine\\TimeoutException when the time was over\n\
+                  @throws \\Apus\\Coroutine\\Exception NOT_IN_COROUTINE, CANNOT_SWITCH\n\
+                  Waits.\n@since 0.1.0",
+            handler: Some(handler!(run)),
+        },
+        Method {
+            decl: "public function __construct(float $timeout = -1)",
+            doc: "A scope of the running coroutine, which has to join() it. Without, its coroutines are cancelled when the object\n\
+                  goes. What a child throws, and a time that is over, come out of join().\n\
+                  @param float $timeout seconds until everything in it is cancelled, and what the owner waits in; negative for no limit\n\
+                  @throws \\Apus\\Coroutine\\Exception NOT_IN_COROUTINE, CANNOT_SWITCH\n@since 0.1.0",
+            handler: Some(handler!(construct)),
+        },
+        Method {
+            decl: "public function spawn(callable $callback, mixed ...$args): int",
+            doc: "Begins a coroutine that runs $callback(...$args), at once until it waits.\n\
+                  @return int its id\n\
+                  @throws \\Apus\\Coroutine\\Exception STATE when the scope is over or cancelled; TOO_MANY, NO_MEMORY as create()\n\
+                  Does not wait.\n@since 0.1.0",
+            handler: Some(handler!(spawn)),
+        },
+        Method {
+            decl: "public function cancel(): void",
+            doc: "Cancels every coroutine spawned in the scope, which takes no more.\nDoes not wait.\n@since 0.1.0",
+            handler: Some(handler!(cancel)),
+        },
+        Method {
+            decl: "public function join(): bool",
+            doc: "Waits until all coroutines of the scope have ended. Cancelled, it cancels them and waits for their end.\n\
+                  @return bool false when it was cancelled without an exception\n\
+                  @throws \\Throwable the first exception of a child\n\
+                  @throws \\Apus\\Coroutine\\TimeoutException when the scope's time was over\n\
+                  @throws \\Apus\\Coroutine\\Exception STATE in another coroutine than the scope's owner\n\
+                  Waits.\n@since 0.1.0",
+            handler: Some(handler!(join)),
+        },
+        Method {
+            decl: "public function count(): int",
+            doc: "How many of its coroutines have not ended.\nDoes not wait.\n@since 0.1.0",
+            handler: Some(handler!(count)),
+        },
+        Method {
+            decl: "public function isCancelled(): bool",
+            doc: "Whether its coroutines were cancelled, for whatever reason.\nDoes not wait.\n@since 0.1.0",
+            handler: Some(handler!(is_cancelled)),
+        },
+        Method {
+            decl: "public function failures(): array",
+            doc: "What its coroutines threw and nobody was told: after run() or join(), the exceptions that came after the first.\n\
+                  @return \\Throwable[]\nDoes not wait.\n@since 0.1.0",
+            handler: Some(handler!(failures)),
+        },
+    ],
+    native: true,
+    lazy: None,
+    entry: entry!(),
+};

@@ -1,0 +1,179 @@
+//! `Apus\Coroutine\select()`: whichever of several channels is ready first.
+
+use std::cell::Cell;
+use std::hash::{BuildHasher, RandomState};
+use std::rc::Rc;
+
+use apus_zend::object::Object;
+use apus_zend::value::{ArrayView, Key, View};
+use apus_zend::{Array, Call, Raise, Value};
+
+use super::channel::{CHANNEL, CLOSED, Channel, ChannelWaiter, Done, OK, Offer, Tried, go_on};
+use super::line::{Waiter, limit};
+use crate::runtime::State;
+
+const SELECT: &str = "Coroutine\\select()";
+
+enum CaseKey {
+    Str(Vec<u8>),
+    Index(u64),
+}
+
+/// One case: a channel, and the value to push; none to pop.
+struct Case {
+    key: CaseKey,
+    object: Object,
+    value: Option<Value>,
+    pushes: bool,
+}
+
+impl Case {
+    fn channel(&self) -> Option<&Channel> {
+        self.object.payload::<Channel>()
+    }
+
+    fn is_ready(&self) -> bool {
+        self.channel().is_some_and(|channel| if self.pushes { channel.can_push() } else { channel.can_pop() })
+    }
+
+    fn join(&self, waiter: &Rc<ChannelWaiter>, number: usize) {
+        if let Some(channel) = self.channel() {
+            if self.pushes { &channel.producers } else { &channel.consumers }.join(waiter, number);
+        }
+    }
+
+    fn left(&self) {
+        if let Some(channel) = self.channel() {
+            if self.pushes { &channel.producers } else { &channel.consumers }.left();
+        }
+    }
+
+    /// `[key, value]` of a case that is done.
+    fn result(&self, done: Done) -> Result<Array, Raise> {
+        if let Some(channel) = self.channel() {
+            channel.set_err_code(&self.object, if matches!(done, Done::Closed) { CLOSED } else { OK });
+        }
+        let mut pair = Array::new(2)?;
+        pair.push(match &self.key {
+            CaseKey::Str(bytes) => Value::string(bytes)?,
+            CaseKey::Index(index) => Value::int(*index as i64),
+        })?;
+        pair.push(match done {
+            Done::Popped(value) => value,
+            Done::Pushed => Value::bool(true),
+            Done::Closed => Value::bool(false),
+        })?;
+        Ok(pair)
+    }
+}
+
+fn channel_of(call: &Call, view: View<'_>) -> Result<Object, Raise> {
+    let wrong = || call.content_error(0, "must hold channels (to pop) and [channel, value] pairs (to push) only");
+    let View::Object(object) = view else { return Err(wrong()) };
+    if !CHANNEL.get().contains(object) {
+        return Err(wrong());
+    }
+    // SAFETY: alive, as the array that holds it.
+    let object = unsafe { Object::share_raw(object) };
+    if object.payload::<Channel>().is_none() {
+        return Err(
+            call.content_error(0, "must not hold a channel whose constructor did not call parent::__construct()")
+        );
+    }
+    Ok(object)
+}
+
+fn push_case(call: &Call, key: CaseKey, pair: ArrayView<'_>) -> Result<Case, Raise> {
+    let mut parts = pair.iter().map(|(_, part)| part);
+    let (Some(channel), Some(value), None) = (parts.next(), parts.next(), parts.next()) else {
+        return Err(call.content_error(0, "must hold a push case as an array of exactly two: [channel, value]"));
+    };
+    // SAFETY: elements live as long as the argument.
+    let object = channel_of(call, unsafe { View::of(channel) })?;
+    // SAFETY: as above.
+    Ok(Case { key, object, value: Some(unsafe { Value::copy_of(value) }), pushes: true })
+}
+
+fn cases(call: &Call) -> Result<Vec<Case>, Raise> {
+    let given = call.array(0)?;
+    let mut cases = Vec::with_capacity(given.len());
+    for (key, case) in given.iter() {
+        let key = match key {
+            Key::Str(bytes) => CaseKey::Str(bytes.to_vec()),
+            Key::Index(index) => CaseKey::Index(index),
+        };
+        // SAFETY: elements live as long as the argument.
+        cases.push(match unsafe { View::of(case) } {
+            View::Array(pair) => push_case(call, key, pair)?,
+            view => Case { key, object: channel_of(call, view)?, value: None, pushes: false },
+        });
+    }
+    if cases.is_empty() {
+        return Err(call.value_error(0, "must hold at least one channel"));
+    }
+    Ok(cases)
+}
+
+/// A number below `bound`, for fairness and nothing else (xorshift64*).
+fn random_below(bound: usize) -> usize {
+    thread_local! {
+        static STATE: Cell<u64> = Cell::new(RandomState::new().hash_one(0_u8) | 1);
+    }
+    let mut x = STATE.get();
+    x ^= x >> 12;
+    x ^= x << 25;
+    x ^= x >> 27;
+    STATE.set(x);
+    let high = x.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 32;
+    ((high * bound as u64) >> 32) as usize
+}
+
+/// One of the cases that need not wait, each as likely as the others.
+fn ready_case(cases: &[Case]) -> Option<usize> {
+    let mut chosen = None;
+    let mut ready = 0;
+    for (number, _) in cases.iter().enumerate().filter(|(_, case)| case.is_ready()) {
+        ready += 1;
+        if random_below(ready) == 0 {
+            chosen = Some(number);
+        }
+    }
+    chosen
+}
+
+/// `Apus\Coroutine\select()`.
+pub(super) fn select(call: &Call) -> Result<(), Raise> {
+    call.expect(1, 2)?;
+    let mut cases = cases(call)?;
+    let seconds = call.float(1, -1.0)?;
+    if let Some(number) = ready_case(&cases) {
+        let case = &mut cases[number];
+        let mut value = case.value.take();
+        let tried = case.channel().map(|c| if case.pushes { c.try_push(&mut value) } else { c.try_pop() });
+        if let Some(Tried::Done(done, served)) = tried {
+            call.ret(case.result(done)?)?;
+            return go_on(served);
+        }
+    }
+    if seconds == 0.0 {
+        return call.ret(Value::null());
+    }
+    let state = State::get()?;
+    let values = cases.iter_mut().map(|case| case.value.take()).collect();
+    let waiter = Waiter::new(&state, SELECT, Offer::by_case(values))?;
+    for (number, case) in cases.iter().enumerate() {
+        case.join(&waiter, number);
+    }
+    let waited = waiter.wait(&state, SELECT, limit(seconds));
+    let served = if let Ok(Ok((number, _))) = &waited { Some(*number) } else { None };
+    for (number, case) in cases.iter().enumerate() {
+        if served != Some(number) {
+            case.left();
+        }
+    }
+    waiter.offer.clear();
+    match waited? {
+        Ok((number, done)) => call.ret(cases[number].result(done)?),
+        Err(_) => call.ret(Value::null()),
+    }
+}

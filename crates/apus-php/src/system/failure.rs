@@ -1,0 +1,123 @@
+//! What went wrong last, and numbers of errors as text.
+
+use std::cell::Cell;
+use std::ffi::{CStr, c_char, c_int};
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::task::Poll;
+use std::time::Duration;
+
+use apus_coro::Wait;
+use apus_zend::{Call, Raise, Value};
+
+use crate::runtime::State;
+use crate::wait::wait;
+
+/// A name has no address, or does not exist.
+pub(super) const RESOLVE_FAILED: c_int = 711;
+/// The name servers did not answer.
+pub(super) const RESOLVE_TIMEOUT: c_int = 712;
+
+thread_local! {
+    static LAST: Cell<c_int> = const { Cell::new(0) };
+}
+
+/// Notes why a function returned `false`; `Apus\last_error()` tells it.
+pub(crate) fn set_last_error(code: c_int) {
+    LAST.with(|last| last.set(code));
+}
+
+/// What was noted last; 0 for nothing.
+pub(super) fn last_error() -> c_int {
+    LAST.with(Cell::get)
+}
+
+/// The error number of a failed system call.
+pub(super) fn errno() -> c_int {
+    code(&std::io::Error::last_os_error())
+}
+
+/// The error number in an I/O error.
+pub(super) fn code(error: &std::io::Error) -> c_int {
+    error.raw_os_error().unwrap_or(libc::EIO)
+}
+
+/// The text of an error number of the kernel's or of Apus.
+pub(crate) fn strerror(code: c_int) -> String {
+    match code {
+        RESOLVE_FAILED => return "the name has no address, or does not exist".to_owned(),
+        RESOLVE_TIMEOUT => return "the name servers did not answer".to_owned(),
+        _ => {}
+    }
+    let mut text: [c_char; 256] = [0; 256];
+    // SAFETY: room for the length that is told; the result ends in NUL, whether the number is known or not.
+    unsafe {
+        libc::strerror_r(code, text.as_mut_ptr(), text.len());
+        CStr::from_ptr(text.as_ptr()).to_string_lossy().into_owned()
+    }
+}
+
+/// A time-out of the API in seconds: negative or infinite for no limit.
+pub(super) fn time_limit(call: &Call, index: usize, default: f64) -> Result<Option<Duration>, Raise> {
+    let seconds = call.float(index, default)?;
+    if seconds.is_nan() {
+        return Err(call.value_error(index, "must be a number of seconds (negative for no limit), NAN given"));
+    }
+    Ok(Duration::try_from_secs_f64(seconds).ok())
+}
+
+/// The future's result; `None` when the time was over first. A future that is ready at once is so even within no time.
+pub(super) async fn within<T>(limit: Option<Duration>, future: impl Future<Output = T>) -> Option<T> {
+    match limit {
+        None => Some(future.await),
+        Some(limit) if limit.is_zero() => {
+            let mut future = pin!(future);
+            poll_fn(|cx| {
+                Poll::Ready(if let Poll::Ready(value) = future.as_mut().poll(cx) { Some(value) } else { None })
+            })
+            .await
+        }
+        Some(limit) => tokio::time::timeout(limit, future).await.ok(),
+    }
+}
+
+/// Suspends the running coroutine for a job that the outside world ends. The inner error is an errno, with ETIMEDOUT and
+/// ECANCELED for what ended the waiting.
+pub(super) fn waited<T>(
+    state: &State,
+    what: &'static str,
+    limit: Option<Duration>,
+    job: impl Future<Output = Result<T, c_int>>,
+) -> Result<Result<T, c_int>, Raise> {
+    Ok(match wait(state, Wait::Outside(what), within(limit, job))? {
+        Some(Some(result)) => result,
+        Some(None) => Err(libc::ETIMEDOUT),
+        None => Err(libc::ECANCELED),
+    })
+}
+
+/// Returns the value, or `false` and notes the error.
+pub(super) fn give<V: Into<Value>>(call: &Call, result: Result<V, c_int>) -> Result<(), Raise> {
+    match result {
+        Ok(value) => call.ret(value),
+        Err(code) => {
+            set_last_error(code);
+            call.ret(false)
+        }
+    }
+}
+
+/// Bytes that name something to the C library: without NUL.
+pub(super) fn c_text(call: &Call, index: usize) -> Result<&[u8], Raise> {
+    let bytes = call.bytes(index)?;
+    if bytes.contains(&0) {
+        return Err(call.value_error(index, "must not contain any null bytes"));
+    }
+    Ok(bytes)
+}
+
+/// The same, not empty.
+pub(super) fn name(call: &Call, index: usize) -> Result<&[u8], Raise> {
+    let bytes = c_text(call, index)?;
+    if bytes.is_empty() { Err(call.value_error(index, "cannot be empty")) } else { Ok(bytes) }
+}
