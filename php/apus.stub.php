@@ -46,6 +46,21 @@ namespace Apus\Coroutine {
          */
         public const NESTED_RUN = 5;
 
+        /**
+         * pcntl_fork() was called inside a coroutine.
+         */
+        public const CANNOT_FORK = 6;
+
+        /**
+         * A lock or permit was given back by a coroutine that does not hold it.
+         */
+        public const NOT_HELD = 7;
+
+        /**
+         * The object is not in the state that the call needs.
+         */
+        public const STATE = 8;
+
     }
 }
 
@@ -66,6 +81,92 @@ namespace Apus\Coroutine {
      */
     class DeadlockException extends \Apus\Coroutine\Exception
     {
+    }
+}
+
+namespace Apus\Coroutine {
+    /**
+     * What a coroutine waited for did not come within the time that was given.
+     * @since 0.1.0
+     */
+    class TimeoutException extends \Apus\Coroutine\Exception
+    {
+    }
+}
+
+namespace Apus\Coroutine {
+    /**
+     * Two coroutines used one connection at the same time; the message names both and what each does. Nothing was sent or
+     * read for the second one. Give each coroutine a connection of its own, best from a pool.
+     * @since 0.1.0
+     */
+    class ConflictException extends \Apus\Coroutine\Exception
+    {
+    }
+}
+
+namespace Apus\Client {
+    /**
+     * A socket or client was used wrongly, or could not be made; failures of the network are return values and errCode.
+     * @since 0.1.0
+     */
+    class Exception extends \Apus\Exception
+    {
+        /**
+         * A setting is unknown, unsupported, or out of its limits.
+         */
+        public const OPTION = 301;
+
+        /**
+         * An address, header or method holds bytes that its grammar forbids.
+         */
+        public const ARGUMENT = 302;
+
+        /**
+         * The client is not in the state that the call needs.
+         */
+        public const STATE = 303;
+
+        /**
+         * A request that a function made got no answer; the message tells why.
+         */
+        public const REQUEST = 304;
+
+    }
+}
+
+namespace Apus\ConnectionPool {
+    /**
+     * A pool could not give a connection; the code tells why.
+     * @since 0.1.0
+     */
+    class Exception extends \Apus\Exception
+    {
+        /**
+         * Every connection stayed in use for the whole time-out.
+         */
+        public const EXHAUSTED = 401;
+
+        /**
+         * The pool was closed.
+         */
+        public const CLOSED = 402;
+
+        /**
+         * A connection could not be made; the previous exception tells why.
+         */
+        public const CONNECT = 403;
+
+        /**
+         * The object given back did not come from this pool, or was given back already.
+         */
+        public const FOREIGN = 404;
+
+        /**
+         * A setting of the pool is unknown or out of its limits.
+         */
+        public const OPTION = 405;
+
     }
 }
 
@@ -198,7 +299,7 @@ namespace Apus {
         public static function getPcid(int $cid = 0): int|false {}
 
         /**
-         * Waits; others run meanwhile. Resolution: 1 millisecond.
+         * Waits; others run meanwhile. Resolution: 20 to 300 microseconds, coarser for longer times.
          * @param float $seconds 0 or more seconds; 0 lets everything that is ready run first
          * @return bool false when the coroutine was cancelled meanwhile
          * @throws \ValueError for a negative or infinite time
@@ -405,6 +506,2997 @@ namespace Apus\Coroutine {
          * @since 0.1.0
          */
         public function start(): bool {}
+
+    }
+}
+
+namespace Apus\Coroutine {
+    /**
+     * A queue between the coroutines of one process that holds a bounded number of values, first in, first out. Who pushes to
+     * a full one or pops from an empty one waits; they are served in the order of their coming. A value is never lost:
+     * a push() that returns false has not pushed, and what was handed to a waiting pop() is returned by it even when its
+     * coroutine is cancelled at that moment. Both may be called outside coroutines as long as they need not wait.
+     * @since 0.1.0
+     */
+    class Channel
+    {
+        /**
+         * How many values it holds at most.
+         */
+        public $capacity = 0;
+
+        /**
+         * How the last push() or pop() ended: Apus\CHANNEL_OK, CHANNEL_TIMEOUT, CHANNEL_CLOSED or CHANNEL_CANCELED.
+         */
+        public $errCode = 0;
+
+        /**
+         * @param int $size how many values it holds; less than 1 means 1
+         * @since 0.1.0
+         */
+        public function __construct(int $size = 1) {}
+
+        /**
+         * Puts a value at the end. A coroutine that waits for it runs at once, until it waits again.
+         * @param float $timeout seconds to wait while the channel is full; 0 or negative for no limit
+         * @return bool false when the channel is or gets closed, the time was over, or the coroutine was cancelled: see $errCode
+         * @throws \Apus\Coroutine\Exception NOT_IN_COROUTINE, CANNOT_SWITCH when it would wait
+         * @throws \Apus\Coroutine\CanceledException when cancelled with an exception
+         * Waits while the channel is full.
+         * @since 0.1.0
+         */
+        public function push(mixed $data, float $timeout = -1): bool {}
+
+        /**
+         * Takes the value at the front. A coroutine that waits to push runs at once, until it waits again.
+         * @param float $timeout seconds to wait while the channel is empty; 0 or negative for no limit
+         * @return mixed false when the channel is closed and empty, the time was over, or the coroutine was cancelled: see $errCode
+         * @throws \Apus\Coroutine\Exception NOT_IN_COROUTINE, CANNOT_SWITCH when it would wait
+         * @throws \Apus\Coroutine\CanceledException when cancelled with an exception
+         * Waits while the channel is empty.
+         * @since 0.1.0
+         */
+        public function pop(float $timeout = -1): mixed {}
+
+        /**
+         * Whether it holds no value.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function isEmpty(): bool {}
+
+        /**
+         * Whether it holds as many values as it can.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function isFull(): bool {}
+
+        /**
+         * Closes it: whoever waits in push() or pop() gets false and CHANNEL_CLOSED; nothing can be pushed any more; what it
+         * holds can still be popped.
+         * @return bool false when it was closed before
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function close(): bool {}
+
+        /**
+         * consumer_num (coroutines that wait in pop()), producer_num (in push()), queue_num (values held).
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function stats(): array {}
+
+        /**
+         * How many values it holds.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function length(): int {}
+
+    }
+}
+
+namespace Apus\Coroutine {
+    /**
+     * Waits until a number of things are done: add() before each is started, done() at its end, wait() for all.
+     * @since 0.1.0
+     */
+    class WaitGroup
+    {
+        /**
+         * @param int $delta how many things are counted from the start
+         * @throws \InvalidArgumentException for a negative number
+         * @since 0.1.0
+         */
+        public function __construct(int $delta = 0) {}
+
+        /**
+         * Counts $delta more things.
+         * @throws \InvalidArgumentException when the counter would get negative
+         * @throws \BadMethodCallException while a coroutine is in wait()
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function add(int $delta = 1): void {}
+
+        /**
+         * Counts one thing less; the last one ends wait().
+         * @throws \BadMethodCallException when nothing is left to be done
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function done(): void {}
+
+        /**
+         * Waits until everything that was added is done. Several coroutines may.
+         * @param float $timeout seconds; 0 or negative for no limit
+         * @return bool false when the time was over first, or the coroutine was cancelled
+         * @throws \Apus\Coroutine\Exception NOT_IN_COROUTINE, CANNOT_SWITCH
+         * @throws \Apus\Coroutine\CanceledException when cancelled with an exception
+         * Waits, unless nothing is counted.
+         * @since 0.1.0
+         */
+        public function wait(float $timeout = -1): bool {}
+
+        /**
+         * How many things are not done.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function count(): int {}
+
+    }
+}
+
+namespace Apus\Coroutine {
+    /**
+     * Waits for coroutines that need not tell when they are done: each holds the barrier (use ($barrier)), and wait() ends
+     * when the last of these references is gone, however the coroutines end.
+     * @since 0.1.0
+     */
+    class Barrier
+    {
+        /**
+         * The same as make().
+         * @since 0.1.0
+         */
+        public function __construct() {}
+
+        /**
+         * A new barrier.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public static function make(): \Apus\Coroutine\Barrier {}
+
+        /**
+         * Sets $barrier to null, so that the caller refers to it no more, and waits until nobody else does.
+         * @param Barrier $barrier a variable that holds one
+         * @param float $timeout seconds after which it returns all the same; 0 or negative for no limit
+         * @throws \Apus\Coroutine\Exception STATE when it is waited for already; NOT_IN_COROUTINE, CANNOT_SWITCH
+         * @throws \Apus\Coroutine\CanceledException when cancelled with an exception
+         * Waits.
+         * @since 0.1.0
+         */
+        public static function wait(\Apus\Coroutine\Barrier &$barrier, float $timeout = -1): void {}
+
+    }
+}
+
+namespace Apus\Coroutine {
+    /**
+     * A lock between coroutines: one holds it (LOCK_EX), or several share it (LOCK_SH). It is given in the order of asking,
+     * so neither readers nor writers starve. The coroutine that holds it may lock it again, and unlocks it as often. A
+     * coroutine that ends without unlocking is unlocked, with a warning in the log.
+     * @since 0.1.0
+     */
+    class Lock
+    {
+        /**
+         * How the last lock() ended: 0, or an errno: EBUSY (16), ETIMEDOUT (110), ECANCELED (125).
+         */
+        public $errCode = 0;
+
+        /**
+         * @param bool $shared true: between the processes that are forked while it is there (workers of a server), too. Those
+         * ask again every 1 to 16 milliseconds while another process has it; what a dead process held is free; at most
+         * 1,023 processes share it at once
+         * @throws \Error when the system gives no memory to share
+         * @since 0.1.0
+         */
+        public function __construct(bool $shared = false) {}
+
+        /**
+         * Locks.
+         * @param int $operation LOCK_EX, or LOCK_SH to share it with others that do; | LOCK_NB for no waiting
+         * @param float $timeout seconds; negative for no limit, 0 for no waiting
+         * @return bool false when it is not free in time, or the coroutine was cancelled: see $errCode
+         * @throws \ValueError for another operation
+         * @throws \Apus\Coroutine\Exception STATE for LOCK_EX by who holds it shared; NOT_IN_COROUTINE, CANNOT_SWITCH
+         * @throws \Apus\Coroutine\CanceledException when cancelled with an exception
+         * Waits while it is not free.
+         * @since 0.1.0
+         */
+        public function lock(int $operation = 2, float $timeout = -1): bool {}
+
+        /**
+         * The same as lock($operation | LOCK_NB).
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function trylock(int $operation = 2): bool {}
+
+        /**
+         * Unlocks once; the first who waits has the lock then.
+         * @return bool true
+         * @throws \Apus\Coroutine\Exception NOT_HELD when the running coroutine does not hold it
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function unlock(): bool {}
+
+    }
+}
+
+namespace Apus\Coroutine {
+    /**
+     * A number of permits that coroutines take and give back; who finds none waits in line, first come, first served. A
+     * permit belongs to nobody: one coroutine may release() what another acquired, and none comes back by itself.
+     * @since 0.1.0
+     */
+    class Semaphore
+    {
+        /**
+         * @param int $permits how many there are, 1 or more
+         * @throws \ValueError for less
+         * @since 0.1.0
+         */
+        public function __construct(int $permits) {}
+
+        /**
+         * Takes a permit.
+         * @param float $timeout seconds; negative for no limit, 0 for no waiting
+         * @return bool false when the time was over first, or the coroutine was cancelled
+         * @throws \Apus\Coroutine\Exception NOT_IN_COROUTINE, CANNOT_SWITCH when it would wait
+         * @throws \Apus\Coroutine\CanceledException when cancelled with an exception
+         * Waits while none is free.
+         * @since 0.1.0
+         */
+        public function acquire(float $timeout = -1): bool {}
+
+        /**
+         * Takes a permit if one is free and nobody waits for it.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function tryAcquire(): bool {}
+
+        /**
+         * Gives a permit back: to the first who waits, or to whoever comes.
+         * @throws \Apus\Coroutine\Exception NOT_HELD when all permits are free
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function release(): void {}
+
+        /**
+         * How many permits are free.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function available(): int {}
+
+    }
+}
+
+namespace Apus\Coroutine {
+    /**
+     * Coroutines that end where they were begun: run() returns when all that were spawned in the scope have ended. When one
+     * throws, the others are cancelled, and the exception comes out of run(); when the owner is cancelled or throws, or the time
+     * is over, all are cancelled. Cancelled means that the function they wait in throws a CanceledException; a coroutine that
+     * catches it and goes on is waited for.
+     * @since 0.1.0
+     */
+    final class Scope
+    {
+        /**
+         * See failures().
+         */
+        private $failures = null;
+
+        /**
+         * Calls $body(Scope $scope) in the running coroutine, and waits for everything spawned in the scope.
+         * A child that throws also ends what $body waits in, with a CanceledException.
+         * @param float $timeout seconds for all of it; negative for no limit
+         * @return mixed what $body returned; null when waiting for the children was cancelled without an exception
+         * @throws \Throwable what came first: what a child threw, or what $body threw
+         * @throws \Apus\Coroutine\TimeoutException when the time was over
+         * @throws \Apus\Coroutine\Exception NOT_IN_COROUTINE, CANNOT_SWITCH
+         * Waits.
+         * @since 0.1.0
+         */
+        public static function run(callable $body, float $timeout = -1): mixed {}
+
+        /**
+         * A scope of the running coroutine, which has to join() it. Without, its coroutines are cancelled when the object
+         * goes. What a child throws, and a time that is over, come out of join().
+         * @param float $timeout seconds until everything in it is cancelled, and what the owner waits in; negative for no limit
+         * @throws \Apus\Coroutine\Exception NOT_IN_COROUTINE, CANNOT_SWITCH
+         * @since 0.1.0
+         */
+        public function __construct(float $timeout = -1) {}
+
+        /**
+         * Begins a coroutine that runs $callback(...$args), at once until it waits.
+         * @return int its id
+         * @throws \Apus\Coroutine\Exception STATE when the scope is over or cancelled; TOO_MANY, NO_MEMORY as create()
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function spawn(callable $callback, mixed ...$args): int {}
+
+        /**
+         * Cancels every coroutine spawned in the scope, which takes no more.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function cancel(): void {}
+
+        /**
+         * Waits until all coroutines of the scope have ended. Cancelled, it cancels them and waits for their end.
+         * @return bool false when it was cancelled without an exception
+         * @throws \Throwable the first exception of a child
+         * @throws \Apus\Coroutine\TimeoutException when the scope's time was over
+         * @throws \Apus\Coroutine\Exception STATE in another coroutine than the scope's owner
+         * Waits.
+         * @since 0.1.0
+         */
+        public function join(): bool {}
+
+        /**
+         * How many of its coroutines have not ended.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function count(): int {}
+
+        /**
+         * Whether its coroutines were cancelled, for whatever reason.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function isCancelled(): bool {}
+
+        /**
+         * What its coroutines threw and nobody was told: after run() or join(), the exceptions that came after the first.
+         * @return \Throwable[]
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function failures(): array {}
+
+    }
+}
+
+namespace Apus {
+    /**
+     * Which blocking calls let other coroutines run. Inside coroutines all are hooked from the start but those on regular
+     * files, in servers and in run() alike; outside coroutines nothing ever changes.
+     * @since 0.1.0
+     */
+    final class Runtime
+    {
+        /**
+         * Sets the kinds of calls that are hooked from now on, in all coroutines of this process.
+         * @param bool|int $flags Apus\HOOK_* bits, 0 for none; or true for $more, false for none
+         * @return bool true
+         * @throws \ValueError when $flags is negative
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public static function enableCoroutine(bool|int $flags = 2147483647, int $more = 2147483647): bool {}
+
+        /**
+         * The same as enableCoroutine().
+         * @since 0.1.0
+         */
+        public static function setHookFlags(int $flags): bool {}
+
+        /**
+         * The kinds of calls that are hooked, as Apus\HOOK_* bits.
+         * @since 0.1.0
+         */
+        public static function getHookFlags(): int {}
+
+    }
+}
+
+namespace Apus\Coroutine {
+    /**
+     * The operating system seen from a coroutine: others run while one of these functions waits. What fails returns false,
+     * and Apus\last_error() tells the number why (Apus\strerror() its text): ETIMEDOUT (110) when the time-out was over first,
+     * ECANCELED (125) when the coroutine was cancelled. All throw Apus\Coroutine\Exception NOT_IN_COROUTINE outside coroutines,
+     * CANNOT_SWITCH, and Apus\Coroutine\CanceledException when cancelled with an exception.
+     * @since 0.1.0
+     */
+    class System
+    {
+        /**
+         * The same as Apus\Coroutine::sleep().
+         * @param float $seconds 0 or more seconds; resolution: 1 millisecond
+         * @return bool false when the coroutine was cancelled meanwhile
+         * @throws \ValueError for a negative or infinite time
+         * Waits.
+         * @since 0.1.0
+         */
+        public static function sleep(float $seconds): bool {}
+
+        /**
+         * Runs a command with /bin/sh and waits for its end. Standard input is that of this process.
+         * @param bool $get_error_stream whether what the command writes to standard error is part of the output
+         * @param int $max_output bytes; a command that prints more is killed
+         * @return array|false code (exit code), signal (that killed it, or 0), output (bytes); false when it could not be run, was
+         * cancelled (then it and its children are killed), or printed too much (EFBIG, with a warning)
+         * @throws \ValueError for a null byte in the command, or $max_output below 1
+         * Waits.
+         * @since 0.1.0
+         */
+        public static function exec(string $command, bool $get_error_stream = false, int $max_output = 67108864): array|false {}
+
+        /**
+         * The first address of a name, by the system's resolver (/etc/hosts, DNS). At most 64 lookups run at once in a process;
+         * further ones wait for a place within their time-out. Nothing is cached.
+         * @param int $type AF_INET (2) or AF_INET6 (10)
+         * @param float $timeout seconds; negative for no limit
+         * @return string|false false: Apus\ERROR_DNSLOOKUP_RESOLVE_FAILED, Apus\ERROR_DNSLOOKUP_RESOLVE_TIMEOUT or ECANCELED
+         * @throws \ValueError for an empty name, a null byte or another type
+         * Waits.
+         * @since 0.1.0
+         */
+        public static function gethostbyname(string $domain_name, int $type = 2, float $timeout = -1): string|false {}
+
+        /**
+         * The same as gethostbyname() with other defaults.
+         * @param float $timeout seconds; negative for no limit
+         * @param int $type AF_INET (2) or AF_INET6 (10)
+         * Waits.
+         * @since 0.1.0
+         */
+        public static function dnsLookup(string $domain_name, float $timeout = 60, int $type = 2): string|false {}
+
+        /**
+         * All addresses of a name, in the order of the system's resolver; limits as in gethostbyname().
+         * @param int $family AF_INET (2) or AF_INET6 (10)
+         * @param int $socktype SOCK_STREAM (1), SOCK_DGRAM (2) or 0 for all
+         * @param int $protocol IPPROTO_TCP (6), IPPROTO_UDP (17) or 0 for all
+         * @param string|null $service a port or its name, which must exist
+         * @param float $timeout seconds; negative for no limit
+         * @return string[]|false addresses as text
+         * @throws \ValueError for an empty name, a null byte or another family
+         * Waits.
+         * @since 0.1.0
+         */
+        public static function getaddrinfo(string $domain, int $family = 2, int $socktype = 1, int $protocol = 6, ?string $service = null, float $timeout = -1): array|false {}
+
+        /**
+         * What statvfs(3) tells of the file system of a path: bsize, frsize, blocks, bfree, bavail, files, ffree, favail, fsid, flag,
+         * namemax.
+         * @throws \ValueError for an empty path or a null byte
+         * Waits.
+         * @since 0.1.0
+         */
+        public static function statvfs(string $path): array|false {}
+
+        /**
+         * A whole file of at most 1 GiB (else EFBIG), read on another thread.
+         * @param int $flag LOCK_EX (2) to wait for a shared lock of the file first; else 0
+         * @throws \ValueError for an empty name, a null byte or another flag
+         * Waits.
+         * @since 0.1.0
+         */
+        public static function readFile(string $filename, int $flag = 0): string|false {}
+
+        /**
+         * Writes a file on another thread; it is made when it does not exist, emptied when it does. Cancelled, it may have been written,
+         * in part or whole.
+         * @param int $flags FILE_APPEND (8) to write at the end; LOCK_EX (2) to wait for the file's lock first, under which it is
+         * emptied; or both
+         * @return int|false bytes written
+         * @throws \ValueError for an empty name, a null byte or another flag
+         * Waits.
+         * @since 0.1.0
+         */
+        public static function writeFile(string $filename, string $fileContent, int $flags = 0): int|false {}
+
+        /**
+         * fread() that waits in the coroutine: for a socket, pipe or terminal until there is something, for a file until it is in memory.
+         * Wrappers without a descriptor (compressed files, streams in PHP) are read as fread() does.
+         * @param resource $handle an open stream
+         * @param int $length bytes at most; 0 for everything up to the end
+         * @throws \TypeError when $handle is no open stream
+         * @throws \ValueError for a negative length
+         * Waits.
+         * @since 0.1.0
+         */
+        public static function fread(mixed $handle, int $length = 0): string|false {}
+
+        /**
+         * fwrite() that waits in the coroutine until all is written.
+         * @param resource $handle an open stream
+         * @param int $length bytes of $data at most; 0 for all
+         * @return int|false bytes written
+         * @throws \TypeError when $handle is no open stream
+         * @throws \ValueError for a negative length
+         * Waits.
+         * @since 0.1.0
+         */
+        public static function fwrite(mixed $handle, string $data, int $length = 0): int|false {}
+
+        /**
+         * fgets() that waits in the coroutine: a line with its line break, or what is left before the end. A longer line than 1 MiB comes
+         * in pieces of that size.
+         * @param resource $handle an open stream
+         * @return string|false false at the end, too
+         * @throws \TypeError when $handle is no open stream
+         * Waits.
+         * @since 0.1.0
+         */
+        public static function fgets(mixed $handle): string|false {}
+
+        /**
+         * Waits until any child process has ended, and reaps it. Children that exec() or waitPid() wait for are left to these.
+         * @param float $timeout seconds; negative for no limit; 0 to look only
+         * @return array|false pid, code (exit code), signal (that killed it, or 0); false also when there is no child (ECHILD)
+         * Waits.
+         * @since 0.1.0
+         */
+        public static function wait(float $timeout = -1): array|false {}
+
+        /**
+         * Waits until one child process has ended, and reaps it.
+         * @param int $pid the child; -1 for any, as wait()
+         * @param float $timeout seconds; negative for no limit; 0 to look only
+         * @return array|false as wait(); false also when it is no child of this process, or was reaped (ECHILD)
+         * @throws \ValueError for another number
+         * Waits.
+         * @since 0.1.0
+         */
+        public static function waitPid(int $pid, float $timeout = -1): array|false {}
+
+        /**
+         * Waits for a signal. Its handler or default action is suspended meanwhile and comes back afterwards; a signal that comes while no
+         * coroutine waits for it has its usual effect. One coroutine at a time can wait for a signal: further ones get false (EBUSY)
+         * and a warning.
+         * @param int|int[] $signals numbers, but for SIGCHLD (see wait()), SIGKILL, SIGSTOP and those of the program's own faults
+         * @param float $timeout seconds; negative for no limit; 0 to look only
+         * @return int|false the signal that came; of several that came together the lowest, the others are kept for the next call
+         * @throws \ValueError for numbers that cannot be waited for
+         * Waits.
+         * @since 0.1.0
+         */
+        public static function waitSignal(array|int $signals, float $timeout = -1): int|false {}
+
+        /**
+         * Waits until a descriptor can be read or written without blocking. One that is at its end or broken is ready for everything:
+         * using it tells. A stream of which PHP has read ahead is readable; a regular file always is ready.
+         * @param resource|object|int $socket a stream, a Socket of ext/sockets, an object of Apus that has a descriptor, or its number
+         * @param int $events Apus\EVENT_READ, Apus\EVENT_WRITE or both
+         * @param float $timeout seconds; negative for no limit; 0 to look only
+         * @return int|false what it is ready for; false also when it is or was closed (EBADF)
+         * @throws \TypeError for anything else
+         * @throws \ValueError for other events
+         * Waits.
+         * @since 0.1.0
+         */
+        public static function waitEvent(mixed $socket, int $events = 512, float $timeout = -1): int|false {}
+
+    }
+}
+
+namespace Apus {
+    /**
+     * Callbacks for descriptors that can be read or written. Each call runs in a coroutine of its own. A callback is called again as
+     * long as its descriptor is ready: one that does not read everything is called once more. As long as a descriptor is watched,
+     * run() and wait() go on. $fd is a stream, a Socket of ext/sockets, an object of Apus that has a descriptor, or its number.
+     * @since 0.1.0
+     */
+    final class Event
+    {
+        /**
+         * Watches a descriptor: $read_callback($fd) when it can be read, $write_callback($fd) when it can be written; both when it is at
+         * its end or broken. While a callback of it waits and has not read anything, it is not called again for that. A descriptor
+         * that is closed is not watched any more.
+         * @param int $events Apus\EVENT_READ, Apus\EVENT_WRITE or both; each needs its callback
+         * @return int|false the descriptor's number; false when it is closed (EBADF), or watched already (EEXIST, with a warning)
+         * @throws \TypeError for a value without descriptor
+         * @throws \ValueError for other events, or a missing callback
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public static function add(mixed $fd, ?callable $read_callback = null, ?callable $write_callback = null, int $events = 512): int|false {}
+
+        /**
+         * Changes what is watched. A callback that is null stays what it was.
+         * @param int $events Apus\EVENT_READ, Apus\EVENT_WRITE, both, or 0 to watch nothing until the next set()
+         * @return bool false when the descriptor is not watched (ENOENT, with a warning)
+         * @throws \TypeError for a value without descriptor
+         * @throws \ValueError for other events, or a missing callback
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public static function set(mixed $fd, ?callable $read_callback = null, ?callable $write_callback = null, int $events = 0): bool {}
+
+        /**
+         * Ends the watching of a descriptor; what write() has kept for it is dropped. A stream or Socket may be closed already.
+         * @return bool false when it is not watched (ENOENT)
+         * @throws \TypeError for a value without descriptor
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public static function del(mixed $fd): bool {}
+
+        /**
+         * Whether a descriptor is watched for one of these events.
+         * @throws \TypeError for a value without descriptor
+         * @throws \ValueError for other events
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public static function isset(mixed $fd, int $events = 1536): bool {}
+
+        /**
+         * Sends to a watched descriptor without waiting: what it does not take now is kept and sent when it does, in order. At most 8 MiB
+         * are kept for a descriptor. The bytes go to the descriptor itself, past a stream's filters and TLS.
+         * @return bool false when the descriptor is not watched (ENOENT, with a warning), cannot be written to, or too much is kept
+         * already (ENOBUFS); then nothing of $data is sent
+         * @throws \TypeError for a value without descriptor
+         * @throws \ValueError for empty data
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public static function write(mixed $fd, string $data): bool {}
+
+        /**
+         * Runs the event loop until no coroutine, timer or watched descriptor is left. A script does it at its end by itself.
+         * @throws \Apus\Coroutine\Exception NESTED_RUN inside a coroutine
+         * @throws \Throwable the first exception that no coroutine caught; everything else is ended then
+         * @since 0.1.0
+         */
+        public static function wait(): void {}
+
+        /**
+         * Runs the event loop until a coroutine has run (a timer or event has called back), or nothing is left.
+         * @return bool false when there is no loop yet
+         * @throws \Apus\Coroutine\Exception NESTED_RUN inside a coroutine
+         * @throws \Throwable as wait()
+         * @since 0.1.0
+         */
+        public static function dispatch(): bool {}
+
+        /**
+         * Has the event loop end: removes all timers and watched descriptors, and cancels every waiting coroutine with an exception. In a
+         * server's worker no coroutine is cancelled, and the server goes on.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public static function exit(): void {}
+
+        /**
+         * Has $callback() called at the loop's begin and after each turn of it in which coroutines ran, at most once a millisecond. It does
+         * not keep the loop going.
+         * @param callable|null $callback null to end it
+         * @param bool $before for the callback that is called before the other one: there is one of each
+         * @return bool false when there was none to end
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public static function cycle(?callable $callback, bool $before = false): bool {}
+
+        /**
+         * Has $callback() called in a coroutine at the loop's next turn, in the order of the calls of defer().
+         * @return bool true
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public static function defer(callable $callback): bool {}
+
+        /**
+         * The same as wait(); for programs that register it as a shutdown function.
+         * @throws \Apus\Coroutine\Exception NESTED_RUN inside a coroutine
+         * @since 0.1.0
+         */
+        public static function rshutdown(): void {}
+
+    }
+}
+
+namespace Apus\Coroutine {
+    /**
+     * A socket whose methods let other coroutines run while they wait. One coroutine may read while another one writes;
+     * a second reader or writer gets an Apus\Coroutine\ConflictException that names both.
+     * Time-outs are seconds: 0 takes the socket's own limit (setOption() with SO_RCVTIMEO, setProtocol()), else the settings
+     * socket_connect_timeout (2 s) and socket_timeout (none); a negative one is no limit.
+     * Failures of the network are return values with errCode (an errno) and errMsg; both are 0 and '' after a success.
+     * @since 0.1.0
+     */
+    class Socket
+    {
+        /**
+         * The descriptor; -1 when closed.
+         */
+        public readonly int $fd;
+
+        /**
+         * The address family: AF_INET, AF_INET6 or AF_UNIX.
+         */
+        public readonly int $domain;
+
+        /**
+         * SOCK_STREAM, SOCK_DGRAM or another of socket(2).
+         */
+        public readonly int $type;
+
+        /**
+         * The protocol; 0 for the usual one.
+         */
+        public readonly int $protocol;
+
+        /**
+         * Why the last method failed: an errno; 0 after a success.
+         */
+        public int $errCode = 0;
+
+        /**
+         * The same in words.
+         */
+        public string $errMsg = '';
+
+        /**
+         * @param int $domain AF_INET, AF_INET6 or AF_UNIX (also Apus\AF_INET …)
+         * @param int $type SOCK_STREAM or SOCK_DGRAM (also Apus\SOCK_STREAM …)
+         * @throws \Apus\Client\Exception ARGUMENT when the system makes no such socket
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function __construct(int $domain, int $type, int $protocol = 0) {}
+
+        /**
+         * Binds to an IP address and port (0: the system chooses one, see getsockname()), or to a path. Takes no names.
+         * @return bool false on failure, with errCode
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function bind(string $address, int $port = 0): bool {}
+
+        /**
+         * Begins to take connections, of which $backlog may be queued.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function listen(int $backlog = 512): bool {}
+
+        /**
+         * The next connection. It has this socket's TLS settings, but the handshake is the caller's: sslHandshake().
+         * @param float $timeout seconds; 0 for the default, negative for no limit
+         * @return Apus\Coroutine\Socket|false false on failure: ETIMEDOUT, ECANCELED when closed or cancelled meanwhile
+         * Waits.
+         * @since 0.1.0
+         */
+        public function accept(float $timeout = 0): \Apus\Coroutine\Socket|false {}
+
+        /**
+         * Connects to a name, an IP address or a path. A name is resolved without blocking; its addresses of this socket's family
+         * (8 at most) are tried in turn. With open_ssl it shakes hands, too.
+         * @param float $timeout seconds for all of it; 0 for the default (2), negative for no limit
+         * @return bool false on failure: an errno, ERROR_DNSLOOKUP_RESOLVE_FAILED or one of ERROR_SSL_*
+         * Waits.
+         * @since 0.1.0
+         */
+        public function connect(string $host, int $port = 0, float $timeout = 0): bool {}
+
+        /**
+         * Whether the peer has not closed the connection, as far as is known here; nothing is sent.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function checkLiveness(): bool {}
+
+        /**
+         * The coroutine that reads now (Apus\EVENT_READ) or writes (Apus\EVENT_WRITE); 0 for none.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function getBoundCid(int $event): int {}
+
+        /**
+         * What is there to be read, which stays there.
+         * @return string|false '' when the peer has ended its side; false with EAGAIN when nothing is there
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function peek(int $length = 65536): string|false {}
+
+        /**
+         * Some bytes, as soon as there are any: at most $length.
+         * @return string|false '' when the peer has ended its side; false on failure
+         * @throws Apus\Coroutine\ConflictException when another coroutine reads
+         * Waits.
+         * @since 0.1.0
+         */
+        public function recv(int $length = 65536, float $timeout = 0): string|false {}
+
+        /**
+         * $length bytes. Fewer when the peer ends its side, and when a time-out or a cancellation cuts it off: then errCode is set, and
+         * what came is returned.
+         * @return string|false false when nothing came before a failure
+         * Waits.
+         * @since 0.1.0
+         */
+        public function recvAll(int $length = 65536, float $timeout = 0): string|false {}
+
+        /**
+         * One line with its end, a \n or a \r; $length bytes of a longer one; what is left at the end of the stream.
+         * @return string|false '' at the end; false on failure, what came stays for the next read
+         * Waits.
+         * @since 0.1.0
+         */
+        public function recvLine(int $length = 65536, float $timeout = 0): string|false {}
+
+        /**
+         * As recv(), but reads as much as there is (64 KiB) from the kernel and keeps the rest for later reads: for many small ones.
+         * Waits.
+         * @since 0.1.0
+         */
+        public function recvWithBuffer(int $length = 65536, float $timeout = 0): string|false {}
+
+        /**
+         * One whole message, by the rule that setProtocol() settled; without one, what recv() gives. What a time-out or a cancellation
+         * left of a message stays for the next call. A message that is longer than package_max_length, or whose length makes no sense,
+         * closes the connection: ERROR_PACKAGE_LENGTH_TOO_LARGE, ERROR_PACKAGE_LENGTH_NOT_FOUND, ERROR_PACKAGE_MALFORMED_DATA.
+         * @return string|false '' when the peer has ended its side; false on failure, ECONNRESET when that was inside a message
+         * Waits.
+         * @since 0.1.0
+         */
+        public function recvPacket(float $timeout = 0): string|false {}
+
+        /**
+         * Sends as much as the kernel takes at once, after waiting until it takes something.
+         * @return int|false how many bytes; false on failure, EPIPE when the peer is gone
+         * @throws Apus\Coroutine\ConflictException when another coroutine writes
+         * Waits.
+         * @since 0.1.0
+         */
+        public function send(string $data, float $timeout = 0): int|false {}
+
+        /**
+         * As recv() for the sum of the given lengths, cut into pieces of these lengths.
+         * @param array $io_vector lengths, 1 or more bytes each
+         * Waits.
+         * @since 0.1.0
+         */
+        public function readVector(array $io_vector, float $timeout = 0): array|false {}
+
+        /**
+         * As recvAll() for the sum of the given lengths, cut into pieces of these lengths.
+         * @param array $io_vector lengths, 1 or more bytes each
+         * Waits.
+         * @since 0.1.0
+         */
+        public function readVectorAll(array $io_vector, float $timeout = 0): array|false {}
+
+        /**
+         * As send() for several strings in one go.
+         * Waits.
+         * @since 0.1.0
+         */
+        public function writeVector(array $io_vector, float $timeout = 0): int|false {}
+
+        /**
+         * As sendAll() for several strings in one go.
+         * Waits.
+         * @since 0.1.0
+         */
+        public function writeVectorAll(array $io_vector, float $timeout = 0): int|false {}
+
+        /**
+         * Sends a regular file, or $length bytes of it from $offset on; 0 for all that follow. It is read beside the loop.
+         * Waits.
+         * @since 0.1.0
+         */
+        public function sendFile(string $file, int $offset = 0, int $length = 0): bool {}
+
+        /**
+         * Sends all of it.
+         * @return int|false how many bytes were sent: fewer when a failure cut it off (errCode is set then); false when none were
+         * Waits.
+         * @since 0.1.0
+         */
+        public function sendAll(string $data, float $timeout = 0): int|false {}
+
+        /**
+         * One datagram, 64 KiB at most; $peername becomes ['address' => string, 'port' => int].
+         * Waits.
+         * @since 0.1.0
+         */
+        public function recvfrom(mixed &$peername, float $timeout = 0): string|false {}
+
+        /**
+         * Sends one datagram to a name, an IP address or a path.
+         * Waits.
+         * @since 0.1.0
+         */
+        public function sendto(string $addr, int $port, string $data): int|false {}
+
+        /**
+         * The value of an option of socket(7), tcp(7) …: an int; arrays for SO_LINGER (l_onoff, l_linger), SO_RCVTIMEO and SO_SNDTIMEO
+         * (sec, usec); a string for SO_BINDTODEVICE and TCP_CONGESTION.
+         * @return mixed false on failure
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function getOption(int $level, int $opt_name): mixed {}
+
+        /**
+         * Settles how messages are framed and how TLS is spoken: the settings under "Clients" in docs/options.md, and
+         * package_length_func, a callable (string $bytes): int that gives the length of the whole message at the front of $bytes, 0 to be
+         * asked again when there are more, -1 when they are wrong. Later calls change what they name.
+         * @throws \Apus\Client\Exception OPTION for what is unknown or out of its limits; nothing is changed then
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function setProtocol(array $settings): bool {}
+
+        /**
+         * Sets what getOption() gives. SO_RCVTIMEO and SO_SNDTIMEO limit the waits of this socket's methods.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function setOption(int $level, int $opt_name, mixed $opt_value): bool {}
+
+        /**
+         * Begins TLS: as the server on an accepted connection (ssl_cert_file and ssl_key_file are needed), else as the client.
+         * The server is verified unless ssl_verify_peer is off.
+         * @return bool false on failure: ERROR_SSL_HANDSHAKE_FAILED, ERROR_SSL_VERIFY_FAILED, ERROR_SSL_CREATE_CONTEXT_FAILED, an errno
+         * Waits.
+         * @since 0.1.0
+         */
+        public function sslHandshake(): bool {}
+
+        /**
+         * Ends reading (0), writing (1) or both (2); TLS says goodbye before writing ends.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function shutdown(int $how = 2): bool {}
+
+        /**
+         * Has the coroutine that waits for reading (Apus\EVENT_READ) or writing (Apus\EVENT_WRITE) go on: its method fails with
+         * ECANCELED.
+         * @return bool false when none waits
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function cancel(int $event = 512): bool {}
+
+        /**
+         * Closes it; once more does nothing. Coroutines that wait go on: their methods fail with ECANCELED.
+         * @return bool true
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function close(): bool {}
+
+        /**
+         * The peer's ['address' => string, 'port' => int]; a path and 0 for Unix sockets.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function getpeername(): array|false {}
+
+        /**
+         * The own ['address' => string, 'port' => int].
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function getsockname(): array|false {}
+
+        /**
+         * Whether it was closed, here.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function isClosed(): bool {}
+
+        /**
+         * A socket over that of a stream or of ext/sockets, with a descriptor of its own. Use only one of the two for reading: what the
+         * stream has read ahead stays with it.
+         * @return Apus\Coroutine\Socket|false false when it is no socket
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public static function import(mixed $stream): \Apus\Coroutine\Socket|false {}
+
+    }
+}
+
+namespace Apus\Coroutine {
+    /**
+     * A client of TCP, UDP, Unix sockets and TLS, whose methods let other coroutines run while they wait. One coroutine may read
+     * while another one writes; a second one gets an Apus\Coroutine\ConflictException that names both.
+     * Time-outs are seconds: 0 takes the settings timeout, connect_timeout, read_timeout and write_timeout of set(), else
+     * socket_connect_timeout (2 s) and socket_timeout (none); a negative one is no limit.
+     * Failures of the network are return values with errCode and errMsg; both are 0 and '' after a success.
+     * @since 0.1.0
+     */
+    class Client
+    {
+        /**
+         * Out-of-band data.
+         */
+        public const MSG_OOB = 1;
+
+        /**
+         * Leave the bytes where they are.
+         */
+        public const MSG_PEEK = 2;
+
+        /**
+         * Fail with EAGAIN instead of waiting.
+         */
+        public const MSG_DONTWAIT = 64;
+
+        /**
+         * Wait until all bytes have come.
+         */
+        public const MSG_WAITALL = 256;
+
+        /**
+         * Why the last method failed: an errno or an Apus\ERROR_*; 0 after a success.
+         */
+        public int $errCode = 0;
+
+        /**
+         * The same in words.
+         */
+        public string $errMsg = '';
+
+        /**
+         * The descriptor; -1 for none.
+         */
+        public int $fd = -1;
+
+        /**
+         * What exportSocket() gave.
+         */
+        public ?\Apus\Coroutine\Socket $socket = null;
+
+        /**
+         * The type that the constructor was given.
+         */
+        public int $type = 0;
+
+        /**
+         * What set() was given, all calls together.
+         */
+        public ?array $setting = null;
+
+        /**
+         * Whether connect() succeeded and close() was not called.
+         */
+        public bool $connected = false;
+
+        /**
+         * @param int $type Apus\SOCK_TCP, SOCK_TCP6, SOCK_UDP, SOCK_UDP6, UNIX_STREAM or UNIX_DGRAM; streams with | Apus\SSL speak TLS
+         * @throws \ValueError for another type
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function __construct(int $type) {}
+
+        /**
+         * Settles time-outs, framing, TLS …: the settings under "Clients" in docs/options.md, and package_length_func, a callable
+         * (string $bytes): int. Later calls change what they name; a connection that is there follows at once.
+         * @throws \Apus\Client\Exception OPTION for what is unknown or out of its limits; nothing is changed then
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function set(array $settings): bool {}
+
+        /**
+         * Connects to a name, an IP address or a path, and shakes hands for TLS.
+         * @param float $timeout seconds for all of it; 0 for the default (2), negative for no limit
+         * @param int $sock_flag without effect
+         * @return bool false on failure: an errno, ERROR_DNSLOOKUP_RESOLVE_FAILED or one of ERROR_SSL_*; EISCONN when connected already
+         * Waits.
+         * @since 0.1.0
+         */
+        public function connect(string $host, int $port = 0, float $timeout = 0, int $sock_flag = 0): bool {}
+
+        /**
+         * Some bytes, 64 KiB at most; with open_length_check or open_eof_check one whole message. A message that breaks its rule closes the
+         * connection.
+         * @return string|false '' when the peer has ended its side; false on failure
+         * Waits.
+         * @since 0.1.0
+         */
+        public function recv(float $timeout = 0): string|false {}
+
+        /**
+         * What is there to be read, which stays there; false with EAGAIN when nothing is.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function peek(int $length = 65535): string|false {}
+
+        /**
+         * Sends all of it.
+         * @return int|false how many bytes were sent: fewer when a failure cut it off (errCode is set then); false when none were
+         * Waits.
+         * @since 0.1.0
+         */
+        public function send(string $data, float $timeout = 0): int|false {}
+
+        /**
+         * Sends a regular file, or $length bytes of it from $offset on; 0 for all that follow.
+         * Waits.
+         * @since 0.1.0
+         */
+        public function sendfile(string $filename, int $offset = 0, int $length = 0): bool {}
+
+        /**
+         * Sends one datagram; needs no connect().
+         * @throws \Apus\Client\Exception STATE when the client is not one of datagrams
+         * Waits.
+         * @since 0.1.0
+         */
+        public function sendto(string $address, int $port, string $data): bool {}
+
+        /**
+         * One datagram, $length bytes of it at most, and who sent it.
+         * Waits.
+         * @since 0.1.0
+         */
+        public function recvfrom(int $length, mixed &$address, mixed &$port = 0): string|false {}
+
+        /**
+         * Begins TLS on a connection that was made without.
+         * Waits.
+         * @since 0.1.0
+         */
+        public function enableSSL(): bool {}
+
+        /**
+         * The server's certificate as PEM.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function getPeerCert(): string|false {}
+
+        /**
+         * Verifies the server's certificate, for connections that were made with ssl_verify_peer off.
+         * @return bool false with ERROR_SSL_VERIFY_FAILED when it is not valid; errMsg tells why
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function verifyPeerCert(bool $allow_self_signed = false): bool {}
+
+        /**
+         * Whether there is a connection that the peer has not closed, as far as is known here; nothing is sent.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function isConnected(): bool {}
+
+        /**
+         * The own ['host' => string, 'address' => the same, 'port' => int].
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function getsockname(): array|false {}
+
+        /**
+         * The peer's ['host' => string, 'address' => the same, 'port' => int].
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function getpeername(): array|false {}
+
+        /**
+         * Closes the connection; the client can connect anew. Coroutines that wait go on: their methods fail with ECANCELED.
+         * @return bool false when there was none
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function close(): bool {}
+
+        /**
+         * The connection as a Coroutine\Socket, the same object each time. Closing either closes both.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function exportSocket(): \Apus\Coroutine\Socket|false {}
+
+    }
+}
+
+namespace Apus {
+    /**
+     * A client of TCP, UDP, Unix sockets and TLS for code outside coroutines, where it blocks its process; inside a coroutine it lets
+     * the others run. The time-out of connect(), half a second unless given, limits each later operation, too.
+     * Failures of the network are return values with errCode and errMsg; both are 0 and '' after a success.
+     * @since 0.1.0
+     */
+    class Client
+    {
+        /**
+         * Out-of-band data.
+         */
+        public const MSG_OOB = 1;
+
+        /**
+         * Leave the bytes where they are.
+         */
+        public const MSG_PEEK = 2;
+
+        /**
+         * Fail with EAGAIN instead of waiting.
+         */
+        public const MSG_DONTWAIT = 64;
+
+        /**
+         * Wait until all bytes have come.
+         */
+        public const MSG_WAITALL = 256;
+
+        /**
+         * End reading.
+         */
+        public const SHUT_RD = 0;
+
+        /**
+         * End writing.
+         */
+        public const SHUT_WR = 1;
+
+        /**
+         * End both.
+         */
+        public const SHUT_RDWR = 2;
+
+        /**
+         * Why the last method failed: an errno or an Apus\ERROR_*; 0 after a success.
+         */
+        public int $errCode = 0;
+
+        /**
+         * The descriptor; -1 for none.
+         */
+        public int $sock = -1;
+
+        /**
+         * Always false: an object keeps its own connection.
+         */
+        public bool $reuse = false;
+
+        /**
+         * Always 0.
+         */
+        public int $reuseCount = 0;
+
+        /**
+         * The type that the constructor was given.
+         */
+        public int $type = 0;
+
+        /**
+         * The id that the constructor was given.
+         */
+        public string $id = '';
+
+        /**
+         * What set() was given, all calls together.
+         */
+        public ?array $setting = null;
+
+        /**
+         * errCode in words.
+         */
+        public string $errMsg = '';
+
+        /**
+         * @param int $type Apus\SOCK_TCP, SOCK_TCP6, SOCK_UDP, SOCK_UDP6, UNIX_STREAM or UNIX_DGRAM; streams with | Apus\SSL speak TLS
+         * @param bool $async must be false
+         * @throws \ValueError for another type
+         * @throws \Apus\Client\Exception OPTION when $async is true
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function __construct(int $type, bool $async = false, string $id = '') {}
+
+        /**
+         * Settles time-outs, framing, TLS …: the settings under "Clients" in docs/options.md, and package_length_func.
+         * @throws \Apus\Client\Exception OPTION for what is unknown or out of its limits; nothing is changed then
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function set(array $settings): bool {}
+
+        /**
+         * Connects to a name, an IP address or a path, and shakes hands for TLS. Outside coroutines a name is resolved in the time that the
+         * system's resolver takes.
+         * @param float $timeout seconds, for this and for each later operation; negative for no limit
+         * @param int $sock_flag without effect
+         * @return bool false on failure: an errno, ERROR_DNSLOOKUP_RESOLVE_FAILED or one of ERROR_SSL_*; EISCONN when connected already
+         * Waits.
+         * @since 0.1.0
+         */
+        public function connect(string $host, int $port = 0, float $timeout = 0.5, int $sock_flag = 0): bool {}
+
+        /**
+         * Some bytes, at most $size; with MSG_WAITALL as many; with open_length_check or open_eof_check and no flag one whole message.
+         * @return string|false '' when the peer has ended its side; false on failure: ETIMEDOUT, EAGAIN with MSG_DONTWAIT
+         * Waits.
+         * @since 0.1.0
+         */
+        public function recv(int $size = 65536, int $flag = 0): string|false {}
+
+        /**
+         * Sends all of it; with a flag what the kernel takes at once.
+         * @return int|false how many bytes were sent: fewer when a failure cut it off (errCode is set then); false when none were
+         * Waits.
+         * @since 0.1.0
+         */
+        public function send(string $data, int $flag = 0): int|false {}
+
+        /**
+         * Sends a regular file, or $length bytes of it from $offset on; 0 for all that follow.
+         * Waits.
+         * @since 0.1.0
+         */
+        public function sendfile(string $filename, int $offset = 0, int $length = 0): bool {}
+
+        /**
+         * Sends one datagram; needs no connect().
+         * @throws \Apus\Client\Exception STATE when the client is not one of datagrams
+         * Waits.
+         * @since 0.1.0
+         */
+        public function sendto(string $ip, int $port, string $data): bool {}
+
+        /**
+         * Ends reading (SHUT_RD), writing (SHUT_WR) or both (SHUT_RDWR).
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function shutdown(int $how): bool {}
+
+        /**
+         * Begins TLS on a connection that was made without.
+         * @throws \ValueError when a callback is given: the handshake is done when this returns
+         * Waits.
+         * @since 0.1.0
+         */
+        public function enableSSL(?callable $onSslReady = null): bool {}
+
+        /**
+         * The server's certificate as PEM; false for none.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function getPeerCert(): string|bool {}
+
+        /**
+         * Verifies the server's certificate, for connections that were made with ssl_verify_peer off.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function verifyPeerCert(bool $allow_self_signed = false): bool {}
+
+        /**
+         * Whether there is a connection that the peer has not closed, as far as is known here; nothing is sent.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function isConnected(): bool {}
+
+        /**
+         * The own ['host' => string, 'address' => the same, 'port' => int].
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function getsockname(): array|false {}
+
+        /**
+         * The peer's ['host' => string, 'address' => the same, 'port' => int].
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function getpeername(): array|false {}
+
+        /**
+         * Closes the connection; the client can connect anew.
+         * @return bool false when there was none
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function close(bool $force = false): bool {}
+
+    }
+}
+
+namespace Apus\WebSocket {
+    /**
+     * A WebSocket message or control frame (RFC 6455).
+     * @since 0.1.0
+     */
+    class Frame implements \Stringable
+    {
+        /**
+         * int The connection that it came over; 0 for one made by the program.
+         */
+        public $fd = 0;
+
+        /**
+         * string What it carries.
+         */
+        public $data = '';
+
+        /**
+         * int What it is: one of Apus\WEBSOCKET_OPCODE_*.
+         */
+        public $opcode = 1;
+
+        /**
+         * int The sum of Apus\WEBSOCKET_FLAG_*.
+         */
+        public $flags = 1;
+
+        /**
+         * bool Whether it is the last fragment of its message.
+         */
+        public $finish = true;
+
+        /**
+         * Its bytes on the wire, as pack() makes them.
+         * @throws \Apus\Client\Exception ARGUMENT for a frame that RFC 6455 forbids
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function __toString(): string {}
+
+        /**
+         * The bytes of a frame; of a Frame object, whose own opcode and flags rule. WEBSOCKET_FLAG_MASK masks with a random
+         * key, WEBSOCKET_FLAG_COMPRESS compresses a whole message by itself.
+         * @throws \Apus\Client\Exception ARGUMENT for an unknown opcode, text that is not UTF-8, a long control frame
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public static function pack(\Apus\WebSocket\Frame|string $data, int $opcode = 1, int $flags = 1): string {}
+
+        /**
+         * The frame that the bytes begin with, unmasked and decompressed (up to 64 MiB); a CloseFrame where it is one.
+         * @return Frame|false false when they are not a whole frame
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public static function unpack(string $data): \Apus\WebSocket\Frame|false {}
+
+    }
+}
+
+namespace Apus\WebSocket {
+    /**
+     * The frame that ends a WebSocket's conversation.
+     * @since 0.1.0
+     */
+    class CloseFrame extends \Apus\WebSocket\Frame
+    {
+        /**
+         * int Apus\WEBSOCKET_OPCODE_CLOSE.
+         */
+        public $opcode = 8;
+
+        /**
+         * int Why: one of Apus\WEBSOCKET_CLOSE_*, or 3000 to 4999.
+         */
+        public $code = 1000;
+
+        /**
+         * string Why, in up to 123 bytes of UTF-8.
+         */
+        public $reason = '';
+
+    }
+}
+
+namespace Apus\Coroutine\Http {
+    /**
+     * An HTTP/1.1 and WebSocket client of one server. A request whose answer does not come gives false, a negative
+     * $statusCode (Apus\HTTP_CLIENT_ESTATUS_*), $errCode (the kernel's error number; 711: the name cannot be resolved, 1014
+     * and 1018: TLS, 7102: the answer is not HTTP, 7103: the proxy refused, 8503 and 8504: WebSocket) and $errMsg.
+     * A kept connection that the server has closed is replaced, and the request sent again, when the server cannot have
+     * acted on it. One coroutine at a time may use a client; as a WebSocket one may receive while another sends.
+     * @since 0.1.0
+     */
+    class Client
+    {
+        /**
+         * null Kept for programs that name it; the connection is not given out.
+         */
+        public $socket = null;
+
+        /**
+         * int Why the last call failed; 0 when it did not.
+         */
+        public $errCode = 0;
+
+        /**
+         * string The same in words.
+         */
+        public $errMsg = '';
+
+        /**
+         * bool Whether a connection is kept, as of the last call.
+         */
+        public $connected = false;
+
+        /**
+         * string The host.
+         */
+        public $host = '';
+
+        /**
+         * int The port.
+         */
+        public $port = 0;
+
+        /**
+         * bool Whether TLS is spoken.
+         */
+        public $ssl = false;
+
+        /**
+         * array|null What set() was given.
+         */
+        public $setting = null;
+
+        /**
+         * string|null The method; null for POST with a body, GET without.
+         */
+        public $requestMethod = null;
+
+        /**
+         * array|null Header fields of requests: name => value, or a list of values.
+         */
+        public $requestHeaders = null;
+
+        /**
+         * string|array|null The body; an array is a form.
+         */
+        public $requestBody = null;
+
+        /**
+         * array|null Files of the next request: see addFile() and addData().
+         */
+        public $uploadFiles = null;
+
+        /**
+         * string|null The file that the next answer's body goes into.
+         */
+        public $downloadFile = null;
+
+        /**
+         * int Where in that file it begins, in bytes.
+         */
+        public $downloadOffset = 0;
+
+        /**
+         * int The answer's status, or Apus\HTTP_CLIENT_ESTATUS_* without an answer.
+         */
+        public $statusCode = 0;
+
+        /**
+         * array|null The answer's header fields, names lower-case; several of one name are an array.
+         */
+        public $headers = null;
+
+        /**
+         * array|null The answer's Set-Cookie fields as they came.
+         */
+        public $set_cookie_headers = null;
+
+        /**
+         * array|null Cookies that requests carry: those of setCookies() and those that answers set.
+         */
+        public $cookies = null;
+
+        /**
+         * string The answer's body.
+         */
+        public $body = '';
+
+        /**
+         * A client of one server; it connects when it is first used.
+         * @param string $host name, IP address, or unix:/path
+         * @param int $port 0 for 80, or 443 with TLS
+         * @throws \Apus\Client\Exception ARGUMENT
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function __construct(string $host, int $port = 0, bool $ssl = false) {}
+
+        /**
+         * Closes the connection.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function __destruct() {}
+
+        /**
+         * Changes settings of this client: see docs/options.md, scope "client". All are applied, or none; they rule from the
+         * next request, those of the connection from the next one made. Besides, write_func is a callable(Client $client,
+         * string $data) that gets the bodies of answers piece by piece, decompressed, as they come; $body then stays empty, and
+         * no more is read than it has taken. Deferred requests do not use it.
+         * @return bool true
+         * @throws \Apus\Client\Exception OPTION for an unknown setting or a value out of its limits
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function set(array $settings): bool {}
+
+        /**
+         * Whether requests are deferred.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function getDefer(): bool {}
+
+        /**
+         * Has execute() & co. return at once, the request under way; recv() then waits for its answer.
+         * @return bool true
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function setDefer(bool $defer = true): bool {}
+
+        /**
+         * Sets the method of the requests that execute() makes.
+         * @return bool true
+         * @throws \Apus\Client\Exception ARGUMENT when it is no token
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function setMethod(string $method): bool {}
+
+        /**
+         * Sets the header fields of all requests, in place of earlier ones: name => value, or a list of values; null leaves one
+         * out. Host, Connection and Accept-Encoding rule over the client's own; Content-Length is always the client's.
+         * @return bool true
+         * @throws \Apus\Client\Exception ARGUMENT for what RFC 9110 section 5 forbids
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function setHeaders(array $headers): bool {}
+
+        /**
+         * Has requests carry Basic credentials (RFC 7617).
+         * @throws \Apus\Client\Exception ARGUMENT for a user name with a colon
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function setBasicAuth(string $username, string $password): void {}
+
+        /**
+         * Sets the cookies that requests carry, name => value, in place of earlier ones; values are percent-encoded.
+         * @return bool true
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function setCookies(array $cookies): bool {}
+
+        /**
+         * Sets the body of the requests that execute() makes: bytes, or the fields of a form.
+         * @return bool true
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function setData(array|string $data): bool {}
+
+        /**
+         * Adds (a part of) a file to the next request, which becomes a multipart form. It is read while it is sent.
+         * @param string $name the form field's name
+         * @param string|null $type media type; null for the one of its extension
+         * @param string|null $filename what the server is told; null for its own
+         * @param int $offset bytes from its start
+         * @param int $length bytes; 0 for the rest of it
+         * @return bool true
+         * @throws \Apus\Client\Exception ARGUMENT when it cannot be read or is shorter
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function addFile(string $path, string $name, ?string $type = null, ?string $filename = null, int $offset = 0, int $length = 0): bool {}
+
+        /**
+         * Adds a string to the next request as if it were a file.
+         * @param string $path what the file holds
+         * @param string $name the form field's name
+         * @param string|null $type media type; null for application/octet-stream
+         * @param string|null $filename null for $name
+         * @return bool true
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function addData(string $path, string $name, ?string $type = null, ?string $filename = null): bool {}
+
+        /**
+         * Makes the request that was set up, and waits for its answer.
+         * @param string $path path and query; what a URL cannot hold is percent-encoded
+         * @return bool false without an answer: see the class
+         * @throws \Apus\Client\Exception ARGUMENT for a path, method, header or cookie that HTTP cannot carry; STATE on a
+         * WebSocket, or while a deferred answer was not fetched
+         * @throws \Apus\Coroutine\ConflictException when another coroutine uses the client
+         * @throws \Apus\Coroutine\Exception NOT_IN_COROUTINE, CANNOT_SWITCH
+         * @throws \Apus\Coroutine\CanceledException when cancelled with an exception
+         * Waits.
+         * @since 0.1.0
+         */
+        public function execute(string $path): bool {}
+
+        /**
+         * The same as execute() with GET.
+         * @throws \Apus\Client\Exception ARGUMENT for a path, method, header or cookie that HTTP cannot carry; STATE on a
+         * WebSocket, or while a deferred answer was not fetched
+         * @throws \Apus\Coroutine\ConflictException when another coroutine uses the client
+         * @throws \Apus\Coroutine\Exception NOT_IN_COROUTINE, CANNOT_SWITCH
+         * @throws \Apus\Coroutine\CanceledException when cancelled with an exception
+         * Waits.
+         * @since 0.1.0
+         */
+        public function get(string $path): bool {}
+
+        /**
+         * The same as execute() with POST and this body, which later requests do not have.
+         * @param string|array $data bytes, or the fields of a form
+         * @throws \Apus\Client\Exception ARGUMENT for a path, method, header or cookie that HTTP cannot carry; STATE on a
+         * WebSocket, or while a deferred answer was not fetched
+         * @throws \Apus\Coroutine\ConflictException when another coroutine uses the client
+         * @throws \Apus\Coroutine\Exception NOT_IN_COROUTINE, CANNOT_SWITCH
+         * @throws \Apus\Coroutine\CanceledException when cancelled with an exception
+         * Waits.
+         * @since 0.1.0
+         */
+        public function post(string $path, mixed $data): bool {}
+
+        /**
+         * Makes the request that was set up, and stores the body of a successful answer (2xx) in a file; $body stays empty.
+         * At offset 0 what the file held is cut off; to go on with a file, give its size here and a Range header.
+         * @param int $offset bytes from the file's start
+         * @throws \ValueError for a negative offset
+         * @throws \Apus\Client\Exception ARGUMENT for a path, method, header or cookie that HTTP cannot carry; STATE on a
+         * WebSocket, or while a deferred answer was not fetched
+         * @throws \Apus\Coroutine\ConflictException when another coroutine uses the client
+         * @throws \Apus\Coroutine\Exception NOT_IN_COROUTINE, CANNOT_SWITCH
+         * @throws \Apus\Coroutine\CanceledException when cancelled with an exception
+         * Waits.
+         * @since 0.1.0
+         */
+        public function download(string $path, string $file, int $offset = 0): bool {}
+
+        /**
+         * $body.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function getBody(): string|false {}
+
+        /**
+         * $headers.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function getHeaders(): array|false|null {}
+
+        /**
+         * $cookies.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function getCookies(): array|false|null {}
+
+        /**
+         * $statusCode.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function getStatusCode(): int|false {}
+
+        /**
+         * The head of the request that was sent last.
+         * @return string|false false before the first
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function getHeaderOut(): string|false {}
+
+        /**
+         * address and port of the server (or proxy) that the kept connection leads to.
+         * @return array|false false without one
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function getpeername(): array|false {}
+
+        /**
+         * address and port of our end of the kept connection.
+         * @return array|false false without one
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function getsockname(): array|false {}
+
+        /**
+         * The server's certificate, as PEM.
+         * @return string|false false without TLS or a kept connection
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function getPeerCert(): string|false {}
+
+        /**
+         * Asks the server to go on with WebSocket (RFC 6455), with GET and the headers that were set. A request that is
+         * answered otherwise gives false, too: $statusCode tells.
+         * @throws \Apus\Client\Exception ARGUMENT for a path, method, header or cookie that HTTP cannot carry; STATE on a
+         * WebSocket, or while a deferred answer was not fetched
+         * @throws \Apus\Coroutine\ConflictException when another coroutine uses the client
+         * @throws \Apus\Coroutine\Exception NOT_IN_COROUTINE, CANNOT_SWITCH
+         * @throws \Apus\Coroutine\CanceledException when cancelled with an exception
+         * Waits.
+         * @since 0.1.0
+         */
+        public function upgrade(string $path): bool {}
+
+        /**
+         * Sends a WebSocket message, and waits until it has left. It is compressed where the server agreed to that.
+         * @param string|\Apus\WebSocket\Frame $data a frame's own opcode and flags rule
+         * @param int $opcode Apus\WEBSOCKET_OPCODE_*
+         * @param int $flags Apus\WEBSOCKET_FLAG_*; without WEBSOCKET_FLAG_FIN fragments with opcode CONTINUATION follow
+         * @return bool false when the WebSocket is closed, or the time `write_timeout` is over (the rest then leaves with the next frame)
+         * @throws \Apus\Client\Exception STATE when upgrade() did not succeed before; ARGUMENT for what no frame can carry
+         * @throws \Apus\Coroutine\ConflictException when another coroutine sends
+         * @throws \Apus\Coroutine\Exception NOT_IN_COROUTINE, CANNOT_SWITCH
+         * @throws \Apus\Coroutine\CanceledException when cancelled with an exception
+         * Waits.
+         * @since 0.1.0
+         */
+        public function push(mixed $data, int $opcode = 1, int $flags = 1): bool {}
+
+        /**
+         * Waits for the next WebSocket message, put together from its fragments; pings are answered meanwhile. After a deferred
+         * request: waits for its answer.
+         * @param float $timeout seconds; negative for no limit, 0 for `read_timeout` or else `timeout`
+         * @return Frame|string|bool the message; '' when the server has closed; false when the time is over ($errCode 110, the
+         * WebSocket goes on), or it broke; for a deferred request what execute() would have returned
+         * @throws \Apus\Client\Exception STATE when there is neither
+         * @throws \Apus\Coroutine\ConflictException when another coroutine receives
+         * @throws \Apus\Coroutine\Exception NOT_IN_COROUTINE, CANNOT_SWITCH
+         * @throws \Apus\Coroutine\CanceledException when cancelled with an exception
+         * Waits.
+         * @since 0.1.0
+         */
+        public function recv(float $timeout = 0): \Apus\WebSocket\Frame|string|bool {}
+
+        /**
+         * Closes the connection; a coroutine that waits for it gets false and $errCode 104.
+         * @return bool false when there was none
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function close(): bool {}
+
+        /**
+         * Sends a WebSocket ping.
+         * @param string $data up to 125 bytes, which the server sends back
+         * @throws \ValueError when it is longer
+         * @return bool false when the WebSocket is closed, or the time `write_timeout` is over (the rest then leaves with the next frame)
+         * @throws \Apus\Client\Exception STATE when upgrade() did not succeed before; ARGUMENT for what no frame can carry
+         * @throws \Apus\Coroutine\ConflictException when another coroutine sends
+         * @throws \Apus\Coroutine\Exception NOT_IN_COROUTINE, CANNOT_SWITCH
+         * @throws \Apus\Coroutine\CanceledException when cancelled with an exception
+         * Waits.
+         * @since 0.1.0
+         */
+        public function ping(string $data = ''): bool {}
+
+        /**
+         * Sends a WebSocket close frame, waits for the server's for up to a second (where no other coroutine receives), and
+         * closes the connection.
+         * @param int $code Apus\WEBSOCKET_CLOSE_*, or 3000 to 4999
+         * @param string $reason up to 123 bytes of UTF-8
+         * @return bool false when the WebSocket is closed, or the time `write_timeout` is over (the rest then leaves with the next frame)
+         * @throws \Apus\Client\Exception STATE when upgrade() did not succeed before; ARGUMENT for what no frame can carry
+         * @throws \Apus\Coroutine\ConflictException when another coroutine sends
+         * @throws \Apus\Coroutine\Exception NOT_IN_COROUTINE, CANNOT_SWITCH
+         * @throws \Apus\Coroutine\CanceledException when cancelled with an exception
+         * Waits.
+         * @since 0.1.0
+         */
+        public function disconnect(int $code = 1000, string $reason = ''): bool {}
+
+    }
+}
+
+namespace Apus\Coroutine\Http {
+    /**
+     * The answer to a request that Apus\Coroutine\Http\request(), get() or post() made: getStatusCode(), getHeaders(),
+     * getCookies() and getBody() tell it.
+     * @since 0.1.0
+     */
+    class ClientProxy extends \Apus\Coroutine\Http\Client
+    {
+    }
+}
+
+namespace Apus\Http2 {
+    /**
+     * A request that Apus\Coroutine\Http2\Client::send() sends.
+     * @since 0.1.0
+     */
+    class Request
+    {
+        /**
+         * string Path and query.
+         */
+        public $path = '/';
+
+        /**
+         * string The method.
+         */
+        public $method = 'GET';
+
+        /**
+         * array|null Header fields: name => value, or a list of values.
+         */
+        public $headers = null;
+
+        /**
+         * array|null Cookies: name => value.
+         */
+        public $cookies = null;
+
+        /**
+         * string|array The body; an array is a form.
+         */
+        public $data = '';
+
+        /**
+         * bool Whether more of the body follows by write().
+         */
+        public $pipeline = false;
+
+        /**
+         * bool Whether the answer is given piece by piece, by read().
+         */
+        public $usePipelineRead = false;
+
+    }
+}
+
+namespace Apus\Http2 {
+    /**
+     * An answer that came over HTTP/2, or a piece of one.
+     * @since 0.1.0
+     */
+    class Response
+    {
+        /**
+         * int The stream, as send() returned it.
+         */
+        public $streamId = 0;
+
+        /**
+         * int Why the stream broke: one of Apus\HTTP2_ERROR_*, or a kernel's error number; 0 when it did not.
+         */
+        public $errCode = 0;
+
+        /**
+         * int The status; -3 when the stream broke.
+         */
+        public $statusCode = 0;
+
+        /**
+         * bool Whether more of this answer follows.
+         */
+        public $pipeline = false;
+
+        /**
+         * array|null Fields, names lower-case, those of the trailer section too.
+         */
+        public $headers = null;
+
+        /**
+         * array|null Set-Cookie fields as they came.
+         */
+        public $set_cookie_headers = null;
+
+        /**
+         * array|null What they set: name => value.
+         */
+        public $cookies = null;
+
+        /**
+         * string The body, or the next piece of it.
+         */
+        public $data = null;
+
+    }
+}
+
+namespace Apus\Coroutine\Http2 {
+    /**
+     * An HTTP/2 client (RFC 9113) of one server: many requests at once over one connection, by ALPN with TLS, with prior
+     * knowledge without. What fails gives false, $errCode (see Apus\Coroutine\Http\Client) and $errMsg. Any number of
+     * coroutines may send at once; one receives.
+     * @since 0.1.0
+     */
+    class Client
+    {
+        /**
+         * int Why the last call failed; 0 when it did not.
+         */
+        public $errCode = 0;
+
+        /**
+         * string The same in words.
+         */
+        public $errMsg = '';
+
+        /**
+         * int Kept for programs that name it.
+         */
+        public $sock = -1;
+
+        /**
+         * int Kept for programs that name it.
+         */
+        public $type = 0;
+
+        /**
+         * array|null What set() was given.
+         */
+        public $setting = null;
+
+        /**
+         * null Kept for programs that name it; the connection is not given out.
+         */
+        public $socket = null;
+
+        /**
+         * bool Whether there is a connection, as of the last call.
+         */
+        public $connected = false;
+
+        /**
+         * string The host.
+         */
+        public $host = null;
+
+        /**
+         * int The port.
+         */
+        public $port = 0;
+
+        /**
+         * bool Whether TLS is spoken.
+         */
+        public $ssl = false;
+
+        /**
+         * int The highest stream that the server has answered.
+         */
+        public $serverLastStreamId = 0;
+
+        /**
+         * A client of one server.
+         * @param string $host name, IP address, or unix:/path
+         * @param int $port 0 for 80, or 443 with TLS
+         * @throws \Apus\Client\Exception ARGUMENT
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function __construct(string $host, int $port = 80, bool $open_ssl = false) {}
+
+        /**
+         * Closes the connection.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function __destruct() {}
+
+        /**
+         * Changes settings of this client: see docs/options.md, scope "client". All are applied, or none.
+         * @return bool true
+         * @throws \Apus\Client\Exception OPTION for an unknown setting or a value out of its limits
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function set(array $settings): bool {}
+
+        /**
+         * Connects.
+         * @return bool false when that fails, or there is a connection already ($errCode 106)
+         * @throws \Apus\Coroutine\ConflictException when another coroutine connects
+         * @throws \Apus\Coroutine\Exception NOT_IN_COROUTINE, CANNOT_SWITCH
+         * @throws \Apus\Coroutine\CanceledException when cancelled with an exception
+         * Waits.
+         * @since 0.1.0
+         */
+        public function connect(): bool {}
+
+        /**
+         * current_stream_id (begun last), last_stream_id (the highest that was answered), active_stream_num, max_stream_num
+         * (streams that the server allows at once); one of them with $key.
+         * @throws \ValueError for another key
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function stats(string $key = ''): array|int {}
+
+        /**
+         * Whether the answer of a stream is not complete; for 0 whether there is a connection.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function isStreamExist(int $stream_id): bool {}
+
+        /**
+         * Begins a request; recv() gives its answer. Waits only while the server allows no further stream, for up to
+         * `timeout`; the body leaves as its window allows.
+         * @return int|false the stream's id, which the answer carries
+         * @throws \Apus\Client\Exception ARGUMENT for what HTTP cannot carry
+         * @throws \Apus\Coroutine\Exception NOT_IN_COROUTINE, CANNOT_SWITCH
+         * @throws \Apus\Coroutine\CanceledException when cancelled with an exception
+         * Waits.
+         * @since 0.1.0
+         */
+        public function send(\Apus\Http2\Request $request): int|false {}
+
+        /**
+         * Sends a further piece of the body of a request with $pipeline, and waits until the server's window takes it.
+         * @param string|array $data bytes, or the fields of a form
+         * @param bool $end_stream whether the body ends with it
+         * @return bool false when the stream takes no data, or the time `timeout` is over
+         * @throws \Apus\Coroutine\Exception NOT_IN_COROUTINE, CANNOT_SWITCH
+         * @throws \Apus\Coroutine\CanceledException when cancelled with an exception
+         * Waits.
+         * @since 0.1.0
+         */
+        public function write(int $stream_id, mixed $data, bool $end_stream = false): bool {}
+
+        /**
+         * Waits for the next answer of any stream, or piece of one where the request says $usePipelineRead. A stream that
+         * the server breaks off gives an answer with statusCode -3 and its errCode.
+         * @param float $timeout seconds; negative for no limit, 0 for `read_timeout` or else `timeout`
+         * @return Response|false false when the connection is lost, or the time is over ($errCode 110; all goes on)
+         * @throws \Apus\Coroutine\ConflictException when another coroutine receives
+         * @throws \Apus\Coroutine\Exception NOT_IN_COROUTINE, CANNOT_SWITCH
+         * @throws \Apus\Coroutine\CanceledException when cancelled with an exception
+         * Waits.
+         * @since 0.1.0
+         */
+        public function recv(float $timeout = 0): \Apus\Http2\Response|false {}
+
+        /**
+         * The same as recv().
+         * @throws \Apus\Coroutine\Exception NOT_IN_COROUTINE, CANNOT_SWITCH
+         * @throws \Apus\Coroutine\CanceledException when cancelled with an exception
+         * Waits.
+         * @since 0.1.0
+         */
+        public function read(float $timeout = 0): \Apus\Http2\Response|false {}
+
+        /**
+         * Begins no further request: the connection ends with GOAWAY when the streams that are open have ended.
+         * @param int $error_code 0 only
+         * @param string $debug_data not sent by this version
+         * @return bool false when there is no connection
+         * @throws \ValueError for another code
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function goaway(int $error_code = 0, string $debug_data = ''): bool {}
+
+        /**
+         * Asks whether the server is there, and waits for its answer, for up to `timeout`.
+         * @throws \Apus\Coroutine\Exception NOT_IN_COROUTINE, CANNOT_SWITCH
+         * @throws \Apus\Coroutine\CanceledException when cancelled with an exception
+         * Waits.
+         * @since 0.1.0
+         */
+        public function ping(): bool {}
+
+        /**
+         * Ends every stream and the connection; a coroutine that waits for it gets false and $errCode 104.
+         * @return bool false when there was none
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function close(): bool {}
+
+    }
+}
+
+namespace Apus {
+    /**
+     * Connections that coroutines borrow: at most a given number of them, made when they are needed, checked when they have
+     * been idle, cleaned when they come back, and replaced when they are dead. Who finds none waits in line.
+     * A pool belongs to one process: make it in `workerstart`. One made before the server starts is empty in each worker.
+     * docs/pools.md tells everything.
+     * @since 0.1.0
+     */
+    class ConnectionPool
+    {
+        /**
+         * Connections of a pool that is not told otherwise.
+         */
+        public const DEFAULT_SIZE = 64;
+
+        /**
+         * What makes a connection.
+         */
+        protected $constructor = null;
+
+        /**
+         * Connections of this process at most.
+         */
+        protected int $size = 64;
+
+        /**
+         * The class that wraps what makes a connection.
+         */
+        protected ?string $proxy = null;
+
+        /**
+         * A pool without connections: they are made when they are needed, in the coroutine that needs one.
+         * @param callable $constructor makes a connection: an object or a resource. A PDO, mysqli, Redis or
+         * PgSql\Connection is checked and cleaned as the pools in Apus\Database do it
+         * @param int $size connections of this process at most, 1 to 100000; default 64
+         * @param string|null $proxy a class: connections are then made by `new $proxy($constructor)`
+         * @throws \ValueError when $size is out of its limits
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function __construct(callable $constructor, int $size = 64, ?string $proxy = null) {}
+
+        /**
+         * Makes connections, one after the other, until the pool has as many as it may have.
+         * @throws \Apus\ConnectionPool\Exception CONNECT when one cannot be made; CLOSED
+         * Waits as the constructor does.
+         * @since 0.1.0
+         */
+        public function fill(): void {}
+
+        /**
+         * A connection for this coroutine alone, until it gives it to put(): an idle one, the one used last first, else a new
+         * one, else the first that comes free; who waits longest is served first.
+         * @param float $timeout seconds to wait in line; 0 or negative for the setting `wait_timeout`, which is no limit
+         * unless set. Making and checking a connection is not counted
+         * @return mixed the connection; false when the wait was cancelled
+         * @throws \Apus\ConnectionPool\Exception EXHAUSTED when none came free in time; CONNECT when none could be made;
+         * CLOSED when the pool is, or is closed meanwhile
+         * @throws \Apus\Coroutine\Exception NOT_IN_COROUTINE outside coroutines, when it would have to wait
+         * Waits.
+         * @since 0.1.0
+         */
+        public function get(float $timeout = -1): mixed {}
+
+        /**
+         * Gives a connection back; do not use it after that. An open transaction is rolled back and reported by a warning (setting
+         * `reset`). A connection whose user was cancelled in the middle of something is closed instead.
+         * @param mixed $connection what get() gave; null: the one that this coroutine took last is broken and to be
+         * replaced by a new one when it is needed
+         * @throws \Apus\ConnectionPool\Exception FOREIGN when it is not one that the pool has given out, or was given back
+         * already
+         * Waits as the driver does when there is something to clean.
+         * @since 0.1.0
+         */
+        public function put(mixed $connection): void {}
+
+        /**
+         * Gets a connection, calls $callback($connection), and gives the connection back, whatever happens. After an
+         * exception the connection is checked before it is handed out again.
+         * @param float $timeout as for get()
+         * @return mixed what $callback returned; false when the wait was cancelled
+         * @throws \Throwable what $callback threw, or what get() throws
+         * Waits.
+         * @since 0.1.0
+         */
+        public function use(callable $callback, float $timeout = -1): mixed {}
+
+        /**
+         * Changes settings; times are in seconds, fractions allowed, 0 is no limit.
+         * size: connections of this process at most. total: of all workers together, divided evenly and rounded down
+         * (default 0: no such limit). wait_timeout: how long get() waits when it is given no time (0).
+         * check_idle: a connection that was idle for so long is checked before it is handed out (1; 0 always, -1 never).
+         * check_timeout: how long the check may take, with hooks (3). max_lifetime: age at which a connection is
+         * replaced (1800). idle_timeout: idle time after which it is closed (300). jitter: the part, 0 to 1, by which
+         * these two are shortened at random (0.1). min_idle: idle connections kept ready (0).
+         * check: callable($connection), false means dead; default null, what the driver knows.
+         * reset: 'transaction' (default), 'none', or a callable($connection) that runs after the transaction was rolled
+         * back, false means that the connection is of no use any more.
+         * @return static the pool
+         * @throws \Apus\ConnectionPool\Exception OPTION when one is unknown or out of its limits; then none is changed
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function set(array $options): static {}
+
+        /**
+         * The state of this process's pool. Now: size (the limit), in_use (with those that are being made, checked or cleaned), idle,
+         * waiters. Since it was made: created, replaced (dead, broken or lost ones that were closed), expired (closed for
+         * their age or idleness), lost (never given back), resets (came back unclean), timeouts, waits, wait_time and
+         * wait_time_max (seconds in line).
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function stats(): array {}
+
+        /**
+         * Closes connections that were never given back, are too old or were idle for too long, and makes those that `min_idle`
+         * asks for; when one cannot be made, that is logged. In coroutines the pool does all this by itself.
+         * Waits as the driver does.
+         * @since 0.1.0
+         */
+        public function maintain(): void {}
+
+        /**
+         * Closes the idle connections and ends the waits of others with CLOSED. Connections in use are closed when they are
+         * given back. A second call does nothing.
+         * Waits as the driver does.
+         * @since 0.1.0
+         */
+        public function close(): void {}
+
+    }
+}
+
+namespace Apus\Database {
+    /**
+     * Where and as whom a PDOPool connects. Each with…() changes the object and returns it.
+     * @since 0.1.0
+     */
+    class PDOConfig
+    {
+        /**
+         * The driver that is used unless another is named.
+         */
+        public const DRIVER_MYSQL = 'mysql';
+
+        /**
+         * PDO's driver.
+         */
+        protected string $driver = 'mysql';
+
+        /**
+         * Host name or address.
+         */
+        protected string $host = '127.0.0.1';
+
+        /**
+         * Port; null for the driver's own.
+         */
+        protected ?int $port = null;
+
+        /**
+         * Path of a Unix socket, instead of host and port.
+         */
+        protected ?string $unixSocket = null;
+
+        /**
+         * Database.
+         */
+        protected string $dbname = 'test';
+
+        /**
+         * Character set.
+         */
+        protected string $charset = 'utf8mb4';
+
+        /**
+         * User.
+         */
+        protected string $username = 'root';
+
+        /**
+         * Password.
+         */
+        protected string $password = 'root';
+
+        /**
+         * PDO attributes of each connection.
+         */
+        protected array $options;
+
+        /**
+         * The driver.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function getDriver(): string {}
+
+        /**
+         * Sets the driver: mysql (default), pgsql, sqlite, oci, firebird, dblib, sqlsrv or odbc. Its PHP extension must be loaded.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function withDriver(string $driver): self {}
+
+        /**
+         * The host.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function getHost(): string {}
+
+        /**
+         * Sets the host name or address; default 127.0.0.1.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function withHost(string $host): self {}
+
+        /**
+         * The port; unless set 3306 for mysql, 5432 for pgsql, else 0: the driver's own.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function getPort(): int {}
+
+        /**
+         * Whether a Unix socket is set.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function hasUnixSocket(): bool {}
+
+        /**
+         * The path of the Unix socket; null when none is set.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function getUnixSocket(): ?string {}
+
+        /**
+         * Sets the path of a Unix socket, which is used instead of host and port; for pgsql it is the directory of the socket.
+         * null (default) for none.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function withUnixSocket(?string $unixSocket): self {}
+
+        /**
+         * Sets the port, 0 to 65535; default: see getPort().
+         * @throws \ValueError when it is out of its limits
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function withPort(int $port): self {}
+
+        /**
+         * The database.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function getDbname(): string {}
+
+        /**
+         * Sets the database; default test. For sqlite it is the path of the file or :memory:, for odbc the data source.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function withDbname(string $dbname): self {}
+
+        /**
+         * The character set.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function getCharset(): string {}
+
+        /**
+         * Sets the character set; default utf8mb4, which means UTF8 to pgsql.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function withCharset(string $charset): self {}
+
+        /**
+         * The user.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function getUsername(): string {}
+
+        /**
+         * Sets the user; default root.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function withUsername(string $username): self {}
+
+        /**
+         * The password.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function getPassword(): string {}
+
+        /**
+         * Sets the password; default root.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function withPassword(string $password): self {}
+
+        /**
+         * The PDO attributes.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function getOptions(): array {}
+
+        /**
+         * Sets the PDO attributes of each connection, such as [PDO::ATTR_TIMEOUT => 2]; default none.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function withOptions(array $options): self {}
+
+        /**
+         * The drivers of the loaded PDO extensions.
+         * @throws \Apus\ConnectionPool\Exception OPTION when PDO is not loaded
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public static function getAvailableDrivers(): array {}
+
+    }
+}
+
+namespace Apus\Database {
+    /**
+     * A pool of PDO connections. get() gives a plain PDO. One that was idle is checked by a small query;
+     * an open transaction is rolled back when it comes back.
+     * @since 0.1.0
+     */
+    class PDOPool extends \Apus\ConnectionPool
+    {
+        /**
+         * Where and as whom it connects; read whenever a connection is made.
+         */
+        protected \Apus\Database\PDOConfig $config;
+
+        /**
+         * A pool without connections.
+         * @param int $size connections of this process at most, 1 to 100000; default 64
+         * @throws \Apus\ConnectionPool\Exception OPTION when PDO is not loaded
+         * @throws \ValueError when $size is out of its limits
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function __construct(\Apus\Database\PDOConfig $config, int $size = 64) {}
+
+    }
+}
+
+namespace Apus\Database {
+    /**
+     * Where and as whom a MysqliPool connects. Each with…() changes the object and returns it.
+     * @since 0.1.0
+     */
+    class MysqliConfig
+    {
+        /**
+         * Host name or address.
+         */
+        protected string $host = '127.0.0.1';
+
+        /**
+         * Port.
+         */
+        protected int $port = 3306;
+
+        /**
+         * Path of a Unix socket, instead of host and port.
+         */
+        protected ?string $unixSocket = null;
+
+        /**
+         * Database.
+         */
+        protected string $dbname = 'test';
+
+        /**
+         * Character set.
+         */
+        protected string $charset = 'utf8mb4';
+
+        /**
+         * User.
+         */
+        protected string $username = 'root';
+
+        /**
+         * Password.
+         */
+        protected string $password = 'root';
+
+        /**
+         * Options of each connection.
+         */
+        protected array $options;
+
+        /**
+         * The host.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function getHost(): string {}
+
+        /**
+         * Sets the host name or address; default 127.0.0.1.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function withHost(string $host): self {}
+
+        /**
+         * The port.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function getPort(): int {}
+
+        /**
+         * The path of the Unix socket; null when none is set.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function getUnixSocket(): ?string {}
+
+        /**
+         * Sets the path of a Unix socket, which is used instead of host and port. null (default) for none.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function withUnixSocket(?string $unixSocket): self {}
+
+        /**
+         * Sets the port, 0 to 65535; default 3306.
+         * @throws \ValueError when it is out of its limits
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function withPort(int $port): self {}
+
+        /**
+         * The database.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function getDbname(): string {}
+
+        /**
+         * Sets the database; default test.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function withDbname(string $dbname): self {}
+
+        /**
+         * The character set.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function getCharset(): string {}
+
+        /**
+         * Sets the character set; default utf8mb4, empty for the server's own.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function withCharset(string $charset): self {}
+
+        /**
+         * The user.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function getUsername(): string {}
+
+        /**
+         * Sets the user; default root.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function withUsername(string $username): self {}
+
+        /**
+         * The password.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function getPassword(): string {}
+
+        /**
+         * Sets the password; default root.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function withPassword(string $password): self {}
+
+        /**
+         * The options of mysqli.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function getOptions(): array {}
+
+        /**
+         * Sets what mysqli::options() is called with before each connection is made, such as
+         * [MYSQLI_OPT_CONNECT_TIMEOUT => 2]; default none.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function withOptions(array $options): self {}
+
+    }
+}
+
+namespace Apus\Database {
+    /**
+     * A pool of mysqli connections. get() gives a plain mysqli. One that was idle is checked by a small query.
+     * mysqli does not tell whether a transaction is open: put() asks the server, one round trip; the setting
+     * `reset` => 'none' saves it for programs that leave none open.
+     * @since 0.1.0
+     */
+    class MysqliPool extends \Apus\ConnectionPool
+    {
+        /**
+         * Where and as whom it connects; read whenever a connection is made.
+         */
+        protected \Apus\Database\MysqliConfig $config;
+
+        /**
+         * A pool without connections.
+         * @param int $size connections of this process at most, 1 to 100000; default 64
+         * @throws \Apus\ConnectionPool\Exception OPTION when mysqli is not loaded
+         * @throws \ValueError when $size is out of its limits
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function __construct(\Apus\Database\MysqliConfig $config, int $size = 64) {}
+
+    }
+}
+
+namespace Apus\Database {
+    /**
+     * Where and as whom a RedisPool connects. Each with…() changes the object and returns it.
+     * @since 0.1.0
+     */
+    class RedisConfig
+    {
+        /**
+         * Host name, address, or path of a Unix socket.
+         */
+        protected string $host = '127.0.0.1';
+
+        /**
+         * Port.
+         */
+        protected int $port = 6379;
+
+        /**
+         * Seconds that connecting may take.
+         */
+        protected float $timeout;
+
+        /**
+         * phpredis's fourth argument.
+         */
+        protected string $reserved = '';
+
+        /**
+         * Milliseconds between attempts to connect.
+         */
+        protected int $retry_interval = 0;
+
+        /**
+         * Seconds that an answer may take.
+         */
+        protected float $read_timeout;
+
+        /**
+         * Password.
+         */
+        protected string $auth = '';
+
+        /**
+         * Database.
+         */
+        protected int $dbIndex = 0;
+
+        /**
+         * Options of each connection.
+         */
+        protected array $options;
+
+        /**
+         * The host.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function getHost(): string {}
+
+        /**
+         * Sets the host name or address, or the path of a Unix socket (then set port 0); default 127.0.0.1.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function withHost(string $host): self {}
+
+        /**
+         * The port.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function getPort(): int {}
+
+        /**
+         * Sets the port, 0 to 65535; default 6379.
+         * @throws \ValueError when it is out of its limits
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function withPort(int $port): self {}
+
+        /**
+         * Seconds that connecting may take; 0 for no limit.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function getTimeout(): float {}
+
+        /**
+         * Sets the seconds that connecting may take; default 0, no limit.
+         * @throws \ValueError when it is negative
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function withTimeout(float $timeout): self {}
+
+        /**
+         * What withReserved() set.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function getReserved(): string {}
+
+        /**
+         * Sets the fourth argument of Redis::connect(), of which phpredis makes no use; default empty.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function withReserved(string $reserved): self {}
+
+        /**
+         * Milliseconds between attempts to connect.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function getRetryInterval(): int {}
+
+        /**
+         * Sets the milliseconds between attempts to connect; default 0.
+         * @throws \ValueError when it is negative
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function withRetryInterval(int $retry_interval): self {}
+
+        /**
+         * Seconds that an answer may take; 0 for no limit.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function getReadTimeout(): float {}
+
+        /**
+         * Sets the seconds that an answer may take; default 0, PHP's default_socket_timeout.
+         * @throws \ValueError when it is negative
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function withReadTimeout(float $read_timeout): self {}
+
+        /**
+         * The password; empty for none.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function getAuth(): string {}
+
+        /**
+         * Sets the password; default empty, for none.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function withAuth(string $auth): self {}
+
+        /**
+         * The number of the database.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function getDbIndex(): int {}
+
+        /**
+         * Sets the number of the database; default 0. A connection that comes back with another one is set to this.
+         * @throws \ValueError when it is negative
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function withDbIndex(int $dbIndex): self {}
+
+        /**
+         * Sets one option of phpredis for each connection, such as (Redis::OPT_PREFIX, 'shop:').
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function withOption(int $option, mixed $value): self {}
+
+        /**
+         * Sets all options of phpredis: option => value; default none.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function setOptions(array $options): self {}
+
+        /**
+         * The options of phpredis.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function getOptions(): array {}
+
+    }
+}
+
+namespace Apus\Database {
+    /**
+     * A pool of phpredis connections. get() gives a plain Redis. One that was idle is checked by ECHO. put() discards an open
+     * MULTI or pipeline, and selects the database that it was made with; WATCH and subscriptions end with their user's
+     * own calls.
+     * @since 0.1.0
+     */
+    class RedisPool extends \Apus\ConnectionPool
+    {
+        /**
+         * Where and as whom it connects; read whenever a connection is made.
+         */
+        protected \Apus\Database\RedisConfig $config;
+
+        /**
+         * A pool without connections.
+         * @param int $size connections of this process at most, 1 to 100000; default 64
+         * @throws \Apus\ConnectionPool\Exception OPTION when redis is not loaded
+         * @throws \ValueError when $size is out of its limits
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function __construct(\Apus\Database\RedisConfig $config, int $size = 64) {}
 
     }
 }
@@ -1174,6 +4266,960 @@ namespace Apus {
      * @since 0.1.0
      */
     function options_markdown(): string {}
+}
+
+namespace Apus\Coroutine {
+    /**
+     * Does whichever of several channel operations is possible first, and no other. Of those that are possible at once, each
+     * is chosen as often.
+     * @param array $cases a Channel to pop from it; [Channel, $value] to push the value; under keys of your choice
+     * @param float $timeout seconds; negative for no limit; 0 does not wait: null when no case is possible now
+     * @return array|null [key of the case, what pop() or push() would return]; null when the time was over, or the coroutine
+     * was cancelled. For a closed channel the value is false, and the channel's $errCode is Apus\CHANNEL_CLOSED
+     * @throws \ValueError for no case at all
+     * @throws \TypeError for a case that is no channel
+     * @throws \Apus\Coroutine\Exception NOT_IN_COROUTINE, CANNOT_SWITCH when it would wait
+     * @throws \Apus\Coroutine\CanceledException when cancelled with an exception
+     * Waits unless a case is possible, or $timeout is 0.
+     * @since 0.1.0
+     */
+    function select(array $cases, float $timeout = -1): ?array {}
+}
+
+namespace Apus\Coroutine {
+    /**
+     * Calls $callback() in the running coroutine. When the time is over first, the function that it waits in throws a
+     * TimeoutException; code that does not wait is not interrupted. Deadlines may be nested: each ends what waits inside it.
+     * Coroutines that $callback starts are not ended: see Scope::run() for that.
+     * @param float $seconds seconds; negative for no limit
+     * @return mixed what $callback returned
+     * @throws \Apus\Coroutine\TimeoutException when the time was over and $callback does not catch it
+     * @throws \Apus\Coroutine\Exception NOT_IN_COROUTINE, CANNOT_SWITCH
+     * Waits as $callback does.
+     * @since 0.1.0
+     */
+    function timeout(float $seconds, callable $callback): mixed {}
+}
+
+namespace Apus {
+    /**
+     * How many processors this process may use.
+     * Does not wait.
+     * @since 0.1.0
+     */
+    function cpu_num(): int {}
+}
+
+namespace Apus {
+    /**
+     * The addresses of this machine's interfaces that are up, interface => address, without loopback.
+     * @param int $family AF_INET (2) or AF_INET6 (10)
+     * @throws \ValueError for another family
+     * Does not wait.
+     * @since 0.1.0
+     */
+    function get_local_ip(int $family = 2): array {}
+}
+
+namespace Apus {
+    /**
+     * The hardware addresses of this machine's interfaces that are up, interface => "00:00:5E:00:53:01", without loopback.
+     * Does not wait.
+     * @since 0.1.0
+     */
+    function get_local_mac(): array {}
+}
+
+namespace Apus {
+    /**
+     * The text of an error number.
+     * @param int $error_type Apus\STRERROR_SYSTEM (also knows the numbers of Apus), STRERROR_GAI, STRERROR_DNS or STRERROR_APUS
+     * @throws \ValueError for another type
+     * Does not wait.
+     * @since 0.1.0
+     */
+    function strerror(int $errno, int $error_type = 0): string {}
+}
+
+namespace Apus {
+    /**
+     * errno(3) of the C library as it is now: of use right after a call that failed.
+     * Does not wait.
+     * @since 0.1.0
+     */
+    function errno(): int {}
+}
+
+namespace Apus {
+    /**
+     * Why a function of Apus returned false last in this process; 0 for none. One coroutine's failure replaces another's: ask before
+     * the next wait.
+     * Does not wait.
+     * @since 0.1.0
+     */
+    function last_error(): int {}
+}
+
+namespace Apus {
+    /**
+     * Sets last_error() to 0.
+     * Does not wait.
+     * @since 0.1.0
+     */
+    function clear_error(): void {}
+}
+
+namespace Apus {
+    /**
+     * Sets what ps(1) shows of this process, where the command line of PHP runs.
+     * @return bool false when it cannot be set
+     * @throws \ValueError for an empty name or a null byte
+     * Does not wait.
+     * @since 0.1.0
+     */
+    function set_process_name(string $process_name): bool {}
+}
+
+namespace Apus\Coroutine\Http {
+    /**
+     * Makes one request over a connection of its own, and waits for its answer.
+     * @param string|array|null $data the body: bytes, or the fields of a form
+     * @param string $url of http or https
+     * @param array|null $options settings, as Client::set() takes them
+     * @param array|null $headers header fields, name => value
+     * @param array|null $cookies cookies, name => value
+     * @throws \Apus\Client\Exception REQUEST when there is no answer; ARGUMENT, OPTION
+     * @throws \Apus\Coroutine\Exception NOT_IN_COROUTINE, CANNOT_SWITCH
+     * @throws \Apus\Coroutine\CanceledException when cancelled with an exception
+     * Waits.
+     * @since 0.1.0
+     */
+    function request(string $url, string $method, mixed $data = null, ?array $options = null, ?array $headers = null, ?array $cookies = null): \Apus\Coroutine\Http\ClientProxy {}
+}
+
+namespace Apus\Coroutine\Http {
+    /**
+     * The same as request() with GET.
+     * @param string $url of http or https
+     * @param array|null $options settings, as Client::set() takes them
+     * @param array|null $headers header fields, name => value
+     * @param array|null $cookies cookies, name => value
+     * @throws \Apus\Client\Exception REQUEST when there is no answer; ARGUMENT, OPTION
+     * @throws \Apus\Coroutine\Exception NOT_IN_COROUTINE, CANNOT_SWITCH
+     * @throws \Apus\Coroutine\CanceledException when cancelled with an exception
+     * Waits.
+     * @since 0.1.0
+     */
+    function get(string $url, ?array $options = null, ?array $headers = null, ?array $cookies = null): \Apus\Coroutine\Http\ClientProxy {}
+}
+
+namespace Apus\Coroutine\Http {
+    /**
+     * The same as request() with POST.
+     * @param string|array $data the body: bytes, or the fields of a form
+     * @param string $url of http or https
+     * @param array|null $options settings, as Client::set() takes them
+     * @param array|null $headers header fields, name => value
+     * @param array|null $cookies cookies, name => value
+     * @throws \Apus\Client\Exception REQUEST when there is no answer; ARGUMENT, OPTION
+     * @throws \Apus\Coroutine\Exception NOT_IN_COROUTINE, CANNOT_SWITCH
+     * @throws \Apus\Coroutine\CanceledException when cancelled with an exception
+     * Waits.
+     * @since 0.1.0
+     */
+    function post(string $url, mixed $data, ?array $options = null, ?array $headers = null, ?array $cookies = null): \Apus\Coroutine\Http\ClientProxy {}
+}
+
+namespace Apus {
+    /**
+     * Coroutine\Channel::$errCode: the last operation succeeded.
+     */
+    const CHANNEL_OK = 0;
+}
+
+namespace Apus {
+    /**
+     * Coroutine\Channel::$errCode: the time was over.
+     */
+    const CHANNEL_TIMEOUT = -1;
+}
+
+namespace Apus {
+    /**
+     * Coroutine\Channel::$errCode: the channel is closed.
+     */
+    const CHANNEL_CLOSED = -2;
+}
+
+namespace Apus {
+    /**
+     * Coroutine\Channel::$errCode: the coroutine was cancelled.
+     */
+    const CHANNEL_CANCELED = -3;
+}
+
+namespace Apus {
+    /**
+     * TCP sockets: of streams, PDO, mysqli, pgsql, redis, curl, every library.
+     */
+    const HOOK_TCP = 2;
+}
+
+namespace Apus {
+    /**
+     * UDP sockets.
+     */
+    const HOOK_UDP = 4;
+}
+
+namespace Apus {
+    /**
+     * Unix stream sockets.
+     */
+    const HOOK_UNIX = 8;
+}
+
+namespace Apus {
+    /**
+     * Unix datagram sockets.
+     */
+    const HOOK_UDG = 16;
+}
+
+namespace Apus {
+    /**
+     * Has no effect of its own: what it names are sockets like others, see HOOK_TCP, HOOK_UDP, HOOK_UNIX, HOOK_UDG.
+     */
+    const HOOK_SSL = 32;
+}
+
+namespace Apus {
+    /**
+     * Has no effect of its own: what it names are sockets like others, see HOOK_TCP, HOOK_UDP, HOOK_UNIX, HOOK_UDG.
+     */
+    const HOOK_TLS = 64;
+}
+
+namespace Apus {
+    /**
+     * select(): stream_select() and socket_select().
+     */
+    const HOOK_STREAM_FUNCTION = 128;
+}
+
+namespace Apus {
+    /**
+     * The same as HOOK_STREAM_FUNCTION.
+     */
+    const HOOK_STREAM_SELECT = 128;
+}
+
+namespace Apus {
+    /**
+     * Opening, reading, writing and syncing regular files, on a pool of threads. Worth it for slow disks only: what is in the
+     * page cache comes sooner without. Not part of the default.
+     */
+    const HOOK_FILE = 256;
+}
+
+namespace Apus {
+    /**
+     * sleep(), usleep(), time_nanosleep(), time_sleep_until().
+     */
+    const HOOK_SLEEP = 512;
+}
+
+namespace Apus {
+    /**
+     * Child processes: proc_open(), exec(), popen() and their like, pcntl_waitpid(), and their pipes.
+     */
+    const HOOK_PROC = 1024;
+}
+
+namespace Apus {
+    /**
+     * Has no effect of its own: what it names are sockets like others, see HOOK_TCP, HOOK_UDP, HOOK_UNIX, HOOK_UDG.
+     */
+    const HOOK_CURL = 2048;
+}
+
+namespace Apus {
+    /**
+     * Has no effect of its own: what it names are sockets like others, see HOOK_TCP, HOOK_UDP, HOOK_UNIX, HOOK_UDG.
+     */
+    const HOOK_NATIVE_CURL = 4096;
+}
+
+namespace Apus {
+    /**
+     * Name resolution, and locks on files.
+     */
+    const HOOK_BLOCKING_FUNCTION = 8192;
+}
+
+namespace Apus {
+    /**
+     * Name resolution.
+     */
+    const HOOK_NET_FUNCTION = 2097152;
+}
+
+namespace Apus {
+    /**
+     * Has no effect of its own: what it names are sockets like others, see HOOK_TCP, HOOK_UDP, HOOK_UNIX, HOOK_UDG.
+     */
+    const HOOK_SOCKETS = 16384;
+}
+
+namespace Apus {
+    /**
+     * Terminals and pipes, standard input and output among them.
+     */
+    const HOOK_STDIO = 32768;
+}
+
+namespace Apus {
+    /**
+     * Everything.
+     */
+    const HOOK_ALL = 2147483647;
+}
+
+namespace Apus {
+    /**
+     * A descriptor can be read.
+     */
+    const EVENT_READ = 512;
+}
+
+namespace Apus {
+    /**
+     * A descriptor can be written.
+     */
+    const EVENT_WRITE = 1024;
+}
+
+namespace Apus {
+    /**
+     * Lock a file before it is read or written: the same as LOCK_EX.
+     */
+    const FILE_LOCK = 2;
+}
+
+namespace Apus {
+    /**
+     * A name has no address of the wanted family, or does not exist.
+     */
+    const ERROR_DNSLOOKUP_RESOLVE_FAILED = 711;
+}
+
+namespace Apus {
+    /**
+     * The name servers did not answer in time.
+     */
+    const ERROR_DNSLOOKUP_RESOLVE_TIMEOUT = 712;
+}
+
+namespace Apus {
+    /**
+     * Numbers of errno(3).
+     */
+    const STRERROR_SYSTEM = 0;
+}
+
+namespace Apus {
+    /**
+     * Numbers of getaddrinfo(3).
+     */
+    const STRERROR_GAI = 1;
+}
+
+namespace Apus {
+    /**
+     * Numbers of h_errno.
+     */
+    const STRERROR_DNS = 2;
+}
+
+namespace Apus {
+    /**
+     * Numbers of Apus itself.
+     */
+    const STRERROR_APUS = 9;
+}
+
+namespace Apus {
+    /**
+     * A client or port of UDP over IPv4.
+     */
+    const SOCK_UDP = 2;
+}
+
+namespace Apus {
+    /**
+     * A client or port of UDP over IPv6.
+     */
+    const SOCK_UDP6 = 4;
+}
+
+namespace Apus {
+    /**
+     * A client or port of a Unix socket of bytes.
+     */
+    const UNIX_STREAM = 5;
+}
+
+namespace Apus {
+    /**
+     * A client or port of a Unix socket of datagrams.
+     */
+    const UNIX_DGRAM = 6;
+}
+
+namespace Apus {
+    /**
+     * Added to a type of streams: TLS is spoken.
+     */
+    const SSL = 512;
+}
+
+namespace Apus {
+    /**
+     * Added to a type: without effect, clients block outside coroutines.
+     */
+    const SYNC = 2048;
+}
+
+namespace Apus {
+    /**
+     * Added to a type: refused by Client, use Coroutine\Client.
+     */
+    const ASYNC = 1024;
+}
+
+namespace Apus {
+    /**
+     * Unix sockets; ext/sockets has it as AF_UNIX.
+     */
+    const AF_UNIX = 1;
+}
+
+namespace Apus {
+    /**
+     * IPv4; ext/sockets has it as AF_INET.
+     */
+    const AF_INET = 2;
+}
+
+namespace Apus {
+    /**
+     * IPv6; ext/sockets has it as AF_INET6.
+     */
+    const AF_INET6 = 10;
+}
+
+namespace Apus {
+    /**
+     * A stream of bytes; ext/sockets has it as SOCK_STREAM.
+     */
+    const SOCK_STREAM = 1;
+}
+
+namespace Apus {
+    /**
+     * Datagrams; ext/sockets has it as SOCK_DGRAM.
+     */
+    const SOCK_DGRAM = 2;
+}
+
+namespace Apus {
+    /**
+     * TLS 1.2, for ssl_protocols.
+     */
+    const SSL_TLSv1_2 = 32;
+}
+
+namespace Apus {
+    /**
+     * TLS 1.3, for ssl_protocols.
+     */
+    const SSL_TLSv1_3 = 64;
+}
+
+namespace Apus {
+    /**
+     * errCode: the connection does not speak TLS.
+     */
+    const ERROR_SSL_NOT_READY = 1011;
+}
+
+namespace Apus {
+    /**
+     * errCode: the peer showed no certificate.
+     */
+    const ERROR_SSL_EMPTY_PEER_CERTIFICATE = 1013;
+}
+
+namespace Apus {
+    /**
+     * errCode: the peer's certificate was refused.
+     */
+    const ERROR_SSL_VERIFY_FAILED = 1014;
+}
+
+namespace Apus {
+    /**
+     * errCode: the peers could not agree on TLS.
+     */
+    const ERROR_SSL_HANDSHAKE_FAILED = 1018;
+}
+
+namespace Apus {
+    /**
+     * errCode: a setting of TLS cannot be honoured; errMsg tells which.
+     */
+    const ERROR_SSL_CREATE_CONTEXT_FAILED = 1019;
+}
+
+namespace Apus {
+    /**
+     * errCode: a message is longer than package_max_length.
+     */
+    const ERROR_PACKAGE_LENGTH_TOO_LARGE = 1201;
+}
+
+namespace Apus {
+    /**
+     * errCode: the length of a message makes no sense.
+     */
+    const ERROR_PACKAGE_LENGTH_NOT_FOUND = 1202;
+}
+
+namespace Apus {
+    /**
+     * errCode: no message ends within package_max_length.
+     */
+    const ERROR_PACKAGE_MALFORMED_DATA = 1204;
+}
+
+namespace Apus {
+    /**
+     * errCode: the client is not connected.
+     */
+    const ERROR_CLIENT_NO_CONNECTION = 5001;
+}
+
+namespace Apus {
+    /**
+     * A connection that has not asked for WebSocket.
+     */
+    const WEBSOCKET_STATUS_CONNECTION = 1;
+}
+
+namespace Apus {
+    /**
+     * The handshake is under way.
+     */
+    const WEBSOCKET_STATUS_HANDSHAKE = 2;
+}
+
+namespace Apus {
+    /**
+     * Messages go to and fro.
+     */
+    const WEBSOCKET_STATUS_ACTIVE = 3;
+}
+
+namespace Apus {
+    /**
+     * A close frame was sent or has come.
+     */
+    const WEBSOCKET_STATUS_CLOSING = 4;
+}
+
+namespace Apus {
+    /**
+     * A further fragment of a message.
+     */
+    const WEBSOCKET_OPCODE_CONTINUATION = 0;
+}
+
+namespace Apus {
+    /**
+     * A message of UTF-8 text.
+     */
+    const WEBSOCKET_OPCODE_TEXT = 1;
+}
+
+namespace Apus {
+    /**
+     * A message of bytes.
+     */
+    const WEBSOCKET_OPCODE_BINARY = 2;
+}
+
+namespace Apus {
+    /**
+     * The end of the conversation.
+     */
+    const WEBSOCKET_OPCODE_CLOSE = 8;
+}
+
+namespace Apus {
+    /**
+     * A question whether the other side is there.
+     */
+    const WEBSOCKET_OPCODE_PING = 9;
+}
+
+namespace Apus {
+    /**
+     * The answer to a ping.
+     */
+    const WEBSOCKET_OPCODE_PONG = 10;
+}
+
+namespace Apus {
+    /**
+     * The last fragment of a message.
+     */
+    const WEBSOCKET_FLAG_FIN = 1;
+}
+
+namespace Apus {
+    /**
+     * Compress the message, where permessage-deflate was agreed upon.
+     */
+    const WEBSOCKET_FLAG_COMPRESS = 2;
+}
+
+namespace Apus {
+    /**
+     * The message came compressed.
+     */
+    const WEBSOCKET_FLAG_RSV1 = 4;
+}
+
+namespace Apus {
+    /**
+     * A reserved bit.
+     */
+    const WEBSOCKET_FLAG_RSV2 = 8;
+}
+
+namespace Apus {
+    /**
+     * A reserved bit.
+     */
+    const WEBSOCKET_FLAG_RSV3 = 16;
+}
+
+namespace Apus {
+    /**
+     * The frame is masked.
+     */
+    const WEBSOCKET_FLAG_MASK = 32;
+}
+
+namespace Apus {
+    /**
+     * The purpose is fulfilled (RFC 6455 section 7.4.1).
+     */
+    const WEBSOCKET_CLOSE_NORMAL = 1000;
+}
+
+namespace Apus {
+    /**
+     * A server goes down, or a page is left.
+     */
+    const WEBSOCKET_CLOSE_GOING_AWAY = 1001;
+}
+
+namespace Apus {
+    /**
+     * The protocol was broken.
+     */
+    const WEBSOCKET_CLOSE_PROTOCOL_ERROR = 1002;
+}
+
+namespace Apus {
+    /**
+     * A kind of data that the receiver does not take.
+     */
+    const WEBSOCKET_CLOSE_DATA_ERROR = 1003;
+}
+
+namespace Apus {
+    /**
+     * A close frame without a code came; never sent.
+     */
+    const WEBSOCKET_CLOSE_STATUS_ERROR = 1005;
+}
+
+namespace Apus {
+    /**
+     * The connection broke without a close frame; never sent.
+     */
+    const WEBSOCKET_CLOSE_ABNORMAL = 1006;
+}
+
+namespace Apus {
+    /**
+     * Text that is not UTF-8, or a broken compressed message.
+     */
+    const WEBSOCKET_CLOSE_MESSAGE_ERROR = 1007;
+}
+
+namespace Apus {
+    /**
+     * A policy was broken.
+     */
+    const WEBSOCKET_CLOSE_POLICY_ERROR = 1008;
+}
+
+namespace Apus {
+    /**
+     * A message is larger than the receiver allows.
+     */
+    const WEBSOCKET_CLOSE_MESSAGE_TOO_BIG = 1009;
+}
+
+namespace Apus {
+    /**
+     * The server did not agree to an extension.
+     */
+    const WEBSOCKET_CLOSE_EXTENSION_MISSING = 1010;
+}
+
+namespace Apus {
+    /**
+     * The server met a condition that it did not expect.
+     */
+    const WEBSOCKET_CLOSE_SERVER_ERROR = 1011;
+}
+
+namespace Apus {
+    /**
+     * The server starts anew.
+     */
+    const WEBSOCKET_CLOSE_CLOSE_SERVICE_RESTART = 1012;
+}
+
+namespace Apus {
+    /**
+     * The server is overloaded.
+     */
+    const WEBSOCKET_CLOSE_TRY_AGAIN_LATER = 1013;
+}
+
+namespace Apus {
+    /**
+     * A gateway got no usable answer.
+     */
+    const WEBSOCKET_CLOSE_BAD_GATEWAY = 1014;
+}
+
+namespace Apus {
+    /**
+     * TLS failed; never sent.
+     */
+    const WEBSOCKET_CLOSE_TLS = 1015;
+}
+
+namespace Apus {
+    /**
+     * $statusCode: no connection was made.
+     */
+    const HTTP_CLIENT_ESTATUS_CONNECT_FAILED = -1;
+}
+
+namespace Apus {
+    /**
+     * $statusCode: the answer did not come in time.
+     */
+    const HTTP_CLIENT_ESTATUS_REQUEST_TIMEOUT = -2;
+}
+
+namespace Apus {
+    /**
+     * $statusCode: the connection broke, or the answer was of no use.
+     */
+    const HTTP_CLIENT_ESTATUS_SERVER_RESET = -3;
+}
+
+namespace Apus {
+    /**
+     * $statusCode: the request could not be sent whole.
+     */
+    const HTTP_CLIENT_ESTATUS_SEND_FAILED = -4;
+}
+
+namespace Apus {
+    /**
+     * A frame of RFC 9113 section 6.1.
+     */
+    const HTTP2_TYPE_DATA = 0;
+}
+
+namespace Apus {
+    /**
+     * A frame of RFC 9113 section 6.2.
+     */
+    const HTTP2_TYPE_HEADERS = 1;
+}
+
+namespace Apus {
+    /**
+     * A frame of RFC 9113 section 6.3.
+     */
+    const HTTP2_TYPE_PRIORITY = 2;
+}
+
+namespace Apus {
+    /**
+     * A frame of RFC 9113 section 6.4.
+     */
+    const HTTP2_TYPE_RST_STREAM = 3;
+}
+
+namespace Apus {
+    /**
+     * A frame of RFC 9113 section 6.5.
+     */
+    const HTTP2_TYPE_SETTINGS = 4;
+}
+
+namespace Apus {
+    /**
+     * A frame of RFC 9113 section 6.6.
+     */
+    const HTTP2_TYPE_PUSH_PROMISE = 5;
+}
+
+namespace Apus {
+    /**
+     * A frame of RFC 9113 section 6.7.
+     */
+    const HTTP2_TYPE_PING = 6;
+}
+
+namespace Apus {
+    /**
+     * A frame of RFC 9113 section 6.8.
+     */
+    const HTTP2_TYPE_GOAWAY = 7;
+}
+
+namespace Apus {
+    /**
+     * A frame of RFC 9113 section 6.9.
+     */
+    const HTTP2_TYPE_WINDOW_UPDATE = 8;
+}
+
+namespace Apus {
+    /**
+     * A frame of RFC 9113 section 6.10.
+     */
+    const HTTP2_TYPE_CONTINUATION = 9;
+}
+
+namespace Apus {
+    /**
+     * No error (RFC 9113 section 7).
+     */
+    const HTTP2_ERROR_NO_ERROR = 0;
+}
+
+namespace Apus {
+    /**
+     * The protocol was broken.
+     */
+    const HTTP2_ERROR_PROTOCOL_ERROR = 1;
+}
+
+namespace Apus {
+    /**
+     * An unexpected error.
+     */
+    const HTTP2_ERROR_INTERNAL_ERROR = 2;
+}
+
+namespace Apus {
+    /**
+     * Flow control was not heeded.
+     */
+    const HTTP2_ERROR_FLOW_CONTROL_ERROR = 3;
+}
+
+namespace Apus {
+    /**
+     * SETTINGS were not acknowledged in time.
+     */
+    const HTTP2_ERROR_SETTINGS_TIMEOUT = 4;
+}
+
+namespace Apus {
+    /**
+     * A frame came for a closed stream.
+     */
+    const HTTP2_ERROR_STREAM_CLOSED = 5;
+}
+
+namespace Apus {
+    /**
+     * A frame has a wrong size.
+     */
+    const HTTP2_ERROR_FRAME_SIZE_ERROR = 6;
+}
+
+namespace Apus {
+    /**
+     * The stream was refused before any work; the request can be sent again.
+     */
+    const HTTP2_ERROR_REFUSED_STREAM = 7;
+}
+
+namespace Apus {
+    /**
+     * The stream is not needed any more.
+     */
+    const HTTP2_ERROR_CANCEL = 8;
+}
+
+namespace Apus {
+    /**
+     * The state of header compression is lost.
+     */
+    const HTTP2_ERROR_COMPRESSION_ERROR = 9;
+}
+
+namespace Apus {
+    /**
+     * A connection made by CONNECT broke.
+     */
+    const HTTP2_ERROR_CONNECT_ERROR = 10;
+}
+
+namespace Apus {
+    /**
+     * The other side asks for too much.
+     */
+    const HTTP2_ERROR_ENHANCE_YOUR_CALM = 11;
+}
+
+namespace Apus {
+    /**
+     * TLS is not strong enough.
+     */
+    const HTTP2_ERROR_INADEQUATE_SECURITY = 12;
+}
+
+namespace Apus {
+    /**
+     * Use HTTP/1.1.
+     */
+    const HTTP2_ERROR_HTTP_1_1_REQUIRED = 13;
 }
 
 namespace Apus {

@@ -1,13 +1,16 @@
 """What the tests of the hooks share: PHP programs run as plain PHP, with the module outside coroutines, and inside run()."""
 
+import contextlib
 import functools
 import json
 import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import sys
+import tempfile
 import unittest
 
 from concurrent.futures import ThreadPoolExecutor
@@ -21,7 +24,7 @@ FOLDER = support.HERE / "fixtures" / "hooks"
 # Each before those that need it.
 EXTENSIONS = ["posix", "sockets", "curl", "mysqlnd", "pdo", "mysqli", "pdo_mysql", "pgsql", "pdo_pgsql", "sqlite3", "pdo_sqlite", "igbinary", "msgpack", "redis", "memcached"]
 PLAIN, OUTSIDE, INSIDE = "plain PHP", "the module, outside coroutines", "inside run()"
-# A machine with nothing else to do sets it, and gets the bound of the design: 0.3 s for what would take 10 s one after the other.
+# A machine with nothing else to do sets it, and gets the bound of the design: 0.3 s of waiting for what takes 10 s one after the other.
 QUIET = os.environ.get("APUS_TEST_QUIET") == "1"
 
 
@@ -76,6 +79,9 @@ class HookCase(support.Case):
                 process.kill()
                 process.wait()
                 ended = f"none within {patience} s"
+            # What it left behind: children of calls that were broken off.
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
             out.seek(0)
             printed = out.read()
         self.assertEqual(ended, code, f"exit code of {mode} {' '.join(map(str, line))}\n{printed}")
@@ -89,7 +95,7 @@ class HookCase(support.Case):
             self.fail(f"not what {' '.join(map(str, line))} should print:\n{printed}")
 
     def scratch(self):
-        path = pathlib.Path(servers.tempfile.mkdtemp(prefix="apus-hooks-"))
+        path = pathlib.Path(tempfile.mkdtemp(prefix="apus-hooks-"))
         self.addCleanup(shutil.rmtree, path, True)
         return path
 

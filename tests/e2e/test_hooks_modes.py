@@ -136,6 +136,16 @@ class Everywhere(HookCase):
         """)
         self.assertEqual(printed, "123 24 123 ABC gone BUFFERED")
 
+    def test_c_code_that_goes_deep(self):
+        # What PHP's own stack, and a Fiber's, have room for.
+        printed = self.inside("""
+        for ($nested = 1, $n = 0; $n < 600; $n++) { $nested = [$nested]; }
+        for ($list = null, $n = 0; $n < 5_000; $n++) { $node = new stdClass(); $node->next = $list; $list = $node; }
+        unset($node, $list);
+        echo strlen(serialize($nested)), ' ', strlen(print_r($nested, true)) > 600, ' ', $nested == unserialize(serialize($nested));
+        """)
+        self.assertEqual(printed, "6004 1 1")
+
     def test_at_shutdown(self):
         # Shutdown functions and destructors run when no coroutine is left: plain calls again.
         printed = self.php(self.program("""

@@ -11,7 +11,7 @@ import subprocess
 import threading
 import unittest
 
-from http_client_peers import ClientCase, Peer, answers
+from http_client_peers import ClientCase, Peer, WebSocketPeer, answers
 from support import needs, until
 
 
@@ -273,6 +273,7 @@ class Proxies(ClientCase):
         context.load_cert_chain(cert, key)
         server = self.peer(answers(echo), tls=context)
         peer = self.peer(proxy)
+        websocket = self.peer(lambda conn: WebSocketPeer(conn, conn.head()[2]).say(1, b"through the proxy"))
         out = self.run_php(
             """
             $proxy = ['http_proxy_host' => '127.0.0.1', 'http_proxy_port' => PORT, 'http_proxy_user' => 'u', 'http_proxy_password' => 'p'];
@@ -288,17 +289,22 @@ class Proxies(ClientCase):
             $c = client([...$proxy, 'http_proxy_password' => 'wrong', 'ssl_cafile' => CERT], SERVER, true);
             $out[] = [$c->get('/'), $c->statusCode, $c->errCode];
             $out[] = thrown(fn() => client(['http_proxy_host' => 'x']));
+            // The kept connection leads to the proxy itself; the WebSocket gets one through it.
+            $c = client($proxy, WEBSOCKET);
+            $out[] = [$c->get('/plain'), $c->connected, $c->upgrade('/'), $c->recv()->data ?? $c->errMsg];
             """,
             peer.port,
             server=server.port,
             cert=str(cert),
+            websocket=websocket.port,
         )
         authorization = "Basic " + base64.b64encode(b"u:p").decode()
         self.assertEqual(out[0], [200, ["GET", "http://plain.test:8080/path", {"host": "plain.test:8080", "proxy-authorization": authorization}, ""]])
         self.assertEqual(out[1:4], [[200, "/secret"], 200, [False, -1, 7103]])
         self.assertIn("both its host and its port", out[4])
+        self.assertEqual(out[5], [True, True, True, "through the proxy"])
         self.assertEqual(heard[1][:2], ("CONNECT", f"127.0.0.1:{server.port}"))
-        self.assertEqual(len(heard), 3)
+        self.assertEqual([method for method, *_ in heard], ["GET", "CONNECT", "CONNECT", "GET", "CONNECT"])
 
     def test_socks5(self):
         def proxy(conn):

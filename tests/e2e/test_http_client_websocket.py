@@ -91,6 +91,7 @@ class WebSockets(ClientCase):
             """
         out = self.run_php(code.replace("SETTINGS", "[]"), peer.port)
         self.assertEqual(out, ["ä", True, ["", False, 0, "the server closed the WebSocket: 1001 going"], [False, 8503]])
+        until("the close frame was answered", lambda: len(heard) == 4)
         self.assertEqual(heard, [(0x80 | PONG, b"there?"), (TEXT, b"first "), (0x80, b"second"), (0x80 | CLOSE, struct.pack(">H", 1001))])
         out = self.run_php(code.replace("SETTINGS", "['open_websocket_close_frame' => true]"), peer.port)
         self.assertEqual(out[2:], [["Apus\\WebSocket\\CloseFrame", 1001, "going", CLOSE, False], [False, 8503]])
@@ -144,6 +145,7 @@ class WebSockets(ClientCase):
                 peer = self.websocket(handle)
                 out = self.run_php("$c = client(['package_max_length' => 100000]); $c->upgrade('/'); $out[] = [$c->recv(), $c->errCode, $c->statusCode, $c->connected, $c->push('x')];", peer.port)
                 self.assertEqual(out, [[False, errno, -3, False, False]])
+                until("the close frame was heard", lambda: heard)
                 self.assertEqual((heard[0][0], heard[0][1][:2]), (0x80 | CLOSE, struct.pack(">H", code)))
 
     def test_the_handshake_is_checked(self):

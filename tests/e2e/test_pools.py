@@ -357,6 +357,32 @@ class Clean(PoolCase):
 
 
     @each("mysql", "mysqli", "pgsql", "pg", "redis")
+    def test_cancelled_in_the_middle_of_a_query_and_given_back_later(self, kind):
+        query, probe = ("$conn->blPop(['pool:nothing'], 30)", "$conn->rawCommand('ECHO', '77')") if kind == "redis" else (f"ask($conn, '{SLEEP[kind].replace('0.05', '1')}')", "ask($conn, 'SELECT 77')")
+        got = self.result(kind, f"""
+        $pool = pool('{kind}', 1);
+        foreach ([false, true] as $throw) {{
+            $pool->fill();
+            $cid = go(function () use ($pool) {{
+                $conn = $pool->get();
+                try {{
+                    @{query};
+                }} catch (Throwable) {{
+                }}
+                // Its last wait is not the one that was cancelled.
+                Coroutine::sleep(0.001);
+                $pool->put($conn);
+            }});
+            Coroutine::sleep(0.02);
+            Coroutine::cancel($cid, $throw);
+            Coroutine::join([$cid]);
+            $result['answers'][] = (int) $pool->use(fn ($conn) => {probe});
+        }}
+        $result += stats($pool, 'replaced');
+        """)
+        self.assertEqual(got, {"answers": [77, 77], "replaced": 2})
+
+    @each("mysql", "mysqli", "pgsql", "pg", "redis")
     def test_a_deadline_in_the_middle_of_a_query(self, kind):
         query = "$conn->blPop(['pool:nothing'], 30)" if kind == "redis" else f"ask($conn, '{SLEEP[kind].replace('0.05', '30')}')"
         got = self.result(kind, f"""

@@ -333,7 +333,7 @@ class PostgreSQL(Daemon):
             shutil.copy(source, self.folder / name)
         (self.folder / "key.pem").chmod(0o600)
         (data / "pg_hba.conf").write_text(f"local all all trust\nhost all {USER} 127.0.0.1/32 scram-sha-256\nhost all all 127.0.0.1/32 trust\n")
-        settings = {"listen_addresses": "127.0.0.1", "port": self.port, "unix_socket_directories": self.folder, "fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "wal_level": "minimal", "max_wal_senders": 0, "shared_buffers": "24MB", "max_connections": 300, "autovacuum": "off", "max_parallel_workers": 0, "min_wal_size": "2MB", "max_wal_size": "64MB", "logging_collector": "off", "log_min_messages": "warning", "lc_messages": "C", "ssl": "on", "ssl_cert_file": self.folder / "cert.pem", "ssl_key_file": self.folder / "key.pem"}
+        settings = {"listen_addresses": "127.0.0.1", "port": self.port, "unix_socket_directories": self.folder, "fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "wal_level": "minimal", "max_wal_senders": 0, "shared_buffers": "24MB", "max_connections": 600, "autovacuum": "off", "max_parallel_workers": 0, "min_wal_size": "2MB", "max_wal_size": "64MB", "logging_collector": "off", "log_min_messages": "warning", "lc_messages": "C", "ssl": "on", "ssl_cert_file": self.folder / "cert.pem", "ssl_key_file": self.folder / "key.pem"}
         settings.update(option.split("=", 1) for option in self.options)
         (data / "postgresql.conf").write_text("".join(f"{name} = '{value}'\n" for name, value in settings.items()))
 

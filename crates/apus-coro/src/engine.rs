@@ -274,6 +274,7 @@ impl<S: Switch> Engine<S> {
     #[expect(clippy::unused_self, reason = "belongs to the engine's waits")]
     fn cancelled(&self, task: &Task<S>, cancel: Option<Cancel>) -> WaitError {
         task.cancelled.set(true);
+        task.cancellations.set(task.cancellations.get() + 1);
         WaitError::Cancelled(cancel.unwrap_or(Cancel::Return))
     }
 
@@ -305,7 +306,7 @@ impl<S: Switch> Engine<S> {
         self.run(task);
         // Its driver has to learn that it has ended, or poll what it waits for now, or break that off.
         if task.state.get() == State::Ended || task.awaits_future() || task.cancel.get().is_some() {
-            self.wake(task);
+            task.wake();
         }
     }
 
@@ -313,7 +314,7 @@ impl<S: Switch> Engine<S> {
     pub fn unpark(&self, task: &Rc<Task<S>>) {
         if task.engine == self.number && task.state.get() == State::Waiting {
             task.unparked.set(true);
-            self.wake(task);
+            task.wake();
         }
     }
 
@@ -340,7 +341,7 @@ impl<S: Switch> Engine<S> {
             return false;
         }
         task.cancel.set(Some(cancel));
-        self.wake(&task);
+        task.wake();
         true
     }
 

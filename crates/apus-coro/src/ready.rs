@@ -143,15 +143,11 @@ impl<S: Switch> Engine<S> {
 
     /// Has the engine's own driver ([`Engine::driver`]) run a task to its end, or begin with it.
     pub fn adopt(&self, task: &Rc<Task<S>>) {
-        task.adopt();
+        let ticket = self.ready.ticket(task.id());
         if task.state.get() == State::New || task.awaits_future() {
-            self.wake(task);
+            ticket.ring();
         }
-    }
-
-    /// Has whoever drives the task look at it. One that never waits but for other tasks never needs a ticket.
-    pub(crate) fn wake(&self, task: &Task<S>) {
-        task.wake(|| self.ready.ticket(task.id()));
+        task.set_ticket(ticket);
     }
 
     /// Drives all tasks that were adopted. Never resolves; to be spawned once, beside everything else.
@@ -199,7 +195,7 @@ impl<S: Switch> Engine<S> {
                 }
             }
         }
-        self.wake(task);
+        task.wake();
     }
 
     fn is_ready(task: &Task<S>) -> bool {

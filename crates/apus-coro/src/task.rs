@@ -86,8 +86,6 @@ enum Waking {
     None,
     /// A [`Drive`] that is polled elsewhere.
     Drive(Waker),
-    /// The engine itself, which has had no cause yet to look at it.
-    Adopted,
     /// The engine itself.
     Engine(Ticket),
 }
@@ -105,6 +103,8 @@ pub struct Task<S: Switch> {
     pub(crate) unparked: Cell<bool>,
     pub(crate) cancel: Cell<Option<Cancel>>,
     pub(crate) cancelled: Cell<bool>,
+    /// Waits that were cancelled so far.
+    pub(crate) cancellations: Cell<u64>,
     waking: RefCell<Waking>,
     /// Who waits for its end, each under a key of its own.
     pub(crate) joiners: RefCell<Vec<(u64, Waker)>>,
@@ -127,6 +127,7 @@ impl<S: Switch> Task<S> {
             unparked: Cell::new(false),
             cancel: Cell::new(None),
             cancelled: Cell::new(false),
+            cancellations: Cell::new(0),
             waking: RefCell::new(Waking::None),
             joiners: RefCell::new(Vec::new()),
             next_joiner: Cell::new(0),
@@ -160,6 +161,11 @@ impl<S: Switch> Task<S> {
     /// Whether its last wait was cancelled.
     pub fn was_cancelled(&self) -> bool {
         self.cancelled.get()
+    }
+
+    /// How many of its waits were cancelled so far.
+    pub fn cancellations(&self) -> u64 {
+        self.cancellations.get()
     }
 
     /// How often its stack was entered.
@@ -228,39 +234,34 @@ impl<S: Switch> Task<S> {
         }
     }
 
-    pub(crate) fn adopt(&self) {
-        self.waking.replace(Waking::Adopted);
+    pub(crate) fn set_ticket(&self, ticket: Ticket) {
+        *self.waking.borrow_mut() = Waking::Engine(ticket);
     }
 
     pub(crate) fn with_ticket<R>(&self, with: impl FnOnce(&Ticket) -> R) -> Option<R> {
         match &*self.waking.borrow() {
             Waking::Engine(ticket) => Some(with(ticket)),
-            Waking::None | Waking::Adopted | Waking::Drive(_) => None,
+            Waking::None | Waking::Drive(_) => None,
         }
     }
 
     pub(crate) fn take_ticket(&self) -> Option<Ticket> {
         match self.waking.replace(Waking::None) {
             Waking::Engine(ticket) => Some(ticket),
+            Waking::None => None,
             drive @ Waking::Drive(_) => {
                 self.waking.replace(drive);
                 None
             }
-            Waking::None | Waking::Adopted => None,
         }
     }
 
-    /// Tells its driver; `ticket` makes what the engine needs for that.
-    pub(crate) fn wake(&self, ticket: impl FnOnce() -> Ticket) {
+    pub(crate) fn wake(&self) {
         match &*self.waking.borrow() {
-            Waking::None => return,
-            Waking::Drive(waker) => return waker.wake_by_ref(),
-            Waking::Engine(ticket) => return ticket.ring(),
-            Waking::Adopted => {}
+            Waking::None => {}
+            Waking::Drive(waker) => waker.wake_by_ref(),
+            Waking::Engine(ticket) => ticket.ring(),
         }
-        let ticket = ticket();
-        ticket.ring();
-        *self.waking.borrow_mut() = Waking::Engine(ticket);
     }
 }
 

@@ -3,7 +3,6 @@
 use std::fmt::Write as _;
 
 use crate::error::bytes;
-
 use crate::row::{Kind, Row, Scope, Support, rows};
 use crate::table::Settings;
 use crate::value::Value;

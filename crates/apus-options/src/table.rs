@@ -144,7 +144,7 @@ settings! {
 
     /// Coroutines that one process may have at once.
     Coroutine max_coroutine ["max_coro_num"]: u32 = 100_000 => count(1, 10_000_000, "coroutines");
-    /// C stack of a coroutine, of which only what is used takes memory. serialize() of deeply nested data needs up to 2 KiB a level.
+    /// C stack of a coroutine, of which only what is used takes memory. PHP's `serialize()` of deeply nested data needs up to 2 KiB a level.
     Coroutine stack_size ["c_stack_size"]: usize = 2 << 20 => size(64 * KIB, 64 * MIB);
     /// Whether events run in a coroutine of their own. When off, a handler that waits blocks its worker.
     Coroutine enable_coroutine: bool = true => Kind::Bool;

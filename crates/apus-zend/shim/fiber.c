@@ -1,5 +1,6 @@
 #include "apus_shim.h"
 #include <errno.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -207,6 +208,44 @@ static void arrange_guard(apus_fiber *fiber, bool merge_guard)
 	*fiber->canary = STACK_CANARY;
 }
 
+/* ---- telling why the process dies when a stack overflows ---- */
+
+static struct sigaction before_overflow;
+
+static void overflowed(int signal, siginfo_t *info, void *context)
+{
+	const apus_fiber *fiber = running_fiber;
+	if (fiber != NULL && fiber->context.stack != NULL) {
+		const char *address = info->si_addr, *stack = *(char **) fiber->context.stack;
+		if (address < stack && address >= stack - sysconf(_SC_PAGESIZE)) {
+			static const char text[] = "apus: the C stack of a coroutine is too small for what runs on it (deeply nested data, deep "
+				"recursion in C code), the process ends: raise the setting stack_size\n";
+			const ssize_t written = write(STDERR_FILENO, text, sizeof(text) - 1);
+			(void) written;
+		}
+	}
+	/* What was to happen happens when the instruction is done again. */
+	sigaction(signal, &before_overflow, NULL);
+}
+
+/* On a stack of its own: the one that overflowed has no room. */
+static void watch_overflow(void)
+{
+	static bool done;
+	static char own_stack[16384];
+	if (done) {
+		return;
+	}
+	done = true;
+	stack_t current;
+	if (sigaltstack(NULL, &current) == 0 && (current.ss_flags & SS_DISABLE)) {
+		const stack_t own = {.ss_sp = own_stack, .ss_size = sizeof(own_stack)};
+		sigaltstack(&own, NULL);
+	}
+	struct sigaction action = {.sa_sigaction = overflowed, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+	sigaction(SIGSEGV, &action, &before_overflow);
+}
+
 apus_fiber *apus_fiber_new(size_t stack_size, bool merge_guard)
 {
 	apus_fiber *fiber = calloc(1, sizeof(*fiber));
@@ -214,6 +253,7 @@ apus_fiber *apus_fiber_new(size_t stack_size, bool merge_guard)
 		return NULL;
 	}
 	volatile bool made = false;
+	watch_overflow();
 	zend_try {
 		/* Its result is a bool in some versions and a zend_result (0 is success) in others; the stack tells. */
 		(void) zend_fiber_init_context(&fiber->context, &apus_fiber_kind, fiber_main, stack_size);

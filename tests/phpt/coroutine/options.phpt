@@ -36,7 +36,7 @@ run(function () {
 ?>
 --EXPECTF--
 int(100000)
-int(262144)
+int(2097152)
 int(10)
 int(131072)
 int(131072)

@@ -18,6 +18,7 @@ const ANSWER: usize = 65_535;
 type Ask = unsafe extern "C" fn(*const c_char, c_int, c_int, *mut u8, c_int) -> c_int;
 
 /// What is asked, and bytes there are for the answer.
+#[derive(Clone, Copy)]
 struct Question {
     name: *const c_char,
     class: c_int,

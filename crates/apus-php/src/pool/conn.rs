@@ -2,11 +2,12 @@
 
 use std::future::Future;
 use std::pin::Pin;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Waker};
 use std::time::Duration;
 
-use apus_coro::{AllEnded, TaskId};
+use apus_coro::{AllEnded, Task, TaskId};
 use apus_zend::value::View;
 use apus_zend::{Raise, Value, sys};
 use tokio::time::Instant;
@@ -101,6 +102,8 @@ pub(super) struct Lease {
     pub(super) conn: Conn,
     /// The coroutine that got it; -1 outside.
     pub(super) holder: TaskId,
+    /// The same, and how many of its waits had been cancelled by then.
+    task: Option<(Rc<Task<PhpSwitch>>, u64)>,
     /// The call that got it.
     place: Place,
     pub(super) since: Instant,
@@ -113,7 +116,8 @@ impl Lease {
     pub(super) fn new(conn: Conn, since: Instant, bell: &Arc<Bell>) -> Self {
         let state = State::existing();
         let task = state.as_ref().and_then(|state| state.engine.current());
-        let holder = task.map_or(-1, |task| task.id());
+        let task = task.map(|task| (Rc::clone(&task), task.cancellations()));
+        let holder = task.as_ref().map_or(-1, |(task, _)| task.id());
         let ended = state.filter(|_| holder != -1).map(|state| {
             let mut ended = state.engine.all_ended(&[holder]);
             let waker = Waker::from(Arc::clone(bell));
@@ -121,7 +125,14 @@ impl Lease {
             let _ = Pin::new(&mut ended).poll(&mut Context::from_waker(&waker));
             ended
         });
-        Self { conn, holder, place: Place::here(), since, _ended: ended }
+        Self { conn, holder, task, place: Place::here(), since, _ended: ended }
+    }
+
+    /// Whether a wait of its holder was cancelled, or the last one of who gives it back: perhaps in the middle of a query.
+    pub(super) fn was_interrupted(&self) -> bool {
+        let current = State::existing().and_then(|state| state.engine.current());
+        let by_other = current.is_some_and(|task| task.id() != self.holder && task.was_cancelled());
+        by_other || self.task.as_ref().is_some_and(|(task, before)| task.cancellations() != *before)
     }
 
     /// Whether the coroutine that got it has ended.

@@ -39,11 +39,6 @@ fn was_cancelled() -> bool {
     State::existing().and_then(|state| state.engine.current()).is_some_and(|task| task.was_cancelled())
 }
 
-/// After a wait that the pool itself broke off: another one, so that the last one was not cancelled. `false`: it was.
-fn forget_cancellation() -> Result<bool, Raise> {
-    Ok(wait(&*State::get()?, Wait::Outside(GET), tokio::task::yield_now())?.is_some())
-}
-
 impl Pool {
     /// A connection for the running coroutine; none when the wait was cancelled with a failure value.
     pub(super) fn get(&self, timeout: f64) -> Result<Option<Value>, Raise> {
@@ -165,10 +160,6 @@ impl Pool {
             drop(conn.close()?);
             return Ok(None);
         }
-        if !in_time && !forget_cancellation()? {
-            drop(conn.close()?);
-            return Ok(None);
-        }
         // What killed this one has probably killed the others.
         core.distrusted.set(Some(Instant::now()));
         self.make(conn.close()?).map(Some)
@@ -251,7 +242,7 @@ impl Pool {
     fn give_back(&self, lease: Lease) -> Result<(), Raise> {
         let core = &self.core;
         // Cancelled in the middle of a query it would hand the rest of the answer to the next user.
-        if was_cancelled() {
+        if lease.was_interrupted() {
             count(&core.counters.replaced);
             return lease.conn.close().map(drop);
         }

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use std::rc::Rc;
 
 use apus_client::tls::TlsOptions;
+use apus_net::proto::framing::{Framing, LengthType, Rule};
 use apus_options as options;
 use apus_options::client::{Bytes, Settings};
-use apus_net::proto::framing::{Framing, LengthType, Rule};
 use apus_zend::value::{ArrayView, Key, View};
 use apus_zend::{Array, Callable, Raise, Value};
 
