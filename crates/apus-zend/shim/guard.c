@@ -229,6 +229,66 @@ static void construct_pdo(INTERNAL_FUNCTION_PARAMETERS)
 	}
 }
 
+/* ---- connections that PHP keeps under their text: in a coroutine each call opens one that nobody else has ----
+ *
+ * Coroutines that connect at once would each keep theirs under the same text, and so free each other's; and two that share one
+ * share its transactions. */
+
+static zend_internal_function pg_connect, fsockopen;
+
+static void connect_pgsql(INTERNAL_FUNCTION_PARAMETERS)
+{
+	enum { FORCE_NEW = 1 << 1 }; /* PGSQL_CONNECT_FORCE_NEW */
+	const uint32_t count = ZEND_CALL_NUM_ARGS(execute_data);
+	if (pg_connect.handler == NULL || count == 0 || !apus_in_fiber()) {
+		guarded(INTERNAL_FUNCTION_PARAM_PASSTHRU);
+		return;
+	}
+	zval args[2];
+	ZVAL_COPY_VALUE(&args[0], ZEND_CALL_ARG(execute_data, 1));
+	ZVAL_LONG(&args[1], (count > 1 ? zval_get_long(ZEND_CALL_ARG(execute_data, 2)) : 0) | FORCE_NEW);
+	zend_call_known_function((zend_function *) &pg_connect, NULL, NULL, return_value, 2, args, NULL);
+	if (Z_TYPE_P(return_value) == IS_UNDEF) {
+		ZVAL_FALSE(return_value);
+	}
+	if (UNEXPECTED(broken == execute_data)) {
+		end_broken();
+	}
+}
+
+static void open_socket(INTERNAL_FUNCTION_PARAMETERS)
+{
+	if (fsockopen.handler == NULL || !apus_in_fiber()) {
+		guarded(INTERNAL_FUNCTION_PARAM_PASSTHRU);
+		return;
+	}
+	fsockopen.handler(INTERNAL_FUNCTION_PARAM_PASSTHRU);
+	if (UNEXPECTED(broken == execute_data)) {
+		end_broken();
+	}
+}
+
+static void copy_plain(const char *name, zend_internal_function *plain)
+{
+	const zend_function *function = zend_hash_str_find_ptr(CG(function_table), name, strlen(name));
+	if (function != NULL && function->type == ZEND_INTERNAL_FUNCTION) {
+		*plain = function->internal_function;
+	}
+}
+
+/* What stands in for a function's handler. */
+static zif_handler stand_in(const zend_function *function)
+{
+	const char *name = ZSTR_VAL(function->common.function_name);
+	if (function->common.scope != NULL) {
+		return function->common.scope == pdo && strcmp(name, "__construct") == 0 ? construct_pdo : guarded;
+	}
+	if (strcmp(name, "pg_connect") == 0 || strcmp(name, "pg_pconnect") == 0) {
+		return connect_pgsql;
+	}
+	return strcmp(name, "pfsockopen") == 0 ? open_socket : guarded;
+}
+
 static void guard(zend_function *function)
 {
 	if (function->type != ZEND_INTERNAL_FUNCTION || function->internal_function.handler == NULL
@@ -236,8 +296,7 @@ static void guard(zend_function *function)
 		return;
 	}
 	function->internal_function.reserved[slot] = (void *) function->internal_function.handler;
-	const bool opens = function->common.scope == pdo && pdo != NULL && strcmp(ZSTR_VAL(function->common.function_name), "__construct") == 0;
-	function->internal_function.handler = opens ? construct_pdo : guarded;
+	function->internal_function.handler = stand_in(function);
 }
 
 static bool is_listed(const char *name, const char *const *list, size_t count)
@@ -312,6 +371,8 @@ void apus_guard_install(void)
 	mysqli_statement = apus_class_find("mysqli_stmt");
 	pgsql_link = apus_class_find("PgSql\\Connection");
 	memcached = apus_class_find("Memcached");
+	copy_plain("pg_connect", &pg_connect);
+	copy_plain("fsockopen", &fsockopen);
 	guard_functions();
 	guard_classes();
 }

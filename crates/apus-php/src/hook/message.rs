@@ -26,6 +26,9 @@ pub(super) struct Transfer<'a> {
 impl Transfer<'_> {
     /// Does `attempt`, which must not block and is told how many bytes were moved before, as often as libc would.
     pub(super) fn run(&self, mut attempt: impl FnMut(usize) -> ssize_t) -> ssize_t {
+        if guard::is_broken() {
+            return fail(libc::ECANCELED);
+        }
         let (mut done, mut checked, mut end) = (0, false, None);
         loop {
             let moved = attempt(done);
