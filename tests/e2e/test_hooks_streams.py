@@ -240,6 +240,38 @@ class Descriptors(HookCase):
         """)
         self.assertRegex(printed, r'^\{"first":"(false|\\"\\")","before":false,"second":"new"\}$')
 
+    def test_a_descriptor_that_lives_on_in_a_child(self):
+        # Its end is announced while its number is a socket's here: nobody who waits for that may take it for theirs.
+        printed = self.inside("""
+        $writer = popen('exec sleep 0.3', 'r');
+        $id = go(function () use ($writer) { @fread($writer, 1); });
+        usleep(20_000);
+        $holder = proc_open(['sleep', '20'], [], $pipes);
+        Coroutine::cancel($id);
+        Coroutine::join([$id]);
+        $closer = go(function () use (&$writer) { pclose($writer); });
+        usleep(20_000);
+        $told = [];
+        $pairs = array_map(fn () => stream_socket_pair(STREAM_PF_UNIX, STREAM_SOCK_STREAM, 0), range(0, 3));
+        $readers = [];
+        foreach ($pairs as $n => $pair) {
+            foreach ($pair as $end => $stream) {
+                $readers[] = go(function () use ($n, $end, $stream, &$told) { $told["$n $end"] = fgets($stream); });
+            }
+        }
+        Coroutine::join([$closer]);
+        usleep(50_000);
+        echo count($told), ' ';
+        foreach ($pairs as $n => $pair) {
+            foreach ($pair as $end => $stream) { fwrite($stream, "to $n " . (1 - $end) . "\\n"); }
+        }
+        Coroutine::join($readers, 20);
+        foreach ($told as $who => $line) { echo $line === "to $who\\n" ? '' : "$who got " . json_encode($line) . ' '; }
+        echo count($told);
+        proc_terminate($holder);
+        """)
+        self.assertEqual(printed, "0 8")
+
     def closed_while_reading(self, make, read, close):
         return self.inside(f"""
         [$a, $b] = {make};

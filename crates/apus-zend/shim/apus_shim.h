@@ -130,6 +130,7 @@ void apus_info_row(const char *name, const char *value);
 
 /* ---- valgrind.c ---- */
 void apus_valgrind_startup(void);
+void apus_fiber_startup(void); /* at module start */
 
 /* ---- class.c: registration ---- */
 typedef struct { const char *name; uint32_t mask; const char *class_name; const char *default_value; bool by_ref; bool variadic; } apus_arg_def;

@@ -33,6 +33,13 @@ static apus_fiber *running_fiber; /* the innermost of ours that runs, or NULL */
 static uint32_t guarded_stacks;
 static enum { GUARD_UNKNOWN, GUARD_CHEAP, GUARD_MAPPED } guard_way;
 
+/* PHP asks for the name of the function that runs without a thought that it might have none: when a coroutine's function has left and
+ * its variables are freed, that is the frame at the bottom. */
+void apus_fiber_startup(void)
+{
+	apus_fiber_function.common.function_name = zend_string_init_interned(ZEND_STRL("main"), true);
+}
+
 static apus_fiber *apus_fiber_of(zend_fiber_context *context)
 {
 	return (apus_fiber *) ((char *) context - offsetof(apus_fiber, context));

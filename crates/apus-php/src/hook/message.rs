@@ -21,12 +21,14 @@ pub(super) struct Transfer<'a> {
     /// Whether a stream's call returns only when all is moved.
     pub(super) all: bool,
     pub(super) deadline: fn(RawFd) -> Option<Instant>,
+    /// Output to pipes goes on in a call that was broken off: PHP's messages about it.
+    pub(super) is_socket: bool,
 }
 
 impl Transfer<'_> {
     /// Does `attempt`, which must not block and is told how many bytes were moved before, as often as libc would.
     pub(super) fn run(&self, mut attempt: impl FnMut(usize) -> ssize_t) -> ssize_t {
-        if guard::is_broken() {
+        if self.is_socket && guard::is_broken() {
             return fail(libc::ECANCELED);
         }
         let (mut done, mut checked, mut end) = (0, false, None);
@@ -89,11 +91,11 @@ pub(super) fn at_once(result: ssize_t) -> ssize_t {
 fn receiving(gate: &Gate, fd: RawFd, flags: c_int, total: usize) -> Transfer<'_> {
     let all = flags & MSG_WAITALL != 0 && flags & MSG_PEEK == 0;
     let event = if flags & libc::MSG_OOB != 0 { libc::EPOLLPRI } else { libc::EPOLLIN };
-    Transfer { gate, fd, event, total, all, deadline: receive_deadline }
+    Transfer { gate, fd, event, total, all, deadline: receive_deadline, is_socket: true }
 }
 
 pub(super) fn sending(gate: &Gate, fd: RawFd, total: usize) -> Transfer<'_> {
-    Transfer { gate, fd, event: libc::EPOLLOUT, total, all: true, deadline: send_deadline }
+    Transfer { gate, fd, event: libc::EPOLLOUT, total, all: true, deadline: send_deadline, is_socket: true }
 }
 
 /// recv(2).

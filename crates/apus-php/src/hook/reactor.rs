@@ -47,6 +47,8 @@ pub(crate) struct Reactor {
     waiters: RefCell<Slab<Waiter>>,
     /// By descriptor.
     queues: RefCell<Vec<Queue>>,
+    /// By descriptor: how many files have been registered under its number.
+    generations: RefCell<Vec<u32>>,
     runs: Cell<bool>,
 }
 
@@ -59,7 +61,13 @@ impl Reactor {
         }
         // SAFETY: a new descriptor that nobody else owns.
         let epoll = unsafe { OwnedFd::from_raw_fd(fd) };
-        Ok(Rc::new(Self { epoll, waiters: RefCell::default(), queues: RefCell::default(), runs: Cell::new(false) }))
+        Ok(Rc::new(Self {
+            epoll,
+            waiters: RefCell::default(),
+            queues: RefCell::default(),
+            generations: RefCell::default(),
+            runs: Cell::new(false),
+        }))
     }
 
     /// For coroutine `cid`: resolves when one of `fds` may be ready for its `EPOLL*` events, or is closed. The caller MUST then ask the
@@ -122,17 +130,42 @@ impl Reactor {
         }
     }
 
+    fn generation(&self, fd: usize) -> u32 {
+        self.generations.borrow().get(fd).copied().unwrap_or(0)
+    }
+
+    /// The number stands for a file that was not registered before.
+    fn next_generation(&self, fd: usize) {
+        let mut generations = self.generations.borrow_mut();
+        if generations.len() <= fd {
+            generations.resize(fd + 1, 0);
+        }
+        generations[fd] = generations[fd].wrapping_add(1);
+    }
+
     fn arm(&self, fd: RawFd, queue: &Queue) -> bool {
+        let Ok(index) = usize::try_from(fd) else { return true };
         let events = queue.iter().fold(libc::EPOLLONESHOT as u32, |all, &(_, events)| all | events);
-        let mut event = libc::epoll_event { events, u64: fd as u64 };
-        // SAFETY: the event is local.
-        let mut ctl = |op| unsafe { libc::epoll_ctl(self.epoll.as_raw_fd(), op, fd, &raw mut event) == 0 };
-        // Registered before, perhaps as another file under the same number, which the kernel forgot when it was closed.
-        ctl(libc::EPOLL_CTL_MOD) || ctl(libc::EPOLL_CTL_ADD)
+        let ctl = |op| {
+            let token = u64::from(fd as u32) | u64::from(self.generation(index)) << 32;
+            let mut event = libc::epoll_event { events, u64: token };
+            // SAFETY: the event is local.
+            unsafe { libc::epoll_ctl(self.epoll.as_raw_fd(), op, fd, &raw mut event) == 0 }
+        };
+        if ctl(libc::EPOLL_CTL_MOD) {
+            return true;
+        }
+        // Not registered, perhaps as another file under the same number was. The kernel forgot that one when it was closed, unless
+        // another process still holds it: what it reports then is of a generation that is over.
+        self.next_generation(index);
+        ctl(libc::EPOLL_CTL_ADD)
     }
 
     fn dispatch(&self, event: &libc::epoll_event) {
-        let (fd, happened) = (event.u64 as usize, event.events);
+        let (fd, generation, happened) = (event.u64 as u32 as usize, (event.u64 >> 32) as u32, event.events);
+        if generation != self.generation(fd) {
+            return;
+        }
         let always = (libc::EPOLLERR | libc::EPOLLHUP) as u32;
         let mut woken = Vec::new();
         if let Some(queue) = self.queues.borrow_mut().get_mut(fd) {

@@ -34,11 +34,11 @@ fn pipes_hooked() -> bool {
 }
 
 fn of_socket(gate: &Gate, fd: RawFd) -> Transfer<'_> {
-    Transfer { gate, fd, event: libc::EPOLLIN, total: 0, all: false, deadline: receive_deadline }
+    Transfer { gate, fd, event: libc::EPOLLIN, total: 0, all: false, deadline: receive_deadline, is_socket: true }
 }
 
 fn of_pipe(gate: &Gate, fd: RawFd, event: c_int, total: usize) -> Transfer<'_> {
-    Transfer { gate, fd, event, total, all: false, deadline: |_| None }
+    Transfer { gate, fd, event, total, all: false, deadline: |_| None, is_socket: false }
 }
 
 /// read(2).
