@@ -69,6 +69,39 @@ impl Field for Duration {
     }
 }
 
+/// A time-out, which there may be none of: -1, or 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limit(Option<Duration>);
+
+impl Limit {
+    /// No limit.
+    pub const NONE: Self = Self(None);
+
+    /// A limit of so many seconds.
+    pub const fn seconds(seconds: u64) -> Self {
+        Self(Some(Duration::from_secs(seconds)))
+    }
+
+    /// The time, if there is a limit.
+    pub fn get(self) -> Option<Duration> {
+        self.0.filter(|time| !time.is_zero())
+    }
+}
+
+impl Field for Limit {
+    fn load(value: &Value) -> Option<Self> {
+        match value {
+            Value::Float(seconds) if *seconds < 0.0 => Some(Self::NONE),
+            Value::Float(seconds) => Duration::try_from_secs_f64(*seconds).ok().map(|time| Self(Some(time))),
+            _ => None,
+        }
+    }
+
+    fn show(&self) -> Value {
+        Value::Float(self.0.map_or(-1.0, |time| time.as_secs_f64()))
+    }
+}
+
 impl Field for String {
     fn load(value: &Value) -> Option<Self> {
         match value {

@@ -18,6 +18,7 @@ mod unavailable;
 mod value;
 
 pub use error::OptionError;
+pub use field::Limit;
 pub use markdown::markdown;
 pub use row::{Kind, Row, Scope, Support, find, rows};
 pub use table::Settings;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::coerce::coerce;
 use crate::declare::settings;
 use crate::error::OptionError;
-use crate::field::Field;
+use crate::field::{Field, Limit};
 use crate::hooks;
 use crate::row::{Kind, Row, Scope, Support, find};
 use crate::value::Value;
@@ -150,10 +150,10 @@ settings! {
     Coroutine enable_coroutine: bool = true => Kind::Bool;
     /// Kinds of blocking calls that let other coroutines run instead: `Apus\HOOK_*` bits, 0 for none.
     Coroutine hook_flags: i64 = hooks::DEFAULT, shown "all but HOOK_FILE" => count(0, i64::MAX, "");
-    /// How long a coroutine client may take to connect.
-    Coroutine socket_connect_timeout ["connect_timeout"]: Duration = Duration::from_secs(2) => seconds(0.001, DAY);
-    /// How long a coroutine client or socket waits for data to come or to leave; 0 for no limit.
-    Coroutine socket_timeout: Duration = Duration::ZERO => seconds(0.0, DAY);
+    /// How long a coroutine client may take to connect; -1 for no limit.
+    Coroutine socket_connect_timeout ["connect_timeout"]: Limit = Limit::seconds(2) => seconds(-1.0, DAY);
+    /// How long a coroutine client or socket waits for data to come or to leave; -1 for no limit.
+    Coroutine socket_timeout: Limit = Limit::NONE => seconds(-1.0, DAY);
 }
 
 impl Settings {

@@ -1,7 +1,14 @@
 #include "apus_shim.h"
-#include "ext/mysqli/php_mysqli_structs.h"
-#include "ext/pdo/php_pdo_driver.h"
 #include "zend_extensions.h"
+/* A PHP that was built without an extension does not bring its headers; one that is built later goes by object then. */
+#if __has_include("ext/pdo/php_pdo_driver.h")
+# include "ext/pdo/php_pdo_driver.h"
+# define KNOWS_PDO 1
+#endif
+#if __has_include("ext/mysqli/php_mysqli_structs.h")
+# include "ext/mysqli/php_mysqli_structs.h"
+# define KNOWS_MYSQLI 1
+#endif
 
 /* One connection, one coroutine.
  *
@@ -74,23 +81,49 @@ static const known_function *find_function(const char *name, const known_functio
 }
 #define FIND(name, table) find_function(name, table, sizeof(table) / sizeof(*(table)))
 
+static const void *pdo_connection(zend_object *object)
+{
+#ifdef KNOWS_PDO
+	if (pdo != NULL && instanceof_function(object->ce, pdo)) {
+		return php_pdo_dbh_fetch_inner(object);
+	}
+	if (pdo_statement != NULL && instanceof_function(object->ce, pdo_statement)) {
+		return php_pdo_stmt_fetch_object(object)->dbh;
+	}
+#endif
+	return NULL;
+}
+
+static const void *mysqli_connection(zend_object *object)
+{
+#ifdef KNOWS_MYSQLI
+	const bool is_statement = mysqli_statement != NULL && instanceof_function(object->ce, mysqli_statement);
+	if (!is_statement && (mysqli_link == NULL || !instanceof_function(object->ce, mysqli_link))) {
+		return NULL;
+	}
+	const MYSQLI_RESOURCE *resource = php_mysqli_fetch_object(object)->ptr;
+	if (resource == NULL || resource->ptr == NULL) {
+		return NULL;
+	}
+	if (is_statement) {
+		const MYSQL_STMT *statement = ((const MY_STMT *) resource->ptr)->stmt;
+		return statement != NULL && statement->data != NULL ? statement->data->conn : NULL;
+	}
+	const MYSQL *link = ((const MY_MYSQL *) resource->ptr)->mysql;
+	return link != NULL ? link->data : NULL;
+#else
+	return NULL;
+#endif
+}
+
 /* What two objects share that use one connection; else the object itself. */
 static uintptr_t connection_of(zend_object *object)
 {
-	const void *shared = NULL;
-	if (pdo != NULL && instanceof_function(object->ce, pdo)) {
-		shared = php_pdo_dbh_fetch_inner(object);
-	} else if (pdo_statement != NULL && instanceof_function(object->ce, pdo_statement)) {
-		shared = php_pdo_stmt_fetch_object(object)->dbh;
-	} else if (mysqli_statement != NULL && instanceof_function(object->ce, mysqli_statement)) {
-		const MYSQLI_RESOURCE *resource = php_mysqli_fetch_object(object)->ptr;
-		const MY_STMT *statement = resource != NULL ? resource->ptr : NULL;
-		shared = statement != NULL && statement->stmt != NULL && statement->stmt->data != NULL ? statement->stmt->data->conn : NULL;
-	} else if (mysqli_link != NULL && instanceof_function(object->ce, mysqli_link)) {
-		const MYSQLI_RESOURCE *resource = php_mysqli_fetch_object(object)->ptr;
-		const MY_MYSQL *link = resource != NULL ? resource->ptr : NULL;
-		shared = link != NULL && link->mysql != NULL ? link->mysql->data : NULL;
-	} else if ((pgsql_link != NULL && object->ce == pgsql_link) || (memcached != NULL && instanceof_function(object->ce, memcached))) {
+	const void *shared = pdo_connection(object);
+	if (shared == NULL) {
+		shared = mysqli_connection(object);
+	}
+	if ((pgsql_link != NULL && object->ce == pgsql_link) || (memcached != NULL && instanceof_function(object->ce, memcached))) {
 		/* Both keep the library's connection, which persistent objects share, first in their own structure. */
 		shared = *(void **) ((char *) object - object->handlers->offset);
 	}
@@ -168,6 +201,7 @@ static void guarded(INTERNAL_FUNCTION_PARAMETERS)
 	}
 }
 
+#ifdef KNOWS_PDO
 /* ---- persistent PDO connections: one to a coroutine at a time ----
  *
  * PDO gives every object with the same DSN and user the one persistent connection. In a coroutine each object that lives gets
@@ -228,6 +262,7 @@ static void construct_pdo(INTERNAL_FUNCTION_PARAMETERS)
 		end_broken();
 	}
 }
+#endif
 
 /* ---- connections that PHP keeps under their text: in a coroutine each call opens one that nobody else has ----
  *
@@ -281,7 +316,12 @@ static zif_handler stand_in(const zend_function *function)
 {
 	const char *name = ZSTR_VAL(function->common.function_name);
 	if (function->common.scope != NULL) {
-		return function->common.scope == pdo && strcmp(name, "__construct") == 0 ? construct_pdo : guarded;
+#ifdef KNOWS_PDO
+		if (function->common.scope == pdo && strcmp(name, "__construct") == 0) {
+			return construct_pdo;
+		}
+#endif
+		return guarded;
 	}
 	if (strcmp(name, "pg_connect") == 0 || strcmp(name, "pg_pconnect") == 0) {
 		return connect_pgsql;
@@ -360,7 +400,9 @@ void apus_guard_startup(apus_guard_conflict on_conflict)
 	slot = zend_get_resource_handle("apus");
 	conflict = on_conflict;
 	zend_hash_init(&busy, 64, NULL, NULL, true);
+#ifdef KNOWS_PDO
 	zend_hash_init(&opening, 8, NULL, NULL, true);
+#endif
 }
 
 void apus_guard_install(void)

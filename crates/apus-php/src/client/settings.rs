@@ -65,13 +65,9 @@ pub(super) fn argument(call: &Call, index: usize, fallback: Option<Duration>) ->
     Ok(limit(seconds, fallback))
 }
 
-fn positive(time: Duration) -> Option<Duration> {
-    (!time.is_zero()).then_some(time)
-}
-
 /// The time for a whole request.
 pub(super) fn whole(settings: &Settings, state: &State) -> Option<Duration> {
-    limit(settings.timeout, positive(state.settings.borrow().socket_timeout))
+    limit(settings.timeout, state.settings.borrow().socket_timeout.get())
 }
 
 fn path(text: &str) -> Option<PathBuf> {
@@ -120,7 +116,7 @@ fn connect(settings: &Settings, state: &State, alpn: &[&[u8]], always_tunnel: bo
     let bind = (address.is_some() || settings.bind_port != 0)
         .then(|| SocketAddr::new(address.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED)), settings.bind_port));
     ConnectOptions {
-        timeout: limit(settings.connect_timeout, positive(state.settings.borrow().socket_connect_timeout)),
+        timeout: limit(settings.connect_timeout, state.settings.borrow().socket_connect_timeout.get()),
         bind,
         proxy: proxy(settings, always_tunnel),
         tls: tls(settings, alpn),

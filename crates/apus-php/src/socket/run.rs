@@ -96,7 +96,7 @@ fn time_limit(sock: &Sock, caller: &Caller, span: Span, given: f64) -> Option<st
             (settings.socket_connect_timeout, settings.socket_timeout)
         }
     };
-    Some(if span == Span::Connect { connect } else { io }).filter(|limit| !limit.is_zero())
+    if span == Span::Connect { connect.get() } else { io.get() }
 }
 
 /// A caller that uses one direction of a socket until it is done.
