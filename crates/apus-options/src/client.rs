@@ -23,6 +23,7 @@ const fn offset() -> Kind {
 }
 
 settings! {
+    unread: UNREAD;
     /// How long the client waits, for anything that has no time-out of its own: to connect, for data to come, for data to leave. -1 for
     /// no limit, 0 for the defaults `socket_connect_timeout` and `socket_timeout`.
     Client timeout: f64 = 0.0 => seconds();
@@ -128,36 +129,6 @@ pub fn rows() -> impl Iterator<Item = &'static Row> {
 }
 
 impl Settings {
-    /// Sets one setting, by its name or an alias. Null restores its default.
-    ///
-    /// # Errors
-    /// When the name is unknown, the value is malformed or outside the limits, or this version does not support the setting. The
-    /// settings are unchanged then.
-    pub fn set(&mut self, name: &str, value: &Value) -> Result<(), OptionError> {
-        let row = rows().find(|row| row.answers_to(name)).ok_or_else(|| OptionError::unknown_among(name, rows()))?;
-        match row.support {
-            Support::Missing if value.is_off() => Ok(()),
-            Support::Missing => Err(OptionError::Unsupported { name: row.name, doc: row.doc }),
-            Support::NoEffect => {
-                self.inert.insert(row.name, value.clone());
-                Ok(())
-            }
-            Support::Full => {
-                let value = match value {
-                    Value::Null => Self::default().load(row.name).unwrap_or(Value::Null),
-                    given => coerce(row, given)?,
-                };
-                self.store(row.name, &value).ok_or_else(|| OptionError::invalid(row, &value))
-            }
-        }
-    }
-
-    /// The value of one setting, by its name or an alias.
-    pub fn get(&self, name: &str) -> Option<Value> {
-        let row = rows().find(|row| row.answers_to(name))?;
-        self.load(row.name).or_else(|| self.inert.get(row.name).cloned())
-    }
-
     /// A time-out of these: `own`, else `timeout`. `None`: the engine's default; an infinite one is no limit.
     pub fn limit(&self, own: f64) -> Option<f64> {
         let chosen = if own == 0.0 { self.timeout } else { own };

@@ -22,6 +22,7 @@ const fn port() -> Kind {
 }
 
 settings! {
+    unread: UNREAD;
     /// Time for a request and its whole answer, once there is a connection; each redirection has its own. -1 for no limit, 0 for
     /// `socket_timeout` of `Coroutine::set()`.
     Client timeout: f64 = 0.0 => seconds();
@@ -124,38 +125,6 @@ static UNREAD: &[Row] = &[
 /// Every setting of the HTTP clients, the supported ones first.
 pub fn rows() -> impl Iterator<Item = &'static Row> {
     ROWS.iter().chain(UNREAD)
-}
-
-impl Settings {
-    /// Sets one setting, by its name or an alias. Null restores its default.
-    ///
-    /// # Errors
-    /// When the name is unknown, the value is malformed or outside the limits, or this version does not support the setting. The
-    /// settings are unchanged then.
-    pub fn set(&mut self, name: &str, value: &Value) -> Result<(), OptionError> {
-        let row = rows().find(|row| row.answers_to(name)).ok_or_else(|| OptionError::unknown_among(name, rows()))?;
-        match row.support {
-            Support::Missing if value.is_off() => Ok(()),
-            Support::Missing => Err(OptionError::Unsupported { name: row.name, doc: row.doc }),
-            Support::NoEffect => {
-                self.inert.insert(row.name, value.clone());
-                Ok(())
-            }
-            Support::Full => {
-                let value = match value {
-                    Value::Null => Self::default().load(row.name).unwrap_or(Value::Null),
-                    given => coerce(row, given)?,
-                };
-                self.store(row.name, &value).ok_or_else(|| OptionError::invalid(row, &value))
-            }
-        }
-    }
-
-    /// The value of one setting, by its name or an alias.
-    pub fn get(&self, name: &str) -> Option<Value> {
-        let row = rows().find(|row| row.answers_to(name))?;
-        self.load(row.name).or_else(|| self.inert.get(row.name).cloned())
-    }
 }
 
 #[cfg(test)]

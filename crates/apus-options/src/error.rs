@@ -1,6 +1,6 @@
 //! Why a setting was refused, in words that say what to do.
 
-use crate::row::{Kind, Row, rows};
+use crate::row::{Kind, Row};
 use crate::value::Value;
 
 /// A setting that could not be set.
@@ -54,10 +54,6 @@ impl std::fmt::Display for OptionError {
 }
 
 impl OptionError {
-    pub(crate) fn unknown(name: &str) -> Self {
-        Self::unknown_among(name, rows())
-    }
-
     pub(crate) fn unknown_among(name: &str, rows: impl Iterator<Item = &'static Row>) -> Self {
         Self::Unknown { name: name.chars().take(80).collect(), nearest: nearest(name, rows) }
     }
@@ -130,6 +126,7 @@ fn distance(a: &str, b: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::row::rows;
 
     #[test]
     fn distance_counts_edits() {

@@ -8,7 +8,7 @@ use crate::declare::settings;
 use crate::error::OptionError;
 use crate::field::{Field, Limit};
 use crate::hooks;
-use crate::row::{Kind, Row, Scope, Support, find};
+use crate::row::{Kind, Row, Scope, Support};
 use crate::value::Value;
 
 const KIB: i64 = 1 << 10;
@@ -44,6 +44,7 @@ fn cores() -> u32 {
 }
 
 settings! {
+    unread: crate::unavailable::ROWS;
     /// Worker processes. Each has its own event loop and runs PHP on one core.
     Server worker_num: u32 = cores(), shown "number of CPU cores" => count(1, 1024, "processes");
     /// Connections open at once, over all workers. Further ones wait in the listening queue until one closes.
@@ -154,39 +155,6 @@ settings! {
     Coroutine socket_connect_timeout ["connect_timeout"]: Limit = Limit::seconds(2) => seconds(-1.0, DAY);
     /// How long a coroutine client or socket waits for data to come or to leave; -1 for no limit.
     Coroutine socket_timeout: Limit = Limit::NONE => seconds(-1.0, DAY);
-}
-
-impl Settings {
-    /// Sets one setting, by its name or an alias. Null restores its default.
-    ///
-    /// # Errors
-    /// When the name is unknown, the value is malformed or outside the limits, or this version does not support the setting. The settings are
-    /// unchanged then.
-    pub fn set(&mut self, name: &str, value: &Value) -> Result<(), OptionError> {
-        let row = find(name).ok_or_else(|| OptionError::unknown(name))?;
-        match row.support {
-            Support::Missing if value.is_off() => Ok(()),
-            Support::Missing => Err(OptionError::Unsupported { name: row.name, doc: row.doc }),
-            Support::NoEffect => {
-                self.inert.insert(row.name, value.clone());
-                Ok(())
-            }
-            Support::Full => {
-                let value = match value {
-                    Value::Null => Self::default().load(row.name).unwrap_or(Value::Null),
-                    given => coerce(row, given)?,
-                };
-                self.store(row.name, &value).ok_or_else(|| OptionError::invalid(row, &value))
-            }
-        }
-    }
-
-    /// The value of one setting, by its name or an alias. Sizes and choices are Int, durations Float seconds. `None` for a name that is
-    /// unknown, or of a setting without effect that was never set.
-    pub fn get(&self, name: &str) -> Option<Value> {
-        let row = find(name)?;
-        self.load(row.name).or_else(|| self.inert.get(row.name).cloned())
-    }
 }
 
 #[cfg(test)]
