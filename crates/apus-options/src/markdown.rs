@@ -62,7 +62,7 @@ fn clients(page: &mut String, title: &str, text: &str, rows: Vec<(&'static Row, 
     if others.is_empty() {
         return;
     }
-    let _ = write!(page, "\n### Others\n\n| setting | | |\n| --- | --- | --- |\n");
+    let _ = write!(page, "\n## {title}: known from elsewhere\n\n| setting | | |\n| --- | --- | --- |\n");
     for (row, _) in others {
         let fate = if row.support == Support::Missing { "refused" } else { "without effect" };
         let _ = writeln!(page, "| `{}` | {fate} | {} |", row.name, row.doc.trim());
