@@ -23,7 +23,7 @@ const fn offset() -> Kind {
 }
 
 settings! {
-    unread: UNREAD;
+    unread: TLS_UNREAD.iter().chain(UNREAD);
     /// How long the client waits, for anything that has no time-out of its own: to connect, for data to come, for data to leave. -1 for
     /// no limit, 0 for the defaults `socket_connect_timeout` and `socket_timeout`.
     Client timeout: f64 = 0.0 => seconds();
@@ -92,20 +92,24 @@ impl Field for Bytes {
     }
 }
 
-const fn unread(name: &'static str, support: Support, doc: &'static str) -> Row {
-    Row { name, aliases: &[], kind: Kind::Any, scope: Scope::Client, support, default_text: "", doc, since: "0.1.0" }
+pub(crate) const fn unread(name: &'static str, support: Support, doc: &'static str) -> Row {
+    Row::unread(name, Scope::Client, support, doc)
 }
 
-/// What programs written for other engines bring along.
-static UNREAD: &[Row] = &[
+/// What programs written for other engines bring along for TLS, whichever client they use.
+pub(crate) static TLS_UNREAD: &[Row] = &[
     unread("ssl_compress", Support::NoEffect, "TLS compression is never used, as it is not safe."),
     unread("ssl_disable_compression", Support::NoEffect, "TLS compression is never used, as it is not safe."),
     unread("ssl_method", Support::NoEffect, "Use ssl_protocols."),
     unread("ssl_verify_depth", Support::NoEffect, "Chains of any sensible depth are verified."),
     unread("ssl_ciphers", Support::NoEffect, "Only cipher suites that are safe today are offered."),
     unread("ssl_ecdh_curve", Support::NoEffect, "Only curves that are safe today are offered."),
-    unread("buffer_output_size", Support::NoEffect, "A write waits until the kernel has taken it."),
     unread("ssl_passphrase", Support::Missing, "Store the key without a passphrase, readable by its user only."),
+];
+
+/// What else they bring along.
+static UNREAD: &[Row] = &[
+    unread("buffer_output_size", Support::NoEffect, "A write waits until the kernel has taken it."),
     unread(
         "open_mqtt_protocol",
         Support::Missing,
@@ -122,11 +126,6 @@ static UNREAD: &[Row] = &[
     unread("http_proxy_user", Support::Missing, "Proxies are a matter of Coroutine\\Http\\Client."),
     unread("http_proxy_password", Support::Missing, "Proxies are a matter of Coroutine\\Http\\Client."),
 ];
-
-/// Every setting of sockets and their clients, the supported ones first.
-pub fn rows() -> impl Iterator<Item = &'static Row> {
-    ROWS.iter().chain(UNREAD)
-}
 
 impl Settings {
     /// A time-out of these: `own`, else `timeout`. `None`: the engine's default; an infinite one is no limit.
@@ -147,7 +146,7 @@ mod tests {
     #[test]
     fn defaults_are_values_that_their_rows_allow_and_names_are_unique() {
         let mut names: Vec<&str> =
-            rows().flat_map(|row| std::iter::once(row.name).chain(row.aliases.iter().copied())).collect();
+            Settings::rows().flat_map(|row| std::iter::once(row.name).chain(row.aliases.iter().copied())).collect();
         let all = names.len();
         names.sort_unstable();
         names.dedup();
@@ -159,7 +158,7 @@ mod tests {
             assert_eq!(settings, Settings::default(), "{}", row.name);
             settings.set(row.name, &Value::Null).expect(row.name);
         }
-        assert!(rows().all(|row| row.doc.trim().ends_with('.')));
+        assert!(Settings::rows().all(|row| row.doc.trim().ends_with('.')));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::client::{TLS_UNREAD, unread};
 use crate::coerce::coerce;
 use crate::declare::settings;
 use crate::error::OptionError;
@@ -22,7 +23,7 @@ const fn port() -> Kind {
 }
 
 settings! {
-    unread: UNREAD;
+    unread: TLS_UNREAD.iter().chain(UNREAD);
     /// Time for a request and its whole answer, once there is a connection; each redirection has its own. -1 for no limit, 0 for
     /// `socket_timeout` of `Coroutine::set()`.
     Client timeout: f64 = 0.0 => seconds();
@@ -102,30 +103,14 @@ settings! {
     Client ssl_protocols: u32 = 0 => Kind::Int { min: 0, max: 255, unit: "" };
 }
 
-const fn unread(name: &'static str, support: Support, doc: &'static str) -> Row {
-    Row { name, aliases: &[], kind: Kind::Any, scope: Scope::Client, support, default_text: "", doc, since: "0.1.0" }
-}
-
 /// What programs written for other engines bring along.
 static UNREAD: &[Row] = &[
     unread("lowercase_header", Support::NoEffect, "The names of header fields are always lower-case."),
     unread("open_tcp_nodelay", Support::NoEffect, "Small writes always leave at once."),
     unread("socket_buffer_size", Support::NoEffect, "The kernel tunes its buffers."),
     unread("buffer_output_size", Support::NoEffect, "A write waits until the kernel has taken it."),
-    unread("ssl_compress", Support::NoEffect, "TLS compression is never used, as it is not safe."),
-    unread("ssl_disable_compression", Support::NoEffect, "TLS compression is never used, as it is not safe."),
-    unread("ssl_method", Support::NoEffect, "Use ssl_protocols."),
-    unread("ssl_verify_depth", Support::NoEffect, "Chains of any sensible depth are verified."),
-    unread("ssl_ciphers", Support::NoEffect, "Only cipher suites that are safe today are offered."),
-    unread("ssl_ecdh_curve", Support::NoEffect, "Only curves that are safe today are offered."),
-    unread("ssl_passphrase", Support::Missing, "Store the key without a passphrase, readable by its user only."),
     unread("max_retries", Support::Missing, "Look at the status code and send the request again."),
 ];
-
-/// Every setting of the HTTP clients, the supported ones first.
-pub fn rows() -> impl Iterator<Item = &'static Row> {
-    ROWS.iter().chain(UNREAD)
-}
 
 #[cfg(test)]
 mod tests {
@@ -134,7 +119,7 @@ mod tests {
     #[test]
     fn defaults_are_values_that_their_rows_allow_and_names_are_unique() {
         let mut names: Vec<&str> =
-            rows().flat_map(|row| std::iter::once(row.name).chain(row.aliases.iter().copied())).collect();
+            Settings::rows().flat_map(|row| std::iter::once(row.name).chain(row.aliases.iter().copied())).collect();
         let all = names.len();
         names.sort_unstable();
         names.dedup();
@@ -146,7 +131,7 @@ mod tests {
             assert_eq!(settings, Settings::default(), "{}", row.name);
             settings.set(row.name, &Value::Null).expect(row.name);
         }
-        assert!(rows().all(|row| row.doc.trim().ends_with('.')));
+        assert!(Settings::rows().all(|row| row.doc.trim().ends_with('.')));
     }
 
     #[test]

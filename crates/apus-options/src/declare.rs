@@ -53,7 +53,8 @@ macro_rules! settings {
                 }
             }
 
-            fn rows() -> impl Iterator<Item = &'static Row> {
+            /// Every setting of this table, the supported ones first.
+            pub fn rows() -> impl Iterator<Item = &'static Row> {
                 ROWS.iter().chain($unread)
             }
 

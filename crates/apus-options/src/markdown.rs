@@ -22,9 +22,9 @@ pub fn markdown() -> String {
             }
         }
     }
-    let sockets = client::rows().map(|row| (row, client::Settings::default().get(row.name)));
+    let sockets = client::Settings::rows().map(|row| (row, client::Settings::default().get(row.name)));
     clients(&mut page, "Clients", SOCKETS, sockets.collect());
-    let http = client_http::rows().map(|row| (row, client_http::Settings::default().get(row.name)));
+    let http = client_http::Settings::rows().map(|row| (row, client_http::Settings::default().get(row.name)));
     clients(&mut page, "HTTP clients", HTTP, http.collect());
     names(&mut page, "Accepted without effect", INERT, Support::NoEffect);
     names(&mut page, "Not supported yet", MISSING, Support::Missing);

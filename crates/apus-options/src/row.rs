@@ -1,7 +1,6 @@
 //! What is known about one setting.
 
 use crate::table;
-use crate::unavailable;
 
 /// What values a setting takes, with its limits (both inclusive).
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -130,6 +129,11 @@ pub struct Row {
 }
 
 impl Row {
+    /// A row whose values this version never reads.
+    pub(crate) const fn unread(name: &'static str, scope: Scope, support: Support, doc: &'static str) -> Self {
+        Self { name, aliases: &[], kind: Kind::Any, scope, support, default_text: "", doc, since: "0.1.0" }
+    }
+
     /// Whether a program may give it a value that asks for something.
     pub fn supported(&self) -> bool {
         self.support != Support::Missing
@@ -143,7 +147,7 @@ impl Row {
 
 /// Every setting, the supported ones first, in the order of the reference page.
 pub fn rows() -> impl Iterator<Item = &'static Row> {
-    table::ROWS.iter().chain(unavailable::ROWS)
+    table::Settings::rows()
 }
 
 /// The row that answers to `name`.

@@ -1,17 +1,13 @@
 //! Settings that programs written for other servers bring along and this version does not act on.
 
-use crate::row::{Kind, Row, Scope, Support};
+use crate::row::{Row, Scope, Support};
 
 const fn inert(name: &'static str, scope: Scope, doc: &'static str) -> Row {
-    unread(name, scope, Support::NoEffect, doc)
+    Row::unread(name, scope, Support::NoEffect, doc)
 }
 
 const fn missing(name: &'static str, scope: Scope, doc: &'static str) -> Row {
-    unread(name, scope, Support::Missing, doc)
-}
-
-const fn unread(name: &'static str, scope: Scope, support: Support, doc: &'static str) -> Row {
-    Row { name, aliases: &[], kind: Kind::Any, scope, support, default_text: "", doc, since: "0.1.0" }
+    Row::unread(name, scope, Support::Missing, doc)
 }
 
 const NO_TASKS: &str = "Concerns task workers, which this version does not have.";

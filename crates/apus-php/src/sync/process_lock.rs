@@ -103,11 +103,12 @@ fn take_place(place: &AtomicU32, me: u32) -> bool {
 /// Whether no other process that lives has the place.
 fn is_free(place: &AtomicU32, me: u32) -> bool {
     let there = place.load(SeqCst);
+    if there == 0 || there == me {
+        return true;
+    }
     // SAFETY: signal 0 only asks whether there is such a process.
-    there == 0
-        || there == me
-        || (unsafe { libc::kill(there as libc::pid_t, 0) } == -1
-            && io::Error::last_os_error().raw_os_error() == Some(libc::ESRCH))
+    let asked = unsafe { libc::kill(there as libc::pid_t, 0) };
+    asked == -1 && io::Error::last_os_error().raw_os_error() == Some(libc::ESRCH)
 }
 
 #[cfg(test)]
