@@ -13,15 +13,18 @@ COMPLETIONS_FISH := fish/vendor_completions.d
 export PATH := $(PATH):$(HOME)/.cargo/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help deps cargo build run test bench bench-db bench-coro soak stubs docs check-stubs fmt install uninstall clean
+.PHONY: help deps cargo build run gateway test bench bench-db bench-coro bench-ws soak stubs docs check-stubs fmt install uninstall clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@echo
-	@echo "  HOST=$(HOST) PORT=$(PORT) for run, PREFIX=$(PREFIX) for install"
+	@echo "  HOST=$(HOST) PORT=$(PORT) for run and gateway, PREFIX=$(PREFIX) for install"
 
 run: build ## install what is missing, build, serve the demo application
 	@HOST=$(HOST) PORT=$(PORT) exec $(RELEASE)/apus run examples/demo/server.php
+
+gateway: build ## serve the push gateway of examples/gateway (HOST, PORT, GATEWAY_...)
+	@HOST=$(HOST) PORT=$(PORT) exec $(RELEASE)/apus run examples/gateway/server.php
 
 build: deps ## build the module (apus.so) and the command (apus)
 	cargo build --release -p apus-php -p apus-cli
@@ -41,6 +44,9 @@ bench-db: build ## measure applications with a database beside the peers (argume
 
 bench-coro: build ## measure coroutines beside the peers' (arguments: BENCH="--help")
 	bench/coro/run $(BENCH)
+
+bench-ws: build ## measure WebSocket servers beside each other (arguments: BENCH="--help")
+	bench/run ws $(BENCH)
 
 soak: build ## mixed queries while databases are killed and restarted (SOAK_SECONDS=600, SOAK_SEED)
 	@tools/install-packages test

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Real servers for tests and measurements: MariaDB, PostgreSQL, Redis, memcached, and slow HTTP(S) and line servers.
+"""Real servers for tests and measurements: MariaDB, PostgreSQL, Redis, NATS, memcached, and slow HTTP(S) and line servers.
 
 Each has a folder and ports of 127.0.0.1 of its own, keeps nothing on disk that it could lose, and is killed when this process ends,
 however it ends.
@@ -396,6 +396,19 @@ class Redis(Daemon):
         return {**super().environment(), "APUS_TEST_REDIS_SOCKET": str(self.socket)}
 
 
+class Nats(Daemon):
+    """NATS without persistence; nobody needs a password. Options: of nats-server."""
+
+    name = "nats"
+
+    def line(self):
+        return [program("nats-server"), "-a", "127.0.0.1", "-p", self.port, *self.options]
+
+    def answers(self):
+        with socket.create_connection(("127.0.0.1", self.port), timeout=1) as probe:
+            return probe.recv(5) == b"INFO "
+
+
 class Memcached(Daemon):
     """memcached. Options: of memcached."""
 
@@ -440,7 +453,7 @@ def _close_all():
                 value.close()
 
 
-KINDS = {kind.name: kind for kind in (MariaDB, PostgreSQL, Redis, Memcached, Slow)}
+KINDS = {kind.name: kind for kind in (MariaDB, PostgreSQL, Redis, Nats, Memcached, Slow)}
 
 
 def main(arguments):

@@ -50,7 +50,7 @@ pub(crate) enum Command {
     /// Examine this machine: descriptors, sockets, ports, PHP; name the mend for each finding
     #[command(after_help = DOCTOR_HELP)]
     Doctor(DoctorArgs),
-    /// Make a project skeleton: server.php, a test, systemd unit, Dockerfile, README
+    /// Make a project: a skeleton with a test, systemd unit, Dockerfile and README, or a push gateway
     #[command(after_help = NEW_HELP)]
     New(NewArgs),
     /// Print the PHP stubs of the module, for editors and static analysis
@@ -106,8 +106,10 @@ Exit code 1 when a finding stands in the way of what was asked (with --strict: a
 
 const NEW_HELP: &str = "\
 Examples:
-  apus new shop
-  cd shop && apus run server.php";
+  apus new shop && cd shop && apus run server.php
+  apus new gateway                 the push gateway, in the directory gateway
+  apus new gateway shop-push       the same, in the directory shop-push
+  apus new app gateway             a skeleton that is called gateway";
 
 const STUBS_HELP: &str = "\
 Examples:
@@ -259,9 +261,12 @@ pub(crate) struct DoctorArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct NewArgs {
+    /// What to make, `app` or `gateway`; or at once the directory of an app
+    #[arg(value_name = "KIND|NAME")]
+    pub(crate) first: PathBuf,
     /// The directory to make; its last part is the project's name
     #[arg(value_name = "NAME")]
-    pub(crate) path: PathBuf,
+    pub(crate) second: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

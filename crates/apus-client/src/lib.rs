@@ -4,6 +4,7 @@
 //! dropped half-way closes its connection.
 #![forbid(unsafe_code)]
 
+pub mod broker;
 pub mod connect;
 pub mod failure;
 pub mod http;

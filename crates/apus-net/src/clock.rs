@@ -10,13 +10,21 @@ pub(crate) struct Clock {
     now: Cell<u64>,
     /// Seconds since 1970, as of the last request or refresh.
     seconds: Cell<u64>,
+    /// The wall clock as of the last reading, in seconds since 1970.
+    coarse: Cell<f64>,
     /// Only `advance` moves `now` (tests).
     manual: Cell<bool>,
 }
 
 impl Clock {
     pub(crate) fn new() -> Self {
-        let clock = Self { start: Instant::now(), now: Cell::new(0), seconds: Cell::new(0), manual: Cell::new(false) };
+        let clock = Self {
+            start: Instant::now(),
+            now: Cell::new(0),
+            seconds: Cell::new(0),
+            coarse: Cell::new(0.0),
+            manual: Cell::new(false),
+        };
         clock.refresh();
         clock
     }
@@ -38,7 +46,14 @@ impl Clock {
     pub(crate) fn wall(&self) -> f64 {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         self.seconds.set(since.as_secs());
-        since.as_secs_f64()
+        self.coarse.set(since.as_secs_f64());
+        self.coarse.get()
+    }
+
+    /// The wall clock as of the last reading, in seconds since 1970.
+    #[inline]
+    pub(crate) fn coarse(&self) -> f64 {
+        self.coarse.get()
     }
 
     pub(crate) fn refresh(&self) {

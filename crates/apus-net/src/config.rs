@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use apus_options::Settings;
+use apus_proto::framing::Framing;
 use apus_proto::http1::Limits;
 
 /// The limits and habits of one listening port. Defaults are those of [`Settings`].
@@ -54,10 +55,70 @@ pub struct Config {
     pub max_form_memory: usize,
     /// Parts of one multipart body (413 beyond).
     pub max_parts: u32,
+    /// Whether the port is one of streams, not of HTTP.
+    pub stream: bool,
+    /// How a stream is cut into messages; without it each read is one.
+    pub framing: Option<Framing>,
+    /// Whether handshakes of WebSocket go to [`App::on_upgrade`](crate::App::on_upgrade).
+    pub websocket: bool,
+    /// Whether PING frames are shown to the app, and answered by it.
+    pub show_pings: bool,
+    /// Whether PONG frames are shown to the app.
+    pub show_pongs: bool,
+    /// Whether CLOSE frames are shown to the app before they are answered.
+    pub show_closes: bool,
+    /// The subprotocols the port speaks.
+    pub subprotocols: Vec<String>,
+    /// Origins whose pages may connect; empty for any.
+    pub origins: Vec<String>,
+    /// Whether permessage-deflate is agreed upon.
+    pub compression: bool,
+    /// zlib's level, 1 to 9.
+    pub compression_level: u32,
+    /// Shorter messages are sent as they are.
+    pub compression_threshold: usize,
+    /// Whether compression remembers earlier messages.
+    pub context_takeover: bool,
+    /// Milliseconds of silence before a ping; 0 for never.
+    pub ping_interval: u64,
+    /// Milliseconds that the answer may take.
+    pub ping_timeout: u64,
+    /// Milliseconds that the peer's close frame may take.
+    pub close_timeout: u64,
+    /// Milliseconds of silence after which a link is closed; 0 for never.
+    pub heartbeat_idle: u64,
+    /// Whether nothing is read of a new stream before the program says so.
+    pub delay_receive: bool,
+    /// Probes of the kernel on silent connections.
+    pub keepalive: Option<socket2::TcpKeepalive>,
+    /// Messages of one link handled at once.
+    pub concurrency: u16,
+    /// What is done when as much output waits as may.
+    pub send_policy: SendPolicy,
+    /// Bytes of waiting output at which a link is called full.
+    pub high_watermark: usize,
+    /// Bytes of waiting output at which it is no longer.
+    pub low_watermark: usize,
+    /// Bytes of output that may wait over all links of the worker.
+    pub max_buffered: usize,
+}
+
+/// What is done with a message for a peer for which as much output waits as may.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SendPolicy {
+    /// The sender waits.
+    Wait,
+    /// The message is lost.
+    Drop,
+    /// The connection is closed.
+    Close,
 }
 
 impl From<&Settings> for Config {
     fn from(s: &Settings) -> Self {
+        let max_output = s.buffer_output_size.max(s.socket_buffer_size);
+        let high_watermark = if s.buffer_high_watermark > 0 { s.buffer_high_watermark } else { max_output / 5 * 4 };
+        let low_watermark = if s.buffer_low_watermark > 0 { s.buffer_low_watermark } else { high_watermark / 2 };
         let upload_dir =
             if s.upload_tmp_dir.is_empty() { std::env::temp_dir() } else { PathBuf::from(&s.upload_tmp_dir) };
         Self {
@@ -71,7 +132,7 @@ impl From<&Settings> for Config {
             keepalive_timeout: millis(s.keepalive_timeout),
             keepalive_requests: s.keepalive_requests,
             send_timeout: millis(s.send_timeout),
-            max_output: s.buffer_output_size.max(s.socket_buffer_size),
+            max_output,
             max_pipelined: s.max_pipelined,
             max_connections: s.max_connection as usize,
             server_header: s.server_header.clone(),
@@ -84,6 +145,38 @@ impl From<&Settings> for Config {
             max_fields: s.max_input_vars,
             max_form_memory: s.max_form_memory,
             max_parts: s.max_multipart_parts,
+            stream: false,
+            framing: None,
+            websocket: s.open_websocket_protocol,
+            show_pings: s.open_websocket_ping_frame,
+            show_pongs: s.open_websocket_pong_frame,
+            show_closes: s.open_websocket_close_frame,
+            subprotocols: list(&s.websocket_subprotocol),
+            origins: list(&s.websocket_origins),
+            compression: s.websocket_compression,
+            compression_level: s.websocket_compression_level,
+            compression_threshold: s.websocket_compression_threshold,
+            context_takeover: s.websocket_context_takeover,
+            ping_interval: millis(s.websocket_ping_interval),
+            ping_timeout: millis(s.websocket_ping_timeout),
+            close_timeout: millis(s.websocket_close_timeout),
+            heartbeat_idle: millis(s.heartbeat_idle_time),
+            delay_receive: s.enable_delay_receive,
+            keepalive: s.open_tcp_keepalive.then(|| {
+                socket2::TcpKeepalive::new()
+                    .with_time(Duration::from_secs(s.tcp_keepidle.into()))
+                    .with_interval(Duration::from_secs(s.tcp_keepinterval.into()))
+                    .with_retries(s.tcp_keepcount)
+            }),
+            concurrency: u16::try_from(s.connection_concurrency).unwrap_or(u16::MAX),
+            send_policy: match s.send_policy {
+                1 => SendPolicy::Drop,
+                2 => SendPolicy::Close,
+                _ => SendPolicy::Wait,
+            },
+            high_watermark,
+            low_watermark: low_watermark.min(high_watermark.saturating_sub(1)),
+            max_buffered: usize::try_from(s.max_buffered_bytes).unwrap_or(usize::MAX),
         }
     }
 }
@@ -92,6 +185,11 @@ impl Default for Config {
     fn default() -> Self {
         Self::from(&Settings::default())
     }
+}
+
+/// The elements of a list with commas.
+fn list(text: &str) -> Vec<String> {
+    text.split(',').map(str::trim).filter(|part| !part.is_empty()).map(str::to_owned).collect()
 }
 
 /// Whole milliseconds; a limit above zero never becomes "no limit".

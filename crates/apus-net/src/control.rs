@@ -10,9 +10,10 @@ use std::time::Duration;
 use tokio::sync::Notify;
 
 use crate::clock::Clock;
-use crate::conn::{Conn, ConnInfo, Kill};
+use crate::conn::{ConnInfo, Kill};
+use crate::link::{Link, SharedDeflate};
 use crate::pool::Pool;
-use crate::registry::Registry;
+use crate::registry::{Entry, Registry};
 use crate::response::Responder;
 use crate::wake::WakerList;
 
@@ -55,6 +56,20 @@ pub trait Metrics {
     /// A connection is closed.
     fn closed(&self, _conn: &ConnInfo) {}
 
+    /// A connection became a WebSocket.
+    fn upgraded(&self, _conn: &ConnInfo) {}
+
+    /// As much output waits for a link as its high watermark says (`full`), or no longer.
+    fn pressure(&self, _conn: &ConnInfo, _full: bool) {}
+
+    /// A link ends because its peer broke the protocol.
+    fn refused(&self, _conn: &ConnInfo, _why: &str) {}
+
+    /// Whether this worker has so many connections that others should take the next.
+    fn is_crowded(&self) -> bool {
+        false
+    }
+
     /// A request is about to be handed to the app.
     fn request(&self, _conn: &ConnInfo) {}
 
@@ -88,7 +103,16 @@ pub struct Control {
     pub(crate) clock: Clock,
     pub(crate) pool: Pool,
     pub(crate) registry: RefCell<Registry>,
-    draining: Cell<bool>,
+    /// When draining began (milliseconds of the worker's clock).
+    draining: Cell<Option<u64>>,
+    pub(crate) deflate: SharedDeflate,
+    /// Bytes of output that wait over all links.
+    buffered: Cell<usize>,
+    /// Senders that wait for `buffered` to fall.
+    pub(crate) drained: WakerList,
+    corked: Cell<bool>,
+    /// Links that were written to while the worker was corked.
+    dirty: RefCell<Vec<Rc<Link>>>,
     /// Wakes listeners when draining begins.
     pub(crate) stop_accepting: Notify,
     /// Wakes listeners when there is room for a connection again.
@@ -107,7 +131,12 @@ impl Control {
             clock: Clock::new(),
             pool: Pool::default(),
             registry: RefCell::new(Registry::default()),
-            draining: Cell::new(false),
+            draining: Cell::new(None),
+            deflate: SharedDeflate::default(),
+            buffered: Cell::new(0),
+            drained: WakerList::default(),
+            corked: Cell::new(false),
+            dirty: RefCell::default(),
             stop_accepting: Notify::new(),
             room: Notify::new(),
             busy: Notify::new(),
@@ -132,28 +161,97 @@ impl Control {
 
     /// An open connection.
     pub fn info(&self, id: i64) -> Option<Rc<ConnInfo>> {
-        self.registry.borrow().find(id).map(|conn| Rc::clone(&conn.info))
+        self.registry.borrow().find(id).map(|entry| Rc::clone(entry.info()))
     }
 
     /// A responder for the exchange that connection is in, if it waits for an answer.
     pub fn responder(&self, id: i64) -> Option<Responder> {
-        let conn = self.registry.borrow().find(id)?;
+        let Entry::Http(conn) = self.registry.borrow().find(id)?.clone() else { return None };
         (!conn.exchange.has_ended()).then(|| Responder::new(conn))
+    }
+
+    /// A connection that exchanges messages.
+    #[inline]
+    pub fn link(&self, id: i64) -> Option<Rc<Link>> {
+        match self.registry.borrow().find(id)? {
+            Entry::Link(link) => Some(Rc::clone(link)),
+            Entry::Http(_) => None,
+        }
+    }
+
+    /// Whether the connection is open: HTTP or a link.
+    pub fn contains(&self, id: i64) -> bool {
+        self.registry.borrow().find(id).is_some()
+    }
+
+    /// Every link.
+    pub fn links(&self) -> Vec<Rc<Link>> {
+        let registry = self.registry.borrow();
+        registry
+            .iter()
+            .filter_map(|entry| if let Entry::Link(link) = entry { Some(Rc::clone(link)) } else { None })
+            .collect()
+    }
+
+    /// Holds output of links back until [`uncork`](Self::uncork), so that many messages to one link leave in few writes.
+    /// MUST be followed by `uncork` before the loop goes on.
+    pub fn cork(&self) {
+        self.corked.set(true);
+    }
+
+    /// Sends what was held back.
+    pub fn uncork(&self) {
+        self.corked.set(false);
+        let dirty = self.dirty.take();
+        for link in &dirty {
+            link.set_flags(|flags| flags.dirty = false);
+            link.flush();
+        }
+    }
+
+    #[inline]
+    pub(crate) fn is_corked(&self) -> bool {
+        self.corked.get()
+    }
+
+    pub(crate) fn note_dirty(&self, link: &Rc<Link>) {
+        self.dirty.borrow_mut().push(Rc::clone(link));
+    }
+
+    /// Bytes of output that wait over all links.
+    pub fn buffered(&self) -> usize {
+        self.buffered.get()
+    }
+
+    pub(crate) fn buffer(&self, bytes: usize) {
+        self.buffered.set(self.buffered.get() + bytes);
+    }
+
+    pub(crate) fn unbuffer(&self, bytes: usize) {
+        if bytes > 0 {
+            self.buffered.set(self.buffered.get().saturating_sub(bytes));
+            self.drained.wake_all();
+        }
     }
 
     /// Closes a connection: after the output that waits, or (`at_once`) without it. Whether it was open.
     pub fn close(&self, id: i64, at_once: bool) -> bool {
-        let found = self.registry.borrow().find(id);
-        found.is_some_and(|conn| {
-            conn.kill(if at_once { Kill::Now } else { Kill::AfterOutput });
-            true
-        })
+        let found = self.registry.borrow().find(id).cloned();
+        match found {
+            None => return false,
+            Some(Entry::Link(link)) if !at_once => {
+                link.close(apus_proto::websocket::close::NORMAL, "");
+            }
+            Some(entry) => entry.kill(if at_once { Kill::Now } else { Kill::AfterOutput }),
+        }
+        true
     }
 
     /// Stops accepting. Idle connections close within two seconds (long enough for a request that is already on its way);
     /// the others close with their next answer.
     pub fn drain(&self) {
-        if !self.draining.replace(true) {
+        if self.draining.get().is_none() {
+            self.draining.set(Some(self.clock.now()));
             self.stop_accepting.notify_waiters();
             self.sweep();
         }
@@ -162,15 +260,20 @@ impl Control {
     /// Whether [`drain`](Self::drain) was called.
     #[inline]
     pub fn is_draining(&self) -> bool {
-        self.draining.get()
+        self.draining.get().is_some()
+    }
+
+    /// When draining began, in milliseconds of the worker's clock.
+    pub(crate) fn draining_since(&self) -> u64 {
+        self.draining.get().unwrap_or(0)
     }
 
     /// Drains, and closes every connection at once.
     pub fn abort(&self) {
         self.drain();
-        let all: Vec<Rc<Conn>> = self.registry.borrow().iter().cloned().collect();
-        for conn in all {
-            conn.kill(Kill::Now);
+        let all: Vec<Entry> = self.registry.borrow().iter().cloned().collect();
+        for entry in all {
+            entry.kill(Kill::Now);
         }
     }
 
@@ -196,8 +299,8 @@ impl Control {
     pub(crate) fn sweep(&self) {
         let now = self.clock.now();
         let draining = self.is_draining();
-        for conn in self.registry.borrow().iter() {
-            conn.sweep(now, draining);
+        for entry in self.registry.borrow().iter() {
+            entry.sweep(now, draining);
         }
         self.metrics.sample(&self.counters);
     }
@@ -211,27 +314,28 @@ impl Control {
         self.metrics.answered(conn, status, received_at);
     }
 
-    pub(crate) fn opened(&self, conn: &Rc<Conn>) {
+    pub(crate) fn opened(&self, entry: Entry) {
+        let info = Rc::clone(entry.info());
         bump(&self.counters.accepted);
         let first = {
             let mut registry = self.registry.borrow_mut();
-            registry.insert(conn);
+            registry.insert(entry);
             registry.len() == 1
         };
         if first {
             self.busy.notify_one();
         }
-        self.metrics.connected(&conn.info);
+        self.metrics.connected(&info);
     }
 
-    pub(crate) fn closed(&self, conn: &Conn) {
+    pub(crate) fn closed(&self, info: &ConnInfo) {
         bump(&self.counters.closed);
         let last = {
             let mut registry = self.registry.borrow_mut();
-            registry.remove(conn.info.id);
+            registry.remove(info.id);
             registry.len() == 0
         };
-        self.metrics.closed(&conn.info);
+        self.metrics.closed(info);
         self.room.notify_waiters();
         if last {
             self.metrics.sample(&self.counters);

@@ -8,13 +8,18 @@ use socket2::{SockAddr, Socket};
 use tokio::io::unix::AsyncFd;
 
 use crate::app::App;
-use crate::conn::{Conn, ConnInfo, ConnTask, Io, Peer, Port};
+use crate::conn::{Conn, ConnInfo, ConnTask, Input, Io, Peer, Port};
 use crate::control::Control;
+use crate::link::{Link, LinkTask, Protocol};
+use crate::registry::Entry;
+use crate::sys;
 
 /// Connections taken in one turn, so that other workers on the same socket take their share.
 const BATCH: usize = 8;
 /// Pause after accept failed for want of descriptors or memory: it would fail again at once.
 const BACK_OFF: Duration = Duration::from_millis(100);
+/// How long a worker with more connections than others leaves the next ones to them.
+const GIVE_WAY: Duration = Duration::from_millis(1);
 /// Milliseconds before the same trouble is told again.
 const WARN_AGAIN: u64 = 60_000;
 /// How often a worker without room asks whether there is some now (other workers' connections close unnoticed).
@@ -36,6 +41,8 @@ pub(crate) async fn run<A: App>(app: Rc<A>, listener: AsyncFd<Socket>, port: Rc<
             Batch::Empty => guard.clear_ready(),
             Batch::More => tokio::task::yield_now().await,
             Batch::Full => wait_for_room(&control).await,
+            // One was taken all the same: others may be busy.
+            Batch::Crowded => tokio::time::sleep(GIVE_WAY).await,
             Batch::Failed(error) => {
                 let now = control.clock.now();
                 if warned.is_none_or(|at| now.saturating_sub(at) >= WARN_AGAIN) {
@@ -58,14 +65,19 @@ enum Batch {
     More,
     /// No further connection is allowed now.
     Full,
+    /// Other workers have fewer connections.
+    Crowded,
     Failed(io::Error),
 }
 
 fn accept_batch<A: App>(app: &Rc<A>, listener: &Socket, port: &Rc<Port>) -> Batch {
     let control = &port.control;
     control.clock.refresh();
-    for _ in 0..BATCH {
+    for round in 0..BATCH {
         // The metrics first: they tell the operator that the server is full.
+        if control.metrics.is_crowded() && round > 0 {
+            return Batch::Crowded;
+        }
         if !control.metrics.may_accept() || control.connections() >= port.config.max_connections {
             return Batch::Full;
         }
@@ -96,14 +108,37 @@ fn open<A: App>(app: &Rc<A>, socket: Socket, addr: &SockAddr, port: &Rc<Port>) {
         connected_at: now,
         last_request_at: now.into(),
         requests: 0.into(),
+        websocket: false.into(),
         open: true.into(),
         gone: false.into(),
         peer_ip: std::cell::OnceCell::new(),
     });
+    if port.config.stream {
+        return open_stream(app, socket, info, port);
+    }
     let conn = Rc::new(Conn::new(info, Rc::clone(port), Io::Fresh(socket)));
-    control.opened(&conn);
+    control.opened(Entry::Http(Rc::clone(&conn)));
     app.on_connect(&conn.info);
     tokio::task::spawn_local(ConnTask::new(Rc::clone(app), conn));
+}
+
+/// A connection of a stream port is a link from the start.
+fn open_stream<A: App>(app: &Rc<A>, socket: Socket, info: Rc<ConnInfo>, port: &Rc<Port>) {
+    if let Some(keepalive) = &port.config.keepalive {
+        // A Unix socket has no keepalive, and needs none.
+        let _ = socket.set_tcp_keepalive(keepalive);
+    }
+    let Ok(io) = sys::register(socket) else {
+        port.control.metrics.warn("a connection could not be registered with the event loop, and is closed");
+        return;
+    };
+    let link = Rc::new(Link::new(info, Rc::clone(port), io, Protocol::Stream));
+    if port.config.delay_receive {
+        link.pause();
+    }
+    port.control.opened(Entry::Link(Rc::clone(&link)));
+    app.on_connect(link.info());
+    tokio::task::spawn_local(LinkTask::new(Rc::clone(app), link, Input::default()));
 }
 
 async fn wait_for_room(control: &Control) {

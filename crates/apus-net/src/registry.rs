@@ -5,20 +5,62 @@ use std::rc::Rc;
 
 use slab::Slab;
 
-use crate::conn::Conn;
+use crate::conn::{Conn, ConnInfo, Kill};
+use crate::link::Link;
+
+/// An open connection: one that speaks HTTP, or a link.
+#[derive(Clone)]
+pub(crate) enum Entry {
+    Http(Rc<Conn>),
+    Link(Rc<Link>),
+}
+
+impl Entry {
+    pub(crate) fn info(&self) -> &Rc<ConnInfo> {
+        match self {
+            Self::Http(conn) => &conn.info,
+            Self::Link(link) => link.info(),
+        }
+    }
+
+    /// Looks at the deadlines.
+    pub(crate) fn sweep(&self, now: u64, draining: bool) {
+        match self {
+            Self::Http(conn) => conn.sweep(now, draining),
+            Self::Link(link) => link.sweep(now, draining),
+        }
+    }
+
+    /// Ends the connection at once.
+    pub(crate) fn kill(&self, kill: Kill) {
+        match self {
+            Self::Http(conn) => conn.kill(kill),
+            Self::Link(link) => link.kill(kill),
+        }
+    }
+}
 
 /// Dense for the sweep, and found by session id.
 #[derive(Default)]
 pub(crate) struct Registry {
-    conns: Slab<Rc<Conn>>,
+    conns: Slab<Entry>,
     /// Session id to the key in `conns`.
     keys: HashMap<i64, u32>,
 }
 
 impl Registry {
-    pub(crate) fn insert(&mut self, conn: &Rc<Conn>) {
-        let key = self.conns.insert(Rc::clone(conn));
-        self.keys.insert(conn.info.id, key as u32);
+    pub(crate) fn insert(&mut self, entry: Entry) {
+        let id = entry.info().id;
+        let key = self.conns.insert(entry);
+        self.keys.insert(id, key as u32);
+    }
+
+    /// Puts another entry in the place of the connection with that id.
+    pub(crate) fn replace(&mut self, id: i64, entry: Entry) {
+        let place = self.keys.get(&id).and_then(|key| self.conns.get_mut(*key as usize));
+        if let Some(place) = place {
+            *place = entry;
+        }
     }
 
     pub(crate) fn remove(&mut self, id: i64) {
@@ -27,8 +69,9 @@ impl Registry {
         }
     }
 
-    pub(crate) fn find(&self, id: i64) -> Option<Rc<Conn>> {
-        self.keys.get(&id).and_then(|key| self.conns.get(*key as usize)).cloned()
+    #[inline]
+    pub(crate) fn find(&self, id: i64) -> Option<&Entry> {
+        self.keys.get(&id).and_then(|key| self.conns.get(*key as usize))
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -39,7 +82,7 @@ impl Registry {
         self.keys.keys().copied().collect()
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Rc<Conn>> {
-        self.conns.iter().map(|(_, conn)| conn)
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Entry> {
+        self.conns.iter().map(|(_, entry)| entry)
     }
 }

@@ -100,6 +100,10 @@ impl Responder {
         Self { conn, seq }
     }
 
+    pub(crate) fn conn_rc(&self) -> &Rc<Conn> {
+        &self.conn
+    }
+
     #[inline]
     fn is_current(&self) -> bool {
         self.conn.exchange.seq.get() == self.seq
@@ -484,7 +488,7 @@ impl Future for Writable {
 }
 
 /// Future of [`Responder::send_file`].
-pub struct SendFile(Rc<FileState>);
+pub struct SendFile(pub(crate) Rc<FileState>);
 
 impl Future for SendFile {
     type Output = Result<(), SendError>;

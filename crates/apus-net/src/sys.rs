@@ -1,9 +1,10 @@
 //! The system calls that no safe wrapper offers. The only file of this crate with `unsafe`.
 
 use std::io;
+use std::mem::MaybeUninit;
 use std::os::fd::AsRawFd;
 
-use socket2::Socket;
+use socket2::{SockAddr, Socket};
 use tokio::io::unix::AsyncFd;
 
 /// Registers the socket with this thread's runtime, for reading and writing.
@@ -31,4 +32,12 @@ pub(crate) fn unacknowledged(socket: &Socket) -> io::Result<u64> {
     // SAFETY: the descriptor is open for as long as `socket` is borrowed; SIOCOUTQ (TIOCOUTQ) writes one int to `bytes`.
     let result = unsafe { libc::ioctl(socket.as_raw_fd(), libc::TIOCOUTQ, &raw mut bytes) };
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(u64::try_from(bytes).unwrap_or(0)) }
+}
+
+/// Receives one datagram and its sender's address.
+pub(crate) fn receive_from(socket: &Socket, into: &mut [u8]) -> io::Result<(usize, SockAddr)> {
+    // SAFETY: initialised bytes are valid as possibly uninitialised ones of the same layout, and recvfrom(2) only writes
+    // initialised bytes to them, so `into` is initialised afterwards, too.
+    let spare = unsafe { &mut *(std::ptr::from_mut::<[u8]>(into) as *mut [MaybeUninit<u8>]) };
+    socket.recv_from(spare)
 }

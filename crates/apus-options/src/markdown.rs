@@ -38,6 +38,9 @@ Generated from the table in `crates/apus-options`; `APUS_UPDATE_DOCS=1 cargo tes
 `$server->set([...])` takes the server's and the ports' settings; a port added with `$server->listen(...)` takes the ports' with
 its own `set` and has the server's values for the rest. `null` restores a default. Sizes are bytes or text such as `\"512K\"`, `\"8M\"`,
 `\"2G\"`; durations are seconds (fractions allowed) or text such as `\"250ms\"`, `\"10s\"`, `\"5m\"`, `\"2h\"`.
+
+Besides these, `set` takes `package_length_func`, a callable `(string $bytes): int` that tells how long the message at the front of the
+bytes is, for ports with `open_length_check`.
 ";
 
 const INERT: &str =

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use crate::client::Bytes;
 use crate::coerce::coerce;
 use crate::declare::settings;
 use crate::error::OptionError;
@@ -22,6 +23,12 @@ const INFO: u8 = 2;
 /// Log levels, with the numbers PHP programs use for them.
 const LEVELS: &[(&str, i64)] =
     &[("debug", 0), ("trace", 1), ("info", 2), ("notice", 3), ("warning", 4), ("error", 5), ("none", 6)];
+
+/// What is done when as much waits for a slow client as may.
+const SEND_POLICIES: &[(&str, i64)] = &[("wait", 0), ("drop", 1), ("close", 2)];
+
+/// The furthest that a length field may lie from the start of its message.
+const MAX_OFFSET: i64 = 65_536;
 
 const fn count(min: i64, max: i64, unit: &'static str) -> Kind {
     Kind::Int { min, max, unit }
@@ -87,6 +94,15 @@ settings! {
     Server cancel_on_disconnect: bool = false => Kind::Bool;
     /// Requests that one worker handles at once; further ones wait. 0 for no limit.
     Server max_concurrency ["worker_max_concurrency"]: u32 = 0 => count(0, 10_000_000, "requests");
+    /// Output that may wait in memory for slow clients, over all of a worker's connections. Beyond it every connection has reached its own bound.
+    Server max_buffered_bytes: u64 = 256 << 20 => size(64 * KIB, TIB);
+    /// Memory of each ring through which one worker sends messages to another; 0 chooses by the number of workers.
+    Server ring_size: usize = 0, shown "chosen by the number of workers" => size(0, 256 * MIB);
+    /// Where several machines meet, so that `publish()` and `sendToUser()` reach the clients of all: `redis://[user:password@]host[:port]` or
+    /// `nats://[user:password@]host[:port]`; empty for this machine alone.
+    Server broker: String = String::new() => Kind::Str;
+    /// What the names of this server's channels at the broker begin with; servers that belong together have the same.
+    Server broker_prefix: String = "apus".to_owned() => Kind::Str;
 
     /// Length of the queue of connections that no worker has accepted yet; the kernel's `net.core.somaxconn` caps it.
     Port backlog: u32 = 1024 => count(1, 65_535, "connections");
@@ -96,7 +112,8 @@ settings! {
     Port tcp_defer_accept: u32 = 0 => count(0, 3600, "seconds");
     /// Whether other processes may listen on the same port (`SO_REUSEPORT`).
     Port enable_reuse_port: bool = false => Kind::Bool;
-    /// Largest body of a request (413 beyond). With `stream_request_body` a body of any allowed size takes constant memory.
+    /// Largest body of a request (413 beyond), and longest message of a WebSocket (1009 beyond) or framed connection (closed beyond). With
+    /// `stream_request_body` a body of any allowed size takes constant memory.
     Port package_max_length: u64 = 8 << 20 => size(0, 16 * TIB);
     /// Largest head of a request: request line and header fields (414 or 431 beyond).
     Port max_header_size: usize = 16 << 10 => size(256, MIB);
@@ -142,6 +159,81 @@ settings! {
     Port max_form_memory: usize = 8 << 20 => size(KIB, GIB);
     /// Parts in one multipart body, fields and files together (413 beyond).
     Port max_multipart_parts: u32 = 1100 => count(1, 1_000_000, "parts");
+
+    /// Whether the port speaks HTTP. An `Apus\Http\Server` can have raw ports when this is off, an `Apus\Server` HTTP ports when it is on.
+    Port open_http_protocol: bool = false, shown "true on an `Apus\\Http\\Server`" => Kind::Bool;
+    /// Whether HTTP connections of the port may be upgraded to WebSocket without a request handler's doing.
+    Port open_websocket_protocol: bool = false, shown "true on an `Apus\\WebSocket\\Server`" => Kind::Bool;
+    /// Whether CLOSE frames come with the message event; the answer to them is the program's then.
+    Port open_websocket_close_frame: bool = false => Kind::Bool;
+    /// Whether PING frames come with the message event; the answer to them is the program's then.
+    Port open_websocket_ping_frame: bool = false => Kind::Bool;
+    /// Whether PONG frames come with the message event.
+    Port open_websocket_pong_frame: bool = false => Kind::Bool;
+    /// Subprotocols that the server speaks, with commas between them, the preferred one first; empty for none.
+    Port websocket_subprotocol: String = String::new() => Kind::Str;
+    /// Origins whose pages may open a WebSocket (403 for others), with commas between them: `https://example.org`; empty for any.
+    Port websocket_origins: String = String::new() => Kind::Str;
+    /// Whether WebSocket messages are compressed where the client agrees (permessage-deflate).
+    Port websocket_compression: bool = false => Kind::Bool;
+    /// How hard messages are compressed: 1 is fastest, 9 smallest.
+    Port websocket_compression_level: u32 = 6 => count(1, 9, "");
+    /// Messages shorter than this are not compressed.
+    Port websocket_compression_threshold: usize = 1024 => size(0, GIB);
+    /// Whether compression remembers earlier messages of the connection: smaller messages for about 300 KiB of memory a connection.
+    Port websocket_context_takeover: bool = false => Kind::Bool;
+    /// How long a WebSocket may be silent before it gets a PING; 0 for never.
+    Port websocket_ping_interval: Duration = Duration::from_secs(30) => seconds(0.0, DAY);
+    /// How long a client may take to answer a PING (with anything) before its connection is closed; 0 for no limit.
+    Port websocket_ping_timeout: Duration = Duration::from_secs(20) => seconds(0.0, DAY);
+    /// How long a client may take to answer a CLOSE frame before its connection is closed; 0 closes at once.
+    Port websocket_close_timeout: Duration = Duration::from_secs(5) => seconds(0.0, DAY);
+    /// Messages of one connection that are handled at once; 1 handles them strictly in order.
+    Port connection_concurrency: u32 = 32 => count(1, 100_000, "messages");
+    /// What happens to a message for a client for which `buffer_output_size` bytes wait already: the sender waits, the message is dropped, or the
+    /// connection is closed.
+    Port send_policy: u8 = 0 => Kind::Choice(SEND_POLICIES);
+    /// Waiting output at which the bufferfull event comes; 0 for 80 % of `buffer_output_size`.
+    Port buffer_high_watermark: usize = 0 => size(0, GIB);
+    /// Waiting output at which, after bufferfull, the bufferempty event comes; 0 for half of the high watermark.
+    Port buffer_low_watermark: usize = 0 => size(0, GIB);
+    /// How long a raw connection may bring no data before it is closed; 0 for no limit, or twice `heartbeat_check_interval` when that is set.
+    Port heartbeat_idle_time ["max_idle_time"]: Duration = Duration::ZERO => seconds(0.0, 365.0 * DAY);
+    /// How often connections are looked at for `heartbeat_idle_time`; 0 for as soon as it has passed.
+    Port heartbeat_check_interval: Duration = Duration::ZERO => seconds(0.0, 365.0 * DAY);
+    /// Whether nothing is read from a new raw connection before `Server::confirm()`.
+    Port enable_delay_receive: bool = false => Kind::Bool;
+    /// Whether the kernel probes silent connections (`SO_KEEPALIVE`), so that peers that vanished are noticed.
+    Port open_tcp_keepalive: bool = false => Kind::Bool;
+    /// Silence before the kernel's first probe.
+    Port tcp_keepidle: u32 = 60 => count(1, 32_767, "seconds");
+    /// Time between the kernel's probes.
+    Port tcp_keepinterval: u32 = 10 => count(1, 32_767, "seconds");
+    /// Unanswered probes after which the connection is lost.
+    Port tcp_keepcount: u32 = 5 => count(1, 127, "probes");
+    /// Whether a message is preceded by its length; the receive event has one whole message. `package_length_func` can tell the length in place of the
+    /// three settings that follow.
+    Port open_length_check: bool = false => Kind::Bool;
+    /// How the length is written, a letter of PHP's `pack()`: c C s S n v l L N V q Q J P.
+    Port package_length_type: String = "N".to_owned() => Kind::Str;
+    /// Where the length lies in a message.
+    Port package_length_offset: usize = 0 => count(0, MAX_OFFSET, "bytes");
+    /// How many bytes at the start of a message its length does not count; 0 when it counts the whole message.
+    Port package_body_offset ["package_body_start"]: usize = 0 => count(0, MAX_OFFSET, "bytes");
+    /// Whether data is kept until it ends with the marker `package_eof`; the receive event may have several messages at once. See `open_eof_split`.
+    Port open_eof_check: bool = false => Kind::Bool;
+    /// Whether data is split at the marker `package_eof`; the receive event has one message, with its marker.
+    Port open_eof_split: bool = false => Kind::Bool;
+    /// The marker that ends a message, 1 to 64 bytes.
+    Port package_eof: Bytes = Bytes(b"\r\n".to_vec()), shown "`\\r\\n`" => Kind::Any;
+    /// Whether data is split at line ends (LF or CR LF); the receive event has one line, without its end.
+    Port open_line_protocol: bool = false => Kind::Bool;
+    /// Length of every message; 0 for messages that are not of one length.
+    Port package_fixed_length: usize = 0 => size(0, GIB);
+    /// Whether the receive event has one whole MQTT packet.
+    Port open_mqtt_protocol: bool = false => Kind::Bool;
+    /// Whether the receive event has one whole Redis request.
+    Port open_redis_protocol: bool = false => Kind::Bool;
 
     /// Coroutines that one process may have at once.
     Coroutine max_coroutine ["max_coro_num"]: u32 = 100_000 => count(1, 10_000_000, "coroutines");

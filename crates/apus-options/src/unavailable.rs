@@ -14,13 +14,9 @@ const NO_TASKS: &str = "Concerns task workers, which this version does not have.
 const TASKS: &str = "Task workers come in a later version; run the work in a coroutine.";
 const TLS: &str = "TLS comes in a later version; put a proxy that ends TLS in front.";
 const NO_TLS: &str = "Refines TLS, which this version does not have.";
-const WEBSOCKET: &str = "WebSocket comes in a later version.";
-const FRAMES: &str = "Framed TCP protocols come in a later version.";
-const NO_FRAMES: &str = "Refines framed TCP protocols, which this version does not have.";
 const STATIC: &str = "Static files come in a later version; answer with Response::sendfile().";
 const COMPRESSION: &str =
     "Response compression comes in a later version; let a proxy compress, or compress in the handler.";
-const HEARTBEAT: &str = "Use keepalive_timeout, header_timeout and send_timeout.";
 const EVENTS: &str = "There is no separate event thread: each worker has its own event loop.";
 
 /// The rows, by subject.
@@ -35,7 +31,6 @@ pub(crate) static ROWS: &[Row] = &[
         "A connection belongs to one worker, so nothing outlives it in a queue.",
     ),
     inert("enable_unsafe_event", Scope::Server, "Connection events are delivered whatever the dispatch."),
-    inert("enable_delay_receive", Scope::Server, "Data is read when it is needed."),
     inert("enable_preemptive_scheduler", Scope::Coroutine, "Coroutines give way where they wait."),
     inert("enable_deadlock_check", Scope::Coroutine, "Coroutines that nothing can wake are always reported."),
     inert("aio_core_worker_num", Scope::Coroutine, "The thread pool grows and shrinks by itself."),
@@ -50,7 +45,6 @@ pub(crate) static ROWS: &[Row] = &[
     inert("max_queued_bytes", Scope::Server, "Reading stops by itself while a handler is behind."),
     inert("kernel_socket_recv_buffer_size", Scope::Port, "The kernel tunes socket buffers by itself."),
     inert("kernel_socket_send_buffer_size", Scope::Port, "The kernel tunes socket buffers by itself."),
-    inert("open_http_protocol", Scope::Port, "An HTTP server always speaks HTTP."),
     inert("trace_flags", Scope::Server, "There are no trace channels; see log_level."),
     inert("log_date_format", Scope::Server, "The log's times are RFC 3339."),
     inert("log_date_with_microseconds", Scope::Server, "The log's times are RFC 3339."),
@@ -81,19 +75,8 @@ pub(crate) static ROWS: &[Row] = &[
     inert("ssl_prefer_server_ciphers", Scope::Port, NO_TLS),
     inert("ssl_passphrase", Scope::Port, NO_TLS),
     inert("ssl_compress", Scope::Port, NO_TLS),
-    inert("package_length_type", Scope::Port, NO_FRAMES),
-    inert("package_length_offset", Scope::Port, NO_FRAMES),
-    inert("package_body_offset", Scope::Port, NO_FRAMES),
-    inert("package_length_func", Scope::Port, NO_FRAMES),
-    inert("package_eof", Scope::Port, NO_FRAMES),
-    inert("websocket_mask", Scope::Port, "Refines WebSocket, which this version does not have."),
+    inert("websocket_mask", Scope::Port, "A server's frames are never masked (RFC 6455)."),
     missing("task_worker_num", Scope::Server, TASKS),
-    missing("open_websocket_protocol", Scope::Port, WEBSOCKET),
-    missing("open_websocket_close_frame", Scope::Port, WEBSOCKET),
-    missing("open_websocket_ping_frame", Scope::Port, WEBSOCKET),
-    missing("open_websocket_pong_frame", Scope::Port, WEBSOCKET),
-    missing("websocket_subprotocol", Scope::Port, WEBSOCKET),
-    missing("websocket_compression", Scope::Port, WEBSOCKET),
     missing("open_http2_protocol", Scope::Port, "HTTP/2 comes in a later version; HTTP/1.1 is served."),
     missing("ssl_cert_file", Scope::Port, TLS),
     missing("ssl_key_file", Scope::Port, TLS),
@@ -106,23 +89,12 @@ pub(crate) static ROWS: &[Row] = &[
     missing("ssl_cafile", Scope::Port, TLS),
     missing("ssl_capath", Scope::Port, TLS),
     missing("open_ssl", Scope::Port, TLS),
-    missing("open_length_check", Scope::Port, FRAMES),
-    missing("open_eof_check", Scope::Port, FRAMES),
-    missing("open_eof_split", Scope::Port, FRAMES),
-    missing("open_mqtt_protocol", Scope::Port, FRAMES),
-    missing("open_redis_protocol", Scope::Port, FRAMES),
-    missing("open_fastcgi_protocol", Scope::Port, FRAMES),
+    missing("open_fastcgi_protocol", Scope::Port, "Use open_length_check: type n, length at 4, body at 8."),
     missing("http_compression", Scope::Port, COMPRESSION),
     missing("compression", Scope::Port, COMPRESSION),
     missing("enable_static_handler", Scope::Port, STATIC),
     missing("document_root", Scope::Port, STATIC),
-    missing("heartbeat_check_interval", Scope::Port, HEARTBEAT),
-    missing("heartbeat_idle_time", Scope::Port, HEARTBEAT),
     missing("dispatch_func", Scope::Server, "A connection belongs to the worker that accepted it."),
-    missing("open_tcp_keepalive", Scope::Port, HEARTBEAT),
-    missing("tcp_keepidle", Scope::Port, HEARTBEAT),
-    missing("tcp_keepinterval", Scope::Port, HEARTBEAT),
-    missing("tcp_keepcount", Scope::Port, HEARTBEAT),
     missing("stats_file", Scope::Server, "Use Server::stats() or `apus status --json`."),
     missing("admin_server", Scope::Server, "Use `apus status --json`."),
     missing("bootstrap", Scope::Server, "Threads are not used: each worker is a process."),

@@ -226,6 +226,7 @@ pub(crate) static HTTP: Class = plain(
         Constant { name: "FILE", value: Const::Int(206), doc: "A file could not be opened or read." },
         Constant { name: "BODY", value: Const::Int(207), doc: "The request body broke off or broke the protocol." },
         Constant { name: "DETACHED", value: Const::Int(208), doc: "The response was detached from this object." },
+        Constant { name: "NOT_UPGRADED", value: Const::Int(209), doc: "The connection is no WebSocket yet." },
     ],
     entry!(),
 );

@@ -5,7 +5,9 @@ use apus_zend::module::{Hooks, entry, info_row, prepare_requests};
 use apus_zend::sys;
 
 use crate::runtime::State;
-use crate::{client, coroutine, exception, functions, hook, http, pool, server, socket, sync, system, timer, watchdog};
+use crate::{
+    client, coroutine, coserver, exception, functions, hook, http, pool, server, socket, sync, system, timer, watchdog,
+};
 
 /// Every class, parents first.
 pub(crate) fn classes() -> impl Iterator<Item = &'static Class> {
@@ -21,6 +23,7 @@ pub(crate) fn classes() -> impl Iterator<Item = &'static Class> {
         pool::ALL,
         http::ALL,
         server::ALL,
+        coserver::ALL,
     ];
     rooms.into_iter().flatten().copied().chain(timer)
 }
@@ -45,6 +48,8 @@ pub(crate) static CONSTANTS: &[&[Constant]] = &[
     client::CONSTANTS,
     pool::CONSTANTS,
     server::CONSTANTS,
+    server::ERRORS,
+    server::PUSHES,
 ];
 
 /// Where PHP finds the module.

@@ -40,6 +40,12 @@ pub struct ConnEntry {
     pub session: i64,
     /// The id of the worker that has it.
     pub worker: u16,
+    /// The slot of the process that has it: where [`Mail`](crate::Mail) for it goes.
+    pub slot: usize,
+    /// Whether it speaks WebSocket.
+    pub websocket: bool,
+    /// Whether so much waits to be sent to it that it takes no more now.
+    pub full: bool,
     /// The client.
     pub peer: Peer,
     /// The server's port; 0 for a Unix socket.
@@ -50,6 +56,28 @@ pub struct ConnEntry {
     pub last_recv_at: u64,
     /// Requests it has sent.
     pub requests: u64,
+}
+
+/// What the owner of a connection lets others know of its state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ConnFlags {
+    /// It speaks WebSocket.
+    pub websocket: bool,
+    /// So much waits to be sent to it that it takes no more now.
+    pub full: bool,
+}
+
+impl ConnFlags {
+    const WEBSOCKET: u32 = 1;
+    const FULL: u32 = 2;
+
+    fn pack(self) -> u32 {
+        (u32::from(self.websocket) * Self::WEBSOCKET) | (u32::from(self.full) * Self::FULL)
+    }
+
+    fn unpack(bits: u32) -> Self {
+        Self { websocket: bits & Self::WEBSOCKET != 0, full: bits & Self::FULL != 0 }
+    }
 }
 
 /// A row that this process owns.
@@ -68,7 +96,9 @@ struct Row {
     /// Server port in the upper half, client port in the lower.
     ports: AtomicU32,
     /// 4, 6, or 0 for a Unix socket.
-    family: AtomicU64,
+    family: AtomicU32,
+    /// [`ConnFlags`].
+    flags: AtomicU32,
     address: [AtomicU64; 2],
     connected_at: AtomicU64,
     last_recv_at: AtomicU64,
@@ -134,6 +164,7 @@ impl ConnTable {
         row.connected_at.store(now_ms, Relaxed);
         row.last_recv_at.store(now_ms, Relaxed);
         row.requests.store(0, Relaxed);
+        row.flags.store(0, Relaxed);
         row.session.store(session as u64, Release);
         let entered = self
             .places(session as u64)
@@ -156,6 +187,11 @@ impl ConnTable {
         let row = &self.rows[handle.row as usize];
         row.last_recv_at.store(now_ms, Relaxed);
         row.requests.store(requests, Relaxed);
+    }
+
+    /// Notes the state of a connection.
+    pub fn set_flags(&self, handle: &ConnHandle, flags: ConnFlags) {
+        self.rows[handle.row as usize].flags.store(flags.pack(), Relaxed);
     }
 
     /// The connection with this session id.
@@ -182,15 +218,16 @@ impl ConnTable {
         found
     }
 
-    /// Takes out every connection of a process that is gone; how many there were. Only the master calls this.
-    pub(crate) fn purge(&self, owner: usize) -> usize {
+    /// Takes out every connection of a process that is gone; their session ids. Only the master calls this.
+    pub(crate) fn purge(&self, owner: usize) -> Vec<i64> {
         let mark = owner as u32 + 1;
-        let mut purged = 0;
+        let mut purged = Vec::new();
         for (number, row) in self.rows.iter().enumerate() {
             match row.owner.load(Acquire) {
                 found if found == mark => {
+                    // Zero in a row that was claimed and not filled yet.
+                    purged.extend(Some(row.session.load(Relaxed) as i64).filter(|session| *session != 0));
                     self.clear(number as u32);
-                    purged += 1;
                 }
                 // Killed between clearing the owner and the bit. A live process that is just there clears the bit again: no harm (rule 3).
                 0 if self.used[number / 64].load(Relaxed) & bit(number) != 0 => self.unmark(number),
@@ -212,9 +249,14 @@ impl ConnTable {
         let family = row.family.load(Relaxed);
         let address = [row.address[0].load(Relaxed), row.address[1].load(Relaxed)];
         let ports = row.ports.load(Relaxed);
+        let flags = ConnFlags::unpack(row.flags.load(Relaxed));
         let entry = ConnEntry {
             session: session as i64,
             worker: (session & 0xfff) as u16,
+            // Zero only in a row that is being freed, whose session the last line finds changed.
+            slot: (row.owner.load(Relaxed) as usize).saturating_sub(1),
+            websocket: flags.websocket,
+            full: flags.full,
             peer: unpack(family, address, ports as u16),
             server_port: (ports >> 16) as u16,
             connected_at: row.connected_at.load(Relaxed),
@@ -298,7 +340,7 @@ fn mix(n: u64) -> u64 {
     n ^ (n >> 31)
 }
 
-fn pack(peer: Peer) -> (u64, [u64; 2], u16) {
+fn pack(peer: Peer) -> (u32, [u64; 2], u16) {
     match peer {
         Peer::Unix => (0, [0, 0], 0),
         Peer::Tcp(SocketAddr::V4(addr)) => (4, [u64::from(addr.ip().to_bits()), 0], addr.port()),
@@ -309,7 +351,7 @@ fn pack(peer: Peer) -> (u64, [u64; 2], u16) {
     }
 }
 
-fn unpack(family: u64, address: [u64; 2], port: u16) -> Peer {
+fn unpack(family: u32, address: [u64; 2], port: u16) -> Peer {
     let ip = match family {
         4 => IpAddr::V4(Ipv4Addr::from_bits(address[0] as u32)),
         6 => IpAddr::V6(Ipv6Addr::from_bits(u128::from(address[0]) << 64 | u128::from(address[1]))),
@@ -336,10 +378,16 @@ mod tests {
         for (n, peer) in [peer(9), Peer::Tcp("[2001:db8::1]:443".parse().unwrap()), Peer::Unix].into_iter().enumerate()
         {
             let id = session(n as i64 + 1, 3);
-            let handle = table.insert(0, id, peer, 80, 1000).unwrap();
+            let handle = table.insert(5, id, peer, 80, 1000).unwrap();
+            assert!(!table.get(id).unwrap().full, "a row's flags are not inherited");
             table.touch(&handle, 2000, 7);
+            table.set_flags(&handle, ConnFlags { websocket: true, full: false });
             let entry = table.get(id).unwrap();
             assert_eq!((entry.peer, entry.worker, entry.server_port, entry.requests), (peer, 3, 80, 7));
+            assert_eq!((entry.slot, entry.websocket, entry.full), (5, true, false));
+            table.set_flags(&handle, ConnFlags { websocket: false, full: true });
+            let entry = table.get(id).unwrap();
+            assert_eq!((entry.websocket, entry.full), (false, true));
             assert_eq!((entry.connected_at, entry.last_recv_at), (1000, 2000));
             table.remove(handle);
             assert_eq!((table.get(id), table.len()), (None, 0));
@@ -376,9 +424,9 @@ mod tests {
         for n in 1..=20 {
             let _ = table.insert((n % 2) as usize, session(n, n % 2), peer(1), 80, 0).unwrap();
         }
-        assert_eq!((table.purge(1), table.len()), (10, 10));
+        assert_eq!((table.purge(1), table.len()), ((1..=20).step_by(2).map(|n| session(n, 1)).collect(), 10));
         assert!(table.sessions(0, 100).iter().all(|s| s & 1 == 0));
-        assert_eq!(table.purge(1), 0);
+        assert!(table.purge(1).is_empty());
     }
 
     #[test]
@@ -388,7 +436,7 @@ mod tests {
         table.rows[0].owner.store(8, Relaxed);
         // Killed while freeing: owner clear, bit set.
         table.used[0].fetch_or(0b10, Relaxed);
-        assert_eq!(table.purge(7), 1);
+        assert!(table.purge(7).is_empty(), "a row without a session was nobody's connection");
         let taken = (1..=64).filter(|n| table.insert(0, session(*n, 0), peer(1), 80, 0).is_some()).count();
         assert_eq!(taken, 64);
     }

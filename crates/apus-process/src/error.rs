@@ -46,6 +46,12 @@ pub enum Error {
         /// Why.
         reason: String,
     },
+    /// The memory or the descriptors that the processes need to talk to each other are refused.
+    #[error(
+        "cannot map the rings between the processes: {0} (set \"ring_size\" or \"worker_num\" lower, or raise the limits: \
+         `ulimit -v`, `ulimit -n`, vm.overcommit_memory)"
+    )]
+    Rings(io::Error),
     /// A system call failed that nothing can go on without.
     #[error("{call}: {source}")]
     System {

@@ -78,6 +78,8 @@ pub struct Listener {
     pub fd: OwnedFd,
     /// Whether systemd passed it: its queue outlives this server.
     pub passed: bool,
+    /// Whether it takes datagrams, not connections.
+    pub datagram: bool,
     file: Option<OwnedPath>,
 }
 
@@ -93,7 +95,11 @@ impl Listener {
     }
 
     /// Applies options that were set after the socket was bound: a longer or shorter queue, `TCP_NODELAY`, `TCP_DEFER_ACCEPT`.
+    /// There is none of them for datagrams.
     pub fn apply(&self, options: &BindOptions) -> Result<(), Error> {
+        if self.datagram {
+            return Ok(());
+        }
         let failed = |source| Error::Bind { addr: self.addr.to_string(), source };
         let socket = SockRef::from(&self.fd);
         if matches!(self.addr, ListenAddr::Tcp(_)) {
@@ -110,39 +116,50 @@ impl Listener {
 
 /// Binds and listens, or takes the matching socket that systemd passed (`LISTEN_FDS`, when `LISTEN_PID` is this process).
 pub fn bind(addr: &ListenAddr, options: &BindOptions) -> Result<Listener, Error> {
+    bind_as(Type::STREAM, addr, options)
+}
+
+/// The same for datagrams: UDP, or a Unix datagram socket.
+pub fn bind_datagram(addr: &ListenAddr, options: &BindOptions) -> Result<Listener, Error> {
+    bind_as(Type::DGRAM, addr, options)
+}
+
+fn bind_as(kind: Type, addr: &ListenAddr, options: &BindOptions) -> Result<Listener, Error> {
     let failed = |source| Error::Bind { addr: addr.to_string(), source };
-    if let Some(fd) = passed(addr) {
+    let datagram = kind == Type::DGRAM;
+    if let Some(fd) = passed(addr, kind) {
         SockRef::from(&fd).set_nonblocking(true).map_err(failed)?;
-        let listener = Listener { addr: local(&fd).map_err(failed)?, fd, passed: true, file: None };
+        let listener = Listener { addr: local(&fd).map_err(failed)?, fd, passed: true, datagram, file: None };
         listener.apply(options)?;
         return Ok(listener);
     }
     let (socket, file) = match addr {
-        ListenAddr::Tcp(ip) => (bind_tcp(*ip, options).map_err(failed)?, None),
+        ListenAddr::Tcp(ip) => (bind_ip(*ip, kind, options).map_err(failed)?, None),
         ListenAddr::Unix(path) => {
-            let (socket, file) = bind_unix(path)?;
+            let (socket, file) = bind_unix(path, kind)?;
             (socket, Some(file))
         }
     };
     socket.set_nonblocking(true).map_err(failed)?;
     let fd = OwnedFd::from(socket);
-    let listener = Listener { addr: local(&fd).map_err(failed)?, fd, passed: false, file };
+    let listener = Listener { addr: local(&fd).map_err(failed)?, fd, passed: false, datagram, file };
     listener.apply(options)?;
     Ok(listener)
 }
 
-fn bind_tcp(addr: SocketAddr, options: &BindOptions) -> io::Result<Socket> {
-    let socket = Socket::new(Domain::for_address(addr), Type::STREAM, None)?;
-    socket.set_reuse_address(true)?;
+fn bind_ip(addr: SocketAddr, kind: Type, options: &BindOptions) -> io::Result<Socket> {
+    let socket = Socket::new(Domain::for_address(addr), kind, None)?;
+    // For UDP it would let a second server take the port, and some of the datagrams, unnoticed.
+    socket.set_reuse_address(kind == Type::STREAM)?;
     socket.set_reuse_port(options.reuse_port)?;
     socket.bind(&addr.into())?;
     Ok(socket)
 }
 
-fn bind_unix(path: &Path) -> Result<(Socket, OwnedPath), Error> {
+fn bind_unix(path: &Path, kind: Type) -> Result<(Socket, OwnedPath), Error> {
     let failed = |source| Error::Bind { addr: format!("unix:{}", path.display()), source };
-    remove_stale(path)?;
-    let socket = Socket::new(Domain::UNIX, Type::STREAM, None).map_err(failed)?;
+    remove_stale_of(path, kind)?;
+    let socket = Socket::new(Domain::UNIX, kind, None).map_err(failed)?;
     socket.bind(&SockAddr::unix(path).map_err(failed)?).map_err(failed)?;
     let file = OwnedPath::new(path).map_err(failed)?;
     Ok((socket, file))
@@ -150,12 +167,16 @@ fn bind_unix(path: &Path) -> Result<(Socket, OwnedPath), Error> {
 
 /// Removes a Unix socket that nobody listens on any more; leaves everything else at that path alone.
 pub(crate) fn remove_stale(path: &Path) -> Result<(), Error> {
+    remove_stale_of(path, Type::STREAM)
+}
+
+fn remove_stale_of(path: &Path, kind: Type) -> Result<(), Error> {
     let failed = |source| Error::Bind { addr: format!("unix:{}", path.display()), source };
     match std::fs::symlink_metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         Err(error) => Err(failed(error)),
         Ok(meta) if !meta.file_type().is_socket() => Err(Error::NotASocket(path.to_owned())),
-        Ok(_) => match try_connect(path) {
+        Ok(_) => match try_connect(path, kind) {
             Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
                 std::fs::remove_file(path).map_err(failed)
             }
@@ -166,8 +187,8 @@ pub(crate) fn remove_stale(path: &Path) -> Result<(), Error> {
 }
 
 /// Connects without waiting: a server whose queue is full would block.
-fn try_connect(path: &Path) -> io::Result<()> {
-    let socket = Socket::new(Domain::UNIX, Type::STREAM, None)?;
+fn try_connect(path: &Path, kind: Type) -> io::Result<()> {
+    let socket = Socket::new(Domain::UNIX, kind, None)?;
     socket.set_nonblocking(true)?;
     socket.connect(&SockAddr::unix(path)?)
 }
@@ -176,7 +197,7 @@ fn try_connect(path: &Path) -> io::Result<()> {
 static TAKEN: Mutex<Vec<RawFd>> = Mutex::new(Vec::new());
 
 /// A copy of the passed socket that listens where `addr` says.
-fn passed(addr: &ListenAddr) -> Option<OwnedFd> {
+fn passed(addr: &ListenAddr, kind: Type) -> Option<OwnedFd> {
     let number = |name| std::env::var(name).ok()?.parse::<u32>().ok();
     if number("LISTEN_PID")? != std::process::id() {
         return None;
@@ -187,7 +208,7 @@ fn passed(addr: &ListenAddr) -> Option<OwnedFd> {
         let Some(fd) = sys::inherited(number) else { continue };
         // Programs that PHP starts must not get it either.
         let _ = fcntl(fd, FcntlArg::F_SETFD(FdFlag::FD_CLOEXEC));
-        if listens_at(fd, addr)
+        if listens_at(fd, addr, kind)
             && let Ok(copy) = fd.try_clone_to_owned()
         {
             taken.push(number);
@@ -198,10 +219,13 @@ fn passed(addr: &ListenAddr) -> Option<OwnedFd> {
     None
 }
 
-fn listens_at(fd: BorrowedFd<'_>, wanted: &ListenAddr) -> bool {
+fn listens_at(fd: BorrowedFd<'_>, wanted: &ListenAddr, kind: Type) -> bool {
     let socket = SockRef::from(&fd);
-    let listens = socket.is_listener().unwrap_or(false) && socket.r#type().is_ok_and(|kind| kind == Type::STREAM);
-    listens && local(&fd).is_ok_and(|found| same_place(&found, wanted))
+    // A datagram socket never listens: being bound is all there is to it.
+    let ready = kind == Type::DGRAM || socket.is_listener().unwrap_or(false);
+    ready
+        && socket.r#type().is_ok_and(|found| found == kind)
+        && local(&fd).is_ok_and(|found| same_place(&found, wanted))
 }
 
 /// Whether a socket at `found` is what a program that wants `wanted` should get: [::] stands for 0.0.0.0, as systemd binds it.
@@ -228,7 +252,7 @@ fn local(fd: &impl AsFd) -> io::Result<ListenAddr> {
 mod tests {
     use super::*;
     use std::net::TcpStream;
-    use std::os::unix::net::{UnixListener, UnixStream};
+    use std::os::unix::net::{UnixDatagram, UnixListener, UnixStream};
 
     fn directory() -> PathBuf {
         use std::hash::BuildHasher;
@@ -275,6 +299,26 @@ mod tests {
         std::fs::write(&path, "precious").unwrap();
         assert!(matches!(bind(&addr, &BindOptions::default()), Err(Error::NotASocket(_))));
         assert_eq!(std::fs::read(&path).unwrap(), b"precious");
+        std::fs::remove_dir_all(dir).unwrap();
+    }
+
+    #[test]
+    fn datagram_sockets_are_bound_once_and_stale_files_replaced() {
+        let options = BindOptions::default();
+        let udp = bind_datagram(&ListenAddr::Tcp("127.0.0.1:0".parse().unwrap()), &options).unwrap();
+        udp.apply(&BindOptions { backlog: 5, ..options }).unwrap();
+        assert!(udp.datagram && bind_datagram(&udp.addr, &options).is_err());
+        // The same number is another port for TCP.
+        assert!(!bind(&udp.addr, &options).unwrap().datagram);
+        let dir = directory();
+        let path = dir.join("s");
+        drop(UnixDatagram::bind(&path).unwrap());
+        let addr = ListenAddr::Unix(path.clone());
+        let unix = bind_datagram(&addr, &options).unwrap();
+        UnixDatagram::unbound().unwrap().send_to(b"x", &path).unwrap();
+        assert!(matches!(bind_datagram(&addr, &options), Err(Error::SocketInUse(_))));
+        drop(unix);
+        assert!(!path.exists());
         std::fs::remove_dir_all(dir).unwrap();
     }
 

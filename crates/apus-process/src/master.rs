@@ -25,7 +25,7 @@ use crate::run::{Config, MasterEvent, Outcome, Program};
 use crate::scoreboard::{Scoreboard, WorkerState};
 use crate::seat::{Process, Seat};
 use crate::snapshot::resident;
-use crate::worker::Worker;
+use crate::worker::{Post, Worker};
 use crate::{log, spawn, sys};
 
 /// How long a worker that was told to leave at once may take.
@@ -47,6 +47,7 @@ pub(crate) struct Master<'a> {
     pub(crate) listeners: &'a [Listener],
     pub(crate) scoreboard: &'static Scoreboard,
     pub(crate) connections: &'static ConnTable,
+    pub(crate) post: Post,
     pub(crate) identity: Identity,
     pub(crate) signals: SignalFd,
     /// The signal mask before the master's: workers and callbacks get it back.
@@ -74,7 +75,9 @@ impl<'a> Master<'a> {
         let workers = u16::try_from(settings.worker_num).unwrap_or(u16::MAX);
         let scoreboard = Scoreboard::new(workers).map_err(Error::system("mmap"))?;
         let connections = ConnTable::new(settings.max_connection).map_err(Error::system("mmap"))?;
-        raise_descriptor_limit(settings.max_connection);
+        // A bell a slot, in every process.
+        raise_descriptor_limit(settings.max_connection as usize + scoreboard.slot_count());
+        let post = Post::new(scoreboard.slot_count(), settings.ring_size).map_err(Error::Rings)?;
         let control = Control::open(&control_directory())
             .inspect_err(|error| {
                 log::warning(format_args!("no control socket (`apus status` cannot see this server): {error}"));
@@ -93,6 +96,7 @@ impl<'a> Master<'a> {
             listeners,
             scoreboard,
             connections,
+            post,
             identity,
             signals,
             outer_mask,
@@ -162,6 +166,7 @@ impl<'a> Master<'a> {
     fn settle(&mut self, program: &mut dyn Program) -> Option<Worker> {
         self.notify.ping(Instant::now());
         self.promote_ready();
+        self.report_orphans();
         self.kill_overdue();
         if self.phase == Phase::Stopping {
             self.close_queues();
@@ -192,6 +197,13 @@ impl<'a> Master<'a> {
                 dismiss(&mut old, &self.config.settings);
                 self.leaving.push(old);
             }
+        }
+    }
+
+    /// Tells processes that already serve what their predecessors left when they were killed while leaving.
+    fn report_orphans(&mut self) {
+        if self.phase != Phase::Stopping {
+            self.seats.iter_mut().for_each(Seat::report_orphans);
         }
     }
 
@@ -237,7 +249,8 @@ impl<'a> Master<'a> {
             self.seats.iter().filter(|seat| running && !seat.replace).filter_map(|seat| seat.current.as_ref()?.expires);
         let kills = processes(&self.seats, &self.leaving).filter(|p| !p.overdue).filter_map(|process| process.kill_at);
         let weighing = (running && self.config.settings.max_worker_memory > 0).then_some(self.next_weighing);
-        let unsent = processes(&self.seats, &self.leaving).any(Process::has_unsent).then(|| now + TICK / 10);
+        let unsent = processes(&self.seats, &self.leaving).any(Process::has_unsent);
+        let unsent = (unsent || running && self.seats.iter().any(Seat::has_unreported)).then(|| now + TICK / 10);
         starts.chain(ages).chain(kills).chain(weighing).chain(unsent).chain(self.notify.ping_at()).min()
     }
 
@@ -328,10 +341,10 @@ pub(crate) fn set_name(title: &str, role: &str) {
     }
 }
 
-/// A connection is a descriptor: raises the soft limit as far as `max_connection` needs and the hard one allows.
-fn raise_descriptor_limit(connections: u32) {
-    // Files, database connections and the like beside the clients.
-    let wanted = u64::from(connections) + 1024;
+/// A connection is a descriptor: raises the soft limit as far as these need and the hard one allows.
+fn raise_descriptor_limit(known: usize) {
+    // Files, database connections and the like beside what is known.
+    let wanted = known as u64 + 1024;
     if let Ok((soft, hard)) = getrlimit(Resource::RLIMIT_NOFILE)
         && soft < wanted.min(hard)
     {

@@ -67,7 +67,7 @@ impl Master<'_> {
                 Message::Signalled(signal) => self.on_worker_signalled(pid, signal),
                 Message::Ask(ask) => self.on_ask(program, id, ask),
                 // What changed is in the scoreboard; the message was to wake us.
-                Message::Ready | Message::State | Message::Command(_) => {}
+                Message::Ready | Message::State | Message::Command(_) | Message::Orphan(_) => {}
             }
         }
     }
@@ -98,11 +98,11 @@ impl Master<'_> {
                 Some(seat) => seat.replace = seat.current.is_some(),
                 None => log::warning(format_args!("worker {from} asked to replace worker {id}, which does not exist")),
             },
-            Ask::CloseConn(session) => {
+            Ask::CloseConn(session, reset) => {
                 let holder = Scoreboard::session_worker(session);
                 processes(&self.seats, &self.leaving)
                     .filter(|p| p.id == holder)
-                    .for_each(|p| p.close_connection(session));
+                    .for_each(|p| p.close_connection(session, reset));
             }
         }
     }
@@ -129,8 +129,8 @@ impl Master<'_> {
             processes(&self.seats, &self.leaving).all(|p| p.is_silent() || p.slot.state() == WorkerState::Draining);
         if all_drain && !self.closed_queues {
             self.closed_queues = true;
-            // What systemd passed is systemd's: its queue waits for the next start.
-            for listener in self.listeners.iter().filter(|listener| !listener.passed) {
+            // What systemd passed is systemd's: its queue waits for the next start. Datagrams have no client that waits to be accepted.
+            for listener in self.listeners.iter().filter(|listener| !listener.passed && !listener.datagram) {
                 let _ = socket2::SockRef::from(&listener.fd).shutdown(std::net::Shutdown::Both);
             }
         }

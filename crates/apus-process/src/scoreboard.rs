@@ -9,6 +9,9 @@ use std::sync::atomic::{
 use crate::histogram::Histogram;
 use crate::shm::{self, Shared};
 
+/// Connections that make no difference between workers.
+const SLACK: u64 = 32;
+
 /// Where a worker stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
@@ -242,11 +245,40 @@ impl Scoreboard {
         self.slots.iter().filter(|slot| slot.state() != WorkerState::Free)
     }
 
+    /// How many slots there are, free ones included: their numbers are below this.
+    pub fn slot_count(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// Every slot that a process has, with its number: what [`Mail`](crate::Mail) and [`ConnEntry`](crate::ConnEntry) name processes by.
+    pub fn live_slots(&self) -> impl Iterator<Item = (usize, &'static WorkerSlot)> {
+        self.slots.iter().enumerate().filter(|(_, slot)| slot.state() != WorkerState::Free)
+    }
+
     /// The newest process with this worker id that has begun to serve, else the newest one at all.
     pub fn worker(&self, id: u16) -> Option<&'static WorkerSlot> {
-        self.live().filter(|slot| slot.id() == id).max_by_key(|slot| {
+        self.find(id).map(|(_, slot)| slot)
+    }
+
+    /// The number of the slot that [`worker`](Self::worker) gives.
+    pub fn slot_of_worker(&self, id: u16) -> Option<usize> {
+        self.find(id).map(|(number, _)| number)
+    }
+
+    fn find(&self, id: u16) -> Option<(usize, &'static WorkerSlot)> {
+        self.live_slots().filter(|(_, slot)| slot.id() == id).max_by_key(|(_, slot)| {
             (slot.state() != WorkerState::Starting, slot.generation(), slot.started_at.get(), slot.pid())
         })
+    }
+
+    /// How many connections a worker may have before it has more than its share: a quarter above the mean of those that serve, and a few.
+    pub(crate) fn share(&self) -> u64 {
+        let serving =
+            self.slots.iter().filter(|slot| matches!(slot.state(), WorkerState::Serving | WorkerState::Recycling));
+        let (count, sum) =
+            serving.fold((0u64, 0u64), |(count, sum), slot| (count + 1, sum.saturating_add(slot.rows.get())));
+        let mean = sum / count.max(1);
+        mean + mean / 4 + SLACK
     }
 
     /// The next session id of a worker: a number of its own above the low 12 bits, which are the worker's id.
@@ -336,6 +368,29 @@ mod tests {
         assert_eq!((a, b), (1 << 12 | 2, 2 << 12 | 2));
         assert_eq!(Scoreboard::session_worker(b), 2);
         assert_eq!(board.next_session(0), 1 << 12);
+    }
+
+    #[test]
+    fn a_share_counts_those_that_serve() {
+        let board = Scoreboard::new(2).unwrap();
+        let slots: Vec<_> = (0..4).map(|id| board.claim(id / 2, 1, 0).unwrap().1).collect();
+        slots.iter().zip([1000, 200, 5000, 0]).for_each(|(slot, rows)| slot.rows.set(rows));
+        assert_eq!(board.share(), SLACK, "nobody serves");
+        let states = [WorkerState::Serving, WorkerState::Recycling, WorkerState::Draining, WorkerState::Starting];
+        slots.iter().zip(states).for_each(|(slot, state)| slot.set_state(state));
+        assert_eq!(board.share(), 750 + SLACK);
+    }
+
+    #[test]
+    fn slots_have_numbers() {
+        let board = Scoreboard::new(2).unwrap();
+        let (first, old) = board.claim(1, 1, 0).unwrap();
+        old.set_state(WorkerState::Serving);
+        let (second, new) = board.claim(1, 2, 1).unwrap();
+        assert_eq!((board.slot_count(), board.live_slots().count()), (6, 2));
+        assert_eq!((board.slot_of_worker(0), board.slot_of_worker(1)), (None, Some(first)));
+        new.set_state(WorkerState::Serving);
+        assert_eq!(board.slot_of_worker(1), Some(second));
     }
 
     #[test]

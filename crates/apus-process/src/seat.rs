@@ -38,6 +38,8 @@ pub(crate) struct Process {
     channel: Option<Channel>,
     /// The last order, while the channel was too full to take it.
     unsent: Option<Command>,
+    /// What it was forked with to report; it has done so once it serves.
+    pub(crate) orphans: Vec<i64>,
 }
 
 impl Process {
@@ -55,6 +57,7 @@ impl Process {
             overdue: false,
             channel: Some(channel),
             unsent: None,
+            orphans: Vec::new(),
         }
     }
 
@@ -97,10 +100,15 @@ impl Process {
     }
 
     /// Passes on a request to close a connection. A worker too far behind to take it misses it.
-    pub(crate) fn close_connection(&self, session: i64) {
+    pub(crate) fn close_connection(&self, session: i64, reset: bool) {
         if let Some(channel) = &self.channel {
-            channel.send(Message::Command(Command::CloseConn(session)));
+            channel.send(Message::Command(Command::CloseConn(session, reset)));
         }
+    }
+
+    /// Tells it of a connection that went down with its predecessor; false when the channel does not take it now.
+    fn report_orphan(&self, session: i64) -> bool {
+        self.channel.as_ref().is_some_and(|channel| channel.send(Message::Orphan(session)))
     }
 
     /// What it said, one message at a time.
@@ -135,6 +143,8 @@ pub(crate) struct Seat {
     pub(crate) next: Option<Process>,
     /// Whether `current` is to be replaced.
     pub(crate) replace: bool,
+    /// Session ids of connections that went down with processes of this seat, and that none of them has been told of yet.
+    pub(crate) orphans: Vec<i64>,
     /// Deaths in a row, each soon after its start.
     failures: u32,
     /// No start before this.
@@ -143,7 +153,7 @@ pub(crate) struct Seat {
 
 impl Seat {
     pub(crate) fn new(id: u16) -> Self {
-        Self { id, current: None, next: None, replace: false, failures: 0, not_before: None }
+        Self { id, current: None, next: None, replace: false, orphans: Vec::new(), failures: 0, not_before: None }
     }
 
     /// Whether a process should be started for it now, the back-off apart.
@@ -175,9 +185,23 @@ impl Seat {
 
     /// Puts the process that now serves in its place; the one that had it before.
     pub(crate) fn promote(&mut self) -> Option<Process> {
-        let next = self.next.take_if(|next| next.serves())?;
+        let mut next = self.next.take_if(|next| next.serves())?;
         self.replace = false;
+        next.orphans = Vec::new();
         self.current.replace(next)
+    }
+
+    /// Whether the process that serves is still to be told of connections.
+    pub(crate) fn has_unreported(&self) -> bool {
+        self.current.is_some() && self.next.is_none() && !self.orphans.is_empty()
+    }
+
+    /// Tells the process that serves of as many as its channel takes now. A process that is starting has them by fork, the next one will.
+    pub(crate) fn report_orphans(&mut self) {
+        if let Some(current) = self.current.as_ref().filter(|_| self.next.is_none()) {
+            let told = self.orphans.iter().take_while(|session| current.report_orphan(**session)).count();
+            self.orphans.drain(..told);
+        }
     }
 
     pub(crate) fn processes(&self) -> impl Iterator<Item = &Process> {

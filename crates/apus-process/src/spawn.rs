@@ -1,6 +1,5 @@
 //! The births and deaths of workers.
 
-use std::cell::Cell;
 use std::io;
 use std::time::{Duration, Instant};
 
@@ -14,7 +13,7 @@ use crate::identity::Identity;
 use crate::master::{Master, processes, set_name};
 use crate::run::{Config, MasterEvent, Program};
 use crate::seat::Process;
-use crate::worker::{Worker, jittered};
+use crate::worker::{Begun, Worker, jittered};
 use crate::{log, sys};
 use std::os::fd::{AsFd, AsRawFd};
 
@@ -55,7 +54,7 @@ impl Master<'_> {
             if self.seats[index].start_at(now).is_none_or(|at| at > now) {
                 continue;
             }
-            match self.start(self.seats[index].id) {
+            match self.start(index) {
                 Ok(Started::Process(process)) => self.seats[index].next = Some(process),
                 Ok(Started::Worker(worker)) => return Some(worker),
                 Ok(Started::NoSlot) => self.seats[index].delay(now),
@@ -68,10 +67,12 @@ impl Master<'_> {
         None
     }
 
-    fn start(&self, id: u16) -> io::Result<Started> {
+    fn start(&mut self, index: usize) -> io::Result<Started> {
+        let id = self.seats[index].id;
         let Some((slot_index, slot)) = self.scoreboard.claim(id, self.generation, sys::now_ms()) else {
             return Ok(Started::NoSlot);
         };
+        self.post.open(slot_index);
         let settings = &self.config.settings;
         if settings.max_request > 0 {
             let spread =
@@ -82,26 +83,20 @@ impl Master<'_> {
         let ((ours, theirs), master, pid) = match forked {
             Ok(forked) => forked,
             Err(error) => {
+                self.post.close(slot_index);
                 self.scoreboard.release(slot);
                 return Err(error);
             }
         };
         let Some(pid) = pid else {
             slot.set_pid(std::process::id());
-            return Ok(Started::Worker(Worker {
-                id,
-                generation: self.generation,
-                master_pid: master.as_raw() as u32,
-                slot,
-                scoreboard: self.scoreboard,
-                connections: self.connections,
-                slot_index,
-                channel: theirs,
-                orphan: Cell::new(false),
-            }));
+            let orphans = std::mem::take(&mut self.seats[index].orphans);
+            let begun = Begun { slot_index, slot, channel: theirs, orphans, master_pid: master.as_raw() as u32 };
+            return Ok(Started::Worker(begun.worker(self.scoreboard, self.connections, &self.post)));
         };
         slot.set_pid(pid.as_raw() as u32);
         let mut process = Process::new(pid, ours, (slot_index, slot));
+        process.orphans = std::mem::take(&mut self.seats[index].orphans);
         let age = settings.max_worker_age;
         if !age.is_zero() {
             let spread = age.as_millis() as u64 / 10;
@@ -127,10 +122,8 @@ impl Master<'_> {
 
     fn bury(&mut self, program: &mut dyn Program, pid: Pid, end: End) {
         let Some((process, place)) = self.take_out(pid) else { return };
-        if process.slot.rows.get() > 0 {
-            let rows = self.connections.purge(process.slot_index);
-            log::notice(format_args!("worker {} ({pid}) left {rows} connections behind", process.id));
-        }
+        self.inherit(&process);
+        self.post.close(process.slot_index);
         self.scoreboard.release(process.slot);
         let crashed = !process.dismissed && (end.signal != 0 || end.exit_code != 0);
         if !process.dismissed && !self.is_stopping() {
@@ -141,6 +134,17 @@ impl Master<'_> {
             program,
             MasterEvent::WorkerExited { id, pid, exit_code: end.exit_code, signal: end.signal, crashed },
         );
+    }
+
+    /// Keeps for the next process of the seat what a dead one has not reported: its own connections, and those that it was to report.
+    fn inherit(&mut self, process: &Process) {
+        let left = if process.slot.rows.get() > 0 { self.connections.purge(process.slot_index) } else { Vec::new() };
+        if !left.is_empty() {
+            log::notice(format_args!("worker {} ({}) left {} connections behind", process.id, process.pid, left.len()));
+        }
+        let orphans = &mut self.seats[usize::from(process.id)].orphans;
+        orphans.extend_from_slice(&process.orphans);
+        orphans.extend(left);
     }
 
     /// Counts a death that nobody asked for, and says so.

@@ -68,6 +68,27 @@ pub(crate) fn set_defer_accept(fd: BorrowedFd<'_>, seconds: u32) -> io::Result<(
     if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
+/// A bell: readable once it was rung, shared with every process forked later, never blocking.
+pub(crate) fn eventfd() -> io::Result<OwnedFd> {
+    // SAFETY: the call takes two numbers and touches no memory.
+    let fd = unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK) };
+    if fd < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the descriptor was just made, and nobody else knows of it.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
+/// Makes a bell readable. The one error there is, a counter at its end, leaves it readable as well.
+pub(crate) fn ring(bell: BorrowedFd<'_>) {
+    let _ = nix::unistd::write(bell, &1u64.to_ne_bytes());
+}
+
+/// Makes a bell unreadable until it is rung again.
+pub(crate) fn silence(bell: BorrowedFd<'_>) {
+    let _ = nix::unistd::read(bell, &mut [0; 8]);
+}
+
 /// Ends this process without unwinding or exit handlers: for a process whose memory is a copy of one that lives on.
 pub(crate) fn leave(code: i32) -> ! {
     // SAFETY: _exit takes any code and touches no memory.

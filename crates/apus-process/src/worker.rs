@@ -1,16 +1,22 @@
 //! A worker's side: what it has from the master, and what it tells the master.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::hash::{BuildHasher, RandomState};
+use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 
 use crate::channel::{Ask, Channel, Command, Message, Received};
-use crate::conn_table::{ConnHandle, ConnTable, Peer};
+use crate::conn_table::{ConnFlags, ConnHandle, ConnTable, Peer};
+use crate::directory::{Directory, Register};
+use crate::mail::{Mail, PostOffice};
 use crate::scoreboard::{Scoreboard, WorkerSlot, WorkerState};
 use crate::sys;
 
 /// Commands taken from the channel at one go; more wait for the next.
 const BATCH: usize = 64;
+
+/// With this many slots, a question about the share in two looks at the others' numbers, which are a cache line each; with n times as many, one in n.
+const SLOTS_A_LOOK: usize = 16;
 
 /// What [`Program::run_worker`](crate::Program::run_worker) works with.
 #[derive(Debug)]
@@ -27,10 +33,25 @@ pub struct Worker {
     pub scoreboard: &'static Scoreboard,
     /// All connections.
     pub connections: &'static ConnTable,
+    /// Session ids of connections that went down with a process that had this place: their close is still to be reported. Take them
+    /// out before [`ready`](Self::ready), which is when the master forgets them, and after each [`take_commands`](Self::take_commands), which may
+    /// add some.
+    pub orphans: RefCell<Vec<i64>>,
     pub(crate) slot_index: usize,
     pub(crate) channel: Channel,
+    pub(crate) mail: Mail,
+    pub(crate) users: Directory,
+    pub(crate) topics: Directory,
     /// Whether the master's death was noticed and told.
     pub(crate) orphan: Cell<bool>,
+    pub(crate) share: Share,
+}
+
+/// A worker's share of the connections, and for how many questions it holds.
+#[derive(Debug, Default)]
+pub(crate) struct Share {
+    limit: Cell<u64>,
+    questions: Cell<usize>,
 }
 
 impl Worker {
@@ -47,6 +68,8 @@ impl Worker {
         while commands.len() < BATCH {
             match self.channel.receive() {
                 Received::Message(Message::Command(command)) => commands.push(command),
+                // No command: an empty answer must still mean that nothing is left.
+                Received::Message(Message::Orphan(session)) => self.orphans.borrow_mut().push(session),
                 Received::Message(_) => {}
                 Received::Nothing => break,
                 Received::Closed => {
@@ -115,6 +138,45 @@ impl Worker {
         self.channel.send(Message::Ask(ask))
     }
 
+    /// The number of this process's slot: what others post mail to.
+    pub fn slot_index(&self) -> usize {
+        self.slot_index
+    }
+
+    /// The slot of the process that serves as this worker now; `None` when there is none.
+    pub fn slot_of_worker(&self, id: u16) -> Option<usize> {
+        self.scoreboard.slot_of_worker(id)
+    }
+
+    /// What this process sends to others and receives from them.
+    pub fn mail(&self) -> &Mail {
+        &self.mail
+    }
+
+    /// Which processes may have connections of a user.
+    pub fn users(&self) -> &Directory {
+        &self.users
+    }
+
+    /// Which processes may have subscribers of a topic.
+    pub fn topics(&self) -> &Directory {
+        &self.topics
+    }
+
+    /// Whether this worker has clearly more connections than the others that serve: a quarter above the mean, and 32. A listener that hears
+    /// yes lets the others accept for a moment, and accepts itself when they did not. Costs a few nanoseconds.
+    pub fn has_more_than_its_share(&self) -> bool {
+        let share = &self.share;
+        match share.questions.get() {
+            0 => {
+                share.limit.set(self.scoreboard.share());
+                share.questions.set(self.scoreboard.slot_count() / SLOTS_A_LOOK);
+            }
+            left => share.questions.set(left - 1),
+        }
+        self.slot.rows.get() > share.limit.get()
+    }
+
     /// The next session id.
     pub fn next_session(&self) -> i64 {
         self.scoreboard.next_session(self.id)
@@ -131,10 +193,84 @@ impl Worker {
         handle
     }
 
+    /// Lets the other processes know the state of a connection.
+    pub fn set_connection_flags(&self, handle: &ConnHandle, flags: ConnFlags) {
+        self.connections.set_flags(handle, flags);
+    }
+
     /// Takes a connection out of the table.
     pub fn remove_connection(&self, handle: ConnHandle) {
         self.connections.remove(handle);
         self.slot.rows.sub(1);
+    }
+}
+
+/// What the master made for all processes, to talk to each other.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Post {
+    pub(crate) office: &'static PostOffice,
+    pub(crate) users: &'static Register,
+    pub(crate) topics: &'static Register,
+}
+
+impl Post {
+    /// Maps it all.
+    pub(crate) fn new(slots: usize, ring_size: usize) -> io::Result<Self> {
+        Ok(Self {
+            office: PostOffice::new(slots, ring_size)?,
+            users: Register::new(slots)?,
+            topics: Register::new(slots)?,
+        })
+    }
+
+    /// A process is about to be forked into this slot.
+    pub(crate) fn open(&self, slot: usize) {
+        self.office.open(slot);
+    }
+
+    /// The process of this slot is gone, and reaped.
+    pub(crate) fn close(&self, slot: usize) {
+        self.users.clear(slot);
+        self.topics.clear(slot);
+        self.office.close(slot);
+    }
+}
+
+/// What a process just forked knows of itself.
+#[derive(Debug)]
+pub(crate) struct Begun {
+    pub(crate) slot_index: usize,
+    pub(crate) slot: &'static WorkerSlot,
+    pub(crate) channel: Channel,
+    pub(crate) orphans: Vec<i64>,
+    pub(crate) master_pid: u32,
+}
+
+impl Begun {
+    /// Makes it a worker.
+    pub(crate) fn worker(
+        self,
+        scoreboard: &'static Scoreboard,
+        connections: &'static ConnTable,
+        post: &Post,
+    ) -> Worker {
+        let slot_index = self.slot_index;
+        Worker {
+            id: self.slot.id(),
+            generation: self.slot.generation(),
+            master_pid: self.master_pid,
+            slot: self.slot,
+            scoreboard,
+            connections,
+            orphans: RefCell::new(self.orphans),
+            slot_index,
+            channel: self.channel,
+            mail: Mail::new(post.office, slot_index),
+            users: Directory::new(post.users, post.office, slot_index),
+            topics: Directory::new(post.topics, post.office, slot_index),
+            orphan: Cell::new(false),
+            share: Share::default(),
+        }
     }
 }
 
@@ -159,11 +295,36 @@ mod tests {
         let (slot_index, slot) = scoreboard.claim(0, 1, 0).unwrap();
         let (channel, master) = Channel::pair().unwrap();
         let connections = ConnTable::new(1).unwrap();
-        let orphan = Cell::new(false);
-        (
-            Worker { id: 0, generation: 1, master_pid: 0, slot, scoreboard, connections, slot_index, channel, orphan },
-            master,
-        )
+        let post = Post::new(scoreboard.slot_count(), 0).unwrap();
+        post.open(slot_index);
+        let begun = Begun { slot_index, slot, channel, orphans: vec![4096], master_pid: 0 };
+        (begun.worker(scoreboard, connections, &post), master)
+    }
+
+    #[test]
+    fn orphans_come_by_fork_and_later_and_are_no_commands() {
+        let (worker, master) = worker();
+        master.send(Message::Orphan(8192));
+        master.send(Message::Command(Command::Drain));
+        master.send(Message::Orphan(12_288));
+        assert_eq!(worker.take_commands(), [Command::Drain]);
+        assert_eq!(worker.orphans.take(), [4096, 8192, 12_288]);
+        assert_eq!(worker.take_commands(), []);
+    }
+
+    #[test]
+    fn a_worker_knows_when_it_has_too_many() {
+        let (worker, _master) = worker();
+        let (_, other) = worker.scoreboard.claim(0, 2, 0).unwrap();
+        worker.slot.set_state(WorkerState::Serving);
+        other.set_state(WorkerState::Serving);
+        for (own, others, too_many) in
+            [(32, 0, false), (52, 0, false), (86, 0, true), (1000, 900, false), (1000, 500, true)]
+        {
+            worker.slot.rows.set(own);
+            other.rows.set(others);
+            assert_eq!(worker.has_more_than_its_share(), too_many, "{own} and {others}");
+        }
     }
 
     #[test]
@@ -183,9 +344,9 @@ mod tests {
     #[test]
     fn the_masters_death_is_told_once_after_its_last_words() {
         let (worker, master) = worker();
-        master.send(Message::Command(Command::CloseConn(4096)));
+        master.send(Message::Command(Command::CloseConn(4096, true)));
         drop(master);
-        assert_eq!(worker.take_commands(), [Command::CloseConn(4096), Command::Drain]);
+        assert_eq!(worker.take_commands(), [Command::CloseConn(4096, true), Command::Drain]);
         assert!(worker.is_orphan());
         assert_eq!(worker.take_commands(), []);
     }

@@ -17,6 +17,7 @@ pub type Handler = unsafe extern "C" fn(*mut sys::zend_execute_data, *mut sys::z
 pub type LazyFill = unsafe extern "C" fn(*mut sys::zend_object, u32) -> bool;
 
 /// One member of a class, or one function: its PHP declaration, its documentation, and what runs.
+#[derive(Clone, Copy)]
 pub struct Method {
     /// `public static function sleep(float $seconds): bool`
     pub decl: &'static str,

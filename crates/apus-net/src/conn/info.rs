@@ -54,6 +54,7 @@ pub struct ConnInfo {
     pub(crate) connected_at: f64,
     pub(crate) last_request_at: Cell<f64>,
     pub(crate) requests: Cell<u64>,
+    pub(crate) websocket: Cell<bool>,
     pub(crate) open: Cell<bool>,
     pub(crate) gone: Cell<bool>,
     pub(crate) peer_ip: std::cell::OnceCell<Box<str>>,
@@ -110,6 +111,11 @@ impl ConnInfo {
     /// Whether the client is known to have left: it sent EOF or reset the connection.
     pub fn is_gone(&self) -> bool {
         self.gone.get() || !self.open.get()
+    }
+
+    /// Whether it became a WebSocket.
+    pub fn is_websocket(&self) -> bool {
+        self.websocket.get()
     }
 
     /// Whether it is still open.

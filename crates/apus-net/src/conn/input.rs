@@ -17,6 +17,11 @@ impl Input {
     }
 
     #[inline]
+    pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
+        &mut self.data[self.start..self.end]
+    }
+
+    #[inline]
     pub(crate) fn len(&self) -> usize {
         self.end - self.start
     }

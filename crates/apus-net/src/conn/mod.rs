@@ -21,14 +21,17 @@ use std::task::{Context, Waker};
 use crate::body::BodyStream;
 use crate::config::Config;
 use crate::control::Control;
+use crate::link::{Handshake, Link, Refusal};
 use crate::wake::WakerList;
 
 pub(crate) use exchange::{BodyOut, Exchange, Phase, UnreadBody};
 pub use info::{ConnInfo, Local, Peer};
+pub(crate) use input::Input;
 pub(crate) use io::Io;
 pub(crate) use output::{FilePart, FileState, Out};
+pub(crate) use peer::Receive;
 pub(crate) use task::ConnTask;
-pub(crate) use timer::{Expired, Timer};
+pub(crate) use timer::{DRAIN_GRACE, Expired, Timer};
 
 /// A listening port, as its connections see it.
 pub(crate) struct Port {
@@ -67,6 +70,10 @@ pub(crate) struct Conn {
     pub(crate) out: RefCell<Out>,
     pub(crate) exchange: Exchange,
     pub(crate) stream: RefCell<Option<Rc<BodyStream>>>,
+    /// The WebSocket handshake that the request of this exchange is.
+    pub(crate) handshake: RefCell<Option<Result<Handshake, Refusal>>>,
+    /// What the connection became.
+    link: RefCell<Option<Rc<Link>>>,
     /// The task's waker; it never changes during the connection's life.
     task: RefCell<Option<Waker>>,
     /// The task is being polled: it will look at everything before it waits.
@@ -100,6 +107,8 @@ impl Conn {
             out: RefCell::new(Out::default()),
             exchange: Exchange::default(),
             stream: RefCell::new(None),
+            handshake: RefCell::new(None),
+            link: RefCell::new(None),
             task: RefCell::new(None),
             in_poll: Cell::new(false),
             pipelined: Cell::new(false),
@@ -151,6 +160,19 @@ impl Conn {
             self.kill.set(kill);
         }
         self.wake_later();
+    }
+
+    /// The connection became a link: the task hands over to the link's.
+    pub(crate) fn upgraded(&self, link: &Rc<Link>) {
+        *self.link.borrow_mut() = Some(Rc::clone(link));
+        *self.handshake.borrow_mut() = None;
+        self.exchange.phase.set(Phase::Ended);
+        self.port.control.answered(&self.info, 101, self.exchange.received_at.get());
+        self.wake_task();
+    }
+
+    pub(crate) fn take_link(&self) -> Option<Rc<Link>> {
+        self.link.borrow_mut().take()
     }
 
     /// The peer will send nothing more.

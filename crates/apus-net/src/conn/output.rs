@@ -65,7 +65,7 @@ pub(crate) struct FileState {
 }
 
 impl FileState {
-    fn finish(&self, result: Result<(), SendError>) {
+    pub(crate) fn finish(&self, result: Result<(), SendError>) {
         if self.done.get().is_none() {
             self.done.set(Some(result));
             self.waiting.wake_all();
@@ -123,6 +123,14 @@ impl Out {
             self.pos = 0;
         }
         &mut self.buf
+    }
+
+    /// Takes out what waits in memory, for whoever goes on with the connection.
+    pub(crate) fn take_memory(&mut self, pool: &Pool) -> Vec<u8> {
+        let mut waiting = std::mem::take(&mut self.buf);
+        waiting.drain(..self.pos);
+        self.pos = 0;
+        if waiting.capacity() == 0 { pool.out_buffer() } else { waiting }
     }
 
     /// Queues a file. MUST be the last of its answer, and the next answer MUST wait for it.

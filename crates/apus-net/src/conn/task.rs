@@ -21,6 +21,7 @@ use crate::app::App;
 use crate::body::{Body, BodyDecoder, BodyError, Collecting};
 use crate::control::bump;
 use crate::http1;
+use crate::link::{Handshake, LinkTask};
 use crate::request::{Inner, Request};
 use crate::response::Responder;
 
@@ -260,13 +261,38 @@ impl<A: App> ConnTask<A> {
         conn.pipelined.set(!self.input.is_empty() && decoder.is_none());
         bump(&control.counters.requests);
         control.metrics.request(&conn.info);
+        let upgrade = inner.head.upgrade && self.read_handshake(&inner);
+        let conn = &self.conn;
         let received_at = conn.exchange.received_at.get();
         let request = Request::new(inner, Rc::clone(&conn.info), Rc::clone(&conn.port), body, received_at);
         let responder = Responder::new(Rc::clone(conn));
-        let mut handling = self.app.on_request(request, responder);
+        let mut handling =
+            if upgrade { self.app.on_upgrade(request, responder) } else { self.app.on_request(request, responder) };
         let pending = Pin::new(&mut handling).poll(cx).is_pending();
         self.state = State::Answer { handling: pending.then_some(handling), body: decoder };
         self.settle(cx)
+    }
+
+    /// Notes a WebSocket handshake. Whether it goes to `on_upgrade`: a sound one on a port for WebSockets.
+    #[cold]
+    fn read_handshake(&self, inner: &Inner) -> bool {
+        let conn = &self.conn;
+        let read = Handshake::read(&inner.head, &inner.bytes);
+        let sound = read.is_some();
+        *conn.handshake.borrow_mut() = read;
+        sound && conn.port.config.websocket
+    }
+
+    /// The connection became a link, whose task goes on with what was read.
+    fn become_link(&mut self) -> Option<Step> {
+        let link = self.conn.take_link()?;
+        if let State::Answer { handling: Some(running), .. } = std::mem::replace(&mut self.state, State::Head) {
+            tokio::task::spawn_local(running);
+        }
+        self.conn.timer.set(Timer::None);
+        tokio::task::spawn_local(LinkTask::new(Rc::clone(&self.app), link, std::mem::take(&mut self.input)));
+        self.closed = true;
+        Some(Step::Close)
     }
 
     fn answer(&mut self, cx: &mut Context<'_>) -> Step {
@@ -283,6 +309,9 @@ impl<A: App> ConnTask<A> {
     fn settle(&mut self, cx: &mut Context<'_>) -> Step {
         let conn = Rc::clone(&self.conn);
         if conn.exchange.has_ended() {
+            if let Some(step) = self.become_link() {
+                return step;
+            }
             return self.answered();
         }
         // An answer may go on for long: what earlier ones left is sent now.
@@ -376,7 +405,7 @@ impl<A: App> ConnTask<A> {
         drop(io);
         self.input.consume(usize::MAX);
         self.input.release(&conn.port.control.pool);
-        conn.port.control.closed(conn);
+        conn.port.control.closed(&conn.info);
         self.app.on_close(&conn.info);
     }
 }

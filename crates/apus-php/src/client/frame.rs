@@ -1,7 +1,10 @@
 //! `Apus\WebSocket\Frame` and `CloseFrame`.
 
+use std::borrow::Cow;
+
 use apus_client::proto::websocket::deflate::Params;
 use apus_client::proto::websocket::{self as proto, Event, Header, Opcode, Role, close};
+use apus_net::{Kind, Message};
 use apus_zend::class::{Class, Method, Property};
 use apus_zend::object::Object;
 use apus_zend::value::View;
@@ -22,7 +25,7 @@ mod slot {
     pub(super) const REASON: u32 = 6;
 }
 
-pub(super) const FIN: i64 = 1;
+const FIN: i64 = 1;
 const COMPRESS: i64 = 2;
 const RSV1: i64 = 4;
 const MASK: i64 = 32;
@@ -32,12 +35,12 @@ const MAX_UNPACKED: usize = 64 << 20;
 const NO_STATUS: i64 = 1005;
 
 /// What a program wants to send.
-pub(super) struct Outgoing {
-    pub(super) opcode: Opcode,
-    pub(super) fin: bool,
-    pub(super) compress: bool,
+pub(crate) struct Outgoing<'a> {
+    pub(crate) opcode: Opcode,
+    pub(crate) fin: bool,
+    pub(crate) compress: bool,
     pub(super) mask: bool,
-    pub(super) payload: Vec<u8>,
+    pub(crate) payload: Cow<'a, [u8]>,
 }
 
 fn opcode(number: i64) -> Result<Opcode, Raise> {
@@ -46,21 +49,36 @@ fn opcode(number: i64) -> Result<Opcode, Raise> {
     })
 }
 
-impl Outgoing {
-    /// From `push($data, $opcode, $flags)`: data or a frame object, whose own opcode and flags rule.
-    pub(super) fn from_call(call: &Call) -> Result<Self, Raise> {
-        if let View::Object(raw) = call.view(0) {
+impl<'a> Outgoing<'a> {
+    /// From `push($data, $opcode, $flags)`, whose first argument has the number `at`: data or a frame object, whose own opcode
+    /// and flags rule.
+    pub(crate) fn from_call(call: &'a Call, at: usize) -> Result<Self, Raise> {
+        if let View::Object(raw) = call.view(at) {
             // SAFETY: an argument is alive during the call.
             let object = unsafe { Object::share_raw(raw) };
             if !FRAME.get().contains(raw) {
-                return Err(call.type_error(0, "of type string or Apus\\WebSocket\\Frame"));
+                return Err(call.type_error(at, "of type string or Apus\\WebSocket\\Frame"));
             }
             return Self::from_frame(&object);
         }
-        let data = call.bytes(0)?.to_vec();
-        let (opcode, flags) = (opcode(call.int(1, 1)?)?, call.int(2, FIN)?);
-        let payload = if opcode == Opcode::Close { close_payload(1000, &data)? } else { data };
+        let data = call.bytes(at)?;
+        let (opcode, flags) = (opcode(call.int(at + 1, 1)?)?, call.int(at + 2, FIN)?);
+        let payload =
+            if opcode == Opcode::Close { Cow::Owned(close_payload(1000, data)?) } else { Cow::Borrowed(data) };
         Self::new(opcode, flags, payload)
+    }
+
+    /// A ping.
+    pub(crate) fn ping(data: &'a [u8]) -> Result<Self, Raise> {
+        Self::new(Opcode::Ping, FIN, Cow::Borrowed(data))
+    }
+
+    /// Code and reason of a close frame; 1000 where it has none.
+    pub(crate) fn close_parts(&self) -> (u16, &str) {
+        match self.payload.split_first_chunk::<2>() {
+            Some((code, reason)) => (u16::from_be_bytes(*code), std::str::from_utf8(reason).unwrap_or_default()),
+            None => (close::NORMAL, ""),
+        }
     }
 
     fn from_frame(object: &Object) -> Result<Self, Raise> {
@@ -80,10 +98,10 @@ impl Outgoing {
         } else {
             text(slot::DATA)
         };
-        Self::new(opcode, flags, payload)
+        Self::new(opcode, flags, Cow::Owned(payload))
     }
 
-    fn new(opcode: Opcode, flags: i64, payload: Vec<u8>) -> Result<Self, Raise> {
+    fn new(opcode: Opcode, flags: i64, payload: Cow<'a, [u8]>) -> Result<Self, Raise> {
         if opcode.is_control() && payload.len() > proto::MAX_CONTROL {
             return Err(refused("a control frame carries 125 bytes at most (RFC 6455 section 5.5)"));
         }
@@ -111,7 +129,7 @@ impl Outgoing {
 }
 
 /// The payload of a close frame.
-pub(super) fn close_payload(code: i64, reason: &[u8]) -> Result<Vec<u8>, Raise> {
+pub(crate) fn close_payload(code: i64, reason: &[u8]) -> Result<Vec<u8>, Raise> {
     // A frame that came without a code goes back as one.
     if code == NO_STATUS {
         return Ok(Vec::new());
@@ -157,6 +175,18 @@ pub(super) fn of_event(event: &Event, fd: i64) -> Result<Object, Raise> {
     }
 }
 
+/// The frame object of a message that came to a server.
+pub(crate) fn of_message(message: &Message<'_>, fd: i64) -> Result<Object, Raise> {
+    let opcode = match message.kind {
+        Kind::Text => Opcode::Text,
+        Kind::Binary | Kind::Data => Opcode::Binary,
+        Kind::Ping => Opcode::Ping,
+        Kind::Pong => Opcode::Pong,
+        Kind::Close { code } => return close_object(fd, code, message.data),
+    };
+    object(&FRAME, fd, message.data, opcode, if message.compressed { FIN | RSV1 | COMPRESS } else { FIN })
+}
+
 fn to_string(call: &Call) -> Result<(), Raise> {
     call.expect(0, 0)?;
     // SAFETY: $this is alive during the call.
@@ -164,9 +194,9 @@ fn to_string(call: &Call) -> Result<(), Raise> {
     call.ret_bytes(&Outgoing::from_frame(&object)?.pack()?)
 }
 
-fn pack(call: &Call) -> Result<(), Raise> {
+pub(crate) fn pack(call: &Call) -> Result<(), Raise> {
     call.expect(1, 3)?;
-    call.ret_bytes(&Outgoing::from_call(call)?.pack()?)
+    call.ret_bytes(&Outgoing::from_call(call, 0)?.pack()?)
 }
 
 /// One whole frame as an object; none when the bytes are not one.
@@ -200,7 +230,7 @@ fn parse(bytes: &[u8]) -> Result<Option<Object>, Raise> {
     object(&FRAME, 0, &payload, header.opcode, flags).map(Some)
 }
 
-fn unpack(call: &Call) -> Result<(), Raise> {
+pub(crate) fn unpack(call: &Call) -> Result<(), Raise> {
     call.expect(1, 1)?;
     match parse(call.bytes(0)?)? {
         Some(object) => call.ret(object),

@@ -3,7 +3,7 @@
 mod busy;
 mod constants;
 mod cookies;
-mod frame;
+pub(crate) mod frame;
 mod http;
 mod http2;
 mod settings;

@@ -6,6 +6,7 @@ mod head;
 mod mime;
 mod request;
 mod response;
+mod websocket;
 
 use apus_zend::class::Class;
 

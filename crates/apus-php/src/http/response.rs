@@ -7,14 +7,14 @@ use std::rc::Rc;
 
 use apus_coro::Wait;
 use apus_net::proto::http1::response::{is_field_name, is_field_value, is_reason};
-use apus_net::{Responder, SendError, WriteState};
+use apus_net::{Link, Responder, SendError, Upgrade, WriteState};
 use apus_zend::class::{Class, Method, Property};
 use apus_zend::object::Object;
 use apus_zend::value::View;
 use apus_zend::{Array, Call, Raise, Value, engine, handler, native};
 
 use super::head::{Head, Set};
-use super::{cookie, mime};
+use super::{cookie, mime, websocket};
 use crate::exception::{self, HTTP, entry};
 use crate::runtime::State;
 use crate::server::current_control;
@@ -26,9 +26,11 @@ const FD: u32 = 0;
 /// What is behind a response object.
 pub(crate) struct Response {
     responder: RefCell<Option<Responder>>,
+    /// What the connection became, for `recv()` and `push()`.
+    pub(super) link: RefCell<Option<Rc<Link>>>,
     head: RefCell<Head>,
     trailers: RefCell<Vec<(Vec<u8>, Vec<u8>)>>,
-    begun: Cell<bool>,
+    pub(super) begun: Cell<bool>,
 }
 
 native!(Response, "Apus\\Http\\Response");
@@ -39,6 +41,7 @@ impl Response {
         let fd = responder.conn().id();
         let response = Self {
             responder: RefCell::new(Some(responder)),
+            link: RefCell::new(None),
             head: RefCell::new(Head::take()),
             trailers: RefCell::new(Vec::new()),
             begun: Cell::new(false),
@@ -48,7 +51,35 @@ impl Response {
         Ok(object)
     }
 
-    fn responder(&self) -> Result<Responder, Raise> {
+    /// The field lines of an answer to a WebSocket handshake: those that the server sends by itself left out.
+    pub(super) fn handshake_lines(&self) -> HandshakeLines {
+        let mut lines = HandshakeLines::default();
+        let mut wire = apus_net::ResponseHead::default();
+        for (name, value) in self.head.borrow().lines() {
+            lines.has_subprotocol |= name.eq_ignore_ascii_case(b"sec-websocket-protocol");
+            if !OURS.iter().any(|ours| name.eq_ignore_ascii_case(ours)) {
+                wire.push_field(name, value);
+            }
+        }
+        lines.bytes = wire.lines;
+        lines
+    }
+
+    /// `status(101)` and `end()`: the program accepts a handshake whose messages come as events.
+    fn accept_handshake(&self) -> Result<bool, Raise> {
+        let lines = self.handshake_lines();
+        let responder = self.responder()?;
+        let upgrade = Upgrade { lines: &lines.bytes, has_subprotocol: lines.has_subprotocol, pull: false };
+        match responder.upgrade(&upgrade) {
+            Ok(_) => Ok(true),
+            Err(refusal) => {
+                responder.refuse_upgrade(refusal);
+                Ok(false)
+            }
+        }
+    }
+
+    pub(super) fn responder(&self) -> Result<Responder, Raise> {
         self.responder.borrow().clone().ok_or_else(|| {
             exception::throw(&HTTP, "DETACHED", "this response was detached and answers nothing any more")
         })
@@ -87,6 +118,24 @@ impl Response {
         let fields: Vec<(&[u8], &[u8])> = trailers.iter().map(|(name, value)| (&name[..], &value[..])).collect();
         succeeded(&responder.finish(&self.head.borrow().wire, &fields))
     }
+}
+
+/// Fields of an answer to a handshake that the server sends by itself, or that it cannot have.
+const OURS: [&[u8]; 6] = [
+    b"upgrade",
+    b"sec-websocket-accept",
+    b"sec-websocket-extensions",
+    b"sec-websocket-version",
+    b"content-type",
+    b"keepalive",
+];
+
+/// Field lines of an answer to a handshake.
+#[derive(Default)]
+pub(super) struct HandshakeLines {
+    pub(super) bytes: Vec<u8>,
+    /// Whether the program chose a subprotocol.
+    pub(super) has_subprotocol: bool,
 }
 
 /// Bodies from this many bytes on are not copied for a client that reads slowly.
@@ -130,7 +179,8 @@ fn status(call: &Call) -> Result<(), Raise> {
     let reason = call.bytes(1)?;
     let response = call.this::<Response>()?;
     // 1xx is no answer: another one would have to follow.
-    if !(200..=999).contains(&code) {
+    let handshake = || response.responder.borrow().as_ref().is_some_and(Responder::is_handshake);
+    if !(200..=999).contains(&code) && !(code == 101 && handshake()) {
         let text = format!("the status code of an answer lies between 200 and 999 (RFC 9110 section 15), {code} given");
         return Err(exception::throw(&HTTP, "INVALID_STATUS", &text));
     }
@@ -275,7 +325,8 @@ fn end(call: &Call) -> Result<(), Raise> {
     call.expect(0, 1)?;
     let body = call.opt_bytes(0)?.unwrap_or_default();
     let response = call.this::<Response>()?;
-    let ended = response.end_with(body, || call.value(0))?;
+    let accepts = response.head.borrow().wire.status == 101;
+    let ended = if accepts { response.accept_handshake()? } else { response.end_with(body, || call.value(0))? };
     response.begun.set(true);
     call.ret(ended)
 }
@@ -368,7 +419,8 @@ fn create(call: &Call) -> Result<(), Raise> {
         (View::Int(fd), 1) => fd,
         _ => call.int(1, -1)?,
     };
-    let responder = current_control().and_then(|control| control.responder(fd));
+    let responder =
+        current_control().and_then(|control| control.responder(fd)).or_else(|| crate::coserver::responder(fd));
     match responder {
         Some(responder) => call.ret(Response::object(responder)?),
         None => call.ret(false),
@@ -428,7 +480,7 @@ const METHODS: &[Method] = &[
     Method {
         decl: "public function status(int $code, string $reason = ''): bool",
         doc: "Sets the status code, and a reason phrase instead of the standard one (RFC 9110 section 15).\n\
-              @param int $code 200 to 999; default 200\n@return bool false when the head has left already\n\
+              @param int $code 200 to 999, or 101 to accept a WebSocket handshake with end(); default 200\n@return bool false when the head has left already\n\
               @throws \\Apus\\Http\\Exception INVALID_STATUS\nDoes not wait.\n@since 0.1.0",
         handler: Some(handler!(status)),
     },
@@ -527,4 +579,8 @@ const METHODS: &[Method] = &[
               Does not wait.\n@since 0.1.0",
         handler: Some(handler!(create)),
     },
+    websocket::UPGRADE,
+    websocket::RECV,
+    websocket::PUSH,
+    websocket::CLOSE,
 ];

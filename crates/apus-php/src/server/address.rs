@@ -15,26 +15,32 @@ pub(super) const SOCK_UNIX_DGRAM: i64 = 6;
 /// Added to a kind for TLS.
 const SSL: i64 = 512;
 
+/// Whether a kind of socket takes datagrams.
+pub(super) fn is_datagram(kind: i64) -> bool {
+    matches!(kind, SOCK_UDP | SOCK_UDP6 | SOCK_UNIX_DGRAM)
+}
+
 /// The address that host, port and kind of socket mean; the error says what is wrong.
 pub(super) fn parse(host: &str, port: i64, kind: i64) -> Result<ListenAddr, String> {
     if kind & SSL != 0 {
         return Err("TLS is not in this version of Apus: terminate it in front of the server".to_owned());
     }
     match kind {
-        SOCK_UNIX_STREAM => {
+        SOCK_UNIX_STREAM | SOCK_UNIX_DGRAM => {
             let path = host.strip_prefix("unix:").unwrap_or(host);
             if path.is_empty() {
                 return Err("a Unix socket needs a path as its host".to_owned());
             }
             Ok(ListenAddr::Unix(PathBuf::from(path)))
         }
-        SOCK_TCP | SOCK_TCP6 => tcp(host, port),
-        SOCK_UDP | SOCK_UDP6 | SOCK_UNIX_DGRAM => Err("UDP servers are not in this version of Apus".to_owned()),
-        _ => Err(format!("{kind} is no kind of socket: use Apus\\SOCK_TCP, SOCK_TCP6 or SOCK_UNIX_STREAM")),
+        SOCK_TCP | SOCK_TCP6 | SOCK_UDP | SOCK_UDP6 => ip(host, port),
+        _ => Err(format!(
+            "{kind} is no kind of socket: use Apus\\SOCK_TCP, SOCK_TCP6, SOCK_UDP, SOCK_UDP6, SOCK_UNIX_STREAM or SOCK_UNIX_DGRAM"
+        )),
     }
 }
 
-fn tcp(host: &str, port: i64) -> Result<ListenAddr, String> {
+fn ip(host: &str, port: i64) -> Result<ListenAddr, String> {
     let port = u16::try_from(port).map_err(|_| format!("a port lies between 0 and 65535, {port} given"))?;
     let host = host.trim_start_matches('[').trim_end_matches(']');
     let found: Result<Vec<SocketAddr>, _> = (host, port).to_socket_addrs().map(Iterator::collect);
@@ -61,13 +67,16 @@ mod tests {
         assert_eq!(parse("::1", 80, SOCK_TCP6), Ok(tcp("[::1]:80")));
         assert_eq!(parse("[::]", 0, SOCK_TCP), Ok(tcp("[::]:0")));
         assert_eq!(parse("unix:/a/b", 0, SOCK_UNIX_STREAM), Ok(ListenAddr::Unix("/a/b".into())));
+        assert_eq!(parse("127.0.0.1", 53, SOCK_UDP), Ok(tcp("127.0.0.1:53")));
+        assert_eq!(parse("::1", 53, SOCK_UDP6), Ok(tcp("[::1]:53")));
+        assert_eq!(parse("/a/b", 0, SOCK_UNIX_DGRAM), Ok(ListenAddr::Unix("/a/b".into())));
     }
 
     #[test]
     fn what_is_wrong_is_said() {
         assert!(parse("127.0.0.1", 65_536, SOCK_TCP).unwrap_err().contains("65535"));
         assert!(parse("127.0.0.1", 1, SOCK_TCP | SSL).unwrap_err().contains("TLS"));
-        assert!(parse("127.0.0.1", 1, SOCK_UDP).unwrap_err().contains("UDP"));
+        assert!(parse("127.0.0.1", 1, 7).unwrap_err().contains("SOCK_UDP6"));
         assert!(parse("", 0, SOCK_UNIX_STREAM).unwrap_err().contains("path"));
     }
 }

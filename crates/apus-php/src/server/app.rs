@@ -1,145 +1,196 @@
-//! PHP answering the requests of one port.
+//! PHP answering the requests and WebSocket messages of one port.
 
-use std::future::Future;
-use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 
-use apus_coro::{Cancel, Drive};
-use apus_net::{App, ConnInfo, Gone, Request, Responder};
+use apus_net::proto::websocket::close;
+use apus_net::{App, ConnInfo, Link, Message, Request, Responder, Upgrade};
+use apus_options::Settings;
 use apus_process::Worker;
 use apus_zend::engine::{Thrown, ThrownKind};
 use apus_zend::object::Object;
+use apus_zend::value::View;
 use apus_zend::{Callable, Raise, Value};
+use tokio::sync::Semaphore;
 
+use super::core::ServerCore;
+use super::events::Event;
+use super::port_core::PortCore;
+use crate::client::frame;
+use crate::handling::{Calling, Handling};
 use crate::http;
-use crate::runtime::{PhpSwitch, State};
-use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
+use crate::runtime::{Outcome, State};
+
+/// The callbacks of a port.
+struct Callbacks {
+    request: Option<Callable>,
+    connect: Option<Callable>,
+    close: Option<Callable>,
+    handshake: Option<Callable>,
+    open: Option<Callable>,
+    message: Option<Callable>,
+    disconnect: Option<Callable>,
+    full: Option<Callable>,
+    empty: Option<Callable>,
+}
 
 /// PHP behind one port.
 pub(super) struct PhpApp {
-    pub(super) state: Rc<State>,
-    pub(super) worker: Rc<Worker>,
-    pub(super) server: Object,
-    pub(super) on_request: Callable,
-    pub(super) on_connect: Option<Callable>,
-    pub(super) on_close: Option<Callable>,
-    pub(super) limits: Rc<http::Limits>,
-    pub(super) in_coroutine: bool,
-    pub(super) cancel_on_disconnect: bool,
+    calling: Calling,
+    worker: Rc<Worker>,
+    server: Object,
+    on: Callbacks,
+    cancel_on_disconnect: bool,
     /// The setting `max_concurrency`, where it limits anything.
-    pub(super) slots: Option<Arc<Semaphore>>,
-}
-
-/// A place among the requests that are handled at once, once there is one. Fair, and given up when dropped.
-type Place = Pin<Box<dyn Future<Output = Result<OwnedSemaphorePermit, AcquireError>>>>;
-
-/// A request that waits for a place.
-struct Queued {
-    app: Rc<PhpApp>,
-    request: Request,
-    place: Place,
-}
-
-/// The handling of one request.
-pub(super) struct Handling {
-    queued: Option<Box<Queued>>,
-    /// Its place, where they are limited.
-    place: Option<OwnedSemaphorePermit>,
-    drive: Option<Drive<PhpSwitch>>,
-    /// Keeps the answer open until the handler is over, and answers when a fatal error ended it.
-    responder: Responder,
-    gone: Option<Gone>,
-}
-
-impl Future for Handling {
-    type Output = ();
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        let this = &mut *self;
-        if this.poll_queue(cx).is_pending() {
-            return Poll::Pending;
-        }
-        let Some(drive) = &mut this.drive else { return Poll::Ready(()) };
-        if Pin::new(&mut *drive).poll(cx).is_ready() {
-            if drive.task().data().bailed() {
-                this.responder.fail(500);
-            }
-            this.drive = None;
-            this.place = None;
-            return Poll::Ready(());
-        }
-        let left = this.gone.as_mut().is_some_and(|gone| Pin::new(gone).poll(cx).is_ready());
-        if left && !this.responder.is_ended() {
-            this.gone = None;
-            let id = drive.task().id();
-            if let Some(state) = State::existing() {
-                // Wakes this very future, which then goes on with the cancellation.
-                state.engine.cancel(id, Cancel::Throw);
-                cx.waker().wake_by_ref();
-            }
-        }
-        Poll::Pending
-    }
-}
-
-impl Handling {
-    /// Starts the handler once there is a place for it.
-    fn poll_queue(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        let Some(queued) = &mut self.queued else { return Poll::Ready(()) };
-        let Poll::Ready(place) = queued.place.as_mut().poll(cx) else { return Poll::Pending };
-        // The semaphore is never closed, so this is always a place.
-        self.place = place.ok();
-        if let Some(queued) = self.queued.take() {
-            self.drive = queued.app.begin(queued.request, &self.responder);
-        }
-        Poll::Ready(())
-    }
+    slots: Option<Arc<Semaphore>>,
 }
 
 impl PhpApp {
-    fn start(&self, request: Request, responder: &Responder) -> Result<Option<Drive<PhpSwitch>>, Raise> {
-        let request = http::Request::object(request, Rc::clone(&self.limits))?;
-        let response = http::Response::object(responder.clone())?;
-        let args: Vec<Value> = vec![request.into(), response.into()];
-        if self.in_coroutine {
-            let task = self.state.create_for(true, self.on_request.share(), args, None)?;
-            return Ok(Some(self.state.engine.drive(&task)));
+    /// What answers a port; `None` when nothing would.
+    pub(super) fn new(
+        state: &Rc<State>,
+        worker: &Rc<Worker>,
+        server: Object,
+        core: &ServerCore,
+        port: &PortCore,
+        of_port: &Settings,
+        slots: Option<Arc<Semaphore>>,
+    ) -> Option<Rc<Self>> {
+        let callback = |event| core.callback(port, event);
+        let on = Callbacks {
+            request: callback(Event::Request),
+            connect: callback(Event::Connect),
+            close: callback(Event::Close),
+            handshake: callback(Event::Handshake),
+            open: callback(Event::Open),
+            message: callback(Event::Message),
+            disconnect: callback(Event::Disconnect),
+            full: callback(Event::BufferFull),
+            empty: callback(Event::BufferEmpty),
+        };
+        if on.request.is_none() && on.message.is_none() {
+            return None;
         }
-        self.on_request.call(&args)?;
-        Ok(None)
+        let limits = http::Limits {
+            max_vars: of_port.max_input_vars as usize,
+            parse_post: of_port.http_parse_post,
+            parse_cookie: of_port.http_parse_cookie,
+        };
+        let calling = Calling {
+            state: Rc::clone(state),
+            limits: Rc::new(limits),
+            in_coroutine: of_port.enable_coroutine,
+            outcome: None,
+        };
+        let worker = Rc::clone(worker);
+        Some(Rc::new(Self { calling, worker, server, on, cancel_on_disconnect: of_port.cancel_on_disconnect, slots }))
     }
 
-    fn begin(&self, request: Request, responder: &Responder) -> Option<Drive<PhpSwitch>> {
-        self.start(request, responder).unwrap_or_else(|raise| {
-            self.failed(raise, responder);
+    fn notify(&self, callable: Option<&Callable>, fd: i64, with_worker: bool) {
+        let Some(callable) = callable else { return };
+        let mut args = vec![self.server.share().into(), Value::int(fd)];
+        if with_worker {
+            args.push(Value::int(i64::from(self.worker.id)));
+        }
+        report(&self.calling.state, self.calling.state.go(callable.share(), args, None).map(drop));
+    }
+
+    /// Runs the callback of an event; `None` when it is over, or could not be begun (then `Err`).
+    fn event(&self, callable: &Callable, args: Vec<Value>) -> Result<Option<Handling>, Raise> {
+        event(&self.calling, callable, args)
+    }
+
+    /// The default handshake: accepted, then the open event.
+    fn accept(self: &Rc<Self>, request: Request, response: &Responder) -> Option<Handling> {
+        let link = match response.upgrade(&Upgrade::default()) {
+            Ok(link) => link,
+            Err(refusal) => {
+                response.refuse_upgrade(refusal);
+                return None;
+            }
+        };
+        let open = self.on.open.as_ref()?;
+        let request = match http::Request::object(request, Rc::clone(&self.calling.limits)) {
+            Ok(request) => request,
+            Err(raise) => {
+                report(&self.calling.state, Err(raise));
+                return None;
+            }
+        };
+        self.opened(open, request, &link)
+    }
+
+    fn opened(&self, open: &Callable, request: Object, link: &Rc<Link>) -> Option<Handling> {
+        let begun = self.event(open, vec![self.server.share().into(), request.into()]);
+        self.begun(begun, link)
+    }
+
+    /// What goes on with an event; a link whose event could not be begun is closed: its peer is told to come again.
+    fn begun(&self, begun: Result<Option<Handling>, Raise>, link: &Rc<Link>) -> Option<Handling> {
+        begun.unwrap_or_else(|raise| {
+            report(&self.calling.state, Err(raise));
+            link.close(close::TRY_AGAIN_LATER, "the server is busy");
             None
         })
     }
 
-    /// The handler could not be started, or failed outside a coroutine.
-    fn failed(&self, raise: Raise, responder: &Responder) {
-        let thrown = Thrown::take();
-        if raise == Raise::Bailed || thrown.as_ref().is_some_and(|t| t.kind() == ThrownKind::Fatal) {
-            self.state.faulted.set(true);
-            self.state.engine.interrupt();
-        }
-        let busy = thrown.as_ref().is_some_and(|t| t.is(crate::exception::COROUTINE.get()));
-        responder.fail(if busy { 503 } else { 500 });
-        if let Some(thrown) = thrown.filter(|t| !matches!(t.kind(), ThrownKind::Exit | ThrownKind::Fatal)) {
-            self.state.uncaught(thrown);
-        }
+    /// The program decides on the handshake: it answers itself (101 through `end()`, another status to refuse), or returns
+    /// false to refuse and anything else to accept.
+    fn ask(self: &Rc<Self>, handshake: &Callable, request: Request, response: &Responder) -> Result<Handling, Raise> {
+        let request = http::Request::object(request, Rc::clone(&self.calling.limits))?;
+        let answer = http::Response::object(response.clone())?;
+        let (app, kept, responder) = (Rc::clone(self), request.share(), response.clone());
+        let decided = move |outcome: Outcome| match outcome {
+            Outcome::Threw(thrown) => {
+                responder.fail(500);
+                app.calling.state.uncaught(thrown);
+            }
+            Outcome::Gone => responder.fail(500),
+            Outcome::Returned(_) if responder.is_ended() => {}
+            Outcome::Returned(value) if matches!(value.view(), View::Bool(false)) => responder.fail(403),
+            Outcome::Returned(_) => app.accept_asked(kept.share(), &responder),
+        };
+        let args = vec![request.into(), answer.into()];
+        let state = &self.calling.state;
+        let task = state.create_for(true, handshake.share(), args, Some(Rc::new(decided)))?;
+        Ok(Handling::begun(Some(state.engine.drive(&task)), response.clone(), None))
     }
 
-    fn notify(&self, callable: Option<&Callable>, conn: &ConnInfo) {
-        let Some(callable) = callable else { return };
-        let args = vec![self.server.share().into(), Value::int(conn.id()), Value::int(i64::from(self.worker.id))];
-        if self.state.go(callable.share(), args, None) == Err(Raise::Thrown)
-            && let Some(thrown) = Thrown::take()
-        {
-            self.state.uncaught(thrown);
+    fn accept_asked(&self, request: Object, response: &Responder) {
+        match response.upgrade(&Upgrade::default()) {
+            Err(refusal) => response.refuse_upgrade(refusal),
+            Ok(link) => {
+                if let Some(open) = &self.on.open
+                    && let Some(handling) = self.opened(open, request, &link)
+                {
+                    tokio::task::spawn_local(handling);
+                }
+            }
         }
+    }
+}
+
+/// Runs the callback of an event.
+pub(super) fn event(calling: &Calling, callable: &Callable, args: Vec<Value>) -> Result<Option<Handling>, Raise> {
+    if calling.in_coroutine {
+        let task = calling.state.create_for(true, callable.share(), args, None)?;
+        return Ok(Some(Handling::event(calling.state.engine.drive(&task))));
+    }
+    let called = callable.call(&args).map(drop);
+    report(&calling.state, called);
+    Ok(None)
+}
+
+/// Reports what ended a callback that nobody waits for.
+pub(super) fn report(state: &State, result: Result<(), Raise>) {
+    let Err(raise) = result else { return };
+    let thrown = Thrown::take();
+    if raise == Raise::Bailed || thrown.as_ref().is_some_and(|t| t.kind() == ThrownKind::Fatal) {
+        state.faulted.set(true);
+        state.engine.interrupt();
+    }
+    if let Some(thrown) = thrown.filter(|t| !matches!(t.kind(), ThrownKind::Exit | ThrownKind::Fatal)) {
+        state.uncaught(thrown);
     }
 }
 
@@ -147,21 +198,59 @@ impl App for PhpApp {
     type Handling = Handling;
 
     fn on_request(self: &Rc<Self>, request: Request, response: Responder) -> Handling {
+        let Some(handler) = &self.on.request else {
+            response.fail(426);
+            return Handling::begun(None, response, None);
+        };
         let gone = self.cancel_on_disconnect.then(|| response.gone());
         if let Some(slots) = &self.slots {
-            let place = Box::pin(Arc::clone(slots).acquire_owned());
-            let queued = Some(Box::new(Queued { app: Rc::clone(self), request, place }));
-            return Handling { queued, place: None, drive: None, responder: response, gone };
+            let app = Rc::clone(self);
+            let begin = move |responder: &Responder| {
+                app.on.request.as_ref().and_then(|handler| app.calling.begin(handler.share(), request, responder))
+            };
+            return Handling::queued(slots, begin, response, gone);
         }
-        let drive = self.begin(request, &response);
-        Handling { queued: None, place: None, drive, responder: response, gone }
+        let drive = self.calling.begin(handler.share(), request, &response);
+        Handling::begun(drive, response, gone)
+    }
+
+    fn on_upgrade(self: &Rc<Self>, request: Request, response: Responder) -> Handling {
+        if !response.is_handshake() {
+            // Unsound: this says why.
+            drop(self.accept(request, &response));
+            return Handling::begun(None, response, None);
+        }
+        let Some(handshake) = &self.on.handshake else {
+            let open = self.accept(request, &response);
+            return open.unwrap_or_else(|| Handling::begun(None, response, None));
+        };
+        self.ask(handshake, request, &response).unwrap_or_else(|raise| {
+            report(&self.calling.state, Err(raise));
+            response.fail(503);
+            Handling::begun(None, response, None)
+        })
+    }
+
+    fn on_message(self: &Rc<Self>, link: &Rc<Link>, message: Message<'_>) -> Option<Handling> {
+        let callable = self.on.message.as_ref()?;
+        let begun = frame::of_message(&message, link.info().id())
+            .and_then(|frame| self.event(callable, vec![self.server.share().into(), frame.into()]));
+        self.begun(begun, link)
+    }
+
+    fn on_pressure(self: &Rc<Self>, link: &Rc<Link>, full: bool) {
+        self.notify(if full { &self.on.full } else { &self.on.empty }.as_ref(), link.info().id(), false);
     }
 
     fn on_connect(self: &Rc<Self>, conn: &ConnInfo) {
-        self.notify(self.on_connect.as_ref(), conn);
+        self.notify(self.on.connect.as_ref(), conn.id(), true);
     }
 
     fn on_close(self: &Rc<Self>, conn: &ConnInfo) {
-        self.notify(self.on_close.as_ref(), conn);
+        // On a port for WebSockets the close event is theirs; what never became one has only disconnected.
+        if self.on.message.is_some() && !conn.is_websocket() {
+            return self.notify(self.on.disconnect.as_ref(), conn.id(), false);
+        }
+        self.notify(self.on.close.as_ref(), conn.id(), true);
     }
 }

@@ -6,9 +6,10 @@ use apus_zend::class::{Class, Method, Property};
 use apus_zend::object::Object;
 use apus_zend::{Array, Call, Raise, Value, handler};
 
-use super::core::{Phase, PortCore, ServerCore, ServerHandle};
+use super::core::{Phase, ServerCore, ServerHandle, ServerKind};
 use super::events::Event;
-use super::{address, connections, info, port, program};
+use super::port_core::PortCore;
+use super::{address, connections, info, methods, port, program, serving};
 use crate::convert::from_option;
 use crate::exception::{self, SERVER as SERVER_EXCEPTION, entry};
 use crate::runtime::State;
@@ -40,21 +41,21 @@ pub(super) fn signal_self(signal: i32) -> bool {
 }
 
 fn construct_plain(call: &Call) -> Result<(), Raise> {
-    let _ = call;
-    Err(exception::throw(
-        &SERVER_EXCEPTION,
-        "STATE",
-        "servers of raw TCP and UDP are not in this version of Apus: use Apus\\Http\\Server",
-    ))
+    construct(call, ServerKind::Raw)
 }
 
 fn construct_http(call: &Call) -> Result<(), Raise> {
+    construct(call, ServerKind::Http)
+}
+
+/// Binds the first port.
+pub(super) fn construct(call: &Call, server: ServerKind) -> Result<(), Raise> {
     call.expect(0, 4)?;
     let host = if call.count() > 0 { call.text(0)? } else { "0.0.0.0".to_owned() };
     let (port_number, mode, kind) = (call.int(1, 0)?, call.int(2, 1)?, call.int(3, address::SOCK_TCP)?);
     let first = PortCore::bind(&host, port_number, kind)?;
     let (host, port_number) = (first.host(), first.port());
-    let core = ServerCore::new(first);
+    let core = ServerCore::new(server, first);
     call.construct(ServerHandle(Rc::clone(&core)))?;
     let object = this_object(call)?;
     object.set_slot(slot::HOST, Value::string(host.as_bytes())?);
@@ -156,14 +157,7 @@ fn start(call: &Call) -> Result<(), Raise> {
             "start() cannot be called while coroutines run: call it outside, before any",
         ));
     }
-    let answered = core.ports.borrow().iter().all(|port| core.callback(port, Event::Request).is_some());
-    if !answered {
-        return Err(exception::throw(
-            &SERVER_EXCEPTION,
-            "EVENT",
-            "nothing would answer requests: call on('request', function ($request, $response) { … }) before start()",
-        ));
-    }
+    serving::check(&core)?;
     let object = this_object(call)?;
     show_settings(&core, &object)?;
     program::start(&core, object)?;
@@ -230,16 +224,23 @@ pub(super) static SERVER: Class = Class {
         Property { decl: "public bool $taskworker = false", doc: "Whether this process is a task worker." },
         Property { decl: "public int $worker_pid = 0", doc: "Inside a worker: its process id." },
     ],
-    methods: METHODS,
+    methods: &methods::ALL,
     native: true,
     lazy: None,
     entry: entry!(),
 };
 
-const METHODS: &[Method] = &[
+/// Those of all servers.
+pub(super) const METHODS: &[Method] = &[
     Method {
         decl: "public function __construct(string $host = '0.0.0.0', int $port = 0, int $mode = 1, int $sockType = 1)",
-        doc: "Servers of raw TCP and UDP are not in this version.\n@throws \\Apus\\Server\\Exception always\n@since 0.1.0",
+        doc: "A server of raw streams and datagrams: TCP, UDP and Unix sockets. Binds the address at once, so that an address in use\n\
+              is an exception here. A socket that systemd passed for it is taken instead.\n\
+              @param string $host an IPv4 or IPv6 address, a name, or the path of a Unix socket\n\
+              @param int $port 0 to 65535; 0 for any free one, which $port then tells\n\
+              @param int $mode Apus\\BASE or Apus\\PROCESS, which mean the same\n\
+              @param int $sockType Apus\\SOCK_TCP, SOCK_TCP6, SOCK_UDP, SOCK_UDP6, SOCK_UNIX_STREAM or SOCK_UNIX_DGRAM\n\
+              @throws \\Apus\\Server\\Exception BIND\nDoes not wait.\n@since 0.1.0",
         handler: Some(handler!(construct_plain)),
     },
     Method {
@@ -255,7 +256,10 @@ const METHODS: &[Method] = &[
               start, managerstart, beforereload, afterreload, beforeshutdown, managerstop, shutdown ($server);\n\
               workererror ($server, $workerId, $workerPid, $exitCode, $signal).\n\
               In workers, each in a coroutine: workerstart, workerexit, workerstop ($server, $workerId);\n\
-              connect, close ($server, $fd, $workerId); request (Request, Response).\n\
+              connect, close ($server, $fd, $workerId); request (Request, Response);\n\
+              receive ($server, $fd, $workerId, $data): a message of a stream, or what came of it without a framing;\n\
+              bufferfull, bufferempty ($server, $fd): see buffer_high_watermark;\n\
+              packet ($server, $data, $clientInfo): a datagram; $clientInfo has address, port, server_socket, server_port.\n\
               @throws \\Apus\\Server\\Exception EVENT, STATE after start()\nDoes not wait.\n@since 0.1.0",
         handler: Some(handler!(on)),
     },
@@ -266,7 +270,8 @@ const METHODS: &[Method] = &[
     },
     Method {
         decl: "public function addlistener(string $host, int $port, int $sockType): Apus\\Server\\Port|false",
-        doc: "Listens on one more address.\n@throws \\Apus\\Server\\Exception BIND, STATE after start()\nDoes not wait.\n@since 0.1.0",
+        doc: "Listens on one more address; the kind of socket as in the constructor. A stream port of an Http\\Server speaks HTTP, unless\n\
+              Port::set() or Port::on() say otherwise.\n@throws \\Apus\\Server\\Exception BIND, STATE after start()\nDoes not wait.\n@since 0.1.0",
         handler: Some(handler!(listen)),
     },
     Method {
@@ -280,7 +285,7 @@ const METHODS: &[Method] = &[
               return: their script ends here.\n\
               Signals to the master: TERM stops when requests have ended (setting max_wait_time), INT stops at once,\n\
               USR1 reloads all workers, HUP reloads them and opens the log anew.\n\
-              @throws \\Apus\\Server\\Exception STATE, EVENT (no request callback), OPTION, BIND, PROCESS\n@since 0.1.0",
+              @throws \\Apus\\Server\\Exception STATE, EVENT (a port without a callback that answers), OPTION, BIND, PROCESS\n@since 0.1.0",
         handler: Some(handler!(start)),
     },
     Method {
@@ -333,8 +338,9 @@ const METHODS: &[Method] = &[
     },
     Method {
         decl: "public function getClientInfo(int $fd, int $reactorId = -1, bool $ignoreError = false): array|false",
-        doc: "What is known of a connection: remote_ip, remote_port, server_port, worker_id, reactor_id, connect_time,\n\
-              last_time, last_recv_time, request_count, close_errno.\n\
+        doc: "What is known of a connection: remote_ip, remote_port, server_port, socket_type, worker_id, reactor_id, connect_time,\n\
+              last_time, last_recv_time, request_count, close_errno; of a WebSocket websocket_status (3); of a stream or WebSocket\n\
+              of this worker send_queued_bytes.\n\
               @return array|false false when there is no such connection\n\
               @throws \\Apus\\Server\\Exception STATE outside workers\nDoes not wait.\n@since 0.1.0",
         handler: Some(handler!(info::client_info)),

@@ -3,15 +3,16 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use apus_options::{Scope, Settings, Support};
-use apus_process::{BindOptions, ListenAddr, Listener, Worker, bind};
+use apus_net::Datagram;
+use apus_options::Settings;
+use apus_process::Worker;
 use apus_zend::engine::{Thrown, ThrownKind};
 use apus_zend::object::Object;
 use apus_zend::value::ArrayView;
 use apus_zend::{Callable, Raise, Value, engine, native};
 
 use super::events::{COUNT, Event};
-use crate::convert;
+use super::port_core::{Given, PortCore};
 use crate::exception::{self, SERVER};
 
 /// The callbacks of a server or port, by event.
@@ -30,79 +31,6 @@ impl Callbacks {
     }
 }
 
-/// One listening port.
-pub(super) struct PortCore {
-    pub(super) addr: ListenAddr,
-    pub(super) kind: i64,
-    pub(super) listener: RefCell<Option<Listener>>,
-    /// What `Port::set()` was given, on top of the server's settings.
-    given: RefCell<Vec<(String, apus_options::Value)>>,
-    pub(super) callbacks: Callbacks,
-}
-
-/// The payload of a port object.
-pub(super) struct PortHandle(pub(super) Rc<PortCore>, pub(super) Rc<ServerCore>);
-
-native!(PortHandle, "Apus\\Server\\Port");
-
-impl PortCore {
-    pub(super) fn bind(host: &str, port: i64, kind: i64) -> Result<Self, Raise> {
-        let failed = |text: &str| exception::throw(&SERVER, "BIND", text);
-        let addr = super::address::parse(host, port, kind).map_err(|why| failed(&why))?;
-        let listener = bind(&addr, &BindOptions::default()).map_err(|error| failed(&error.to_string()))?;
-        Ok(Self {
-            addr: listener.addr.clone(),
-            kind,
-            listener: RefCell::new(Some(listener)),
-            given: RefCell::default(),
-            callbacks: Callbacks::default(),
-        })
-    }
-
-    /// The server's settings with the port's own on top.
-    pub(super) fn settings(&self, of_server: &Settings) -> Result<Settings, Raise> {
-        let mut settings = of_server.clone();
-        for (name, value) in self.given.borrow().iter() {
-            settings.set(name, value).map_err(|error| exception::throw(&SERVER, "OPTION", &error.to_string()))?;
-        }
-        Ok(settings)
-    }
-
-    pub(super) fn set(&self, given: ArrayView<'_>) -> Result<(), Raise> {
-        let pairs = convert::pairs(given).map_err(|why| exception::throw(&SERVER, "OPTION", &why))?;
-        let mut probe = Settings::default();
-        for (name, value) in &pairs {
-            if of_whole_server(name) {
-                let text =
-                    format!("setting \"{name}\" belongs to the whole server, not to one port: use Server::set()");
-                return Err(exception::throw(&SERVER, "OPTION", &text));
-            }
-            probe.set(name, value).map_err(|error| exception::throw(&SERVER, "OPTION", &error.to_string()))?;
-        }
-        self.given.borrow_mut().extend(pairs);
-        Ok(())
-    }
-
-    pub(super) fn host(&self) -> String {
-        match &self.addr {
-            ListenAddr::Tcp(addr) => addr.ip().to_string(),
-            ListenAddr::Unix(path) => path.display().to_string(),
-        }
-    }
-
-    pub(super) fn port(&self) -> i64 {
-        match &self.addr {
-            ListenAddr::Tcp(addr) => i64::from(addr.port()),
-            ListenAddr::Unix(_) => 0,
-        }
-    }
-}
-
-/// Whether a setting takes effect, and a port cannot have it.
-fn of_whole_server(name: &str) -> bool {
-    apus_options::find(name).is_some_and(|row| row.scope == Scope::Server && row.support == Support::Full)
-}
-
 /// Where the server is in its life, in this process.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Phase {
@@ -116,11 +44,26 @@ pub(super) enum Phase {
     Over,
 }
 
+/// Which class of server it is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum ServerKind {
+    /// `Apus\Server`: its ports speak no protocol of their own.
+    Raw,
+    /// `Apus\Http\Server`.
+    Http,
+    /// `Apus\WebSocket\Server`.
+    WebSocket,
+}
+
 /// A server.
 pub(super) struct ServerCore {
     pub(super) ports: RefCell<Vec<Rc<PortCore>>>,
     pub(super) callbacks: Callbacks,
     pub(super) settings: RefCell<Settings>,
+    /// `package_length_func`.
+    pub(super) tell: RefCell<Option<Rc<Callable>>>,
+    /// The datagram sockets of this worker, by the place of their port among the server's.
+    pub(super) datagrams: RefCell<Vec<(usize, Rc<Datagram>)>>,
     pub(super) phase: Cell<Phase>,
     pub(super) worker: RefCell<Option<Rc<Worker>>>,
 }
@@ -131,20 +74,30 @@ pub(super) struct ServerHandle(pub(super) Rc<ServerCore>);
 native!(ServerHandle, "Apus\\Server");
 
 impl ServerCore {
-    pub(super) fn new(first: PortCore) -> Rc<Self> {
+    pub(super) fn new(kind: ServerKind, first: PortCore) -> Rc<Self> {
+        let mut settings = ini_settings();
+        settings.open_http_protocol = kind != ServerKind::Raw;
+        settings.open_websocket_protocol = kind == ServerKind::WebSocket;
         Rc::new(Self {
             ports: RefCell::new(vec![Rc::new(first)]),
             callbacks: Callbacks::default(),
-            settings: RefCell::new(ini_settings()),
+            settings: RefCell::new(settings),
+            tell: RefCell::new(None),
+            datagrams: RefCell::default(),
             phase: Cell::new(Phase::New),
             worker: RefCell::new(None),
         })
     }
 
     pub(super) fn set(&self, given: ArrayView<'_>) -> Result<(), Raise> {
+        let mut given = Given::read(given)?;
         let mut settings = self.settings.borrow().clone();
-        convert::apply(&mut settings, given).map_err(|why| exception::throw(&SERVER, "OPTION", &why))?;
+        given.apply(&mut settings)?;
         *self.settings.borrow_mut() = settings;
+        if let Some(tell) = given.take_tell() {
+            // What is replaced is dropped last: its destructor may run PHP code that comes here again.
+            let _old = self.tell.replace(tell);
+        }
         Ok(())
     }
 
@@ -206,7 +159,7 @@ pub(super) fn describe(thrown: &Thrown) -> String {
 }
 
 /// The defaults, with PHP's own limits where PHP names them.
-fn ini_settings() -> Settings {
+pub(crate) fn ini_settings() -> Settings {
     let mut settings = Settings::default();
     for (ini, setting) in [
         ("post_max_size", "package_max_length"),

@@ -17,10 +17,19 @@ pub(super) enum Event {
     Connect,
     Request,
     Close,
+    Receive,
+    Packet,
+    BufferFull,
+    BufferEmpty,
+    PipeMessage,
+    Handshake,
+    Open,
+    Message,
+    Disconnect,
 }
 
 /// How many events there are.
-pub(super) const COUNT: usize = 14;
+pub(super) const COUNT: usize = 23;
 
 const NAMES: [(&str, Event); COUNT] = [
     ("start", Event::Start),
@@ -37,22 +46,19 @@ const NAMES: [(&str, Event); COUNT] = [
     ("connect", Event::Connect),
     ("request", Event::Request),
     ("close", Event::Close),
+    ("receive", Event::Receive),
+    ("packet", Event::Packet),
+    ("bufferfull", Event::BufferFull),
+    ("bufferempty", Event::BufferEmpty),
+    ("pipemessage", Event::PipeMessage),
+    ("handshake", Event::Handshake),
+    ("open", Event::Open),
+    ("message", Event::Message),
+    ("disconnect", Event::Disconnect),
 ];
 
 /// Events of the field that this version does not have, with what they belong to.
-const MISSING: &[(&str, &str)] = &[
-    ("open", "WebSocket"),
-    ("message", "WebSocket"),
-    ("handshake", "WebSocket"),
-    ("disconnect", "WebSocket"),
-    ("receive", "TCP servers"),
-    ("packet", "UDP servers"),
-    ("bufferfull", "TCP servers"),
-    ("bufferempty", "TCP servers"),
-    ("task", "task workers"),
-    ("finish", "task workers"),
-    ("pipemessage", "messages between workers"),
-];
+const MISSING: &[(&str, &str)] = &[("task", "task workers"), ("finish", "task workers")];
 
 impl Event {
     /// The event of that name, in any case; the error says which there are.
@@ -75,7 +81,20 @@ impl Event {
 
     /// Whether a port may have its own callback for it.
     pub(super) fn of_port(self) -> bool {
-        matches!(self, Self::Connect | Self::Request | Self::Close)
+        matches!(
+            self,
+            Self::Connect
+                | Self::Request
+                | Self::Close
+                | Self::Receive
+                | Self::Packet
+                | Self::BufferFull
+                | Self::BufferEmpty
+                | Self::Handshake
+                | Self::Open
+                | Self::Message
+                | Self::Disconnect
+        )
     }
 }
 
@@ -93,7 +112,7 @@ mod tests {
     #[test]
     fn names_are_read_in_any_case() {
         assert_eq!(Event::parse("WorkerStart"), Ok(Event::WorkerStart));
-        assert!(Event::parse("message").unwrap_err().contains("WebSocket"));
+        assert!(Event::parse("task").unwrap_err().contains("task workers"));
         assert!(Event::parse("reqest").unwrap_err().contains("request"));
     }
 }

@@ -4,11 +4,14 @@ use apus_process::{Ask, ConnEntry, Peer};
 use apus_zend::{Array, Call, Raise, Value, engine};
 
 use super::core::{Phase, ServerCore, ServerHandle};
-use super::current_control;
+use super::{address, current_control};
 use crate::exception::{self, SERVER};
 
 /// Session ids that `getClientList()` gives at most.
 const LIST_MAX: i64 = 10_000;
+
+/// What programs know a WebSocket's `websocket_status` by, once its handshake is over.
+const WEBSOCKET_ACTIVE: i64 = 3;
 
 /// `Server::stats()`.
 pub(super) fn stats(call: &Call) -> Result<(), Raise> {
@@ -93,14 +96,18 @@ pub(super) fn exist(call: &Call) -> Result<(), Raise> {
 pub(super) fn client_info(call: &Call) -> Result<(), Raise> {
     call.expect(1, 3)?;
     let Some(entry) = entry(call, "getClientInfo()")? else { return call.ret(false) };
-    let (ip, port) = match entry.peer {
-        Peer::Tcp(addr) => (addr.ip().to_canonical().to_string(), addr.port()),
-        Peer::Unix => (String::new(), 0),
+    let (ip, port, kind) = match entry.peer {
+        Peer::Tcp(addr) => {
+            let kind = if addr.is_ipv4() { address::SOCK_TCP } else { address::SOCK_TCP6 };
+            (addr.ip().to_canonical().to_string(), addr.port(), kind)
+        }
+        Peer::Unix => (String::new(), 0, address::SOCK_UNIX_STREAM),
     };
-    let mut array = Array::new(10)?;
+    let mut array = Array::new(16)?;
     array.set_str(b"remote_ip", ip.as_bytes())?;
     array.set_int(b"remote_port", i64::from(port))?;
     array.set_int(b"server_port", i64::from(entry.server_port))?;
+    array.set_int(b"socket_type", kind)?;
     array.set_int(b"worker_id", i64::from(entry.worker))?;
     array.set_int(b"reactor_id", i64::from(entry.worker))?;
     array.set_int(b"connect_time", (entry.connected_at / 1000) as i64)?;
@@ -108,6 +115,12 @@ pub(super) fn client_info(call: &Call) -> Result<(), Raise> {
     array.set(b"last_recv_time", Value::float(entry.last_recv_at as f64 / 1e3))?;
     array.set_int(b"request_count", entry.requests as i64)?;
     array.set_int(b"close_errno", 0)?;
+    if entry.websocket {
+        array.set_int(b"websocket_status", WEBSOCKET_ACTIVE)?;
+    }
+    if let Some(link) = current_control().and_then(|control| control.link(call.int(0, 0).ok()?)) {
+        array.set_int(b"send_queued_bytes", link.buffered() as i64)?;
+    }
     call.ret(array)
 }
 
@@ -140,7 +153,7 @@ pub(super) fn close(call: &Call) -> Result<(), Raise> {
     if current_control().is_some_and(|control| control.close(fd, at_once)) {
         return call.ret(true);
     }
-    call.ret(worker.connections.contains(fd) && worker.ask(Ask::CloseConn(fd)))
+    call.ret(worker.connections.contains(fd) && worker.ask(Ask::CloseConn(fd, at_once)))
 }
 
 fn order(core: &ServerCore, ask: Ask, signal: i32, what: &str) -> Result<bool, Raise> {

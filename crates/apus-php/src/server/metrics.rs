@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use apus_net::{ConnInfo, Control, Counters, Metrics};
-use apus_process::{ConnHandle, Peer, Worker};
+use apus_process::{ConnFlags, ConnHandle, Peer, Worker};
 use apus_zend::engine;
 
 use super::current_control;
@@ -65,6 +65,23 @@ impl Metrics for WorkerMetrics {
         }
     }
 
+    fn upgraded(&self, conn: &ConnInfo) {
+        self.mark(conn, false);
+    }
+
+    fn pressure(&self, conn: &ConnInfo, full: bool) {
+        self.mark(conn, full);
+    }
+
+    fn refused(&self, conn: &ConnInfo, why: &str) {
+        let (fd, ip, port) = (conn.id(), conn.peer_ip(), conn.peer_port());
+        apus_process::log::notice(format_args!("connection {fd} from {ip}:{port} is closed: {why}"));
+    }
+
+    fn is_crowded(&self) -> bool {
+        self.worker.has_more_than_its_share()
+    }
+
     fn request(&self, _conn: &ConnInfo) {
         self.worker.slot.active.add(1);
     }
@@ -102,6 +119,14 @@ impl Metrics for WorkerMetrics {
 }
 
 impl WorkerMetrics {
+    /// Shows other processes what a connection is, and whether it takes more.
+    fn mark(&self, conn: &ConnInfo, full: bool) {
+        if let Some(row) = self.rows.borrow().get(&conn.id()) {
+            let flags = ConnFlags { websocket: conn.is_websocket(), full };
+            self.worker.set_connection_flags(row, flags);
+        }
+    }
+
     /// Brings the table of connections up to date.
     fn touch_rows(&self, control: &Rc<Control>) {
         for (id, row) in self.rows.borrow().iter() {

@@ -7,9 +7,17 @@ mod connections;
 mod core;
 mod events;
 mod info;
+mod last_error;
+mod methods;
 mod metrics;
+mod packet;
 mod port;
+mod port_core;
 mod program;
+mod send;
+mod serving;
+mod tcp;
+mod websocket;
 mod worker;
 
 use std::cell::RefCell;
@@ -19,7 +27,10 @@ use apus_net::Control;
 use apus_zend::class::{Class, Const, Constant};
 
 /// The classes of this room, parents first.
-pub(crate) static ALL: &[&Class] = &[&connections::CONNECTIONS, &port::PORT, &class::SERVER, &class::HTTP_SERVER];
+pub(crate) static ALL: &[&Class] =
+    &[&connections::CONNECTIONS, &port::PORT, &class::SERVER, &class::HTTP_SERVER, &websocket::WEBSOCKET_SERVER];
+
+pub(crate) use websocket::push_here;
 
 thread_local! {
     static CONTROL: RefCell<Option<Rc<Control>>> = const { RefCell::new(None) };
@@ -33,6 +44,12 @@ pub(crate) fn current_control() -> Option<Rc<Control>> {
 fn set_control(control: Option<Rc<Control>>) {
     CONTROL.with(|slot| *slot.borrow_mut() = control);
 }
+
+/// Why sends fail.
+pub(crate) static ERRORS: &[Constant] = &last_error::CONSTANTS;
+
+/// What became of messages.
+pub(crate) static PUSHES: &[Constant] = &websocket::CONSTANTS;
 
 /// `Apus\SOCK_TCP` and its like.
 pub(crate) static CONSTANTS: &[Constant] = &[
@@ -52,5 +69,10 @@ pub(crate) static CONSTANTS: &[Constant] = &[
         name: "Apus\\SOCK_UNIX_STREAM",
         value: Const::Int(address::SOCK_UNIX_STREAM),
         doc: "A Unix stream socket; the host is its path.",
+    },
+    Constant {
+        name: "Apus\\SOCK_UNIX_DGRAM",
+        value: Const::Int(address::SOCK_UNIX_DGRAM),
+        doc: "A Unix datagram socket; the host is its path.",
     },
 ];

@@ -6,8 +6,9 @@ use apus_zend::class::{Class, Method, Property};
 use apus_zend::object::Object;
 use apus_zend::{Call, Raise, Value, handler};
 
-use super::core::{PortCore, PortHandle, ServerCore};
+use super::core::ServerCore;
 use super::events::Event;
+use super::port_core::{PortCore, PortHandle};
 use crate::exception::{self, SERVER, entry};
 
 const HOST: u32 = 0;
@@ -81,13 +82,16 @@ pub(super) static PORT: Class = Class {
     methods: &[
         Method {
             decl: "public function set(array $settings): void",
-            doc: "Settings of this port, in place of the server's: see docs/options.md, scope \"port\".\n\
+            doc: "Settings of this port, in place of the server's: see docs/options.md, scope \"port\". A port that is given a framing\n\
+                  (open_length_check, open_eof_split, …) or open_http_protocol => false is one of raw streams, and has none of the\n\
+                  server's framings.\n\
                   @throws \\Apus\\Server\\Exception OPTION, STATE (after start())\nDoes not wait.\n@since 0.1.0",
             handler: Some(handler!(set)),
         },
         Method {
             decl: "public function on(string $event, callable $callback): bool",
-            doc: "A callback of this port, in place of the server's: connect, request or close.\n\
+            doc: "A callback of this port, in place of the server's: connect, receive, packet, bufferfull, bufferempty, close,\n\
+                  request, handshake, open, message or disconnect. A port with receive and without request is one of raw streams.\n\
                   @throws \\Apus\\Server\\Exception EVENT, STATE (after start())\nDoes not wait.\n@since 0.1.0",
             handler: Some(handler!(on)),
         },

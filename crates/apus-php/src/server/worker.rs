@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use apus_net::{Config, Control, serve};
+use apus_net::Control;
 use apus_process::{Command, Listener, Worker, log};
 use apus_zend::engine::Thrown;
 use apus_zend::object::Object;
@@ -15,13 +15,12 @@ use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 use tokio::sync::Semaphore;
 
-use super::app::PhpApp;
 use super::class::slot;
 use super::core::ServerCore;
 use super::events::Event;
 use super::metrics::WorkerMetrics;
+use super::serving::Serving;
 use super::set_control;
-use crate::http::Limits;
 use crate::runtime::{Mode, State};
 use crate::watchdog;
 
@@ -111,33 +110,21 @@ impl Running {
         let ports = self.core.ports.borrow().clone();
         let settings = self.core.settings.borrow().clone();
         let slots = (settings.max_concurrency > 0).then(|| Arc::new(Semaphore::new(settings.max_concurrency as usize)));
-        let mut serving = Vec::with_capacity(ports.len());
-        for (port, fd) in ports.iter().zip(fds) {
-            let of_port = port.settings(&settings)?;
-            let Some(on_request) = self.core.callback(port, Event::Request) else { continue };
-            let limits = Limits {
-                max_vars: of_port.max_input_vars as usize,
-                parse_post: of_port.http_parse_post,
-                parse_cookie: of_port.http_parse_cookie,
-            };
-            let app = Rc::new(PhpApp {
-                state: Rc::clone(&self.state),
-                worker: Rc::clone(&self.worker),
-                server: self.server.share(),
-                on_request,
-                on_connect: self.core.callback(port, Event::Connect),
-                on_close: self.core.callback(port, Event::Close),
-                limits: Rc::new(limits),
-                in_coroutine: of_port.enable_coroutine,
-                cancel_on_disconnect: of_port.cancel_on_disconnect,
-                slots: slots.clone(),
-            });
-            let config = Rc::new(Config::from(&of_port));
-            serving.push(tokio::task::spawn_local(serve(app, vec![(fd, config)], Rc::clone(&self.control))));
+        let serving = Serving {
+            core: &self.core,
+            state: &self.state,
+            worker: &self.worker,
+            control: &self.control,
+            server: &self.server,
+            slots,
+        };
+        let mut tasks = Vec::with_capacity(ports.len());
+        for (place, (port, fd)) in ports.iter().zip(fds).enumerate() {
+            tasks.extend(serving.port(port, place, fd)?);
         }
         self.worker.ready();
-        for port in serving {
-            match port.await {
+        for task in tasks {
+            match task.await {
                 Ok(Ok(())) => {}
                 Ok(Err(error)) => return Err(engine::throw_error(&format!("listening failed: {error}"))),
                 Err(error) => return Err(engine::throw_error(&format!("a port's task failed: {error}"))),
@@ -180,8 +167,8 @@ impl Running {
                 match command {
                     Command::Drain => self.leave(),
                     Command::StopNow => self.control.abort(),
-                    Command::CloseConn(session) => {
-                        self.control.close(session, false);
+                    Command::CloseConn(session, reset) => {
+                        self.control.close(session, reset);
                     }
                 }
             }

@@ -15,7 +15,7 @@ use std::task::{Context, Poll, Waker, ready};
 use std::time::Duration;
 
 use apus_client::tls::{TlsOptions, TlsStream};
-use apus_net::proto::framing::Framing;
+use apus_net::proto::framing::{Framing, Scan};
 use bytes::{Buf as _, BytesMut};
 use socket2::{SockAddr, Socket};
 use tokio::io::{AsyncRead as _, AsyncWrite as _, ReadBuf};
@@ -62,7 +62,7 @@ pub(super) struct Sock {
     /// Bytes that were read and not yet asked for.
     ahead: RefCell<BytesMut>,
     /// How far `ahead` was searched for the end of a message.
-    searched: Cell<usize>,
+    scan: Cell<Scan>,
     pub(super) framing: RefCell<Option<Rc<Framing>>>,
     pub(super) limits: Cell<Limits>,
     pub(super) plan: RefCell<TlsPlan>,
@@ -94,7 +94,7 @@ impl Sock {
             writer: Lane::new(Way::Write),
             tls: RefCell::new(None),
             ahead: RefCell::new(BytesMut::new()),
-            searched: Cell::new(0),
+            scan: Cell::new(Scan::default()),
             framing: RefCell::new(None),
             limits: Cell::new(Limits::default()),
             plan: RefCell::new(TlsPlan::default()),
@@ -145,7 +145,7 @@ impl Sock {
         }
         drop(descriptor);
         self.ahead.borrow_mut().clear();
-        self.searched.set(0);
+        self.scan.set(Scan::default());
         self.reader.stop(errno);
         self.writer.stop(errno);
         true
@@ -205,7 +205,7 @@ impl Sock {
         let n = most.min(ahead.len());
         out.extend_from_slice(&ahead[..n]);
         ahead.advance(n);
-        self.searched.set(0);
+        self.scan.set(Scan::default());
         if ahead.is_empty() && ahead.capacity() > 4 * CHUNK {
             // One large message must not keep its memory for as long as the connection lives.
             *ahead = BytesMut::new();
@@ -220,14 +220,14 @@ impl Sock {
         whole.extend_from_slice(bytes);
         whole.extend_from_slice(&ahead);
         *ahead = whole;
-        self.searched.set(0);
+        self.scan.set(Scan::default());
     }
 
     /// Looks at what was read ahead.
-    pub(super) fn with_ahead<T>(&self, look: impl FnOnce(&[u8], &mut usize) -> T) -> T {
-        let mut searched = self.searched.get();
-        let result = look(&self.ahead.borrow(), &mut searched);
-        self.searched.set(searched);
+    pub(super) fn with_ahead<T>(&self, look: impl FnOnce(&[u8], &mut Scan) -> T) -> T {
+        let mut scan = self.scan.get();
+        let result = look(&self.ahead.borrow(), &mut scan);
+        self.scan.set(scan);
         result
     }
 

@@ -110,7 +110,7 @@ impl From<FramingError> for Fault {
     fn from(error: FramingError) -> Self {
         let code = match error {
             FramingError::TooLong { .. } => PACKAGE_TOO_LARGE,
-            FramingError::Impossible { .. } => PACKAGE_NO_LENGTH,
+            FramingError::Impossible { .. } | FramingError::Malformed(_) => PACKAGE_NO_LENGTH,
             FramingError::Endless { .. } => PACKAGE_ENDLESS,
         };
         Self::new(code, format!("{error}; the connection was closed"))

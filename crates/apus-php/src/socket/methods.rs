@@ -22,16 +22,16 @@ use super::{connect, option, packet, stream, table};
 use crate::exception::{self, CLIENT};
 
 /// The numbers of the declared properties.
-const FD: u32 = 0;
+pub(super) const FD: u32 = 0;
 const DOMAIN: u32 = 1;
 const TYPE: u32 = 2;
 const PROTOCOL: u32 = 3;
-const SLOTS: Slots = Slots { code: 4, text: 5 };
+pub(super) const SLOTS: Slots = Slots { code: 4, text: 5 };
 
 /// Behind an `Apus\Coroutine\Socket`.
 pub(super) struct SocketObject {
-    sock: Rc<Sock>,
-    given: Given,
+    pub(super) sock: Rc<Sock>,
+    pub(super) given: Given,
 }
 native!(SocketObject, "Apus\\Coroutine\\Socket");
 
@@ -41,7 +41,7 @@ impl SocketObject {
     }
 }
 
-fn fill(object: &Object, sock: &Sock) {
+pub(super) fn fill(object: &Object, sock: &Sock) {
     let numbers = [(FD, sock.fd()), (DOMAIN, sock.domain), (TYPE, sock.kind), (PROTOCOL, sock.protocol)];
     for (slot, number) in numbers {
         object.set_slot(slot, Value::int(i64::from(number)));

@@ -1,7 +1,8 @@
 //! Sockets that PHP code drives itself: `Coroutine\Socket`, `Coroutine\Client` and the blocking `Client`.
 //!
 //! [`core`] is one socket; [`run`] waits for it; [`methods`], [`client`] and [`blocking`] are the methods of the three
-//! classes, the latter two over [`peer`]; [`table`] and [`client_table`] declare them.
+//! classes, the latter two over [`peer`]; [`table`] and [`client_table`] declare them; [`serve`] is what
+//! `Coroutine\Server` needs of them.
 
 mod address;
 mod blocking;
@@ -19,11 +20,14 @@ mod option;
 mod packet;
 mod peer;
 mod run;
+mod serve;
 mod settings;
 mod stream;
 mod table;
 
 use apus_zend::class::{Class, Constant, Method};
+
+pub(crate) use serve::{Accepted, Accepting, Listening, as_socket, merged_settings, peer_close, peer_recv, peer_send};
 
 /// The classes of this room, parents first.
 pub(crate) static ALL: &[&Class] = &[&table::SOCKET, &client_table::CLIENT, &client_table::BLOCKING];

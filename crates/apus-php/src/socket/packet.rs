@@ -31,7 +31,7 @@ pub(super) fn recv_packet(
                 }
                 framing.judge(told, sock.with_ahead(|bytes, _| bytes.len()))
             }
-            _ => sock.with_ahead(|bytes, searched| framing.next(bytes, searched)),
+            _ => sock.with_ahead(|bytes, scan| framing.next(bytes, scan)),
         };
         match next {
             Ok(Next::Message(length)) => {

@@ -20,7 +20,7 @@ pub(super) const TLS_1_2: u32 = 32;
 pub(super) const TLS_1_3: u32 = 64;
 
 /// Settings as a program gave them.
-#[derive(Default)]
+#[derive(Default, Clone)]
 pub(super) struct Given {
     pub(super) settings: RefCell<Settings>,
     /// `package_length_func`.

@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixListener;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command as Run, Stdio};
 use std::rc::Rc;
 use std::time::Instant;
@@ -55,9 +55,13 @@ struct Lines<'a> {
 
 impl Lines<'_> {
     fn note(&self, text: &str) {
-        let mut file = OpenOptions::new().append(true).create(true).open(self.directory.join("events")).unwrap();
-        file.write_all(format!("{text}\n").as_bytes()).unwrap();
+        note(&self.directory, text);
     }
+}
+
+fn note(directory: &Path, text: &str) {
+    let mut file = OpenOptions::new().append(true).create(true).open(directory.join("events")).unwrap();
+    file.write_all(format!("{text}\n").as_bytes()).unwrap();
 }
 
 impl Program for Lines<'_> {
@@ -73,7 +77,7 @@ impl Program for Lines<'_> {
         if self.directory.join("churn").exists() {
             churn(&worker);
         }
-        Serving::new(worker, &self.listeners[0]).run()
+        Serving::new(worker, &self.listeners[0], self.directory.clone()).run()
     }
 
     fn on_event(&mut self, event: MasterEvent) {
@@ -135,19 +139,35 @@ struct Serving {
     socket: Socket,
     conns: Vec<Conn>,
     draining: bool,
+    directory: PathBuf,
 }
 
 impl Serving {
-    fn new(worker: Worker, listener: &Listener) -> Self {
+    fn new(worker: Worker, listener: &Listener, directory: PathBuf) -> Self {
         let fd = listener.fd.try_clone().unwrap();
         let socket = match listener.addr {
             ListenAddr::Tcp(_) => Socket::Tcp(TcpListener::from(fd)),
             ListenAddr::Unix(_) => Socket::Unix(UnixListener::from(fd)),
         };
-        Self { worker, socket, conns: Vec::new(), draining: false }
+        Self { worker, socket, conns: Vec::new(), draining: false, directory }
+    }
+
+    /// Notes what was left to this worker, and what others sent to it.
+    fn note_news(&self) {
+        let orphans = self.worker.orphans.take();
+        if !orphans.is_empty() {
+            note(&self.directory, &format!("orphans {orphans:?}"));
+        }
+        let mail = self.worker.mail();
+        mail.clear_signal();
+        while mail.take(1000, |from, kind, payload| {
+            let text = String::from_utf8_lossy(payload);
+            note(&self.directory, &format!("mail to {}: {kind} from slot {from}: {text}", self.worker.id));
+        }) {}
     }
 
     fn run(mut self) -> i32 {
+        self.note_news();
         if self.worker.slot.state() == WorkerState::Starting {
             self.worker.ready();
         }
@@ -160,11 +180,12 @@ impl Serving {
                         self.draining = true;
                         self.worker.draining();
                     }
-                    Command::CloseConn(session) => {
+                    Command::CloseConn(session, _) => {
                         self.conns.iter_mut().filter(|conn| conn.session == session).for_each(|conn| conn.done = true);
                     }
                 }
             }
+            self.note_news();
             if !self.draining {
                 self.accept();
             }
@@ -179,6 +200,7 @@ impl Serving {
     fn wait(&self) {
         let mut fds: Vec<PollFd<'_>> =
             self.conns.iter().map(|conn| PollFd::new(conn.stream.as_fd(), PollFlags::POLLIN)).collect();
+        fds.push(PollFd::new(self.worker.mail().fd(), PollFlags::POLLIN));
         if !self.worker.is_orphan() {
             fds.push(PollFd::new(self.worker.signal_fd(), PollFlags::POLLIN));
         }
@@ -265,7 +287,21 @@ impl Serving {
             }
             ("reload", _) => worker.ask(Ask::Reload).to_string(),
             ("stop", _) => worker.ask(Ask::Stop).to_string(),
-            ("close", session) => worker.ask(Ask::CloseConn(session.parse().unwrap())).to_string(),
+            ("close", session) => worker.ask(Ask::CloseConn(session.parse().unwrap(), false)).to_string(),
+            ("post", rest) => {
+                let (id, text) = rest.split_once(' ').unwrap();
+                let slot = worker.slot_of_worker(id.parse().unwrap()).unwrap();
+                format!("{:?} from slot {}", worker.mail().post(slot, 7, &[text.as_bytes()]), worker.slot_index())
+            }
+            ("bind", hash) => {
+                worker.users().add(hash.parse().unwrap());
+                "ok".to_owned()
+            }
+            ("who", hash) => {
+                let slots = worker.users().slots(hash.parse().unwrap());
+                serde_json::to_string(&slots.collect::<Vec<_>>()).unwrap()
+            }
+            ("slot", _) => worker.slot_index().to_string(),
             ("sessions", _) => serde_json::to_string(&worker.connections.sessions(0, 10_000)).unwrap(),
             ("stats", _) => serde_json::to_string(&worker.scoreboard.snapshot()).unwrap(),
             ("status", _) => std::fs::read_to_string("/proc/self/status").unwrap().replace('\n', ";"),

@@ -23,6 +23,9 @@ pub const EXTENSION_MISSING: u16 = 1010;
 /// The server met a condition that it did not expect.
 pub const INTERNAL_ERROR: u16 = 1011;
 
+/// The server is overloaded.
+pub const TRY_AGAIN_LATER: u16 = 1013;
+
 /// Whether the code may stand in a close frame.
 pub fn is_sendable(code: u16) -> bool {
     matches!(code, 1000..=1003 | 1007..=1014 | 3000..=4999)

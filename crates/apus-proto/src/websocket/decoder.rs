@@ -86,6 +86,16 @@ impl Decoder {
         self.closed
     }
 
+    /// Whether it stands between two messages, and has nothing of either.
+    pub fn is_idle(&self) -> bool {
+        !self.closed && self.frame.is_none() && self.message.is_none() && self.control.is_empty()
+    }
+
+    /// Changes the limits, between two messages.
+    pub fn set_limits(&mut self, limits: Limits) {
+        self.limits = limits;
+    }
+
     /// Takes what it can from `input`: the next event, or none when all was taken and more is needed.
     ///
     /// # Errors
@@ -176,7 +186,7 @@ impl Decoder {
             Opcode::Pong => Event::Pong(payload),
             _ => {
                 self.closed = true;
-                closing(payload)?
+                parse_close(payload)?
             }
         }))
     }
@@ -215,7 +225,11 @@ impl Decoder {
 pub(crate) const TOO_LARGE: Violation = Violation::size("a message is larger than this side allows");
 const NOT_UTF8: Violation = Violation::data("a text message is not UTF-8");
 
-fn closing(mut payload: Bytes) -> Result<Event, Violation> {
+/// The event of a close frame with this payload (RFC 6455 section 5.5.1).
+///
+/// # Errors
+/// When the code may not be sent, or the reason is not UTF-8.
+pub fn parse_close(mut payload: Bytes) -> Result<Event, Violation> {
     if payload.is_empty() {
         return Ok(Event::Close { code: None, reason: payload });
     }

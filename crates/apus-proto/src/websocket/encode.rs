@@ -25,6 +25,16 @@ pub fn encode(out: &mut BytesMut, opcode: Opcode, fin: bool, rsv1: bool, payload
     }
 }
 
+/// Writes the head of a server's uncompressed data frame to the start of `out`, which has room for 10 bytes: how many it
+/// takes.
+pub fn write_head(out: &mut [u8], opcode: Opcode, fin: bool, len: usize) -> usize {
+    let mut head = [0; MAX_HEADER];
+    let used = Header { fin, rsv1: false, opcode, mask: None, len: len as u64 }.write(&mut head);
+    let used = used.min(out.len());
+    out[..used].copy_from_slice(&head[..used]);
+    used
+}
+
 /// The payload of a close frame; the reason is cut, at a character, so that it fits.
 pub fn close_payload(code: u16, reason: &str) -> Vec<u8> {
     if !close::is_sendable(code) {

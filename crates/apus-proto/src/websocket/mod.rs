@@ -15,8 +15,8 @@ mod utf8;
 #[cfg(test)]
 mod tests;
 
-pub use decoder::{Decoder, Event, Limits};
-pub use encode::{close_payload, encode, encode_close};
+pub use decoder::{Decoder, Event, Limits, parse_close};
+pub use encode::{close_payload, encode, encode_close, write_head};
 pub use header::{Header, MAX_CONTROL};
 pub use mask::apply_mask;
 pub use utf8::Utf8;

@@ -73,7 +73,7 @@ fn settle(object: &Object, client: &HttpClient, websocket: &Rc<WebSocket>, ended
 }
 
 /// Sends a frame, and waits until it has left.
-fn send(call: &Call, outgoing: &Outgoing, names: (&'static str, &'static str)) -> Result<(), Raise> {
+fn send(call: &Call, outgoing: &Outgoing<'_>, names: (&'static str, &'static str)) -> Result<(), Raise> {
     let client = call.this::<HttpClient>()?;
     let object = this(call)?;
     let state = State::get()?;
@@ -112,7 +112,7 @@ fn write_limit(settings: &Settings, state: &State) -> Option<Duration> {
 
 pub(super) fn push(call: &Call) -> Result<(), Raise> {
     call.expect(1, 3)?;
-    let outgoing = Outgoing::from_call(call)?;
+    let outgoing = Outgoing::from_call(call, 0)?;
     send(call, &outgoing, ("Coroutine\\Http\\Client::push()", "push()"))
 }
 
@@ -122,7 +122,7 @@ pub(super) fn ping(call: &Call) -> Result<(), Raise> {
     if payload.len() > 125 {
         return Err(call.value_error(0, "must have 125 bytes at most"));
     }
-    let outgoing = Outgoing { opcode: Opcode::Ping, fin: true, compress: false, mask: true, payload };
+    let outgoing = Outgoing { opcode: Opcode::Ping, fin: true, compress: false, mask: true, payload: payload.into() };
     send(call, &outgoing, ("Coroutine\\Http\\Client::ping()", "ping()"))
 }
 

@@ -1,0 +1,78 @@
+"""The content of one results file: medians, ratios, the aims."""
+
+import json
+import statistics
+from pathlib import Path
+
+from ..results import Aim
+
+FORMAT = "ws-1"
+
+
+class WsResults:
+    """The content of one results file."""
+
+    def __init__(self, document: dict):
+        if document.get("format") != FORMAT:
+            raise ValueError(f"results of format {document.get('format')}; `bench/run ws` reads {FORMAT}")
+        self.document = document
+
+    @classmethod
+    def load(cls, path: Path) -> "WsResults":
+        return cls(json.loads(path.read_text()))
+
+    def save(self, path: Path) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        fresh = path.with_suffix(".new")
+        fresh.write_text(json.dumps(self.document, indent=1) + "\n")
+        fresh.replace(path)
+
+    @property
+    def titles(self) -> dict[str, str]:
+        return {name: about["title"] for name, about in self.document["contenders"].items()}
+
+    @property
+    def cases(self) -> dict[str, dict]:
+        return {case["name"]: case for case in self.document["cases"]}
+
+    def runs(self, case: str, contender: str) -> list[dict]:
+        return self.document["runs"].get(case, {}).get(contender, [])
+
+    def value(self, case: str, contender: str, figure: str) -> float | None:
+        """The median over the rounds."""
+        values = [run[figure] for run in self.runs(case, contender) if run.get(figure) is not None]
+        return statistics.median(values) if values else None
+
+    def ratio(self, case: str, figure: str, contender: str, peer: str) -> float | None:
+        ours, theirs = (self.value(case, name, figure) for name in (contender, peer))
+        return ours / theirs if ours is not None and theirs else None
+
+    def failed(self, case: str, contender: str) -> int | None:
+        """Connections and messages that failed, over all rounds; one more where a measurement failed as a whole."""
+        whole = int(f"{contender} in {case}" in self.document["failed"])
+        runs = self.runs(case, contender)
+        if not runs and not whole:
+            return None
+        return whole + sum(run["failed"] + run.get("out_of_order", 0) for run in runs)
+
+    def all_failed(self, contender: str) -> int | None:
+        counts = [count for case in self.cases if (count := self.failed(case, contender)) is not None]
+        return sum(counts) if counts else None
+
+    def aims(self) -> list[Aim]:
+        aims = [Aim("Connections and messages of Apus that failed, at most", self.all_failed("apus"), 0)]
+        for peer, limit in (("uws", 1.2), ("swoole", 0.7), ("node", 0.45)):
+            name = self.titles.get(peer, peer)
+            value = self.ratio("echo-64", "cpu_us", "apus", peer)
+            aims.append(Aim(f"CPU an echo, 64 connections: Apus / {name}, at most", value, limit))
+        peer = self.titles.get("uws", "uws")
+        value = self.ratio("open-20000", "seconds", "apus", "uws")
+        aims.append(Aim(f"Time to open 20,000 connections at once: Apus / {peer}, at most", value, 1.5))
+        value = self.ratio("idle-10000", "bytes", "apus", "swoole")
+        aims.append(Aim("Memory of an idle connection: Apus / Swoole, at most", value, 0.25))
+        aims.append(Aim("The same in bytes, Apus, at most", self.value("idle-10000", "apus", "bytes"), 1024))
+        rate = self.value("push", "apus", "rate")
+        aims.append(Aim("Pushes a second from worker to worker, at least", rate, 300_000, at_least=True))
+        late = self.value("push-calm", "apus", "p99_us")
+        aims.append(Aim("p99 of those at 30,000 a second, microseconds, at most", late, 200))
+        return aims

@@ -1,0 +1,47 @@
+//! What a program may ask of a link beside sending: whether all has left, whether the peer is silent.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+
+use super::Link;
+use crate::response::SendError;
+
+impl Link {
+    /// Ready when the kernel has all that was to be sent, or with an error when the link is gone.
+    pub fn drained(self: &Rc<Self>) -> Drained {
+        Drained(Rc::clone(self))
+    }
+
+    /// Whether a file waits to be sent.
+    pub fn sends_file(&self) -> bool {
+        self.out.borrow().as_ref().is_some_and(|waiting| waiting.has_file())
+    }
+
+    /// Whether the peer has been silent for as long as the heartbeat of its port allows; `None` without a heartbeat.
+    pub fn is_silent(&self) -> Option<bool> {
+        let limit = self.port.config.heartbeat_idle;
+        (limit > 0).then(|| self.idle() >= limit)
+    }
+}
+
+/// Future of [`Link::drained`].
+pub struct Drained(Rc<Link>);
+
+impl Future for Drained {
+    type Output = Result<(), SendError>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let link = &self.0;
+        if !link.is_established() {
+            return Poll::Ready(Err(SendError::Closed));
+        }
+        if link.out.borrow().is_none() {
+            return Poll::Ready(Ok(()));
+        }
+        // Whoever sends wakes these at every step below the low watermark, the last one among them.
+        link.waiters.register(cx.waker());
+        Poll::Pending
+    }
+}

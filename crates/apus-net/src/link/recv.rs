@@ -1,0 +1,47 @@
+//! Taking messages one by one, for programs with one coroutine a connection.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+
+use super::{Link, OwnedMessage, Stage};
+
+/// Future of [`Link::recv`].
+pub struct Recv(Rc<Link>);
+
+impl Link {
+    /// The next message of a link that was upgraded with [`Upgrade::pull`](super::Upgrade); `None` once it is closed. The
+    /// socket is read only as long as no message waits here.
+    pub fn recv(self: &Rc<Self>) -> Recv {
+        Recv(Rc::clone(self))
+    }
+
+    /// Keeps a message for `recv`.
+    pub(super) fn deliver(&self, message: OwnedMessage) {
+        self.with_extra(|extra| extra.inbox.push_back(message));
+        self.waiters.wake_all();
+    }
+
+    pub(super) fn has_mail(&self) -> bool {
+        self.extra.borrow().as_ref().is_some_and(|extra| !extra.inbox.is_empty())
+    }
+}
+
+impl Future for Recv {
+    type Output = Option<OwnedMessage>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let link = &self.0;
+        let next = link.extra.borrow_mut().as_mut().and_then(|extra| extra.inbox.pop_front());
+        if next.is_some() {
+            link.wake_task();
+            return Poll::Ready(next);
+        }
+        if link.stage.get() == Stage::Closed {
+            return Poll::Ready(None);
+        }
+        link.waiters.register(cx.waker());
+        Poll::Pending
+    }
+}

@@ -1,0 +1,65 @@
+//! Reading a stream's messages.
+
+use std::net::Shutdown;
+use std::task::Context;
+
+use apus_proto::framing::{FramingError, Next, Rule};
+
+use super::task::{LinkTask, Step};
+use super::{Kind, Link, Message};
+use crate::app::App;
+use crate::conn::Kill;
+
+impl<A: App> LinkTask<A> {
+    /// Handles the next message of what was read.
+    pub(super) fn stream_step(&mut self, cx: &mut Context<'_>) -> Step {
+        let bytes = self.input.bytes();
+        if bytes.is_empty() {
+            return Step::Read;
+        }
+        let config = std::rc::Rc::clone(&self.link.port.config);
+        let Some(framing) = &config.framing else {
+            let message = Message { kind: Kind::Data, data: bytes, compressed: false };
+            Self::hand_over(&self.app, &self.link, message, cx);
+            self.input.consume(usize::MAX);
+            return Step::Again;
+        };
+        let next = match framing.rule() {
+            Rule::Asked => {
+                let told = self.app.package_length(&self.link, bytes);
+                framing.judge(told, self.input.len())
+            }
+            _ => framing.next(bytes, &mut self.scan),
+        };
+        match next {
+            Ok(Next::Message(length)) => {
+                if length < self.input.len() {
+                    // What handlers answer to the messages of one read leaves together.
+                    self.link.set_flags(|flags| flags.held = true);
+                }
+                let data = framing.payload(&self.input.bytes()[..length]);
+                Self::hand_over(&self.app, &self.link, Message { kind: Kind::Data, data, compressed: false }, cx);
+                self.input.consume(length);
+                Step::Again
+            }
+            Ok(Next::More(_)) => Step::Read,
+            Err(error) => {
+                self.refuse(error);
+                Step::End
+            }
+        }
+    }
+
+    /// The peer's bytes make no sense: the connection ends, and the log says why.
+    fn refuse(&self, error: FramingError) {
+        self.link.control().metrics.refused(&self.link.info, &error.to_string());
+        self.link.kill(Kill::Now);
+    }
+}
+
+impl Link {
+    /// Closes our direction; whether that was possible.
+    pub(super) fn shut_down(&self) -> bool {
+        self.io.borrow().as_ref().is_some_and(|io| io.get_ref().shutdown(Shutdown::Write).is_ok())
+    }
+}

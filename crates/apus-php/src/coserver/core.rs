@@ -1,0 +1,285 @@
+//! What is behind an `Apus\Coroutine\Http\Server`: its routes, its settings, and its life from `start()` to the last answer.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashSet;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::pin::pin;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+use apus_coro::{Cancel, TaskId};
+use apus_net::{Config, ConnInfo, Control, Counters, Metrics, serve};
+use apus_options::Settings;
+use apus_process::Listener;
+use apus_zend::Callable;
+use tokio::sync::{Notify, Semaphore};
+use tokio::time::Instant;
+
+use super::app::CoApp;
+use super::trouble;
+use crate::handling::Calling;
+use crate::http;
+use crate::runtime::State;
+
+/// Stacks given back to the system at one go, a few times a second: about a millisecond of work.
+const TRIMMED: usize = 100;
+/// How long handlers that were broken off may take to end.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+
+/// Where a server is in its life.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Phase {
+    New,
+    Running,
+    Over,
+}
+
+/// How a server that runs is to end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Stop {
+    No,
+    /// Requests that have begun may end until then.
+    Until(Instant),
+    Now,
+}
+
+/// The handlers that run.
+#[derive(Default)]
+pub(super) struct Handlers {
+    /// Requests that were taken and whose handlers are not over.
+    live: Cell<usize>,
+    /// Their coroutines, as far as they have any yet.
+    ids: RefCell<HashSet<TaskId>>,
+    idle: Notify,
+}
+
+impl Handlers {
+    /// A request was taken.
+    pub(super) fn enter(&self) {
+        self.live.set(self.live.get() + 1);
+    }
+
+    /// Its coroutine was made.
+    pub(super) fn runs(&self, id: TaskId) {
+        self.ids.borrow_mut().insert(id);
+    }
+
+    /// It is over.
+    pub(super) fn leave(&self, id: Option<TaskId>) {
+        if let Some(id) = id {
+            self.ids.borrow_mut().remove(&id);
+        }
+        self.live.set(self.live.get() - 1);
+        if self.live.get() == 0 {
+            self.idle.notify_one();
+        }
+    }
+
+    async fn idle(&self) {
+        while self.live.get() > 0 {
+            self.idle.notified().await;
+        }
+    }
+
+    fn cancel_all(&self, state: &State) {
+        let ids: Vec<TaskId> = self.ids.borrow().iter().copied().collect();
+        for id in ids {
+            state.engine.cancel(id, Cancel::Throw);
+        }
+    }
+}
+
+/// A server.
+pub(super) struct HttpCore {
+    pub(super) listener: RefCell<Option<Listener>>,
+    /// Pattern and handler, the longest pattern first.
+    routes: RefCell<Vec<(Box<[u8]>, Callable)>>,
+    pub(super) settings: RefCell<Settings>,
+    pub(super) phase: Cell<Phase>,
+    pub(super) handlers: Handlers,
+    control: RefCell<Option<Rc<Control>>>,
+    stop: Cell<Stop>,
+    stopping: Notify,
+}
+
+impl HttpCore {
+    pub(super) fn new(listener: Listener, settings: Settings) -> Rc<Self> {
+        Rc::new(Self {
+            listener: RefCell::new(Some(listener)),
+            routes: RefCell::default(),
+            settings: RefCell::new(settings),
+            phase: Cell::new(Phase::New),
+            handlers: Handlers::default(),
+            control: RefCell::new(None),
+            stop: Cell::new(Stop::No),
+            stopping: Notify::new(),
+        })
+    }
+
+    /// Has `handler` answer what begins with `pattern`.
+    pub(super) fn handle(&self, pattern: &[u8], handler: Callable) {
+        let old = {
+            let mut routes = self.routes.borrow_mut();
+            if let Some((_, known)) = routes.iter_mut().find(|(known, _)| known.eq_ignore_ascii_case(pattern)) {
+                Some(std::mem::replace(known, handler))
+            } else {
+                let at = routes.partition_point(|(known, _)| known.len() >= pattern.len());
+                routes.insert(at, (pattern.into(), handler));
+                None
+            }
+        };
+        // Its destructor may run PHP code, which may come here again.
+        drop(old);
+    }
+
+    /// The handler for a path.
+    pub(super) fn route(&self, path: &[u8]) -> Option<Callable> {
+        let routes = self.routes.borrow();
+        let found = routes.iter().find(|(pattern, _)| begins_with(path, pattern))?;
+        Some(found.1.share())
+    }
+
+    /// Serves until the server was stopped and its last request is over.
+    pub(super) async fn serve(self: Rc<Self>, state: Rc<State>, fd: OwnedFd, control: Rc<Control>) -> io::Result<()> {
+        let (app, config) = self.app(&state);
+        let mut work = pin!(async {
+            serve(app, vec![(fd, config)], Rc::clone(&control)).await?;
+            // Those whose clients have left go on.
+            self.handlers.idle().await;
+            Ok(())
+        });
+        tokio::select! {
+            served = &mut work => return served,
+            () = self.hurry() => {}
+        }
+        control.abort();
+        self.handlers.cancel_all(&state);
+        // A handler that goes on even so is no longer the server's matter.
+        tokio::time::timeout(LAST_WORDS, work).await.unwrap_or(Ok(()))
+    }
+
+    fn app(self: &Rc<Self>, state: &Rc<State>) -> (Rc<CoApp>, Rc<Config>) {
+        let settings = self.settings.borrow();
+        let limits = http::Limits {
+            max_vars: settings.max_input_vars as usize,
+            parse_post: settings.http_parse_post,
+            parse_cookie: settings.http_parse_cookie,
+        };
+        let places =
+            (settings.max_concurrency > 0).then(|| Arc::new(Semaphore::new(settings.max_concurrency as usize)));
+        let calling = Calling {
+            state: Rc::clone(state),
+            limits: Rc::new(limits),
+            in_coroutine: true,
+            outcome: Some(trouble::receiver("Coroutine\\Http\\Server")),
+        };
+        let app = CoApp {
+            core: Rc::clone(self),
+            calling: Rc::new(calling),
+            cancel_on_disconnect: settings.cancel_on_disconnect,
+            places,
+        };
+        (Rc::new(app), Rc::new(Config::from(&*settings)))
+    }
+
+    /// Ready when nothing more is to be waited for.
+    async fn hurry(&self) {
+        loop {
+            match self.stop.get() {
+                Stop::Now => return,
+                Stop::No => self.stopping.notified().await,
+                Stop::Until(end) => {
+                    tokio::select! {
+                        () = tokio::time::sleep_until(end) => return,
+                        () = self.stopping.notified() => {}
+                    }
+                }
+            }
+        }
+    }
+
+    /// The server begins to run.
+    pub(super) fn began(&self, control: &Rc<Control>) {
+        *self.control.borrow_mut() = Some(Rc::clone(control));
+        self.phase.set(Phase::Running);
+        super::enter(control);
+    }
+
+    /// Accepts nothing more; requests that have begun may end. `false`: it does not run.
+    pub(super) fn shut_down(&self) -> bool {
+        if self.phase.get() != Phase::Running || self.stop.get() != Stop::No {
+            return false;
+        }
+        let limit = self.settings.borrow().max_wait_time;
+        self.stop_with(Stop::Until(Instant::now() + limit));
+        true
+    }
+
+    /// Ends everything now: nobody waits for it any more.
+    pub(super) fn break_off(&self) {
+        self.stop_with(Stop::Now);
+    }
+
+    fn stop_with(&self, stop: Stop) {
+        self.stop.set(stop);
+        drop(self.listener.take());
+        let control = self.control.borrow().clone();
+        if let Some(control) = control {
+            control.drain();
+        }
+        self.stopping.notify_one();
+    }
+
+    /// The server has ended. Handlers are let go of: they often hold the server that holds them.
+    pub(super) fn ended(&self) {
+        self.phase.set(Phase::Over);
+        drop(self.listener.take());
+        drop(self.control.take());
+        let routes = self.routes.take();
+        drop(routes);
+    }
+}
+
+/// Whether a path begins with a pattern, in any case. `/` is for everything, for `*` too, which is no path.
+fn begins_with(path: &[u8], pattern: &[u8]) -> bool {
+    pattern == b"/" || path.get(..pattern.len()).is_some_and(|start| start.eq_ignore_ascii_case(pattern))
+}
+
+/// What the network part of such a server counts is its own.
+#[derive(Default)]
+pub(super) struct CoMetrics;
+
+impl Metrics for CoMetrics {
+    fn next_session(&self) -> i64 {
+        super::next_session()
+    }
+
+    fn closed(&self, _conn: &ConnInfo) {}
+
+    fn sample(&self, _counters: &Counters) {
+        if let Some(state) = State::existing() {
+            state.engine.switch().pool.trim(TRIMMED);
+        }
+    }
+
+    fn warn(&self, message: &str) {
+        apus_process::log::warning(format_args!("Coroutine\\Http\\Server: {message}"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::begins_with;
+
+    #[test]
+    fn patterns_are_beginnings_in_any_case() {
+        assert!(begins_with(b"/News/1", b"/news"));
+        assert!(begins_with(b"/newspaper", b"/news"));
+        assert!(!begins_with(b"/new", b"/news"));
+        assert!(begins_with(b"/anything", b"/"));
+        assert!(begins_with(b"*", b"/"));
+        assert!(!begins_with(b"*", b"/a"));
+    }
+}

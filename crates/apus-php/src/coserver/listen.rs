@@ -1,0 +1,77 @@
+//! Binding, for servers that live in a coroutine.
+
+use std::net::{SocketAddr, ToSocketAddrs as _};
+use std::path::PathBuf;
+
+use apus_process::{BindOptions, ListenAddr, Listener, bind};
+use apus_zend::{Call, Raise};
+
+use crate::exception::{self, SERVER};
+
+/// Binds and listens as a constructor `(string $host, int $port = 0, bool $ssl = false, bool $reuse_port = false)` says.
+pub(super) fn from_call(call: &Call) -> Result<Listener, Raise> {
+    call.expect(1, 4)?;
+    let (host, port) = (call.text(0)?, call.int(1, 0)?);
+    let (secure, reuse_port) = (call.bool(2, false)?, call.bool(3, false)?);
+    if secure {
+        return Err(no_tls());
+    }
+    let failed = |text: &str| exception::throw(&SERVER, "BIND", text);
+    let port = u16::try_from(port).map_err(|_| failed(&format!("a port lies between 0 and 65535, {port} given")))?;
+    let address = address(&host, port).map_err(|why| failed(&why))?;
+    let options = BindOptions { reuse_port, ..BindOptions::default() };
+    bind(&address, &options).map_err(|error| failed(&error.to_string()))
+}
+
+/// Throws what asking for TLS throws.
+pub(super) fn no_tls() -> Raise {
+    let text =
+        "servers that speak TLS are not in this version of Apus: leave $ssl false, and let a proxy end TLS in front";
+    exception::throw(&SERVER, "OPTION", text)
+}
+
+/// The address that host and port mean: `unix:` and a path, an IP address, or a name that the system knows.
+fn address(host: &str, port: u16) -> Result<ListenAddr, String> {
+    if let Some(path) = host.strip_prefix("unix:") {
+        return match path {
+            "" => Err("\"unix:\" must be followed by the path of the socket".to_owned()),
+            path => Ok(ListenAddr::Unix(PathBuf::from(path))),
+        };
+    }
+    let name = host.trim_start_matches('[').trim_end_matches(']');
+    let found: Vec<SocketAddr> = (name, port)
+        .to_socket_addrs()
+        .map_err(|error| format!("host \"{host}\" is neither an address nor a known name: {error}"))?
+        .collect();
+    // A name that means both families is served on IPv4, as the rest of the field does.
+    let chosen = found.iter().find(|addr| addr.is_ipv4()).or(found.first());
+    chosen.map(|addr| ListenAddr::Tcp(*addr)).ok_or_else(|| format!("host \"{host}\" has no address"))
+}
+
+/// What `$host` and `$port` show.
+pub(super) fn shown(listener: &Listener) -> (String, i64) {
+    match &listener.addr {
+        ListenAddr::Tcp(addr) => (addr.ip().to_string(), i64::from(addr.port())),
+        ListenAddr::Unix(path) => (path.display().to_string(), 0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_of_each_kind() {
+        let tcp = |text: &str| Ok(ListenAddr::Tcp(text.parse().unwrap()));
+        assert_eq!(address("127.0.0.1", 80), tcp("127.0.0.1:80"));
+        assert_eq!(address("[::1]", 80), tcp("[::1]:80"));
+        assert_eq!(address("::", 0), tcp("[::]:0"));
+        assert_eq!(address("unix:/a/b", 0), Ok(ListenAddr::Unix("/a/b".into())));
+    }
+
+    #[test]
+    fn what_is_wrong_is_said() {
+        assert!(address("unix:", 0).unwrap_err().contains("path"));
+        assert!(address("no such host", 1).unwrap_err().contains("neither an address"));
+    }
+}

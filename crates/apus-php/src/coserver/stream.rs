@@ -1,0 +1,403 @@
+//! `Apus\Coroutine\Server`: a loop that accepts, and a coroutine for each connection.
+
+use std::cell::{Cell, RefCell};
+use std::future::Future;
+use std::os::fd::AsRawFd as _;
+use std::rc::Rc;
+
+use apus_coro::Wait;
+use apus_options::{Settings, client};
+use apus_process::Listener;
+use apus_zend::class::{Class, Method, Property};
+use apus_zend::engine::Thrown;
+use apus_zend::object::Object;
+use apus_zend::value::{ArrayView, Key};
+use apus_zend::{Array, Call, Callable, Raise, Value, handler, native};
+use tokio::sync::Notify;
+
+use super::connection;
+use super::listen;
+use super::trouble::{self, BACK_OFF, Trouble};
+use crate::convert;
+use crate::exception::{self, COROUTINE, SERVER as SERVER_EXCEPTION, entry};
+use crate::runtime::{Outcome, State};
+use crate::socket::{Accepted, Listening, merged_settings};
+use crate::wait::wait;
+
+const START: &str = "Coroutine\\Server::start()";
+
+/// Where the properties stand, in the order of their declarations.
+mod slot {
+    pub(super) const HOST: u32 = 0;
+    pub(super) const PORT: u32 = 1;
+    pub(super) const TYPE: u32 = 2;
+    pub(super) const FD: u32 = 3;
+    pub(super) const ERR_CODE: u32 = 4;
+    pub(super) const SETTING: u32 = 5;
+}
+
+/// Where a server is in its life.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Phase {
+    New,
+    Running,
+    /// `shutdown()` was called; `start()` is about to return.
+    Stopping,
+    Over,
+}
+
+/// A server.
+struct StreamCore {
+    /// Keeps the file of a Unix socket.
+    listener: RefCell<Option<Listener>>,
+    listening: Listening,
+    handler: RefCell<Option<Callable>>,
+    max_connections: Cell<usize>,
+    phase: Cell<Phase>,
+    connections: Rc<Connections>,
+    stopping: Notify,
+}
+
+struct StreamServer(Rc<StreamCore>);
+
+native!(StreamServer, "Apus\\Coroutine\\Server");
+
+/// The connections that are open.
+#[derive(Default)]
+struct Connections {
+    open: Cell<usize>,
+    room: Notify,
+}
+
+/// A connection's place among those of its server, until dropped.
+pub(super) struct Place(Rc<Connections>);
+
+impl Place {
+    fn take(connections: &Rc<Connections>) -> Rc<Self> {
+        connections.open.set(connections.open.get() + 1);
+        Rc::new(Self(Rc::clone(connections)))
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.0.open.set(self.0.open.get() - 1);
+        self.0.room.notify_one();
+    }
+}
+
+fn this(call: &Call) -> Result<Object, Raise> {
+    // SAFETY: $this is alive during the call.
+    Ok(unsafe { Object::share_raw(call.this_object()?) })
+}
+
+fn core(call: &Call) -> Result<Rc<StreamCore>, Raise> {
+    Ok(Rc::clone(&call.this::<StreamServer>()?.0))
+}
+
+fn state_error(text: &str) -> Raise {
+    exception::throw(&SERVER_EXCEPTION, "STATE", text)
+}
+
+fn construct(call: &Call) -> Result<(), Raise> {
+    let listener = listen::from_call(call)?;
+    let (host, port) = listen::shown(&listener);
+    let fd = listener.fd.as_raw_fd();
+    let listening = listener.fd.try_clone().and_then(Listening::new).map_err(|error| {
+        exception::throw(&SERVER_EXCEPTION, "BIND", &format!("cannot listen on {}: {error}", listener.addr))
+    })?;
+    let domain = listening.domain();
+    let core = StreamCore {
+        listener: RefCell::new(Some(listener)),
+        listening,
+        handler: RefCell::new(None),
+        max_connections: Cell::new(Settings::default().max_connection as usize),
+        phase: Cell::new(Phase::New),
+        connections: Rc::default(),
+        stopping: Notify::new(),
+    };
+    call.construct(StreamServer(Rc::new(core)))?;
+    let object = this(call)?;
+    object.set_slot(slot::HOST, Value::string(host.as_bytes())?);
+    object.set_slot(slot::PORT, Value::int(port));
+    object.set_slot(slot::TYPE, Value::int(i64::from(domain)));
+    object.set_slot(slot::FD, Value::int(i64::from(fd)));
+    object.set_slot(slot::SETTING, Array::new(0)?.into());
+    Ok(())
+}
+
+fn set(call: &Call) -> Result<(), Raise> {
+    call.expect(1, 1)?;
+    let given = call.array(0)?;
+    let core = core(call)?;
+    if core.phase.get() != Phase::New {
+        return Err(state_error("set() must be called before start()"));
+    }
+    let (of_connections, of_server) = sort(given)?;
+    core.listening.set(of_connections.view())?;
+    if let Some(most) = of_server {
+        core.max_connections.set(most);
+    }
+    let object = this(call)?;
+    let shown = merged_settings(&object.slot(slot::SETTING), given)?;
+    object.set_slot(slot::SETTING, shown);
+    Ok(())
+}
+
+/// The settings of connections among those that were given, and `max_connection`. Others of a server's are checked only:
+/// programs share one array among all their servers.
+fn sort(given: ArrayView<'_>) -> Result<(Array, Option<usize>), Raise> {
+    let refused = |text: &str| exception::throw(&SERVER_EXCEPTION, "OPTION", text);
+    let mut of_connections = Array::new(given.len())?;
+    let mut of_server = Settings::default();
+    let mut most = None;
+    for (key, value) in given.iter() {
+        let Key::Str(name) = key else {
+            return Err(refused("settings are given as 'name' => value, but a numeric key was found"));
+        };
+        let text = String::from_utf8_lossy(name);
+        // SAFETY: the element lives as long as the array.
+        let value = unsafe { Value::copy_of(value) };
+        let option = convert::to_option(value.view());
+        if text == "open_ssl" && option.as_ref().is_some_and(|value| !value.is_off()) {
+            return Err(listen::no_tls());
+        }
+        if text == "package_length_func" || client::Settings::rows().any(|row| row.answers_to(&text)) {
+            of_connections.set(name, value)?;
+            continue;
+        }
+        let option = option.ok_or_else(|| refused(&format!("setting \"{text}\" cannot be an object or a resource")))?;
+        of_server.set(&text, &option).map_err(|error| refused(&error.to_string()))?;
+        most = Some(of_server.max_connection as usize)
+            .filter(|_| matches!(&*text, "max_connection" | "max_conn"))
+            .or(most);
+    }
+    Ok((of_connections, most))
+}
+
+fn set_handler(call: &Call) -> Result<(), Raise> {
+    call.expect(1, 1)?;
+    let handler = call.callable(0)?;
+    let core = core(call)?;
+    if core.phase.get() == Phase::Over {
+        return Err(state_error("this server has ended: make a new one"));
+    }
+    let old = core.handler.replace(Some(handler));
+    // Its destructor may run PHP code, which may come here again.
+    drop(old);
+    Ok(())
+}
+
+fn start(call: &Call) -> Result<(), Raise> {
+    call.expect(0, 0)?;
+    let (core, object) = (core(call)?, this(call)?);
+    match core.phase.get() {
+        Phase::New => {}
+        Phase::Running | Phase::Stopping => {
+            return Err(state_error("this server runs already: start() was called before"));
+        }
+        Phase::Over => return Err(state_error("this server has ended: make a new one")),
+    }
+    if core.handler.borrow().is_none() {
+        let text = "nothing would answer connections: call handle(function ($connection) { … }) before start()";
+        return Err(exception::throw(&SERVER_EXCEPTION, "EVENT", text));
+    }
+    let accepting = core.listening.begin()?;
+    core.phase.set(Phase::Running);
+    let looped = accept_all(&core, &accepting);
+    let asked = core.phase.replace(Phase::Over) == Phase::Stopping;
+    drop(accepting);
+    core.close();
+    // It often holds the server that holds it.
+    drop(core.handler.take());
+    object.set_slot(slot::FD, Value::int(-1));
+    let errno = looped?;
+    if !asked {
+        object.set_slot(slot::ERR_CODE, Value::int(i64::from(errno)));
+    }
+    call.ret(asked)
+}
+
+/// Takes connections until the server is to stop, or cannot go on; the errno that tells why.
+fn accept_all(core: &Rc<StreamCore>, accepting: &crate::socket::Accepting<'_>) -> Result<i32, Raise> {
+    let state = State::get()?;
+    let receiver = trouble::receiver("Coroutine\\Server");
+    let (crowd, exhausted) = (Trouble::default(), Trouble::default());
+    while core.phase.get() == Phase::Running {
+        if !core.has_room(&state, &crowd) {
+            if !core.pause(&state)? {
+                return Ok(libc::ECANCELED);
+            }
+            continue;
+        }
+        match accepting.next()? {
+            Accepted::Connection(socket) => {
+                if !core.take(&state, socket, &receiver)? && !core.pause(&state)? {
+                    return Ok(libc::ECANCELED);
+                }
+            }
+            Accepted::Stopped => return Ok(libc::ECANCELED),
+            Accepted::Exhausted(why) => {
+                exhausted.tell(format_args!(
+                    "{START} cannot accept connections: {why}; trying again every {} ms (see ulimit -n)",
+                    BACK_OFF.as_millis()
+                ));
+                if !core.pause(&state)? {
+                    return Ok(libc::ECANCELED);
+                }
+            }
+            Accepted::Failed(errno, why) => {
+                apus_process::log::error(format_args!("{START} cannot accept connections: {why}; it ends"));
+                return Ok(errno);
+            }
+        }
+    }
+    Ok(0)
+}
+
+impl StreamCore {
+    /// Whether one more connection may be taken. Those that may not wait in the listening queue.
+    fn has_room(&self, state: &State, crowd: &Trouble) -> bool {
+        let (open, most) = (self.connections.open.get(), self.max_connections.get());
+        if open >= most {
+            crowd.tell(format_args!(
+                "{START}: {most} connections are open, which is max_connection: new ones wait in the backlog"
+            ));
+            return false;
+        }
+        let limit = state.settings.borrow().max_coroutine as usize;
+        if state.engine.live() >= limit {
+            crowd.tell(format_args!(
+                "{START}: {limit} coroutines exist, which is max_coroutine: new connections wait in the backlog"
+            ));
+            return false;
+        }
+        true
+    }
+
+    /// Waits a little, less when a connection closes. `false`: the wait was broken off.
+    fn pause(&self, state: &State) -> Result<bool, Raise> {
+        Ok(wait(state, Wait::Outside(START), self.until_it_may_go_on())?.is_some())
+    }
+
+    fn until_it_may_go_on(&self) -> impl Future<Output = ()> {
+        async {
+            tokio::select! {
+                () = self.stopping.notified() => {}
+                () = self.connections.room.notified() => {}
+                () = tokio::time::sleep(BACK_OFF) => {}
+            }
+        }
+    }
+
+    /// Hands a connection to a coroutine of its own, which runs at once. `false`: none could be made, and it was closed.
+    fn take(&self, state: &Rc<State>, socket: Object, receiver: &Rc<dyn Fn(Outcome)>) -> Result<bool, Raise> {
+        let Some(handler) = self.handler.borrow().as_ref().map(Callable::share) else { return Ok(false) };
+        let connection = connection::object(socket, Place::take(&self.connections))?;
+        match state.go(handler, vec![connection.into()], Some(Rc::clone(receiver))) {
+            Ok(_) => Ok(true),
+            Err(Raise::Bailed) => Err(Raise::Bailed),
+            Err(Raise::Thrown) => match Thrown::take() {
+                Some(thrown) if thrown.is(COROUTINE.get()) => {
+                    apus_process::log::warning(format_args!("{START} closed a connection: {}", thrown.text()));
+                    Ok(false)
+                }
+                Some(thrown) => Err(thrown.rethrow()),
+                None => Ok(false),
+            },
+        }
+    }
+
+    fn close(&self) {
+        self.listening.close();
+        drop(self.listener.take());
+    }
+}
+
+fn shutdown(call: &Call) -> Result<(), Raise> {
+    call.expect(0, 0)?;
+    let core = core(call)?;
+    if core.phase.get() != Phase::Running {
+        return call.ret(false);
+    }
+    core.phase.set(Phase::Stopping);
+    core.close();
+    core.stopping.notify_one();
+    call.ret(true)
+}
+
+/// `Apus\Coroutine\Server`.
+pub(super) static SERVER: Class = Class {
+    name: "Apus\\Coroutine\\Server",
+    modifiers: "",
+    extends: "",
+    implements: &[],
+    doc: "A server of byte streams in a coroutine: it needs no master process, runs in any script beside other coroutines, and may\n\
+          be one of several in the process. Each connection has a coroutine of its own. For all cores start several processes with\n\
+          $reuse_port, or use Apus\\Server, which supervises them.\n\
+          An exception that a handler does not catch goes to the program's exception handler, or else to the log; the server goes on.\n\
+          @since 0.1.0",
+    constants: &[],
+    properties: &[
+        Property { decl: "public string $host = ''", doc: "The address, or the path of a Unix socket." },
+        Property {
+            decl: "public int $port = 0",
+            doc: "The port; the real one where 0 was asked for; 0 for a Unix socket.",
+        },
+        Property { decl: "public int $type = 2", doc: "The address family: Apus\\AF_INET, AF_INET6 or AF_UNIX." },
+        Property { decl: "public int $fd = -1", doc: "The descriptor that listens; -1 when the server has ended." },
+        Property { decl: "public int $errCode = 0", doc: "Why start() returned false: an errno." },
+        Property { decl: "public ?array $setting = null", doc: "What set() was given." },
+    ],
+    methods: METHODS,
+    native: true,
+    lazy: None,
+    entry: entry!(),
+};
+
+const METHODS: &[Method] = &[
+    Method {
+        decl: "public function __construct(string $host, int $port = 0, bool $ssl = false, bool $reuse_port = false)",
+        doc: "Binds and listens: clients that come before start() wait.\n\
+              @param string $host an IP address, a name that the system knows (its resolution blocks), or \"unix:\" and a path\n\
+              @param int $port 0 to 65535; 0 lets the system choose: see $port\n\
+              @param bool $reuse_port whether other processes may listen on the same port and share its clients (SO_REUSEPORT)\n\
+              @throws \\Apus\\Server\\Exception BIND, OPTION when $ssl is true: TLS is not in this version\n\
+              Does not wait.\n@since 0.1.0",
+        handler: Some(handler!(construct)),
+    },
+    Method {
+        decl: "public function set(array $setting): void",
+        doc: "Settings of the connections: those that Coroutine\\Socket::setProtocol() takes (docs/options.md, scope \"client\"), such as\n\
+              open_length_check, open_eof_check, package_max_length and read_timeout; and max_connection (default 100000): further\n\
+              connections wait in the listening queue until one of the open ones is closed. Other settings of servers are accepted, as\n\
+              programs share one array, and mean nothing here.\n\
+              @throws \\Apus\\Server\\Exception OPTION (the message names the setting), STATE after start()\n\
+              @throws \\Apus\\Client\\Exception OPTION for a setting of connections out of its limits\n\
+              Does not wait.\n@since 0.1.0",
+        handler: Some(handler!(set)),
+    },
+    Method {
+        decl: "public function handle(callable $fn): void",
+        doc: "Has $fn(Apus\\Coroutine\\Server\\Connection $connection) called for each connection, in a coroutine of its own.\n\
+              @throws \\Apus\\Server\\Exception STATE when the server has ended\nDoes not wait.\n@since 0.1.0",
+        handler: Some(handler!(set_handler)),
+    },
+    Method {
+        decl: "public function shutdown(): bool",
+        doc: "Accepts nothing more: the listening socket is closed, and start() returns. Connections that were accepted go on, in their\n\
+              coroutines.\n\
+              @return bool false when the server does not run\nDoes not wait.\n@since 0.1.0",
+        handler: Some(handler!(shutdown)),
+    },
+    Method {
+        decl: "public function start(): bool",
+        doc: "Accepts connections until shutdown(). Once for each object; afterwards the handler is let go of.\n\
+              When the process has no descriptor left it logs so, and tries again every 100 ms.\n\
+              @return bool true after shutdown(); false when it was cancelled or the socket is of no use any more, with errCode\n\
+              @throws \\Apus\\Server\\Exception STATE when it was called before, EVENT without handle()\n\
+              @throws \\Apus\\Coroutine\\Exception NOT_IN_COROUTINE, CANNOT_SWITCH\n\
+              @throws \\Apus\\Coroutine\\CanceledException when cancelled with an exception\nWaits.\n@since 0.1.0",
+        handler: Some(handler!(start)),
+    },
+];

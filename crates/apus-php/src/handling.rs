@@ -1,0 +1,161 @@
+//! One request in the hands of PHP: its place among those that are handled at once, its coroutine, its client's leaving.
+//!
+//! Who answers a port decides what is called; how a handler is begun, driven, broken off and reported is the same for all.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use apus_coro::{Cancel, Drive, TaskId};
+use apus_net::{Gone, Request, Responder};
+use apus_zend::engine::{Thrown, ThrownKind};
+use apus_zend::{Callable, Raise, Value};
+use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
+
+use crate::http;
+use crate::runtime::{Outcome, PhpSwitch, State};
+
+/// What drives a handler that has been begun; none for one that is over, or could not be begun.
+pub(crate) type Begun = Option<Drive<PhpSwitch>>;
+
+/// How the handlers of a port are called.
+pub(crate) struct Calling {
+    pub(crate) state: Rc<State>,
+    pub(crate) limits: Rc<http::Limits>,
+    pub(crate) in_coroutine: bool,
+    /// Receives how each handler ended; without it, what is not caught is dealt with as in any coroutine.
+    pub(crate) outcome: Option<Rc<dyn Fn(Outcome)>>,
+}
+
+impl Calling {
+    /// Makes the coroutine that calls `handler` with a request and its response. It runs when it is driven.
+    pub(crate) fn begin(&self, handler: Callable, request: Request, responder: &Responder) -> Begun {
+        self.start(handler, request, responder).unwrap_or_else(|raise| {
+            self.failed(raise, responder);
+            None
+        })
+    }
+
+    fn start(&self, handler: Callable, request: Request, responder: &Responder) -> Result<Begun, Raise> {
+        let request = http::Request::object(request, Rc::clone(&self.limits))?;
+        let response = http::Response::object(responder.clone())?;
+        let args: Vec<Value> = vec![request.into(), response.into()];
+        if self.in_coroutine {
+            let task = self.state.create_for(true, handler, args, self.outcome.clone())?;
+            return Ok(Some(self.state.engine.drive(&task)));
+        }
+        handler.call(&args)?;
+        Ok(None)
+    }
+
+    /// The handler could not be started, or failed outside a coroutine.
+    fn failed(&self, raise: Raise, responder: &Responder) {
+        let thrown = Thrown::take();
+        if raise == Raise::Bailed || thrown.as_ref().is_some_and(|t| t.kind() == ThrownKind::Fatal) {
+            self.state.faulted.set(true);
+            self.state.engine.interrupt();
+        }
+        let busy = thrown.as_ref().is_some_and(|t| t.is(crate::exception::COROUTINE.get()));
+        responder.fail(if busy { 503 } else { 500 });
+        let Some(thrown) = thrown.filter(|t| !matches!(t.kind(), ThrownKind::Exit | ThrownKind::Fatal)) else { return };
+        match &self.outcome {
+            Some(receive) => receive(Outcome::Threw(thrown)),
+            None => self.state.uncaught(thrown),
+        }
+    }
+}
+
+/// A place among the requests that are handled at once, once there is one. Fair, and given up when dropped.
+type Place = Pin<Box<dyn Future<Output = Result<OwnedSemaphorePermit, AcquireError>>>>;
+
+/// A request that waits for a place.
+struct Queued {
+    place: Place,
+    begin: Box<dyn FnOnce(&Responder) -> Begun>,
+}
+
+/// The handling of one request.
+pub(crate) struct Handling {
+    queued: Option<Box<Queued>>,
+    /// Its place, where they are limited.
+    place: Option<OwnedSemaphorePermit>,
+    drive: Begun,
+    /// Keeps the answer open until the handler is over, and answers when a fatal error ended it.
+    responder: Option<Responder>,
+    /// Breaks the handler off when its client leaves.
+    gone: Option<Gone>,
+}
+
+impl Handling {
+    /// Of a handler that has been begun.
+    pub(crate) fn begun(drive: Begun, responder: Responder, gone: Option<Gone>) -> Self {
+        Self { queued: None, place: None, drive, responder: Some(responder), gone }
+    }
+
+    /// Of an event that nobody waits for an answer to.
+    pub(crate) fn event(drive: Drive<PhpSwitch>) -> Self {
+        Self { queued: None, place: None, drive: Some(drive), responder: None, gone: None }
+    }
+
+    /// Of a handler that is begun once there is a place for it.
+    pub(crate) fn queued(
+        places: &Arc<Semaphore>,
+        begin: impl FnOnce(&Responder) -> Begun + 'static,
+        responder: Responder,
+        gone: Option<Gone>,
+    ) -> Self {
+        let place = Box::pin(Arc::clone(places).acquire_owned());
+        let queued = Some(Box::new(Queued { place, begin: Box::new(begin) }));
+        Self { queued, place: None, drive: None, responder: Some(responder), gone }
+    }
+
+    /// The coroutine, while there is one.
+    pub(crate) fn id(&self) -> Option<TaskId> {
+        self.drive.as_ref().map(|drive| drive.task().id())
+    }
+
+    /// Starts the handler once there is a place for it.
+    fn poll_queue(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let Some(queued) = &mut self.queued else { return Poll::Ready(()) };
+        let Poll::Ready(place) = queued.place.as_mut().poll(cx) else { return Poll::Pending };
+        // The semaphore is never closed, so this is always a place.
+        self.place = place.ok();
+        if let (Some(queued), Some(responder)) = (self.queued.take(), &self.responder) {
+            self.drive = (queued.begin)(responder);
+        }
+        Poll::Ready(())
+    }
+}
+
+impl Future for Handling {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let this = &mut *self;
+        if this.poll_queue(cx).is_pending() {
+            return Poll::Pending;
+        }
+        let Some(drive) = &mut this.drive else { return Poll::Ready(()) };
+        if Pin::new(&mut *drive).poll(cx).is_ready() {
+            if let Some(responder) = this.responder.as_ref().filter(|_| drive.task().data().bailed()) {
+                responder.fail(500);
+            }
+            this.drive = None;
+            this.place = None;
+            return Poll::Ready(());
+        }
+        let left = this.gone.as_mut().is_some_and(|gone| Pin::new(gone).poll(cx).is_ready());
+        if left && this.responder.as_ref().is_some_and(|responder| !responder.is_ended()) {
+            this.gone = None;
+            let id = drive.task().id();
+            if let Some(state) = State::existing() {
+                // Wakes this very future, which then goes on with the cancellation.
+                state.engine.cancel(id, Cancel::Throw);
+                cx.waker().wake_by_ref();
+            }
+        }
+        Poll::Pending
+    }
+}

@@ -1,0 +1,136 @@
+//! WebSockets with one coroutine a connection: `Response::upgrade()`, `recv()`, `push()`, `close()`.
+
+use std::rc::Rc;
+use std::time::Duration;
+
+use apus_coro::Wait;
+use apus_net::proto::websocket::{Opcode, close};
+use apus_net::{Delivery, Kind, Link, Upgrade};
+use apus_zend::class::Method;
+use apus_zend::{Call, Raise, handler};
+
+use super::response::Response;
+use crate::client::frame::{self, Outgoing};
+use crate::exception::{self, HTTP};
+use crate::runtime::State;
+use crate::wait::wait;
+
+/// The longest time-out that makes sense, in seconds: a year.
+const YEAR: f64 = 365.0 * 86400.0;
+
+fn link(response: &Response, what: &str) -> Result<Rc<Link>, Raise> {
+    response.link.borrow().clone().ok_or_else(|| {
+        exception::throw(&HTTP, "NOT_UPGRADED", &format!("{what} needs a WebSocket: call upgrade() before it"))
+    })
+}
+
+fn upgrade(call: &Call) -> Result<(), Raise> {
+    call.expect(0, 0)?;
+    let response = call.this::<Response>()?;
+    if response.link.borrow().is_some() {
+        return call.ret(true);
+    }
+    let responder = response.responder()?;
+    let lines = response.handshake_lines();
+    let upgraded =
+        responder.upgrade(&Upgrade { lines: &lines.bytes, has_subprotocol: lines.has_subprotocol, pull: true });
+    match upgraded {
+        Ok(link) => {
+            *response.link.borrow_mut() = Some(link);
+            response.begun.set(true);
+            call.ret(true)
+        }
+        Err(refusal) => {
+            if !responder.is_head_sent() {
+                responder.refuse_upgrade(refusal);
+            }
+            call.ret(false)
+        }
+    }
+}
+
+fn recv(call: &Call) -> Result<(), Raise> {
+    call.expect(0, 1)?;
+    let timeout = call.float(0, -1.0)?;
+    let link = link(call.this::<Response>()?, "recv()")?;
+    let state = State::get()?;
+    let waiting = Wait::Outside("Response::recv()");
+    let received = if timeout < 0.0 {
+        wait(&state, waiting, link.recv())?.map(Ok)
+    } else {
+        let limit = Duration::from_secs_f64(timeout.min(YEAR));
+        wait(&state, waiting, tokio::time::timeout(limit, link.recv()))?
+    };
+    match received {
+        // Cancelled, or the time is over.
+        None | Some(Err(_)) => call.ret(false),
+        Some(Ok(None)) => call.ret_bytes(b""),
+        Some(Ok(Some(message))) => {
+            let config = link.shows_closes();
+            if matches!(message.kind, Kind::Close { .. }) && !config {
+                return call.ret_bytes(b"");
+            }
+            call.ret(frame::of_message(&message.view(), link.info().id())?)
+        }
+    }
+}
+
+fn push(call: &Call) -> Result<(), Raise> {
+    call.expect(1, 3)?;
+    let link = link(call.this::<Response>()?, "push()")?;
+    let frame = Outgoing::from_call(call, 0)?;
+    if frame.opcode == Opcode::Close {
+        let (code, reason) = frame.close_parts();
+        return call.ret(link.close(code, reason));
+    }
+    let delivery = crate::server::push_here(&link, &frame, true)?;
+    call.ret(matches!(delivery, Delivery::Sent | Delivery::Buffered))
+}
+
+fn close(call: &Call) -> Result<(), Raise> {
+    call.expect(0, 0)?;
+    let response = call.this::<Response>()?;
+    let upgraded = response.link.borrow().clone();
+    if let Some(link) = upgraded {
+        return call.ret(link.close(close::NORMAL, ""));
+    }
+    let responder = response.responder()?;
+    if responder.is_ended() {
+        return call.ret(false);
+    }
+    responder.abort();
+    call.ret(true)
+}
+
+/// The methods, for the table of `Apus\Http\Response`.
+pub(super) const UPGRADE: Method = Method {
+    decl: "public function upgrade(): bool",
+    doc: "Accepts the WebSocket handshake that this request is (RFC 6455 section 4.2): sends 101 with the header fields set\n\
+          before, a Sec-WebSocket-Protocol among them. Then recv() and push() speak over the connection, and no message event comes.\n\
+          @return bool false when the request is no sound handshake, or of an origin that websocket_origins does not allow: it\n\
+          was answered with 400, 403, 405 or 426 then, unless the head had left already\n\
+          @throws \\Apus\\Http\\Exception DETACHED\nDoes not wait.\n@since 0.1.0",
+    handler: Some(handler!(upgrade)),
+};
+pub(super) const RECV: Method = Method {
+    decl: "public function recv(float $timeout = -1): Apus\\WebSocket\\Frame|string|false",
+    doc: "The next message. Pings are answered by the server. The client is read from only as fast as this is called.\n\
+          @param float $timeout seconds; negative for no limit\n\
+          @return Frame|string|false an empty string once the connection is closed (with open_websocket_close_frame the CloseFrame\n\
+          before it); false when the time is over\n\
+          @throws \\Apus\\Http\\Exception NOT_UPGRADED\nWaits.\n@since 0.1.0",
+    handler: Some(handler!(recv)),
+};
+pub(super) const PUSH: Method = Method {
+    decl: "public function push(Apus\\WebSocket\\Frame|string $data, int $opcode = 1, int $flags = 1): bool",
+    doc: "Sends a message: see Apus\\WebSocket\\Server::push().\n@return bool false when it is lost\n\
+          @throws \\Apus\\Http\\Exception NOT_UPGRADED\n@throws \\Apus\\Client\\Exception ARGUMENT\n\
+          Waits.\n@since 0.1.0",
+    handler: Some(handler!(push)),
+};
+pub(super) const CLOSE: Method = Method {
+    decl: "public function close(): bool",
+    doc: "Ends the WebSocket with a closing handshake, or cuts the connection of a request that is not answered yet.\n\
+          @return bool false when it is closed already\nDoes not wait.\n@since 0.1.0",
+    handler: Some(handler!(close)),
+};

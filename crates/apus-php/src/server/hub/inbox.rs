@@ -1,0 +1,156 @@
+//! What comes from the other processes of this server.
+
+use std::rc::Rc;
+
+use apus_process::log;
+use bytes::Bytes;
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
+
+use super::Hub;
+use super::outbox::Posted;
+use super::questions::Party;
+use super::record::{Body, Order, PART};
+
+/// Bytes taken at one go before the loop turns to other things.
+const TURN: usize = 256 * 1024;
+
+/// Where an order came from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// A process of this server: its slot.
+    Slot(usize),
+    /// A process of another server.
+    Remote(u64),
+}
+
+impl Hub {
+    /// Hears the other processes until the hub stops.
+    pub(super) async fn hear_mail(self: Rc<Self>) {
+        let watch = self.worker.mail().fd().try_clone_to_owned().ok().and_then(|fd| {
+            // SAFETY: an owned descriptor stays open, and the same, as long as it is registered.
+            unsafe { AsyncFd::register_with_interest(fd, Interest::READABLE) }.ok()
+        });
+        let Some(watch) = watch else {
+            log::error(format_args!("worker {} cannot hear the other workers", self.worker.id));
+            return;
+        };
+        loop {
+            let Ok(mut ready) = watch.readable().await else { return };
+            ready.clear_ready();
+            self.worker.mail().clear_signal();
+            while self.take_mail() {
+                tokio::task::yield_now().await;
+            }
+            self.outbox.rooms();
+            self.drop_halves();
+        }
+    }
+
+    /// Takes some of what came; whether there is more.
+    fn take_mail(self: &Rc<Self>) -> bool {
+        self.control.cork();
+        let more = self.worker.mail().take(TURN, |from, kind, bytes| self.receive(from, kind, bytes));
+        self.control.uncork();
+        self.give_letters();
+        more
+    }
+
+    fn receive(self: &Rc<Self>, from: usize, kind: u8, bytes: &[u8]) {
+        if kind != PART {
+            return self.perform(Origin::Slot(from), kind, bytes, None);
+        }
+        if !self.part_pids.borrow().contains_key(&from) {
+            let pid = self.pid_of(from).unwrap_or(0);
+            self.part_pids.borrow_mut().insert(from, pid);
+        }
+        let whole = self.parts.borrow_mut().take(from, bytes);
+        if let Some((kind, whole)) = whole {
+            let whole = Bytes::from(whole);
+            self.perform(Origin::Slot(from), kind, &whole, Some(&whole));
+        }
+    }
+
+    /// Drops what senders had begun that are gone: all that they had sent has been read.
+    fn drop_halves(&self) {
+        if self.part_pids.borrow().is_empty() {
+            return;
+        }
+        let mut parts = self.parts.borrow_mut();
+        let begun: Vec<usize> = parts.senders().collect();
+        self.part_pids.borrow_mut().retain(|slot, pid| {
+            let alive = self.pid_of(*slot) == Some(*pid);
+            if !alive {
+                parts.forget(*slot);
+            }
+            alive && begun.contains(slot)
+        });
+    }
+
+    /// Does what a record says. `whole` is its memory, where that may be kept.
+    pub(super) fn perform(self: &Rc<Self>, from: Origin, kind: u8, bytes: &[u8], whole: Option<&Bytes>) {
+        let Some(order) = Order::decode(kind, bytes) else { return };
+        let keep = |payload: &[u8]| match whole {
+            Some(whole) => whole.slice_ref(payload),
+            None => Bytes::copy_from_slice(payload),
+        };
+        match order {
+            Order::Push { fd, how, payload } => self.deliver_frame(fd, how, payload),
+            Order::Send { fd, payload } => self.deliver_bytes(fd, payload),
+            Order::Close { fd, reset, code, reason } => self.deliver_close(fd, reset, code, reason),
+            Order::Reading { fd, step } => self.deliver_step(fd, step),
+            Order::Pipe { worker, serialized, value } => self.keep_letter(worker, serialized, value),
+            Order::Name { number, fd, change, name } => {
+                let body = Body { count: self.change(fd, change, name) as u64, rows: Vec::new() };
+                self.answer(from, number, &body);
+            }
+            Order::ToUser { number, how, user, payload } => {
+                let members = self.users.borrow().members(user);
+                let reached = if members.is_empty() { 0 } else { self.reach(&members, how, keep(payload)) };
+                match (from, &self.machines) {
+                    // Counted, and told when the question for it comes.
+                    (Origin::Remote(process), Some(machines)) => machines.note_reached(process, number, reached),
+                    _ => self.answer(from, number, &Body::of_count(reached)),
+                }
+            }
+            Order::Publish { how, topic, payload } => {
+                let members = self.topics.borrow().members(topic);
+                if !members.is_empty() {
+                    self.reach(&members, how, keep(payload));
+                }
+            }
+            Order::Ask { number, question, limit, name } => {
+                let body = self.local_answer(from, number, question, limit as usize, name);
+                self.answer(from, number, &body);
+            }
+            Order::Answer { number, body } => {
+                let party = match from {
+                    Origin::Slot(slot) => Party::Slot(slot, 0),
+                    Origin::Remote(process) => Party::Remote(process),
+                };
+                self.questions.answered(number, party, Body::decode(body).unwrap_or_default());
+            }
+            Order::Hello | Order::Bye => {}
+        }
+    }
+
+    /// Answers a question. Where the asker's ring is full a task does it, for the inbox never waits.
+    fn answer(self: &Rc<Self>, to: Origin, number: u64, body: &Body) {
+        let body = body.encode();
+        match to {
+            Origin::Remote(process) => {
+                if let Some(machines) = &self.machines {
+                    machines.answer(process, number, &body);
+                }
+            }
+            Origin::Slot(slot) => {
+                if self.outbox.post_now(slot, &Order::Answer { number, body: &body }) == Posted::Full {
+                    let hub = Rc::clone(self);
+                    self.state.spawn(async move {
+                        hub.outbox.post(slot, &Order::Answer { number, body: &body }).await;
+                    });
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! Any connection from any worker: what the processes of a server say to each other, users and topics, other servers.
+//!
+//! ```text
+//! PHP method -- methods, remote --> outbox --> ring --> inbox --> deliver --> Link
+//!                        |                                 |
+//!                    questions <------- answers ------- names (users and topics of this worker)
+//!                        |
+//!                    machines --> broker --> the same in the processes of other servers
+//! ```
+//!
+//! Rules. No borrow of a cell lasts across a call to a link, to PHP, or across an await. The inbox never waits: what cannot be
+//! done at once becomes a task, so that two processes that fill each other's rings both go on.
+
+mod deliver;
+mod inbox;
+mod machines;
+mod methods;
+mod names;
+mod outbox;
+mod parts;
+mod pipe;
+mod questions;
+mod record;
+mod remote;
+mod users;
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::rc::Rc;
+use std::sync::OnceLock;
+
+use apus_client::broker::{Broker, BrokerUrl};
+use apus_net::{Control, NameIndex};
+use apus_options::Settings;
+use apus_process::Worker;
+use apus_zend::object::Object;
+use apus_zend::{Raise, engine};
+use tokio::sync::Semaphore;
+use tokio::task::AbortHandle;
+
+use super::core::ServerCore;
+use crate::exception::{self, SERVER};
+use crate::runtime::State;
+
+pub(super) use methods::METHODS;
+pub(super) use record::Step;
+pub(super) use remote::{Handed, close_at, push_to, send_to, step_at};
+
+/// Topics of one connection.
+const MAX_TOPICS: usize = 1024;
+/// What `broker_prefix` may be long: with the longest name behind it, a subject stays within its limit.
+const MAX_PREFIX: usize = 64;
+/// The longest record that is put together, where `package_max_length` is less.
+const SHORTEST_LIMIT: u64 = 8 << 20;
+
+/// Tells this server from others at the same broker; made before the first fork.
+static NODE: OnceLock<u64> = OnceLock::new();
+
+thread_local! {
+    static HUB: RefCell<Option<Rc<Hub>>> = const { RefCell::new(None) };
+}
+
+/// A worker's part of it all.
+struct Hub {
+    state: Rc<State>,
+    core: Rc<ServerCore>,
+    server: Object,
+    worker: Rc<Worker>,
+    control: Rc<Control>,
+    outbox: outbox::Outbox,
+    questions: questions::Questions,
+    users: RefCell<NameIndex>,
+    topics: RefCell<NameIndex>,
+    /// By the sender's slot.
+    parts: RefCell<parts::Assembler<usize>>,
+    /// The process ids of senders whose long records have begun.
+    part_pids: RefCell<HashMap<usize, u32>>,
+    late: deliver::Late,
+    /// For connections that take nothing now: the order in which coroutines of this process wait for them.
+    gates: RefCell<HashMap<i64, Rc<Semaphore>>>,
+    /// Values that came for the program and have not been given to it.
+    pipes: RefCell<Vec<pipe::Letter>>,
+    machines: Option<machines::Machines>,
+    tasks: RefCell<Vec<AbortHandle>>,
+    stopped: Cell<bool>,
+}
+
+/// The hub of this worker, while it lives.
+fn current() -> Option<Rc<Hub>> {
+    HUB.with(|hub| hub.borrow().clone())
+}
+
+fn is_prefix(prefix: &str) -> bool {
+    prefix.len() <= MAX_PREFIX && Broker::is_subject(prefix)
+}
+
+/// In the master, before the first fork: looks at the settings, and gives the server its number.
+pub(super) fn prepare(settings: &Settings) -> Result<(), Raise> {
+    NODE.get_or_init(|| RandomState::new().hash_one(std::process::id()));
+    if settings.broker.is_empty() {
+        return Ok(());
+    }
+    let refused = |text: &str| exception::throw(&SERVER, "OPTION", text);
+    BrokerUrl::parse(&settings.broker).map_err(|why| refused(&format!("setting \"broker\": {why}")))?;
+    if !is_prefix(&settings.broker_prefix) {
+        return Err(refused(&format!(
+            "setting \"broker_prefix\" must be 1 to {MAX_PREFIX} printable ASCII characters, without spaces, * and >, and \
+             without a dot at either end or two in a row"
+        )));
+    }
+    Ok(())
+}
+
+/// In a worker, before `workerstart`: begins to hear the other processes.
+pub(super) fn start(
+    core: &Rc<ServerCore>,
+    server: &Object,
+    worker: &Rc<Worker>,
+    control: &Rc<Control>,
+    state: &Rc<State>,
+) {
+    let settings = core.settings.borrow().clone();
+    let limit = settings.package_max_length.max(SHORTEST_LIMIT).min(u64::from(u32::MAX)) as usize;
+    let hub = Rc::new(Hub {
+        state: Rc::clone(state),
+        core: Rc::clone(core),
+        server: server.share(),
+        worker: Rc::clone(worker),
+        control: Rc::clone(control),
+        outbox: outbox::Outbox::new(Rc::clone(worker), limit),
+        questions: questions::Questions::new(),
+        users: RefCell::new(NameIndex::new(1)),
+        topics: RefCell::new(NameIndex::new(MAX_TOPICS)),
+        parts: RefCell::new(parts::Assembler::new(limit)),
+        part_pids: RefCell::default(),
+        late: deliver::Late::default(),
+        gates: RefCell::default(),
+        pipes: RefCell::default(),
+        machines: machines::Machines::open(&settings, node(), limit),
+        tasks: RefCell::default(),
+        stopped: Cell::new(false),
+    });
+    hub.run(Rc::clone(&hub).hear_mail());
+    if hub.machines.is_some() {
+        hub.run(Rc::clone(&hub).hear_broker());
+        hub.run(Rc::clone(&hub).greet_machines());
+    }
+    HUB.with(|slot| *slot.borrow_mut() = Some(hub));
+}
+
+fn node() -> u64 {
+    NODE.get().copied().unwrap_or_default()
+}
+
+/// At the end of a worker: what is for other servers is sent, nothing more is heard.
+pub(super) async fn stop() {
+    let Some(hub) = HUB.with(|slot| slot.borrow_mut().take()) else { return };
+    hub.stopped.set(true);
+    if let Some(machines) = &hub.machines {
+        machines.leave().await;
+    }
+    for task in hub.tasks.take() {
+        task.abort();
+    }
+}
+
+/// A connection of this worker is closed: it has no user and no topics any more.
+pub(super) fn closed(fd: i64) {
+    if let Some(hub) = current() {
+        hub.forget(fd);
+    }
+}
+
+/// The close event of connections that went down with a process whose place this worker has.
+pub(super) fn report_orphans() {
+    if let Some(hub) = current() {
+        hub.report_orphans();
+    }
+}
+
+impl Hub {
+    /// Has a task run as long as the hub.
+    fn run(&self, task: impl Future<Output = ()> + 'static) {
+        let handle = self.state.spawn(task).abort_handle();
+        self.tasks.borrow_mut().push(handle);
+    }
+
+    /// Whether the code that runs can wait.
+    fn can_wait(&self) -> bool {
+        self.state.engine.current_id() != -1 && engine::can_switch()
+    }
+
+    /// The process id behind a slot.
+    fn pid_of(&self, slot: usize) -> Option<u32> {
+        self.worker.scoreboard.live_slots().find(|(number, _)| *number == slot).map(|(_, slot)| slot.pid())
+    }
+
+    /// The same in all processes of this server, and nobody outside knows which names meet.
+    fn hash(name: &[u8]) -> u64 {
+        // The standard hasher without random keys, told the server's own number first.
+        let mut hasher = std::hash::DefaultHasher::new();
+        hasher.write_u64(node());
+        hasher.write(name);
+        hasher.finish()
+    }
+
+    /// The slots of other processes that may have a topic's subscribers.
+    fn topic_slots(&self, topic: &[u8]) -> Vec<usize> {
+        let own = self.worker.slot_index();
+        self.worker.topics().slots(Self::hash(topic)).filter(|slot| *slot != own).collect()
+    }
+
+    /// The slots of other processes that may have a user's connections.
+    fn user_slots(&self, user: &[u8]) -> Vec<usize> {
+        let own = self.worker.slot_index();
+        self.worker.users().slots(Self::hash(user)).filter(|slot| *slot != own).collect()
+    }
+}

@@ -1,0 +1,155 @@
+//! Posting to the other processes: in order, and where a ring is full, patiently.
+//!
+//! Each receiver has a lane, which whoever posts to it holds meanwhile; those who wait for it get it in the order in which
+//! they asked. So nothing overtakes, neither a small record a large one that is being posted in parts, nor a later
+//! coroutine an earlier one that waits for room.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+use apus_process::{PostError, Worker};
+use tokio::sync::{Notify, Semaphore};
+
+use super::parts::Cut;
+use super::record::{Head, Order, PART};
+
+/// What became of a record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::server) enum Posted {
+    /// It is in the receiver's ring.
+    Done,
+    /// The receiver has not taken what was sent before: only for those who cannot wait.
+    Full,
+    /// There is no such process.
+    Gone,
+    /// It is larger than is taken.
+    TooLarge,
+}
+
+pub(super) struct Outbox {
+    worker: Rc<Worker>,
+    /// By the receiver's slot.
+    lanes: RefCell<Vec<Option<Rc<Semaphore>>>>,
+    /// Wakes those who wait for room in a ring.
+    room: Notify,
+    /// The number of the last record that was cut.
+    cuts: Cell<u32>,
+    /// The longest record.
+    limit: usize,
+}
+
+/// A record, encoded.
+struct Record<'a> {
+    kind: u8,
+    head: Head,
+    tail: &'a [u8],
+}
+
+impl<'a> Record<'a> {
+    fn new(order: &Order<'a>) -> Self {
+        let (kind, head, tail) = order.encode();
+        Self { kind, head, tail }
+    }
+
+    fn len(&self) -> usize {
+        self.head.bytes().len() + self.tail.len()
+    }
+}
+
+impl Outbox {
+    pub(super) fn new(worker: Rc<Worker>, limit: usize) -> Self {
+        Self { worker, lanes: RefCell::default(), room: Notify::new(), cuts: Cell::new(0), limit }
+    }
+
+    fn lane(&self, slot: usize) -> Rc<Semaphore> {
+        let mut lanes = self.lanes.borrow_mut();
+        if lanes.len() <= slot {
+            lanes.resize(slot + 1, None);
+        }
+        Rc::clone(lanes[slot].get_or_insert_with(|| Rc::new(Semaphore::new(1))))
+    }
+
+    /// Whether an order fits into one record.
+    pub(super) fn is_short(&self, order: &Order<'_>) -> bool {
+        Record::new(order).len() <= self.worker.mail().largest()
+    }
+
+    /// Posts a record if that needs no waiting. A long one may end half-way: the receiver drops it then.
+    pub(super) fn post_now(&self, slot: usize, order: &Order<'_>) -> Posted {
+        let lane = self.lane(slot);
+        let Ok(_turn) = lane.try_acquire() else { return Posted::Full };
+        let record = Record::new(order);
+        if record.len() <= self.worker.mail().largest() {
+            return self.post_whole(slot, &record);
+        }
+        if record.len() > self.limit {
+            return Posted::TooLarge;
+        }
+        let cut = Cut::new(self.next_cut(), record.kind, record.head.bytes(), record.tail, self.worker.mail().largest());
+        for part in cut {
+            let posted = self.post_raw(slot, PART, &[&part.head, part.slices[0], part.slices[1]]);
+            if posted != Posted::Done {
+                return posted;
+            }
+        }
+        Posted::Done
+    }
+
+    /// Posts a record, and waits for its turn and for room. Dropped half-way, what was posted of a long record is dropped by
+    /// its receiver.
+    pub(super) async fn post(&self, slot: usize, order: &Order<'_>) -> Posted {
+        let lane = self.lane(slot);
+        // Lanes are never closed.
+        let Ok(_turn) = lane.acquire().await else { return Posted::Gone };
+        let record = Record::new(order);
+        if record.len() <= self.worker.mail().largest() {
+            return self.patiently(|| self.post_whole(slot, &record)).await;
+        }
+        if record.len() > self.limit {
+            return Posted::TooLarge;
+        }
+        let cut = Cut::new(self.next_cut(), record.kind, record.head.bytes(), record.tail, self.worker.mail().largest());
+        for part in cut {
+            let pieces = [&part.head[..], part.slices[0], part.slices[1]];
+            let posted = self.patiently(|| self.post_raw(slot, PART, &pieces)).await;
+            if posted != Posted::Done {
+                return posted;
+            }
+        }
+        Posted::Done
+    }
+
+    async fn patiently(&self, attempt: impl Fn() -> Posted) -> Posted {
+        loop {
+            // Made before the attempt: room that comes in between is not missed.
+            let room = self.room.notified();
+            match attempt() {
+                Posted::Full => room.await,
+                posted => return posted,
+            }
+        }
+    }
+
+    fn next_cut(&self) -> u32 {
+        self.cuts.set(self.cuts.get().wrapping_add(1));
+        self.cuts.get()
+    }
+
+    fn post_whole(&self, slot: usize, record: &Record<'_>) -> Posted {
+        self.post_raw(slot, record.kind, &[record.head.bytes(), record.tail])
+    }
+
+    fn post_raw(&self, slot: usize, kind: u8, parts: &[&[u8]]) -> Posted {
+        match self.worker.mail().post(slot, kind, parts) {
+            Ok(()) => Posted::Done,
+            Err(PostError::Full) => Posted::Full,
+            Err(PostError::Gone) => Posted::Gone,
+            Err(PostError::TooLarge) => Posted::TooLarge,
+        }
+    }
+
+    /// There may be room again somewhere.
+    pub(super) fn rooms(&self) {
+        self.room.notify_waiters();
+    }
+}

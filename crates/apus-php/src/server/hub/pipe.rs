@@ -1,0 +1,109 @@
+//! Values that programs of workers send to each other: `sendMessage()` and the event `pipemessage`.
+
+use std::rc::Rc;
+
+use apus_coro::Wait;
+use apus_process::log;
+use apus_zend::engine::Thrown;
+use apus_zend::value::View;
+use apus_zend::{Callable, Raise, Value, engine};
+
+use super::Hub;
+use super::outbox::Posted;
+use super::record::Order;
+use super::super::events::Event;
+use super::remote::Handed;
+use crate::runtime::State;
+use crate::wait::wait;
+
+/// A value that came.
+pub(super) struct Letter {
+    worker: u16,
+    serialized: bool,
+    value: Vec<u8>,
+}
+
+fn php_function(name: &str) -> Result<Callable, Raise> {
+    let mut value = Value::string(name.as_bytes())?;
+    Callable::new(&mut value).map_err(|why| engine::throw_error(&why))
+}
+
+impl Hub {
+    /// Sends a value to a worker, which may be this one.
+    pub(super) fn send_letter(self: &Rc<Self>, value: &Value, to: u16) -> Result<Handed, Raise> {
+        let packed;
+        let (serialized, bytes) = match value.view() {
+            View::Str(bytes) => (false, bytes),
+            _ => {
+                packed = php_function("serialize")?.call(&[value.share()])?;
+                match packed.view() {
+                    View::Str(bytes) => (true, bytes),
+                    _ => return Err(engine::throw_error("serialize() gave no string")),
+                }
+            }
+        };
+        let Some(slot) = self.worker.slot_of_worker(to) else { return Ok(Handed::NotExist) };
+        let order = Order::Pipe { worker: self.worker.id, serialized, value: bytes };
+        if self.can_wait() {
+            let posted = wait(&self.state, Wait::Outside("Server::sendMessage()"), self.outbox.post(slot, &order))?;
+            return Ok(posted.unwrap_or(Posted::Full).into());
+        }
+        Ok(self.outbox.post_now(slot, &order).into())
+    }
+
+    pub(super) fn keep_letter(&self, worker: u16, serialized: bool, value: &[u8]) {
+        self.pipes.borrow_mut().push(Letter { worker, serialized, value: value.to_vec() });
+    }
+
+    /// Gives the program what came for it.
+    pub(super) fn give_letters(self: &Rc<Self>) {
+        if self.pipes.borrow().is_empty() {
+            return;
+        }
+        let letters = self.pipes.take();
+        let Some(callable) = self.core.callbacks.get(Event::PipeMessage) else {
+            log::notice(format_args!(
+                "worker {}: {} messages of other workers are dropped: there is no callback for pipemessage",
+                self.worker.id,
+                letters.len()
+            ));
+            return;
+        };
+        for letter in letters {
+            if let Err(raise) = self.give_letter(&callable, &letter) {
+                self.report(raise);
+            }
+        }
+    }
+
+    fn give_letter(&self, callable: &Callable, letter: &Letter) -> Result<(), Raise> {
+        let value = Value::string(&letter.value)?;
+        let value = if letter.serialized { php_function("unserialize")?.call(&[value])? } else { value };
+        let args = vec![self.server.share().into(), Value::int(i64::from(letter.worker)), value];
+        self.state.go(callable.share(), args, None).map(|_| ())
+    }
+
+    /// What PHP code threw that was called from the loop.
+    pub(super) fn report(&self, raise: Raise) {
+        if raise == Raise::Bailed {
+            self.state.faulted.set(true);
+            self.state.engine.interrupt();
+        }
+        if let Some(thrown) = Thrown::take() {
+            self.state.uncaught(thrown);
+        }
+        State::catch_stray();
+    }
+
+    /// The close event of connections that went down with another process.
+    pub(super) fn report_orphans(&self) {
+        let orphans = self.worker.orphans.take();
+        let Some(callable) = self.core.callbacks.get(Event::Close) else { return };
+        for fd in orphans {
+            let args = vec![self.server.share().into(), Value::int(fd), Value::int(i64::from(self.worker.id))];
+            if let Err(raise) = self.state.go(callable.share(), args, None) {
+                self.report(raise);
+            }
+        }
+    }
+}

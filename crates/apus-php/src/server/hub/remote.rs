@@ -1,0 +1,209 @@
+//! Orders for connections that other processes of this server have.
+
+use std::rc::Rc;
+use std::time::Duration;
+
+use apus_coro::Wait;
+use apus_net::{Config, SendPolicy};
+use apus_process::ConnEntry;
+use apus_zend::Raise;
+use apus_zend::engine::Thrown;
+use tokio::sync::Semaphore;
+
+use super::outbox::Posted;
+use super::record::{How, Order, Step};
+use super::{Hub, current};
+use crate::client::frame::Outgoing;
+use crate::server::last_error;
+use crate::wait::wait;
+
+/// `Apus\\ERROR_DATA_TOO_LARGE`.
+const TOO_LARGE: i64 = 1203;
+/// How often a connection that takes nothing is looked at.
+const LOOK: Duration = Duration::from_millis(2);
+
+/// What became of an order for another process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use]
+pub(in crate::server) enum Handed {
+    /// The other process has it, and will do it.
+    Done,
+    /// As much waits for the connection as is allowed: it is lost.
+    Overflow,
+    /// The other process takes nothing now: it is lost.
+    QueueFull,
+    /// It is larger than `package_max_length`: it is lost.
+    TooLarge,
+    /// There is no such connection (or worker).
+    NotExist,
+    /// The connection is no WebSocket, or is one.
+    WrongKind,
+}
+
+impl Handed {
+    /// Notes why it failed; whether it did not.
+    pub(in crate::server) fn told(self) -> bool {
+        match self {
+            Self::Done => true,
+            Self::Overflow => last_error::fail(last_error::OVERFLOW),
+            Self::QueueFull => last_error::fail(last_error::QUEUE_FULL),
+            Self::TooLarge => last_error::fail(TOO_LARGE),
+            Self::NotExist => last_error::fail(last_error::NOT_EXIST),
+            Self::WrongKind => last_error::fail(last_error::WRONG_KIND),
+        }
+    }
+}
+
+impl From<Posted> for Handed {
+    fn from(posted: Posted) -> Self {
+        match posted {
+            Posted::Done => Self::Done,
+            Posted::Full => Self::QueueFull,
+            Posted::Gone => Self::NotExist,
+            Posted::TooLarge => Self::TooLarge,
+        }
+    }
+}
+
+/// Sends a frame to a WebSocket of another worker. A patient sender waits for room, where it can; the order of one process's
+/// messages stays.
+pub(in crate::server) fn push_to(fd: i64, frame: &Outgoing<'_>, patient: bool) -> Result<Handed, Raise> {
+    let Some(hub) = current() else { return Ok(Handed::NotExist) };
+    let how = How { opcode: frame.opcode, fin: frame.fin, compress: frame.compress };
+    let order = Order::Push { fd, how, payload: &frame.payload };
+    hub.hand("WebSocket\\Server::push()", fd, true, &order, patient)
+}
+
+/// Sends bytes to a stream connection of another worker.
+pub(in crate::server) fn send_to(fd: i64, data: &[u8], patient: bool) -> Result<Handed, Raise> {
+    let Some(hub) = current() else { return Ok(Handed::NotExist) };
+    hub.hand("Server::send()", fd, false, &Order::Send { fd, payload: data }, patient)
+}
+
+/// Ends a connection of another worker: a WebSocket with code and reason, others after what waits to be sent; with `reset` at
+/// once. Stands behind what this process has sent to it before.
+pub(in crate::server) fn close_at(fd: i64, reset: bool, code: u16, reason: &str) -> Result<Handed, Raise> {
+    let Some(hub) = current() else { return Ok(Handed::NotExist) };
+    let Some(entry) = hub.elsewhere(fd) else { return Ok(Handed::NotExist) };
+    let order = Order::Close { fd, reset, code, reason: reason.as_bytes() };
+    hub.post("Server::close()", entry.slot, &order, true)
+}
+
+/// Turns a switch of a connection of another worker.
+pub(in crate::server) fn step_at(fd: i64, step: Step) -> Result<Handed, Raise> {
+    let Some(hub) = current() else { return Ok(Handed::NotExist) };
+    let Some(entry) = hub.elsewhere(fd) else { return Ok(Handed::NotExist) };
+    hub.post("Server::pause()", entry.slot, &Order::Reading { fd, step }, true)
+}
+
+/// A place among those who wait for one connection; the last one to leave takes the queue away.
+struct Gate<'a> {
+    hub: &'a Hub,
+    fd: i64,
+    turns: Rc<Semaphore>,
+}
+
+impl<'a> Gate<'a> {
+    fn enter(hub: &'a Hub, fd: i64) -> Self {
+        let turns = Rc::clone(hub.gates.borrow_mut().entry(fd).or_insert_with(|| Rc::new(Semaphore::new(1))));
+        Self { hub, fd, turns }
+    }
+}
+
+impl Drop for Gate<'_> {
+    fn drop(&mut self) {
+        // One is ours, one stands in the map.
+        if Rc::strong_count(&self.turns) <= 2 {
+            self.hub.gates.borrow_mut().remove(&self.fd);
+        }
+    }
+}
+
+impl Hub {
+    /// The row of a connection that another process has.
+    pub(super) fn elsewhere(&self, fd: i64) -> Option<ConnEntry> {
+        self.worker.connections.get(fd).filter(|entry| entry.slot != self.worker.slot_index())
+    }
+
+    fn hand(
+        &self,
+        what: &'static str,
+        fd: i64,
+        websocket: bool,
+        order: &Order<'_>,
+        patient: bool,
+    ) -> Result<Handed, Raise> {
+        let Some(entry) = self.elsewhere(fd) else { return Ok(Handed::NotExist) };
+        if entry.websocket != websocket {
+            return Ok(Handed::WrongKind);
+        }
+        if !entry.full && !self.gates.borrow().contains_key(&fd) {
+            return self.post(what, entry.slot, order, patient);
+        }
+        match self.policy(&entry) {
+            SendPolicy::Drop => Ok(Handed::Overflow),
+            SendPolicy::Close => {
+                let order = Order::Close { fd, reset: true, code: 0, reason: b"" };
+                let _ = self.post(what, entry.slot, &order, patient)?;
+                Ok(Handed::Overflow)
+            }
+            SendPolicy::Wait if !patient || !self.can_wait() => Ok(Handed::Overflow),
+            SendPolicy::Wait => {
+                let handed = wait(&self.state, Wait::Outside(what), self.hand_when_clear(fd, order))?;
+                Ok(handed.unwrap_or(Handed::Overflow))
+            }
+        }
+    }
+
+    /// Posts an order, and where its sender is patient and can wait, waits for room.
+    pub(super) fn post(
+        &self,
+        what: &'static str,
+        slot: usize,
+        order: &Order<'_>,
+        patient: bool,
+    ) -> Result<Handed, Raise> {
+        if !patient || !self.can_wait() {
+            return Ok(self.outbox.post_now(slot, order).into());
+        }
+        // A long record may stop half-way, and is not begun without the patience to end it.
+        if self.outbox.is_short(order) {
+            let posted = self.outbox.post_now(slot, order);
+            if posted != Posted::Full {
+                return Ok(posted.into());
+            }
+        }
+        let posted = wait(&self.state, Wait::Outside(what), self.outbox.post(slot, order))?;
+        Ok(posted.unwrap_or(Posted::Full).into())
+    }
+
+    /// Waits until the connection takes something again, in the order in which this is called.
+    async fn hand_when_clear(&self, fd: i64, order: &Order<'_>) -> Handed {
+        let gate = Gate::enter(self, fd);
+        // Gates are never closed.
+        let Ok(_turn) = gate.turns.acquire().await else { return Handed::NotExist };
+        loop {
+            match self.elsewhere(fd) {
+                None => return Handed::NotExist,
+                Some(entry) if !entry.full => return self.outbox.post(entry.slot, order).await.into(),
+                Some(_) => tokio::time::sleep(LOOK).await,
+            }
+        }
+    }
+
+    /// What the connection's port says of slow receivers.
+    fn policy(&self, entry: &ConnEntry) -> SendPolicy {
+        let settings = self.core.settings.borrow().clone();
+        let ports = self.core.ports.borrow().clone();
+        let port = ports.iter().find(|port| port.port() == i64::from(entry.server_port));
+        match port.map(|port| port.settings(&settings)) {
+            Some(Ok(settings)) => Config::from(&settings).send_policy,
+            // They were looked at when the server started.
+            Some(Err(_)) => {
+                drop(Thrown::take());
+                Config::from(&settings).send_policy
+            }
+            None => Config::from(&settings).send_policy,
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! Messages for users and topics, and questions about them, over all workers and servers.
+
+use std::rc::Rc;
+use std::time::Duration;
+
+use apus_coro::Wait;
+use apus_zend::Raise;
+use bytes::Bytes;
+
+use super::Hub;
+use super::machines::Scope;
+use super::outbox::Posted;
+use super::questions::{Party, Question as Asked};
+use super::record::{Body, How, Order, Question, Row};
+use super::remote::Handed;
+use crate::wait::{expect_suspendable, wait};
+
+/// The time that others have for their answers.
+const LIMIT: Duration = Duration::from_secs(2);
+/// How often it is looked whether those who are to answer are alive.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// What is asked of whom.
+pub(super) struct Inquiry<'a> {
+    pub(super) what: &'static str,
+    pub(super) question: Question,
+    pub(super) name: &'a [u8],
+    pub(super) limit: usize,
+    /// Whether other servers are asked, too.
+    pub(super) everywhere: bool,
+    /// The slots of other processes that may know something.
+    pub(super) slots: Vec<usize>,
+}
+
+/// A row of an answer, and the server it came from (0: this one).
+pub(super) type Found = (u64, Row);
+
+impl Hub {
+    /// Asks the others, and adds what this process knows. `None` when the wait was cancelled.
+    pub(super) fn inquire(self: &Rc<Self>, inquiry: &Inquiry<'_>) -> Result<Option<(u64, Vec<Found>)>, Raise> {
+        let own = self.local_answer(super::inbox::Origin::Slot(0), 0, inquiry.question, inquiry.limit, inquiry.name);
+        let remote = if inquiry.everywhere { self.remote_parties() } else { Vec::new() };
+        let settled = inquiry.question == Question::Online && own.count > 0 && inquiry.limit == 1;
+        let mut bodies = vec![(0, own)];
+        if !settled && !(inquiry.slots.is_empty() && remote.is_empty()) {
+            let ask = |number| Order::Ask {
+                number,
+                question: inquiry.question,
+                limit: inquiry.limit as u32,
+                name: inquiry.name,
+            };
+            let enough = |answers: &[(Party, Body)]| {
+                inquiry.question == Question::Online && inquiry.limit == 1 && answers.iter().any(|(_, body)| body.count > 0)
+            };
+            let asking = self.ask(&inquiry.slots, &remote, ask, |order| self.ask_all(order), enough);
+            let Some(answers) = wait(&self.state, Wait::Outside(inquiry.what), asking)? else { return Ok(None) };
+            bodies.extend(answers);
+        }
+        let count = bodies.iter().map(|(_, body)| body.count).sum();
+        let rows = bodies.into_iter().flat_map(|(node, body)| body.rows.into_iter().map(move |row| (node, row)));
+        Ok(Some((count, rows.take(inquiry.limit).collect())))
+    }
+
+    fn remote_parties(&self) -> Vec<u64> {
+        self.machines.as_ref().map(super::machines::Machines::parties).unwrap_or_default()
+    }
+
+    fn ask_all(&self, order: &Order<'_>) {
+        if let Some(machines) = &self.machines {
+            machines.send_to_all(order);
+        }
+    }
+
+    /// Has orders answered: those of `slots` over their rings, those of other servers by what `tell` does. Each answer with
+    /// the server it came from.
+    async fn ask<'a>(
+        &self,
+        slots: &[usize],
+        remote: &[u64],
+        order: impl Fn(u64) -> Order<'a>,
+        tell: impl Fn(&Order<'a>),
+        enough: impl Fn(&[(Party, Body)]) -> bool,
+    ) -> Vec<(u64, Body)> {
+        let here = slots.iter().filter_map(|slot| Some(Party::Slot(*slot, self.pid_of(*slot)?)));
+        let there = remote.iter().map(|process| Party::Remote(*process));
+        let question = self.questions.begin(here.chain(there));
+        let order = order(question.number);
+        let work = async {
+            if !remote.is_empty() {
+                tell(&order);
+            }
+            self.post_to_all(slots, &order, &question).await;
+            loop {
+                tokio::select! {
+                    () = question.settled(&enough) => break,
+                    () = tokio::time::sleep(LOOK) => self.look_for_the_dead(),
+                }
+            }
+        };
+        let in_time = tokio::time::timeout(LIMIT, work).await.is_ok();
+        let (answers, missing) = question.result();
+        if let Some(machines) = self.machines.as_ref().filter(|_| !in_time) {
+            for party in missing {
+                if let Party::Remote(process) = party {
+                    machines.owes(process);
+                }
+            }
+        }
+        answers.into_iter().map(|(party, body)| (self.node_behind(party), body)).collect()
+    }
+
+    fn node_behind(&self, party: Party) -> u64 {
+        match (party, &self.machines) {
+            (Party::Remote(process), Some(machines)) => machines.node_of(process),
+            _ => 0,
+        }
+    }
+
+    /// Posts to everyone, to those first whose rings have room.
+    async fn post_to_all(&self, slots: &[usize], order: &Order<'_>, question: &Asked<'_>) {
+        let mut later = Vec::new();
+        for &slot in slots {
+            match if self.outbox.is_short(order) { self.outbox.post_now(slot, order) } else { Posted::Full } {
+                Posted::Done => {}
+                Posted::Full => later.push(slot),
+                Posted::Gone | Posted::TooLarge => question.skip(slot),
+            }
+        }
+        for slot in later {
+            if self.outbox.post(slot, order).await != Posted::Done {
+                question.skip(slot);
+            }
+        }
+    }
+
+    fn look_for_the_dead(&self) {
+        for party in self.questions.awaited() {
+            if let Party::Slot(slot, pid) = party
+                && self.pid_of(slot) != Some(pid)
+            {
+                self.questions.lost(party);
+            }
+        }
+    }
+
+    /// Has one process do something that is answered with a number. `None` when the wait was cancelled.
+    pub(super) fn ask_one<'a>(
+        self: &Rc<Self>,
+        what: &'static str,
+        slot: usize,
+        order: impl Fn(u64) -> Order<'a>,
+    ) -> Result<Option<u64>, Raise> {
+        let asking = self.ask(&[slot], &[], order, |_| {}, |_| false);
+        let answers = wait(&self.state, Wait::Outside(what), asking)?;
+        Ok(answers.map(|answers| answers.first().map_or(0, |(_, body)| body.count)))
+    }
+
+    /// Sends a message to all connections of a user: how many it reached.
+    pub(super) fn send_to_user(self: &Rc<Self>, user: &[u8], how: How, payload: &[u8]) -> Result<i64, Raise> {
+        const WHAT: &str = "Server::sendToUser()";
+        let (slots, remote) = (self.user_slots(user), self.remote_parties());
+        if !(slots.is_empty() && remote.is_empty()) {
+            // Before anything is sent: outside a coroutine the count cannot be waited for.
+            expect_suspendable(&self.state, WHAT)?;
+        }
+        let members = self.users.borrow().members(user);
+        let mut reached = 0;
+        if !members.is_empty() {
+            reached += self.reach(&members, how, Bytes::copy_from_slice(payload)) as u64;
+        }
+        if slots.is_empty() && remote.is_empty() {
+            return Ok(reached as i64);
+        }
+        let order = |number| Order::ToUser { number, how, user, payload };
+        let tell = |order: &Order<'_>| {
+            let (Some(machines), Order::ToUser { number, .. }) = (&self.machines, order) else { return };
+            machines.send_to(Scope::User, user, order);
+            machines.send_to_all(&Order::Ask { number: *number, question: Question::Reached, limit: 0, name: b"" });
+        };
+        let asking = self.ask(&slots, &remote, order, tell, |_| false);
+        if let Some(answers) = wait(&self.state, Wait::Outside(WHAT), asking)? {
+            reached += answers.iter().map(|(_, body)| body.count).sum::<u64>();
+        }
+        Ok(reached as i64)
+    }
+
+    /// Sends a message to all subscribers of a topic.
+    pub(super) fn publish(self: &Rc<Self>, topic: &[u8], how: How, payload: &[u8]) -> Result<bool, Raise> {
+        let members = self.topics.borrow().members(topic);
+        if !members.is_empty() {
+            self.reach(&members, how, Bytes::copy_from_slice(payload));
+        }
+        let order = Order::Publish { how, topic, payload };
+        let sent = self.machines.as_ref().is_none_or(|machines| machines.send_to(Scope::Topic, topic, &order));
+        let mut all = sent || Handed::QueueFull.told();
+        for slot in self.topic_slots(topic) {
+            match self.post("Server::publish()", slot, &order, true)? {
+                // A process that has just gone has no subscribers.
+                Handed::Done | Handed::NotExist => {}
+                failed => all = failed.told(),
+            }
+        }
+        Ok(all)
+    }
+}

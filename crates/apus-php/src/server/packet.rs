@@ -1,0 +1,131 @@
+//! Datagrams: the event packet, and `Server::sendto()`.
+
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::rc::Rc;
+
+use apus_coro::Wait;
+use apus_net::{Datagram, Local, PacketApp};
+use apus_zend::{Array, Call, Callable, Raise, Value, engine};
+use socket2::SockAddr;
+
+use super::core::{ServerCore, ServerHandle};
+use super::events::Event;
+use super::last_error;
+use super::port_core::{Plan, PortCore};
+use super::serving::Serving;
+use super::tcp::Caller;
+use crate::exception::{self, SERVER};
+use crate::handling::Handling;
+use crate::runtime::State;
+use crate::wait::wait;
+
+/// PHP behind one datagram port.
+pub(super) struct PhpPackets {
+    caller: Caller,
+    packet: Option<Callable>,
+    place: usize,
+}
+
+impl PhpPackets {
+    pub(super) fn new(serving: &Serving<'_>, port: &PortCore, place: usize, plan: &Plan) -> Rc<Self> {
+        let packet = serving.core.callback(port, Event::Packet);
+        Rc::new(Self { caller: Caller::new(serving, plan), packet, place })
+    }
+
+    fn received(
+        &self,
+        callable: &Callable,
+        socket: &Datagram,
+        from: &SockAddr,
+        data: &[u8],
+    ) -> Result<Option<Handling>, Raise> {
+        let (address, port) = match from.as_socket() {
+            Some(addr) => (addr.ip().to_canonical().to_string(), addr.port()),
+            None => (from.as_pathname().map_or_else(String::new, |path| path.display().to_string()), 0),
+        };
+        let mut info = Array::new(4)?;
+        info.set_str(b"address", address.as_bytes())?;
+        info.set_int(b"port", i64::from(port))?;
+        info.set_int(b"server_socket", self.place as i64)?;
+        info.set_int(b"server_port", i64::from(socket.local().port()))?;
+        self.caller.begin(callable, vec![self.caller.server(), Value::string(data)?, info.into()])
+    }
+}
+
+impl PacketApp for PhpPackets {
+    type Handling = Handling;
+
+    fn on_packet(self: &Rc<Self>, socket: &Rc<Datagram>, from: &SockAddr, data: &[u8]) -> Option<Handling> {
+        let callable = self.packet.as_ref()?;
+        self.received(callable, socket, from, data).unwrap_or_else(|raise| {
+            self.caller.report(Err(raise));
+            None
+        })
+    }
+}
+
+/// `Server::sendto()`.
+pub(super) fn sendto(call: &Call) -> Result<(), Raise> {
+    call.expect(3, 4)?;
+    let (host, port, data) = (call.text(0)?, call.int(1, 0)?, call.bytes(2)?);
+    let core = &call.this::<ServerHandle>()?.0;
+    let sent = send(core, "sendto()", &host, port, data, call.int(3, -1)?)?;
+    call.ret(sent)
+}
+
+/// Sends one datagram to an address; false when it is lost.
+pub(super) fn send(
+    core: &ServerCore,
+    what: &str,
+    host: &str,
+    port: i64,
+    data: &[u8],
+    place: i64,
+) -> Result<bool, Raise> {
+    core.worker(what)?;
+    let to = destination(host, port).map_err(|why| engine::throw_value_error(&why))?;
+    let socket = choose(core, &to, place).ok_or_else(|| {
+        let text = format!("{what} needs a datagram port of the receiver's family: add one with listen()");
+        exception::throw(&SERVER, "STATE", &text)
+    })?;
+    loop {
+        match socket.send_to(&to, data) {
+            Ok(()) => return Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            Err(error) => return Ok(last_error::fail(i64::from(error.raw_os_error().unwrap_or(libc::EIO)))),
+        }
+        let state = State::get()?;
+        if state.engine.current_id() == -1 || !engine::can_switch() {
+            return Ok(last_error::fail(i64::from(libc::EAGAIN)));
+        }
+        let ready = std::future::poll_fn(|cx| socket.poll_sendable(cx));
+        if !matches!(wait(&state, Wait::Outside("Server::sendto()"), ready)?, Some(Ok(()))) {
+            return Ok(last_error::fail(i64::from(libc::EAGAIN)));
+        }
+    }
+}
+
+fn destination(host: &str, port: i64) -> Result<SockAddr, String> {
+    let path = host.strip_prefix("unix:").unwrap_or(host);
+    if path.starts_with('/') {
+        return SockAddr::unix(path).map_err(|error| format!("\"{path}\" is no path of a Unix socket: {error}"));
+    }
+    let port = u16::try_from(port).map_err(|_| format!("Argument #2 ($port) must be from 0 to 65535, {port} given"))?;
+    let ip: IpAddr = host.trim_start_matches('[').trim_end_matches(']').parse().map_err(|_| {
+        format!("Argument #1 ($ip) must be an IP address or the path of a Unix socket, \"{host}\" given")
+    })?;
+    Ok(SocketAddr::new(ip, port).into())
+}
+
+/// The port that was asked for, or the first one of the receiver's family.
+fn choose(core: &ServerCore, to: &SockAddr, place: i64) -> Option<Rc<Datagram>> {
+    let fits = |socket: &Datagram| match socket.local() {
+        Local::Tcp(addr) if addr.is_ipv4() => to.is_ipv4(),
+        Local::Tcp(_) => to.is_ipv6(),
+        Local::Unix(_) => to.is_unix(),
+    };
+    let datagrams = core.datagrams.borrow();
+    let mut all = datagrams.iter().filter(|(at, socket)| fits(socket) && (place < 0 || *at as i64 == place));
+    all.next().map(|(_, socket)| Rc::clone(socket))
+}

@@ -1,0 +1,256 @@
+//! One listening port: where it listens, what it was given, what it speaks.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use apus_net::proto::framing::Framing;
+use apus_options::client::Bytes;
+use apus_options::{Scope, Settings, Support};
+use apus_process::{BindOptions, ListenAddr, Listener, bind, bind_datagram};
+use apus_zend::value::{ArrayView, Key, View};
+use apus_zend::{Callable, Raise, Value, native};
+
+use super::address;
+use super::core::{Callbacks, ServerCore};
+use super::events::Event;
+use crate::convert::to_option;
+use crate::exception::{self, SERVER};
+
+/// Settings that say where a message ends. A port that switches one on has none of the server's.
+const FRAMINGS: [&str; 7] = [
+    "open_length_check",
+    "open_eof_check",
+    "open_eof_split",
+    "open_line_protocol",
+    "package_fixed_length",
+    "open_mqtt_protocol",
+    "open_redis_protocol",
+];
+
+/// Settings as a program gave them, checked one by one.
+#[derive(Default)]
+pub(super) struct Given {
+    /// By the names of the table, not by aliases.
+    pairs: Vec<(&'static str, apus_options::Value)>,
+    /// `package_eof`, which may be any bytes.
+    eof: Option<Vec<u8>>,
+    /// `package_length_func`; null takes it away.
+    tell: Option<Option<Rc<Callable>>>,
+}
+
+fn refused(text: &str) -> Raise {
+    exception::throw(&SERVER, "OPTION", text)
+}
+
+impl Given {
+    /// Reads an array of settings.
+    pub(super) fn read(given: ArrayView<'_>) -> Result<Self, Raise> {
+        let mut all = Self::default();
+        let mut probe = Settings::default();
+        for (key, value) in given.iter() {
+            let Key::Str(name) = key else {
+                return Err(refused("settings are given as 'name' => value, but a numeric key was found"));
+            };
+            // SAFETY: the element lives as long as the array.
+            let value = unsafe { Value::copy_of(value) };
+            match (name, value.view()) {
+                (b"package_length_func", View::Null) => all.tell = Some(None),
+                (b"package_length_func", _) => all.tell = Some(Some(Rc::new(callable(value)?))),
+                (b"package_eof", View::Str(bytes)) => all.eof = Some(bytes.to_vec()),
+                (b"package_eof", View::Null) => all.eof = Some(Settings::default().package_eof.0),
+                (b"package_eof", _) => {
+                    return Err(refused("setting \"package_eof\" must be a string of 1 to 64 bytes"));
+                }
+                (name, view) => {
+                    let name = String::from_utf8_lossy(name);
+                    let value = to_option(view)
+                        .ok_or_else(|| refused(&format!("setting \"{name}\" cannot be an object or a resource")))?;
+                    probe.set(&name, &value).map_err(|error| refused(&error.to_string()))?;
+                    // Found, for it was just set.
+                    all.pairs.extend(apus_options::find(&name).map(|row| (row.name, value)));
+                }
+            }
+        }
+        Ok(all)
+    }
+
+    /// Puts another array on top.
+    fn extend(&mut self, later: Self) {
+        self.pairs.extend(later.pairs);
+        self.eof = later.eof.or(self.eof.take());
+        self.tell = later.tell.or(self.tell.take());
+    }
+
+    /// Applies them; their values were checked when they were read.
+    pub(super) fn apply(&self, settings: &mut Settings) -> Result<(), Raise> {
+        for (name, value) in &self.pairs {
+            settings.set(name, value).map_err(|error| refused(&error.to_string()))?;
+        }
+        if let Some(eof) = &self.eof {
+            settings.package_eof = Bytes(eof.clone());
+        }
+        Ok(())
+    }
+
+    /// What was said last of `package_length_func`.
+    pub(super) fn take_tell(&mut self) -> Option<Option<Rc<Callable>>> {
+        self.tell.take()
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.pairs.iter().any(|(given, _)| *given == name)
+    }
+}
+
+fn callable(mut value: Value) -> Result<Callable, Raise> {
+    Callable::new(&mut value).map_err(|why| {
+        refused(&format!("setting \"package_length_func\" must be a callable (string $bytes): int, but {why}"))
+    })
+}
+
+/// What the clients of a port speak.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Protocol {
+    /// HTTP, and WebSocket where connections may be upgraded to it.
+    Http { websocket: bool },
+    /// Bytes, or messages that a framing tells.
+    Stream,
+    /// Datagrams.
+    Datagram,
+}
+
+/// What a port does, settled when the server starts.
+pub(super) struct Plan {
+    pub(super) settings: Settings,
+    pub(super) protocol: Protocol,
+    /// Of a stream port.
+    pub(super) framing: Option<Framing>,
+    /// Tells how long a message is, where the framing asks for it.
+    pub(super) tell: Option<Rc<Callable>>,
+}
+
+/// One listening port.
+pub(super) struct PortCore {
+    pub(super) addr: ListenAddr,
+    pub(super) kind: i64,
+    pub(super) listener: RefCell<Option<Listener>>,
+    /// What `Port::set()` was given, on top of the server's settings.
+    given: RefCell<Given>,
+    pub(super) callbacks: Callbacks,
+}
+
+/// The payload of a port object.
+pub(super) struct PortHandle(pub(super) Rc<PortCore>, pub(super) Rc<ServerCore>);
+
+native!(PortHandle, "Apus\\Server\\Port");
+
+impl PortCore {
+    pub(super) fn bind(host: &str, port: i64, kind: i64) -> Result<Self, Raise> {
+        let failed = |text: &str| exception::throw(&SERVER, "BIND", text);
+        let addr = address::parse(host, port, kind).map_err(|why| failed(&why))?;
+        let options = BindOptions::default();
+        let bound = if address::is_datagram(kind) { bind_datagram(&addr, &options) } else { bind(&addr, &options) };
+        let listener = bound.map_err(|error| failed(&error.to_string()))?;
+        Ok(Self {
+            addr: listener.addr.clone(),
+            kind,
+            listener: RefCell::new(Some(listener)),
+            given: RefCell::default(),
+            callbacks: Callbacks::default(),
+        })
+    }
+
+    /// The server's settings with the port's own on top.
+    pub(super) fn settings(&self, of_server: &Settings) -> Result<Settings, Raise> {
+        let given = self.given.borrow();
+        let mut settings = of_server.clone();
+        if self.has_framing() {
+            for name in FRAMINGS {
+                settings.set(name, &apus_options::Value::Null).map_err(|error| refused(&error.to_string()))?;
+            }
+        }
+        given.apply(&mut settings)?;
+        if settings.heartbeat_idle_time.is_zero() {
+            settings.heartbeat_idle_time = settings.heartbeat_check_interval * 2;
+        }
+        Ok(settings)
+    }
+
+    /// Whether the port was given a framing of its own.
+    fn has_framing(&self) -> bool {
+        let given = self.given.borrow();
+        given.pairs.iter().any(|(name, value)| FRAMINGS.contains(name) && !value.is_off())
+    }
+
+    fn protocol(&self, settings: &Settings) -> Protocol {
+        if address::is_datagram(self.kind) {
+            return Protocol::Datagram;
+        }
+        let given = self.given.borrow();
+        let http = Protocol::Http { websocket: settings.open_websocket_protocol };
+        let says_http = given.has("open_http_protocol");
+        if given.has("open_websocket_protocol") && settings.open_websocket_protocol {
+            return http;
+        }
+        let own = |event| self.callbacks.get(event).is_some();
+        let stream = if says_http {
+            !settings.open_http_protocol
+        } else {
+            self.has_framing()
+                || (own(Event::Receive) && !own(Event::Request))
+                || !(settings.open_http_protocol || settings.open_websocket_protocol)
+        };
+        if stream { Protocol::Stream } else { http }
+    }
+
+    /// What the port will do; the error says what is wrong with what it was given.
+    pub(super) fn plan(&self, core: &ServerCore) -> Result<Plan, Raise> {
+        let settings = self.settings(&core.settings.borrow())?;
+        let protocol = self.protocol(&settings);
+        let own = self.given.borrow().tell.clone();
+        let tell = own.unwrap_or_else(|| core.tell.borrow().clone());
+        let framing = match protocol {
+            Protocol::Stream => apus_net::framing(&settings, tell.is_some())
+                .map_err(|why| refused(&format!("port {}: {why}", self.addr)))?,
+            Protocol::Http { .. } | Protocol::Datagram => None,
+        };
+        Ok(Plan { settings, protocol, framing, tell })
+    }
+
+    pub(super) fn set(&self, given: ArrayView<'_>) -> Result<(), Raise> {
+        let given = Given::read(given)?;
+        for (name, _) in &given.pairs {
+            if of_whole_server(name) {
+                let text =
+                    format!("setting \"{name}\" belongs to the whole server, not to one port: use Server::set()");
+                return Err(refused(&text));
+            }
+        }
+        let mut all = self.given.take();
+        let replaced = given.tell.is_some().then(|| all.tell.take());
+        all.extend(given);
+        self.given.replace(all);
+        // Its destructor may run PHP code, which may come here again.
+        drop(replaced);
+        Ok(())
+    }
+
+    pub(super) fn host(&self) -> String {
+        match &self.addr {
+            ListenAddr::Tcp(addr) => addr.ip().to_string(),
+            ListenAddr::Unix(path) => path.display().to_string(),
+        }
+    }
+
+    pub(super) fn port(&self) -> i64 {
+        match &self.addr {
+            ListenAddr::Tcp(addr) => i64::from(addr.port()),
+            ListenAddr::Unix(_) => 0,
+        }
+    }
+}
+
+/// Whether a setting takes effect, and a port cannot have it.
+fn of_whole_server(name: &str) -> bool {
+    apus_options::find(name).is_some_and(|row| row.scope == Scope::Server && row.support == Support::Full)
+}

@@ -1,0 +1,116 @@
+//! Each port to those who serve it: HTTP and WebSocket, streams, datagrams.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use apus_net::{Config, Control, Datagram, serve, serve_datagrams};
+use apus_process::Worker;
+use apus_zend::object::Object;
+use apus_zend::{Raise, engine};
+use tokio::sync::Semaphore;
+use tokio::task::JoinHandle;
+
+use super::app::PhpApp;
+use super::core::ServerCore;
+use super::events::Event;
+use super::packet::PhpPackets;
+use super::port_core::{Plan, PortCore, Protocol};
+use super::tcp::PhpStreams;
+use crate::exception::{self, SERVER};
+use crate::runtime::State;
+
+/// Handlers of one datagram port at once where `max_concurrency` sets no limit.
+const MOST_PACKETS: usize = 10_000;
+
+/// Looks at every port before the server starts: what it was given makes sense, and somebody answers.
+pub(super) fn check(core: &ServerCore) -> Result<(), Raise> {
+    let ports = core.ports.borrow().clone();
+    for port in &ports {
+        let plan = port.plan(core)?;
+        let has = |event| core.callback(port, event).is_some();
+        let (answered, what, how) = match plan.protocol {
+            Protocol::Http { websocket } => (
+                has(Event::Request) || (websocket && has(Event::Message)),
+                "requests",
+                "on('request', function ($request, $response) { … })",
+            ),
+            Protocol::Stream => (
+                has(Event::Receive),
+                "what clients send",
+                "on('receive', function ($server, $fd, $workerId, $data) { … })",
+            ),
+            Protocol::Datagram => {
+                (has(Event::Packet), "datagrams", "on('packet', function ($server, $data, $clientInfo) { … })")
+            }
+        };
+        if !answered {
+            let text = format!("nothing would answer {what} of port {}: call {how} before start()", port.addr);
+            return Err(exception::throw(&SERVER, "EVENT", &text));
+        }
+    }
+    Ok(())
+}
+
+/// What all ports of a worker share.
+pub(super) struct Serving<'a> {
+    pub(super) core: &'a Rc<ServerCore>,
+    pub(super) state: &'a Rc<State>,
+    pub(super) worker: &'a Rc<Worker>,
+    pub(super) control: &'a Rc<Control>,
+    pub(super) server: &'a Object,
+    /// The setting `max_concurrency`, where it limits anything.
+    pub(super) slots: Option<Arc<Semaphore>>,
+}
+
+impl Serving<'_> {
+    /// Serves a port, which stands at `place` among the server's, until the worker drains. `None`: nothing would answer it.
+    pub(super) fn port(
+        &self,
+        port: &Rc<PortCore>,
+        place: usize,
+        fd: OwnedFd,
+    ) -> Result<Option<JoinHandle<io::Result<()>>>, Raise> {
+        let plan = port.plan(self.core)?;
+        let mut config = Config::from(&plan.settings);
+        Ok(match plan.protocol {
+            Protocol::Http { websocket } => {
+                config.websocket = websocket;
+                let slots = self.slots.clone();
+                let server = self.server.share();
+                PhpApp::new(self.state, self.worker, server, self.core, port, &plan.settings, slots).map(|app| {
+                    tokio::task::spawn_local(serve(app, vec![(fd, Rc::new(config))], Rc::clone(self.control)))
+                })
+            }
+            Protocol::Stream => {
+                config.stream = true;
+                config.framing.clone_from(&plan.framing);
+                let app = PhpStreams::new(self, port, &plan);
+                Some(tokio::task::spawn_local(serve(app, vec![(fd, Rc::new(config))], Rc::clone(self.control))))
+            }
+            Protocol::Datagram => Some(self.datagrams(port, place, fd, &plan)?),
+        })
+    }
+
+    fn datagrams(
+        &self,
+        port: &Rc<PortCore>,
+        place: usize,
+        fd: OwnedFd,
+        plan: &Plan,
+    ) -> Result<JoinHandle<io::Result<()>>, Raise> {
+        let most = match plan.settings.max_concurrency {
+            0 => MOST_PACKETS,
+            most => most as usize,
+        };
+        let socket = Datagram::new(fd, most, Rc::clone(self.control))
+            .map_err(|error| engine::throw_error(&format!("receiving at {} failed: {error}", port.addr)))?;
+        self.core.datagrams.borrow_mut().push((place, Rc::clone(&socket)));
+        let app = PhpPackets::new(self, port, place, plan);
+        Ok(tokio::task::spawn_local(async move {
+            serve_datagrams(app, socket).await;
+            Ok(())
+        }))
+    }
+}

@@ -1,0 +1,142 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Apus\Gateway;
+
+use Apus\WebSocket\Server;
+
+/** The mailboxes of the users whose home this worker is, and who of them is connected. */
+final class PostOffice
+{
+    public readonly int $perUser;
+    /** Bytes that all mailboxes of this worker may keep: its share of the whole. */
+    private readonly int $room;
+    private int $kept = 0;
+    /** @var array<array-key, Mailbox> by user */
+    private array $boxes = [];
+    /** @var array<array-key, array<int, true>> connections by user */
+    private array $online = [];
+
+    public function __construct(private readonly Server $server, private readonly Peers $peers, public readonly Counters $counters, Config $config)
+    {
+        $this->perUser = $config->number('queue_per_user');
+        $this->room = intdiv($config->number('queue_bytes'), $peers->workers());
+        $peers->on('letter', $this->letter(...));
+        $peers->on('online', fn (array $arguments) => $this->online(...$arguments));
+        $peers->on('offline', fn (array $arguments) => $this->offline(...$arguments));
+        $peers->on('ack', fn (array $arguments) => $this->acknowledge(...$arguments));
+    }
+
+    /** @return array<string, int> what /stats shows of it */
+    public function figures(): array
+    {
+        return [
+            'users' => count($this->online),
+            'queue_messages' => array_sum(array_map(static fn (Mailbox $box): int => $box->count(), $this->boxes)),
+            'queue_bytes' => $this->kept,
+        ];
+    }
+
+    public function sendTo(string $user, Letter $letter): int
+    {
+        $reached = $this->server->sendToUser($user, $letter->frame);
+        $this->counters->delivered += $reached;
+        return $reached;
+    }
+
+    public function pushTo(int $fd, Letter $letter): bool
+    {
+        return $this->server->push($fd, $letter->frame);
+    }
+
+    public function reserve(int $bytes): bool
+    {
+        if ($this->kept + $bytes > $this->room) {
+            return false;
+        }
+        $this->kept += $bytes;
+        return true;
+    }
+
+    public function release(int $bytes): void
+    {
+        $this->kept -= $bytes;
+    }
+
+    public function answerDelivered(Letter $letter, bool $queued): void
+    {
+        $this->peers->answer($letter->answerTo, ['delivered' => $letter->delivered] + ($queued ? ['queued' => true] : []));
+    }
+
+    public function answerSeen(Letter $letter): void
+    {
+        $this->peers->answer($letter->answerTo, true);
+    }
+
+    public function answerFull(Letter $letter): void
+    {
+        $this->peers->answer($letter->answerTo, ['full' => true]);
+    }
+
+    /** A mailbox has nothing to do; an empty one goes. */
+    public function done(Mailbox $box): void
+    {
+        if ($box->isDone()) {
+            unset($this->boxes[$box->user]);
+        }
+    }
+
+    /** Drops what is too old, and forgets connections that went with their worker. */
+    public function sweep(): void
+    {
+        foreach ($this->boxes as $box) {
+            $box->dropExpired();
+            $this->done($box);
+        }
+        foreach ($this->online as $user => $connections) {
+            foreach ($connections as $fd => $_) {
+                if (!$this->server->exist($fd)) {
+                    $this->offline((string) $user, $fd);
+                }
+            }
+        }
+    }
+
+    /** @param array{int, int} $answerTo */
+    private function letter(array $arguments, array $answerTo): void
+    {
+        [$user, $id, $frame, $wantsAck, $mayWait, $expires] = $arguments;
+        $this->boxes[$user] ??= new Mailbox($user, $this);
+        $this->boxes[$user]->take(new Letter($id, $frame, $wantsAck, $mayWait, $expires, $answerTo));
+    }
+
+    /** @param array<int, array-key> $connections user by connection */
+    private function online(array $connections): void
+    {
+        foreach ($connections as $fd => $user) {
+            $this->online[$user][$fd] = true;
+        }
+        foreach ($connections as $fd => $user) {
+            if (isset($this->boxes[$user])) {
+                $this->boxes[$user]->welcome($fd);
+            }
+        }
+    }
+
+    private function offline(string $user, int $fd): void
+    {
+        unset($this->online[$user][$fd]);
+        if (($this->online[$user] ?? null) === []) {
+            unset($this->online[$user]);
+        }
+    }
+
+    private function acknowledge(string $user, string $id): void
+    {
+        if (isset($this->boxes[$user])) {
+            $this->boxes[$user]->acknowledge($id);
+            $this->done($this->boxes[$user]);
+        }
+    }
+}

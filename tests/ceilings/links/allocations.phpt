@@ -1,0 +1,10 @@
+--TEST--
+Ceiling: allocations an echo
+--SKIPIF--
+<?php trim((string) shell_exec('command -v cc')) || die('skip needs cc'); ?>
+--FILE--
+<?php
+passthru('python3 ' . escapeshellarg(__DIR__ . '/measure.py') . ' allocations 2>&1');
+?>
+--EXPECT--
+ok
