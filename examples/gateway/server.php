@@ -30,6 +30,7 @@ $server->set([
     'package_max_length' => $config->number('max_message'),
     'log_file' => $config->text('log_file'),
     'broker' => $config->text('broker'),
+    'broker_prefix' => $config->text('broker_prefix'),
     // A browser that does not read is closed; it comes back, and gets what it has not acknowledged.
     'send_policy' => 'close',
     'buffer_output_size' => $config->number('send_buffer'),
@@ -60,6 +61,7 @@ $server->on('workerstart', function () use ($server, $config, $worker): void {
     require_once __DIR__ . '/src/autoload.php';
     $worker->gateway = new Gateway($server, $config);
 });
+$server->on('workerexit', fn () => $worker->gateway->leave());
 $server->on('pipemessage', fn (Server $server, int $from, mixed $message) => $worker->gateway->pipeMessage($from, $message));
 
 // Browsers.

@@ -2,15 +2,14 @@
 
 import json
 import os
-import pathlib
-import signal
+import re
 import socket
 import subprocess
+import sys
 import time
-import unittest
 
 from gateway import FOLDER, KEY, SECRET, GatewayCase, WebSocket, token
-from support import PATIENCE, ROOT, command, module, php, until
+from support import php, until
 
 UPDATE = {"command": "update_data", "message": {"price": 17.0, "empty": {}, "ü": "ä/b"}}
 # The snippet of the workloads, as it stands: one line, nothing is read back.
@@ -30,6 +29,23 @@ class Pushing(GatewayCase):
             subprocess.run([php(), "-n", str(script), str(server.lines)], check=True)
         for _ in range(20):
             self.assertEqual(browser.hear(), {"command": "update_data", "message": "test"})
+
+    def test_the_snippets_of_the_readme_work(self):
+        server = self.gateway()
+        browser = self.browser(server)
+        readme = (FOLDER / "README.md").read_text().split("## Pushing")[0]
+        runners = {"php": [php(), "-n"], "sh": ["sh"], "python": [sys.executable]}
+        for language, runner in runners.items():
+            with self.subTest(language):
+                # The last block of its language: the first one of sh starts the gateway.
+                code = re.findall(rf"```{language}\n(.*?)```", readme, re.S)[-1]
+                script = server.folder / f"snippet.{language}"
+                script.write_text(code.replace("1234", str(server.lines)).replace("8081", str(server.inner)))
+                subprocess.run([*runner, str(script)], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                self.assertEqual(browser.hear(), {"command": "update_data", "message": "hello"})
+        done = subprocess.run([php(), "-n", str(FOLDER / "bin/push.php"), "tester01", "a message", f"tcp://127.0.0.1:{server.lines}"], capture_output=True, text=True, check=True)
+        self.assertEqual(json.loads(done.stdout), {"ok": True, "delivered": 1})
+        self.assertEqual(browser.hear()["message"], "a message")
 
     def test_every_way_reaches_all_connections_of_the_user(self):
         server = self.gateway()
@@ -411,160 +427,3 @@ class Acknowledgements(GatewayCase):
         self.assertIn("error", thief.ask("?"))
         self.assertEqual(browser.hear()["id"], identity)
         self.assertEqual((self.stats(server)["acknowledged"], self.stats(server)["queue_messages"]), (0, 1))
-
-
-class Living(GatewayCase):
-    def test_dead_connections_are_noticed(self):
-        server = self.gateway(ping_interval=1, ping_timeout=1)
-        dead, alive = self.browser(server), self.browser(server, "/?user=alive")
-        # Frames that nobody reads are never answered; who reads them lives on.
-        def one_left():
-            if not alive.quiet():
-                opcode, payload = alive.hear_frame()
-                alive.frame(10, payload)
-            return self.stats(server)["connections"] == 1
-
-        until("the dead one is gone", one_left)
-        self.assertEqual(self.lines(server).ask(user="alive", queue=False, message=1)["delivered"], 1)
-        self.assertEqual(self.lines(server).ask(user="tester01", queue=False)["delivered"], 0)
-        dead.close()
-
-    def test_a_killed_worker_takes_only_its_own_connections(self):
-        server = self.gateway(workers=2)
-        lines = self.lines(server)
-        victim, other = server.workers()
-        browsers = [self.browser(server, f"/?user=u{n}") for n in range(12)]
-        os.kill(victim, signal.SIGKILL)
-        until("the worker is replaced", lambda: victim not in server.workers() and len(server.workers()) == 2)
-        # Whose connection is gone comes back, as browsers do.
-        def connected():
-            try:
-                return None not in self.stats(server)["workers"]
-            except (OSError, EOFError):
-                return False
-
-        until("it answers", connected)
-        left = self.stats(server)["connections"]
-        gone = [n for n, browser in enumerate(browsers) if not browser.quiet()]
-        self.assertEqual(len(gone) + left, 12)
-        for n in gone:
-            browsers[n] = self.browser(server, f"/?user=u{n}")
-
-        def pushed(user, n):
-            try:
-                return lines.ask(user=user, n=n).get("delivered") == 1
-            except (OSError, EOFError):
-                return False
-
-        if not self.lives(lines):
-            lines = self.lines(server)
-        for n in range(12):
-            until("it is delivered", lambda: pushed(f"u{n}", n))
-            self.assertEqual(browsers[n].hear(), {"n": n})
-        # The new worker has learned who is connected elsewhere.
-        until("all users are counted", lambda: self.stats(server)["users"] == 12)
-
-    def lives(self, lines):
-        try:
-            return lines.ask(user="nobody", queue=False)["ok"]
-        except (OSError, EOFError):
-            return False
-
-    def test_a_reload_takes_nothing_but_the_connections(self):
-        server = self.gateway()
-        self.browser(server)
-        server.control("reload wait")
-        browser = self.browser(server, "/?user=after")
-        self.assertEqual(self.lines(server).ask(user="after", message=1)["delivered"], 1)
-        self.assertEqual(browser.hear(), {"message": 1})
-        self.assertEqual(server.stop(), 0)
-        self.assertNotRegex(server.said(), "(?i)uncaught|fatal|warning")
-
-
-class Starting(GatewayCase):
-    def start(self, **settings):
-        environment = {**os.environ, **{f"GATEWAY_{name.upper()}": value for name, value in settings.items()}}
-        return subprocess.run([php(), "-n", "-d", f"extension={module()}", str(FOLDER / "server.php")], env=environment, capture_output=True, text=True, timeout=PATIENCE)
-
-    def test_bad_settings_are_named_with_their_limits(self):
-        cases = {
-            ("port", "70000"): "GATEWAY_PORT = \"70000\": must be 0 to 65535",
-            ("queue_bytes", "lots"): "64K",
-            ("prot", "1"): "is port meant?",
-            ("secret", "short"): "at least 16 bytes",
-            ("host", "0.0.0.0"): "Set GATEWAY_SECRET",
-            ("inner_host", "0.0.0.0"): "Set GATEWAY_PUSH_KEYS",
-        }
-        for (name, value), said in cases.items():
-            with self.subTest(name):
-                done = self.start(**{name: value})
-                self.assertEqual(done.returncode, 1)
-                self.assertIn(said, done.stderr)
-                self.assertNotIn("Stack trace", done.stderr)
-
-    def test_a_port_in_use(self):
-        with socket.create_server(("127.0.0.1", 0)) as taken:
-            done = self.start(port=str(taken.getsockname()[1]))
-        self.assertEqual(done.returncode, 1)
-        self.assertIn("cannot start", done.stderr)
-
-    def test_the_page_and_its_script(self):
-        server = self.gateway()
-        for path, kind in (("/", "text/html"), ("/gateway.js", "text/javascript")):
-            answer = self.http(server.port, path=path)
-            self.assertEqual(answer.status, 200)
-            self.assertTrue(answer.headers["content-type"].startswith(kind))
-            self.assertNotRegex(answer.body.decode(), r"(?:src|href)=[\"']?https?:")
-        self.assertEqual(self.http(server.port, path="/health").json(), {"ok": True})
-        self.assertEqual(self.http(server.port, path="/stats").status, 404)
-        closed = self.gateway(page=0)
-        self.assertEqual(self.http(closed.port).status, 404)
-
-    def test_apus_new_gateway_makes_one_that_runs(self):
-        server = self.gateway()
-        folder = server.folder / "made"
-        environment = {**os.environ, "APUS_EXTENSION": module(), "APUS_PHP": php()}
-        subprocess.run([command(), "new", "gateway", str(folder)], check=True, env=environment, stdout=subprocess.DEVNULL)
-        here = {path.relative_to(FOLDER): path.read_bytes() for path in FOLDER.rglob("*") if path.is_file()}
-        self.assertEqual({path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}, here)
-        made = self.serve(script=f"<?php require {json.dumps(str(folder / 'server.php'))};", env={"GATEWAY_PORT": "0", "GATEWAY_INNER_PORT": "0", "GATEWAY_LINE_PORT": "0"})
-        self.assertEqual(made.get("/health").status, 200)
-
-    def test_the_smallest_one(self):
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            port = free.getsockname()[1]
-        script = ROOT / "examples" / "push-minimal" / "server.php"
-        server = self.serve(script=f"<?php $argv = ['', '0', '{port}']; require {json.dumps(str(script))};")
-        self.assertLessEqual(len([line for line in pathlib.Path(script).read_text().splitlines() if line and not line.startswith("//")]), 24)
-        browser = WebSocket(server.port, "/?user=tester01")
-        self.addCleanup(browser.close)
-
-        def pushed():
-            with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE) as program:
-                program.sendall(b'{"user":"tester01","message":"hello"}\n')
-            return not browser.quiet()
-
-        until("it has come", pushed)
-        self.assertEqual(browser.hear(), "hello")
-
-    def test_the_chat(self):
-        script = ROOT / "examples" / "websocket-chat" / "server.php"
-        server = self.serve(script=f"<?php $argv = ['', '0']; require {json.dumps(str(script))};")
-        self.assertIn(b"<title>Chat</title>", server.get("/").body)
-        ada = WebSocket(server.port, "/?room=lobby&name=Ada")
-        self.addCleanup(ada.close)
-        self.assertEqual(ada.hear(), {"joined": "Ada", "here": ["Ada"]})
-        bob = WebSocket(server.port, "/?room=lobby&name=Bob")
-        self.addCleanup(bob.close)
-        self.assertEqual(ada.hear()["joined"], "Bob")
-        self.assertEqual(sorted(bob.hear()["here"]), ["Ada", "Bob"])
-        ada.say("hi <b>Bob</b>")
-        for one in (ada, bob):
-            message = one.hear()
-            self.assertEqual((message["name"], message["text"]), ("Ada", "hi <b>Bob</b>"))
-        bob.close()
-        self.assertEqual(ada.hear(), {"left": "Bob", "here": ["Ada"]})
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -6,6 +6,7 @@ import random
 import resource
 import signal
 import socket
+import threading
 
 from support import PATIENCE, rss, until
 from websocket_cases import CLOSE, CONTINUATION, ECHO, NOTED, PING, TELL_FD, TEXT, Crowd, WebSocket, WebSocketCase, websocket
@@ -149,6 +150,71 @@ class Workers(WebSocketCase):
         self.assertEqual(ws.text(), "x")
 
 
+class Load(WebSocketCase):
+    alone = True
+
+    def talkers(self, server, count, over):
+        """Clients that talk until it is over: (messages echoed, how their connections ended)."""
+        echoed, ends = [0] * count, []
+
+        def talk(number):
+            while not over.is_set():
+                try:
+                    with WebSocket.connect(server.port) as ws:
+                        while not over.is_set():
+                            text = f"{number} {echoed[number]}"
+                            ws.say(text)
+                            opcode, data = ws.message()
+                            if opcode == CLOSE:
+                                ends.append(websocket.code_of(data)[0])
+                                # Answered; what was said last is said again by the next connection.
+                                ws.raw(websocket.frame(CLOSE, data[:2]))
+                                ws.rest()
+                                break
+                            if data.decode() != text:
+                                ends.append(f"{data!r} in place of {text}")
+                            echoed[number] += 1
+                except Exception as error:
+                    ends.append(repr(error))
+        threads = [threading.Thread(target=talk, args=(number,)) for number in range(count)]
+        for thread in threads:
+            thread.start()
+        self.addCleanup(over.set)
+        return echoed, ends, threads
+
+    def test_reloads_under_load_lose_nothing(self):
+        server = self.websockets(ECHO, settings={"worker_num": 2})
+        over = threading.Event()
+        echoed, ends, threads = self.talkers(server, 16, over)
+        for turn in range(10):
+            before = sum(echoed)
+            until("they talk", lambda: sum(echoed) > before + 500)
+            self.assertTrue(server.control("reload wait")["ok"])
+        over.set()
+        for thread in threads:
+            thread.join()
+        # Every end was announced: no refusal, no reset, no silence.
+        self.assertEqual(set(ends), {1001})
+        self.assertGreaterEqual(len(ends), 16)
+        self.assertEqual(server.stop(), 0)
+
+    def test_kills_under_load_end_only_the_killed_ones_connections(self):
+        server = self.websockets(ECHO, settings={"worker_num": 2})
+        over = threading.Event()
+        echoed, ends, threads = self.talkers(server, 16, over)
+        for turn in range(5):
+            before = sum(echoed)
+            until("they talk", lambda: sum(echoed) > before + 500)
+            victim = server.workers()[0]
+            os.kill(victim, signal.SIGKILL)
+            until("a successor", lambda: victim not in server.workers() and len(server.workers()) == 2)
+        over.set()
+        for thread in threads:
+            thread.join()
+        self.assertLessEqual(len(ends), 5 * 16)
+        self.assertFalse([end for end in ends if "EOF" not in str(end) and "Reset" not in str(end) and "BrokenPipe" not in str(end)], ends)
+
+
 class Crowds(WebSocketCase):
     alone = True
 
@@ -163,7 +229,7 @@ class Crowds(WebSocketCase):
 
     def test_nothing_is_left_of_ten_thousand(self):
         many_files(CROWD + 500)
-        server = self.websockets("$server->on('open', function ($server, $request) { $GLOBALS['open'] = ($GLOBALS['open'] ?? 0) + 1; Coroutine::sleep(0.001); });" "$server->on('close', function ($server, $fd) { $GLOBALS['closed'] = ($GLOBALS['closed'] ?? 0) + 1; });" + ECHO)
+        server = self.websockets("$server->on('open', function ($server, $request) { $GLOBALS['open'] = ($GLOBALS['open'] ?? 0) + 1; });" "$server->on('close', function ($server, $fd) { $GLOBALS['closed'] = ($GLOBALS['closed'] ?? 0) + 1; });" + ECHO)
         worker = self.worker(server)
         look = "gc_collect_cycles(); return [memory_get_usage(), Coroutine::stats()['coroutine_num'], $GLOBALS['open'] ?? 0, $GLOBALS['closed'] ?? 0, count(iterator_to_array($server->connections))];"
         descriptors = lambda: len(os.listdir(f"/proc/{worker}/fd"))
@@ -202,7 +268,7 @@ class Crowds(WebSocketCase):
         for kind, *_ in self.events(server):
             counts[kind] = counts.get(kind, 0) + 1
         self.assertEqual(counts.get("open", 0), counts.get("close", 0))
-        self.assertEqual(self.worker(server), worker)
+        self.assertEqual(server.workers(), [worker])
 
 
 class Fuzz(WebSocketCase):
@@ -267,7 +333,7 @@ class Fuzz(WebSocketCase):
                 witness.send(PING, b"there?")
                 self.assertEqual(witness.pong(), b"there?", f"seed {seed}")
                 before = before or rss(worker)
-        self.assertEqual(self.worker(server), worker, f"seed {seed}: {server.said()[-2000:]}")
+        self.assertEqual(server.workers(), [worker], f"seed {seed}: {server.said()[-2000:]}")
         self.assertNotIn("panic", server.said(), f"seed {seed}")
         until("none is left", lambda: server.status()["totals"]["connections"] <= 2)
         self.assertLess(rss(worker) - before, 24 << 20, f"seed {seed}")

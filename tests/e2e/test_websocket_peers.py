@@ -41,17 +41,17 @@ class Chromium(WebSocketCase):
         url = f"'ws://127.0.0.1:{server.port}/chat'"
         out = browser.run(self.PAGE % (url, "['other', 'chat']"))
         self.assertEqual(out["heard"], ["", "hällo 🐦", 70000, [0, 255, 7]])
-        self.assertEqual((out["code"], out["reason"], out["clean"], out["protocol"]), (3001, "enough", True, "chat"))
+        self.assertEqual((out["code"], out["reason"], out["clean"], out["protocol"]), (3001, "", True, "chat"))
         self.assertIn("permessage-deflate", out["extensions"])
 
     def test_a_stop_is_a_clean_close_with_1001(self):
         server = self.websockets()
         browser = self.browser(server)
         url = f"'ws://127.0.0.1:{server.port}/'"
-        browser.run(f"new Promise(done => {{ window.closed = null; const s = new WebSocket({url}); s.onopen = done; s.onclose = e => window.closed = [e.code, e.wasClean]; }}).then(() => 1)")
+        browser.run(f"new Promise(done => {{ window.ended = null; const s = new WebSocket({url}); s.onopen = done; s.onclose = e => window.ended = [e.code, e.wasClean]; }}).then(() => 1)")
         server.process.terminate()
-        browser.until("window.closed")
-        self.assertEqual(browser.run("window.closed"), [1001, True])
+        browser.until("window.ended")
+        self.assertEqual(browser.run("window.ended"), [1001, True])
         self.assertEqual(server.wait(), 0)
 
     def test_pages_of_other_origins_are_turned_away(self):

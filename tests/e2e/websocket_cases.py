@@ -69,7 +69,9 @@ class WebSocketCase(Case):
 
     def php(self, server, code, **values):
         """Runs PHP code in a worker, which has $server and the values; gives back what it returns."""
-        given = "".join(f"${name} = {php_array(value)};\n" for name, value in values.items())
+        # eval() does not see the names that the file imports.
+        given = "use Apus\\Coroutine; use Apus\\WebSocket\\{CloseFrame, Frame, Server}; use function Apus\\go;\n"
+        given += "".join(f"${name} = {php_array(value)};\n" for name, value in values.items())
         with server.connect() as client:
             answer = client.request("POST", "/eval", body=(given + code).encode(), close=True)
         self.assertEqual(answer.status, 200, server.said())

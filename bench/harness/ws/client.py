@@ -17,7 +17,8 @@ STEP_SECONDS = 30.0
 def build(out: Path) -> Path:
     """The program; raises ValueError with what the compiler said."""
     target = out / "ws-client"
-    argv = ["cargo", "build", "--release", "--quiet", "--locked", "--manifest-path", str(MANIFEST), "--target-dir", str(target)]
+    argv = ["cargo", "build", "--release", "--quiet", "--locked"]
+    argv += ["--manifest-path", str(MANIFEST), "--target-dir", str(target)]
     done = subprocess.run(argv, env=contenders.environment({}), capture_output=True, text=True, check=False)
     if done.returncode:
         raise ValueError(f"the load client was not built:\n{done.stderr.strip()}")

@@ -71,7 +71,7 @@ class WsBench:
             cpu = procs.cpu_seconds(stats) - cpu_before
             busy = self._busy(case) - busy_before
         figures = {
-            **derive(case.mode, told, cpu, full, empty),
+            **derive(case, told, cpu, full, empty),
             "server_load": cpu / elapsed / case.workers,
             "client_load": told.get("client_cpu_ns", 0) / 1e9 / elapsed / max(1, min(case.processes, len(cores))),
             # What others took of the servers' cores meanwhile.
@@ -95,8 +95,9 @@ def tokens_of(contender: Contender, program: Path) -> dict[str, str]:
 
 
 def memory(stats: list[procs.Stat]) -> dict[str, int]:
-    """Bytes: proportional and private memory of the servers, and what the kernel holds for all sockets, both ends'."""
-    pss = private = 0
+    """Bytes: the servers' share of memory that is no file's (a shared page counts once, a program's text not at all) and
+    of all memory, and what the kernel holds for all sockets, both ends'."""
+    own = pss = 0
     for stat in stats:
         try:
             lines = Path(f"/proc/{stat.pid}/smaps_rollup").read_text()
@@ -104,8 +105,8 @@ def memory(stats: list[procs.Stat]) -> dict[str, int]:
             continue
         values = {name: int(kib) for name, kib in re.findall(r"^(\w+): +(\d+) kB$", lines, re.MULTILINE)}
         pss += values.get("Pss", 0)
-        private += values.get("Private_Clean", 0) + values.get("Private_Dirty", 0)
-    return {"pss": pss * 1024, "private": private * 1024, "kernel": kernel_bytes()}
+        own += values.get("Pss", 0) - values.get("Pss_File", 0)
+    return {"own": own * 1024, "pss": pss * 1024, "kernel": kernel_bytes()}
 
 
 def kernel_bytes() -> int:
@@ -116,8 +117,9 @@ def kernel_bytes() -> int:
     return (int(slab[1]) if slab else 0) * 1024 + pages * os.sysconf("SC_PAGE_SIZE")
 
 
-def derive(mode: str, told: dict, cpu: float, full: dict[str, int], empty: dict[str, int]) -> dict:
+def derive(case: Case, told: dict, cpu: float, full: dict[str, int], empty: dict[str, int]) -> dict:
     """The figures of the tables from what the client told; times in the unit that the name ends with."""
+    mode = case.mode
     opened = {
         "connected": told.get("connected", 0),
         "failed": told["failed"],
@@ -148,8 +150,7 @@ def derive(mode: str, told: dict, cpu: float, full: dict[str, int], empty: dict[
         }
     if mode == "idle":
         return opened | {
-            "bytes": _share(full["pss"] - empty["pss"], told["held"]),
-            "private_bytes": _share(full["private"] - empty["private"], told["held"]),
+            "bytes": _share(full["own"] - empty["own"], told["held"]),
             "kernel_bytes": _share(full["kernel"] - empty["kernel"], told["held"]),
             "empty_mib": empty["pss"] / 2**20,
         }
@@ -157,7 +158,8 @@ def derive(mode: str, told: dict, cpu: float, full: dict[str, int], empty: dict[
         return opened | {"rate": None, "cpu_us": None, "out_of_order": 0}
     return opened | {
         "rate": _share((told["received"] - 1) * 1e9, told["push_time_ns"]),
-        "cpu_us": _share(cpu * 1e6, told["received"]),
+        # A sender with a pace spins until the next message's time: that CPU time is nobody's cost.
+        "cpu_us": None if case.gap_ns else _share(cpu * 1e6, told["received"]),
         "out_of_order": told["out_of_order"],
         **_quantiles(told["latency"]),
     }

@@ -63,7 +63,8 @@ def check_head(head: bytes, key: bytes) -> None:
     status, _, fields = head.partition(b"\r\n")
     if not status.startswith(b"HTTP/1.1 101"):
         raise WrongAnswer(f"no upgrade: {status[:80]!r}")
-    values = {name.strip().lower(): value.strip() for name, _, value in (line.partition(b":") for line in fields.split(b"\r\n"))}
+    lines = (line.partition(b":") for line in fields.split(b"\r\n"))
+    values = {name.strip().lower(): value.strip() for name, _, value in lines}
     right = base64.b64encode(hashlib.sha1(key + _GUID).digest())
     if values.get(b"sec-websocket-accept") != right:
         raise WrongAnswer(f"Sec-WebSocket-Accept {values.get(b'sec-websocket-accept')!r} in place of {right!r}")

@@ -352,6 +352,18 @@ fn new_makes_a_project_once() {
 }
 
 #[test]
+fn new_makes_a_gateway() {
+    let runtime = Runtime::new();
+    let project = runtime.0.join("shop-push");
+    let output = runtime.apus(&["new", "gateway", project.to_str().expect("a path")]);
+    assert_eq!(code(&output), 0, "{}", err(&output));
+    assert!(project.join("public/gateway.js").is_file());
+    let output = runtime.apus(&["new", "castle", project.to_str().expect("a path")]);
+    assert_eq!(code(&output), 2);
+    assert!(err(&output).contains("app or gateway"), "{}", err(&output));
+}
+
+#[test]
 fn help_version_options_and_completions_need_no_php() {
     let runtime = Runtime::new();
     let output = runtime.apus(&["--version"]);

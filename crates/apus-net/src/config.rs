@@ -99,6 +99,8 @@ pub struct Config {
     pub high_watermark: usize,
     /// Bytes of waiting output at which it is no longer.
     pub low_watermark: usize,
+    /// Bytes of messages that handlers of the worker may hold before links are read on.
+    pub max_pending: usize,
     /// Bytes of output that may wait over all links of the worker.
     pub max_buffered: usize,
 }
@@ -176,6 +178,7 @@ impl From<&Settings> for Config {
             },
             high_watermark,
             low_watermark: low_watermark.min(high_watermark.saturating_sub(1)),
+            max_pending: usize::try_from(s.max_buffered_bytes).unwrap_or(usize::MAX),
             max_buffered: usize::try_from(s.max_buffered_bytes).unwrap_or(usize::MAX),
         }
     }

@@ -11,7 +11,7 @@ use tokio::sync::Notify;
 
 use crate::clock::Clock;
 use crate::conn::{ConnInfo, Kill};
-use crate::link::{Link, SharedDeflate};
+use crate::link::{Link, Reactor, Run, SharedDeflate};
 use crate::pool::Pool;
 use crate::registry::{Entry, Registry};
 use crate::response::Responder;
@@ -106,11 +106,19 @@ pub struct Control {
     /// When draining began (milliseconds of the worker's clock).
     draining: Cell<Option<u64>>,
     pub(crate) deflate: SharedDeflate,
+    /// What waits for the sockets of links, from the first one on.
+    reactor: std::cell::OnceCell<Rc<Reactor>>,
     /// Bytes of output that wait over all links.
     buffered: Cell<usize>,
     /// Senders that wait for `buffered` to fall.
     pub(crate) drained: WakerList,
     corked: Cell<bool>,
+    /// Bytes of messages that handlers hold.
+    pending: Cell<usize>,
+    /// Bytes kept of messages that are not complete.
+    partial: Cell<usize>,
+    /// Links that are not read until handlers end.
+    starved: RefCell<Vec<Rc<Link>>>,
     /// Links that were written to while the worker was corked.
     dirty: RefCell<Vec<Rc<Link>>>,
     /// Wakes listeners when draining begins.
@@ -133,9 +141,13 @@ impl Control {
             registry: RefCell::new(Registry::default()),
             draining: Cell::new(None),
             deflate: SharedDeflate::default(),
+            reactor: std::cell::OnceCell::new(),
             buffered: Cell::new(0),
             drained: WakerList::default(),
             corked: Cell::new(false),
+            pending: Cell::new(0),
+            partial: Cell::new(0),
+            starved: RefCell::default(),
             dirty: RefCell::default(),
             stop_accepting: Notify::new(),
             room: Notify::new(),
@@ -206,6 +218,54 @@ impl Control {
         for link in &dirty {
             link.set_flags(|flags| flags.dirty = false);
             link.flush();
+        }
+    }
+
+    /// Bytes of messages that handlers hold.
+    pub(crate) fn pending(&self) -> usize {
+        self.pending.get()
+    }
+
+    pub(crate) fn take_pending(&self, bytes: usize) {
+        self.pending.set(self.pending.get() + bytes);
+    }
+
+    /// A handler is over: links that waited for it may be read on.
+    pub(crate) fn give_pending(&self, bytes: usize) {
+        self.pending.set(self.pending.get().saturating_sub(bytes));
+        for link in self.starved.take() {
+            link.set_flags(|flags| flags.starved = false);
+            link.wake_later();
+        }
+    }
+
+    /// Has a link run again when a handler has ended.
+    pub(crate) fn starve(&self, link: &Rc<Link>) {
+        if !link.flags().starved {
+            link.set_flags(|flags| flags.starved = true);
+            self.starved.borrow_mut().push(Rc::clone(link));
+        }
+    }
+
+    /// Changes what one link keeps of incomplete messages; what all keep now.
+    pub(crate) fn keep_partial(&self, before: usize, now: usize) -> usize {
+        self.partial.set((self.partial.get() + now).saturating_sub(before));
+        self.partial.get()
+    }
+
+    /// Runs a link from now on.
+    pub(crate) fn run_link(&self, link: &Rc<Link>, runner: Box<dyn Run>) -> std::io::Result<()> {
+        if self.reactor.get().is_none() {
+            // There is one thread: nobody else can have made one.
+            let _ = self.reactor.set(Reactor::start()?);
+        }
+        self.reactor.get().map_or(Ok(()), |reactor| reactor.attach(link, runner))
+    }
+
+    /// Has a link run soon.
+    pub(crate) fn wake_link(&self, link: &Link) {
+        if let Some(reactor) = self.reactor.get() {
+            reactor.wake(link);
         }
     }
 
@@ -340,6 +400,14 @@ impl Control {
         if last {
             self.metrics.sample(&self.counters);
             self.idle.wake_all();
+        }
+    }
+}
+
+impl Drop for Control {
+    fn drop(&mut self) {
+        if let Some(reactor) = self.reactor.get() {
+            reactor.end();
         }
     }
 }

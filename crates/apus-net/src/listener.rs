@@ -10,9 +10,8 @@ use tokio::io::unix::AsyncFd;
 use crate::app::App;
 use crate::conn::{Conn, ConnInfo, ConnTask, Input, Io, Peer, Port};
 use crate::control::Control;
-use crate::link::{Link, LinkTask, Protocol};
+use crate::link::{self, Link, Protocol};
 use crate::registry::Entry;
-use crate::sys;
 
 /// Connections taken in one turn, so that other workers on the same socket take their share.
 const BATCH: usize = 8;
@@ -128,17 +127,13 @@ fn open_stream<A: App>(app: &Rc<A>, socket: Socket, info: Rc<ConnInfo>, port: &R
         // A Unix socket has no keepalive, and needs none.
         let _ = socket.set_tcp_keepalive(keepalive);
     }
-    let Ok(io) = sys::register(socket) else {
-        port.control.metrics.warn("a connection could not be registered with the event loop, and is closed");
-        return;
-    };
-    let link = Rc::new(Link::new(info, Rc::clone(port), io, Protocol::Stream));
+    let link = Rc::new(Link::new(info, Rc::clone(port), socket, Protocol::Stream));
     if port.config.delay_receive {
         link.pause();
     }
     port.control.opened(Entry::Link(Rc::clone(&link)));
     app.on_connect(link.info());
-    tokio::task::spawn_local(LinkTask::new(Rc::clone(app), link, Input::default()));
+    link::start(app, link, Input::default());
 }
 
 async fn wait_for_room(control: &Control) {

@@ -1,6 +1,7 @@
 //! The open connections of a worker.
 
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 use std::rc::Rc;
 
 use slab::Slab;
@@ -40,12 +41,36 @@ impl Entry {
     }
 }
 
+/// Spreads session ids. Peers do not choose them, so nothing stronger is needed.
+#[derive(Default)]
+pub(crate) struct IdHasher(u64);
+
+impl Hasher for IdHasher {
+    #[inline]
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.write_i64(i64::from(*byte));
+        }
+    }
+
+    #[inline]
+    fn write_i64(&mut self, id: i64) {
+        // The high bits choose the control byte, the low ones the bucket: both have to differ.
+        let mixed = (self.0 ^ id as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.0 = mixed ^ (mixed >> 32);
+    }
+}
+
 /// Dense for the sweep, and found by session id.
 #[derive(Default)]
 pub(crate) struct Registry {
     conns: Slab<Entry>,
     /// Session id to the key in `conns`.
-    keys: HashMap<i64, u32>,
+    keys: HashMap<i64, u32, BuildHasherDefault<IdHasher>>,
 }
 
 impl Registry {

@@ -5,6 +5,7 @@ use std::mem::MaybeUninit;
 use std::os::fd::AsRawFd;
 
 use socket2::{SockAddr, Socket};
+use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
 /// Registers the socket with this thread's runtime, for reading and writing.
@@ -12,6 +13,12 @@ pub(crate) fn register(socket: Socket) -> io::Result<AsyncFd<Socket>> {
     // SAFETY: `Socket` owns its descriptor, closes it only when dropped, and nothing here replaces or duplicates it while
     // the `AsyncFd` owns the socket (only shared references are handed out).
     unsafe { AsyncFd::register(socket) }.map_err(Into::into)
+}
+
+/// Has this thread's runtime tell when a descriptor, of an epoll instance, is readable.
+pub(crate) fn watch<T: AsRawFd>(fd: T) -> io::Result<AsyncFd<T>> {
+    // SAFETY: the owner keeps its descriptor open, and the same, as long as the `AsyncFd` owns it.
+    unsafe { AsyncFd::register_with_interest(fd, Interest::READABLE) }.map_err(Into::into)
 }
 
 /// Receives at most `max` bytes behind what is in `into`, into its spare capacity: nothing is cleared first.

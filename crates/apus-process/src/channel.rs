@@ -15,8 +15,6 @@ pub enum Command {
     Drain,
     /// Leave now.
     StopNow,
-    /// Close this connection; with a reset, when the second says so.
-    CloseConn(i64, bool),
 }
 
 /// What a worker wants of the master.
@@ -30,8 +28,6 @@ pub enum Ask {
     StopNow,
     /// Replace the worker with this id by a fresh one.
     Replace(u16),
-    /// Have this connection closed by the worker that holds it; with a reset, when the second says so.
-    CloseConn(i64, bool),
 }
 
 /// All that goes over a channel.
@@ -56,12 +52,10 @@ impl Message {
         let (letter, number) = match self {
             Self::Command(Command::Drain) => (b'd', None),
             Self::Command(Command::StopNow) => (b'k', None),
-            Self::Command(Command::CloseConn(session, reset)) => (if reset { b'x' } else { b'c' }, Some(session)),
             Self::Ask(Ask::Reload) => (b'R', None),
             Self::Ask(Ask::Stop) => (b'S', None),
             Self::Ask(Ask::StopNow) => (b'K', None),
             Self::Ask(Ask::Replace(worker)) => (b'W', Some(i64::from(worker))),
-            Self::Ask(Ask::CloseConn(session, reset)) => (if reset { b'X' } else { b'C' }, Some(session)),
             Self::Orphan(session) => (b'o', Some(session)),
             Self::Ready => (b'r', None),
             Self::State => (b's', None),
@@ -78,12 +72,10 @@ impl Message {
         Some(match letter {
             b'd' => Self::Command(Command::Drain),
             b'k' => Self::Command(Command::StopNow),
-            b'c' | b'x' => Self::Command(Command::CloseConn(number()?, *letter == b'x')),
             b'R' => Self::Ask(Ask::Reload),
             b'S' => Self::Ask(Ask::Stop),
             b'K' => Self::Ask(Ask::StopNow),
             b'W' => Self::Ask(Ask::Replace(u16::try_from(number()?).ok()?)),
-            b'C' | b'X' => Self::Ask(Ask::CloseConn(number()?, *letter == b'X')),
             b'o' => Self::Orphan(number()?),
             b'r' => Self::Ready,
             b's' => Self::State,
@@ -159,14 +151,10 @@ mod tests {
         let messages = [
             Message::Command(Command::Drain),
             Message::Command(Command::StopNow),
-            Message::Command(Command::CloseConn(i64::MAX, false)),
-            Message::Command(Command::CloseConn(1, true)),
             Message::Ask(Ask::Reload),
             Message::Ask(Ask::Stop),
             Message::Ask(Ask::StopNow),
             Message::Ask(Ask::Replace(7)),
-            Message::Ask(Ask::CloseConn(1 << 40, false)),
-            Message::Ask(Ask::CloseConn(1 << 40, true)),
             Message::Orphan(i64::MAX),
             Message::Ready,
             Message::State,

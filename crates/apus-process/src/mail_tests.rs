@@ -17,16 +17,14 @@ use nix::unistd::Pid;
 use crate::mail::{Mail, PostError, PostOffice};
 use crate::{shm, sys};
 
-/// After this long a process is ended by its alarm, in seconds: nothing here ends by time, so it waits for a wake-up that was lost.
-const HANGS: u32 = 120;
+/// A process that sleeps this long is ended by its alarm, in seconds: somebody always has something for it, so a wake-up was lost.
+const HANGS: u32 = 30;
 
 /// Runs `life` in a process of its own. The C library makes its allocator usable there, and nothing here takes another lock.
 fn process(life: impl FnOnce()) -> Pid {
     if let Some(pid) = sys::fork().unwrap() {
         return pid;
     }
-    // SAFETY: alarm takes a number and touches no memory.
-    unsafe { libc::alarm(HANGS) };
     let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(life));
     sys::leave(if ended.is_ok() { 0 } else { 101 });
 }
@@ -35,8 +33,15 @@ fn expect_good_end(pid: Pid) {
     assert_eq!(waitpid(pid, None), Ok(WaitStatus::Exited(pid, 0)));
 }
 
+fn alarm(seconds: u32) {
+    // SAFETY: alarm takes a number and touches no memory.
+    unsafe { libc::alarm(seconds) };
+}
+
 fn wait_for_mail(mail: &Mail) {
+    alarm(HANGS);
     let _ = poll(&mut [PollFd::new(mail.fd(), PollFlags::POLLIN)], PollTimeout::NONE);
+    alarm(0);
     mail.clear_signal();
 }
 
@@ -319,7 +324,9 @@ fn latencies(records: usize, pause: Duration) -> Vec<u64> {
                 std::hint::spin_loop();
             }
             let now = clock.elapsed().as_nanos() as u64;
-            mail.post(1, 0, &[&now.to_ne_bytes(), &[0; 92]]).unwrap();
+            while mail.post(1, 0, &[&now.to_ne_bytes(), &[0; 92]]) == Err(PostError::Full) {
+                wait_for_mail(&mail);
+            }
         }
     });
     let receiver = process(|| {

@@ -10,7 +10,7 @@ use crate::control::{ClientId, Control, Request};
 use crate::log;
 use crate::master::{AT_ONCE, Master, Phase, dismiss, processes, processes_mut};
 use crate::run::{MasterEvent, Program};
-use crate::scoreboard::{Scoreboard, WorkerState};
+use crate::scoreboard::WorkerState;
 use crate::snapshot::Snapshot;
 
 /// Messages heard of one worker at a time, so that none can keep the others unheard.
@@ -98,12 +98,6 @@ impl Master<'_> {
                 Some(seat) => seat.replace = seat.current.is_some(),
                 None => log::warning(format_args!("worker {from} asked to replace worker {id}, which does not exist")),
             },
-            Ask::CloseConn(session, reset) => {
-                let holder = Scoreboard::session_worker(session);
-                processes(&self.seats, &self.leaving)
-                    .filter(|p| p.id == holder)
-                    .for_each(|p| p.close_connection(session, reset));
-            }
         }
     }
 

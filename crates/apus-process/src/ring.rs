@@ -25,9 +25,10 @@
 //! rest of the lap. A record takes at most a quarter of the ring; when half of it is free, any record fits, pad included, which is why the
 //! consumer wakes a waiting producer at half and not before.
 //!
-//! Memory is taken by the page when first touched. A producer that comes to the next page and finds the ring empty pads to the end of the lap
-//! and begins again at the first page, so that a ring whose consumer keeps up takes two or three pages, whatever its size, and stays in the
-//! processor's cache.
+//! Memory is taken by the page when first touched. So a producer that comes to the next page and finds the ring empty begins the lap anew, at the
+//! first word: a ring whose consumer keeps up takes two pages, whatever its size, and stays in the processor's cache. `base` is the position
+//! that stands at the first word; the producer alone writes it, and only while `head` = `tail`, when the consumer has no business with the
+//! words. The consumer looks at it after the `tail` that it belongs to, and it cannot change again until `head` has reached that `tail`.
 
 use std::cell::Cell;
 use std::sync::atomic::{
@@ -45,13 +46,15 @@ const PAD: u32 = u32::MAX;
 /// What the kernel gives memory by.
 const PAGE: u64 = 4096;
 
-/// A position alone on its cache line: the other side writes the line beside it.
+/// What the producer writes, on a cache line of its own.
 #[derive(Debug)]
 #[repr(C, align(64))]
 struct Producer {
     tail: AtomicU64,
+    base: AtomicU64,
 }
 
+/// What the consumer writes, the wish apart.
 #[derive(Debug)]
 #[repr(C, align(64))]
 struct Consumer {
@@ -150,9 +153,12 @@ impl Ring {
         let size = record_size(len as u64);
         // Aligned by every producer; rounded up in case a stray write was here.
         let tail = aligned(self.ends.producer.tail.load(Relaxed));
-        let offset = tail & (self.capacity() - 1);
+        if self.goes_back(tail, size, seen_head) {
+            self.ends.producer.base.store(tail, Relaxed);
+        }
+        let offset = self.offset(tail);
         let lap = self.capacity() - offset;
-        let pad = if size > lap || self.goes_back(tail, offset, size, seen_head) { lap } else { 0 };
+        let pad = if size > lap { lap } else { 0 };
         if !self.has_room(tail, pad + size, seen_head) {
             return Err(Refused::Full);
         }
@@ -160,7 +166,7 @@ impl Ring {
             self.words[(offset / 8) as usize].store(u64::from(PAD), Relaxed);
         }
         let start = tail.wrapping_add(pad);
-        let place = start & (self.capacity() - 1);
+        let place = self.offset(start);
         self.words[(place / 8) as usize].store(u64::from(tag.pack()) << 32 | len as u64, Relaxed);
         // SAFETY: `has_room` says that `pad + size` bytes behind `tail` are the producer's, and the record does not cross the end of the lap
         // (a pad moved it, or it fits). So `len` bytes from `place + HEADER` lie within `words`, and no other process touches them until
@@ -176,10 +182,17 @@ impl Ring {
         Ok(())
     }
 
+    /// The place of a position in the ring.
+    fn offset(self, position: u64) -> u64 {
+        // Aligned by every producer; made so in case a stray write was here.
+        position.wrapping_sub(self.ends.producer.base.load(Relaxed)) & (self.capacity() - 1) & !7
+    }
+
     /// Whether a record that leads into the next page should rather begin at the first one, because the ring is empty.
-    fn goes_back(self, tail: u64, offset: u64, size: u64, seen_head: &Cell<u64>) -> bool {
-        // Once a page, and only where pad and record fit together into an empty ring.
-        if offset / PAGE == (offset + size) / PAGE || offset < size {
+    fn goes_back(self, tail: u64, size: u64, seen_head: &Cell<u64>) -> bool {
+        let offset = self.offset(tail);
+        // Looked at once a page: it costs the consumer's cache line.
+        if offset / PAGE == (offset + size) / PAGE {
             return false;
         }
         seen_head.set(self.ends.consumer.head.load(Acquire));
@@ -248,7 +261,7 @@ impl Ring {
         if used > self.capacity() || !(head | tail).is_multiple_of(8) {
             return None;
         }
-        let place = head & (self.capacity() - 1);
+        let place = self.offset(head);
         let lap = (self.capacity() - place).min(used);
         let header = self.words[(place / 8) as usize].load(Relaxed);
         if header as u32 == PAD {
@@ -365,7 +378,7 @@ mod tests {
             let (mut model, mut refused) = (VecDeque::new(), 0);
             for n in 0..20_000usize {
                 if next() % 3 > 0 {
-                    let record = (n as u8, vec![n as u8; next() % if next() % 9 == 0 { 2041 } else { 60 }]);
+                    let record = (n as u8, vec![n as u8; next() % if next() % 4 == 0 { 2041 } else { 60 }]);
                     match ring.push(&head, tag(record.0), &[&record.1]) {
                         Ok(()) => model.push_back(record),
                         Err(why) => refused += usize::from(why == Refused::Full),
@@ -452,12 +465,13 @@ mod tests {
     #[test]
     fn spoilt_memory_loses_what_was_there_and_no_more() {
         let (ring, head) = (ring(8192), Cell::new(0));
-        let spoilers: [&dyn Fn(); 6] = [
+        let spoilers: [&dyn Fn(); 7] = [
             &|| ring.words.iter().for_each(|word| word.store(4000, Relaxed)),
             &|| ring.words.iter().for_each(|word| word.store(u64::MAX >> 1, Relaxed)),
             &|| ring.words.iter().for_each(|word| word.store(u64::from(PAD), Relaxed)),
             &|| ring.ends.producer.tail.store(ring.ends.producer.tail.load(Relaxed) + 3, Relaxed),
             &|| ring.ends.producer.tail.store(1 << 40, Relaxed),
+            &|| ring.ends.producer.base.store(ring.ends.producer.base.load(Relaxed) + 4096, Relaxed),
             &|| ring.ends.consumer.head.store(1 << 50, Relaxed),
         ];
         for spoil in spoilers {

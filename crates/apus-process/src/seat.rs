@@ -99,13 +99,6 @@ impl Process {
         self.unsent.is_some()
     }
 
-    /// Passes on a request to close a connection. A worker too far behind to take it misses it.
-    pub(crate) fn close_connection(&self, session: i64, reset: bool) {
-        if let Some(channel) = &self.channel {
-            channel.send(Message::Command(Command::CloseConn(session, reset)));
-        }
-    }
-
     /// Tells it of a connection that went down with its predecessor; false when the channel does not take it now.
     fn report_orphan(&self, session: i64) -> bool {
         self.channel.as_ref().is_some_and(|channel| channel.send(Message::Orphan(session)))

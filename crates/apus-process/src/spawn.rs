@@ -25,7 +25,7 @@ enum Started {
     /// In the master.
     Process(Process),
     /// In the worker.
-    Worker(Worker),
+    Worker(Box<Worker>),
     /// Earlier generations still hold every slot: wait until one leaves.
     NoSlot,
 }
@@ -56,7 +56,7 @@ impl Master<'_> {
             }
             match self.start(index) {
                 Ok(Started::Process(process)) => self.seats[index].next = Some(process),
-                Ok(Started::Worker(worker)) => return Some(worker),
+                Ok(Started::Worker(worker)) => return Some(*worker),
                 Ok(Started::NoSlot) => self.seats[index].delay(now),
                 Err(error) => {
                     log::error(format_args!("cannot start worker {index}: {error}; trying again in a second"));
@@ -92,7 +92,7 @@ impl Master<'_> {
             slot.set_pid(std::process::id());
             let orphans = std::mem::take(&mut self.seats[index].orphans);
             let begun = Begun { slot_index, slot, channel: theirs, orphans, master_pid: master.as_raw() as u32 };
-            return Ok(Started::Worker(begun.worker(self.scoreboard, self.connections, &self.post)));
+            return Ok(Started::Worker(Box::new(begun.worker(self.scoreboard, self.connections, &self.post))));
         };
         slot.set_pid(pid.as_raw() as u32);
         let mut process = Process::new(pid, ours, (slot_index, slot));

@@ -344,9 +344,9 @@ mod tests {
     #[test]
     fn the_masters_death_is_told_once_after_its_last_words() {
         let (worker, master) = worker();
-        master.send(Message::Command(Command::CloseConn(4096, true)));
+        master.send(Message::Command(Command::StopNow));
         drop(master);
-        assert_eq!(worker.take_commands(), [Command::CloseConn(4096, true), Command::Drain]);
+        assert_eq!(worker.take_commands(), [Command::StopNow, Command::Drain]);
         assert!(worker.is_orphan());
         assert_eq!(worker.take_commands(), []);
     }

@@ -39,6 +39,7 @@ final class Config
         ['ping_interval', 'int', 30, 0, 86_400, 'seconds of silence after which a browser is asked whether it lives; 0 = never'],
         ['ping_timeout', 'int', 20, 1, 86_400, 'seconds that it has for the answer'],
         ['broker', 'text', '', null, null, 'redis://… or nats://… that joins several machines'],
+        ['broker_prefix', 'text', 'gateway', null, null, 'what the names at the broker begin with: the same on all machines of one gateway'],
         ['page', 'bool', true, null, null, 'serve the page at /'],
         ['log_file', 'text', '', null, null, 'where the log goes; empty = standard error'],
     ];

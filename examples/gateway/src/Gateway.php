@@ -28,6 +28,8 @@ final class Gateway
     private readonly Web $web;
     /** @var array<int, array{string, ?string}> programs that push by WebSocket: address and key, by connection */
     private array $programs = [];
+    /** Number of the timer. */
+    private readonly int $sweeping;
     /** @var array<int, true> TCP connections whose further lines are not looked at */
     private array $barred = [];
 
@@ -42,12 +44,20 @@ final class Gateway
         $this->desk = new Desk($server, $this->peers, $limiter, $this->counters, $config);
         $this->web = new Web($this->door, $this->desk, $this->counters, $this->stats(...), $config);
         $this->peers->on('figures', fn (array $arguments, array $answerTo) => $this->peers->answer($answerTo, $this->figures()));
-        Timer::tick(self::SWEEP_EVERY, function () use ($limiter): void {
+        $this->sweeping = Timer::tick(self::SWEEP_EVERY, function () use ($limiter): void {
             $this->office->sweep();
             $limiter->sweep(microtime(true));
         });
         for ($worker = 0; $worker < $this->peers->workers(); $worker++) {
             $this->peers->isHere($worker) || $this->peers->tell($worker, 'hello');
+        }
+    }
+
+    /** This worker has to leave. */
+    public function leave(): void
+    {
+        if (Timer::clear($this->sweeping)) {
+            $this->office->handOver();
         }
     }
 

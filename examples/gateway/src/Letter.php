@@ -24,4 +24,19 @@ final class Letter
         // What PHP itself needs for a letter is counted, too.
         $this->bytes = strlen($frame) + 512;
     }
+
+    /** @return list<mixed> for import() */
+    public function export(): array
+    {
+        return [$this->id, $this->frame, $this->wantsAck, $this->mayWait, $this->expires, $this->answerTo, $this->delivered];
+    }
+
+    /** @param list<mixed> $letter of export() */
+    public static function import(array $letter): self
+    {
+        $delivered = array_pop($letter);
+        $new = new self(...$letter);
+        $new->delivered = $delivered;
+        return $new;
+    }
 }

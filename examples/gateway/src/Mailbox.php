@@ -50,6 +50,26 @@ final class Mailbox
         });
     }
 
+    /**
+     * Letters of the worker that was the user's home before: they are older than all that are here.
+     * @param array<string, Letter> $letters by id
+     */
+    public function inherit(array $letters): void
+    {
+        $this->enqueue(function () use ($letters): void {
+            $kept = array_filter($letters, fn (Letter $letter): bool => $this->office->reserve($letter->bytes));
+            $this->office->counters->dropped += count($letters) - count($kept);
+            $this->letters = $kept + $this->letters;
+            $this->flush();
+        });
+    }
+
+    /** @return list<list<mixed>> all letters, for Letter::import() */
+    public function export(): array
+    {
+        return array_values(array_map(static fn (Letter $letter): array => $letter->export(), $this->letters));
+    }
+
     /** @return bool whether such a letter was waited for */
     public function acknowledge(string $id): bool
     {

@@ -12,8 +12,12 @@ final class Peers
 {
     /** Values that an answer has at most. */
     private const VALUES = 2;
+    /** Questions that have no words: an answer, and a question that went to a worker which has been replaced. */
+    private const ANSWER = 0;
+    private const FORWARDED = 1;
 
-    private int $last = 0;
+    private int $last;
+    private bool $replaced = false;
     /** @var array<int, Channel> by number of the question */
     private array $waiting = [];
     /** @var array<string, callable(array, array): void> arguments, and where the answer goes */
@@ -21,6 +25,8 @@ final class Peers
 
     public function __construct(private readonly Server $server)
     {
+        // An answer that was meant for the worker before this one shall find no question here.
+        $this->last = random_int(0, PHP_INT_MAX >> 1);
     }
 
     /** @param callable(array $arguments, array $answerTo): void $handler */
@@ -85,12 +91,24 @@ final class Peers
         unset($this->waiting[$number]);
     }
 
+    /** Another process is this worker now: what still comes here is for it. */
+    public function leave(): void
+    {
+        $this->replaced = true;
+    }
+
+    /** For the worker that comes after this one; to this one itself where none does. */
+    public function bequeath(string $question, mixed ...$arguments): void
+    {
+        $this->server->sendMessage([$question, 0, $arguments], $this->server->worker_id);
+    }
+
     /** @param array{int, int} $to worker and number, as a handler was given them */
     public function answer(array $to, mixed $value): void
     {
         [$worker, $number] = $to;
         if ($number !== 0) {
-            $this->send($worker, ['', $number, $value]);
+            $this->send($worker, [self::ANSWER, $number, $value]);
         }
     }
 
@@ -98,19 +116,34 @@ final class Peers
     public function receive(int $from, array $message): void
     {
         [$question, $number, $content] = $message;
-        if ($question !== '') {
+        if ($question === self::ANSWER) {
+            $this->hear($number, $content);
+        } elseif ($question === self::FORWARDED) {
+            $this->receive($number, [...$content, true]);
+        } elseif ($this->replaced && $from !== $this->server->worker_id && !isset($message[3])) {
+            $this->server->sendMessage([self::FORWARDED, $from, $message], $this->server->worker_id);
+        } else {
             $this->handlers[$question]($content, [$from, $number]);
-        } elseif (isset($this->waiting[$number]) && !$this->waiting[$number]->isFull()) {
-            $this->waiting[$number]->push($content);
+        }
+    }
+
+    private function hear(int $number, mixed $value): void
+    {
+        $waiting = $this->waiting[$number] ?? null;
+        if ($waiting !== null && !$waiting->isFull()) {
+            $waiting->push($value);
         }
     }
 
     private function send(int $worker, array $message): bool
     {
-        if ($this->isHere($worker)) {
-            $this->receive($worker, $message);
-            return true;
+        if (!$this->isHere($worker)) {
+            return $this->server->sendMessage($message, $worker);
         }
-        return $this->server->sendMessage($message, $worker);
+        if ($this->replaced && $message[0] !== self::ANSWER) {
+            return false;
+        }
+        $this->receive($worker, $message);
+        return true;
     }
 }

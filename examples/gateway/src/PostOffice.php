@@ -25,6 +25,7 @@ final class PostOffice
         $peers->on('letter', $this->letter(...));
         $peers->on('online', fn (array $arguments) => $this->online(...$arguments));
         $peers->on('offline', fn (array $arguments) => $this->offline(...$arguments));
+        $peers->on('inherit', fn (array $arguments) => $this->inherit(...$arguments));
         $peers->on('ack', fn (array $arguments) => $this->acknowledge(...$arguments));
     }
 
@@ -87,6 +88,15 @@ final class PostOffice
         }
     }
 
+    /** Before this worker leaves: its successor gets what is kept here. */
+    public function handOver(): void
+    {
+        $this->peers->leave();
+        foreach ($this->boxes as $user => $box) {
+            $this->peers->bequeath('inherit', (string) $user, $box->export());
+        }
+    }
+
     /** Drops what is too old, and forgets connections that went with their worker. */
     public function sweep(): void
     {
@@ -107,8 +117,19 @@ final class PostOffice
     private function letter(array $arguments, array $answerTo): void
     {
         [$user, $id, $frame, $wantsAck, $mayWait, $expires] = $arguments;
-        $this->boxes[$user] ??= new Mailbox($user, $this);
-        $this->boxes[$user]->take(new Letter($id, $frame, $wantsAck, $mayWait, $expires, $answerTo));
+        $this->box($user)->take(new Letter($id, $frame, $wantsAck, $mayWait, $expires, $answerTo));
+    }
+
+    /** @param list<list<mixed>> $letters of Mailbox::export() */
+    private function inherit(string $user, array $letters): void
+    {
+        $letters = array_map(Letter::import(...), $letters);
+        $this->box($user)->inherit(array_column($letters, null, 'id'));
+    }
+
+    private function box(string $user): Mailbox
+    {
+        return $this->boxes[$user] ??= new Mailbox($user, $this);
     }
 
     /** @param array<int, array-key> $connections user by connection */

@@ -1,7 +1,7 @@
 --TEST--
 Ceiling: bytes an idle WebSocket with compression
 --SKIPIF--
-<?php trim((string) shell_exec('command -v python3')) || die('skip needs python3'); ?>
+<?php trim((string) shell_exec('command -v cc')) || die('skip needs cc'); ?>
 --FILE--
 <?php
 passthru('python3 ' . escapeshellarg(__DIR__ . '/measure.py') . ' idle_compressed 2>&1');

@@ -34,8 +34,6 @@ run(function () {
         echo 'handler: ', $error->getMessage(), "\n";
     });
     echo get($server->port, '/at-once'), "\n";
-    set_exception_handler(fn() => throw new LogicException('of the handler itself'));
-    echo get($server->port, '/at-once'), "\n";
     set_exception_handler(null);
     echo get($server->port, '/good'), "\n";
     var_dump($server->shutdown(), $ended->pop(20));
@@ -63,10 +61,6 @@ error 104
 500 500 Internal Server Error
 200 good
 handler: at once
-500 500 Internal Server Error
-%s error: Coroutine\Http\Server: uncaught in the exception handler: LogicException: of the handler itself in %s
-Stack trace:
-%A
 500 500 Internal Server Error
 200 good
 bool(true)

@@ -101,7 +101,7 @@ bool(true)
 -- start() is cancelled
 bool(false)
 int(125)
-string(34) "Operation canceled (os error 125)"
+string(33) "Operation canceled (os error 125)"
 cancelled
 error 104
 start() threw

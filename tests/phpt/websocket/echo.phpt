@@ -16,11 +16,12 @@ echo websockets(
         });
         $server->on('message', function (Server $server, Frame $frame): void {
             if ($frame->data === 'bye') {
-                $server->disconnect($frame->fd, 4000, 'as you wish');
-                var_dump($server->isEstablished($frame->fd), $server->push($frame->fd, 'late'), $server->getLastError() !== 0);
+                $facts = [$server->disconnect($frame->fd, 4000, 'as you wish'), $server->isEstablished($frame->fd), $server->push($frame->fd, 'late'), $server->getLastError() !== 0];
+                $GLOBALS['facts'] = json_encode($facts);
                 return;
             }
-            var_dump($server->push($frame->fd, $frame->data, $frame->opcode), $server->isEstablished($frame->fd));
+            $answer = $frame->data === 'facts' ? $GLOBALS['facts'] : $frame->data;
+            $server->push($frame->fd, $answer, $frame->opcode) && $server->isEstablished($frame->fd) || exit(1);
         });
     },
     function (int $port): void {
@@ -30,6 +31,7 @@ echo websockets(
         $socket->push('text');
         show($socket->recv());
         $socket->push("\xc3", flags: 0);
+        // A fragment, a ping, the rest.
         $socket->push('ping', Apus\WEBSOCKET_OPCODE_PING);
         $socket->push("\xa4", Apus\WEBSOCKET_OPCODE_CONTINUATION);
         show($socket->recv());
@@ -37,8 +39,12 @@ echo websockets(
         $socket->push('bye');
         show($socket->recv());
         $socket->push('not heard');
-        $socket->push("\x0f\xa0", Apus\WEBSOCKET_OPCODE_CLOSE);
+        $socket->close(4000);
         $socket->rest();
+        $other = new Socket($port, '/?user=martin');
+        show($other->recv());
+        $other->push('facts');
+        show($other->recv());
     },
 );
 ?>
@@ -49,15 +55,10 @@ Connection: Upgrade
 Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=
 Server: apus
 1 hello swift
-bool(true)
-bool(true)
 1 text
 10 ping
-bool(true)
-bool(true)
 1 ä
-bool(false)
-bool(false)
-bool(true)
 close 4000 as you wish
 end
+1 hello martin
+1 [true,false,false,true]

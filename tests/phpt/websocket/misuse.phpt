@@ -16,10 +16,13 @@ foreach (['push', 'tryPush', 'disconnect', 'ping'] as $method) {
         echo $method, " throws\n";
     }
 }
-try {
-    $server->start();
-} catch (Apus\Exception $error) {
-    echo preg_match('/message/', $error->getMessage()), "\n";
-}
+attempt(fn () => $server->start());
 ?>
 --EXPECTF--
+Apus\Server\Exception 103: there is no event "massage"; there are: start, shutdown, beforeshutdown, managerstart, managerstop, workerstart, workerstop, workerexit, workererror, beforereload, afterreload, connect, request, close, receive, packet, bufferfull, bufferempty, pipemessage, handshake, open, message, disconnect
+Apus\Server\Exception 104: isEstablished() works inside a worker, after start()
+push false
+tryPush -1
+disconnect false
+ping false
+Apus\Server\Exception 103: nothing would answer %son('message'%s

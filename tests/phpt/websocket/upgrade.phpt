@@ -11,41 +11,41 @@ use Apus\WebSocket\{CloseFrame, Frame};
 
 echo serving(
     function (Request $request, Response $response): void {
+        static $facts = [];
         if (!isset($request->header['upgrade'])) {
-            $response->end(var_export($response->upgrade(), true));
+            if ($request->server['request_uri'] === '/facts') {
+                $response->end(json_encode($facts));
+                return;
+            }
+            $facts[] = $response->upgrade();
             return;
         }
-        var_dump($response->upgrade());
+        $facts[] = $response->upgrade();
         while (($frame = $response->recv(10)) instanceof Frame && !$frame instanceof CloseFrame) {
             $response->push("heard $frame->data");
         }
-        var_dump($frame->code, $frame->reason, $response->close());
-        var_dump($response->recv(), $response->push('x'));
+        array_push($facts, $frame->code, $frame->reason, $response->recv(), $response->push('x'));
     },
     function (Client $client): void {
-        echo $client->get('/'), "\n";
+        echo strtok($client->get('/', '-i'), "\r"), "\n";
         $socket = new Socket($client->port);
         echo strtok($socket->head, "\n"), "\n";
         foreach (['one', 'two'] as $text) {
             $socket->push($text);
             show($socket->recv());
         }
-        $socket->push("\x0b\xb8enough", Apus\WEBSOCKET_OPCODE_CLOSE);
+        $socket->close(3000, 'enough');
         $socket->rest();
+        echo $client->get('/facts'), "\n";
     },
     ['open_websocket_close_frame' => true],
 );
 ?>
 --EXPECT--
-false
+HTTP/1.1 400 Bad Request
 HTTP/1.1 101 Switching Protocols
-bool(true)
 1 heard one
 1 heard two
-int(3000)
-string(6) "enough"
-bool(true)
-string(0) ""
-bool(false)
-close 3000 enough
+close 3000 
 end
+[false,true,3000,"enough","",false]

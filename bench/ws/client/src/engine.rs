@@ -52,7 +52,7 @@ impl Random {
     }
 }
 
-/// The monotonic clock in nanoseconds: the same in all processes, PHP's hrtime() too.
+/// The monotonic clock in nanoseconds: the same in all processes, PHP's `hrtime()` too.
 pub fn now() -> u64 {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
@@ -165,7 +165,8 @@ impl Engine {
     pub fn turn(&mut self, wait: Option<Duration>, events: &mut impl Events) -> io::Result<()> {
         let mut ready = std::mem::take(&mut self.ready);
         ready.clear();
-        let wait = wait.map(|wait| Timespec { tv_sec: wait.as_secs() as i64, tv_nsec: i64::from(wait.subsec_nanos()) });
+        let wait =
+            wait.map(|wait| Timespec { tv_sec: wait.as_secs().cast_signed(), tv_nsec: i64::from(wait.subsec_nanos()) });
         match epoll::wait(&self.epoll, rustix::buffer::spare_capacity(&mut ready), wait.as_ref()) {
             Ok(_) | Err(Errno::INTR) => {}
             Err(error) => return Err(error.into()),

@@ -22,6 +22,10 @@ use std::process::ExitCode;
 use args::{Options, USAGE};
 
 fn main() -> ExitCode {
+    if std::env::args().nth(1).is_some_and(|word| word == "--help" || word == "-h") {
+        println!("{USAGE}");
+        return ExitCode::SUCCESS;
+    }
     let options = match Options::parse(std::env::args().skip(1)) {
         Ok(options) => options,
         Err(error) => {

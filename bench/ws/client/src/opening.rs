@@ -35,14 +35,7 @@ pub fn open(engine: &mut Engine, options: &Options, window: usize) -> io::Result
     let deadline = begun + (options.timeout * 1e9) as u64;
     let window = options.part(window).max(usize::from(window > 0));
     let mut opening = Opening::new(engine, begun);
-    engine.open(
-        count,
-        window,
-        deadline,
-        &mut opening,
-        |opening| opening.settled,
-        |opening, fault| opening.fail(fault),
-    )?;
+    engine.open(count, window, deadline, &mut opening, |opening| opening.settled, Opening::fail)?;
     engine.drop_unopened(&mut opening, |conn| conn.sequence == OPEN && conn.stage == crate::conn::Stage::Open);
     let Opening { settled, open, first, last, handshake, echo, mut report, .. } = opening;
     for _ in settled..count {

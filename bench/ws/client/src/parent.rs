@@ -88,13 +88,11 @@ impl Shares {
     fn broadcasts(&mut self, options: &Options, report: &mut Report) -> io::Result<()> {
         let mut all = Histogram::default();
         for number in 1..=options.messages {
-            match self.broadcast(number, options)? {
-                Some(nanoseconds) => all.record(nanoseconds),
-                None => {
-                    report.failure("a broadcast did not reach everybody".into());
-                    break;
-                }
-            }
+            let Some(nanoseconds) = self.broadcast(number, options)? else {
+                report.failure("a broadcast did not reach everybody".into());
+                break;
+            };
+            all.record(nanoseconds);
         }
         report.count("messages", options.messages);
         report.hist("all", &all);

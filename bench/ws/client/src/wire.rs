@@ -28,12 +28,12 @@ pub fn parse(bytes: &[u8]) -> Result<Option<Frame>, Fault> {
     if first & 0x70 != 0 {
         return Err("a reserved bit is set".into());
     }
-    let (length, head) = match (second & 0x7f, rest) {
-        (126, [a, b, ..]) => (usize::from(u16::from_be_bytes([*a, *b])), 4),
-        (127, [a, b, c, d, e, f, g, h, ..]) => (u64::from_be_bytes([*a, *b, *c, *d, *e, *f, *g, *h]) as usize, 10),
-        (126 | 127, _) => return Ok(None),
-        (short, _) => (usize::from(short), 2),
+    let (length, head) = match second & 0x7f {
+        126 => (rest.first_chunk().map(|long| usize::from(u16::from_be_bytes(*long))), 4),
+        127 => (rest.first_chunk().map(|long| u64::from_be_bytes(*long) as usize), 10),
+        short => (Some(usize::from(short)), 2),
     };
+    let Some(length) = length else { return Ok(None) };
     if length > LONGEST {
         return Err("a frame is too long".into());
     }
@@ -53,11 +53,11 @@ pub fn put(opcode: u8, payload: &[u8], mask: Option<[u8; 4]>, out: &mut Vec<u8>)
     match payload.len() {
         length @ ..=125 => out.push(flag | length as u8),
         length @ ..=0xffff => {
-            out.push(flag | 126);
+            out.push(flag | 0x7e);
             out.extend_from_slice(&(length as u16).to_be_bytes());
         }
         length => {
-            out.push(flag | 127);
+            out.push(flag | 0x7f);
             out.extend_from_slice(&(length as u64).to_be_bytes());
         }
     }
@@ -191,7 +191,8 @@ mod tests {
         assert_eq!(head_length(&bytes), Some(bytes.len()));
         assert_eq!(field(&bytes, "sec-websocket-key"), Some(&b"dGhlIHNhbXBsZSBub25jZQ=="[..]));
         let check = |text: &str| check_answer(text.as_bytes(), *b"the sample nonce");
-        let right = "HTTP/1.1 101 x\r\nUpgrade: WebSocket\r\nconnection: Upgrade\r\nSec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n";
+        let right = "HTTP/1.1 101 x\r\nUpgrade: WebSocket\r\nconnection: Upgrade\r\n\
+            Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n";
         assert!(check(right).is_ok());
         assert!(check(&right.replace("101", "200")).is_err());
         assert!(check(&right.replace("s3p", "s3q")).is_err());

@@ -16,7 +16,7 @@ use super::{BrokerOptions, Published, Received, Report, nats, redis};
 const OVERHEAD: usize = 64;
 /// Bytes encoded at one go, unless one message is larger.
 const BATCH: usize = 64 * 1024;
-/// The shortest time between two reports of dropped messages.
+/// The shortest time between two reports of the same trouble.
 const REPORT_EVERY: Duration = Duration::from_secs(5);
 
 struct Publication {
@@ -67,6 +67,8 @@ pub(super) struct Shared {
     pub(super) dropped: Cell<u64>,
     reported: Cell<(u64, Option<Instant>)>,
     lost: RefCell<Option<String>>,
+    /// What the broker refused last, and when that was told.
+    refusal: RefCell<Option<(String, Instant)>>,
     ping_wanted: Cell<bool>,
     pong_wanted: Cell<bool>,
     /// Wakes the task: there is something to send.
@@ -98,6 +100,7 @@ impl Shared {
             dropped: Cell::new(0),
             reported: Cell::new((0, None)),
             lost: RefCell::default(),
+            refusal: RefCell::default(),
             ping_wanted: Cell::new(false),
             pong_wanted: Cell::new(false),
             work: Notify::new(),
@@ -201,7 +204,14 @@ impl Shared {
         }
     }
 
+    /// The broker refuses something. It may do so for each message: the same is told once in a while.
     pub(super) fn refused(&self, what: String) {
+        let mut refusal = self.refusal.borrow_mut();
+        if refusal.as_ref().is_some_and(|(last, told)| *last == what && told.elapsed() < REPORT_EVERY) {
+            return;
+        }
+        *refusal = Some((what.clone(), Instant::now()));
+        drop(refusal);
         (self.options.report)(&Report::Refused(what));
     }
 

@@ -21,7 +21,7 @@ use crate::app::App;
 use crate::body::{Body, BodyDecoder, BodyError, Collecting};
 use crate::control::bump;
 use crate::http1;
-use crate::link::{Handshake, LinkTask};
+use crate::link::{self, Handshake};
 use crate::request::{Inner, Request};
 use crate::response::Responder;
 
@@ -290,8 +290,8 @@ impl<A: App> ConnTask<A> {
             tokio::task::spawn_local(running);
         }
         self.conn.timer.set(Timer::None);
-        tokio::task::spawn_local(LinkTask::new(Rc::clone(&self.app), link, std::mem::take(&mut self.input)));
         self.closed = true;
+        link::start(&self.app, link, std::mem::take(&mut self.input));
         Some(Step::Close)
     }
 

@@ -17,8 +17,12 @@ impl Link {
         let config = &self.port.config;
         match self.stage.get() {
             Stage::Closed => {}
+            // The peer has to take what waits first; whether it does, is looked at above.
+            Stage::CloseSent { .. } if self.has_output() => self.stage.set(Stage::CloseSent { since: now }),
+            Stage::Ending { .. } if self.has_output() => self.stage.set(Stage::Ending { since: now }),
             Stage::CloseSent { since } | Stage::Ending { since } => {
-                let limit = if self.is_websocket() { config.close_timeout } else { config.send_timeout };
+                // What a leaving worker has said is said; the peer's own end is a courtesy.
+                let limit = if draining { config.close_timeout.min(DRAIN_GRACE) } else { config.close_timeout };
                 if now.saturating_sub(since) >= limit.max(1) {
                     self.kill(Kill::Now);
                 }
@@ -36,6 +40,10 @@ impl Link {
         if quiet && (over || self.is_websocket()) {
             self.close(close::GOING_AWAY, "the server is restarting");
         }
+    }
+
+    fn has_output(&self) -> bool {
+        self.out.borrow().is_some()
     }
 
     fn heartbeat(self: &Rc<Self>, now: u64) {
@@ -81,7 +89,7 @@ impl Link {
         let config = &self.port.config;
         let mut out = self.out.borrow_mut();
         let Some(waiting) = out.as_mut().filter(|_| config.send_timeout > 0) else { return false };
-        let in_flight = self.io.borrow().as_ref().and_then(|io| sys::unacknowledged(io.get_ref()).ok()).unwrap_or(0);
+        let in_flight = self.io.borrow().as_ref().and_then(|io| sys::unacknowledged(io).ok()).unwrap_or(0);
         let taken = waiting.written.saturating_sub(in_flight);
         let Some((since, before)) = waiting.window else {
             waiting.window = Some((now, taken));

@@ -1,28 +1,56 @@
 //! The socket of a link.
 
 use std::io;
-use std::task::{Context, Poll, ready};
+use std::task::Poll;
+
+use nix::sys::epoll::EpollFlags;
+use socket2::Socket;
 
 use super::Link;
 use super::out::Sent;
-use crate::conn::Receive;
+use crate::conn::{Kill, Receive};
 
 impl Link {
-    /// Reads once.
+    /// What the kernel says of the socket.
+    pub(super) fn note_events(&self, events: EpollFlags) {
+        if events.intersects(EpollFlags::EPOLLOUT | EpollFlags::EPOLLERR | EpollFlags::EPOLLHUP)
+            && let Some(waiting) = self.out.borrow_mut().as_mut()
+        {
+            waiting.blocked = false;
+        }
+        if events.contains(EpollFlags::EPOLLERR) {
+            // Reset: nothing can be read or sent any more, and a paused link would not notice by reading.
+            self.kill(Kill::Now);
+        }
+        let hung_up = events.intersects(EpollFlags::EPOLLRDHUP | EpollFlags::EPOLLHUP | EpollFlags::EPOLLERR);
+        if hung_up || events.contains(EpollFlags::EPOLLIN) {
+            self.set_flags(|flags| {
+                flags.readable = true;
+                flags.hung_up |= hung_up;
+            });
+        }
+    }
+
+    pub(super) fn with_socket<R>(&self, work: impl FnOnce(&Socket) -> R) -> Option<R> {
+        self.io.borrow().as_ref().map(work)
+    }
+
+    /// Reads once. Pending: an event will tell when there is something.
     #[inline]
-    pub(super) fn poll_recv<S: Receive + ?Sized>(&self, cx: &mut Context<'_>, into: &mut S) -> Poll<io::Result<usize>> {
+    pub(super) fn poll_recv<S: Receive + ?Sized>(&self, into: &mut S) -> Poll<io::Result<usize>> {
         let io = self.io.borrow();
-        let Some(fd) = io.as_ref() else { return Poll::Ready(Err(io::ErrorKind::NotConnected.into())) };
-        loop {
-            let mut guard = ready!(fd.poll_read_ready(cx))?;
-            match into.receive(fd.get_ref()) {
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => guard.clear_ready(),
+        let Some(socket) = io.as_ref() else { return Poll::Ready(Err(io::ErrorKind::NotConnected.into())) };
+        while self.flags().readable {
+            match into.receive(socket) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    self.set_flags(|flags| flags.readable = false)
+                }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Poll::Ready(Err(error)),
                 Ok((count, room_left)) => {
-                    if room_left && count > 0 {
-                        // The socket is empty: edge-triggered epoll tells when that changes.
-                        guard.clear_ready();
+                    if room_left && count > 0 && !self.flags().hung_up {
+                        // The socket is empty, and an event will tell when that changes.
+                        self.set_flags(|flags| flags.readable = false);
                     }
                     let control = self.control();
                     control.counters.bytes_in.set(control.counters.bytes_in.get() + count as u64);
@@ -30,24 +58,24 @@ impl Link {
                 }
             }
         }
+        Poll::Pending
     }
 
     /// Sends what waits. Ready when nothing waits any more; an error when the connection is broken.
-    pub(super) fn poll_output(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+    pub(super) fn poll_output(&self) -> Poll<io::Result<()>> {
         loop {
-            if self.out.borrow().is_none() {
-                return Poll::Ready(Ok(()));
+            let blocked = match &*self.out.borrow() {
+                None => return Poll::Ready(Ok(())),
+                Some(waiting) => waiting.blocked,
+            };
+            if blocked {
+                return Poll::Pending;
             }
             let io = self.io.borrow();
-            let Some(fd) = io.as_ref() else { return Poll::Ready(Err(io::ErrorKind::NotConnected.into())) };
-            let mut guard = ready!(fd.poll_write_ready(cx))?;
-            match self.send_waiting(fd.get_ref())? {
-                Sent::All => {}
-                Sent::Blocked => guard.clear_ready(),
-                Sent::More => {
-                    cx.waker().wake_by_ref();
-                    return Poll::Pending;
-                }
+            let Some(socket) = io.as_ref() else { return Poll::Ready(Err(io::ErrorKind::NotConnected.into())) };
+            if self.send_waiting(socket)? == Sent::More {
+                self.wake_later();
+                return Poll::Pending;
             }
         }
     }

@@ -11,6 +11,7 @@ mod drained;
 mod io;
 mod message;
 mod out;
+mod reactor;
 mod recv;
 mod send;
 mod stream;
@@ -20,12 +21,10 @@ mod websocket;
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
-use std::task::{Context, Waker};
 
 use apus_proto::websocket::{Opcode, encode_close};
 use bytes::BytesMut;
 use socket2::Socket;
-use tokio::io::unix::AsyncFd;
 
 use crate::conn::{ConnInfo, Kill, Port};
 use crate::control::Control;
@@ -34,9 +33,10 @@ use crate::wake::WakerList;
 pub(crate) use deflate::Shared as SharedDeflate;
 pub use drained::Drained;
 pub use message::{Kind, Message, OwnedMessage};
+pub(crate) use reactor::{Reactor, Run};
 pub use recv::Recv;
 pub use send::{Broadcast, Delivery, LinkWritable};
-pub(crate) use task::LinkTask;
+pub(crate) use task::start;
 pub(crate) use upgrade::Handshake;
 pub use upgrade::{Refusal, Upgrade};
 
@@ -82,8 +82,18 @@ pub(crate) struct Flags {
     pub(crate) pull: bool,
     /// The peer will send nothing more.
     pub(crate) eof: bool,
-    /// The task is being polled: it will look at everything before it waits.
-    pub(crate) in_poll: bool,
+    /// Both sides have said goodbye: the end needs no waiting.
+    pub(crate) parted: bool,
+    /// It stands in the list of links that wait for handlers to end.
+    pub(crate) starved: bool,
+    /// Its runner runs: it will look at everything before it waits.
+    pub(crate) running: bool,
+    /// It is in the reactor's list of links to run.
+    pub(crate) queued: bool,
+    /// The socket may have something to read.
+    pub(crate) readable: bool,
+    /// The peer closed its side, or the connection broke: reading will tell, however little it brings.
+    pub(crate) hung_up: bool,
 }
 
 /// What only links have that use it.
@@ -98,10 +108,11 @@ pub(crate) struct Extra {
 pub struct Link {
     info: Rc<ConnInfo>,
     pub(crate) port: Rc<Port>,
-    io: RefCell<Option<AsyncFd<Socket>>>,
+    io: RefCell<Option<Socket>>,
+    /// Its key in the reactor; 0 before it has one.
+    pub(crate) key: Cell<u64>,
     out: RefCell<Option<Box<out::Waiting>>>,
     extra: RefCell<Option<Box<Extra>>>,
-    task: RefCell<Option<Waker>>,
     /// Tasks waiting for output to drain, for a message, or for the end.
     waiters: WakerList,
     pub(crate) stage: Cell<Stage>,
@@ -110,6 +121,8 @@ pub struct Link {
     protocol: Protocol,
     /// Handlers of messages that have not returned.
     handlers: Cell<u16>,
+    /// Bytes of the messages that they hold.
+    pending: Cell<usize>,
     /// When bytes last came (milliseconds of the worker's clock).
     pub(crate) seen: Cell<u64>,
     /// When a ping that nothing answered was sent; 0 for none.
@@ -117,21 +130,22 @@ pub struct Link {
 }
 
 impl Link {
-    pub(crate) fn new(info: Rc<ConnInfo>, port: Rc<Port>, io: AsyncFd<Socket>, protocol: Protocol) -> Self {
+    pub(crate) fn new(info: Rc<ConnInfo>, port: Rc<Port>, socket: Socket, protocol: Protocol) -> Self {
         let now = port.control.clock.now();
         Self {
             info,
             port,
-            io: RefCell::new(Some(io)),
+            io: RefCell::new(Some(socket)),
+            key: Cell::new(0),
             out: RefCell::new(None),
             extra: RefCell::new(None),
-            task: RefCell::new(None),
             waiters: WakerList::default(),
             stage: Cell::new(Stage::Open),
             kill: Cell::new(Kill::No),
-            flags: Cell::new(Flags::default()),
+            flags: Cell::new(Flags { readable: true, ..Flags::default() }),
             protocol,
             handlers: Cell::new(0),
+            pending: Cell::new(0),
             seen: Cell::new(now),
             pinged: Cell::new(0),
         }
@@ -213,7 +227,7 @@ impl Link {
 
     /// Sends a control frame, unless so much waits already that the peer plainly does not read: then the link ends.
     pub(crate) fn control_frame(self: &Rc<Self>, opcode: Opcode, payload: &[u8]) {
-        if self.buffered() > self.port.config.max_output {
+        if self.is_over_bound() {
             return self.kill(Kill::Reset);
         }
         let mut frame = BytesMut::new();
@@ -254,26 +268,16 @@ impl Link {
         work(self.extra.borrow_mut().get_or_insert_default())
     }
 
-    #[inline]
-    pub(crate) fn set_task(&self, cx: &Context<'_>) {
-        let mut task = self.task.borrow_mut();
-        if !task.as_ref().is_some_and(|known| known.will_wake(cx.waker())) {
-            *task = Some(cx.waker().clone());
-        }
-    }
-
-    /// Has the task look again, unless it is looking already.
+    /// Has the runner look again, unless it is looking already.
     #[inline]
     pub(crate) fn wake_task(&self) {
-        if !self.flags.get().in_poll {
+        if !self.flags.get().running {
             self.wake_later();
         }
     }
 
     pub(crate) fn wake_later(&self) {
-        if let Some(task) = &*self.task.borrow() {
-            task.wake_by_ref();
-        }
+        self.control().wake_link(self);
     }
 
     /// The connection is over: everyone who waits is woken, output is dropped, the socket closed.
@@ -290,10 +294,9 @@ impl Link {
             && self.kill.get() == Kill::Reset
         {
             // A peer that takes nothing must not keep the kernel's buffers either.
-            let _ = io.get_ref().set_linger(Some(std::time::Duration::ZERO));
+            let _ = io.set_linger(Some(std::time::Duration::ZERO));
         }
         drop(io);
-        *self.task.borrow_mut() = None;
         self.waiters.wake_all();
     }
 }

@@ -38,7 +38,7 @@ impl Future for Recv {
             link.wake_task();
             return Poll::Ready(next);
         }
-        if link.stage.get() == Stage::Closed {
+        if matches!(link.stage.get(), Stage::Ending { .. } | Stage::Closed) {
             return Poll::Ready(None);
         }
         link.waiters.register(cx.waker());

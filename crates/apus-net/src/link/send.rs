@@ -17,8 +17,8 @@ use crate::config::SendPolicy;
 use crate::conn::{FileState, Kill};
 use crate::response::{SendError, SendFile};
 
-/// Messages up to this many bytes are put behind their head in one piece of stack; longer ones stay where they are.
-const COPY: usize = 1024;
+/// Messages up to this many bytes, those with a head of two, are put behind it on the stack; longer ones stay where they are.
+const SHORT: usize = 125;
 /// The longest head of a frame that a server sends.
 const MAX_HEAD: usize = 10;
 /// Output that is held back leaves at the latest when it has so many bytes.
@@ -74,12 +74,14 @@ impl Link {
         if whole && let Some(frame) = self.deflated(opcode, payload, compress) {
             return self.transmit([&frame, &[]]);
         }
-        let mut head = [0; MAX_HEAD + COPY];
-        let len = apus_proto::websocket::write_head(&mut head, opcode, fin, payload.len());
-        if payload.len() <= COPY {
-            head[len..len + payload.len()].copy_from_slice(payload);
-            return self.transmit([&head[..len + payload.len()], &[]]);
+        if payload.len() <= SHORT {
+            let mut frame = [0; 2 + SHORT];
+            let len = apus_proto::websocket::write_head(&mut frame, opcode, fin, payload.len());
+            frame[len..len + payload.len()].copy_from_slice(payload);
+            return self.transmit([&frame[..len + payload.len()], &[]]);
         }
+        let mut head = [0; MAX_HEAD];
+        let len = apus_proto::websocket::write_head(&mut head, opcode, fin, payload.len());
         self.transmit([&head[..len], payload])
     }
 
@@ -140,7 +142,7 @@ impl Link {
         })
     }
 
-    fn is_over_bound(&self) -> bool {
+    pub(crate) fn is_over_bound(&self) -> bool {
         let config = &self.port.config;
         let buffered = self.buffered();
         // A link with nothing of its own waiting is not made to suffer for the others.
@@ -166,13 +168,12 @@ impl Link {
             return Ok(0);
         }
         let io = self.io.borrow();
-        let Some(fd) = io.as_ref() else { return Err(Delivery::Gone) };
+        let Some(socket) = io.as_ref() else { return Err(Delivery::Gone) };
         loop {
             let sent = if parts[1].is_empty() {
-                fd.get_ref().send_with_flags(parts[0], libc::MSG_NOSIGNAL)
+                socket.send_with_flags(parts[0], libc::MSG_NOSIGNAL)
             } else {
-                fd.get_ref()
-                    .send_vectored_with_flags(&[IoSlice::new(parts[0]), IoSlice::new(parts[1])], libc::MSG_NOSIGNAL)
+                socket.send_vectored_with_flags(&[IoSlice::new(parts[0]), IoSlice::new(parts[1])], libc::MSG_NOSIGNAL)
             };
             match sent {
                 Ok(count) => {
@@ -227,12 +228,12 @@ impl Link {
     pub(crate) fn flush(self: &Rc<Self>) {
         let sent = {
             let io = self.io.borrow();
-            let Some(fd) = io.as_ref() else { return };
+            let Some(socket) = io.as_ref() else { return };
             let ready = self.out.borrow().as_ref().is_some_and(|waiting| !waiting.blocked);
             if !ready {
                 return;
             }
-            self.send_waiting(fd.get_ref())
+            self.send_waiting(socket)
         };
         match sent {
             Ok(Sent::All) => {}
@@ -248,7 +249,6 @@ impl Link {
             let mut out = self.out.borrow_mut();
             let Some(waiting) = out.as_mut() else { return Ok(Sent::All) };
             let (before, written) = (waiting.bytes(), waiting.written);
-            waiting.blocked = false;
             let sent = waiting.send(socket, &control.pool);
             control.unbuffer(before - waiting.bytes());
             self.count_out(waiting.written - written);

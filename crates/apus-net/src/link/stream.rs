@@ -5,12 +5,12 @@ use std::task::Context;
 
 use apus_proto::framing::{FramingError, Next, Rule};
 
-use super::task::{LinkTask, Step};
+use super::task::{Runner, Step};
 use super::{Kind, Link, Message};
 use crate::app::App;
 use crate::conn::Kill;
 
-impl<A: App> LinkTask<A> {
+impl<A: App> Runner<A> {
     /// Handles the next message of what was read.
     pub(super) fn stream_step(&mut self, cx: &mut Context<'_>) -> Step {
         let bytes = self.input.bytes();
@@ -25,10 +25,7 @@ impl<A: App> LinkTask<A> {
             return Step::Again;
         };
         let next = match framing.rule() {
-            Rule::Asked => {
-                let told = self.app.package_length(&self.link, bytes);
-                framing.judge(told, self.input.len())
-            }
+            Rule::Asked => framing.ask(bytes, &mut self.scan, |bytes| self.app.package_length(&self.link, bytes)),
             _ => framing.next(bytes, &mut self.scan),
         };
         match next {
@@ -60,6 +57,6 @@ impl<A: App> LinkTask<A> {
 impl Link {
     /// Closes our direction; whether that was possible.
     pub(super) fn shut_down(&self) -> bool {
-        self.io.borrow().as_ref().is_some_and(|io| io.get_ref().shutdown(Shutdown::Write).is_ok())
+        self.io.borrow().as_ref().is_some_and(|io| io.shutdown(Shutdown::Write).is_ok())
     }
 }

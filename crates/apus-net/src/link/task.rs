@@ -1,4 +1,4 @@
-//! The task of a link: one future that reads messages, hands them to the app and sends what waits.
+//! The runner of a link: reads messages, hands them to the app and sends what waits.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -6,17 +6,21 @@ use std::rc::Rc;
 use std::task::{Context, Poll};
 
 use apus_proto::framing::Scan;
-use apus_proto::websocket::Decoder;
+use apus_proto::websocket::{Decoder, close};
 use bytes::BytesMut;
 
+use super::reactor::Run;
 use super::{Link, Message, OwnedMessage, Protocol, Stage};
 use crate::app::App;
 use crate::conn::{Input, Kill};
+use crate::pool::READ_SIZE;
 
 /// Messages handled before other connections have their turn.
 const TURN: u32 = 64;
 /// Bytes read away after our end before the peer is cut off.
-const MAX_LINGER: usize = 1 << 20;
+const MAX_LINGER: u32 = 256 << 20;
+/// A part of a message that is called large when memory is short, bytes.
+const LARGE_PART: usize = 64 * 1024;
 
 /// What is being put together of a message that did not come whole.
 pub(super) struct Partial {
@@ -24,8 +28,8 @@ pub(super) struct Partial {
     pub(super) input: BytesMut,
 }
 
-/// The future of one link.
-pub(crate) struct LinkTask<A: App> {
+/// The state machine of one link.
+pub(super) struct Runner<A: App> {
     pub(super) app: Rc<A>,
     pub(super) link: Rc<Link>,
     pub(super) input: Input,
@@ -33,7 +37,9 @@ pub(crate) struct LinkTask<A: App> {
     /// How far the input was looked at for the end of a message (streams).
     pub(super) scan: Scan,
     /// Our side is shut down; bytes read away since.
-    lingering: Option<usize>,
+    lingering: Option<u32>,
+    /// What `account` has counted.
+    kept: usize,
     closed: bool,
 }
 
@@ -49,13 +55,9 @@ pub(super) enum Step {
     End,
 }
 
-impl<A: App> LinkTask<A> {
-    pub(crate) fn new(app: Rc<A>, link: Rc<Link>, input: Input) -> Self {
-        Self { app, link, input, partial: None, scan: Scan::default(), lingering: None, closed: false }
-    }
-
+impl<A: App> Runner<A> {
     /// Works until something is missing. Whether the link has ended.
-    fn run(&mut self, cx: &mut Context<'_>) -> bool {
+    fn work(&mut self, cx: &mut Context<'_>) -> bool {
         let mut left = TURN;
         loop {
             if self.link.kill.get() != Kill::No {
@@ -68,12 +70,12 @@ impl<A: App> LinkTask<A> {
             }
             match self.link.stage.get() {
                 Stage::Closed => return true,
-                Stage::Ending { .. } => return self.finish(cx),
+                Stage::Ending { .. } => return self.finish(),
                 Stage::Open | Stage::CloseSent { .. } => {}
             }
             if left == 0 {
-                self.flush(cx);
-                cx.waker().wake_by_ref();
+                self.flush();
+                self.link.wake_later();
                 return false;
             }
             left -= 1;
@@ -82,22 +84,24 @@ impl<A: App> LinkTask<A> {
                 Step::Again => {}
                 Step::End => return true,
                 Step::Hold => {
-                    self.flush(cx);
-                    return self.link.kill.get() != Kill::No;
+                    self.flush();
+                    if !self.wants_another_look() {
+                        return false;
+                    }
                 }
                 Step::Read => {
-                    self.flush(cx);
-                    match self.read(cx) {
+                    self.flush();
+                    match self.read() {
                         Poll::Pending => {
                             self.rest();
-                            // Sending may have found the connection broken, or the program have closed it.
-                            if self.link.kill.get() == Kill::No
-                                && !matches!(self.link.stage.get(), Stage::Ending { .. })
-                            {
+                            if !self.wants_another_look() {
                                 return false;
                             }
                         }
-                        Poll::Ready(true) => self.link.saw_input(),
+                        Poll::Ready(true) => {
+                            self.link.saw_input();
+                            self.account();
+                        }
                         Poll::Ready(false) => self.end_of_input(),
                     }
                 }
@@ -107,11 +111,20 @@ impl<A: App> LinkTask<A> {
 
     /// Whether another message may be taken now.
     fn may_read(&self) -> bool {
-        let flags = self.link.flags();
-        !flags.paused
-            && !flags.eof
-            && !self.link.has_mail()
-            && self.link.handlers.get() < self.link.port.config.concurrency
+        let (link, flags) = (&self.link, self.link.flags());
+        if flags.paused || flags.eof || link.has_mail() || link.handlers.get() >= link.port.config.concurrency {
+            return false;
+        }
+        // Messages that handlers hold take memory of the program. Who sends large ones waits first, so that a few such peers do
+        // not keep the others from being heard.
+        let config = &link.port.config;
+        let short = link.control().pending() >= config.max_pending;
+        let greedy = link.handlers.get() > 0 || self.partial.is_some() || self.input.len() > READ_SIZE;
+        let room = (link.pending.get() as u64) < config.max_body && !(short && greedy);
+        if !room {
+            link.control().starve(link);
+        }
+        room
     }
 
     fn step(&mut self, cx: &mut Context<'_>) -> Step {
@@ -121,25 +134,55 @@ impl<A: App> LinkTask<A> {
         }
     }
 
+    /// Whether sending changed what the runner has to do: it found the connection broken, or brought the output under a
+    /// watermark; or the program closed the link.
+    fn wants_another_look(&self) -> bool {
+        let (link, flags) = (&self.link, self.link.flags());
+        link.kill.get() != Kill::No
+            || flags.full != flags.full_told
+            || !matches!(link.stage.get(), Stage::Open | Stage::CloseSent { .. })
+    }
+
+    /// Counts what is kept of messages that are not complete. When all links of the worker together keep too much, those with
+    /// a large part of it end: their peers may come again.
+    fn account(&mut self) {
+        let link = &self.link;
+        let parts = self.partial.as_ref().map_or(0, |partial| partial.decoder.held() + partial.input.len());
+        let kept = parts + self.input.len().saturating_sub(READ_SIZE);
+        if kept == self.kept {
+            return;
+        }
+        let control = link.control();
+        let all = control.keep_partial(self.kept, kept);
+        self.kept = kept;
+        if kept > LARGE_PART && all > link.port.config.max_buffered {
+            control.metrics.refused(&link.info, "too much memory is taken by messages that are not complete");
+            if link.is_websocket() {
+                link.close(close::TRY_AGAIN_LATER, "the server is busy");
+            }
+            link.kill(Kill::Now);
+        }
+    }
+
     /// Lets what was held back leave.
-    fn flush(&mut self, cx: &mut Context<'_>) {
+    fn flush(&mut self) {
         let link = &self.link;
         if link.flags().held {
             link.set_flags(|flags| flags.held = false);
             link.flush();
         }
-        if matches!(link.poll_output(cx), Poll::Ready(Err(_))) {
+        if matches!(link.poll_output(), Poll::Ready(Err(_))) {
             link.kill(Kill::Now);
         }
     }
 
     /// Reads once; `false`: the peer sends nothing more.
-    fn read(&mut self, cx: &mut Context<'_>) -> Poll<bool> {
+    fn read(&mut self) -> Poll<bool> {
         let pool = &self.link.control().pool;
         let link = &self.link;
         let received = match &mut self.partial {
             None => {
-                let received = link.poll_recv(cx, &mut (&mut self.input, pool));
+                let received = link.poll_recv(&mut (&mut self.input, pool));
                 if let Poll::Ready(Ok(count)) = received {
                     self.input.filled(count);
                 }
@@ -147,7 +190,7 @@ impl<A: App> LinkTask<A> {
             }
             // A message in parts is likely a large one.
             Some(partial) => pool.with_scratch(|scratch| {
-                let received = link.poll_recv(cx, scratch);
+                let received = link.poll_recv(scratch);
                 if let Poll::Ready(Ok(count)) = received {
                     partial.input.extend_from_slice(&scratch[..count]);
                 }
@@ -188,19 +231,22 @@ impl<A: App> LinkTask<A> {
         if link.flags().pull {
             return link.deliver(OwnedMessage::from(message));
         }
+        let bytes = message.data.len();
         let Some(mut handling) = app.on_message(link, message) else { return };
         if Pin::new(&mut handling).poll(cx).is_pending() {
             link.handlers.set(link.handlers.get() + 1);
-            tokio::task::spawn_local(Handler::<A> { handling, link: Rc::clone(link) });
+            link.pending.set(link.pending.get() + bytes);
+            link.control().take_pending(bytes);
+            tokio::task::spawn_local(Handler::<A> { handling, link: Rc::clone(link), bytes });
         }
     }
 
     /// Waits until handlers are over and the output is sent, shuts our side down and waits for the peer's end.
-    fn finish(&mut self, cx: &mut Context<'_>) -> bool {
+    fn finish(&mut self) -> bool {
         let link = Rc::clone(&self.link);
         link.set_flags(|flags| flags.held = false);
         link.flush();
-        match link.poll_output(cx) {
+        match link.poll_output() {
             Poll::Ready(Ok(())) => {}
             Poll::Ready(Err(_)) => return true,
             Poll::Pending => return false,
@@ -208,20 +254,22 @@ impl<A: App> LinkTask<A> {
         if link.flags().eof || link.kill.get() != Kill::No {
             return true;
         }
+        let polite = link.flags().parted;
         if self.lingering.is_none() {
             if !link.shut_down() {
                 return true;
             }
-            self.lingering = Some(self.input.len());
+            self.lingering = Some(0);
             self.input.consume(usize::MAX);
             self.rest();
         }
         let taken = self.lingering.get_or_insert(0);
         link.control().pool.with_scratch(|scratch| {
             while *taken < MAX_LINGER {
-                match link.poll_recv(cx, scratch) {
-                    Poll::Pending => return false,
-                    Poll::Ready(Ok(count @ 1..)) => *taken += count,
+                match link.poll_recv(scratch) {
+                    // Who has said goodbye sends nothing more.
+                    Poll::Pending => return polite,
+                    Poll::Ready(Ok(count @ 1..)) => *taken += count as u32,
                     Poll::Ready(_) => return true,
                 }
             }
@@ -235,6 +283,7 @@ impl<A: App> LinkTask<A> {
             return;
         }
         let link = Rc::clone(&self.link);
+        link.control().keep_partial(std::mem::take(&mut self.kept), 0);
         link.finish();
         self.input.consume(usize::MAX);
         self.rest();
@@ -243,26 +292,37 @@ impl<A: App> LinkTask<A> {
     }
 }
 
-impl<A: App> Unpin for LinkTask<A> {}
-
-impl<A: App> Future for LinkTask<A> {
-    type Output = ();
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        let this = &mut *self;
-        this.link.set_task(cx);
-        this.link.set_flags(|flags| flags.in_poll = true);
-        let ended = this.run(cx);
-        this.link.set_flags(|flags| flags.in_poll = false);
-        if !ended {
-            return Poll::Pending;
-        }
-        this.close();
-        Poll::Ready(())
+/// Starts a link, with what was read of its connection already.
+pub(crate) fn start<A: App>(app: &Rc<A>, link: Rc<Link>, input: Input) {
+    let control = Rc::clone(link.control());
+    let runner = Runner {
+        app: Rc::clone(app),
+        link: Rc::clone(&link),
+        input,
+        partial: None,
+        scan: Scan::default(),
+        lingering: None,
+        kept: 0,
+        closed: false,
+    };
+    if let Err(error) = control.run_link(&link, Box::new(runner)) {
+        control.metrics.warn(&format!("a connection could not be watched, and is closed: {error}"));
     }
 }
 
-impl<A: App> Drop for LinkTask<A> {
+impl<A: App> Run for Runner<A> {
+    fn run(&mut self, cx: &mut Context<'_>) -> bool {
+        self.link.set_flags(|flags| flags.running = true);
+        let ended = self.work(cx);
+        self.link.set_flags(|flags| flags.running = false);
+        if ended {
+            self.close();
+        }
+        ended
+    }
+}
+
+impl<A: App> Drop for Runner<A> {
     fn drop(&mut self) {
         // Only when the runtime goes away, or the app panicked.
         self.close();
@@ -273,6 +333,8 @@ impl<A: App> Drop for LinkTask<A> {
 struct Handler<A: App> {
     handling: A::Handling,
     link: Rc<Link>,
+    /// Of the message that it holds.
+    bytes: usize,
 }
 
 impl<A: App> Unpin for Handler<A> {}
@@ -290,6 +352,8 @@ impl<A: App> Drop for Handler<A> {
         let link = &self.link;
         let before = link.handlers.get();
         link.handlers.set(before - 1);
+        link.pending.set(link.pending.get().saturating_sub(self.bytes));
+        link.control().give_pending(self.bytes);
         // Only a link that did not read for want of places, or that is ending, has anything to do.
         if before >= link.port.config.concurrency || link.flags().eof {
             link.wake_task();

@@ -12,7 +12,6 @@ use crate::config::Config;
 use crate::conn::{Conn, Io};
 use crate::registry::Entry;
 use crate::response::{Responder, ResponseHead};
-use crate::sys;
 
 /// Bytes of `Sec-WebSocket-Extensions`, of all its lines together, that are looked at.
 const MAX_OFFERS: usize = 4096;
@@ -120,10 +119,10 @@ impl Handshake {
         }
     }
 
-    /// The first of the client's subprotocols that the port speaks.
-    fn subprotocol(&self, config: &Config) -> Option<&[u8]> {
-        let known = |offer: &&Vec<u8>| config.subprotocols.iter().any(|own| own.as_bytes() == &offer[..]);
-        self.protocols.iter().find(known).map(Vec::as_slice)
+    /// The first of the port's subprotocols that the client offers.
+    fn subprotocol<'a>(&self, config: &'a Config) -> Option<&'a [u8]> {
+        let offered = |own: &&String| self.protocols.iter().any(|offer| own.as_bytes() == &offer[..]);
+        config.subprotocols.iter().find(offered).map(String::as_bytes)
     }
 
     /// What both sides agree on for compression.
@@ -185,13 +184,13 @@ impl Responder {
         let params = handshake.params(config);
         let mut answer = conn.out.borrow_mut().take_memory(&conn.port.control.pool);
         handshake.write_answer(&mut answer, conn, upgrade, params);
-        let io = match conn.io.borrow_mut().take() {
-            Some(Io::Registered(fd)) => fd,
-            Some(Io::Fresh(socket)) => sys::register(socket).map_err(|_| GONE)?,
+        let socket = match conn.io.borrow_mut().take() {
+            Some(Io::Registered(fd)) => fd.into_inner(),
+            Some(Io::Fresh(socket)) => socket,
             None => return Err(GONE),
         };
         drop(held);
-        let link = Rc::new(Link::new(Rc::clone(&conn.info), Rc::clone(&conn.port), io, Protocol::WebSocket));
+        let link = Rc::new(Link::new(Rc::clone(&conn.info), Rc::clone(&conn.port), socket, Protocol::WebSocket));
         if upgrade.pull {
             link.set_pull();
         }

@@ -9,11 +9,11 @@ use std::task::Context;
 use apus_proto::websocket::{Event, Header, MAX_CONTROL, Opcode, Role, Violation, apply_mask, close, encode_close};
 use bytes::{Bytes, BytesMut};
 
-use super::task::{LinkTask, Partial, Step};
+use super::task::{Partial, Runner, Step};
 use super::{Kind, Link, Message, OwnedMessage, Stage};
 use crate::app::App;
 
-impl<A: App> LinkTask<A> {
+impl<A: App> Runner<A> {
     /// Handles the next message of what was read.
     pub(super) fn websocket_step(&mut self, cx: &mut Context<'_>) -> Step {
         let taken = if self.partial.is_some() { self.decode(cx) } else { self.whole_frame(cx) };
@@ -90,8 +90,8 @@ impl<A: App> LinkTask<A> {
         if more {
             self.link.set_flags(|flags| flags.held = true);
         }
-        if partial.decoder.is_idle() {
-            self.leave_partial(partial);
+        if partial.decoder.is_idle() && !more {
+            self.leave_partial(*partial);
         } else {
             self.partial = Some(partial);
         }
@@ -112,11 +112,9 @@ impl<A: App> LinkTask<A> {
     }
 
     /// Between messages the decoder is given back, and what follows is read in the usual way.
-    fn leave_partial(&mut self, partial: Box<Partial>) {
-        let Partial { decoder, input } = *partial;
-        match self.link.give_decoder(decoder) {
-            Some(decoder) => self.partial = Some(Box::new(Partial { decoder, input })),
-            None => self.input.append(&input, &self.link.control().pool),
+    fn leave_partial(&mut self, partial: Partial) {
+        if let Some(decoder) = self.link.give_decoder(partial.decoder) {
+            self.partial = Some(Box::new(Partial { decoder, input: BytesMut::new() }));
         }
     }
 
@@ -157,6 +155,7 @@ impl<A: App> LinkTask<A> {
             encode_close(&mut frame, code.unwrap_or(0), "", None);
             let _ = link.transmit([&frame, &[]]);
         }
+        link.set_flags(|flags| flags.parted = true);
         link.end_now();
         Step::Again
     }

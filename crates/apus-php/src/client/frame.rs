@@ -147,11 +147,12 @@ pub(crate) fn close_payload(code: i64, reason: &[u8]) -> Result<Vec<u8>, Raise> 
 
 fn object(class: &Class, fd: i64, data: &[u8], opcode: Opcode, flags: i64) -> Result<Object, Raise> {
     let object = Object::plain(class.get())?;
-    object.set_slot(slot::FD, Value::int(fd));
-    object.set_slot(slot::DATA, Value::string(data)?);
-    object.set_slot(slot::OPCODE, Value::int(i64::from(opcode.number())));
-    object.set_slot(slot::FLAGS, Value::int(flags));
-    object.set_slot(slot::FINISH, Value::bool(flags & FIN != 0));
+    // The defaults are numbers and an interned string, which need no release.
+    object.init_slot(slot::FD, Value::int(fd));
+    object.init_slot(slot::DATA, Value::string(data)?);
+    object.init_slot(slot::OPCODE, Value::int(i64::from(opcode.number())));
+    object.init_slot(slot::FLAGS, Value::int(flags));
+    object.init_slot(slot::FINISH, Value::bool(flags & FIN != 0));
     Ok(object)
 }
 

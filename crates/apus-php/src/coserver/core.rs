@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use apus_coro::{Cancel, TaskId};
-use apus_net::{Config, ConnInfo, Control, Counters, Metrics, serve};
+use apus_net::{Config, Control, Counters, Metrics, serve};
 use apus_options::Settings;
 use apus_process::Listener;
 use apus_zend::Callable;
@@ -255,8 +255,6 @@ impl Metrics for CoMetrics {
     fn next_session(&self) -> i64 {
         super::next_session()
     }
-
-    fn closed(&self, _conn: &ConnInfo) {}
 
     fn sample(&self, _counters: &Counters) {
         if let Some(state) = State::existing() {

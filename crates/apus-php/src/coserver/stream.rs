@@ -1,7 +1,6 @@
 //! `Apus\Coroutine\Server`: a loop that accepts, and a coroutine for each connection.
 
 use std::cell::{Cell, RefCell};
-use std::future::Future;
 use std::os::fd::AsRawFd as _;
 use std::rc::Rc;
 
@@ -280,13 +279,11 @@ impl StreamCore {
         Ok(wait(state, Wait::Outside(START), self.until_it_may_go_on())?.is_some())
     }
 
-    fn until_it_may_go_on(&self) -> impl Future<Output = ()> {
-        async {
-            tokio::select! {
-                () = self.stopping.notified() => {}
-                () = self.connections.room.notified() => {}
-                () = tokio::time::sleep(BACK_OFF) => {}
-            }
+    async fn until_it_may_go_on(&self) {
+        tokio::select! {
+            () = self.stopping.notified() => {}
+            () = self.connections.room.notified() => {}
+            () = tokio::time::sleep(BACK_OFF) => {}
         }
     }
 

@@ -52,7 +52,7 @@ impl Response {
     }
 
     /// The field lines of an answer to a WebSocket handshake: those that the server sends by itself left out.
-    pub(super) fn handshake_lines(&self) -> HandshakeLines {
+    fn handshake_lines(&self) -> HandshakeLines {
         let mut lines = HandshakeLines::default();
         let mut wire = apus_net::ResponseHead::default();
         for (name, value) in self.head.borrow().lines() {
@@ -65,16 +65,21 @@ impl Response {
         lines
     }
 
-    /// `status(101)` and `end()`: the program accepts a handshake whose messages come as events.
-    fn accept_handshake(&self) -> Result<bool, Raise> {
+    /// The program accepts a handshake, whose messages go to `recv()` (`pull`) or come as events. `None`: it was refused.
+    pub(crate) fn accept_handshake(&self, pull: bool) -> Result<Option<Rc<Link>>, Raise> {
         let lines = self.handshake_lines();
         let responder = self.responder()?;
-        let upgrade = Upgrade { lines: &lines.bytes, has_subprotocol: lines.has_subprotocol, pull: false };
+        let upgrade = Upgrade { lines: &lines.bytes, has_subprotocol: lines.has_subprotocol, pull };
         match responder.upgrade(&upgrade) {
-            Ok(_) => Ok(true),
+            Ok(link) => {
+                self.begun.set(true);
+                Ok(Some(link))
+            }
             Err(refusal) => {
-                responder.refuse_upgrade(refusal);
-                Ok(false)
+                if !responder.is_head_sent() {
+                    responder.refuse_upgrade(refusal);
+                }
+                Ok(None)
             }
         }
     }
@@ -132,10 +137,10 @@ const OURS: [&[u8]; 6] = [
 
 /// Field lines of an answer to a handshake.
 #[derive(Default)]
-pub(super) struct HandshakeLines {
-    pub(super) bytes: Vec<u8>,
+struct HandshakeLines {
+    bytes: Vec<u8>,
     /// Whether the program chose a subprotocol.
-    pub(super) has_subprotocol: bool,
+    has_subprotocol: bool,
 }
 
 /// Bodies from this many bytes on are not copied for a client that reads slowly.
@@ -155,6 +160,10 @@ impl AsRef<[u8]> for SharedBody {
 
 impl Drop for Response {
     fn drop(&mut self) {
+        if let Some(link) = self.link.take() {
+            // Nobody is left who would read or answer.
+            link.close(apus_net::proto::websocket::close::NORMAL, "");
+        }
         self.head.take().give_back();
     }
 }
@@ -326,7 +335,11 @@ fn end(call: &Call) -> Result<(), Raise> {
     let body = call.opt_bytes(0)?.unwrap_or_default();
     let response = call.this::<Response>()?;
     let accepts = response.head.borrow().wire.status == 101;
-    let ended = if accepts { response.accept_handshake()? } else { response.end_with(body, || call.value(0))? };
+    let ended = if accepts {
+        response.accept_handshake(false)?.is_some()
+    } else {
+        response.end_with(body, || call.value(0))?
+    };
     response.begun.set(true);
     call.ret(ended)
 }

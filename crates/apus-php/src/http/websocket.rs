@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use apus_coro::Wait;
 use apus_net::proto::websocket::{Opcode, close};
-use apus_net::{Delivery, Kind, Link, Upgrade};
+use apus_net::{Delivery, Kind, Link};
 use apus_zend::class::Method;
 use apus_zend::{Call, Raise, handler};
 
@@ -30,22 +30,12 @@ fn upgrade(call: &Call) -> Result<(), Raise> {
     if response.link.borrow().is_some() {
         return call.ret(true);
     }
-    let responder = response.responder()?;
-    let lines = response.handshake_lines();
-    let upgraded =
-        responder.upgrade(&Upgrade { lines: &lines.bytes, has_subprotocol: lines.has_subprotocol, pull: true });
-    match upgraded {
-        Ok(link) => {
+    match response.accept_handshake(true)? {
+        Some(link) => {
             *response.link.borrow_mut() = Some(link);
-            response.begun.set(true);
             call.ret(true)
         }
-        Err(refusal) => {
-            if !responder.is_head_sent() {
-                responder.refuse_upgrade(refusal);
-            }
-            call.ret(false)
-        }
+        None => call.ret(false),
     }
 }
 

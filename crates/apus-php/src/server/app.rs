@@ -139,7 +139,8 @@ impl PhpApp {
     fn ask(self: &Rc<Self>, handshake: &Callable, request: Request, response: &Responder) -> Result<Handling, Raise> {
         let request = http::Request::object(request, Rc::clone(&self.calling.limits))?;
         let answer = http::Response::object(response.clone())?;
-        let (app, kept, responder) = (Rc::clone(self), request.share(), response.clone());
+        let (app, responder) = (Rc::clone(self), response.clone());
+        let (kept, kept_answer) = (request.share(), answer.share());
         let decided = move |outcome: Outcome| match outcome {
             Outcome::Threw(thrown) => {
                 responder.fail(500);
@@ -148,7 +149,7 @@ impl PhpApp {
             Outcome::Gone => responder.fail(500),
             Outcome::Returned(_) if responder.is_ended() => {}
             Outcome::Returned(value) if matches!(value.view(), View::Bool(false)) => responder.fail(403),
-            Outcome::Returned(_) => app.accept_asked(kept.share(), &responder),
+            Outcome::Returned(_) => app.accept_asked(kept.share(), &kept_answer),
         };
         let args = vec![request.into(), answer.into()];
         let state = &self.calling.state;
@@ -156,10 +157,13 @@ impl PhpApp {
         Ok(Handling::begun(Some(state.engine.drive(&task)), response.clone(), None))
     }
 
-    fn accept_asked(&self, request: Object, response: &Responder) {
-        match response.upgrade(&Upgrade::default()) {
-            Err(refusal) => response.refuse_upgrade(refusal),
-            Ok(link) => {
+    /// The program let a handshake in: accepted with the header fields that it set, then the open event.
+    fn accept_asked(&self, request: Object, response: &Object) {
+        let Some(answer) = response.payload::<http::Response>() else { return };
+        match answer.accept_handshake(false) {
+            Err(raise) => report(&self.calling.state, Err(raise)),
+            Ok(None) => {}
+            Ok(Some(link)) => {
                 if let Some(open) = &self.on.open
                     && let Some(handling) = self.opened(open, request, &link)
                 {

@@ -334,7 +334,7 @@ pub(super) const METHODS: &[Method] = &[
               the connection belongs to this worker.\n\
               @return bool false when there is no such connection\n\
               @throws \\Apus\\Server\\Exception STATE outside workers\nDoes not wait.\n@since 0.1.0",
-        handler: Some(handler!(info::close)),
+        handler: Some(handler!(info::close_connection)),
     },
     Method {
         decl: "public function getClientInfo(int $fd, int $reactorId = -1, bool $ignoreError = false): array|false",

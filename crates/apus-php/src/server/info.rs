@@ -1,5 +1,6 @@
 //! What a server tells of itself and of its connections.
 
+use apus_net::proto::websocket::close;
 use apus_process::{Ask, ConnEntry, Peer};
 use apus_zend::{Array, Call, Raise, Value, engine};
 
@@ -7,6 +8,8 @@ use super::core::{Phase, ServerCore, ServerHandle};
 use super::{address, current_control};
 use crate::exception::{self, SERVER};
 
+/// `Apus\WEBSOCKET_STATUS_ACTIVE`.
+const STATUS_ACTIVE: i64 = 3;
 /// Session ids that `getClientList()` gives at most.
 const LIST_MAX: i64 = 10_000;
 
@@ -116,6 +119,9 @@ pub(super) fn client_info(call: &Call) -> Result<(), Raise> {
     array.set_int(b"request_count", entry.requests as i64)?;
     array.set_int(b"close_errno", 0)?;
     if entry.websocket {
+        array.set_int(b"websocket_status", STATUS_ACTIVE)?;
+    }
+    if entry.websocket {
         array.set_int(b"websocket_status", WEBSOCKET_ACTIVE)?;
     }
     if let Some(link) = current_control().and_then(|control| control.link(call.int(0, 0).ok()?)) {
@@ -146,14 +152,14 @@ pub(super) fn client_list(call: &Call) -> Result<(), Raise> {
 }
 
 /// `Server::close()`.
-pub(super) fn close(call: &Call) -> Result<(), Raise> {
+pub(super) fn close_connection(call: &Call) -> Result<(), Raise> {
     call.expect(1, 2)?;
     let (fd, at_once) = (call.int(0, 0)?, call.bool(1, false)?);
-    let worker = call.this::<ServerHandle>()?.0.worker("close()")?;
+    call.this::<ServerHandle>()?.0.worker("close()")?;
     if current_control().is_some_and(|control| control.close(fd, at_once)) {
         return call.ret(true);
     }
-    call.ret(worker.connections.contains(fd) && worker.ask(Ask::CloseConn(fd, at_once)))
+    call.ret(super::hub::close_at(fd, at_once, close::NORMAL, "")?.told())
 }
 
 fn order(core: &ServerCore, ask: Ask, signal: i32, what: &str) -> Result<bool, Raise> {

@@ -15,6 +15,8 @@ pub(crate) const OVERFLOW: i64 = 1009;
 pub(crate) const WRONG_KIND: i64 = 1006;
 /// The other process takes no more messages now.
 pub(crate) const QUEUE_FULL: i64 = 1201;
+/// The message is larger than the other process takes.
+pub(crate) const TOO_LARGE: i64 = 1203;
 
 thread_local! {
     static LAST: Cell<i64> = const { Cell::new(0) };
@@ -33,7 +35,7 @@ pub(super) fn get(call: &Call) -> Result<(), Raise> {
 }
 
 /// The codes, as PHP constants.
-pub(super) static CONSTANTS: [Constant; 5] = [
+pub(super) static CONSTANTS: [Constant; 6] = [
     Constant {
         name: "Apus\\ERROR_SESSION_NOT_EXIST",
         value: Const::Int(NOT_EXIST),
@@ -58,5 +60,10 @@ pub(super) static CONSTANTS: [Constant; 5] = [
         name: "Apus\\ERROR_QUEUE_FULL",
         value: Const::Int(QUEUE_FULL),
         doc: "The process that has the connection takes no more messages now.",
+    },
+    Constant {
+        name: "Apus\\ERROR_DATA_TOO_LARGE",
+        value: Const::Int(TOO_LARGE),
+        doc: "The message is larger than the process that has the connection takes.",
     },
 ];

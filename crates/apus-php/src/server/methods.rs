@@ -2,7 +2,7 @@
 
 use apus_zend::class::Method;
 
-const PARTS: &[&[Method]] = &[super::class::METHODS, super::send::METHODS];
+const PARTS: &[&[Method]] = &[super::class::METHODS, super::send::METHODS, super::hub::METHODS];
 
 /// All of them, in the order of the parts.
 pub(super) static ALL: [Method; count(PARTS)] = join(PARTS);

@@ -59,6 +59,7 @@ impl Metrics for WorkerMetrics {
     }
 
     fn closed(&self, conn: &ConnInfo) {
+        super::hub::closed(conn.id());
         let row = self.rows.borrow_mut().remove(&conn.id());
         if let Some(row) = row {
             self.worker.remove_connection(row);

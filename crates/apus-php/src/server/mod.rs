@@ -6,6 +6,7 @@ mod class;
 mod connections;
 mod core;
 mod events;
+mod hub;
 mod info;
 mod last_error;
 mod methods;

@@ -111,6 +111,7 @@ pub(super) fn start(core: &Rc<ServerCore>, server: Object) -> Result<(), Raise> 
         let options = apus_process::BindOptions::from(&port.settings(&settings)?);
         listener.apply(&options).map_err(|error| exception::throw(&SERVER, "BIND", &error.to_string()))?;
     }
+    super::hub::prepare(&settings)?;
     // An event loop does not survive fork(): whatever used one before is over.
     State::tear_down();
     let script = script();

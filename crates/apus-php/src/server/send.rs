@@ -10,8 +10,9 @@ use apus_zend::value::View;
 use apus_zend::{Array, Call, Raise, Value, engine, handler};
 
 use super::core::ServerHandle;
+use super::hub::Step;
 use super::websocket::delivered;
-use super::{current_control, last_error, packet};
+use super::{current_control, hub, last_error, packet};
 use crate::runtime::State;
 use crate::wait::wait;
 
@@ -90,9 +91,14 @@ fn send(call: &Call) -> Result<(), Raise> {
         let sent = packet::send(core, "send()", &String::from_utf8_lossy(path), 0, data, call.int(2, -1)?)?;
         return call.ret(sent);
     }
-    let Some(link) = stream(call, "send()")? else { return call.ret(false) };
-    let delivery = send_here(&link, data, "Server::send()")?;
-    call.ret(delivered(delivery))
+    let fd = call.int(0, 0)?;
+    let sent = match place(call, fd, "send()")? {
+        Place::Stream(link) => delivered(send_here(&link, data, "Server::send()")?),
+        Place::Elsewhere => hub::send_to(fd, data, true)?.told(),
+        Place::Other => last_error::fail(last_error::WRONG_KIND),
+        Place::Nowhere => last_error::fail(last_error::NOT_EXIST),
+    };
+    call.ret(sent)
 }
 
 fn sendwait(call: &Call) -> Result<(), Raise> {
@@ -166,43 +172,58 @@ fn queue_file(link: &Rc<Link>, file: File, offset: u64, length: u64) -> Result<b
     }
 }
 
-/// A switch of a stream.
-fn switch(call: &Call, what: &str, turn: impl FnOnce(&Rc<Link>)) -> Result<(), Raise> {
-    let link = stream(call, what)?;
-    if let Some(link) = &link {
-        turn(link);
+fn turn(link: &Link, step: Step) {
+    match step {
+        Step::Pause => link.pause(),
+        Step::Resume => link.resume(),
+        Step::Protect => link.protect(true),
+        Step::Unprotect => link.protect(false),
     }
-    call.ret(link.is_some())
+}
+
+/// Turns a switch of a connection, of whichever worker.
+fn switch(call: &Call, what: &str, step: Step) -> Result<(), Raise> {
+    let fd = call.int(0, 0)?;
+    let turned = match (place(call, fd, what)?, step) {
+        (Place::Stream(link), _) => {
+            turn(&link, step);
+            true
+        }
+        // A WebSocket has a heartbeat, too.
+        (Place::Other, Step::Protect | Step::Unprotect) => match current_control().and_then(|control| control.link(fd))
+        {
+            Some(link) => {
+                turn(&link, step);
+                true
+            }
+            None => last_error::fail(last_error::WRONG_KIND),
+        },
+        (Place::Other, Step::Pause | Step::Resume) => last_error::fail(last_error::WRONG_KIND),
+        (Place::Elsewhere, _) => hub::step_at(fd, step)?.told(),
+        (Place::Nowhere, _) => last_error::fail(last_error::NOT_EXIST),
+    };
+    call.ret(turned)
 }
 
 fn pause(call: &Call) -> Result<(), Raise> {
     call.expect(1, 1)?;
-    switch(call, "pause()", |link| link.pause())
+    switch(call, "pause()", Step::Pause)
 }
 
 fn resume(call: &Call) -> Result<(), Raise> {
     call.expect(1, 1)?;
-    switch(call, "resume()", |link| link.resume())
+    switch(call, "resume()", Step::Resume)
 }
 
 fn confirm(call: &Call) -> Result<(), Raise> {
     call.expect(1, 1)?;
-    switch(call, "confirm()", |link| link.resume())
+    switch(call, "confirm()", Step::Resume)
 }
 
 fn protect(call: &Call) -> Result<(), Raise> {
     call.expect(1, 2)?;
-    let on = call.bool(1, true)?;
-    let fd = call.int(0, 0)?;
-    call.this::<ServerHandle>()?.0.worker("protect()")?;
-    // A WebSocket has a heartbeat, too.
-    match current_control().and_then(|control| control.link(fd)) {
-        Some(link) => {
-            link.protect(on);
-            call.ret(true)
-        }
-        None => call.ret(last_error::fail(last_error::NOT_EXIST)),
-    }
+    let step = if call.bool(1, true)? { Step::Protect } else { Step::Unprotect };
+    switch(call, "protect()", step)
 }
 
 fn heartbeat(call: &Call) -> Result<(), Raise> {
@@ -241,7 +262,7 @@ fn buffered_amount(call: &Call) -> Result<(), Raise> {
 pub(super) const METHODS: &[Method] = &[
     Method {
         decl: "public function send(int|string $fd, string $data, int $serverSocket = -1): bool",
-        doc: "Sends bytes over a stream connection. Where buffer_output_size bytes wait for it already, send_policy rules: wait (outside\n\
+        doc: "Sends bytes over a stream connection of whichever worker. Where buffer_output_size bytes wait for it already, send_policy rules: wait (outside\n\
               coroutines: drop), drop, or close. What is sent from one coroutine arrives in that order.\n\
               @param int|string $fd the session id, or the path of a Unix datagram socket\n\
               @param int $serverSocket for a path: which of the server's ports sends, as in packet's $clientInfo; -1 for the first\n\
@@ -280,29 +301,29 @@ pub(super) const METHODS: &[Method] = &[
     },
     Method {
         decl: "public function pause(int $fd): bool",
-        doc: "Reads no more from a stream connection, until resume(): the kernel's buffers fill, and the peer has to wait.\n\
-              @return bool false when there is no such connection in this worker\n\
-              @throws \\Apus\\Server\\Exception STATE outside workers\nDoes not wait.\n@since 0.1.0",
+        doc: "Reads no more from a stream connection of whichever worker, until resume(): the kernel's buffers fill, and the peer has to wait.\n\
+              @return bool false when there is no such connection\n\
+              @throws \\Apus\\Server\\Exception STATE outside workers\nWaits only for another worker that is behind with its messages.\n@since 0.1.0",
         handler: Some(handler!(pause)),
     },
     Method {
         decl: "public function resume(int $fd): bool",
-        doc: "Undoes pause().\n@return bool false when there is no such connection in this worker\n\
-              @throws \\Apus\\Server\\Exception STATE outside workers\nDoes not wait.\n@since 0.1.0",
+        doc: "Undoes pause().\n@return bool false when there is no such connection\n\
+              @throws \\Apus\\Server\\Exception STATE outside workers\nWaits only for another worker that is behind with its messages.\n@since 0.1.0",
         handler: Some(handler!(resume)),
     },
     Method {
         decl: "public function confirm(int $fd): bool",
         doc: "Begins to read from a new connection of a port with enable_delay_receive.\n\
-              @return bool false when there is no such connection in this worker\n\
-              @throws \\Apus\\Server\\Exception STATE outside workers\nDoes not wait.\n@since 0.1.0",
+              @return bool false when there is no such connection\n\
+              @throws \\Apus\\Server\\Exception STATE outside workers\nWaits only for another worker that is behind with its messages.\n@since 0.1.0",
         handler: Some(handler!(confirm)),
     },
     Method {
         decl: "public function protect(int $fd, bool $on = true): bool",
         doc: "Has the heartbeat leave a connection alone, however silent it is.\n\
-              @return bool false when there is no such connection in this worker\n\
-              @throws \\Apus\\Server\\Exception STATE outside workers\nDoes not wait.\n@since 0.1.0",
+              @return bool false when there is no such connection\n\
+              @throws \\Apus\\Server\\Exception STATE outside workers\nWaits only for another worker that is behind with its messages.\n@since 0.1.0",
         handler: Some(handler!(protect)),
     },
     Method {

@@ -6,6 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use apus_net::{Config, Control, Datagram, serve, serve_datagrams};
+use apus_options::Settings;
 use apus_process::Worker;
 use apus_zend::object::Object;
 use apus_zend::{Raise, engine};
@@ -31,11 +32,14 @@ pub(super) fn check(core: &ServerCore) -> Result<(), Raise> {
         let plan = port.plan(core)?;
         let has = |event| core.callback(port, event).is_some();
         let (answered, what, how) = match plan.protocol {
-            Protocol::Http { websocket } => (
-                has(Event::Request) || (websocket && has(Event::Message)),
-                "requests",
-                "on('request', function ($request, $response) { … })",
+            Protocol::Http { websocket: true } => (
+                has(Event::Request) || has(Event::Message),
+                "messages",
+                "on('message', function ($server, $frame) { … })",
             ),
+            Protocol::Http { websocket: false } => {
+                (has(Event::Request), "requests", "on('request', function ($request, $response) { … })")
+            }
             Protocol::Stream => (
                 has(Event::Receive),
                 "what clients send",
@@ -51,6 +55,20 @@ pub(super) fn check(core: &ServerCore) -> Result<(), Raise> {
         }
     }
     Ok(())
+}
+
+/// The part of PHP's `memory_limit` that messages may take while handlers wait: a quarter, because most handlers make more of
+/// a message than they were given.
+fn memory_share() -> usize {
+    let mut probe = Settings::default();
+    let limit = engine::ini("memory_limit").map(apus_options::Value::Str);
+    // -1 is no limit, and no size.
+    match limit.map(|limit| probe.set("max_worker_memory", &limit)) {
+        Some(Ok(())) if probe.max_worker_memory > 0 => {
+            usize::try_from(probe.max_worker_memory / 4).unwrap_or(usize::MAX)
+        }
+        _ => usize::MAX,
+    }
 }
 
 /// What all ports of a worker share.
@@ -74,6 +92,7 @@ impl Serving<'_> {
     ) -> Result<Option<JoinHandle<io::Result<()>>>, Raise> {
         let plan = port.plan(self.core)?;
         let mut config = Config::from(&plan.settings);
+        config.max_pending = config.max_pending.min(memory_share());
         Ok(match plan.protocol {
             Protocol::Http { websocket } => {
                 config.websocket = websocket;

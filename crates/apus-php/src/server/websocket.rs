@@ -9,6 +9,7 @@ use apus_zend::class::{Class, Const, Constant, Method};
 use apus_zend::{Call, Raise, handler};
 
 use super::core::{ServerHandle, ServerKind};
+use super::hub::{self, Handed};
 use super::{class, current_control, last_error};
 use crate::client::frame::{self, Outgoing};
 use crate::exception::entry;
@@ -84,30 +85,45 @@ fn number(delivery: Delivery) -> i64 {
     }
 }
 
-/// Sends to whichever worker's connection.
-fn deliver(call: &Call, patient: bool) -> Result<Delivery, Raise> {
+/// Sends to whichever worker's connection: what `tryPush()` answers, with the reason for failure noted.
+fn deliver(call: &Call, patient: bool) -> Result<i64, Raise> {
     call.expect(2, 4)?;
     let fd = call.int(0, 0)?;
     let frame = Outgoing::from_call(call, 1)?;
-    if let Some(link) = local(fd) {
-        if frame.opcode == Opcode::Close {
-            let (code, reason) = frame.close_parts();
-            return Ok(if link.close(code, reason) { Delivery::Sent } else { Delivery::Gone });
-        }
-        return push_here(&link, &frame, patient);
+    let closes = (frame.opcode == Opcode::Close).then(|| frame.close_parts());
+    let Some(link) = local(fd) else {
+        let handed = match closes {
+            Some((code, reason)) => hub::close_at(fd, false, code, reason)?,
+            None => hub::push_to(fd, &frame, patient)?,
+        };
+        return Ok(far_number(handed));
+    };
+    let delivery = match closes {
+        Some((code, reason)) if link.close(code, reason) => Delivery::Sent,
+        Some(_) => Delivery::Gone,
+        None => push_here(&link, &frame, patient)?,
+    };
+    delivered(delivery);
+    Ok(number(delivery))
+}
+
+fn far_number(handed: Handed) -> i64 {
+    handed.told();
+    match handed {
+        Handed::Done => BUFFERED,
+        Handed::Overflow | Handed::QueueFull | Handed::TooLarge => DROPPED,
+        Handed::NotExist | Handed::WrongKind => GONE,
     }
-    Ok(Delivery::Gone)
 }
 
 fn push(call: &Call) -> Result<(), Raise> {
-    let delivery = deliver(call, true)?;
-    call.ret(delivered(delivery))
+    let became = deliver(call, true)?;
+    call.ret(became > DROPPED)
 }
 
 fn try_push(call: &Call) -> Result<(), Raise> {
-    let delivery = deliver(call, false)?;
-    delivered(delivery);
-    call.ret(number(delivery))
+    let became = deliver(call, false)?;
+    call.ret(became)
 }
 
 fn disconnect(call: &Call) -> Result<(), Raise> {
@@ -118,7 +134,7 @@ fn disconnect(call: &Call) -> Result<(), Raise> {
     let (code, reason) = (u16::try_from(code).unwrap_or(close::NORMAL), String::from_utf8_lossy(reason));
     match local(fd) {
         Some(link) => call.ret(link.close(code, &reason) || last_error::fail(last_error::CLOSED)),
-        None => call.ret(last_error::fail(last_error::NOT_EXIST)),
+        None => call.ret(hub::close_at(fd, false, code, &reason)?.told()),
     }
 }
 
@@ -138,7 +154,7 @@ fn ping(call: &Call) -> Result<(), Raise> {
     let frame = Outgoing::ping(data)?;
     match local(fd) {
         Some(link) => call.ret(delivered(push_here(&link, &frame, false)?)),
-        None => call.ret(last_error::fail(last_error::NOT_EXIST)),
+        None => call.ret(hub::push_to(fd, &frame, false)?.told()),
     }
 }
 

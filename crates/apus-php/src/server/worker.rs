@@ -20,7 +20,7 @@ use super::core::ServerCore;
 use super::events::Event;
 use super::metrics::WorkerMetrics;
 use super::serving::Serving;
-use super::set_control;
+use super::{hub, set_control};
 use crate::runtime::{Mode, State};
 use crate::watchdog;
 
@@ -86,12 +86,20 @@ pub(super) fn run(core: &Rc<ServerCore>, server: &Object, worker: Rc<Worker>) ->
 
 impl Running {
     async fn live(self: Rc<Self>) -> i32 {
+        hub::start(&self.core, &self.server, &self.worker, &self.control, &self.state);
+        let code = self.serve_to_end().await;
+        hub::stop().await;
+        code
+    }
+
+    async fn serve_to_end(self: &Rc<Self>) -> i32 {
         if !self.call(Event::WorkerStart).await {
             log::error(format_args!("worker {} ends: its workerstart callback failed", self.worker.id));
             return FAILED;
         }
-        let commands = tokio::task::spawn_local(Rc::clone(&self).obey());
-        let faults = tokio::task::spawn_local(Rc::clone(&self).watch_faults());
+        hub::report_orphans();
+        let commands = tokio::task::spawn_local(Rc::clone(self).obey());
+        let faults = tokio::task::spawn_local(Rc::clone(self).watch_faults());
         let served = self.serve().await;
         commands.abort();
         faults.abort();
@@ -167,11 +175,9 @@ impl Running {
                 match command {
                     Command::Drain => self.leave(),
                     Command::StopNow => self.control.abort(),
-                    Command::CloseConn(session, reset) => {
-                        self.control.close(session, reset);
-                    }
                 }
             }
+            hub::report_orphans();
             if self.worker.is_orphan() {
                 return;
             }

@@ -84,7 +84,7 @@ impl Accepting<'_> {
         let Listening { sock, given } = self.listening;
         loop {
             let fault = match self.session.run(poll_fn(|cx| sock.poll_accept(cx)))? {
-                Ok(peer) => return connection(Rc::new(peer), given.clone()).map(Accepted::Connection),
+                Ok(peer) => return connection(&Rc::new(peer), given.clone()).map(Accepted::Connection),
                 Err(fault) => fault,
             };
             match fault.code {
@@ -102,10 +102,10 @@ impl Accepting<'_> {
     }
 }
 
-fn connection(sock: Rc<Sock>, given: Given) -> Result<Object, Raise> {
-    given.install(&sock)?;
-    let object = Object::new(table::SOCKET.get(), SocketObject { sock: Rc::clone(&sock), given })?;
-    fill(&object, &sock);
+fn connection(sock: &Rc<Sock>, given: Given) -> Result<Object, Raise> {
+    given.install(sock)?;
+    let object = Object::new(table::SOCKET.get(), SocketObject { sock: Rc::clone(sock), given })?;
+    fill(&object, sock);
     Ok(object)
 }
 

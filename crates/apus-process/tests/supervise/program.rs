@@ -17,6 +17,9 @@ use apus_process::{
 };
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
+/// The kind of mail that wants a connection closed.
+const CLOSE: u8 = 1;
+
 /// Runs the server as the environment says; the process's exit code.
 pub(crate) fn main() -> i32 {
     match serve() {
@@ -152,8 +155,8 @@ impl Serving {
         Self { worker, socket, conns: Vec::new(), draining: false, directory }
     }
 
-    /// Notes what was left to this worker, and what others sent to it.
-    fn note_news(&self) {
+    /// Notes what was left to this worker and what others wrote to it, and closes what they want closed.
+    fn take_news(&mut self) {
         let orphans = self.worker.orphans.take();
         if !orphans.is_empty() {
             note(&self.directory, &format!("orphans {orphans:?}"));
@@ -162,12 +165,17 @@ impl Serving {
         mail.clear_signal();
         while mail.take(1000, |from, kind, payload| {
             let text = String::from_utf8_lossy(payload);
-            note(&self.directory, &format!("mail to {}: {kind} from slot {from}: {text}", self.worker.id));
+            if kind == CLOSE {
+                let session: i64 = text.parse().unwrap();
+                self.conns.iter_mut().filter(|conn| conn.session == session).for_each(|conn| conn.done = true);
+            } else {
+                note(&self.directory, &format!("mail to {}: {kind} from slot {from}: {text}", self.worker.id));
+            }
         }) {}
     }
 
     fn run(mut self) -> i32 {
-        self.note_news();
+        self.take_news();
         if self.worker.slot.state() == WorkerState::Starting {
             self.worker.ready();
         }
@@ -180,12 +188,9 @@ impl Serving {
                         self.draining = true;
                         self.worker.draining();
                     }
-                    Command::CloseConn(session, _) => {
-                        self.conns.iter_mut().filter(|conn| conn.session == session).for_each(|conn| conn.done = true);
-                    }
                 }
             }
-            self.note_news();
+            self.take_news();
             if !self.draining {
                 self.accept();
             }
@@ -287,7 +292,10 @@ impl Serving {
             }
             ("reload", _) => worker.ask(Ask::Reload).to_string(),
             ("stop", _) => worker.ask(Ask::Stop).to_string(),
-            ("close", session) => worker.ask(Ask::CloseConn(session.parse().unwrap(), false)).to_string(),
+            ("close", session) => {
+                let holder = worker.connections.get(session.parse().unwrap()).unwrap().slot;
+                worker.mail().post(holder, CLOSE, &[session.as_bytes()]).is_ok().to_string()
+            }
             ("post", rest) => {
                 let (id, text) = rest.split_once(' ').unwrap();
                 let slot = worker.slot_of_worker(id.parse().unwrap()).unwrap();

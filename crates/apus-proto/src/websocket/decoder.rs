@@ -91,6 +91,11 @@ impl Decoder {
         !self.closed && self.frame.is_none() && self.message.is_none() && self.control.is_empty()
     }
 
+    /// Bytes kept of a message that is not complete.
+    pub fn held(&self) -> usize {
+        self.message.as_ref().map_or(0, |message| message.data.len()) + self.control.len()
+    }
+
     /// Changes the limits, between two messages.
     pub fn set_limits(&mut self, limits: Limits) {
         self.limits = limits;

@@ -1,7 +1,8 @@
 //! The computations of the opening handshake (RFC 6455 section 4).
 
 use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
+use base64::alphabet;
+use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig, STANDARD};
 use sha1_smol::Sha1;
 
 /// The version that `Sec-WebSocket-Version` names.
@@ -14,9 +15,13 @@ pub fn key(nonce: [u8; 16]) -> String {
     STANDARD.encode(nonce)
 }
 
+/// Takes bits behind the last byte, which the example of RFC 6455 section 4.1 has.
+const LENIENT: GeneralPurpose =
+    GeneralPurpose::new(&alphabet::STANDARD, GeneralPurposeConfig::new().with_decode_allow_trailing_bits(true));
+
 /// Whether a `Sec-WebSocket-Key` is one: 16 bytes in base64.
 pub fn is_key(key: &[u8]) -> bool {
-    key.len() == 24 && STANDARD.decode(key).is_ok_and(|nonce| nonce.len() == 16)
+    key.len() == 24 && LENIENT.decode(key).is_ok_and(|nonce| nonce.len() == 16)
 }
 
 /// The `Sec-WebSocket-Accept` that answers a key.

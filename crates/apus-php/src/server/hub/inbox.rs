@@ -13,7 +13,7 @@ use super::questions::Party;
 use super::record::{Body, Order, PART};
 
 /// Bytes taken at one go before the loop turns to other things.
-const TURN: usize = 256 * 1024;
+const TURN: usize = 64 * 1024;
 
 /// Where an order came from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,10 +39,12 @@ impl Hub {
             let Ok(mut ready) = watch.readable().await else { return };
             ready.clear_ready();
             self.worker.mail().clear_signal();
+            // The bell also says that there is room elsewhere, and those who wait for it must not wait for the end of our mail.
+            self.outbox.rooms();
             while self.take_mail() {
                 tokio::task::yield_now().await;
+                self.outbox.rooms();
             }
-            self.outbox.rooms();
             self.drop_halves();
         }
     }

@@ -72,10 +72,14 @@ fn report(url: &str, report: &Report) {
     match report {
         Report::Connected => log::notice(format_args!("broker {url}: connected")),
         Report::Lost(why) => {
-            log::warning(format_args!("broker {url}: no connection: {why}; it is tried again, other servers hear nothing meanwhile"));
+            log::warning(format_args!(
+                "broker {url}: no connection: {why}; it is tried again, other servers hear nothing meanwhile"
+            ));
         }
         Report::Refused(what) => log::warning(format_args!("broker {url} refuses: {what}")),
-        Report::Dropped(count) => log::warning(format_args!("broker {url}: {count} messages for other servers were dropped")),
+        Report::Dropped(count) => {
+            log::warning(format_args!("broker {url}: {count} messages for other servers were dropped"))
+        }
     }
 }
 
@@ -95,7 +99,8 @@ impl Machines {
             }
         };
         let room = (limit * 2).max(16 << 20);
-        let options = BrokerOptions { max_queued: room, max_received: room, report: Rc::new(heard), ..BrokerOptions::default() };
+        let options =
+            BrokerOptions { max_queued: room, max_received: room, report: Rc::new(heard), ..BrokerOptions::default() };
         let me = RandomState::new().hash_one(std::process::id());
         let machines = Self {
             broker: Broker::open(url, options),

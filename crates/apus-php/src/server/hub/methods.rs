@@ -58,13 +58,21 @@ fn user_value(user: &[u8]) -> Result<Value, Raise> {
     }
 }
 
-/// A message for many: whole, and text or binary (or a ping).
-fn message(call: &Call, at: usize) -> Result<(How, Outgoing<'_>), Raise> {
+/// A message for many: whole, and text or binary (or a ping). Data of no said kind that is not UTF-8 is binary: streams have no
+/// kinds of messages.
+fn message(call: &Call, at: usize) -> Result<(How, Cow<'_, [u8]>), Raise> {
+    let how = |opcode| How { opcode, fin: true, compress: false };
+    if let View::Str(data) = call.view(at)
+        && call.count() == at + 1
+        && std::str::from_utf8(data).is_err()
+    {
+        return Ok((how(Opcode::Binary), Cow::Borrowed(data)));
+    }
     let frame = Outgoing::from_call(call, at)?;
     if !frame.fin || !matches!(frame.opcode, Opcode::Text | Opcode::Binary | Opcode::Ping) {
         return Err(call.value_error(at, "must be a whole message: text, binary, or a ping"));
     }
-    Ok((How { opcode: frame.opcode, fin: true, compress: false }, frame))
+    Ok((how(frame.opcode), frame.payload))
 }
 
 /// Changes a name of a connection of whichever worker.
@@ -120,15 +128,15 @@ fn unsubscribe(call: &Call) -> Result<(), Raise> {
 
 fn send_to_user(call: &Call) -> Result<(), Raise> {
     call.expect(2, 4)?;
-    let (user, (how, frame)) = (user(call, 0)?, message(call, 1)?);
-    let reached = hub(call, "Server::sendToUser()")?.send_to_user(&user, how, &frame.payload)?;
+    let (user, (how, data)) = (user(call, 0)?, message(call, 1)?);
+    let reached = hub(call, "Server::sendToUser()")?.send_to_user(&user, how, &data)?;
     call.ret(reached)
 }
 
 fn publish(call: &Call) -> Result<(), Raise> {
     call.expect(2, 4)?;
-    let (topic, (how, frame)) = (topic(call, 0)?, message(call, 1)?);
-    let done = hub(call, "Server::publish()")?.publish(&topic, how, &frame.payload)?;
+    let (topic, (how, data)) = (topic(call, 0)?, message(call, 1)?);
+    let done = hub(call, "Server::publish()")?.publish(&topic, how, &data)?;
     call.ret(done)
 }
 
@@ -255,7 +263,7 @@ pub(in crate::server) const METHODS: &[Method] = &[
     Method {
         decl: "public function sendToUser(string|int $user, Apus\\WebSocket\\Frame|string $data, int $opcode = 1, int $flags = 1): int",
         doc: "Sends a message to all connections of a user, in all workers, and with the setting broker on all servers: WebSockets get a\n\
-              message, others the data as it is. A connection for which buffer_output_size bytes wait does not get it and is not counted.\n\
+              message (binary where $data is not UTF-8 and no $opcode is given), others the data as it is. A connection for which buffer_output_size bytes wait does not get it and is not counted.\n\
               @return int the connections that it reached; processes that do not answer within 2 s are not counted\n\
               @throws \\ValueError, \\Apus\\Client\\Exception ARGUMENT for a fragment, a close frame, text that is not UTF-8\n\
               @throws \\Apus\\Coroutine\\Exception NOT_IN_COROUTINE where others would have to be waited for\n\

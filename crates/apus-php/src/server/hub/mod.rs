@@ -24,14 +24,14 @@ mod record;
 mod remote;
 mod users;
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::rc::Rc;
 use std::sync::OnceLock;
 
 use apus_client::broker::{Broker, BrokerUrl};
-use apus_net::{Control, NameIndex};
+use apus_net::{Control, NameIndex, SendPolicy};
 use apus_options::Settings;
 use apus_process::Worker;
 use apus_zend::object::Object;
@@ -83,7 +83,10 @@ struct Hub {
     pipes: RefCell<Vec<pipe::Letter>>,
     machines: Option<machines::Machines>,
     tasks: RefCell<Vec<AbortHandle>>,
-    stopped: Cell<bool>,
+    /// Whether it was said that messages came that nobody wants.
+    unwanted_told: Cell<bool>,
+    /// What each port says of slow receivers.
+    policies: OnceCell<Vec<(i64, SendPolicy)>>,
 }
 
 /// The hub of this worker, while it lives.
@@ -139,7 +142,8 @@ pub(super) fn start(
         pipes: RefCell::default(),
         machines: machines::Machines::open(&settings, node(), limit),
         tasks: RefCell::default(),
-        stopped: Cell::new(false),
+        unwanted_told: Cell::new(false),
+        policies: OnceCell::new(),
     });
     hub.run(Rc::clone(&hub).hear_mail());
     if hub.machines.is_some() {
@@ -156,7 +160,6 @@ fn node() -> u64 {
 /// At the end of a worker: what is for other servers is sent, nothing more is heard.
 pub(super) async fn stop() {
     let Some(hub) = HUB.with(|slot| slot.borrow_mut().take()) else { return };
-    hub.stopped.set(true);
     if let Some(machines) = &hub.machines {
         machines.leave().await;
     }

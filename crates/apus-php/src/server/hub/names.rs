@@ -92,7 +92,14 @@ impl Hub {
     }
 
     /// What this worker answers to a question.
-    pub(super) fn local_answer(&self, from: Origin, number: u64, question: Question, limit: usize, name: &[u8]) -> Body {
+    pub(super) fn local_answer(
+        &self,
+        from: Origin,
+        number: u64,
+        question: Question,
+        limit: usize,
+        name: &[u8],
+    ) -> Body {
         match question {
             Question::Online => Body::of_count(self.users.borrow().count(name)),
             Question::Subscribers => Body::of_count(self.topics.borrow().count(name)),

@@ -85,7 +85,8 @@ impl Outbox {
         if record.len() > self.limit {
             return Posted::TooLarge;
         }
-        let cut = Cut::new(self.next_cut(), record.kind, record.head.bytes(), record.tail, self.worker.mail().largest());
+        let cut =
+            Cut::new(self.next_cut(), record.kind, record.head.bytes(), record.tail, self.worker.mail().largest());
         for part in cut {
             let posted = self.post_raw(slot, PART, &[&part.head, part.slices[0], part.slices[1]]);
             if posted != Posted::Done {
@@ -108,7 +109,8 @@ impl Outbox {
         if record.len() > self.limit {
             return Posted::TooLarge;
         }
-        let cut = Cut::new(self.next_cut(), record.kind, record.head.bytes(), record.tail, self.worker.mail().largest());
+        let cut =
+            Cut::new(self.next_cut(), record.kind, record.head.bytes(), record.tail, self.worker.mail().largest());
         for part in cut {
             let pieces = [&part.head[..], part.slices[0], part.slices[1]];
             let posted = self.patiently(|| self.post_raw(slot, PART, &pieces)).await;

@@ -8,10 +8,10 @@ use apus_zend::engine::Thrown;
 use apus_zend::value::View;
 use apus_zend::{Callable, Raise, Value, engine};
 
+use super::super::events::Event;
 use super::Hub;
 use super::outbox::Posted;
 use super::record::Order;
-use super::super::events::Event;
 use super::remote::Handed;
 use crate::runtime::State;
 use crate::wait::wait;
@@ -62,11 +62,12 @@ impl Hub {
         }
         let letters = self.pipes.take();
         let Some(callable) = self.core.callbacks.get(Event::PipeMessage) else {
-            log::notice(format_args!(
-                "worker {}: {} messages of other workers are dropped: there is no callback for pipemessage",
-                self.worker.id,
-                letters.len()
-            ));
+            if !self.unwanted_told.replace(true) {
+                log::warning(format_args!(
+                    "worker {}: messages of other workers are dropped: there is no callback for pipemessage",
+                    self.worker.id
+                ));
+            }
             return;
         };
         for letter in letters {

@@ -15,10 +15,9 @@ use super::record::{How, Order, Step};
 use super::{Hub, current};
 use crate::client::frame::Outgoing;
 use crate::server::last_error;
+use crate::server::port_core::PortCore;
 use crate::wait::wait;
 
-/// `Apus\\ERROR_DATA_TOO_LARGE`.
-const TOO_LARGE: i64 = 1203;
 /// How often a connection that takes nothing is looked at.
 const LOOK: Duration = Duration::from_millis(2);
 
@@ -47,7 +46,7 @@ impl Handed {
             Self::Done => true,
             Self::Overflow => last_error::fail(last_error::OVERFLOW),
             Self::QueueFull => last_error::fail(last_error::QUEUE_FULL),
-            Self::TooLarge => last_error::fail(TOO_LARGE),
+            Self::TooLarge => last_error::fail(last_error::TOO_LARGE),
             Self::NotExist => last_error::fail(last_error::NOT_EXIST),
             Self::WrongKind => last_error::fail(last_error::WRONG_KIND),
         }
@@ -193,17 +192,22 @@ impl Hub {
 
     /// What the connection's port says of slow receivers.
     fn policy(&self, entry: &ConnEntry) -> SendPolicy {
+        let policies = self.policies.get_or_init(|| self.read_policies());
+        let of_port = policies.iter().find(|(port, _)| *port == i64::from(entry.server_port));
+        of_port.map_or(SendPolicy::Wait, |(_, policy)| *policy)
+    }
+
+    fn read_policies(&self) -> Vec<(i64, SendPolicy)> {
         let settings = self.core.settings.borrow().clone();
         let ports = self.core.ports.borrow().clone();
-        let port = ports.iter().find(|port| port.port() == i64::from(entry.server_port));
-        match port.map(|port| port.settings(&settings)) {
-            Some(Ok(settings)) => Config::from(&settings).send_policy,
+        let policy = |port: &Rc<PortCore>| match port.settings(&settings) {
+            Ok(settings) => (port.port(), Config::from(&settings).send_policy),
             // They were looked at when the server started.
-            Some(Err(_)) => {
+            Err(_) => {
                 drop(Thrown::take());
-                Config::from(&settings).send_policy
+                (port.port(), Config::from(&settings).send_policy)
             }
-            None => Config::from(&settings).send_policy,
-        }
+        };
+        ports.iter().map(policy).collect()
     }
 }

@@ -50,7 +50,9 @@ impl Hub {
                 name: inquiry.name,
             };
             let enough = |answers: &[(Party, Body)]| {
-                inquiry.question == Question::Online && inquiry.limit == 1 && answers.iter().any(|(_, body)| body.count > 0)
+                inquiry.question == Question::Online
+                    && inquiry.limit == 1
+                    && answers.iter().any(|(_, body)| body.count > 0)
             };
             let asking = self.ask(&inquiry.slots, &remote, ask, |order| self.ask_all(order), enough);
             let Some(answers) = wait(&self.state, Wait::Outside(inquiry.what), asking)? else { return Ok(None) };
@@ -150,7 +152,8 @@ impl Hub {
         slot: usize,
         order: impl Fn(u64) -> Order<'a>,
     ) -> Result<Option<u64>, Raise> {
-        let asking = self.ask(&[slot], &[], order, |_| {}, |_| false);
+        let slots = [slot];
+        let asking = self.ask(&slots, &[], order, |_| {}, |_| false);
         let answers = wait(&self.state, Wait::Outside(what), asking)?;
         Ok(answers.map(|answers| answers.first().map_or(0, |(_, body)| body.count)))
     }

@@ -1,0 +1,217 @@
+//! What waits for the sockets of all links: one epoll instance and one task of the runtime, whatever their number.
+//!
+//! A task and a registration of the runtime's own would cost a link about 700 bytes and every message a trip through the
+//! runtime's queue. So the epoll instance of this module is the only descriptor that the runtime watches; its task asks it for
+//! the links that are ready and runs them in turn.
+//!
+//! Events are edge-triggered. A link remembers that it is readable or writable until a call of the kernel says otherwise
+//! (`Flags::readable`, `Waiting::blocked`), so no event is lost whenever it comes. Keys carry a generation, because an event
+//! for a link that has ended may stand behind the one that ended it.
+
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::future::Future;
+use std::io;
+use std::os::fd::{AsRawFd, RawFd};
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+
+use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
+use slab::Slab;
+use socket2::Socket;
+use tokio::io::unix::AsyncFd;
+
+use super::Link;
+use crate::sys;
+
+/// Events taken from the kernel at once.
+const EVENTS: usize = 256;
+/// Links run before the runtime's other tasks have their turn.
+const TURN: usize = 512;
+
+/// A link's state machine.
+pub(crate) trait Run {
+    /// Works until something is missing. Whether the link has ended; then it is not run again.
+    fn run(&mut self, cx: &mut Context<'_>) -> bool;
+}
+
+struct Entry {
+    generation: u32,
+    link: Rc<Link>,
+    /// Taken out while it runs.
+    runner: Option<Box<dyn Run>>,
+}
+
+/// The descriptor of the epoll instance, as the runtime wants it.
+struct Watched(Epoll);
+
+impl AsRawFd for Watched {
+    fn as_raw_fd(&self) -> RawFd {
+        self.0.0.as_raw_fd()
+    }
+}
+
+/// The links of a worker.
+pub(crate) struct Reactor {
+    epoll: AsyncFd<Watched>,
+    entries: RefCell<Slab<Entry>>,
+    generation: Cell<u32>,
+    /// Keys of links that want to be run without an event.
+    attention: RefCell<VecDeque<u64>>,
+    driver: RefCell<Option<Waker>>,
+    over: Cell<bool>,
+}
+
+impl Reactor {
+    /// Makes it, and starts its task on this thread's runtime.
+    pub(crate) fn start() -> io::Result<Rc<Self>> {
+        let epoll = Watched(Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?);
+        let reactor = Rc::new(Self {
+            epoll: sys::watch(epoll)?,
+            entries: RefCell::default(),
+            generation: Cell::new(0),
+            attention: RefCell::default(),
+            driver: RefCell::new(None),
+            over: Cell::new(false),
+        });
+        tokio::task::spawn_local(Driver(Rc::clone(&reactor)));
+        Ok(reactor)
+    }
+
+    /// Has the kernel watch a socket; [`attach`](Self::attach) says for whom.
+    pub(super) fn watch(&self, socket: &Socket, key: u64) -> io::Result<()> {
+        let events = EpollFlags::EPOLLIN | EpollFlags::EPOLLOUT | EpollFlags::EPOLLRDHUP | EpollFlags::EPOLLET;
+        self.epoll.get_ref().0.add(socket, EpollEvent::new(events, key)).map_err(Into::into)
+    }
+
+    /// Gives a link its runner, which is run soon.
+    pub(crate) fn attach(&self, link: &Rc<Link>, runner: Box<dyn Run>) -> io::Result<()> {
+        let generation = self.generation.get().wrapping_add(1);
+        self.generation.set(generation);
+        let index = self.entries.borrow_mut().insert(Entry { generation, link: Rc::clone(link), runner: Some(runner) });
+        let key = u64::from(generation) << 32 | index as u64;
+        link.key.set(key);
+        let watched = link.with_socket(|socket| self.watch(socket, key));
+        if let Err(error) = watched.unwrap_or_else(|| Err(io::ErrorKind::NotConnected.into())) {
+            drop(self.entries.borrow_mut().try_remove(index));
+            return Err(error);
+        }
+        self.wake(link);
+        Ok(())
+    }
+
+    /// Has a link run.
+    pub(crate) fn wake(&self, link: &Link) {
+        if link.flags().queued || link.key.get() == 0 {
+            return;
+        }
+        link.set_flags(|flags| flags.queued = true);
+        self.attention.borrow_mut().push_back(link.key.get());
+        if let Some(driver) = &*self.driver.borrow() {
+            driver.wake_by_ref();
+        }
+    }
+
+    /// The worker's connections are given up: the task ends.
+    pub(crate) fn end(&self) {
+        self.over.set(true);
+        if let Some(driver) = self.driver.borrow_mut().take() {
+            driver.wake();
+        }
+    }
+
+    fn run(&self, key: u64, events: EpollFlags, cx: &mut Context<'_>) {
+        let index = (key & u64::from(u32::MAX)) as usize;
+        let taken = {
+            let mut entries = self.entries.borrow_mut();
+            let entry = entries.get_mut(index).filter(|entry| u64::from(entry.generation) == key >> 32);
+            entry.and_then(|entry| entry.runner.take().map(|runner| (Rc::clone(&entry.link), runner)))
+        };
+        let Some((link, mut runner)) = taken else { return };
+        link.note_events(events);
+        if runner.run(cx) {
+            // Dropped outside the borrow: the end of a link calls the app.
+            let entry = self.entries.borrow_mut().try_remove(index);
+            drop(entry);
+        } else if let Some(entry) = self.entries.borrow_mut().get_mut(index) {
+            entry.runner = Some(runner);
+        }
+    }
+
+    /// Runs the links that asked for it; how many.
+    fn run_attention(&self, cx: &mut Context<'_>) -> usize {
+        let waiting = self.attention.borrow().len();
+        for _ in 0..waiting {
+            let Some(key) = self.attention.borrow_mut().pop_front() else { break };
+            let index = (key & u64::from(u32::MAX)) as usize;
+            if let Some(entry) = self.entries.borrow().get(index).filter(|e| u64::from(e.generation) == key >> 32) {
+                entry.link.set_flags(|flags| flags.queued = false);
+            }
+            self.run(key, EpollFlags::empty(), cx);
+        }
+        waiting
+    }
+
+    /// Runs the links that the kernel names; how many it named.
+    fn run_events(&self, cx: &mut Context<'_>) -> usize {
+        let mut events = [EpollEvent::empty(); EVENTS];
+        let count = self.epoll.get_ref().0.wait(&mut events, EpollTimeout::ZERO).unwrap_or(0);
+        for event in &events[..count] {
+            self.run(event.data(), event.events(), cx);
+        }
+        count
+    }
+}
+
+/// The task.
+struct Driver(Rc<Reactor>);
+
+impl Future for Driver {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let reactor = &self.0;
+        {
+            let mut driver = reactor.driver.borrow_mut();
+            if !driver.as_ref().is_some_and(|known| known.will_wake(cx.waker())) {
+                *driver = Some(cx.waker().clone());
+            }
+        }
+        let mut run = 0;
+        while !reactor.over.get() {
+            run += reactor.run_attention(cx);
+            let Poll::Ready(guard) = reactor.epoll.poll_read_ready(cx) else {
+                if reactor.attention.borrow().is_empty() {
+                    return Poll::Pending;
+                }
+                if run >= TURN {
+                    cx.waker().wake_by_ref();
+                    return Poll::Pending;
+                }
+                continue;
+            };
+            let Ok(mut guard) = guard else { return Poll::Ready(()) };
+            let count = reactor.run_events(cx);
+            if count < EVENTS {
+                // What becomes ready from now on is a new event of the epoll instance itself.
+                guard.clear_ready();
+            }
+            drop(guard);
+            run += count;
+            if run >= TURN {
+                cx.waker().wake_by_ref();
+                return Poll::Pending;
+            }
+        }
+        Poll::Ready(())
+    }
+}
+
+impl Drop for Driver {
+    fn drop(&mut self) {
+        // Links that are left when the runtime goes know their control, which knows this reactor: the circle ends here.
+        let left = self.0.entries.take();
+        drop(left);
+    }
+}
