@@ -152,8 +152,9 @@ class Starting(GatewayCase):
         folder = server.folder / "made"
         environment = {**os.environ, "APUS_EXTENSION": module(), "APUS_PHP": php()}
         subprocess.run([command(), "new", "gateway", str(folder)], check=True, env=environment, stdout=subprocess.DEVNULL)
-        here = {path.relative_to(FOLDER): path.read_bytes() for path in FOLDER.rglob("*") if path.is_file()}
-        self.assertEqual({path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}, here)
+        here, there = ({path.relative_to(root) for path in root.rglob("*") if path.is_file()} for root in (FOLDER, folder))
+        self.assertEqual(there, here)
+        self.assertEqual([path for path in here if (folder / path).read_bytes() != (FOLDER / path).read_bytes()], [])
         made = self.serve(script=f"<?php require {json.dumps(str(folder / 'server.php'))};", env={"GATEWAY_PORT": "0", "GATEWAY_INNER_PORT": "0", "GATEWAY_LINE_PORT": "0"})
         self.assertEqual(made.get("/health").status, 200)
 

@@ -122,6 +122,29 @@ class BadHandshakes(WebSocketCase):
                 self.assertEqual(ws.pong(), b"p")
         self.assertEqual(self.events(server), [])
 
+    def test_one_with_a_chunked_body(self):
+        server = self.websockets("$server->on('message', fn ($server, $frame) => note('message'));")
+        hello = websocket.frame(TEXT, b"x")
+        with server.connect() as client:
+            ws = WebSocket(client.sock)
+            ws.raw(websocket.request("/", headers={"Transfer-Encoding": "chunked"}) + b"%x\r\n%s\r\n0\r\n\r\n" % (len(hello), hello))
+            ws.head()
+            self.assertIn(ws.status, (101, 400, 413))
+        self.assertEqual(self.events(server), [])
+
+    def test_behind_pipelined_requests(self):
+        """Answers come in order, and the frames behind the handshake are heard."""
+        server = self.websockets(request="if ($path === '/slow') { Coroutine::sleep(0.05); $response->end('slow'); return; }")
+        plain = b"GET /slow HTTP/1.1\r\nHost: a\r\n\r\nGET /fast HTTP/1.1\r\nHost: a\r\n\r\n"
+        with server.connect() as client:
+            client.send(plain + websocket.request("/") + websocket.frame(TEXT, b"behind"))
+            self.assertEqual([client.answer().body, client.answer().body], [b"slow", b"http"])
+            ws = WebSocket(client.sock)
+            ws.buffer += client.buffer
+            ws.greeted("dGhlIHNhbXBsZSBub25jZQ==", None, None)
+            self.assertEqual(ws.text(), "behind")
+
+
 class Subprotocols(WebSocketCase):
     def test_one_of_the_offered_is_chosen(self):
         server = self.websockets(settings={"websocket_subprotocol": "chat, superchat"})

@@ -58,9 +58,10 @@ class Endings(WebSocketCase):
         self.events(server, 1)
 
     def test_a_handler_that_outlives_its_connection(self):
-        server = self.websockets("$server->on('message', function ($server, $frame) { Coroutine::sleep(0.05); note($server->push($frame->fd, 'late'), $server->isEstablished($frame->fd), $server->exist($frame->fd)); });" "$server->on('close', fn () => note('close'));")
+        server = self.websockets("$server->on('message', function ($server, $frame) { $server->push($frame->fd, 'begun'); Coroutine::sleep(0.05); note($server->push($frame->fd, 'late'), $server->isEstablished($frame->fd), $server->exist($frame->fd)); });" "$server->on('close', fn () => note('close'));")
         ws = self.join(server)
         ws.say("x")
+        self.assertEqual(ws.text(), "begun")
         ws.reset()
         self.assertEqual(sorted(map(str, self.events(server, 2))), sorted(map(str, [["close"], [False, False, False]])))
 
@@ -102,7 +103,7 @@ class Workers(WebSocketCase):
         until("the old workers are gone", lambda: len(server.workers()) == 2 and not set(server.workers()) & old)
 
     def test_handlers_finish_before_their_worker_leaves(self):
-        server = self.websockets("$server->on('message', function ($server, $frame) { $server->push($frame->fd, 'begun'); Coroutine::sleep(0.3); file_put_contents(__DIR__ . '/done', 'yes'); });")
+        server = self.websockets("$server->on('message', function ($server, $frame) { $server->push($frame->fd, 'begun'); Coroutine::sleep(0.3); file_put_contents(__DIR__ . '/done', 'yes'); });", settings={"websocket_close_timeout": 0.3})
         ws = self.join(server)
         ws.say("x")
         self.assertEqual(ws.text(), "begun")

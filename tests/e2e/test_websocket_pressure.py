@@ -113,6 +113,33 @@ class Policies(WebSocketCase):
                 self.assertEqual(self.events(server, 5, ("pushed",)), [["pushed", False, True]] * 5)
                 self.assertEqual(self.events(server, 1, ("close",)), [["close", fd]])
 
+    def test_a_handler_that_waits_in_push_ends_when_the_client_goes_though_nothing_is_read(self):
+        for concurrency in (1, 2):
+            with self.subTest(concurrency):
+                server = self.websockets("$server->on('close', fn () => note('close'));" "$server->on('message', function ($server, $frame) { $ok = true; for ($i = 0; $ok && $i < 10000; $i++) { $ok = $server->push($frame->fd, str_repeat('x', 50000)); } note('ended', $ok); });", settings={"buffer_output_size": 65536, "connection_concurrency": concurrency})
+                ws = self.join(server, receive_buffer=8192)
+                for _ in range(10):
+                    ws.say("x")
+                ws.exactly(10000)
+                until("it waits", lambda: server.status()["totals"]["coroutines"] >= concurrency)
+                ws.reset()
+                ended = self.events(server, concurrency + 1)
+                self.assertIn(["close"], ended)
+                self.assertEqual([e for e in ended if e[0] == "ended"], [["ended", False]] * (len(ended) - 1))
+                until("nothing is left", lambda: server.status()["totals"]["coroutines"] == 0)
+
+    def test_pause_and_resume(self):
+        server = self.websockets(self.COLLECT, settings={"websocket_ping_interval": 0.1, "websocket_ping_timeout": 0.2})
+        (ws,), (fd,) = self.slow(server)
+        self.assertTrue(self.php(server, "return $server->pause($fd);", fd=fd))
+        ws.say("while paused")
+        # Pings go unanswered for want of reading here: that is no death.
+        self.php(server, "Coroutine::sleep(0.6); return 1;")
+        self.assertEqual(self.php(server, "return [$server->isEstablished($fd), $server->resume($fd)];", fd=fd), [True, True])
+        while (message := ws.frame())[0] == PING:
+            ws.send(PONG, message[1])
+        self.assertEqual(message[:2], (TEXT, b"while paused"))
+
     def test_a_waiting_push_is_cancelled_with_its_coroutine(self):
         server = self.websockets(self.COLLECT, settings={"buffer_output_size": 65536})
         (ws,), (fd,) = self.slow(server)

@@ -107,6 +107,37 @@ class Events(WebSocketCase):
         self.assertEqual([e[2] for e in events if e[0] == "message"], ["hasty", "again"])
 
 
+    def test_what_events_may_do_to_their_own_connection(self):
+        code = r"""
+        $server->on('open', function ($server, $request) {
+            $fd = $request->fd;
+            note('open', match ($request->server['request_uri']) {
+                '/disconnect' => $server->disconnect($fd, 4001, 'not you'),
+                '/close' => $server->close($fd),
+                '/reset' => $server->close($fd, true),
+                '/push' => $server->push($fd, 'welcome'),
+                '/many' => array_sum(array_map(fn ($i) => (int) $server->push($fd, "$i"), range(1, 1000))),
+            });
+        });
+        $server->on('message', function ($server, $frame) { note('message', $frame->data, $server->disconnect($frame->fd, 4002), $server->push($frame->fd, 'late')); });
+        $server->on('close', function ($server, $fd) { note('close', $server->push($fd, 'x'), $server->disconnect($fd), $server->close($fd)); });
+        """
+        server = self.websockets(code)
+        early = websocket.frame(TEXT, b"early")
+        self.assertEqual(self.join(server, "/disconnect", before=early).closed(), (4001, "not you"))
+        self.join(server, "/close", before=early).rest()
+        self.join(server, "/reset", before=early).rest()
+        events = self.events(server, 6)
+        # What was said to a connection that its own open event ended is not heard.
+        self.assertEqual(sorted(map(str, events)), sorted(map(str, [["open", True], ["close", False, False, False]] * 3)))
+        ws = self.join(server, "/many")
+        self.assertEqual([ws.text() for _ in range(1000)], [str(i) for i in range(1, 1001)])
+        ws = self.join(server, "/push", before=early + early)
+        self.assertEqual(ws.text(), "welcome")
+        self.assertEqual(ws.closed()[0], 4002)
+        self.assertEqual([e for e in self.events(server, 10) if e[0] == "message"], [["message", "early", True, False]])
+
+
 class Pushing(WebSocketCase):
     def test_push_answers_and_what_arrives(self):
         server = self.websockets(TELL_FD + ECHO)

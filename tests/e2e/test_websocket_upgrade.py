@@ -33,6 +33,7 @@ REQUEST = r"""
     if ($path === '/slow') { $response->upgrade(); Coroutine::sleep(0.1); while ($frame = $response->recv()) { $response->push($frame->data); } return; }
     if ($path === '/other') {
         $response->upgrade();
+        note('heard', $response->recv()->data);
         go(function () use ($response) { for ($i = 0; $i < 5; $i++) { $response->push("tick $i"); Coroutine::sleep(0.001); } $response->close(); });
         while ($frame = $response->recv()) { note('heard', $frame->data); }
         note('over', $frame);

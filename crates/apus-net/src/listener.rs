@@ -133,7 +133,7 @@ fn open_stream<A: App>(app: &Rc<A>, socket: Socket, info: Rc<ConnInfo>, port: &R
     }
     port.control.opened(Entry::Link(Rc::clone(&link)));
     app.on_connect(link.info());
-    link::start(app, link, Input::default());
+    link::start(app, &link, Input::default());
 }
 
 async fn wait_for_room(control: &Control) {

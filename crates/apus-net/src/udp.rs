@@ -72,7 +72,7 @@ impl Datagram {
         &self.local
     }
 
-    /// Datagrams that were dropped because too many handlers were running.
+    /// Datagrams that were dropped because no handler could begin.
     pub fn dropped(&self) -> u64 {
         self.dropped.get()
     }
@@ -123,20 +123,25 @@ impl Datagram {
         }
     }
 
-    /// Whether a handler may begin; else the datagram counts as dropped.
-    fn admit(&self) -> bool {
-        if self.running.get() < self.most {
-            return true;
-        }
+    /// Counts a datagram for which no handler could begin; an operator is told now and then.
+    pub fn count_dropped(&self) {
         self.dropped.set(self.dropped.get() + 1);
         self.warn(|| {
             format!(
                 "a datagram port drops what it receives: {} handlers of it run already, {} datagrams dropped so far",
-                self.most,
+                self.running.get(),
                 self.dropped.get()
             )
         });
-        false
+    }
+
+    /// Whether a handler may begin; else the datagram counts as dropped.
+    fn admit(&self) -> bool {
+        let free = self.running.get() < self.most;
+        if !free {
+            self.count_dropped();
+        }
+        free
     }
 }
 

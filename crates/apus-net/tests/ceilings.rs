@@ -8,7 +8,8 @@ use std::future::{Ready, ready};
 use std::net::TcpListener;
 use std::rc::Rc;
 
-use apus_net::{App, Config, Request, Responder, ResponseHead};
+use apus_net::proto::websocket::Opcode;
+use apus_net::{App, Config, Link, Message, Request, Responder, ResponseHead, Upgrade};
 use support::Server;
 
 thread_local! {
@@ -53,12 +54,22 @@ impl App for Hello {
         response.end(&self.0, b"Hello, World!").unwrap();
         ready(())
     }
+
+    fn on_upgrade(self: &Rc<Self>, _request: Request, response: Responder) -> Ready<()> {
+        response.upgrade(&Upgrade::default()).unwrap();
+        ready(())
+    }
+
+    fn on_message(self: &Rc<Self>, link: &Rc<Link>, message: Message<'_>) -> Option<Ready<()>> {
+        let _ = link.push(Opcode::Text, true, false, message.data);
+        None
+    }
 }
 
 fn start() -> Server {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let addr = listener.local_addr().unwrap();
-    let config = Config { max_connections: 10_000, ..Config::default() };
+    let config = Config { max_connections: 10_000, websocket: true, ..Config::default() };
     let mut server = Server::start_app(vec![listener.into()], config, || Hello(ResponseHead::new(200)));
     server.addr = addr;
     server
@@ -102,4 +113,41 @@ fn an_idle_connection_keeps_less_than_two_kib() {
     server.until_connections(4);
     let left = server.with(|_| BYTES.get()) - before;
     assert!(left < 256 * CONNECTIONS, "{left} bytes are left of {CONNECTIONS} connections");
+}
+
+#[test]
+fn an_echo_allocates_nothing() {
+    const MESSAGES: u64 = 2_000;
+    let server = start();
+    let mut client = server.client();
+    assert_eq!(client.upgrade().status, 101);
+    client.frame(0x81, b"warm-up").next_frame();
+    let before = server.with(|_| ALLOCATIONS.get());
+    for _ in 0..MESSAGES {
+        client.frame(0x81, b"twenty bytes of text").next_frame();
+    }
+    let after = server.with(|_| ALLOCATIONS.get());
+    assert!(after - before < MESSAGES / 50, "{} allocations in {MESSAGES} messages", after - before);
+}
+
+#[test]
+fn an_idle_websocket_keeps_less_than_half_a_kib() {
+    const CONNECTIONS: i64 = 400;
+    let server = start();
+    let mut warm = server.client();
+    warm.upgrade();
+    let before = server.with(|_| BYTES.get());
+    let clients: Vec<_> = (0..CONNECTIONS)
+        .map(|_| {
+            let mut client = server.client();
+            client.upgrade();
+            client.frame(0x81, b"hello").next_frame();
+            client
+        })
+        .collect();
+    let after = server.with(|_| BYTES.get());
+    let each = (after - before) / CONNECTIONS;
+    assert!((1..512).contains(&each), "{each} bytes a WebSocket");
+    drop(clients);
+    server.until_connections(1);
 }

@@ -106,7 +106,7 @@ fn datagrams_of_every_size_come_back() {
             assert_eq!(receive(&client).await, data);
         }
         let to = SockAddr::from(port.addr);
-        let error = port.socket.send_to(&to, &[0; 65_508]).unwrap_err();
+        let error = port.socket.send_to(&to, &vec![0; 65_508]).unwrap_err();
         assert_eq!(error.raw_os_error(), Some(libc::EMSGSIZE));
         port.control.drain();
         serving.await.unwrap();
@@ -182,6 +182,21 @@ fn beyond_the_bound_datagrams_are_dropped_and_that_is_told_once_a_minute() {
     });
 }
 
+/// Remembers what came, and from where; echoes where there is a path.
+#[derive(Default)]
+struct Senders(RefCell<Vec<(Vec<u8>, Option<std::path::PathBuf>)>>);
+impl PacketApp for Senders {
+    type Handling = std::future::Ready<()>;
+    fn on_packet(self: &Rc<Self>, socket: &Rc<Datagram>, from: &SockAddr, data: &[u8]) -> Option<Self::Handling> {
+        let path = from.as_pathname().map(std::path::Path::to_owned);
+        if path.is_some() {
+            socket.send_to(from, data).unwrap();
+        }
+        self.0.borrow_mut().push((data.to_vec(), path));
+        None
+    }
+}
+
 #[test]
 fn unix_datagrams_with_and_without_a_sender() {
     run(async {
@@ -191,28 +206,11 @@ fn unix_datagrams_with_and_without_a_sender() {
         let bound = UnixDatagram::bind(dir.join("server")).unwrap();
         let socket = Datagram::new(bound.into(), 10, control).unwrap();
         assert_eq!(socket.local(), &Local::Unix(dir.join("server")));
-        struct Senders(RefCell<Vec<(Vec<u8>, Option<std::path::PathBuf>)>>);
-        impl PacketApp for Senders {
-            type Handling = std::future::Ready<()>;
-            fn on_packet(
-                self: &Rc<Self>,
-                socket: &Rc<Datagram>,
-                from: &SockAddr,
-                data: &[u8],
-            ) -> Option<Self::Handling> {
-                let path = from.as_pathname().map(std::path::Path::to_owned);
-                if path.is_some() {
-                    socket.send_to(from, data).unwrap();
-                }
-                self.0.borrow_mut().push((data.to_vec(), path));
-                None
-            }
-        }
-        let app = Rc::new(Senders(RefCell::default()));
+        let app = Rc::new(Senders::default());
         let serving = tokio::task::spawn_local(serve_datagrams(Rc::clone(&app), socket));
         UnixDatagram::unbound().unwrap().send_to(b"nameless", dir.join("server")).unwrap();
         let client = tokio::net::UnixDatagram::bind(dir.join("client")).unwrap();
-        client.send_to(&[7; 100_000], dir.join("server")).await.unwrap();
+        client.send_to(&vec![7; 100_000], dir.join("server")).await.unwrap();
         let mut answer = vec![0; 200_000];
         assert_eq!(client.recv(&mut answer).await.unwrap(), 100_000);
         let seen = app.0.borrow().clone();

@@ -14,6 +14,8 @@ final class Browsers
     /** Connections that one message tells another worker of. */
     private const AT_ONCE = 256;
     private const OPCODE_TEXT = 1;
+    /** Seconds in which a user's home binds a connection. */
+    private const PATIENCE = 3.0;
 
     /** @var array<int, Visitor> by connection */
     private array $visitors = [];
@@ -35,13 +37,16 @@ final class Browsers
     {
         $this->visitors[$fd] = $visitor;
         $this->topics[$fd] = array_fill_keys($topics, true);
-        $this->server->bind($fd, $visitor->user);
         $this->server->subscribe($fd, Desk::EVERYBODY);
         foreach ($topics as $topic) {
             $this->server->subscribe($fd, "topic/$topic");
         }
-        // After bind(): a message that comes in between is delivered; one that came before is sent by the user's home now.
-        $this->peers->tell($this->peers->home($visitor->user), 'online', [$fd => $visitor->user]);
+        // The home binds it, after it has sent what waits: so nothing newer comes before that.
+        $bound = $this->peers->ask(self::PATIENCE, $this->peers->home($visitor->user), 'open', $visitor->user, $fd);
+        if ($bound === null) {
+            // That worker is just being replaced. Its successor will ask who is here.
+            $this->server->bind($fd, $visitor->user);
+        }
     }
 
     public function close(int $fd): void

@@ -12,7 +12,7 @@ final class Desk
     /** Topic of every browser; no browser can name it. */
     public const EVERYBODY = '/all';
     /** Seconds in which a user's home says what became of a message. */
-    private const PATIENCE = 5.0;
+    private const PATIENCE = 3.0;
 
     public function __construct(
         private readonly Server $server,
@@ -85,6 +85,9 @@ final class Desk
     /** By way of the user's home, which keeps what cannot be delivered or was not acknowledged. */
     private function post(Push $push): array
     {
+        if ($this->peers->isReplaced()) {
+            throw new Refusal(503, 'this connection is to a worker that is leaving: connect again', 0.1);
+        }
         $letter = [$push->user, $push->id ?: bin2hex(random_bytes(12)), $push->frame, $push->ack, $push->queue, microtime(true) + $push->ttl];
         $begin = microtime(true);
         $question = $this->peers->begin($this->peers->home($push->user), 'letter', ...$letter);

@@ -45,8 +45,8 @@ final class Gateway
         $this->web = new Web($this->door, $this->desk, $this->counters, $this->stats(...), $config);
         $this->peers->on('figures', fn (array $arguments, array $answerTo) => $this->peers->answer($answerTo, $this->figures()));
         $this->sweeping = Timer::tick(self::SWEEP_EVERY, function () use ($limiter): void {
-            $this->office->sweep();
             $limiter->sweep(microtime(true));
+            $this->peers->isReplaced() ? $this->office->handOver() : $this->office->sweep();
         });
         for ($worker = 0; $worker < $this->peers->workers(); $worker++) {
             $this->peers->isHere($worker) || $this->peers->tell($worker, 'hello');
@@ -56,7 +56,8 @@ final class Gateway
     /** This worker has to leave. */
     public function leave(): void
     {
-        if (Timer::clear($this->sweeping)) {
+        Timer::clear($this->sweeping);
+        if ($this->peers->isReplaced()) {
             $this->office->handOver();
         }
     }
@@ -154,6 +155,11 @@ final class Gateway
         }
         $address = $this->server->getClientInfo($fd)['remote_ip'] ?? '';
         $this->server->send($fd, self::encode($this->desk->push($line, $address)) . "\n");
+        if ($this->peers->isReplaced()) {
+            // The next connection will be to the worker that has come in its place.
+            $this->barred[$fd] = true;
+            $this->server->close($fd);
+        }
     }
 
     public function lineClose(int $fd): void

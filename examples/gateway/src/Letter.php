@@ -11,6 +11,8 @@ final class Letter
     /** Connections that it reached. */
     public int $delivered = 0;
     public bool $acknowledged = false;
+    /** Whether its sender knows what became of it. */
+    public bool $answered = false;
 
     /** @param array{int, int} $answerTo see Peers::answer() */
     public function __construct(
@@ -37,6 +39,7 @@ final class Letter
         $delivered = array_pop($letter);
         $new = new self(...$letter);
         $new->delivered = $delivered;
+        $new->answered = true;
         return $new;
     }
 }

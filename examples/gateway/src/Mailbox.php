@@ -37,17 +37,27 @@ final class Mailbox
         $this->enqueue(fn () => $this->deliver($letter));
     }
 
-    /** A connection of the user has opened: it gets what was not acknowledged, and then what was not delivered. */
-    public function welcome(int $fd): void
+    /**
+     * A connection of the user has opened: it gets what was not acknowledged, and then what was not delivered.
+     * @param \Closure(): void $bind makes it one of those that whatever is sent from then on reaches
+     */
+    public function welcome(int $fd, \Closure $bind): void
     {
-        $this->enqueue(function () use ($fd): void {
+        $this->enqueue(function () use ($fd, $bind): void {
             foreach ($this->letters as $letter) {
                 if ($letter->delivered > 0 && !$this->isExpired($letter) && $this->office->pushTo($fd, $letter)) {
                     $this->office->counters->resent++;
                 }
             }
+            $bind();
             $this->flush();
         });
+    }
+
+    /** Delivers what waits. */
+    public function retry(): void
+    {
+        $this->enqueue($this->flush(...));
     }
 
     /**
@@ -64,10 +74,16 @@ final class Mailbox
         });
     }
 
-    /** @return list<list<mixed>> all letters, for Letter::import() */
-    public function export(): array
+    /** @param \Closure(list<list<mixed>>): void $heir takes all letters, as Letter::export() gives them */
+    public function handOver(\Closure $heir): void
     {
-        return array_values(array_map(static fn (Letter $letter): array => $letter->export(), $this->letters));
+        $this->enqueue(function () use ($heir): void {
+            $letters = array_map(static fn (Letter $letter): array => $letter->export(), array_values($this->letters));
+            foreach ($this->letters as $letter) {
+                $this->remove($letter);
+            }
+            $heir($letters);
+        });
     }
 
     /** @return bool whether such a letter was waited for */
@@ -80,8 +96,8 @@ final class Mailbox
         $letter->acknowledged = true;
         $this->remove($letter);
         $this->office->counters->acknowledged++;
-        // While it is still being sent, the first answer has not left yet: whoever sends gives both.
-        if ($letter->delivered > 0) {
+        // Until the first answer has left, whoever sends it gives both.
+        if ($letter->answered) {
             $this->office->answerSeen($letter);
         }
         return true;
@@ -140,8 +156,6 @@ final class Mailbox
             }
             if (!$letter->wantsAck) {
                 $this->remove($letter);
-            } elseif ($letter->acknowledged) {
-                $this->office->answerSeen($letter);
             }
         }
     }

@@ -17,7 +17,6 @@ final class Peers
     private const FORWARDED = 1;
 
     private int $last;
-    private bool $replaced = false;
     /** @var array<int, Channel> by number of the question */
     private array $waiting = [];
     /** @var array<string, callable(array, array): void> arguments, and where the answer goes */
@@ -91,13 +90,13 @@ final class Peers
         unset($this->waiting[$number]);
     }
 
-    /** Another process is this worker now: what still comes here is for it. */
-    public function leave(): void
+    /** Whether another process is this worker now: what comes here is for that one, and answers to this one go there. */
+    public function isReplaced(): bool
     {
-        $this->replaced = true;
+        return $this->server->getWorkerPid($this->server->worker_id) !== getmypid();
     }
 
-    /** For the worker that comes after this one; to this one itself where none does. */
+    /** Tells the process that has replaced this one. */
     public function bequeath(string $question, mixed ...$arguments): void
     {
         $this->server->sendMessage([$question, 0, $arguments], $this->server->worker_id);
@@ -120,7 +119,7 @@ final class Peers
             $this->hear($number, $content);
         } elseif ($question === self::FORWARDED) {
             $this->receive($number, [...$content, true]);
-        } elseif ($this->replaced && $from !== $this->server->worker_id && !isset($message[3])) {
+        } elseif (!isset($message[3]) && $this->isReplaced()) {
             $this->server->sendMessage([self::FORWARDED, $from, $message], $this->server->worker_id);
         } else {
             $this->handlers[$question]($content, [$from, $number]);
@@ -139,9 +138,6 @@ final class Peers
     {
         if (!$this->isHere($worker)) {
             return $this->server->sendMessage($message, $worker);
-        }
-        if ($this->replaced && $message[0] !== self::ANSWER) {
-            return false;
         }
         $this->receive($worker, $message);
         return true;

@@ -23,6 +23,7 @@ final class PostOffice
         $this->perUser = $config->number('queue_per_user');
         $this->room = intdiv($config->number('queue_bytes'), $peers->workers());
         $peers->on('letter', $this->letter(...));
+        $peers->on('open', fn (array $arguments, array $answerTo) => $this->open(...$arguments, answerTo: $answerTo));
         $peers->on('online', fn (array $arguments) => $this->online(...$arguments));
         $peers->on('offline', fn (array $arguments) => $this->offline(...$arguments));
         $peers->on('inherit', fn (array $arguments) => $this->inherit(...$arguments));
@@ -68,6 +69,7 @@ final class PostOffice
     public function answerDelivered(Letter $letter, bool $queued): void
     {
         $this->peers->answer($letter->answerTo, ['delivered' => $letter->delivered] + ($queued ? ['queued' => true] : []));
+        $letter->answered = true;
     }
 
     public function answerSeen(Letter $letter): void
@@ -83,17 +85,17 @@ final class PostOffice
     /** A mailbox has nothing to do; an empty one goes. */
     public function done(Mailbox $box): void
     {
-        if ($box->isDone()) {
+        // Whoever calls this may have waited: another mailbox of the user may stand in its place.
+        if ($box->isDone() && ($this->boxes[$box->user] ?? null) === $box) {
             unset($this->boxes[$box->user]);
         }
     }
 
-    /** Before this worker leaves: its successor gets what is kept here. */
+    /** The process that has replaced this one gets what is kept here. */
     public function handOver(): void
     {
-        $this->peers->leave();
-        foreach ($this->boxes as $user => $box) {
-            $this->peers->bequeath('inherit', (string) $user, $box->export());
+        foreach ($this->boxes as $box) {
+            $box->handOver(fn (array $letters) => $this->peers->bequeath('inherit', $box->user, $letters));
         }
     }
 
@@ -132,15 +134,24 @@ final class PostOffice
         return $this->boxes[$user] ??= new Mailbox($user, $this);
     }
 
-    /** @param array<int, array-key> $connections user by connection */
+    /** @param array{int, int} $answerTo */
+    private function open(string $user, int $fd, array $answerTo): void
+    {
+        $this->online[$user][$fd] = true;
+        $this->box($user)->welcome($fd, function () use ($user, $fd, $answerTo): void {
+            $this->peers->answer($answerTo, $this->server->bind($fd, $user));
+        });
+    }
+
+    /** @param array<int, array-key> $connections user by connection: open already when this worker came */
     private function online(array $connections): void
     {
         foreach ($connections as $fd => $user) {
             $this->online[$user][$fd] = true;
         }
-        foreach ($connections as $fd => $user) {
+        foreach ($connections as $user) {
             if (isset($this->boxes[$user])) {
-                $this->boxes[$user]->welcome($fd);
+                $this->boxes[$user]->retry();
             }
         }
     }
@@ -155,9 +166,9 @@ final class PostOffice
 
     private function acknowledge(string $user, string $id): void
     {
-        if (isset($this->boxes[$user])) {
-            $this->boxes[$user]->acknowledge($id);
-            $this->done($this->boxes[$user]);
+        $box = $this->boxes[$user] ?? null;
+        if ($box?->acknowledge($id)) {
+            $this->done($box);
         }
     }
 }

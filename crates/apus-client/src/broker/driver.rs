@@ -42,7 +42,8 @@ pub(super) async fn run(shared: Rc<Shared>) {
 
 /// Three quarters to five quarters of it: the clients of a broker that comes back do not all knock at once.
 fn jittered(delay: Duration) -> Duration {
-    let share = RandomState::new().hash_one(0u8) % 1000;
+    // Forked processes have the same random keys.
+    let share = RandomState::new().hash_one(std::process::id()) % 1000;
     delay.mul_f64(0.75 + share as f64 / 2000.0)
 }
 

@@ -41,11 +41,35 @@ struct Subjects {
     wanted: HashMap<Rc<str>, u64>,
     /// Told to the broker over this connection, with the number.
     told: HashMap<Rc<str>, u64>,
-    /// Those whose two states may differ.
-    changed: HashSet<Rc<str>>,
+    /// Those whose two states may differ, each once, in the order of the changes.
+    changed: VecDeque<Rc<str>>,
+    in_changed: HashSet<Rc<str>>,
     last_number: u64,
     /// Counts changes, for those who wait until they are confirmed.
     version: u64,
+}
+
+impl Subjects {
+    fn note(&mut self, subject: Rc<str>) {
+        self.version += 1;
+        if self.in_changed.insert(Rc::clone(&subject)) {
+            self.changed.push_back(subject);
+        }
+    }
+
+    fn next_change(&mut self) -> Option<Rc<str>> {
+        let subject = self.changed.pop_front()?;
+        self.in_changed.remove(&subject);
+        Some(subject)
+    }
+
+    /// A fresh connection has been told nothing.
+    fn begin(&mut self) {
+        self.told.clear();
+        self.changed = self.wanted.keys().cloned().collect();
+        self.in_changed = self.wanted.keys().cloned().collect();
+        self.version = self.version.max(1);
+    }
 }
 
 pub(super) struct Shared {
@@ -117,17 +141,15 @@ impl Shared {
         }
         let subject: Rc<str> = subject.into();
         subjects.last_number += 1;
-        subjects.version += 1;
         subjects.wanted.insert(Rc::clone(&subject), subjects.last_number);
-        subjects.changed.insert(subject);
+        subjects.note(subject);
         self.work.notify_one();
     }
 
     pub(super) fn unwant(&self, subject: &str) {
         let subjects = &mut *self.subjects.borrow_mut();
         if let Some((subject, _)) = subjects.wanted.remove_entry(subject) {
-            subjects.version += 1;
-            subjects.changed.insert(subject);
+            subjects.note(subject);
             self.work.notify_one();
         }
     }
@@ -219,14 +241,8 @@ impl Shared {
     pub(super) fn begin(&self, max_payload: Option<usize>) {
         let limit = max_payload.unwrap_or(usize::MAX).min(self.options.max_payload);
         self.max_payload.set(limit);
-        {
-            let subjects = &mut *self.subjects.borrow_mut();
-            subjects.told.clear();
-            subjects.changed = subjects.wanted.keys().cloned().collect();
-            // A fresh connection has confirmed nothing.
-            self.confirmed.set(0);
-            subjects.version = subjects.version.max(1);
-        }
+        self.subjects.borrow_mut().begin();
+        self.confirmed.set(0);
         self.pings.borrow_mut().clear();
         self.ping_wanted.set(true);
         self.pong_wanted.set(false);
@@ -314,8 +330,7 @@ impl Shared {
         let subjects = &mut *self.subjects.borrow_mut();
         let mut some = false;
         while out.len() < BATCH {
-            let Some(subject) = subjects.changed.iter().next().cloned() else { break };
-            subjects.changed.remove(&subject);
+            let Some(subject) = subjects.next_change() else { break };
             some = true;
             let (wanted, told) = (subjects.wanted.get(&subject).copied(), subjects.told.get(&subject).copied());
             match (wanted, told, self.url.dialect) {

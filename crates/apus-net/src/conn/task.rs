@@ -291,7 +291,7 @@ impl<A: App> ConnTask<A> {
         }
         self.conn.timer.set(Timer::None);
         self.closed = true;
-        link::start(&self.app, link, std::mem::take(&mut self.input));
+        link::start(&self.app, &link, std::mem::take(&mut self.input));
         Some(Step::Close)
     }
 

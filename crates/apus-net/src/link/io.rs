@@ -43,7 +43,7 @@ impl Link {
         while self.flags().readable {
             match into.receive(socket) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    self.set_flags(|flags| flags.readable = false)
+                    self.set_flags(|flags| flags.readable = false);
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Poll::Ready(Err(error)),

@@ -50,6 +50,9 @@ impl<A: App> Runner<A> {
     /// The peer's bytes make no sense: the connection ends, and the log says why.
     fn refuse(&self, error: FramingError) {
         self.link.control().metrics.refused(&self.link.info, &error.to_string());
+        // Answers to what came before are sent.
+        self.link.set_flags(|flags| flags.held = false);
+        self.link.flush();
         self.link.kill(Kill::Now);
     }
 }

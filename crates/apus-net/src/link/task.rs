@@ -293,11 +293,11 @@ impl<A: App> Runner<A> {
 }
 
 /// Starts a link, with what was read of its connection already.
-pub(crate) fn start<A: App>(app: &Rc<A>, link: Rc<Link>, input: Input) {
+pub(crate) fn start<A: App>(app: &Rc<A>, link: &Rc<Link>, input: Input) {
     let control = Rc::clone(link.control());
     let runner = Runner {
         app: Rc::clone(app),
-        link: Rc::clone(&link),
+        link: Rc::clone(link),
         input,
         partial: None,
         scan: Scan::default(),
@@ -305,7 +305,7 @@ pub(crate) fn start<A: App>(app: &Rc<A>, link: Rc<Link>, input: Input) {
         kept: 0,
         closed: false,
     };
-    if let Err(error) = control.run_link(&link, Box::new(runner)) {
+    if let Err(error) = control.run_link(link, Box::new(runner)) {
         control.metrics.warn(&format!("a connection could not be watched, and is closed: {error}"));
     }
 }

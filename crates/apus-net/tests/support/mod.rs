@@ -231,7 +231,8 @@ impl<S: Read + Write> Client<S> {
         }
     }
 
-    fn take(&mut self, count: usize) -> Vec<u8> {
+    /// So many bytes, whatever they are.
+    pub fn take(&mut self, count: usize) -> Vec<u8> {
         while self.held.len() < count {
             assert!(self.more(), "closed early, held {:?}", String::from_utf8_lossy(&self.held));
         }
@@ -287,6 +288,30 @@ impl<S: Read + Write> Client<S> {
         answer
     }
 
+    /// A WebSocket handshake; the answer to it.
+    pub fn upgrade(&mut self) -> Answer {
+        let head = "GET /chat HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
+                    Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n";
+        self.send(head).answer()
+    }
+
+    /// A masked frame; `first` is its first byte.
+    pub fn frame(&mut self, first: u8, payload: &[u8]) -> &mut Self {
+        let bytes = masked(first, payload);
+        self.send(bytes)
+    }
+
+    /// The next frame: first byte and payload.
+    pub fn next_frame(&mut self) -> (u8, Vec<u8>) {
+        let head = self.take(2);
+        let len = match head[1] {
+            126 => usize::from(u16::from_be_bytes(self.take(2).try_into().unwrap())),
+            127 => usize::try_from(u64::from_be_bytes(self.take(8).try_into().unwrap())).unwrap(),
+            len => usize::from(len),
+        };
+        (head[0], self.take(len))
+    }
+
     /// All that is left, until the server closes.
     pub fn rest(&mut self) -> Vec<u8> {
         while self.more() {}
@@ -296,4 +321,24 @@ impl<S: Read + Write> Client<S> {
     pub fn assert_closed(&mut self) {
         assert_eq!(String::from_utf8_lossy(&self.rest()), "");
     }
+}
+
+/// The bytes of a client's frame with `first` as its first byte.
+pub fn masked(first: u8, payload: &[u8]) -> Vec<u8> {
+    const KEY: [u8; 4] = [1, 2, 3, 4];
+    let mut bytes = vec![first];
+    match payload.len() {
+        len @ 0..=125 => bytes.push(0x80 | len as u8),
+        len @ 126..=0xffff => {
+            bytes.push(0xfe);
+            bytes.extend_from_slice(&(len as u16).to_be_bytes());
+        }
+        len => {
+            bytes.push(0xff);
+            bytes.extend_from_slice(&(len as u64).to_be_bytes());
+        }
+    }
+    bytes.extend_from_slice(&KEY);
+    bytes.extend(payload.iter().zip(KEY.iter().cycle()).map(|(byte, key)| byte ^ key));
+    bytes
 }

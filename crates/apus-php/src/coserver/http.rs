@@ -47,7 +47,7 @@ fn construct(call: &Call) -> Result<(), Raise> {
     let listener = listen::from_call(call)?;
     let (host, port) = listen::shown(&listener);
     let fd = listener.fd.as_raw_fd();
-    call.construct(HttpServer(HttpCore::new(listener, apus_options::Settings::default())))?;
+    call.construct(HttpServer(HttpCore::new(listener, crate::server::ini_settings())))?;
     let object = this(call)?;
     object.set_slot(slot::FD, Value::int(i64::from(fd)));
     object.set_slot(slot::HOST, Value::string(host.as_bytes())?);

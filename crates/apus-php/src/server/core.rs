@@ -12,7 +12,7 @@ use apus_zend::value::ArrayView;
 use apus_zend::{Callable, Raise, Value, engine, native};
 
 use super::events::{COUNT, Event};
-use super::port_core::{Given, PortCore};
+use super::port_core::{Given, PortCore, Tell};
 use crate::exception::{self, SERVER};
 
 /// The callbacks of a server or port, by event.
@@ -94,10 +94,12 @@ impl ServerCore {
         let mut settings = self.settings.borrow().clone();
         given.apply(&mut settings)?;
         *self.settings.borrow_mut() = settings;
-        if let Some(tell) = given.take_tell() {
-            // What is replaced is dropped last: its destructor may run PHP code that comes here again.
-            let _old = self.tell.replace(tell);
-        }
+        // What is replaced is dropped last: its destructor may run PHP code that comes here again.
+        let _old = match given.take_tell() {
+            Tell::Unsaid => None,
+            Tell::Nobody => self.tell.replace(None),
+            Tell::By(callable) => self.tell.replace(Some(callable)),
+        };
         Ok(())
     }
 

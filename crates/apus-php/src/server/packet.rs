@@ -6,6 +6,7 @@ use std::rc::Rc;
 
 use apus_coro::Wait;
 use apus_net::{Datagram, Local, PacketApp};
+use apus_zend::engine::Thrown;
 use apus_zend::{Array, Call, Callable, Raise, Value, engine};
 use socket2::SockAddr;
 
@@ -59,7 +60,12 @@ impl PacketApp for PhpPackets {
     fn on_packet(self: &Rc<Self>, socket: &Rc<Datagram>, from: &SockAddr, data: &[u8]) -> Option<Handling> {
         let callable = self.packet.as_ref()?;
         self.received(callable, socket, from, data).unwrap_or_else(|raise| {
-            self.caller.report(Err(raise));
+            // Too many coroutines: whoever floods the port must not flood the log.
+            match Thrown::take() {
+                Some(thrown) if thrown.is(exception::COROUTINE.get()) => socket.count_dropped(),
+                Some(thrown) => self.caller.report(Err(thrown.rethrow())),
+                None => self.caller.report(Err(raise)),
+            }
             None
         })
     }

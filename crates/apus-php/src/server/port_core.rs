@@ -27,6 +27,16 @@ const FRAMINGS: [&str; 7] = [
     "open_redis_protocol",
 ];
 
+/// What was said of `package_length_func`.
+#[derive(Default, Clone)]
+pub(super) enum Tell {
+    #[default]
+    Unsaid,
+    /// Null: there is to be none.
+    Nobody,
+    By(Rc<Callable>),
+}
+
 /// Settings as a program gave them, checked one by one.
 #[derive(Default)]
 pub(super) struct Given {
@@ -34,8 +44,7 @@ pub(super) struct Given {
     pairs: Vec<(&'static str, apus_options::Value)>,
     /// `package_eof`, which may be any bytes.
     eof: Option<Vec<u8>>,
-    /// `package_length_func`; null takes it away.
-    tell: Option<Option<Rc<Callable>>>,
+    tell: Tell,
 }
 
 fn refused(text: &str) -> Raise {
@@ -54,8 +63,8 @@ impl Given {
             // SAFETY: the element lives as long as the array.
             let value = unsafe { Value::copy_of(value) };
             match (name, value.view()) {
-                (b"package_length_func", View::Null) => all.tell = Some(None),
-                (b"package_length_func", _) => all.tell = Some(Some(Rc::new(callable(value)?))),
+                (b"package_length_func", View::Null) => all.tell = Tell::Nobody,
+                (b"package_length_func", _) => all.tell = Tell::By(Rc::new(callable(value)?)),
                 (b"package_eof", View::Str(bytes)) => all.eof = Some(bytes.to_vec()),
                 (b"package_eof", View::Null) => all.eof = Some(Settings::default().package_eof.0),
                 (b"package_eof", _) => {
@@ -78,7 +87,9 @@ impl Given {
     fn extend(&mut self, later: Self) {
         self.pairs.extend(later.pairs);
         self.eof = later.eof.or(self.eof.take());
-        self.tell = later.tell.or(self.tell.take());
+        if !matches!(later.tell, Tell::Unsaid) {
+            self.tell = later.tell;
+        }
     }
 
     /// Applies them; their values were checked when they were read.
@@ -93,8 +104,8 @@ impl Given {
     }
 
     /// What was said last of `package_length_func`.
-    pub(super) fn take_tell(&mut self) -> Option<Option<Rc<Callable>>> {
-        self.tell.take()
+    pub(super) fn take_tell(&mut self) -> Tell {
+        std::mem::take(&mut self.tell)
     }
 
     fn has(&self, name: &str) -> bool {
@@ -208,7 +219,11 @@ impl PortCore {
         let settings = self.settings(&core.settings.borrow())?;
         let protocol = self.protocol(&settings);
         let own = self.given.borrow().tell.clone();
-        let tell = own.unwrap_or_else(|| core.tell.borrow().clone());
+        let tell = match own {
+            Tell::Unsaid => core.tell.borrow().clone(),
+            Tell::Nobody => None,
+            Tell::By(callable) => Some(callable),
+        };
         let framing = match protocol {
             Protocol::Stream => apus_net::framing(&settings, tell.is_some())
                 .map_err(|why| refused(&format!("port {}: {why}", self.addr)))?,
@@ -227,7 +242,7 @@ impl PortCore {
             }
         }
         let mut all = self.given.take();
-        let replaced = given.tell.is_some().then(|| all.tell.take());
+        let replaced = all.tell.clone();
         all.extend(given);
         self.given.replace(all);
         // Its destructor may run PHP code, which may come here again.

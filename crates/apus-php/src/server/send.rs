@@ -137,12 +137,12 @@ fn sendfile(call: &Call) -> Result<(), Raise> {
         )));
     };
     let length = if length == 0 { rest } else { length };
-    let sent = queue_file(&link, file, offset as u64, length)?;
+    let sent = queue_file(&link, &file, offset as u64, length)?;
     call.ret(sent)
 }
 
 /// Has a file sent behind what waits, once no other file does: each holds a descriptor.
-fn queue_file(link: &Rc<Link>, file: File, offset: u64, length: u64) -> Result<bool, Raise> {
+fn queue_file(link: &Rc<Link>, file: &File, offset: u64, length: u64) -> Result<bool, Raise> {
     const WHAT: &str = "Server::sendfile()";
     while link.sends_file() {
         let state = State::get()?;

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use apus_net::{App, ConnInfo, Link, Message, Request, Responder};
+use apus_process::log;
 use apus_zend::object::Object;
 use apus_zend::value::View;
 use apus_zend::{Callable, Raise, Value, engine};
@@ -129,15 +130,13 @@ impl App for PhpStreams {
     fn package_length(self: &Rc<Self>, _link: &Rc<Link>, bytes: &[u8]) -> i64 {
         let Some(tell) = &self.tell else { return -1 };
         match Value::string(bytes).and_then(|bytes| tell.call(&[bytes])) {
-            Ok(told) => match told.view() {
-                View::Int(length) => length,
-                _ => {
-                    apus_process::log::error(format_args!(
-                        "package_length_func returned no int: the connection is closed"
-                    ));
-                    -1
-                }
-            },
+            Ok(told) => {
+                let View::Int(length) = told.view() else {
+                    log::error(format_args!("package_length_func returned no int: the connection is closed"));
+                    return -1;
+                };
+                length
+            }
             Err(raise) => {
                 self.caller.report(Err(raise));
                 -1

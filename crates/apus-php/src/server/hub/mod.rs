@@ -79,8 +79,11 @@ struct Hub {
     late: deliver::Late,
     /// For connections that take nothing now: the order in which coroutines of this process wait for them.
     gates: RefCell<HashMap<i64, Rc<Semaphore>>>,
-    /// Values that came for the program and have not been given to it.
+    /// Values that came for the program and have not been given to it, and their bytes.
     pipes: RefCell<Vec<pipe::Letter>>,
+    pipe_bytes: Cell<usize>,
+    /// Whether `workerstart` is over: the program is ready for them.
+    ready: Cell<bool>,
     machines: Option<machines::Machines>,
     tasks: RefCell<Vec<AbortHandle>>,
     /// Whether it was said that messages came that nobody wants.
@@ -140,6 +143,8 @@ pub(super) fn start(
         late: deliver::Late::default(),
         gates: RefCell::default(),
         pipes: RefCell::default(),
+        pipe_bytes: Cell::new(0),
+        ready: Cell::new(false),
         machines: machines::Machines::open(&settings, node(), limit),
         tasks: RefCell::default(),
         unwanted_told: Cell::new(false),
@@ -175,9 +180,12 @@ pub(super) fn closed(fd: i64) {
     }
 }
 
-/// The close event of connections that went down with a process whose place this worker has.
+/// After `workerstart`, and whenever the master may have told of more: the close event of connections that went down with a process
+/// whose place this worker has.
 pub(super) fn report_orphans() {
     if let Some(hub) = current() {
+        hub.ready.set(true);
+        hub.give_letters();
         hub.report_orphans();
     }
 }

@@ -16,6 +16,9 @@ use super::remote::Handed;
 use crate::runtime::State;
 use crate::wait::wait;
 
+/// What is kept for a program whose `workerstart` is not over; more is given to it all the same.
+const MAX_KEPT: usize = 16 << 20;
+
 /// A value that came.
 pub(super) struct Letter {
     worker: u16,
@@ -52,14 +55,17 @@ impl Hub {
     }
 
     pub(super) fn keep_letter(&self, worker: u16, serialized: bool, value: &[u8]) {
+        self.pipe_bytes.set(self.pipe_bytes.get() + value.len());
         self.pipes.borrow_mut().push(Letter { worker, serialized, value: value.to_vec() });
     }
 
     /// Gives the program what came for it.
     pub(super) fn give_letters(self: &Rc<Self>) {
-        if self.pipes.borrow().is_empty() {
+        let kept = !self.ready.get() && self.pipe_bytes.get() < MAX_KEPT;
+        if kept || self.pipes.borrow().is_empty() {
             return;
         }
+        self.pipe_bytes.set(0);
         let letters = self.pipes.take();
         let Some(callable) = self.core.callbacks.get(Event::PipeMessage) else {
             if !self.unwanted_told.replace(true) {

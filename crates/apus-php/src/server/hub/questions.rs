@@ -39,8 +39,9 @@ pub(super) struct Question<'a> {
 
 impl Questions {
     pub(super) fn new() -> Self {
-        // A random beginning: what was asked by a process that had this slot before is not taken for ours.
-        Self { next: Cell::new(RandomState::new().hash_one(0u8)), open: RefCell::default() }
+        // A beginning of its own: what was asked by a process that had this slot before is not taken for ours. Forked processes
+        // have the random keys of their parent, so the process id makes the difference.
+        Self { next: Cell::new(RandomState::new().hash_one(std::process::id())), open: RefCell::default() }
     }
 
     /// Asks these parties, once the caller has sent them the number.

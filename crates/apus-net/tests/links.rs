@@ -1,0 +1,280 @@
+//! Links through real sockets: WebSockets and streams, their limits and deadlines.
+
+mod support;
+
+use std::future::Future;
+use std::net::TcpListener;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::time::Duration;
+
+use apus_net::proto::framing::{Framing, Rule};
+use apus_net::proto::websocket::Opcode;
+use apus_net::{App, Config, Delivery, Kind, Link, Message, Request, Responder, SendPolicy, Upgrade};
+use support::{Server, masked};
+
+type Handling = Pin<Box<dyn Future<Output = ()>>>;
+
+/// Echoes; "wait" is answered when the next message of the connection has been, "flood" with as much as is taken.
+struct Talk {
+    pull: bool,
+}
+
+impl App for Talk {
+    type Handling = Handling;
+
+    fn on_request(self: &Rc<Self>, _request: Request, response: Responder) -> Handling {
+        response.fail(404);
+        Box::pin(async {})
+    }
+
+    fn on_upgrade(self: &Rc<Self>, _request: Request, response: Responder) -> Handling {
+        let upgraded = response.upgrade(&Upgrade { pull: self.pull, ..Upgrade::default() });
+        let link = match upgraded {
+            Ok(link) if self.pull => link,
+            Ok(_) => return Box::pin(async {}),
+            Err(refusal) => {
+                response.refuse_upgrade(refusal);
+                return Box::pin(async {});
+            }
+        };
+        Box::pin(async move {
+            while let Some(message) = link.recv().await {
+                if let Kind::Close { .. } = message.kind {
+                    return;
+                }
+                let _ = link.push(Opcode::Text, true, false, &message.data);
+            }
+        })
+    }
+
+    fn on_message(self: &Rc<Self>, link: &Rc<Link>, message: Message<'_>) -> Option<Handling> {
+        if message.kind == Kind::Data {
+            let _ = link.send(&[message.data, b"."].concat());
+            return None;
+        }
+        let link = Rc::clone(link);
+        match message.data {
+            b"flood" => {
+                let mut taken = 0;
+                while link.push(Opcode::Binary, true, false, &[0; 8192]) != Delivery::Dropped {
+                    taken += 1;
+                }
+                assert!(taken > 0 && link.is_full());
+                None
+            }
+            b"wait" => Some(Box::pin(async move {
+                tokio::task::yield_now().await;
+                let _ = link.push(Opcode::Text, true, false, b"waited");
+            })),
+            data => {
+                let opcode = if message.kind == Kind::Text { Opcode::Text } else { Opcode::Binary };
+                let _ = link.push(opcode, true, false, data);
+                None
+            }
+        }
+    }
+}
+
+fn start(config: Config, pull: bool) -> Server {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let addr = listener.local_addr().unwrap();
+    let mut server = Server::start_app(vec![listener.into()], config, move || Talk { pull });
+    server.addr = addr;
+    server
+}
+
+fn websocket() -> Config {
+    Config { websocket: true, ..Config::default() }
+}
+
+#[test]
+fn messages_go_and_come_whole_in_parts_and_many_at_once() {
+    let server = start(websocket(), false);
+    let mut client = server.client();
+    let answer = client.upgrade();
+    assert_eq!(answer.status, 101);
+    assert_eq!(answer.header("sec-websocket-accept"), Some("s3pPLMBiTxaQ9kYGzzhZRbK+xOo="));
+    client.frame(0x81, b"one");
+    assert_eq!(client.next_frame(), (0x81, b"one".to_vec()));
+    client.frame(0x01, b"fr").frame(0x89, b"?").frame(0x80, b"ag");
+    assert_eq!(client.next_frame(), (0x8a, b"?".to_vec()));
+    assert_eq!(client.next_frame(), (0x81, b"frag".to_vec()));
+    let large = vec![7; 300_000];
+    client.frame(0x82, &large);
+    assert_eq!(client.next_frame(), (0x82, large));
+    let many: Vec<u8> = (0..100u8).flat_map(|n| masked(0x82, &[n])).collect();
+    client.send(many);
+    for n in 0..100 {
+        assert_eq!(client.next_frame(), (0x82, vec![n]));
+    }
+    for byte in masked(0x81, b"byte by byte") {
+        client.send([byte]);
+    }
+    assert_eq!(client.next_frame().1, b"byte by byte");
+}
+
+#[test]
+fn a_handshake_that_is_unsound_is_refused_with_what_is_wrong() {
+    let server = start(Config { origins: vec!["https://good.example".to_owned()], ..websocket() }, false);
+    let base = "Host: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n";
+    let key = "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
+    for (request, status) in [
+        (format!("GET / HTTP/1.1\r\n{base}{key}Sec-WebSocket-Version: 12\r\n\r\n"), 426),
+        (format!("GET / HTTP/1.1\r\n{base}Sec-WebSocket-Version: 13\r\n\r\n"), 400),
+        (format!("GET / HTTP/1.1\r\n{base}Sec-WebSocket-Key: short\r\nSec-WebSocket-Version: 13\r\n\r\n"), 400),
+        (format!("POST / HTTP/1.1\r\nContent-Length: 0\r\n{base}{key}Sec-WebSocket-Version: 13\r\n\r\n"), 405),
+        (format!("GET / HTTP/1.1\r\n{base}{key}Sec-WebSocket-Version: 13\r\nOrigin: https://bad.example\r\n\r\n"), 403),
+    ] {
+        let answer = server.client().send(&request).answer();
+        assert_eq!(answer.status, status, "{request}");
+        assert_eq!(answer.header("sec-websocket-version").is_some(), status == 426);
+    }
+}
+
+#[test]
+fn a_violation_is_answered_with_its_code_and_the_end() {
+    let server = start(Config { max_body: 1000, ..websocket() }, false);
+    for (frame, code) in [
+        (masked(0x83, b"reserved"), 1002u16),
+        (masked(0x81, b"\xff\xfe"), 1007),
+        (masked(0x82, &[0; 1001]), 1009),
+        (b"\x81\x03abc".to_vec(), 1002),
+    ] {
+        let mut client = server.client();
+        client.upgrade();
+        client.send(frame);
+        let (first, payload) = client.next_frame();
+        assert_eq!((first, &payload[..2]), (0x88, &code.to_be_bytes()[..]));
+        client.assert_closed();
+    }
+}
+
+#[test]
+fn the_closing_handshake_needs_no_waiting() {
+    let server = start(websocket(), false);
+    let mut client = server.client();
+    client.upgrade();
+    client.frame(0x88, &1000u16.to_be_bytes());
+    assert_eq!(client.next_frame(), (0x88, 1000u16.to_be_bytes().to_vec()));
+    client.assert_closed();
+    server.until_connections(0);
+    let mut client = server.client();
+    client.upgrade();
+    server.with(|control| assert!(control.links()[0].close(4000, "bye")));
+    assert_eq!(client.next_frame(), (0x88, b"\x0f\xa0bye".to_vec()));
+    // Who does not answer is cut off in the end.
+    server.advance(Duration::from_secs(4));
+    server.until_connections(1);
+    server.advance(Duration::from_secs(2));
+    server.until_connections(0);
+}
+
+#[test]
+fn a_silent_peer_is_asked_and_then_given_up() {
+    let server = start(Config { ping_interval: 30_000, ping_timeout: 20_000, ..websocket() }, false);
+    let mut client = server.client();
+    client.upgrade();
+    server.advance(Duration::from_secs(29));
+    server.advance(Duration::from_secs(2));
+    assert_eq!(client.next_frame(), (0x89, Vec::new()));
+    client.frame(0x8a, b"");
+    client.frame(0x81, b"here").next_frame();
+    server.advance(Duration::from_secs(31));
+    assert_eq!(client.next_frame().0, 0x89);
+    server.advance(Duration::from_secs(21));
+    client.assert_closed();
+    server.until_connections(0);
+}
+
+#[test]
+fn what_a_client_does_not_read_is_bounded() {
+    let config = Config {
+        send_policy: SendPolicy::Drop,
+        max_output: 100_000,
+        high_watermark: 80_000,
+        low_watermark: 40_000,
+        ..websocket()
+    };
+    let server = start(config, false);
+    let mut client = server.client();
+    client.upgrade();
+    client.frame(0x81, b"flood");
+    server.until(|control| control.links().iter().any(|link| link.is_full()));
+    server.with(|control| assert!(control.buffered() < 100_000 + 16_384, "{}", control.buffered()));
+    // Read on, it is as any other.
+    while server.with(|control| control.buffered() > 0) {
+        client.next_frame();
+    }
+    server.until(|control| !control.links()[0].is_full());
+}
+
+#[test]
+fn a_handler_that_waits_lets_others_go_first_and_is_bounded() {
+    let server = start(Config { concurrency: 2, ..websocket() }, false);
+    let mut client = server.client();
+    client.upgrade();
+    client.send([masked(0x81, b"wait"), masked(0x81, b"next")].concat());
+    assert_eq!(client.next_frame().1, b"next");
+    assert_eq!(client.next_frame().1, b"waited");
+    client.send([masked(0x81, b"wait"), masked(0x81, b"wait"), masked(0x81, b"third")].concat());
+    let order: Vec<_> = (0..3).map(|_| client.next_frame().1).collect();
+    assert_eq!(order[0], b"waited", "the third is read when a place is free");
+}
+
+#[test]
+fn a_link_may_be_read_message_by_message() {
+    let server = start(websocket(), true);
+    let mut client = server.client();
+    client.upgrade();
+    client.send([masked(0x81, b"a"), masked(0x81, b"b")].concat());
+    assert_eq!((client.next_frame().1, client.next_frame().1), (b"a".to_vec(), b"b".to_vec()));
+    client.frame(0x88, b"");
+    assert_eq!(client.next_frame(), (0x88, Vec::new()));
+    client.assert_closed();
+}
+
+#[test]
+fn a_stream_is_cut_into_messages_and_answered_after_the_clients_end() {
+    let framing = Framing::new(Rule::End(b"\n".to_vec()), 100).unwrap();
+    let server = start(Config { stream: true, framing: Some(framing), ..Config::default() }, false);
+    let mut client = server.client();
+    client.send("one\ntwo\nth");
+    client.send("ree\n");
+    client.stream.shutdown(std::net::Shutdown::Write).unwrap();
+    assert_eq!(String::from_utf8(client.rest()).unwrap(), "one\n.two\n.three\n.");
+    let mut client = server.client();
+    client.send([b'x'; 101]);
+    client.assert_closed();
+}
+
+#[test]
+fn a_leaving_worker_says_goodbye() {
+    let server = start(websocket(), false);
+    let mut client = server.client();
+    client.upgrade();
+    server.with(|control| control.drain());
+    assert_eq!(client.next_frame().1[..2], 1001u16.to_be_bytes());
+    client.frame(0x88, &1001u16.to_be_bytes());
+    client.assert_closed();
+    server.until_connections(0);
+}
+
+#[test]
+fn corked_messages_leave_together_and_in_order() {
+    let server = start(websocket(), false);
+    let mut client = server.client();
+    client.upgrade();
+    server.with(|control| {
+        let link = Rc::clone(&control.links()[0]);
+        control.cork();
+        for n in 0..50u8 {
+            assert_eq!(link.push(Opcode::Binary, true, false, &[n]), Delivery::Buffered);
+        }
+        control.uncork();
+        assert_eq!(link.push(Opcode::Binary, true, false, &[50]), Delivery::Sent);
+    });
+    for n in 0..=50 {
+        assert_eq!(client.next_frame(), (0x82, vec![n]));
+    }
+}
