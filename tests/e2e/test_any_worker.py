@@ -7,7 +7,7 @@ import unittest
 
 from hub_cases import HubCase
 from streams import RawCase
-from support import until
+from support import rss, until
 from websocket_cases import BINARY, CLOSE, TEXT
 
 NOT_EXIST = 1005
@@ -129,6 +129,36 @@ class Orders(HubCase):
         for i in range(count):
             self.assertEqual(one.text(), str(i) + "." * 10_000)
         self.assertEqual(two.result(), count)
+
+    def test_slow_readers_of_remote_senders_do_not_fill_a_worker(self):
+        server = self.cluster(2, settings={"buffer_output_size": 1 << 20, "max_buffered_bytes": 4 << 20})
+        [[probe], [two]] = self.members(server, 2)
+        slow = []
+        while len(slow) < 16:
+            member = self.member(server, receive_buffer=4096)
+            if member.worker == probe.worker:
+                slow.append(member)
+        pid = two.php("return $server->getWorkerPid($id);", id=probe.worker)
+        before = rss(pid)
+        # 8 MB for each, more than the kernel takes.
+        two.begin("$GLOBALS['n'] = 0; $all = []; foreach ($fds as $fd) $all[] = go(function () use ($server, $fd) { for ($i = 0; $i < 160; $i++) { if ($server->push($fd, $i . str_repeat('.', 50_000))) $GLOBALS['n']++; } }); return Coroutine::join($all) ? $GLOBALS['n'] : 0;", fds=[m.fd for m in slow])
+        watcher = self.member(server)
+        while watcher.worker != two.worker:
+            watcher = self.member(server)
+        last = [-1]
+
+        def stands():
+            now = watcher.php("usleep(100_000); return $GLOBALS['n'] ?? 0;")
+            stood = now == last[0] > 0
+            last[0] = now
+            return stood
+        until("the senders wait", stands)
+        self.assertLess(last[0], 16 * 160)
+        self.assertLess(rss(pid) - before, 40 << 20)
+        for member in slow:
+            for i in range(160):
+                self.assertEqual(member.text(), str(i) + "." * 50_000)
+        self.assertEqual(two.result(), 16 * 160)
 
     def test_send_policy_holds_for_remote_senders(self):
         for policy in ("drop", "close"):

@@ -126,7 +126,7 @@ class Machines(HubCase):
         self.reach(sender, [local, listener])
         broker.kill()
         for server in found:
-            until("the loss is told", lambda server=server: server.said().count("no connection") >= 2)
+            until("the loss is told", lambda server=server: server.said().count(" is lost: ") >= 2)
         # The machine goes on alone, and quickly.
         self.assertEqual(sender.php("return [$server->publish('t', 'waits'), $server->sendToUser('u', 'here'), $server->subscribers('t')];"), [True, 1, 1])
         self.assertEqual([self.next_word(local), self.next_word(local)], ["waits", "here"])

@@ -300,12 +300,29 @@ class LettingIn(GatewayCase):
             self.browser(server, path, [field])
             self.assertEqual(self.refusal(server, path, [field, "Origin: https://evil.example"])[0], 403)
             self.assertEqual(self.refusal(server, path, [field, "Origin: null"])[0], 403)
+            allowed = self.http(server.port, path="/check" + path[1:], headers={"Origin": "https://example.org"}).headers
+            self.assertEqual((allowed["access-control-allow-origin"], allowed["access-control-allow-credentials"]), ("https://example.org", "true"))
+            self.assertNotIn("access-control-allow-origin", self.http(server.port, path="/check", headers={"Origin": "https://evil.example"}).headers)
         # Without a list: cookies for its own pages only, tokens in the address for all.
         server = self.gateway(secret=SECRET)
         own = f"Origin: http://127.0.0.1:{server.port}"
         self.browser(server, "/", [f"Cookie: gateway_token={good}", own])
         self.assertEqual(self.refusal(server, "/", [f"Cookie: gateway_token={good}", "Origin: https://evil.example"])[0], 403)
         self.browser(server, f"/?token={good}", ["Origin: https://elsewhere.example"])
+
+
+    def test_connections_of_one_user(self):
+        server = self.gateway(max_per_user=2)
+        first, _ = self.browser(server), self.browser(server)
+        third = WebSocket(server.port, "/?user=tester01")
+        self.addCleanup(third.close)
+        with self.assertRaisesRegex(EOFError, "too many connections of this user"):
+            third.hear()
+        self.browser(server, "/?user=tester02")
+        first.close()
+        until("it is gone", lambda: self.stats(server)["connections"] == 2)
+        self.browser(server)
+        self.assertEqual(self.lines(server).ask(user="tester01")["delivered"], 2)
 
 
 class Queue(GatewayCase):

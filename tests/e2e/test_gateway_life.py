@@ -7,9 +7,14 @@ import re
 import signal
 import socket
 import subprocess
+import sys
 
+import support
 from gateway import FOLDER, GatewayCase, WebSocket
-from support import PATIENCE, ROOT, command, module, php, until
+from support import PATIENCE, ROOT, command, module, needs, php, until
+
+sys.path.insert(0, str(support.HERE.parent))
+from lib import servers  # noqa: E402
 
 
 class Living(GatewayCase):
@@ -27,6 +32,37 @@ class Living(GatewayCase):
         self.assertEqual(self.lines(server).ask(user="alive", queue=False, message=1)["delivered"], 1)
         self.assertEqual(self.lines(server).ask(user="tester01", queue=False)["delivered"], 0)
         dead.close()
+
+    def test_a_browser_that_does_not_read_holds_up_nobody(self):
+        server = self.gateway(send_buffer=65536)
+        slow, quick = self.browser(server), self.browser(server)
+        lines = self.lines(server)
+        message = "x" * 60_000
+        for n in range(1000):
+            answer = lines.ask(user="tester01", queue=False, n=n, message=message)
+            self.assertEqual(quick.hear()["n"], n)
+            if answer["delivered"] == 1:
+                break
+        self.assertEqual(answer, {"ok": True, "delivered": 1})
+        until("it is closed", lambda: self.stats(server)["connections"] == 1)
+        slow.close()
+
+    def test_two_gateways_with_a_broker(self):
+        needs("redis-server")
+        redis = self.enterContext(servers.Redis())
+        one, two = (self.gateway(broker=f"redis://127.0.0.1:{redis.port}") for _ in range(2))
+        lines = self.lines(one)
+        browsers = [self.browser(one), self.browser(two, "/?user=tester01&topics=news")]
+        until("both are reached", lambda: lines.ask(user="tester01", queue=False, message="probe")["delivered"] == 2)
+        self.assertEqual(lines.ask(user="tester01", message=1)["delivered"], 2)
+        lines.ask(topic="news", message=2)
+        lines.ask(all=True, message=3)
+        for browser, expected in zip(browsers, ([1, 3], [1, 2, 3])):
+            heard = []
+            while len(heard) < len(expected):
+                message = browser.hear()
+                message["message"] == "probe" or heard.append(message["message"])
+            self.assertEqual(sorted(heard), expected)
 
     def test_a_killed_worker_takes_only_its_own_connections(self):
         server = self.gateway(workers=2)
@@ -78,6 +114,9 @@ class Living(GatewayCase):
         for user in range(10):
             for n in range(3):
                 self.assertTrue(lines.ask(user=f"u{user}", n=n)["queued"])
+        # More than goes from worker to worker in one piece.
+        for n in range(60):
+            self.assertTrue(lines.ask(user="large", n=n, message="x" * 60_000)["queued"])
         old = server.workers()
         lines.close()
         server.control("reload wait")
@@ -85,8 +124,10 @@ class Living(GatewayCase):
             before.hear()
         until("the old workers have left", lambda: not set(old) & set(server.workers()))
         # The new workers have what the old ones kept.
-        until("nothing is lost", lambda: self.stats(server)["queue_messages"] == 31)
+        until("nothing is lost", lambda: self.stats(server)["queue_messages"] == 91)
         lines = self.lines(server)
+        large = self.browser(server, "/?user=large")
+        self.assertEqual([large.hear()["n"] for _ in range(60)], list(range(60)))
         for user in range(10):
             self.assertTrue(lines.ask(user=f"u{user}", n=3)["queued"])
             browser = self.browser(server, f"/?user=u{user}")
@@ -96,7 +137,7 @@ class Living(GatewayCase):
         self.assertEqual(after.hear(), {"id": identity, "n": "seen, not acknowledged"})
         after.say({"ack": identity})
         until("nothing is kept", lambda: self.stats(server)["queue_messages"] == 0)
-        for connection in (lines, after):
+        for connection in (lines, after, large):
             connection.close()
         self.assertEqual(server.stop(), 0)
         self.assertNotRegex(server.said(), "(?i)uncaught|fatal|warning")

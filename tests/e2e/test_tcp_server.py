@@ -108,6 +108,47 @@ class Events(EvalCase):
         self.assertIn("nothing_of_that_name", server.log())
 
 
+    def test_a_message_that_finds_no_coroutine_ends_its_connection(self):
+        server = self.raw("""
+            $server->on('receive', function ($server, $fd, $workerId, $data) {
+                note("begin $data");
+                while (!file_exists(__DIR__ . '/go')) { Coroutine::sleep(0.01); }
+                $server->send($fd, "$data\\n");
+            });
+        """, {**LINES, "max_coroutine": 3})
+        client, other = self.client(server), self.client(server)
+        client.send(b"1\n2\n")
+        server.noted("begin 2")
+        other.send(b"3\n4\n")
+        # Its third coroutine is the last one; the message after it is not dropped silently.
+        until("it is closed", lambda: "3 coroutines exist, which is the limit" in server.log())
+        (server.folder / "go").touch()
+        self.assertEqual(sorted(client.exactly(4).split()), [b"1", b"2"])
+        other.rest()
+        with server.connect() as client:
+            client.send(b"5\n")
+            self.assertEqual(client.exactly(2), b"5\n")
+
+
+class Peers(RawCase):
+    def test_a_redis_client(self):
+        server = self.raw("""
+            $server->on('receive', function ($server, $fd, $workerId, $data) {
+                static $values = [];
+                $parts = preg_split('/\\r\\n/', $data);
+                [$command, $key, $value] = [strtoupper($parts[2]), $parts[4] ?? '', $parts[6] ?? ''];
+                $server->send($fd, match ($command) {
+                    'SET' => ($values[$key] = $value) === null ?: "+OK\\r\\n",
+                    'GET' => '$' . strlen($values[$key]) . "\\r\\n{$values[$key]}\\r\\n",
+                    default => "-ERR unknown\\r\\n",
+                });
+            });
+        """, {"open_redis_protocol": True})
+        line = [needs("redis-cli"), "-p", str(server.port_of(0))]
+        said = subprocess.run(line, input="SET name swift\nGET name\nNOTHING\n", capture_output=True, text=True, timeout=PATIENCE, check=True).stdout
+        self.assertEqual(said.split("\n")[:3], ["OK", "swift", "ERR unknown"])
+
+
 class Sending(EvalCase):
     def test_why_a_send_fails(self):
         server = self.raw(EVAL, LINES)
@@ -506,6 +547,32 @@ class Workers(EvalCase):
         (server.folder / "go").touch()
         self.assertEqual(slow.rest(), f"slow {old}\n".encode())
         until("the old worker leaves", lambda: old not in server.workers())
+
+    def test_a_client_that_goes_on_asking_does_not_hold_a_leaving_worker(self):
+        server = self.raw("""
+            $server->on('receive', function ($server, $fd, $workerId, $data) { Coroutine::sleep(0.2); $server->send($fd, "$data\\n"); });
+        """, {**LINES, "max_wait_time": 3600})
+        old, client = server.workers()[0], self.client(server)
+        client.sock.settimeout(0.02)
+        server.kill(signal.SIGUSR1)
+        sent, data = 0, b""
+
+        def ended():
+            nonlocal sent, data
+            try:
+                client.send(b"x\n")
+                sent += 1
+                part = client.sock.recv(65536)
+                data += part
+                return not part
+            except TimeoutError:
+                return False
+            except ConnectionError:
+                return True
+        until("the connection ends", ended)
+        client.sock.close()
+        until("the old worker leaves", lambda: old not in server.workers())
+        self.assertGreater(len(data) // 2, 0)
 
     def test_a_worker_that_is_killed_has_its_connections_closed(self):
         server = self.raw(EVAL, {**LINES, "worker_num": 2})

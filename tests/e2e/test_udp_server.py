@@ -99,6 +99,38 @@ class Udp(RawCase):
                     return False
             until("an answer", answered)
 
+    def test_without_a_coroutine_datagrams_are_dropped_quietly(self):
+        server = self.raw("""
+            $server->on('packet', function ($server, $data, $client) {
+                note("begin $data");
+                while (!file_exists(__DIR__ . '/go')) { Coroutine::sleep(0.01); }
+            });
+        """, {"max_coroutine": 2}, construct=UDP)
+        with server.udp() as sock:
+            for number in range(50):
+                sock.send(str(number).encode())
+            until("it is told", lambda: "a datagram port drops what it receives: 2 handlers" in server.log())
+            (server.folder / "go").touch()
+
+            def again():
+                sock.send(b"again")
+                return "begin again" in server.notes()
+            until("it goes on", again)
+        self.assertEqual(server.notes()[:2], ["begin 0", "begin 1"])
+        self.assertEqual(server.log().count("drops what it receives"), 1)
+        self.assertNotIn("which is the limit", server.log())
+
+    def test_a_socket_of_systemd(self):
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as passed, socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+            passed.bind(("127.0.0.1", 0))
+            port = passed.getsockname()[1]
+            # As systemd does it: descriptor 3, and the variables of the process that becomes the server.
+            wrapper = ["/bin/bash", "-c", f'exec 3<&{passed.fileno()}; export LISTEN_FDS=1 LISTEN_PID=$$; exec "$@"', "activate"]
+            self.raw(ECHO, construct=f"'127.0.0.1', {port}, 1, Apus\\SOCK_UDP", wrapper=wrapper, pass_fds=(passed.fileno(),))
+            sock.settimeout(PATIENCE)
+            sock.sendto(b"passed", ("127.0.0.1", port))
+            self.assertEqual(sock.recv(100), b"passed")
+
     def test_what_cannot_be_sent(self):
         server = self.raw("""
             $server->on('packet', function ($server, $data, $client) {

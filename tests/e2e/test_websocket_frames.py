@@ -110,7 +110,7 @@ class Violations(WebSocketCase):
     }
 
     def test_frames_that_must_not_be(self):
-        server = self.websockets("$server->on('message', fn ($server, $frame) => note('message', $frame->data));" "$server->on('close', fn () => note('close'));")
+        server = self.websockets("$server->on('message', fn ($server, $frame) => note('message', $frame->data)); $server->on('close', fn () => note('close'));")
         worker, witness = self.worker(server), self.join(server)
         for name, (data, code) in self.BAD.items():
             with self.subTest(name):

@@ -251,6 +251,9 @@ class Extensions(WebSocketCase):
                 "permessage-deflate; server_max_window_bits=9": True,
                 "permessage-deflate; server_no_context_takeover; client_no_context_takeover": True,
                 "x-unknown, permessage-deflate; server_max_window_bits=10, permessage-deflate": True,
+                # 8 is allowed, but deflate libraries cannot compress with it: declined.
+                "permessage-deflate; server_max_window_bits=8": False,
+                "permessage-deflate; server_max_window_bits=10; client_max_window_bits=9": True,
                 "permessage-deflate; server_max_window_bits=7": False,
                 "permessage-deflate; server_max_window_bits=16": False,
                 "permessage-deflate; server_max_window_bits": False,

@@ -9,7 +9,7 @@ from websocket_cases import CLOSE, ECHO, PING, PONG, TELL_FD, TEXT, Crowd, WebSo
 
 
 class Policies(WebSocketCase):
-    COLLECT = "$server->on('open', function ($server, $request) { $GLOBALS['fds'][] = $request->fd; });" "$server->on('close', function ($server, $fd) { note('close', $fd); });" + ECHO
+    COLLECT = "$server->on('open', function ($server, $request) { $GLOBALS['fds'][] = $request->fd; }); $server->on('close', function ($server, $fd) { note('close', $fd); });" + ECHO
 
     def slow(self, server, count=1):
         """Clients that do not read, and their sessions."""
@@ -116,7 +116,7 @@ class Policies(WebSocketCase):
     def test_a_handler_that_waits_in_push_ends_when_the_client_goes_though_nothing_is_read(self):
         for concurrency in (1, 2):
             with self.subTest(concurrency):
-                server = self.websockets("$server->on('close', fn () => note('close'));" "$server->on('message', function ($server, $frame) { $ok = true; for ($i = 0; $ok && $i < 10000; $i++) { $ok = $server->push($frame->fd, str_repeat('x', 50000)); } note('ended', $ok); });", settings={"buffer_output_size": 65536, "connection_concurrency": concurrency})
+                server = self.websockets("$server->on('close', fn () => note('close')); $server->on('message', function ($server, $frame) { $ok = true; for ($i = 0; $ok && $i < 10000; $i++) { $ok = $server->push($frame->fd, str_repeat('x', 50000)); } note('ended', $ok); });", settings={"buffer_output_size": 65536, "connection_concurrency": concurrency})
                 ws = self.join(server, receive_buffer=8192)
                 for _ in range(10):
                     ws.say("x")
@@ -127,18 +127,6 @@ class Policies(WebSocketCase):
                 self.assertIn(["close"], ended)
                 self.assertEqual([e for e in ended if e[0] == "ended"], [["ended", False]] * (len(ended) - 1))
                 until("nothing is left", lambda: server.status()["totals"]["coroutines"] == 0)
-
-    def test_pause_and_resume(self):
-        server = self.websockets(self.COLLECT, settings={"websocket_ping_interval": 0.1, "websocket_ping_timeout": 0.2})
-        (ws,), (fd,) = self.slow(server)
-        self.assertTrue(self.php(server, "return $server->pause($fd);", fd=fd))
-        ws.say("while paused")
-        # Pings go unanswered for want of reading here: that is no death.
-        self.php(server, "Coroutine::sleep(0.6); return 1;")
-        self.assertEqual(self.php(server, "return [$server->isEstablished($fd), $server->resume($fd)];", fd=fd), [True, True])
-        while (message := ws.frame())[0] == PING:
-            ws.send(PONG, message[1])
-        self.assertEqual(message[:2], (TEXT, b"while paused"))
 
     def test_a_waiting_push_is_cancelled_with_its_coroutine(self):
         server = self.websockets(self.COLLECT, settings={"buffer_output_size": 65536})
@@ -183,7 +171,7 @@ class Policies(WebSocketCase):
         ws.rest()
 
     def test_events_tell_of_full_and_empty_buffers(self):
-        code = self.COLLECT + "$server->on('bufferfull', function (...$with) { note('full', count($with), $with[1]); });" "$server->on('bufferempty', function (...$with) { note('empty', count($with), $with[1], $with[0]->bufferedAmount($with[1])); });"
+        code = self.COLLECT + "$server->on('bufferfull', function (...$with) { note('full', count($with), $with[1]); }); $server->on('bufferempty', function (...$with) { note('empty', count($with), $with[1], $with[0]->bufferedAmount($with[1])); });"
         server = self.websockets(code, settings={"send_policy": "drop", "buffer_output_size": 1 << 20, "buffer_high_watermark": 200000, "buffer_low_watermark": 50000})
         (ws,), (fd,) = self.slow(server)
         for turn in (1, 2):
@@ -251,22 +239,25 @@ class Concurrency(WebSocketCase):
 
     def test_one_client_cannot_fill_the_programs_memory(self):
         """Large messages whose handlers wait: what one connection may make the program hold is bounded in bytes, too."""
-        server = self.websockets(ECHO, ini=["memory_limit=128M"])
-        worker = self.worker(server)
-        ws = self.join(server, receive_buffer=4096)
-        ws.sock.settimeout(1)
-        data = websocket.frame(2, bytes(8 << 20))
-        with contextlib.suppress(OSError):
-            for _ in range(40):
-                ws.raw(data)
-        sizes = []
-        # Whatever the server does with them, it is done when its memory stands still.
-        until("it is done", lambda: server.workers() != [worker] or sizes.append(rss(worker)) or sizes[-8:] == [sizes[-1]] * 8)
-        other = self.join(server)
-        other.say("still here")
-        self.assertEqual(other.text(), "still here")
-        self.assertEqual(server.workers(), [worker])
-        self.assertNotIn("Allowed memory size", server.said())
+        for settings in ({}, {"websocket_compression": True, "websocket_compression_level": 1}):
+            with self.subTest(settings):
+                server = self.websockets("$server->on('message', fn ($server, $frame) => $server->push($frame->fd, $frame->data . random_bytes(100000), 2));", settings=settings, ini=["memory_limit=128M"])
+                worker = self.worker(server)
+                ws = self.join(server, receive_buffer=4096, extensions="permessage-deflate")
+                ws.sock.settimeout(1)
+                large = bytes(8 << 20)
+                data = websocket.frame(2, websocket.deflated(large), rsv=4) if settings else websocket.frame(2, large)
+                with contextlib.suppress(OSError):
+                    for _ in range(40):
+                        ws.raw(data)
+                sizes = []
+                # Whatever the server does with them, it is done when its memory stands still.
+                until("it is done", lambda: server.workers() != [worker] or sizes.append(rss(worker)) or sizes[-8:] == [sizes[-1]] * 8)
+                other = self.join(server)
+                other.say("still here")
+                self.assertTrue(other.message()[1].startswith(b"still here"))
+                self.assertEqual(server.workers(), [worker])
+                self.assertNotIn("Allowed memory size", server.said())
 
     def test_pings_are_answered_while_handlers_wait(self):
         server = self.websockets("$server->on('message', function ($server, $frame) { while (!file_exists(__DIR__ . '/go')) { Coroutine::sleep(0.01); } });", settings={"connection_concurrency": 4})
@@ -278,7 +269,7 @@ class Concurrency(WebSocketCase):
 
 
 class DeadPeers(WebSocketCase):
-    CODE = "$server->on('open', fn ($server, $request) => note('open', $request->fd));" "$server->on('close', fn ($server, $fd) => note('close', $fd));" + ECHO
+    CODE = "$server->on('open', fn ($server, $request) => note('open', $request->fd)); $server->on('close', fn ($server, $fd) => note('close', $fd));" + ECHO
     FAST = {"websocket_ping_interval": 0.2, "websocket_ping_timeout": 0.3}
 
     def test_silent_clients_are_pinged_and_those_that_answer_stay(self):

@@ -71,7 +71,7 @@ class Events(WebSocketCase):
         self.assertEqual(ws.close(), (1000, ""))
 
     def test_exceptions_in_events_are_logged_and_the_connection_stays(self):
-        server = self.websockets("$server->on('open', fn () => throw new LogicException('in open'));" "$server->on('message', fn ($server, $frame) => $frame->data === 'throw' ? throw new LogicException('in message') : $server->push($frame->fd, $frame->data));" "$server->on('close', function ($server, $fd) { note('close'); throw new LogicException('in close'); });")
+        server = self.websockets("$server->on('open', fn () => throw new LogicException('in open')); $server->on('message', fn ($server, $frame) => $frame->data === 'throw' ? throw new LogicException('in message') : $server->push($frame->fd, $frame->data)); $server->on('close', function ($server, $fd) { note('close'); throw new LogicException('in close'); });")
         worker = self.worker(server)
         ws = self.join(server)
         ws.say("throw")
@@ -99,7 +99,7 @@ class Events(WebSocketCase):
         self.assertIn("Allowed memory size", server.said())
 
     def test_open_comes_before_the_first_message_of_a_hasty_client(self):
-        server = self.websockets("$server->on('open', function ($server, $request) { note('open', $request->fd); Coroutine::sleep(0.02); note('opened', $request->fd); });" "$server->on('message', function ($server, $frame) { note('message', $frame->fd, $frame->data); $server->push($frame->fd, 'heard'); });")
+        server = self.websockets("$server->on('open', function ($server, $request) { note('open', $request->fd); Coroutine::sleep(0.02); note('opened', $request->fd); }); $server->on('message', function ($server, $frame) { note('message', $frame->fd, $frame->data); $server->push($frame->fd, 'heard'); });")
         ws = self.join(server, before=websocket.frame(TEXT, b"hasty") + websocket.frame(TEXT, b"again"))
         self.assertEqual([ws.text(), ws.text()], ["heard", "heard"])
         events = self.events(server, 4)

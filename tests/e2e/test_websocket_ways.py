@@ -8,7 +8,7 @@ from websocket_cases import CLOSE, ECHO, NOTED, TELL_FD, TEXT, Refused, WebSocke
 
 class Ways(WebSocketCase):
     def test_without_coroutines(self):
-        code = "$server->on('open', fn () => note('open'));" "$server->on('close', fn () => note('close'));" "$server->on('message', function ($server, $frame) { note('message', Coroutine::getCid()); $server->push($frame->fd, $frame->data); });"
+        code = "$server->on('open', fn () => note('open')); $server->on('close', fn () => note('close')); $server->on('message', function ($server, $frame) { note('message', Coroutine::getCid()); $server->push($frame->fd, $frame->data); });"
         server = self.websockets(code, settings={"enable_coroutine": False})
         ws = self.join(server)
         for i in range(100):

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use apus_net::proto::framing::{Framing, Rule};
 use apus_net::proto::websocket::Opcode;
-use apus_net::{App, Config, Delivery, Kind, Link, Message, Request, Responder, SendPolicy, Upgrade};
+use apus_net::{App, Config, Delivery, Kind, Link, Message, Request, Responder, ResponseHead, SendPolicy, Upgrade};
 use support::{Server, masked};
 
 type Handling = Pin<Box<dyn Future<Output = ()>>>;
@@ -124,12 +124,29 @@ fn a_handshake_that_is_unsound_is_refused_with_what_is_wrong() {
         (format!("GET / HTTP/1.1\r\n{base}Sec-WebSocket-Version: 13\r\n\r\n"), 400),
         (format!("GET / HTTP/1.1\r\n{base}Sec-WebSocket-Key: short\r\nSec-WebSocket-Version: 13\r\n\r\n"), 400),
         (format!("POST / HTTP/1.1\r\nContent-Length: 0\r\n{base}{key}Sec-WebSocket-Version: 13\r\n\r\n"), 405),
+        (format!("GET / HTTP/1.1\r\n{base}{key}Sec-WebSocket-Version: 13\r\nContent-Length: 1\r\n\r\nx"), 400),
         (format!("GET / HTTP/1.1\r\n{base}{key}Sec-WebSocket-Version: 13\r\nOrigin: https://bad.example\r\n\r\n"), 403),
     ] {
         let answer = server.client().send(&request).answer();
         assert_eq!(answer.status, status, "{request}");
         assert_eq!(answer.header("sec-websocket-version").is_some(), status == 426);
     }
+}
+
+#[test]
+fn a_handshake_that_was_refused_does_not_count_for_the_next_request() {
+    let server = Server::start(Config::default(), |request: Request, response: Responder| async move {
+        if request.upgrade() {
+            response.end(&ResponseHead::new(200), b"no").unwrap();
+        } else {
+            assert!(!response.is_handshake());
+            assert!(response.upgrade(&Upgrade::default()).is_err());
+            response.end(&ResponseHead::new(200), b"never").unwrap();
+        }
+    });
+    let mut client = server.client();
+    assert_eq!(client.upgrade().text(), "no");
+    assert_eq!(client.get("/").text(), "never");
 }
 
 #[test]

@@ -41,7 +41,7 @@ impl Calling {
     fn start(&self, handler: Callable, request: Request, responder: &Responder) -> Result<Begun, Raise> {
         let request = http::Request::object(request, Rc::clone(&self.limits))?;
         let response = http::Response::object(responder.clone())?;
-        let args: Vec<Value> = vec![request.into(), response.into()];
+        let args: [Value; 2] = [request.into(), response.into()];
         if self.in_coroutine {
             let task = self.state.create_for(true, handler, args, self.outcome.clone())?;
             return Ok(Some(self.state.engine.drive(&task)));

@@ -81,8 +81,8 @@ impl Coro {
 
 impl Drop for Coro {
     fn drop(&mut self) {
-        // SAFETY: made by Box::into_raw in `State::create`; nothing runs it any more.
-        drop(unsafe { Box::from_raw(self.job.as_ptr()) });
+        // SAFETY: made by Box::leak in `State::create_for`; nothing runs it any more.
+        Job::recycle(unsafe { Box::from_raw(self.job.as_ptr()) });
     }
 }
 
@@ -299,7 +299,7 @@ impl State {
         &self,
         of_request: bool,
         callable: Callable,
-        args: Vec<Value>,
+        args: impl IntoIterator<Item = Value>,
         outcome: Option<Rc<dyn Fn(Outcome)>>,
     ) -> Result<Rc<Task<PhpSwitch>>, Raise> {
         let limit = self.settings.borrow().max_coroutine as usize;

@@ -503,21 +503,19 @@ mod tests {
     fn a_successor_reads_nothing_of_its_predecessors_and_frees_their_rings() {
         let office = offices(2);
         let sender = Mail::new(office, 0);
+        let fill = || (0..1000).take_while(|_| sender.post(1, 5, &[&[0; 500]]).is_ok()).count();
+        let most = fill();
         {
             let dead = Mail::new(office, 1);
-            while sender.post(1, 0, &[&[0; 500]]).is_ok() {}
-            dead.take(1, |_, _, _| {});
-            while sender.post(1, 0, &[&[0; 500]]).is_ok() {}
+            dead.collect_news();
         }
         office.close(1);
         office.open(1);
         // The bits went with the predecessor, the records are there.
-        assert_eq!(sender.post(1, 0, &[&[0; 500]]), Err(PostError::Full));
         let successor = Mail::new(office, 1);
         assert_eq!(all(&successor), []);
-        sender.clear_signal();
-        sender.post(1, 5, &[b"for you"]).unwrap();
-        assert_eq!(all(&successor), [(0, 5, b"for you".to_vec())]);
+        assert_eq!(fill(), most);
+        assert_eq!(all(&successor).len(), most);
     }
 
     #[test]

@@ -25,6 +25,8 @@ fn process(life: impl FnOnce()) -> Pid {
     if let Some(pid) = sys::fork().unwrap() {
         return pid;
     }
+    // Not left behind when the test fails.
+    nix::sys::prctl::set_pdeathsig(Signal::SIGKILL).unwrap();
     let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(life));
     sys::leave(if ended.is_ok() { 0 } else { 101 });
 }

@@ -21,17 +21,51 @@ pub struct Job {
     deferred: RefCell<Vec<Callable>>,
 }
 
+thread_local! {
+    /// Jobs that are over, whose memory is used again.
+    static SPARE: RefCell<Vec<Box<Job>>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Jobs kept at most.
+const SPARES: usize = 64;
+/// Jobs with more room for arguments than this are not kept.
+const SPARE_ARGS: usize = 8;
+
 impl Job {
-    /// A job that calls `callable` with `args`.
-    pub fn new(callable: Callable, args: Vec<Value>) -> Box<Self> {
-        // SAFETY: plain data; the fields that matter are set here.
-        let mut raw: sys::apus_job = unsafe { std::mem::zeroed() };
-        raw.callable = callable.raw();
-        raw.argc = args.len() as u32;
-        raw.next_deferred = Some(next_deferred);
-        let mut job = Box::new(Self { raw, callable: Some(callable), args, deferred: RefCell::new(Vec::new()) });
+    /// A job that calls `callable` with `args`, in memory that an earlier one used.
+    pub fn new(callable: Callable, args: impl IntoIterator<Item = Value>) -> Box<Self> {
+        let mut job = SPARE.with(|spare| spare.borrow_mut().pop()).unwrap_or_else(Self::empty);
+        job.raw.callable = callable.raw();
+        job.callable = Some(callable);
+        job.args.extend(args);
+        job.raw.argc = job.args.len() as u32;
         job.raw.args = job.args.as_mut_ptr().cast();
         job
+    }
+
+    fn empty() -> Box<Self> {
+        // SAFETY: plain data; the fields that matter are set in `new` and here.
+        let mut raw: sys::apus_job = unsafe { std::mem::zeroed() };
+        raw.next_deferred = Some(next_deferred);
+        Box::new(Self { raw, callable: None, args: Vec::new(), deferred: RefCell::new(Vec::new()) })
+    }
+
+    /// Keeps the memory of a job that is over for a later one. What it still holds is given back, which may run destructors.
+    pub fn recycle(mut job: Box<Self>) {
+        drop(job.take_exception());
+        drop(job.take_result());
+        job.release();
+        job.deferred.borrow_mut().clear();
+        if job.args.capacity() > SPARE_ARGS || job.deferred.borrow().capacity() > SPARE_ARGS {
+            return;
+        }
+        // At the end of the thread there is no list any more: the job is freed.
+        let _ = SPARE.try_with(|spare| {
+            let mut spare = spare.borrow_mut();
+            if spare.len() < SPARES {
+                spare.push(job);
+            }
+        });
     }
 
     /// Has `callable` called after the job, last given first.

@@ -48,7 +48,8 @@ class Gateway {
     check.protocol = check.protocol.replace('ws', 'http');
     let why = 'not reachable', refused = false;
     try {
-      const answer = await fetch(check, { cache: 'no-store', credentials: 'include', signal: AbortSignal.timeout(5000) });
+      const credentials = this.address.searchParams.has('token') ? 'same-origin' : 'include';
+      const answer = await fetch(check, { cache: 'no-store', credentials, signal: AbortSignal.timeout(5000) });
       refused = [400, 401, 403].includes(answer.status);
       why = answer.ok ? 'the connection failed' : (await answer.json()).error;
     } catch { /* It stays unreachable. */ }

@@ -14,6 +14,8 @@ final class Browsers
     /** Connections that one message tells another worker of. */
     private const AT_ONCE = 256;
     private const OPCODE_TEXT = 1;
+    /** Close code, of those that are an application's own. */
+    private const TOO_MANY = 4429;
     /** Seconds in which a user's home binds a connection. */
     private const PATIENCE = 3.0;
 
@@ -46,6 +48,8 @@ final class Browsers
         if ($bound === null) {
             // That worker is just being replaced. Its successor will ask who is here.
             $this->server->bind($fd, $visitor->user);
+        } elseif ($bound === 'full') {
+            $this->server->disconnect($fd, self::TOO_MANY, 'too many connections of this user');
         }
     }
 

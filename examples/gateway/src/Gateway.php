@@ -16,6 +16,7 @@ final class Gateway
 {
     /** Milliseconds. */
     private const SWEEP_EVERY = 2000;
+    private const COUNT_EVERY = 10_000;
     /** Seconds in which a worker tells its numbers. */
     private const PATIENCE = 2.0;
 
@@ -28,8 +29,8 @@ final class Gateway
     private readonly Web $web;
     /** @var array<int, array{string, ?string}> programs that push by WebSocket: address and key, by connection */
     private array $programs = [];
-    /** Number of the timer. */
-    private readonly int $sweeping;
+    /** @var list<int> numbers */
+    private array $timers = [];
     /** @var array<int, true> TCP connections whose further lines are not looked at */
     private array $barred = [];
 
@@ -44,10 +45,11 @@ final class Gateway
         $this->desk = new Desk($server, $this->peers, $limiter, $this->counters, $config);
         $this->web = new Web($this->door, $this->desk, $this->counters, $this->stats(...), $config);
         $this->peers->on('figures', fn (array $arguments, array $answerTo) => $this->peers->answer($answerTo, $this->figures()));
-        $this->sweeping = Timer::tick(self::SWEEP_EVERY, function () use ($limiter): void {
+        $this->timers[] = Timer::tick(self::SWEEP_EVERY, function () use ($limiter): void {
             $limiter->sweep(microtime(true));
-            $this->peers->isReplaced() ? $this->office->handOver() : $this->office->sweep();
+            $this->peers->isReplaced() ? $this->office->handOver() : $this->office->dropExpired();
         });
+        $this->timers[] = Timer::tick(self::COUNT_EVERY, $this->office->dropGone(...));
         for ($worker = 0; $worker < $this->peers->workers(); $worker++) {
             $this->peers->isHere($worker) || $this->peers->tell($worker, 'hello');
         }
@@ -56,7 +58,7 @@ final class Gateway
     /** This worker has to leave. */
     public function leave(): void
     {
-        Timer::clear($this->sweeping);
+        array_map(Timer::clear(...), $this->timers);
         if ($this->peers->isReplaced()) {
             $this->office->handOver();
         }

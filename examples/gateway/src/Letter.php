@@ -30,15 +30,16 @@ final class Letter
     /** @return list<mixed> for import() */
     public function export(): array
     {
-        return [$this->id, $this->frame, $this->wantsAck, $this->mayWait, $this->expires, $this->answerTo, $this->delivered];
+        return [$this->id, $this->frame, $this->wantsAck, $this->mayWait, $this->expires, $this->answerTo];
     }
 
-    /** @param list<mixed> $letter of export() */
+    /**
+     * It counts as not delivered: the connections that it went to, and did not answer, may be gone.
+     * @param list<mixed> $letter of export()
+     */
     public static function import(array $letter): self
     {
-        $delivered = array_pop($letter);
         $new = new self(...$letter);
-        $new->delivered = $delivered;
         $new->answered = true;
         return $new;
     }

@@ -74,14 +74,12 @@ final class Mailbox
         });
     }
 
-    /** @param \Closure(list<list<mixed>>): void $heir takes all letters, as Letter::export() gives them */
+    /** @param \Closure(list<Letter>): void $heir takes all letters, the oldest first */
     public function handOver(\Closure $heir): void
     {
         $this->enqueue(function () use ($heir): void {
-            $letters = array_map(static fn (Letter $letter): array => $letter->export(), array_values($this->letters));
-            foreach ($this->letters as $letter) {
-                $this->remove($letter);
-            }
+            $letters = array_values($this->letters);
+            array_map($this->remove(...), $letters);
             $heir($letters);
         });
     }

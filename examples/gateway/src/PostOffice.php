@@ -9,18 +9,25 @@ use Apus\WebSocket\Server;
 /** The mailboxes of the users whose home this worker is, and who of them is connected. */
 final class PostOffice
 {
+    /** Bytes of letters that go to the next worker in one piece. */
+    private const PIECE = 1 << 20;
+
     public readonly int $perUser;
+    private readonly int $connectionsPerUser;
     /** Bytes that all mailboxes of this worker may keep: its share of the whole. */
     private readonly int $room;
     private int $kept = 0;
     /** @var array<array-key, Mailbox> by user */
     private array $boxes = [];
+    /** @var array<array-key, array<string, Letter>> letters of the worker before this one, while they come, by user and id */
+    private array $coming = [];
     /** @var array<array-key, array<int, true>> connections by user */
     private array $online = [];
 
     public function __construct(private readonly Server $server, private readonly Peers $peers, public readonly Counters $counters, Config $config)
     {
         $this->perUser = $config->number('queue_per_user');
+        $this->connectionsPerUser = $config->number('max_per_user');
         $this->room = intdiv($config->number('queue_bytes'), $peers->workers());
         $peers->on('letter', $this->letter(...));
         $peers->on('open', fn (array $arguments, array $answerTo) => $this->open(...$arguments, answerTo: $answerTo));
@@ -95,17 +102,22 @@ final class PostOffice
     public function handOver(): void
     {
         foreach ($this->boxes as $box) {
-            $box->handOver(fn (array $letters) => $this->peers->bequeath('inherit', $box->user, $letters));
+            $box->handOver(fn (array $letters) => $this->bequeath($box->user, $letters));
         }
     }
 
-    /** Drops what is too old, and forgets connections that went with their worker. */
-    public function sweep(): void
+    /** Drops what is too old. */
+    public function dropExpired(): void
     {
         foreach ($this->boxes as $box) {
             $box->dropExpired();
             $this->done($box);
         }
+    }
+
+    /** Forgets connections that went with their worker. */
+    public function dropGone(): void
+    {
         foreach ($this->online as $user => $connections) {
             foreach ($connections as $fd => $_) {
                 if (!$this->server->exist($fd)) {
@@ -122,11 +134,33 @@ final class PostOffice
         $this->box($user)->take(new Letter($id, $frame, $wantsAck, $mayWait, $expires, $answerTo));
     }
 
-    /** @param list<list<mixed>> $letters of Mailbox::export() */
-    private function inherit(string $user, array $letters): void
+    /** @param list<Letter> $letters */
+    private function bequeath(string $user, array $letters): void
     {
-        $letters = array_map(Letter::import(...), $letters);
-        $this->box($user)->inherit(array_column($letters, null, 'id'));
+        [$piece, $bytes] = [[], 0];
+        foreach ($letters as $letter) {
+            if ($bytes + $letter->bytes > self::PIECE && $piece !== []) {
+                $this->peers->bequeath('inherit', $user, $piece, false);
+                [$piece, $bytes] = [[], 0];
+            }
+            $piece[] = $letter->export();
+            $bytes += $letter->bytes;
+        }
+        $this->peers->bequeath('inherit', $user, $piece, true);
+    }
+
+    /**
+     * @param list<list<mixed>> $letters of Letter::export()
+     * @param bool $last whether these are the last ones of this user
+     */
+    private function inherit(string $user, array $letters, bool $last): void
+    {
+        $this->coming[$user] = ($this->coming[$user] ?? []) + array_column(array_map(Letter::import(...), $letters), null, 'id');
+        if ($last) {
+            $letters = $this->coming[$user];
+            unset($this->coming[$user]);
+            $this->box($user)->inherit($letters);
+        }
     }
 
     private function box(string $user): Mailbox
@@ -137,6 +171,10 @@ final class PostOffice
     /** @param array{int, int} $answerTo */
     private function open(string $user, int $fd, array $answerTo): void
     {
+        if (count($this->online[$user] ?? []) >= $this->connectionsPerUser) {
+            $this->peers->answer($answerTo, 'full');
+            return;
+        }
         $this->online[$user][$fd] = true;
         $this->box($user)->welcome($fd, function () use ($user, $fd, $answerTo): void {
             $this->peers->answer($answerTo, $this->server->bind($fd, $user));

@@ -90,12 +90,27 @@ final class Web
     /** What a handshake would be answered: a page cannot see the status of one that failed. */
     private function check(Request $request, Response $response): void
     {
+        $this->share($request, $response);
         try {
             $visitor = $this->door->visitor($request);
             $topics = $this->door->topics($request, $visitor);
             $this->json($response, 200, ['ok' => true, 'user' => $visitor->user, 'topics' => $topics]);
         } catch (Refusal $refusal) {
             $this->json($response, $refusal->getCode(), ['ok' => false, 'error' => $refusal->getMessage()]);
+        }
+    }
+
+    /** Pages of other sites that may connect may read why they may not. */
+    private function share(Request $request, Response $response): void
+    {
+        $origin = $request->header['origin'] ?? null;
+        $named = in_array($origin, $this->config->list('origins'), true);
+        if ($origin !== null && ($named || $this->config->list('origins') === [])) {
+            $response->header('Access-Control-Allow-Origin', $origin);
+            $response->header('Vary', 'Origin');
+        }
+        if ($named) {
+            $response->header('Access-Control-Allow-Credentials', 'true');
         }
     }
 

@@ -32,14 +32,20 @@ try {
 }
 attempt(fn () => new Server('127.0.0.1', 65536));
 attempt(fn () => new Server('127.0.0.1', -1));
-attempt(fn () => new Server('127.0.0.1', 0, Apus\BASE, 2));
 attempt(fn () => new Server('127.0.0.1', 0, Apus\BASE, 513));
 attempt(fn () => new Server('127.0.0.1', 0, Apus\BASE, 77));
 attempt(fn () => new Server('', 0, Apus\BASE, Apus\SOCK_UNIX_STREAM));
 attempt(fn () => new Server('/no/such/folder/socket', 0, Apus\BASE, Apus\SOCK_UNIX_STREAM));
 attempt(fn () => new Server(str_repeat('/long', 50), 0, Apus\BASE, Apus\SOCK_UNIX_STREAM));
 attempt(fn () => new Server([], 0));
-attempt(fn () => new Apus\Server('127.0.0.1', 0));
+foreach ([Apus\SOCK_TCP, Apus\SOCK_UDP, Apus\SOCK_TCP6, Apus\SOCK_UDP6] as $kind) {
+    $raw = new Apus\Server(in_array($kind, [Apus\SOCK_TCP, Apus\SOCK_UDP]) ? '127.0.0.1' : '::1', 0, sockType: $kind);
+    echo "$raw->type $raw->host ", $raw->port > 0 ? 'bound' : 'not bound', "\n";
+}
+$raw = new Apus\Server($path, 0, Apus\BASE, Apus\SOCK_UNIX_DGRAM);
+echo "$raw->type ", filetype($path), "\n";
+unset($raw);
+var_dump(file_exists($path));
 attempt(fn () => clone $server);
 attempt(fn () => serialize($server));
 attempt(fn () => (new Apus\Server\Port())->on('request', 'strlen'));
@@ -68,14 +74,18 @@ Apus\Server\Exception 101: cannot listen on 192.0.2.1:0: Cannot assign requested
 host "no.such.host.invalid" is neither an address nor a known name
 Apus\Server\Exception 101: a port lies between 0 and 65535, 65536 given
 Apus\Server\Exception 101: a port lies between 0 and 65535, -1 given
-Apus\Server\Exception 101: UDP servers are not in this version of Apus
 Apus\Server\Exception 101: TLS is not in this version of Apus: terminate it in front of the server
-Apus\Server\Exception 101: 77 is no kind of socket: use Apus\SOCK_TCP, SOCK_TCP6 or SOCK_UNIX_STREAM
+Apus\Server\Exception 101: 77 is no kind of socket: use Apus\SOCK_TCP, SOCK_TCP6, SOCK_UDP, SOCK_UDP6, SOCK_UNIX_STREAM or SOCK_UNIX_DGRAM
 Apus\Server\Exception 101: a Unix socket needs a path as its host
 Apus\Server\Exception 101: cannot listen on unix:/no/such/folder/socket: No such file or directory (os error 2)
 Apus\Server\Exception 101: cannot listen on unix:/long/long/long/long/long/long/long/long/long/long/long/long/long/long/long/long/long/long/long/long/long/long/long/long/long/long/long/long/long/long/long/long/long/long/long/long/long/long/long/long/long/long/long/long/long/long/long/long/long/long: path must be shorter than SUN_LEN
 TypeError: Apus\Http\Server::__construct(): Argument #1 ($host) must be of type string, array given
-Apus\Server\Exception 104: servers of raw TCP and UDP are not in this version of Apus: use Apus\Http\Server
+1 127.0.0.1 bound
+2 127.0.0.1 bound
+3 ::1 bound
+4 ::1 bound
+6 socket
+bool(false)
 Error: Trying to clone an uncloneable object of class Apus\Http\Server
 Exception: Serialization of 'Apus\Http\Server' is not allowed
 Error: Apus\Server\Port was not constructed: call parent::__construct() first

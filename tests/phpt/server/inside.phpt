@@ -103,7 +103,7 @@ array(11) {
     bool(true)
   }
   ["info"]=>
-  array(10) {
+  array(11) {
     [0]=>
     string(9) "remote_ip"
     [1]=>
@@ -111,18 +111,20 @@ array(11) {
     [2]=>
     string(11) "server_port"
     [3]=>
-    string(9) "worker_id"
+    string(11) "socket_type"
     [4]=>
-    string(10) "reactor_id"
+    string(9) "worker_id"
     [5]=>
-    string(12) "connect_time"
+    string(10) "reactor_id"
     [6]=>
-    string(9) "last_time"
+    string(12) "connect_time"
     [7]=>
-    string(14) "last_recv_time"
+    string(9) "last_time"
     [8]=>
-    string(13) "request_count"
+    string(14) "last_recv_time"
     [9]=>
+    string(13) "request_count"
+    [10]=>
     string(11) "close_errno"
   }
   ["info values"]=>

@@ -13,7 +13,7 @@ attempt(fn () => $server->set(['package_max_length' => '1X']));
 attempt(fn () => $server->set(['keepalive_timeout' => -1]));
 attempt(fn () => $server->set(['log_level' => 'loud']));
 attempt(fn () => $server->set(['daemonize' => 'perhaps']));
-attempt(fn () => $server->set(['open_websocket_protocol' => true]));
+attempt(fn () => $server->set(['open_fastcgi_protocol' => true]));
 attempt(fn () => $server->set(['ssl_cert_file' => '/x']));
 attempt(fn () => $server->set(['task_worker_num' => 4]));
 attempt(fn () => $server->set(['document_root' => '/x']));
@@ -33,7 +33,7 @@ Apus\Server\Exception 102: setting "package_max_length" must be a number of byte
 Apus\Server\Exception 102: setting "keepalive_timeout" must be a number of seconds from 0 to 86400 ("250ms", "10s", "5m" and "2h" work too), -1 given
 Apus\Server\Exception 102: setting "log_level" must be one of "debug" (0), "trace" (1), "info" (2), "notice" (3), "warning" (4), "error" (5), "none" (6), "loud" given
 Apus\Server\Exception 102: setting "daemonize" must be true or false, "perhaps" given
-Apus\Server\Exception 102: setting "open_websocket_protocol" is not supported by this version of Apus: remove it or switch it off. WebSocket comes in a later version.
+Apus\Server\Exception 102: setting "open_fastcgi_protocol" is not supported by this version of Apus: remove it or switch it off. Use open_length_check: type n, length at 4, body at 8.
 Apus\Server\Exception 102: setting "ssl_cert_file" is not supported by this version of Apus: remove it or switch it off. TLS comes in a later version; put a proxy that ends TLS in front.
 Apus\Server\Exception 102: setting "task_worker_num" is not supported by this version of Apus: remove it or switch it off. Task workers come in a later version; run the work in a coroutine.
 Apus\Server\Exception 102: setting "document_root" is not supported by this version of Apus: remove it or switch it off. Static files come in a later version; answer with Response::sendfile().

@@ -171,6 +171,14 @@ impl Conn {
         self.wake_task();
     }
 
+    /// A handshake that was answered in another way is over.
+    #[inline]
+    pub(crate) fn forget_handshake(&self) {
+        if self.handshake.borrow().is_some() {
+            *self.handshake.borrow_mut() = None;
+        }
+    }
+
     pub(crate) fn take_link(&self) -> Option<Rc<Link>> {
         self.link.borrow_mut().take()
     }

@@ -339,6 +339,7 @@ impl<A: App> ConnTask<A> {
         }
         conn.watch_in_sweep.set(false);
         conn.timer.set(Timer::None);
+        conn.forget_handshake();
         let unread = body.filter(|_| !conn.stream.take().is_some_and(|stream| stream.end_early()));
         if !conn.exchange.persist.get() {
             self.state = State::Closing { linger: unread.is_some() || !self.input.is_empty() };

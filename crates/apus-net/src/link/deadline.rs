@@ -37,6 +37,10 @@ impl Link {
         let quiet = self.handlers.get() == 0;
         // A stream has no words for it: what is already on its way is still answered.
         let over = now.saturating_sub(self.control().draining_since()) >= DRAIN_GRACE;
+        if over {
+            // Else a peer that goes on asking would never be quiet.
+            self.set_flags(|flags| flags.leaving = true);
+        }
         if quiet && (over || self.is_websocket()) {
             self.close(close::GOING_AWAY, "the server is restarting");
         }

@@ -68,6 +68,8 @@ pub(crate) enum Protocol {
 pub(crate) struct Flags {
     /// The program stopped reading.
     pub(crate) paused: bool,
+    /// The worker leaves: nothing more is read.
+    pub(crate) leaving: bool,
     /// The heartbeat leaves it alone.
     pub(crate) protected: bool,
     /// As much output waits as the high watermark says.

@@ -112,7 +112,8 @@ impl<A: App> Runner<A> {
     /// Whether another message may be taken now.
     fn may_read(&self) -> bool {
         let (link, flags) = (&self.link, self.link.flags());
-        if flags.paused || flags.eof || link.has_mail() || link.handlers.get() >= link.port.config.concurrency {
+        let may = !(flags.paused || flags.eof || flags.leaving);
+        if !may || link.has_mail() || link.handlers.get() >= link.port.config.concurrency {
             return false;
         }
         // Messages that handlers hold take memory of the program. Who sends large ones waits first, so that a few such peers do

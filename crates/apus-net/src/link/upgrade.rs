@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use apus_proto::http1::{RequestHead, Version, response as wire};
+use apus_proto::http1::{Framing, RequestHead, Version, response as wire};
 use apus_proto::websocket::deflate::{self, Params};
 use apus_proto::websocket::handshake;
 
@@ -75,6 +75,9 @@ impl Handshake {
         let refuse = |status, reason| Some(Err(Refusal { status, reason }));
         if head.method.of(bytes) != b"GET" {
             return refuse(405, "a WebSocket handshake is a GET request");
+        }
+        if !matches!(head.framing, Framing::None | Framing::Length(0)) {
+            return refuse(400, "a WebSocket handshake has no body");
         }
         if head.version != Version::Http11 {
             return refuse(400, "a WebSocket handshake needs HTTP/1.1");

@@ -189,7 +189,8 @@ fn status(call: &Call) -> Result<(), Raise> {
     let response = call.this::<Response>()?;
     // 1xx is no answer: another one would have to follow.
     let handshake = || response.responder.borrow().as_ref().is_some_and(Responder::is_handshake);
-    if !(200..=999).contains(&code) && !(code == 101 && handshake()) {
+    let allowed = (200..=999).contains(&code) || (code == 101 && handshake());
+    if !allowed {
         let text = format!("the status code of an answer lies between 200 and 999 (RFC 9110 section 15), {code} given");
         return Err(exception::throw(&HTTP, "INVALID_STATUS", &text));
     }

@@ -96,7 +96,7 @@ impl PhpApp {
     }
 
     /// Runs the callback of an event; `None` when it is over, or could not be begun (then `Err`).
-    fn event(&self, callable: &Callable, args: Vec<Value>) -> Result<Option<Handling>, Raise> {
+    fn event(&self, callable: &Callable, args: [Value; 2]) -> Result<Option<Handling>, Raise> {
         event(&self.calling, callable, args)
     }
 
@@ -121,7 +121,7 @@ impl PhpApp {
     }
 
     fn opened(&self, open: &Callable, request: Object, link: &Rc<Link>) -> Option<Handling> {
-        let begun = self.event(open, vec![self.server.share().into(), request.into()]);
+        let begun = self.event(open, [self.server.share().into(), request.into()]);
         self.begun(begun, link)
     }
 
@@ -175,7 +175,11 @@ impl PhpApp {
 }
 
 /// Runs the callback of an event.
-pub(super) fn event(calling: &Calling, callable: &Callable, args: Vec<Value>) -> Result<Option<Handling>, Raise> {
+pub(super) fn event<const N: usize>(
+    calling: &Calling,
+    callable: &Callable,
+    args: [Value; N],
+) -> Result<Option<Handling>, Raise> {
     if calling.in_coroutine {
         let task = calling.state.create_for(true, callable.share(), args, None)?;
         return Ok(Some(Handling::event(calling.state.engine.drive(&task))));
@@ -238,7 +242,7 @@ impl App for PhpApp {
     fn on_message(self: &Rc<Self>, link: &Rc<Link>, message: Message<'_>) -> Option<Handling> {
         let callable = self.on.message.as_ref()?;
         let begun = frame::of_message(&message, link.info().id())
-            .and_then(|frame| self.event(callable, vec![self.server.share().into(), frame.into()]));
+            .and_then(|frame| self.event(callable, [self.server.share().into(), frame.into()]));
         self.begun(begun, link)
     }
 

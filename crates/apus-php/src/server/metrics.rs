@@ -16,16 +16,32 @@ use crate::watchdog;
 /// Stacks given back to the system at one go, a few times a second: about a millisecond of work.
 const TRIMMED: usize = 100;
 
+type Rows = Rc<RefCell<HashMap<i64, ConnHandle>>>;
+
+thread_local! {
+    /// This worker's rows of the table of connections.
+    static ROWS: Rows = Rows::default();
+}
+
 pub(super) struct WorkerMetrics {
     worker: Rc<Worker>,
-    rows: RefCell<HashMap<i64, ConnHandle>>,
+    rows: Rows,
     full: Cell<bool>,
 }
 
 impl WorkerMetrics {
     pub(super) fn new(worker: Rc<Worker>) -> Self {
-        Self { worker, rows: RefCell::default(), full: Cell::new(false) }
+        Self { worker, rows: ROWS.with(Rc::clone), full: Cell::new(false) }
     }
+}
+
+/// Shows other processes what a connection of this worker is, and whether it takes more.
+pub(super) fn show(worker: &Worker, conn: &ConnInfo, full: bool) {
+    ROWS.with(|rows| {
+        if let Some(row) = rows.borrow().get(&conn.id()) {
+            worker.set_connection_flags(row, ConnFlags { websocket: conn.is_websocket(), full });
+        }
+    });
 }
 
 fn unix_now() -> f64 {
@@ -120,12 +136,9 @@ impl Metrics for WorkerMetrics {
 }
 
 impl WorkerMetrics {
-    /// Shows other processes what a connection is, and whether it takes more.
+    /// A connection for which messages of other processes are held takes no more, whatever it says itself.
     fn mark(&self, conn: &ConnInfo, full: bool) {
-        if let Some(row) = self.rows.borrow().get(&conn.id()) {
-            let flags = ConnFlags { websocket: conn.is_websocket(), full };
-            self.worker.set_connection_flags(row, flags);
-        }
+        show(&self.worker, conn, full || super::hub::holds(conn.id()));
     }
 
     /// Brings the table of connections up to date.

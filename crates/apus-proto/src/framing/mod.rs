@@ -135,7 +135,11 @@ impl Framing {
                 if *offset > MAX_OFFSET || *body_offset > MAX_OFFSET {
                     return Err(format!("package_length_offset and package_body_offset must be at most {MAX_OFFSET}"));
                 }
-                offset + kind.width()
+                let head = offset + kind.width();
+                if head > max {
+                    return Err(format!("package_max_length must be at least {head}, where the length field ends"));
+                }
+                head
             }
             Rule::End(end) | Rule::Check(end) => {
                 if end.is_empty() || end.len() > MAX_END {

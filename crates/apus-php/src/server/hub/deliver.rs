@@ -2,7 +2,8 @@
 //!
 //! A link whose bound is reached takes nothing where `send_policy` is to wait. Its messages then stay here, in their order, until
 //! it takes them. Senders see in the table of connections that it is full, and hold back; what is on its way already is what
-//! comes here. It is bounded all the same: a connection for which too much has come is closed.
+//! comes here, no more than the rings hold. It is bounded all the same, and not a part of `max_buffered_bytes`: a connection for
+//! which too much has come is closed.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, VecDeque};
@@ -12,11 +13,12 @@ use apus_net::{Broadcast, Delivery, Link};
 use apus_process::log;
 use bytes::Bytes;
 
+use super::super::metrics;
 use super::Hub;
 use super::record::{How, Step};
 
-/// Bytes that are held for all links together.
-const MAX_HELD: usize = 64 << 20;
+/// Bytes that are held for all links together: as many as `max_buffered_bytes`, within these bounds.
+const MAX_HELD: [u64; 2] = [16 << 20, 64 << 20];
 /// What a held message counts beside its bytes.
 const OVERHEAD: usize = 64;
 
@@ -48,21 +50,26 @@ impl Item {
 }
 
 /// What links could not take yet.
-#[derive(Default)]
 pub(super) struct Late {
     of: RefCell<HashMap<i64, VecDeque<Item>>>,
     held: Cell<usize>,
+    limit: usize,
 }
 
 impl Late {
-    fn has(&self, fd: i64) -> bool {
+    pub(super) fn new(max_buffered: u64) -> Self {
+        let limit = max_buffered.clamp(MAX_HELD[0], MAX_HELD[1]) as usize;
+        Self { of: RefCell::default(), held: Cell::new(0), limit }
+    }
+
+    pub(super) fn has(&self, fd: i64) -> bool {
         self.held.get() > 0 && self.of.borrow().contains_key(&fd)
     }
 
     /// Whether it is the first for that link. `None`: there is no room for it.
     fn keep(&self, fd: i64, item: Item) -> Option<bool> {
         let held = self.held.get() + item.weight();
-        if held > MAX_HELD {
+        if held > self.limit {
             return None;
         }
         self.held.set(held);
@@ -134,13 +141,14 @@ impl Hub {
         let fd = link.info().id();
         match self.late.keep(fd, item) {
             Some(true) => {
+                metrics::show(&self.worker, link.info(), true);
                 self.state.spawn(Rc::clone(self).hand_over(Rc::clone(link)));
             }
             Some(false) => {}
             None => {
                 log::warning(format_args!(
                     "connection {fd} is closed: it reads too slowly, and {} MiB from other workers wait already",
-                    MAX_HELD >> 20
+                    self.late.limit >> 20
                 ));
                 self.control.close(fd, true);
             }
@@ -162,6 +170,7 @@ impl Hub {
             }
         }
         self.late.forget(fd);
+        metrics::show(&self.worker, link.info(), link.is_full());
     }
 
     /// Sends one message to many connections: how many took it. One whose bound is reached does not get it, for the others must

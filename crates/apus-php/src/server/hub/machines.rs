@@ -73,12 +73,12 @@ fn report(url: &str, report: &Report) {
         Report::Connected => log::notice(format_args!("broker {url}: connected")),
         Report::Lost(why) => {
             log::warning(format_args!(
-                "broker {url}: no connection: {why}; it is tried again, other servers hear nothing meanwhile"
+                "broker {url} is lost: {why}; it is tried again, other servers hear nothing meanwhile"
             ));
         }
         Report::Refused(what) => log::warning(format_args!("broker {url} refuses: {what}")),
         Report::Dropped(count) => {
-            log::warning(format_args!("broker {url}: {count} messages for other servers were dropped"))
+            log::warning(format_args!("broker {url}: {count} messages for other servers were dropped"));
         }
     }
 }

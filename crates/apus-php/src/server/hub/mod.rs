@@ -140,7 +140,7 @@ pub(super) fn start(
         topics: RefCell::new(NameIndex::new(MAX_TOPICS)),
         parts: RefCell::new(parts::Assembler::new(limit)),
         part_pids: RefCell::default(),
-        late: deliver::Late::default(),
+        late: deliver::Late::new(settings.max_buffered_bytes),
         gates: RefCell::default(),
         pipes: RefCell::default(),
         pipe_bytes: Cell::new(0),
@@ -178,6 +178,11 @@ pub(super) fn closed(fd: i64) {
     if let Some(hub) = current() {
         hub.forget(fd);
     }
+}
+
+/// Whether messages of other processes are held for a connection of this worker.
+pub(super) fn holds(fd: i64) -> bool {
+    current().is_some_and(|hub| hub.late.has(fd))
 }
 
 /// After `workerstart`, and whenever the master may have told of more: the close event of connections that went down with a process

@@ -34,17 +34,9 @@ fn php_function(name: &str) -> Result<Callable, Raise> {
 impl Hub {
     /// Sends a value to a worker, which may be this one.
     pub(super) fn send_letter(self: &Rc<Self>, value: &Value, to: u16) -> Result<Handed, Raise> {
-        let packed;
-        let (serialized, bytes) = match value.view() {
-            View::Str(bytes) => (false, bytes),
-            _ => {
-                packed = php_function("serialize")?.call(&[value.share()])?;
-                match packed.view() {
-                    View::Str(bytes) => (true, bytes),
-                    _ => return Err(engine::throw_error("serialize() gave no string")),
-                }
-            }
-        };
+        let serialized = !matches!(value.view(), View::Str(_));
+        let packed = if serialized { php_function("serialize")?.call(&[value.share()])? } else { value.share() };
+        let View::Str(bytes) = packed.view() else { return Err(engine::throw_error("serialize() gave no string")) };
         let Some(slot) = self.worker.slot_of_worker(to) else { return Ok(Handed::NotExist) };
         let order = Order::Pipe { worker: self.worker.id, serialized, value: bytes };
         if self.can_wait() {

@@ -200,13 +200,10 @@ impl Hub {
     fn read_policies(&self) -> Vec<(i64, SendPolicy)> {
         let settings = self.core.settings.borrow().clone();
         let ports = self.core.ports.borrow().clone();
-        let policy = |port: &Rc<PortCore>| match port.settings(&settings) {
-            Ok(settings) => (port.port(), Config::from(&settings).send_policy),
-            // They were looked at when the server started.
-            Err(_) => {
-                drop(Thrown::take());
-                (port.port(), Config::from(&settings).send_policy)
-            }
+        let policy = |port: &Rc<PortCore>| {
+            // They were looked at when the server started: it is no error that PHP is to hear of now.
+            let of_port = port.settings(&settings).inspect_err(|_| drop(Thrown::take()));
+            (port.port(), Config::from(of_port.as_ref().unwrap_or(&settings)).send_policy)
         };
         ports.iter().map(policy).collect()
     }

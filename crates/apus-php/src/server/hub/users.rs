@@ -42,7 +42,8 @@ impl Hub {
         let remote = if inquiry.everywhere { self.remote_parties() } else { Vec::new() };
         let settled = inquiry.question == Question::Online && own.count > 0 && inquiry.limit == 1;
         let mut bodies = vec![(0, own)];
-        if !settled && !(inquiry.slots.is_empty() && remote.is_empty()) {
+        let nobody = inquiry.slots.is_empty() && remote.is_empty();
+        if !settled && !nobody {
             let ask = |number| Order::Ask {
                 number,
                 question: inquiry.question,
