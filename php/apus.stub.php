@@ -252,6 +252,11 @@ namespace Apus\Http {
          */
         public const DETACHED = 208;
 
+        /**
+         * The connection is no WebSocket yet.
+         */
+        public const NOT_UPGRADED = 209;
+
     }
 }
 
@@ -3629,7 +3634,7 @@ namespace Apus\Http {
 
         /**
          * Sets the status code, and a reason phrase instead of the standard one (RFC 9110 section 15).
-         * @param int $code 200 to 999; default 200
+         * @param int $code 200 to 999, or 101 to accept a WebSocket handshake with end(); default 200
          * @return bool false when the head has left already
          * @throws \Apus\Http\Exception INVALID_STATUS
          * Does not wait.
@@ -3766,6 +3771,46 @@ namespace Apus\Http {
          */
         public static function create(mixed $server, int $fd = -1): \Apus\Http\Response|false {}
 
+        /**
+         * Accepts the WebSocket handshake that this request is (RFC 6455 section 4.2): sends 101 with the header fields set
+         * before, a Sec-WebSocket-Protocol among them. Then recv() and push() speak over the connection, and no message event comes.
+         * @return bool false when the request is no sound handshake, or of an origin that websocket_origins does not allow: it
+         * was answered with 400, 403, 405 or 426 then, unless the head had left already
+         * @throws \Apus\Http\Exception DETACHED
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function upgrade(): bool {}
+
+        /**
+         * The next message. Pings are answered by the server. The client is read from only as fast as this is called.
+         * @param float $timeout seconds; negative for no limit
+         * @return Frame|string|false an empty string once the connection is closed (with open_websocket_close_frame the CloseFrame
+         * before it); false when the time is over
+         * @throws \Apus\Http\Exception NOT_UPGRADED
+         * Waits.
+         * @since 0.1.0
+         */
+        public function recv(float $timeout = -1): \Apus\WebSocket\Frame|string|false {}
+
+        /**
+         * Sends a message: see Apus\WebSocket\Server::push().
+         * @return bool false when it is lost
+         * @throws \Apus\Http\Exception NOT_UPGRADED
+         * @throws \Apus\Client\Exception ARGUMENT
+         * Waits.
+         * @since 0.1.0
+         */
+        public function push(\Apus\WebSocket\Frame|string $data, int $opcode = 1, int $flags = 1): bool {}
+
+        /**
+         * Ends the WebSocket with a closing handshake, or cuts the connection of a request that is not answered yet.
+         * @return bool false when it is closed already
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function close(): bool {}
+
     }
 }
 
@@ -3821,7 +3866,9 @@ namespace Apus\Server {
         public ?array $setting = null;
 
         /**
-         * Settings of this port, in place of the server's: see docs/options.md, scope "port".
+         * Settings of this port, in place of the server's: see docs/options.md, scope "port". A port that is given a framing
+         * (open_length_check, open_eof_split, …) or open_http_protocol => false is one of raw streams, and has none of the
+         * server's framings.
          * @throws \Apus\Server\Exception OPTION, STATE (after start())
          * Does not wait.
          * @since 0.1.0
@@ -3829,7 +3876,8 @@ namespace Apus\Server {
         public function set(array $settings): void {}
 
         /**
-         * A callback of this port, in place of the server's: connect, request or close.
+         * A callback of this port, in place of the server's: connect, receive, packet, bufferfull, bufferempty, close,
+         * request, handshake, open, message or disconnect. A port with receive and without request is one of raw streams.
          * @throws \Apus\Server\Exception EVENT, STATE (after start())
          * Does not wait.
          * @since 0.1.0
@@ -3914,8 +3962,14 @@ namespace Apus {
         public int $worker_pid = 0;
 
         /**
-         * Servers of raw TCP and UDP are not in this version.
-         * @throws \Apus\Server\Exception always
+         * A server of raw streams and datagrams: TCP, UDP and Unix sockets. Binds the address at once, so that an address in use
+         * is an exception here. A socket that systemd passed for it is taken instead.
+         * @param string $host an IPv4 or IPv6 address, a name, or the path of a Unix socket
+         * @param int $port 0 to 65535; 0 for any free one, which $port then tells
+         * @param int $mode Apus\BASE or Apus\PROCESS, which mean the same
+         * @param int $sockType Apus\SOCK_TCP, SOCK_TCP6, SOCK_UDP, SOCK_UDP6, SOCK_UNIX_STREAM or SOCK_UNIX_DGRAM
+         * @throws \Apus\Server\Exception BIND
+         * Does not wait.
          * @since 0.1.0
          */
         public function __construct(string $host = '0.0.0.0', int $port = 0, int $mode = 1, int $sockType = 1) {}
@@ -3933,7 +3987,10 @@ namespace Apus {
          * start, managerstart, beforereload, afterreload, beforeshutdown, managerstop, shutdown ($server);
          * workererror ($server, $workerId, $workerPid, $exitCode, $signal).
          * In workers, each in a coroutine: workerstart, workerexit, workerstop ($server, $workerId);
-         * connect, close ($server, $fd, $workerId); request (Request, Response).
+         * connect, close ($server, $fd, $workerId); request (Request, Response);
+         * receive ($server, $fd, $workerId, $data): a message of a stream, or what came of it without a framing;
+         * bufferfull, bufferempty ($server, $fd): see buffer_high_watermark;
+         * packet ($server, $data, $clientInfo): a datagram; $clientInfo has address, port, server_socket, server_port.
          * @throws \Apus\Server\Exception EVENT, STATE after start()
          * Does not wait.
          * @since 0.1.0
@@ -3948,7 +4005,8 @@ namespace Apus {
         public function getCallback(string $event): mixed {}
 
         /**
-         * Listens on one more address.
+         * Listens on one more address; the kind of socket as in the constructor. A stream port of an Http\Server speaks HTTP, unless
+         * Port::set() or Port::on() say otherwise.
          * @throws \Apus\Server\Exception BIND, STATE after start()
          * Does not wait.
          * @since 0.1.0
@@ -3966,7 +4024,7 @@ namespace Apus {
          * return: their script ends here.
          * Signals to the master: TERM stops when requests have ended (setting max_wait_time), INT stops at once,
          * USR1 reloads all workers, HUP reloads them and opens the log anew.
-         * @throws \Apus\Server\Exception STATE, EVENT (no request callback), OPTION, BIND, PROCESS
+         * @throws \Apus\Server\Exception STATE, EVENT (a port without a callback that answers), OPTION, BIND, PROCESS
          * @since 0.1.0
          */
         public function start(): bool {}
@@ -4033,8 +4091,9 @@ namespace Apus {
         public function close(int $fd, bool $reset = false): bool {}
 
         /**
-         * What is known of a connection: remote_ip, remote_port, server_port, worker_id, reactor_id, connect_time,
-         * last_time, last_recv_time, request_count, close_errno.
+         * What is known of a connection: remote_ip, remote_port, server_port, socket_type, worker_id, reactor_id, connect_time,
+         * last_time, last_recv_time, request_count, close_errno; of a WebSocket websocket_status (3); of a stream or WebSocket
+         * of this worker send_queued_bytes.
          * @return array|false false when there is no such connection
          * @throws \Apus\Server\Exception STATE outside workers
          * Does not wait.
@@ -4082,6 +4141,229 @@ namespace Apus {
          */
         public function getWorkerPid(int $workerId = -1): int|false {}
 
+        /**
+         * Sends bytes over a stream connection of whichever worker. Where buffer_output_size bytes wait for it already, send_policy rules: wait (outside
+         * coroutines: drop), drop, or close. What is sent from one coroutine arrives in that order.
+         * @param int|string $fd the session id, or the path of a Unix datagram socket
+         * @param int $serverSocket for a path: which of the server's ports sends, as in packet's $clientInfo; -1 for the first
+         * @return bool true when the bytes are sent or wait to be; false when they are lost: see getLastError()
+         * @throws \Apus\Server\Exception STATE outside workers
+         * Waits (where a coroutine runs).
+         * @since 0.1.0
+         */
+        public function send(int|string $fd, string $data, int $serverSocket = -1): bool {}
+
+        /**
+         * Sends one datagram from a datagram port of this server.
+         * @param string $ip an IPv4 or IPv6 address, or the path of a Unix socket (then $port is of no account)
+         * @param string $data 65507 bytes at most
+         * @param int $serverSocket which port sends, as in packet's $clientInfo; -1 for the first of the receiver's family
+         * @return bool false when the kernel does not take it: getLastError() gives its errno
+         * @throws \ValueError for what is no address
+         * @throws \Apus\Server\Exception STATE outside workers, and without such a port
+         * Waits (where a coroutine runs).
+         * @since 0.1.0
+         */
+        public function sendto(string $ip, int $port, string $data, int $serverSocket = -1): bool {}
+
+        /**
+         * Sends a file over a stream connection of this worker, behind what waits; it is read while it is sent. Only one file at a
+         * time waits for a connection: the next one waits for it to leave.
+         * @param int $length 0 for all from $offset on
+         * @return bool false when it cannot be opened or the connection is gone: see getLastError()
+         * @throws \ValueError when the file is shorter
+         * @throws \Apus\Server\Exception STATE outside workers
+         * Waits (where a coroutine runs).
+         * @since 0.1.0
+         */
+        public function sendfile(int $fd, string $file, int $offset = 0, int $length = 0): bool {}
+
+        /**
+         * Like send() over a stream connection of this worker, and returns when the kernel has all of it.
+         * @return bool false when the connection is gone: see getLastError()
+         * @throws \Apus\Server\Exception STATE outside workers
+         * @throws \Apus\Coroutine\Exception NOT_IN_COROUTINE when it has to wait outside a coroutine
+         * Waits.
+         * @since 0.1.0
+         */
+        public function sendwait(int $fd, string $data): bool {}
+
+        /**
+         * Reads no more from a stream or WebSocket of whichever worker, until resume(): the kernel's buffers fill, and the peer has to wait.
+         * @return bool false when there is no such connection
+         * @throws \Apus\Server\Exception STATE outside workers
+         * Waits only for another worker that is behind with its messages.
+         * @since 0.1.0
+         */
+        public function pause(int $fd): bool {}
+
+        /**
+         * Undoes pause().
+         * @return bool false when there is no such connection
+         * @throws \Apus\Server\Exception STATE outside workers
+         * Waits only for another worker that is behind with its messages.
+         * @since 0.1.0
+         */
+        public function resume(int $fd): bool {}
+
+        /**
+         * Begins to read from a new connection of a port with enable_delay_receive.
+         * @return bool false when there is no such connection
+         * @throws \Apus\Server\Exception STATE outside workers
+         * Waits only for another worker that is behind with its messages.
+         * @since 0.1.0
+         */
+        public function confirm(int $fd): bool {}
+
+        /**
+         * Has the heartbeat leave a connection alone, however silent it is.
+         * @return bool false when there is no such connection
+         * @throws \Apus\Server\Exception STATE outside workers
+         * Waits only for another worker that is behind with its messages.
+         * @since 0.1.0
+         */
+        public function protect(int $fd, bool $on = true): bool {}
+
+        /**
+         * The connections of this worker that have brought nothing for heartbeat_idle_time, which are closed at once if asked for.
+         * @return array|false their session ids; false when no connection is at a port with heartbeat_idle_time
+         * @throws \Apus\Server\Exception STATE outside workers
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function heartbeat(bool $ifCloseConnection = true): array|false {}
+
+        /**
+         * How many bytes wait in memory for the client of a connection of this worker, files apart.
+         * @return int|false false when there is no such connection in this worker
+         * @throws \Apus\Server\Exception STATE outside workers
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function bufferedAmount(int $fd): int|false {}
+
+        /**
+         * Why the latest call that returned false did: one of Apus\ERROR_*, or an errno of the kernel.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function getLastError(): int {}
+
+        /**
+         * Sends a value to a worker, which may be this one: its event pipemessage ($server, $srcWorkerId, $message) gets it. Messages
+         * of one worker arrive in order. Values other than strings are serialized; objects are unserialized outside coroutines.
+         * @param int $workerId 0 to worker_num - 1
+         * @return bool false when the worker takes nothing now (outside coroutines), is just being replaced, or the value is larger than
+         * package_max_length and 8 MiB: see getLastError()
+         * @throws \ValueError when there is no such worker
+         * @throws \Exception what serialize() throws
+         * @throws \Apus\Server\Exception STATE outside workers
+         * Waits (where a coroutine runs).
+         * @since 0.1.0
+         */
+        public function sendMessage(mixed $message, int $workerId): bool {}
+
+        /**
+         * Says whose connection it is, of whichever worker. A user may have many connections, a connection has one user; the last
+         * call counts. It ends with the connection.
+         * @param string|int $user 1 to 256 bytes; an integer means its decimal digits
+         * @return bool false when there is no such connection
+         * @throws \ValueError for a name that is empty or too long
+         * @throws \Apus\Server\Exception STATE outside workers
+         * Waits (for a connection of another worker).
+         * @since 0.1.0
+         */
+        public function bind(int $fd, string|int $user): bool {}
+
+        /**
+         * The connection has no user any more.
+         * @return bool false when there is no such connection
+         * @throws \Apus\Server\Exception STATE outside workers
+         * Waits (for a connection of another worker).
+         * @since 0.1.0
+         */
+        public function unbind(int $fd): bool {}
+
+        /**
+         * Sends a message to all connections of a user, in all workers, and with the setting broker on all servers: WebSockets get a
+         * message (binary where $data is not UTF-8 and no $opcode is given), others the data as it is. A connection for which buffer_output_size bytes wait does not get it and is not counted.
+         * @return int the connections that it reached; processes that do not answer within 2 s are not counted
+         * @throws \ValueError, \Apus\Client\Exception ARGUMENT for a fragment, a close frame, text that is not UTF-8
+         * @throws \Apus\Coroutine\Exception NOT_IN_COROUTINE where others would have to be waited for
+         * @throws \Apus\Server\Exception STATE outside workers
+         * Waits (for the answers of other workers).
+         * @since 0.1.0
+         */
+        public function sendToUser(string|int $user, \Apus\WebSocket\Frame|string $data, int $opcode = 1, int $flags = 1): int {}
+
+        /**
+         * Whether a user has a connection, on any worker, and with the setting broker on any server.
+         * @throws \Apus\Server\Exception STATE outside workers
+         * Waits (for the answers of other workers, 2 s at most).
+         * @since 0.1.0
+         */
+        public function isOnline(string|int $user): bool {}
+
+        /**
+         * The session ids of a user's connections to this server, ascending.
+         * @throws \Apus\Server\Exception STATE outside workers
+         * Waits (for the answers of other workers, 2 s at most).
+         * @since 0.1.0
+         */
+        public function userConnections(string|int $user): array {}
+
+        /**
+         * Has a connection, of whichever worker, get what is published to a topic. It ends with the connection.
+         * @param string $topic 1 to 256 bytes
+         * @return bool false when there is no such connection, or it has 1024 topics: see getLastError()
+         * @throws \ValueError for a topic that is empty or too long
+         * @throws \Apus\Server\Exception STATE outside workers
+         * Waits (for a connection of another worker).
+         * @since 0.1.0
+         */
+        public function subscribe(int $fd, string $topic): bool {}
+
+        /**
+         * It gets that no longer; without a topic, nothing of any.
+         * @return bool false when there is no such connection
+         * @throws \Apus\Server\Exception STATE outside workers
+         * Waits (for a connection of another worker).
+         * @since 0.1.0
+         */
+        public function unsubscribe(int $fd, string $topic = ''): bool {}
+
+        /**
+         * Sends a message to all connections that have subscribed a topic, in all workers, and with the setting broker on all
+         * servers: WebSockets get a message, encoded once and never compressed, others the data as it is. Nobody waits for a slow
+         * connection: one for which buffer_output_size bytes wait does not get it, or is closed where send_policy says so.
+         * @return bool false when a worker or the broker takes nothing now, so that some may not get it: see getLastError()
+         * @throws \ValueError, \Apus\Client\Exception ARGUMENT for a fragment, a close frame, text that is not UTF-8
+         * @throws \Apus\Server\Exception STATE outside workers
+         * Waits (where a coroutine runs, for room in another worker's queue).
+         * @since 0.1.0
+         */
+        public function publish(string $topic, \Apus\WebSocket\Frame|string $data, int $opcode = 1, int $flags = 1): bool {}
+
+        /**
+         * How many connections have subscribed a topic, in all workers, and with the setting broker on all servers.
+         * @throws \Apus\Server\Exception STATE outside workers
+         * Waits (for the answers of other workers, 2 s at most).
+         * @since 0.1.0
+         */
+        public function subscribers(string $topic): int {}
+
+        /**
+         * Who has subscribed a topic: a row for each connection, with fd, user (null when it has none; decimal digits are an
+         * integer, as with array keys), worker_id, and server: '' for a connection of this server, else a name of the other one, for which
+         * fd and worker_id hold.
+         * @param int $limit rows at most, 1 to 100000
+         * @throws \ValueError when $limit is out of its limits
+         * @throws \Apus\Server\Exception STATE outside workers
+         * Waits (for the answers of other workers, 2 s at most).
+         * @since 0.1.0
+         */
+        public function presence(string $topic, int $limit = 1000): array {}
+
     }
 }
 
@@ -4104,6 +4386,351 @@ namespace Apus\Http {
          * @since 0.1.0
          */
         public function __construct(string $host = '0.0.0.0', int $port = 0, int $mode = 1, int $sockType = 1) {}
+
+    }
+}
+
+namespace Apus\WebSocket {
+    /**
+     * A server of WebSockets (RFC 6455, RFC 7692) and HTTP/1.1 on one port. A connection that is idle takes less than a
+     * kilobyte and no coroutine.
+     * @since 0.1.0
+     */
+    class Server extends \Apus\Http\Server
+    {
+        /**
+         * Binds the address at once: see Apus\Http\Server.
+         * Events: handshake (Request, Response): answer with status 101 and end() to accept, with another status to refuse, or
+         * return false to refuse with 403 and true to accept; without the callback every sound handshake of an allowed origin
+         * is accepted. open ($server, Request). message ($server, Apus\WebSocket\Frame). close ($server, $fd, $workerId) for
+         * WebSockets, disconnect ($server, $fd) for HTTP connections that end. request as in Apus\Http\Server.
+         * @throws \Apus\Server\Exception BIND
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function __construct(string $host = '0.0.0.0', int $port = 0, int $mode = 1, int $sockType = 1) {}
+
+        /**
+         * Sends a message to a WebSocket of whichever worker. Where buffer_output_size bytes wait for it already, send_policy
+         * rules: wait (outside coroutines: drop), drop, or close.
+         * @param int $opcode one of Apus\WEBSOCKET_OPCODE_*; a Frame object brings its own
+         * @param int $flags the sum of Apus\WEBSOCKET_FLAG_*: without FIN a fragment, with COMPRESS compressed in any case
+         * @return bool false when the message is lost: see getLastError()
+         * @throws \Apus\Client\Exception ARGUMENT for what RFC 6455 forbids (text that is not UTF-8, a long control frame)
+         * Waits (where a coroutine runs).
+         * @since 0.1.0
+         */
+        public function push(int $fd, \Apus\WebSocket\Frame|string $data, int $opcode = 1, int $flags = 1): bool {}
+
+        /**
+         * Like push(), but never waits, and tells what became of the message.
+         * @return int Apus\PUSH_SENT, PUSH_BUFFERED, PUSH_DROPPED or PUSH_GONE
+         * @throws \Apus\Client\Exception ARGUMENT
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function tryPush(int $fd, \Apus\WebSocket\Frame|string $data, int $opcode = 1, int $flags = 1): int {}
+
+        /**
+         * Ends a WebSocket with a closing handshake (RFC 6455 section 7); what waits for it is sent before.
+         * @param int $code one of Apus\WEBSOCKET_CLOSE_*, or 3000 to 4999
+         * @param string $reason up to 123 bytes of UTF-8
+         * @return bool false when there is no such WebSocket, or it is closing
+         * @throws \Apus\Client\Exception ARGUMENT
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function disconnect(int $fd, int $code = 1000, string $reason = ''): bool {}
+
+        /**
+         * Whether a connection, of whichever worker, is a WebSocket whose handshake is over and which is not closing.
+         * @throws \Apus\Server\Exception STATE outside workers
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function isEstablished(int $fd): bool {}
+
+        /**
+         * Sends a PING now; the server sends them by itself (setting websocket_ping_interval).
+         * @param string $data up to 125 bytes
+         * @return bool false when there is no such WebSocket
+         * @throws \Apus\Client\Exception ARGUMENT
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function ping(int $fd, string $data = ''): bool {}
+
+        /**
+         * The same as Apus\WebSocket\Frame::pack().
+         * @since 0.1.0
+         */
+        public static function pack(\Apus\WebSocket\Frame|string $data, int $opcode = 1, int $flags = 1): string {}
+
+        /**
+         * The same as Apus\WebSocket\Frame::unpack().
+         * @since 0.1.0
+         */
+        public static function unpack(string $data): \Apus\WebSocket\Frame|false {}
+
+    }
+}
+
+namespace Apus\Coroutine\Server {
+    /**
+     * A connection that an Apus\Coroutine\Server accepted. It is closed by close(), or when nobody holds it or its socket any
+     * more. One coroutine may read while another one writes. Why a method failed is told by errCode and errMsg of exportSocket().
+     * @since 0.1.0
+     */
+    class Connection
+    {
+        /**
+         * The socket.
+         */
+        protected ?\Apus\Coroutine\Socket $socket = null;
+
+        /**
+         * A connection over a socket that is connected.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function __construct(\Apus\Coroutine\Socket $conn) {}
+
+        /**
+         * The next message by the server's framing settings (open_length_check, open_eof_check), whole; without them some bytes,
+         * at most 65536, as soon as there are any. A peer that breaks the framing, or sends more than package_max_length
+         * (default 2 MiB), is disconnected.
+         * @param float $timeout seconds; 0 for the settings read_timeout and socket_timeout (none), negative for no limit
+         * @return string|false '' when the peer has ended its side; false on failure: ETIMEDOUT, ECANCELED, ECONNRESET …
+         * @throws Apus\Coroutine\ConflictException when another coroutine reads
+         * @throws Apus\Coroutine\CanceledException when cancelled with an exception
+         * Waits.
+         * @since 0.1.0
+         */
+        public function recv(float $timeout = 0): string|false {}
+
+        /**
+         * Sends all of $data.
+         * @return int|false how many bytes were taken: fewer than all when the connection broke meanwhile; false when none were
+         * @throws Apus\Coroutine\ConflictException when another coroutine writes
+         * @throws Apus\Coroutine\CanceledException when cancelled with an exception
+         * Waits.
+         * @since 0.1.0
+         */
+        public function send(string $data): int|false {}
+
+        /**
+         * Closes the connection; a recv() that waits returns false.
+         * @return bool false when it was closed already
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function close(): bool {}
+
+        /**
+         * The socket, for everything that this class does not have.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function exportSocket(): \Apus\Coroutine\Socket {}
+
+    }
+}
+
+namespace Apus\Coroutine {
+    /**
+     * A server of byte streams in a coroutine: it needs no master process, runs in any script beside other coroutines, and may
+     * be one of several in the process. Each connection has a coroutine of its own. For all cores start several processes with
+     * $reuse_port, or use Apus\Server, which supervises them.
+     * An exception that a handler does not catch goes to the program's exception handler, or else to the log; the server goes on.
+     * @since 0.1.0
+     */
+    class Server
+    {
+        /**
+         * The address, or the path of a Unix socket.
+         */
+        public string $host = '';
+
+        /**
+         * The port; the real one where 0 was asked for; 0 for a Unix socket.
+         */
+        public int $port = 0;
+
+        /**
+         * The address family: Apus\AF_INET, AF_INET6 or AF_UNIX.
+         */
+        public int $type = 2;
+
+        /**
+         * The descriptor that listens; -1 when the server has ended.
+         */
+        public int $fd = -1;
+
+        /**
+         * Why start() returned false: an errno.
+         */
+        public int $errCode = 0;
+
+        /**
+         * What set() was given.
+         */
+        public ?array $setting = null;
+
+        /**
+         * Binds and listens: clients that come before start() wait.
+         * @param string $host an IP address, a name that the system knows (its resolution blocks), or "unix:" and a path
+         * @param int $port 0 to 65535; 0 lets the system choose: see $port
+         * @param bool $reuse_port whether other processes may listen on the same port and share its clients (SO_REUSEPORT)
+         * @throws \Apus\Server\Exception BIND, OPTION when $ssl is true: TLS is not in this version
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function __construct(string $host, int $port = 0, bool $ssl = false, bool $reuse_port = false) {}
+
+        /**
+         * Settings of the connections: those that Coroutine\Socket::setProtocol() takes (docs/options.md, scope "client"), such as
+         * open_length_check, open_eof_check, package_max_length and read_timeout; and max_connection (default 100000): further
+         * connections wait in the listening queue until one of the open ones is closed. Other settings of servers are accepted, as
+         * programs share one array, and mean nothing here.
+         * @throws \Apus\Server\Exception OPTION (the message names the setting), STATE after start()
+         * @throws \Apus\Client\Exception OPTION for a setting of connections out of its limits
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function set(array $setting): void {}
+
+        /**
+         * Has $fn(Apus\Coroutine\Server\Connection $connection) called for each connection, in a coroutine of its own.
+         * @throws \Apus\Server\Exception STATE when the server has ended
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function handle(callable $fn): void {}
+
+        /**
+         * Accepts nothing more: the listening socket is closed, and start() returns. Connections that were accepted go on, in their
+         * coroutines.
+         * @return bool false when the server does not run
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function shutdown(): bool {}
+
+        /**
+         * Accepts connections until shutdown(). Once for each object; afterwards the handler is let go of.
+         * When the process has no descriptor left it logs so, and tries again every 100 ms.
+         * @return bool true after shutdown(); false when it was cancelled or the socket is of no use any more, with errCode
+         * @throws \Apus\Server\Exception STATE when it was called before, EVENT without handle()
+         * @throws \Apus\Coroutine\Exception NOT_IN_COROUTINE, CANNOT_SWITCH
+         * @throws \Apus\Coroutine\CanceledException when cancelled with an exception
+         * Waits.
+         * @since 0.1.0
+         */
+        public function start(): bool {}
+
+    }
+}
+
+namespace Apus\Coroutine\Http {
+    /**
+     * An HTTP/1.1 server in a coroutine: it needs no master process, runs in any script beside other coroutines, and may be one
+     * of several in the process. Each request is handled in a coroutine of its own, with the objects that the request event of
+     * Apus\Http\Server has; Response::upgrade() makes a WebSocket of it. For all cores start several processes with
+     * $reuse_port, or use Apus\Http\Server, which supervises them.
+     * An exception that a handler does not catch goes to the program's exception handler, or else to the log; the client gets
+     * 500, and the server goes on.
+     * @since 0.1.0
+     */
+    final class Server
+    {
+        /**
+         * The descriptor that listens; -1 when the server has ended.
+         */
+        public int $fd = -1;
+
+        /**
+         * The address, or the path of a Unix socket.
+         */
+        public ?string $host = null;
+
+        /**
+         * The port; the real one where 0 was asked for; 0 for a Unix socket.
+         */
+        public int $port = -1;
+
+        /**
+         * Whether TLS is spoken: false.
+         */
+        public bool $ssl = false;
+
+        /**
+         * What set() was given.
+         */
+        public ?array $settings = null;
+
+        /**
+         * Why start() returned false: an errno.
+         */
+        public int $errCode = 0;
+
+        /**
+         * The same in words.
+         */
+        public string $errMsg = '';
+
+        /**
+         * Binds and listens: clients that come before start() wait.
+         * @param string $host an IP address, a name that the system knows (its resolution blocks), or "unix:" and a path
+         * @param int $port 0 to 65535; 0 lets the system choose: see $port
+         * @param bool $reuse_port whether other processes may listen on the same port and share its clients (SO_REUSEPORT)
+         * @throws \Apus\Server\Exception BIND, OPTION when $ssl is true: TLS is not in this version
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function __construct(string $host, int $port = 0, bool $ssl = false, bool $reuse_port = false) {}
+
+        /**
+         * Settings: those of docs/options.md with the scope "port", and max_connection (default 100000), max_concurrency,
+         * cancel_on_disconnect and max_wait_time (default 30 s). Others of a server's are accepted, as programs share one array,
+         * and mean nothing here. All are applied, or none.
+         * @throws \Apus\Server\Exception OPTION (the message names the setting, its limits and unit), STATE after start()
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function set(array $settings): bool {}
+
+        /**
+         * Has $callback(Apus\Http\Request $request, Apus\Http\Response $response) answer requests whose path (as sent, without
+         * the query) begins with $pattern, in any case; it replaces an earlier one of the same pattern. The longest pattern that
+         * fits is taken; "/" fits everything. Without one that fits the answer is 404. May be called while the server runs.
+         * @param string $pattern begins with "/"
+         * @throws \ValueError when it does not
+         * @throws \Apus\Server\Exception STATE when the server has ended
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function handle(string $pattern, callable $callback): bool {}
+
+        /**
+         * Serves, in a coroutine for each request, until shutdown(). Once for each object; afterwards the handlers are let go of.
+         * When it is cancelled, the server ends at once: connections are cut, handlers see a CanceledException.
+         * @return bool true after shutdown(); false when it was cancelled or could not listen, with errCode
+         * @throws \Apus\Server\Exception STATE when it was called before, BIND
+         * @throws \Apus\Coroutine\Exception NOT_IN_COROUTINE, CANNOT_SWITCH
+         * @throws \Apus\Coroutine\CanceledException when cancelled with an exception
+         * Waits.
+         * @since 0.1.0
+         */
+        public function start(): bool {}
+
+        /**
+         * Accepts nothing more and lets requests that have begun end, for max_wait_time seconds at most (then their connections
+         * are cut and their coroutines cancelled); start() returns then. Connections without a request close within 2 seconds.
+         * @return bool false when the server does not run, or ends already
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function shutdown(): bool {}
 
     }
 }
@@ -5255,5 +5882,82 @@ namespace Apus {
      * A Unix stream socket; the host is its path.
      */
     const SOCK_UNIX_STREAM = 5;
+}
+
+namespace Apus {
+    /**
+     * A Unix datagram socket; the host is its path.
+     */
+    const SOCK_UNIX_DGRAM = 6;
+}
+
+namespace Apus {
+    /**
+     * No connection has that session id.
+     */
+    const ERROR_SESSION_NOT_EXIST = 1005;
+}
+
+namespace Apus {
+    /**
+     * The connection is closed, or being closed.
+     */
+    const ERROR_SESSION_CLOSED = 1004;
+}
+
+namespace Apus {
+    /**
+     * As much output waits for the connection as buffer_output_size allows.
+     */
+    const ERROR_OUTPUT_BUFFER_OVERFLOW = 1009;
+}
+
+namespace Apus {
+    /**
+     * The connection is not of the kind that the call needs.
+     */
+    const ERROR_SESSION_INVALID = 1006;
+}
+
+namespace Apus {
+    /**
+     * The process that has the connection takes no more messages now.
+     */
+    const ERROR_QUEUE_FULL = 1201;
+}
+
+namespace Apus {
+    /**
+     * The message is larger than the process that has the connection takes.
+     */
+    const ERROR_DATA_TOO_LARGE = 1203;
+}
+
+namespace Apus {
+    /**
+     * The kernel has the message.
+     */
+    const PUSH_SENT = 1;
+}
+
+namespace Apus {
+    /**
+     * The message waits for its receiver.
+     */
+    const PUSH_BUFFERED = 2;
+}
+
+namespace Apus {
+    /**
+     * The message is lost: as much waits for its receiver as buffer_output_size allows.
+     */
+    const PUSH_DROPPED = 0;
+}
+
+namespace Apus {
+    /**
+     * The message is lost: there is no such WebSocket, or it is closing.
+     */
+    const PUSH_GONE = -1;
 }
 

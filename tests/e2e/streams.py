@@ -7,6 +7,16 @@ import socket
 from support import PATIENCE, Case, Client, Server, php_array, until
 
 RAW = "'127.0.0.1', 0"
+# A message of the client is PHP code whose value goes back as JSON.
+EVAL = """
+$server->on('receive', function ($server, $fd, $workerId, $data) {
+    try { $value = eval($data); } catch (Throwable $e) { $value = get_class($e) . ': ' . $e->getMessage(); }
+    $server->send($fd, json_encode($value) . "\\n");
+});
+"""
+LINES = {"open_line_protocol": True}
+# Bytes that no kernel takes at once for a client that does not read.
+FLOOD = 16 << 20
 
 
 def script(events, settings, construct, kind):
@@ -58,6 +68,12 @@ class RawCase(Case):
 
     def client(self, server, place=0):
         return self.enterContext(server.connect(place))
+
+
+class EvalCase(RawCase):
+    def ask(self, client, code):
+        client.send(code.encode() + b"\n")
+        return read_json(client)
 
 
 def unread(sock):

@@ -1,32 +1,13 @@
-"""Apus\\Server over TCP and Unix sockets: events, sending, back-pressure, heartbeat, several ports, reload."""
+"""Apus\\Server over TCP and Unix sockets: events, reading, heartbeat, several ports, peers, examples."""
 
 import json
-import os
-import signal
 import socket
 import subprocess
 import time
 import unittest
 
-from streams import RawCase, read_json, unread
-from support import PATIENCE, ROOT, Case, Client, module, needs, php, rss, until
-
-# A message of the client is PHP code whose value goes back as JSON.
-EVAL = """
-$server->on('receive', function ($server, $fd, $workerId, $data) {
-    try { $value = eval($data); } catch (Throwable $e) { $value = get_class($e) . ': ' . $e->getMessage(); }
-    $server->send($fd, json_encode($value) . "\\n");
-});
-"""
-LINES = {"open_line_protocol": True}
-# Bytes that no kernel takes at once for a client that does not read.
-FLOOD = 16 << 20
-
-
-class EvalCase(RawCase):
-    def ask(self, client, code):
-        client.send(code.encode() + b"\n")
-        return read_json(client)
+from streams import EVAL, LINES, EvalCase, RawCase, unread
+from support import PATIENCE, ROOT, Case, Client, module, needs, php, until
 
 
 class Events(EvalCase):
@@ -149,159 +130,6 @@ class Peers(RawCase):
         self.assertEqual(said.split("\n")[:3], ["OK", "swift", "ERR unknown"])
 
 
-class Sending(EvalCase):
-    def test_why_a_send_fails(self):
-        server = self.raw(EVAL, LINES)
-        client = self.client(server)
-        self.assertEqual(self.ask(client, "return [$server->send(99, 'x'), $server->getLastError() === Apus\\ERROR_SESSION_NOT_EXIST];"), [False, True])
-        code = "$server->close($fd); return note(json_encode([$server->send($fd, 'x'), $server->getLastError() === Apus\\ERROR_SESSION_CLOSED]));"
-        client.send(code.encode() + b"\n")
-        server.noted("[false,true]")
-        self.assertEqual(client.rest(), b"")
-
-    def test_methods_need_a_worker(self):
-        server = self.raw("""
-            foreach (['send' => [1, 'x'], 'sendto' => ['127.0.0.1', 1, 'x'], 'sendfile' => [1, __FILE__], 'sendwait' => [1, 'x'], 'pause' => [1], 'resume' => [1],
-                'confirm' => [1], 'protect' => [1], 'heartbeat' => [], 'bufferedAmount' => [1]] as $method => $args) {
-                try { $server->$method(...$args); } catch (Apus\\Server\\Exception $e) { note($e->getCode() === Apus\\Server\\Exception::STATE ? $method : 'other'); }
-            }
-        """ + EVAL)
-        self.assertEqual(server.notes(), ["send", "sendto", "sendfile", "sendwait", "pause", "resume", "confirm", "protect", "heartbeat", "bufferedAmount"])
-
-    def test_files_between_messages(self):
-        server = self.raw("""
-            file_put_contents("$folder/file", str_repeat("0123456789", 500000));
-            $server->on('receive', function ($server, $fd) use ($folder) {
-                $ok = [$server->send($fd, 'before '), $server->sendfile($fd, "$folder/file"), $server->send($fd, ' between '),
-                    $server->sendfile($fd, "$folder/file", 3, 4), $server->sendfile($fd, "$folder/file", 4999998), $server->send($fd, ' after')];
-                note(json_encode($ok));
-                $server->close($fd);
-            });
-        """)
-        client = self.client(server)
-        client.send(b"go")
-        self.assertEqual(client.rest(), b"before " + b"0123456789" * 500_000 + b" between 345689 after")
-        self.assertEqual(server.notes(), [json.dumps([True] * 6, separators=(",", ":"))])
-
-    def test_files_that_cannot_be_sent(self):
-        server = self.raw(EVAL, LINES)
-        client = self.client(server)
-        self.assertEqual(self.ask(client, "return [$server->sendfile($fd, __DIR__ . '/none'), $server->getLastError()];"), [False, 2])
-        self.assertEqual(self.ask(client, "return [$server->sendfile($fd, __DIR__ . '/'), $server->getLastError()];"), [False, 22])
-        self.assertEqual(self.ask(client, "return [$server->sendfile(99, $folder ?? '/etc/passwd'), $server->getLastError()];"), [False, 1005])
-        for arguments in ("1 << 40", "-1", "0, 1 << 40", "0, -1"):
-            self.assertIn("reach beyond it", self.ask(client, f"return $server->sendfile($fd, '{server.script}', {arguments});"))
-
-    def test_sendwait_returns_when_the_kernel_has_all(self):
-        server = self.raw(f"""
-            $server->on('receive', function ($server, $fd, $workerId, $data) {{
-                if ($data === 'amount') {{ return $server->send((int) file_get_contents(__DIR__ . '/fd'), ''); }}
-                note('begin');
-                $ok = $server->sendwait($fd, str_repeat('x', {FLOOD}));
-                note(json_encode([$ok, $server->bufferedAmount($fd)]));
-                note(json_encode($server->sendwait($fd, str_repeat('x', {FLOOD}))));
-            }});
-        """, LINES)
-        client = self.client(server)
-        client.send(b"go\n")
-        server.noted("begin")
-        self.assertEqual(server.notes(), ["begin"])
-        client.exactly(FLOOD)
-        server.noted("[true,0]")
-        client.exactly(1)
-        client.sock.close()
-        server.noted("false")
-
-
-class Pressure(EvalCase):
-    """Clients that do not read."""
-
-    SLOW = {**LINES, "buffer_output_size": "256K", "send_timeout": 0}
-
-    def test_a_sender_waits_and_is_told_of_the_levels(self):
-        server = self.raw(f"""
-            $server->on('bufferfull', function (Server $server, int $fd) {{ note("full $fd " . json_encode($server->bufferedAmount($fd) >= 209715)); }});
-            $server->on('bufferempty', function (Server $server, int $fd) {{ note("empty $fd " . json_encode($server->bufferedAmount($fd) <= 104858)); }});
-            $server->on('receive', function ($server, $fd, $workerId, $data) {{
-                for ($sent = 0; $sent < {FLOOD}; $sent += 65536) {{ if (!$server->send($fd, str_repeat($data, 65536))) {{ return note('lost'); }} }}
-                note('all');
-            }});
-        """, self.SLOW)
-        client = self.client(server)
-        client.send(b"x\n")
-        server.noted("full 4096 true")
-        self.assertEqual(server.notes(), ["full 4096 true"])
-        self.assertEqual(client.exactly(FLOOD), b"x" * FLOOD)
-        server.noted("all")
-        server.noted("empty 4096 true")
-        self.assertEqual(set(server.notes()), {"full 4096 true", "empty 4096 true", "all"})
-
-    def test_many_that_never_read_do_not_grow_the_worker(self):
-        server = self.raw("""
-            $server->on('receive', function ($server, $fd, $workerId, $data) {
-                if ($data === 'alive') { return $server->send($fd, "yes\\n"); }
-                while ($server->send($fd, str_repeat('x', 16384))) {}
-                note('gone');
-            });
-        """, {**self.SLOW, "buffer_output_size": "1M", "max_buffered_bytes": "8M"})
-        worker = server.workers()[0]
-        other = self.client(server)
-        other.send(b"alive\n")
-        self.assertEqual(other.exactly(4), b"yes\n")
-        before = rss(worker)
-        clients = [server.connect() for _ in range(60)]
-        for client in clients:
-            client.send(b"go\n")
-        for client in clients:
-            until("it waits to be read", lambda: not unread(client.sock))
-        other.send(b"alive\n")
-        self.assertEqual(other.exactly(4), b"yes\n")
-        # 60 connections with 1 MiB each would be 60 MiB; coroutines and their stacks are in it.
-        self.assertLess(rss(worker) - before, 30 << 20)
-        for client in clients:
-            client.sock.close()
-        until("all senders end", lambda: server.notes().count("gone") == 60)
-
-    def test_policies_that_lose(self):
-        for policy, code in (("drop", "[false,1009]"), ("close", "[false,1009]")):
-            server = self.raw("""
-                $server->on('receive', function ($server, $fd) {
-                    while ($server->send($fd, str_repeat('x', 65536))) {}
-                    note(json_encode([false, $server->getLastError()]));
-                });
-                $server->on('close', function () { note('close'); });
-            """, {**self.SLOW, "send_policy": policy})
-            client = self.client(server)
-            client.send(b"go\n")
-            server.noted(code)
-            if policy == "close":
-                server.noted("close")
-            else:
-                self.assertNotIn("close", server.notes())
-
-    def test_outside_coroutines_what_has_no_room_is_lost(self):
-        server = self.raw("""
-            $server->on('receive', function ($server, $fd) {
-                while ($server->send($fd, str_repeat('x', 65536))) {}
-                note((string) $server->getLastError());
-            });
-        """, {**self.SLOW, "enable_coroutine": False})
-        client = self.client(server)
-        client.send(b"go\n")
-        server.noted("1009")
-
-    def test_a_client_that_takes_nothing_is_dropped_after_send_timeout(self):
-        server = self.raw("""
-            $server->on('receive', function ($server, $fd) {
-                while ($server->send($fd, str_repeat('x', 65536))) {}
-                note('gone ' . $server->getLastError());
-            });
-        """, {**self.SLOW, "send_timeout": 0.5})
-        client = self.client(server)
-        client.send(b"go\n")
-        server.noted("gone 1004")
-
-
 class Reading(EvalCase):
     def test_pause_and_resume(self):
         server = self.raw("""
@@ -364,6 +192,10 @@ class Reading(EvalCase):
         protected.send(b"unprotect\n")
         server.noted("untrue")
         self.assertEqual(protected.rest(), b"")
+
+    def test_twice_the_check_interval_is_the_idle_time(self):
+        server = self.raw("$server->on('receive', fn () => null);", {**LINES, "heartbeat_check_interval": 0.2})
+        self.assertEqual(self.client(server).rest(), b"")
 
     def test_the_heartbeat_can_be_asked(self):
         server = self.raw(EVAL, {**LINES, "heartbeat_idle_time": 3600})
@@ -461,130 +293,6 @@ class Ports(EvalCase):
         self.assertEqual((info["socket_type"], info["remote_ip"]), (3, "::1"))
 
 
-class Workers(EvalCase):
-    def spread(self, server, count=2):
-        """A client of each worker: its connection, with its session id, by worker id."""
-        found = {}
-
-        def look():
-            client = self.client(server)
-            worker, fd = self.ask(client, "return [$workerId, $fd];")
-            found.setdefault(worker, (client, fd))
-            return len(found) == count
-        until("a connection of every worker", look)
-        return found
-
-    def test_connections_of_other_workers(self):
-        server = self.raw("""
-            $server->on('close', function ($server, $fd) { note("close $fd {$server->worker_id}"); });
-        """ + EVAL, {**LINES, "worker_num": 2})
-        (here, mine), (there, theirs) = (found := self.spread(server))[0], found[1]
-        self.assertTrue(self.ask(here, f"return $server->send({theirs}, \"from afar\\n\");"))
-        self.assertEqual(there.exactly(10), b"from afar\n")
-        self.assertEqual(self.ask(here, f"return $server->getClientInfo({theirs})['worker_id'];"), 1)
-        self.assertTrue(self.ask(here, f"return $server->pause({theirs});"))
-        # The pause has arrived before what is sent after it.
-        self.assertTrue(self.ask(here, f"return $server->send({theirs}, \"paused\\n\");"))
-        self.assertEqual(there.exactly(7), b"paused\n")
-        there.send(b"return 'late';\n")
-        until("the data is there", lambda: unread(there.sock) == 15)
-        self.assertTrue(self.ask(here, f"return $server->resume({theirs});"))
-        self.assertEqual(read_json(there), "late")
-        self.assertEqual(self.ask(here, f"return [$server->sendwait({theirs}, 'x'), $server->getLastError()];"), [False, 1005])
-        self.assertTrue(self.ask(here, f"return $server->close({theirs});"))
-        self.assertEqual(there.rest(), b"")
-        there.sock.close()
-        server.noted(f"close {theirs} 1")
-        self.assertEqual(self.ask(here, "return $server->send($fd, '');"), True)
-
-    def test_large_and_many_messages_to_another_worker_keep_their_order(self):
-        server = self.raw("""
-            $server->on('receive', function ($server, $fd, $workerId, $data) {
-                if ($data === 'who') { return $server->send($fd, "[$workerId,$fd]\\n"); }
-                $data = json_decode($data);
-                for ($i = 0; $i < $data->count; $i++) { if (!$server->send($data->fd, str_pad((string) $i, $data->size) . ";")) { note('lost'); } }
-                note('sent');
-            });
-        """, {**LINES, "worker_num": 2, "buffer_output_size": "256K"})
-        found = {}
-
-        def look():
-            client = self.client(server)
-            client.send(b"who\n")
-            worker, fd = read_json(client)
-            found.setdefault(worker, (client, fd))
-            return len(found) == 2
-        until("a connection of every worker", look)
-        for count, size in ((2000, 100), (5, 3_000_000)):
-            found[0][0].send(json.dumps({"fd": found[1][1], "count": count, "size": size}).encode() + b"\n")
-            data = found[1][0].exactly(count * (size + 1)).split(b";")
-            self.assertEqual([int(part) for part in data[:-1]], list(range(count)))
-        self.assertNotIn("lost", server.notes())
-
-    def test_a_reload_with_open_connections(self):
-        server = self.raw("""
-            $server->on('receive', function ($server, $fd, $workerId, $data) {
-                if ($data === 'slow') { note('slow begins'); while (!file_exists(__DIR__ . '/go')) { Coroutine::sleep(0.01); } }
-                $server->send($fd, "$data " . getmypid() . "\\n");
-            });
-            $server->on('close', function ($server, $fd) { note("close " . getmypid()); });
-        """, {**LINES, "worker_num": 1})
-        old = server.workers()[0]
-        slow, idle = self.client(server), self.client(server)
-        slow.send(b"slow\n")
-        server.noted("slow begins")
-        server.kill(signal.SIGUSR1)
-        until("a new worker", lambda: any(pid != old for pid in server.workers()))
-
-        def fresh():
-            with server.connect() as client:
-                client.send(b"new\n")
-                return client_line(client)
-        answer = until("the new worker serves", lambda: (line := fresh()) and (int(line.split()[1]) != old) and line)
-        self.assertTrue(answer.startswith(b"new "))
-        # An idle connection is closed; one that waits for an answer gets it first.
-        self.assertEqual(idle.rest(), b"")
-        (server.folder / "go").touch()
-        self.assertEqual(slow.rest(), f"slow {old}\n".encode())
-        until("the old worker leaves", lambda: old not in server.workers())
-
-    def test_a_client_that_goes_on_asking_does_not_hold_a_leaving_worker(self):
-        server = self.raw("""
-            $server->on('receive', function ($server, $fd, $workerId, $data) { Coroutine::sleep(0.2); $server->send($fd, "$data\\n"); });
-        """, {**LINES, "max_wait_time": 3600})
-        old, client = server.workers()[0], self.client(server)
-        client.sock.settimeout(0.02)
-        server.kill(signal.SIGUSR1)
-        sent, data = 0, b""
-
-        def ended():
-            nonlocal sent, data
-            try:
-                client.send(b"x\n")
-                sent += 1
-                part = client.sock.recv(65536)
-                data += part
-                return not part
-            except TimeoutError:
-                return False
-            except ConnectionError:
-                return True
-        until("the connection ends", ended)
-        client.sock.close()
-        until("the old worker leaves", lambda: old not in server.workers())
-        self.assertGreater(len(data) // 2, 0)
-
-    def test_a_worker_that_is_killed_has_its_connections_closed(self):
-        server = self.raw(EVAL, {**LINES, "worker_num": 2})
-        found = self.spread(server)
-        (here, _), (there, theirs) = found[0], found[1]
-        pid = self.ask(there, "return getmypid();")
-        os.kill(pid, signal.SIGKILL)
-        self.assertEqual(there.rest(), b"")
-        until("it is known", lambda: not self.ask(here, f"return $server->exist({theirs});"))
-        self.assertEqual(self.ask(here, f"return [$server->send({theirs}, 'x'), $server->getLastError()];"), [False, 1005])
-
-
 class Examples(Case):
     def example(self, name, *args):
         script = ROOT / "examples" / name / "server.php"
@@ -607,15 +315,6 @@ class Examples(Case):
         said = subprocess.run(client, capture_output=True, text=True, timeout=PATIENCE, check=True).stdout
         answers = [json.loads(line) for line in said.splitlines()]
         self.assertEqual(answers, [{"id": 1, "result": 6}, {"id": 2, "error": 'there is no call "nothing"'}, {"id": 0, "result": 0.2}])
-
-
-def client_line(client):
-    while b"\n" not in client.buffer:
-        try:
-            client.more()
-        except (EOFError, ConnectionResetError):
-            return b""
-    return client.buffer.split(b"\n", 1)[0]
 
 
 if __name__ == "__main__":

@@ -1,11 +1,13 @@
 """Datagram ports: UDP and Unix datagrams."""
 
 import json
+import signal
 import socket
+import subprocess
 import unittest
 
 from streams import RawCase
-from support import PATIENCE, until
+from support import PATIENCE, needs, until
 
 ECHO = """
 $server->on('packet', function (Server $server, string $data, array $client) {
@@ -131,6 +133,14 @@ class Udp(RawCase):
             sock.sendto(b"passed", ("127.0.0.1", port))
             self.assertEqual(sock.recv(100), b"passed")
 
+    def test_the_kernels_memory(self):
+        line = [needs("ss"), "-uanmH"]
+        server = self.raw(ECHO, {"kernel_socket_recv_buffer_size": "64K", "kernel_socket_send_buffer_size": "32K"}, construct=UDP)
+        shown = subprocess.run([*line, "sport", "=", f":{server.port_of(0)}"], capture_output=True, text=True, check=True).stdout
+        # The kernel doubles it, for its own book-keeping.
+        self.assertIn("rb131072", shown)
+        self.assertIn("tb65536", shown)
+
     def test_what_cannot_be_sent(self):
         server = self.raw("""
             $server->on('packet', function ($server, $data, $client) {
@@ -169,7 +179,6 @@ class Udp(RawCase):
         server = self.raw("""
             $server->on('packet', function ($server, $data, $client) { $server->sendto($client['address'], $client['port'], getmypid() . " $data"); });
         """, construct=UDP)
-        import signal
         old = server.workers()[0]
         with server.udp() as sock:
             server.kill(signal.SIGUSR1)

@@ -287,10 +287,12 @@ class Crowds(WebSocketCase):
                 client.send(websocket.request("/") + websocket.frame(TEXT, b"x"))
                 WebSocket(client.sock).reset()
         until("none is left", lambda: server.status()["totals"]["connections"] <= 1)
-        counts = {}
-        for kind, *_ in self.events(server):
-            counts[kind] = counts.get(kind, 0) + 1
-        self.assertEqual(counts.get("open", 0), counts.get("close", 0))
+
+        def counts():
+            kinds = [kind for kind, *_ in self.events(server)]
+            return kinds.count("open"), kinds.count("close")
+        # Each that was opened is closed, and no other.
+        until("the last close is told", lambda: (now := counts())[0] == now[1] > 0)
         self.assertEqual(server.workers(), [worker])
 
 

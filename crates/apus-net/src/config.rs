@@ -99,6 +99,8 @@ pub struct Config {
     pub high_watermark: usize,
     /// Bytes of waiting output at which it is no longer.
     pub low_watermark: usize,
+    /// Milliseconds that handlers have, when the worker leaves, before their WebSockets are closed.
+    pub drain_patience: u64,
     /// Bytes of messages that handlers of the worker may hold before links are read on.
     pub max_pending: usize,
     /// Bytes of output that may wait over all links of the worker.
@@ -178,6 +180,7 @@ impl From<&Settings> for Config {
             },
             high_watermark,
             low_watermark: low_watermark.min(high_watermark.saturating_sub(1)),
+            drain_patience: millis(s.max_wait_time) / 2,
             max_pending: usize::try_from(s.max_buffered_bytes).unwrap_or(usize::MAX),
             max_buffered: usize::try_from(s.max_buffered_bytes).unwrap_or(usize::MAX),
         }

@@ -106,7 +106,7 @@ pub struct Control {
     /// When draining began (milliseconds of the worker's clock).
     draining: Cell<Option<u64>>,
     pub(crate) deflate: SharedDeflate,
-    /// What waits for the sockets of links, from the first one on.
+    /// What waits for the sockets of links.
     reactor: std::cell::OnceCell<Rc<Reactor>>,
     /// Bytes of output that wait over all links.
     buffered: Cell<usize>,
@@ -253,12 +253,18 @@ impl Control {
         self.partial.get()
     }
 
-    /// Runs a link from now on.
-    pub(crate) fn run_link(&self, link: &Rc<Link>, runner: Box<dyn Run>) -> std::io::Result<()> {
+    /// Makes what links need while there are descriptors to be had.
+    pub(crate) fn prepare_links(&self) -> std::io::Result<()> {
         if self.reactor.get().is_none() {
             // There is one thread: nobody else can have made one.
             let _ = self.reactor.set(Reactor::start()?);
         }
+        Ok(())
+    }
+
+    /// Runs a link from now on.
+    pub(crate) fn run_link(&self, link: &Rc<Link>, runner: Box<dyn Run>) -> std::io::Result<()> {
+        self.prepare_links()?;
         self.reactor.get().map_or(Ok(()), |reactor| reactor.attach(link, runner))
     }
 
@@ -266,6 +272,19 @@ impl Control {
     pub(crate) fn wake_link(&self, link: &Link) {
         if let Some(reactor) = self.reactor.get() {
             reactor.wake(link);
+        }
+    }
+
+    /// Leaves a small message to the end of the reactor's turn; `false`: it is to be sent at once.
+    #[inline]
+    pub(crate) fn put_in_outbox(&self, link: &Rc<Link>, parts: [&[u8]; 2]) -> bool {
+        self.reactor.get().is_some_and(|reactor| reactor.outbox.put(link, parts))
+    }
+
+    /// Sends what the reactor's turn has gathered.
+    pub(crate) fn send_outbox(&self) {
+        if let Some(reactor) = self.reactor.get() {
+            reactor.outbox.send();
         }
     }
 

@@ -212,6 +212,12 @@ settings! {
     Port tcp_keepinterval: u32 = 10 => count(1, 32_767, "seconds");
     /// Unanswered probes after which the connection is lost.
     Port tcp_keepcount: u32 = 5 => count(1, 127, "probes");
+    /// Memory that the kernel takes for datagrams that were not received yet; 0 for its default (`net.core.rmem_default`, at most `rmem_max`). It
+    /// tunes that of streams by itself.
+    Port kernel_socket_recv_buffer_size: usize = 0 => size(0, GIB);
+    /// Memory that the kernel takes for datagrams that have not left yet; 0 for its default (`net.core.wmem_default`, at most `wmem_max`). It
+    /// tunes that of streams by itself.
+    Port kernel_socket_send_buffer_size: usize = 0 => size(0, GIB);
     /// Whether a message is preceded by its length; the receive event has one whole message. `package_length_func` can tell the length in place of the
     /// three settings that follow.
     Port open_length_check: bool = false => Kind::Bool;

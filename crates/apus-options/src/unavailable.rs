@@ -43,8 +43,6 @@ pub(crate) static ROWS: &[Row] = &[
         "Nothing is passed between a worker and another process that needs a buffer.",
     ),
     inert("max_queued_bytes", Scope::Server, "Reading stops by itself while a handler is behind."),
-    inert("kernel_socket_recv_buffer_size", Scope::Port, "The kernel tunes socket buffers by itself."),
-    inert("kernel_socket_send_buffer_size", Scope::Port, "The kernel tunes socket buffers by itself."),
     inert("trace_flags", Scope::Server, "There are no trace channels; see log_level."),
     inert("log_date_format", Scope::Server, "The log's times are RFC 3339."),
     inert("log_date_with_microseconds", Scope::Server, "The log's times are RFC 3339."),

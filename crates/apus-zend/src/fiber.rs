@@ -21,9 +21,12 @@ pub struct Job {
     deferred: RefCell<Vec<Callable>>,
 }
 
+/// Jobs that are over, whose memory is used again.
+#[allow(clippy::vec_box, reason = "a job's address is known to its fiber, so the box is what is kept")]
+type Spare = RefCell<Vec<Box<Job>>>;
+
 thread_local! {
-    /// Jobs that are over, whose memory is used again.
-    static SPARE: RefCell<Vec<Box<Job>>> = const { RefCell::new(Vec::new()) };
+    static SPARE: Spare = const { RefCell::new(Vec::new()) };
 }
 
 /// Jobs kept at most.

@@ -18,11 +18,15 @@ impl Link {
         match self.stage.get() {
             Stage::Closed => {}
             // The peer has to take what waits first; whether it does, is looked at above.
-            Stage::CloseSent { .. } if self.has_output() => self.stage.set(Stage::CloseSent { since: now }),
-            Stage::Ending { .. } if self.has_output() => self.stage.set(Stage::Ending { since: now }),
+            // A worker that leaves does not wait for that.
+            Stage::CloseSent { .. } if self.has_output() && !draining => {
+                self.stage.set(Stage::CloseSent { since: now });
+            }
+            Stage::Ending { .. } if self.has_output() && !draining => self.stage.set(Stage::Ending { since: now }),
             Stage::CloseSent { since } | Stage::Ending { since } => {
                 // What a leaving worker has said is said; the peer's own end is a courtesy.
-                let limit = if draining { config.close_timeout.min(DRAIN_GRACE) } else { config.close_timeout };
+                let brief = draining && !self.has_output();
+                let limit = if brief { config.close_timeout.min(DRAIN_GRACE) } else { config.close_timeout };
                 if now.saturating_sub(since) >= limit.max(1) {
                     self.kill(Kill::Now);
                 }
@@ -41,7 +45,9 @@ impl Link {
             // Else a peer that goes on asking would never be quiet.
             self.set_flags(|flags| flags.leaving = true);
         }
-        if quiet && (over || self.is_websocket()) {
+        // A handler that lives as long as its connection ends when it can push no more.
+        let late = now.saturating_sub(self.control().draining_since()) >= self.port.config.drain_patience;
+        if (quiet && (over || self.is_websocket())) || (late && self.is_websocket()) {
             self.close(close::GOING_AWAY, "the server is restarting");
         }
     }

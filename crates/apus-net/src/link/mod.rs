@@ -11,6 +11,7 @@ mod drained;
 mod io;
 mod message;
 mod out;
+mod outbox;
 mod reactor;
 mod recv;
 mod send;
@@ -76,8 +77,6 @@ pub(crate) struct Flags {
     pub(crate) full: bool,
     /// What the program was last told of it.
     pub(crate) full_told: bool,
-    /// Output is held back until the task has handled what it read.
-    pub(crate) held: bool,
     /// It stands in the list of links that were written to while the worker is corked.
     pub(crate) dirty: bool,
     /// The program takes messages itself with `recv`.

@@ -23,6 +23,7 @@ use socket2::Socket;
 use tokio::io::unix::AsyncFd;
 
 use super::Link;
+use super::outbox::Outbox;
 use crate::sys;
 
 /// Events taken from the kernel at once.
@@ -61,6 +62,9 @@ pub(crate) struct Reactor {
     attention: RefCell<VecDeque<u64>>,
     driver: RefCell<Option<Waker>>,
     over: Cell<bool>,
+    pub(crate) outbox: Outbox,
+    /// Where the kernel writes; used in one place at a time.
+    events: RefCell<Vec<EpollEvent>>,
 }
 
 impl Reactor {
@@ -74,6 +78,8 @@ impl Reactor {
             attention: RefCell::default(),
             driver: RefCell::new(None),
             over: Cell::new(false),
+            outbox: Outbox::default(),
+            events: RefCell::new(vec![EpollEvent::empty(); EVENTS]),
         });
         tokio::task::spawn_local(Driver(Rc::clone(&reactor)));
         Ok(reactor)
@@ -155,11 +161,12 @@ impl Reactor {
 
     /// Runs the links that the kernel names; how many it named.
     fn run_events(&self, cx: &mut Context<'_>) -> usize {
-        let mut events = [EpollEvent::empty(); EVENTS];
+        let mut events = self.events.take();
         let count = self.epoll.get_ref().0.wait(&mut events, EpollTimeout::ZERO).unwrap_or(0);
         for event in &events[..count] {
             self.run(event.data(), event.events(), cx);
         }
+        *self.events.borrow_mut() = events;
         count
     }
 }
@@ -167,44 +174,49 @@ impl Reactor {
 /// The task.
 struct Driver(Rc<Reactor>);
 
-impl Future for Driver {
-    type Output = ();
-
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+impl Driver {
+    /// Runs the links that are ready, as long as it is this task's turn. Ready when the reactor is over.
+    fn turn(&self, cx: &mut Context<'_>) -> Poll<()> {
         let reactor = &self.0;
-        {
-            let mut driver = reactor.driver.borrow_mut();
-            if !driver.as_ref().is_some_and(|known| known.will_wake(cx.waker())) {
-                *driver = Some(cx.waker().clone());
-            }
-        }
         let mut run = 0;
         while !reactor.over.get() {
             run += reactor.run_attention(cx);
-            let Poll::Ready(guard) = reactor.epoll.poll_read_ready(cx) else {
-                if reactor.attention.borrow().is_empty() {
-                    return Poll::Pending;
+            match reactor.epoll.poll_read_ready(cx) {
+                Poll::Pending if reactor.attention.borrow().is_empty() => return Poll::Pending,
+                Poll::Pending => {}
+                Poll::Ready(Err(_)) => return Poll::Ready(()),
+                Poll::Ready(Ok(mut guard)) => {
+                    let count = reactor.run_events(cx);
+                    if count < EVENTS {
+                        // What becomes ready from now on is a new event of the epoll instance itself.
+                        guard.clear_ready();
+                    }
+                    run += count;
                 }
-                if run >= TURN {
-                    cx.waker().wake_by_ref();
-                    return Poll::Pending;
-                }
-                continue;
-            };
-            let Ok(mut guard) = guard else { return Poll::Ready(()) };
-            let count = reactor.run_events(cx);
-            if count < EVENTS {
-                // What becomes ready from now on is a new event of the epoll instance itself.
-                guard.clear_ready();
             }
-            drop(guard);
-            run += count;
             if run >= TURN {
                 cx.waker().wake_by_ref();
                 return Poll::Pending;
             }
         }
         Poll::Ready(())
+    }
+}
+
+impl Future for Driver {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        {
+            let mut driver = self.0.driver.borrow_mut();
+            if !driver.as_ref().is_some_and(|known| known.will_wake(cx.waker())) {
+                *driver = Some(cx.waker().clone());
+            }
+        }
+        self.0.outbox.begin();
+        let ended = self.turn(cx);
+        self.0.outbox.end();
+        ended
     }
 }
 

@@ -111,6 +111,7 @@ impl Link {
         if let Some(refused) = self.refused() {
             return Err(if refused == Delivery::Gone { SendError::Closed } else { SendError::Full });
         }
+        self.control().send_outbox();
         let state = Rc::new(FileState::default());
         let kept = Rc::clone(&state);
         let _ = self.keep(|waiting, _| waiting.attach(file, offset, length, kept));
@@ -158,15 +159,35 @@ impl Link {
         }
     }
 
-    /// Sends at once what the socket takes, when nothing waits or is held back: how many bytes.
+    /// Sends at once what the socket takes, when nothing waits or is held back, or leaves it to the outbox: how many bytes.
     #[inline]
     fn try_now(self: &Rc<Self>, parts: [&[u8]; 2]) -> Result<usize, Delivery> {
         if self.stage.get() == Stage::Closed {
             return Err(Delivery::Gone);
         }
-        if self.flags().held || self.control().is_corked() || self.out.borrow().is_some() {
+        if self.control().is_corked() || self.out.borrow().is_some() {
             return Ok(0);
         }
+        if self.control().put_in_outbox(self, parts) {
+            return Ok(parts[0].len() + parts[1].len());
+        }
+        self.try_socket(parts)
+    }
+
+    /// Sends what the outbox gathered for this link.
+    pub(crate) fn send_gathered(self: &Rc<Self>, bytes: &[u8]) {
+        if self.stage.get() == Stage::Closed {
+            return;
+        }
+        if let Ok(count) = self.try_socket([bytes, &[]])
+            && count < bytes.len()
+        {
+            let _ = self.keep(|waiting, pool| waiting.append([bytes, &[]], count, pool));
+        }
+    }
+
+    /// Sends at once what the socket takes: how many bytes.
+    fn try_socket(self: &Rc<Self>, parts: [&[u8]; 2]) -> Result<usize, Delivery> {
         let io = self.io.borrow();
         let Some(socket) = io.as_ref() else { return Err(Delivery::Gone) };
         loop {
@@ -207,12 +228,11 @@ impl Link {
             control.buffer(waiting.bytes() - before);
             (waiting.bytes(), waiting.blocked)
         };
-        let flags = self.flags();
         if !blocked && bytes >= HELD {
             self.flush();
-        } else if !blocked && !flags.held {
+        } else if !blocked {
             if control.is_corked() {
-                if !flags.dirty {
+                if !self.flags().dirty {
                     self.set_flags(|flags| flags.dirty = true);
                     control.note_dirty(self);
                 }

@@ -30,10 +30,6 @@ impl<A: App> Runner<A> {
         };
         match next {
             Ok(Next::Message(length)) => {
-                if length < self.input.len() {
-                    // What handlers answer to the messages of one read leaves together.
-                    self.link.set_flags(|flags| flags.held = true);
-                }
                 let data = framing.payload(&self.input.bytes()[..length]);
                 Self::hand_over(&self.app, &self.link, Message { kind: Kind::Data, data, compressed: false }, cx);
                 self.input.consume(length);
@@ -51,8 +47,7 @@ impl<A: App> Runner<A> {
     fn refuse(&self, error: FramingError) {
         self.link.control().metrics.refused(&self.link.info, &error.to_string());
         // Answers to what came before are sent.
-        self.link.set_flags(|flags| flags.held = false);
-        self.link.flush();
+        self.link.control().send_outbox();
         self.link.kill(Kill::Now);
     }
 }

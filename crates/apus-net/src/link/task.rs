@@ -165,15 +165,10 @@ impl<A: App> Runner<A> {
         }
     }
 
-    /// Lets what was held back leave.
+    /// Sends what waits.
     fn flush(&mut self) {
-        let link = &self.link;
-        if link.flags().held {
-            link.set_flags(|flags| flags.held = false);
-            link.flush();
-        }
-        if matches!(link.poll_output(), Poll::Ready(Err(_))) {
-            link.kill(Kill::Now);
+        if matches!(self.link.poll_output(), Poll::Ready(Err(_))) {
+            self.link.kill(Kill::Now);
         }
     }
 
@@ -245,8 +240,7 @@ impl<A: App> Runner<A> {
     /// Waits until handlers are over and the output is sent, shuts our side down and waits for the peer's end.
     fn finish(&mut self) -> bool {
         let link = Rc::clone(&self.link);
-        link.set_flags(|flags| flags.held = false);
-        link.flush();
+        link.control().send_outbox();
         match link.poll_output() {
             Poll::Ready(Ok(())) => {}
             Poll::Ready(Err(_)) => return true,
@@ -284,6 +278,9 @@ impl<A: App> Runner<A> {
             return;
         }
         let link = Rc::clone(&self.link);
+        if link.kill.get() != Kill::Reset {
+            link.control().send_outbox();
+        }
         link.control().keep_partial(std::mem::take(&mut self.kept), 0);
         link.finish();
         self.input.consume(usize::MAX);

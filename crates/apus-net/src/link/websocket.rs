@@ -42,10 +42,6 @@ impl<A: App> Runner<A> {
             apply_mask(frame, key, 0);
         }
         let link = &self.link;
-        if end < self.input.len() {
-            // What handlers answer to the frames of one read leaves together.
-            link.set_flags(|flags| flags.held = true);
-        }
         let data = &self.input.bytes()[at..end];
         let kind = match header.opcode {
             Opcode::Text => {
@@ -87,9 +83,6 @@ impl<A: App> Runner<A> {
         let Some(mut partial) = self.partial.take() else { return Ok(Step::Again) };
         let event = partial.decoder.decode(&mut partial.input)?;
         let more = !partial.input.is_empty();
-        if more {
-            self.link.set_flags(|flags| flags.held = true);
-        }
         if partial.decoder.is_idle() && !more {
             self.leave_partial(*partial);
         } else {

@@ -56,10 +56,10 @@ impl<'a> Outgoing<'a> {
         if let View::Object(raw) = call.view(at) {
             // SAFETY: an argument is alive during the call.
             let object = unsafe { Object::share_raw(raw) };
-            if !FRAME.get().contains(raw) {
-                return Err(call.type_error(at, "of type string or Apus\\WebSocket\\Frame"));
+            // Any other object is text if it is Stringable, and an error if it is not.
+            if FRAME.get().contains(raw) {
+                return Self::from_frame(&object);
             }
-            return Self::from_frame(&object);
         }
         let data = call.bytes(at)?;
         let (opcode, flags) = (opcode(call.int(at + 1, 1)?)?, call.int(at + 2, FIN)?);

@@ -54,7 +54,7 @@ impl Metrics for WorkerMetrics {
     }
 
     fn may_accept(&self) -> bool {
-        let full = self.worker.connections.len() >= self.worker.connections.capacity();
+        let full = self.worker.connections_open() >= self.worker.connections.capacity() as u64;
         if full && !self.full.replace(true) {
             let most = self.worker.connections.capacity();
             self.warn(&format!("{most} connections are open, which is max_connection: new ones wait in the backlog"));

@@ -172,35 +172,19 @@ fn queue_file(link: &Rc<Link>, file: &File, offset: u64, length: u64) -> Result<
     }
 }
 
-fn turn(link: &Link, step: Step) {
-    match step {
-        Step::Pause => link.pause(),
-        Step::Resume => link.resume(),
-        Step::Protect => link.protect(true),
-        Step::Unprotect => link.protect(false),
-    }
-}
-
 /// Turns a switch of a connection, of whichever worker.
 fn switch(call: &Call, what: &str, step: Step) -> Result<(), Raise> {
     let fd = call.int(0, 0)?;
-    let turned = match (place(call, fd, what)?, step) {
-        (Place::Stream(link), _) => {
-            turn(&link, step);
+    let place = place(call, fd, what)?;
+    let here = current_control().and_then(|control| control.link(fd));
+    let turned = match (here, place) {
+        (Some(link), _) => {
+            step.turn(&link);
             true
         }
-        // A WebSocket has a heartbeat, too.
-        (Place::Other, Step::Protect | Step::Unprotect) => match current_control().and_then(|control| control.link(fd))
-        {
-            Some(link) => {
-                turn(&link, step);
-                true
-            }
-            None => last_error::fail(last_error::WRONG_KIND),
-        },
-        (Place::Other, Step::Pause | Step::Resume) => last_error::fail(last_error::WRONG_KIND),
-        (Place::Elsewhere, _) => hub::step_at(fd, step)?.told(),
-        (Place::Nowhere, _) => last_error::fail(last_error::NOT_EXIST),
+        (None, Place::Elsewhere) => hub::step_at(fd, step)?.told(),
+        (None, Place::Nowhere) => last_error::fail(last_error::NOT_EXIST),
+        (None, _) => last_error::fail(last_error::WRONG_KIND),
     };
     call.ret(turned)
 }
@@ -301,7 +285,7 @@ pub(super) const METHODS: &[Method] = &[
     },
     Method {
         decl: "public function pause(int $fd): bool",
-        doc: "Reads no more from a stream connection of whichever worker, until resume(): the kernel's buffers fill, and the peer has to wait.\n\
+        doc: "Reads no more from a stream or WebSocket of whichever worker, until resume(): the kernel's buffers fill, and the peer has to wait.\n\
               @return bool false when there is no such connection\n\
               @throws \\Apus\\Server\\Exception STATE outside workers\nWaits only for another worker that is behind with its messages.\n@since 0.1.0",
         handler: Some(handler!(pause)),

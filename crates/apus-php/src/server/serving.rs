@@ -123,6 +123,14 @@ impl Serving<'_> {
             0 => MOST_PACKETS,
             most => most as usize,
         };
+        let bound = socket2::SockRef::from(&fd);
+        // Hints: the kernel has a limit of its own.
+        if plan.settings.kernel_socket_recv_buffer_size > 0 {
+            let _ = bound.set_recv_buffer_size(plan.settings.kernel_socket_recv_buffer_size);
+        }
+        if plan.settings.kernel_socket_send_buffer_size > 0 {
+            let _ = bound.set_send_buffer_size(plan.settings.kernel_socket_send_buffer_size);
+        }
         let socket = Datagram::new(fd, most, Rc::clone(self.control))
             .map_err(|error| engine::throw_error(&format!("receiving at {} failed: {error}", port.addr)))?;
         self.core.datagrams.borrow_mut().push((place, Rc::clone(&socket)));

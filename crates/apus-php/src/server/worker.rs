@@ -108,7 +108,12 @@ impl Running {
             return FAILED;
         }
         self.call(Event::WorkerExit).await;
-        self.finish_requests().await;
+        let patience = self.core.settings.borrow().max_wait_time.saturating_sub(LAST_WORDS);
+        let limit = tokio::time::Instant::now() + patience;
+        self.finish_requests(limit).await;
+        hub::retire().await;
+        // What that brought is done, too.
+        self.finish_requests(limit).await;
         self.call(Event::WorkerStop).await;
         if self.state.faulted.get() { FAILED } else { 0 }
     }
@@ -143,15 +148,14 @@ impl Running {
 
     /// Lets coroutines that came of requests end (work done after the answer), as long as the worker may take to leave.
     /// Others, such as endless loops that workerstart began, are ended by their cancellation.
-    async fn finish_requests(&self) {
-        let limit = self.core.settings.borrow().max_wait_time.saturating_sub(LAST_WORDS);
+    async fn finish_requests(&self, limit: tokio::time::Instant) {
         let ended = async {
             while self.state.of_requests.get() > 0 {
                 tokio::time::sleep(LEAVING_POLL).await;
             }
         };
         // Those that are left then are cancelled, too.
-        let _ = tokio::time::timeout(limit, ended).await;
+        let _ = tokio::time::timeout_at(limit, ended).await;
     }
 
     /// Does what the master says.

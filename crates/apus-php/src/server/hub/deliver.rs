@@ -128,12 +128,7 @@ impl Hub {
 
     pub(super) fn deliver_step(&self, fd: i64, step: Step) {
         let Some(link) = self.control.link(fd) else { return };
-        match step {
-            Step::Pause => link.pause(),
-            Step::Resume => link.resume(),
-            Step::Protect => link.protect(true),
-            Step::Unprotect => link.protect(false),
-        }
+        step.turn(&link);
     }
 
     /// Keeps a message until the link takes it.

@@ -49,6 +49,14 @@ impl Hub {
         }
     }
 
+    /// Others find nobody here from now on; what they posted before is still performed.
+    pub(super) async fn retire(self: Rc<Self>) {
+        self.worker.mail().retire();
+        while self.take_mail() {
+            tokio::task::yield_now().await;
+        }
+    }
+
     /// Takes some of what came; whether there is more.
     fn take_mail(self: &Rc<Self>) -> bool {
         self.control.cork();

@@ -36,7 +36,6 @@ use apus_options::Settings;
 use apus_process::Worker;
 use apus_zend::object::Object;
 use apus_zend::{Raise, engine};
-use tokio::sync::Semaphore;
 use tokio::task::AbortHandle;
 
 use super::core::ServerCore;
@@ -78,7 +77,7 @@ struct Hub {
     part_pids: RefCell<HashMap<usize, u32>>,
     late: deliver::Late,
     /// For connections that take nothing now: the order in which coroutines of this process wait for them.
-    gates: RefCell<HashMap<i64, Rc<Semaphore>>>,
+    gates: RefCell<HashMap<i64, remote::Queue>>,
     /// Values that came for the program and have not been given to it, and their bytes.
     pipes: RefCell<Vec<pipe::Letter>>,
     pipe_bytes: Cell<usize>,
@@ -160,6 +159,13 @@ pub(super) fn start(
 
 fn node() -> u64 {
     NODE.get().copied().unwrap_or_default()
+}
+
+/// When a leaving worker has answered all requests: performs what other processes posted, and takes nothing new.
+pub(super) async fn retire() {
+    if let Some(hub) = current() {
+        hub.retire().await;
+    }
 }
 
 /// At the end of a worker: what is for other servers is sent, nothing more is heard.

@@ -5,10 +5,14 @@
 //! coroutine an earlier one that waits for room.
 
 use std::cell::{Cell, RefCell};
+use std::future::Future;
 use std::rc::Rc;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
 
 use apus_process::{PostError, Worker};
-use tokio::sync::{Notify, Semaphore};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
+use tokio::task::coop::unconstrained;
 
 use super::parts::Cut;
 use super::record::{Head, Order, PART};
@@ -29,7 +33,7 @@ pub(in crate::server) enum Posted {
 pub(super) struct Outbox {
     worker: Rc<Worker>,
     /// By the receiver's slot.
-    lanes: RefCell<Vec<Option<Rc<Semaphore>>>>,
+    lanes: RefCell<Vec<Option<Arc<Semaphore>>>>,
     /// Wakes those who wait for room in a ring.
     room: Notify,
     /// The number of the last record that was cut.
@@ -56,17 +60,30 @@ impl<'a> Record<'a> {
     }
 }
 
+/// A place in a queue from this call on: a coroutine's future is first polled when others may have gone on, and not even then
+/// when its task's budget is spent. `None` only for a queue that was closed, which none is.
+pub(super) fn place_in(queue: Arc<Semaphore>) -> impl Future<Output = Option<OwnedSemaphorePermit>> {
+    let mut turn = Box::pin(unconstrained(queue.acquire_owned()));
+    let first = turn.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+    async move {
+        match first {
+            Poll::Ready(turn) => turn.ok(),
+            Poll::Pending => turn.await.ok(),
+        }
+    }
+}
+
 impl Outbox {
     pub(super) fn new(worker: Rc<Worker>, limit: usize) -> Self {
         Self { worker, lanes: RefCell::default(), room: Notify::new(), cuts: Cell::new(0), limit }
     }
 
-    fn lane(&self, slot: usize) -> Rc<Semaphore> {
+    fn lane(&self, slot: usize) -> Arc<Semaphore> {
         let mut lanes = self.lanes.borrow_mut();
         if lanes.len() <= slot {
             lanes.resize(slot + 1, None);
         }
-        Rc::clone(lanes[slot].get_or_insert_with(|| Rc::new(Semaphore::new(1))))
+        Arc::clone(lanes[slot].get_or_insert_with(|| Arc::new(Semaphore::new(1))))
     }
 
     /// Whether an order fits into one record.
@@ -97,11 +114,16 @@ impl Outbox {
     }
 
     /// Posts a record, and waits for its turn and for room. Dropped half-way, what was posted of a long record is dropped by
-    /// its receiver.
-    pub(super) async fn post(&self, slot: usize, order: &Order<'_>) -> Posted {
-        let lane = self.lane(slot);
-        // Lanes are never closed.
-        let Ok(_turn) = lane.acquire().await else { return Posted::Gone };
+    /// its receiver. Its place in the lane is that of this call.
+    pub(super) fn post<'a>(&'a self, slot: usize, order: &'a Order<'a>) -> impl Future<Output = Posted> + 'a {
+        let turn = place_in(self.lane(slot));
+        async move {
+            let Some(_turn) = turn.await else { return Posted::Gone };
+            self.post_in_turn(slot, order).await
+        }
+    }
+
+    async fn post_in_turn(&self, slot: usize, order: &Order<'_>) -> Posted {
         let record = Record::new(order);
         if record.len() <= self.worker.mail().largest() {
             return self.patiently(|| self.post_whole(slot, &record)).await;

@@ -2,7 +2,6 @@
 
 use std::rc::Rc;
 
-use apus_coro::Wait;
 use apus_process::log;
 use apus_zend::engine::Thrown;
 use apus_zend::value::View;
@@ -10,11 +9,9 @@ use apus_zend::{Callable, Raise, Value, engine};
 
 use super::super::events::Event;
 use super::Hub;
-use super::outbox::Posted;
 use super::record::Order;
 use super::remote::Handed;
 use crate::runtime::State;
-use crate::wait::wait;
 
 /// What is kept for a program whose `workerstart` is not over; more is given to it all the same.
 const MAX_KEPT: usize = 16 << 20;
@@ -39,11 +36,7 @@ impl Hub {
         let View::Str(bytes) = packed.view() else { return Err(engine::throw_error("serialize() gave no string")) };
         let Some(slot) = self.worker.slot_of_worker(to) else { return Ok(Handed::NotExist) };
         let order = Order::Pipe { worker: self.worker.id, serialized, value: bytes };
-        if self.can_wait() {
-            let posted = wait(&self.state, Wait::Outside("Server::sendMessage()"), self.outbox.post(slot, &order))?;
-            return Ok(posted.unwrap_or(Posted::Full).into());
-        }
-        Ok(self.outbox.post_now(slot, &order).into())
+        self.post("Server::sendMessage()", slot, &order, true)
     }
 
     pub(super) fn keep_letter(&self, worker: u16, serialized: bool, value: &[u8]) {

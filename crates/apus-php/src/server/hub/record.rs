@@ -3,8 +3,8 @@
 //! A record is a kind, a head of a few fixed fields, and a tail that is the payload as it is. Numbers are little-endian: both
 //! ends are the same build on one machine, or at least the same version on several ([`VERSION`]).
 
-use apus_net::MAX_NAME;
 use apus_net::proto::websocket::Opcode;
+use apus_net::{Link, MAX_NAME};
 
 /// Changes with the form of any record; a server ignores messages of another version.
 pub(super) const VERSION: u8 = 1;
@@ -37,6 +37,18 @@ pub(in crate::server) enum Step {
     Resume,
     Protect,
     Unprotect,
+}
+
+impl Step {
+    /// Turns the switch of a link.
+    pub(in crate::server) fn turn(self, link: &Link) {
+        match self {
+            Self::Pause => link.pause(),
+            Self::Resume => link.resume(),
+            Self::Protect => link.protect(true),
+            Self::Unprotect => link.protect(false),
+        }
+    }
 }
 
 /// A change of a connection's names.

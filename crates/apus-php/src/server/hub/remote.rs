@@ -1,6 +1,8 @@
 //! Orders for connections that other processes of this server have.
 
+use std::future::Future;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 use apus_coro::Wait;
@@ -10,7 +12,7 @@ use apus_zend::Raise;
 use apus_zend::engine::Thrown;
 use tokio::sync::Semaphore;
 
-use super::outbox::Posted;
+use super::outbox::{Posted, place_in};
 use super::record::{How, Order, Step};
 use super::{Hub, current};
 use crate::client::frame::Outgoing;
@@ -95,25 +97,35 @@ pub(in crate::server) fn step_at(fd: i64, step: Step) -> Result<Handed, Raise> {
     hub.post("Server::pause()", entry.slot, &Order::Reading { fd, step }, true)
 }
 
-/// A place among those who wait for one connection; the last one to leave takes the queue away.
+/// The queue of those who wait for one connection; the last one to leave takes it away.
+pub(super) struct Queue {
+    turns: Arc<Semaphore>,
+    users: usize,
+}
+
 struct Gate<'a> {
     hub: &'a Hub,
     fd: i64,
-    turns: Rc<Semaphore>,
+    turns: Arc<Semaphore>,
 }
 
 impl<'a> Gate<'a> {
     fn enter(hub: &'a Hub, fd: i64) -> Self {
-        let turns = Rc::clone(hub.gates.borrow_mut().entry(fd).or_insert_with(|| Rc::new(Semaphore::new(1))));
-        Self { hub, fd, turns }
+        let mut gates = hub.gates.borrow_mut();
+        let queue = gates.entry(fd).or_insert_with(|| Queue { turns: Arc::new(Semaphore::new(1)), users: 0 });
+        queue.users += 1;
+        Self { hub, fd, turns: Arc::clone(&queue.turns) }
     }
 }
 
 impl Drop for Gate<'_> {
     fn drop(&mut self) {
-        // One is ours, one stands in the map.
-        if Rc::strong_count(&self.turns) <= 2 {
-            self.hub.gates.borrow_mut().remove(&self.fd);
+        let mut gates = self.hub.gates.borrow_mut();
+        if let Some(queue) = gates.get_mut(&self.fd) {
+            queue.users -= 1;
+            if queue.users == 0 {
+                gates.remove(&self.fd);
+            }
         }
     }
 }
@@ -177,15 +189,18 @@ impl Hub {
     }
 
     /// Waits until the connection takes something again, in the order in which this is called.
-    async fn hand_when_clear(&self, fd: i64, order: &Order<'_>) -> Handed {
+    fn hand_when_clear<'a>(&'a self, fd: i64, order: &'a Order<'a>) -> impl Future<Output = Handed> + 'a {
         let gate = Gate::enter(self, fd);
-        // Gates are never closed.
-        let Ok(_turn) = gate.turns.acquire().await else { return Handed::NotExist };
-        loop {
-            match self.elsewhere(fd) {
-                None => return Handed::NotExist,
-                Some(entry) if !entry.full => return self.outbox.post(entry.slot, order).await.into(),
-                Some(_) => tokio::time::sleep(LOOK).await,
+        let turn = place_in(Arc::clone(&gate.turns));
+        async move {
+            // Both are given back when the message is in the ring.
+            let (_gate, _turn) = (gate, turn.await);
+            loop {
+                match self.elsewhere(fd) {
+                    None => return Handed::NotExist,
+                    Some(entry) if !entry.full => return self.outbox.post(entry.slot, order).await.into(),
+                    Some(_) => tokio::time::sleep(LOOK).await,
+                }
             }
         }
     }
