@@ -63,7 +63,9 @@ class Interpreter:
         include = self.root / "usr/include"
         # Compiling one extension must not find the headers of another Python.
         flags = f"-I{include} -I{include}/python2.7 -w -O2"
-        command([*self.line("import sys; from pip._internal.cli.main import main; sys.exit(main())", "install", "-q", "--no-python-version-warning", "--no-deps", "--no-build-isolation", "--no-cache-dir"), *arguments], env=self.environment(PYTHONPATH=path, CFLAGS=flags, PIP_DISABLE_PIP_VERSION_CHECK="1"))
+        code = "import sys; from pip._internal.cli.main import main; sys.exit(main())"
+        options = ["install", "-q", "--no-python-version-warning", "--no-deps", "--no-build-isolation", "--no-cache-dir"]
+        command([*self.line(code, *options), *arguments], env=self.environment(PYTHONPATH=path, CFLAGS=flags, PIP_DISABLE_PIP_VERSION_CHECK="1"))
 
 
 def mirrors():
@@ -84,7 +86,10 @@ def unpack(folder):
             (apt / part).mkdir(parents=True)
         (apt / "status").touch()
         (apt / "sources").write_text(f"deb [signed-by={keys}] {site} bullseye main\n")
-        options = {"Dir::Etc::sourcelist": apt / "sources", "Dir::Etc::sourceparts": "-", "Dir::Etc::preferencesparts": "-", "Dir::State": apt / "state", "Dir::State::status": apt / "status", "Dir::Cache": apt / "cache", "APT::Sandbox::User": "", "APT::Install-Recommends": "0"}
+        options = {
+            "Dir::Etc::sourcelist": apt / "sources", "Dir::Etc::sourceparts": "-", "Dir::Etc::preferencesparts": "-", "Dir::State": apt / "state",
+            "Dir::State::status": apt / "status", "Dir::Cache": apt / "cache", "APT::Sandbox::User": "", "APT::Install-Recommends": "0",
+        }
         line = ["apt-get", "-q", *(word for name, value in options.items() for word in ("-o", f"{name}={value}"))]
         try:
             command([*line, "update"])

@@ -295,3 +295,25 @@ fn corked_messages_leave_together_and_in_order() {
         assert_eq!(client.next_frame(), (0x82, vec![n]));
     }
 }
+
+#[test]
+fn a_message_that_is_complete_counts_as_kept_no_more() {
+    let server = start(Config { max_buffered: 500_000, ..websocket() }, false);
+    // Each has sent a large message whole, one after the other: together more than may be kept of incomplete ones.
+    let mut clients: Vec<_> = (0..4).map(|_| server.client()).collect();
+    for client in &mut clients {
+        client.upgrade();
+        client.frame(0x82, &[1; 200_000]);
+        assert_eq!(client.next_frame().1.len(), 200_000);
+    }
+    for client in &mut clients {
+        client.frame(0x81, b"still here");
+        assert_eq!(client.next_frame().1, b"still here");
+    }
+    // Incomplete ones end when all together are too much.
+    for client in &mut clients {
+        let frame = masked(0x82, &[1; 200_001]);
+        client.send(&frame[..200_000]);
+    }
+    server.until(|control| control.connections() < 4);
+}

@@ -19,6 +19,8 @@ use crate::pool::READ_SIZE;
 const TURN: u32 = 64;
 /// Bytes read away after our end before the peer is cut off.
 const MAX_LINGER: u32 = 256 << 20;
+/// Bytes read away before others have their turn.
+const LINGER_TURN: u32 = 1 << 20;
 /// A part of a message that is called large when memory is short, bytes.
 const LARGE_PART: usize = 64 * 1024;
 
@@ -94,6 +96,7 @@ impl<A: App> Runner<A> {
                     match self.read() {
                         Poll::Pending => {
                             self.rest();
+                            self.account();
                             if !self.wants_another_look() {
                                 return false;
                             }
@@ -259,8 +262,13 @@ impl<A: App> Runner<A> {
             self.rest();
         }
         let taken = self.lingering.get_or_insert(0);
+        let turn = taken.saturating_add(LINGER_TURN);
         link.control().pool.with_scratch(|scratch| {
             while *taken < MAX_LINGER {
+                if *taken >= turn {
+                    link.wake_later();
+                    return false;
+                }
                 match link.poll_recv(scratch) {
                     // Who has said goodbye sends nothing more.
                     Poll::Pending => return polite,

@@ -185,7 +185,8 @@ pub(super) static WEBSOCKET_SERVER: Class = Class {
                   rules: wait (outside coroutines: drop), drop, or close.\n\
                   @param int $opcode one of Apus\\WEBSOCKET_OPCODE_*; a Frame object brings its own\n\
                   @param int $flags the sum of Apus\\WEBSOCKET_FLAG_*: without FIN a fragment, with COMPRESS compressed in any case\n\
-                  @return bool false when the message is lost: see getLastError()\n\
+                  @return bool false when the message is lost: see getLastError(). For a connection of another worker true means that its\n\
+                  worker has the message; when its buffer turns out to be full there, send_policy rules there\n\
                   @throws \\Apus\\Client\\Exception ARGUMENT for what RFC 6455 forbids (text that is not UTF-8, a long control frame)\n\
                   Waits (where a coroutine runs).\n@since 0.1.0",
             handler: Some(handler!(push)),
