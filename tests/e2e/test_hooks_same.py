@@ -272,7 +272,8 @@ class Processes(Same):
             "$p = proc_open(['sleep', '20'], [], $pipes); $s = proc_get_status($p); $s['pid'] = $s['pid'] > 0; proc_terminate($p); return [$s, proc_close($p)];",
             "$p = proc_open(['sleep', '20'], [], $pipes); proc_terminate($p, 9); return proc_close($p);",
             "return [pcntl_waitpid(-1, $status), pcntl_get_last_error(), pcntl_waitpid(1, $status), pcntl_get_last_error()];",
-            "$p = proc_open('exit 6', [], $pipes); $pid = proc_get_status($p)['pid']; return [pcntl_waitpid($pid, $status) === $pid, pcntl_wexitstatus($status), proc_close($p)];",
+            # The program waits: proc_get_status() would take its end.
+            "$p = proc_open('read line; exit 6', [['pipe', 'r']], $pipes); $pid = proc_get_status($p)['pid']; fclose($pipes[0]); return [pcntl_waitpid($pid, $status) === $pid, pcntl_wexitstatus($status), proc_close($p)];",
             "$p = proc_open(['sleep', '20'], [], $pipes); $pid = proc_get_status($p)['pid']; return [pcntl_waitpid($pid, $status, WNOHANG), posix_kill($pid, 15), pcntl_wait($status) === $pid, pcntl_wtermsig($status)];",
         ])
         self.assertIn("[\"b\",[\"a\",\"b\"],3]", told[0])

@@ -8,7 +8,7 @@ from support import rss, until
 from websocket_cases import CLOSE, ECHO, PING, PONG, TELL_FD, TEXT, Crowd, WebSocketCase, websocket
 
 
-class Policies(WebSocketCase):
+class Slow(WebSocketCase):
     COLLECT = "$server->on('open', function ($server, $request) { $GLOBALS['fds'][] = $request->fd; }); $server->on('close', function ($server, $fd) { note('close', $fd); });" + ECHO
 
     def slow(self, server, count=1):
@@ -16,6 +16,11 @@ class Policies(WebSocketCase):
         held = [self.join(server, receive_buffer=8192) for _ in range(count)]
         fds = until("all are open", lambda: len(found := self.php(server, "return $GLOBALS['fds'] ?? [];")) >= count and found)
         return held, fds
+
+
+class Many(Slow):
+    # Their descriptors are more than the others' select() takes.
+    alone = True
 
     def test_three_hundred_clients_that_never_read_do_not_grow_a_worker(self):
         limit, each = 24 << 20, 1 << 20
@@ -87,6 +92,8 @@ class Policies(WebSocketCase):
             self.assertLess(rss(worker) - before, limit + (16 << 20))
         self.assertEqual(server.workers(), [worker])
 
+
+class Policies(Slow):
     def test_a_waiting_push_goes_on_when_the_client_reads(self):
         server = self.websockets(self.COLLECT, settings={"buffer_output_size": 65536})
         (ws,), (fd,) = self.slow(server)
@@ -127,6 +134,18 @@ class Policies(WebSocketCase):
                 self.assertIn(["close"], ended)
                 self.assertEqual([e for e in ended if e[0] == "ended"], [["ended", False]] * (len(ended) - 1))
                 until("nothing is left", lambda: server.status()["totals"]["coroutines"] == 0)
+
+    def test_pause_and_resume(self):
+        server = self.websockets(self.COLLECT, settings={"websocket_ping_interval": 0.1, "websocket_ping_timeout": 0.2})
+        (ws,), (fd,) = self.slow(server)
+        self.assertTrue(self.php(server, "return $server->pause($fd);", fd=fd))
+        ws.say("while paused")
+        # Pings go unanswered for want of reading here: that is no death.
+        self.php(server, "Coroutine::sleep(0.6); return 1;")
+        self.assertEqual(self.php(server, "return [$server->isEstablished($fd), $server->resume($fd)];", fd=fd), [True, True])
+        while (message := ws.frame())[0] == PING:
+            ws.send(PONG, message[1])
+        self.assertEqual(message[:2], (TEXT, b"while paused"))
 
     def test_a_waiting_push_is_cancelled_with_its_coroutine(self):
         server = self.websockets(self.COLLECT, settings={"buffer_output_size": 65536})

@@ -148,7 +148,7 @@ class Upgrades(WebSocketCase):
     def test_many_of_them(self):
         server = self.upgrading(settings={"worker_num": 1})
         with Crowd(server.port) as crowd:
-            self.assertEqual(crowd.join(500, path="/slow"), 500, crowd.failed[:3])
+            self.assertEqual(crowd.join(200, path="/slow"), 200, crowd.failed[:3])
             crowd.send_all(websocket.frame(TEXT, b"hello"))
             self.assertEqual(set(crowd.hear_all(7)), {b"\x81\x05hello"})
         until("no coroutine is left", lambda: self.php(server, "return Coroutine::stats()['coroutine_num'];") == 1)

@@ -8,7 +8,7 @@ use apus_net::{Kind, Message};
 use apus_zend::class::{Class, Method, Property};
 use apus_zend::object::Object;
 use apus_zend::value::View;
-use apus_zend::{Call, Raise, Value, handler};
+use apus_zend::{Array, Call, Callable, Raise, Value, handler};
 use bytes::{Buf, BytesMut};
 
 use super::values::{refused, scalar};
@@ -43,6 +43,14 @@ pub(crate) struct Outgoing<'a> {
     pub(crate) payload: Cow<'a, [u8]>,
 }
 
+/// Whether an argument that is an object can be converted to text.
+fn is_stringable(call: &Call, at: usize) -> Result<bool, Raise> {
+    let mut method = Array::new(2)?;
+    method.push(call.value(at))?;
+    method.push(Value::string(b"__toString")?)?;
+    Ok(Callable::new(&mut method.into()).is_ok())
+}
+
 fn opcode(number: i64) -> Result<Opcode, Raise> {
     u8::try_from(number).ok().and_then(Opcode::from_number).ok_or_else(|| {
         refused(&format!("{number} is no opcode of WebSocket: use one of the constants Apus\\WEBSOCKET_OPCODE_*"))
@@ -56,9 +64,11 @@ impl<'a> Outgoing<'a> {
         if let View::Object(raw) = call.view(at) {
             // SAFETY: an argument is alive during the call.
             let object = unsafe { Object::share_raw(raw) };
-            // Any other object is text if it is Stringable, and an error if it is not.
             if FRAME.get().contains(raw) {
                 return Self::from_frame(&object);
+            }
+            if !is_stringable(call, at)? {
+                return Err(call.type_error(at, "of type string or Apus\\WebSocket\\Frame"));
             }
         }
         let data = call.bytes(at)?;

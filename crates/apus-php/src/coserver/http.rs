@@ -181,16 +181,7 @@ pub(super) static SERVER: Class = Class {
 };
 
 const METHODS: &[Method] = &[
-    Method {
-        decl: "public function __construct(string $host, int $port = 0, bool $ssl = false, bool $reuse_port = false)",
-        doc: "Binds and listens: clients that come before start() wait.\n\
-              @param string $host an IP address, a name that the system knows (its resolution blocks), or \"unix:\" and a path\n\
-              @param int $port 0 to 65535; 0 lets the system choose: see $port\n\
-              @param bool $reuse_port whether other processes may listen on the same port and share its clients (SO_REUSEPORT)\n\
-              @throws \\Apus\\Server\\Exception BIND, OPTION when $ssl is true: TLS is not in this version\n\
-              Does not wait.\n@since 0.1.0",
-        handler: Some(handler!(construct)),
-    },
+    Method { decl: listen::CONSTRUCT, doc: listen::CONSTRUCT_DOC, handler: Some(handler!(construct)) },
     Method {
         decl: "public function set(array $settings): bool",
         doc: "Settings: those of docs/options.md with the scope \"port\", and max_connection (default 100000), max_concurrency,\n\

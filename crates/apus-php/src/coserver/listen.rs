@@ -1,6 +1,5 @@
 //! Binding, for servers that live in a coroutine.
 
-use std::net::{SocketAddr, ToSocketAddrs as _};
 use std::path::PathBuf;
 
 use apus_process::{BindOptions, ListenAddr, Listener, bind};
@@ -38,14 +37,7 @@ fn address(host: &str, port: u16) -> Result<ListenAddr, String> {
             path => Ok(ListenAddr::Unix(PathBuf::from(path))),
         };
     }
-    let name = host.trim_start_matches('[').trim_end_matches(']');
-    let found: Vec<SocketAddr> = (name, port)
-        .to_socket_addrs()
-        .map_err(|error| format!("host \"{host}\" is neither an address nor a known name: {error}"))?
-        .collect();
-    // A name that means both families is served on IPv4, as the rest of the field does.
-    let chosen = found.iter().find(|addr| addr.is_ipv4()).or(found.first());
-    chosen.map(|addr| ListenAddr::Tcp(*addr)).ok_or_else(|| format!("host \"{host}\" has no address"))
+    crate::server::listen_ip(host, i64::from(port))
 }
 
 /// What `$host` and `$port` show.
@@ -55,6 +47,16 @@ pub(super) fn shown(listener: &Listener) -> (String, i64) {
         ListenAddr::Unix(path) => (path.display().to_string(), 0),
     }
 }
+
+/// The constructor of both servers.
+pub(super) const CONSTRUCT: &str =
+    "public function __construct(string $host, int $port = 0, bool $ssl = false, bool $reuse_port = false)";
+pub(super) const CONSTRUCT_DOC: &str = "Binds and listens: clients that come before start() wait.\n\
+     @param string $host an IP address, a name that the system knows (its resolution blocks), or \"unix:\" and a path\n\
+     @param int $port 0 to 65535; 0 lets the system choose: see $port\n\
+     @param bool $reuse_port whether other processes may listen on the same port and share its clients (SO_REUSEPORT)\n\
+     @throws \\Apus\\Server\\Exception BIND, OPTION when $ssl is true: TLS is not in this version\n\
+     Does not wait.\n@since 0.1.0";
 
 #[cfg(test)]
 mod tests {

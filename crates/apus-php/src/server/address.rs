@@ -40,7 +40,7 @@ pub(super) fn parse(host: &str, port: i64, kind: i64) -> Result<ListenAddr, Stri
     }
 }
 
-fn ip(host: &str, port: i64) -> Result<ListenAddr, String> {
+pub(crate) fn ip(host: &str, port: i64) -> Result<ListenAddr, String> {
     let port = u16::try_from(port).map_err(|_| format!("a port lies between 0 and 65535, {port} given"))?;
     let host = host.trim_start_matches('[').trim_end_matches(']');
     let found: Result<Vec<SocketAddr>, _> = (host, port).to_socket_addrs().map(Iterator::collect);

@@ -31,6 +31,7 @@ use apus_zend::class::{Class, Const, Constant};
 pub(crate) static ALL: &[&Class] =
     &[&connections::CONNECTIONS, &port::PORT, &class::SERVER, &class::HTTP_SERVER, &websocket::WEBSOCKET_SERVER];
 
+pub(crate) use address::ip as listen_ip;
 pub(crate) use core::ini_settings;
 pub(crate) use websocket::push_here;
 
