@@ -125,7 +125,10 @@ $server->start();
 
     def _ready(self):
         with open(self.reader, "rb") as pipe:
-            if not select.select([pipe], [], [], PATIENCE)[0]:
+            # Not select(): it takes no descriptor above 1023.
+            ready = select.poll()
+            ready.register(pipe, select.POLLIN)
+            if not ready.poll(PATIENCE * 1000):
                 self.process.kill()
                 raise AssertionError(f"the server is not ready: {self.said()}")
             line = pipe.readline()

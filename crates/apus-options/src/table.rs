@@ -165,7 +165,7 @@ settings! {
     Port open_http_protocol: bool = false, shown "true on an `Apus\\Http\\Server`" => Kind::Bool;
     /// Whether HTTP connections of the port may be upgraded to WebSocket without a request handler's doing.
     Port open_websocket_protocol: bool = false, shown "true on an `Apus\\WebSocket\\Server`" => Kind::Bool;
-    /// Whether CLOSE frames come with the message event; the answer to them is the program's then.
+    /// Whether CLOSE frames come with the message event, before the server answers them.
     Port open_websocket_close_frame: bool = false => Kind::Bool;
     /// Whether PING frames come with the message event; the answer to them is the program's then.
     Port open_websocket_ping_frame: bool = false => Kind::Bool;
