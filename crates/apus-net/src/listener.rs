@@ -1,5 +1,6 @@
 //! Accepting connections.
 
+use std::collections::VecDeque;
 use std::io;
 use std::rc::Rc;
 use std::time::Duration;
@@ -12,9 +13,16 @@ use crate::conn::{Conn, ConnInfo, ConnTask, Input, Io, Peer, Port};
 use crate::control::Control;
 use crate::link::{self, Link, Protocol};
 use crate::registry::Entry;
+use crate::sys;
 
-/// Connections taken in one turn, so that other workers on the same socket take their share.
+/// Connections taken in one turn while few wait, so that other workers on the same socket take their share.
 const BATCH: usize = 8;
+/// Connections taken in one turn when more than [`MANY`] wait: all, up to so many, because a queue that overflows has its clients
+/// try again after one second, and after three.
+const MAX_BATCH: usize = 4096;
+const MANY: usize = 64;
+/// Tasks of new connections begun in one turn: the queue is looked at again before it can overflow.
+const BORN: usize = 64;
 /// Pause after accept failed for want of descriptors or memory: it would fail again at once.
 const BACK_OFF: Duration = Duration::from_millis(100);
 /// How long a worker with more connections than others leaves the next ones to them.
@@ -28,17 +36,37 @@ const ROOM_CHECK: Duration = Duration::from_millis(250);
 pub(crate) async fn run<A: App>(app: Rc<A>, listener: AsyncFd<Socket>, port: Rc<Port>) {
     let control = Rc::clone(&port.control);
     let mut warned: Option<u64> = None;
+    let mut batch = BATCH;
+    let mut born = Born(VecDeque::new());
     while !control.is_draining() {
-        let stop = control.stop_accepting.notified();
-        let ready = tokio::select! {
-            biased;
-            () = stop => return,
-            ready = listener.readable() => ready,
-        };
-        let Ok(mut guard) = ready else { return };
-        match accept_batch(&app, listener.get_ref(), &port) {
-            Batch::Empty => guard.clear_ready(),
-            Batch::More => tokio::task::yield_now().await,
+        let mut ready = None;
+        if born.0.is_empty() {
+            let stop = control.stop_accepting.notified();
+            let readable = tokio::select! {
+                biased;
+                () = stop => return,
+                readable = listener.readable() => readable,
+            };
+            let Ok(guard) = readable else { return };
+            ready = Some(guard);
+        }
+        let accepted = accept_batch(&app, listener.get_ref(), &port, batch, &mut born);
+        born.begin(if matches!(accepted, Batch::Empty | Batch::More) { BORN } else { usize::MAX });
+        match accepted {
+            Batch::Empty => {
+                batch = BATCH;
+                if let Some(mut guard) = ready {
+                    guard.clear_ready();
+                }
+                if !born.0.is_empty() {
+                    tokio::task::yield_now().await;
+                }
+            }
+            Batch::More => {
+                let waiting = sys::accept_queue(listener.get_ref()).unwrap_or(0);
+                batch = if waiting > MANY { waiting.min(MAX_BATCH) } else { BATCH };
+                tokio::task::yield_now().await;
+            }
             Batch::Full => wait_for_room(&control).await,
             // One was taken all the same: others may be busy.
             Batch::Crowded => tokio::time::sleep(GIVE_WAY).await,
@@ -55,6 +83,19 @@ pub(crate) async fn run<A: App>(app: Rc<A>, listener: AsyncFd<Socket>, port: Rc<
             }
         }
     }
+    born.begin(usize::MAX);
+}
+
+/// Tasks of accepted connections that have not begun.
+struct Born<A: App>(VecDeque<ConnTask<A>>);
+
+impl<A: App> Born<A> {
+    fn begin(&mut self, most: usize) {
+        let count = most.min(self.0.len());
+        for task in self.0.drain(..count) {
+            tokio::task::spawn_local(task);
+        }
+    }
 }
 
 enum Batch {
@@ -69,12 +110,12 @@ enum Batch {
     Failed(io::Error),
 }
 
-fn accept_batch<A: App>(app: &Rc<A>, listener: &Socket, port: &Rc<Port>) -> Batch {
+fn accept_batch<A: App>(app: &Rc<A>, listener: &Socket, port: &Rc<Port>, most: usize, born: &mut Born<A>) -> Batch {
     let control = &port.control;
     control.clock.refresh();
-    for round in 0..BATCH {
+    for round in 0..most {
         // The metrics first: they tell the operator that the server is full.
-        if control.metrics.is_crowded() && round > 0 {
+        if most <= BATCH && round > 0 && control.metrics.is_crowded() {
             return Batch::Crowded;
         }
         if !control.metrics.may_accept() || control.connections() >= port.config.max_connections {
@@ -82,7 +123,7 @@ fn accept_batch<A: App>(app: &Rc<A>, listener: &Socket, port: &Rc<Port>) -> Batc
         }
         match listener.accept4(libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC) {
             Ok((socket, addr)) => {
-                open(app, socket, &addr, port);
+                born.0.extend(open(app, socket, &addr, port));
             }
             Err(error) => match error.raw_os_error() {
                 Some(libc::EAGAIN) => return Batch::Empty,
@@ -96,8 +137,8 @@ fn accept_batch<A: App>(app: &Rc<A>, listener: &Socket, port: &Rc<Port>) -> Batc
     Batch::More
 }
 
-/// Starts the task of a new connection.
-fn open<A: App>(app: &Rc<A>, socket: Socket, addr: &SockAddr, port: &Rc<Port>) {
+/// Enters a new connection; its task, where it has one of its own.
+fn open<A: App>(app: &Rc<A>, socket: Socket, addr: &SockAddr, port: &Rc<Port>) -> Option<ConnTask<A>> {
     let control = &port.control;
     let now = control.clock.wall();
     let info = Rc::new(ConnInfo {
@@ -113,12 +154,13 @@ fn open<A: App>(app: &Rc<A>, socket: Socket, addr: &SockAddr, port: &Rc<Port>) {
         peer_ip: std::cell::OnceCell::new(),
     });
     if port.config.stream {
-        return open_stream(app, socket, info, port);
+        open_stream(app, socket, info, port);
+        return None;
     }
     let conn = Rc::new(Conn::new(info, Rc::clone(port), Io::Fresh(socket)));
     control.opened(Entry::Http(Rc::clone(&conn)));
     app.on_connect(&conn.info);
-    tokio::task::spawn_local(ConnTask::new(Rc::clone(app), conn));
+    Some(ConnTask::new(Rc::clone(app), conn))
 }
 
 /// A connection of a stream port is a link from the start.

@@ -33,6 +33,19 @@ pub(crate) fn receive_behind(socket: &Socket, into: &mut Vec<u8>, max: usize) ->
     Ok(count)
 }
 
+/// Connections that wait in the queue of a listening TCP socket: Linux tells it where a connection has its unacknowledged
+/// segments.
+pub(crate) fn accept_queue(listener: &Socket) -> io::Result<usize> {
+    // SAFETY: plain data, for which all-zero bytes are a value.
+    let mut info: libc::tcp_info = unsafe { std::mem::zeroed() };
+    let mut size = size_of::<libc::tcp_info>() as libc::socklen_t;
+    // SAFETY: the descriptor is open for as long as `listener` is borrowed; the kernel writes `size` bytes to `info` at most.
+    let result = unsafe {
+        libc::getsockopt(listener.as_raw_fd(), libc::IPPROTO_TCP, libc::TCP_INFO, (&raw mut info).cast(), &raw mut size)
+    };
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(info.tcpi_unacked as usize) }
+}
+
 /// Bytes that were written to the socket and that the peer has not acknowledged.
 pub(crate) fn unacknowledged(socket: &Socket) -> io::Result<u64> {
     let mut bytes: libc::c_int = 0;

@@ -303,7 +303,7 @@ fn a_message_that_is_complete_counts_as_kept_no_more() {
     let mut clients: Vec<_> = (0..4).map(|_| server.client()).collect();
     for client in &mut clients {
         client.upgrade();
-        client.frame(0x82, &[1; 200_000]);
+        client.frame(0x82, &vec![1; 200_000]);
         assert_eq!(client.next_frame().1.len(), 200_000);
     }
     for client in &mut clients {
@@ -312,7 +312,7 @@ fn a_message_that_is_complete_counts_as_kept_no_more() {
     }
     // Incomplete ones end when all together are too much.
     for client in &mut clients {
-        let frame = masked(0x82, &[1; 200_001]);
+        let frame = masked(0x82, &vec![1; 200_001]);
         client.send(&frame[..200_000]);
     }
     server.until(|control| control.connections() < 4);

@@ -10,7 +10,7 @@ use crate::histogram::Histogram;
 use crate::shm::{self, Shared};
 
 /// Connections that make no difference between workers.
-const SLACK: u64 = 32;
+const SLACK: u64 = 8;
 
 /// Where a worker stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -168,7 +168,7 @@ impl Worker {
         self.scoreboard.live_slots().map(|(_, slot)| slot.rows.get()).sum()
     }
 
-    /// Whether this worker has clearly more connections than the others that serve: a quarter above the mean, and 32. A listener that hears
+    /// Whether this worker has clearly more connections than the others that serve: a quarter above the mean, and 8. A listener that hears
     /// yes lets the others accept for a moment, and accepts itself when they did not. Costs a few nanoseconds.
     pub fn has_more_than_its_share(&self) -> bool {
         let share = &self.share;
@@ -324,7 +324,7 @@ mod tests {
         worker.slot.set_state(WorkerState::Serving);
         other.set_state(WorkerState::Serving);
         for (own, others, too_many) in
-            [(32, 0, false), (52, 0, false), (86, 0, true), (1000, 900, false), (1000, 500, true)]
+            [(8, 0, false), (20, 0, false), (24, 0, true), (1000, 900, false), (1000, 500, true)]
         {
             worker.slot.rows.set(own);
             other.rows.set(others);
