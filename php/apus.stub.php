@@ -4415,7 +4415,8 @@ namespace Apus\WebSocket {
          * rules: wait (outside coroutines: drop), drop, or close.
          * @param int $opcode one of Apus\WEBSOCKET_OPCODE_*; a Frame object brings its own
          * @param int $flags the sum of Apus\WEBSOCKET_FLAG_*: without FIN a fragment, with COMPRESS compressed in any case
-         * @return bool false when the message is lost: see getLastError()
+         * @return bool false when the message is lost: see getLastError(). For a connection of another worker true means that its
+         * worker has the message; when its buffer turns out to be full there, send_policy rules there
          * @throws \Apus\Client\Exception ARGUMENT for what RFC 6455 forbids (text that is not UTF-8, a long control frame)
          * Waits (where a coroutine runs).
          * @since 0.1.0
