@@ -14,6 +14,12 @@ impl Link {
         Drained(Rc::clone(self))
     }
 
+    /// Whether the kernel has all that was to be sent; what this turn of the reactor has gathered is given to it first.
+    pub fn is_drained(&self) -> bool {
+        self.control().send_outbox();
+        self.out.borrow().is_none()
+    }
+
     /// Whether a file waits to be sent.
     pub fn sends_file(&self) -> bool {
         self.out.borrow().as_ref().is_some_and(|waiting| waiting.has_file())
@@ -37,7 +43,7 @@ impl Future for Drained {
         if !link.is_established() {
             return Poll::Ready(Err(SendError::Closed));
         }
-        if link.out.borrow().is_none() {
+        if link.is_drained() {
             return Poll::Ready(Ok(()));
         }
         // Whoever sends wakes these at every step below the low watermark, the last one among them.

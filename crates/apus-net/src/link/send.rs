@@ -28,7 +28,7 @@ const HELD: usize = 64 * 1024;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
 pub enum Delivery {
-    /// The kernel has it.
+    /// The kernel has it, or gets it at the end of this turn of the reactor.
     Sent,
     /// It waits in memory for the peer.
     Buffered,

@@ -105,8 +105,11 @@ fn sendwait(call: &Call) -> Result<(), Raise> {
     call.expect(2, 2)?;
     let Some(link) = stream(call, "sendwait()")? else { return call.ret(false) };
     let delivery = send_here(&link, call.bytes(1)?, "Server::sendwait()")?;
-    if delivery != Delivery::Buffered {
-        return call.ret(delivered(delivery));
+    if !delivered(delivery) {
+        return call.ret(false);
+    }
+    if link.is_drained() {
+        return call.ret(true);
     }
     let left = wait(&*State::get()?, Wait::Outside("Server::sendwait()"), link.drained())?;
     match left {
