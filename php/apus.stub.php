@@ -5936,7 +5936,7 @@ namespace Apus {
 
 namespace Apus {
     /**
-     * The kernel has the message.
+     * The kernel has the message, or gets it in this turn of the loop.
      */
     const PUSH_SENT = 1;
 }

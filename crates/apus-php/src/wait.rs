@@ -17,6 +17,11 @@ pub(crate) fn wait<T>(state: &State, wait: Wait, future: impl Future<Output = T>
     }
 }
 
+/// Whether the running code can be suspended: for those who have another way when it cannot.
+pub(crate) fn may_wait(state: &State) -> bool {
+    state.engine.current_id() != -1 && engine::can_switch()
+}
+
 /// Suspends the running coroutine until it is resumed. `false`: cancelled.
 pub(crate) fn suspend(state: &State) -> Result<bool, Raise> {
     match state.engine.suspend() {

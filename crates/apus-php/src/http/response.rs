@@ -18,7 +18,7 @@ use super::{cookie, mime, websocket};
 use crate::exception::{self, HTTP, entry};
 use crate::runtime::State;
 use crate::server::current_control;
-use crate::wait::wait;
+use crate::wait::{may_wait, wait};
 
 /// Where `fd` stands among the declared properties.
 const FD: u32 = 0;
@@ -319,11 +319,6 @@ fn write(call: &Call) -> Result<(), Raise> {
             other => return call.ret(succeeded(&other)),
         }
     }
-}
-
-/// Whether the running code can wait.
-fn may_wait(state: &State) -> bool {
-    state.engine.current_id() != -1 && engine::can_switch()
 }
 
 /// Waits until less output waits for the client. `false`: the client is gone, or the wait was cancelled.

@@ -19,7 +19,7 @@ use super::tcp::Caller;
 use crate::exception::{self, SERVER};
 use crate::handling::Handling;
 use crate::runtime::State;
-use crate::wait::wait;
+use crate::wait::{may_wait, wait};
 
 /// PHP behind one datagram port.
 pub(super) struct PhpPackets {
@@ -102,7 +102,7 @@ pub(super) fn send(
             Err(error) => return Ok(last_error::fail(i64::from(error.raw_os_error().unwrap_or(libc::EIO)))),
         }
         let state = State::get()?;
-        if state.engine.current_id() == -1 || !engine::can_switch() {
+        if !may_wait(&state) {
             return Ok(last_error::fail(i64::from(libc::EAGAIN)));
         }
         let ready = std::future::poll_fn(|cx| socket.poll_sendable(cx));

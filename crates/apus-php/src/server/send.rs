@@ -14,7 +14,7 @@ use super::hub::Step;
 use super::websocket::delivered;
 use super::{current_control, hub, last_error, packet};
 use crate::runtime::State;
-use crate::wait::wait;
+use crate::wait::{may_wait, wait};
 
 /// Where a connection is.
 enum Place {
@@ -50,13 +50,8 @@ fn stream(call: &Call, what: &str) -> Result<Option<Rc<Link>>, Raise> {
     Ok(None)
 }
 
-/// Whether the running code may be suspended.
-fn may_wait(state: &State) -> bool {
-    state.engine.current_id() != -1 && engine::can_switch()
-}
-
 /// Waits until there is room in a link's output. Otherwise what became of the message; a program that cannot wait loses it.
-fn room(link: &Rc<Link>, what: &'static str) -> Result<Option<Delivery>, Raise> {
+pub(super) fn room(link: &Rc<Link>, what: &'static str) -> Result<Option<Delivery>, Raise> {
     let state = State::get()?;
     if !may_wait(&state) {
         return Ok(Some(Delivery::Dropped));

@@ -2,7 +2,6 @@
 
 use std::rc::Rc;
 
-use apus_coro::Wait;
 use apus_net::proto::websocket::{Opcode, close};
 use apus_net::{Delivery, Link};
 use apus_zend::class::{Class, Const, Constant, Method};
@@ -10,11 +9,10 @@ use apus_zend::{Call, Raise, handler};
 
 use super::core::{ServerHandle, ServerKind};
 use super::hub::{self, Handed};
+use super::send::room;
 use super::{class, current_control, last_error};
 use crate::client::frame::{self, Outgoing};
 use crate::exception::entry;
-use crate::runtime::State;
-use crate::wait::wait;
 
 const SENT: i64 = 1;
 const BUFFERED: i64 = 2;
@@ -23,7 +21,11 @@ const GONE: i64 = -1;
 
 /// What `tryPush()` answers.
 pub(super) static CONSTANTS: [Constant; 4] = [
-    Constant { name: "Apus\\PUSH_SENT", value: Const::Int(SENT), doc: "The kernel has the message." },
+    Constant {
+        name: "Apus\\PUSH_SENT",
+        value: Const::Int(SENT),
+        doc: "The kernel has the message, or gets it in this turn of the loop.",
+    },
     Constant { name: "Apus\\PUSH_BUFFERED", value: Const::Int(BUFFERED), doc: "The message waits for its receiver." },
     Constant {
         name: "Apus\\PUSH_DROPPED",
@@ -54,15 +56,11 @@ pub(crate) fn push_here(link: &Rc<Link>, frame: &Outgoing<'_>, patient: bool) ->
         if delivery != Delivery::Full {
             return Ok(delivery);
         }
-        let state = State::get()?;
-        if !patient || state.engine.current_id() == -1 || !apus_zend::engine::can_switch() {
+        if !patient {
             return Ok(Delivery::Dropped);
         }
-        let room = wait(&state, Wait::Outside("WebSocket\\Server::push()"), link.writable())?;
-        match room {
-            Some(Ok(())) => {}
-            Some(Err(_)) => return Ok(Delivery::Gone),
-            None => return Ok(Delivery::Dropped),
+        if let Some(lost) = room(link, "WebSocket\\Server::push()")? {
+            return Ok(lost);
         }
     }
 }

@@ -34,8 +34,8 @@ use apus_client::broker::{Broker, BrokerUrl};
 use apus_net::{Control, NameIndex, SendPolicy};
 use apus_options::Settings;
 use apus_process::Worker;
+use apus_zend::Raise;
 use apus_zend::object::Object;
-use apus_zend::{Raise, engine};
 use tokio::task::AbortHandle;
 
 use super::core::ServerCore;
@@ -210,7 +210,7 @@ impl Hub {
 
     /// Whether the code that runs can wait.
     fn can_wait(&self) -> bool {
-        self.state.engine.current_id() != -1 && engine::can_switch()
+        crate::wait::may_wait(&self.state)
     }
 
     /// The process id behind a slot.
