@@ -10,19 +10,21 @@ namespace Apus\Tools;
 const MAY_KNOW = [
     'apus-proto' => [],
     'apus-options' => [],
+    'apus-shm' => [],
     'apus-coro' => [],
     'apus-zend' => [],
     'apus-cli' => [],
     'apus-net' => ['apus-proto', 'apus-options'],
     'apus-client' => ['apus-proto'],
-    'apus-process' => ['apus-options'],
-    'apus-php' => ['apus-options', 'apus-net', 'apus-client', 'apus-coro', 'apus-zend', 'apus-process'],
+    'apus-process' => ['apus-options', 'apus-shm'],
+    'apus-php' => ['apus-options', 'apus-net', 'apus-client', 'apus-coro', 'apus-zend', 'apus-process', 'apus-shm'],
 ];
 
 /** Crates that must not be reached, not even through others: no runtime in the island, in the master, in the parsers. */
 const MUST_NOT_REACH = [
     'apus-zend' => ['tokio', 'mio'],
     'apus-process' => ['tokio', 'mio'],
+    'apus-shm' => ['tokio', 'mio'],
     'apus-proto' => ['tokio', 'mio', 'socket2', 'libc'],
     'apus-options' => ['tokio', 'mio', 'socket2'],
 ];

@@ -19,7 +19,7 @@ use std::sync::atomic::{
     fence,
 };
 
-use crate::shm::{self, Shared};
+use apus_shm::{self as shm, Shared};
 
 /// Places an entry of the index may be in. The index is at most half full, so all are taken once in 2^63 inserts.
 const PROBES: u64 = 64;

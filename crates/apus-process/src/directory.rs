@@ -16,7 +16,7 @@ use std::sync::atomic::{
 };
 
 use crate::mail::PostOffice;
-use crate::shm;
+use apus_shm as shm;
 
 /// Buckets: with this many, 65,536 names on a worker give a message for a name that is not there one needless receiver in 1.6, and 1,000 names
 /// one in 66.

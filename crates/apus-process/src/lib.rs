@@ -27,7 +27,6 @@ mod ring;
 mod run;
 mod scoreboard;
 mod seat;
-mod shm;
 mod snapshot;
 mod spawn;
 mod sys;

@@ -47,8 +47,8 @@ use std::sync::atomic::{
 
 use crate::directory::Bits;
 use crate::ring::{Ends, Refused, Ring, Tag};
-use crate::shm::{self, Shared};
 use crate::{log, sys};
+use apus_shm::{self as shm, Shared};
 
 /// What the default size of the rings shares out.
 const BUDGET: usize = 256 << 20;

@@ -15,7 +15,8 @@ use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::Pid;
 
 use crate::mail::{Mail, PostError, PostOffice};
-use crate::{shm, sys};
+use crate::sys;
+use apus_shm as shm;
 
 /// A process that sleeps this long is ended by its alarm, in seconds: somebody always has something for it, so a wake-up was lost.
 const HANGS: u32 = 30;

@@ -37,7 +37,7 @@ use std::sync::atomic::{
     fence,
 };
 
-use crate::shm::Shared;
+use apus_shm::Shared;
 
 /// Bytes of a record before its payload: one word, length below, tag above.
 const HEADER: u64 = 8;
@@ -320,7 +320,7 @@ mod tests {
     use std::collections::VecDeque;
 
     use super::*;
-    use crate::shm;
+    use apus_shm as shm;
 
     const LIFE: u32 = 1;
 

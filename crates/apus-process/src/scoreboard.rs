@@ -7,7 +7,7 @@ use std::sync::atomic::{
 };
 
 use crate::histogram::Histogram;
-use crate::shm::{self, Shared};
+use apus_shm::{self as shm, Shared};
 
 /// Connections that make no difference between workers.
 const SLACK: u64 = 8;
