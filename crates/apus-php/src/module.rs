@@ -6,7 +6,8 @@ use apus_zend::sys;
 
 use crate::runtime::State;
 use crate::{
-    client, coroutine, coserver, exception, functions, hook, http, pool, server, socket, sync, system, timer, watchdog,
+    client, coroutine, coserver, exception, functions, hook, http, memory, pool, process, server, socket, sync, system,
+    timer, watchdog,
 };
 
 /// Every class, parents first.
@@ -21,6 +22,8 @@ pub(crate) fn classes() -> impl Iterator<Item = &'static Class> {
         socket::ALL,
         client::ALL,
         pool::ALL,
+        memory::ALL,
+        process::ALL,
         http::ALL,
         server::ALL,
         coserver::ALL,
@@ -37,6 +40,7 @@ pub(crate) static FUNCTIONS: &[&[Method]] = &[
     socket::FUNCTIONS,
     client::FUNCTIONS,
     pool::FUNCTIONS,
+    memory::FUNCTIONS,
 ];
 
 /// Every constant, by room.
@@ -47,6 +51,8 @@ pub(crate) static CONSTANTS: &[&[Constant]] = &[
     socket::CONSTANTS,
     client::CONSTANTS,
     pool::CONSTANTS,
+    memory::CONSTANTS,
+    process::CONSTANTS,
     server::CONSTANTS,
     server::ERRORS,
     server::PUSHES,
