@@ -13,7 +13,7 @@ COMPLETIONS_FISH := fish/vendor_completions.d
 export PATH := $(PATH):$(HOME)/.cargo/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help deps cargo build run gateway test bench bench-db bench-coro bench-ws soak stubs docs check-stubs fmt install uninstall clean
+.PHONY: help deps cargo build run gateway test bench bench-db bench-coro bench-ws bench-memory bench-travel bench-tasks soak stubs docs check-stubs fmt install uninstall clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -47,6 +47,17 @@ bench-coro: build ## measure coroutines beside the peers' (arguments: BENCH="--h
 
 bench-ws: build ## measure WebSocket servers beside each other (arguments: BENCH="--help")
 	bench/run ws $(BENCH)
+
+bench-memory: build ## measure eleven million rows in memory beside the peers (arguments: BENCH="--help")
+	@tools/install-packages bench
+	bench/run memory $(BENCH)
+
+bench-tasks: build ## measure task workers beside the peers' (arguments: BENCH="--help")
+	@tools/install-packages bench
+	bench/run tasks $(BENCH)
+
+bench-travel: build ## measure the travel service beside the same in Go (arguments: BENCH="--help")
+	bench/run travel $(BENCH)
 
 soak: build ## mixed queries while databases are killed and restarted (SOAK_SECONDS=600, SOAK_SEED)
 	@tools/install-packages test

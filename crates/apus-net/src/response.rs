@@ -36,6 +36,8 @@ pub struct ResponseHead {
     pub content_length: Option<u64>,
     /// The connection ends with this answer.
     pub close: bool,
+    /// A client that has a persistent connection anyway (HTTP/1.1) is told so, too.
+    pub tell_keep_alive: bool,
 }
 
 impl ResponseHead {

@@ -115,10 +115,10 @@ Content-Length: 193
 HTTP/1.1 200 OK
 Server: apus
 Content-Type: text/html; charset=UTF-8
-Content-Length: 25
+Content-Length: 23
 Connection: close
 
-[false,false,false,false]
+[false,true,false,true]
 == /redirect
 HTTP/1.1 302 Found
 Server: apus

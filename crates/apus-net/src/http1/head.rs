@@ -66,8 +66,8 @@ pub(crate) fn write_head(out: &mut Vec<u8>, port: &Port, head: &ResponseHead, an
     }
     if close {
         out.extend_from_slice(b"Connection: close\r\n");
-    } else if old {
-        // A 1.0 client asked for it and is told that it has it (RFC 9112 section 9.3).
+    } else if old || head.tell_keep_alive {
+        // A 1.0 client asked for it and is told that it has it (RFC 9112 section 9.3); any other where the program wants it.
         out.extend_from_slice(b"Connection: keep-alive\r\n");
     }
     out.extend_from_slice(b"\r\n");

@@ -116,7 +116,9 @@ impl Head {
             }
             10 if name.eq_ignore_ascii_case(b"connection") => {
                 self.wire.close |= value.eq_ignore_ascii_case(b"close");
-                return Some(Set::Ours);
+                self.wire.tell_keep_alive |= value.eq_ignore_ascii_case(b"keep-alive");
+                let heard = self.wire.close || self.wire.tell_keep_alive;
+                return Some(if heard { Set::Taken } else { Set::Ours });
             }
             10 if name.eq_ignore_ascii_case(b"keep-alive") => return Some(Set::Ours),
             17 if name.eq_ignore_ascii_case(b"transfer-encoding") => return Some(Set::Ours),
@@ -230,7 +232,10 @@ mod tests {
     fn framing_belongs_to_the_server() {
         let mut head = Head::take();
         assert_eq!(one(&mut head, "Transfer-Encoding", "chunked"), Set::Ours);
-        assert_eq!(one(&mut head, "Connection", "close"), Set::Ours);
+        assert_eq!(one(&mut head, "Connection", "upgrade"), Set::Ours);
+        assert_eq!(one(&mut head, "Connection", "Keep-Alive"), Set::Taken);
+        assert!(head.wire.tell_keep_alive && !head.wire.close);
+        assert_eq!(one(&mut head, "Connection", "close"), Set::Taken);
         assert_eq!(one(&mut head, "Content-Length", "12"), Set::Taken);
         assert_eq!(one(&mut head, "Content-Length", "-1"), Set::Invalid);
         assert!(head.wire.close && head.wire.lines.is_empty());

@@ -503,7 +503,7 @@ const METHODS: &[Method] = &[
         doc: "Sets a header field in place of earlier ones of its name; an array makes several lines, null takes the field away.\n\
               @param bool $format whether content-type is sent as Content-Type\n\
               @return bool false when the head has left already, or for a field that the server sets by itself\n\
-              (Connection but for \"close\", Keep-Alive, Transfer-Encoding)\n\
+              (Keep-Alive, Transfer-Encoding, and Connection but for \"close\" and \"keep-alive\")\n\
               @throws \\Apus\\Http\\Exception INVALID_HEADER\nDoes not wait.\n@since 0.1.0",
         handler: Some(handler!(header)),
     },

@@ -1,0 +1,35 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Bench;
+
+final class PhpColumns extends Local
+{
+    private array $location = [];
+    private array $user = [];
+    private array $at = [];
+    private array $mark = [];
+
+    public function load(string $file, int $count): void
+    {
+        foreach ($this->lines($file) as [$id, $location, $user, $at, $mark]) {
+            $id = (int) $id;
+            $this->location[$id] = (int) $location;
+            $this->user[$id] = (int) $user;
+            $this->at[$id] = (int) $at;
+            $this->mark[$id] = (int) $mark;
+        }
+    }
+
+    public function read(int $id): int
+    {
+        [$location, $user, $at, $mark] = [$this->location[$id], $this->user[$id], $this->at[$id], $this->mark[$id]];
+        return $mark;
+    }
+
+    public function update(int $id, int $mark): void
+    {
+        $this->mark[$id] = $mark;
+    }
+}
