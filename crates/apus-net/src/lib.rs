@@ -16,6 +16,7 @@ mod clock;
 mod config;
 mod conn;
 mod control;
+mod file_part;
 mod framing;
 mod http1;
 mod link;

@@ -8,7 +8,8 @@ use std::task::{Context, Poll};
 
 use apus_proto::http1::response as wire;
 
-use crate::conn::{BodyOut, Conn, ConnInfo, FilePart, FileState, Kill, Out, Phase};
+use crate::conn::{BodyOut, Conn, ConnInfo, Kill, Out, Phase};
+use crate::file_part::{FilePart, FileState};
 use crate::http1;
 use crate::pool::Pool;
 
@@ -323,7 +324,7 @@ impl Responder {
         let mut out = conn.out.borrow_mut();
         self.begin(head, answer, out.buffer(&conn.port.control.pool));
         let left = if answer.body == BodyOut::Suppressed { 0 } else { len };
-        let part = FilePart { file, offset, left, state: Rc::clone(&state), by_copy: false };
+        let part = FilePart::new(file, offset, left, Rc::clone(&state));
         // A part of nothing is dropped at once, which completes the future.
         if left > 0 {
             out.attach(part);

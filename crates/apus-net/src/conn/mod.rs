@@ -28,7 +28,7 @@ pub(crate) use exchange::{BodyOut, Exchange, Phase, UnreadBody};
 pub use info::{ConnInfo, Local, Peer};
 pub(crate) use input::Input;
 pub(crate) use io::Io;
-pub(crate) use output::{FilePart, FileState, Out};
+pub(crate) use output::Out;
 pub(crate) use peer::Receive;
 pub(crate) use task::ConnTask;
 pub(crate) use timer::{DRAIN_GRACE, Expired, Timer};

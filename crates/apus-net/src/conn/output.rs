@@ -1,27 +1,18 @@
 //! Output of a connection: what could not be sent at once, and a file that follows it.
 
-use std::cell::{Cell, RefMut};
-use std::fs::File;
+use std::cell::RefMut;
 use std::io::{self, IoSlice};
-use std::num::NonZeroUsize;
-use std::os::unix::fs::FileExt;
-use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 
 use socket2::Socket;
 
 use super::Conn;
 use super::io::Direction;
+use crate::file_part::{FilePart, Step};
 use crate::pool::Pool;
-use crate::response::SendError;
-use crate::wake::WakerList;
 
 /// Answers to pipelined requests leave together up to this many bytes.
 const BATCH: usize = 64 * 1024;
-/// Bytes of a file sent before others have their turn.
-const FILE_TURN: u64 = 1 << 20;
-/// Bytes read at once from a file that the kernel cannot send by itself.
-const FILE_READ: u64 = 64 * 1024;
 
 /// Output that waits: first `buf` from `pos` on, then the shared body or the file.
 #[derive(Default)]
@@ -29,6 +20,7 @@ pub(crate) struct Out {
     buf: Vec<u8>,
     pos: usize,
     shared: Option<SharedPart>,
+    /// Nothing is queued behind it.
     file: Option<FilePart>,
     /// The socket took less than it was given: only its readiness helps.
     blocked: bool,
@@ -44,38 +36,6 @@ struct SharedPart {
 impl SharedPart {
     fn rest(&self) -> &[u8] {
         self.owner.as_ref().as_ref().get(self.pos..).unwrap_or_default()
-    }
-}
-
-/// A file that is being sent. Nothing is queued behind it.
-pub(crate) struct FilePart {
-    pub(crate) file: File,
-    pub(crate) offset: u64,
-    pub(crate) left: u64,
-    pub(crate) state: Rc<FileState>,
-    /// The kernel refused sendfile(2) for it.
-    pub(crate) by_copy: bool,
-}
-
-/// How the sending of a file went.
-#[derive(Default)]
-pub(crate) struct FileState {
-    pub(crate) done: Cell<Option<Result<(), SendError>>>,
-    pub(crate) waiting: WakerList,
-}
-
-impl FileState {
-    pub(crate) fn finish(&self, result: Result<(), SendError>) {
-        if self.done.get().is_none() {
-            self.done.set(Some(result));
-            self.waiting.wake_all();
-        }
-    }
-}
-
-impl Drop for FilePart {
-    fn drop(&mut self) {
-        self.state.finish(if self.left == 0 { Ok(()) } else { Err(SendError::Closed) });
     }
 }
 
@@ -207,48 +167,18 @@ impl Out {
     /// Sends some of the file.
     fn send_file(&mut self, socket: &Socket, pool: &Pool) -> Result<Sent, io::Error> {
         let Some(part) = &mut self.file else { return Ok(Sent::All) };
-        if part.left == 0 {
+        if part.is_done() {
             self.file = None;
             return Ok(Sent::All);
         }
-        if part.by_copy {
-            return self.read_file(pool);
-        }
-        let turn = usize::try_from(part.left.min(FILE_TURN)).unwrap_or(usize::MAX);
-        let offset = usize::try_from(part.offset).map_err(|_| io::ErrorKind::InvalidInput)?;
-        match socket.sendfile(&part.file, offset, NonZeroUsize::new(turn)) {
-            // The file is shorter than the Content-Length that was promised.
-            Ok(0) => Err(io::ErrorKind::UnexpectedEof.into()),
-            Ok(count) => {
-                part.offset += count as u64;
-                part.left -= count as u64;
-                self.written += count as u64;
-                Ok(Sent::More)
-            }
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(Sent::More),
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+        match part.step(socket)? {
+            Step::Sent(count) => self.written += count,
+            Step::Read(bytes) => self.buffer(pool).extend_from_slice(&bytes),
+            Step::Full => {
                 self.blocked = true;
-                Ok(Sent::Blocked)
+                return Ok(Sent::Blocked);
             }
-            Err(error) if matches!(error.raw_os_error(), Some(libc::EINVAL | libc::ENOSYS)) => {
-                part.by_copy = true;
-                Ok(Sent::More)
-            }
-            Err(error) => Err(error),
         }
-    }
-
-    /// The next piece of the file into memory, for file systems without sendfile(2).
-    fn read_file(&mut self, pool: &Pool) -> Result<Sent, io::Error> {
-        let Some(part) = &mut self.file else { return Ok(Sent::All) };
-        let mut piece = vec![0; usize::try_from(part.left.min(FILE_READ)).unwrap_or(0)];
-        let count = part.file.read_at(&mut piece, part.offset)?;
-        if count == 0 {
-            return Err(io::ErrorKind::UnexpectedEof.into());
-        }
-        part.offset += count as u64;
-        part.left -= count as u64;
-        self.buffer(pool).extend_from_slice(&piece[..count]);
         Ok(Sent::More)
     }
 
@@ -257,7 +187,7 @@ impl Out {
         let mut sent = self.send_shared(socket)?;
         if sent == Sent::All && self.file.is_some() {
             sent = self.send_file(socket, pool)?;
-            if self.file.as_ref().is_some_and(|part| part.left == 0) && self.buffered() == 0 {
+            if self.file.as_ref().is_some_and(FilePart::is_done) && self.buffered() == 0 {
                 self.file = None;
                 sent = Sent::All;
             }

@@ -3,21 +3,18 @@
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, IoSlice};
-use std::num::NonZeroUsize;
 use std::rc::Rc;
 
 use bytes::Bytes;
 use socket2::Socket;
 
-use crate::conn::FileState;
+use crate::file_part::{FilePart, FileState, Step};
 use crate::pool::Pool;
 
 /// Bytes of small messages gathered in one piece of memory.
 const GATHER: usize = 16 * 1024;
 /// Pieces given to the kernel in one call.
 const PIECES: usize = 16;
-/// Bytes of a file sent before others have their turn.
-const FILE_TURN: u64 = 1 << 20;
 
 /// A piece of waiting output.
 enum Piece {
@@ -25,21 +22,7 @@ enum Piece {
     Own(Vec<u8>),
     /// One encoding for many receivers.
     Shared(Bytes),
-    File(Box<FilePiece>),
-}
-
-/// A part of a file.
-struct FilePiece {
-    file: File,
-    offset: u64,
-    left: u64,
-    state: Rc<FileState>,
-}
-
-impl Drop for FilePiece {
-    fn drop(&mut self) {
-        self.state.finish(if self.left == 0 { Ok(()) } else { Err(crate::response::SendError::Closed) });
-    }
+    File(Box<FilePart>),
 }
 
 /// What waits. An idle connection has none of it.
@@ -109,7 +92,7 @@ impl Waiting {
     }
 
     pub(super) fn attach(&mut self, file: File, offset: u64, length: u64, state: Rc<FileState>) {
-        self.pieces.push_back(Piece::File(Box::new(FilePiece { file, offset, left: length, state })));
+        self.pieces.push_back(Piece::File(Box::new(FilePart::new(file, offset, length, state))));
     }
 
     /// Sends until all is sent, the socket is full, or a file had its turn.
@@ -117,16 +100,25 @@ impl Waiting {
         loop {
             match self.pieces.front_mut() {
                 None => return Ok(Sent::All),
-                Some(Piece::File(part)) => {
-                    if part.left > 0 && !send_file(part, socket, &mut self.written)? {
+                Some(Piece::File(part)) if part.is_done() => {
+                    self.pieces.pop_front();
+                }
+                Some(Piece::File(part)) => match part.step(socket)? {
+                    Step::Sent(count) => {
+                        self.written += count;
+                        if !part.is_done() {
+                            return Ok(Sent::More);
+                        }
+                    }
+                    Step::Read(bytes) => {
+                        self.bytes += bytes.len();
+                        self.pieces.push_front(Piece::Own(bytes));
+                    }
+                    Step::Full => {
                         self.blocked = true;
                         return Ok(Sent::Blocked);
                     }
-                    if part.left > 0 {
-                        return Ok(Sent::More);
-                    }
-                    self.pieces.pop_front();
-                }
+                },
                 Some(_) => match self.send_memory(socket) {
                     Ok((count, all)) => {
                         self.sent(count, pool);
@@ -188,24 +180,5 @@ impl Waiting {
                 pool.give_out(bytes);
             }
         }
-    }
-}
-
-/// Sends some of a file; `false`: the socket is full.
-fn send_file(part: &mut FilePiece, socket: &Socket, written: &mut u64) -> io::Result<bool> {
-    let turn = usize::try_from(part.left.min(FILE_TURN)).unwrap_or(usize::MAX);
-    let offset = usize::try_from(part.offset).map_err(|_| io::ErrorKind::InvalidInput)?;
-    match socket.sendfile(&part.file, offset, NonZeroUsize::new(turn)) {
-        // The file is shorter than it was.
-        Ok(0) => Err(io::ErrorKind::UnexpectedEof.into()),
-        Ok(count) => {
-            part.offset += count as u64;
-            part.left -= count as u64;
-            *written += count as u64;
-            Ok(true)
-        }
-        Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(true),
-        Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(false),
-        Err(error) => Err(error),
     }
 }

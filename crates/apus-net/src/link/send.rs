@@ -14,7 +14,8 @@ use socket2::Socket;
 use super::out::{Sent, Waiting};
 use super::{Link, Stage};
 use crate::config::SendPolicy;
-use crate::conn::{FileState, Kill};
+use crate::conn::Kill;
+use crate::file_part::FileState;
 use crate::response::{SendError, SendFile};
 
 /// Messages up to this many bytes, those with a head of two, are put behind it on the stack; longer ones stay where they are.
