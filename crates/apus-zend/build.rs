@@ -25,6 +25,10 @@ const SHIM: &[&str] = &[
     "guard",
     "descriptor",
     "stream",
+    "closure",
+    "pack",
+    "row",
+    "process",
 ];
 
 fn main() {

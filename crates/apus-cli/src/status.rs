@@ -33,6 +33,8 @@ struct Status {
 struct Worker {
     id: u32,
     pid: i32,
+    /// "worker", "task" or "user".
+    role: String,
     state: String,
     generation: u32,
     /// Seconds since it was forked.
@@ -59,6 +61,10 @@ struct Figures {
     p50_us: f64,
     p99_us: f64,
     loop_blocked: u64,
+    /// Tasks done, running and failed; only the totals have them.
+    tasks: u64,
+    tasks_active: u64,
+    task_errors: u64,
     /// Worker processes that ended without being told to; only the totals have it.
     crashes: u64,
 }
@@ -133,8 +139,13 @@ fn rate(before: &Before, requests: u64) -> f64 {
 fn table(status: &Status, rate: Option<f64>) -> String {
     let mut out = head(status);
     out.push_str(&totals(&status.totals, rate));
+    if status.workers.iter().any(|worker| worker.role == "task") {
+        let (done, active, failed) = (status.totals.tasks, status.totals.tasks_active, status.totals.task_errors);
+        // Writing to a String cannot fail.
+        let _ = writeln!(out, "  {} tasks, {} running, {} failed", grouped(done), grouped(active), grouped(failed));
+    }
     let mut rows = vec![
-        ["WORKER", "PID", "STATE", "UP", "CONNS", "ACTIVE", "REQUESTS", "5XX", "COROS", "PHP", "RSS"]
+        ["ID", "ROLE", "PID", "STATE", "UP", "CONNS", "ACTIVE", "REQUESTS", "5XX", "COROS", "PHP", "RSS"]
             .map(str::to_owned),
     ];
     rows.extend(status.workers.iter().map(worker_row));
@@ -178,10 +189,11 @@ fn totals(totals: &Figures, rate: Option<f64>) -> String {
     )
 }
 
-fn worker_row(worker: &Worker) -> [String; 11] {
+fn worker_row(worker: &Worker) -> [String; 12] {
     let figures = &worker.figures;
     [
         format!("{}.{}", worker.id, worker.generation),
+        worker.role.clone(),
         worker.pid.to_string(),
         worker.state.clone(),
         age(worker.uptime),
@@ -203,7 +215,7 @@ fn columns<const N: usize>(rows: &[[String; N]]) -> String {
         let cells: Vec<String> = (0..N)
             .map(|column| {
                 let (cell, width) = (&row[column], widths[column]);
-                if column == 0 || column == 2 { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
+                if matches!(column, 0 | 1 | 3) { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
             })
             .collect();
         out.push_str(cells.join("  ").trim_end());
@@ -252,8 +264,8 @@ mod tests {
 
     #[test]
     fn columns_align() {
-        let rows = [["A", "N"], ["long", "1,000"]].map(|row| row.map(str::to_owned));
-        assert_eq!(columns(&rows), "A         N\nlong  1,000\n");
+        let rows = [["A", "B", "N"], ["long", "b", "1,000"]].map(|row| row.map(str::to_owned));
+        assert_eq!(columns(&rows), "A     B      N\nlong  b  1,000\n");
     }
 
     #[test]
@@ -263,5 +275,14 @@ mod tests {
         assert!(shown.contains("pid 4"), "{shown}");
         assert!(shown.contains("(12/s)"), "{shown}");
         assert!(shown.lines().any(|line| line.starts_with("1.0")), "{shown}");
+        assert!(!shown.contains("tasks"), "{shown}");
+    }
+
+    #[test]
+    fn tasks_are_shown_where_there_are_task_workers() {
+        let json = r#"{"workers":[{"id":1,"role":"task"}],"totals":{"tasks":1500,"tasks_active":2}}"#;
+        let shown = table(&serde_json::from_str(json).expect("a status"), None);
+        assert!(shown.contains("  1,500 tasks, 2 running, 0 failed\n"), "{shown}");
+        assert!(shown.contains("1.0  task"), "{shown}");
     }
 }

@@ -60,6 +60,20 @@ settings! {
     Server max_request: u64 = 0 => count(0, i64::MAX, "requests");
     /// Random share added to `max_request`, up to this many requests, so that workers do not leave together; 0 for half of `max_request`.
     Server max_request_grace: u64 = 0 => count(0, i64::MAX, "requests");
+    /// Processes that run the tasks which other processes hand over with `Server::task()` and its like; 0 for none.
+    Server task_worker_num: u32 = 0 => count(0, 1024, "processes");
+    /// Tasks after which a task worker is replaced by a fresh one; 0 for never.
+    Server task_max_request: u64 = 0 => count(0, i64::MAX, "tasks");
+    /// Random share added to `task_max_request`, up to this many tasks; 0 for half of `task_max_request`.
+    Server task_max_request_grace: u64 = 0 => count(0, i64::MAX, "tasks");
+    /// Whether a task worker runs many tasks at a time, each in a coroutine; when off, one after the other. The task event has an
+    /// `Apus\Server\Task` then.
+    Server task_enable_coroutine: bool = false => Kind::Bool;
+    /// Whether the task event has an `Apus\Server\Task` in place of task id, worker id and data.
+    Server task_use_object ["task_object"]: bool = false => Kind::Bool;
+    /// Memory for tasks that wait or run, and as much again for their results; the system gives it when it is used. A task that finds no room is
+    /// refused.
+    Server task_queue_size: usize = 64 << 20 => size(64 * KIB, 64 * GIB);
     /// Resident memory at which a worker is replaced; 0 for no limit.
     Server max_worker_memory: u64 = 0 => size(0, TIB);
     /// Age at which a worker is replaced, plus up to a tenth of it by chance; 0 for never.

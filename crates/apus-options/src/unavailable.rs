@@ -10,8 +10,7 @@ const fn missing(name: &'static str, scope: Scope, doc: &'static str) -> Row {
     Row::unread(name, scope, Support::Missing, doc)
 }
 
-const NO_TASKS: &str = "Concerns task workers, which this version does not have.";
-const TASKS: &str = "Task workers come in a later version; run the work in a coroutine.";
+const TASK_MEMORY: &str = "Tasks wait in memory that the processes share; see task_queue_size.";
 const TLS: &str = "TLS comes in a later version; put a proxy that ends TLS in front.";
 const NO_TLS: &str = "Refines TLS, which this version does not have.";
 const STATIC: &str = "Static files come in a later version; answer with Response::sendfile().";
@@ -58,14 +57,9 @@ pub(crate) static ROWS: &[Row] = &[
     inert("compression_min_length", Scope::Port, "Refines compression, which this version does not have."),
     inert("http_compression_types", Scope::Port, "Refines compression, which this version does not have."),
     inert("compression_level", Scope::Port, "Refines compression, which this version does not have."),
-    inert("task_max_request", Scope::Server, NO_TASKS),
-    inert("task_max_request_grace", Scope::Server, NO_TASKS),
-    inert("task_ipc_mode", Scope::Server, NO_TASKS),
-    inert("task_tmpdir", Scope::Server, NO_TASKS),
-    inert("task_enable_coroutine", Scope::Server, NO_TASKS),
-    inert("task_use_object", Scope::Server, NO_TASKS),
-    inert("task_object", Scope::Server, NO_TASKS),
-    inert("message_queue_key", Scope::Server, NO_TASKS),
+    inert("task_ipc_mode", Scope::Server, TASK_MEMORY),
+    inert("task_tmpdir", Scope::Server, TASK_MEMORY),
+    inert("message_queue_key", Scope::Server, TASK_MEMORY),
     inert("ssl_protocols", Scope::Port, NO_TLS),
     inert("ssl_ciphers", Scope::Port, NO_TLS),
     inert("ssl_ecdh_curve", Scope::Port, NO_TLS),
@@ -74,7 +68,6 @@ pub(crate) static ROWS: &[Row] = &[
     inert("ssl_passphrase", Scope::Port, NO_TLS),
     inert("ssl_compress", Scope::Port, NO_TLS),
     inert("websocket_mask", Scope::Port, "A server's frames are never masked (RFC 6455)."),
-    missing("task_worker_num", Scope::Server, TASKS),
     missing("open_http2_protocol", Scope::Port, "HTTP/2 comes in a later version; HTTP/1.1 is served."),
     missing("ssl_cert_file", Scope::Port, TLS),
     missing("ssl_key_file", Scope::Port, TLS),

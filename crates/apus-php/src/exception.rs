@@ -231,9 +231,171 @@ pub(crate) static HTTP: Class = plain(
     entry!(),
 );
 
+/// Failures of tables.
+pub(crate) static TABLE: Class = plain(
+    "Apus\\TableException",
+    "Apus\\Exception",
+    "A table refused a value, or cannot do what was asked; the code tells why. Nothing was changed.\n@since 0.1.0",
+    &[
+        Constant {
+            name: "FULL",
+            value: Const::Int(501),
+            doc: "As many rows as the table was made for are there, or as many different texts as a dictionary column takes.",
+        },
+        Constant {
+            name: "TOO_LONG",
+            value: Const::Int(502),
+            doc: "A text is longer than its column takes. Texts are not cut.",
+        },
+        Constant {
+            name: "KEY",
+            value: Const::Int(503),
+            doc: "A key is empty, longer than 1,024 bytes, or no id from 0 to the greatest one.",
+        },
+        Constant {
+            name: "COLUMN",
+            value: Const::Int(504),
+            doc: "There is no column or index of that name, or its description is wrong.",
+        },
+        Constant { name: "RANGE", value: Const::Int(505), doc: "An integer does not fit into its column." },
+        Constant {
+            name: "TYPE",
+            value: Const::Int(506),
+            doc: "A value cannot be held by its column without a loss.",
+        },
+        Constant {
+            name: "STATE",
+            value: Const::Int(507),
+            doc: "The table is not in the state that the call needs: create() was not called, or was, or indexes are deferred.",
+        },
+        Constant {
+            name: "NO_MEMORY",
+            value: Const::Int(508),
+            doc: "The system gave no memory or no address space, or the room reserved for texts or indexes is used up.",
+        },
+        Constant {
+            name: "FILE",
+            value: Const::Int(509),
+            doc: "A snapshot, JSON or CSV could not be read or written; the message names the file and the place in it.",
+        },
+    ],
+    entry!(),
+);
+
+/// Failures of packing.
+pub(crate) static PACK: Class = plain(
+    "Apus\\PackException",
+    "Apus\\Exception",
+    "A value could not be packed, or bytes are no packed value; the code tells why.\n@since 0.1.0",
+    &[
+        Constant {
+            name: "UNSUPPORTED",
+            value: Const::Int(551),
+            doc: "A value means something in its own process alone: a resource.",
+        },
+        Constant { name: "DEPTH", value: Const::Int(552), doc: "Arrays and objects lie more than 1024 deep inside each other." },
+        Constant { name: "TOO_LARGE", value: Const::Int(553), doc: "The packed value would be longer than 1 GiB." },
+        Constant { name: "MALFORMED", value: Const::Int(554), doc: "The bytes were not made by Apus\\pack()." },
+        Constant {
+            name: "MISMATCH",
+            value: Const::Int(555),
+            doc: "An enumeration, its case or a class is not what it was when the value was packed, or is not allowed.",
+        },
+    ],
+    entry!(),
+);
+
+/// Failures of queues.
+pub(crate) static QUEUE: Class = plain(
+    "Apus\\QueueException",
+    "Apus\\Exception",
+    "A queue between processes refused a value; the code tells why. Nothing was added.\n@since 0.1.0",
+    &[Constant {
+        name: "TOO_LONG",
+        value: Const::Int(571),
+        doc: "A packed value is longer than the queue takes: make the queue with a greater $longest.",
+    }],
+    entry!(),
+);
+
+/// Failures of locks.
+pub(crate) static LOCK: Class = plain(
+    "Apus\\LockException",
+    "Apus\\Exception",
+    "A lock cannot be made or had, whoever holds it; the code tells why.\n@since 0.1.0",
+    &[Constant {
+        name: "FILE",
+        value: Const::Int(581),
+        doc: "The file of a FILELOCK cannot be opened or locked; the message tells why.",
+    }],
+    entry!(),
+);
+
+/// Failures of caches and limiters.
+pub(crate) static CACHE: Class = plain(
+    "Apus\\CacheException",
+    "Apus\\Exception",
+    "A cache cannot do what was asked; the code tells why.\n@since 0.1.0",
+    &[
+        Constant { name: "TOO_LARGE", value: Const::Int(561), doc: "A value or key is longer than the cache takes." },
+        Constant { name: "TYPE", value: Const::Int(562), doc: "increment() or decrement() met a value that is no integer, or would leave the range." },
+        Constant { name: "NESTED", value: Const::Int(563), doc: "remember() was called for a key by the function that makes its value: it would wait for itself." },
+        Constant { name: "WAIT", value: Const::Int(564), doc: "Another process made the value for longer than remember() was to wait." },
+        Constant { name: "NO_MEMORY", value: Const::Int(565), doc: "The system gave no address space." },
+    ],
+    entry!(),
+);
+
+/// Failures of tasks.
+pub(crate) static TASK: Class = plain(
+    "Apus\\Server\\TaskException",
+    "Apus\\Exception",
+    "A task or computation could not be handed over, or came to nothing; the code tells why.\n@since 0.1.0",
+    &[
+        Constant { name: "FAILED", value: Const::Int(801), doc: "What was computed threw; the message says what." },
+        Constant { name: "WORKER_DIED", value: Const::Int(802), doc: "The task worker that computed it died." },
+        Constant { name: "TIMEOUT", value: Const::Int(803), doc: "The time that was given is over." },
+        Constant { name: "CANCELLED", value: Const::Int(804), doc: "The computation was called off." },
+        Constant { name: "FULL", value: Const::Int(805), doc: "As much waits as task_queue_size allows." },
+        Constant {
+            name: "TOO_LARGE",
+            value: Const::Int(806),
+            doc: "The data or result is larger than task_queue_size allows.",
+        },
+        Constant {
+            name: "CALLABLE",
+            value: Const::Int(807),
+            doc: "The callable cannot be sent to another process, or is not found there; the message says why.",
+        },
+    ],
+    entry!(),
+);
+
+/// Failures of processes that a program manages itself.
+pub(crate) static PROCESS: Class = plain(
+    "Apus\\Process\\Exception",
+    "Apus\\Exception",
+    "A process, a pool of processes or a message queue could not do what was asked; the code tells why.\n@since 0.1.0",
+    &[
+        Constant {
+            name: "STATE",
+            value: Const::Int(701),
+            doc: "The process or pool is not in the state that the call needs, or this is not the process that may call it.",
+        },
+        Constant {
+            name: "SYSTEM",
+            value: Const::Int(702),
+            doc: "The system made no process, pipe or queue; the message tells why.",
+        },
+        Constant { name: "EVENT", value: Const::Int(703), doc: "on() was given an event that does not exist, or not here." },
+        Constant { name: "BIND", value: Const::Int(704), doc: "An address could not be bound; the message names it." },
+    ],
+    entry!(),
+);
+
 /// All, parents first.
 pub(crate) static ALL: &[&Class] =
-    &[&EXCEPTION, &COROUTINE, &CANCELED, &DEADLOCK, &TIMEOUT, &CONFLICT, &CLIENT, &POOL, &SERVER, &HTTP];
+    &[&EXCEPTION, &COROUTINE, &CANCELED, &DEADLOCK, &TIMEOUT, &CONFLICT, &CLIENT, &POOL, &SERVER, &HTTP, &TABLE, &PACK, &QUEUE, &LOCK, &CACHE, &PROCESS, &TASK];
 
 /// Throws `class` with the code that its constant `code` has.
 pub(crate) fn throw(class: &'static Class, code: &str, message: &str) -> Raise {

@@ -41,6 +41,7 @@ pub(crate) static FUNCTIONS: &[&[Method]] = &[
     client::FUNCTIONS,
     pool::FUNCTIONS,
     memory::FUNCTIONS,
+    server::FUNCTIONS,
 ];
 
 /// Every constant, by room.
@@ -56,6 +57,7 @@ pub(crate) static CONSTANTS: &[&[Constant]] = &[
     server::CONSTANTS,
     server::ERRORS,
     server::PUSHES,
+    server::TASKS,
 ];
 
 /// Where PHP finds the module.
@@ -99,7 +101,10 @@ unsafe extern "C" fn activate() {
 }
 
 unsafe extern "C" fn deactivate() {
-    contained("the end of a request", State::tear_down);
+    contained("the end of a request", || {
+        process::end_request();
+        State::tear_down();
+    });
 }
 
 unsafe extern "C" fn info() {

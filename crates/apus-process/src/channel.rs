@@ -22,6 +22,8 @@ pub enum Command {
 pub enum Ask {
     /// Reload all workers.
     Reload,
+    /// Reload the task workers.
+    ReloadTasks,
     /// Stop the server, letting requests finish.
     Stop,
     /// Stop the server at once.
@@ -53,6 +55,7 @@ impl Message {
             Self::Command(Command::Drain) => (b'd', None),
             Self::Command(Command::StopNow) => (b'k', None),
             Self::Ask(Ask::Reload) => (b'R', None),
+            Self::Ask(Ask::ReloadTasks) => (b'T', None),
             Self::Ask(Ask::Stop) => (b'S', None),
             Self::Ask(Ask::StopNow) => (b'K', None),
             Self::Ask(Ask::Replace(worker)) => (b'W', Some(i64::from(worker))),
@@ -73,6 +76,7 @@ impl Message {
             b'd' => Self::Command(Command::Drain),
             b'k' => Self::Command(Command::StopNow),
             b'R' => Self::Ask(Ask::Reload),
+            b'T' => Self::Ask(Ask::ReloadTasks),
             b'S' => Self::Ask(Ask::Stop),
             b'K' => Self::Ask(Ask::StopNow),
             b'W' => Self::Ask(Ask::Replace(u16::try_from(number()?).ok()?)),
@@ -152,6 +156,7 @@ mod tests {
             Message::Command(Command::Drain),
             Message::Command(Command::StopNow),
             Message::Ask(Ask::Reload),
+            Message::Ask(Ask::ReloadTasks),
             Message::Ask(Ask::Stop),
             Message::Ask(Ask::StopNow),
             Message::Ask(Ask::Replace(7)),

@@ -59,10 +59,10 @@ impl Identity {
         Ok(())
     }
 
-    /// Makes the calling process what a worker with this id is. Order matters: the root directory and the groups need the rights that the user
-    /// change gives up.
-    pub(crate) fn assume(&self, worker: u16) -> Result<(), Error> {
-        if !self.cpus.is_empty() {
+    /// Makes the calling process what a worker with this id is, `bound` to a core where the settings say so. Order matters: the root directory
+    /// and the groups need the rights that the user change gives up.
+    pub(crate) fn assume(&self, worker: u16, bound: bool) -> Result<(), Error> {
+        if bound && !self.cpus.is_empty() {
             let mut set = CpuSet::new();
             set.set(self.cpus[usize::from(worker) % self.cpus.len()]).map_err(Error::system("sched_setaffinity"))?;
             sched_setaffinity(Pid::from_raw(0), &set).map_err(Error::system("sched_setaffinity"))?;

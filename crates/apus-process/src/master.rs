@@ -3,6 +3,7 @@
 //! One loop: what is due is done ([`Master::settle`]), then everything that may happen is waited for in one `poll`. Nothing in it blocks,
 //! but for the program's own callbacks.
 
+use std::fmt::Write as _;
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
@@ -21,6 +22,7 @@ use crate::listener::Listener;
 use crate::notify::{Notify, ReadyLine};
 use crate::pid_file::PidFile;
 use crate::reload::Reloads;
+use crate::role::{MOST_USERS, Role, Seating};
 use crate::run::{Config, MasterEvent, Outcome, Program};
 use crate::scoreboard::{Scoreboard, WorkerState};
 use crate::seat::{Process, Seat};
@@ -62,6 +64,8 @@ pub(crate) struct Master<'a> {
     called_back: bool,
     /// When the workers' memory is looked at next.
     next_weighing: Instant,
+    /// When a stopping server's processes have had their time.
+    pub(crate) stop_by: Instant,
     /// Whether the listening sockets' queues were closed, in stopping.
     pub(crate) closed_queues: bool,
     pub(crate) control: Option<Control>,
@@ -72,8 +76,8 @@ pub(crate) struct Master<'a> {
 impl<'a> Master<'a> {
     pub(crate) fn new(config: &'a Config, listeners: &'a [Listener], identity: Identity) -> Result<Self, Error> {
         let settings = &config.settings;
-        let workers = u16::try_from(settings.worker_num).unwrap_or(u16::MAX);
-        let scoreboard = Scoreboard::new(workers).map_err(Error::system("mmap"))?;
+        let seating = Seating::new(settings, config.users.min(MOST_USERS));
+        let scoreboard = Scoreboard::new(seating).map_err(Error::system("mmap"))?;
         let connections = ConnTable::new(settings.max_connection).map_err(Error::system("mmap"))?;
         // A bell a slot, in every process.
         raise_descriptor_limit(settings.max_connection as usize + scoreboard.slot_count());
@@ -100,13 +104,14 @@ impl<'a> Master<'a> {
             identity,
             signals,
             outer_mask,
-            seats: (0..workers).map(Seat::new).collect(),
+            seats: (0..seating.total()).filter_map(|id| Some(Seat::new(id, seating.role(id)?))).collect(),
             leaving: Vec::new(),
             generation: 1,
             reloads: Reloads::default(),
             phase: Phase::Starting,
             called_back: false,
             next_weighing: Instant::now(),
+            stop_by: Instant::now(),
             closed_queues: false,
             control,
             notify: Notify::default(),
@@ -151,7 +156,7 @@ impl<'a> Master<'a> {
         match spawn::become_worker(&worker, config, &identity, &outer_mask) {
             Ok(()) => Outcome::Worker(program.run_worker(worker)),
             Err(error) => {
-                log::error(format_args!("worker {} cannot run: {error}", worker.id));
+                log::error(format_args!("{} {} cannot run: {error}", worker.role.name(), worker.id));
                 Outcome::Worker(1)
             }
         }
@@ -169,8 +174,9 @@ impl<'a> Master<'a> {
         self.report_orphans();
         self.kill_overdue();
         if self.phase == Phase::Stopping {
+            self.advance_stop();
             self.close_queues();
-            return None;
+            return self.start_due();
         }
         self.find_expired();
         self.advance_reload(program);
@@ -181,11 +187,26 @@ impl<'a> Master<'a> {
         worker
     }
 
+    /// Whether a process may be started for this seat: in a stopping server only task workers, as long as somebody may wait for them.
+    pub(crate) fn may_start(&self, seat: &Seat) -> bool {
+        self.phase != Phase::Stopping
+            || seat.role == Role::Task
+                && processes(&self.seats, &self.leaving).any(|process| process.role == Role::Worker)
+    }
+
     /// All workers serve for the first time.
     fn serving(&mut self) {
         self.phase = Phase::Serving;
         let listen: Vec<String> = self.listeners.iter().map(|listener| listener.addr.to_string()).collect();
-        log::info(format_args!("serving on {} with {} workers", listen.join(", "), self.seats.len()));
+        let seating = self.scoreboard.seating();
+        let mut others = String::new();
+        for (count, what) in [(seating.tasks, "task workers"), (seating.users, "user processes")] {
+            if count > 0 {
+                // Writing to a String cannot fail.
+                let _ = write!(others, ", {count} {what}");
+            }
+        }
+        log::info(format_args!("serving on {} with {} workers{others}", listen.join(", "), seating.workers));
         let control = self.control.as_ref().map(|control| control.path().to_string_lossy().into_owned());
         self.notify.ready(&ReadyLine { pid: std::process::id(), listen, control: control.as_deref() });
     }
@@ -213,7 +234,8 @@ impl<'a> Master<'a> {
             process.send_unsent();
             if process.kill_at.is_some_and(|at| at <= now) && !process.overdue {
                 process.overdue = true;
-                log::warning(format_args!("worker {} ({}) did not leave in time: killed", process.id, process.pid));
+                let (role, id) = (process.role.name(), process.id);
+                log::warning(format_args!("{role} {id} ({}) did not leave in time: killed", process.pid));
                 let _ = kill(process.pid, Signal::SIGKILL);
             }
         }
@@ -226,7 +248,7 @@ impl<'a> Master<'a> {
         if weigh {
             self.next_weighing = now + TICK;
         }
-        for seat in &mut self.seats {
+        for seat in self.seats.iter_mut().filter(|seat| !matches!(seat.role, Role::User(_))) {
             if let Some(next) = seat.next.as_mut().filter(|next| next.slot.state() == WorkerState::Faulted) {
                 // It will never serve. Its death counts as a failed start.
                 next.expel(AT_ONCE);
@@ -234,7 +256,8 @@ impl<'a> Master<'a> {
             let Some(current) = seat.current.as_ref().filter(|_| !seat.replace) else { continue };
             let limit = if weigh { self.config.settings.max_worker_memory } else { u64::MAX };
             if let Some(why) = reason_to_replace(current, now, limit) {
-                log::info(format_args!("worker {} ({}) {why}: replacing it", current.id, current.pid));
+                let (role, id) = (current.role.name(), current.id);
+                log::info(format_args!("{role} {id} ({}) {why}: replacing it", current.pid));
                 seat.replace = true;
             }
         }
@@ -244,7 +267,7 @@ impl<'a> Master<'a> {
     fn next_deadline(&self) -> Option<Instant> {
         let now = Instant::now();
         let running = self.phase != Phase::Stopping;
-        let starts = self.seats.iter().filter(|_| running).filter_map(|seat| seat.start_at(now));
+        let starts = self.seats.iter().filter(|seat| self.may_start(seat)).filter_map(|seat| seat.start_at(now));
         let ages =
             self.seats.iter().filter(|seat| running && !seat.replace).filter_map(|seat| seat.current.as_ref()?.expires);
         let kills = processes(&self.seats, &self.leaving).filter(|p| !p.overdue).filter_map(|process| process.kill_at);

@@ -9,6 +9,8 @@ use crate::channel::{Ask, Command, Message};
 use crate::control::{ClientId, Control, Request};
 use crate::log;
 use crate::master::{AT_ONCE, Master, Phase, dismiss, processes, processes_mut};
+use crate::reload::Scope;
+use crate::role::Role;
 use crate::run::{MasterEvent, Program};
 use crate::scoreboard::WorkerState;
 use crate::snapshot::Snapshot;
@@ -29,12 +31,15 @@ impl Master<'_> {
         match signal {
             Signal::SIGTERM => self.stop(program, false),
             Signal::SIGINT | Signal::SIGQUIT => self.stop(program, true),
-            Signal::SIGUSR1 => self.request_reload(),
+            Signal::SIGUSR1 => self.request_reload(Scope::All),
             Signal::SIGHUP => {
                 self.reopen_log();
-                self.request_reload();
+                self.request_reload(Scope::All);
             }
-            Signal::SIGUSR2 => log::notice(format_args!("USR2 reloads task workers; this server has none")),
+            Signal::SIGUSR2 if self.scoreboard.seating().tasks == 0 => {
+                log::notice(format_args!("USR2 reloads task workers; this server has none"));
+            }
+            Signal::SIGUSR2 => self.request_reload(Scope::Tasks),
             _ => {}
         }
     }
@@ -91,36 +96,64 @@ impl Master<'_> {
 
     fn on_ask(&mut self, program: &mut dyn Program, from: u16, ask: Ask) {
         match ask {
-            Ask::Reload => self.request_reload(),
+            Ask::Reload => self.request_reload(Scope::All),
+            Ask::ReloadTasks => self.request_reload(Scope::Tasks),
             Ask::Stop => self.stop(program, false),
             Ask::StopNow => self.stop(program, true),
             Ask::Replace(id) => match self.seats.get_mut(usize::from(id)) {
-                Some(seat) => seat.replace = seat.current.is_some(),
+                Some(seat) => match seat.current.as_mut().filter(|current| current.is_user()) {
+                    // Two of one kind may not run side by side: the next one comes when this one is gone.
+                    Some(user) => user.dismiss(Command::StopNow, self.config.settings.max_wait_time),
+                    None => seat.replace = seat.current.is_some(),
+                },
                 None => log::warning(format_args!("worker {from} asked to replace worker {id}, which does not exist")),
             },
         }
     }
 
-    /// Stops the server: workers finish what they began, or leave at once.
+    /// Stops the server: everybody leaves at once, or event workers finish what they began, then task workers what waits for them, and then user
+    /// processes are told to leave.
     fn stop(&mut self, program: &mut dyn Program, at_once: bool) {
         if self.phase != Phase::Stopping {
             log::info(format_args!("stopping{}", if at_once { " at once" } else { "" }));
             self.phase = Phase::Stopping;
+            self.scoreboard.header.stopping.set(1);
+            self.stop_by = Instant::now() + self.config.settings.max_wait_time;
             self.notify.stopping();
             self.emit(program, MasterEvent::BeforeShutdown);
             self.end_reload("the server is stopping");
         } else if !at_once {
             return;
         }
-        let (command, patience) =
-            if at_once { (Command::StopNow, AT_ONCE) } else { (Command::Drain, self.config.settings.max_wait_time) };
-        processes_mut(&mut self.seats, &mut self.leaving).for_each(|process| process.dismiss(command, patience));
+        if at_once {
+            processes_mut(&mut self.seats, &mut self.leaving).for_each(|p| p.dismiss(Command::StopNow, AT_ONCE));
+        } else {
+            self.dismiss_role(|role| role == Role::Worker);
+        }
+    }
+
+    fn dismiss_role(&mut self, concerns: impl Fn(Role) -> bool) {
+        let patience = self.stop_by.saturating_duration_since(Instant::now()).max(AT_ONCE);
+        processes_mut(&mut self.seats, &mut self.leaving)
+            .filter(|process| concerns(process.role) && !(process.dismissed && process.kill_at.is_some()))
+            .for_each(|process| process.dismiss(Command::Drain, patience));
+    }
+
+    /// Tells those to leave whom nobody needs any more: task workers once the event workers are gone, user processes after them.
+    pub(crate) fn advance_stop(&mut self) {
+        let has = |role: fn(Role) -> bool| processes(&self.seats, &self.leaving).any(|process| role(process.role));
+        if has(|role| role == Role::Worker) {
+            return;
+        }
+        let tasks_left = has(|role| role == Role::Task);
+        self.dismiss_role(|role| if tasks_left { role == Role::Task } else { true });
     }
 
     /// Once no worker accepts any more, refuses new clients instead of letting them wait in queues that nobody serves.
     pub(crate) fn close_queues(&mut self) {
-        let all_drain =
-            processes(&self.seats, &self.leaving).all(|p| p.is_silent() || p.slot.state() == WorkerState::Draining);
+        let all_drain = processes(&self.seats, &self.leaving)
+            .filter(|process| process.role == Role::Worker)
+            .all(|process| process.is_silent() || process.slot.state() == WorkerState::Draining);
         if all_drain && !self.closed_queues {
             self.closed_queues = true;
             // What systemd passed is systemd's: its queue waits for the next start. Datagrams have no client that waits to be accepted.
@@ -155,7 +188,7 @@ impl Master<'_> {
         match request {
             Request::Status => Some(serde_json::to_string(&self.snapshot()).unwrap_or_default()),
             Request::Reload(wait) => {
-                self.request_reload();
+                self.request_reload(Scope::All);
                 if wait && self.reloads.wait(client) { None } else { done() }
             }
             Request::Stop => {

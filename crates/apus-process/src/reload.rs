@@ -1,4 +1,5 @@
-//! Reloads: every worker replaced by one of a new generation, a few at a time, new ones first.
+//! Reloads: every worker replaced by one of a new generation, a few at a time, new ones first. One may concern the task workers alone. User
+//! processes are not reloaded: what they do is the program's own, and two of one kind may not run side by side.
 //!
 //! A reload that is asked for while one runs is done once, after it. When a new worker dies before it serves, the new code is no good: the
 //! reload ends there, and the workers not yet replaced go on.
@@ -8,14 +9,34 @@ use std::collections::HashSet;
 use crate::control::ClientId;
 use crate::log;
 use crate::master::{Master, Phase};
+use crate::role::Role;
 use crate::run::{MasterEvent, Program};
 use crate::seat::Seat;
+
+/// Whom a reload concerns; of two that are asked for, the greater is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Scope {
+    /// Task workers.
+    Tasks,
+    /// Event and task workers.
+    All,
+}
+
+impl Scope {
+    fn concerns(self, role: Role) -> bool {
+        match role {
+            Role::Worker => self == Self::All,
+            Role::Task => true,
+            Role::User(_) => false,
+        }
+    }
+}
 
 /// The reload that runs, and the one that is to follow.
 #[derive(Debug, Default)]
 pub(crate) struct Reloads {
     running: Option<Reload>,
-    asked: bool,
+    asked: Option<Scope>,
     /// Who waits for the end of the one that was asked for.
     waiters: Vec<ClientId>,
 }
@@ -24,6 +45,8 @@ pub(crate) struct Reloads {
 struct Reload {
     /// Worker ids not begun yet.
     todo: Vec<u16>,
+    /// How many may start at a time.
+    width: usize,
     /// Worker ids whose new process is starting.
     active: HashSet<u16>,
     waiters: Vec<ClientId>,
@@ -37,32 +60,35 @@ impl Reloads {
 
     /// Has a client answered at the end of the reload that it asked for; false when none is to come.
     pub(crate) fn wait(&mut self, client: ClientId) -> bool {
-        if self.asked {
+        if self.asked.is_some() {
             self.waiters.push(client);
         }
-        self.asked
+        self.asked.is_some()
     }
 }
 
 impl Master<'_> {
     /// Asks for a reload, soon.
-    pub(crate) fn request_reload(&mut self) {
+    pub(crate) fn request_reload(&mut self, scope: Scope) {
         if !self.is_stopping() {
-            self.reloads.asked = true;
+            self.reloads.asked = self.reloads.asked.max(Some(scope));
         }
     }
 
     /// Takes the reload a step further.
     pub(crate) fn advance_reload(&mut self, program: &mut dyn Program) {
         // While workers are still starting for the first time there is nothing old to replace.
-        if self.reloads.running.is_none() && self.reloads.asked && self.phase != Phase::Starting {
-            self.begin_reload(program);
+        if self.reloads.running.is_none()
+            && self.phase != Phase::Starting
+            && let Some(scope) = self.reloads.asked.take()
+        {
+            self.begin_reload(program, scope);
         }
         let Some(reload) = &mut self.reloads.running else { return };
         let (seats, generation) = (&mut self.seats, self.generation);
         let is_old = |seat: &Seat| seat.current.as_ref().is_none_or(|current| current.generation != generation);
         reload.active.retain(|id| seats[usize::from(*id)].next.is_some() || is_old(&seats[usize::from(*id)]));
-        while reload.failure.is_none() && reload.active.len() < seats.len().div_ceil(4) {
+        while reload.failure.is_none() && reload.active.len() < reload.width {
             let Some(id) = reload.todo.pop() else { break };
             reload.active.insert(id);
         }
@@ -78,25 +104,27 @@ impl Master<'_> {
         }
     }
 
-    fn begin_reload(&mut self, program: &mut dyn Program) {
-        self.reloads.asked = false;
+    fn begin_reload(&mut self, program: &mut dyn Program, scope: Scope) {
         self.generation += 1;
         self.scoreboard.header.generation.set(u64::from(self.generation));
-        log::info(format_args!("reloading: generation {}", self.generation));
+        let whom = if scope == Scope::Tasks { " of the task workers" } else { "" };
+        log::info(format_args!("reloading: generation {}{whom}", self.generation));
         self.notify.reloading();
         let waiters = std::mem::take(&mut self.reloads.waiters);
         // Popped from the end: worker 0 is the first.
-        let todo = self.seats.iter().map(|seat| seat.id).rev().collect();
-        self.reloads.running = Some(Reload { todo, active: HashSet::new(), waiters, failure: None });
+        let concerned = self.seats.iter().filter(|seat| scope.concerns(seat.role));
+        let todo: Vec<u16> = concerned.map(|seat| seat.id).rev().collect();
+        let width = todo.len().div_ceil(4).max(1);
+        self.reloads.running = Some(Reload { todo, width, active: HashSet::new(), waiters, failure: None });
         self.emit(program, MasterEvent::BeforeReload);
     }
 
     /// A process died before it served. In a reload that is the new code's fault as far as anyone can tell.
-    pub(crate) fn fail_reload(&mut self, id: u16, how: &str) {
+    pub(crate) fn fail_reload(&mut self, id: u16, role: &str, how: &str) {
         if let Some(reload) = &mut self.reloads.running
             && reload.failure.is_none()
         {
-            reload.failure = Some(format!("worker {id} of generation {} {how} before it was ready", self.generation));
+            reload.failure = Some(format!("{role} {id} of generation {} {how} before it was ready", self.generation));
             for seat in &mut self.seats {
                 if seat.next.is_none() && reload.active.contains(&seat.id) {
                     seat.replace = false;
@@ -126,7 +154,7 @@ impl Master<'_> {
 
     /// Ends what runs and what was asked for: the server stops.
     pub(crate) fn end_reload(&mut self, why: &str) {
-        self.reloads.asked = false;
+        self.reloads.asked = None;
         let running = self.reloads.running.take().map(|reload| reload.waiters).unwrap_or_default();
         let answer = serde_json::json!({ "ok": false, "error": why }).to_string();
         for client in running.into_iter().chain(std::mem::take(&mut self.reloads.waiters)) {

@@ -11,6 +11,7 @@ use crate::listener::Listener;
 use crate::master::Master;
 use crate::notify::Notify;
 use crate::pid_file::PidFile;
+use crate::role::Role;
 use crate::worker::Worker;
 use crate::{daemon, log};
 
@@ -23,6 +24,8 @@ pub struct Config {
     pub title: String,
     /// The script that serves, for status reports.
     pub script: PathBuf,
+    /// User processes, at most [`MOST_USERS`](crate::MOST_USERS).
+    pub users: u16,
 }
 
 /// What happens in the master, for the program's callbacks. They run in the master's loop: while one runs, nothing is supervised.
@@ -34,8 +37,10 @@ pub enum MasterEvent {
     ManagerStart,
     /// A worker process ended.
     WorkerExited {
-        /// The worker's id.
+        /// The process's id.
         id: u16,
+        /// What it was for.
+        role: Role,
         /// The process.
         pid: u32,
         /// Its exit code; 0 when a signal ended it.
@@ -47,7 +52,7 @@ pub enum MasterEvent {
     },
     /// A reload begins.
     BeforeReload,
-    /// A reload is over: every worker is of the new generation.
+    /// A reload is over: every worker that it concerned is of the new generation.
     AfterReload,
     /// The server is about to stop; its workers still serve.
     BeforeShutdown,
@@ -59,8 +64,12 @@ pub enum MasterEvent {
 
 /// What runs in the processes.
 pub trait Program {
-    /// Serves, in a freshly forked worker; the exit code. Call [`Worker::ready`] once it serves.
+    /// Serves as [`Worker::role`] says, in a freshly forked process; the exit code. Call [`Worker::ready`] once it serves.
     fn run_worker(&mut self, worker: Worker) -> i32;
+
+    /// The process that had this slot is gone, and nobody has the slot yet: for what it left in memory that the program shares. In the master,
+    /// with its signals blocked: it has to be quick, and to call no code of users.
+    fn on_buried(&mut self, _slot: usize, _role: Role) {}
 
     /// Something happened, in the master.
     fn on_event(&mut self, event: MasterEvent);

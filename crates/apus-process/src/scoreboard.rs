@@ -7,6 +7,7 @@ use std::sync::atomic::{
 };
 
 use crate::histogram::Histogram;
+use crate::role::{Role, Seating};
 use apus_shm::{self as shm, Shared};
 
 /// Connections that make no difference between workers.
@@ -102,7 +103,7 @@ pub struct WorkerSlot {
     pub(crate) rows: Counter,
     /// When the process was forked, in milliseconds since 1970.
     pub started_at: Counter,
-    /// Requests after which it asks to be replaced; 0 for never.
+    /// Requests or tasks after which it asks to be replaced; 0 for never.
     pub(crate) request_limit: Counter,
 
     /// Connections open now.
@@ -111,11 +112,11 @@ pub struct WorkerSlot {
     pub accepted: Counter,
     /// Connections closed.
     pub closed: Counter,
-    /// Requests answered.
+    /// Requests answered; of a task worker, tasks done.
     pub requests: Counter,
-    /// Requests being handled now.
+    /// Requests or tasks being handled now.
     pub active: Counter,
-    /// Answers with a 5xx status.
+    /// Answers with a 5xx status, or tasks that failed.
     pub errors: Counter,
     /// Bytes read from connections.
     pub bytes_in: Counter,
@@ -161,7 +162,7 @@ impl WorkerSlot {
         self.pid.store(pid, Release);
     }
 
-    /// The worker's id, 0 to `worker_num` - 1.
+    /// The process's id.
     pub fn id(&self) -> u16 {
         self.id.load(Relaxed) as u16
     }
@@ -201,6 +202,10 @@ pub(crate) struct Header {
     pub(crate) started_at: Counter,
     pub(crate) generation: Counter,
     pub(crate) crashes: Counter,
+    /// Whether the server is stopping: 1 then.
+    pub(crate) stopping: Counter,
+    pub(crate) tasks: Counter,
+    pub(crate) task_errors: Counter,
     pub(crate) accepted: Counter,
     pub(crate) closed: Counter,
     pub(crate) requests: Counter,
@@ -220,24 +225,48 @@ pub struct Scoreboard {
     slots: &'static [WorkerSlot],
     /// For each worker id, the last session number given out: outlives the process, so that no session id comes twice.
     sessions: &'static [AtomicU64],
-    workers: u16,
+    seating: Seating,
 }
 
 impl Scoreboard {
-    /// Maps a scoreboard for `workers` workers. There are three slots a worker, so that two generations may drain while a third serves.
-    pub fn new(workers: u16) -> io::Result<&'static Self> {
-        let slots = usize::from(workers) * 3;
+    /// Maps a scoreboard for these processes. There are three slots for each, so that two generations may drain while a third serves.
+    pub fn new(seating: Seating) -> io::Result<&'static Self> {
+        let slots = Self::slots_for(seating);
         Ok(Box::leak(Box::new(Self {
             header: shm::map::<Header>(1)?.first().ok_or(io::ErrorKind::OutOfMemory)?,
             slots: shm::map(slots)?,
-            sessions: shm::map(usize::from(workers))?,
-            workers,
+            sessions: shm::map(usize::from(seating.total()))?,
+            seating,
         })))
     }
 
-    /// Workers that serve when all is well.
+    /// How many slots a scoreboard for these processes has.
+    pub fn slots_for(seating: Seating) -> usize {
+        usize::from(seating.total()) * 3
+    }
+
+    /// Event workers that serve when all is well.
     pub fn worker_num(&self) -> u16 {
-        self.workers
+        self.seating.workers
+    }
+
+    /// How many processes of which role there are when all is well.
+    pub fn seating(&self) -> Seating {
+        self.seating
+    }
+
+    /// Whether the whole server is stopping.
+    pub fn is_stopping(&self) -> bool {
+        self.header.stopping.get() != 0
+    }
+
+    pub(crate) fn role_of(&self, slot: &WorkerSlot) -> Option<Role> {
+        self.seating.role(slot.id())
+    }
+
+    /// Whether a process of this role is there, starting and leaving ones included.
+    pub fn has_live(&self, role: Role) -> bool {
+        self.live().any(|slot| self.role_of(slot) == Some(role))
     }
 
     /// Every slot that a process has.
@@ -273,8 +302,8 @@ impl Scoreboard {
 
     /// How many connections a worker may have before it has more than its share: a quarter above the mean of those that serve, and a few.
     pub(crate) fn share(&self) -> u64 {
-        let serving =
-            self.slots.iter().filter(|slot| matches!(slot.state(), WorkerState::Serving | WorkerState::Recycling));
+        let workers = self.slots.iter().filter(|slot| slot.id() < self.seating.workers);
+        let serving = workers.filter(|slot| matches!(slot.state(), WorkerState::Serving | WorkerState::Recycling));
         let (count, sum) =
             serving.fold((0u64, 0u64), |(count, sum), slot| (count + 1, sum.saturating_add(slot.rows.get())));
         let mean = sum / count.max(1);
@@ -307,12 +336,16 @@ impl Scoreboard {
 
     /// Frees the slot of a process that is gone, and keeps its sums.
     pub(crate) fn release(&self, slot: &WorkerSlot) {
+        let (requests, errors) = match self.role_of(slot) {
+            Some(Role::Task) => (&self.header.tasks, &self.header.task_errors),
+            _ => (&self.header.requests, &self.header.errors),
+        };
         let sums = [
             (&self.header.accepted, &slot.accepted),
             // What a killed worker held open is closed by the kernel.
             (&self.header.closed, &slot.accepted),
-            (&self.header.requests, &slot.requests),
-            (&self.header.errors, &slot.errors),
+            (requests, &slot.requests),
+            (errors, &slot.errors),
             (&self.header.bytes_in, &slot.bytes_in),
             (&self.header.bytes_out, &slot.bytes_out),
             (&self.header.loop_blocked, &slot.loop_blocked),
@@ -330,7 +363,7 @@ mod tests {
 
     #[test]
     fn slots_are_claimed_counted_and_released() {
-        let board = Scoreboard::new(2).unwrap();
+        let board = Scoreboard::new(Seating::workers(2)).unwrap();
         let (index, slot) = board.claim(1, 1, 5).unwrap();
         slot.set_pid(42);
         slot.set_state(WorkerState::Serving);
@@ -346,13 +379,13 @@ mod tests {
 
     #[test]
     fn there_is_room_for_three_processes_a_worker_and_no_more() {
-        let board = Scoreboard::new(1).unwrap();
+        let board = Scoreboard::new(Seating::workers(1)).unwrap();
         assert_eq!((0..4).filter(|n| board.claim(0, *n, 0).is_some()).count(), 3);
     }
 
     #[test]
     fn a_serving_worker_is_found_before_a_starting_one() {
-        let board = Scoreboard::new(1).unwrap();
+        let board = Scoreboard::new(Seating::workers(1)).unwrap();
         let (_, old) = board.claim(0, 1, 0).unwrap();
         old.set_state(WorkerState::Serving);
         let (_, new) = board.claim(0, 2, 1).unwrap();
@@ -363,7 +396,7 @@ mod tests {
 
     #[test]
     fn session_ids_name_their_worker_and_never_repeat() {
-        let board = Scoreboard::new(3).unwrap();
+        let board = Scoreboard::new(Seating::workers(3)).unwrap();
         let (a, b) = (board.next_session(2), board.next_session(2));
         assert_eq!((a, b), (1 << 12 | 2, 2 << 12 | 2));
         assert_eq!(Scoreboard::session_worker(b), 2);
@@ -372,7 +405,7 @@ mod tests {
 
     #[test]
     fn a_share_counts_those_that_serve() {
-        let board = Scoreboard::new(2).unwrap();
+        let board = Scoreboard::new(Seating::workers(2)).unwrap();
         let slots: Vec<_> = (0..4).map(|id| board.claim(id / 2, 1, 0).unwrap().1).collect();
         slots.iter().zip([1000, 200, 5000, 0]).for_each(|(slot, rows)| slot.rows.set(rows));
         assert_eq!(board.share(), SLACK, "nobody serves");
@@ -383,7 +416,7 @@ mod tests {
 
     #[test]
     fn slots_have_numbers() {
-        let board = Scoreboard::new(2).unwrap();
+        let board = Scoreboard::new(Seating::workers(2)).unwrap();
         let (first, old) = board.claim(1, 1, 0).unwrap();
         old.set_state(WorkerState::Serving);
         let (second, new) = board.claim(1, 2, 1).unwrap();
@@ -391,6 +424,22 @@ mod tests {
         assert_eq!((board.slot_of_worker(0), board.slot_of_worker(1)), (None, Some(first)));
         new.set_state(WorkerState::Serving);
         assert_eq!(board.slot_of_worker(1), Some(second));
+    }
+
+    #[test]
+    fn tasks_and_requests_are_counted_apart() {
+        let board = Scoreboard::new(Seating { workers: 1, tasks: 1, users: 1 }).unwrap();
+        for id in 0..3 {
+            let (_, slot) = board.claim(id, 1, 0).unwrap();
+            slot.requests.add(u64::from(id) + 1);
+            slot.set_state(WorkerState::Serving);
+            slot.rows.set(1000);
+        }
+        assert_eq!(board.share(), 1250 + SLACK, "task workers have no share");
+        assert!(board.has_live(Role::Task) && board.has_live(Role::User(0)) && !board.has_live(Role::User(1)));
+        board.live().for_each(|slot| board.release(slot));
+        assert_eq!((board.header.requests.get(), board.header.tasks.get()), (4, 2));
+        assert!(!board.has_live(Role::Task));
     }
 
     #[test]

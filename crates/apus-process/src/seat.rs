@@ -3,9 +3,11 @@
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::{Duration, Instant};
 
+use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use crate::channel::{Channel, Command, Message, Received};
+use crate::role::Role;
 use crate::scoreboard::{WorkerSlot, WorkerState};
 
 /// The wait after the first early death; it doubles with each.
@@ -14,13 +16,16 @@ const FIRST_DELAY: Duration = Duration::from_millis(100);
 const LONGEST_DELAY: Duration = Duration::from_secs(10);
 /// A process that lived this long did not die of its start.
 const SETTLED: Duration = Duration::from_secs(10);
+/// The longest wait before a user process that left by itself, without an error, is started again.
+const CLEAN_DELAY: Duration = Duration::from_secs(1);
 /// Nor did one that served and lived this long: something that came later killed it, and the clients want the next one at once.
 const SERVED: Duration = Duration::from_secs(1);
 
-/// A worker process, as the master sees it.
+/// A process, as the master sees it.
 #[derive(Debug)]
 pub(crate) struct Process {
     pub(crate) id: u16,
+    pub(crate) role: Role,
     pub(crate) pid: Pid,
     pub(crate) generation: u32,
     pub(crate) slot: &'static WorkerSlot,
@@ -43,9 +48,15 @@ pub(crate) struct Process {
 }
 
 impl Process {
-    pub(crate) fn new(pid: Pid, channel: Channel, (slot_index, slot): (usize, &'static WorkerSlot)) -> Self {
+    pub(crate) fn new(
+        pid: Pid,
+        role: Role,
+        channel: Channel,
+        (slot_index, slot): (usize, &'static WorkerSlot),
+    ) -> Self {
         Self {
             id: slot.id(),
+            role,
             pid,
             generation: slot.generation(),
             slot,
@@ -66,8 +77,18 @@ impl Process {
         let deadline = Instant::now() + patience;
         self.kill_at = Some(self.kill_at.map_or(deadline, |earlier| earlier.min(deadline)));
         self.dismissed = true;
+        if self.is_user() {
+            // What it runs is the program's own and may know nothing of channels.
+            let _ = kill(self.pid, Signal::SIGTERM);
+            return;
+        }
         self.unsent = Some(command);
         self.send_unsent();
+    }
+
+    /// Whether it runs a callback of the program's own.
+    pub(crate) fn is_user(&self) -> bool {
+        matches!(self.role, Role::User(_))
     }
 
     /// Whether it serves, so that one that it replaces may leave.
@@ -126,10 +147,11 @@ impl Process {
     }
 }
 
-/// The place of one worker id.
+/// The place of one process id.
 #[derive(Debug)]
 pub(crate) struct Seat {
     pub(crate) id: u16,
+    pub(crate) role: Role,
     /// Who serves.
     pub(crate) current: Option<Process>,
     /// Who starts, and serves once it is ready.
@@ -145,8 +167,8 @@ pub(crate) struct Seat {
 }
 
 impl Seat {
-    pub(crate) fn new(id: u16) -> Self {
-        Self { id, current: None, next: None, replace: false, orphans: Vec::new(), failures: 0, not_before: None }
+    pub(crate) fn new(id: u16, role: Role) -> Self {
+        Self { id, role, current: None, next: None, replace: false, orphans: Vec::new(), failures: 0, not_before: None }
     }
 
     /// Whether a process should be started for it now, the back-off apart.
@@ -169,6 +191,13 @@ impl Seat {
         };
         self.not_before = Some(now + delay);
         (delay, self.failures)
+    }
+
+    /// Counts the end of a user process that left by itself, without an error; how long to wait before the next start.
+    pub(crate) fn count_exit(&mut self, lived: Duration, now: Instant) -> Duration {
+        let delay = self.count_death(true, lived, now).0.min(CLEAN_DELAY);
+        self.not_before = Some(now + delay);
+        delay
     }
 
     /// The fork itself failed: the machine is short of something.
@@ -212,7 +241,7 @@ mod tests {
 
     #[test]
     fn early_deaths_wait_longer_each_time_and_a_long_life_forgets_them() {
-        let (mut seat, now) = (Seat::new(0), Instant::now());
+        let (mut seat, now) = (Seat::new(0, Role::Worker), Instant::now());
         let delays: Vec<u128> = (0..9).map(|_| seat.count_death(false, Duration::ZERO, now).0.as_millis()).collect();
         assert_eq!(delays, [100, 200, 400, 800, 1600, 3200, 6400, 10_000, 10_000]);
         assert_eq!(seat.start_at(now), Some(now + LONGEST_DELAY));
@@ -220,7 +249,10 @@ mod tests {
         assert_eq!(seat.count_death(false, SERVED, now), (FIRST_DELAY, 1));
         assert_eq!(seat.count_death(true, Duration::ZERO, now), (FIRST_DELAY * 2, 2));
         assert_eq!(seat.count_death(true, SERVED, now), (Duration::ZERO, 0));
+        seat.count_death(false, Duration::ZERO, now);
+        assert_eq!(seat.count_exit(Duration::ZERO, now), FIRST_DELAY * 2);
         for _ in 0..100 {
+            assert!(seat.count_exit(Duration::ZERO, now) <= CLEAN_DELAY);
             assert!(seat.count_death(false, Duration::ZERO, now).0 <= LONGEST_DELAY);
         }
     }

@@ -3,14 +3,17 @@
 use serde::{Deserialize, Serialize};
 
 use crate::histogram::{BUCKETS, percentile};
+use crate::role::Role;
 use crate::scoreboard::{Scoreboard, WorkerSlot, WorkerState};
 use crate::sys;
 
-/// One process of a worker.
+/// One process.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct WorkerSnapshot {
-    /// The worker's id.
+    /// The process's id.
     pub id: u16,
+    /// "worker", "task" or "user".
+    pub role: String,
     /// The process id.
     pub pid: u32,
     /// Reloads before it, from 1.
@@ -25,11 +28,11 @@ pub struct WorkerSnapshot {
     pub accepted: u64,
     /// Connections closed.
     pub closed: u64,
-    /// Requests answered.
+    /// Requests answered; of a task worker, tasks done.
     pub requests: u64,
-    /// Requests being handled now.
+    /// Requests or tasks being handled now.
     pub active: u64,
-    /// Answers with a 5xx status.
+    /// Answers with a 5xx status, or tasks that failed.
     pub errors: u64,
     /// Bytes read.
     pub bytes_in: u64,
@@ -49,7 +52,7 @@ pub struct WorkerSnapshot {
     pub loop_blocked: u64,
     /// Timers alive now.
     pub timers: u64,
-    /// Median latency of a request, in microseconds.
+    /// Median latency of a request or task, in microseconds.
     pub p50_us: f64,
     /// 99th percentile of latency, in microseconds.
     pub p99_us: f64,
@@ -58,7 +61,7 @@ pub struct WorkerSnapshot {
 /// The sums over all workers, those gone included; gauges and latencies over the living.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Totals {
-    /// Workers that serve.
+    /// Event workers that serve.
     pub serving: u64,
     /// Worker processes that ended without being told to.
     pub crashes: u64,
@@ -74,6 +77,12 @@ pub struct Totals {
     pub active: u64,
     /// Answers with a 5xx status.
     pub errors: u64,
+    /// Tasks done.
+    pub tasks: u64,
+    /// Tasks being done now.
+    pub tasks_active: u64,
+    /// Tasks that failed.
+    pub task_errors: u64,
     /// Bytes read.
     pub bytes_in: u64,
     /// Bytes written.
@@ -109,8 +118,12 @@ pub struct Snapshot {
     pub generation: u32,
     /// "starting", "serving", "reloading" or "stopping"; empty where only the scoreboard was asked.
     pub state: String,
-    /// Workers configured.
+    /// Event workers configured.
     pub worker_num: u16,
+    /// Task workers configured.
+    pub task_worker_num: u16,
+    /// User processes.
+    pub user_process_num: u16,
     /// Every worker process, by id and age.
     pub workers: Vec<WorkerSnapshot>,
     /// The sums.
@@ -124,6 +137,7 @@ impl WorkerSlot {
         self.latency.add_to(&mut counts);
         WorkerSnapshot {
             id: self.id(),
+            role: String::new(),
             pid: self.pid(),
             generation: self.generation(),
             state: self.state().name().to_owned(),
@@ -156,8 +170,11 @@ impl Scoreboard {
         let mut workers: Vec<WorkerSnapshot> = self
             .live()
             .map(|slot| {
-                slot.latency.add_to(&mut counts);
-                slot.snapshot()
+                let role = self.role_of(slot);
+                if role == Some(Role::Worker) {
+                    slot.latency.add_to(&mut counts);
+                }
+                WorkerSnapshot { role: short_name(role).to_owned(), ..slot.snapshot() }
             })
             .collect();
         workers.sort_by_key(|worker| (worker.id, worker.generation, worker.pid));
@@ -165,9 +182,10 @@ impl Scoreboard {
         for worker in &workers {
             add(&mut totals, worker);
         }
-        totals.serving =
-            self.live().filter(|slot| matches!(slot.state(), WorkerState::Serving | WorkerState::Recycling)).count()
-                as u64;
+        let workers_live = self.live().filter(|slot| self.role_of(slot) == Some(Role::Worker));
+        totals.serving = workers_live
+            .filter(|slot| matches!(slot.state(), WorkerState::Serving | WorkerState::Recycling))
+            .count() as u64;
         totals.p50_us = percentile(&counts, 0.5);
         totals.p99_us = percentile(&counts, 0.99);
         Snapshot {
@@ -175,6 +193,8 @@ impl Scoreboard {
             uptime: seconds_since(self.header.started_at.get()),
             generation: self.header.generation.get() as u32,
             worker_num: self.worker_num(),
+            task_worker_num: self.seating().tasks,
+            user_process_num: self.seating().users,
             workers,
             totals,
             ..Snapshot::default()
@@ -189,6 +209,8 @@ impl Scoreboard {
             closed: self.header.closed.get(),
             requests: self.header.requests.get(),
             errors: self.header.errors.get(),
+            tasks: self.header.tasks.get(),
+            task_errors: self.header.task_errors.get(),
             bytes_in: self.header.bytes_in.get(),
             bytes_out: self.header.bytes_out.get(),
             loop_blocked: self.header.loop_blocked.get(),
@@ -197,13 +219,26 @@ impl Scoreboard {
     }
 }
 
+fn short_name(role: Option<Role>) -> &'static str {
+    match role {
+        Some(Role::Task) => "task",
+        Some(Role::User(_)) => "user",
+        _ => "worker",
+    }
+}
+
 fn add(totals: &mut Totals, worker: &WorkerSnapshot) {
     totals.connections += worker.connections;
     totals.accepted += worker.accepted;
     totals.closed += worker.closed;
-    totals.requests += worker.requests;
-    totals.active += worker.active;
-    totals.errors += worker.errors;
+    let (done, active, errors) = if worker.role == short_name(Some(Role::Task)) {
+        (&mut totals.tasks, &mut totals.tasks_active, &mut totals.task_errors)
+    } else {
+        (&mut totals.requests, &mut totals.active, &mut totals.errors)
+    };
+    *done += worker.requests;
+    *active += worker.active;
+    *errors += worker.errors;
     totals.bytes_in += worker.bytes_in;
     totals.bytes_out += worker.bytes_out;
     totals.coroutines += worker.coroutines;
@@ -227,10 +262,11 @@ pub(crate) fn resident(pid: u32) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::role::Seating;
 
     #[test]
     fn totals_keep_what_is_gone_and_survive_json() {
-        let board = Scoreboard::new(2).unwrap();
+        let board = Scoreboard::new(Seating { workers: 2, tasks: 1, users: 0 }).unwrap();
         for id in 0..2 {
             let (_, slot) = board.claim(id, 1, sys::now_ms()).unwrap();
             slot.set_pid(std::process::id());
@@ -239,9 +275,13 @@ mod tests {
             slot.connections.add(2);
             slot.latency.record(1000);
         }
+        let (_, task) = board.claim(2, 1, sys::now_ms()).unwrap();
+        task.requests.add(7);
+        task.set_state(WorkerState::Serving);
         board.release(board.worker(0).unwrap());
         let snapshot = board.snapshot();
-        assert_eq!((snapshot.workers.len(), snapshot.totals.requests, snapshot.totals.connections), (1, 20, 2));
+        assert_eq!((snapshot.workers.len(), snapshot.totals.requests, snapshot.totals.connections), (2, 20, 2));
+        assert_eq!((snapshot.totals.tasks, snapshot.workers[1].role.as_str()), (7, "task"));
         assert_eq!(snapshot.totals.serving, 1);
         assert!(snapshot.totals.p99_us > 500.0 && snapshot.totals.p99_us < 2000.0);
         assert!(snapshot.totals.rss > 0);

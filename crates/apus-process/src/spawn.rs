@@ -11,6 +11,7 @@ use crate::channel::Channel;
 use crate::error::Error;
 use crate::identity::Identity;
 use crate::master::{Master, processes, set_name};
+use crate::role::Role;
 use crate::run::{Config, MasterEvent, Program};
 use crate::seat::Process;
 use crate::worker::{Begun, Worker, jittered};
@@ -51,7 +52,8 @@ impl Master<'_> {
     pub(crate) fn start_due(&mut self) -> Option<Worker> {
         let now = Instant::now();
         for index in 0..self.seats.len() {
-            if self.seats[index].start_at(now).is_none_or(|at| at > now) {
+            let seat = &self.seats[index];
+            if !self.may_start(seat) || seat.start_at(now).is_none_or(|at| at > now) {
                 continue;
             }
             match self.start(index) {
@@ -59,7 +61,8 @@ impl Master<'_> {
                 Ok(Started::Worker(worker)) => return Some(*worker),
                 Ok(Started::NoSlot) => self.seats[index].delay(now),
                 Err(error) => {
-                    log::error(format_args!("cannot start worker {index}: {error}; trying again in a second"));
+                    let role = self.seats[index].role.name();
+                    log::error(format_args!("cannot start {role} {index}: {error}; trying again in a second"));
                     self.seats[index].delay(now);
                 }
             }
@@ -68,16 +71,19 @@ impl Master<'_> {
     }
 
     fn start(&mut self, index: usize) -> io::Result<Started> {
-        let id = self.seats[index].id;
+        let (id, role) = (self.seats[index].id, self.seats[index].role);
         let Some((slot_index, slot)) = self.scoreboard.claim(id, self.generation, sys::now_ms()) else {
             return Ok(Started::NoSlot);
         };
         self.post.open(slot_index);
         let settings = &self.config.settings;
-        if settings.max_request > 0 {
-            let spread =
-                if settings.max_request_grace > 0 { settings.max_request_grace } else { settings.max_request / 2 };
-            slot.request_limit.set(jittered(settings.max_request, spread));
+        let (limit, grace) = match role {
+            Role::Worker => (settings.max_request, settings.max_request_grace),
+            Role::Task => (settings.task_max_request, settings.task_max_request_grace),
+            Role::User(_) => (0, 0),
+        };
+        if limit > 0 {
+            slot.request_limit.set(jittered(limit, if grace > 0 { grace } else { limit / 2 }));
         }
         let forked = Channel::pair().and_then(|ends| Ok((ends, getpid(), sys::fork()?)));
         let ((ours, theirs), master, pid) = match forked {
@@ -91,14 +97,14 @@ impl Master<'_> {
         let Some(pid) = pid else {
             slot.set_pid(std::process::id());
             let orphans = std::mem::take(&mut self.seats[index].orphans);
-            let begun = Begun { slot_index, slot, channel: theirs, orphans, master_pid: master.as_raw() as u32 };
+            let begun = Begun { role, slot_index, slot, channel: theirs, orphans, master_pid: master.as_raw() as u32 };
             return Ok(Started::Worker(Box::new(begun.worker(self.scoreboard, self.connections, &self.post))));
         };
         slot.set_pid(pid.as_raw() as u32);
-        let mut process = Process::new(pid, ours, (slot_index, slot));
+        let mut process = Process::new(pid, role, ours, (slot_index, slot));
         process.orphans = std::mem::take(&mut self.seats[index].orphans);
         let age = settings.max_worker_age;
-        if !age.is_zero() {
+        if !age.is_zero() && !process.is_user() {
             let spread = age.as_millis() as u64 / 10;
             process.expires = Some(process.born + age + Duration::from_millis(jittered(0, spread)));
         }
@@ -123,17 +129,20 @@ impl Master<'_> {
     fn bury(&mut self, program: &mut dyn Program, pid: Pid, end: End) {
         let Some((process, place)) = self.take_out(pid) else { return };
         self.inherit(&process);
+        program.on_buried(process.slot_index, process.role);
         self.post.close(process.slot_index);
         self.scoreboard.release(process.slot);
         let crashed = !process.dismissed && (end.signal != 0 || end.exit_code != 0);
-        if !process.dismissed && !self.is_stopping() {
-            self.mourn(&process, place, end);
+        if !process.dismissed && (!self.is_stopping() || process.role == Role::Task) {
+            if process.is_user() && !crashed && place == Place::Current {
+                self.count_exit(&process);
+            } else {
+                self.mourn(&process, place, end);
+            }
         }
-        let (id, pid) = (process.id, pid.as_raw() as u32);
-        self.emit(
-            program,
-            MasterEvent::WorkerExited { id, pid, exit_code: end.exit_code, signal: end.signal, crashed },
-        );
+        let (id, role, pid) = (process.id, process.role, pid.as_raw() as u32);
+        let End { exit_code, signal } = end;
+        self.emit(program, MasterEvent::WorkerExited { id, role, pid, exit_code, signal, crashed });
     }
 
     /// Keeps for the next process of the seat what a dead one has not reported: its own connections, and those that it was to report.
@@ -147,6 +156,18 @@ impl Master<'_> {
         orphans.extend(left);
     }
 
+    /// A user process has left by itself: it is started again, soon.
+    fn count_exit(&mut self, process: &Process) {
+        let now = Instant::now();
+        let delay = self.seats[usize::from(process.id)].count_exit(now - process.born, now);
+        log::info(format_args!(
+            "user process {} ({}) has ended; next start in {} ms",
+            process.id,
+            process.pid,
+            delay.as_millis()
+        ));
+    }
+
     /// Counts a death that nobody asked for, and says so.
     fn mourn(&mut self, process: &Process, place: Place, end: End) {
         self.scoreboard.header.crashes.add(1);
@@ -154,18 +175,19 @@ impl Master<'_> {
         let seat = &mut self.seats[usize::from(process.id)];
         let (delay, failures) = seat.count_death(place == Place::Current, now - process.born, now);
         let (id, pid, age) = (process.id, process.pid, (now - process.born).as_secs_f64());
+        let role = process.role.name();
         let again = format!("next start in {} ms", delay.as_millis());
         if failures >= CRASH_LOOP {
             log::error(format_args!(
-                "worker {id} ({pid}) {end}: {failures} times in a row within seconds of its start; {again}"
+                "{role} {id} ({pid}) {end}: {failures} times in a row within seconds of its start; {again}"
             ));
         } else {
-            log::warning(format_args!("worker {id} ({pid}) {end} after {age:.1} s; {again}"));
+            log::warning(format_args!("{role} {id} ({pid}) {end} after {age:.1} s; {again}"));
         }
         if place == Place::Next {
-            self.fail_reload(id, &end.to_string());
+            self.fail_reload(id, role, &end.to_string());
             let text =
-                format!("worker {id} {end} before it was ready; master {} goes on trying: see its log", getpid());
+                format!("{role} {id} {end} before it was ready; master {} goes on trying: see its log", getpid());
             self.notify.trouble(&text);
         }
     }
@@ -191,10 +213,16 @@ enum Place {
 
 /// Makes a freshly forked process a worker: rights, signals, name. The signal mask comes last, when every handler stands.
 pub(crate) fn become_worker(worker: &Worker, config: &Config, identity: &Identity, mask: &SigSet) -> Result<(), Error> {
-    set_name(&config.title, &format!("worker {}", worker.id));
-    identity.assume(worker.id)?;
+    let (part, bound) = match worker.role {
+        Role::Worker => ("worker", true),
+        Role::Task => ("task", true),
+        Role::User(_) => ("user", false),
+    };
+    set_name(&config.title, &format!("{part} {}", worker.id));
+    identity.assume(worker.id, bound)?;
     let master = Pid::from_raw(worker.master_pid as i32);
     let channel = worker.channel.as_fd().as_raw_fd();
-    sys::become_worker(channel, master, config.settings.max_wait_time).map_err(Error::system("worker signals"))?;
+    let orders = if bound { sys::Orders::ToMaster(channel) } else { sys::Orders::Kept };
+    sys::become_worker(orders, master, config.settings.max_wait_time).map_err(Error::system("worker signals"))?;
     mask.thread_set_mask().map_err(Error::system("sigprocmask"))
 }

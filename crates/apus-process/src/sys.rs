@@ -148,10 +148,22 @@ static TIMER: AtomicPtr<libc::c_void> = AtomicPtr::new(std::ptr::null_mut());
 /// What the timer is set to, in milliseconds.
 static ORPHAN_LIMIT: AtomicI32 = AtomicI32::new(0);
 
-/// Prepares the signals of a worker: TERM and INT are passed on to the master, which sees to it that a replacement serves first; HUP, USR1
-/// and USR2, meant for the master, do nothing. Handlers, not masks or ignoring: programs that the worker starts get defaults back at exec.
+/// What a TERM or INT that a process itself is sent does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Orders {
+    /// It is passed on to the master over this descriptor, and the master sees to it that a replacement serves first.
+    ToMaster(RawFd),
+    /// It ends the process, unless the program handles it.
+    Kept,
+}
+
+/// Prepares the signals of a worker: TERM and INT as `orders` say; HUP, USR1 and USR2, meant for the master, do nothing. Handlers, not masks or ignoring: programs that the worker starts get defaults back at exec.
 /// When the master dies, a worker that has not left `limit` later is killed, even one whose event loop is blocked.
-pub(crate) fn become_worker(channel: RawFd, master: Pid, limit: Duration) -> io::Result<()> {
+pub(crate) fn become_worker(orders: Orders, master: Pid, limit: Duration) -> io::Result<()> {
+    let (channel, own): (RawFd, &[Signal]) = match orders {
+        Orders::ToMaster(channel) => (channel, &[]),
+        Orders::Kept => (-1, &[Signal::SIGTERM, Signal::SIGINT]),
+    };
     CHANNEL.store(channel, Release);
     MASTER.store(master.as_raw(), Release);
     // The timer first: whoever sees the limit finds the timer.
@@ -162,7 +174,7 @@ pub(crate) fn become_worker(channel: RawFd, master: Pid, limit: Duration) -> io:
         // SAFETY: the handler makes only async-signal-safe calls (send, getppid, timer_settime) and reads atomics.
         unsafe { sigaction(signal, &handle) }?;
     }
-    for signal in [Signal::SIGQUIT, Signal::SIGCHLD] {
+    for signal in [Signal::SIGQUIT, Signal::SIGCHLD].iter().chain(own).copied() {
         let action = SigAction::new(SigHandler::SigDfl, SaFlags::empty(), SigSet::empty());
         // SAFETY: the default disposition runs no code of ours.
         unsafe { sigaction(signal, &action) }?;

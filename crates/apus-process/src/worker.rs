@@ -9,6 +9,7 @@ use crate::channel::{Ask, Channel, Command, Message, Received};
 use crate::conn_table::{ConnFlags, ConnHandle, ConnTable, Peer};
 use crate::directory::{Directory, Register};
 use crate::mail::{Mail, PostOffice};
+use crate::role::Role;
 use crate::scoreboard::{Scoreboard, WorkerSlot, WorkerState};
 use crate::sys;
 
@@ -21,8 +22,10 @@ const SLOTS_A_LOOK: usize = 16;
 /// What [`Program::run_worker`](crate::Program::run_worker) works with.
 #[derive(Debug)]
 pub struct Worker {
-    /// The worker's id, 0 to `worker_num` - 1; the process that replaces this one has the same.
+    /// The process's id: event workers first, then task workers, then user processes. The one that replaces this one has the same.
     pub id: u16,
+    /// What it is for.
+    pub role: Role,
     /// How many reloads came before, from 1.
     pub generation: u32,
     /// The master's process id.
@@ -118,6 +121,11 @@ impl Worker {
     pub fn draining(&self) {
         self.slot.set_state(WorkerState::Draining);
         self.channel.send(Message::State);
+    }
+
+    /// Counts a task done, and asks for replacement when it was the last that `task_max_request` allows.
+    pub fn count_task(&self, micros: u64, failed: bool) {
+        self.count_request(micros, if failed { 500 } else { 200 });
     }
 
     /// Counts an answered request, and asks for replacement when it was the last that `max_request` allows.
@@ -244,6 +252,7 @@ impl Post {
 /// What a process just forked knows of itself.
 #[derive(Debug)]
 pub(crate) struct Begun {
+    pub(crate) role: Role,
     pub(crate) slot_index: usize,
     pub(crate) slot: &'static WorkerSlot,
     pub(crate) channel: Channel,
@@ -262,6 +271,7 @@ impl Begun {
         let slot_index = self.slot_index;
         Worker {
             id: self.slot.id(),
+            role: self.role,
             generation: self.slot.generation(),
             master_pid: self.master_pid,
             slot: self.slot,
@@ -296,13 +306,13 @@ mod tests {
     use super::*;
 
     fn worker() -> (Worker, Channel) {
-        let scoreboard = Scoreboard::new(1).unwrap();
+        let scoreboard = Scoreboard::new(crate::Seating::workers(1)).unwrap();
         let (slot_index, slot) = scoreboard.claim(0, 1, 0).unwrap();
         let (channel, master) = Channel::pair().unwrap();
         let connections = ConnTable::new(1).unwrap();
         let post = Post::new(scoreboard.slot_count(), 0).unwrap();
         post.open(slot_index);
-        let begun = Begun { slot_index, slot, channel, orphans: vec![4096], master_pid: 0 };
+        let begun = Begun { role: Role::Worker, slot_index, slot, channel, orphans: vec![4096], master_pid: 0 };
         (begun.worker(scoreboard, connections, &post), master)
     }
 

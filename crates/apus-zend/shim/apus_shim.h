@@ -72,6 +72,22 @@ typedef struct {
 void apus_request_keys(void); /* at module start */
 zend_array *apus_server_array(const apus_server_fields *fields); /* NULL: bailed out */
 
+/* ---- row.c: rows of tables as arrays, with the names of the columns as keys ---- */
+typedef enum { APUS_CELL_INT, APUS_CELL_FLOAT, APUS_CELL_TEXT } apus_cell_kind;
+typedef union { zend_long l; double d; apus_bytes text; } apus_cell_value;
+typedef struct { apus_cell_kind kind; apus_cell_value of; } apus_cell;
+typedef struct { uint32_t column; zval *value; } apus_given;
+enum { APUS_UNKNOWN_COLUMN = UINT32_MAX };
+zend_array *apus_row_shape(const apus_bytes *names, uint32_t count);      /* NULL: bailed out */
+zend_array *apus_row_new(zend_array *shape, const apus_cell *cells);      /* one cell a column; NULL: bailed out */
+/* Which columns the keys of an array name: how many elements were written, or APUS_UNKNOWN_COLUMN with the key that names none
+ * (*key is NULL for an integer). */
+uint32_t apus_row_match(zend_array *shape, zend_array *given, apus_given *out, zend_string **key, zend_ulong *index);
+uint32_t apus_row_column(zend_array *shape, const char *name, size_t len); /* or APUS_UNKNOWN_COLUMN */
+zend_array *apus_list_of_ints(const zend_long *numbers, size_t count);    /* NULL: bailed out */
+zend_string *apus_number_text(zval *number);                              /* NULL: bailed out */
+bool apus_text_number(const char *text, size_t len, apus_cell *out);      /* false: not numeric */
+
 /* ---- call.c: arguments of a native function, calling PHP, throwing ---- */
 typedef enum {
 	APUS_ARG_LONG, APUS_ARG_DOUBLE, APUS_ARG_BOOL, APUS_ARG_STRING, APUS_ARG_ARRAY, APUS_ARG_OBJECT,
@@ -307,5 +323,15 @@ typedef struct {
 /* Saves what is in use and leaves a fresh state. `handler` is the error handler that was set when the context was entered. */
 void apus_ambient_take(apus_ambient *into, zval *handler);
 void apus_ambient_put(apus_ambient *from);  /* restores what apus_ambient_take saved */
+
+#include "apus_pack.h"
+#include "apus_closure.h"
+
+/* ---- process.c ---- */
+/* At module start: `hook` runs at the next place where PHP code can be interrupted, after apus_signal_due(). It may run PHP
+ * code; true: it met a fatal error. */
+void apus_signal_startup(bool (*hook)(void));
+void apus_signal_due(void); /* async-signal-safe */
+apus_status apus_report_uncaught(zend_object *exception); /* as a fatal error */
 
 #endif

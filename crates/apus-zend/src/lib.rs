@@ -10,18 +10,23 @@
 //! 3. **A context switch is a function call that returns later.** [`fiber::Fiber::enter`] and [`fiber::Fiber::leave`]
 //!    are the only ones.
 
+pub mod assemble;
 pub mod call;
 pub mod callable;
 pub mod class;
+pub mod closure;
 mod decl;
 pub mod descriptor;
 pub mod engine;
 pub mod fiber;
 pub mod got;
+pub mod graph;
 pub mod guard;
 pub mod hook;
 pub mod module;
 pub mod object;
+pub mod process;
+pub mod row;
 pub mod stream;
 pub mod sys;
 pub mod value;

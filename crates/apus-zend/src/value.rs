@@ -212,6 +212,23 @@ impl PhpString {
         Self(string)
     }
 
+    /// The raw string, alive as long as self.
+    pub(crate) fn as_raw(&self) -> NonNull<sys::zend_string> {
+        self.0
+    }
+
+    /// Another reference to it.
+    #[must_use]
+    pub fn share(&self) -> Self {
+        // SAFETY: alive; strings that PHP keeps for good are not counted.
+        unsafe {
+            if (*self.0.as_ptr()).gc.u.type_info & sys::APUS_STR_INTERNED == 0 {
+                (*self.0.as_ptr()).gc.refcount += 1;
+            }
+        }
+        Self(self.0)
+    }
+
     /// Its bytes.
     pub fn as_bytes(&self) -> &[u8] {
         // SAFETY: alive as long as self, which owns a reference.
@@ -248,6 +265,18 @@ impl Array {
         // SAFETY: allocation only; NULL tells a bailout.
         let array = unsafe { sys::apus_array_new(u32::try_from(size).unwrap_or(8)) };
         NonNull::new(array).map(Self).ok_or(Raise::Bailed)
+    }
+
+    /// Takes over one reference.
+    ///
+    /// # Safety
+    /// `array` is alive and the caller owns the only reference to it, which it gives away.
+    pub(crate) unsafe fn from_raw(array: NonNull<sys::zend_array>) -> Self {
+        Self(array)
+    }
+
+    pub(crate) fn raw(&self) -> *mut sys::zend_array {
+        self.0.as_ptr()
     }
 
     /// `$array[$key] = $bytes`.
@@ -346,6 +375,10 @@ impl<'a> ArrayView<'a> {
     pub unsafe fn of(array: *mut sys::zend_array) -> Self {
         // SAFETY: a live array is not at address 0.
         Self { array: unsafe { NonNull::new_unchecked(array) }, life: std::marker::PhantomData }
+    }
+
+    pub(crate) fn raw(self) -> *mut sys::zend_array {
+        self.array.as_ptr()
     }
 
     /// How many elements it has.

@@ -54,7 +54,7 @@ array(1) {
 bool(true)
 NULL
 Apus\Server\Exception 103: the event "workerstart" belongs to the server, not to one port
-Apus\Server\Exception 103: the event "task" belongs to task workers, which this version of Apus does not have
+Apus\Server\Exception 103: the event "task" belongs to the server, not to one port
 Apus\Server\Exception 102: setting "worker_num" belongs to the whole server, not to one port: use Server::set()
 Apus\Server\Exception 102: setting "max_header_size" must be a number of bytes from 256 to 1M ("512K", "8M" and "2G" work too), 1 given
 ArgumentCountError: Apus\Server::listen() expects exactly 3 arguments, 2 given

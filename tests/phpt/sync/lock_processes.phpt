@@ -63,7 +63,9 @@ run(function () use ($lock, $ask, $pid) {
     var_dump($ask('lock'));
     posix_kill($pid, SIGKILL);
     pcntl_waitpid($pid, $status);
-    var_dump($lock->lock());
+    var_dump($lock->lock(), $lock->errCode);
+    $lock->unlock();
+    var_dump($lock->lock(), $lock->errCode);
     $lock->unlock();
 });
 
@@ -115,5 +117,8 @@ int(1)
 dead:
 bool(true)
 bool(true)
+int(130)
+bool(true)
+int(0)
 counting:
 350

@@ -1,13 +1,31 @@
 //! Memory that the processes of a program share, as PHP sees it: tables, atomics, locks, queues, a cache, a rate limiter; and the
 //! serializer that values cross processes in. `apus-shm` is what lies beneath.
 
+mod atomic;
+pub(crate) mod bell;
+mod bulk;
+mod cache;
+mod cache_remember;
+mod file_lock;
+mod limiter;
+mod lock;
+pub(crate) mod pack;
+mod queue;
+mod table;
+mod table_class;
+mod table_convert;
+mod table_iterate;
+mod table_methods;
+mod table_query;
+mod table_rows;
+
 use apus_zend::class::{Class, Constant, Method};
 
 /// The classes of this room, parents first.
-pub(crate) static ALL: &[&Class] = &[];
+pub(crate) static ALL: &[&Class] = &[&atomic::ATOMIC, &atomic::LONG, &lock::CLASS, &queue::QUEUE, &cache::CLASS, &limiter::CLASS, &table_class::TABLE, &table_class::COLUMN_TABLE];
 
 /// The functions of this room.
-pub(crate) static FUNCTIONS: &[Method] = &[];
+pub(crate) static FUNCTIONS: &[Method] = &[pack::PACK, pack::UNPACK];
 
 /// The constants of this room.
-pub(crate) static CONSTANTS: &[Constant] = &[];
+pub(crate) static CONSTANTS: &[Constant] = &lock::TYPES;

@@ -1,9 +1,28 @@
 //! Processes that a program starts itself: single ones, pools, and message queues between them.
+//!
+//! [`core`] is one process, [`class`] and [`statics`] the methods of `Apus\Process`, which [`table`] declares; [`fork`] makes and
+//! ends children, [`pipe`] is the way to them, [`signals`] are handlers of signals, [`pool`] keeps processes
+//! running.
+
+mod class;
+mod core;
+mod fork;
+mod message_queue;
+mod pipe;
+mod pool;
+mod signals;
+mod statics;
+mod sys;
+mod table;
 
 use apus_zend::class::{Class, Constant};
 
+pub(crate) use core::core_of;
+pub(crate) use fork::Signals;
+pub(crate) use signals::end_request;
+
 /// The classes of this room, parents first.
-pub(crate) static ALL: &[&Class] = &[];
+pub(crate) static ALL: &[&Class] = &[&table::PROCESS, &pool::POOL, &pool::MANAGER, &message_queue::MESSAGE_QUEUE];
 
 /// The constants of this room.
-pub(crate) static CONSTANTS: &[Constant] = &[];
+pub(crate) static CONSTANTS: &[Constant] = pool::CONSTANTS;

@@ -26,6 +26,7 @@ pub(super) mod slot {
     pub(in crate::server) const MASTER_PID: u32 = 7;
     pub(in crate::server) const MANAGER_PID: u32 = 8;
     pub(in crate::server) const WORKER_ID: u32 = 9;
+    pub(in crate::server) const TASKWORKER: u32 = 10;
     pub(in crate::server) const WORKER_PID: u32 = 11;
 }
 
@@ -259,7 +260,10 @@ pub(super) const METHODS: &[Method] = &[
               connect, close ($server, $fd, $workerId); request (Request, Response);\n\
               receive ($server, $fd, $workerId, $data): a message of a stream, or what came of it without a framing;\n\
               bufferfull, bufferempty ($server, $fd): see buffer_high_watermark;\n\
-              packet ($server, $data, $clientInfo): a datagram; $clientInfo has address, port, server_socket, server_port.\n\
+              packet ($server, $data, $clientInfo): a datagram; $clientInfo has address, port, server_socket, server_port;\n\
+              task ($server, $taskId, $srcWorkerId, $data), in task workers: what it returns, unless null, is the task's result; with\n\
+              task_enable_coroutine or task_use_object ($server, Apus\\Server\\Task);\n\
+              finish ($server, $taskId, $data), taskerror ($server, $taskId, $reason): in the worker that called task().\n\
               @throws \\Apus\\Server\\Exception EVENT, STATE after start()\nDoes not wait.\n@since 0.1.0",
         handler: Some(handler!(on)),
     },
@@ -284,7 +288,7 @@ pub(super) const METHODS: &[Method] = &[
         doc: "Starts the server: this process becomes the master, and returns true when the server has stopped. Workers never\n\
               return: their script ends here.\n\
               Signals to the master: TERM stops when requests have ended (setting max_wait_time), INT stops at once,\n\
-              USR1 reloads all workers, HUP reloads them and opens the log anew.\n\
+              USR1 reloads event and task workers, USR2 task workers, HUP reloads as USR1 and opens the log anew.\n\
               @throws \\Apus\\Server\\Exception STATE, EVENT (a port without a callback that answers), OPTION, BIND, PROCESS\n@since 0.1.0",
         handler: Some(handler!(start)),
     },
@@ -296,13 +300,15 @@ pub(super) const METHODS: &[Method] = &[
     },
     Method {
         decl: "public function reload(bool $onlyTaskWorkers = false): bool",
-        doc: "Replaces all workers by fresh ones; no request is lost.\n\
+        doc: "Replaces all event and task workers by fresh ones; no request and no task is lost. User processes stay.\n\
+              @param bool $onlyTaskWorkers whether event workers stay, too\n\
               @throws \\Apus\\Server\\Exception STATE when it does not run\nDoes not wait.\n@since 0.1.0",
         handler: Some(handler!(info::reload)),
     },
     Method {
         decl: "public function stop(int $workerId = -1, bool $waitEvent = false): bool",
-        doc: "Replaces one worker (-1: this one) by a fresh one, which serves before the old one leaves.\n\
+        doc: "Replaces one worker (-1: this one) by a fresh one, which serves before the old one leaves; a user process is told to leave (TERM),\n\
+              and started again when it has.\n\
               @return bool false when there is no such worker\n\
               @throws \\Apus\\Server\\Exception STATE outside workers\nDoes not wait.\n@since 0.1.0",
         handler: Some(handler!(info::stop)),
@@ -311,7 +317,9 @@ pub(super) const METHODS: &[Method] = &[
         decl: "public function stats(): array",
         doc: "Numbers of the whole server: start_time, connection_num, accept_count, close_count, worker_num, idle_worker_num,\n\
               serving_worker_num, worker_crash_count, request_count, response_count, error_count (status 500 and above),\n\
-              concurrency (requests being handled), total_recv_bytes, total_send_bytes, coroutine_num, memory_bytes, rss_bytes,\n\
+              concurrency (requests being handled), task_worker_num, task_idle_worker_num, tasking_num (tasks that wait or run),\n\
+              task_queue_num (that wait), task_queue_bytes (that both take), task_delayed_num (that wait for their time), task_count (done),\n\
+              task_error_count, user_process_num, total_recv_bytes, total_send_bytes, coroutine_num, memory_bytes, rss_bytes,\n\
               loop_blocked_count, latency_p50_us, latency_p99_us; of this worker: worker_request_count, worker_response_count,\n\
               worker_concurrency, coroutine_peak_num; and workers, a row each.\n\
               @throws \\Apus\\Server\\Exception STATE outside workers\nDoes not wait.\n@since 0.1.0",

@@ -6,6 +6,7 @@ use std::rc::Rc;
 use apus_net::Datagram;
 use apus_options::Settings;
 use apus_process::Worker;
+use apus_shm::tasks::Board;
 use apus_zend::engine::{Thrown, ThrownKind};
 use apus_zend::object::Object;
 use apus_zend::value::ArrayView;
@@ -66,6 +67,10 @@ pub(super) struct ServerCore {
     pub(super) datagrams: RefCell<Vec<(usize, Rc<Datagram>)>>,
     pub(super) phase: Cell<Phase>,
     pub(super) worker: RefCell<Option<Rc<Worker>>>,
+    /// The tasks of a server that has task workers, from start() on.
+    pub(super) board: Cell<Option<&'static Board>>,
+    /// The processes that addProcess() was given.
+    pub(super) users: RefCell<Vec<Object>>,
 }
 
 /// The payload of a server object.
@@ -86,6 +91,8 @@ impl ServerCore {
             datagrams: RefCell::default(),
             phase: Cell::new(Phase::New),
             worker: RefCell::new(None),
+            board: Cell::new(None),
+            users: RefCell::default(),
         })
     }
 

@@ -22,23 +22,35 @@ pub(super) fn stats(call: &Call) -> Result<(), Raise> {
     let worker = call.this::<ServerHandle>()?.0.worker("stats()")?;
     let all = worker.scoreboard.snapshot();
     let mine = worker.slot.snapshot();
-    let idle = all.workers.iter().filter(|w| w.state == "serving" && w.active == 0).count();
+    let idle_of = |role: &str| {
+        all.workers.iter().filter(|w| w.role == role && w.state == "serving" && w.active == 0).count() as i64
+    };
+    let tasks = call.this::<ServerHandle>()?.0.board.get().map(apus_shm::tasks::Board::stats).unwrap_or_default();
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0.0, |t| t.as_secs_f64());
     let t = &all.totals;
-    let mut array = Array::new(32)?;
+    let mut array = Array::new(48)?;
     for (name, value) in [
         ("start_time", (now - all.uptime) as i64),
         ("connection_num", worker.connections.len() as i64),
         ("accept_count", t.accepted as i64),
         ("close_count", t.closed as i64),
         ("worker_num", i64::from(all.worker_num)),
-        ("idle_worker_num", idle as i64),
+        ("idle_worker_num", idle_of("worker")),
         ("serving_worker_num", t.serving as i64),
         ("worker_crash_count", t.crashes as i64),
         ("request_count", t.requests as i64),
         ("response_count", t.requests as i64),
         ("error_count", t.errors as i64),
         ("concurrency", t.active as i64),
+        ("task_worker_num", i64::from(all.task_worker_num)),
+        ("task_idle_worker_num", idle_of("task")),
+        ("tasking_num", i64::from(tasks.waiting) + i64::from(tasks.running)),
+        ("task_queue_num", i64::from(tasks.waiting)),
+        ("task_queue_bytes", tasks.task_bytes as i64),
+        ("task_delayed_num", i64::from(tasks.delayed)),
+        ("task_count", t.tasks as i64),
+        ("task_error_count", t.task_errors as i64),
+        ("user_process_num", i64::from(all.user_process_num)),
         ("total_recv_bytes", t.bytes_in as i64),
         ("total_send_bytes", t.bytes_out as i64),
         ("coroutine_num", t.coroutines as i64),
@@ -77,6 +89,7 @@ fn workers(rows: &[apus_process::WorkerSnapshot]) -> Result<Value, Raise> {
         ] {
             array.set_int(name.as_bytes(), value)?;
         }
+        array.set_str(b"role", row.role.as_bytes())?;
         array.set_str(b"state", row.state.as_bytes())?;
         list.push(array.into())?;
     }
@@ -181,11 +194,12 @@ pub(super) fn shutdown(call: &Call) -> Result<(), Raise> {
 /// `Server::reload()`.
 pub(super) fn reload(call: &Call) -> Result<(), Raise> {
     call.expect(0, 1)?;
-    if call.bool(0, false)? {
-        // Only task workers were meant, and this version has none.
-        return call.ret(true);
-    }
-    let done = order(&call.this::<ServerHandle>()?.0, Ask::Reload, libc::SIGUSR1, "reload()")?;
+    let core = &call.this::<ServerHandle>()?.0;
+    let done = if call.bool(0, false)? {
+        order(core, Ask::ReloadTasks, libc::SIGUSR2, "reload()")?
+    } else {
+        order(core, Ask::Reload, libc::SIGUSR1, "reload()")?
+    };
     call.ret(done)
 }
 
@@ -195,7 +209,7 @@ pub(super) fn stop(call: &Call) -> Result<(), Raise> {
     let id = call.int(0, -1)?;
     let worker = call.this::<ServerHandle>()?.0.worker("stop()")?;
     let id = if id < 0 { worker.id } else { u16::try_from(id).unwrap_or(u16::MAX) };
-    if id >= worker.scoreboard.worker_num() {
+    if id >= worker.scoreboard.seating().total() {
         return call.ret(false);
     }
     call.ret(worker.ask(Ask::Replace(id)))

@@ -2,7 +2,15 @@
 
 use apus_zend::class::Method;
 
-const PARTS: &[&[Method]] = &[super::class::METHODS, super::send::METHODS, super::hub::METHODS];
+const PARTS: &[&[Method]] = &[
+    super::class::METHODS,
+    super::send::METHODS,
+    super::hub::METHODS,
+    super::task::TASK_METHODS,
+    super::task::SCHEDULE_METHODS,
+    super::task::COMPUTE_METHODS,
+    super::user_process::METHODS,
+];
 
 /// All of them, in the order of the parts.
 pub(super) static ALL: [Method; count(PARTS)] = join(PARTS);

@@ -17,7 +17,9 @@ mod port_core;
 mod program;
 mod send;
 mod serving;
+mod task;
 mod tcp;
+mod user_process;
 mod websocket;
 mod worker;
 
@@ -25,11 +27,11 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use apus_net::Control;
-use apus_zend::class::{Class, Const, Constant};
+use apus_zend::class::{Class, Const, Constant, Method};
 
 /// The classes of this room, parents first.
 pub(crate) static ALL: &[&Class] =
-    &[&connections::CONNECTIONS, &port::PORT, &class::SERVER, &class::HTTP_SERVER, &websocket::WEBSOCKET_SERVER];
+    &[&connections::CONNECTIONS, &port::PORT, task::TASK, &class::SERVER, &class::HTTP_SERVER, &websocket::WEBSOCKET_SERVER];
 
 pub(crate) use address::ip as listen_ip;
 pub(crate) use core::ini_settings;
@@ -47,6 +49,12 @@ pub(crate) fn current_control() -> Option<Rc<Control>> {
 fn set_control(control: Option<Rc<Control>>) {
     CONTROL.with(|slot| *slot.borrow_mut() = control);
 }
+
+/// The functions of this room.
+pub(crate) static FUNCTIONS: &[Method] = task::FUNCTIONS;
+
+/// Priorities of tasks, and why they fail.
+pub(crate) static TASKS: &[Constant] = task::CONSTANTS;
 
 /// Why sends fail.
 pub(crate) static ERRORS: &[Constant] = &last_error::CONSTANTS;

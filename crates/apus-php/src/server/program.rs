@@ -4,14 +4,14 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::rc::Rc;
 
-use apus_process::{MasterEvent, Outcome, Program, Worker};
+use apus_process::{MasterEvent, Outcome, Program, Role, Seating, Worker};
 use apus_zend::object::Object;
 use apus_zend::{Callable, Raise, Value, engine};
 
 use super::class::slot;
 use super::core::{Phase, ServerCore, callback_ended};
 use super::events::Event;
-use super::worker;
+use super::{task, user_process, worker};
 use crate::exception::{self, SERVER};
 use crate::runtime::State;
 
@@ -25,9 +25,23 @@ impl Program for PhpProgram {
     fn run_worker(&mut self, worker: Worker) -> i32 {
         // What the master's callbacks made belongs to the master.
         State::forget();
-        set_title(&format!("{}: worker {} {}", self.title(), worker.id, self.script.display()));
+        let part = match worker.role {
+            Role::Worker => "worker",
+            Role::Task => "task worker",
+            Role::User(_) => "user process",
+        };
+        set_title(&format!("{}: {part} {} {}", self.title(), worker.id, self.script.display()));
         self.core.phase.set(Phase::Worker);
-        worker::run(&self.core, &self.server, Rc::new(worker))
+        match worker.role {
+            Role::User(index) => user_process::run(&self.core, &self.server, worker, index),
+            Role::Worker | Role::Task => worker::run(&self.core, &self.server, Rc::new(worker)),
+        }
+    }
+
+    fn on_buried(&mut self, slot: usize, _role: Role) {
+        if let Some(board) = self.core.board.get() {
+            task::bury(board, slot);
+        }
     }
 
     fn on_event(&mut self, event: MasterEvent) {
@@ -37,7 +51,7 @@ impl Program for PhpProgram {
                 Event::Start
             }
             MasterEvent::ManagerStart => Event::ManagerStart,
-            MasterEvent::WorkerExited { id, pid, exit_code, signal, crashed } => {
+            MasterEvent::WorkerExited { id, pid, exit_code, signal, crashed, .. } => {
                 if crashed {
                     let args = [i64::from(id), i64::from(pid), i64::from(exit_code), i64::from(signal)];
                     self.emit(Event::WorkerError, args.map(Value::int).into());
@@ -112,15 +126,19 @@ pub(super) fn start(core: &Rc<ServerCore>, server: Object) -> Result<(), Raise> 
         listener.apply(&options).map_err(|error| exception::throw(&SERVER, "BIND", &error.to_string()))?;
     }
     super::hub::prepare(&settings)?;
+    let users = u16::try_from(core.users.borrow().len()).unwrap_or(u16::MAX);
+    core.board.set(task::prepare(&settings, Seating::new(&settings, users))?);
     // An event loop does not survive fork(): whatever used one before is over.
     State::tear_down();
     let script = script();
     let config = apus_process::Config {
         title: settings.process_title.clone(),
         script: script.clone(),
+        users,
         settings: Rc::new(settings),
     };
     core.phase.set(Phase::Master);
+    apus_zend::closure::remember_main_script();
     worker::keep_listeners(&listeners);
     let mut program = PhpProgram { core: Rc::clone(core), server, script };
     let outcome = apus_process::run(&config, &listeners, &mut program);

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use apus_net::Control;
-use apus_process::{Command, Listener, Worker, log};
+use apus_process::{Command, Listener, Role, Worker, log};
 use apus_zend::engine::Thrown;
 use apus_zend::object::Object;
 use apus_zend::{Raise, Value, engine};
@@ -20,6 +20,7 @@ use super::core::ServerCore;
 use super::events::Event;
 use super::metrics::WorkerMetrics;
 use super::serving::Serving;
+use super::task::{self, Desk, Leaving};
 use super::{hub, set_control};
 use crate::runtime::{Mode, State};
 use crate::watchdog;
@@ -50,6 +51,8 @@ struct Running {
     state: Rc<State>,
     control: Rc<Control>,
     leaving: Cell<bool>,
+    /// Its place at the board of tasks, in a server that has task workers.
+    desk: Option<Rc<Desk>>,
 }
 
 /// Serves until the master or a fault ends it; the exit code.
@@ -67,6 +70,8 @@ pub(super) fn run(core: &Rc<ServerCore>, server: &Object, worker: Rc<Worker>) ->
     server.set_slot(slot::WORKER_PID, Value::int(i64::from(std::process::id())));
     server.set_slot(slot::MASTER_PID, Value::int(i64::from(worker.master_pid)));
     server.set_slot(slot::MANAGER_PID, Value::int(i64::from(worker.master_pid)));
+    server.set_slot(slot::TASKWORKER, Value::bool(worker.role == Role::Task));
+    let desk = task::open(core, server, &worker);
     let control = Control::new(Rc::new(WorkerMetrics::new(Rc::clone(&worker))));
     set_control(Some(Rc::clone(&control)));
     let running = Rc::new(Running {
@@ -76,17 +81,22 @@ pub(super) fn run(core: &Rc<ServerCore>, server: &Object, worker: Rc<Worker>) ->
         state: Rc::clone(&state),
         control,
         leaving: Cell::new(false),
+        desk,
     });
     let code = state.block_on(Rc::clone(&running).live());
     state.timers.clear_all(&state);
     state.end_all();
     set_control(None);
+    task::close();
     code
 }
 
 impl Running {
     async fn live(self: Rc<Self>) -> i32 {
         hub::start(&self.core, &self.server, &self.worker, &self.control, &self.state);
+        if let Some(desk) = &self.desk {
+            desk.listen(&self.state);
+        }
         let code = self.serve_to_end().await;
         hub::stop().await;
         code
@@ -120,6 +130,12 @@ impl Running {
 
     async fn serve(&self) -> Result<(), Raise> {
         let fds: Vec<OwnedFd> = LISTENERS.with(|slot| std::mem::take(&mut *slot.borrow_mut()));
+        if let Some(desk) = self.desk.as_ref().filter(|_| self.worker.role == Role::Task) {
+            drop(fds);
+            self.worker.ready();
+            task::work(Rc::clone(desk), Rc::clone(&self.state)).await;
+            return Ok(());
+        }
         let ports = self.core.ports.borrow().clone();
         let settings = self.core.settings.borrow().clone();
         let slots = (settings.max_concurrency > 0).then(|| Arc::new(Semaphore::new(settings.max_concurrency as usize)));
@@ -178,13 +194,23 @@ impl Running {
             for command in commands {
                 match command {
                     Command::Drain => self.leave(),
-                    Command::StopNow => self.control.abort(),
+                    Command::StopNow => {
+                        self.leave_tasks(Leaving::AtOnce);
+                        self.control.abort();
+                    }
                 }
             }
             hub::report_orphans();
             if self.worker.is_orphan() {
                 return;
             }
+        }
+    }
+
+    /// A task worker takes no more, or leaves at once.
+    fn leave_tasks(&self, how: Leaving) {
+        if let Some(desk) = &self.desk {
+            desk.leave(how);
         }
     }
 
@@ -195,8 +221,10 @@ impl Running {
         }
         self.worker.draining();
         if self.core.settings.borrow().reload_async {
+            self.leave_tasks(Leaving::Drain);
             self.control.drain();
         } else {
+            self.leave_tasks(Leaving::AtOnce);
             self.control.abort();
         }
     }
@@ -211,6 +239,7 @@ impl Running {
                     self.worker.id
                 ));
                 self.worker.faulted();
+                self.leave_tasks(Leaving::Spoilt);
                 self.control.drain();
                 return;
             }

@@ -109,6 +109,12 @@ fn connection(sock: &Rc<Sock>, given: Given) -> Result<Object, Raise> {
     Ok(object)
 }
 
+/// A `Coroutine\Socket` over a connected descriptor; `kind` says whether it carries bytes (`SOCK_STREAM`) or messages.
+pub(crate) fn over(fd: OwnedFd, domain: i32, kind: i32) -> io::Result<Result<Object, Raise>> {
+    let sock = Rc::new(Sock::adopt(Socket::from(fd), domain, kind, 0)?);
+    Ok(super::methods::wrap(&sock))
+}
+
 /// What `$setting` shows after another array of settings.
 pub(crate) fn merged_settings(before: &Value, given: ArrayView<'_>) -> Result<Value, Raise> {
     merged(before, given).map(Value::from)

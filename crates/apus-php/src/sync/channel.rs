@@ -17,13 +17,13 @@ use crate::exception::entry;
 use crate::runtime::State;
 
 /// `errCode`: the operation succeeded.
-pub(super) const OK: i64 = 0;
+pub(crate) const OK: i64 = 0;
 /// `errCode`: the time was over.
-pub(super) const TIMEOUT: i64 = -1;
+pub(crate) const TIMEOUT: i64 = -1;
 /// `errCode`: the channel is closed (and, for pop, empty).
-pub(super) const CLOSED: i64 = -2;
+pub(crate) const CLOSED: i64 = -2;
 /// `errCode`: the coroutine was cancelled.
-pub(super) const CANCELED: i64 = -3;
+pub(crate) const CANCELED: i64 = -3;
 
 const PUSH: &str = "Coroutine\\Channel::push()";
 const POP: &str = "Coroutine\\Channel::pop()";

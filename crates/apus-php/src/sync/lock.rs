@@ -6,13 +6,14 @@ use std::time::{Duration, Instant};
 
 use apus_coro::{Held, Task, TaskId, Wait};
 use apus_process::log;
+use apus_shm::{Lock as Shared, Mode, Untaken};
 use apus_zend::class::{Class, Method, Property};
 use apus_zend::object::Object;
 use apus_zend::{Call, Raise, Value, engine, handler, native};
 
 use super::line::{Line, Unserved, limit, wait_in};
-use super::process_lock::ProcessLock;
 use crate::exception::{self, entry};
+use crate::memory::bell::{Ears, Unlocked, deaf, take_lock};
 use crate::runtime::{PhpSwitch, State};
 use crate::wait::{expect_suspendable, wait};
 
@@ -23,13 +24,6 @@ const TRY_LOCK: &str = "Coroutine\\Lock::trylock()";
 const SHARED: i64 = 1;
 const EXCLUSIVE: i64 = 2;
 const NO_WAIT: i64 = 4;
-
-/// How a lock is held, or wanted.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Mode {
-    Shared,
-    Exclusive,
-}
 
 /// A coroutine that holds the lock.
 struct Holder {
@@ -49,9 +43,12 @@ struct Core {
 
 /// What a lock between processes has besides.
 struct Process {
-    lock: ProcessLock,
+    lock: Shared,
+    ears: Ears,
     /// This process has it, for its coroutines that hold the lock.
     taken: Cell<bool>,
+    /// It was taken after the death of its holder, and nobody was told.
+    bereaved: Cell<bool>,
     /// The process that the coroutines above are of.
     id: Cell<u32>,
 }
@@ -115,15 +112,13 @@ impl Core {
         limit: Option<Duration>,
     ) -> Result<Option<Unserved>, Raise> {
         let Some(process) = self.process.as_ref().filter(|process| !process.taken.get()) else { return Ok(None) };
-        let exclusive = mode == Mode::Exclusive;
-        let waited = if process.lock.try_take(exclusive) {
-            Ok(Some(true))
-        } else if limit.is_some_and(|limit| limit.is_zero()) {
-            Ok(Some(false))
-        } else {
-            let limit = limit.unwrap_or(Duration::MAX);
-            let taking = async { tokio::time::timeout(limit, process.lock.take(exclusive)).await.is_ok() };
-            wait(state, Wait::Outside(what), taking)
+        let waited = match process.lock.try_take(mode) {
+            Ok(taken) => {
+                process.bereaved.set(taken.after_death);
+                Ok(Some(true))
+            }
+            Err(Untaken::Busy(_)) if limit.is_some_and(|limit| limit.is_zero()) => Ok(Some(false)),
+            Err(_) => process.wait(state, mode, what, limit),
         };
         let unserved = match &waited {
             Ok(Some(true)) => {
@@ -201,6 +196,32 @@ impl Core {
     }
 }
 
+impl Process {
+    /// Waits until this process has it; `Some(false)`: the time was over.
+    fn wait(
+        &self,
+        state: &State,
+        mode: Mode,
+        what: &'static str,
+        limit: Option<Duration>,
+    ) -> Result<Option<bool>, Raise> {
+        let limit = limit.unwrap_or(Duration::MAX);
+        let taking = async { tokio::time::timeout(limit, take_lock(&self.lock, &self.ears, mode)).await };
+        match wait(state, Wait::Outside(what), taking)? {
+            Some(Ok(Ok(taken))) => {
+                self.bereaved.set(taken.after_death);
+                Ok(Some(true))
+            }
+            Some(Ok(Err(Unlocked::TooMany))) => {
+                Err(engine::throw_error("more than 8,192 processes of this program use locks at once"))
+            }
+            Some(Ok(Err(Unlocked::Deaf(error)))) => Err(deaf(&error)),
+            Some(Err(_)) => Ok(Some(false)),
+            None => Ok(None),
+        }
+    }
+}
+
 /// What a coroutine shares with its lock while it holds it.
 impl Held for Core {
     fn abandoned(self: Rc<Self>, by: TaskId) {
@@ -218,9 +239,15 @@ fn construct(call: &Call) -> Result<(), Raise> {
     call.expect(0, 1)?;
     let mut core = Core::default();
     if call.bool(0, false)? {
-        let lock = ProcessLock::new()
+        let lock = Shared::new()
             .map_err(|error| engine::throw_error(&format!("no memory could be shared for the lock: {error}")))?;
-        core.process = Some(Process { lock, taken: Cell::new(false), id: Cell::new(std::process::id()) });
+        core.process = Some(Process {
+            lock,
+            ears: Ears::default(),
+            taken: Cell::new(false),
+            bereaved: Cell::new(false),
+            id: Cell::new(std::process::id()),
+        });
     }
     call.construct(Lock(Rc::new(core)))
 }
@@ -258,7 +285,9 @@ fn acquire(call: &Call, what: &'static str, may_wait: bool) -> Result<(), Raise>
         let unserved = acquire_new(&core, &state, &task, mode, what, limit)?;
         if no_wait && unserved.is_some() { Some(libc::EBUSY) } else { unserved.map(errno) }
     };
-    set_err(call, unserved.map_or(0, i64::from))?;
+    let bereaved = unserved.is_none() && core.process.as_ref().is_some_and(|process| process.bereaved.take());
+    let had = if bereaved { libc::EOWNERDEAD } else { 0 };
+    set_err(call, unserved.unwrap_or(had).into())?;
     call.ret(unserved.is_none())
 }
 
@@ -324,14 +353,14 @@ pub(crate) static CLASS: Class = Class {
     constants: &[],
     properties: &[Property {
         decl: "public $errCode = 0",
-        doc: "How the last lock() ended: 0, or an errno: EBUSY (16), ETIMEDOUT (110), ECANCELED (125).",
+        doc: "How the last lock() ended: 0, or an errno: EBUSY (16), ETIMEDOUT (110), ECANCELED (125); EOWNERDEAD (130) when it is had, and the\n\
+              process that had it alone before ended with it: what it guards may be half-changed.",
     }],
     methods: &[
         Method {
             decl: "public function __construct(bool $shared = false)",
-            doc: "@param bool $shared true: between the processes that are forked while it is there (workers of a server), too. Those\n\
-                  ask again every 1 to 16 milliseconds while another process has it; what a dead process held is free; at most\n\
-                  1,023 processes share it at once\n\
+            doc: "@param bool $shared true: between the processes that are forked while it is there (workers of a server), too. What\n\
+                  a dead process held is free, and the next who locks is told by $errCode 130\n\
                   @throws \\Error when the system gives no memory to share\n@since 0.1.0",
             handler: Some(handler!(construct)),
         },

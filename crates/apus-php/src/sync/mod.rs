@@ -8,11 +8,15 @@ mod channel;
 mod deadline;
 mod line;
 mod lock;
-mod process_lock;
 mod scope;
 mod select;
 mod semaphore;
 mod wait_group;
+
+/// How operations on channels, and on queues between processes, end.
+pub(crate) mod codes {
+    pub(crate) use super::channel::{CANCELED, CLOSED, OK, TIMEOUT};
+}
 
 use apus_zend::class::{Class, Const, Constant, Method};
 use apus_zend::handler;
@@ -64,8 +68,8 @@ const fn code(name: &'static str, value: i64, doc: &'static str) -> Constant {
 
 /// The constants of this room.
 pub(crate) static CONSTANTS: &[Constant] = &[
-    code("Apus\\CHANNEL_OK", channel::OK, "Coroutine\\Channel::$errCode: the last operation succeeded."),
-    code("Apus\\CHANNEL_TIMEOUT", channel::TIMEOUT, "Coroutine\\Channel::$errCode: the time was over."),
-    code("Apus\\CHANNEL_CLOSED", channel::CLOSED, "Coroutine\\Channel::$errCode: the channel is closed."),
-    code("Apus\\CHANNEL_CANCELED", channel::CANCELED, "Coroutine\\Channel::$errCode: the coroutine was cancelled."),
+    code("Apus\\CHANNEL_OK", channel::OK, "Coroutine\\Channel::$errCode and Queue::$errCode: the last operation succeeded."),
+    code("Apus\\CHANNEL_TIMEOUT", channel::TIMEOUT, "Coroutine\\Channel::$errCode and Queue::$errCode: the time was over; tryPush(), tryPop(): full, or empty."),
+    code("Apus\\CHANNEL_CLOSED", channel::CLOSED, "Coroutine\\Channel::$errCode and Queue::$errCode: the channel is closed."),
+    code("Apus\\CHANNEL_CANCELED", channel::CANCELED, "Coroutine\\Channel::$errCode and Queue::$errCode: the coroutine was cancelled."),
 ];

@@ -150,14 +150,22 @@ async fn look_again_later(pid: libc::pid_t) {
     }
 }
 
+/// The end of a child that nobody waits for by its id, if one has ended.
+pub(crate) fn any_child_now() -> Result<Option<(libc::pid_t, c_int)>, c_int> {
+    while let Some((pid, status)) = reap(-1)? {
+        if !hand_over(pid, status) {
+            return Ok(Some((pid, status)));
+        }
+    }
+    Ok(None)
+}
+
 /// Waits for any child that nobody waits for by its id.
-async fn any_child() -> Result<(libc::pid_t, c_int), c_int> {
+pub(crate) async fn any_child() -> Result<(libc::pid_t, c_int), c_int> {
     let watch = Watch::children();
     loop {
-        while let Some((pid, status)) = reap(-1)? {
-            if !hand_over(pid, status) {
-                return Ok((pid, status));
-            }
+        if let Some(ended) = any_child_now()? {
+            return Ok(ended);
         }
         match &watch {
             Some(watch) => {
@@ -171,7 +179,7 @@ async fn any_child() -> Result<(libc::pid_t, c_int), c_int> {
 }
 
 /// The exit code and the signal in a status, each 0 when the child ended the other way.
-pub(super) fn parts(status: c_int) -> (i64, i64) {
+pub(crate) fn parts(status: c_int) -> (i64, i64) {
     if libc::WIFSIGNALED(status) {
         (0, i64::from(libc::WTERMSIG(status)))
     } else {

@@ -1,6 +1,6 @@
 //! `Coroutine\System` and `Event`: the operating system seen from a coroutine.
 
-mod children;
+pub(crate) mod children;
 mod class;
 pub(crate) mod event;
 mod exec;

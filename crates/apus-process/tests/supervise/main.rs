@@ -5,6 +5,7 @@ mod lifecycle;
 mod mail;
 mod program;
 mod reloads;
+mod roles;
 mod server;
 mod shared;
 
@@ -17,7 +18,7 @@ fn main() {
         std::process::exit(program::main());
     }
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let all: Vec<Test> = [lifecycle::TESTS, reloads::TESTS, faults::TESTS, shared::TESTS, mail::TESTS].concat();
+    let all: Vec<Test> = [lifecycle::TESTS, reloads::TESTS, faults::TESTS, roles::TESTS, shared::TESTS, mail::TESTS].concat();
     if arguments.iter().any(|argument| argument == "--list") {
         for (name, _) in all {
             println!("{name}: test");

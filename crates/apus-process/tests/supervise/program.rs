@@ -13,7 +13,7 @@ use std::time::Instant;
 use apus_options::{Settings, Value};
 use apus_process::{
     Ask, BindOptions, Command, Config, ConnHandle, Error, ListenAddr, Listener, MasterEvent, Outcome, Peer, Program,
-    Worker, WorkerState, bind, run,
+    Role, Worker, WorkerState, bind, run,
 };
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
@@ -43,7 +43,9 @@ fn serve() -> Result<Outcome, Error> {
         None => ListenAddr::Tcp(listen.parse().unwrap()),
     };
     let listeners = [bind(&addr, &BindOptions::from(&settings))?];
-    let config = Config { settings: Rc::new(settings), title: "t".to_owned(), script: PathBuf::from("test.php") };
+    let users = std::env::var("TEST_USERS").map_or(0, |count| count.parse().unwrap());
+    let config =
+        Config { settings: Rc::new(settings), title: "t".to_owned(), script: PathBuf::from("test.php"), users };
     let directory = PathBuf::from(std::env::var_os("TEST_DIR").unwrap());
     let mut program = Lines { listeners: &listeners, directory, child: None };
     run(&config, &listeners, &mut program)
@@ -77,10 +79,17 @@ impl Program for Lines<'_> {
         if self.directory.join("faulty").exists() {
             worker.faulted();
         }
+        if let Role::User(index) = worker.role {
+            return self.run_user(&worker, index);
+        }
         if self.directory.join("churn").exists() {
             churn(&worker);
         }
         Serving::new(worker, &self.listeners[0], self.directory.clone()).run()
+    }
+
+    fn on_buried(&mut self, slot: usize, role: Role) {
+        self.note(&format!("buried {role:?} of slot {slot}"));
     }
 
     fn on_event(&mut self, event: MasterEvent) {
@@ -97,6 +106,18 @@ impl Program for Lines<'_> {
             }
             _ => {}
         }
+    }
+}
+
+impl Lines<'_> {
+    /// Ends by itself when the file "leave" appears, and by TERM at the latest.
+    fn run_user(&self, worker: &Worker, index: u16) -> i32 {
+        worker.ready();
+        self.note(&format!("user {index} id {} pid {}", worker.id, std::process::id()));
+        while std::fs::remove_file(self.directory.join("leave")).is_err() {
+            std::thread::park_timeout(std::time::Duration::from_millis(5));
+        }
+        0
     }
 }
 
@@ -185,13 +206,15 @@ impl Serving {
                 match command {
                     Command::StopNow => return 0,
                     Command::Drain => {
+                        let stopping = self.worker.scoreboard.is_stopping();
+                        note(&self.directory, &format!("drain {:?} stopping {stopping}", self.worker.role));
                         self.draining = true;
                         self.worker.draining();
                     }
                 }
             }
             self.take_news();
-            if !self.draining {
+            if !self.draining && self.worker.role == Role::Worker {
                 self.accept();
             }
             for index in 0..self.conns.len() {
@@ -209,7 +232,7 @@ impl Serving {
         if !self.worker.is_orphan() {
             fds.push(PollFd::new(self.worker.signal_fd(), PollFlags::POLLIN));
         }
-        if !self.draining {
+        if !self.draining && self.worker.role == Role::Worker {
             let fd = match &self.socket {
                 Socket::Tcp(socket) => socket.as_fd(),
                 Socket::Unix(socket) => socket.as_fd(),
@@ -290,6 +313,8 @@ impl Serving {
                 worker.faulted();
                 "ok".to_owned()
             }
+            ("reload", "tasks") => worker.ask(Ask::ReloadTasks).to_string(),
+            ("replace", id) => worker.ask(Ask::Replace(id.parse().unwrap())).to_string(),
             ("reload", _) => worker.ask(Ask::Reload).to_string(),
             ("stop", _) => worker.ask(Ask::Stop).to_string(),
             ("close", session) => {

@@ -223,7 +223,8 @@ fn presence(call: &Call) -> Result<(), Raise> {
 fn send_message(call: &Call) -> Result<(), Raise> {
     call.expect(2, 2)?;
     let (hub, id) = (hub(call, "Server::sendMessage()")?, call.int(1, 0)?);
-    let workers = hub.worker.scoreboard.worker_num();
+    let seating = hub.worker.scoreboard.seating();
+    let workers = seating.workers + seating.tasks;
     let Some(to) = u16::try_from(id).ok().filter(|id| *id < workers) else {
         return Err(call.value_error(1, &format!("must be the id of a worker, 0 to {}, {id} given", workers - 1)));
     };
@@ -237,7 +238,7 @@ pub(in crate::server) const METHODS: &[Method] = &[
         decl: "public function sendMessage(mixed $message, int $workerId): bool",
         doc: "Sends a value to a worker, which may be this one: its event pipemessage ($server, $srcWorkerId, $message) gets it. Messages\n\
               of one worker arrive in order. Values other than strings are serialized; objects are unserialized outside coroutines.\n\
-              @param int $workerId 0 to worker_num - 1\n\
+              @param int $workerId 0 to worker_num + task_worker_num - 1\n\
               @return bool false when the worker takes nothing now (outside coroutines), is just being replaced, or the value is larger than\n\
               package_max_length and 8 MiB: see getLastError()\n\
               @throws \\ValueError when there is no such worker\n@throws \\Exception what serialize() throws\n\

@@ -1,0 +1,277 @@
+//! Waiting for what other processes do in shared memory: in a coroutine, which alone waits then, and outside, where the process does.
+//!
+//! `apus-shm` rings a descriptor that is watched edge-triggered and never read (see the head of its `bell.rs`). Whoever waits looks, leaves a wish, and
+//! listens; every ring makes all who listen look again.
+
+use std::cell::{Cell, RefCell};
+use std::io;
+use std::mem::ManuallyDrop;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use apus_coro::Wait;
+use apus_shm::{Heard, Lock, Mode, Step, Taken, Watch};
+use apus_zend::{Callable, Raise, Value, engine};
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
+use tokio::sync::Mutex;
+
+use crate::runtime::State;
+use crate::wait::wait;
+
+/// Operations in a row that found at once what they wanted, before the coroutine lets the event loop turn to other things.
+const AT_ONCE: u32 = 64;
+
+thread_local! {
+    static SERVED: Cell<u32> = const { Cell::new(0) };
+}
+
+/// How a wait ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Waited<T> {
+    /// With what it was for.
+    Got(T),
+    /// The time was over.
+    TimedOut,
+    /// The coroutine was cancelled.
+    Cancelled,
+}
+
+/// A bell as a coroutine listens to it.
+struct Listener {
+    process: u32,
+    /// The event loop that it is registered with: one of another request, or of the parent, is none.
+    state: *const State,
+    fd: ManuallyDrop<AsyncFd<OwnedFd>>,
+    /// Held by the one coroutine that looks and listens; the others stand in line for it. So what comes wakes one coroutine of a process and not all, and
+    /// they are served in the order of their coming.
+    turn: Mutex<()>,
+}
+
+impl Listener {
+    /// Ready when the bell has rung since the last time.
+    async fn hear(&self) -> io::Result<()> {
+        self.fd.readable().await?.clear_ready();
+        Ok(())
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        // In a forked child it is the parent's: taking it out of the epoll instance, which both have, would make the parent deaf.
+        if self.process == std::process::id() {
+            // SAFETY: dropped once, here.
+            unsafe { ManuallyDrop::drop(&mut self.fd) };
+        }
+    }
+}
+
+/// What one object listens to one bell with; made when first needed, and anew in a forked child.
+#[derive(Default)]
+pub(crate) struct Ears {
+    listener: RefCell<Option<Rc<Listener>>>,
+    watch: RefCell<Option<(u32, Rc<Watch>)>>,
+}
+
+impl Ears {
+    /// The listener of this process and event loop. To be called on that.
+    fn listener(&self, bell: BorrowedFd<'_>) -> io::Result<Rc<Listener>> {
+        let (process, state) =
+            (std::process::id(), State::existing().map_or(std::ptr::null(), |state| Rc::as_ptr(&state)));
+        let mut slot = self.listener.borrow_mut();
+        if let Some(listener) = slot.as_ref().filter(|known| known.process == process && known.state == state) {
+            return Ok(Rc::clone(listener));
+        }
+        let fd = bell.try_clone_to_owned()?;
+        // SAFETY: an owned descriptor stays open, and the same, as long as it is registered.
+        let fd = unsafe { AsyncFd::register_with_interest(fd, Interest::READABLE) }?;
+        let listener = Rc::new(Listener { process, state, fd: ManuallyDrop::new(fd), turn: Mutex::default() });
+        *slot = Some(Rc::clone(&listener));
+        Ok(listener)
+    }
+
+    fn watch(&self, bell: BorrowedFd<'_>) -> io::Result<Rc<Watch>> {
+        let process = std::process::id();
+        let mut slot = self.watch.borrow_mut();
+        if let Some((_, watch)) = slot.as_ref().filter(|(maker, _)| *maker == process) {
+            return Ok(Rc::clone(watch));
+        }
+        let watch = Rc::new(Watch::new(bell)?);
+        *slot = Some((process, Rc::clone(&watch)));
+        Ok(watch)
+    }
+}
+
+/// The coroutine that runs, if any: who waits there must not block the process.
+pub(crate) fn coroutine() -> Option<Rc<State>> {
+    State::existing().filter(|state| state.engine.current_id() != -1)
+}
+
+/// The moment that a time-out of now ends at: `None` for no limit.
+pub(crate) fn deadline(limit: Option<Duration>) -> Option<Instant> {
+    limit.and_then(|limit| Instant::now().checked_add(limit))
+}
+
+/// Lets the event loop turn to other things now and then, although nothing has to be waited for. `false`: cancelled meanwhile.
+pub(crate) fn give_way(what: &'static str) -> Result<bool, Raise> {
+    let served = SERVED.get() + 1;
+    SERVED.set(served % AT_ONCE);
+    if served < AT_ONCE || !engine::can_switch() {
+        return Ok(true);
+    }
+    match coroutine() {
+        Some(state) => Ok(wait(&state, Wait::Outside(what), tokio::task::yield_now())?.is_some()),
+        None => Ok(true),
+    }
+}
+
+/// Waits until `look` finds something. It is called at first, and after each ring; it leaves a wish when it finds nothing.
+pub(crate) fn wait_for<T>(
+    ears: &Ears,
+    bell: BorrowedFd<'_>,
+    what: &'static str,
+    until: Option<Instant>,
+    mut look: impl FnMut() -> Option<T>,
+) -> Result<Waited<T>, Raise> {
+    if let Some(state) = coroutine() {
+        let found = async {
+            let listener = ears.listener(bell)?;
+            let _turn = listener.turn.lock().await;
+            loop {
+                if let Some(found) = look() {
+                    return Ok(found);
+                }
+                listener.hear().await?;
+            }
+        };
+        return in_time(&state, what, until, found);
+    }
+    loop {
+        if let Some(found) = look() {
+            return Ok(Waited::Got(found));
+        }
+        if !block(ears, bell, None, until)? {
+            return Ok(Waited::TimedOut);
+        }
+    }
+}
+
+fn in_time<T>(
+    state: &State,
+    what: &'static str,
+    until: Option<Instant>,
+    found: impl Future<Output = io::Result<T>>,
+) -> Result<Waited<T>, Raise> {
+    let timed = async {
+        match until {
+            Some(until) => tokio::time::timeout_at(until.into(), found).await.ok(),
+            None => Some(found.await),
+        }
+    };
+    match wait(state, Wait::Outside(what), timed)? {
+        Some(Some(Ok(found))) => Ok(Waited::Got(found)),
+        Some(Some(Err(error))) => Err(deaf(&error)),
+        Some(None) => Ok(Waited::TimedOut),
+        None => Ok(Waited::Cancelled),
+    }
+}
+
+/// Blocks the process until there is something to look at; `false`: the time was over.
+fn block(
+    ears: &Ears,
+    bell: BorrowedFd<'_>,
+    other: Option<BorrowedFd<'_>>,
+    until: Option<Instant>,
+) -> Result<bool, Raise> {
+    let watch = ears.watch(bell).map_err(|error| deaf(&error))?;
+    match watch.wait(other, until).map_err(|error| deaf(&error))? {
+        Heard::Something => Ok(true),
+        Heard::Nothing => Ok(false),
+        Heard::Signal => handle_signals().map(|()| true),
+    }
+}
+
+/// A signal broke a wait off outside the event loop: PHP's handlers of it run, if they are due.
+pub(crate) fn handle_signals() -> Result<(), Raise> {
+    // They run where the VM looks for interruptions, one of which is after any function of an extension that was called from native code. Where that one
+    // is forbidden they run when this call is over.
+    let mut name = Value::string(b"getmypid")?;
+    Callable::new(&mut name).map_or(Ok(()), |any| any.call(&[]).map(drop))
+}
+
+pub(crate) fn deaf(error: &io::Error) -> Raise {
+    engine::throw_error(&format!("the system gives no descriptor to wait with: {error} (see ulimit -n)"))
+}
+
+/// Why a lock was not waited for to the end.
+#[derive(Debug)]
+pub(crate) enum Unlocked {
+    /// More processes use locks than can.
+    TooMany,
+    /// The system gives no descriptor to wait with.
+    Deaf(io::Error),
+}
+
+/// Ready when the lock was taken. On the event loop.
+pub(crate) async fn take_lock(lock: &Lock, ears: &Ears, mode: Mode) -> Result<Taken, Unlocked> {
+    let listener = ears.listener(lock.fd()).map_err(Unlocked::Deaf)?;
+    let _turn = listener.turn.lock().await;
+    let waiting = lock.waiting(mode);
+    loop {
+        let (death, again) = match waiting.step() {
+            Step::Taken(taken) => return Ok(taken),
+            Step::TooMany => return Err(Unlocked::TooMany),
+            Step::Listen(death, again, _) => (death, again),
+        };
+        let death = match death {
+            // SAFETY: an owned descriptor stays open, and the same, as long as it is registered.
+            Some(fd) => Some(
+                unsafe { AsyncFd::register_with_interest(fd, Interest::READABLE) }
+                    .map_err(|error| Unlocked::Deaf(error.into()))?,
+            ),
+            None => None,
+        };
+        let died = async {
+            match &death {
+                Some(death) => _ = death.readable().await,
+                None => tokio::time::sleep(again.unwrap_or(Duration::MAX)).await,
+            }
+        };
+        tokio::select! {
+            rung = listener.hear() => rung.map_err(Unlocked::Deaf)?,
+            () = died => {}
+        }
+    }
+}
+
+/// The same for code inside coroutines, or outside, where the process waits.
+pub(crate) fn wait_for_lock(
+    lock: &Lock,
+    ears: &Ears,
+    what: &'static str,
+    mode: Mode,
+    until: Option<Instant>,
+) -> Result<Waited<Result<Taken, Unlocked>>, Raise> {
+    if let Some(state) = coroutine() {
+        return in_time(&state, what, until, async { Ok(take_lock(lock, ears, mode).await) });
+    }
+    let waiting = lock.waiting(mode);
+    loop {
+        let (death, again) = match waiting.step() {
+            Step::Taken(taken) => return Ok(Waited::Got(Ok(taken))),
+            Step::TooMany => return Ok(Waited::Got(Err(Unlocked::TooMany))),
+            Step::Listen(death, again, _) => (death, again),
+        };
+        let soon = deadline(again);
+        let next = match (soon, until) {
+            (Some(soon), Some(until)) => Some(soon.min(until)),
+            (soon, until) => soon.or(until),
+        };
+        if !block(ears, lock.fd(), death.as_deref().map(AsFd::as_fd), next)?
+            && until.is_some_and(|until| Instant::now() >= until)
+        {
+            return Ok(Waited::TimedOut);
+        }
+    }
+}

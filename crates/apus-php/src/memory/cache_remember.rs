@@ -1,0 +1,184 @@
+//! `Apus\Cache::remember()`: one process makes a value, the others wait for it.
+//!
+//! Who waits looks again after pauses that grow from 1 to 20 ms: a look takes a fraction of a microsecond and no lock, and needs nothing that a maker
+//! could fail to do before it dies. An eventfd would be another descriptor a cache, written at each store, to save half a pause where a value takes long to make anyway.
+
+use std::cell::RefCell;
+use std::time::{Duration, Instant};
+
+use apus_coro::Wait;
+use apus_shm::{Claim, Making};
+use apus_zend::{Call, Callable, Raise, Value, engine};
+
+use super::cache::{self, Shared};
+use crate::exception::{self, CACHE};
+use crate::runtime::State;
+use crate::wait::{may_wait, wait};
+
+const PAUSES: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(20));
+const WAIT: Wait = Wait::Outside("Cache::remember()");
+
+pub(super) const DOC: &str = "The value of a key; where there is none, $fn() makes it, once for all processes: who wants it meanwhile waits and gets the same. When $fn throws,\n\
+     or its process dies, one of those who wait calls its own $fn, within some 20 ms.\n\
+     @param float $ttl seconds until it is gone; 0 for no end\n\
+     @param callable $fn fn(): mixed, which may wait; null is a value, too\n\
+     @param float $wait seconds to wait at most for another one's $fn; 0 for none, negative for no limit\n\
+     @param bool $strict whether to throw after $wait; else the own $fn is called, beside the other one\n\
+     @return mixed the value; null when the coroutine is cancelled as it waits. One that is too large for the cache is returned nevertheless, with\n\
+     a warning, and made anew by the next call\n\
+     @throws \\Apus\\CacheException NESTED when $fn asks for its own key in the same coroutine; WAIT with $strict\n\
+     @throws \\Apus\\Coroutine\\CanceledException when cancelled with an exception\n\
+     @throws \\Apus\\PackException when the value cannot be packed\n\
+     @throws \\ValueError for a key of another length, or a negative $ttl\n\
+     @throws \\Throwable what $fn throws\n\
+     Waits while another one makes the value; outside a coroutine, the whole process does.\n@since 0.1.0";
+
+/// Which coroutine of this process makes which value now.
+#[derive(Default)]
+pub(super) struct Makers(RefCell<Vec<(i64, Vec<u8>)>>);
+
+impl Makers {
+    fn has(&self, coroutine: i64, key: &[u8]) -> bool {
+        self.0.borrow().iter().any(|(id, made)| *id == coroutine && made == key)
+    }
+
+    fn enter(&self, coroutine: i64, key: &[u8]) {
+        self.0.borrow_mut().push((coroutine, key.to_vec()));
+    }
+
+    fn leave(&self, coroutine: i64, key: &[u8]) {
+        let mut makers = self.0.borrow_mut();
+        if let Some(at) = makers.iter().rposition(|(id, made)| *id == coroutine && made == key) {
+            makers.swap_remove(at);
+        }
+    }
+}
+
+/// One call.
+struct Remember<'a> {
+    shared: &'a Shared,
+    key: &'a [u8],
+    life: Option<Duration>,
+    make: Callable,
+    /// The coroutine; -1: none.
+    coroutine: i64,
+    until: Option<Instant>,
+    strict: bool,
+}
+
+/// What waiting came to.
+enum Turn<'a> {
+    /// The value is there.
+    There(Value),
+    /// This call makes it; with the right to, others wait for it.
+    Ours(Option<Making<'a>>),
+    /// The coroutine was cancelled.
+    Cancelled,
+}
+
+pub(super) fn remember(call: &Call) -> Result<(), Raise> {
+    call.expect(3, 5)?;
+    let shared = call.this::<Shared>()?;
+    let key = call.bytes(0)?;
+    let life = cache::life(call, 1)?;
+    let mut bytes = Vec::new();
+    if let Some(found) = shared.cache.get(key, &mut bytes) {
+        return call.ret(cache::value_of(found, &bytes)?);
+    }
+    let seconds = call.float(3, 10.0)?;
+    let until = if seconds < 0.0 { None } else { Duration::try_from_secs_f64(seconds).ok() };
+    let remember = Remember {
+        shared,
+        key,
+        life,
+        make: call.callable(2)?,
+        coroutine: State::existing().map_or(-1, |state| state.engine.current_id()),
+        until: until.and_then(|limit| Instant::now().checked_add(limit)),
+        strict: call.bool(4, false)?,
+    };
+    if !(1..=apus_shm::CACHE_KEY_MOST).contains(&key.len()) {
+        return Err(cache::refused(call, apus_shm::CacheError::Key { given: key.len() }));
+    }
+    if shared.makers.has(remember.coroutine, key) {
+        let text = format!(
+            "remember() was called for \"{}\" by the very function that makes its value",
+            String::from_utf8_lossy(key)
+        );
+        return Err(exception::throw(&CACHE, "NESTED", &text));
+    }
+    match remember.turn()? {
+        Turn::There(value) => call.ret(value),
+        Turn::Ours(making) => call.ret(remember.make(making)?),
+        Turn::Cancelled => call.ret(Value::null()),
+    }
+}
+
+impl<'a> Remember<'a> {
+    fn found(&self) -> Result<Option<Value>, Raise> {
+        let mut bytes = Vec::new();
+        match self.shared.cache.peek(self.key, &mut bytes) {
+            Some(found) => cache::value_of(found, &bytes).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Waits until the value is there or is this call's to make.
+    fn turn(&self) -> Result<Turn<'a>, Raise> {
+        let mut pause = PAUSES.0;
+        loop {
+            let here = match self.shared.cache.claim(self.key) {
+                Claim::Mine(making) => {
+                    // Stored between the last look and the claim, it is not made twice.
+                    return Ok(match self.found()? {
+                        Some(value) => Turn::There(value),
+                        None => Turn::Ours(Some(making)),
+                    });
+                }
+                Claim::Untracked => return Ok(Turn::Ours(None)),
+                Claim::Taken { here } => here,
+            };
+            let now = Instant::now();
+            if self.until.is_some_and(|until| until <= now) {
+                return self.too_long();
+            }
+            let step = self.until.map_or(pause, |until| pause.min(until - now));
+            pause = (pause * 2).min(PAUSES.1);
+            match State::existing().filter(|state| may_wait(state)) {
+                Some(state) => {
+                    if wait(&state, WAIT, state.alarm.sleep(step))?.is_none() {
+                        return Ok(Turn::Cancelled);
+                    }
+                }
+                // The maker would never go on while its own process sleeps.
+                None if here => return Ok(Turn::Ours(None)),
+                None => std::thread::sleep(step),
+            }
+            if let Some(value) = self.found()? {
+                return Ok(Turn::There(value));
+            }
+        }
+    }
+
+    fn too_long(&self) -> Result<Turn<'a>, Raise> {
+        if !self.strict {
+            return Ok(Turn::Ours(None));
+        }
+        let text = format!("another one has been making \"{}\" for too long", String::from_utf8_lossy(self.key));
+        Err(exception::throw(&CACHE, "WAIT", &text))
+    }
+
+    /// Calls the function and stores what it returns; the right to make it ends with this, however.
+    fn make(&self, making: Option<Making<'a>>) -> Result<Value, Raise> {
+        self.shared.makers.enter(self.coroutine, self.key);
+        let made = self.make.call(&[]);
+        self.shared.makers.leave(self.coroutine, self.key);
+        let value = made?;
+        let stored = cache::store(&self.shared.cache, self.key, &value, self.life, false)?;
+        drop(making);
+        if let Err(error) = stored {
+            let key = String::from_utf8_lossy(self.key);
+            engine::warning(&format!("Apus\\Cache::remember(): \"{key}\" was not stored: the entry has {error}"));
+        }
+        Ok(value)
+    }
+}

@@ -1,0 +1,355 @@
+//! `Apus\Table` and `Apus\ColumnTable`: what an object holds, how it is described and created.
+//!
+//! Both classes are this one: they differ in what names a row (a text, an integer) and in how cells lie in memory. Everything that is
+//! shared lives in `apus_shm::table`; an object is this process's view of it, which a forked process inherits.
+
+use std::cell::{Cell, Ref, RefCell};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use apus_shm::table::{
+    Column, IDS_MOST, Index, KeyList, Keys, Kind, Layout, ROWS_MOST, RowBuffer, Schema, TEXT_LONGEST, Table,
+};
+use apus_zend::object::Object;
+use apus_zend::row::Shape;
+use apus_zend::value::View;
+use apus_zend::{Call, Raise, Value, native};
+
+use super::table_convert::raise;
+use super::table_iterate::Cursor;
+use crate::exception::{self, TABLE};
+
+/// Longest text key, in bytes.
+pub(super) const KEY_LONGEST: u32 = 1024;
+/// Different texts of a column of `TYPE_DICTIONARY`, besides the empty one.
+const DICTIONARY_MOST: u32 = 65_535;
+/// The same of `TYPE_DICTIONARY32`.
+const DICTIONARY32_MOST: u32 = (1 << 24) - 1;
+/// Sets of columns whose shapes are kept for the next query.
+const SHAPES_KEPT: usize = 16;
+
+/// Places of the properties.
+const SIZE_SLOT: u32 = 0;
+const MEMORY_SLOT: u32 = 1;
+
+/// The types of columns.
+pub(super) const TYPE_INT: i64 = 1;
+pub(super) const TYPE_FLOAT: i64 = 2;
+pub(super) const TYPE_STRING: i64 = 3;
+pub(super) const TYPE_UINT8: i64 = 16;
+pub(super) const TYPE_INT8: i64 = 17;
+pub(super) const TYPE_UINT16: i64 = 18;
+pub(super) const TYPE_INT16: i64 = 19;
+pub(super) const TYPE_UINT32: i64 = 20;
+pub(super) const TYPE_INT32: i64 = 21;
+pub(super) const TYPE_UINT64: i64 = 22;
+pub(super) const TYPE_INT64: i64 = 23;
+pub(super) const TYPE_DICTIONARY: i64 = 32;
+pub(super) const TYPE_DICTIONARY32: i64 = 33;
+
+/// A table that was created.
+pub(super) struct Live {
+    pub(super) table: Arc<Table>,
+    /// The names of all columns.
+    pub(super) shape: Shape,
+    pub(super) columns: Vec<Column>,
+    pub(super) indexes: Vec<Index>,
+    /// The numbers of all columns.
+    pub(super) all: Vec<usize>,
+    /// Where rows are read into.
+    pub(super) buffer: RefCell<RowBuffer>,
+    /// Where keys are found into.
+    pub(super) keys: RefCell<KeyList>,
+    shapes: RefCell<Vec<(Vec<usize>, Rc<Shape>)>>,
+}
+
+impl Live {
+    /// The number of a column, or an exception.
+    pub(super) fn column(&self, name: &[u8]) -> Result<usize, Raise> {
+        self.shape.column(name).ok_or_else(|| self.no_column(&format!("\"{}\"", String::from_utf8_lossy(name))))
+    }
+
+    /// Throws for a name that is no column's.
+    #[cold]
+    pub(super) fn no_column(&self, name: &str) -> Raise {
+        let names: Vec<_> = self.columns.iter().map(|column| column.name.as_str()).collect();
+        throw("COLUMN", &format!("the table has no column {name}; it has: {}", names.join(", ")))
+    }
+
+    /// The number of an index, or an exception.
+    pub(super) fn index(&self, name: &[u8]) -> Result<usize, Raise> {
+        self.indexes.iter().position(|index| index.name.as_bytes() == name).ok_or_else(|| {
+            let names: Vec<_> = self.indexes.iter().map(|index| index.name.as_str()).collect();
+            let name = String::from_utf8_lossy(name);
+            let has = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+            throw("COLUMN", &format!("the table has no index \"{name}\"; it has: {has}"))
+        })
+    }
+
+    /// The shape of rows with these columns only.
+    pub(super) fn shape_of(&self, columns: &[usize]) -> Result<Rc<Shape>, Raise> {
+        let mut shapes = self.shapes.borrow_mut();
+        if let Some((_, shape)) = shapes.iter().find(|(kept, _)| kept == columns) {
+            return Ok(Rc::clone(shape));
+        }
+        let shape = Rc::new(Shape::new(columns.iter().map(|column| self.columns[*column].name.as_bytes()))?);
+        if shapes.len() >= SHAPES_KEPT {
+            shapes.remove(0);
+        }
+        shapes.push((columns.to_vec(), Rc::clone(&shape)));
+        Ok(shape)
+    }
+}
+
+/// The state of an object.
+pub(super) struct TableObject {
+    keys: Keys,
+    rows: u64,
+    columns: RefCell<Vec<Column>>,
+    indexes: RefCell<Vec<Index>>,
+    live: RefCell<Option<Rc<Live>>>,
+    destroyed: Cell<bool>,
+    pub(super) cursor: Cursor,
+}
+
+native!(TableObject, "Apus\\Table");
+
+impl TableObject {
+    fn new(keys: Keys, rows: u64) -> Self {
+        Self {
+            keys,
+            rows,
+            columns: RefCell::default(),
+            indexes: RefCell::default(),
+            live: RefCell::default(),
+            destroyed: Cell::new(false),
+            cursor: Cursor::default(),
+        }
+    }
+
+    /// Whether rows are named by integers.
+    pub(super) fn has_ids(&self) -> bool {
+        matches!(self.keys, Keys::Ids { .. })
+    }
+
+    /// The greatest id.
+    pub(super) fn greatest_id(&self) -> u64 {
+        match self.keys {
+            Keys::Ids { most } => most - 1,
+            Keys::Text { .. } => 0,
+        }
+    }
+
+    /// What `create()` made. The borrow must end before PHP code can run.
+    #[inline]
+    pub(super) fn live(&self) -> Result<Ref<'_, Live>, Raise> {
+        Ref::filter_map(self.live.borrow(), Option::as_deref).map_err(|_| self.not_live())
+    }
+
+    /// The same, where there is nothing to say before `create()`.
+    pub(super) fn live_if_any(&self) -> Option<Ref<'_, Live>> {
+        Ref::filter_map(self.live.borrow(), Option::as_deref).ok()
+    }
+
+    /// Rows that fit.
+    pub(super) fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// The same for calls in which PHP code may run.
+    pub(super) fn shared(&self) -> Result<Rc<Live>, Raise> {
+        self.live.borrow().as_ref().map(Rc::clone).ok_or_else(|| self.not_live())
+    }
+
+    #[cold]
+    fn not_live(&self) -> Raise {
+        let why = if self.destroyed.get() {
+            "destroy() was called"
+        } else {
+            "call create() first, after the columns are described"
+        };
+        throw("STATE", &format!("the table does not exist: {why}"))
+    }
+
+    /// Throws unless columns and indexes may still be described.
+    fn expect_draft(&self, what: &str) -> Result<(), Raise> {
+        if self.live.borrow().is_none() && !self.destroyed.get() {
+            return Ok(());
+        }
+        let after = if self.destroyed.get() {
+            "destroy(): make another object"
+        } else {
+            "create(): a table keeps what it was made with"
+        };
+        Err(throw("STATE", &format!("{what} was called after {after}")))
+    }
+}
+
+/// Throws a `TableException` with the code that its constant `code` has.
+#[cold]
+pub(super) fn throw(code: &str, text: &str) -> Raise {
+    exception::throw(&TABLE, code, text)
+}
+
+pub(super) fn construct_rows(call: &Call) -> Result<(), Raise> {
+    call.expect(1, 2)?;
+    let rows = call.int(0, 0)?;
+    let proportion = call.float(1, 0.2)?;
+    let fits = u64::try_from(rows).ok().filter(|rows| (1..=ROWS_MOST).contains(rows));
+    let Some(rows) = fits else {
+        return Err(call.value_error(0, &format!("must be 1 to {ROWS_MOST} rows, {rows} given")));
+    };
+    if !proportion.is_finite() || proportion < 0.0 {
+        return Err(call.value_error(1, &format!("must be 0 or more, {proportion:?} given")));
+    }
+    call.construct(TableObject::new(Keys::Text { longest: KEY_LONGEST }, rows))
+}
+
+pub(super) fn construct_ids(call: &Call) -> Result<(), Raise> {
+    call.expect(1, 1)?;
+    let greatest = call.int(0, 0)?;
+    match u64::try_from(greatest).ok().filter(|greatest| *greatest < IDS_MOST) {
+        Some(greatest) => call.construct(TableObject::new(Keys::Ids { most: greatest + 1 }, greatest + 1)),
+        None => Err(call.value_error(0, &format!("must be 0 to {}, {greatest} given", IDS_MOST - 1))),
+    }
+}
+
+const fn int(bytes: u8, signed: bool) -> Kind {
+    Kind::Int { bytes, signed }
+}
+
+/// What a column of a type holds.
+fn kind(call: &Call, rows: u64, number: i64, size: i64) -> Result<Kind, Raise> {
+    let longest = || match u32::try_from(size).ok().filter(|size| (1..=TEXT_LONGEST).contains(size)) {
+        Some(longest) => Ok(longest),
+        None => Err(call.value_error(
+            2,
+            &format!("must be the bytes of the longest text, 1 to {TEXT_LONGEST}, for this type; {size} given"),
+        )),
+    };
+    Ok(match number {
+        TYPE_INT => int(if matches!(size, 1 | 2 | 4) { size as u8 } else { 8 }, true),
+        TYPE_FLOAT => Kind::Float,
+        TYPE_STRING => Kind::Text { longest: longest()? },
+        TYPE_UINT8 => int(1, false),
+        TYPE_INT8 => int(1, true),
+        TYPE_UINT16 => int(2, false),
+        TYPE_INT16 => int(2, true),
+        TYPE_UINT32 => int(4, false),
+        TYPE_INT32 => int(4, true),
+        TYPE_UINT64 => int(8, false),
+        TYPE_INT64 => int(8, true),
+        TYPE_DICTIONARY => Kind::Dictionary { longest: longest()?, most: DICTIONARY_MOST },
+        TYPE_DICTIONARY32 => {
+            let most = rows.clamp(u64::from(DICTIONARY_MOST) + 1, u64::from(DICTIONARY32_MOST)) as u32;
+            Kind::Dictionary { longest: longest()?, most }
+        }
+        _ => {
+            return Err(
+                call.value_error(1, &format!("must be one of the TYPE_ constants of the class, {number} given"))
+            );
+        }
+    })
+}
+
+pub(super) fn column(call: &Call) -> Result<(), Raise> {
+    call.expect(2, 3)?;
+    let name = call.text(0)?;
+    let (number, size) = (call.int(1, 0)?, call.int(2, 0)?);
+    let table = call.this::<TableObject>()?;
+    table.expect_draft("column()")?;
+    let kind = kind(call, table.rows, number, size)?;
+    // As a key of an array, a number would not be found under its text.
+    if name.is_empty() || name.parse::<i64>().is_ok() {
+        return Err(throw("COLUMN", &format!("\"{name}\" cannot name a column: use a word")));
+    }
+    if table.columns.borrow().iter().any(|column| column.name == name) {
+        return Err(throw("COLUMN", &format!("the table has a column \"{name}\" already")));
+    }
+    let column = Column { name, kind };
+    let schema = table.schema_of(vec![column.clone()], Vec::new());
+    schema.check().map_err(raise)?;
+    table.columns.borrow_mut().push(column);
+    call.ret(true)
+}
+
+/// The names in an argument that is one name or a list of names.
+pub(super) fn names<'a>(call: &'a Call, index: usize) -> Result<Vec<&'a [u8]>, Raise> {
+    let text = |view: View<'a>| match view {
+        View::Str(name) => Ok(name),
+        _ => Err(call.content_error(index, "must hold names only: a string, or an array of strings")),
+    };
+    match call.view(index) {
+        // SAFETY: the elements live as long as the argument.
+        View::Array(list) => list.iter().map(|(_, item)| text(unsafe { View::of(item) })).collect(),
+        one => Ok(vec![text(one)?]),
+    }
+}
+
+pub(super) fn index(call: &Call) -> Result<(), Raise> {
+    call.expect(2, 2)?;
+    let name = call.text(0)?;
+    let table = call.this::<TableObject>()?;
+    table.expect_draft("index()")?;
+    let mut numbers = Vec::new();
+    for column in names(call, 1)? {
+        let found = table.columns.borrow().iter().position(|known| known.name.as_bytes() == column);
+        let column = String::from_utf8_lossy(column);
+        numbers.push(found.ok_or_else(|| {
+            throw(
+                "COLUMN",
+                &format!("index \"{name}\": there is no column \"{column}\"; describe columns before indexes"),
+            )
+        })?);
+    }
+    let mut indexes = table.indexes.borrow().clone();
+    indexes.push(Index { name, columns: numbers });
+    table.schema_of(table.columns.borrow().clone(), indexes.clone()).check().map_err(raise)?;
+    *table.indexes.borrow_mut() = indexes;
+    call.ret(true)
+}
+
+impl TableObject {
+    fn schema_of(&self, columns: Vec<Column>, indexes: Vec<Index>) -> Schema {
+        let layout = if self.has_ids() { Layout::Columns } else { Layout::Rows };
+        Schema { keys: self.keys, layout, rows: self.rows, columns, indexes }
+    }
+}
+
+pub(super) fn create(call: &Call) -> Result<(), Raise> {
+    call.expect(0, 0)?;
+    let this = call.this::<TableObject>()?;
+    this.expect_draft("create()")?;
+    let (columns, indexes) = (this.columns.borrow().clone(), this.indexes.borrow().clone());
+    let schema = this.schema_of(columns.clone(), indexes.clone());
+    let shape = Shape::new(columns.iter().map(|column| column.name.as_bytes()))?;
+    let table = Arc::new(Table::new(schema).map_err(raise)?);
+    let all = (0..columns.len()).collect();
+    // SAFETY: $this is alive during the call.
+    let object = unsafe { Object::share_raw(call.this_object()?) };
+    object.set_slot(SIZE_SLOT, Value::int(table.capacity() as i64));
+    object.set_slot(MEMORY_SLOT, Value::int(table.memory().used as i64));
+    let live = Live {
+        table,
+        shape,
+        columns,
+        indexes,
+        all,
+        buffer: RefCell::default(),
+        keys: RefCell::default(),
+        shapes: RefCell::default(),
+    };
+    *this.live.borrow_mut() = Some(Rc::new(live));
+    call.ret(true)
+}
+
+pub(super) fn destroy(call: &Call) -> Result<(), Raise> {
+    call.expect(0, 0)?;
+    let table = call.this::<TableObject>()?;
+    drop(table.live()?);
+    table.destroyed.set(true);
+    let live = table.live.borrow_mut().take();
+    table.cursor.end();
+    drop(live);
+    call.ret(true)
+}

@@ -1,0 +1,239 @@
+//! Queries over the ordered indexes of tables, and reading many rows at once.
+
+use apus_shm::table::{Bounds, Cell, Key, Window};
+use apus_zend::row::list_of_ints;
+use apus_zend::value::View;
+use apus_zend::{Array, Call, Raise, Value};
+
+use super::table::{Live, TableObject, names, throw};
+use super::table_convert::{Texts, cell, raise, shown};
+use super::table_iterate::key_value;
+use super::table_rows::row_array;
+
+/// Values of the first columns of an index.
+type Values<'a> = Vec<Cell<'a>>;
+
+/// A part of an index: its bounds, values of the first columns; an empty list is open.
+#[derive(Default)]
+struct Part<'a> {
+    from: Values<'a>,
+    to: Values<'a>,
+    /// The bound itself is left out.
+    after: bool,
+    before: bool,
+}
+
+impl Part<'_> {
+    fn bounds(&self) -> Bounds<'_> {
+        Bounds { from: &self.from, to: &self.to, after: self.after, before: self.before }
+    }
+}
+
+/// The values in argument `arg` for the columns of an index: none for null, one, or those of an array.
+fn values<'a>(call: &'a Call, arg: usize, live: &Live, index: usize, texts: &'a Texts) -> Result<Values<'a>, Raise> {
+    let columns = &live.indexes[index].columns;
+    let list = match call.view(arg) {
+        View::Null => return Ok(Vec::new()),
+        View::Array(list) => list,
+        one => return Ok(vec![cell(&live.columns[columns[0]], one, texts)?]),
+    };
+    // SAFETY: the elements live as long as the argument.
+    let mut items: Vec<View<'a>> = list.iter().map(|(_, item)| unsafe { View::of(item) }).collect();
+    // [7, null] is [7]: the bound of the second column is open.
+    if items.len() > 1 && matches!(items.last(), Some(View::Null)) {
+        items.pop();
+    }
+    if items.len() > columns.len() {
+        let text =
+            format!("must hold no more values than the index has columns ({}); {} given", columns.len(), items.len());
+        return Err(call.value_error(arg, &text));
+    }
+    items.into_iter().zip(columns).map(|(item, column)| cell(&live.columns[*column], item, texts)).collect()
+}
+
+/// The part of an index that arguments `at` (from) and `at + 1` (to) describe.
+fn part<'a>(
+    call: &'a Call,
+    at: usize,
+    exclusive: bool,
+    live: &Live,
+    index: usize,
+    texts: &'a Texts,
+) -> Result<Part<'a>, Raise> {
+    let mut from = values(call, at, live, index, texts)?;
+    let mut to = values(call, at + 1, live, index, texts)?;
+    let depth = from.len().max(to.len()).saturating_sub(1);
+    if from.iter().zip(&to).take(depth).any(|(from, to)| from != to) {
+        return Err(call.value_error(
+            at + 1,
+            "must have the same value of the first column as $from: the rows of several are asked for one by one",
+        ));
+    }
+    let (after, before) = (exclusive && from.len() > depth, exclusive && to.len() > depth);
+    // The values before the last one of the longer list hold for both.
+    if from.len() < depth {
+        from = to[..depth].to_vec();
+    }
+    if to.len() < depth {
+        to = from[..depth].to_vec();
+    }
+    Ok(Part { from, to, after, before })
+}
+
+fn at_least_zero(call: &Call, arg: usize, default: i64) -> Result<u64, Raise> {
+    let given = call.int(arg, default)?;
+    u64::try_from(given).map_err(|_| call.value_error(arg, &format!("must be 0 or more, {given} given")))
+}
+
+/// The window that arguments `at` (limit), `at + 1` (offset) and `at + 2` (descending) describe.
+fn window(call: &Call, at: usize) -> Result<Window, Raise> {
+    Ok(Window {
+        limit: at_least_zero(call, at, i64::MAX)?,
+        offset: at_least_zero(call, at + 1, 0)?,
+        descending: call.bool(at + 2, false)?,
+    })
+}
+
+/// The keys of rows as a list.
+fn key_list(table: &TableObject, live: &Live, part: &Part<'_>, index: usize, window: Window) -> Result<Array, Raise> {
+    let mut keys = live.keys.borrow_mut();
+    keys.clear();
+    live.table.range(index, &part.bounds(), window, &mut keys).map_err(raise)?;
+    if table.has_ids() {
+        let ids: Vec<i64> = keys.iter().map(|key| if let Key::Id(id) = key { id as i64 } else { 0 }).collect();
+        return list_of_ints(&ids);
+    }
+    let mut list = Array::new(keys.len())?;
+    for key in keys.iter() {
+        list.push(key_value(key)?)?;
+    }
+    Ok(list)
+}
+
+pub(super) fn find(call: &Call) -> Result<(), Raise> {
+    call.expect(2, 5)?;
+    let table = call.this::<TableObject>()?;
+    let (name, window) = (call.bytes(0)?, window(call, 2)?);
+    let live = table.live()?;
+    let index = live.index(name)?;
+    let texts = Texts::default();
+    let mut prefix = values(call, 1, &live, index, &texts)?;
+    if matches!(call.view(1), View::Null) {
+        prefix.push(cell(&live.columns[live.indexes[index].columns[0]], View::Null, &texts)?);
+    }
+    let part = Part { from: prefix.clone(), to: prefix, after: false, before: false };
+    call.ret(key_list(table, &live, &part, index, window)?)
+}
+
+pub(super) fn range(call: &Call) -> Result<(), Raise> {
+    call.expect(1, 7)?;
+    let table = call.this::<TableObject>()?;
+    let (name, window, exclusive) = (call.bytes(0)?, window(call, 3)?, call.bool(6, false)?);
+    let live = table.live()?;
+    let index = live.index(name)?;
+    let texts = Texts::default();
+    let part = part(call, 1, exclusive, &live, index, &texts)?;
+    call.ret(key_list(table, &live, &part, index, window)?)
+}
+
+pub(super) fn count_range(call: &Call) -> Result<(), Raise> {
+    call.expect(1, 4)?;
+    let table = call.this::<TableObject>()?;
+    let (name, exclusive) = (call.bytes(0)?, call.bool(3, false)?);
+    let live = table.live()?;
+    let index = live.index(name)?;
+    let texts = Texts::default();
+    let part = part(call, 1, exclusive, &live, index, &texts)?;
+    let rows = live.table.count_range(index, &part.bounds()).map_err(raise)?;
+    call.ret(rows as i64)
+}
+
+/// The columns that an argument asks for; null: all.
+fn columns(call: &Call, arg: usize, live: &Live) -> Result<Option<Vec<usize>>, Raise> {
+    if call.opt_array(arg)?.is_none() {
+        return Ok(None);
+    }
+    let mut numbers = Vec::new();
+    for name in names(call, arg)? {
+        let column = live.column(name)?;
+        if !numbers.contains(&column) {
+            numbers.push(column);
+        }
+    }
+    if numbers.is_empty() {
+        return Err(call.value_error(arg, "must name at least one column, or be null for all"));
+    }
+    Ok(Some(numbers))
+}
+
+/// `$rows[$key] = $row`.
+fn put(rows: &mut Array, key: Key<'_>, row: Array) -> Result<(), Raise> {
+    match key {
+        Key::Id(id) => rows.set_index(id, row.into()),
+        Key::Text(bytes) => rows.set(bytes, row.into()),
+    }
+}
+
+fn element_key<'a>(
+    table: &TableObject,
+    view: View<'a>,
+    spare: &'a mut Option<apus_zend::PhpString>,
+) -> Result<Key<'a>, Raise> {
+    match (table.has_ids(), view) {
+        (true, View::Int(id)) => Ok(Key::Id(id as u64)),
+        (true, View::Str(text)) => match apus_zend::row::text_number(text) {
+            Some(apus_zend::row::Cell::Int(id)) => Ok(Key::Id(id as u64)),
+            _ => Err(throw("KEY", "fetch() takes ids: integers, but a text is among them")),
+        },
+        (false, View::Str(text)) => Ok(Key::Text(text)),
+        (false, View::Int(number)) => {
+            let text = spare.insert(apus_zend::row::number_text(&Value::int(number))?);
+            Ok(Key::Text(text.as_bytes()))
+        }
+        _ => Err(throw("KEY", "fetch() takes a list of keys, but something else is among them")),
+    }
+}
+
+pub(super) fn fetch(call: &Call) -> Result<(), Raise> {
+    call.expect(1, 2)?;
+    let table = call.this::<TableObject>()?;
+    let keys = call.array(0)?;
+    let live = table.live()?;
+    let wanted = columns(call, 1, &live)?;
+    let shape = wanted.as_deref().map(|wanted| live.shape_of(wanted)).transpose()?;
+    let (shape, wanted) = (shape.as_deref().unwrap_or(&live.shape), wanted.as_deref().unwrap_or(&live.all));
+    let mut rows = Array::new(keys.len())?;
+    let mut buffer = live.buffer.borrow_mut();
+    for (_, item) in keys.iter() {
+        let mut spare = None;
+        // SAFETY: the element lives as long as the argument.
+        let key = element_key(table, unsafe { View::of(item) }, &mut spare)?;
+        if live.table.get(key, wanted, &mut buffer) {
+            put(&mut rows, key, row_array(shape, &buffer)?)?;
+        }
+    }
+    call.ret(rows)
+}
+
+pub(super) fn select(call: &Call) -> Result<(), Raise> {
+    call.expect(1, 8)?;
+    let table = call.this::<TableObject>()?;
+    let (name, window, exclusive) = (call.bytes(0)?, window(call, 4)?, call.bool(7, false)?);
+    let live = table.live()?;
+    let index = live.index(name)?;
+    let wanted = columns(call, 3, &live)?;
+    let shape = wanted.as_deref().map(|wanted| live.shape_of(wanted)).transpose()?;
+    let (shape, wanted) = (shape.as_deref().unwrap_or(&live.shape), wanted.as_deref().unwrap_or(&live.all));
+    let texts = Texts::default();
+    let part = part(call, 1, exclusive, &live, index, &texts)?;
+    let mut rows = Array::new(8)?;
+    let mut done = Ok(());
+    live.table
+        .select(index, &part.bounds(), window, wanted, |key, row| {
+            done = shape.row(row.cells().map(shown)).and_then(|row| put(&mut rows, key, row));
+            done.is_ok()
+        })
+        .map_err(raise)?;
+    done?;
+    call.ret(rows)
+}

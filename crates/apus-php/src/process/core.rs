@@ -1,0 +1,221 @@
+//! What is behind an `Apus\Process`: what it runs, its pipe, and the child that runs it.
+
+use std::cell::{Cell, RefCell};
+use std::ffi::c_int;
+use std::os::fd::{AsRawFd as _, OwnedFd, RawFd};
+use std::rc::Rc;
+use std::time::Duration;
+
+use apus_zend::object::Object;
+use apus_zend::{Callable, Raise, Value, engine, native};
+
+use super::fork::{self, Signals};
+use super::message_queue::SysQueue;
+use super::pipe::{Patience, Pipe, Side};
+use super::sys::{pidfd, readable};
+use crate::exception::{self, PROCESS};
+
+/// The declared properties, in the order of the class.
+pub(super) mod slot {
+    pub(crate) const PIPE: u32 = 0;
+    pub(crate) const QUEUE_ID: u32 = 1;
+    pub(crate) const QUEUE_KEY: u32 = 2;
+    pub(crate) const PID: u32 = 3;
+    pub(crate) const ID: u32 = 4;
+}
+
+/// Who starts it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Owner {
+    /// Nobody yet.
+    Nobody,
+    /// `start()`.
+    Program,
+    /// A server or a pool.
+    Supervisor,
+}
+
+/// A child that this very process forked.
+struct Child {
+    pid: libc::pid_t,
+    parent: u32,
+    /// Readable when it has ended.
+    end: Option<OwnedFd>,
+}
+
+/// A System V queue in use by a process object.
+pub(super) struct Queue {
+    pub(super) inner: SysQueue,
+    /// The type of messages that `push()` sends and `pop()` takes; 0 takes any.
+    pub(super) send_type: i64,
+    pub(super) take_type: i64,
+    pub(super) waits: bool,
+}
+
+/// See the module.
+pub(crate) struct ProcessCore {
+    /// Which of the processes that this script has made it is, from 1.
+    pub(super) number: i64,
+    callable: Option<Callable>,
+    redirect: bool,
+    pub(super) pipe: Option<Pipe>,
+    pub(super) side: Cell<Side>,
+    pub(super) coroutine: Cell<bool>,
+    pub(super) owner: Cell<Owner>,
+    child: RefCell<Option<Child>>,
+    /// The process that runs the callable, as far as is known here.
+    pub(super) pid: Cell<libc::pid_t>,
+    pub(super) limit: Cell<Option<Duration>>,
+    pub(super) blocking: Cell<bool>,
+    pub(super) queue: RefCell<Option<Queue>>,
+    /// What `exportSocket()` gave.
+    pub(super) socket: RefCell<Option<Object>>,
+}
+
+/// Behind an `Apus\Process`.
+pub(super) struct ProcessObject(pub(super) Rc<ProcessCore>);
+native!(ProcessObject, "Apus\\Process");
+
+thread_local! {
+    static MADE: Cell<i64> = const { Cell::new(0) };
+}
+
+pub(super) fn state_error(message: &str) -> Raise {
+    exception::throw(&PROCESS, "STATE", message)
+}
+
+pub(super) fn system_error(what: &str, code: c_int) -> Raise {
+    let why = crate::system::failure::strerror(code);
+    exception::throw(&PROCESS, "SYSTEM", &format!("{what}: {why} (errno {code})"))
+}
+
+impl ProcessCore {
+    pub(super) fn new(callable: Option<Callable>, redirect: bool, pipe: Option<Pipe>, coroutine: bool) -> Rc<Self> {
+        let number = MADE.get() + 1;
+        MADE.set(number);
+        Rc::new(Self {
+            number,
+            callable,
+            redirect,
+            pipe,
+            side: Cell::new(Side::Master),
+            coroutine: Cell::new(coroutine),
+            owner: Cell::new(Owner::Nobody),
+            child: RefCell::new(None),
+            pid: Cell::new(0),
+            limit: Cell::new(None),
+            blocking: Cell::new(true),
+            queue: RefCell::new(None),
+            socket: RefCell::new(None),
+        })
+    }
+
+    /// What PHP code sees of it: a new object.
+    pub(super) fn into_object(self: Rc<Self>) -> Result<Object, Raise> {
+        let (fd, number) = (self.fd(), self.number);
+        let object = Object::new(super::class::PROCESS.get(), ProcessObject(self))?;
+        object.set_slot(slot::PIPE, fd.map_or_else(Value::null, |fd| Value::int(i64::from(fd))));
+        object.set_slot(slot::ID, Value::int(number));
+        Ok(object)
+    }
+
+    /// Whether this is the process that runs the callable.
+    pub(super) fn is_here(&self) -> bool {
+        self.pid.get() == std::process::id() as libc::pid_t
+    }
+
+    /// The number of this process's end of the pipe.
+    pub(super) fn fd(&self) -> Option<RawFd> {
+        self.pipe.as_ref().and_then(|pipe| pipe.end(self.side.get())).map(|end| end.fd())
+    }
+
+    /// How an operation on the pipe waits.
+    pub(super) fn patience(&self, what: &'static str) -> Patience {
+        let child = self.child.borrow();
+        let own = child.as_ref().filter(|child| child.parent == std::process::id());
+        Patience {
+            what,
+            blocking: self.blocking.get(),
+            limit: self.limit.get(),
+            other: own.and_then(|child| child.end.as_ref()).map(OwnedFd::as_raw_fd),
+        }
+    }
+
+    /// Whether a child that this process started has not ended.
+    pub(super) fn is_running(&self) -> bool {
+        let child = self.child.borrow();
+        let Some(child) = child.as_ref().filter(|child| child.parent == std::process::id()) else { return false };
+        match &child.end {
+            Some(end) => !readable(end.as_raw_fd()),
+            // SAFETY: signal 0 only asks.
+            None => unsafe { libc::kill(child.pid, 0) == 0 },
+        }
+    }
+
+    /// Takes it for a server, or a pool.
+    pub(crate) fn adopt(&self, object: &Object, id: i64) -> Result<(), Raise> {
+        if self.owner.get() != Owner::Nobody {
+            return Err(state_error(
+                "this process was started already, or belongs to a server or pool: make another Apus\\Process",
+            ));
+        }
+        self.owner.set(Owner::Supervisor);
+        object.set_slot(slot::ID, Value::int(id));
+        Ok(())
+    }
+
+    /// In the process that forked: its child's process id; 0 when that has ended.
+    pub(crate) fn started(&self, object: &Object, pid: libc::pid_t) {
+        self.pid.set(pid);
+        // kill(0) would mean a whole group of processes.
+        object.set_slot(slot::PID, if pid == 0 { Value::null() } else { Value::int(i64::from(pid)) });
+    }
+
+    /// In the process that forked a child for `start()`.
+    pub(super) fn forked(&self, object: &Object, pid: libc::pid_t) {
+        let child = Child { pid, parent: std::process::id(), end: pidfd(pid) };
+        *self.child.borrow_mut() = Some(child);
+        self.started(object, pid);
+    }
+
+    /// Makes this process the one that `object` stands for: its id, its end of the pipe. `alone`: nobody writes to it from here.
+    pub(super) fn become_child(&self, object: &Object, alone: bool) {
+        self.started(object, std::process::id() as libc::pid_t);
+        drop(self.child.take());
+        drop(self.socket.take());
+        self.side.set(Side::Worker);
+        if let Some(pipe) = self.pipe.as_ref().filter(|_| alone) {
+            pipe.close(Side::Master);
+        }
+        object.set_slot(slot::PIPE, self.fd().map_or_else(Value::null, |fd| Value::int(i64::from(fd))));
+        if self.redirect
+            && let Some(fd) = self.fd()
+        {
+            for target in [libc::STDIN_FILENO, libc::STDOUT_FILENO, libc::STDERR_FILENO] {
+                // SAFETY: takes integers; the standard descriptors are the process's own.
+                unsafe { libc::dup2(fd, target) };
+            }
+        }
+    }
+
+    /// In a forked child that has no event loop yet: runs the callable to its end, and gives the exit code. `Err`: a fatal error
+    /// was reported; the native function is to return it.
+    pub(crate) fn run_child(&self, object: &Object, signals: Signals) -> Result<i32, Raise> {
+        fork::begin_child(signals);
+        self.become_child(object, true);
+        let Some(callable) = &self.callable else { return Ok(0) };
+        fork::run(callable.share(), vec![object.share().into()], self.coroutine.get())
+    }
+}
+
+/// The core of an `Apus\Process`.
+pub(crate) fn core_of(object: &Object) -> Result<Rc<ProcessCore>, Raise> {
+    let known = super::class::PROCESS.get().contains(object.as_raw());
+    known.then(|| object.payload::<ProcessObject>()).flatten().map(|process| Rc::clone(&process.0)).ok_or_else(|| {
+        engine::throw(
+            engine::ClassEntry::type_error(),
+            0,
+            "an Apus\\Process whose constructor has run is needed: call parent::__construct() first",
+        )
+    })
+}

@@ -1,0 +1,396 @@
+//! System V message queues: what is behind `Process::useQueue()`, pools of that kind, and `Apus\MessageQueue`.
+
+use std::cell::Cell;
+use std::ffi::{CString, c_int};
+use std::time::{Duration, Instant};
+
+use apus_coro::Wait;
+use apus_zend::class::{Class, Method, Property};
+use apus_zend::object::Object;
+use apus_zend::{Array, Call, Raise, Value, engine, handler, native};
+
+use super::core::system_error;
+use super::sys::{deadline, errno};
+use super::{signals, sys};
+use crate::exception::entry;
+use crate::runtime::State;
+use crate::system::failure::{set_last_error, strerror};
+use crate::wait::{may_wait, wait};
+
+/// Nothing announces that a queue has changed: between two looks lies the first pause, later ones are up to the last.
+const PAUSES: (Duration, Duration) = (Duration::from_micros(200), Duration::from_millis(5));
+/// Bytes of the largest message that is taken when nobody says otherwise.
+pub(super) const LARGEST: usize = 65_536;
+/// The project number of keys that are made of the script's path.
+const PROJECT: c_int = 1;
+
+/// A queue of the system.
+pub(super) struct SysQueue {
+    pub(super) id: c_int,
+    pub(super) key: libc::key_t,
+}
+
+/// A message as the kernel wants it: its type, then its bytes.
+fn record(kind: i64, bytes: &[u8]) -> Vec<u8> {
+    [&(kind as libc::c_long).to_ne_bytes()[..], bytes].concat()
+}
+
+/// The key for this script; `IPC_PRIVATE` where it has no path.
+pub(super) fn script_key() -> libc::key_t {
+    let path = engine::main_script().and_then(|path| CString::new(path).ok());
+    // SAFETY: the path ends in NUL.
+    let key = path.map_or(-1, |path| unsafe { libc::ftok(path.as_ptr(), PROJECT) });
+    if key == -1 { libc::IPC_PRIVATE } else { key }
+}
+
+impl SysQueue {
+    /// Opens a queue, which is made when there is none.
+    pub(super) fn open(key: libc::key_t, permissions: c_int) -> Result<Self, c_int> {
+        // SAFETY: takes integers.
+        let id = unsafe { libc::msgget(key, libc::IPC_CREAT | permissions) };
+        if id < 0 { Err(errno()) } else { Ok(Self { id, key }) }
+    }
+
+    /// Puts a message; EAGAIN when there is no room.
+    pub(super) fn try_send(&self, kind: i64, bytes: &[u8]) -> Result<(), c_int> {
+        let record = record(kind, bytes);
+        loop {
+            // SAFETY: the record holds the type and so many bytes.
+            let sent = unsafe { libc::msgsnd(self.id, record.as_ptr().cast(), bytes.len(), libc::IPC_NOWAIT) };
+            match if sent == 0 { 0 } else { errno() } {
+                0 => return Ok(()),
+                libc::EINTR => {}
+                code => return Err(code),
+            }
+        }
+    }
+
+    /// Takes a message of a type (0: any; negative: of the lowest up to that); EAGAIN when there is none.
+    pub(super) fn try_take(&self, kind: i64, most: usize) -> Result<Vec<u8>, c_int> {
+        const HEAD: usize = size_of::<libc::c_long>();
+        let mut record: Vec<u8> = Vec::with_capacity(HEAD + most);
+        loop {
+            // SAFETY: room for the type and `most` bytes.
+            let n = unsafe {
+                libc::msgrcv(self.id, record.as_mut_ptr().cast(), most, kind as libc::c_long, libc::IPC_NOWAIT)
+            };
+            if let Ok(n) = usize::try_from(n) {
+                // SAFETY: the kernel wrote the type and `n` bytes.
+                unsafe { record.set_len(HEAD + n) };
+                return Ok(record.split_off(HEAD));
+            }
+            match errno() {
+                libc::EINTR => {}
+                libc::ENOMSG => return Err(libc::EAGAIN),
+                code => return Err(code),
+            }
+        }
+    }
+
+    /// The same for any message, blocking; EINTR when a signal came.
+    pub(super) fn take_blocking(&self, most: usize) -> Result<Vec<u8>, c_int> {
+        const HEAD: usize = size_of::<libc::c_long>();
+        let mut record: Vec<u8> = Vec::with_capacity(HEAD + most);
+        // SAFETY: room for the type and `most` bytes.
+        let n = unsafe { libc::msgrcv(self.id, record.as_mut_ptr().cast(), most, 0, 0) };
+        let Ok(n) = usize::try_from(n) else { return Err(errno()) };
+        // SAFETY: the kernel wrote the type and `n` bytes.
+        unsafe { record.set_len(HEAD + n) };
+        Ok(record.split_off(HEAD))
+    }
+
+    fn stat(&self) -> Result<libc::msqid_ds, c_int> {
+        // SAFETY: plain data that the call fills.
+        let mut stat: libc::msqid_ds = unsafe { std::mem::zeroed() };
+        // SAFETY: the out pointer is local.
+        if unsafe { libc::msgctl(self.id, libc::IPC_STAT, &raw mut stat) } == 0 { Ok(stat) } else { Err(errno()) }
+    }
+
+    /// How many messages and bytes it holds, and how many bytes it takes.
+    pub(super) fn stats(&self) -> Result<[(&'static [u8], i64); 3], c_int> {
+        let stat = self.stat()?;
+        Ok([
+            (b"queue_num", stat.msg_qnum as i64),
+            (b"queue_bytes", stat.__msg_cbytes as i64),
+            (b"queue_limit", stat.msg_qbytes as i64),
+        ])
+    }
+
+    /// How many bytes it takes; more than the system's default only with the rights of root.
+    pub(super) fn set_limit(&self, bytes: u64) -> Result<(), c_int> {
+        let mut stat = self.stat()?;
+        stat.msg_qbytes = bytes as libc::msglen_t;
+        // SAFETY: the record is local.
+        if unsafe { libc::msgctl(self.id, libc::IPC_SET, &raw mut stat) } == 0 { Ok(()) } else { Err(errno()) }
+    }
+
+    /// Removes it from the system; whoever waits for it is told (EIDRM).
+    pub(super) fn remove(&self) -> Result<(), c_int> {
+        // SAFETY: no record is needed.
+        if unsafe { libc::msgctl(self.id, libc::IPC_RMID, std::ptr::null_mut()) } == 0 { Ok(()) } else { Err(errno()) }
+    }
+
+    /// Makes `attempt` until it gives something else than EAGAIN, or the time is over (ETIMEDOUT).
+    pub(super) fn retry<T>(
+        what: &'static str,
+        limit: Option<Duration>,
+        mut attempt: impl FnMut() -> Result<T, c_int>,
+    ) -> Result<Result<T, c_int>, Raise> {
+        let until = deadline(limit);
+        let mut pause = PAUSES.0;
+        loop {
+            match attempt() {
+                Err(libc::EAGAIN) => {}
+                other => return Ok(other),
+            }
+            let now = Instant::now();
+            if until.is_some_and(|until| now >= until) {
+                return Ok(Err(libc::ETIMEDOUT));
+            }
+            let step = until.map_or(pause, |until| pause.min(until - now));
+            pause = (pause * 2).min(PAUSES.1);
+            if let Some(state) = State::existing().filter(|state| may_wait(state)) {
+                if wait(&state, Wait::Outside(what), state.alarm.sleep(step))?.is_none() {
+                    return Ok(Err(libc::ECANCELED));
+                }
+            } else {
+                signals::dispatch()?;
+                sys::nap(step)?;
+            }
+        }
+    }
+}
+
+/// What a failure of a queue means, in words that help.
+pub(super) fn explain(code: c_int, bytes: usize) -> String {
+    let limit = |name: &str| {
+        let text = std::fs::read_to_string(format!("/proc/sys/kernel/{name}")).unwrap_or_default();
+        text.trim().parse().unwrap_or(0_usize)
+    };
+    match code {
+        libc::EINVAL if bytes > limit("msgmax") => {
+            format!(
+                "the message of {bytes} bytes is longer than the system allows (kernel.msgmax: {})",
+                limit("msgmax")
+            )
+        }
+        libc::E2BIG => "the next message is longer than $size bytes; it stays in the queue".to_owned(),
+        libc::EIDRM | libc::EINVAL => "the queue was removed".to_owned(),
+        libc::ENOSPC => format!("the system has its number of queues already (kernel.msgmni: {})", limit("msgmni")),
+        code => strerror(code),
+    }
+}
+
+/// `$size` of a message that is taken.
+pub(super) fn size(call: &Call, index: usize) -> Result<usize, Raise> {
+    let size = call.int(index, LARGEST as i64)?;
+    match usize::try_from(size) {
+        Ok(size @ 1..=0x1000_0000) => Ok(size),
+        _ => Err(call.value_error(index, &format!("must be between 1 and 268435456 bytes, {size} given"))),
+    }
+}
+
+struct MessageQueue {
+    queue: SysQueue,
+    /// The process that made a queue without a key: with its object the queue goes.
+    private_to: Option<u32>,
+    removed: Cell<bool>,
+}
+
+native!(MessageQueue, "Apus\\MessageQueue");
+
+impl Drop for MessageQueue {
+    fn drop(&mut self) {
+        if self.private_to == Some(std::process::id()) && !self.removed.get() {
+            // Nobody else can have a use for it; it may have been removed by its number.
+            let _ = self.queue.remove();
+        }
+    }
+}
+
+const KEY: u32 = 0;
+const ID: u32 = 1;
+const ERROR: u32 = 2;
+
+fn object(call: &Call) -> Result<Object, Raise> {
+    let object = call.this_object()?;
+    // SAFETY: $this is alive during the call.
+    Ok(unsafe { Object::share_raw(object) })
+}
+
+fn construct(call: &Call) -> Result<(), Raise> {
+    call.expect(0, 3)?;
+    let given = call.int(0, 0)?;
+    let permissions = call.int(1, 0o600)?;
+    let limit = call.int(2, 0)?;
+    let Ok(key) = libc::key_t::try_from(given) else {
+        return Err(call.value_error(0, &format!("must be a key of 32 bits, {given} given")));
+    };
+    if !(0..=0o777).contains(&permissions) {
+        return Err(call.value_error(1, "must be permissions between 0 and 0777"));
+    }
+    if limit < 0 {
+        return Err(call.value_error(2, &format!("must be 0 or more bytes, {limit} given")));
+    }
+    let failed = |code| system_error(&format!("no message queue with the key {key}: {}", explain(code, 0)), code);
+    let queue = SysQueue::open(key, permissions as c_int).map_err(failed)?;
+    if limit > 0
+        && let Err(code) = queue.set_limit(limit as u64)
+    {
+        return Err(system_error(&format!("the message queue cannot take {limit} bytes (see kernel.msgmnb)"), code));
+    }
+    let private_to = (key == libc::IPC_PRIVATE).then(std::process::id);
+    let id = queue.id;
+    call.construct(MessageQueue { queue, private_to, removed: Cell::new(false) })?;
+    let object = object(call)?;
+    object.set_slot(KEY, Value::int(given));
+    object.set_slot(ID, Value::int(i64::from(id)));
+    Ok(())
+}
+
+fn limit(call: &Call, index: usize) -> Result<Option<Duration>, Raise> {
+    let seconds = call.float(index, -1.0)?;
+    if seconds.is_nan() {
+        return Err(call.value_error(index, "must be a number of seconds (negative for no limit), NAN given"));
+    }
+    Ok(Duration::try_from_secs_f64(seconds).ok())
+}
+
+/// Returns the value, or warns, notes the error and returns false. Time-outs and cancelling are no surprise.
+fn give<V: Into<Value>>(call: &Call, what: &str, bytes: usize, result: Result<V, c_int>) -> Result<(), Raise> {
+    let code = result.as_ref().err().copied().unwrap_or(0);
+    object(call)?.set_slot(ERROR, Value::int(i64::from(code)));
+    match result {
+        Ok(value) => call.ret(value),
+        Err(code) => {
+            set_last_error(code);
+            if !matches!(code, libc::ETIMEDOUT | libc::ECANCELED) {
+                engine::warning(&format!("Apus\\MessageQueue::{what}(): {}", explain(code, bytes)));
+            }
+            call.ret(false)
+        }
+    }
+}
+
+fn push(call: &Call) -> Result<(), Raise> {
+    call.expect(1, 3)?;
+    let bytes = call.bytes(0)?.to_vec();
+    let kind = call.int(1, 1)?;
+    if kind < 1 {
+        return Err(call.value_error(1, &format!("must be 1 or more, {kind} given")));
+    }
+    let limit = limit(call, 2)?;
+    let queue = &call.this::<MessageQueue>()?.queue;
+    let sent = SysQueue::retry("MessageQueue::push()", limit, || queue.try_send(kind, &bytes))?;
+    give(call, "push", bytes.len(), sent.map(|()| true))
+}
+
+fn pop(call: &Call) -> Result<(), Raise> {
+    call.expect(0, 3)?;
+    let limit = limit(call, 0)?;
+    let kind = call.int(1, 0)?;
+    let most = size(call, 2)?;
+    let queue = &call.this::<MessageQueue>()?.queue;
+    let taken = SysQueue::retry("MessageQueue::pop()", limit, || queue.try_take(kind, most))?;
+    let value = match taken {
+        Ok(bytes) => Ok(Value::string(&bytes)?),
+        Err(code) => Err(code),
+    };
+    give(call, "pop", 0, value)
+}
+
+/// An array of a queue's numbers.
+pub(super) fn stats_array(queue: &SysQueue) -> Result<Result<Array, c_int>, Raise> {
+    let stats = match queue.stats() {
+        Ok(stats) => stats,
+        Err(code) => return Ok(Err(code)),
+    };
+    let mut array = Array::new(stats.len())?;
+    for (name, number) in stats {
+        array.set_int(name, number)?;
+    }
+    Ok(Ok(array))
+}
+
+fn stats(call: &Call) -> Result<(), Raise> {
+    call.expect(0, 0)?;
+    let stats = stats_array(&call.this::<MessageQueue>()?.queue)?;
+    give(call, "stats", 0, stats)
+}
+
+fn destroy(call: &Call) -> Result<(), Raise> {
+    call.expect(0, 0)?;
+    let queue = call.this::<MessageQueue>()?;
+    let removed = queue.queue.remove();
+    queue.removed.set(true);
+    give(call, "destroy", 0, removed.map(|()| true))
+}
+
+/// `Apus\MessageQueue`.
+pub(crate) static MESSAGE_QUEUE: Class = Class {
+    name: "Apus\\MessageQueue",
+    modifiers: "",
+    extends: "",
+    implements: &[],
+    doc: "A System V message queue: messages of bytes between processes that know its key, of PHP or not. The system keeps queues with\n\
+          a key, and what is in them, until destroy() is called or the machine restarts; ipcs(1) lists them. One without a key goes with\n\
+          its object in the process that made it. A message is at most kernel.msgmax bytes long (usually 8,192), a queue holds\n\
+          kernel.msgmnb bytes (usually 16,384): Apus\\Queue has no such limits. Nothing announces messages to a process, so\n\
+          waiting looks at the queue every 0.2 to 5 milliseconds.\n@since 0.1.0",
+    constants: &[],
+    properties: &[
+        Property { decl: "public readonly int $key", doc: "The key; 0 for none." },
+        Property { decl: "public readonly int $id", doc: "The number that the system gave it." },
+        Property { decl: "public int $errCode = 0", doc: "Why the last method failed: an errno; 0 after a success." },
+    ],
+    methods: METHODS,
+    native: true,
+    lazy: None,
+    entry: entry!(),
+};
+
+const METHODS: &[Method] = &[
+    Method {
+        decl: "public function __construct(int $key = 0, int $permissions = 0600, int $limit = 0)",
+        doc: "Opens the queue of a key, which is made when there is none.\n\
+              @param int $key what all its users call it, for example ftok()'s; 0 for a new queue that only this process and its children know\n\
+              @param int $permissions who may use it when it is made: as a file's\n\
+              @param int $limit bytes that it takes; 0 for the system's default, more than that only as root\n\
+              @throws \\Apus\\Process\\Exception SYSTEM when the system refuses\n@throws \\ValueError for other values\nDoes not wait.\n@since 0.1.0",
+        handler: Some(handler!(construct)),
+    },
+    Method {
+        decl: "public function push(string $data, int $type = 1, float $timeout = -1): bool",
+        doc: "Puts a message.\n\
+              @param int $type 1 or more: pop() may ask for it\n\
+              @param float $timeout seconds to wait for room; negative for no limit, 0 for no waiting\n\
+              @return bool false when the time was over (ETIMEDOUT), the coroutine was cancelled, the message is too long or the queue was removed,\n\
+              the latter two with a warning; see errCode\n\
+              @throws \\ValueError for another type\n\
+              Waits while the queue is full: in a coroutine others run, outside the process blocks.\n@since 0.1.0",
+        handler: Some(handler!(push)),
+    },
+    Method {
+        decl: "public function pop(float $timeout = -1, int $type = 0, int $size = 65536): string|false",
+        doc: "Takes the oldest message.\n\
+              @param float $timeout seconds; negative for no limit, 0 for no waiting\n\
+              @param int $type 0 for any message, a number for those of that type, a negative one for those of the lowest type up to it\n\
+              @param int $size bytes: a longer message stays in the queue (E2BIG)\n\
+              @return string|false false when the time was over (ETIMEDOUT), the coroutine was cancelled, or, with a warning, otherwise; see errCode\n\
+              @throws \\ValueError for other sizes\n\
+              Waits: in a coroutine others run, outside the process blocks.\n@since 0.1.0",
+        handler: Some(handler!(pop)),
+    },
+    Method {
+        decl: "public function stats(): array|false",
+        doc: "queue_num (messages), queue_bytes (their bytes), queue_limit (bytes that it takes).\n\
+              @return array|false false, with a warning, when the queue was removed\nDoes not wait.\n@since 0.1.0",
+        handler: Some(handler!(stats)),
+    },
+    Method {
+        decl: "public function destroy(): bool",
+        doc: "Removes the queue from the system with all that is in it; whoever waits for it is told.\n\
+              @return bool false, with a warning, when it was removed already or belongs to another user\nDoes not wait.\n@since 0.1.0",
+        handler: Some(handler!(destroy)),
+    },
+];

@@ -1,0 +1,209 @@
+//! Messages over a socket: four bytes with the length in network order, then so many bytes; the answer looks the same. One
+//! message a connection.
+
+use std::cell::RefCell;
+use std::io;
+use std::os::fd::{AsRawFd as _, FromRawFd, OwnedFd, RawFd};
+use std::rc::Rc;
+use std::time::Duration;
+
+use apus_zend::object::Object;
+use apus_zend::{Callable, Raise};
+use tokio::io::unix::AsyncFd;
+use tokio::sync::OwnedSemaphorePermit;
+
+use super::core::PoolCore;
+use super::receive::Receiver;
+use super::worker::message_args;
+use crate::process::sys::{Blocked, block, deadline};
+use crate::runtime::Outcome;
+
+/// How long the other side may take to send its message, and to take the answer.
+const PATIENCE: Duration = Duration::from_secs(10);
+const HEAD: usize = 4;
+const CHUNK: usize = 65_536;
+
+/// The next connection of a socket that listens; `None`: none waits.
+pub(super) fn accept(fd: RawFd) -> Option<OwnedFd> {
+    let flags = libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
+    // SAFETY: the address is not asked for.
+    let stream = unsafe { libc::accept4(fd, std::ptr::null_mut(), std::ptr::null_mut(), flags) };
+    // SAFETY: a new descriptor that nobody else owns.
+    (stream >= 0).then(|| unsafe { OwnedFd::from_raw_fd(stream) })
+}
+
+/// A message as it comes.
+struct Incoming {
+    bytes: Vec<u8>,
+    longest: usize,
+}
+
+impl Incoming {
+    fn new(longest: usize) -> Self {
+        Self { bytes: Vec::new(), longest }
+    }
+
+    /// Reads what is there: whether the message is complete. An error: it never will be.
+    fn read(&mut self, stream: &OwnedFd) -> io::Result<bool> {
+        loop {
+            let wanted = match self.length()? {
+                None => HEAD - self.bytes.len(),
+                Some(length) if self.bytes.len() == HEAD + length => return Ok(true),
+                Some(length) => HEAD + length - self.bytes.len(),
+            };
+            let before = self.bytes.len();
+            let room = wanted.min(CHUNK);
+            self.bytes.reserve(room);
+            // SAFETY: room for so many bytes behind those that are there.
+            let n = unsafe { libc::recv(stream.as_raw_fd(), self.bytes.as_mut_ptr().add(before).cast(), room, 0) };
+            match usize::try_from(n) {
+                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                // SAFETY: the kernel wrote so many bytes there.
+                Ok(n) => unsafe { self.bytes.set_len(before + n) },
+                Err(_) => {
+                    let error = io::Error::last_os_error();
+                    match error.kind() {
+                        io::ErrorKind::WouldBlock => return Ok(false),
+                        io::ErrorKind::Interrupted => {}
+                        _ => return Err(error),
+                    }
+                }
+            }
+        }
+    }
+
+    /// How long the message is, once its head has come.
+    fn length(&self) -> io::Result<Option<usize>> {
+        let Some(head) = self.bytes.first_chunk::<HEAD>() else { return Ok(None) };
+        let length = u32::from_be_bytes(*head) as usize;
+        if length > self.longest { Err(io::ErrorKind::InvalidData.into()) } else { Ok(Some(length)) }
+    }
+
+    fn message(&self) -> &[u8] {
+        &self.bytes[HEAD..]
+    }
+}
+
+/// What the callback has written, as it is sent; nothing when it has written nothing.
+fn answer(core: &PoolCore, of: apus_coro::TaskId) -> Vec<u8> {
+    let bytes = core.answers.borrow_mut().remove(&of).unwrap_or_default();
+    if bytes.is_empty() {
+        return bytes;
+    }
+    // `write()` bounds it.
+    [&(bytes.len() as u32).to_be_bytes()[..], &bytes].concat()
+}
+
+/// Sends some of `bytes`: how many are left. An error: nobody wants them.
+fn send(stream: &OwnedFd, bytes: &[u8]) -> io::Result<usize> {
+    // SAFETY: the kernel reads at most so many bytes.
+    let n = unsafe { libc::send(stream.as_raw_fd(), bytes.as_ptr().cast(), bytes.len(), libc::MSG_NOSIGNAL) };
+    match usize::try_from(n) {
+        Ok(n) => Ok(bytes.len() - n),
+        Err(_) => match io::Error::last_os_error() {
+            error if error.kind() == io::ErrorKind::WouldBlock => Ok(bytes.len()),
+            error => Err(error),
+        },
+    }
+}
+
+/// Serves a connection, blocking. One that does not send its message in time, or a broken one, is closed.
+pub(super) fn serve_blocking(
+    core: &PoolCore,
+    object: &Object,
+    callable: &Callable,
+    stream: &OwnedFd,
+) -> Result<(), Raise> {
+    let until = deadline(Some(PATIENCE));
+    let mut incoming = Incoming::new(core.longest.get());
+    while let Ok(false) = incoming.read(stream) {
+        if block(&[(stream.as_raw_fd(), libc::POLLIN)], until)? == Blocked::TimedOut {
+            return Ok(());
+        }
+    }
+    if !matches!(incoming.length(), Ok(Some(length)) if incoming.bytes.len() == HEAD + length) {
+        return Ok(());
+    }
+    let args = message_args(object, incoming.message())?;
+    core.answers.borrow_mut().insert(-1, Vec::new());
+    let handled = callable.call(&args);
+    let bytes = answer(core, -1);
+    drop(handled?);
+    let until = deadline(Some(PATIENCE));
+    let mut left = bytes.len();
+    while left > 0 {
+        match send(stream, &bytes[bytes.len() - left..]) {
+            Ok(now) if now < left => left = now,
+            Ok(_) => {
+                if block(&[(stream.as_raw_fd(), libc::POLLOUT)], until)? == Blocked::TimedOut {
+                    break;
+                }
+            }
+            Err(_) => break,
+        }
+    }
+    Ok(())
+}
+
+impl Receiver {
+    /// The same in a coroutine.
+    pub(super) async fn converse(&self, stream: OwnedFd, permit: OwnedSemaphorePermit) {
+        // SAFETY: an owned descriptor stays open, and the same, as long as it is registered.
+        let Ok(stream) = (unsafe { AsyncFd::register(stream) }) else { return };
+        let mut incoming = Incoming::new(self.core.longest.get());
+        let whole = tokio::time::timeout(PATIENCE, async {
+            loop {
+                match incoming.read(stream.get_ref()) {
+                    Ok(true) => return true,
+                    Err(_) => return false,
+                    Ok(false) => match stream.readable().await {
+                        Ok(mut ready) => ready.clear_ready(),
+                        Err(_) => return false,
+                    },
+                }
+            }
+        });
+        if !whole.await.unwrap_or(false) {
+            return;
+        }
+        let bytes = self.answer_to(incoming.message()).await;
+        drop(permit);
+        let _ = tokio::time::timeout(PATIENCE, write_all(&stream, &bytes)).await;
+    }
+
+    async fn answer_to(&self, message: &[u8]) -> Vec<u8> {
+        let thrown = Rc::new(RefCell::new(None));
+        let into = Rc::clone(&thrown);
+        let done = Rc::new(move |outcome| {
+            if let Outcome::Threw(thrown) = outcome {
+                *into.borrow_mut() = Some(thrown);
+            }
+        });
+        let task = message_args(&self.object, message)
+            .and_then(|args| self.state.create(self.callable.share(), args, Some(done)));
+        let Ok(task) = task else {
+            self.report();
+            return Vec::new();
+        };
+        self.core.answers.borrow_mut().insert(task.id(), Vec::new());
+        self.state.engine.drive(&task).await;
+        let bytes = answer(&self.core, task.id());
+        let thrown = thrown.take();
+        if let Some(thrown) = thrown {
+            self.state.uncaught(thrown);
+        }
+        bytes
+    }
+}
+
+async fn write_all(stream: &AsyncFd<OwnedFd>, bytes: &[u8]) -> io::Result<()> {
+    let mut left = bytes.len();
+    while left > 0 {
+        let now = send(stream.get_ref(), &bytes[bytes.len() - left..])?;
+        if now == left {
+            stream.writable().await?.clear_ready();
+        }
+        left = now;
+    }
+    Ok(())
+}

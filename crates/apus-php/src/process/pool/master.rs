@@ -1,0 +1,341 @@
+//! The process that starts a pool's workers, and starts them again.
+
+use std::cell::Cell;
+use std::collections::VecDeque;
+use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::rc::Rc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::{Duration, Instant};
+
+use apus_process::log;
+use apus_zend::object::Object;
+use apus_zend::{Raise, Value, engine};
+
+use super::core::{Event, Ipc, Phase, PoolCore, slot};
+use super::worker;
+use crate::process::fork;
+use crate::process::pipe::{Pipe, Side};
+use crate::process::signals::{self, Action};
+use crate::process::sys::{block, datagrams, errno, receive_pid};
+
+/// A worker that fails sooner than this after its start has not begun to work.
+const EARLY: Duration = Duration::from_secs(1);
+/// Pauses before a worker that keeps failing early is started again: the first, and the longest.
+const PAUSES: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(5));
+/// How often a worker that blocks in the kernel is told again that it is to end.
+const AGAIN: Duration = Duration::from_millis(100);
+/// The signals that a master heeds.
+const ORDERS: [libc::c_int; 5] = [libc::SIGTERM, libc::SIGINT, libc::SIGUSR1, libc::SIGUSR2, libc::SIGCHLD];
+
+/// A worker's place.
+struct Seat {
+    pid: libc::pid_t,
+    born: Instant,
+    /// When its end is overdue, once it was told to end.
+    end: Option<Instant>,
+    /// When it is to be told again.
+    again: Instant,
+    /// When the next worker is due, while there is none.
+    due: Option<Instant>,
+    /// Early failures in a row.
+    failures: u32,
+}
+
+/// What signals have asked for.
+#[derive(Default)]
+struct Asked {
+    stop: Cell<bool>,
+    reload: Cell<bool>,
+}
+
+struct Master {
+    core: Rc<PoolCore>,
+    object: Object,
+    asked: Rc<Asked>,
+    seats: Vec<Seat>,
+    /// Workers that left the pool and have not ended.
+    detached: Vec<libc::pid_t>,
+    /// Seats whose workers are to be replaced, one after the other.
+    renew: VecDeque<usize>,
+    stopping: bool,
+    /// Where workers tell that they leave the pool; not in a worker.
+    ours: Option<OwnedFd>,
+    /// The workers' end of it.
+    _theirs: OwnedFd,
+}
+
+/// What a turn of the master came to.
+enum Turn {
+    Again,
+    Over,
+    /// In a worker: its exit code.
+    Worker(i32),
+}
+
+/// Runs a pool in the calling process until it is stopped. In a worker, `Err` ends the script.
+pub(super) fn run(core: &Rc<PoolCore>, object: &Object) -> Result<(), Raise> {
+    let (ours, theirs) = datagrams().map_err(|code| crate::process::core::system_error("a pipe for the pool", code))?;
+    let asked = Rc::new(Asked::default());
+    core.orders.set(theirs.as_raw_fd());
+    core.phase.set(Phase::Master);
+    core.master.set(std::process::id() as libc::pid_t);
+    object.set_slot(slot::MASTER_PID, Value::int(i64::from(core.master.get())));
+    listen_to_signals(&asked);
+    let now = Instant::now();
+    let seat = || Seat { pid: 0, born: now, end: None, again: now, due: Some(now), failures: 0 };
+    let seats = std::iter::repeat_with(seat).take(core.count).collect();
+    let mut master = Master {
+        core: Rc::clone(core),
+        object: object.share(),
+        asked,
+        seats,
+        detached: Vec::new(),
+        renew: VecDeque::new(),
+        stopping: false,
+        ours: Some(ours),
+        _theirs: theirs,
+    };
+    let result = master.serve();
+    if core.phase.get() == Phase::Worker {
+        return result;
+    }
+    core.phase.set(Phase::Over);
+    master.abandon();
+    for signal in ORDERS {
+        signals::unset(signal);
+    }
+    core.orders.set(-1);
+    // A Unix socket's file goes with its listener.
+    drop(core.listener.take());
+    result
+}
+
+fn listen_to_signals(asked: &Rc<Asked>) {
+    for signal in ORDERS {
+        let asked = Rc::clone(asked);
+        let action: Rc<dyn Fn()> = match signal {
+            libc::SIGTERM | libc::SIGINT => Rc::new(move || asked.stop.set(true)),
+            libc::SIGCHLD => Rc::new(|| {}),
+            _ => Rc::new(move || asked.reload.set(true)),
+        };
+        if let Err(code) = signals::set(signal, Action::Native(action)) {
+            log::warning(format_args!("a pool does not heed signal {signal}: errno {code}"));
+        }
+    }
+}
+
+impl Master {
+    fn serve(&mut self) -> Result<(), Raise> {
+        self.emit(Event::Start)?;
+        loop {
+            match self.turn()? {
+                Turn::Again => {}
+                Turn::Over => break,
+                Turn::Worker(code) => return Err(engine::throw_exit(code)),
+            }
+        }
+        self.emit(Event::Shutdown)
+    }
+
+    fn emit(&self, event: Event) -> Result<(), Raise> {
+        match self.core.callback(event) {
+            Some(callable) => callable.call(&[self.object.share().into()]).map(drop),
+            None => Ok(()),
+        }
+    }
+
+    fn turn(&mut self) -> Result<Turn, Raise> {
+        signals::silence();
+        signals::dispatch()?;
+        self.hear_workers();
+        self.reap();
+        if self.asked.stop.get() && !self.stopping {
+            self.stopping = true;
+            self.renew.clear();
+            for seat in 0..self.seats.len() {
+                self.tell_to_end(seat);
+            }
+        }
+        if self.asked.reload.take() && !self.stopping {
+            let running = (0..self.seats.len()).filter(|&seat| self.seats[seat].pid != 0);
+            self.renew = running.collect();
+        }
+        if self.stopping && self.seats.iter().all(|seat| seat.pid == 0) {
+            return Ok(Turn::Over);
+        }
+        if let Some(code) = self.start_due()? {
+            return Ok(Turn::Worker(code));
+        }
+        self.renew_next();
+        self.urge();
+        let workers = self.ours.as_ref().map(|fd| (fd.as_raw_fd(), libc::POLLIN));
+        block(workers.as_slice(), self.next_look())?;
+        Ok(Turn::Again)
+    }
+
+    /// When something is due without a signal.
+    fn next_look(&self) -> Option<Instant> {
+        let due = self.seats.iter().filter(|_| !self.stopping).filter_map(|seat| seat.due);
+        let ends = self.seats.iter().filter_map(|seat| seat.end.map(|end| end.min(seat.again)));
+        due.chain(ends).min()
+    }
+
+    /// Starts every worker that is due; in one of them, its exit code.
+    fn start_due(&mut self) -> Result<Option<i32>, Raise> {
+        let now = Instant::now();
+        for index in 0..self.seats.len() {
+            if self.stopping || self.seats[index].pid != 0 || self.seats[index].due.is_none_or(|due| due > now) {
+                continue;
+            }
+            match fork::fork() {
+                Ok(0) => {
+                    drop(self.ours.take());
+                    self.core.phase.set(Phase::Worker);
+                    return worker::run(&self.core, &self.object, index).map(Some);
+                }
+                Ok(pid) => {
+                    let seat = &mut self.seats[index];
+                    (seat.pid, seat.born, seat.end, seat.due) = (pid, now, None, None);
+                    self.tell_pid(index, pid)?;
+                }
+                Err(code) => {
+                    log::error(format_args!("no worker {index} of the pool could be made: errno {code}"));
+                    self.seats[index].due = Some(now + EARLY);
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    fn tell_pid(&self, index: usize, pid: libc::pid_t) -> Result<(), Raise> {
+        if let Some(board) = self.core.board.get() {
+            board.pids[index].store(pid as u32, Relaxed);
+        }
+        self.core.process(index).map(drop)
+    }
+
+    /// Takes the ends of workers. Other children are left to whoever made them.
+    fn reap(&mut self) {
+        self.detached.retain(|&pid| reap(pid).is_none());
+        for index in 0..self.seats.len() {
+            let pid = self.seats[index].pid;
+            let Some(status) = (pid != 0).then(|| reap(pid)).flatten() else { continue };
+            let seat = &mut self.seats[index];
+            let (asked, age) = (seat.end.is_some(), seat.born.elapsed());
+            (seat.pid, seat.end) = (0, None);
+            if let Some(board) = self.core.board.get() {
+                board.pids[index].store(0, Relaxed);
+            }
+            let failed = !asked && status != 0;
+            if failed {
+                tell(index, pid, status);
+            }
+            seat.failures = if failed && age < EARLY { seat.failures + 1 } else { 0 };
+            // The first failure may be a matter of chance.
+            let pause = match seat.failures {
+                0 | 1 => Duration::ZERO,
+                n => (PAUSES.0 * 2u32.saturating_pow(n - 2)).min(PAUSES.1),
+            };
+            seat.due = Some(Instant::now() + pause);
+        }
+    }
+
+    /// Workers that say that they leave the pool.
+    fn hear_workers(&mut self) {
+        while let Some(pid) = self.ours.as_ref().and_then(receive_pid) {
+            if let Some(index) = self.seats.iter().position(|seat| seat.pid == pid) {
+                self.detached.push(pid);
+                let seat = &mut self.seats[index];
+                (seat.pid, seat.end, seat.due) = (0, None, Some(Instant::now()));
+            }
+        }
+    }
+
+    fn tell_to_end(&mut self, index: usize) {
+        let seat = &mut self.seats[index];
+        if seat.pid == 0 || seat.end.is_some() {
+            return;
+        }
+        // SAFETY: takes integers; the process is a child that was not reaped.
+        unsafe { libc::kill(seat.pid, libc::SIGTERM) };
+        let now = Instant::now();
+        seat.end = Some(now + self.core.patience.get());
+        seat.again = now + AGAIN;
+    }
+
+    /// Replaces the next worker of a reload when the one before was replaced.
+    fn renew_next(&mut self) {
+        if self.seats.iter().any(|seat| seat.pid == 0 || seat.end.is_some()) {
+            return;
+        }
+        if let Some(index) = self.renew.pop_front() {
+            self.tell_to_end(index);
+        }
+    }
+
+    /// Ends workers by force whose time is over; tells those again that may have blocked in the kernel just when they were told.
+    fn urge(&mut self) {
+        let now = Instant::now();
+        let deaf = self.core.ipc == Ipc::MsgQueue && self.core.takes_messages();
+        for (index, seat) in self.seats.iter_mut().enumerate() {
+            let Some(end) = seat.end.filter(|_| seat.pid != 0) else { continue };
+            if end <= now {
+                log::warning(format_args!(
+                    "worker {index} of the pool ({}) did not end in {:?} (max_wait_time) and is killed",
+                    seat.pid,
+                    self.core.patience.get()
+                ));
+                // SAFETY: as in `tell_to_end`.
+                unsafe { libc::kill(seat.pid, libc::SIGKILL) };
+                seat.end = Some(now + EARLY);
+            } else if seat.again <= now {
+                if deaf {
+                    // SAFETY: as in `tell_to_end`.
+                    unsafe { libc::kill(seat.pid, libc::SIGTERM) };
+                }
+                seat.again = if deaf { now + AGAIN } else { end };
+            }
+        }
+    }
+
+    /// After the loop: nobody is left behind, even when an exception ended it.
+    fn abandon(&mut self) {
+        for seat in self.seats.iter().filter(|seat| seat.pid != 0) {
+            // SAFETY: takes integers; a child that was not reaped.
+            unsafe {
+                libc::kill(seat.pid, libc::SIGKILL);
+                libc::waitpid(seat.pid, std::ptr::null_mut(), 0);
+            }
+        }
+        for object in self.core.processes.borrow().iter() {
+            if let Some(pipe) = crate::process::core_of(object).ok().as_ref().and_then(|core| core.pipe.as_ref()) {
+                close(pipe);
+            }
+        }
+    }
+}
+
+fn close(pipe: &Pipe) {
+    pipe.close(Side::Master);
+    pipe.close(Side::Worker);
+}
+
+/// The status of a child that has ended, which is gone then.
+fn reap(pid: libc::pid_t) -> Option<i32> {
+    let mut status = 0;
+    // SAFETY: the status is local.
+    match unsafe { libc::waitpid(pid, &raw mut status, libc::WNOHANG) } {
+        0 => None,
+        // Somebody else took it.
+        -1 if errno() == libc::ECHILD => Some(0),
+        -1 => None,
+        _ => Some(status),
+    }
+}
+
+fn tell(index: usize, pid: libc::pid_t, status: i32) {
+    match crate::system::children::parts(status) {
+        (code, 0) => log::warning(format_args!("worker {index} of the pool ({pid}) exited with code {code}")),
+        (_, signal) => log::warning(format_args!("worker {index} of the pool ({pid}) was ended by signal {signal}")),
+    }
+}

@@ -1,0 +1,158 @@
+//! `Server::compute()`: a callable that a task worker calls, and what it tells of its progress.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::rc::Rc;
+use std::time::Instant;
+
+use apus_shm::tasks::{Report, When};
+use apus_zend::class::Method;
+use apus_zend::value::View;
+use apus_zend::{Array, Call, Callable, Raise, Value, engine, handler};
+
+use super::answer::{Answer, Waiter, decode, encode};
+use super::desk::{Desk, Handing, Pending, current, expect};
+use super::methods::limit;
+use super::{code, flags, kinds, priority, running, wants};
+use crate::exception::{self, TASK};
+
+const WHAT: &str = "Server::compute()";
+
+/// A computation that somebody waits for; called off when he waits no longer.
+struct Computation {
+    desk: Rc<Desk>,
+    id: u64,
+    over: bool,
+}
+
+impl Drop for Computation {
+    fn drop(&mut self) {
+        self.desk.forget(self.id);
+        if !self.over {
+            self.desk.board.cancel(self.id);
+        }
+    }
+}
+
+fn refused(code: &str, text: &str) -> Raise {
+    exception::throw(&TASK, code, text)
+}
+
+/// The callable and arguments in a computation's data.
+pub(super) fn callable(value: &Value) -> Result<(Callable, Vec<Value>), Raise> {
+    let malformed = || engine::throw_error("the data of a computation is not what compute() made");
+    let View::Array(parts) = value.view() else { return Err(malformed()) };
+    let mut parts = parts.iter().map(|(_, part)| part);
+    let (Some(what), Some(args)) = (parts.next(), parts.next()) else { return Err(malformed()) };
+    // SAFETY: the elements live as long as the array that `value` holds.
+    let (what, args) = unsafe { (Value::copy_of(what), Value::copy_of(args)) };
+    let mut what = code::restore(what)?;
+    let callable = Callable::new(&mut what).map_err(|why| engine::throw_error(&format!("compute() of this: {why}")))?;
+    let View::Array(args) = args.view() else { return Err(malformed()) };
+    // SAFETY: likewise.
+    Ok((callable, args.iter().map(|(_, arg)| unsafe { Value::copy_of(arg) }).collect()))
+}
+
+/// Gives what came to the callback; whether it wants to go on.
+fn tell(callback: Option<&Callable>, reports: &RefCell<VecDeque<Report>>) -> Result<bool, Raise> {
+    loop {
+        let Some(report) = reports.borrow_mut().pop_front() else { return Ok(true) };
+        let Some(callback) = callback else { continue };
+        let value = decode(report.kind == kinds::PROGRESS_PACKED, &report.payload)?;
+        if matches!(callback.call(&[value])?.view(), View::Bool(false)) {
+            return Ok(false);
+        }
+    }
+}
+
+pub(super) fn compute(call: &Call) -> Result<(), Raise> {
+    call.expect(1, 4)?;
+    let desk = expect("compute()")?;
+    // A callable, to be told at once; what it is made of is what travels.
+    drop(call.callable(0)?);
+    let args = if matches!(call.view(1), View::Null) { Array::new(0)?.into() } else { call.value(1) };
+    let progress = if matches!(call.view(2), View::Null) { None } else { Some(call.callable(2)?) };
+    let patience = limit(call.float(3, -1.0)?);
+    let until = patience.map(|patience| Instant::now() + patience);
+    let mut parts = Array::new(2)?;
+    parts.push(code::take_apart(&call.value(0))?)?;
+    parts.push(args)?;
+    let data: Value = parts.into();
+    let (_, payload) = encode(&data)?;
+    let handing = Handing {
+        payload: &payload,
+        flags: flags::PACKED | flags::COMPUTE,
+        wants: wants::RESULT | wants::ERROR | wants::END,
+        priority: priority::NORMAL as usize,
+        seat: None,
+        when: When::Now,
+        key: 0,
+    };
+    let Some(id) = desk.submit_waiting(WHAT, &handing, until)? else {
+        return Err(refused("FULL", "as much waits for task workers as task_queue_size allows"));
+    };
+    let (waiter, reports) = (Rc::new(Waiter::new(1)), Rc::new(RefCell::default()));
+    desk.expect_report(id, Pending::Compute(Rc::clone(&waiter), Rc::clone(&reports)));
+    let mut computation = Computation { desk: Rc::clone(&desk), id, over: false };
+    let left = until.map(|until| until.saturating_duration_since(Instant::now()));
+    let waited = desk.await_answers(WHAT, &waiter, left, || {
+        if tell(progress.as_ref(), &reports)? {
+            return Ok(());
+        }
+        Err(refused("CANCELLED", "the progress callback returned false: the computation was called off"))
+    });
+    let waited = waited?;
+    let answer = waiter.answers.take().pop().flatten();
+    computation.over = answer.is_some();
+    drop(computation);
+    match answer {
+        Some(Answer::Value { packed, bytes }) => call.ret(decode(packed, &bytes)?),
+        Some(Answer::Nothing) => call.ret(Value::null()),
+        Some(Answer::Failed(text)) => Err(refused("FAILED", &text)),
+        Some(Answer::Died | Answer::Refused) => Err(refused("WORKER_DIED", "the task worker that computed it died")),
+        None if waited => Err(refused("TIMEOUT", "the computation took longer than the time that was given")),
+        None => call.ret(false),
+    }
+}
+
+fn progress(call: &Call) -> Result<(), Raise> {
+    call.expect(0, 1)?;
+    let Some(running) = current().and_then(|desk| running::of_running_code(&desk)) else {
+        let text = "Apus\\progress() works inside what Server::compute() runs";
+        return Err(exception::throw(&exception::SERVER, "STATE", text));
+    };
+    if running.is_cancelled() {
+        return Err(refused("CANCELLED", "nobody waits for this computation any more"));
+    }
+    call.ret(running.progress(&call.value(0))?)
+}
+
+/// `Apus\progress()`.
+pub(super) const PROGRESS: Method = Method {
+    decl: "function Apus\\progress(mixed $value = null): bool",
+    doc: "Inside what Server::compute() runs: gives a value to its progress callback, and ends here when nobody waits any more. Long\n\
+          computations call it now and then, also without a value to give.\n\
+          @return bool false when there is no room for it\n\
+          @throws \\Apus\\Server\\TaskException CANCELLED when the computation was called off, TOO_LARGE\n\
+          @throws \\Apus\\Server\\Exception STATE elsewhere\n@throws \\Exception what packing the value throws\nDoes not wait.\n@since 0.1.0",
+    handler: Some(handler!(progress)),
+};
+
+/// What computations add to `Apus\Server`.
+pub(in crate::server) const METHODS: &[Method] = &[Method {
+    decl: "public function compute(callable $callable, array $args = [], ?callable $progress = null, float $timeout = -1): mixed",
+    doc: "Has a task worker call something that takes long, and waits for what it returns; meanwhile this worker serves others. Outside coroutines it\n\
+          blocks this process.\n\
+          @param callable $callable a function, a static or other method (its object is copied), an invokable object, or a closure that is\n\
+          written inside a function, a method or the main script (what it uses, and its $this, are copied)\n\
+          @param array $args its arguments, copied\n\
+          @param callable|null $progress fn(mixed $value): called here with what the callable gives to Apus\\progress(); when it returns false the\n\
+          computation is called off\n\
+          @param float $timeout seconds, after which it is called off; negative for no limit\n\
+          @return mixed what the callable returned; false when the wait was cancelled quietly\n\
+          @throws \\Apus\\Server\\TaskException FAILED when it threw (the message says what), WORKER_DIED, TIMEOUT, CANCELLED, FULL, TOO_LARGE, CALLABLE when it\n\
+          cannot be sent\n\
+          @throws \\Apus\\Server\\Exception STATE outside the server's processes and without task workers\n\
+          @throws \\Exception what packing the arguments throws, and what $progress throws\nWaits.\n@since 0.1.0",
+    handler: Some(handler!(compute)),
+}];

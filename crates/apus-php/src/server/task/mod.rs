@@ -1,0 +1,157 @@
+//! Tasks: work that any process of a server hands to its task workers.
+//!
+//! The tasks themselves stand in shared memory ([`apus_shm::tasks`]). [`desk`] is what a process that hands tasks over knows of them, [`methods`] and
+//! [`compute`] how it does so; [`work`] is the task worker's loop, [`running`] one task in it.
+
+mod answer;
+mod code;
+mod compute;
+mod cron;
+mod desk;
+mod methods;
+mod object;
+mod running;
+mod schedule;
+mod work;
+
+use apus_options::Settings;
+use apus_process::{Scoreboard, Seating, log};
+use apus_shm::tasks::Board;
+use apus_zend::Raise;
+use apus_zend::class::{Class, Const, Constant, Method};
+
+use crate::exception;
+
+pub(super) use compute::METHODS as COMPUTE_METHODS;
+pub(super) use desk::{Desk, close, open};
+pub(super) use methods::METHODS as TASK_METHODS;
+pub(super) use schedule::METHODS as SCHEDULE_METHODS;
+pub(super) use work::{Leaving, work};
+
+/// The class of tasks as callbacks get them.
+pub(super) static TASK: &Class = &object::TASK;
+
+/// The functions of this room.
+pub(crate) static FUNCTIONS: &[Method] = &[compute::PROGRESS];
+
+/// What a task's callback reports on, in [`apus_shm::tasks::Order::wants`].
+mod wants {
+    /// What it returns or gives to `finish()`.
+    pub(super) const RESULT: u32 = 1;
+    /// That it failed.
+    pub(super) const ERROR: u32 = 2;
+    /// That it is over, where there is no result.
+    pub(super) const END: u32 = 4;
+}
+
+/// What stands in the low half of a task's flags; the high half is the id of the process that handed it over. The first four have the numbers
+/// that programs know.
+mod flags {
+    /// Its data is packed; else it is a string as it is.
+    pub(super) const PACKED: u32 = 2;
+    /// Somebody waits for it, and blocks its process.
+    pub(super) const BLOCKING: u32 = 4;
+    /// A callback of its own is called with the result.
+    pub(super) const CALLBACK: u32 = 8;
+    /// A coroutine waits for it.
+    pub(super) const COROUTINE: u32 = 32;
+    /// Its data is a callable with arguments.
+    pub(super) const COMPUTE: u32 = 256;
+    /// Dates stand before its data.
+    pub(super) const DATED: u32 = 512;
+}
+
+/// Kinds of reports.
+mod kinds {
+    /// The result, a string, and the task's end.
+    pub(super) const RESULT: u32 = 1;
+    /// The same with a packed value.
+    pub(super) const RESULT_PACKED: u32 = 2;
+    /// What `finish()` was given.
+    pub(super) const INTERIM: u32 = 3;
+    /// The same with a packed value.
+    pub(super) const INTERIM_PACKED: u32 = 4;
+    /// What `Apus\progress()` was given.
+    pub(super) const PROGRESS: u32 = 5;
+    /// The same with a packed value.
+    pub(super) const PROGRESS_PACKED: u32 = 6;
+    /// The end without a result.
+    pub(super) const END: u32 = 7;
+    /// It failed; why, as text.
+    pub(super) const FAILED: u32 = 8;
+}
+
+/// Priorities, from the first.
+mod priority {
+    pub(super) const HIGH: i64 = 0;
+    pub(super) const NORMAL: i64 = 1;
+    pub(super) const LOW: i64 = 2;
+}
+
+/// Why a task was not taken or gave nothing, in `getLastError()`.
+mod errors {
+    pub(super) const QUEUE_FULL: i64 = 1301;
+    pub(super) const WORKER_DIED: i64 = 1302;
+    pub(super) const FAILED: i64 = 1303;
+    pub(super) const TIMEOUT: i64 = 1304;
+}
+
+/// There is no room; gives what a call returns then.
+fn full() -> bool {
+    super::last_error::fail(errors::QUEUE_FULL)
+}
+
+/// The constants of this room.
+pub(crate) static CONSTANTS: &[Constant] = &[
+    Constant {
+        name: "Apus\\TASK_HIGH",
+        value: Const::Int(priority::HIGH),
+        doc: "Priority of a task that goes before all others that wait.",
+    },
+    Constant { name: "Apus\\TASK_NORMAL", value: Const::Int(priority::NORMAL), doc: "Priority of most tasks." },
+    Constant {
+        name: "Apus\\TASK_LOW",
+        value: Const::Int(priority::LOW),
+        doc: "Priority of a task that runs when no other waits.",
+    },
+    Constant {
+        name: "Apus\\ERROR_TASK_QUEUE_FULL",
+        value: Const::Int(errors::QUEUE_FULL),
+        doc: "The tasks that wait and run take as much memory as task_queue_size allows.",
+    },
+    Constant {
+        name: "Apus\\ERROR_TASK_WORKER_DIED",
+        value: Const::Int(errors::WORKER_DIED),
+        doc: "The task worker that ran the task died.",
+    },
+    Constant {
+        name: "Apus\\ERROR_TASK_FAILED",
+        value: Const::Int(errors::FAILED),
+        doc: "The task's callback threw, or a fatal error ended it.",
+    },
+    Constant { name: "Apus\\ERROR_TASK_TIMEOUT", value: Const::Int(errors::TIMEOUT), doc: "The task took longer." },
+];
+
+/// In the master, before the first fork: the memory that tasks stand in; `None` without task workers.
+pub(super) fn prepare(settings: &Settings, seating: Seating) -> Result<Option<&'static Board>, Raise> {
+    if seating.tasks == 0 {
+        return Ok(None);
+    }
+    match Board::new(settings.task_queue_size, Scoreboard::slots_for(seating), usize::from(seating.tasks)) {
+        Ok(board) => Ok(Some(Box::leak(Box::new(board)))),
+        Err(error) => Err(exception::throw(
+            &exception::SERVER,
+            "PROCESS",
+            &format!("the memory for tasks cannot be mapped: {error} (set task_queue_size lower)"),
+        )),
+    }
+}
+
+/// In the master: a process is gone, and has left what it worked at.
+pub(super) fn bury(board: &Board, slot: usize) {
+    let next = |payload: &[u8]| cron::Calendar::read(payload)?.0.next();
+    for lost in board.bury(slot, next) {
+        let then = if lost.repeats { "; it comes again at its time" } else { "" };
+        log::warning(format_args!("task {} was lost with the worker that ran it{then}", lost.id));
+    }
+}

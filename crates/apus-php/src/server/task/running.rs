@@ -1,0 +1,244 @@
+//! One task in the hands of a task worker: from the bytes to its callback, and from what that gives to the report.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use apus_coro::TaskId;
+use apus_process::log;
+use apus_shm::tasks::{Task, Unroomed};
+use apus_zend::engine::Thrown;
+use apus_zend::value::View;
+use apus_zend::{Callable, Raise, Value, engine};
+
+use super::answer::{decode, encode};
+use super::cron::Calendar;
+use super::desk::Desk;
+use super::{compute, flags, kinds, object, wants};
+use crate::exception;
+use crate::runtime::{Outcome, PhpSwitch, State};
+use crate::server::core::describe;
+use crate::server::events::Event;
+
+/// After this time a report that found no room is tried again, even if nobody has rung.
+const AGAIN: Duration = Duration::from_millis(100);
+
+/// A task whose callback has begun.
+pub(in crate::server) struct Running {
+    desk: Rc<Desk>,
+    /// Its payload is no longer here.
+    task: Task,
+    over: Cell<bool>,
+    coroutine: Cell<TaskId>,
+}
+
+/// What a report says.
+struct Said {
+    kind: u32,
+    bytes: Vec<u8>,
+    failed: bool,
+}
+
+impl Said {
+    fn failed(text: &str) -> Self {
+        Self { kind: kinds::FAILED, bytes: text.as_bytes().to_vec(), failed: true }
+    }
+}
+
+impl Running {
+    pub(super) fn id(&self) -> i64 {
+        self.task.id as i64
+    }
+
+    /// The id of the process that handed it over.
+    pub(super) fn sender(&self) -> i64 {
+        i64::from(self.task.flags >> 16)
+    }
+
+    /// Its flags as programs see them.
+    pub(super) fn flags(&self) -> i64 {
+        i64::from(self.task.flags & 0xff)
+    }
+
+    /// When it was handed over, in seconds since 1970.
+    pub(super) fn dispatched(&self) -> f64 {
+        self.task.born as f64 / 1e6
+    }
+
+    /// Whether nobody wants it any more.
+    pub(super) fn is_cancelled(&self) -> bool {
+        !self.over.get() && self.desk.board.is_cancelled(&self.task)
+    }
+
+    /// Gives the sender a value while it runs, or later; false when it does not want one, or there is no room.
+    pub(super) fn finish(&self, value: &Value) -> Result<bool, Raise> {
+        if self.task.wants & wants::RESULT == 0 {
+            return Ok(false);
+        }
+        self.report(kinds::INTERIM, kinds::INTERIM_PACKED, value)
+    }
+
+    /// Tells the sender how it goes on; false when there is no room.
+    pub(super) fn progress(&self, value: &Value) -> Result<bool, Raise> {
+        self.report(kinds::PROGRESS, kinds::PROGRESS_PACKED, value)
+    }
+
+    fn report(&self, plain: u32, as_packed: u32, value: &Value) -> Result<bool, Raise> {
+        let (packed, bytes) = encode(value)?;
+        let kind = if packed { as_packed } else { plain };
+        match self.desk.board.report(&self.task, self.desk.slot, kind, &bytes) {
+            Ok(()) => Ok(true),
+            Err(Unroomed::Full) => Ok(super::full()),
+            Err(Unroomed::TooLarge) => {
+                let text = format!("a result of {} bytes is larger than task_queue_size: set it higher", bytes.len());
+                Err(exception::throw(&exception::TASK, "TOO_LARGE", &text))
+            }
+        }
+    }
+
+    /// Begins the callback.
+    fn begin(
+        self: &Rc<Self>,
+        state: &Rc<State>,
+        data: &[u8],
+        end: &Rc<RefCell<Option<Outcome>>>,
+    ) -> Result<apus_coro::Drive<PhpSwitch>, Raise> {
+        let value = decode(self.task.flags & flags::PACKED != 0, data)?;
+        let (callable, args) = if self.task.flags & flags::COMPUTE == 0 {
+            (self.callback()?, self.arguments(value)?)
+        } else {
+            compute::callable(&value)?
+        };
+        let end = Rc::clone(end);
+        let outcome = Rc::new(move |outcome| *end.borrow_mut() = Some(outcome));
+        let coroutine = state.create_for(true, callable, args, Some(outcome))?;
+        self.coroutine.set(coroutine.id());
+        Ok(state.engine.drive(&coroutine))
+    }
+
+    fn callback(&self) -> Result<Callable, Raise> {
+        self.desk
+            .core
+            .callbacks
+            .get(Event::Task)
+            .ok_or_else(|| engine::throw_error("there is no callback for the event task"))
+    }
+
+    fn arguments(self: &Rc<Self>, data: Value) -> Result<Vec<Value>, Raise> {
+        let server: Value = self.desk.server.share().into();
+        let settings = self.desk.core.settings.borrow();
+        if settings.task_enable_coroutine || settings.task_use_object {
+            return Ok(vec![server, object::object(self, data)?.into()]);
+        }
+        Ok(vec![server, Value::int(self.id()), Value::int(self.sender()), data])
+    }
+
+    /// What is to be reported of how its callback ended.
+    fn outcome(&self, state: &State, outcome: Option<Outcome>) -> Option<Said> {
+        let compute = self.task.flags & flags::COMPUTE != 0;
+        let said = match outcome {
+            Some(Outcome::Returned(value)) if compute || !matches!(value.view(), View::Null) => {
+                if self.task.wants & wants::RESULT == 0 {
+                    return None;
+                }
+                match encode(&value) {
+                    Ok((packed, bytes)) => Said {
+                        kind: if packed { kinds::RESULT_PACKED } else { kinds::RESULT },
+                        bytes: bytes.into_owned(),
+                        failed: false,
+                    },
+                    Err(raise) => Self::broken(state, raise),
+                }
+            }
+            Some(Outcome::Returned(_)) => Said { kind: kinds::END, bytes: Vec::new(), failed: false },
+            Some(Outcome::Threw(thrown)) => {
+                let said = Said::failed(&describe(&thrown));
+                if !compute {
+                    state.uncaught(thrown);
+                }
+                said
+            }
+            Some(Outcome::Gone) | None if state.faulted.get() => Said::failed("a fatal error ended it: see the log"),
+            Some(Outcome::Gone) | None => Said::failed("exit() or the end of its worker ended it"),
+        };
+        Some(said)
+    }
+
+    /// An exception on the loop's own stack.
+    fn broken(state: &State, raise: Raise) -> Said {
+        if raise == Raise::Bailed {
+            state.faulted.set(true);
+            state.engine.interrupt();
+        }
+        let Some(thrown) = Thrown::take() else { return Said::failed("a fatal error") };
+        let said = Said::failed(&describe(&thrown));
+        log::error(format_args!("a task could not be run: {}", describe(&thrown)));
+        said
+    }
+
+    /// Ends it at the board, which may have to wait until somebody takes other results.
+    async fn close(&self, said: Option<Said>, next: Option<u64>) {
+        let (board, slot) = (self.desk.board, self.desk.slot);
+        let wanted = |said: &Said| {
+            let bit = match said.kind {
+                kinds::END => wants::END,
+                kinds::FAILED => wants::ERROR,
+                _ => wants::RESULT,
+            };
+            self.task.wants & bit != 0
+        };
+        let mut said = said.filter(wanted);
+        loop {
+            let report = said.as_ref().map(|said| (said.kind, &said.bytes[..]));
+            match board.finish(&self.task, slot, report, next) {
+                Ok(()) => break,
+                Err(Unroomed::Full) => {
+                    let _ = tokio::time::timeout(AGAIN, self.desk.room.notified()).await;
+                }
+                Err(Unroomed::TooLarge) => {
+                    let len = said.as_ref().map_or(0, |said| said.bytes.len());
+                    let text = format!("its result of {len} bytes is larger than task_queue_size: set it higher");
+                    log::error(format_args!("task {}: {text}", self.task.id));
+                    said = Some(Said::failed(&text)).filter(wanted);
+                }
+            }
+        }
+        self.over.set(true);
+    }
+}
+
+/// Runs a task to its end.
+pub(super) async fn run(desk: Rc<Desk>, state: Rc<State>, mut task: Task) {
+    let (begun, counters) = (Instant::now(), desk.worker.slot);
+    let payload = std::mem::take(&mut task.payload);
+    let dated = task.flags & flags::DATED != 0;
+    let (calendar, data) = match Calendar::read(&payload).filter(|_| dated) {
+        Some((calendar, data)) => (Some(calendar), data),
+        None => (None, &payload[..]),
+    };
+    let running = Rc::new(Running { desk: Rc::clone(&desk), task, over: Cell::new(false), coroutine: Cell::new(-1) });
+    counters.active.add(1);
+    let end = Rc::new(RefCell::new(None));
+    let said = match running.begin(&state, data, &end) {
+        Ok(drive) => {
+            desk.running.borrow_mut().insert(running.coroutine.get(), Rc::clone(&running));
+            drive.await;
+            desk.running.borrow_mut().remove(&running.coroutine.get());
+            let outcome = end.take();
+            running.outcome(&state, outcome)
+        }
+        Err(raise) => Some(Running::broken(&state, raise)),
+    };
+    let failed = said.as_ref().is_some_and(|said| said.failed);
+    running.close(said, calendar.and_then(|calendar| calendar.next())).await;
+    counters.active.sub(1);
+    desk.worker.count_task(begun.elapsed().as_micros() as u64, failed);
+}
+
+/// The task that the running code belongs to.
+pub(super) fn of_running_code(desk: &Desk) -> Option<Rc<Running>> {
+    let coroutine = State::existing()?.engine.current_id();
+    let running = desk.running.borrow();
+    let only = || running.values().next().filter(|_| running.len() == 1);
+    running.get(&coroutine).or_else(only).cloned()
+}

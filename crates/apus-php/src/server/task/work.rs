@@ -1,0 +1,119 @@
+//! The task worker's loop.
+
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+use apus_shm::tasks::Taken;
+use tokio::sync::Semaphore;
+
+use super::desk::Desk;
+use super::running::run;
+use crate::runtime::State;
+
+/// Tasks that one worker runs at once with `task_enable_coroutine`, where `max_concurrency` sets no limit.
+const MOST: usize = 1000;
+/// How often a worker without a master looks whether others may still hand tasks over.
+const ORPHAN_LOOK: Duration = Duration::from_millis(50);
+
+/// Whether a task worker goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::server) enum Leaving {
+    No,
+    /// After what it runs; in a stopping server after all that waits.
+    Drain,
+    /// After what it runs, whatever waits: a fatal error has spoilt it.
+    Spoilt,
+    /// Now.
+    AtOnce,
+}
+
+impl Desk {
+    /// Ends the loop.
+    pub(in crate::server) fn leave(&self, how: Leaving) {
+        self.leaving.set(self.leaving.get().max(how));
+        self.bell.notify_one();
+        self.left.notify_waiters();
+    }
+
+    /// Whether nothing more is to be taken, though there may be something.
+    fn is_done(&self) -> bool {
+        match self.leaving.get() {
+            Leaving::No => false,
+            // Nobody comes after this worker when the whole server stops.
+            Leaving::Drain => !(self.worker.scoreboard.is_stopping() || self.worker.is_orphan()),
+            Leaving::Spoilt | Leaving::AtOnce => true,
+        }
+    }
+
+    async fn told_to_stop(&self) {
+        while self.leaving.get() != Leaving::AtOnce {
+            self.left.notified().await;
+        }
+    }
+
+    /// Whether an event worker of a server without a master still runs.
+    fn has_senders(&self) -> bool {
+        if !self.worker.is_orphan() {
+            // The master tells task workers to leave when the others are gone.
+            return false;
+        }
+        let workers = self.worker.scoreboard.worker_num();
+        self.worker.scoreboard.live().filter(|slot| slot.id() < workers).any(|slot| {
+            // SAFETY: signal 0 is sent to nobody; the call only asks whether the process is there.
+            unsafe { libc::kill(slot.pid() as libc::pid_t, 0) == 0 }
+        })
+    }
+}
+
+/// Takes tasks and runs them, until the worker leaves.
+pub(in crate::server) async fn work(desk: Rc<Desk>, state: Rc<State>) {
+    let settings = desk.core.settings.borrow().clone();
+    let most = match (settings.task_enable_coroutine, settings.max_concurrency) {
+        (false, _) => 1,
+        (true, 0) => MOST,
+        (true, most) => most as usize,
+    };
+    let places = Arc::new(Semaphore::new(most));
+    let seat = usize::from(desk.worker.id - desk.worker.scoreboard.seating().workers);
+    let taking = async {
+        // The semaphore is never closed.
+        while let Ok(place) = Arc::clone(&places).acquire_owned().await {
+            if desk.is_done() {
+                return;
+            }
+            match desk.board.take(desk.slot, seat) {
+                Taken::Task(task) => {
+                    let running = run(Rc::clone(&desk), Rc::clone(&state), task);
+                    drop(state.spawn(async move {
+                        running.await;
+                        drop(place);
+                    }));
+                    // What rang meanwhile, and the master, have their turn.
+                    tokio::task::yield_now().await;
+                }
+                Taken::Nothing(after) => {
+                    if desk.leaving.get() == Leaving::Drain && !desk.has_senders() {
+                        return;
+                    }
+                    let after = if desk.leaving.get() == Leaving::No { after } else { Some(ORPHAN_LOOK) };
+                    match after {
+                        Some(after) => drop(tokio::time::timeout(after, desk.bell.notified()).await),
+                        None => desk.bell.notified().await,
+                    }
+                }
+            }
+        }
+    };
+    tokio::select! {
+        () = taking => {
+            desk.board.leave(desk.slot);
+            // Those that still run.
+            tokio::select! {
+                _ = places.acquire_many(most as u32) => {}
+                () = desk.told_to_stop() => {}
+            }
+        }
+        () = desk.told_to_stop() => desk.board.leave(desk.slot),
+    }
+}

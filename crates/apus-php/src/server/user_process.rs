@@ -1,0 +1,71 @@
+//! User processes: what `addProcess()` was given, run beside the workers and started again when it ends.
+
+use std::rc::Rc;
+
+use apus_process::{MOST_USERS, Worker, log};
+use apus_zend::class::Method;
+use apus_zend::engine::Thrown;
+use apus_zend::object::Object;
+use apus_zend::value::View;
+use apus_zend::{Call, Raise, Value, handler};
+
+use super::class::slot;
+use super::core::{ServerCore, ServerHandle, describe};
+use super::task;
+use crate::process::{Signals, core_of};
+
+/// The exit code of a process that met a fatal error: PHP's own.
+const FAILED: i32 = 255;
+
+fn add_process(call: &Call) -> Result<(), Raise> {
+    call.expect(1, 1)?;
+    let core = &call.this::<ServerHandle>()?.0;
+    core.expect_new("addProcess()")?;
+    let View::Object(object) = call.view(0) else { return Err(call.type_error(0, "of type Apus\\Process")) };
+    // SAFETY: the argument is alive during the call.
+    let object = unsafe { Object::share_raw(object) };
+    let process = core_of(&object)?;
+    let id = core.users.borrow().len();
+    if id >= usize::from(MOST_USERS) {
+        return Err(call.value_error(0, &format!("would be one of more than {MOST_USERS} user processes")));
+    }
+    process.adopt(&object, id as i64)?;
+    core.users.borrow_mut().push(object);
+    call.ret(id as i64)
+}
+
+/// Runs a user process in the child just forked; the exit code.
+pub(super) fn run(core: &Rc<ServerCore>, server: &Object, worker: Worker, index: u16) -> i32 {
+    let worker = Rc::new(worker);
+    *core.worker.borrow_mut() = Some(Rc::clone(&worker));
+    server.set_slot(slot::WORKER_ID, Value::int(i64::from(worker.id)));
+    server.set_slot(slot::WORKER_PID, Value::int(i64::from(std::process::id())));
+    server.set_slot(slot::MASTER_PID, Value::int(i64::from(worker.master_pid)));
+    server.set_slot(slot::MANAGER_PID, Value::int(i64::from(worker.master_pid)));
+    let object = core.users.borrow().get(usize::from(index)).map(Object::share);
+    let Some(object) = object else { return FAILED };
+    let desk = task::open(core, server, &worker);
+    worker.ready();
+    let ended = core_of(&object).and_then(|process| process.run_child(&object, Signals::Keep));
+    task::close();
+    drop(desk);
+    ended.unwrap_or_else(|_| {
+        if let Some(thrown) = Thrown::take() {
+            log::error(format_args!("user process {}: {}", worker.id, describe(&thrown)));
+        }
+        FAILED
+    })
+}
+
+/// What user processes add to `Apus\Server`.
+pub(super) const METHODS: &[Method] = &[Method {
+    decl: "public function addProcess(Apus\\Process $process): int|false",
+    doc: "Has the server run a process beside its workers: it starts with them, is started again when it ends (after a second at most, or after longer\n\
+          waits when it keeps failing), and gets TERM when the server stops, after the workers are gone; reloads leave it alone. All\n\
+          workers share its pipe: what one writes to $process, the process reads.\n\
+          @param Apus\\Process $process one that was not started; at most 1024\n\
+          @return int|false its number, from 0\n\
+          @throws \\Apus\\Process\\Exception STATE when it was started or added before\n\
+          @throws \\Apus\\Server\\Exception STATE after start()\n@throws \\ValueError for too many\nDoes not wait.\n@since 0.1.0",
+    handler: Some(handler!(add_process)),
+}];

@@ -1,0 +1,86 @@
+//! What the processes of a server are for, and which ids they have.
+
+use apus_options::Settings;
+
+/// What a process is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Role {
+    /// Accepts connections and serves them.
+    Worker,
+    /// Runs the tasks that other processes hand over.
+    Task,
+    /// Runs a callback of the program's own; the number is its place among those, from 0.
+    User(u16),
+}
+
+impl Role {
+    /// The name in logs, status reports and lists of processes.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Worker => "worker",
+            Self::Task => "task worker",
+            Self::User(_) => "user process",
+        }
+    }
+}
+
+/// How many processes of each role a server has. Ids go up in this order, from 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Seating {
+    /// Event workers.
+    pub workers: u16,
+    /// Task workers.
+    pub tasks: u16,
+    /// User processes.
+    pub users: u16,
+}
+
+/// The most user processes: session ids have 12 bits for the id of a process, of which 1,024 event and 1,024 task workers leave half.
+pub const MOST_USERS: u16 = 1024;
+
+impl Seating {
+    /// What the settings say, with so many user processes.
+    pub fn new(settings: &Settings, users: u16) -> Self {
+        let count = |n: u32| u16::try_from(n).unwrap_or(u16::MAX);
+        Self { workers: count(settings.worker_num), tasks: count(settings.task_worker_num), users }
+    }
+
+    /// Event workers alone.
+    pub fn workers(workers: u16) -> Self {
+        Self { workers, ..Self::default() }
+    }
+
+    /// All processes.
+    pub fn total(self) -> u16 {
+        self.workers.saturating_add(self.tasks).saturating_add(self.users)
+    }
+
+    /// The role of an id; `None` for one that nobody has.
+    pub fn role(self, id: u16) -> Option<Role> {
+        let (id, workers, tasks) = (u32::from(id), u32::from(self.workers), u32::from(self.tasks));
+        if id >= u32::from(self.total()) {
+            None
+        } else if id < workers {
+            Some(Role::Worker)
+        } else if id < workers + tasks {
+            Some(Role::Task)
+        } else {
+            Some(Role::User((id - workers - tasks) as u16))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_go_from_event_workers_over_task_workers_to_user_processes() {
+        let seating = Seating { workers: 2, tasks: 1, users: 2 };
+        let roles: Vec<_> = (0..6).map(|id| seating.role(id)).collect();
+        let users = [Some(Role::User(0)), Some(Role::User(1)), None];
+        assert_eq!(roles[..3], [Some(Role::Worker), Some(Role::Worker), Some(Role::Task)]);
+        assert_eq!(roles[3..], users);
+        assert_eq!(Seating::workers(3).role(3), None);
+    }
+}

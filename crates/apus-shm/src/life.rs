@@ -1,0 +1,185 @@
+//! Who lives: how processes know of each other's death without trusting process ids.
+//!
+//! Each process that needs it has a *life*: a robust mutex in shared memory that it takes once and never gives back. The kernel opens that at the moment of its
+//! death, whatever killed it; so whoever can take a life's mutex knows for certain that nobody lives it. Lives are used again, each time under a new generation, and what
+//! a process enters anywhere is its [`LifeId`], of both: an entry of a dead process is never taken for one of its successor.
+//!
+//! All processes that share something share the table in which their lives are: it was mapped before the first thing that they share was made, by the same
+//! process or by one that this descends from. One life a process, not one for each thing: at a death the kernel looks through 2,048 held mutexes and no more.
+//!
+//! Lives are begun, and looked at, under one short mutex, so nobody sees a life between its taking and its new generation. Killed between the two, its
+//! beginner leaves an open mutex under the old generation, which is dead under that, too.
+
+use std::io;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::sync::{Mutex, Once, OnceLock, PoisonError};
+
+use crate::region::{Region, Shared};
+use crate::robust::RobustMutex;
+
+/// Processes that have a life at a time. A life takes memory when it is first used.
+pub(crate) const LIVES: usize = 8192;
+
+/// How often this process has forked.
+static FORKS: AtomicU64 = AtomicU64::new(0);
+/// How many forks lie between the process that first asked and this one.
+static LINE: AtomicU64 = AtomicU64::new(0);
+
+extern "C" fn forked() {
+    FORKS.fetch_add(1, Relaxed);
+}
+
+extern "C" fn born() {
+    LINE.fetch_add(1, Relaxed);
+}
+
+/// What a process can compare to know whether it is still the one that it was, and whether it has forked since. Of two processes that have the same value in
+/// their own memory neither descends from the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Moment {
+    /// Changes in a child.
+    pub(crate) line: u64,
+    /// Changes in a parent.
+    pub(crate) forks: u64,
+}
+
+impl Moment {
+    pub(crate) fn now() -> Self {
+        static COUNTED: Once = Once::new();
+        // SAFETY: the functions take nothing, and do what is safe after a fork: they add to an atomic.
+        COUNTED.call_once(|| _ = unsafe { libc::pthread_atfork(None, Some(forked), Some(born)) });
+        Self { line: LINE.load(Relaxed), forks: FORKS.load(Relaxed) }
+    }
+}
+
+/// Names a life: generation above, place plus 1 below. Never 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct LifeId(u64);
+
+impl LifeId {
+    fn new(generation: u32, index: usize) -> Self {
+        Self(u64::from(generation) << 32 | (index as u64 + 1))
+    }
+
+    /// What [`word`](Self::word) gave; `None` for 0.
+    pub(crate) fn of(word: u64) -> Option<Self> {
+        (word as u32 != 0).then_some(Self(word))
+    }
+
+    pub(crate) fn word(self) -> u64 {
+        self.0
+    }
+
+    /// Its place in the table, below [`LIVES`].
+    pub(crate) fn index(self) -> usize {
+        (self.0 as u32 as usize - 1).min(LIVES - 1)
+    }
+
+    pub(crate) fn generation(self) -> u32 {
+        (self.0 >> 32) as u32
+    }
+}
+
+#[derive(Debug)]
+#[repr(C, align(64))]
+struct Life {
+    alive: RobustMutex,
+    generation: AtomicU32,
+    pid: AtomicU32,
+}
+
+// SAFETY: atomics and a mutex of the C library; zero is valid, and the mutex is initialised before its first use.
+unsafe impl Shared for Life {}
+
+#[derive(Debug)]
+#[repr(C)]
+struct Head {
+    mutex: RobustMutex,
+    /// Lives whose mutex was initialised.
+    begun: AtomicU32,
+}
+
+// SAFETY: as above.
+unsafe impl Shared for Head {}
+
+/// The lives of the processes that share anything.
+#[derive(Debug)]
+pub(crate) struct Lives(Region);
+
+/// This process's life, and the process that it is of.
+static ME: Mutex<Option<(u64, LifeId)>> = Mutex::new(None);
+
+impl Lives {
+    /// The table of this process: the one that it inherited, or a new one.
+    pub(crate) fn table() -> io::Result<&'static Self> {
+        static TABLE: OnceLock<Lives> = OnceLock::new();
+        if let Some(table) = TABLE.get() {
+            return Ok(table);
+        }
+        let table = Self(Region::new(size_of::<Head>().next_multiple_of(64) + LIVES * size_of::<Life>())?);
+        table.head().mutex.init()?;
+        Ok(TABLE.get_or_init(|| table))
+    }
+
+    /// This process's life, if it has begun one.
+    pub(crate) fn existing_me() -> Option<LifeId> {
+        let me = ME.lock().unwrap_or_else(PoisonError::into_inner);
+        me.filter(|(line, _)| *line == Moment::now().line).map(|(_, id)| id)
+    }
+
+    /// This process's life. `None`: there are [`LIVES`] already.
+    pub(crate) fn me(&self) -> Option<LifeId> {
+        if let Some(me) = Self::existing_me() {
+            return Some(me);
+        }
+        let id = self.begin()?;
+        *ME.lock().unwrap_or_else(PoisonError::into_inner) = Some((Moment::now().line, id));
+        Some(id)
+    }
+
+    fn begin(&self) -> Option<LifeId> {
+        let _held = self.head().mutex.lock(|| ());
+        let begun = self.begun();
+        let dead = (0..begun).find_map(|index| self.life(index).alive.try_lock(|| ()).map(|alive| (index, alive)));
+        let (index, alive) = match dead {
+            Some(found) => found,
+            None if begun < LIVES => {
+                // Killed before it is counted, this is done once more, with a mutex that nobody has seen.
+                self.life(begun).alive.init().ok()?;
+                self.head().begun.store(begun as u32 + 1, Relaxed);
+                (begun, self.life(begun).alive.lock(|| ()))
+            }
+            None => return None,
+        };
+        // Given back by nobody but the kernel.
+        std::mem::forget(alive);
+        let life = self.life(index);
+        let generation = life.generation.load(Relaxed).wrapping_add(1);
+        life.pid.store(std::process::id(), Relaxed);
+        life.generation.store(generation, Relaxed);
+        Some(LifeId::new(generation, index))
+    }
+
+    /// How many places of the table are in use, or were.
+    pub(crate) fn begun(&self) -> usize {
+        (self.head().begun.load(Relaxed) as usize).min(LIVES)
+    }
+
+    /// The process of a life, if that has not died.
+    pub(crate) fn living(&self, id: LifeId) -> Option<u32> {
+        let _held = self.head().mutex.lock(|| ());
+        let life = self.life(id.index());
+        let lives = id.index() < self.begun()
+            && life.generation.load(Relaxed) == id.generation()
+            && (Self::existing_me() == Some(id) || life.alive.try_lock(|| ()).is_none());
+        lives.then(|| life.pid.load(Relaxed))
+    }
+
+    fn head(&self) -> &Head {
+        self.0.at(0)
+    }
+
+    fn life(&self, index: usize) -> &Life {
+        self.0.at(size_of::<Head>().next_multiple_of(64) + index * size_of::<Life>())
+    }
+}

@@ -1,0 +1,159 @@
+//! Looks whether everything in a table agrees with everything else. For tests, and for finding out what happened to a table.
+
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+
+use super::cells::KEY;
+use super::heap::{self, CLASSES, Text, WORD, class_bytes, class_of};
+use super::keys::{BUCKETS, bucket_of};
+use super::lane::IDLE;
+use super::layout::{BLOCK_BITS, Finder};
+use super::schema::{Key, Kind, RowBuffer};
+use super::store::Store;
+use super::{Table, hash};
+
+type Checked = Result<(), String>;
+
+fn agree(condition: bool, otherwise: impl FnOnce() -> String) -> Checked {
+    if condition { Ok(()) } else { Err(otherwise()) }
+}
+
+impl Table {
+    /// Walks the whole table with all its locks held and says what does not agree, if anything: rows against keys, free rows, the heap's blocks, counts, indexes.
+    pub fn check(&self) -> Result<(), String> {
+        let store = &self.store;
+        let everything = store.everything();
+        for lane in 0..store.plan.partitions {
+            store.check_lane(lane).map_err(|what| format!("partition {lane}: {what}"))?;
+        }
+        let (count, rows) = (store.head().count.load(Relaxed), store.len());
+        let suspect = store.head().suspect.load(Relaxed) != 0;
+        agree(store.every_id_fits || count == rows || (suspect && count > rows), || {
+            format!("{count} rows are counted, there are {rows}")
+        })?;
+        if !store.deferred() {
+            for (at, order) in store.orders.iter().enumerate() {
+                order.check(store).map_err(|what| format!("index {at}: {what}"))?;
+            }
+        }
+        drop(everything);
+        Ok(())
+    }
+}
+
+impl Store {
+    fn check_lane(&self, at: usize) -> Checked {
+        let lane = self.lane(at);
+        agree(lane.still().is_some(), || "a change is under way".into())?;
+        agree(lane.logged.load(Relaxed) == 0, || "the journal is not empty".into())?;
+        agree(lane.work.load(Relaxed) == IDLE, || "work is under way".into())?;
+        let rows = match self.plan.finder {
+            Finder::Texts { .. } => self.check_chains(at)?,
+            Finder::Ids { bits, blocks } => self.check_bits(at, bits, blocks),
+        };
+        let num = lane.num.load(Relaxed);
+        agree(rows.len() as u64 == num, || format!("{num} rows are counted, {} are found", rows.len()))?;
+        self.check_heap(at, &rows)
+    }
+
+    fn check_chains(&self, at: usize) -> Result<Vec<u32>, String> {
+        let Finder::Texts { buckets, buckets_each, heads, stride } = self.plan.finder else { return Ok(Vec::new()) };
+        let lane = self.lane(at);
+        let end = lane.end.load(Relaxed);
+        let (first, most) = ((at as u64) << self.plan.row_bits, 1u64 << self.plan.row_bits);
+        agree(end <= most, || format!("rows end at {end}, there is room for {most}"))?;
+        let count = BUCKETS + lane.buckets.load(Relaxed);
+        let mut seen = HashSet::new();
+        let mut rows = Vec::new();
+        for bucket in 0..count {
+            let mut link = buckets + at * buckets_each + bucket as usize * 4;
+            while let Some(row) = self.region().at::<AtomicU32>(link).load(Relaxed).checked_sub(1) {
+                agree((first..first + end).contains(&row.into()), || format!("row {row} is not of this partition"))?;
+                agree(seen.insert(row), || format!("row {row} is reached twice"))?;
+                self.check_key(at, row, bucket, count)?;
+                rows.push(row);
+                link = heads + row as usize * stride;
+            }
+        }
+        let mut free = lane.free_row.load(Relaxed) as u32;
+        while let Some(row) = free.checked_sub(1) {
+            agree((first..first + end).contains(&row.into()), || format!("free row {row} is not of this partition"))?;
+            agree(seen.insert(row), || format!("row {row} is free and used, or free twice"))?;
+            let (next, _, key) = self.head_words(heads + row as usize * stride);
+            agree(key == 0, || format!("free row {row} has a key"))?;
+            free = next;
+        }
+        agree(seen.len() as u64 == end, || format!("{} rows are used or free, of {end}", seen.len()))?;
+        Ok(rows)
+    }
+
+    fn check_key(&self, at: usize, row: u32, bucket: u64, count: u64) -> Checked {
+        let mut buffer = RowBuffer::new();
+        agree(self.key_of(row, &mut buffer), || format!("row {row} has no key"))?;
+        let Key::Text(text) = buffer.key() else { return Err(format!("row {row} has an id")) };
+        let hash = hash::hash(self.seed(), text);
+        let own = (hash >> 32) as usize & (self.plan.partitions - 1);
+        agree(own == at && bucket_of(count, hash as u32) == bucket, || {
+            format!("row {row} has a key of partition {own}, and lies in bucket {bucket} of {count}")
+        })?;
+        let found = self.row_of(buffer.key());
+        agree(found == Some(row), || format!("the key of row {row} finds {found:?}"))
+    }
+
+    fn check_bits(&self, at: usize, bits: usize, blocks: usize) -> Vec<u32> {
+        let mut rows = Vec::new();
+        let mut next = 0;
+        while let Some(block) = self.next_block(blocks, next) {
+            next = block + 1;
+            let first = u64::from(block) << BLOCK_BITS;
+            for row in first..(first + (1 << BLOCK_BITS)).min(self.rows_end().into()) {
+                let word = self.region().at::<AtomicU64>(bits + (row / 64) as usize * WORD).load(Relaxed);
+                if self.lane_of(row as u32) == at && word >> (row % 64) & 1 != 0 {
+                    rows.push(row as u32);
+                }
+            }
+        }
+        rows
+    }
+
+    /// The blocks of rows and the free ones cover what was ever used of the heap, once.
+    fn check_heap(&self, at: usize, rows: &[u32]) -> Checked {
+        let heap = self.heap(at);
+        let mut blocks = Vec::new();
+        let mut note = |word: u64, what: &str, row: u32| match heap::parse(word) {
+            Some(Text::Block(at, len)) => {
+                blocks.push((at, class_bytes(class_of(len))));
+                Ok(())
+            }
+            Some(Text::Inline(..)) => Ok(()),
+            None => Err(format!("{what} of row {row} is no text: {word:#x}")),
+        };
+        for &row in rows {
+            if let Some(head) = self.row_head(row) {
+                note(self.region().at::<AtomicU64>(head + KEY).load(Relaxed), "the key", row)?;
+            }
+            for (column, place) in self.plan.places.iter().enumerate() {
+                if matches!(place.kind, Kind::Text { .. }) {
+                    note(self.raw(row, column), "a cell", row)?;
+                }
+            }
+        }
+        for class in 0..CLASSES {
+            let mut next = heap.lane.free[class].load(Relaxed);
+            while next != 0 {
+                let at = (next as usize - 1) * WORD;
+                agree(at < heap.bytes && blocks.len() <= heap.bytes / WORD, || format!("free block at {at}"))?;
+                blocks.push((at, class_bytes(class)));
+                next = self.region().at::<AtomicU64>(heap.base + at).load(Relaxed);
+            }
+        }
+        blocks.sort_unstable();
+        let mut end = 0;
+        for (at, bytes) in blocks {
+            agree(at == end, || format!("the heap's blocks do not follow each other: {at} after {end}"))?;
+            end = at + bytes;
+        }
+        let used = heap.lane.heap_end.load(Relaxed);
+        agree(used == end as u64, || format!("{used} bytes of the heap are used, blocks end at {end}"))
+    }
+}

@@ -1,0 +1,240 @@
+//! Snapshots: what comes back is what was saved, whatever is torn or damaged is refused, and a saver that dies takes nothing with it.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use super::order_tests::Dice;
+use super::query_tests::{World, schema};
+use super::{Cell, Index, Key, KeyList, Keys, Kind, Layout, Mode, RowBuffer, Schema, SnapshotInfo, Table, Window};
+use crate::region::map;
+
+/// A folder that goes when the test ends.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("apus-snapshot-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    fn file(&self) -> PathBuf {
+        self.0.join("table")
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+const FORMS: [(Keys, Layout); 2] =
+    [(Keys::Ids { most: 900 }, Layout::Columns), (Keys::Text { longest: 40 }, Layout::Rows)];
+
+type Rows = Vec<(String, Vec<String>)>;
+
+/// All rows, in any comparable form, in the order of the keys.
+fn rows(table: &Table) -> Rows {
+    let columns: Vec<usize> = (0..table.schema().columns.len()).collect();
+    let (mut at, mut row, mut rows) = (0, RowBuffer::new(), Vec::new());
+    while let Some(next) = table.next(at, &columns, &mut row) {
+        rows.push((format!("{:?}", row.key()), row.cells().map(|cell| format!("{cell:?}")).collect()));
+        at = next;
+    }
+    rows.sort();
+    rows
+}
+
+#[test]
+fn what_comes_back_is_what_was_saved() {
+    let folder = Folder::new("whole");
+    for (keys, layout) in FORMS {
+        let mut dice = Dice(3);
+        let mut world = World::new(keys, layout);
+        (0..2500).for_each(|_| world.change(&mut dice));
+        let saved = world.table.save(&folder.file()).unwrap();
+        assert_eq!(saved.rows, world.table.len());
+        assert_eq!(saved.bytes, std::fs::metadata(folder.file()).unwrap().len());
+        let before = rows(&world.table);
+        // Into another table, over what it has; then into the same one, which goes on from there.
+        let other = Table::new(schema(keys, layout)).unwrap();
+        let row = [(3, Cell::Text(b"a row that is to go")), (4, Cell::Text(b"and a text"))];
+        world.with_key(5, |key| other.set(key, &row, Mode::Upsert)).unwrap();
+        assert_eq!(other.restore(&folder.file()).unwrap(), saved);
+        other.check().unwrap();
+        assert_eq!(rows(&other), before);
+        let now = world.table;
+        (0..50).for_each(|at| {
+            let gone = format!("the key of row {at}");
+            let key = if matches!(keys, Keys::Ids { .. }) { Key::Id(at) } else { Key::Text(gone.as_bytes()) };
+            now.remove(key).unwrap();
+        });
+        assert_eq!(now.restore(&folder.file()).unwrap().rows, saved.rows);
+        world = World { table: now, ..world };
+        world.ask_all(&mut dice);
+        (0..500).for_each(|_| world.change(&mut dice));
+        world.ask_all(&mut dice);
+    }
+}
+
+#[test]
+fn deferred_indexes_come_back_deferred() {
+    let folder = Folder::new("deferred");
+    let (keys, layout) = FORMS[0];
+    let table = Table::new(schema(keys, layout)).unwrap();
+    table.defer_indexes();
+    (0..300).for_each(|id| assert!(table.set(Key::Id(id), &[(0, Cell::Int(1))], Mode::Insert).unwrap()));
+    table.save(&folder.file()).unwrap();
+    let other = Table::new(schema(keys, layout)).unwrap();
+    other.restore(&folder.file()).unwrap();
+    assert!(other.indexes_deferred());
+    other.build_indexes().unwrap();
+    let mut found = KeyList::new();
+    other.find(0, &[Cell::Int(1)], Window::default(), &mut found).unwrap();
+    assert_eq!(found.len(), 300);
+}
+
+/// A small table with something in each of its parts, as a file, and the table.
+fn small(folder: &Folder) -> (Table, Vec<u8>) {
+    let mut small = schema(Keys::Text { longest: 20 }, Layout::Rows);
+    small.rows = 4;
+    small.columns[4].kind = Kind::Dictionary { longest: 8, most: 2 };
+    let table = Table::new(small).unwrap();
+    let cells = [(0, Cell::Int(7)), (3, Cell::Text(b"a text of the heap")), (4, Cell::Text(b"code"))];
+    assert!(table.set(Key::Text(b"the only row's key"), &cells, Mode::Insert).unwrap());
+    table.save(&folder.file()).unwrap();
+    let bytes = std::fs::read(folder.file()).unwrap();
+    (table, bytes)
+}
+
+/// Restoring these bytes fails and changes nothing. The message.
+fn refused(table: &Table, before: &Rows, path: &Path, bytes: &[u8]) -> String {
+    std::fs::write(path, bytes).unwrap();
+    let error = table.restore(path).map(|_: SnapshotInfo| ()).unwrap_err().to_string();
+    assert_eq!(&rows(table), before);
+    error
+}
+
+#[test]
+fn every_byte_counts() {
+    let folder = Folder::new("bytes");
+    let (table, bytes) = small(&folder);
+    let before = rows(&table);
+    // Pages of nothing but zeros hold no secret: one byte of 16 there, every one elsewhere.
+    for at in (0..bytes.len()).filter(|at| {
+        at % 16 == 5 || bytes[at.saturating_sub(40)..bytes.len().min(at + 40)].iter().any(|byte| *byte != 0)
+    }) {
+        let mut damaged = bytes.clone();
+        damaged[at] ^= 1 << (at % 8);
+        refused(&table, &before, &folder.file(), &damaged);
+    }
+    for len in (0..bytes.len()).rev().step_by(7).chain(0..200) {
+        let error = refused(&table, &before, &folder.file(), &bytes[..len]);
+        assert!(error.contains("cut short"), "{len} of {} bytes: {error}", bytes.len());
+    }
+    let longer = [bytes.as_slice(), b"!"].concat();
+    assert!(refused(&table, &before, &folder.file(), &longer).contains("something follows"));
+    assert!(refused(&table, &before, &folder.file(), b"{\"visits\": []} and so on").contains("no snapshot"));
+    table.check().unwrap();
+    std::fs::write(folder.file(), &bytes).unwrap();
+    assert_eq!(table.restore(&folder.file()).unwrap().rows, 1);
+    assert_eq!(rows(&table), before);
+}
+
+#[test]
+fn a_file_of_another_table_is_refused_by_name() {
+    let folder = Folder::new("foreign");
+    let own = schema(Keys::Ids { most: 900 }, Layout::Columns);
+    Table::new(own.clone()).unwrap().save(&folder.file()).unwrap();
+    let refused = |change: &dyn Fn(&mut Schema)| {
+        let mut other = own.clone();
+        change(&mut other);
+        Table::new(other).unwrap().restore(&folder.file()).unwrap_err().to_string()
+    };
+    let says = |change: &dyn Fn(&mut Schema), what: &str| {
+        let error = refused(change);
+        assert!(error.ends_with(what), "{error}");
+    };
+    says(&|other| other.rows = 7, "the file has room for 900 rows; this table has room for 7 rows");
+    says(&|other| other.layout = Layout::Rows, "the file has a layout by columns; this table has a layout by rows");
+    says(&|other| other.keys = Keys::Ids { most: 901 }, "the file has ids below 900; this table has ids below 901");
+    says(
+        &|other| other.columns[1].kind = Kind::Int { bytes: 4, signed: false },
+        "the file has column 2, \"at\", of signed integers of 4 bytes; this table has column 2, \"at\", of unsigned integers of 4 bytes",
+    );
+    says(
+        &|other| other.columns[5].name = "a\nb".into(),
+        "the file has column 6, \"plain\", of signed integers of 1 bytes; this table has column 6, \"a\\nb\", of signed integers of 1 bytes",
+    );
+    says(&|other| other.indexes.truncate(4), "the file has index 5, \"at\", on \"at\"; this table has nothing more");
+    says(
+        &|other| other.indexes.push(Index { name: "more".into(), columns: vec![5, 0] }),
+        "the file has nothing more; this table has index 6, \"more\", on \"plain\" and \"user\"",
+    );
+    let missing = Table::new(own).unwrap().restore(&folder.0.join("nothing here")).unwrap_err().to_string();
+    assert!(missing.contains("nothing here: No such file"), "{missing}");
+}
+
+#[test]
+fn what_cannot_be_saved_leaves_the_old_file() {
+    let folder = Folder::new("unsaved");
+    let (table, bytes) = small(&folder);
+    let nowhere = folder.0.join("no folder").join("table");
+    assert!(table.save(&nowhere).unwrap_err().to_string().contains("No such file"));
+    assert!(table.save(Path::new("/")).is_err());
+    // Somebody else is at it.
+    let beside = std::fs::File::create(folder.0.join("table.saving")).unwrap();
+    beside.lock().unwrap();
+    assert!(table.save(&folder.file()).unwrap_err().to_string().contains("somebody else is saving"));
+    drop(beside);
+    assert_eq!(std::fs::read(folder.file()).unwrap(), bytes);
+    table.save(&folder.file()).unwrap();
+    assert_eq!(std::fs::read_dir(&folder.0).unwrap().count(), 1, "something was left beside the file");
+}
+
+#[test]
+fn a_saver_that_is_killed_leaves_a_whole_file() {
+    let folder = Folder::new("killed");
+    let counter = &map::<AtomicU64>(1).unwrap()[0];
+    let (keys, layout) = FORMS[0];
+    let table = Table::new(schema(keys, layout)).unwrap();
+    (0..900).for_each(|id| assert!(table.set(Key::Id(id), &[(0, Cell::Int(0))], Mode::Insert).unwrap()));
+    table.save(&folder.file()).unwrap();
+    let mut dice = Dice(8);
+    for round in 1..=30i64 {
+        counter.store(0, Relaxed);
+        // SAFETY: the child works on shared memory and files alone, and ends by a signal.
+        let child = unsafe { libc::fork() };
+        if child == 0 {
+            loop {
+                // All rows have one number: a file that has two was put together from two tables.
+                let changed =
+                    (0..900).all(|id| table.set(Key::Id(id), &[(0, Cell::Int(round))], Mode::Update) == Ok(true));
+                counter.fetch_add(u64::from(changed && table.save(&folder.file()).is_ok()) + 1, Relaxed);
+            }
+        }
+        let turns = dice.below(40_000);
+        (0..turns).for_each(|_| std::hint::spin_loop());
+        while counter.load(Relaxed) < turns % 3 {
+            std::hint::spin_loop();
+        }
+        let mut status = 0;
+        // SAFETY: the child just forked.
+        unsafe {
+            libc::kill(child, libc::SIGKILL);
+            libc::waitpid(child, &raw mut status, 0);
+        }
+        assert!(libc::WIFSIGNALED(status));
+        table.check().unwrap();
+        let other = Table::new(schema(keys, layout)).unwrap();
+        assert_eq!(other.restore(&folder.file()).unwrap().rows, 900);
+        other.check().unwrap();
+        let mut users: Vec<_> = rows(&other).into_iter().map(|(_, cells)| cells[0].clone()).collect();
+        users.sort();
+        users.dedup();
+        assert_eq!(users.len(), 1, "{users:?}");
+    }
+    table.save(&folder.file()).unwrap();
+    assert_eq!(std::fs::read_dir(&folder.0).unwrap().count(), 1, "something was left beside the file");
+}

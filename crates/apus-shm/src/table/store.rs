@@ -1,0 +1,309 @@
+//! The memory of a table, its locks, and how it is read while others write.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use super::TableError;
+use super::dictionary::Dictionary;
+use super::heap::Heap;
+use super::lane::{BUSY, EMPTYING, Head, IDLE, JOURNAL, JOURNAL_BYTES, LANE, Lane};
+pub(crate) use super::layout::Place;
+use super::layout::{Finder, Plan};
+use super::order::Order;
+use super::schema::{Column, Keys, Schema};
+use super::tx::{self, Change};
+use crate::{Guard, Region, RobustMutex};
+
+/// A reader that finds a change under way this often takes the mutex.
+const TRIES: usize = 64;
+
+/// The memory of a table. Reading it is always sound; what was read holds only when the sequence count says so afterwards.
+#[derive(Debug)]
+pub(crate) struct Store {
+    region: Region,
+    schema: Schema,
+    pub(super) plan: Plan,
+    pub(super) orders: Vec<Order>,
+    pub(super) dictionaries: Vec<Option<Dictionary>>,
+    /// Whether there is a dictionary.
+    pub(super) coded: bool,
+    /// As many rows fit as there are ids: nothing needs to be counted.
+    pub(super) every_id_fits: bool,
+}
+
+/// What a writer holds: its partition, and the indexes' lane when they are kept up to date.
+#[derive(Debug)]
+pub(super) struct Writer<'a> {
+    store: &'a Store,
+    pub(super) lane: usize,
+    // Dropped in this order: the partition first.
+    _partition: Guard<'a>,
+    orders: Option<Guard<'a>>,
+}
+
+/// All locks.
+#[derive(Debug)]
+pub(super) struct Everything<'a> {
+    _partitions: Vec<Guard<'a>>,
+    _orders: Guard<'a>,
+}
+
+impl Store {
+    pub(super) fn new(schema: Schema) -> Result<Self, TableError> {
+        schema.check()?;
+        let no_memory = |bytes: usize, error: std::io::Error| {
+            TableError::NoMemory(format!(
+                "no address space of {bytes} bytes for the table ({error}): make it for fewer rows or shorter texts"
+            ))
+        };
+        let plan = Plan::new(&schema)?;
+        let region = Region::new(plan.bytes).map_err(|error| no_memory(plan.bytes, error))?;
+        for lane in 0..=plan.partitions {
+            let mutex = region.at::<RobustMutex>(plan.lanes + lane * LANE);
+            mutex.init().map_err(|error| no_memory(LANE, error))?;
+        }
+        let mut dictionaries = Vec::new();
+        for (column, area) in schema.columns.iter().zip(&plan.dictionaries) {
+            dictionaries.push(match area {
+                Some(area) => {
+                    Some(Dictionary::of(&region, *area, column).map_err(|error| no_memory(area.bytes, error))?)
+                }
+                None => None,
+            });
+        }
+        let orders = schema.indexes.iter().zip(&plan.orders);
+        let orders = orders.map(|(index, area)| Order::new(index, &schema.columns, area.offset, area.bytes)).collect();
+        let coded = dictionaries.iter().any(Option::is_some);
+        let every_id_fits = schema.keys == Keys::Ids { most: schema.rows };
+        let store = Self { region, schema, plan, orders, dictionaries, coded, every_id_fits };
+        store.reseed();
+        Ok(store)
+    }
+
+    /// Takes a seed for the hash from the system's randomness, by way of the standard library's.
+    fn reseed(&self) {
+        use std::hash::{BuildHasher, RandomState};
+        for (at, word) in self.head().seed.iter().enumerate() {
+            word.store(RandomState::new().hash_one(at), Relaxed);
+        }
+    }
+
+    /// The memory.
+    #[inline]
+    pub(crate) fn region(&self) -> &Region {
+        &self.region
+    }
+
+    /// What the table was made from.
+    pub(crate) fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    /// A column's description.
+    pub(super) fn describe(&self, column: usize) -> &Column {
+        &self.schema.columns[column]
+    }
+
+    /// Where a column's cells lie.
+    ///
+    /// # Panics
+    /// When there is no such column.
+    #[inline]
+    pub(crate) fn column(&self, column: usize) -> &Place {
+        &self.plan.places[column]
+    }
+
+    /// Row numbers lie below.
+    #[inline]
+    pub(crate) fn rows_end(&self) -> u32 {
+        self.plan.rows_end
+    }
+
+    #[inline]
+    pub(super) fn head(&self) -> &Head {
+        self.region.at(0)
+    }
+
+    /// Where a lane lies. The lane after the partitions' is that of the indexes.
+    #[inline]
+    pub(super) fn lane_at(&self, lane: usize) -> usize {
+        self.plan.lanes + lane * LANE
+    }
+
+    #[inline]
+    pub(super) fn lane(&self, lane: usize) -> &Lane {
+        self.region.at(self.lane_at(lane))
+    }
+
+    #[inline]
+    pub(super) fn orders_lane(&self) -> &Lane {
+        self.lane(self.plan.partitions)
+    }
+
+    #[inline]
+    fn journal(&self, lane: usize) -> &[AtomicU64] {
+        self.region.slice(self.plan.journals + lane * JOURNAL_BYTES, 2 * JOURNAL)
+    }
+
+    #[inline]
+    pub(super) fn heap(&self, lane: usize) -> Heap<'_> {
+        Heap {
+            lane: self.lane(lane),
+            lane_at: self.lane_at(lane),
+            base: self.plan.heaps + lane * self.plan.heap_each,
+            bytes: self.plan.heap_each,
+        }
+    }
+
+    /// Whether the ordered indexes are not kept up to date: they must not be read, then.
+    #[inline]
+    pub(crate) fn deferred(&self) -> bool {
+        self.head().deferred.load(Relaxed) != 0
+    }
+
+    /// Whether writers keep ordered indexes up to date.
+    #[inline]
+    fn ordered(&self) -> bool {
+        !self.orders.is_empty() && !self.deferred()
+    }
+
+    /// The seed of the hash. It changes only when the whole contents are replaced.
+    #[inline]
+    pub(super) fn seed(&self) -> [u64; 2] {
+        let [first, second] = &self.head().seed;
+        [first.load(Relaxed), second.load(Relaxed)]
+    }
+
+    // Locks.
+
+    #[inline]
+    fn lock_lane(&self, lane: usize) -> Guard<'_> {
+        self.lane(lane).mutex.lock(|| self.repair(lane))
+    }
+
+    fn lock_orders(&self) -> Guard<'_> {
+        let lane = self.orders_lane();
+        lane.mutex.lock(|| {
+            // Who held this may have died in a change of any partition, whose journal has the indexes' words, too.
+            for lane in 0..self.plan.partitions {
+                drop(self.lock_lane(lane));
+            }
+            if self.must_empty(lane) {
+                self.empty_orders();
+            }
+            self.head().torn.store(0, Relaxed);
+            lane.work.store(IDLE, Relaxed);
+            lane.close();
+        })
+    }
+
+    /// After a death, with the lane's mutex: undoes or completes what the dead had begun.
+    #[cold]
+    fn repair(&self, at: usize) {
+        let lane = self.lane(at);
+        self.head().suspect.store(1, Relaxed);
+        tx::undo(&self.region, lane, self.journal(at));
+        if self.must_empty(lane) {
+            self.empty_lane(at);
+        }
+        lane.work.store(IDLE, Relaxed);
+        lane.close();
+    }
+
+    fn must_empty(&self, lane: &Lane) -> bool {
+        lane.work.load(Relaxed) == BUSY && self.head().phase.load(Relaxed) == EMPTYING
+    }
+
+    /// What a change of a row in this partition needs.
+    #[inline]
+    pub(super) fn writer(&self, lane: usize) -> Writer<'_> {
+        loop {
+            let ordered = self.ordered();
+            let orders = ordered.then(|| self.lock_orders());
+            let partition = self.lock_lane(lane);
+            // Who switches holds all locks, so from here on it stays as it is.
+            if self.ordered() == ordered {
+                return Writer { store: self, lane, _partition: partition, orders };
+            }
+        }
+    }
+
+    /// All locks: nobody writes.
+    pub(super) fn everything(&self) -> Everything<'_> {
+        let orders = self.lock_orders();
+        let partitions = (0..self.plan.partitions).map(|lane| self.lock_lane(lane)).collect();
+        Everything { _partitions: partitions, _orders: orders }
+    }
+
+    // Reading.
+
+    /// Runs `look` until nothing of the partition changed meanwhile; after some tries, with the mutex.
+    #[inline]
+    pub(super) fn look<T>(&self, lane: usize, mut look: impl FnMut() -> T) -> T {
+        let guarded = self.lane(lane);
+        for _ in 0..TRIES {
+            if let Some(now) = guarded.still() {
+                let seen = look();
+                if guarded.unmoved(now) {
+                    return seen;
+                }
+            }
+            std::hint::spin_loop();
+        }
+        self.look_locked(lane, &mut look)
+    }
+
+    #[cold]
+    fn look_locked<T>(&self, lane: usize, look: &mut dyn FnMut() -> T) -> T {
+        let _guard = self.lock_lane(lane);
+        look()
+    }
+
+    /// Runs `look` until nothing of the whole table changed meanwhile; after some tries, with the mutex of the indexes. For tables whose indexes are kept up to date:
+    /// every writer moves that lane's count. None from `look` means that what it saw was wild.
+    pub(crate) fn read<T>(&self, mut look: impl FnMut(&Self) -> Option<T>) -> Option<T> {
+        let guarded = self.orders_lane();
+        for _ in 0..TRIES {
+            if let Some(now) = guarded.still() {
+                let seen = look(self);
+                if guarded.unmoved(now) && seen.is_some() {
+                    return seen;
+                }
+            }
+            std::hint::spin_loop();
+        }
+        let _guard = self.lock_orders();
+        look(self)
+    }
+
+    pub(super) fn texts(&self) -> bool {
+        matches!(self.plan.finder, Finder::Texts { .. })
+    }
+}
+
+impl<'a> Writer<'a> {
+    /// Begins a change of several words.
+    #[inline]
+    pub(super) fn change(&self) -> Change<'a> {
+        let store = self.store;
+        let orders = self.orders.as_ref().map(|_| store.orders_lane());
+        Change::begin(&store.region, store.lane(self.lane), orders, store.journal(self.lane))
+    }
+
+    /// Whether the ordered indexes are to be kept up to date.
+    #[inline]
+    pub(super) fn ordered(&self) -> bool {
+        self.orders.is_some()
+    }
+
+    /// A change of one word, which no index knows: readers see the old value or the new one, and so does whoever comes after a death. The counts move all the same,
+    /// so that nobody takes this word from before and another from after.
+    #[inline]
+    pub(super) fn put_one(&self, offset: usize, width: usize, value: u64) {
+        std::sync::atomic::fence(std::sync::atomic::Ordering::Release);
+        tx::store_sized(&self.store.region, offset, width, value);
+        self.store.lane(self.lane).close();
+        if self.orders.is_some() {
+            self.store.orders_lane().close();
+        }
+    }
+}

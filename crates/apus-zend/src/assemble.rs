@@ -1,0 +1,272 @@
+//! Building values from data that is not trusted: arrays with room made before, references, objects without their constructors.
+
+use std::mem::ManuallyDrop;
+use std::ptr::NonNull;
+
+use crate::call::Raise;
+use crate::sys;
+use crate::value::{Array, PhpString, Value, check};
+
+/// A list of a known length under construction.
+pub struct ListBuilder {
+    array: NonNull<sys::zend_array>,
+    size: u32,
+}
+
+impl ListBuilder {
+    /// An empty list with room for `size` elements.
+    pub fn new(size: u32) -> Result<Self, Raise> {
+        // SAFETY: allocation only; NULL tells a bailout.
+        let array = NonNull::new(unsafe { sys::apus_unpack_list(size) }).ok_or(Raise::Bailed)?;
+        Ok(Self { array, size })
+    }
+
+    /// Appends an element. Beyond the room made, it is dropped.
+    #[inline]
+    pub fn push(&mut self, value: Value) {
+        // SAFETY: self is the array's only owner; below its size lies room that was allocated.
+        unsafe {
+            let array = self.array.as_ptr();
+            let at = (*array).nNumUsed;
+            if at >= self.size {
+                return;
+            }
+            value.move_into((*array).__bindgen_anon_1.arPacked.add(at as usize));
+            (*array).nNumUsed = at + 1;
+            (*array).nNumOfElements = at + 1;
+            (*array).nNextFreeElement = i64::from(at) + 1;
+        }
+    }
+
+    /// Appends numbers, as [`push`](Self::push) does.
+    #[inline]
+    pub fn extend(&mut self, values: impl Iterator<Item = Value>) {
+        // SAFETY: as in `push`; no more than there is room for.
+        unsafe {
+            let array = self.array.as_ptr();
+            let mut at = (*array).nNumUsed;
+            let first = (*array).__bindgen_anon_1.arPacked;
+            for value in values.take((self.size - at.min(self.size)) as usize) {
+                value.move_into(first.add(at as usize));
+                at += 1;
+            }
+            (*array).nNumUsed = at;
+            (*array).nNumOfElements = at;
+            (*array).nNextFreeElement = i64::from(at);
+        }
+    }
+
+    /// The list.
+    pub fn finish(self) -> Value {
+        let this = ManuallyDrop::new(self);
+        // SAFETY: the one reference moves.
+        unsafe { Array::from_raw(this.array) }.into()
+    }
+}
+
+impl Drop for ListBuilder {
+    fn drop(&mut self) {
+        // SAFETY: the one reference is given back.
+        drop(unsafe { Array::from_raw(self.array) });
+    }
+}
+
+/// An array of a known number of elements under construction.
+pub struct MapBuilder {
+    array: NonNull<sys::zend_array>,
+    left: u32,
+}
+
+impl MapBuilder {
+    /// An empty array with room for `size` elements.
+    pub fn new(size: u32) -> Result<Self, Raise> {
+        // SAFETY: allocation only; NULL tells a bailout.
+        let array = NonNull::new(unsafe { sys::apus_unpack_map(size) }).ok_or(Raise::Bailed)?;
+        Ok(Self { array, left: size })
+    }
+
+    /// Adds an element under a string ("7" means 7). False: the key is there already, or there is no room.
+    #[inline]
+    pub fn add_text(&mut self, key: &PhpString, value: Value) -> bool {
+        if self.left == 0 {
+            return false;
+        }
+        // SAFETY: self is the array's only owner, and there is room: nothing is allocated.
+        let slot = unsafe { sys::apus_unpack_map_text(self.array.as_ptr(), key.as_raw().as_ptr()) };
+        self.fill(slot, value)
+    }
+
+    /// Adds an element under an integer. False: the key is there already, or there is no room.
+    #[inline]
+    pub fn add_index(&mut self, key: i64, value: Value) -> bool {
+        if self.left == 0 {
+            return false;
+        }
+        // SAFETY: as above.
+        let slot = unsafe { sys::apus_unpack_map_index(self.array.as_ptr(), key as u64) };
+        self.fill(slot, value)
+    }
+
+    #[inline]
+    fn fill(&mut self, slot: *mut sys::zval, value: Value) -> bool {
+        if slot.is_null() {
+            return false;
+        }
+        self.left -= 1;
+        let value = ManuallyDrop::new(value);
+        // SAFETY: the place holds null, which needs no release. The rest of it belongs to the hash: the link to the next of its chain.
+        unsafe {
+            (*slot).value = (*value.as_ptr()).value;
+            (*slot).u1.type_info = (*value.as_ptr()).u1.type_info;
+        }
+        true
+    }
+
+    /// The array.
+    pub fn finish(self) -> Value {
+        let this = ManuallyDrop::new(self);
+        // SAFETY: the one reference moves.
+        unsafe { Array::from_raw(this.array) }.into()
+    }
+}
+
+impl Drop for MapBuilder {
+    fn drop(&mut self) {
+        // SAFETY: the one reference is given back.
+        drop(unsafe { Array::from_raw(self.array) });
+    }
+}
+
+/// A string that serves as a name: the very one that PHP knows already, where it does.
+pub fn name(bytes: &[u8]) -> Result<PhpString, Raise> {
+    // SAFETY: pointer and length come from one slice; NULL tells a bailout.
+    let string = NonNull::new(unsafe { sys::apus_unpack_name(bytes.as_ptr().cast(), bytes.len()) });
+    // SAFETY: the shim hands over a reference.
+    string.map(|raw| unsafe { PhpString::from_raw(raw) }).ok_or(Raise::Bailed)
+}
+
+/// A PHP reference (`&`).
+pub struct Reference(Value);
+
+impl Reference {
+    /// One to null.
+    pub fn new() -> Result<Self, Raise> {
+        // SAFETY: allocation only; NULL tells a bailout.
+        let raw = NonNull::new(unsafe { sys::apus_unpack_reference() }).ok_or(Raise::Bailed)?;
+        let value = Value::undef();
+        // SAFETY: the value held nothing; the one reference moves into it.
+        unsafe {
+            let zval = value.as_ptr();
+            (*zval).value.ref_ = raw.as_ptr();
+            (*zval).u1.type_info = sys::APUS_IS_REFERENCE_EX;
+        }
+        Ok(Self(value))
+    }
+
+    /// What it refers to from now on.
+    pub fn set(&self, value: Value) {
+        // SAFETY: the reference is alive; the old value is taken out before the new one is there, and released last.
+        unsafe {
+            let slot = &raw mut (*(*self.0.as_ptr()).value.ref_).val;
+            let old = Value::undef();
+            std::ptr::swap(old.as_ptr(), slot);
+            value.move_into(slot);
+            drop(old);
+        }
+    }
+
+    /// Another user of it, to be put into an array or a property.
+    pub fn share(&self) -> Value {
+        let value = Value::undef();
+        // SAFETY: the copy's bits are all of it; the reference is alive and gets another user.
+        unsafe {
+            let (from, to) = (self.0.as_ptr(), value.as_ptr());
+            (*to).value = (*from).value;
+            (*to).u1.type_info = (*from).u1.type_info;
+            (*(*from).value.counted).gc.refcount += 1;
+        }
+        value
+    }
+}
+
+/// An object without its constructor having run.
+pub struct Made {
+    /// The object; null when `serialized`.
+    pub object: Value,
+    /// `__unserialize()` wants its contents.
+    pub unserialize: bool,
+    /// `__wakeup()` is to be called.
+    pub wakeup: bool,
+    /// Its class makes it from a text: [`read`](Self::read).
+    pub serialized: bool,
+    class: *mut sys::zend_class_entry,
+}
+
+/// An object of a class, whose name may have it loaded (PHP code runs); a class that is unknown or not allowed gives a
+/// `__PHP_Incomplete_Class`.
+pub fn object(class: &PhpString, allowed: bool) -> Result<Made, Raise> {
+    // SAFETY: plain data that the shim fills.
+    let mut made: sys::apus_made = unsafe { std::mem::zeroed() };
+    // SAFETY: the name is alive; the out pointer is local.
+    let status = unsafe { sys::apus_unpack_object(class.as_raw().as_ptr(), allowed, &raw mut made) };
+    // SAFETY: the shim hands over a reference.
+    let object = NonNull::new(made.object).map(|raw| unsafe { Value::from_object(raw) });
+    check(status)?;
+    let object = match object {
+        Some(object) => object,
+        None if made.serialized => Value::null(),
+        None => return Err(Raise::Bailed),
+    };
+    Ok(Made { object, unserialize: made.unserialize, wakeup: made.wakeup, serialized: made.serialized, class: made.ce })
+}
+
+/// The object in a value; `None` for any other value.
+fn raw(object: &Value) -> Option<*mut sys::zend_object> {
+    let zval = object.as_ptr();
+    // SAFETY: the tag tells that it is an object.
+    unsafe { (u32::from((*zval).u1.v.type_) == sys::IS_OBJECT).then(|| (*zval).value.obj) }
+}
+
+impl Made {
+    /// Writes a property by its mangled name; its type is held to.
+    pub fn set(&self, name: &PhpString, value: Value) -> Result<(), Raise> {
+        let Some(object) = raw(&self.object) else { return Ok(()) };
+        let value = ManuallyDrop::new(value);
+        // SAFETY: the object and the name are alive; the value's reference moves.
+        check(unsafe { sys::apus_unpack_property(object, name.as_raw().as_ptr(), value.as_ptr()) })
+    }
+
+    /// Has `Serializable::unserialize()` make the object.
+    pub fn read(&mut self, text: &[u8]) -> Result<(), Raise> {
+        let object = Value::undef();
+        // SAFETY: a class that has the method; the bytes outlive the call; the value holds nothing yet.
+        check(unsafe { sys::apus_unpack_text(self.class, object.as_ptr(), text.as_ptr().cast(), text.len()) })?;
+        self.object = object;
+        Ok(())
+    }
+}
+
+/// Calls `__unserialize()` with `data`, or `__wakeup()` without, on an object that said it wants it.
+pub fn finish(object: &Value, data: Option<&Value>) -> Result<(), Raise> {
+    let Some(object) = raw(object) else { return Ok(()) };
+    let data = data.map_or(std::ptr::null_mut(), Value::as_ptr);
+    // SAFETY: both are alive during the call.
+    check(unsafe { sys::apus_unpack_finish(object, data) })
+}
+
+/// The destructor of an object that was not finished is not to run.
+pub fn spoil(object: &Value) {
+    if let Some(object) = raw(object) {
+        // SAFETY: alive; sets a flag.
+        unsafe { sys::apus_unpack_spoiled(object) };
+    }
+}
+
+/// A case of an enumeration. PHP code may run. `None`: there is no such class or case.
+pub fn case(class: &PhpString, name: &PhpString) -> Result<Option<Value>, Raise> {
+    let mut out = std::ptr::null_mut();
+    // SAFETY: the strings are alive; the out pointer is local.
+    check(unsafe { sys::apus_unpack_case(class.as_raw().as_ptr(), name.as_raw().as_ptr(), &raw mut out) })?;
+    // SAFETY: the shim hands over a reference.
+    Ok(NonNull::new(out).map(|raw| unsafe { Value::from_object(raw) }))
+}
