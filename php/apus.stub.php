@@ -262,6 +262,236 @@ namespace Apus\Http {
 
 namespace Apus {
     /**
+     * A table refused a value, or cannot do what was asked; the code tells why. Nothing was changed.
+     * @since 0.1.0
+     */
+    class TableException extends \Apus\Exception
+    {
+        /**
+         * As many rows as the table was made for are there, or as many different texts as a dictionary column takes.
+         */
+        public const FULL = 501;
+
+        /**
+         * A text is longer than its column takes. Texts are not cut.
+         */
+        public const TOO_LONG = 502;
+
+        /**
+         * A key is empty, longer than 1,024 bytes, or no id from 0 to the greatest one.
+         */
+        public const KEY = 503;
+
+        /**
+         * There is no column or index of that name, or its description is wrong.
+         */
+        public const COLUMN = 504;
+
+        /**
+         * An integer does not fit into its column.
+         */
+        public const RANGE = 505;
+
+        /**
+         * A value cannot be held by its column without a loss.
+         */
+        public const TYPE = 506;
+
+        /**
+         * The table is not in the state that the call needs: create() was not called, or was, or indexes are deferred.
+         */
+        public const STATE = 507;
+
+        /**
+         * The system gave no memory or no address space, or the room reserved for texts or indexes is used up.
+         */
+        public const NO_MEMORY = 508;
+
+        /**
+         * A snapshot, JSON or CSV could not be read or written; the message names the file and the place in it.
+         */
+        public const FILE = 509;
+
+    }
+}
+
+namespace Apus {
+    /**
+     * A value could not be packed, or bytes are no packed value; the code tells why.
+     * @since 0.1.0
+     */
+    class PackException extends \Apus\Exception
+    {
+        /**
+         * A value means something in its own process alone: a resource.
+         */
+        public const UNSUPPORTED = 551;
+
+        /**
+         * Arrays and objects lie more than 1024 deep inside each other.
+         */
+        public const DEPTH = 552;
+
+        /**
+         * The packed value would be longer than 1 GiB.
+         */
+        public const TOO_LARGE = 553;
+
+        /**
+         * The bytes were not made by Apus\pack().
+         */
+        public const MALFORMED = 554;
+
+        /**
+         * An enumeration, its case or a class is not what it was when the value was packed, or is not allowed.
+         */
+        public const MISMATCH = 555;
+
+    }
+}
+
+namespace Apus {
+    /**
+     * A queue between processes refused a value; the code tells why. Nothing was added.
+     * @since 0.1.0
+     */
+    class QueueException extends \Apus\Exception
+    {
+        /**
+         * A packed value is longer than the queue takes: make the queue with a greater $longest.
+         */
+        public const TOO_LONG = 571;
+
+    }
+}
+
+namespace Apus {
+    /**
+     * A lock cannot be made or had, whoever holds it; the code tells why.
+     * @since 0.1.0
+     */
+    class LockException extends \Apus\Exception
+    {
+        /**
+         * The file of a FILELOCK cannot be opened or locked; the message tells why.
+         */
+        public const FILE = 581;
+
+    }
+}
+
+namespace Apus {
+    /**
+     * A cache cannot do what was asked; the code tells why.
+     * @since 0.1.0
+     */
+    class CacheException extends \Apus\Exception
+    {
+        /**
+         * A value or key is longer than the cache takes.
+         */
+        public const TOO_LARGE = 561;
+
+        /**
+         * increment() or decrement() met a value that is no integer, or would leave the range.
+         */
+        public const TYPE = 562;
+
+        /**
+         * remember() was called for a key by the function that makes its value: it would wait for itself.
+         */
+        public const NESTED = 563;
+
+        /**
+         * Another process made the value for longer than remember() was to wait.
+         */
+        public const WAIT = 564;
+
+        /**
+         * The system gave no address space.
+         */
+        public const NO_MEMORY = 565;
+
+    }
+}
+
+namespace Apus\Process {
+    /**
+     * A process, a pool of processes or a message queue could not do what was asked; the code tells why.
+     * @since 0.1.0
+     */
+    class Exception extends \Apus\Exception
+    {
+        /**
+         * The process or pool is not in the state that the call needs, or this is not the process that may call it.
+         */
+        public const STATE = 701;
+
+        /**
+         * The system made no process, pipe or queue; the message tells why.
+         */
+        public const SYSTEM = 702;
+
+        /**
+         * on() was given an event that does not exist, or not here.
+         */
+        public const EVENT = 703;
+
+        /**
+         * An address could not be bound; the message names it.
+         */
+        public const BIND = 704;
+
+    }
+}
+
+namespace Apus\Server {
+    /**
+     * A task or computation could not be handed over, or came to nothing; the code tells why.
+     * @since 0.1.0
+     */
+    class TaskException extends \Apus\Exception
+    {
+        /**
+         * What was computed threw; the message says what.
+         */
+        public const FAILED = 801;
+
+        /**
+         * The task worker that computed it died.
+         */
+        public const WORKER_DIED = 802;
+
+        /**
+         * The time that was given is over.
+         */
+        public const TIMEOUT = 803;
+
+        /**
+         * The computation was called off.
+         */
+        public const CANCELLED = 804;
+
+        /**
+         * As much waits as task_queue_size allows.
+         */
+        public const FULL = 805;
+
+        /**
+         * The data or result is larger than task_queue_size allows.
+         */
+        public const TOO_LARGE = 806;
+
+        /**
+         * The callable cannot be sent to another process, or is not found there; the message says why.
+         */
+        public const CALLABLE = 807;
+
+    }
+}
+
+namespace Apus {
+    /**
      * Coroutines: functions that let others run while they wait. Each has an id (cid), counted from 1.
      * @since 0.1.0
      */
@@ -700,14 +930,14 @@ namespace Apus\Coroutine {
     class Lock
     {
         /**
-         * How the last lock() ended: 0, or an errno: EBUSY (16), ETIMEDOUT (110), ECANCELED (125).
+         * How the last lock() ended: 0, or an errno: EBUSY (16), ETIMEDOUT (110), ECANCELED (125); EOWNERDEAD (130) when it is had, and the
+         * process that had it alone before ended with it: what it guards may be half-changed.
          */
         public $errCode = 0;
 
         /**
-         * @param bool $shared true: between the processes that are forked while it is there (workers of a server), too. Those
-         * ask again every 1 to 16 milliseconds while another process has it; what a dead process held is free; at most
-         * 1,023 processes share it at once
+         * @param bool $shared true: between the processes that are forked while it is there (workers of a server), too. What
+         * a dead process held is free, and the next who locks is told by $errCode 130
          * @throws \Error when the system gives no memory to share
          * @since 0.1.0
          */
@@ -3506,6 +3736,2157 @@ namespace Apus\Database {
     }
 }
 
+namespace Apus {
+    /**
+     * A whole number from 0 to 4,294,967,295 that all processes share which are forked while it is there: made before the server starts, it is
+     * the same in every worker. Each operation is one step for all of them. Arithmetic is modulo 2^32, negative numbers included. An object made in a
+     * worker is that worker's own.
+     * @since 0.1.0
+     */
+    class Atomic
+    {
+        /**
+         * @param int $value what it is at first; of an integer that does not fit, the lowest 32 bits
+         * @throws \Error when the system gives no memory to share
+         * @since 0.1.0
+         */
+        public function __construct(int $value = 0) {}
+
+        /**
+         * Adds.
+         * @return int the sum
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function add(int $add_value = 1): int {}
+
+        /**
+         * Subtracts.
+         * @return int the difference; 4,294,967,295 follows 0
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function sub(int $sub_value = 1): int {}
+
+        /**
+         * What it is now.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function get(): int {}
+
+        /**
+         * Sets it.
+         * @param int $value of an integer that does not fit, the lowest 32 bits
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function set(int $value): void {}
+
+        /**
+         * Waits until it is 1, and makes it 0: so one wakeup() lets one wait() through, whichever is called first. In a coroutine that alone
+         * waits; outside, the process does, and handlers of signals run meanwhile.
+         * @param float $timeout seconds; 0 or less for no limit
+         * @return bool false when the time was over first, the coroutine was cancelled, or at once when it is neither 0 nor 1
+         * @throws \Apus\Coroutine\Exception CANNOT_SWITCH
+         * @throws \Apus\Coroutine\CanceledException when cancelled with an exception
+         * Waits while it is 0.
+         * @since 0.1.0
+         */
+        public function wait(float $timeout = 1): bool {}
+
+        /**
+         * Makes 0 into 1, and wakes those in wait(): the first of them goes on, the others find it 0 and wait on.
+         * @param int $count 1 or more; as in Swoole, one goes on whatever it is
+         * @return bool true
+         * @throws \ValueError for a count below 1
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function wakeup(int $count = 1): bool {}
+
+        /**
+         * Sets it to $new_value if it is $cmp_value, in one step.
+         * @return bool whether it was
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function cmpset(int $cmp_value, int $new_value): bool {}
+
+    }
+}
+
+namespace Apus\Atomic {
+    /**
+     * As Apus\Atomic, with 64 bits and a sign: any integer of PHP. Above the greatest one follows the least.
+     * @since 0.1.0
+     */
+    class Long
+    {
+        /**
+         * @param int $value what it is at first
+         * @throws \Error when the system gives no memory to share
+         * @since 0.1.0
+         */
+        public function __construct(int $value = 0) {}
+
+        /**
+         * Adds.
+         * @return int the sum
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function add(int $add_value = 1): int {}
+
+        /**
+         * Subtracts.
+         * @return int the difference
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function sub(int $sub_value = 1): int {}
+
+        /**
+         * What it is now.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function get(): int {}
+
+        /**
+         * Sets it.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function set(int $value): void {}
+
+        /**
+         * Sets it to $new_value if it is $cmp_value, in one step.
+         * @return bool whether it was
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function cmpset(int $cmp_value, int $new_value): bool {}
+
+    }
+}
+
+namespace Apus {
+    /**
+     * A lock between processes, and between the coroutines of each: made before the server starts, it is the same in every worker. In a coroutine
+     * that alone waits for it; outside, the process does, and handlers of signals run meanwhile.
+     * It is held by a process: any code of it may unlock(). What a process held that ends, by SIGKILL too, is free; the next who locks gets true, with
+     * $errCode 130 (EOWNERDEAD) and recovered() true if it was held alone: what the lock guards may be half-changed.
+     * Of several processes that wait, any one gets it; who wants it alone goes before who wants to share it and does not yet.
+     * @since 0.1.0
+     */
+    class Lock
+    {
+        /**
+         * Type of an Apus\Lock: one holds it.
+         */
+        public const MUTEX = 3;
+
+        /**
+         * Type of an Apus\Lock: one holds it (LOCK_EX), or many share it (LOCK_SH).
+         */
+        public const RWLOCK = 1;
+
+        /**
+         * Type of an Apus\Lock: as MUTEX, for what is held very shortly: looks again some times before it waits.
+         */
+        public const SPINLOCK = 5;
+
+        /**
+         * Type of an Apus\Lock: as MUTEX, but any process may unlock it.
+         */
+        public const SEM = 4;
+
+        /**
+         * Type of an Apus\Lock: as RWLOCK, and against other programs that flock() the same file, too.
+         */
+        public const FILELOCK = 2;
+
+        /**
+         * How the last operation ended: 0, or an errno: EOWNERDEAD (130; it is had, and the last holder died with it), EBUSY (16), ETIMEDOUT (110),
+         * ECANCELED (125), EDEADLK (35: the waiting code itself has it), EPERM (1: unlock() of what this process has not).
+         */
+        public $errCode = 0;
+
+        /**
+         * @param int $type Apus\Lock::MUTEX, RWLOCK, SPINLOCK, SEM or FILELOCK
+         * @param string $filename of a FILELOCK: made if it is not there
+         * @throws \ValueError for another type, or a FILELOCK without a file
+         * @throws \Apus\LockException FILE when it cannot be opened
+         * @throws \Error when the system gives no memory to share
+         * @since 0.1.0
+         */
+        public function __construct(int $type = 3, string $filename = '') {}
+
+        /**
+         * Locks.
+         * @param int $operation LOCK_EX, or LOCK_SH to share a RWLOCK or FILELOCK with others that do; | LOCK_NB for no waiting
+         * @param float $timeout seconds; negative for no limit, 0 for no waiting
+         * @throws \ValueError for another operation
+         * @return bool false when it is not had: see $errCode
+         * @throws \Error when destroy() was called, or the system gives no descriptor to wait with
+         * @throws \Apus\LockException FILE when the file of a FILELOCK cannot be locked
+         * @throws \Apus\Coroutine\Exception CANNOT_SWITCH
+         * @throws \Apus\Coroutine\CanceledException when cancelled with an exception
+         * Waits while it is not free.
+         * @since 0.1.0
+         */
+        public function lock(int $operation = 2, float $timeout = -1): bool {}
+
+        /**
+         * The same as lock(LOCK_EX | LOCK_NB).
+         * @return bool false when it is not had: see $errCode
+         * @throws \Error when destroy() was called, or the system gives no descriptor to wait with
+         * @throws \Apus\LockException FILE when the file of a FILELOCK cannot be locked
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function trylock(): bool {}
+
+        /**
+         * The same as lock(LOCK_SH).
+         * @return bool false when it is not had: see $errCode
+         * @throws \Error when destroy() was called, or the system gives no descriptor to wait with
+         * @throws \Apus\LockException FILE when the file of a FILELOCK cannot be locked
+         * @throws \Apus\Coroutine\Exception CANNOT_SWITCH
+         * @throws \Apus\Coroutine\CanceledException when cancelled with an exception
+         * Waits while it is not free.
+         * @since 0.1.0
+         */
+        public function lock_read(): bool {}
+
+        /**
+         * The same as lock(LOCK_SH | LOCK_NB).
+         * @return bool false when it is not had: see $errCode
+         * @throws \Error when destroy() was called, or the system gives no descriptor to wait with
+         * @throws \Apus\LockException FILE when the file of a FILELOCK cannot be locked
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function trylock_read(): bool {}
+
+        /**
+         * The same as lock(LOCK_EX, $timeout).
+         * @param float $timeout seconds; negative for no limit, 0 for no waiting
+         * @return bool false when it is not had: see $errCode
+         * @throws \Error when destroy() was called, or the system gives no descriptor to wait with
+         * @throws \Apus\LockException FILE when the file of a FILELOCK cannot be locked
+         * @throws \Apus\Coroutine\Exception CANNOT_SWITCH
+         * @throws \Apus\Coroutine\CanceledException when cancelled with an exception
+         * Waits while it is not free.
+         * @since 0.1.0
+         */
+        public function lockwait(float $timeout = 1): bool {}
+
+        /**
+         * Unlocks once what this process has, whichever of its coroutines locked it; a SEM whoever has it.
+         * @return bool false when there is nothing to unlock: $errCode is 1 (EPERM)
+         * @throws \Error when destroy() was called
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function unlock(): bool {}
+
+        /**
+         * Whether a process had died as the only holder before the last successful lock of this process: then look whether what it guards is whole.
+         * Sharers are told until one locks it alone.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function recovered(): bool {}
+
+        /**
+         * Gives the lock up for this process, unlocked; others go on using it. Without it that happens when the object goes.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function destroy(): void {}
+
+    }
+}
+
+namespace Apus {
+    /**
+     * A queue between processes: any that was forked while it is there may push and pop. Values arrive whole, once, and in the order of each pusher;
+     * what push() has accepted is lost with no process that is killed, but with one that had popped it. Its size is in bytes: a value takes
+     * what Apus\pack() makes of it and about 12 bytes more.
+     * @since 0.1.0
+     */
+    class Queue implements \Countable
+    {
+        /**
+         * How the last operation of this process ended: Apus\CHANNEL_OK, CHANNEL_TIMEOUT (full, or empty), CHANNEL_CLOSED, CHANNEL_CANCELED.
+         */
+        public $errCode = 0;
+
+        /**
+         * Memory is taken when it is first used.
+         * @param int $bytes room for packed values in all: 64 to 2^40
+         * @param int $longest of one packed value: 1 to $bytes and 1 GiB; 0 for a quarter of $bytes
+         * @throws \ValueError for other numbers
+         * @throws \Error when the system gives no memory to share
+         * @since 0.1.0
+         */
+        public function __construct(int $bytes, int $longest = 0) {}
+
+        /**
+         * Adds a value at the end. In a coroutine that alone waits for room; outside, the process does, and handlers of signals run meanwhile.
+         * A long value waits until there is room for all of it, and shorter ones may pass it.
+         * @param mixed $value anything that Apus\pack() takes
+         * @param float $timeout seconds; negative for no limit, 0 for no waiting
+         * @return bool true: it is in the queue, whatever becomes of this process; false: see $errCode
+         * @throws \Apus\QueueException TOO_LONG when it is longer than the longest
+         * @throws \Apus\PackException and what else Apus\pack() throws
+         * @throws \Apus\Coroutine\Exception CANNOT_SWITCH when it would wait
+         * @throws \Apus\Coroutine\CanceledException when cancelled with an exception
+         * Waits while there is no room.
+         * @since 0.1.0
+         */
+        public function push(mixed $value, float $timeout = -1): bool {}
+
+        /**
+         * The same as push($value, 0).
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function tryPush(mixed $value): bool {}
+
+        /**
+         * Takes the first value. In a coroutine that alone waits for one; outside, the process does, and handlers of signals run meanwhile. Of
+         * several who wait, any one gets it.
+         * @param float $timeout seconds; negative for no limit, 0 for no waiting
+         * @return mixed false when there was none: $errCode is not CHANNEL_OK then
+         * @throws \Apus\PackException and what else Apus\unpack() throws: for a class that is not there in the same form, say. The value is gone then
+         * @throws \Apus\Coroutine\Exception CANNOT_SWITCH when it would wait
+         * @throws \Apus\Coroutine\CanceledException when cancelled with an exception
+         * Waits while it is empty.
+         * @since 0.1.0
+         */
+        public function pop(float $timeout = -1): mixed {}
+
+        /**
+         * The same as pop(0).
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function tryPop(): mixed {}
+
+        /**
+         * How many values are in it now.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function count(): int {}
+
+        /**
+         * Whether none is in it now.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function isEmpty(): bool {}
+
+        /**
+         * Closes it for all processes: push() fails from now on, pop() gives what is left and fails then; who waits is woken.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function close(): void {}
+
+        /**
+         * Whether any process has closed it.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function isClosed(): bool {}
+
+        /**
+         * @return array{count: int, bytes: int, capacity: int, longest: int, pushed: int, popped: int} values in it; the bytes that they take,
+         * eight more for each and rounded up to eight, and those that they may take; the greatest length of one; values accepted and taken
+         * since it was made, in all processes
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function stats(): array {}
+
+    }
+}
+
+namespace Apus {
+    /**
+     * A cache that processes share: make it before the server starts, and every worker reads and writes the same one. It takes a bounded number of
+     * bytes; what was not read for long makes room for what is new, and any entry may be gone at any time. Keys have 1 to 1,024 bytes. Values are
+     * copied in and out (Apus\pack()); integers can be counted with. A process that is killed while it writes costs the entries of one partition,
+     * never a wrong value.
+     * @since 0.1.0
+     */
+    class Cache
+    {
+        /**
+         * @param int $bytes that all entries may take, 64 KiB to 1 TiB; an entry takes its key and packed value, each to the next multiple of
+         * eight, and 40. Memory is taken as it fills. One entry may take half of a partition: of all below 8 MiB, of 4 to 8 MiB above, of a
+         * 64th from 256 MiB on
+         * @throws \ValueError for another size
+         * @throws \Apus\CacheException NO_MEMORY
+         * @since 0.1.0
+         */
+        public function __construct(int $bytes) {}
+
+        /**
+         * @return mixed the value, or $default when it is not there
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function get(string $key, mixed $default = null): mixed {}
+
+        /**
+         * Stores a value in place of what was there.
+         * @param float $ttl seconds until it is gone; 0 for no end
+         * @return bool true
+         * @throws \ValueError for a key of another length, or a negative time
+         * @throws \Apus\CacheException TOO_LARGE, and what was there stays
+         * @throws \Apus\PackException for what cannot be packed
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function set(string $key, mixed $value, float $ttl = 0): bool {}
+
+        /**
+         * Stores a value unless one is there.
+         * @param float $ttl as for set()
+         * @return bool false: there is one, and it stays
+         * @throws \ValueError and exceptions as set()
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function add(string $key, mixed $value, float $ttl = 0): bool {}
+
+        /**
+         * Whether a key is there now. It may be gone at the next call: take get() and its default where the value is wanted.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function has(string $key): bool {}
+
+        /**
+         * @return bool false when it was not there
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function delete(string $key): bool {}
+
+        /**
+         * Gives an entry another end.
+         * @param float $ttl seconds from now; 0 for no end
+         * @return bool false when it is not there
+         * @throws \ValueError for a negative time
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function touch(string $key, float $ttl): bool {}
+
+        /**
+         * Adds to an integer in one step; one that is not there begins at 0.
+         * @param float $ttl seconds for one that is not there; one that is keeps its end
+         * @return int the sum
+         * @throws \Apus\CacheException TYPE when what is there is no integer, or the sum is out of range; it stays
+         * @throws \ValueError as set()
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function increment(string $key, int $by = 1, float $ttl = 0): int {}
+
+        /**
+         * Subtracts in one step: as increment().
+         * @return int the difference
+         * @throws \Apus\CacheException TYPE
+         * @throws \ValueError as set()
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function decrement(string $key, int $by = 1, float $ttl = 0): int {}
+
+        /**
+         * The value of a key; where there is none, $fn() makes it, once for all processes: who wants it meanwhile waits and gets the same. When $fn throws,
+         * or its process dies, one of those who wait calls its own $fn, within some 20 ms.
+         * @param float $ttl seconds until it is gone; 0 for no end
+         * @param callable $fn fn(): mixed, which may wait; null is a value, too
+         * @param float $wait seconds to wait at most for another one's $fn; 0 for none, negative for no limit
+         * @param bool $strict whether to throw after $wait; else the own $fn is called, beside the other one
+         * @return mixed the value; null when the coroutine is cancelled as it waits. One that is too large for the cache is returned nevertheless, with
+         * a warning, and made anew by the next call
+         * @throws \Apus\CacheException NESTED when $fn asks for its own key in the same coroutine; WAIT with $strict
+         * @throws \Apus\Coroutine\CanceledException when cancelled with an exception
+         * @throws \Apus\PackException when the value cannot be packed
+         * @throws \ValueError for a key of another length, or a negative $ttl
+         * @throws \Throwable what $fn throws
+         * Waits while another one makes the value; outside a coroutine, the whole process does.
+         * @since 0.1.0
+         */
+        public function remember(string $key, float $ttl, callable $fn, float $wait = 10, bool $strict = false): mixed {}
+
+        /**
+         * Forgets everything and gives the memory back; the counters of stats() go on.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function clear(): void {}
+
+        /**
+         * @return array{entries: int, used: int, bytes: int, longest: int, hits: int, misses: int, evictions: int, expired: int, emptied: int}
+         * entries that lie there and bytes that they take; bytes that they may take, and one of them; reads that found something, and not;
+         * entries that made room before and after their end; partitions emptied because a process was killed as it wrote
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function stats(): array {}
+
+    }
+}
+
+namespace Apus {
+    /**
+     * Limits how often something is done for a key (a client's address, a user), over all processes: make it before the server starts. $rate units in
+     * $per seconds on the average, $burst at once; there are no windows at whose edge twice as much gets through. Takes eight bytes a key; when a new
+     * key finds no room, an old one that was not used for longest is forgotten.
+     * @since 0.1.0
+     */
+    class RateLimiter
+    {
+        /**
+         * @param int $keys that are remembered, 1 to 2^30, rounded up; take twice as many as are active at a time
+         * @param float $rate units, above 0
+         * @param float $per seconds, above 0
+         * @param ?int $burst units at once, 1 or more; null: $rate, rounded up
+         * @throws \ValueError for anything else
+         * @throws \Apus\CacheException NO_MEMORY
+         * @since 0.1.0
+         */
+        public function __construct(int $keys, float $rate, float $per = 1.0, ?int $burst = null) {}
+
+        /**
+         * Takes $cost units if they are within the limit.
+         * @param int $cost 1 to the burst
+         * @return bool false: they are not, and nothing was taken
+         * @throws \ValueError for another cost
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function allow(string $key, int $cost = 1): bool {}
+
+        /**
+         * How a key stands. Takes nothing.
+         * @param int $cost 1 to the burst
+         * @return array{allowed: bool, remaining: int, retry_after: float, reset: float} whether allow() would be true now; units that are left;
+         * seconds until it would be; seconds until the whole burst is there again
+         * @throws \ValueError for another cost
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function check(string $key, int $cost = 1): array {}
+
+        /**
+         * Forgets a key, which may then use a whole burst at once.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function reset(string $key): void {}
+
+    }
+}
+
+namespace Apus {
+    /**
+     * Rows with typed columns in memory that processes share, found by a text key. Make it before the processes are forked (before Server::start()); then each reads and writes all rows. Readers take no lock and never see a half-written row; a process that is killed in the middle of a write leaves the row as it was or as it was to be.
+     * @since 0.1.0
+     */
+    class Table implements \Iterator, \Countable
+    {
+        /**
+         * Signed integers of 8 bytes, or of 1, 2 or 4 when column() is given that size.
+         */
+        public const TYPE_INT = 1;
+
+        /**
+         * Floats.
+         */
+        public const TYPE_FLOAT = 2;
+
+        /**
+         * Texts of up to the given number of bytes; a row takes what its text needs.
+         */
+        public const TYPE_STRING = 3;
+
+        /**
+         * Integers from 0 to 255, in one byte.
+         */
+        public const TYPE_UINT8 = 16;
+
+        /**
+         * Integers from -128 to 127, in one byte.
+         */
+        public const TYPE_INT8 = 17;
+
+        /**
+         * Integers from 0 to 65,535, in two bytes.
+         */
+        public const TYPE_UINT16 = 18;
+
+        /**
+         * Integers from -32,768 to 32,767, in two bytes.
+         */
+        public const TYPE_INT16 = 19;
+
+        /**
+         * Integers from 0 to 4,294,967,295, in four bytes.
+         */
+        public const TYPE_UINT32 = 20;
+
+        /**
+         * Integers from -2,147,483,648 to 2,147,483,647, in four bytes.
+         */
+        public const TYPE_INT32 = 21;
+
+        /**
+         * Integers from 0 to PHP_INT_MAX, in eight bytes.
+         */
+        public const TYPE_UINT64 = 22;
+
+        /**
+         * All integers, in eight bytes.
+         */
+        public const TYPE_INT64 = 23;
+
+        /**
+         * Texts of which few are different: each is stored once, a row takes two bytes. Up to 65,535 different ones besides ''; they stay until clear().
+         */
+        public const TYPE_DICTIONARY = 32;
+
+        /**
+         * The same with four bytes a row, for as many different texts as rows fit, from 65,536 to 16,777,215.
+         */
+        public const TYPE_DICTIONARY32 = 33;
+
+        /**
+         * Rows that fit; null before create().
+         */
+        public $size = null;
+
+        /**
+         * Bytes of memory that create() took; null before. getMemorySize() tells what rows have taken since.
+         */
+        public $memorySize = null;
+
+        /**
+         * @param int $table_size rows that fit, 1 to 1,073,741,824; exactly as many, whatever their keys are
+         * @param float $conflict_proportion accepted for programs that pass it; keys that share a place cost nothing extra here
+         * @throws \ValueError for less or more
+         * @since 0.1.0
+         */
+        public function __construct(int $table_size, float $conflict_proportion = 0.2) {}
+
+        /**
+         * Describes a column. To be called before create().
+         * @param string $name 1 to 64 bytes, no number, unique in the table; at most 128 columns
+         * @param int $type one of the TYPE_ constants
+         * @param int $size for TYPE_STRING and dictionaries: bytes of the longest text, 1 to 67,108,863 (required; a row takes what its text needs, not this); for TYPE_INT: 1, 2 or 4 bytes, anything else means 8; else without effect
+         * @return bool true
+         * @throws \ValueError for an unknown type, or a size out of its limits
+         * @throws \Apus\TableException COLUMN for a bad name or too many columns, STATE after create()
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function column(string $name, int $type, int $size = 0): bool {}
+
+        /**
+         * Describes an ordered index, by which find(), range(), select() and countRange() look for rows. To be called before create(), after its columns. Each write keeps the indexes right; a table with indexes has one writer at a time.
+         * @param string $name 1 to 64 bytes, unique among the indexes; at most 16 indexes
+         * @param array|string $columns one column, or two: rows are ordered by the first, then by the second. Texts are ordered by their bytes
+         * @return bool true
+         * @throws \Apus\TableException COLUMN for a bad name or unknown columns, STATE after create()
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function index(string $name, array|string $columns): bool {}
+
+        /**
+         * Makes the table, in memory that processes forked from now on share. Address space for all rows is reserved; memory is taken when rows come. Sets $size and $memorySize.
+         * @return bool true
+         * @throws \Apus\TableException STATE when it exists already, COLUMN without columns, NO_MEMORY when the system gives no address space
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function create(): bool {}
+
+        /**
+         * Gives the table up in this process; others keep it, and its memory is freed when the last one has. Nothing else can be done with the object afterwards.
+         * @return bool true
+         * @throws \Apus\TableException STATE before create()
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function destroy(): bool {}
+
+        /**
+         * Makes a row, or changes the given columns of one; all of them at once: no reader sees some old and some new. Columns of a new row that are not given are 0, 0.0 or ''. Numbers, numeric texts, booleans and null are converted where nothing is lost.
+         * @param string $key 1 to 1,024 bytes
+         * @param array $value column => value
+         * @return bool true
+         * @throws \Apus\TableException FULL, KEY, COLUMN, TYPE, RANGE, TOO_LONG, NO_MEMORY: nothing has changed then
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function set(string $key, array $value): bool {}
+
+        /**
+         * Makes a row that is not there.
+         * @param string $key 1 to 1,024 bytes
+         * @param array $value column => value, as for set()
+         * @return bool false when there is a row of that key: nothing has changed then
+         * @throws \Apus\TableException as set()
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function insert(string $key, array $value): bool {}
+
+        /**
+         * Changes the given columns of a row that is there, all at once.
+         * @param string $key 1 to 1,024 bytes
+         * @param array $value column => value, as for set()
+         * @return bool false when there is no row of that key
+         * @throws \Apus\TableException as set()
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function update(string $key, array $value): bool {}
+
+        /**
+         * Reads a row, or one column of it, as it was at one moment. Takes no lock.
+         * @param string $key 1 to 1,024 bytes
+         * @param string|null $field a column; null for the row
+         * @return array|string|int|float|false column => value in the order of the columns, or the value; false when there is no row
+         * @throws \Apus\TableException COLUMN for an unknown column, STATE before create()
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function get(string $key, ?string $field = null): array|string|int|float|false {}
+
+        /**
+         * Reads a row and removes it in one step: of several processes that try, one gets it.
+         * @param string $key 1 to 1,024 bytes
+         * @return array|false the row; false when there is none
+         * @throws \Apus\TableException STATE before create()
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function getdel(string $key): array|false {}
+
+        /**
+         * Removes a row.
+         * @param string $key 1 to 1,024 bytes
+         * @return bool false when there is none
+         * @throws \Apus\TableException STATE before create()
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function del(string $key): bool {}
+
+        /**
+         * The same as del().
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function delete(string $key): bool {}
+
+        /**
+         * Whether there is a row.
+         * @param string $key 1 to 1,024 bytes
+         * @throws \Apus\TableException STATE before create()
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function exists(string $key): bool {}
+
+        /**
+         * The same as exists().
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function exist(string $key): bool {}
+
+        /**
+         * Adds to a number in one step. A row that is not there is made, with 0 in its columns.
+         * @param string $key 1 to 1,024 bytes
+         * @param string $column a column of integers or floats
+         * @param int|float $incrby what to add; to a column of integers, a whole number
+         * @return int|float the new value
+         * @throws \Apus\TableException COLUMN, TYPE for a column of texts, RANGE when the result does not fit (the row stays as it was), FULL, KEY, STATE
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function incr(string $key, string $column, int|float $incrby = 1): int|float {}
+
+        /**
+         * The same as incr(), but takes $incrby away.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function decr(string $key, string $column, int|float $incrby = 1): int|float {}
+
+        /**
+         * Changes one column if it holds what is expected, in one step.
+         * @param string $key 1 to 1,024 bytes
+         * @param string $column a column
+         * @param mixed $expected the value that it must have, converted as in set()
+         * @param mixed $new the value that it then gets
+         * @return bool false when it held something else, or there is no row
+         * @throws \Apus\TableException as set()
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function cmpset(string $key, string $column, mixed $expected, mixed $new): bool {}
+
+        /**
+         * Removes all rows, at once for every process, and gives their memory back.
+         * @throws \Apus\TableException STATE before create()
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function clear(): void {}
+
+        /**
+         * How many rows there are; 0 before create().
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function count(): int {}
+
+        /**
+         * How many rows fit.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function getSize(): int {}
+
+        /**
+         * Bytes of memory that the table has taken so far, over all processes; 0 before create().
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function getMemorySize(): int {}
+
+        /**
+         * Counts of the table: num (rows), insert_count, update_count, delete_count, conflict_count and conflict_max_level (keys that shared a place), available_slice_num and total_slice_num (rows that still fit, and in all), memory_used and memory_reserved in bytes.
+         * @return array|false name => number
+         * @throws \Apus\TableException STATE before create()
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function stats(): array|false {}
+
+        /**
+         * The keys of the rows that have a value in an index.
+         * @param string $index its name
+         * @param mixed $value the value of its first column; or an array with the values of its first, or of both, columns
+         * @param int $limit most keys, 0 or more
+         * @param int $offset keys that are passed over first, 0 or more
+         * @param bool $descending from the end of the order
+         * @return array list of keys (string) in the index's order
+         * @throws \Apus\TableException COLUMN for an unknown index, TYPE, RANGE or TOO_LONG for a value that its column cannot hold, STATE before create() and while the indexes are deferred
+         * @throws \ValueError for too many values, a negative limit or offset
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function find(string $index, mixed $value, int $limit = PHP_INT_MAX, int $offset = 0, bool $descending = false): array {}
+
+        /**
+         * The keys of the rows that lie in a part of an index.
+         * @param string $index its name
+         * @param mixed $from where it begins, included; null: at the start. A value of the first column, or, in an index of two, [value of the first, bound of the second]
+         * @param mixed $to where it ends, included; null: at the end. Where one of both gives the first column's value in an array of two, that holds for both: range('user_date', [7, 100], null) is all of user 7 from 100 on
+         * @param int $limit most keys, 0 or more
+         * @param int $offset keys that are passed over first, 0 or more
+         * @param bool $descending from the end of the part to its beginning
+         * @param bool $exclusive rows at $from and at $to themselves are left out
+         * @return array list of keys (string) in the index's order
+         * @throws \Apus\TableException as find()
+         * @throws \ValueError for too many values, different first values, a negative limit or offset
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function range(string $index, mixed $from = null, mixed $to = null, int $limit = PHP_INT_MAX, int $offset = 0, bool $descending = false, bool $exclusive = false): array {}
+
+        /**
+         * How many rows range() would find.
+         * @param string $index its name
+         * @param mixed $from as for range()
+         * @param mixed $to as for range()
+         * @param bool $exclusive as for range()
+         * @throws \Apus\TableException as find()
+         * @throws \ValueError for too many values, or different first values
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function countRange(string $index, mixed $from = null, mixed $to = null, bool $exclusive = false): int {}
+
+        /**
+         * Reads many rows: each as it was at one moment, not all of the same moment.
+         * @param array $keys the keys
+         * @param array|null $columns names of columns; null for all
+         * @return array key => row, in the order of the keys; those without a row are left out
+         * @throws \Apus\TableException COLUMN, KEY for a key that is none, STATE before create()
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function fetch(array $keys, ?array $columns = null): array {}
+
+        /**
+         * The rows that lie in a part of an index: what range() finds, read as fetch() reads it. A row that others move or remove meanwhile is left out or read as it was, never half.
+         * @param string $index its name
+         * @param mixed $from as for range()
+         * @param mixed $to as for range()
+         * @param array|null $columns names of columns; null for all
+         * @param int $limit most rows, 0 or more
+         * @param int $offset rows that are passed over first, 0 or more
+         * @param bool $descending from the end of the part to its beginning
+         * @param bool $exclusive rows at $from and at $to themselves are left out
+         * @return array key => row in the index's order
+         * @throws \Apus\TableException as find()
+         * @throws \ValueError as range()
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function select(string $index, mixed $from = null, mixed $to = null, ?array $columns = null, int $limit = PHP_INT_MAX, int $offset = 0, bool $descending = false, bool $exclusive = false): array {}
+
+        /**
+         * Makes or changes a row for each object of a JSON array, or of objects one after the other, while reading: the whole is never in memory. An object has a member for the key, one for each column, and no others; it takes at most 16 MiB. Rows before an error have been loaded.
+         * @param mixed $source path of a file, or a stream that is open for reading
+         * @param string $member the member of the outermost object that holds the array; '' when the array, or the objects, are the outermost value
+         * @param callable|null $progress fn(int $rows, int $bytes): ?bool, called every 16,384 rows and at the end with what was loaded and read so far; false stops
+         * @param string $key the member that holds the row's key
+         * @return int rows loaded, also when $progress stopped it or the coroutine was cancelled
+         * @throws \Apus\TableException FILE with the name, the offset and the reason, STATE before create()
+         * @throws \TypeError for a source that is neither
+         * In a coroutine, others run now and then. Waits as the stream does.
+         * @since 0.1.0
+         */
+        public function loadJson(mixed $source, string $member = '', ?callable $progress = null, string $key = 'id'): int {}
+
+        /**
+         * Makes or changes a row for each line of CSV (RFC 4180: fields may be quoted with ", and then hold separators, line ends and doubled quotes), while reading. Columns without a field are 0, 0.0 or '' in new rows. A line takes at most 16 MiB; lines before an error have been loaded.
+         * @param mixed $source path of a file, or a stream that is open for reading
+         * @param array|null $columns what the fields are, in their order, '' for one that is passed over; null: the first line says it
+         * @param callable|null $progress as for loadJson()
+         * @param string $separator one byte, no quote or line end
+         * @param string $key the field that holds the row's key
+         * @return int rows loaded, also when $progress stopped it or the coroutine was cancelled
+         * @throws \Apus\TableException FILE with the name, the line and the reason, STATE before create()
+         * @throws \TypeError for a source that is neither
+         * @throws \ValueError for a separator that is not one byte
+         * In a coroutine, others run now and then. Waits as the stream does.
+         * @since 0.1.0
+         */
+        public function loadCsv(mixed $source, ?array $columns = null, ?callable $progress = null, string $separator = ',', string $key = 'id'): int {}
+
+        /**
+         * From now on writes leave the indexes as they are, and queries throw STATE, until buildIndexes(): for bulk loads, by several processes at once if wanted.
+         * @throws \Apus\TableException STATE before create()
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function deferIndexes(): void {}
+
+        /**
+         * Builds all indexes from the rows, packed, and ends deferIndexes(). Other processes that write wait for it, readers of rows do not.
+         * @throws \Apus\TableException NO_MEMORY, STATE before create()
+         * In a coroutine, others run meanwhile.
+         * @since 0.1.0
+         */
+        public function buildIndexes(): void {}
+
+        /**
+         * Writes a snapshot of the table to a file, with a checksum; the file replaces an older one when it is complete, so a crash leaves the old one or the new one.
+         * @param string $path the file
+         * @return int its bytes; 0 when the coroutine was cancelled meanwhile: the file is written all the same
+         * @throws \Apus\TableException FILE when it cannot be written, STATE before create()
+         * In a coroutine, others run meanwhile. Writers of all processes wait while rows are read.
+         * @since 0.1.0
+         */
+        public function save(string $path): int {}
+
+        /**
+         * Replaces all rows by those of a snapshot of a table with the same description.
+         * @param string $path the file
+         * @return int rows; 0 when the coroutine was cancelled meanwhile: they are restored all the same
+         * @throws \Apus\TableException FILE when it is missing, torn, damaged or of another table: the rows stay as they were
+         * In a coroutine, others run meanwhile.
+         * @since 0.1.0
+         */
+        public function restore(string $path): int {}
+
+        /**
+         * Goes to the first row, for foreach. The object has one cursor: loops over it inside each other share it. Rows that are there all the time come exactly once, others perhaps. The order is the table's own.
+         * @throws \Apus\TableException STATE before create()
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function rewind(): void {}
+
+        /**
+         * Whether the cursor stands on a row.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function valid(): bool {}
+
+        /**
+         * Goes to the next row.
+         * @throws \Apus\TableException STATE before create()
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function next(): void {}
+
+        /**
+         * The row on which the cursor stands, as it was when the cursor came there; null outside.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function current(): mixed {}
+
+        /**
+         * The key of that row; null outside.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function key(): mixed {}
+
+    }
+}
+
+namespace Apus {
+    /**
+     * Rows with typed columns in memory that processes share, found by an integer id from 0 on. Each column is an array of its own, so a row takes no more than its values: for many rows with dense ids. Otherwise as Apus\Table.
+     * @since 0.1.0
+     */
+    class ColumnTable implements \Iterator, \Countable
+    {
+        /**
+         * Signed integers of 8 bytes, or of 1, 2 or 4 when column() is given that size.
+         */
+        public const TYPE_INT = 1;
+
+        /**
+         * Floats.
+         */
+        public const TYPE_FLOAT = 2;
+
+        /**
+         * Texts of up to the given number of bytes; a row takes what its text needs.
+         */
+        public const TYPE_STRING = 3;
+
+        /**
+         * Integers from 0 to 255, in one byte.
+         */
+        public const TYPE_UINT8 = 16;
+
+        /**
+         * Integers from -128 to 127, in one byte.
+         */
+        public const TYPE_INT8 = 17;
+
+        /**
+         * Integers from 0 to 65,535, in two bytes.
+         */
+        public const TYPE_UINT16 = 18;
+
+        /**
+         * Integers from -32,768 to 32,767, in two bytes.
+         */
+        public const TYPE_INT16 = 19;
+
+        /**
+         * Integers from 0 to 4,294,967,295, in four bytes.
+         */
+        public const TYPE_UINT32 = 20;
+
+        /**
+         * Integers from -2,147,483,648 to 2,147,483,647, in four bytes.
+         */
+        public const TYPE_INT32 = 21;
+
+        /**
+         * Integers from 0 to PHP_INT_MAX, in eight bytes.
+         */
+        public const TYPE_UINT64 = 22;
+
+        /**
+         * All integers, in eight bytes.
+         */
+        public const TYPE_INT64 = 23;
+
+        /**
+         * Texts of which few are different: each is stored once, a row takes two bytes. Up to 65,535 different ones besides ''; they stay until clear().
+         */
+        public const TYPE_DICTIONARY = 32;
+
+        /**
+         * The same with four bytes a row, for as many different texts as rows fit, from 65,536 to 16,777,215.
+         */
+        public const TYPE_DICTIONARY32 = 33;
+
+        /**
+         * Rows that fit; null before create().
+         */
+        public $size = null;
+
+        /**
+         * Bytes of memory that create() took; null before. getMemorySize() tells what rows have taken since.
+         */
+        public $memorySize = null;
+
+        /**
+         * @param int $maxId the greatest id, 0 to 4,294,967,294; memory is taken for ids that are used
+         * @throws \ValueError for less or more
+         * @since 0.1.0
+         */
+        public function __construct(int $maxId) {}
+
+        /**
+         * Describes a column. To be called before create().
+         * @param string $name 1 to 64 bytes, no number, unique in the table; at most 128 columns
+         * @param int $type one of the TYPE_ constants
+         * @param int $size for TYPE_STRING and dictionaries: bytes of the longest text, 1 to 67,108,863 (required; a row takes what its text needs, not this); for TYPE_INT: 1, 2 or 4 bytes, anything else means 8; else without effect
+         * @return bool true
+         * @throws \ValueError for an unknown type, or a size out of its limits
+         * @throws \Apus\TableException COLUMN for a bad name or too many columns, STATE after create()
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function column(string $name, int $type, int $size = 0): bool {}
+
+        /**
+         * Describes an ordered index, by which find(), range(), select() and countRange() look for rows. To be called before create(), after its columns. Each write keeps the indexes right; a table with indexes has one writer at a time.
+         * @param string $name 1 to 64 bytes, unique among the indexes; at most 16 indexes
+         * @param array|string $columns one column, or two: rows are ordered by the first, then by the second. Texts are ordered by their bytes
+         * @return bool true
+         * @throws \Apus\TableException COLUMN for a bad name or unknown columns, STATE after create()
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function index(string $name, array|string $columns): bool {}
+
+        /**
+         * Makes the table, in memory that processes forked from now on share. Address space for all rows is reserved; memory is taken when rows come. Sets $size and $memorySize.
+         * @return bool true
+         * @throws \Apus\TableException STATE when it exists already, COLUMN without columns, NO_MEMORY when the system gives no address space
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function create(): bool {}
+
+        /**
+         * Gives the table up in this process; others keep it, and its memory is freed when the last one has. Nothing else can be done with the object afterwards.
+         * @return bool true
+         * @throws \Apus\TableException STATE before create()
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function destroy(): bool {}
+
+        /**
+         * Makes a row, or changes the given columns of one; all of them at once: no reader sees some old and some new. Columns of a new row that are not given are 0, 0.0 or ''. Numbers, numeric texts, booleans and null are converted where nothing is lost.
+         * @param int $key its id, from 0 to the greatest one
+         * @param array $value column => value
+         * @return bool true
+         * @throws \Apus\TableException FULL, KEY, COLUMN, TYPE, RANGE, TOO_LONG, NO_MEMORY: nothing has changed then
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function set(int $key, array $value): bool {}
+
+        /**
+         * Makes a row that is not there.
+         * @param int $key its id, from 0 to the greatest one
+         * @param array $value column => value, as for set()
+         * @return bool false when there is a row of that key: nothing has changed then
+         * @throws \Apus\TableException as set()
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function insert(int $key, array $value): bool {}
+
+        /**
+         * Changes the given columns of a row that is there, all at once.
+         * @param int $key its id, from 0 to the greatest one
+         * @param array $value column => value, as for set()
+         * @return bool false when there is no row of that key
+         * @throws \Apus\TableException as set()
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function update(int $key, array $value): bool {}
+
+        /**
+         * Reads a row, or one column of it, as it was at one moment. Takes no lock.
+         * @param int $key its id, from 0 to the greatest one
+         * @param string|null $field a column; null for the row
+         * @return array|string|int|float|false column => value in the order of the columns, or the value; false when there is no row
+         * @throws \Apus\TableException COLUMN for an unknown column, STATE before create()
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function get(int $key, ?string $field = null): array|string|int|float|false {}
+
+        /**
+         * Reads a row and removes it in one step: of several processes that try, one gets it.
+         * @param int $key its id, from 0 to the greatest one
+         * @return array|false the row; false when there is none
+         * @throws \Apus\TableException STATE before create()
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function getdel(int $key): array|false {}
+
+        /**
+         * Removes a row.
+         * @param int $key its id, from 0 to the greatest one
+         * @return bool false when there is none
+         * @throws \Apus\TableException STATE before create()
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function del(int $key): bool {}
+
+        /**
+         * The same as del().
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function delete(int $key): bool {}
+
+        /**
+         * Whether there is a row.
+         * @param int $key its id, from 0 to the greatest one
+         * @throws \Apus\TableException STATE before create()
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function exists(int $key): bool {}
+
+        /**
+         * The same as exists().
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function exist(int $key): bool {}
+
+        /**
+         * Adds to a number in one step. A row that is not there is made, with 0 in its columns.
+         * @param int $key its id, from 0 to the greatest one
+         * @param string $column a column of integers or floats
+         * @param int|float $incrby what to add; to a column of integers, a whole number
+         * @return int|float the new value
+         * @throws \Apus\TableException COLUMN, TYPE for a column of texts, RANGE when the result does not fit (the row stays as it was), FULL, KEY, STATE
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function incr(int $key, string $column, int|float $incrby = 1): int|float {}
+
+        /**
+         * The same as incr(), but takes $incrby away.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function decr(int $key, string $column, int|float $incrby = 1): int|float {}
+
+        /**
+         * Changes one column if it holds what is expected, in one step.
+         * @param int $key its id, from 0 to the greatest one
+         * @param string $column a column
+         * @param mixed $expected the value that it must have, converted as in set()
+         * @param mixed $new the value that it then gets
+         * @return bool false when it held something else, or there is no row
+         * @throws \Apus\TableException as set()
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function cmpset(int $key, string $column, mixed $expected, mixed $new): bool {}
+
+        /**
+         * Removes all rows, at once for every process, and gives their memory back.
+         * @throws \Apus\TableException STATE before create()
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function clear(): void {}
+
+        /**
+         * How many rows there are; 0 before create().
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function count(): int {}
+
+        /**
+         * How many rows fit.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function getSize(): int {}
+
+        /**
+         * Bytes of memory that the table has taken so far, over all processes; 0 before create().
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function getMemorySize(): int {}
+
+        /**
+         * Counts of the table: num (rows), insert_count, update_count, delete_count, conflict_count and conflict_max_level (keys that shared a place), available_slice_num and total_slice_num (rows that still fit, and in all), memory_used and memory_reserved in bytes.
+         * @return array|false name => number
+         * @throws \Apus\TableException STATE before create()
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function stats(): array|false {}
+
+        /**
+         * The keys of the rows that have a value in an index.
+         * @param string $index its name
+         * @param mixed $value the value of its first column; or an array with the values of its first, or of both, columns
+         * @param int $limit most keys, 0 or more
+         * @param int $offset keys that are passed over first, 0 or more
+         * @param bool $descending from the end of the order
+         * @return array list of keys (int) in the index's order
+         * @throws \Apus\TableException COLUMN for an unknown index, TYPE, RANGE or TOO_LONG for a value that its column cannot hold, STATE before create() and while the indexes are deferred
+         * @throws \ValueError for too many values, a negative limit or offset
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function find(string $index, mixed $value, int $limit = PHP_INT_MAX, int $offset = 0, bool $descending = false): array {}
+
+        /**
+         * The keys of the rows that lie in a part of an index.
+         * @param string $index its name
+         * @param mixed $from where it begins, included; null: at the start. A value of the first column, or, in an index of two, [value of the first, bound of the second]
+         * @param mixed $to where it ends, included; null: at the end. Where one of both gives the first column's value in an array of two, that holds for both: range('user_date', [7, 100], null) is all of user 7 from 100 on
+         * @param int $limit most keys, 0 or more
+         * @param int $offset keys that are passed over first, 0 or more
+         * @param bool $descending from the end of the part to its beginning
+         * @param bool $exclusive rows at $from and at $to themselves are left out
+         * @return array list of keys (int) in the index's order
+         * @throws \Apus\TableException as find()
+         * @throws \ValueError for too many values, different first values, a negative limit or offset
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function range(string $index, mixed $from = null, mixed $to = null, int $limit = PHP_INT_MAX, int $offset = 0, bool $descending = false, bool $exclusive = false): array {}
+
+        /**
+         * How many rows range() would find.
+         * @param string $index its name
+         * @param mixed $from as for range()
+         * @param mixed $to as for range()
+         * @param bool $exclusive as for range()
+         * @throws \Apus\TableException as find()
+         * @throws \ValueError for too many values, or different first values
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function countRange(string $index, mixed $from = null, mixed $to = null, bool $exclusive = false): int {}
+
+        /**
+         * Reads many rows: each as it was at one moment, not all of the same moment.
+         * @param array $keys the keys
+         * @param array|null $columns names of columns; null for all
+         * @return array key => row, in the order of the keys; those without a row are left out
+         * @throws \Apus\TableException COLUMN, KEY for a key that is none, STATE before create()
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function fetch(array $keys, ?array $columns = null): array {}
+
+        /**
+         * The rows that lie in a part of an index: what range() finds, read as fetch() reads it. A row that others move or remove meanwhile is left out or read as it was, never half.
+         * @param string $index its name
+         * @param mixed $from as for range()
+         * @param mixed $to as for range()
+         * @param array|null $columns names of columns; null for all
+         * @param int $limit most rows, 0 or more
+         * @param int $offset rows that are passed over first, 0 or more
+         * @param bool $descending from the end of the part to its beginning
+         * @param bool $exclusive rows at $from and at $to themselves are left out
+         * @return array key => row in the index's order
+         * @throws \Apus\TableException as find()
+         * @throws \ValueError as range()
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function select(string $index, mixed $from = null, mixed $to = null, ?array $columns = null, int $limit = PHP_INT_MAX, int $offset = 0, bool $descending = false, bool $exclusive = false): array {}
+
+        /**
+         * Makes or changes a row for each object of a JSON array, or of objects one after the other, while reading: the whole is never in memory. An object has a member for the key, one for each column, and no others; it takes at most 16 MiB. Rows before an error have been loaded.
+         * @param mixed $source path of a file, or a stream that is open for reading
+         * @param string $member the member of the outermost object that holds the array; '' when the array, or the objects, are the outermost value
+         * @param callable|null $progress fn(int $rows, int $bytes): ?bool, called every 16,384 rows and at the end with what was loaded and read so far; false stops
+         * @param string $key the member that holds the row's key
+         * @return int rows loaded, also when $progress stopped it or the coroutine was cancelled
+         * @throws \Apus\TableException FILE with the name, the offset and the reason, STATE before create()
+         * @throws \TypeError for a source that is neither
+         * In a coroutine, others run now and then. Waits as the stream does.
+         * @since 0.1.0
+         */
+        public function loadJson(mixed $source, string $member = '', ?callable $progress = null, string $key = 'id'): int {}
+
+        /**
+         * Makes or changes a row for each line of CSV (RFC 4180: fields may be quoted with ", and then hold separators, line ends and doubled quotes), while reading. Columns without a field are 0, 0.0 or '' in new rows. A line takes at most 16 MiB; lines before an error have been loaded.
+         * @param mixed $source path of a file, or a stream that is open for reading
+         * @param array|null $columns what the fields are, in their order, '' for one that is passed over; null: the first line says it
+         * @param callable|null $progress as for loadJson()
+         * @param string $separator one byte, no quote or line end
+         * @param string $key the field that holds the row's key
+         * @return int rows loaded, also when $progress stopped it or the coroutine was cancelled
+         * @throws \Apus\TableException FILE with the name, the line and the reason, STATE before create()
+         * @throws \TypeError for a source that is neither
+         * @throws \ValueError for a separator that is not one byte
+         * In a coroutine, others run now and then. Waits as the stream does.
+         * @since 0.1.0
+         */
+        public function loadCsv(mixed $source, ?array $columns = null, ?callable $progress = null, string $separator = ',', string $key = 'id'): int {}
+
+        /**
+         * From now on writes leave the indexes as they are, and queries throw STATE, until buildIndexes(): for bulk loads, by several processes at once if wanted.
+         * @throws \Apus\TableException STATE before create()
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function deferIndexes(): void {}
+
+        /**
+         * Builds all indexes from the rows, packed, and ends deferIndexes(). Other processes that write wait for it, readers of rows do not.
+         * @throws \Apus\TableException NO_MEMORY, STATE before create()
+         * In a coroutine, others run meanwhile.
+         * @since 0.1.0
+         */
+        public function buildIndexes(): void {}
+
+        /**
+         * Writes a snapshot of the table to a file, with a checksum; the file replaces an older one when it is complete, so a crash leaves the old one or the new one.
+         * @param string $path the file
+         * @return int its bytes; 0 when the coroutine was cancelled meanwhile: the file is written all the same
+         * @throws \Apus\TableException FILE when it cannot be written, STATE before create()
+         * In a coroutine, others run meanwhile. Writers of all processes wait while rows are read.
+         * @since 0.1.0
+         */
+        public function save(string $path): int {}
+
+        /**
+         * Replaces all rows by those of a snapshot of a table with the same description.
+         * @param string $path the file
+         * @return int rows; 0 when the coroutine was cancelled meanwhile: they are restored all the same
+         * @throws \Apus\TableException FILE when it is missing, torn, damaged or of another table: the rows stay as they were
+         * In a coroutine, others run meanwhile.
+         * @since 0.1.0
+         */
+        public function restore(string $path): int {}
+
+        /**
+         * Goes to the first row, for foreach. The object has one cursor: loops over it inside each other share it. Rows that are there all the time come exactly once, others perhaps. The order is the table's own.
+         * @throws \Apus\TableException STATE before create()
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function rewind(): void {}
+
+        /**
+         * Whether the cursor stands on a row.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function valid(): bool {}
+
+        /**
+         * Goes to the next row.
+         * @throws \Apus\TableException STATE before create()
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function next(): void {}
+
+        /**
+         * The row on which the cursor stands, as it was when the cursor came there; null outside.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function current(): mixed {}
+
+        /**
+         * The key of that row; null outside.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function key(): mixed {}
+
+    }
+}
+
+namespace Apus {
+    /**
+     * A child process that runs a callable of this script, and a pipe to it. The child is a copy of the process that starts it: it
+     * has its objects, connections to the outside must not be used by both. The child ends when the callable has returned and
+     * its coroutines and timers have ended, with the exit code 0; exit() gives another; an exception that nobody catches is reported
+     * as at the end of a script, with 255. Shutdown functions and destructors run in it as at the end of a script.
+     * Processes are made outside coroutines: before run(), or by Server::addProcess().
+     * @since 0.1.0
+     */
+    class Process
+    {
+        /**
+         * For useQueue(): push() and pop() do not wait.
+         */
+        public const IPC_NOWAIT = 256;
+
+        /**
+         * For close(): the end of the process that started the other.
+         */
+        public const PIPE_MASTER = 1;
+
+        /**
+         * For close(): the end of the child.
+         */
+        public const PIPE_WORKER = 2;
+
+        /**
+         * For close(): this process reads no more.
+         */
+        public const PIPE_READ = 3;
+
+        /**
+         * For close(): this process writes no more: the other one reads the end.
+         */
+        public const PIPE_WRITE = 4;
+
+        /**
+         * No pipe.
+         */
+        public const PIPE_TYPE_NONE = 0;
+
+        /**
+         * A pipe of bytes.
+         */
+        public const PIPE_TYPE_STREAM = 1;
+
+        /**
+         * A pipe of messages: each write() is one read().
+         */
+        public const PIPE_TYPE_DGRAM = 2;
+
+        /**
+         * The descriptor of this process's end of the pipe; null without one.
+         */
+        public ?int $pipe = null;
+
+        /**
+         * The number of the message queue, after useQueue().
+         */
+        public ?int $msgQueueId = null;
+
+        /**
+         * Its key.
+         */
+        public ?int $msgQueueKey = null;
+
+        /**
+         * The child's process id, once started; in the child its own.
+         */
+        public ?int $pid = null;
+
+        /**
+         * The number of this object, from 1; in a pool or server the number of its worker or process.
+         */
+        public ?int $id = null;
+
+        /**
+         * The pipe exists from here on: what is written before the start is read by the child.
+         * @param callable $callback what the child runs, as $callback(Apus\Process $process)
+         * @param bool $redirect_stdin_and_stdout the child's standard input, output and error are the pipe, which then carries bytes
+         * @param int $pipe_type SOCK_DGRAM (2): messages; SOCK_STREAM (1): bytes; 0: no pipe
+         * @param bool $enable_coroutine the child runs $callback in a coroutine
+         * @throws \ValueError for another type
+         * @throws \Apus\Process\Exception SYSTEM when the system makes no pipe
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function __construct(callable $callback, bool $redirect_stdin_and_stdout = false, int $pipe_type = 2, bool $enable_coroutine = false) {}
+
+        /**
+         * @param array $settings enable_coroutine: as the constructor's
+         * @throws \ValueError for another setting
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function set(array $settings): void {}
+
+        /**
+         * Makes the child. It may be started again when it has ended: a new child has the same pipe. Take the end of every child with
+         * wait(): it stays in the system's table until then.
+         * @return int|false the child's process id; false, with a warning, when it runs already, or the system makes no process
+         * @throws \Apus\Coroutine\Exception CANNOT_FORK inside a coroutine
+         * @throws \Apus\Process\Exception STATE in the child itself, and for processes of servers and pools
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function start(): int|false {}
+
+        /**
+         * Writes to the other side. A message is at most about 200 KiB long with the system's defaults (net.core.wmem_max).
+         * @return int|false bytes written: all, but when setTimeout()'s time was over; false when none were: the child has ended (EPIPE),
+         * the message is too long (EMSGSIZE), both with a warning, the time was over (ETIMEDOUT), or there is no room (EAGAIN) and
+         * setBlocking(false) was called. Apus\last_error() tells
+         * @throws \ValueError for an empty string
+         * Waits while the other side does not read: in a coroutine others run, outside the process blocks.
+         * @since 0.1.0
+         */
+        public function write(string $data): int|false {}
+
+        /**
+         * Reads what the other side has written.
+         * @param int $size bytes at most; what a message has more is lost, with a warning
+         * @return string|false '' when the other side has ended or closed its end, and nothing is left; false when setTimeout()'s time was over
+         * (ETIMEDOUT), or nothing is there (EAGAIN) and setBlocking(false) was called. Apus\last_error() tells
+         * @throws \ValueError for another size
+         * Waits: in a coroutine others run, outside the process blocks.
+         * @since 0.1.0
+         */
+        public function read(int $size = 8192): string|false {}
+
+        /**
+         * Closes the pipe in this process.
+         * @param int $which 0: all; PIPE_MASTER, PIPE_WORKER: one end; PIPE_READ, PIPE_WRITE: one direction of this process's end
+         * @return bool false, with a warning, when that is closed already
+         * @throws \ValueError for another number
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function close(int $which = 0): bool {}
+
+        /**
+         * How long read() and write() wait.
+         * @param float $seconds 0 or negative for no limit, the default
+         * @return bool false without a pipe
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function setTimeout(float $seconds): bool {}
+
+        /**
+         * Whether read() and write() wait, which they do by default.
+         * @return bool false, with a warning, without a pipe
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function setBlocking(bool $blocking): bool {}
+
+        /**
+         * This process's end of the pipe as a socket for coroutines; always the same object. With SOCK_DGRAM each send() is one recv().
+         * @return Socket|false false, with a warning, without a pipe
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function exportSocket(): \Apus\Coroutine\Socket|false {}
+
+        /**
+         * Ends the child, as exit() does; for the child itself.
+         * @param int $exit_code 0 to 255
+         * @throws \ValueError for another code
+         * @throws \Apus\Process\Exception STATE in another process
+         * @since 0.1.0
+         */
+        public function exit(int $exit_code = 0): void {}
+
+        /**
+         * Replaces the child's program; for the child itself. The new program has the pipe's end open, under its number $pipe.
+         * @param string $exec_file its path
+         * @param string[] $args its arguments, without its name
+         * @return bool false, with a warning, when it cannot be run; else this does not return
+         * @throws \ValueError for a null byte
+         * @throws \Apus\Process\Exception STATE in another process
+         * @since 0.1.0
+         */
+        public function exec(string $exec_file, array $args): bool {}
+
+        /**
+         * Sets what ps(1) shows of the calling process, where the command line of PHP runs.
+         * @return bool false when it cannot be set
+         * @throws \ValueError for an empty name or a null byte
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function name(string $process_name): bool {}
+
+        /**
+         * Opens a System V message queue for push() and pop(), before start(). It stays in the system until freeQueue().
+         * @param int $key what all its users call it; 0 for a key made of the script's path
+         * @param int $mode 2: whoever comes first takes a message; 1: this process's messages only; with IPC_NOWAIT: push() and pop() do not wait
+         * @param int $capacity bytes that it takes; -1 for the system's default
+         * @throws \ValueError for other values
+         * @throws \Apus\Process\Exception SYSTEM when the system refuses
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function useQueue(int $key = 0, int $mode = 2, int $capacity = -1): bool {}
+
+        /**
+         * queue_num (messages), queue_bytes (their bytes), queue_limit (bytes that it takes).
+         * @return array|false false, with a warning, without a queue
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function statQueue(): array|false {}
+
+        /**
+         * Removes the queue from the system with all that is in it.
+         * @return bool false, with a warning, without a queue
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function freeQueue(): bool {}
+
+        /**
+         * Puts a message into the queue: at most kernel.msgmax bytes (usually 8,192).
+         * @return bool false when it is full and does not wait, was removed, or the message is too long, the latter two with a warning
+         * @throws \ValueError for an empty string
+         * Waits while it is full: in a coroutine others run, outside the process blocks.
+         * @since 0.1.0
+         */
+        public function push(string $data): bool {}
+
+        /**
+         * Takes a message from the queue.
+         * @param int $size bytes: a longer message stays in the queue, with a warning
+         * @return string|false false when it is empty and does not wait, or, with a warning, was removed
+         * @throws \ValueError for another size
+         * Waits: in a coroutine others run, outside the process blocks.
+         * @since 0.1.0
+         */
+        public function pop(int $size = 65536): string|false {}
+
+        /**
+         * @param int $which PRIO_PROCESS (0), PRIO_PGRP (1), PRIO_USER (2)
+         * @param int $priority -20 (favoured) to 19; favouring more than before needs rights
+         * @param int|null $who the process, group or user; null for the started child
+         * @return bool false, with a warning, when it is refused
+         * @throws \ValueError for other values
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function setPriority(int $which, int $priority, ?int $who = null): bool {}
+
+        /**
+         * The nice value: see setPriority().
+         * @return int|false false, with a warning, when there is no such process
+         * @throws \ValueError for other values
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function getPriority(int $which, ?int $who = null): int|false {}
+
+        /**
+         * Takes the end of a child of this process. In a coroutine, children that System::exec() or waitPid() wait for are left to these.
+         * @param bool $blocking false: only looks
+         * @return array|false pid, code (exit code), signal (that killed it, or 0); false when there is no child (ECHILD), or none that has ended
+         * Waits: in a coroutine others run, outside the process blocks.
+         * @since 0.1.0
+         */
+        public static function wait(bool $blocking = true): array|false {}
+
+        /**
+         * Sends a signal; 0 only asks whether there is such a process.
+         * @return bool false when there is none, or it may not be signalled; with a warning, but for signal 0
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public static function kill(int $pid, int $signal_no = 15): bool {}
+
+        /**
+         * Has $callback(int $signal) called whenever a signal comes. While coroutines run (in run(), in a server's worker, at the end of a script
+         * that made some) it is called in a coroutine; else between two steps of the running code, as the handlers of ext/pcntl. PHP
+         * functions that block are not broken off, but for sleeps; wait(), read(), write() and pop() of this class go on waiting after the
+         * handler. A handler does not keep a script alive. Children that are made here have none.
+         * @param callable|null $callback null takes the handler away: the signal does what it did before
+         * @return bool false, with a warning, when there is no handler to take away
+         * @throws \ValueError for SIGKILL, SIGSTOP, the signals of a program's own faults, and numbers that are none
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public static function signal(int $signal_no, ?callable $callback = null): bool {}
+
+        /**
+         * Has the system send a signal again and again: SIGALRM, SIGVTALRM or SIGPROF.
+         * @param int $usec microseconds between two; negative or 0 ends it
+         * @param int $type 0: real time; 1: time that the process runs; 2: that time, with what the system does for it
+         * @throws \ValueError for another type
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public static function alarm(int $usec, int $type = 0): bool {}
+
+        /**
+         * Goes on in the background: the script continues in a child in a session of its own, the calling process ends with 0. Timers and
+         * coroutines that were waiting are lost: call it first.
+         * @param bool $nochdir false: the working directory becomes /
+         * @param bool $noclose false: standard input, output and error become /dev/null
+         * @param array $pipes streams or descriptors that take their places
+         * @return bool false, with a warning, when the system makes no process
+         * @throws \Apus\Coroutine\Exception CANNOT_FORK inside a coroutine
+         * @throws \TypeError for other elements
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public static function daemon(bool $nochdir = true, bool $noclose = true, array $pipes = []): bool {}
+
+        /**
+         * Which processors may run this process.
+         * @param int[] $cpu_settings their numbers, from 0
+         * @return bool false, with a warning, when the machine has none of them
+         * @throws \ValueError for other values
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public static function setAffinity(array $cpu_settings): bool {}
+
+        /**
+         * The numbers of the processors that may run this process.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public static function getAffinity(): array {}
+
+    }
+}
+
+namespace Apus\Process {
+    /**
+     * A number of worker processes that are kept running: one that ends, or is killed, is started again (after a pause, when it keeps failing
+     * within its first second). start() makes the calling process their master: SIGTERM and SIGINT end the pool, SIGUSR1 and SIGUSR2
+     * replace the workers one after the other. A worker that is to end gets SIGTERM, and SIGKILL when it has not ended after
+     * max_wait_time. With messages it ends when it has handled the message it has; with coroutines when these have ended; one that
+     * only runs workerstart ends at once unless it handles SIGTERM itself.
+     * Events: start(Pool) and shutdown(Pool) in the master; workerstart(Pool, int $workerId), whose return ends a worker without
+     * messages, workerstop(Pool, int $workerId), workerexit(Pool, int $workerId), when a worker with coroutines is to end, and
+     * message(Pool, string $data) in workers.
+     * @since 0.1.0
+     */
+    class Pool
+    {
+        /**
+         * The master's process id, once start() was called.
+         */
+        public int $master_pid = -1;
+
+        /**
+         * In a worker: its process id.
+         */
+        public int $workerPid = -1;
+
+        /**
+         * In a worker: its number, from 0.
+         */
+        public int $workerId = -1;
+
+        /**
+         * Not used: see getProcess().
+         */
+        public ?array $workers = null;
+
+        /**
+         * In a worker with messages or coroutines: false when it is to end.
+         */
+        public bool $workerRunning = true;
+
+        /**
+         * The same.
+         */
+        public bool $running = true;
+
+        /**
+         * The port that listen() has bound; the real one where 0 was asked for.
+         */
+        public int $port = 0;
+
+        /**
+         * @param int $worker_num 1 to 4096
+         * @param int $ipc_type where messages come from: Apus\IPC_NONE: there are none; IPC_UNIXSOCK: from other workers, by sendMessage();
+         * IPC_MSGQUEUE: from a System V message queue, for whichever worker is free; IPC_SOCKET: from clients of listen()
+         * @param int $msgqueue_key the queue's key; 0 for one made of the script's path. The queue stays in the system
+         * @param bool $enable_coroutine workers run their callbacks in coroutines, and handle up to 1,024 messages at once
+         * @throws \ValueError for other values
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function __construct(int $worker_num, int $ipc_type = 0, int $msgqueue_key = 0, bool $enable_coroutine = false) {}
+
+        /**
+         * @param array $settings enable_coroutine (bool); max_wait_time: seconds that a worker may take to end (3); max_package_size: bytes of
+         * a message over a socket (8 MiB); enable_message_bus (bool): no effect, messages are whole in any case
+         * @throws \ValueError for other settings or values
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function set(array $settings): void {}
+
+        /**
+         * Sets the callback of an event: start, shutdown, workerstart, workerstop, workerexit or message, in any case, with "on" before it or
+         * not.
+         * @throws \Apus\Process\Exception EVENT for another name, and for message without an $ipc_type; STATE after start()
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function on(string $name, callable $callback): bool {}
+
+        /**
+         * A worker's process: with its pid, and with IPC_UNIXSOCK the pipe to it.
+         * @param int $work_id its number; -1 in a worker for itself
+         * @throws \ValueError for another number
+         * @throws \Apus\Process\Exception STATE before start()
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function getProcess(int $work_id = -1): \Apus\Process|false {}
+
+        /**
+         * Listens for clients, with IPC_SOCKET. A client sends four bytes with the length of its message in network order, the message, and gets
+         * an answer of the same form when the callback called write(); one message a connection, which may take 10 seconds to come.
+         * @param string $host an IP address or name, or "unix:" and a path
+         * @param int $port 0 for any free one: see $port
+         * @param int $backlog connections that may wait, 1 to 65535
+         * @throws \ValueError for other values
+         * @throws \Apus\Process\Exception BIND when the address cannot be had; STATE for other pools,
+         * and after start()
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function listen(string $host, int $port = 0, int $backlog = 2048): bool {}
+
+        /**
+         * Adds to the answer to the message that is being handled, with IPC_SOCKET; it is sent when the callback has ended.
+         * @throws \ValueError for an empty string
+         * @throws \Apus\Process\Exception STATE elsewhere, and above 256 MiB
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function write(string $data): bool {}
+
+        /**
+         * Sends a message to a worker, with IPC_UNIXSOCK: at most about 200 KiB with the system's defaults (net.core.wmem_max). A worker that is
+         * started again finds what its predecessor had not taken.
+         * @return bool false, with a warning, when it is too long (EMSGSIZE); false when the coroutine was cancelled
+         * @throws \ValueError for an empty string or another worker
+         * @throws \Apus\Process\Exception STATE for other pools
+         * Waits while that worker's pipe is full: in a coroutine others run, outside the process blocks.
+         * @since 0.1.0
+         */
+        public function sendMessage(string $data, int $dst_worker_id): bool {}
+
+        /**
+         * Takes the calling worker out of the pool, which starts another in its place. The worker goes on until its callback has returned, and takes
+         * no more messages; the master's end does not end it.
+         * @throws \Apus\Process\Exception STATE outside workers
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function detach(): bool {}
+
+        /**
+         * Starts the workers, and returns in the master when the pool was stopped; the script of a worker ends here.
+         * @throws \Apus\Coroutine\Exception CANNOT_FORK inside a coroutine
+         * @throws \Apus\Process\Exception EVENT when workers have nothing to do; STATE when it was started before, or has not listened;
+         * SYSTEM when the system refuses
+         * Blocks.
+         * @since 0.1.0
+         */
+        public function start(): void {}
+
+        /**
+         * Ends the calling worker, as SIGTERM does; another takes its place.
+         * @throws \Apus\Process\Exception STATE outside workers
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function stop(): void {}
+
+        /**
+         * Ends the pool: sends SIGTERM to the master.
+         * @throws \Apus\Process\Exception STATE when it does not run
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function shutdown(): bool {}
+
+    }
+}
+
+namespace Apus\Process {
+    /**
+     * A pool of processes in which each worker runs a callable of its own: see Apus\Process\Pool for how they are kept running and ended.
+     * @since 0.1.0
+     */
+    class Manager
+    {
+        /**
+         * @param int $ipcType Apus\IPC_NONE or IPC_UNIXSOCK: workers reach each other by getProcess()->write()
+         * @param int $msgQueueKey the key of a message queue
+         * @throws \ValueError for another type
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function __construct(int $ipcType = 0, int $msgQueueKey = 0) {}
+
+        /**
+         * Adds a worker.
+         * @param callable $func what it runs: $func(Apus\Process\Pool $pool, int $workerId); when that returns, the worker is
+         * started again
+         * @param bool $enableCoroutine in a coroutine
+         * @throws \ValueError above 4,096 workers
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function add(callable $func, bool $enableCoroutine = false): static {}
+
+        /**
+         * Adds several workers that run the same.
+         * @throws \ValueError for less than 1 and above 4,096 workers
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function addBatch(int $workerNum, callable $func, bool $enableCoroutine = false): static {}
+
+        /**
+         * As Apus\Process\Pool::start().
+         * @throws \Apus\Process\Exception STATE without a worker
+         * Blocks.
+         * @since 0.1.0
+         */
+        public function start(): void {}
+
+        /**
+         * @throws \ValueError for another type
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function setIPCType(int $ipcType): static {}
+
+        /**
+         * What was set.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function getIPCType(): int {}
+
+        /**
+         * The key of the message queue.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function setMsgQueueKey(int $msgQueueKey): static {}
+
+        /**
+         * What was set.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function getMsgQueueKey(): int {}
+
+    }
+}
+
+namespace Apus {
+    /**
+     * A System V message queue: messages of bytes between processes that know its key, of PHP or not. The system keeps queues with
+     * a key, and what is in them, until destroy() is called or the machine restarts; ipcs(1) lists them. One without a key goes with
+     * its object in the process that made it. A message is at most kernel.msgmax bytes long (usually 8,192), a queue holds
+     * kernel.msgmnb bytes (usually 16,384): Apus\Queue has no such limits. Nothing announces messages to a process, so
+     * waiting looks at the queue every 0.2 to 5 milliseconds.
+     * @since 0.1.0
+     */
+    class MessageQueue
+    {
+        /**
+         * The key; 0 for none.
+         */
+        public readonly int $key;
+
+        /**
+         * The number that the system gave it.
+         */
+        public readonly int $id;
+
+        /**
+         * Why the last method failed: an errno; 0 after a success.
+         */
+        public int $errCode = 0;
+
+        /**
+         * Opens the queue of a key, which is made when there is none.
+         * @param int $key what all its users call it, for example ftok()'s; 0 for a new queue that only this process and its children know
+         * @param int $permissions who may use it when it is made: as a file's
+         * @param int $limit bytes that it takes; 0 for the system's default, more than that only as root
+         * @throws \Apus\Process\Exception SYSTEM when the system refuses
+         * @throws \ValueError for other values
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function __construct(int $key = 0, int $permissions = 0600, int $limit = 0) {}
+
+        /**
+         * Puts a message.
+         * @param int $type 1 or more: pop() may ask for it
+         * @param float $timeout seconds to wait for room; negative for no limit, 0 for no waiting
+         * @return bool false when the time was over (ETIMEDOUT), the coroutine was cancelled, the message is too long or the queue was removed,
+         * the latter two with a warning; see errCode
+         * @throws \ValueError for another type
+         * Waits while the queue is full: in a coroutine others run, outside the process blocks.
+         * @since 0.1.0
+         */
+        public function push(string $data, int $type = 1, float $timeout = -1): bool {}
+
+        /**
+         * Takes the oldest message.
+         * @param float $timeout seconds; negative for no limit, 0 for no waiting
+         * @param int $type 0 for any message, a number for those of that type, a negative one for those of the lowest type up to it
+         * @param int $size bytes: a longer message stays in the queue (E2BIG)
+         * @return string|false false when the time was over (ETIMEDOUT), the coroutine was cancelled, or, with a warning, otherwise; see errCode
+         * @throws \ValueError for other sizes
+         * Waits: in a coroutine others run, outside the process blocks.
+         * @since 0.1.0
+         */
+        public function pop(float $timeout = -1, int $type = 0, int $size = 65536): string|false {}
+
+        /**
+         * queue_num (messages), queue_bytes (their bytes), queue_limit (bytes that it takes).
+         * @return array|false false, with a warning, when the queue was removed
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function stats(): array|false {}
+
+        /**
+         * Removes the queue from the system with all that is in it; whoever waits for it is told.
+         * @return bool false, with a warning, when it was removed already or belongs to another user
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function destroy(): bool {}
+
+    }
+}
+
 namespace Apus\Http {
     /**
      * One HTTP request. Its properties are built when they are first read.
@@ -3652,7 +6033,7 @@ namespace Apus\Http {
          * Sets a header field in place of earlier ones of its name; an array makes several lines, null takes the field away.
          * @param bool $format whether content-type is sent as Content-Type
          * @return bool false when the head has left already, or for a field that the server sets by itself
-         * (Connection but for "close", Keep-Alive, Transfer-Encoding)
+         * (Keep-Alive, Transfer-Encoding, and Connection but for "close" and "keep-alive")
          * @throws \Apus\Http\Exception INVALID_HEADER
          * Does not wait.
          * @since 0.1.0
@@ -3894,6 +6275,74 @@ namespace Apus\Server {
     }
 }
 
+namespace Apus\Server {
+    /**
+     * A task, as the callback of the event task gets it with task_enable_coroutine or task_use_object.
+     * @since 0.1.0
+     */
+    final class Task
+    {
+        /**
+         * What was handed over.
+         */
+        public mixed $data = null;
+
+        /**
+         * When, in seconds since 1970.
+         */
+        public ?float $dispatch_time = null;
+
+        /**
+         * Its number, as task() returned it.
+         */
+        public int $id = -1;
+
+        /**
+         * The id of the process that handed it over.
+         */
+        public int $worker_id = -1;
+
+        /**
+         * Bits: 2 the data was packed (no string), 4 its sender blocks until it is over, 8 it has a callback of its own, 32 a
+         * coroutine waits for it.
+         */
+        public int $flags = 0;
+
+        /**
+         * Gives the sender a result: each call one finish event, or call of the task's own callback; who waits with taskwait() gets the
+         * first. What the callback returns, unless null, does the same.
+         * @return bool false when the sender has neither, or there is no room for the result: see getLastError()
+         * @throws \Apus\Server\TaskException TOO_LARGE
+         * @throws \Exception what packing the value throws
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function finish(mixed $data): bool {}
+
+        /**
+         * Whether the task was called off meanwhile, by taskCancel(): nobody wants its result.
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function isCancelled(): bool {}
+
+        /**
+         * The same as Apus\pack().
+         * @throws \Apus\PackException
+         * @since 0.1.0
+         */
+        public static function pack(mixed $data): string {}
+
+        /**
+         * The same as Apus\unpack().
+         * @throws \Apus\PackException
+         * @since 0.1.0
+         */
+        public static function unpack(string $data): mixed {}
+
+    }
+}
+
 namespace Apus {
     /**
      * What all servers have in common: one master process that supervises, and workers that serve. See docs/processes.md.
@@ -3990,7 +6439,10 @@ namespace Apus {
          * connect, close ($server, $fd, $workerId); request (Request, Response);
          * receive ($server, $fd, $workerId, $data): a message of a stream, or what came of it without a framing;
          * bufferfull, bufferempty ($server, $fd): see buffer_high_watermark;
-         * packet ($server, $data, $clientInfo): a datagram; $clientInfo has address, port, server_socket, server_port.
+         * packet ($server, $data, $clientInfo): a datagram; $clientInfo has address, port, server_socket, server_port;
+         * task ($server, $taskId, $srcWorkerId, $data), in task workers: what it returns, unless null, is the task's result; with
+         * task_enable_coroutine or task_use_object ($server, Apus\Server\Task);
+         * finish ($server, $taskId, $data), taskerror ($server, $taskId, $reason): in the worker that called task().
          * @throws \Apus\Server\Exception EVENT, STATE after start()
          * Does not wait.
          * @since 0.1.0
@@ -4023,7 +6475,7 @@ namespace Apus {
          * Starts the server: this process becomes the master, and returns true when the server has stopped. Workers never
          * return: their script ends here.
          * Signals to the master: TERM stops when requests have ended (setting max_wait_time), INT stops at once,
-         * USR1 reloads all workers, HUP reloads them and opens the log anew.
+         * USR1 reloads event and task workers, USR2 task workers, HUP reloads as USR1 and opens the log anew.
          * @throws \Apus\Server\Exception STATE, EVENT (a port without a callback that answers), OPTION, BIND, PROCESS
          * @since 0.1.0
          */
@@ -4038,7 +6490,8 @@ namespace Apus {
         public function shutdown(): bool {}
 
         /**
-         * Replaces all workers by fresh ones; no request is lost.
+         * Replaces all event and task workers by fresh ones; no request and no task is lost. User processes stay.
+         * @param bool $onlyTaskWorkers whether event workers stay, too
          * @throws \Apus\Server\Exception STATE when it does not run
          * Does not wait.
          * @since 0.1.0
@@ -4046,7 +6499,8 @@ namespace Apus {
         public function reload(bool $onlyTaskWorkers = false): bool {}
 
         /**
-         * Replaces one worker (-1: this one) by a fresh one, which serves before the old one leaves.
+         * Replaces one worker (-1: this one) by a fresh one, which serves before the old one leaves; a user process is told to leave (TERM),
+         * and started again when it has.
          * @return bool false when there is no such worker
          * @throws \Apus\Server\Exception STATE outside workers
          * Does not wait.
@@ -4057,7 +6511,9 @@ namespace Apus {
         /**
          * Numbers of the whole server: start_time, connection_num, accept_count, close_count, worker_num, idle_worker_num,
          * serving_worker_num, worker_crash_count, request_count, response_count, error_count (status 500 and above),
-         * concurrency (requests being handled), total_recv_bytes, total_send_bytes, coroutine_num, memory_bytes, rss_bytes,
+         * concurrency (requests being handled), task_worker_num, task_idle_worker_num, tasking_num (tasks that wait or run),
+         * task_queue_num (that wait), task_queue_bytes (that both take), task_delayed_num (that wait for their time), task_count (done),
+         * task_error_count, user_process_num, total_recv_bytes, total_send_bytes, coroutine_num, memory_bytes, rss_bytes,
          * loop_blocked_count, latency_p50_us, latency_p99_us; of this worker: worker_request_count, worker_response_count,
          * worker_concurrency, coroutine_peak_num; and workers, a row each.
          * @throws \Apus\Server\Exception STATE outside workers
@@ -4252,7 +6708,7 @@ namespace Apus {
         /**
          * Sends a value to a worker, which may be this one: its event pipemessage ($server, $srcWorkerId, $message) gets it. Messages
          * of one worker arrive in order. Values other than strings are serialized; objects are unserialized outside coroutines.
-         * @param int $workerId 0 to worker_num - 1
+         * @param int $workerId 0 to worker_num + task_worker_num - 1
          * @return bool false when the worker takes nothing now (outside coroutines), is just being replaced, or the value is larger than
          * package_max_length and 8 MiB: see getLastError()
          * @throws \ValueError when there is no such worker
@@ -4363,6 +6819,149 @@ namespace Apus {
          * @since 0.1.0
          */
         public function presence(string $topic, int $limit = 1000): array {}
+
+        /**
+         * Hands a task to a task worker, and does not wait for it: the event task gets it there. What that returns (unless null) or gives to
+         * finish() comes back to this process, to the callback or the event finish ($server, $taskId, $data); what goes wrong to the event
+         * taskerror ($server, $taskId, $reason). The task runs even if this process dies. See docs/tasks.md.
+         * @param mixed $data what Apus\pack() takes
+         * @param int $dstWorkerId 0 to task_worker_num - 1, or -1 for whichever is free first
+         * @param callable|null $finishCallback fn($server, int $taskId, mixed $data)
+         * @param int $priority Apus\TASK_HIGH, TASK_NORMAL or TASK_LOW: tasks of a higher one go first
+         * @return int|false its number, from 1; false when as much waits as task_queue_size allows (ERROR_TASK_QUEUE_FULL)
+         * @throws \ValueError for an unknown worker or priority
+         * @throws \Apus\Server\TaskException TOO_LARGE when it would find no room were it alone
+         * @throws \Apus\Server\Exception STATE outside the server's processes and without task workers, EVENT without a task callback
+         * @throws \Exception what packing the data throws
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function task(mixed $data, int $dstWorkerId = -1, ?callable $finishCallback = null, int $priority = \Apus\TASK_NORMAL): int|false {}
+
+        /**
+         * Hands a task over and waits for its result. Outside coroutines it blocks this process. After the time the task goes on, and its
+         * result is dropped.
+         * @param float $timeout seconds, for room and result together; negative for no limit
+         * @return mixed the result; null when the task ended without one; false otherwise, and getLastError() is ERROR_TASK_TIMEOUT,
+         * ERROR_TASK_WORKER_DIED, ERROR_TASK_FAILED (it threw; the log says what) or ERROR_TASK_QUEUE_FULL
+         * @throws \ValueError, \Apus\Server\TaskException, \Apus\Server\Exception as task()
+         * Waits.
+         * @since 0.1.0
+         */
+        public function taskwait(mixed $data, float $timeout = 0.5, int $dstWorkerId = -1): mixed {}
+
+        /**
+         * Hands several tasks over and waits for all of them. Outside coroutines it blocks this process.
+         * @param array $tasks the data of each, 10000 at most
+         * @param float $timeout seconds for all of them; negative for no limit
+         * @return array|false the results, by the places 0, 1, … of the tasks; a task that gave none in time is missing. False when none did:
+         * see getLastError()
+         * @throws \ValueError, \Apus\Server\TaskException, \Apus\Server\Exception as task()
+         * Waits.
+         * @since 0.1.0
+         */
+        public function taskWaitMulti(array $tasks, float $timeout = 0.5): array|false {}
+
+        /**
+         * The same as taskWaitMulti(), with false in the places of tasks that gave nothing in time.
+         * @throws \ValueError, \Apus\Server\TaskException, \Apus\Server\Exception as task()
+         * Waits.
+         * @since 0.1.0
+         */
+        public function taskCo(array $tasks, float $timeout = 0.5): array|false {}
+
+        /**
+         * Inside the callback of the event task: gives the sender a result, as Apus\Server\Task::finish() does.
+         * @return bool false when the sender wants none, or there is no room for it
+         * @throws \Apus\Server\Exception STATE outside a task
+         * @throws \Apus\Server\TaskException TOO_LARGE
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function finish(mixed $data): bool {}
+
+        /**
+         * Hands over a task that runs after some time. It stands in memory that the processes share: the death or reload of any worker does not
+         * lose it, the server's end does. Its result goes to the event finish, if this process is still there.
+         * @param float $seconds 0 to ten years
+         * @return int|false its number; false when as much waits as task_queue_size allows
+         * @throws \ValueError, \Apus\Server\TaskException, \Apus\Server\Exception as task()
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function taskAfter(float $seconds, mixed $data, int $dstWorkerId = -1): int|false {}
+
+        /**
+         * Hands over a task that runs after some time, and again after each such time, until taskCancel() or the server's end. One task worker
+         * takes each run; a run that would begin while one goes on is left out. What it returns is dropped.
+         * @param float $seconds 0.001 to ten years
+         * @param string $name takes the place of a task of this name, so that a workerstart callback may call this in every worker, and again after a
+         * reload; 256 bytes at most; empty for none
+         * @return int|false its number; false when as much waits as task_queue_size allows
+         * @throws \ValueError, \Apus\Server\TaskException, \Apus\Server\Exception as task()
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function taskEvery(float $seconds, mixed $data, string $name = ''): int|false {}
+
+        /**
+         * Hands over a task that runs by the calendar. As with taskEvery(), one task worker takes each run, and none overlap; dates that pass
+         * while it runs are left out.
+         * @param string $expression minute, hour, day of the month, month, day of the week, as in crontab(5), and seconds before them where
+         * there are six fields; names of months and days, @hourly and the like, L, W and # are known
+         * @param string $name as in taskEvery()
+         * @param string $timezone such as Europe/Berlin; empty for PHP's own (date.timezone, date_default_timezone_set()), or where that is not
+         * set the system's (TZ)
+         * @return int|false its number; false when as much waits as task_queue_size allows
+         * @throws \ValueError for an expression or time zone that makes no sense
+         * @throws \Apus\Server\TaskException, \Apus\Server\Exception as task()
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function taskCron(string $expression, mixed $data, string $name = '', string $timezone = ''): int|false {}
+
+        /**
+         * Calls a task off: one that has not begun does not run; one that runs is finished (Apus\Server\Task::isCancelled() tells it, in a
+         * compute() Apus\progress() throws), and does not come again. No event tells of it.
+         * @return bool false when there is no such task any more
+         * @throws \Apus\Server\Exception STATE outside the server's processes and without task workers
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function taskCancel(int $taskId): bool {}
+
+        /**
+         * Has a task worker call something that takes long, and waits for what it returns; meanwhile this worker serves others. Outside coroutines it
+         * blocks this process.
+         * @param callable $callable a function, a static or other method (its object is copied), an invokable object, or a closure that is
+         * written inside a function, a method or the main script (what it uses, and its $this, are copied)
+         * @param array $args its arguments, copied
+         * @param callable|null $progress fn(mixed $value): called here with what the callable gives to Apus\progress(); when it returns false the
+         * computation is called off
+         * @param float $timeout seconds, after which it is called off; negative for no limit
+         * @return mixed what the callable returned; false when the wait was cancelled quietly
+         * @throws \Apus\Server\TaskException FAILED when it threw (the message says what), WORKER_DIED, TIMEOUT, CANCELLED, FULL, TOO_LARGE, CALLABLE when it
+         * cannot be sent
+         * @throws \Apus\Server\Exception STATE outside the server's processes and without task workers
+         * @throws \Exception what packing the arguments throws, and what $progress throws
+         * Waits.
+         * @since 0.1.0
+         */
+        public function compute(callable $callable, array $args = [], ?callable $progress = null, float $timeout = -1): mixed {}
+
+        /**
+         * Has the server run a process beside its workers: it starts with them, is started again when it ends (after a second at most, or after longer
+         * waits when it keeps failing), and gets TERM when the server stops, after the workers are gone; reloads leave it alone. All
+         * workers share its pipe: what one writes to $process, the process reads.
+         * @param Apus\Process $process one that was not started; at most 1024
+         * @return int|false its number, from 0
+         * @throws \Apus\Process\Exception STATE when it was started or added before
+         * @throws \Apus\Server\Exception STATE after start()
+         * @throws \ValueError for too many
+         * Does not wait.
+         * @since 0.1.0
+         */
+        public function addProcess(\Apus\Process $process): int|false {}
 
     }
 }
@@ -5060,28 +7659,72 @@ namespace Apus\Coroutine\Http {
 
 namespace Apus {
     /**
-     * Coroutine\Channel::$errCode: the last operation succeeded.
+     * Makes a string of a value, for another process, a file or a cache: smaller and faster than serialize(). Objects, references and cycles come
+     * out as they went in; __serialize(), __sleep() and Serializable are called as serialize() calls them. The format is Apus's own: read it
+     * with Apus\unpack() of the same major version.
+     * @param mixed $value nested at most 1024 deep
+     * @return string at most 1 GiB
+     * @throws \Apus\PackException UNSUPPORTED for a resource, DEPTH when nested deeper, TOO_LARGE
+     * @throws \Exception for objects that PHP forbids to serialize, such as closures, and what magic methods throw
+     * Does not wait by itself.
+     * @since 0.1.0
+     */
+    function pack(mixed $value): string {}
+}
+
+namespace Apus {
+    /**
+     * The value that Apus\pack() made a string of. __unserialize(), __wakeup() and Serializable are called as unserialize() calls them; a class
+     * that cannot be loaded gives a __PHP_Incomplete_Class. Bytes that did not come from pack() give an exception and no harm; but bytes of a
+     * stranger can name any class of the program, so allow only those that are meant.
+     * @param array $options "allowed_classes": true for all (the default), false for none, or an array of names
+     * @throws \Apus\PackException MALFORMED, and MISMATCH when an enumeration or class does not fit what was packed
+     * @throws \ValueError for another option
+     * @throws \TypeError when a value does not have its property's type
+     * Does not wait by itself.
+     * @since 0.1.0
+     */
+    function unpack(string $data, array $options = []): mixed {}
+}
+
+namespace Apus {
+    /**
+     * Inside what Server::compute() runs: gives a value to its progress callback, and ends here when nobody waits any more. Long
+     * computations call it now and then, also without a value to give.
+     * @return bool false when there is no room for it
+     * @throws \Apus\Server\TaskException CANCELLED when the computation was called off, TOO_LARGE
+     * @throws \Apus\Server\Exception STATE elsewhere
+     * @throws \Exception what packing the value throws
+     * Does not wait.
+     * @since 0.1.0
+     */
+    function progress(mixed $value = null): bool {}
+}
+
+namespace Apus {
+    /**
+     * Coroutine\Channel::$errCode and Queue::$errCode: the last operation succeeded.
      */
     const CHANNEL_OK = 0;
 }
 
 namespace Apus {
     /**
-     * Coroutine\Channel::$errCode: the time was over.
+     * Coroutine\Channel::$errCode and Queue::$errCode: the time was over; tryPush(), tryPop(): full, or empty.
      */
     const CHANNEL_TIMEOUT = -1;
 }
 
 namespace Apus {
     /**
-     * Coroutine\Channel::$errCode: the channel is closed.
+     * Coroutine\Channel::$errCode and Queue::$errCode: the channel is closed.
      */
     const CHANNEL_CLOSED = -2;
 }
 
 namespace Apus {
     /**
-     * Coroutine\Channel::$errCode: the coroutine was cancelled.
+     * Coroutine\Channel::$errCode and Queue::$errCode: the coroutine was cancelled.
      */
     const CHANNEL_CANCELED = -3;
 }
@@ -5852,6 +8495,69 @@ namespace Apus {
 
 namespace Apus {
     /**
+     * Type of an Apus\Lock: one holds it.
+     */
+    const MUTEX = 3;
+}
+
+namespace Apus {
+    /**
+     * Type of an Apus\Lock: one holds it (LOCK_EX), or many share it (LOCK_SH).
+     */
+    const RWLOCK = 1;
+}
+
+namespace Apus {
+    /**
+     * Type of an Apus\Lock: as MUTEX, for what is held very shortly: looks again some times before it waits.
+     */
+    const SPINLOCK = 5;
+}
+
+namespace Apus {
+    /**
+     * Type of an Apus\Lock: as MUTEX, but any process may unlock it.
+     */
+    const SEM = 4;
+}
+
+namespace Apus {
+    /**
+     * Type of an Apus\Lock: as RWLOCK, and against other programs that flock() the same file, too.
+     */
+    const FILELOCK = 2;
+}
+
+namespace Apus {
+    /**
+     * Workers of a pool get no messages.
+     */
+    const IPC_NONE = 0;
+}
+
+namespace Apus {
+    /**
+     * Workers of a pool get messages from each other.
+     */
+    const IPC_UNIXSOCK = 1;
+}
+
+namespace Apus {
+    /**
+     * Workers of a pool get messages from a System V message queue.
+     */
+    const IPC_MSGQUEUE = 2;
+}
+
+namespace Apus {
+    /**
+     * Workers of a pool get messages from clients of a socket.
+     */
+    const IPC_SOCKET = 3;
+}
+
+namespace Apus {
+    /**
      * Server mode. Apus has one process model; both modes mean it.
      */
     const BASE = 1;
@@ -5960,5 +8666,54 @@ namespace Apus {
      * The message is lost: there is no such WebSocket, or it is closing.
      */
     const PUSH_GONE = -1;
+}
+
+namespace Apus {
+    /**
+     * Priority of a task that goes before all others that wait.
+     */
+    const TASK_HIGH = 0;
+}
+
+namespace Apus {
+    /**
+     * Priority of most tasks.
+     */
+    const TASK_NORMAL = 1;
+}
+
+namespace Apus {
+    /**
+     * Priority of a task that runs when no other waits.
+     */
+    const TASK_LOW = 2;
+}
+
+namespace Apus {
+    /**
+     * The tasks that wait and run take as much memory as task_queue_size allows.
+     */
+    const ERROR_TASK_QUEUE_FULL = 1301;
+}
+
+namespace Apus {
+    /**
+     * The task worker that ran the task died.
+     */
+    const ERROR_TASK_WORKER_DIED = 1302;
+}
+
+namespace Apus {
+    /**
+     * The task's callback threw, or a fatal error ended it.
+     */
+    const ERROR_TASK_FAILED = 1303;
+}
+
+namespace Apus {
+    /**
+     * The task took longer.
+     */
+    const ERROR_TASK_TIMEOUT = 1304;
 }
 

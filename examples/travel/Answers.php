@@ -40,11 +40,11 @@ final class Answers
             [$user, $query->to],
             ['mark', 'visited_at', 'location'],
         );
-        $locations = $this->store->locations->fetch(array_column($visits, 'location', 'location'), ['place', 'country', 'distance']);
+        $locations = $this->store->locations->fetch(array_column($visits, 'location', 'location'), ['place', ...$query->columns]);
         $list = [];
         foreach ($visits as $visit) {
             $location = $locations[$visit['location']] ?? null;
-            if ($location !== null && $location['distance'] < $query->toDistance && ($query->country ?? $location['country']) === $location['country']) {
+            if ($location !== null && $query->takes($location)) {
                 $list[] = ['mark' => $visit['mark'], 'visited_at' => $visit['visited_at'], 'place' => $location['place']];
             }
         }
@@ -65,23 +65,17 @@ final class Answers
             'location',
             [$location, $query->from],
             [$location, $query->to],
-            $query->joins ? ['mark', 'user'] : ['mark'],
+            $query->columns === [] ? ['mark'] : ['mark', 'user'],
         );
-        $marks = array_column($query->joins ? $this->ofPeople($visits, $query) : $visits, 'mark');
+        $marks = array_column($query->columns === [] ? $visits : $this->ofPeople($visits, $query), 'mark');
         return '{"avg":' . self::mean(array_sum($marks), count($marks)) . '}';
     }
 
     /** The visits of users of the age and gender that are asked for. */
     private function ofPeople(array $visits, Query $query): array
     {
-        $users = $this->store->users->fetch(array_column($visits, 'user', 'user'), ['birth_date', 'gender']);
-        return array_filter($visits, static function (array $visit) use ($users, $query): bool {
-            $user = $users[$visit['user']] ?? null;
-            return $user !== null
-                && $user['birth_date'] < $query->bornBefore
-                && $user['birth_date'] > $query->bornAfter
-                && ($query->gender ?? $user['gender']) === $user['gender'];
-        });
+        $users = $this->store->users->fetch(array_column($visits, 'user', 'user'), $query->columns);
+        return array_filter($visits, static fn (array $visit): bool => isset($users[$visit['user']]) && $query->takes($users[$visit['user']]));
     }
 
     /** sum / count, rounded half up; integers keep it exact. */

@@ -14,13 +14,13 @@ final class Query
     /** What visited_at may be, both ends included; bounds of the column when the request says nothing. */
     public int $from = -0x8000_0000;
     public int $to = 0x7FFF_FFFF;
-    public ?string $country = null;
-    public int $toDistance = PHP_INT_MAX;
-    public int $bornBefore = PHP_INT_MAX;
-    public int $bornAfter = PHP_INT_MIN;
-    public ?string $gender = null;
-    /** Whether visits have to be looked at with their location, or their user. */
-    public bool $joins = false;
+    /** @var string[] columns of a visit's location, or of its user, that the conditions are about: only these are fetched */
+    public array $columns = [];
+    private ?string $country = null;
+    private ?int $toDistance = null;
+    private ?int $bornBefore = null;
+    private ?int $bornAfter = null;
+    private ?string $gender = null;
 
     /** For /users/ID/visits; null where a parameter is wrong. */
     public static function ofUser(array $given): ?self
@@ -28,10 +28,12 @@ final class Query
         $query = new self();
         $valid = $query->dates($given);
         if (isset($given['country'])) {
+            $query->columns[] = 'country';
             $query->country = is_string($given['country']) ? $given['country'] : '';
             $valid = $valid && $query->country !== '';
         }
         if (isset($given['toDistance'])) {
+            $query->columns[] = 'distance';
             $valid = self::number($given['toDistance'], $query->toDistance) && $valid;
         }
         return $valid ? $query : null;
@@ -50,12 +52,25 @@ final class Query
             $valid = self::number($given['toAge'], $years) && $valid;
             $query->bornAfter = self::yearsBefore($now, $years ?? 0);
         }
+        if (isset($given['fromAge']) || isset($given['toAge'])) {
+            $query->columns[] = 'birth_date';
+        }
         if (isset($given['gender'])) {
+            $query->columns[] = 'gender';
             $valid = $valid && in_array($given['gender'], ['m', 'f'], true);
             $query->gender = $valid ? $given['gender'] : null;
         }
-        $query->joins = isset($given['fromAge']) || isset($given['toAge']) || isset($given['gender']);
         return $valid ? $query : null;
+    }
+
+    /** Whether a visit counts whose location or user has these values in $columns. */
+    public function takes(array $joined): bool
+    {
+        return ($this->country === null || $joined['country'] === $this->country)
+            && ($this->toDistance === null || $joined['distance'] < $this->toDistance)
+            && ($this->bornBefore === null || $joined['birth_date'] < $this->bornBefore)
+            && ($this->bornAfter === null || $joined['birth_date'] > $this->bornAfter)
+            && ($this->gender === null || $joined['gender'] === $this->gender);
     }
 
     /** The dates given stand outside of what is asked for. */

@@ -268,3 +268,27 @@ class Reloading(TaskCase):
         text = subprocess.run([command(), "status", "--pid", str(server.pid)], capture_output=True, text=True, check=True).stdout
         self.assertRegex(text, r"1 tasks, 0 running, 0 failed")
         self.assertRegex(text, r"(?m)^1\.1 +task +\d+ +serving")
+
+
+class Ending(TaskCase):
+    def test_everybody_leaves_when_the_master_is_killed(self):
+        server = self.tasks({"worker_num": 1, "task_worker_num": 2, "max_wait_time": 20}, more="$server->addProcess(new Apus\\Process(fn () => sleep(100)));")
+        workers = until("all of them", lambda: len(found := server.status()["workers"]) == 4 and found)
+        pids = [worker["pid"] for worker in workers]
+        for n in range(5):
+            self.value(server, "task", {"do": "sleep", "seconds": 0.05, "tag": n})
+        os.kill(server.pid, signal.SIGKILL)
+        until("them to leave", lambda: not any(alive(pid) for pid in pids))
+        self.assertEqual(len(self.lines(server, "ran")), 5, "what waited was run")
+
+    def test_int_ends_tasks_at_once(self):
+        server = self.tasks({"task_worker_num": 1, "max_wait_time": 60})
+        self.value(server, "task", {"do": "until", "file": "never"})
+        until("it to begin", lambda: self.lines(server, "ran"))
+        self.assertEqual(server.stop(signal.SIGINT), 0)
+
+    def test_blocked_loops_of_task_workers_are_no_news(self):
+        server = self.tasks({"task_worker_num": 1, "blocked_loop_warn": "20ms"}, on="$server->on('task', function () { $end = hrtime(true) + 100_000_000; while (hrtime(true) < $end); return 1; });")
+        self.assertEqual(self.value(server, "taskwait", 1, 10), 1)
+        self.assertEqual(server.stop(), 0)
+        self.assertNotIn("blocked", server.log())

@@ -1,10 +1,12 @@
 """Tasks that run later, again and again, and by the calendar; computations."""
 
+import json
 import os
 import signal
+import threading
 import time
 
-from support import PATIENCE, alive, until
+from support import PATIENCE, ROOT, alive, until
 from task_cases import PLAIN, TaskCase
 
 
@@ -160,7 +162,6 @@ class Computing(TaskCase):
         until("rest", lambda: self.value(self.server, "stats")["tasking_num"] == 0)
 
     def test_a_death_is_an_exception(self):
-        import threading
         answers = []
         thread = threading.Thread(target=lambda: answers.append(self.compute("die")))
         thread.start()
@@ -175,3 +176,13 @@ class Computing(TaskCase):
         self.assertEqual(self.compute("progress"), [4, [1, 2, 3, 4]])
         self.assertEqual(self.compute("stopped")["code"], 804)
         self.assertEqual(self.compute("timeout")["code"], 803)
+
+
+class Example(TaskCase):
+    def test_the_example(self):
+        server = self.serve(script=f"<?php $argv = ['server.php', '0']; require {json.dumps(str(ROOT / 'examples/tasks/server.php'))};")
+        self.assertEqual(server.get("/thumbnails").json(), ["eno", "owt", "eerht"])
+        self.assertEqual(server.get("/primes?below=100000").json(), {"primes": 9592, "steps": 9})
+        self.assertGreater(server.get("/mail?to=ann").json()["task"], 4)
+        until("the mail", lambda: "mail to ann sent by worker" in server.said())
+        self.assertEqual(server.get("/").json()["task_delayed_num"], 1)

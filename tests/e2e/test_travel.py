@@ -193,6 +193,12 @@ class BadInput(TravelCase):
         ]
         for kind, key, body, value in taken:
             self.assertEqual((self.post(server, kind, key, body), model.post(kind, str(key), value)), (200, 200), f"{kind}/{key} {body!r:.80}")
+        # Users and locations that no record can be: the visit counts where nothing is asked of them.
+        for key, moved in ((5, {"user": 2**32 - 1, "location": 1}), (6, {"user": 1, "location": 2**32 - 1}), (7, {"user": 90_000, "location": 1}), (8, {"user": 1, "location": 90_000})):
+            self.assertEqual((self.post(server, "visits", key, moved), model.post("visits", str(key), moved)), (200, 200))
+        with server.connect() as client:
+            for target in ("/locations/1/avg", "/locations/1/avg?gender=m", "/locations/1/avg?fromAge=1", "/users/1/visits", "/users/1/visits?toDistance=50"):
+                self.same(client, model, target)
         last = {"id": 2**32 - 2, "location": 1, "user": 1, "visited_at": 2**31 - 1, "mark": 0}
         self.assertEqual((self.post(server, "visits", "new", last), model.post("visits", "new", last)), (200, 200))
         # One's own address again is no other's.
@@ -302,17 +308,19 @@ class Writers(TravelCase):
     def test_killed_workers(self):
         """A POST whose worker is killed is done or is not; the lists agree with the records in either case."""
         server, model = self.travel(), Model(self.data)
-        dice, lock, kills, unknown = Dice(SEED + 2, model), threading.Lock(), 10, []
+        dice, lock, kills = Dice(SEED + 2, model), threading.Lock(), 10
         stop = threading.Event()
 
         def write(_):
             while not stop.is_set():
                 with lock:
-                    kind, word, body = "visits", str(dice.id("visits", 0)), dice.fields("visits")
+                    kind = dice.random.choice(["visits", "visits", *KINDS])
+                    word, body = str(dice.id(kind, 0)), dice.fields(kind)
                 try:
                     self.assertEqual(self.post(server, kind, word, body), 200)
                 except (OSError, EOFError):
-                    unknown.append(word)
+                    # Nobody knows whether it was done.
+                    continue
 
         def kill(_):
             try:
@@ -329,11 +337,17 @@ class Writers(TravelCase):
         self.threads(5, lambda number: kill(number) if number == 0 else write(number))
         # The truth is what the records say now.
         with server.connect() as client:
-            for key in model.tables["visits"]:
-                record = client.request("GET", f"/visits/{key}").json()
-                self.assertEqual(record.pop("id"), key)
-                model.tables["visits"][key] = record
+            for kind in KINDS:
+                for key in model.tables[kind]:
+                    record = client.request("GET", f"/{kind}/{key}").json()
+                    self.assertEqual((record.pop("id"), record.keys()), (key, set(FIELDS[kind])))
+                    model.tables[kind][key] = record
         self.compare(server, model)
+        # The index of addresses, and the lock before it, have survived, too.
+        for key in range(1, 30):
+            for other, status in ((key, 200), (key + 1, 400)):
+                body = {"email": model.tables["users"][other]["email"]}
+                self.assertEqual(self.post(server, "users", key, body), status, f"{key} {other} {body}")
 
 
 class Snapshots(TravelCase):

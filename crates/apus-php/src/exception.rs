@@ -258,11 +258,7 @@ pub(crate) static TABLE: Class = plain(
             doc: "There is no column or index of that name, or its description is wrong.",
         },
         Constant { name: "RANGE", value: Const::Int(505), doc: "An integer does not fit into its column." },
-        Constant {
-            name: "TYPE",
-            value: Const::Int(506),
-            doc: "A value cannot be held by its column without a loss.",
-        },
+        Constant { name: "TYPE", value: Const::Int(506), doc: "A value cannot be held by its column without a loss." },
         Constant {
             name: "STATE",
             value: Const::Int(507),
@@ -293,7 +289,11 @@ pub(crate) static PACK: Class = plain(
             value: Const::Int(551),
             doc: "A value means something in its own process alone: a resource.",
         },
-        Constant { name: "DEPTH", value: Const::Int(552), doc: "Arrays and objects lie more than 1024 deep inside each other." },
+        Constant {
+            name: "DEPTH",
+            value: Const::Int(552),
+            doc: "Arrays and objects lie more than 1024 deep inside each other.",
+        },
         Constant { name: "TOO_LARGE", value: Const::Int(553), doc: "The packed value would be longer than 1 GiB." },
         Constant { name: "MALFORMED", value: Const::Int(554), doc: "The bytes were not made by Apus\\pack()." },
         Constant {
@@ -338,9 +338,21 @@ pub(crate) static CACHE: Class = plain(
     "A cache cannot do what was asked; the code tells why.\n@since 0.1.0",
     &[
         Constant { name: "TOO_LARGE", value: Const::Int(561), doc: "A value or key is longer than the cache takes." },
-        Constant { name: "TYPE", value: Const::Int(562), doc: "increment() or decrement() met a value that is no integer, or would leave the range." },
-        Constant { name: "NESTED", value: Const::Int(563), doc: "remember() was called for a key by the function that makes its value: it would wait for itself." },
-        Constant { name: "WAIT", value: Const::Int(564), doc: "Another process made the value for longer than remember() was to wait." },
+        Constant {
+            name: "TYPE",
+            value: Const::Int(562),
+            doc: "increment() or decrement() met a value that is no integer, or would leave the range.",
+        },
+        Constant {
+            name: "NESTED",
+            value: Const::Int(563),
+            doc: "remember() was called for a key by the function that makes its value: it would wait for itself.",
+        },
+        Constant {
+            name: "WAIT",
+            value: Const::Int(564),
+            doc: "Another process made the value for longer than remember() was to wait.",
+        },
         Constant { name: "NO_MEMORY", value: Const::Int(565), doc: "The system gave no address space." },
     ],
     entry!(),
@@ -387,15 +399,21 @@ pub(crate) static PROCESS: Class = plain(
             value: Const::Int(702),
             doc: "The system made no process, pipe or queue; the message tells why.",
         },
-        Constant { name: "EVENT", value: Const::Int(703), doc: "on() was given an event that does not exist, or not here." },
+        Constant {
+            name: "EVENT",
+            value: Const::Int(703),
+            doc: "on() was given an event that does not exist, or not here.",
+        },
         Constant { name: "BIND", value: Const::Int(704), doc: "An address could not be bound; the message names it." },
     ],
     entry!(),
 );
 
 /// All, parents first.
-pub(crate) static ALL: &[&Class] =
-    &[&EXCEPTION, &COROUTINE, &CANCELED, &DEADLOCK, &TIMEOUT, &CONFLICT, &CLIENT, &POOL, &SERVER, &HTTP, &TABLE, &PACK, &QUEUE, &LOCK, &CACHE, &PROCESS, &TASK];
+pub(crate) static ALL: &[&Class] = &[
+    &EXCEPTION, &COROUTINE, &CANCELED, &DEADLOCK, &TIMEOUT, &CONFLICT, &CLIENT, &POOL, &SERVER, &HTTP, &TABLE, &PACK,
+    &QUEUE, &LOCK, &CACHE, &PROCESS, &TASK,
+];
 
 /// Throws `class` with the code that its constant `code` has.
 pub(crate) fn throw(class: &'static Class, code: &str, message: &str) -> Raise {

@@ -80,6 +80,7 @@ unsafe extern "C" fn startup(module: i32) -> bool {
     contained("the registration of classes", || {
         prepare_requests();
         watchdog::prepare();
+        process::prepare();
         apus_zend::hook::prepare();
         hook::prepare();
         for class in classes() {

@@ -182,7 +182,7 @@ impl Guarded {
     fn work(&self, seed: u64) {
         let mut next = numbers(seed);
         while self.done.load(SeqCst) == 0 {
-            let mode = if next() % 3 == 0 { Mode::Shared } else { Mode::Exclusive };
+            let mode = if next().is_multiple_of(3) { Mode::Shared } else { Mode::Exclusive };
             let taken = take(&self.lock, mode);
             let (left, right) = (self.left.load(Relaxed), self.right.load(Relaxed));
             if left != right && !taken.after_death {

@@ -1,6 +1,7 @@
 //! The queue between processes: what it promises, also when they are killed.
 
 use std::collections::VecDeque;
+use std::io::Write;
 use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::SeqCst};
 use std::time::{Duration, Instant};
@@ -289,7 +290,7 @@ fn numbers_read_without_the_mutex_are_of_one_moment() {
     let mut child = Child::fork(|| {
         let mut next = numbers(3);
         while done.load(SeqCst) == 0 {
-            if next() % 2 == 0 {
+            if next().is_multiple_of(2) {
                 _ = queue.try_push(&[b"16 bytes in all."]);
             } else {
                 _ = queue.try_take(|_, _| ());
@@ -349,10 +350,10 @@ fn waiting_processes_hear_of_everything_in_time() {
 fn a_watch_hears_a_second_descriptor_and_the_end_of_time() {
     let queue = Queue::new(8, 8).unwrap();
     let watch = Watch::new(queue.readable_fd()).unwrap();
-    let (reader, writer) = std::io::pipe().unwrap();
+    let (reader, mut writer) = std::io::pipe().unwrap();
     let soon = || Some(Instant::now() + Duration::from_millis(1));
     assert_eq!(watch.wait(Some(reader.as_fd()), soon()).unwrap(), Heard::Nothing);
-    drop(writer);
+    writer.write_all(b"x").unwrap();
     assert_eq!(watch.wait(Some(reader.as_fd()), soon()).unwrap(), Heard::Something);
     assert_eq!(watch.wait(None, soon()).unwrap(), Heard::Nothing);
 }

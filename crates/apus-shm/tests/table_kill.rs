@@ -158,7 +158,9 @@ fn kill_writers(kills: usize, texts: bool, layout: Layout, indexed: bool) {
         table.check().unwrap();
     }
     stop.store(1, Relaxed);
-    readers.iter_mut().for_each(|reader| reader.finish(Duration::from_secs(30)));
+    for reader in &mut readers {
+        reader.finish(Duration::from_secs(30));
+    }
     fits_again(&table, texts);
 }
 

@@ -23,6 +23,8 @@ bool apus_pack_is_real(const zend_object *object); /* not a lazy one that has no
 uint32_t apus_pack_slots(const zend_object *object);
 zend_ulong apus_pack_hash(zend_string *string);
 
+/* The memory limit was passed: PHP says so when the running function has returned, and until then gives more, up to a hard limit. */
+bool apus_unpack_exhausted(void);
 /* A packed array whose first `size` elements need no allocation; NULL: bailed out. */
 zend_array *apus_unpack_list(uint32_t size);
 /* The same with keys of any kind. */

@@ -83,6 +83,8 @@ zend_array *apus_row_new(zend_array *shape, const apus_cell *cells);      /* one
 /* Which columns the keys of an array name: how many elements were written, or APUS_UNKNOWN_COLUMN with the key that names none
  * (*key is NULL for an integer). */
 uint32_t apus_row_match(zend_array *shape, zend_array *given, apus_given *out, zend_string **key, zend_ulong *index);
+/* Some builds of PHP report the memory limit by a pending exit, and kill the process at twice the limit: who builds much asks. */
+bool apus_is_thrown(void);
 uint32_t apus_row_column(zend_array *shape, const char *name, size_t len); /* or APUS_UNKNOWN_COLUMN */
 zend_array *apus_list_of_ints(const zend_long *numbers, size_t count);    /* NULL: bailed out */
 zend_string *apus_number_text(zval *number);                              /* NULL: bailed out */
@@ -328,8 +330,8 @@ void apus_ambient_put(apus_ambient *from);  /* restores what apus_ambient_take s
 #include "apus_closure.h"
 
 /* ---- process.c ---- */
-/* At module start: `hook` runs at the next place where PHP code can be interrupted, after apus_signal_due(). It may run PHP
- * code; true: it met a fatal error. */
+/* At module start (opcache compiles the hook of that time into its code): `hook` runs at the next place where PHP code can be
+ * interrupted, after apus_signal_due(). It may run PHP code; true: it met a fatal error. */
 void apus_signal_startup(bool (*hook)(void));
 void apus_signal_due(void); /* async-signal-safe */
 apus_status apus_report_uncaught(zend_object *exception); /* as a fatal error */

@@ -1,6 +1,9 @@
 #include "apus_shim.h"
 #include "ext/standard/php_incomplete_class.h"
 #include "zend_enum.h"
+#if PHP_VERSION_ID >= 80400
+# include "zend_lazy_objects.h"
+#endif
 
 /* Runs `body` where a bailout comes back as a result, and an exception, too. */
 #define GUARDED_STATUS(status, body) \
@@ -220,6 +223,15 @@ apus_status apus_pack_object(zend_object *object, apus_form *form, zval *out, ze
 }
 
 /* ---- reading ---- */
+
+bool apus_unpack_exhausted(void)
+{
+#ifdef ZEND_HAS_OOM
+	return ZEND_HAS_OOM();
+#else
+	return false;
+#endif
+}
 
 zend_array *apus_unpack_list(uint32_t size)
 {

@@ -52,6 +52,11 @@ zend_array *apus_row_new(zend_array *shape, const apus_cell *cells)
 	return row;
 }
 
+bool apus_is_thrown(void)
+{
+	return EG(exception) != NULL;
+}
+
 static uint32_t place(const zend_array *shape, const zval *found)
 {
 	return (uint32_t) ((const Bucket *) found - shape->arData);

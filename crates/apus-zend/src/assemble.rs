@@ -7,6 +7,12 @@ use crate::call::Raise;
 use crate::sys;
 use crate::value::{Array, PhpString, Value, check};
 
+/// Whether the memory limit was passed: some versions of PHP give more memory until the running function returns, and end the script then.
+pub fn is_exhausted() -> bool {
+    // SAFETY: reads a value.
+    unsafe { sys::apus_unpack_exhausted() }
+}
+
 /// A list of a known length under construction.
 pub struct ListBuilder {
     array: NonNull<sys::zend_array>,
@@ -187,6 +193,12 @@ impl Reference {
         }
         value
     }
+}
+
+/// Whether a value is a reference itself, which may lie in arrays and properties alone.
+pub fn is_reference(value: &Value) -> bool {
+    // SAFETY: initialised, as every value.
+    u32::from(unsafe { (*value.as_ptr()).u1.v.type_ }) == sys::IS_REFERENCE
 }
 
 /// An object without its constructor having run.

@@ -128,7 +128,11 @@ fn default_value(text: Option<&str>) -> Value {
         Some(text) if text.starts_with('\'') => {
             Value::string(text.trim_matches('\'').as_bytes()).unwrap_or_else(|_| Value::null())
         }
-        Some(text) => text.parse().map_or_else(|_| panic!("no such default: {text}"), Value::int),
+        Some(text) => match (text.parse(), text.parse()) {
+            (Ok(value), _) => Value::int(value),
+            (_, Ok(value)) => Value::float(value),
+            _ => panic!("no such default: {text}"),
+        },
     }
 }
 

@@ -140,7 +140,9 @@ impl Shape {
         // SAFETY: as many cells as the shape has columns were written above, and their texts outlive the call; NULL tells a bailout.
         let raw = NonNull::new(unsafe { sys::apus_row_new(self.array.raw(), room.as_ptr().cast()) });
         // SAFETY: the shim hands over the one reference.
-        raw.map(|raw| unsafe { Array::from_raw(raw) }).ok_or(Raise::Bailed)
+        let row = unsafe { Array::from_raw(raw.ok_or(Raise::Bailed)?) };
+        go_on()?;
+        Ok(row)
     }
 
     /// Finds the columns that the keys of an array name, in its order.
@@ -168,6 +170,14 @@ impl Shape {
 unsafe fn key_bytes<'a>(key: NonNull<sys::zend_string>) -> &'a [u8] {
     // SAFETY: the caller passes a live string; its bytes follow the header.
     unsafe { std::slice::from_raw_parts((&raw const (*key.as_ptr()).val).cast::<u8>(), key.as_ref().len) }
+}
+
+/// To be asked now and then by who builds much in one call: an error when an exception is pending. Some builds of PHP, Debian's 8.2 among them,
+/// let a native function go on when it passes the memory limit, with an exit pending, and end the process at twice the limit.
+#[inline]
+pub fn go_on() -> Result<(), Raise> {
+    // SAFETY: reads a pointer.
+    if unsafe { sys::apus_is_thrown() } { Err(Raise::Thrown) } else { Ok(()) }
 }
 
 /// A list of integers.

@@ -21,7 +21,8 @@ run(function () use ($lock) {
         echo 'cancelled: ', json_encode([$locked, $lock->errCode]), "\n";
     });
     Coroutine::sleep(0.001);
-    echo 'a writer waits: ', json_encode($lock->trylock_read()), "\n";
+    go(fn() => print('a writer waits: ' . json_encode($lock->trylock_read())));
+    echo ', who shares it already may again: ', json_encode([$lock->trylock_read(), $lock->unlock()]), "\n";
     go(function () use ($lock) {
         $locked = $lock->lock_read();
         echo 'the reader: ', json_encode($locked), "\n";
@@ -62,7 +63,7 @@ int(110)
 another may unlock: bool(true)
 bool(true)
 bool(true)
-a writer waits: false
+a writer waits: false, who shares it already may again: [true,true]
 cancelled: [false,125]
 the reader: true
 the coroutine was cancelled while it waited in Lock::lock()

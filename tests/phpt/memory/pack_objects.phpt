@@ -117,7 +117,9 @@ class Old implements Serializable
 $old = new Old(['k' => [1, 2]]);
 $back = same('Serializable', [$old, $old]);
 var_dump($back[0] === $back[1], $back[0]->data);
-var_dump(unpack(pack([new Old, 2])));
+$nothing = new Old;
+$referred = &$nothing;
+var_dump(unpack(pack([$nothing, 2, $nothing, [&$referred, &$referred]])) === [null, 2, null, [null, null]]);
 class Temporary { public function __serialize(): array { return ['t' => new stdClass]; } public function __unserialize(array $d): void { $this->t = $d['t']; } public $t; }
 $back = unpack(pack([new Temporary, new Temporary, new Temporary]));
 var_dump($back[0]->t === $back[1]->t, $back[1]->t === $back[2]->t);
@@ -181,12 +183,7 @@ array(1) {
     int(2)
   }
 }
-array(2) {
-  [0]=>
-  NULL
-  [1]=>
-  int(2)
-}
+bool(true)
 bool(false)
 bool(false)
 -- changed while it is packed

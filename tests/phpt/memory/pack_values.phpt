@@ -61,6 +61,9 @@ $tries = [
     'key twice' => fn () => unpack("\xb1\xb2\x01\x01\x01\x02"),
     'no such text' => fn () => unpack("\xb1\x80"),
     'no such object' => fn () => unpack("\xb1\xd9\x05"),
+    'reference to a reference' => fn () => unpack("\xb1\xa1\xd8\xd8\x01"),
+    'reference to itself' => fn () => unpack("\xb1\xa1\xd8\xd9\x00"),
+    'reference alone' => fn () => unpack("\xb1\xd8\x01"),
     'tag' => fn () => unpack("\xb1\xff"),
     'option' => fn () => unpack(pack(1), ['classes' => true]),
     'option value' => fn () => unpack(pack(1), ['allowed_classes' => 1]),
@@ -99,6 +102,9 @@ bytes that lie: Apus\PackException 554: no packed value: a count of 268435455 wi
 key twice: Apus\PackException 554: no packed value: an array has a key twice, at byte 6 of 6
 no such text: Apus\PackException 554: no packed value: a string is mentioned before it came, at byte 2 of 2
 no such object: Apus\PackException 554: no packed value: an object is mentioned before it came, at byte 3 of 3
+reference to a reference: Apus\PackException 554: no packed value: a reference to a reference, at byte 5 of 5
+reference to itself: Apus\PackException 554: no packed value: a reference to a reference, at byte 5 of 5
+reference alone: Apus\PackException 554: no packed value: a reference that nothing holds, at byte 3 of 3
 tag: Apus\PackException 554: no packed value: an unknown tag 0xff, at byte 2 of 2
 option: ValueError: Apus\unpack(): Argument #2 ($options) can have the option "allowed_classes" only
 option value: ValueError: Apus\unpack(): Argument #2 ($options) must have true, false or an array of class names as "allowed_classes"

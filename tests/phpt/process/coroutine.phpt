@@ -16,9 +16,9 @@ $one = new Process($echo);
 $two = new Process($echo, false, Apus\SOCK_DGRAM, true);
 $three = new Process(function (Process $p) {
     $socket = $p->exportSocket();
-    echo 'child: ', Coroutine::getCid() > 0 ? 'in a coroutine' : 'outside', "\n";
+    $where = Coroutine::getCid() > 0 ? 'coroutine' : 'outside';
     while (($message = $socket->recv(65536, 5)) && $message !== 'stop') {
-        go(fn() => $socket->send("coroutine: $message"));
+        go(fn() => $socket->send("$where: $message"));
     }
 }, false, Apus\SOCK_DGRAM);
 $three->set(['enable_coroutine' => true]);
@@ -98,7 +98,6 @@ var_dump($process->read());
 Process::wait();
 ?>
 --EXPECT--
-child: in a coroutine
 array(2) {
   [0]=>
   string(5) "right"

@@ -59,7 +59,7 @@ object(Apus\Server\Task)#%d (5) {
   ["data"]=>
   NULL
   ["dispatch_time"]=>
-  float(0)
+  NULL
   ["id"]=>
   int(-1)
   ["worker_id"]=>

@@ -371,7 +371,7 @@ pub(crate) static CLASS: Class = Class {
           that alone waits for it; outside, the process does, and handlers of signals run meanwhile.\n\
           It is held by a process: any code of it may unlock(). What a process held that ends, by SIGKILL too, is free; the next who locks gets true, with\n\
           $errCode 130 (EOWNERDEAD) and recovered() true if it was held alone: what the lock guards may be half-changed.\n\
-          Of several who wait, any one gets it; who wants it alone goes before who wants to share it.\n@since 0.1.0",
+          Of several processes that wait, any one gets it; who wants it alone goes before who wants to share it and does not yet.\n@since 0.1.0",
     constants: &[
         kind("MUTEX", MUTEX, MUTEX_DOC),
         kind("RWLOCK", RWLOCK, RWLOCK_DOC),

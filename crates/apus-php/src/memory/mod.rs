@@ -22,7 +22,16 @@ mod table_rows;
 use apus_zend::class::{Class, Constant, Method};
 
 /// The classes of this room, parents first.
-pub(crate) static ALL: &[&Class] = &[&atomic::ATOMIC, &atomic::LONG, &lock::CLASS, &queue::QUEUE, &cache::CLASS, &limiter::CLASS, &table_class::TABLE, &table_class::COLUMN_TABLE];
+pub(crate) static ALL: &[&Class] = &[
+    &atomic::ATOMIC,
+    &atomic::LONG,
+    &lock::CLASS,
+    &queue::QUEUE,
+    &cache::CLASS,
+    &limiter::CLASS,
+    &table_class::TABLE,
+    &table_class::COLUMN_TABLE,
+];
 
 /// The functions of this room.
 pub(crate) static FUNCTIONS: &[Method] = &[pack::PACK, pack::UNPACK];

@@ -291,7 +291,7 @@ macro_rules! table_methods {
                       @param callable|null $progress fn(int $rows, int $bytes): ?bool, called every 16,384 rows and at the end with what was loaded \
                       and read so far; false stops\n\
                       @param string $key the member that holds the row's key\n\
-                      @return int rows loaded\n\
+                      @return int rows loaded, also when $progress stopped it or the coroutine was cancelled\n\
                       @throws \\Apus\\TableException FILE with the name, the offset and the reason, STATE before create()\n\
                       @throws \\TypeError for a source that is neither\n\
                       In a coroutine, others run now and then. Waits as the stream does.\n@since 0.1.0",
@@ -307,7 +307,7 @@ macro_rules! table_methods {
                       @param callable|null $progress as for loadJson()\n\
                       @param string $separator one byte, no quote or line end\n\
                       @param string $key the field that holds the row's key\n\
-                      @return int rows loaded\n\
+                      @return int rows loaded, also when $progress stopped it or the coroutine was cancelled\n\
                       @throws \\Apus\\TableException FILE with the name, the line and the reason, STATE before create()\n\
                       @throws \\TypeError for a source that is neither\n\
                       @throws \\ValueError for a separator that is not one byte\n\
@@ -335,7 +335,7 @@ macro_rules! table_methods {
                 doc: "Writes a snapshot of the table to a file, with a checksum; the file replaces an older one when it is complete, so a crash \
                       leaves the old one or the new one.\n\
                       @param string $path the file\n\
-                      @return int its bytes\n\
+                      @return int its bytes; 0 when the coroutine was cancelled meanwhile: the file is written all the same\n\
                       @throws \\Apus\\TableException FILE when it cannot be written, STATE before create()\n\
                       In a coroutine, others run meanwhile. Writers of all processes wait while rows are read.\n@since 0.1.0",
                 handler: Some(handler!(bulk::save)),
@@ -344,7 +344,7 @@ macro_rules! table_methods {
                 decl: "public function restore(string $path): int",
                 doc: "Replaces all rows by those of a snapshot of a table with the same description.\n\
                       @param string $path the file\n\
-                      @return int rows\n\
+                      @return int rows; 0 when the coroutine was cancelled meanwhile: they are restored all the same\n\
                       @throws \\Apus\\TableException FILE when it is missing, torn, damaged or of another table: the rows stay as they were\n\
                       In a coroutine, others run meanwhile.\n@since 0.1.0",
                 handler: Some(handler!(bulk::restore)),

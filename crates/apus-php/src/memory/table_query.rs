@@ -1,7 +1,7 @@
 //! Queries over the ordered indexes of tables, and reading many rows at once.
 
 use apus_shm::table::{Bounds, Cell, Key, Window};
-use apus_zend::row::list_of_ints;
+use apus_zend::row::{go_on, list_of_ints};
 use apus_zend::value::View;
 use apus_zend::{Array, Call, Raise, Value};
 
@@ -106,6 +106,7 @@ fn key_list(table: &TableObject, live: &Live, part: &Part<'_>, index: usize, win
     let mut list = Array::new(keys.len())?;
     for key in keys.iter() {
         list.push(key_value(key)?)?;
+        go_on()?;
     }
     Ok(list)
 }

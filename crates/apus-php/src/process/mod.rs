@@ -19,7 +19,7 @@ use apus_zend::class::{Class, Constant};
 
 pub(crate) use core::core_of;
 pub(crate) use fork::Signals;
-pub(crate) use signals::end_request;
+pub(crate) use signals::{end_request, prepare};
 
 /// The classes of this room, parents first.
 pub(crate) static ALL: &[&Class] = &[&table::PROCESS, &pool::POOL, &pool::MANAGER, &message_queue::MESSAGE_QUEUE];

@@ -10,7 +10,6 @@ use std::collections::BTreeMap;
 use std::ffi::{c_int, c_void};
 use std::os::fd::RawFd;
 use std::rc::{Rc, Weak};
-use std::sync::Once;
 use std::sync::atomic::{
     AtomicI32, AtomicU64,
     Ordering::{AcqRel, Acquire, Release},
@@ -52,6 +51,11 @@ thread_local! {
     static ENTRIES: RefCell<BTreeMap<c_int, Entry>> = const { RefCell::new(BTreeMap::new()) };
     /// Whose loop has the task that starts handlers.
     static SERVED: RefCell<Weak<State>> = const { RefCell::new(Weak::new()) };
+}
+
+/// At module start: the compiler of opcache builds the hook of that time into its code.
+pub(crate) fn prepare() {
+    process::on_signal(interrupted);
 }
 
 fn bit(signal: c_int) -> u64 {
@@ -140,8 +144,6 @@ pub(super) fn has(signal: c_int) -> bool {
 
 /// Sets what a signal does, in the place of what it did.
 pub(super) fn set(signal: c_int, action: Action) -> Result<(), c_int> {
-    static HOOK: Once = Once::new();
-    HOOK.call_once(|| process::on_signal(interrupted));
     event_fd()?;
     let before = install(signal)?;
     // What it replaces is dropped after the borrow: a destructor may call back.

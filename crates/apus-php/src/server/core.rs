@@ -67,9 +67,9 @@ pub(super) struct ServerCore {
     pub(super) datagrams: RefCell<Vec<(usize, Rc<Datagram>)>>,
     pub(super) phase: Cell<Phase>,
     pub(super) worker: RefCell<Option<Rc<Worker>>>,
-    /// The tasks of a server that has task workers, from start() on.
+    /// The tasks of a server that has task workers, from `start()` on.
     pub(super) board: Cell<Option<&'static Board>>,
-    /// The processes that addProcess() was given.
+    /// The processes that `addProcess()` was given.
     pub(super) users: RefCell<Vec<Object>>,
 }
 

@@ -30,8 +30,14 @@ use apus_net::Control;
 use apus_zend::class::{Class, Const, Constant, Method};
 
 /// The classes of this room, parents first.
-pub(crate) static ALL: &[&Class] =
-    &[&connections::CONNECTIONS, &port::PORT, task::TASK, &class::SERVER, &class::HTTP_SERVER, &websocket::WEBSOCKET_SERVER];
+pub(crate) static ALL: &[&Class] = &[
+    &connections::CONNECTIONS,
+    &port::PORT,
+    task::TASK,
+    &class::SERVER,
+    &class::HTTP_SERVER,
+    &websocket::WEBSOCKET_SERVER,
+];
 
 pub(crate) use address::ip as listen_ip;
 pub(crate) use core::ini_settings;

@@ -63,7 +63,10 @@ pub(super) fn run(core: &Rc<ServerCore>, server: &Object, worker: Rc<Worker>) ->
     };
     state.mode.set(Mode::Worker);
     let settings = core.settings.borrow().clone();
-    watchdog::start(settings.blocked_loop_warn);
+    // A task worker that runs one task at a time may block: nobody waits for its loop.
+    if worker.role != Role::Task || settings.task_enable_coroutine {
+        watchdog::start(settings.blocked_loop_warn);
+    }
     state.configure(settings);
     *core.worker.borrow_mut() = Some(Rc::clone(&worker));
     server.set_slot(slot::WORKER_ID, Value::int(i64::from(worker.id)));

@@ -27,7 +27,9 @@ mod table;
 
 use apus_zend::class::{Class, Constant, Method};
 
-pub(crate) use serve::{Accepted, Accepting, Listening, as_socket, merged_settings, over, peer_close, peer_recv, peer_send};
+pub(crate) use serve::{
+    Accepted, Accepting, Listening, as_socket, merged_settings, over, peer_close, peer_recv, peer_send,
+};
 
 /// The classes of this room, parents first.
 pub(crate) static ALL: &[&Class] = &[&table::SOCKET, &client_table::CLIENT, &client_table::BLOCKING];

@@ -68,8 +68,24 @@ const fn code(name: &'static str, value: i64, doc: &'static str) -> Constant {
 
 /// The constants of this room.
 pub(crate) static CONSTANTS: &[Constant] = &[
-    code("Apus\\CHANNEL_OK", channel::OK, "Coroutine\\Channel::$errCode and Queue::$errCode: the last operation succeeded."),
-    code("Apus\\CHANNEL_TIMEOUT", channel::TIMEOUT, "Coroutine\\Channel::$errCode and Queue::$errCode: the time was over; tryPush(), tryPop(): full, or empty."),
-    code("Apus\\CHANNEL_CLOSED", channel::CLOSED, "Coroutine\\Channel::$errCode and Queue::$errCode: the channel is closed."),
-    code("Apus\\CHANNEL_CANCELED", channel::CANCELED, "Coroutine\\Channel::$errCode and Queue::$errCode: the coroutine was cancelled."),
+    code(
+        "Apus\\CHANNEL_OK",
+        channel::OK,
+        "Coroutine\\Channel::$errCode and Queue::$errCode: the last operation succeeded.",
+    ),
+    code(
+        "Apus\\CHANNEL_TIMEOUT",
+        channel::TIMEOUT,
+        "Coroutine\\Channel::$errCode and Queue::$errCode: the time was over; tryPush(), tryPop(): full, or empty.",
+    ),
+    code(
+        "Apus\\CHANNEL_CLOSED",
+        channel::CLOSED,
+        "Coroutine\\Channel::$errCode and Queue::$errCode: the channel is closed.",
+    ),
+    code(
+        "Apus\\CHANNEL_CANCELED",
+        channel::CANCELED,
+        "Coroutine\\Channel::$errCode and Queue::$errCode: the coroutine was cancelled.",
+    ),
 ];

@@ -18,7 +18,8 @@ fn main() {
         std::process::exit(program::main());
     }
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let all: Vec<Test> = [lifecycle::TESTS, reloads::TESTS, faults::TESTS, roles::TESTS, shared::TESTS, mail::TESTS].concat();
+    let all: Vec<Test> =
+        [lifecycle::TESTS, reloads::TESTS, faults::TESTS, roles::TESTS, shared::TESTS, mail::TESTS].concat();
     if arguments.iter().any(|argument| argument == "--list") {
         for (name, _) in all {
             println!("{name}: test");

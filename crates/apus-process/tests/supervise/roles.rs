@@ -1,7 +1,6 @@
 //! Event workers, task workers and user processes side by side.
 
 use nix::sys::signal::Signal;
-use serde_json::Value;
 
 use crate::server::{Server, is_alive, send, server, until};
 
@@ -167,7 +166,7 @@ fn task_workers_come_again_while_a_stop_waits() {
     // A connection that holds its worker, and the stop with it.
     let mut held = std::net::TcpStream::connect(server.addr()).unwrap();
     std::io::Write::write_all(&mut held, b"hold\n").unwrap();
-    until("the connection", || (server.control("status")["totals"]["accepted"] == Value::from(1)).then_some(()));
+    until("the connection", || (server.control("status")["totals"]["accepted"] == 1).then_some(()));
     server.signal(Signal::SIGTERM);
     until("the stop", || (server.control("status")["state"] == "stopping").then_some(()));
     send(task, Signal::SIGKILL);

@@ -9,14 +9,14 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use super::TableError;
 use super::order::Order;
 use super::order_change::{ALLOCATION, ENTRIES, Fault, ROOT, allocation_word, root_word};
-use super::order_key::Spec;
+use super::order_key::{HEAD, Spec, head_of};
 use super::order_node::{DEPTH, Entry, LEAF, NODE, Nodes};
 use super::store::Store;
 
 /// Bytes that sorting takes, about.
 const BUDGET: usize = 96 << 20;
-/// Bytes of keys that begin alike, which are held to be sorted.
-const KEYS: usize = 48 << 20;
+/// Bytes up to which keys that begin alike are sorted part by part.
+const ALIKE: usize = 8 * HEAD;
 /// Rows that are looked at to cut the keys into ranges of about the same size, a range.
 const SAMPLE: u64 = 512;
 /// Rows of a leaf that is built: one of 16 places stays free.
@@ -170,39 +170,56 @@ impl<I: Item> Sorter<'_, I> {
         if self.spec.exact() {
             return;
         }
-        let mut start = 0;
-        while start < self.items.len() {
-            let head = self.items[start].head();
-            let len = self.items[start..].iter().take_while(|item| item.head() == head).count();
-            if len > 1 {
-                self.sort_alike(start..start + len);
-            }
-            start += len;
+        // Entries whose keys are the same up to so many bytes. A list and no recursion: keys may be long.
+        let mut alike = Vec::new();
+        runs(0, self.items.iter().map(|item| item.head()), |range| alike.push((range, HEAD)));
+        while let Some((range, known)) = alike.pop() {
+            self.sort_alike(range, known, &mut alike);
         }
     }
 
-    /// Sorts entries whose heads are the same, by their whole keys. These are read once, if they fit the memory for it; otherwise for each comparison.
-    fn sort_alike(&mut self, range: Range<usize>) {
-        let (spec, store, texts) = (self.spec, self.store, &mut self.texts);
-        let items = &mut self.items[range];
-        let mut keys = Vec::new();
-        let mut places = Vec::with_capacity(items.len());
+    /// Sorts entries by the next bytes of their keys. Each key is read once for that, where comparing entries would read two for each comparison; but long keys
+    /// must not be read for every 16 bytes of them.
+    fn sort_alike(&mut self, range: Range<usize>, known: usize, alike: &mut Vec<(Range<usize>, usize)>) {
+        let items = &mut self.items[range.clone()];
+        if known > ALIKE {
+            let (spec, store, texts) = (self.spec, self.store, &mut self.texts);
+            items.sort_unstable_by(|one, two| compare(spec, store, *one, *two, texts));
+            return;
+        }
+        let text = &mut self.texts.0;
+        let mut more = false;
+        let mut next: Vec<(u128, u32)> = Vec::with_capacity(items.len());
         for item in &*items {
-            spec.whole(store, item.row(), &mut texts.0);
-            let from = keys.len();
-            keys.extend_from_slice(&texts.0);
-            places.push((from..keys.len(), *item));
-            if keys.len() > KEYS {
-                items.sort_unstable_by(|one, two| compare(spec, store, *one, *two, texts));
-                return;
+            self.spec.whole(self.store, item.row(), text);
+            more |= text.len() > known + HEAD;
+            next.push((head_of(text.get(known..).unwrap_or_default()), item.row()));
+        }
+        next.sort_unstable();
+        let head = items[0].head();
+        for (item, (_, row)) in items.iter_mut().zip(&next) {
+            *item = I::new(head, *row);
+        }
+        if more {
+            runs(range.start, next.iter().map(|next| next.0), |range| alike.push((range, known + HEAD)));
+        }
+    }
+}
+
+/// The ranges of two and more values in succession that are the same; the first value is number `first`.
+fn runs(first: usize, values: impl Iterator<Item = u128>, mut each: impl FnMut(Range<usize>)) {
+    let (mut start, mut end, mut last) = (first, first, None);
+    for value in values {
+        if last != Some(value) {
+            if end - start > 1 {
+                each(start..end);
             }
+            (start, last) = (end, Some(value));
         }
-        places.sort_unstable_by(|one, two| {
-            keys[one.0.clone()].cmp(&keys[two.0.clone()]).then(one.1.row().cmp(&two.1.row()))
-        });
-        for (item, place) in items.iter_mut().zip(places) {
-            *item = place.1;
-        }
+        end += 1;
+    }
+    if end - start > 1 {
+        each(start..end);
     }
 }
 

@@ -57,7 +57,7 @@ pub(crate) struct Key {
 /// What ends a text.
 const END: [u8; 2] = [0, 1];
 /// Bytes of a head.
-const HEAD: usize = 16;
+pub(crate) const HEAD: usize = 16;
 /// Rows that a search looks at in one round.
 const FAN: usize = 7;
 
@@ -150,7 +150,8 @@ fn turned(bits: u64, form: Form) -> (u64, u8) {
     }
 }
 
-fn head_of(whole: &[u8]) -> u128 {
+/// The first bytes as a number, the first byte highest.
+pub(crate) fn head_of(whole: &[u8]) -> u128 {
     let mut head = [0; HEAD];
     let len = whole.len().min(HEAD);
     head[..len].copy_from_slice(&whole[..len]);

@@ -255,6 +255,35 @@ fn indexes_that_were_deferred_are_built_whatever_memory_there_is() {
 }
 
 #[test]
+fn long_texts_that_begin_alike_are_built_in_order() {
+    let column = |name: &str| Column { name: name.into(), kind: Kind::Text { longest: 1000 } };
+    let table = Table::new(Schema {
+        keys: Keys::Ids { most: 900 },
+        layout: Layout::Columns,
+        rows: 900,
+        columns: vec![column("a")],
+        indexes: vec![Index { name: "a".into(), columns: vec![0] }],
+    })
+    .unwrap();
+    let mut dice = Dice(12);
+    let mut want = Vec::new();
+    for id in 0..900u64 {
+        let (letter, len) = ([b'a', 0][dice.below(2) as usize], [0, 13, 40, 100, 300, 900][dice.below(6) as usize]);
+        let text = [vec![letter; len], format!("{}", dice.below(20)).into_bytes()].concat();
+        assert!(table.set(Key::Id(id), &[(0, Cell::Text(&text))], Mode::Insert).unwrap());
+        want.push((text, id));
+    }
+    want.sort();
+    for budget in [2000, 1 << 20] {
+        table.store.orders[0].build_within(&table.store, budget).unwrap();
+        table.check().unwrap();
+        let mut found = KeyList::new();
+        table.range(0, &Bounds::default(), Window::default(), &mut found).unwrap();
+        assert!(found.iter().eq(want.iter().map(|(_, id)| Key::Id(*id))));
+    }
+}
+
+#[test]
 fn wrong_questions_say_what_is_wrong() {
     let world = World::new(FORMS[0].0, FORMS[0].1);
     let find = |index, cells: &[Cell<'_>]| {

@@ -95,6 +95,29 @@ fn deferred_indexes_come_back_deferred() {
     assert_eq!(found.len(), 300);
 }
 
+#[test]
+fn ids_that_lie_far_apart_make_no_large_file() {
+    let folder = Folder::new("far");
+    let mut far = schema(Keys::Ids { most: u64::from(u32::MAX) }, Layout::Columns);
+    far.rows = u64::from(u32::MAX);
+    let table = Table::new(far.clone()).unwrap();
+    let ids = [0, 77_777, 4_000_000_000, u64::from(u32::MAX) - 1];
+    for id in ids {
+        assert!(
+            table.set(Key::Id(id), &[(0, Cell::Int(3)), (3, Cell::Text(b"a text of this row"))], Mode::Insert).unwrap()
+        );
+    }
+    assert!(table.save(&folder.file()).unwrap().bytes < 1 << 20);
+    let other = Table::new(far).unwrap();
+    assert_eq!(other.restore(&folder.file()).unwrap().rows, 4);
+    assert_eq!(rows(&other), rows(&table));
+    let mut found = KeyList::new();
+    other.build_indexes().unwrap();
+    other.find(0, &[Cell::Int(3)], Window::default(), &mut found).unwrap();
+    assert!(found.iter().eq(ids.map(Key::Id)));
+    assert!(other.memory().used < 2 << 20, "{:?}", other.memory());
+}
+
 /// A small table with something in each of its parts, as a file, and the table.
 fn small(folder: &Folder) -> (Table, Vec<u8>) {
     let mut small = schema(Keys::Text { longest: 20 }, Layout::Rows);

@@ -71,7 +71,10 @@ impl Table {
     pub fn defer_indexes(&self) {
         let everything = self.store.everything();
         if !self.store.orders.is_empty() {
+            // Writers will no longer move this lane's count: who is reading an index must notice now.
+            self.store.orders_lane().open();
             self.store.head().deferred.store(1, Relaxed);
+            self.store.orders_lane().close();
         }
         drop(everything);
     }

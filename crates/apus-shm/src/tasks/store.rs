@@ -537,7 +537,9 @@ mod tests {
         store.rebuild();
         assert!(chains.iter().zip(&payloads).all(|(chain, payload)| store.read(*chain) == *payload));
         assert!(store.region.resident() > 20 << 20);
-        chains.iter().for_each(|chain| store.release(*chain));
+        for chain in chains {
+            store.release(chain);
+        }
         assert_eq!(store.head().used[0].get(), 0);
         assert!(store.region.resident() < 1 << 20, "{}", store.region.resident());
     }

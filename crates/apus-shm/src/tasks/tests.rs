@@ -290,12 +290,12 @@ fn storm(count: usize) -> usize {
         board.bury(slot, |_| None);
         pids[slot] = start(slot);
         kills += 1;
-        for slot in 0..SENDERS {
-            if pids[slot] != 0
-                && let Some(good) = ended(pids[slot], libc::WNOHANG)
+        for pid in pids.iter_mut().take(SENDERS) {
+            if *pid != 0
+                && let Some(good) = ended(*pid, libc::WNOHANG)
             {
                 assert!(good, "a sender was answered wrong");
-                pids[slot] = 0;
+                *pid = 0;
                 left -= 1;
             }
         }

@@ -22,7 +22,7 @@ pub(crate) enum Allowed {
 /// The value that `bytes` are.
 pub(super) fn decode(bytes: &[u8], allowed: &Allowed) -> Result<Value, Raise> {
     let mut decoder =
-        Decoder { bytes, at: 0, allowed, texts: Vec::new(), nodes: Vec::new(), calls: Vec::new(), depth: 0 };
+        Decoder { bytes, at: 0, allowed, texts: Vec::new(), nodes: Vec::new(), calls: Vec::new(), depth: 0, made: 0 };
     let done = decoder.whole();
     if done.is_err() {
         decoder.spoil();
@@ -36,6 +36,7 @@ pub(super) fn decode(bytes: &[u8], allowed: &Allowed) -> Result<Value, Raise> {
 enum Node {
     Object(Value),
     Reference(Reference),
+    Nothing,
 }
 
 /// What is called on an object when all is there: for `serialize()` does so, too.
@@ -53,6 +54,8 @@ struct Decoder<'a> {
     nodes: Vec<Node>,
     calls: Vec<Call>,
     depth: usize,
+    /// Strings made since the memory limit was looked at.
+    made: u8,
 }
 
 /// A key or a name.
@@ -72,7 +75,13 @@ impl<'a> Decoder<'a> {
             ));
         }
         self.at = 1;
+        if self.bytes.len() > f::LONGEST {
+            return Err(self.malformed("it is too long"));
+        }
         let value = self.value(None)?;
+        if assemble::is_reference(&value) {
+            return Err(self.malformed("a reference that nothing holds"));
+        }
         if self.at == self.bytes.len() { Ok(value) } else { Err(self.malformed("bytes follow the value")) }
     }
 
@@ -147,6 +156,10 @@ impl<'a> Decoder<'a> {
             f::INTS_1..=f::INTS_8 | f::FLOATS => self.numbers(tag),
             f::REFERENCE => self.reference(),
             f::SAME => self.same(),
+            f::NOTHING => {
+                self.nodes.push(Node::Nothing);
+                Ok(Value::null())
+            }
             f::CASE => self.case(),
             f::WROTE => self.nested(|this| this.wrote(waiting)),
             f::OBJECT => self.nested(|this| this.object(waiting)),
@@ -156,6 +169,9 @@ impl<'a> Decoder<'a> {
 
     fn nested(&mut self, body: impl FnOnce(&mut Self) -> Result<Value, Raise>) -> Result<Value, Raise> {
         self.depth += 1;
+        if assemble::is_exhausted() {
+            return Err(Raise::Thrown);
+        }
         if self.depth > f::DEPTH {
             return Err(self.malformed(&format!("arrays and objects more than {} deep", f::DEPTH)));
         }
@@ -194,6 +210,10 @@ impl<'a> Decoder<'a> {
             _ => usize::from(tag - f::SHORT_TEXT),
         };
         let bytes = self.take(len)?;
+        self.made = self.made.wrapping_add(1);
+        if self.made == 0 && assemble::is_exhausted() {
+            return Err(Raise::Thrown);
+        }
         let text = if name && len > 1 { assemble::name(bytes)? } else { PhpString::new(bytes)? };
         if f::numbered(len) {
             self.texts.push(text.share());
@@ -302,6 +322,9 @@ impl<'a> Decoder<'a> {
             self.refer(number, apus_zend::Array::new(0)?.into());
         }
         let target = self.nested(|this| this.value(Some(number)))?;
+        if assemble::is_reference(&target) {
+            return Err(self.malformed("a reference to a reference"));
+        }
         self.refer(number, target);
         Ok(value)
     }
@@ -317,6 +340,7 @@ impl<'a> Decoder<'a> {
         match self.nodes.get(number) {
             Some(Node::Object(object)) => Ok(object.share()),
             Some(Node::Reference(reference)) => Ok(reference.share()),
+            Some(Node::Nothing) => Ok(Value::null()),
             None => Err(self.malformed("an object is mentioned before it came")),
         }
     }

@@ -296,10 +296,7 @@ impl Encoder<'_> {
                 self.named(f::CASE, &class)?;
                 self.text(Text::of(&name))?;
             }
-            Form::Null => {
-                // Numbered like an object, which a later mention of it needs.
-                self.into.extend([f::REFERENCE, f::NULL]);
-            }
+            Form::Null => self.into.push(f::NOTHING),
         }
         self.depth -= 1;
         Ok(())

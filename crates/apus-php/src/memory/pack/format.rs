@@ -64,6 +64,9 @@ pub(super) const REFERENCE: u8 = 0xd8;
 /// An object or reference that came before, by its number.
 pub(super) const SAME: u8 = 0xd9;
 
+/// An object that wrote null, numbered like others.
+pub(super) const NOTHING: u8 = 0xda;
+
 /// Whether a string of this length is numbered.
 pub(super) fn numbered(len: usize) -> bool {
     (2..=255).contains(&len)

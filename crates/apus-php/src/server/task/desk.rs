@@ -125,6 +125,15 @@ pub(super) fn expect(what: &str) -> Result<Rc<Desk>, Raise> {
     })
 }
 
+/// Whether something came before its time was over.
+async fn in_time(until: Option<Instant>, came: impl Future<Output = ()>) -> bool {
+    if let Some(until) = until {
+        return tokio::time::timeout_at(until.into(), came).await.is_ok();
+    }
+    came.await;
+    true
+}
+
 impl Desk {
     /// Hands a task over; its number. Too large for ever, it is an exception.
     pub(super) fn submit(&self, handing: &Handing<'_>, wish: bool) -> Result<Result<u64, Unroomed>, Raise> {
@@ -226,7 +235,7 @@ impl Desk {
     fn deal(&self, report: Report) {
         let Some(report) = self.tell_waiter(report) else { return };
         if let Err(raise) = self.call_back(report) {
-            self.failed(raise);
+            Self::failed(raise);
         }
     }
 
@@ -260,7 +269,7 @@ impl Desk {
     }
 
     /// What PHP code threw that was called from the loop.
-    pub(super) fn failed(&self, raise: Raise) {
+    fn failed(raise: Raise) {
         let Some(state) = State::existing() else { return };
         if raise == Raise::Bailed {
             state.faulted.set(true);
@@ -291,7 +300,7 @@ impl Desk {
             if let Some(watch) = &watch {
                 self.collect_for_waiters();
                 meanwhile()?;
-                if waiter.is_over() || self.block(watch, until)? {
+                if waiter.is_over() || Self::block(watch, until)? {
                     return Ok(true);
                 }
                 continue;
@@ -300,15 +309,7 @@ impl Desk {
             if waiter.is_over() || until.is_some_and(|until| until <= Instant::now()) {
                 return Ok(true);
             }
-            let came = async {
-                match until {
-                    Some(until) => tokio::time::timeout_at(until.into(), waiter.progress()).await.is_ok(),
-                    None => {
-                        waiter.progress().await;
-                        true
-                    }
-                }
-            };
+            let came = in_time(until, waiter.progress());
             match wait(&state, Wait::Outside(what), came)? {
                 Some(true) => {}
                 Some(false) => return Ok(true),
@@ -324,7 +325,7 @@ impl Desk {
     }
 
     /// Blocks this process until something came; true when the time is over.
-    fn block(&self, watch: &Watch, until: Option<Instant>) -> Result<bool, Raise> {
+    fn block(watch: &Watch, until: Option<Instant>) -> Result<bool, Raise> {
         match watch.wait(None, until) {
             Ok(Heard::Nothing) => Ok(true),
             Ok(Heard::Something | Heard::Signal) => Ok(false),
@@ -365,15 +366,14 @@ impl Desk {
                 if let Ok(id) = self.submit(handing, true)? {
                     return Ok(Some(id));
                 }
-                if self.block(&watch, until)? {
+                if Self::block(&watch, until)? {
                     return Ok(None);
                 }
                 continue;
             }
             self.listen(&state);
             let look = Instant::now() + LOOK;
-            let look = until.map_or(look, |until| until.min(look));
-            let room = async { tokio::time::timeout_at(look.into(), self.room.notified()).await.is_ok() };
+            let room = in_time(Some(until.map_or(look, |until| until.min(look))), self.room.notified());
             if wait(&state, Wait::Outside(what), room)?.is_none() {
                 return Ok(None);
             }

@@ -140,12 +140,12 @@ impl Batch {
         let answers = self.waiter.answers.take();
         answers
             .into_iter()
-            .map(|answer| match answer {
-                Some(answer) => answer.value(),
-                None => {
-                    fail(errors::TIMEOUT);
-                    Ok(None)
+            .map(|answer| {
+                if let Some(answer) = answer {
+                    return answer.value();
                 }
+                fail(errors::TIMEOUT);
+                Ok(None)
             })
             .collect()
     }

@@ -69,7 +69,7 @@ pub(super) static TASK: Class = Class {
     constants: &[],
     properties: &[
         Property { decl: "public mixed $data = null", doc: "What was handed over." },
-        Property { decl: "public float $dispatch_time = 0.0", doc: "When, in seconds since 1970." },
+        Property { decl: "public ?float $dispatch_time = null", doc: "When, in seconds since 1970." },
         Property { decl: "public int $id = -1", doc: "Its number, as task() returned it." },
         Property { decl: "public int $worker_id = -1", doc: "The id of the process that handed it over." },
         Property {

@@ -211,15 +211,14 @@ impl Running {
 pub(super) async fn run(desk: Rc<Desk>, state: Rc<State>, mut task: Task) {
     let (begun, counters) = (Instant::now(), desk.worker.slot);
     let payload = std::mem::take(&mut task.payload);
-    let dated = task.flags & flags::DATED != 0;
-    let (calendar, data) = match Calendar::read(&payload).filter(|_| dated) {
-        Some((calendar, data)) => (Some(calendar), data),
-        None => (None, &payload[..]),
-    };
+    let dated = if task.flags & flags::DATED == 0 { None } else { Calendar::read(&payload) };
+    let (calendar, data) = dated.map_or((None, &payload[..]), |(calendar, data)| (Some(calendar), data));
     let running = Rc::new(Running { desk: Rc::clone(&desk), task, over: Cell::new(false), coroutine: Cell::new(-1) });
     counters.active.add(1);
     let end = Rc::new(RefCell::new(None));
-    let said = match running.begin(&state, data, &end) {
+    let begun_with = running.begin(&state, data, &end);
+    drop(payload);
+    let said = match begun_with {
         Ok(drive) => {
             desk.running.borrow_mut().insert(running.coroutine.get(), Rc::clone(&running));
             drive.await;
@@ -232,6 +231,9 @@ pub(super) async fn run(desk: Rc<Desk>, state: Rc<State>, mut task: Task) {
     let failed = said.as_ref().is_some_and(|said| said.failed);
     running.close(said, calendar.and_then(|calendar| calendar.next())).await;
     counters.active.sub(1);
+    counters.coroutines.set(state.engine.stats().live as u64);
+    counters.memory_bytes.set(engine::memory_usage(true) as u64);
+    counters.memory_peak.raise(counters.memory_bytes.get());
     desk.worker.count_task(begun.elapsed().as_micros() as u64, failed);
 }
 
