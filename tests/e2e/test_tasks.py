@@ -52,6 +52,14 @@ class Handing(TaskCase):
         self.assertIn("the reason", server.log(), "what nobody waits for is logged as well")
         self.assertEqual(self.value(server, "taskwait", {"do": "echo", "value": 1}, 10), 1)
 
+    def test_a_late_result_is_dropped_and_false_is_no_error(self):
+        server = self.tasks({"task_worker_num": 1})
+        self.assertEqual(self.ask(server, "taskwait", {"do": "until", "file": "go"}, 0.05), [False, TIMEOUT])
+        (server.folder / "go").touch()
+        # One task worker: what it gave before has come before this.
+        self.assertEqual(self.ask(server, "taskwait", {"do": "echo", "value": False}, 10), [False, 0])
+        self.assertEqual(self.lines(server, "finished"), [])
+
     def test_a_fatal_error_fails_the_task_and_replaces_the_worker(self):
         server = self.tasks({"task_worker_num": 1})
         first = self.value(server, "taskwait", {"do": "who"}, 10)["pid"]

@@ -6,7 +6,7 @@ namespace Bench;
 
 use Apus\ColumnTable;
 
-final class ApusColumns extends Local
+class ApusColumns extends Local
 {
     private ColumnTable $visits;
 
@@ -17,8 +17,13 @@ final class ApusColumns extends Local
         $this->visits->column('user', ColumnTable::TYPE_UINT32);
         $this->visits->column('visited_at', ColumnTable::TYPE_INT32);
         $this->visits->column('mark', ColumnTable::TYPE_UINT8);
-        $this->visits->create();
-        $this->visits->loadCsv($file);
+        $this->fill($this->visits, $file);
+    }
+
+    protected function fill(ColumnTable $visits, string $file): void
+    {
+        $visits->create();
+        $visits->loadCsv($file);
     }
 
     public function read(int $id): int

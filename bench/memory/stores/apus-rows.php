@@ -4,19 +4,18 @@ declare(strict_types=1);
 
 namespace Bench;
 
-use Apus\Table;
-
-final class ApusRows extends Local
+class ApusRows extends Local
 {
-    private Table $visits;
+    /** The class of the table: Swoole's has the same methods. */
+    protected const TABLE = 'Apus\Table';
+    private object $visits;
 
     public function load(string $file, int $count): void
     {
-        $this->visits = new Table($count);
-        $this->visits->column('location', Table::TYPE_INT, 4);
-        $this->visits->column('user', Table::TYPE_INT, 4);
-        $this->visits->column('visited_at', Table::TYPE_INT, 4);
-        $this->visits->column('mark', Table::TYPE_INT, 1);
+        $this->visits = new (static::TABLE)($count);
+        foreach (['location' => 4, 'user' => 4, 'visited_at' => 4, 'mark' => 1] as $name => $bytes) {
+            $this->visits->column($name, (static::TABLE)::TYPE_INT, $bytes);
+        }
         $this->visits->create();
         foreach ($this->lines($file) as [$id, $location, $user, $at, $mark]) {
             $this->visits->set($id, ['location' => (int) $location, 'user' => (int) $user, 'visited_at' => (int) $at, 'mark' => (int) $mark]);

@@ -4,15 +4,24 @@ declare(strict_types=1);
 
 namespace Bench;
 
-final class PhpColumns extends Local
+class PhpColumns extends Local
 {
-    private array $location = [];
-    private array $user = [];
-    private array $at = [];
-    private array $mark = [];
+    private array|\SplFixedArray $location;
+    private array|\SplFixedArray $user;
+    private array|\SplFixedArray $at;
+    private array|\SplFixedArray $mark;
+
+    /** An empty column with room for that many. */
+    protected function column(int $size): array|\SplFixedArray
+    {
+        return [];
+    }
 
     public function load(string $file, int $count): void
     {
+        foreach (['location', 'user', 'at', 'mark'] as $column) {
+            $this->$column = $this->column($count + 1);
+        }
         foreach ($this->lines($file) as [$id, $location, $user, $at, $mark]) {
             $id = (int) $id;
             $this->location[$id] = (int) $location;

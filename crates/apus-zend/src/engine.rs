@@ -60,6 +60,9 @@ impl ClassEntry {
 
 /// Throws an exception of `class`.
 pub fn throw(class: ClassEntry, code: i64, message: &str) -> Raise {
+    // Zend formats the message as a C string, which a NUL of somebody's data would end.
+    let shown = if message.contains('\0') { message.replace('\0', "\\0") } else { String::new() };
+    let message = if shown.is_empty() { message } else { &shown };
     // SAFETY: a Throwable class; the message is copied.
     unsafe { sys::apus_throw(class.as_ptr(), code, message.as_ptr().cast(), message.len()) };
     Raise::Thrown

@@ -34,6 +34,8 @@ function compare(string $name, array $decl, ReflectionFunctionAbstract $f) {
     $checked++;
     $want = $decl[0] === '' ? [] : array_map(function ($p) {
         [$type, $rest] = str_starts_with($p, '$') ? ['', $p] : explode(' ', $p, 2);
+        // What the expression means: reflection gives values.
+        $rest = preg_replace_callback('/ = (.+)$/', fn($m) => ' = ' . json_encode(eval("return $m[1];"), JSON_UNESCAPED_SLASHES), $rest);
         return trim(sorted($type) . " $rest");
     }, explode(', ', $decl[0]));
     $got = array_map('trim', params($f));

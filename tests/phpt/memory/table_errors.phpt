@@ -141,7 +141,7 @@ ValueError: Apus\ColumnTable::__construct(): Argument #1 ($maxId) must be 0 to 4
 ValueError: Apus\ColumnTable::__construct(): Argument #1 ($maxId) must be 0 to 4294967294, 4294967295 given
 COLUMN: "" cannot name a column: use a word
 COLUMN: "12" cannot name a column: use a word
-COLUMN: column "nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn": a name of 1 to 64 bytes of its own is needed
+COLUMN: column "nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn": a name has 1 to 64 bytes, not 65
 ValueError: Apus\Table::column(): Argument #2 ($type) must be one of the TYPE_ constants of the class, 9 given
 ValueError: Apus\Table::column(): Argument #3 ($size) must be the bytes of the longest text, 1 to 67108863, for this type; 0 given
 ValueError: Apus\Table::column(): Argument #3 ($size) must be the bytes of the longest text, 1 to 67108863, for this type; 67108864 given
@@ -155,9 +155,9 @@ COLUMN: index "i" has 0 columns; 1 or 2 are possible
 COLUMN: index "i" has 3 columns; 1 or 2 are possible
 COLUMN: index "i" names a column twice
 TypeError: Apus\Table::index(): Argument #2 ($columns) must hold names only: a string, or an array of strings
-COLUMN: index "": a name of 1 to 64 bytes of its own is needed
+COLUMN: index "": a name has 1 to 64 bytes, not 0
 bool(true)
-COLUMN: index "i": a name of 1 to 64 bytes of its own is needed
+COLUMN: index "i": there is one of that name already
 -- before create()
 STATE: the table does not exist: call create() first, after the columns are described
 int(0)

@@ -77,7 +77,7 @@ foreach ([1, -25, 2.5, true, false, null, 'é', '7 bytes', '8 bytes.', '01234567
 }
 
 echo "-- refused\n";
-foreach (['i' => [1.5, 'abc', '1x', '', NAN, 1e30, [], new stdClass, STDIN], 'f' => ['abc', '', []], 's' => [[], new ArrayObject, STDIN],
+foreach (['i' => [1.5, 'abc', '1x', '', NAN, 1e30, '9223372036854775808', [], new stdClass, STDIN], 'f' => ['abc', '', []], 's' => [[], new ArrayObject, STDIN],
     'd' => [[1]]] as $column => $values) {
     foreach ($values as $value) {
         attempt(fn() => $t->set('c', [$column => $value]));
@@ -186,7 +186,8 @@ TYPE: column "i" holds integers, not "abc": convert it with (int)
 TYPE: column "i" holds integers, not "1x": convert it with (int)
 TYPE: column "i" holds integers, not "": convert it with (int)
 TYPE: column "i" holds integers, not NaN: convert it with (int)
-TYPE: column "i" holds integers, not 1e30: convert it with (int)
+RANGE: column "i": 1e30 is beyond the integers that PHP has
+RANGE: column "i": "9223372036854775808" is beyond the integers that PHP has
 TYPE: column "i" holds integers, not an array: convert it with (int)
 TYPE: column "i" holds integers, not an object: convert it with (int)
 TYPE: column "i" holds integers, not a resource: convert it with (int)

@@ -109,7 +109,25 @@ fn converted<'a>(column: &Column, view: View<'a>, texts: &'a Texts) -> Result<Ce
         }
         _ => None,
     };
-    found.ok_or_else(|| refuse(column, view))
+    found.ok_or_else(|| beyond(column, view).unwrap_or_else(|| refuse(column, view)))
+}
+
+/// For a whole number that no integer of PHP's can be: what `(int)` makes of it would be another number.
+#[cold]
+fn beyond(column: &Column, view: View<'_>) -> Option<Raise> {
+    let number = match view {
+        View::Float(value) => value,
+        View::Str(bytes) => match text_number(bytes) {
+            Some(row::Cell::Float(value)) => value,
+            _ => return None,
+        },
+        _ => return None,
+    };
+    let beyond = matches!(column.kind, Kind::Int { .. }) && number.fract() == 0.0;
+    beyond.then(|| {
+        let text = format!("column \"{}\": {} is beyond the integers that PHP has", column.name, named(view));
+        throw("RANGE", &text)
+    })
 }
 
 /// A cell as PHP's side names it.

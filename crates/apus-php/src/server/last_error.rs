@@ -28,6 +28,11 @@ pub(crate) fn fail(code: i64) -> bool {
     false
 }
 
+/// Forgets it, for a call whose result may look like a failure's.
+pub(crate) fn clear() {
+    LAST.set(0);
+}
+
 /// `Server::getLastError()`.
 pub(super) fn get(call: &Call) -> Result<(), Raise> {
     call.expect(0, 0)?;

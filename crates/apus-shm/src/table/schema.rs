@@ -163,12 +163,7 @@ impl Schema {
             return bad(format!("a table has 1 to {COLUMNS_MOST} columns, not {}", self.columns.len()));
         }
         for (at, column) in self.columns.iter().enumerate() {
-            if !(1..=NAME_LONGEST).contains(&column.name.len()) || self.column(&column.name) != Some(at) {
-                return bad(format!(
-                    "column \"{}\": a name of 1 to {NAME_LONGEST} bytes of its own is needed",
-                    column.name
-                ));
-            }
+            check_name("column", &column.name, self.column(&column.name) == Some(at))?;
             check_kind(column)?;
         }
         self.check_texts()?;
@@ -195,9 +190,7 @@ impl Schema {
         }
         for (at, index) in self.indexes.iter().enumerate() {
             let name = &index.name;
-            if !(1..=NAME_LONGEST).contains(&name.len()) || self.index(name) != Some(at) {
-                return bad(format!("index \"{name}\": a name of 1 to {NAME_LONGEST} bytes of its own is needed"));
-            }
+            check_name("index", name, self.index(name) == Some(at))?;
             if index.columns.is_empty() || index.columns.len() > INDEX_COLUMNS_MOST {
                 return bad(format!("index \"{name}\" has {} columns; 1 or 2 are possible", index.columns.len()));
             }
@@ -210,6 +203,16 @@ impl Schema {
         }
         Ok(())
     }
+}
+
+fn check_name(what: &str, name: &str, only: bool) -> Result<(), TableError> {
+    let wrong = match name.len() {
+        _ if name.bytes().any(|byte| byte.is_ascii_control()) => "a name holds no control characters".to_owned(),
+        1..=NAME_LONGEST if only => return Ok(()),
+        1..=NAME_LONGEST => "there is one of that name already".to_owned(),
+        given => format!("a name has 1 to {NAME_LONGEST} bytes, not {given}"),
+    };
+    Err(TableError::Schema(format!("{what} \"{}\": {wrong}", name.escape_debug())))
 }
 
 fn check_kind(column: &Column) -> Result<(), TableError> {

@@ -6,9 +6,9 @@
 //!
 //! Saving writes beside the file and renames at the end, when all is on the disk: whatever happens, there is the old file or the new one.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, Permissions};
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use crc32fast::Hasher;
@@ -44,20 +44,19 @@ pub struct SnapshotInfo {
 
 impl Table {
     /// Writes the contents to a file, whose old contents stay until all of the new ones are on the disk. Who would change the table waits while it is copied (not
-    /// until it is on the disk); readers do not.
+    /// until it is on the disk); readers do not. A new file is its owner's alone; one that is there keeps its permissions.
     pub fn save(&self, path: &Path) -> Result<SnapshotInfo, TableError> {
         let failed = |error: io::Error| TableError::File(format!("saving {}: {error}", path.display()));
-        let (mut file, beside) = open_beside(path).map_err(failed)?;
-        let saved = self
-            .store
-            .freeze(|store| write(store, &mut file))
-            .and_then(|info| file.sync_all().and_then(|()| std::fs::rename(&beside, path)).map(|()| info));
+        let (path, permissions) = target(path).map_err(failed)?;
+        let (file, beside) = open_beside(&path).map_err(failed)?;
+        let kept = || file_stays(&file, permissions, &beside, &path);
+        let saved = self.store.freeze(|store| write(store, &file)).and_then(|info| kept().map(|()| info));
         if saved.is_err() {
             let _ = std::fs::remove_file(&beside);
         }
         let info = saved.map_err(failed)?;
         // The new name is on the disk, too. A file system that cannot say so has the file all the same.
-        let _ = File::open(folder(path)).and_then(|folder| folder.sync_all());
+        let _ = File::open(folder(&path)).and_then(|folder| folder.sync_all());
         Ok(info)
     }
 
@@ -86,6 +85,9 @@ impl Table {
     }
 }
 
+/// Permissions of a new file: its owner may read and write.
+const OWNER: u32 = 0o600;
+
 /// Why a file is not taken.
 enum Refusal {
     Io(io::Error),
@@ -106,6 +108,26 @@ fn folder(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
+/// The file that is meant, behind symbolic links, and its permissions. Anything but a file is refused: it would be replaced by one.
+fn target(path: &Path) -> io::Result<(PathBuf, Permissions)> {
+    match std::fs::canonicalize(path) {
+        Ok(path) => {
+            let about = std::fs::metadata(&path)?;
+            let refused = || io::Error::new(io::ErrorKind::InvalidInput, "this is no regular file");
+            if about.is_file() { Ok((path, about.permissions())) } else { Err(refused()) }
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok((path.to_owned(), Permissions::from_mode(OWNER))),
+        Err(error) => Err(error),
+    }
+}
+
+/// Has what was written become the file, once it is on the disk.
+fn file_stays(file: &File, permissions: Permissions, beside: &Path, path: &Path) -> io::Result<()> {
+    file.set_permissions(permissions)?;
+    file.sync_all()?;
+    std::fs::rename(beside, path)
+}
+
 /// The file that becomes `path` at the end. It is locked, so that two who save to one place do not mix; what one who died left there is overwritten.
 fn open_beside(path: &Path) -> io::Result<(File, PathBuf)> {
     let Some(name) = path.file_name() else {
@@ -115,7 +137,7 @@ fn open_beside(path: &Path) -> io::Result<(File, PathBuf)> {
     beside_name.push(".saving");
     let beside = path.with_file_name(beside_name);
     loop {
-        let file = OpenOptions::new().write(true).create(true).truncate(false).open(&beside)?;
+        let file = OpenOptions::new().write(true).create(true).truncate(false).mode(OWNER).open(&beside)?;
         file.try_lock()
             .map_err(|_| io::Error::new(io::ErrorKind::ResourceBusy, "somebody else is saving to this file"))?;
         // Between opening and locking, who had the lock may have renamed the file: then it is the snapshot, and must not be touched.
@@ -129,7 +151,7 @@ fn open_beside(path: &Path) -> io::Result<(File, PathBuf)> {
 
 /// Writes and counts.
 struct Sink<'a> {
-    file: &'a mut File,
+    file: &'a File,
     bytes: u64,
 }
 
@@ -146,7 +168,7 @@ impl Sink<'_> {
     }
 }
 
-fn write(store: &Store, file: &mut File) -> io::Result<SnapshotInfo> {
+fn write(store: &Store, file: &File) -> io::Result<SnapshotInfo> {
     let mut sink = Sink { file, bytes: 0 };
     let description = describe(store.schema());
     let flags = if store.deferred() { DEFERRED } else { 0 };

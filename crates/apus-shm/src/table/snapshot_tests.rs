@@ -187,8 +187,8 @@ fn a_file_of_another_table_is_refused_by_name() {
         "the file has column 2, \"at\", of signed integers of 4 bytes; this table has column 2, \"at\", of unsigned integers of 4 bytes",
     );
     says(
-        &|other| other.columns[5].name = "a\nb".into(),
-        "the file has column 6, \"plain\", of signed integers of 1 bytes; this table has column 6, \"a\\nb\", of signed integers of 1 bytes",
+        &|other| other.columns[5].name = "a\"b".into(),
+        "the file has column 6, \"plain\", of signed integers of 1 bytes; this table has column 6, \"a\\\"b\", of signed integers of 1 bytes",
     );
     says(&|other| other.indexes.truncate(4), "the file has index 5, \"at\", on \"at\"; this table has nothing more");
     says(
@@ -260,4 +260,22 @@ fn a_saver_that_is_killed_leaves_a_whole_file() {
     }
     table.save(&folder.file()).unwrap();
     assert_eq!(std::fs::read_dir(&folder.0).unwrap().count(), 1, "something was left beside the file");
+}
+
+#[test]
+fn links_are_followed_and_permissions_kept() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let folder = Folder::new("target");
+    let (file, link) = (folder.file(), folder.0.join("link"));
+    let table = World::new(Keys::Ids { most: 900 }, Layout::Columns).table;
+    table.save(&file).unwrap();
+    let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&file), 0o600);
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o640)).unwrap();
+    symlink(&file, &link).unwrap();
+    table.save(&link).unwrap();
+    assert!(link.is_symlink() && mode(&file) == 0o640);
+    let error = table.save(Path::new("/dev/null")).unwrap_err().to_string();
+    assert!(error.contains("no regular file"), "{error}");
+    assert!(table.save(&folder.0).is_err());
 }

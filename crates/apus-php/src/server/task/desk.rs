@@ -19,7 +19,7 @@ use tokio::sync::Notify;
 use super::answer::{Answer, Waiter, decode};
 use super::running::Running;
 use super::work::Leaving;
-use super::{kinds, wants};
+use super::{flags, kinds, wants};
 use crate::exception;
 use crate::runtime::State;
 use crate::server::core::ServerCore;
@@ -240,6 +240,10 @@ impl Desk {
     }
 
     fn call_back(&self, report: Report) -> Result<(), Raise> {
+        if report.flags & flags::AWAITED != 0 {
+            // Whoever waited has gone on: nobody else is meant.
+            return Ok(());
+        }
         let (id, wanted, last) =
             (report.task, report.wants, !matches!(report.kind, kinds::INTERIM | kinds::INTERIM_PACKED));
         let own = match self.pending.borrow().get(&id) {

@@ -14,7 +14,7 @@ use super::{errors, flags, priority, running, wants};
 use crate::exception;
 use crate::runtime::State;
 use crate::server::events::Event;
-use crate::server::last_error::fail;
+use crate::server::last_error::{clear, fail};
 use crate::wait::may_wait;
 
 /// Tasks that one call waits for.
@@ -108,6 +108,8 @@ impl Drop for Batch {
 
 impl Batch {
     fn new(desk: &Rc<Desk>, what: &'static str, tasks: usize) -> Self {
+        // A task may return false as well.
+        clear();
         Self { desk: Rc::clone(desk), what, waiter: Rc::new(Waiter::new(tasks)), ids: Vec::with_capacity(tasks) }
     }
 
@@ -241,7 +243,7 @@ pub(in crate::server) const METHODS: &[Method] = &[
               result is dropped.\n\
               @param float $timeout seconds, for room and result together; negative for no limit\n\
               @return mixed the result; null when the task ended without one; false otherwise, and getLastError() is ERROR_TASK_TIMEOUT,\n\
-              ERROR_TASK_WORKER_DIED, ERROR_TASK_FAILED (it threw; the log says what) or ERROR_TASK_QUEUE_FULL\n\
+              ERROR_TASK_WORKER_DIED, ERROR_TASK_FAILED (it threw; the log says what) or ERROR_TASK_QUEUE_FULL; 0 after a task that returned false\n\
               @throws \\ValueError, \\Apus\\Server\\TaskException, \\Apus\\Server\\Exception as task()\nWaits.\n@since 0.1.0",
         handler: Some(handler!(taskwait)),
     },

@@ -55,6 +55,8 @@ mod flags {
     pub(super) const CALLBACK: u32 = 8;
     /// A coroutine waits for it.
     pub(super) const COROUTINE: u32 = 32;
+    /// Somebody waits for it.
+    pub(super) const AWAITED: u32 = BLOCKING | COROUTINE;
     /// Its data is a callable with arguments.
     pub(super) const COMPUTE: u32 = 256;
     /// Dates stand before its data.
