@@ -47,7 +47,7 @@ namespace Apus\Coroutine {
         public const NESTED_RUN = 5;
 
         /**
-         * pcntl_fork() was called inside a coroutine.
+         * A process was to be forked inside a coroutine, or in a callback of an event loop.
          */
         public const CANNOT_FORK = 6;
 
@@ -6843,7 +6843,7 @@ namespace Apus {
          * result is dropped.
          * @param float $timeout seconds, for room and result together; negative for no limit
          * @return mixed the result; null when the task ended without one; false otherwise, and getLastError() is ERROR_TASK_TIMEOUT,
-         * ERROR_TASK_WORKER_DIED, ERROR_TASK_FAILED (it threw; the log says what) or ERROR_TASK_QUEUE_FULL
+         * ERROR_TASK_WORKER_DIED, ERROR_TASK_FAILED (it threw; the log says what) or ERROR_TASK_QUEUE_FULL; 0 after a task that returned false
          * @throws \ValueError, \Apus\Server\TaskException, \Apus\Server\Exception as task()
          * Waits.
          * @since 0.1.0
@@ -6954,7 +6954,8 @@ namespace Apus {
          * waits when it keeps failing), and gets TERM when the server stops, after the workers are gone; reloads leave it alone. All
          * workers share its pipe: what one writes to $process, the process reads.
          * @param Apus\Process $process one that was not started; at most 1024
-         * @return int|false its number, from 0
+         * @return int|false its number among these, from 0. From start() on $process->id is its id among all processes, which goes on from those of
+         * the task workers
          * @throws \Apus\Process\Exception STATE when it was started or added before
          * @throws \Apus\Server\Exception STATE after start()
          * @throws \ValueError for too many

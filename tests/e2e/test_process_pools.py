@@ -186,6 +186,27 @@ echo "over\\n";
             self.assertFalse(alive(pid))
             self.assertIn("max_wait_time", pool.said())
 
+    def test_an_end_passes_a_catch_block(self):
+        # A worker's end is an exit(), which no catch block sees; the signal that it ends for must not hold it up there.
+        code = """
+$pool = new Pool(1, Apus\\IPC_UNIXSOCK);
+$pool->set(['max_wait_time' => 20]);
+$pool->on('message', fn() => null);
+$pool->on('workerstart', fn() => print("started\\n"));
+try {
+    $pool->start();
+} catch (Throwable $e) {
+    echo 'caught ', $e, "\\n";
+}
+echo "over\\n";
+"""
+        with Script(code) as pool:
+            pool.expect("started")
+            pool.kill(signal.SIGTERM)
+            pool.expect("over")
+            self.assertEqual(pool.wait(), 0)
+            self.assertNotIn("max_wait_time", pool.said())
+
     def test_one_that_keeps_failing_is_started_more_and_more_slowly(self):
         code = """
 $pool = new Pool(1);

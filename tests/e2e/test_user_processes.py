@@ -9,7 +9,7 @@ from support import Case, alive, until
 # Notes what comes over the pipe, and answers with it; ends by itself when told to.
 ECHO = r"""
 $echo = new Apus\Process(function (Apus\Process $process) use ($folder, $server) {
-    file_put_contents("$folder/born", json_encode([getmypid(), $process->pid, $server->worker_id, $server->master_pid === posix_or_parent()]) . "\n", FILE_APPEND);
+    file_put_contents("$folder/born", json_encode([getmypid(), $process->pid, $process->id === $server->worker_id ? $process->id : -1, $server->master_pid === posix_or_parent()]) . "\n", FILE_APPEND);
     $socket = $process->exportSocket();
     while (true) {
         $text = $socket->recv(65535, -1);

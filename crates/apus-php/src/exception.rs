@@ -72,7 +72,11 @@ pub(crate) static COROUTINE: Class = plain(
             value: Const::Int(5),
             doc: "run() or Scheduler::start() was called inside a coroutine.",
         },
-        Constant { name: "CANNOT_FORK", value: Const::Int(6), doc: "pcntl_fork() was called inside a coroutine." },
+        Constant {
+            name: "CANNOT_FORK",
+            value: Const::Int(6),
+            doc: "A process was to be forked inside a coroutine, or in a callback of an event loop.",
+        },
         Constant {
             name: "NOT_HELD",
             value: Const::Int(7),

@@ -203,4 +203,4 @@ Apus\Process\Exception: sendMessage() is for pools with Apus\IPC_UNIXSOCK
 ValueError: Apus\Process\Pool::set(): Argument #1 ($settings) can hold enable_coroutine (bool), enable_message_bus (bool), max_wait_time (0 to 86400 seconds) and max_package_size (1 to 268435456 bytes): "max_wait_time" is none of these, or its value is out of bounds
 Apus\Process\Exception: the event "workerexit" is for pools with $enable_coroutine
 Apus\Process\Exception: a pool with Apus\IPC_SOCKET needs listen() before start()
-Apus\Coroutine\Exception: a pool of processes makes a process, which cannot be done inside a coroutine, because all other coroutines would go on in both: call it before run(), give a server its processes with addProcess(), or start a program with System::exec()
+Apus\Coroutine\Exception: a pool of processes makes a process, which cannot be done inside a coroutine or a callback of an event loop, because all that runs there would go on in both: call it before run() or start(), give a server its processes with addProcess(), or start a program with System::exec()

@@ -9,8 +9,8 @@ use libc::{FILE, WNOHANG, pid_t, rusage};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
-use super::gate::{Gate, errno, fail, gate, gate_when_freeing, in_coroutine};
-use crate::exception;
+use super::gate::{Gate, errno, fail, gate, gate_when_freeing};
+use crate::process::expect_outside;
 use crate::runtime::State;
 
 /// Does `attempt` until it gives something else than 0: a child's end, or an error.
@@ -134,16 +134,10 @@ pub(super) unsafe extern "C" fn system(command: *const c_char) -> c_int {
     }
 }
 
-/// fork(2). A child has nothing of the event loop: it would share the parent's epoll instances. Inside a coroutine PHP code
-/// cannot fork, for every other coroutine would go on in both processes.
+/// fork(2). A child has nothing of the event loop: it would share the parent's epoll instances. Where a loop runs PHP code cannot
+/// fork, for all that it has begun would go on in both processes.
 pub(super) unsafe extern "C" fn fork() -> pid_t {
-    if in_coroutine() && hook::running_function().ends_with("fork()") {
-        let _ = exception::throw(
-            &exception::COROUTINE,
-            "CANNOT_FORK",
-            "a process cannot be forked inside a coroutine, because all other coroutines would go on in both: fork before run(), \
-             or start a program with proc_open() or System::exec()",
-        );
+    if hook::running_function().ends_with("fork()") && expect_outside("pcntl_fork()").is_err() {
         return fail(libc::EPERM);
     }
     // SAFETY: what the caller asked for.

@@ -160,8 +160,13 @@ impl ProcessCore {
             ));
         }
         self.owner.set(Owner::Supervisor);
-        object.set_slot(slot::ID, Value::int(id));
+        Self::set_id(object, id);
         Ok(())
+    }
+
+    /// The id that it has among the processes of its server.
+    pub(crate) fn set_id(object: &Object, id: i64) {
+        object.set_slot(slot::ID, Value::int(id));
     }
 
     /// In the process that forked: its child's process id; 0 when that has ended.

@@ -20,8 +20,8 @@ pub(crate) enum Signals {
     Keep,
 }
 
-/// Throws where no process can be made.
-pub(super) fn expect_outside(what: &str) -> Result<(), Raise> {
+/// Throws where no process can be made: in coroutines, and in callbacks that an event loop calls outside of one.
+pub(crate) fn expect_outside(what: &str) -> Result<(), Raise> {
     let Some(state) = State::existing() else { return Ok(()) };
     if state.engine.current_id() == -1 && !state.is_looping() {
         return Ok(());
@@ -30,8 +30,9 @@ pub(super) fn expect_outside(what: &str) -> Result<(), Raise> {
         &COROUTINE,
         "CANNOT_FORK",
         &format!(
-            "{what} makes a process, which cannot be done inside a coroutine, because all other coroutines would go on in both: \
-             call it before run(), give a server its processes with addProcess(), or start a program with System::exec()"
+            "{what} makes a process, which cannot be done inside a coroutine or a callback of an event loop, because all that \
+             runs there would go on in both: call it before run() or start(), give a server its processes with addProcess(), or start \
+             a program with System::exec()"
         ),
     ))
 }

@@ -17,8 +17,8 @@ mod table;
 
 use apus_zend::class::{Class, Constant};
 
-pub(crate) use core::core_of;
-pub(crate) use fork::Signals;
+pub(crate) use core::{ProcessCore, core_of};
+pub(crate) use fork::{Signals, expect_outside};
 pub(crate) use signals::{end_request, prepare};
 
 /// The classes of this room, parents first.

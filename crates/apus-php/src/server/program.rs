@@ -61,7 +61,10 @@ impl Program for PhpProgram {
             MasterEvent::BeforeReload => Event::BeforeReload,
             MasterEvent::AfterReload => Event::AfterReload,
             MasterEvent::BeforeShutdown => Event::BeforeShutdown,
-            MasterEvent::ManagerStop => Event::ManagerStop,
+            MasterEvent::ManagerStop => {
+                super::task::tell_left(&self.core);
+                Event::ManagerStop
+            }
             MasterEvent::Shutdown => Event::Shutdown,
         };
         self.emit(event, Vec::new());
@@ -126,6 +129,7 @@ pub(super) fn start(core: &Rc<ServerCore>, server: Object) -> Result<(), Raise> 
         listener.apply(&options).map_err(|error| exception::throw(&SERVER, "BIND", &error.to_string()))?;
     }
     super::hub::prepare(&settings)?;
+    super::user_process::number(core, &settings);
     let users = u16::try_from(core.users.borrow().len()).unwrap_or(u16::MAX);
     core.board.set(task::prepare(&settings, Seating::new(&settings, users))?);
     // An event loop does not survive fork(): whatever used one before is over.

@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use apus_options::Settings;
 use apus_process::{MOST_USERS, Worker, log};
 use apus_zend::class::Method;
 use apus_zend::engine::Thrown;
@@ -12,7 +13,7 @@ use apus_zend::{Call, Raise, Value, handler};
 use super::class::slot;
 use super::core::{ServerCore, ServerHandle, describe};
 use super::task;
-use crate::process::{Signals, core_of};
+use crate::process::{ProcessCore, Signals, core_of};
 
 /// The exit code of a process that met a fatal error: PHP's own.
 const FAILED: i32 = 255;
@@ -32,6 +33,14 @@ fn add_process(call: &Call) -> Result<(), Raise> {
     process.adopt(&object, id as i64)?;
     core.users.borrow_mut().push(object);
     call.ret(id as i64)
+}
+
+/// In the master, before the first fork: their ids, which go on from those of the task workers.
+pub(super) fn number(core: &ServerCore, settings: &Settings) {
+    let first = i64::from(settings.worker_num) + i64::from(settings.task_worker_num);
+    for (id, object) in (first..).zip(core.users.borrow().iter()) {
+        ProcessCore::set_id(object, id);
+    }
 }
 
 /// Runs a user process in the child just forked; the exit code.
@@ -64,7 +73,8 @@ pub(super) const METHODS: &[Method] = &[Method {
           waits when it keeps failing), and gets TERM when the server stops, after the workers are gone; reloads leave it alone. All\n\
           workers share its pipe: what one writes to $process, the process reads.\n\
           @param Apus\\Process $process one that was not started; at most 1024\n\
-          @return int|false its number, from 0\n\
+          @return int|false its number among these, from 0. From start() on $process->id is its id among all processes, which goes on from those of\n\
+          the task workers\n\
           @throws \\Apus\\Process\\Exception STATE when it was started or added before\n\
           @throws \\Apus\\Server\\Exception STATE after start()\n@throws \\ValueError for too many\nDoes not wait.\n@since 0.1.0",
     handler: Some(handler!(add_process)),

@@ -34,6 +34,7 @@ pub(super) fn run(core: &Rc<PoolCore>, object: &Object, me: usize) -> Result<i32
         // The master died before the lines above.
         return Ok(0);
     }
+    let worker = std::process::id();
     become_worker(core, object, me)?;
     let (callable, coroutine) = match core.jobs.get(me) {
         Some((callable, coroutine)) => (Some(Rc::clone(callable)), *coroutine),
@@ -45,7 +46,8 @@ pub(super) fn run(core: &Rc<PoolCore>, object: &Object, me: usize) -> Result<i32
     } else {
         ended(plain(core, object, callable, &args(object)))?
     };
-    if code != 0 {
+    // A child that the worker made itself ends here, too; it is no worker that stops.
+    if code != 0 || std::process::id() != worker {
         return Ok(code);
     }
     match core.callback(Event::WorkerStop) {

@@ -240,7 +240,7 @@ impl Desk {
     }
 
     fn call_back(&self, report: Report) -> Result<(), Raise> {
-        if report.flags & flags::AWAITED != 0 {
+        if report.flags & (flags::AWAITED | flags::COMPUTE) != 0 {
             // Whoever waited has gone on: nobody else is meant.
             return Ok(());
         }

@@ -20,6 +20,7 @@ use apus_shm::tasks::Board;
 use apus_zend::Raise;
 use apus_zend::class::{Class, Const, Constant, Method};
 
+use super::core::ServerCore;
 use crate::exception;
 
 pub(super) use compute::METHODS as COMPUTE_METHODS;
@@ -146,6 +147,17 @@ pub(super) fn prepare(settings: &Settings, seating: Seating) -> Result<Option<&'
             "PROCESS",
             &format!("the memory for tasks cannot be mapped: {error} (set task_queue_size lower)"),
         )),
+    }
+}
+
+/// In the master, when all processes are gone: says what is left undone.
+pub(super) fn tell_left(core: &ServerCore) {
+    let Some(board) = core.board.get() else { return };
+    let waiting = board.stats().waiting;
+    if waiting > 0 {
+        log::warning(format_args!(
+            "{waiting} tasks that waited were not run: the server has stopped (task workers have max_wait_time for them)"
+        ));
     }
 }
 
