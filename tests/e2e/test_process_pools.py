@@ -207,6 +207,22 @@ echo "over\\n";
             self.assertEqual(pool.wait(), 0)
             self.assertNotIn("max_wait_time", pool.said())
 
+    def test_a_child_of_a_worker_is_no_worker_that_stops(self):
+        code = """
+$pool = new Pool(1, Apus\\IPC_UNIXSOCK);
+$pool->on('workerstop', fn() => print("stopped\\n"));
+$pool->on('workerstart', fn(Pool $pool) => $pool->sendMessage('go', 0));
+$pool->on('message', function (Pool $pool) {
+    (new Process(fn() => print("child\\n")))->start();
+    Process::wait();
+    $pool->shutdown();
+});
+$pool->start();
+"""
+        with Script(code) as pool:
+            self.assertEqual(sorted(iter(pool.line, None)), ["child", "stopped"])
+            self.assertEqual(pool.wait(), 0)
+
     def test_one_that_keeps_failing_is_started_more_and_more_slowly(self):
         code = """
 $pool = new Pool(1);

@@ -60,6 +60,14 @@ class Handing(TaskCase):
         self.assertEqual(self.ask(server, "taskwait", {"do": "echo", "value": False}, 10), [False, 0])
         self.assertEqual(self.lines(server, "finished"), [])
 
+    def test_what_a_stop_leaves_undone_is_told(self):
+        server = self.tasks({"task_worker_num": 1, "max_wait_time": 1})
+        for task in ({"do": "die"}, {"do": "echo"}, {"do": "echo"}):
+            self.value(server, "task", task)
+        until("the first to begin", lambda: (server.folder / "begun").exists())
+        server.stop()
+        self.assertIn("2 tasks that waited were not run", server.log())
+
     def test_a_fatal_error_fails_the_task_and_replaces_the_worker(self):
         server = self.tasks({"task_worker_num": 1})
         first = self.value(server, "taskwait", {"do": "who"}, 10)["pid"]

@@ -112,3 +112,19 @@ try { $server->addProcess($process); } catch (Apus\Process\Exception $e) { file_
 """)
         self.assertIn(b"before start()", server.get().body)
         self.assertNotEqual((server.folder / "twice").read_text(), "")
+
+    def test_a_worker_is_not_forked(self):
+        # Without coroutines, too: the child would go on as a second worker on the same sockets.
+        handler = r"""
+    $codes = [];
+    foreach ([fn () => pcntl_fork(), fn () => (new Apus\Process(fn () => 1))->start()] as $fork) {
+        try { $fork(); } catch (Apus\Coroutine\Exception $e) { $codes[] = $e->getCode() === Apus\Coroutine\Exception::CANNOT_FORK; }
+    }
+    $response->end(json_encode([Coroutine::getCid(), $codes, getmypid()]));
+"""
+        for coroutines in (False, True):
+            server = self.serve(handler, settings={"enable_coroutine": coroutines})
+            cid, codes, pid = server.get().json()
+            self.assertEqual((cid > 0, codes), (coroutines, [True, True]))
+            self.assertEqual([worker["pid"] for worker in server.status()["workers"]], [pid])
+            self.assertEqual(server.stop(), 0)
