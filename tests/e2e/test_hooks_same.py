@@ -295,7 +295,7 @@ class Processes(Same):
         body = "$pid = pcntl_fork(); if (!$pid) { pcntl_exec('/bin/sh', ['-c', 'exit 6']); } echo json_encode([pcntl_waitpid($pid, $status) === $pid, pcntl_wexitstatus($status)]);"
         self.assertEqual({self.php(self.program(body), mode=mode) for mode in (PLAIN, OUTSIDE)}, {"[true,6]"})
         told = self.inside("echo told(fn () => pcntl_fork());")
-        self.assertIn("fork before run()", told)
+        self.assertIn("call it before run()", told)
 
     def test_signals_end_a_sleep(self):
         body = "pcntl_async_signals(true); pcntl_signal(SIGALRM, function () { echo 'rang '; }); pcntl_alarm(1); $left = sleep(10); echo $left >= 8 ? 'early' : $left;"
