@@ -1,9 +1,6 @@
 """Medians over the rounds, ratios and aims of the coroutine benchmark."""
 
-import json
-import statistics
-from pathlib import Path
-
+from .document import Document
 from .results import Aim
 
 FORMAT = 1
@@ -13,35 +10,14 @@ CHIEF = {"memory": "bytes", "late": "late_p50_ms"}
 FIBER_TIMES = 3.0
 
 
-class CoroResults:
+class CoroResults(Document):
     """The content of one results file."""
 
-    def __init__(self, document: dict):
-        if document.get("format") != FORMAT:
-            raise ValueError(f"results of format {document.get('format')}; this program reads {FORMAT}")
-        self.document = document
-
-    @classmethod
-    def load(cls, path: Path) -> "CoroResults":
-        return cls(json.loads(path.read_text()))
-
-    def save(self, path: Path) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(self.document, indent=1) + "\n")
-
-    @property
-    def titles(self) -> dict[str, str]:
-        return {name: about["title"] for name, about in self.document["contenders"].items()}
+    FORMAT = FORMAT
 
     @property
     def cases(self) -> dict[str, str]:
         return {case["name"]: case["title"] for case in self.document["cases"]}
-
-    def value(self, case: str, contender: str, key: str) -> float | None:
-        """The median over the rounds."""
-        runs = self.document["runs"].get(case, {}).get(contender, [])
-        values = [run[key] for run in runs if run.get(key) is not None]
-        return statistics.median(values) if values else None
 
     def chief(self, case: str) -> str:
         return CHIEF.get(case, "cpu_ns")

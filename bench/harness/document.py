@@ -8,7 +8,7 @@ from pathlib import Path
 class Document:
     """The content of one results file: contenders, and for each case the figures of every round."""
 
-    FORMAT = 1
+    FORMAT: int | str = 1
     # More columns: head, and what stands in it for a case and a contender.
     EXTRA = ()
 
@@ -22,8 +22,11 @@ class Document:
         return cls(json.loads(path.read_text()))
 
     def save(self, path: Path) -> None:
+        """Whole or not at all: it is written after each measurement, and a run may be stopped at any time."""
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(self.document, indent=1) + "\n")
+        fresh = path.with_suffix(".new")
+        fresh.write_text(json.dumps(self.document, indent=1) + "\n")
+        fresh.replace(path)
 
     @property
     def titles(self) -> dict[str, str]:

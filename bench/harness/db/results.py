@@ -1,10 +1,9 @@
 """The content of one results file: medians, ratios, what the pool allows, the aims."""
 
-import json
 import statistics
 from dataclasses import dataclass
-from pathlib import Path
 
+from ..document import Document
 from ..results import Aim
 from . import plan
 
@@ -34,27 +33,10 @@ class Room:
         return self.measured / min(self.pool, self.cores)
 
 
-class DbResults:
+class DbResults(Document):
     """The content of one results file."""
 
-    def __init__(self, document: dict):
-        if document.get("format") != FORMAT:
-            raise ValueError(f"results of format {document.get('format')}; `bench/run db` reads {FORMAT}")
-        self.document = document
-
-    @classmethod
-    def load(cls, path: Path) -> "DbResults":
-        return cls(json.loads(path.read_text()))
-
-    def save(self, path: Path) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        fresh = path.with_suffix(".new")
-        fresh.write_text(json.dumps(self.document, indent=1) + "\n")
-        fresh.replace(path)
-
-    @property
-    def titles(self) -> dict[str, str]:
-        return {name: about["title"] for name, about in self.document["contenders"].items()}
+    FORMAT = FORMAT
 
     def concurrencies(self) -> list[int]:
         return sorted({int(key.rpartition("-c")[2]) for key in self.document["runs"]})

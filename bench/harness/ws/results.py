@@ -1,35 +1,17 @@
 """The content of one results file: medians, ratios, the aims."""
 
-import json
 import statistics
-from pathlib import Path
 
+from ..document import Document
 from ..results import Aim
 
 FORMAT = "ws-1"
 
 
-class WsResults:
+class WsResults(Document):
     """The content of one results file."""
 
-    def __init__(self, document: dict):
-        if document.get("format") != FORMAT:
-            raise ValueError(f"results of format {document.get('format')}; `bench/run ws` reads {FORMAT}")
-        self.document = document
-
-    @classmethod
-    def load(cls, path: Path) -> "WsResults":
-        return cls(json.loads(path.read_text()))
-
-    def save(self, path: Path) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        fresh = path.with_suffix(".new")
-        fresh.write_text(json.dumps(self.document, indent=1) + "\n")
-        fresh.replace(path)
-
-    @property
-    def titles(self) -> dict[str, str]:
-        return {name: about["title"] for name, about in self.document["contenders"].items()}
+    FORMAT = FORMAT
 
     @property
     def cases(self) -> dict[str, dict]:
