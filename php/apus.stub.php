@@ -5361,6 +5361,7 @@ namespace Apus {
          * @return string|false '' when the other side has ended or closed its end, and nothing is left; false when setTimeout()'s time was over
          * (ETIMEDOUT), or nothing is there (EAGAIN) and setBlocking(false) was called. Apus\last_error() tells
          * @throws \ValueError for another size
+         * @throws \Apus\Process\Exception STATE before start()
          * Waits: in a coroutine others run, outside the process blocks.
          * @since 0.1.0
          */

@@ -114,7 +114,7 @@ $child = new Process(function (Process $p) use ($process) {
 });
 $child->start();
 Process::wait();
-foreach ([fn() => $process->exec('/bin/true', []), fn() => new Process(fn() => 1, false, 9)] as $wrong) {
+foreach ([fn() => $process->exec('/bin/true', []), fn() => (new Process(fn() => 1))->read(), fn() => new Process(fn() => 1, false, 9)] as $wrong) {
     try {
         $wrong();
     } catch (Throwable $e) {
@@ -185,5 +185,6 @@ Apus\Process\Exception: Apus\Process::exit() can be called inside the process it
 ValueError: Apus\Process::exit(): Argument #1 ($exit_code) must be an exit code between 0 and 255, 256 given
 child shuts down
 Apus\Process\Exception: Apus\Process::exec() can be called inside the process itself only, in what its callback runs
+Apus\Process\Exception: read() waits for what the process writes: call start() first
 ValueError: Apus\Process::__construct(): Argument #3 ($pipe_type) must be 0 (no pipe), SOCK_STREAM (1) or SOCK_DGRAM (2), 9 given
 parent shuts down

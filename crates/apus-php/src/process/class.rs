@@ -160,6 +160,9 @@ pub(super) fn read(call: &Call) -> Result<(), Raise> {
         return Err(call.value_error(0, &format!("must be between 1 and {READ_MOST} bytes, {size} given")));
     }
     let (_, core) = this(call)?;
+    if core.owner.get() == Owner::Nobody {
+        return Err(state_error("read() waits for what the process writes: call start() first"));
+    }
     let (end, stream) = own_end!(call, core, "read");
     let value = match end.read(size as usize, stream, &core.patience("Process::read()"))? {
         Ok((bytes, length)) => {

@@ -106,7 +106,7 @@ const METHODS: &[Method] = &[
          @param int $size bytes at most; what a message has more is lost, with a warning\n\
          @return string|false '' when the other side has ended or closed its end, and nothing is left; false when setTimeout()'s time was over\n\
          (ETIMEDOUT), or nothing is there (EAGAIN) and setBlocking(false) was called. Apus\\last_error() tells\n\
-         @throws \\ValueError for another size\n\
+         @throws \\ValueError for another size\n@throws \\Apus\\Process\\Exception STATE before start()\n\
          Waits: in a coroutine others run, outside the process blocks.\n@since 0.1.0"
     ),
     method!(
