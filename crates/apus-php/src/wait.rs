@@ -1,5 +1,7 @@
 //! Waiting from a native function: one line for the caller, every failure mapped once.
 
+use std::time::Duration;
+
 use std::future::Future;
 
 use apus_coro::{Cancel, Wait, WaitError};
@@ -62,5 +64,30 @@ pub(crate) fn failed(what: &str, error: WaitError) -> Result<(), Raise> {
             "CANNOT_SWITCH",
             &format!("{what} would wait where PHP cannot be suspended (in the cycle collector or at shutdown)"),
         )),
+    }
+}
+
+/// A time-out as a limit: `None` for negative, infinite or not a number.
+pub(crate) fn limit(seconds: f64) -> Option<Duration> {
+    Duration::try_from_secs_f64(seconds).ok()
+}
+
+/// The same where 0 means no limit, too, as in the peer's channels.
+pub(crate) fn limit_or_none(seconds: f64) -> Option<Duration> {
+    limit(seconds).filter(|limit| !limit.is_zero())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_of_odd_numbers() {
+        assert_eq!(limit(-1.0), None);
+        assert_eq!(limit(f64::NAN), None);
+        assert_eq!(limit(f64::INFINITY), None);
+        assert_eq!(limit(0.0), Some(Duration::ZERO));
+        assert_eq!(limit_or_none(0.0), None);
+        assert_eq!(limit_or_none(0.25), Some(Duration::from_millis(250)));
     }
 }

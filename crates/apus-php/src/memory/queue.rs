@@ -12,6 +12,7 @@ use super::bell::{self, Ears, Waited};
 use super::pack;
 use crate::exception::{self, entry};
 use crate::sync::codes;
+use crate::wait::limit;
 
 const PUSH: &str = "Queue::push()";
 const POP: &str = "Queue::pop()";
@@ -66,11 +67,6 @@ fn set_err(call: &Call, code: i64) -> Result<(), Raise> {
 
 fn core(call: &Call) -> Result<Rc<Core>, Raise> {
     Ok(Rc::clone(&call.this::<Queue>()?.0))
-}
-
-/// A limit as [`Duration`]: `None` for negative, infinite or not a number.
-fn limit(seconds: f64) -> Option<Duration> {
-    Duration::try_from_secs_f64(seconds).ok()
 }
 
 fn push_within(call: &Call, limit: Option<Duration>) -> Result<(), Raise> {

@@ -14,6 +14,7 @@ use super::message_queue::{SysQueue, explain, script_key, size, stats_array};
 use super::pipe::{Pipe, Side};
 pub(super) use super::table::PROCESS;
 use crate::system::failure::{set_last_error, strerror};
+use crate::wait::limit_or_none;
 
 /// Bit of `useQueue()`'s mode: `push()` and `pop()` do not wait.
 pub(super) const IPC_NOWAIT: i64 = 256;
@@ -242,7 +243,7 @@ pub(super) fn set_timeout(call: &Call) -> Result<(), Raise> {
     }
     let core = &call.this::<ProcessObject>()?.0;
     // 0 stands for no limit, as SO_RCVTIMEO has it.
-    core.limit.set(Duration::try_from_secs_f64(seconds).ok().filter(|limit| !limit.is_zero()));
+    core.limit.set(limit_or_none(seconds));
     call.ret(core.pipe.is_some())
 }
 

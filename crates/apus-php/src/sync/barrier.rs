@@ -8,10 +8,10 @@ use apus_zend::object::Object;
 use apus_zend::value::View;
 use apus_zend::{Call, Raise, Value, handler, native};
 
-use super::line::{Waiter, limit_or_none};
+use super::line::Waiter;
 use crate::exception::{self, entry};
 use crate::runtime::State;
-use crate::wait::expect_suspendable;
+use crate::wait::{expect_suspendable, limit_or_none};
 
 const WAIT: &str = "Coroutine\\Barrier::wait()";
 

@@ -12,9 +12,10 @@ use apus_zend::class::{Class, Method, Property};
 use apus_zend::object::Object;
 use apus_zend::{Array, Call, Raise, Value, handler, native};
 
-use super::line::{Line, Unserved, Waiter, limit_or_none};
+use super::line::{Line, Unserved, Waiter};
 use crate::exception::entry;
 use crate::runtime::State;
+use crate::wait::limit_or_none;
 
 /// `errCode`: the operation succeeded.
 pub(crate) const OK: i64 = 0;

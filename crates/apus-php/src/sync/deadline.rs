@@ -8,9 +8,8 @@ use apus_coro::{Cancel, State as TaskState, Task};
 use apus_zend::{Call, Raise};
 use tokio::task::JoinHandle;
 
-use super::line::limit;
 use crate::runtime::{PhpSwitch, State};
-use crate::wait::expect_suspendable;
+use crate::wait::{expect_suspendable, limit};
 
 const TIMEOUT: &str = "Coroutine\\timeout()";
 /// Between tries to break off the wait of a coroutine that meets another cancellation first.

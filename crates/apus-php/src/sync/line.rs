@@ -179,16 +179,6 @@ impl<T, W: Copy, O> Line<T, W, O> {
     }
 }
 
-/// A time-out as a limit: `None` for negative, infinite or not a number.
-pub(super) fn limit(seconds: f64) -> Option<Duration> {
-    Duration::try_from_secs_f64(seconds).ok()
-}
-
-/// The same where 0 means no limit, too, as in the peer's channels.
-pub(super) fn limit_or_none(seconds: f64) -> Option<Duration> {
-    limit(seconds).filter(|limit| !limit.is_zero())
-}
-
 /// Suspends the running coroutine in `line`; see [`Waiter::wait`].
 pub(super) fn wait_in<W: Copy>(
     line: &Line<(), W>,
@@ -204,19 +194,4 @@ pub(super) fn wait_in<W: Copy>(
         line.left();
     }
     waited
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn limits_of_odd_numbers() {
-        assert_eq!(limit(-1.0), None);
-        assert_eq!(limit(f64::NAN), None);
-        assert_eq!(limit(f64::INFINITY), None);
-        assert_eq!(limit(0.0), Some(Duration::ZERO));
-        assert_eq!(limit_or_none(0.0), None);
-        assert_eq!(limit_or_none(0.25), Some(Duration::from_millis(250)));
-    }
 }

@@ -11,11 +11,11 @@ use apus_zend::class::{Class, Method, Property};
 use apus_zend::object::Object;
 use apus_zend::{Call, Raise, Value, engine, handler, native};
 
-use super::line::{Line, Unserved, limit, wait_in};
+use super::line::{Line, Unserved, wait_in};
 use crate::exception::{self, entry};
 use crate::memory::bell::{Ears, Unlocked, deaf, take_lock};
 use crate::runtime::{PhpSwitch, State};
-use crate::wait::{expect_suspendable, wait};
+use crate::wait::{expect_suspendable, limit, wait};
 
 const LOCK: &str = "Coroutine\\Lock::lock()";
 const TRY_LOCK: &str = "Coroutine\\Lock::trylock()";

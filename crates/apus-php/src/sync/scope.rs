@@ -12,10 +12,10 @@ use apus_zend::value::View;
 use apus_zend::{Array, Call, Callable, Raise, Value, engine, handler, native};
 
 use super::deadline::{Deadline, next_number, strike};
-use super::line::{Waiter, limit};
+use super::line::Waiter;
 use crate::exception::{self, CANCELED, TIMEOUT, entry};
 use crate::runtime::{Outcome, PhpSwitch, State};
-use crate::wait::{expect_suspendable, failed};
+use crate::wait::{expect_suspendable, failed, limit};
 
 const RUN: &str = "Coroutine\\Scope::run()";
 const JOIN: &str = "Coroutine\\Scope::join()";

@@ -9,8 +9,9 @@ use apus_zend::value::{ArrayView, Key, View};
 use apus_zend::{Array, Call, Raise, Value};
 
 use super::channel::{CHANNEL, CLOSED, Channel, ChannelWaiter, Done, OK, Offer, Tried, go_on};
-use super::line::{Waiter, limit};
+use super::line::Waiter;
 use crate::runtime::State;
+use crate::wait::limit;
 
 const SELECT: &str = "Coroutine\\select()";
 

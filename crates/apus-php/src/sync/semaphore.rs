@@ -5,9 +5,10 @@ use std::cell::Cell;
 use apus_zend::class::{Class, Method};
 use apus_zend::{Call, Raise, handler, native};
 
-use super::line::{Line, limit, wait_in};
+use super::line::{Line, wait_in};
 use crate::exception::{self, entry};
 use crate::runtime::State;
+use crate::wait::limit;
 
 struct Semaphore {
     permits: i64,

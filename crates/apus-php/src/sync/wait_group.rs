@@ -7,9 +7,10 @@ use apus_zend::class::{Class, Method};
 use apus_zend::engine::ClassEntry;
 use apus_zend::{Call, Raise, engine, handler, native};
 
-use super::line::{Line, limit_or_none, wait_in};
+use super::line::{Line, wait_in};
 use crate::exception::entry;
 use crate::runtime::State;
+use crate::wait::limit_or_none;
 
 #[derive(Default)]
 struct WaitGroup {

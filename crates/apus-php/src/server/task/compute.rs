@@ -12,9 +12,9 @@ use apus_zend::{Array, Call, Callable, Raise, Value, engine, handler};
 
 use super::answer::{Answer, Waiter, decode, encode};
 use super::desk::{Desk, Handing, Pending, current, expect};
-use super::methods::limit;
 use super::{code, flags, kinds, priority, running, wants};
 use crate::exception::{self, TASK};
+use crate::wait::limit;
 
 const WHAT: &str = "Server::compute()";
 

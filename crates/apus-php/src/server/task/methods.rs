@@ -1,7 +1,7 @@
 //! The methods of `Apus\Server` that hand tasks over and wait for them.
 
 use std::rc::Rc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use apus_shm::tasks::When;
 use apus_zend::class::Method;
@@ -15,7 +15,7 @@ use crate::exception;
 use crate::runtime::State;
 use crate::server::events::Event;
 use crate::server::last_error::{clear, fail};
-use crate::wait::may_wait;
+use crate::wait::{limit, may_wait};
 
 /// Tasks that one call waits for.
 const MOST: usize = 10_000;
@@ -85,11 +85,6 @@ fn task(call: &Call) -> Result<(), Raise> {
         desk.listen(&State::get()?);
     }
     call.ret(id as i64)
-}
-
-/// How long to wait; `None` for no limit.
-pub(super) fn limit(seconds: f64) -> Option<Duration> {
-    Duration::try_from_secs_f64(seconds).ok()
 }
 
 /// Hands tasks over and waits for them together.
