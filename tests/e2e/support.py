@@ -47,7 +47,7 @@ def command():
 
 
 def php():
-    return os.environ.get("APUS_PHP") or shutil.which("php8.2") or shutil.which("php")
+    return os.environ.get("APUS_PHP") or shutil.which("php")
 
 
 def needs(program):

@@ -50,7 +50,7 @@ class Keys:
 
     def __init__(self, folder):
         self.folder = pathlib.Path(folder)
-        self.openssl("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", "-subj", "/CN=An authority", "-keyout", "ca.key", "-out", "ca.pem")
+        self.openssl("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", "-subj", "/CN=An authority", "-addext", "keyUsage=critical,keyCertSign,cRLSign", "-keyout", "ca.key", "-out", "ca.pem")
         self.signed("good", "DNS:localhost,IP:127.0.0.1")
         self.signed("elsewhere", "DNS:elsewhere.example")
         self.signed("client", "DNS:client.example")

@@ -162,7 +162,7 @@ static ZEND_STACK_ALIGNED void fiber_main(zend_fiber_transfer *transfer)
 	zend_first_try {
 #ifdef ZEND_CHECK_STACK_LIMIT
 		EG(stack_base) = zend_fiber_stack_base(fiber->context.stack);
-		EG(stack_limit) = zend_fiber_stack_limit(fiber->context.stack);
+		EG(stack_limit) = EG(max_allowed_stack_size) == ZEND_MAX_ALLOWED_STACK_SIZE_UNCHECKED ? NULL : zend_fiber_stack_limit(fiber->context.stack);
 #endif
 		start_vm_stack(fiber);
 		while (fiber->job != NULL) {

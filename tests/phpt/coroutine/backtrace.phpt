@@ -46,19 +46,19 @@ limit 2, no args
 in a Fiber
 #0 Apus\Coroutine::sleep line 6 1 args
 #1 deep line 13 1 args
-#2 {closure} 0 args
+#2 {closure%S} 0 args
 #3 Fiber->start line 13 0 args
 #4 inFiber 0 args
 self
 #0 self_ line %d 0 args
-#1 {closure} 0 args
+#1 {closure%S} 0 args
 a parent that is in go()
 #0 Apus\go line %d 1 args
-#1 {closure} 0 args
+#1 {closure%S} 0 args
 a parent that is in a Fiber, in go()
 #0 Apus\go line %d 1 args
-#1 {closure} 0 args
+#1 {closure%S} 0 args
 #2 Fiber->start line %d 0 args
-#3 {closure} 0 args
+#3 {closure%S} 0 args
 bool(false)
 bool(false)

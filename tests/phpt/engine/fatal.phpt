@@ -24,7 +24,7 @@ $cases = [
     'memory in a timer' => "Apus\\Timer::after(1, function () { $eat }); run(fn() => Coroutine::sleep(10));",
     'memory in a callback' => "run(function () { array_map(function () { Coroutine::sleep(0.001); $eat }, [1]); });",
     'memory in resume()' => "run(function () { \$id = go(function () { Coroutine::yield(); $eat }); Coroutine::resume(\$id); echo 'NOT REACHED'; });",
-    'error' => 'run(function () { Coroutine::sleep(0.001); trigger_error("raised", E_USER_ERROR); });',
+    'error' => 'run(function () { Coroutine::sleep(0.001); @trigger_error("raised", E_USER_ERROR); });',
     'compile error' => 'run(function () { Coroutine::sleep(0.001); eval("class Noisy {}"); });',
 ];
 $file = tempnam(sys_get_temp_dir(), 'apus');
@@ -78,6 +78,6 @@ Fatal error: raised
 shutdown function
 status 255
 -- compile error
-Fatal error: Cannot declare class Noisy, because the name is already in use
+Fatal error: Cannot %rdeclare|redeclare%r class Noisy%S
 shutdown function
 status 255

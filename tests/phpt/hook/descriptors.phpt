@@ -19,7 +19,9 @@ run(function () {
         $got = null;
         go(function () use ($c, &$got) { $got = fgets($c); });
         fwrite($d, "new $i\n");
-        usleep(100);
+        for ($n = 0; $got === null && $n < 100_000; $n++) {
+            usleep(100);
+        }
         if ($got !== "new $i\n") {
             echo "$i: ", var_export($got, true), "\n";
         }

@@ -52,7 +52,7 @@ foreach ([
 ?>
 --CLEAN--
 <?php @unlink(__DIR__ . '/ends.tmp.php'); ?>
---EXPECT--
+--EXPECTF--
 == exit
 made 1
 made 2
@@ -76,18 +76,18 @@ status 255
 == bailout
 made 1
 made 2
-Fatal error: Cannot redeclare hold() (previously declared
+Fatal error: Cannot redeclare %Shold() (previously declared
 shutdown
 finally
 Apus\Coroutine\CanceledException 0: the coroutine was cancelled while it waited in ConnectionPool::get()
 status 255
 == in use()
 made 1
-Fatal error: Cannot redeclare hold() (previously declared
+Fatal error: Cannot redeclare %Shold() (previously declared
 shutdown
 status 255
 == in the constructor
-Fatal error: Cannot redeclare hold() (previously declared
+Fatal error: Cannot redeclare %Shold() (previously declared
 shutdown
 status 255
 == exit in a check

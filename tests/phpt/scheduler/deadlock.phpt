@@ -40,13 +40,13 @@ b is unwound
 all 3 coroutines wait for each other, none can go on (deadlock):
 coroutine 1 (made by -1) waits in Coroutine::join():
 #0 %sdeadlock.php(%d): Apus\Coroutine::join(%S)
-#1 [internal function]: {closure}()
+#1 [internal function]: {closure%S}()
 coroutine 2 (made by 1) waits in yield:
 #0 %sdeadlock.php(%d): Apus\Coroutine::yield()
 #1 [internal function]: waits()
 coroutine 3 (made by 1) waits in Coroutine::join():
 #0 %sdeadlock.php(%d): Apus\Coroutine::join(%S)
-#1 [internal function]: {closure}()
+#1 [internal function]: {closure%S}()
 and on
 timer
 all 1 coroutines wait for each other, none can go on (deadlock):

@@ -15,5 +15,5 @@ ended
 
 Fatal error: Uncaught LogicException: nobody catches it in %s:%d
 Stack trace:
-#0 [internal function]: {closure}()
+#0 [internal function]: {closure%S}()
 #1 %A
