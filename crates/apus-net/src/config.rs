@@ -103,6 +103,8 @@ pub struct Config {
     pub drain_patience: u64,
     /// Bytes of messages that handlers of the worker may hold before links are read on.
     pub max_pending: usize,
+    /// Bytes of what clients have sent and the program has not finished with, over all connections of the worker.
+    pub max_incoming: usize,
     /// Bytes of output that may wait over all links of the worker.
     pub max_buffered: usize,
 }
@@ -182,6 +184,7 @@ impl From<&Settings> for Config {
             low_watermark: low_watermark.min(high_watermark.saturating_sub(1)),
             drain_patience: millis(s.max_wait_time) / 2,
             max_pending: usize::try_from(s.max_buffered_bytes).unwrap_or(usize::MAX),
+            max_incoming: usize::try_from(s.max_incoming_bytes).unwrap_or(usize::MAX),
             max_buffered: usize::try_from(s.max_buffered_bytes).unwrap_or(usize::MAX),
         }
     }

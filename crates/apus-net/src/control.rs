@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use tokio::sync::Notify;
 
+use crate::account::Account;
 use crate::clock::Clock;
 use crate::conn::{ConnInfo, Kill};
 use crate::link::{Link, Reactor, Run, SharedDeflate};
@@ -115,9 +116,9 @@ pub struct Control {
     corked: Cell<bool>,
     /// Bytes of messages that handlers hold.
     pending: Cell<usize>,
-    /// Bytes kept of messages that are not complete.
-    partial: Cell<usize>,
-    /// Links that are not read until handlers end.
+    /// Memory that what clients have sent takes.
+    pub(crate) account: Rc<Account>,
+    /// Links that are not read until handlers end, or others take less memory.
     starved: RefCell<Vec<Rc<Link>>>,
     /// Links that were written to while the worker was corked.
     dirty: RefCell<Vec<Rc<Link>>>,
@@ -146,7 +147,7 @@ impl Control {
             drained: WakerList::default(),
             corked: Cell::new(false),
             pending: Cell::new(0),
-            partial: Cell::new(0),
+            account: Rc::default(),
             starved: RefCell::default(),
             dirty: RefCell::default(),
             stop_accepting: Notify::new(),
@@ -233,10 +234,20 @@ impl Control {
     /// A handler is over: links that waited for it may be read on.
     pub(crate) fn give_pending(&self, bytes: usize) {
         self.pending.set(self.pending.get().saturating_sub(bytes));
+        self.retry_starved();
+    }
+
+    /// Has the links that found no room look again.
+    fn retry_starved(&self) {
         for link in self.starved.take() {
             link.set_flags(|flags| flags.starved = false);
             link.wake_later();
         }
+    }
+
+    /// Bytes that what clients have sent takes, and the program has not finished with.
+    pub fn incoming(&self) -> usize {
+        self.account.used()
     }
 
     /// Has a link run again when a handler has ended.
@@ -245,12 +256,6 @@ impl Control {
             link.set_flags(|flags| flags.starved = true);
             self.starved.borrow_mut().push(Rc::clone(link));
         }
-    }
-
-    /// Changes what one link keeps of incomplete messages; what all keep now.
-    pub(crate) fn keep_partial(&self, before: usize, now: usize) -> usize {
-        self.partial.set((self.partial.get() + now).saturating_sub(before));
-        self.partial.get()
     }
 
     /// Makes what links need while there are descriptors to be had.
@@ -381,7 +386,15 @@ impl Control {
         for entry in self.registry.borrow().iter() {
             entry.sweep(now, draining);
         }
+        self.account.sweep();
+        self.retry_starved();
+        self.account.trim(now, false);
         self.metrics.sample(&self.counters);
+    }
+
+    /// No connection is open.
+    pub(crate) fn rest(&self) {
+        self.account.trim(self.clock.now(), true);
     }
 
     #[inline]

@@ -10,6 +10,7 @@
 //! sweep: one coarse timer looks at the deadlines of all connections
 //! ```
 
+mod account;
 mod app;
 mod body;
 mod clock;

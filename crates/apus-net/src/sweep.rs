@@ -12,6 +12,7 @@ const PERIOD: Duration = Duration::from_millis(250);
 pub(crate) async fn run(control: Rc<Control>) {
     loop {
         if control.connections() == 0 {
+            control.rest();
             control.busy.notified().await;
         }
         control.clock.refresh();

@@ -61,3 +61,45 @@ pub(crate) fn receive_from(socket: &Socket, into: &mut [u8]) -> io::Result<(usiz
     let spare = unsafe { &mut *(std::ptr::from_mut::<[u8]>(into) as *mut [MaybeUninit<u8>]) };
     socket.recv_from(spare)
 }
+
+/// Gives free memory of the C library's heap back to the system.
+pub(crate) fn trim_heap() {
+    // SAFETY: it takes the heap's own locks and moves nothing that is in use.
+    #[cfg(target_env = "gnu")]
+    unsafe {
+        libc::malloc_trim(0);
+    }
+}
+
+/// A file in memory, to be read.
+pub(crate) struct Mapping {
+    at: std::ptr::NonNull<libc::c_void>,
+    len: usize,
+}
+
+/// Maps the first `len` bytes of a file, at least one, that nobody else can open and that is not written to or cut any more.
+pub(crate) fn map(file: &std::fs::File, len: usize) -> io::Result<Mapping> {
+    // SAFETY: a new mapping at an address of the kernel's choice touches no other memory.
+    let at = unsafe { libc::mmap(std::ptr::null_mut(), len, libc::PROT_READ, libc::MAP_PRIVATE, file.as_raw_fd(), 0) };
+    if at == libc::MAP_FAILED {
+        return Err(io::Error::last_os_error());
+    }
+    std::ptr::NonNull::new(at).map(|at| Mapping { at, len }).ok_or_else(|| io::ErrorKind::OutOfMemory.into())
+}
+
+impl AsRef<[u8]> for Mapping {
+    fn as_ref(&self) -> &[u8] {
+        // SAFETY: the mapping is `len` readable bytes as long as `self` lives, and the file behind it does not change.
+        unsafe { std::slice::from_raw_parts(self.at.as_ptr().cast(), self.len) }
+    }
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        // SAFETY: it was mapped by `map` with this length, and all slices of it borrow `self`.
+        unsafe { libc::munmap(self.at.as_ptr(), self.len) };
+    }
+}
+
+// SAFETY: it is read-only memory of the process, bound to no thread.
+unsafe impl Send for Mapping {}

@@ -298,7 +298,7 @@ fn corked_messages_leave_together_and_in_order() {
 
 #[test]
 fn a_message_that_is_complete_counts_as_kept_no_more() {
-    let server = start(Config { max_buffered: 500_000, ..websocket() }, false);
+    let server = start(Config { max_incoming: 500_000, ..websocket() }, false);
     // Each has sent a large message whole, one after the other: together more than may be kept of incomplete ones.
     let mut clients: Vec<_> = (0..4).map(|_| server.client()).collect();
     for client in &mut clients {
@@ -315,5 +315,34 @@ fn a_message_that_is_complete_counts_as_kept_no_more() {
         let frame = masked(0x82, &vec![1; 200_001]);
         client.send(&frame[..200_000]);
     }
-    server.until(|control| control.connections() < 4);
+    server.until(|control| {
+        control.advance(Duration::from_millis(250));
+        control.connections() < 4
+    });
+}
+
+#[test]
+fn websockets_share_the_account_and_wait_for_room() {
+    let server = start(Config { max_incoming: 1_048_576, ..websocket() }, false);
+    let mut dripping: Vec<_> = (0..5).map(|_| server.client()).collect();
+    for client in &mut dripping {
+        client.upgrade();
+        client.send(&masked(0x82, &vec![1; 400_000])[..200_000]);
+    }
+    server.until(|control| control.incoming() > 900_000);
+    for _ in 0..20 {
+        server.advance(Duration::from_millis(250));
+    }
+    let mut honest = server.client();
+    honest.upgrade();
+    honest.frame(0x82, &vec![2; 300_000]);
+    // It is not read until those that bring nothing are ended.
+    server.until(|control| {
+        control.advance(Duration::from_millis(250));
+        control.connections() < 6
+    });
+    assert_eq!(honest.next_frame().1, vec![2; 300_000]);
+    drop((dripping, honest));
+    server.until_connections(0);
+    assert_eq!(server.with(|control| control.incoming()), 0);
 }

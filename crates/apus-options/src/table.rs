@@ -111,6 +111,10 @@ settings! {
     Server max_concurrency ["worker_max_concurrency"]: u32 = 0 => count(0, 10_000_000, "requests");
     /// Output that may wait in memory for slow clients, over all of a worker's connections. Beyond it every connection has reached its own bound.
     Server max_buffered_bytes: u64 = 256 << 20 => size(64 * KIB, TIB);
+    /// Memory of one worker for what clients have sent and the program has not finished with: request bodies, form fields, messages that are not
+    /// complete. Beyond it bodies and fields go on in a file in `upload_tmp_dir` and messages wait; where that does not help, who brings the least is
+    /// ended (503, WebSockets 1013).
+    Server max_incoming_bytes: u64 = 128 << 20 => size(64 * KIB, TIB);
     /// Memory of each ring through which one worker sends messages to another; 0 chooses by the number of workers.
     Server ring_size: usize = 0, shown "chosen by the number of workers" => size(0, 256 * MIB);
     /// Where several machines meet, so that `publish()` and `sendToUser()` reach the clients of all: `redis://[user:password@]host[:port]` or

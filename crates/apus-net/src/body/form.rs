@@ -5,14 +5,19 @@
 
 use std::fs::File;
 use std::io::{self, Write};
+use std::ops::Range;
 use std::path::PathBuf;
 
 use apus_proto::form::{Kind, kind};
 use apus_proto::http1::Reject;
 use apus_proto::multipart::{self, Ending, Event, Multipart, PartHead};
+use bytes::Bytes;
 
+use super::collect::NO_MEMORY;
+use super::spool::Spool;
 use super::temp::TempFile;
 use super::{Collected, UploadError, UploadedFile};
+use crate::account::{Share, leaving_reserve};
 use crate::config::Config;
 use crate::request::Inner;
 
@@ -20,6 +25,8 @@ use crate::request::Inner;
 const MAX_FILE_SIZE: &[u8] = b"MAX_FILE_SIZE";
 /// Bytes that every field costs besides its name and value.
 const FIELD_COST: usize = 64;
+/// A number in a form field is not longer, bytes.
+const MAX_NUMBER: usize = 32;
 
 /// What a form may cost, of the port's configuration.
 struct Limits {
@@ -30,6 +37,8 @@ struct Limits {
     max_fields: u32,
     /// Bytes left for fields.
     memory: usize,
+    /// Bytes that all bodies of the worker together may take.
+    incoming: usize,
 }
 
 /// A form being read.
@@ -41,7 +50,10 @@ pub(crate) struct Form {
 /// What was read so far.
 struct Sink {
     limits: Limits,
-    fields: Vec<(Vec<u8>, Vec<u8>)>,
+    /// Name and value; the value of the current field grows.
+    fields: Vec<(Text, Text)>,
+    /// Where names and values go when the worker has no memory left.
+    spool: Option<Spool>,
     files: Vec<UploadedFile>,
     /// Files that count against `max_files`: those with a name.
     uploads: u32,
@@ -53,12 +65,32 @@ struct Sink {
 /// Where the current part's bytes go.
 enum Part {
     Skip,
-    Field {
-        name: Vec<u8>,
-        value: Vec<u8>,
-    },
+    /// The last of `fields`.
+    Field,
     /// The last of `files`; `None` once it failed.
     File(Option<File>),
+}
+
+/// Bytes in memory, or where they are in the file.
+enum Text {
+    Kept(Vec<u8>),
+    Spooled(Range<usize>),
+}
+
+impl Text {
+    fn len(&self) -> usize {
+        match self {
+            Self::Kept(bytes) => bytes.len(),
+            Self::Spooled(at) => at.len(),
+        }
+    }
+
+    fn into_bytes(self, spooled: &Bytes) -> Bytes {
+        match self {
+            Self::Kept(bytes) => bytes.into(),
+            Self::Spooled(at) => spooled.slice(at),
+        }
+    }
 }
 
 impl Form {
@@ -78,19 +110,27 @@ impl Form {
             max_files: config.max_files,
             max_fields: config.max_fields,
             memory: config.max_form_memory,
+            incoming: config.max_incoming,
         };
-        let sink =
-            Sink { limits, fields: Vec::new(), files: Vec::new(), uploads: 0, form_max_file: None, part: Part::Skip };
+        let sink = Sink {
+            limits,
+            fields: Vec::new(),
+            spool: None,
+            files: Vec::new(),
+            uploads: 0,
+            form_max_file: None,
+            part: Part::Skip,
+        };
         Ok(Some(Self { parser, sink }))
     }
 
     /// Takes bytes of the body.
-    pub(crate) fn feed(&mut self, mut input: &[u8]) -> Result<(), Reject> {
+    pub(crate) fn feed(&mut self, mut input: &[u8], share: &mut Share) -> Result<(), Reject> {
         loop {
             let (used, event) = self.parser.feed(input).map_err(reject)?;
             match event {
-                Event::PartBegin(head) => self.sink.begin(head)?,
-                Event::Data(data) => self.sink.data(data)?,
+                Event::PartBegin(head) => self.sink.begin(head, share)?,
+                Event::Data(data) => self.sink.data(data, share)?,
                 Event::PartEnd => self.sink.end(),
                 Event::NeedMore | Event::End => return Ok(()),
             }
@@ -99,33 +139,99 @@ impl Form {
     }
 
     /// The body is over. As in PHP, a part that was cut counts with what it has: a field as it is, a file as partial.
-    pub(crate) fn finish(mut self) -> Collected {
+    pub(crate) fn finish(mut self) -> Result<Collected, Reject> {
         if let Ending::InPart { cut } = self.parser.finish() {
             if cut && matches!(self.sink.part, Part::File(Some(_))) {
                 self.sink.fail(UploadError::Partial);
             }
             self.sink.end();
         }
-        Collected::Form { fields: self.sink.fields, files: self.sink.files }
+        let Sink { fields, spool, files, .. } = self.sink;
+        let spooled = spool.map_or_else(|| Ok(Bytes::new()), Spool::map).map_err(|_| NO_MEMORY)?;
+        let fields = fields.into_iter().map(|(name, value)| (name.into_bytes(&spooled), value.into_bytes(&spooled)));
+        Ok(Collected::Form { fields: fields.collect(), files })
     }
 }
 
 impl Sink {
-    fn begin(&mut self, head: &PartHead) -> Result<(), Reject> {
+    fn begin(&mut self, head: &PartHead, share: &mut Share) -> Result<(), Reject> {
         self.charge(head.name.len() + FIELD_COST)?;
         self.part = match &head.filename {
-            Some(filename) => self.begin_file(head, filename)?,
+            Some(filename) => self.begin_file(head, filename, share)?,
             None if self.fields.len() >= self.limits.max_fields as usize => Part::Skip,
-            None => Part::Field { name: head.name.clone(), value: Vec::new() },
+            None => {
+                self.keep_always(FIELD_COST, share)?;
+                let empty = || self.spool.as_ref().map_or(Text::Kept(Vec::new()), |s| Text::Spooled(s.end()..s.end()));
+                let (name, value) = (empty(), empty());
+                self.fields.push((name, value));
+                self.append(&head.name, share, |field| &mut field.0)?;
+                if let (Some(spool), Some((_, value))) = (&self.spool, self.fields.last_mut()) {
+                    *value = Text::Spooled(spool.end()..spool.end());
+                }
+                Part::Field
+            }
         };
         Ok(())
     }
 
-    fn begin_file(&mut self, head: &PartHead, filename: &[u8]) -> Result<Part, Reject> {
+    /// Adds to the name or value of the last field. What is added to in a file is its last.
+    fn append(
+        &mut self,
+        bytes: &[u8],
+        share: &mut Share,
+        which: impl Fn(&mut (Text, Text)) -> &mut Text,
+    ) -> Result<(), Reject> {
+        if self.spool.is_none() && !share.take(bytes.len(), leaving_reserve(self.limits.incoming)) {
+            self.begin_spool(share).map_err(|_| self.no_room(share))?;
+        }
+        let Some(text) = self.fields.last_mut().map(which) else { return Ok(()) };
+        match (text, &mut self.spool) {
+            (Text::Kept(kept), _) => kept.extend_from_slice(bytes),
+            (Text::Spooled(at), Some(spool)) => match spool.append(bytes) {
+                Ok(added) => at.end = added.end,
+                Err(_) => return Err(self.no_room(share)),
+            },
+            (Text::Spooled(_), None) => {}
+        }
+        Ok(())
+    }
+
+    /// Moves the fields to a file, where they go on.
+    #[cold]
+    fn begin_spool(&mut self, share: &mut Share) -> io::Result<()> {
+        let mut spool = Spool::create(&self.limits.dir)?;
+        for text in self.fields.iter_mut().flat_map(|(name, value)| [name, value]) {
+            if let Text::Kept(bytes) = text {
+                let at = spool.append(bytes)?;
+                share.give(bytes.len());
+                *text = Text::Spooled(at);
+            }
+        }
+        self.spool = Some(spool);
+        Ok(())
+    }
+
+    /// Takes memory for what cannot go to a file; what can makes room for it.
+    fn keep_always(&mut self, bytes: usize, share: &mut Share) -> Result<(), Reject> {
+        let bound = self.limits.incoming;
+        let room = share.take(bytes, bound)
+            || (self.spool.is_none() && self.begin_spool(share).is_ok() && share.take(bytes, bound));
+        if room { Ok(()) } else { Err(self.no_room(share)) }
+    }
+
+    /// Neither memory nor a file can be had.
+    #[cold]
+    fn no_room(&self, share: &Share) -> Reject {
+        share.press(self.limits.incoming);
+        NO_MEMORY
+    }
+
+    fn begin_file(&mut self, head: &PartHead, filename: &[u8], share: &mut Share) -> Result<Part, Reject> {
         if !self.limits.store_files || (!filename.is_empty() && self.uploads >= self.limits.max_files) {
             return Ok(Part::Skip);
         }
         self.charge(filename.len() + head.content_type.len())?;
+        self.keep_always(head.name.len() + filename.len() + head.content_type.len() + FIELD_COST, share)?;
         let (tmp, file, error) = if filename.is_empty() {
             (None, None, UploadError::NoFile)
         } else {
@@ -147,13 +253,13 @@ impl Sink {
         Ok(Part::File(file))
     }
 
-    fn data(&mut self, data: &[u8]) -> Result<(), Reject> {
-        if matches!(self.part, Part::Field { .. }) {
-            self.charge(data.len())?;
-        }
+    fn data(&mut self, data: &[u8], share: &mut Share) -> Result<(), Reject> {
         match &mut self.part {
             Part::Skip | Part::File(None) => {}
-            Part::Field { value, .. } => value.extend_from_slice(data),
+            Part::Field => {
+                self.charge(data.len())?;
+                self.append(data, share, |field| &mut field.1)?;
+            }
             Part::File(Some(file)) => {
                 let Some(entry) = self.files.last_mut() else { return Ok(()) };
                 let size = entry.size + data.len() as u64;
@@ -184,11 +290,26 @@ impl Sink {
     }
 
     fn end(&mut self) {
-        if let Part::Field { name, value } = std::mem::replace(&mut self.part, Part::Skip) {
-            if name.eq_ignore_ascii_case(MAX_FILE_SIZE) {
-                self.form_max_file = std::str::from_utf8(&value).ok().and_then(|n| n.trim().parse().ok());
-            }
-            self.fields.push((name, value));
+        if !matches!(std::mem::replace(&mut self.part, Part::Skip), Part::Field) {
+            return;
+        }
+        let Some((name, value)) = self.fields.last() else { return };
+        if self.is(name, MAX_FILE_SIZE) {
+            let number = self.short(value, MAX_NUMBER);
+            self.form_max_file = number.and_then(|n| std::str::from_utf8(&n).ok().and_then(|n| n.trim().parse().ok()));
+        }
+    }
+
+    fn is(&self, text: &Text, word: &[u8]) -> bool {
+        text.len() == word.len() && self.short(text, word.len()).is_some_and(|text| text.eq_ignore_ascii_case(word))
+    }
+
+    /// A text of at most so many bytes.
+    fn short(&self, text: &Text, max: usize) -> Option<Vec<u8>> {
+        match text {
+            _ if text.len() > max => None,
+            Text::Kept(bytes) => Some(bytes.clone()),
+            Text::Spooled(at) => self.spool.as_ref()?.read(at.clone()).ok(),
         }
     }
 
@@ -211,7 +332,10 @@ fn reject(error: multipart::Error) -> Reject {
 
 #[cfg(test)]
 mod tests {
+    use std::rc::Rc;
+
     use super::*;
+    use crate::account::tests::share;
 
     fn config() -> Config {
         Config { max_file: 10, max_files: 2, max_fields: 2, max_form_memory: 2000, ..Config::default() }
@@ -221,10 +345,13 @@ mod tests {
         let bytes = b"content-type: multipart/form-data; boundary=b";
         let inner = Inner { bytes: bytes.to_vec(), head: head_with(bytes) };
         let mut form = Form::of(&inner, config)?.expect("multipart");
+        let account = Rc::default();
+        let (_holder, mut share) = share(&account);
         for piece in body.replace('\n', "\r\n").as_bytes().chunks(step) {
-            form.feed(piece)?;
+            form.feed(piece, &mut share)?;
         }
-        Ok(form.finish())
+        assert!(account.used() <= config.max_incoming);
+        form.finish()
     }
 
     fn head_with(bytes: &[u8]) -> apus_proto::http1::RequestHead {
@@ -247,7 +374,10 @@ mod tests {
         let body = field("a", "1") + &file("f", "x.txt", "content") + &field("b", "") + "--b--\n";
         for step in [1, 2, 7, 4096] {
             let Ok(Collected::Form { fields, files }) = read(&config(), &body, step) else { panic!("not a form") };
-            assert_eq!(fields, [(b"a".to_vec(), b"1".to_vec()), (b"b".to_vec(), Vec::new())]);
+            assert_eq!(
+                fields,
+                [(Bytes::from_static(b"a"), Bytes::from_static(b"1")), (Bytes::from_static(b"b"), Bytes::new())]
+            );
             assert_eq!(files.len(), 1);
             let entry = &files[0];
             assert_eq!((entry.error, entry.size), (UploadError::Ok, 7));
@@ -257,6 +387,27 @@ mod tests {
             drop(files);
             assert!(!path.exists(), "removed with the request");
         }
+    }
+
+    #[test]
+    fn fields_go_to_a_file_when_there_is_no_memory_and_come_out_the_same() {
+        let long = "0123456789".repeat(30);
+        let body = field("first", "1") + &field("empty", "") + &field("long", &long) + &file("f", "x", "ten");
+        let body = body + &field("MAX_FILE_SIZE", "3") + &field("", "nameless") + &file("f", "x", "four") + "--b--";
+        let plenty = Config { max_fields: 10, ..config() };
+        let Ok(Collected::Form { fields: expected, .. }) = read(&plenty, &body, 7) else { panic!("not a form") };
+        // With 600 bytes the long field finds no room, with 800 it is cut between memory and file.
+        for (max_incoming, step) in [(600, 1), (600, 7), (700, 3), (800, 4096)] {
+            let scarce = Config { max_incoming, ..plenty.clone() };
+            let Collected::Form { fields, files } = read(&scarce, &body, step).unwrap() else { panic!("not a form") };
+            assert_eq!(fields, expected, "{max_incoming} {step}");
+            assert_eq!((files[0].error, files[1].error), (UploadError::Ok, UploadError::FormSize));
+        }
+        assert_eq!(expected.len(), 5);
+        let none = Config { max_incoming: 100, ..plenty.clone() };
+        assert_eq!(read(&none, &body, 64).unwrap_err().status, 503, "fields take memory besides their bytes");
+        let nowhere = Config { max_incoming: 600, upload_dir: "/nonexistent/apus".into(), ..plenty };
+        assert_eq!(read(&nowhere, &body, 64).unwrap_err().status, 503);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 mod collect;
 mod decode;
 mod form;
+mod spool;
 mod stream;
 mod temp;
 
@@ -16,6 +17,8 @@ pub(crate) use decode::{BodyDecoder, Piece};
 pub(crate) use stream::BodyStream;
 pub use stream::ReadChunk;
 pub use temp::TempFile;
+
+use crate::account::Share;
 
 /// Why a body could not be read to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -82,7 +85,7 @@ pub enum Collected {
     /// A multipart form.
     Form {
         /// Name and value of each field, in order.
-        fields: Vec<(Vec<u8>, Vec<u8>)>,
+        fields: Vec<(Bytes, Bytes)>,
         /// The files, in order.
         files: Vec<UploadedFile>,
     },
@@ -94,6 +97,8 @@ pub struct Body {
     /// Trailer fields of a collected body.
     trailers: Vec<(Vec<u8>, Vec<u8>)>,
     content_length: Option<u64>,
+    /// What a collected body takes of the worker's memory.
+    _share: Option<Share>,
 }
 
 enum Kind {
@@ -108,19 +113,23 @@ enum Kind {
 impl Body {
     #[inline]
     pub(crate) fn empty(content_length: Option<u64>) -> Self {
-        Self::collected_from(Collected::Raw(Bytes::new()), content_length, Vec::new())
+        let body = Collected::Raw(Bytes::new());
+        let kind = Kind::Collected { body, read: Cell::new(0) };
+        Self { kind, trailers: Vec::new(), content_length, _share: None }
     }
 
     pub(crate) fn collected_from(
         body: Collected,
         content_length: Option<u64>,
         trailers: Vec<(Vec<u8>, Vec<u8>)>,
+        share: Share,
     ) -> Self {
-        Self { kind: Kind::Collected { body, read: Cell::new(0) }, trailers, content_length }
+        let kind = Kind::Collected { body, read: Cell::new(0) };
+        Self { kind, trailers, content_length, _share: Some(share) }
     }
 
     pub(crate) fn streamed(stream: Rc<BodyStream>, content_length: Option<u64>) -> Self {
-        Self { kind: Kind::Stream(stream), trailers: Vec::new(), content_length }
+        Self { kind: Kind::Stream(stream), trailers: Vec::new(), content_length, _share: None }
     }
 
     /// The whole body; `None` when the port streams bodies and this request has one.

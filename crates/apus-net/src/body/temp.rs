@@ -25,7 +25,7 @@ impl TempFile {
         for attempt in 0..ATTEMPTS {
             let path = dir.join(format!("apus{:016x}", names.hash_one(attempt)));
             // O_EXCL: neither an existing file nor a link is ever opened.
-            match OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path) {
+            match OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(&path) {
                 Ok(file) => return Ok((Self { path, armed: Cell::new(true) }, file)),
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(error),

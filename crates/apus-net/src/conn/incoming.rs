@@ -1,13 +1,14 @@
 //! The body of a request, as the connection's task reads it.
 
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 use std::task::{Context, Poll};
 
 use apus_proto::http1::{Framing, Reject};
 use bytes::Bytes;
 
 use super::task::{ConnTask, State, Step};
-use super::{Conn, Timer, UnreadBody};
+use super::{Conn, Expired, Timer, UnreadBody};
+use crate::account::{Holder, Share};
 use crate::app::App;
 use crate::body::{Body, BodyDecoder, BodyError, BodyStream, Collecting, Piece};
 use crate::request::Inner;
@@ -35,7 +36,9 @@ impl<A: App> ConnTask<A> {
         if expects {
             conn.send_continue_now();
         }
-        match Collecting::new(inner, decoder, config) {
+        let weak: Weak<Conn> = Rc::downgrade(&conn);
+        let share = Share::new(&conn.port.control.account, weak);
+        match Collecting::new(inner, decoder, config, share) {
             Ok(collecting) => {
                 self.state = State::Collect(Box::new(collecting));
                 self.start_body_timer();
@@ -103,8 +106,10 @@ impl<A: App> ConnTask<A> {
     fn collected(&mut self, cx: &mut Context<'_>) -> Step {
         let State::Collect(collecting) = std::mem::replace(&mut self.state, State::Head) else { return Step::Again };
         self.conn.timer.set(Timer::None);
-        let (inner, body) = collecting.finish();
-        self.dispatch(inner, body, None, cx)
+        match collecting.finish() {
+            Ok((inner, body)) => self.dispatch(inner, body, None, cx),
+            Err(reject) => self.refuse(reject),
+        }
     }
 
     /// Reads once: into the body's own memory where its length is known, else through the scratch buffer.
@@ -298,6 +303,13 @@ fn unread(decoder: &BodyDecoder, expects: bool) -> UnreadBody {
         Some(left) if left > MAX_DISCARD as u64 => UnreadBody::Large,
         _ if expects => UnreadBody::Large,
         _ => UnreadBody::Small,
+    }
+}
+
+impl Holder for Conn {
+    fn give_up(self: Rc<Self>) {
+        self.expired.set(Some(Expired::Memory));
+        self.wake_later();
     }
 }
 

@@ -125,6 +125,10 @@ impl<A: App> ConnTask<A> {
             (Expired::Body, State::Collect(_)) => {
                 return self.refuse(Reject::new(408, "the request body came too slowly"));
             }
+            (Expired::Memory, State::Collect(_)) => {
+                return self
+                    .refuse(Reject::new(503, "too much memory is taken by request bodies, and this one came slowly"));
+            }
             (Expired::Body, State::Answer { .. }) => {
                 self.conn.exchange.persist.set(false);
                 self.finish_stream(Err(BodyError::TooSlow));

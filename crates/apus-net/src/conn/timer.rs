@@ -31,6 +31,8 @@ pub(crate) enum Expired {
     Head,
     /// The body came too slowly: 408.
     Body,
+    /// The worker has no memory left for bodies, and this one brings least: 503.
+    Memory,
     /// The client does not take its answer, or does not close.
     Peer,
 }

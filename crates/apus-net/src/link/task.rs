@@ -2,7 +2,7 @@
 
 use std::future::Future;
 use std::pin::Pin;
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 use std::task::{Context, Poll};
 
 use apus_proto::framing::Scan;
@@ -11,6 +11,7 @@ use bytes::BytesMut;
 
 use super::reactor::Run;
 use super::{Link, Message, OwnedMessage, Protocol, Stage};
+use crate::account::{Holder, Share};
 use crate::app::App;
 use crate::conn::{Input, Kill};
 use crate::pool::READ_SIZE;
@@ -21,8 +22,6 @@ const TURN: u32 = 64;
 const MAX_LINGER: u32 = 256 << 20;
 /// Bytes read away before others have their turn.
 const LINGER_TURN: u32 = 1 << 20;
-/// A part of a message that is called large when memory is short, bytes.
-const LARGE_PART: usize = 64 * 1024;
 
 /// What is being put together of a message that did not come whole.
 pub(super) struct Partial {
@@ -40,8 +39,8 @@ pub(super) struct Runner<A: App> {
     pub(super) scan: Scan,
     /// Our side is shut down; bytes read away since.
     lingering: Option<u32>,
-    /// What `account` has counted.
-    kept: usize,
+    /// What is kept of messages that are not complete; idle links have none.
+    share: Option<Box<Share>>,
     closed: bool,
 }
 
@@ -124,7 +123,15 @@ impl<A: App> Runner<A> {
         let config = &link.port.config;
         let short = link.control().pending() >= config.max_pending;
         let greedy = link.handlers.get() > 0 || self.partial.is_some() || self.input.len() > READ_SIZE;
-        let room = (link.pending.get() as u64) < config.max_body && !(short && greedy);
+        let begun = self.partial.is_some() || self.input.len() > READ_SIZE;
+        let crowded = begun && link.control().account.used() >= config.max_incoming;
+        if crowded {
+            link.control().account.press(config.max_incoming);
+            if let Some(share) = &self.share {
+                share.wait();
+            }
+        }
+        let room = (link.pending.get() as u64) < config.max_body && !(short && greedy) && !crowded;
         if !room {
             link.control().starve(link);
         }
@@ -147,25 +154,20 @@ impl<A: App> Runner<A> {
             || !matches!(link.stage.get(), Stage::Open | Stage::CloseSent { .. })
     }
 
-    /// Counts what is kept of messages that are not complete. When all links of the worker together keep too much, those with
-    /// a large part of it end: their peers may come again.
+    /// Counts what is kept of messages that are not complete, or that `recv` has not taken.
     fn account(&mut self) {
-        let link = &self.link;
         let parts = self.partial.as_ref().map_or(0, |partial| partial.decoder.held() + partial.input.len());
-        let kept = parts + self.input.len().saturating_sub(READ_SIZE);
-        if kept == self.kept {
+        let kept = parts + self.input.len().saturating_sub(READ_SIZE) + self.link.mail_bytes();
+        if kept == 0 {
+            self.share = None;
             return;
         }
-        let control = link.control();
-        let all = control.keep_partial(self.kept, kept);
-        self.kept = kept;
-        if kept > LARGE_PART && all > link.port.config.max_buffered {
-            control.metrics.refused(&link.info, "too much memory is taken by messages that are not complete");
-            if link.is_websocket() {
-                link.close(close::TRY_AGAIN_LATER, "the server is busy");
-            }
-            link.kill(Kill::Now);
-        }
+        let link = &self.link;
+        let share = self.share.get_or_insert_with(|| {
+            let weak: Weak<Link> = Rc::downgrade(link);
+            Box::new(Share::new(&link.control().account, weak))
+        });
+        share.set(kept);
     }
 
     /// Sends what waits.
@@ -289,7 +291,7 @@ impl<A: App> Runner<A> {
         if link.kill.get() != Kill::Reset {
             link.control().send_outbox();
         }
-        link.control().keep_partial(std::mem::take(&mut self.kept), 0);
+        self.share = None;
         link.finish();
         self.input.consume(usize::MAX);
         self.rest();
@@ -308,11 +310,21 @@ pub(crate) fn start<A: App>(app: &Rc<A>, link: &Rc<Link>, input: Input) {
         partial: None,
         scan: Scan::default(),
         lingering: None,
-        kept: 0,
+        share: None,
         closed: false,
     };
     if let Err(error) = control.run_link(link, Box::new(runner)) {
         control.metrics.warn(&format!("a connection could not be watched, and is closed: {error}"));
+    }
+}
+
+impl Holder for Link {
+    fn give_up(self: Rc<Self>) {
+        self.control().metrics.refused(&self.info, "too much memory is taken by messages that are not complete");
+        if self.is_websocket() {
+            self.close(close::TRY_AGAIN_LATER, "the server is busy");
+        }
+        self.kill(Kill::Now);
     }
 }
 
