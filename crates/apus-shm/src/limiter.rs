@@ -16,12 +16,17 @@
 //!
 //! Two keys of one set with the same 24 bits share a limit: one pair in two million. When a set is full of keys that are all limited at the moment, the oldest of them is forgotten,
 //! and allowed a burst anew. Two processes that meet a new key at the same instant may enter it twice; the first word counts from then on. The moment is read
-//! around the circle of 2^40 ticks, of which the longest burst is a small part: a key that returns after just so long may find its bucket filled by chance.
+//! around the circle of 2^40 ticks, of which the longest burst is a quarter at most: a key that returns after just so long may find its bucket filled by chance.
+//!
+//! # Contention
+//!
+//! A word is judged by a clock that was read after it, in each round of the exchange: judged by one that was read before, a word that another processor has moved meanwhile lies further
+//! ahead than any burst, which is what long ago looks like, too. Clocks of processors may still differ a little: what lies no more than [`SKEW`] beyond a burst is a full bucket.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io;
 use std::sync::atomic::AtomicU64;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 use std::time::Duration;
 
 use crate::cache::now;
@@ -37,6 +42,9 @@ const MOMENTS: u64 = (1 << MOMENT_BITS) - 1;
 const TICKS_A_UNIT: u64 = 1024;
 /// The longest burst in ticks, where that leaves a unit enough of them.
 const TICKS_A_BURST: u64 = 1 << 22;
+
+/// How far the clocks of two processors may be apart, in nanoseconds; generously.
+const SKEW: u64 = 1_000_000_000;
 
 /// What a limiter says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,6 +72,8 @@ pub struct Limiter {
     /// Ticks of a unit.
     unit: u64,
     burst: u64,
+    /// Ticks of [`SKEW`].
+    skew: u64,
 }
 
 impl Limiter {
@@ -80,7 +90,7 @@ impl Limiter {
         let fine = unit / TICKS_A_UNIT as f64;
         let tick = fine.min(burst_ns / TICKS_A_BURST as f64).max(1.0) as u64;
         let unit = (unit / tick as f64).round().max(1.0) as u64;
-        // Half of the circle is the past.
+        // The rest of the circle, but for the skew of clocks, is the past.
         if unit.checked_mul(burst).is_none_or(|ticks| ticks > MOMENTS / 4) {
             return None;
         }
@@ -93,6 +103,7 @@ impl Limiter {
             tick,
             unit,
             burst,
+            skew: (SKEW / tick).max(1),
         });
         Some(made)
     }
@@ -117,40 +128,47 @@ impl Limiter {
         now().saturating_sub(self.start) / self.tick
     }
 
-    /// How far ahead of `moment` a word's moment lies; what cannot have come of a burst has passed long ago.
+    /// Ticks of a whole burst.
+    fn whole(&self) -> u64 {
+        self.unit * self.burst
+    }
+
+    /// How full a word's bucket is at `moment`, in ticks; what cannot have come of a burst has passed long ago.
     fn ahead(&self, word: u64, moment: u64) -> u64 {
         let ahead = word.wrapping_sub(moment) & MOMENTS;
-        if ahead <= self.unit * self.burst { ahead } else { 0 }
+        if ahead <= self.whole() + self.skew { ahead.min(self.whole()) } else { 0 }
     }
 
     fn find(set: &[AtomicU64], name: u64) -> Option<(&AtomicU64, u64)> {
-        set.iter().map(|word| (word, word.load(Relaxed))).find(|(_, word)| word & !MOMENTS == name)
+        set.iter().map(|word| (word, word.load(Acquire))).find(|(_, word)| word & !MOMENTS == name)
     }
 
     /// The word that a new key takes: a free one, else the oldest.
     fn victim<'a>(&self, set: &'a [AtomicU64], moment: u64) -> (&'a AtomicU64, u64) {
         let age = |word: u64| if word == 0 { 0 } else { 1 + self.ahead(word, moment) };
-        let words = set.iter().map(|word| (word, word.load(Relaxed)));
+        let words = set.iter().map(|word| (word, word.load(Acquire)));
         words.min_by_key(|(_, word)| age(*word)).unwrap_or((&set[0], 0))
     }
 
     /// Takes `cost` units if they are within the limit.
     pub fn allow(&self, key: &[u8], cost: u64) -> bool {
-        self.take(key, cost, self.moment())
+        self.take(key, cost, || self.moment())
     }
 
-    fn take(&self, key: &[u8], cost: u64, moment: u64) -> bool {
+    fn take(&self, key: &[u8], cost: u64, clock: impl Fn() -> u64) -> bool {
         let (set, name) = self.place(key);
         let Some(more) = self.unit.checked_mul(cost).filter(|_| cost <= self.burst) else { return false };
         loop {
-            let (place, word) = Self::find(set, name).unwrap_or_else(|| self.victim(set, moment));
-            let mine = word & !MOMENTS == name;
-            let ahead = if mine { self.ahead(word, moment) } else { 0 } + more;
-            if ahead > self.unit * self.burst {
+            let found = Self::find(set, name);
+            let moment = clock();
+            let ahead = found.map_or(0, |(_, word)| self.ahead(word, moment)) + more;
+            if ahead > self.whole() {
                 return false;
             }
+            let (place, word) = found.unwrap_or_else(|| self.victim(set, moment));
             let new = name | (moment.wrapping_add(ahead) & MOMENTS);
-            if place.compare_exchange(word, new, Relaxed, Relaxed).is_ok() {
+            // Whoever reads the new word reads the clock after us.
+            if place.compare_exchange(word, new, AcqRel, Relaxed).is_ok() {
                 return true;
             }
         }
@@ -158,13 +176,15 @@ impl Limiter {
 
     /// What [`allow`](Self::allow) would say, and how the key stands. Takes nothing.
     pub fn check(&self, key: &[u8], cost: u64) -> Verdict {
-        self.look(key, cost, self.moment())
+        self.look(key, cost, || self.moment())
     }
 
-    fn look(&self, key: &[u8], cost: u64, moment: u64) -> Verdict {
+    fn look(&self, key: &[u8], cost: u64, clock: impl Fn() -> u64) -> Verdict {
         let (set, name) = self.place(key);
-        let ahead = Self::find(set, name).map_or(0, |(_, word)| self.ahead(word, moment));
-        let whole = self.unit * self.burst;
+        let found = Self::find(set, name);
+        let moment = clock();
+        let ahead = found.map_or(0, |(_, word)| self.ahead(word, moment));
+        let whole = self.whole();
         let wait = self.unit.checked_mul(cost).filter(|_| cost <= self.burst);
         let wait = wait.map(|more| (ahead + more).saturating_sub(whole));
         let time = |ticks: u64| Duration::from_nanos(ticks.saturating_mul(self.tick));
