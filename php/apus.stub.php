@@ -5953,7 +5953,8 @@ namespace Apus\Http {
 
         /**
          * The whole body; empty without one. With the setting stream_request_body it waits for what has not come yet.
-         * @return string|false false for a multipart form, whose parts are in $post and $files
+         * @return string|false false, with a warning, for a multipart form, whose parts are in $post and $files; with the setting http_parse_post
+         * off it is given whole
          * @throws \Apus\Http\Exception BODY when the body broke off (streamed bodies only)
          * @since 0.1.0
          */
@@ -6083,7 +6084,8 @@ namespace Apus\Http {
         /**
          * Adds a trailer field, which is sent after a chunked body (RFC 9110 section 6.5). A 1.0 client gets none.
          * @return bool false when the response has ended
-         * @throws \Apus\Http\Exception INVALID_HEADER
+         * @throws \Apus\Http\Exception INVALID_HEADER, for fields, too, that cannot be trailers (RFC 9110 section 6.5.1): Content-Length,
+         * Content-Type, Set-Cookie, …
          * Does not wait.
          * @since 0.1.0
          */
@@ -6092,7 +6094,8 @@ namespace Apus\Http {
         /**
          * Sends a piece of the body, chunked (RFC 9112 section 7.1) unless a Content-Length was set; the first call sends
          * the head. Where the client reads slowly it waits until less than buffer_output_size bytes are on their way.
-         * @return bool false when the client is gone, the response has ended, or (outside coroutines) the buffer is full
+         * @return bool false when the client is gone, the response has ended, or (outside coroutines) the buffer is full; with a warning when
+         * it is more than the Content-Length announced: then the connection is cut
          * @throws \Apus\Coroutine\CanceledException when cancelled with an exception
          * Waits (where a coroutine runs).
          * @since 0.1.0

@@ -17,6 +17,8 @@ pub struct Config {
     pub max_body: u64,
     /// Whether `on_request` comes with the head, and the handler reads the body as it arrives.
     pub stream_body: bool,
+    /// Whether CONNECT requests go to the app (501 otherwise).
+    pub connect: bool,
     /// Milliseconds for a whole request head, from its first byte; 0 for no limit.
     pub header_timeout: u64,
     /// Milliseconds of each window in which a body must bring its minimum rate.
@@ -132,6 +134,7 @@ impl From<&Settings> for Config {
             head: Limits { max_head: s.max_header_size, max_headers: s.max_headers, max_target: s.max_header_size },
             max_body: s.package_max_length,
             stream_body: s.stream_request_body,
+            connect: s.http_connect,
             header_timeout: millis(s.header_timeout),
             body_timeout: millis(s.body_timeout),
             min_rate: s.body_min_rate,

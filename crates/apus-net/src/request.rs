@@ -84,10 +84,17 @@ impl Request {
         self.parts().1.upgrade
     }
 
-    /// The field lines in the order sent: name as sent, value without the white space around it.
+    /// The field lines in the order sent: name as sent, value without the white space around it. Host has the target's authority where that has
+    /// one.
     pub fn headers(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
         let (bytes, head) = self.parts();
         head.headers.iter().map(move |(name, value)| (name.of(bytes), value.of(bytes)))
+    }
+
+    /// The authority that rules: the target's, else the Host field's.
+    pub fn host(&self) -> Option<&[u8]> {
+        let (bytes, head) = self.parts();
+        head.host.map(|span| span.of(bytes))
     }
 
     /// The value of the first field of that name, compared without case.

@@ -33,7 +33,7 @@ pub struct ResponseHead {
     pub has_server: bool,
     /// `lines` has a Content-Type. Without one, an answer with a body gets PHP's default.
     pub has_content_type: bool,
-    /// Length of a body that is sent with `write`, or that HEAD or 304 tells of. `end` knows the length by itself.
+    /// Length of a body that is sent with `write`, or that 304 or an answer to HEAD without a body tells of. `end` knows the length by itself.
     pub content_length: Option<u64>,
     /// The connection ends with this answer.
     pub close: bool,
@@ -270,7 +270,11 @@ impl Responder {
             }
             BodyOut::UntilClose => conn.push_tail(out, data, copy(data)),
             BodyOut::Length(left) => {
-                let left = left.checked_sub(data.len() as u64).ok_or(SendError::Length)?;
+                let Some(left) = left.checked_sub(data.len() as u64) else {
+                    // The head may be new. None of this is sent: the client would take its beginning for the whole.
+                    conn.push(out);
+                    return Err(self.cut());
+                };
                 conn.exchange.phase.set(Phase::Body(BodyOut::Length(left)));
                 conn.push_tail(out, data, copy(data))
             }
@@ -298,15 +302,19 @@ impl Responder {
                 conn.push(out);
             }
             BodyOut::Suppressed | BodyOut::Length(0) | BodyOut::UntilClose => {}
-            BodyOut::Length(_) => {
-                // The client must not take what follows for the rest of this body.
-                self.ended(conn.exchange.status.get());
-                conn.kill(Kill::AfterOutput);
-                return Err(SendError::Length);
-            }
+            BodyOut::Length(_) => return Err(self.cut()),
         }
         self.ended(conn.exchange.status.get());
         Ok(())
+    }
+
+    /// The answer has not the length that its head told: it is over, and the connection with it, so that the client takes nothing that follows
+    /// for the rest of this body.
+    fn cut(&self) -> SendError {
+        self.conn.exchange.phase.set(Phase::Ended);
+        self.ended(self.conn.exchange.status.get());
+        self.conn.kill(Kill::AfterOutput);
+        SendError::Length
     }
 
     /// Sends `len` bytes of a file from `offset` on as the whole body, with sendfile(2). The answer has ended with this

@@ -4,7 +4,7 @@ mod support;
 
 use std::net::Shutdown;
 
-use apus_net::{Config, Request, Responder, ResponseHead};
+use apus_net::{Config, Request, Responder, ResponseHead, SendError};
 use support::{Server, echo, hello};
 
 #[test]
@@ -95,6 +95,72 @@ fn head_gets_the_length_without_the_body() {
 }
 
 #[test]
+fn an_answer_to_head_tells_only_the_length_of_get() {
+    let server = Server::start(Config::default(), async |request: Request, r: Responder| {
+        let mut head = ResponseHead::new(200);
+        head.content_length = (request.path() != b"/untold").then_some(10);
+        let body: &[u8] = if request.path() == b"/body" { b"abc" } else { b"" };
+        r.end(&head, body).unwrap();
+    });
+    let mut client = server.client();
+    for (path, length) in [("/body", Some("3")), ("/told", Some("10")), ("/untold", None)] {
+        let answer = client.send(format!("HEAD {path} HTTP/1.1\r\nHost: x\r\n\r\n")).answer_to(true);
+        assert_eq!((answer.header("content-length"), answer.header("transfer-encoding")), (length, None), "{path}");
+    }
+}
+
+#[test]
+fn a_205_has_no_content_and_says_so() {
+    let server = Server::start(Config::default(), async |request: Request, r: Responder| {
+        let mut head = ResponseHead::new(205);
+        head.content_length = Some(5);
+        if request.path() == b"/write" {
+            r.write(&head, b"hello").unwrap();
+            r.finish(&head, &[]).unwrap();
+        } else {
+            r.end(&head, b"hello").unwrap();
+        }
+    });
+    let mut client = server.client();
+    for path in ["/end", "/write", "/end"] {
+        let answer = client.get(path);
+        assert_eq!(
+            (answer.status, answer.header("content-length"), answer.text().as_str()),
+            (205, Some("0"), ""),
+            "{path}"
+        );
+        assert_eq!((answer.header("content-type"), answer.header("transfer-encoding")), (None, None));
+    }
+}
+
+#[test]
+fn connect_is_refused_or_answered_without_framing() {
+    const CONNECT: &str = "CONNECT a.example:80 HTTP/1.1\r\nHost: b\r\n\r\n";
+    let server = Server::start(Config::default(), hello);
+    let mut client = server.client();
+    assert_eq!(client.send(CONNECT).answer().status, 501);
+    client.assert_closed();
+    let config = Config { connect: true, ..Config::default() };
+    let server = Server::start(config, async |request: Request, r: Responder| {
+        assert_eq!(request.header(b"host"), Some(&b"a.example:80"[..]));
+        let status = if request.method() == b"CONNECT" { 200 } else { 500 };
+        let mut head = ResponseHead::new(status);
+        head.content_length = Some(3);
+        r.write(&head, b"tun").unwrap();
+        r.end(&head, b"nel").unwrap();
+    });
+    let mut client = server.client();
+    // What follows belongs to the tunnel, and is no request.
+    client.send(format!("{CONNECT}GET /next HTTP/1.1\r\nHost: a\r\n\r\n"));
+    let answer = String::from_utf8(client.rest()).unwrap();
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    assert!(head.starts_with("HTTP/1.1 200 "), "{head}");
+    let head = head.to_ascii_lowercase();
+    assert!(!head.contains("content-length") && !head.contains("transfer-encoding"), "{head}");
+    assert_eq!(body, "tunnel");
+}
+
+#[test]
 fn statuses_without_a_body_get_none() {
     let server = Server::start(Config::default(), async |request: Request, r: Responder| {
         let status = std::str::from_utf8(&request.path()[1..]).unwrap().parse().unwrap();
@@ -156,20 +222,31 @@ fn a_length_told_in_advance_is_kept_to() {
     let server = Server::start(Config::default(), async |request: Request, r: Responder| {
         let mut head = ResponseHead::new(200);
         head.content_length = Some(6);
-        r.write(&head, b"abc").unwrap();
-        assert!(r.write(&head, b"toolong").is_err());
-        if request.path() == b"/whole" {
-            r.end(&head, b"def").unwrap();
+        if request.path() == b"/at-once" {
+            assert_eq!(r.write(&head, b"toolong").err(), Some(SendError::Length));
         } else {
-            assert!(r.finish(&head, &[]).is_err());
+            r.write(&head, b"abc").unwrap();
         }
+        match request.path() {
+            b"/whole" => return r.end(&head, b"def").unwrap(),
+            b"/short" => assert_eq!(r.finish(&head, &[]).err(), Some(SendError::Length)),
+            b"/end" => assert_eq!(r.end(&head, b"defg").err(), Some(SendError::Length)),
+            b"/long" => assert_eq!(r.write(&head, b"defg").err(), Some(SendError::Length)),
+            _ => {}
+        }
+        assert!(r.is_ended());
+        assert_eq!(r.write(&head, b"d").err(), Some(SendError::Ended));
+        assert_eq!(r.end(&head, b"def").err(), Some(SendError::Ended));
     });
     let mut client = server.client();
     let answer = client.get("/whole");
     assert_eq!((answer.text().as_str(), answer.header("content-length")), ("abcdef", Some("6")));
-    client.send("GET /short HTTP/1.1\r\nHost: x\r\n\r\n");
-    let rest = String::from_utf8(client.rest()).unwrap();
-    assert!(rest.ends_with("\r\n\r\nabc"), "cut, not padded: {rest}");
+    for (path, sent) in [("/short", "abc"), ("/end", "abc"), ("/long", "abc"), ("/at-once", "")] {
+        let mut client = server.client();
+        client.send(format!("GET {path} HTTP/1.1\r\nHost: x\r\n\r\nGET /whole HTTP/1.1\r\nHost: x\r\n\r\n"));
+        let rest = String::from_utf8(client.rest()).unwrap();
+        assert!(rest.ends_with(&format!("\r\n\r\n{sent}")), "{path}: cut, not padded: {rest}");
+    }
 }
 
 #[test]

@@ -166,6 +166,9 @@ settings! {
     Port http_parse_files: bool = true => Kind::Bool;
     /// Whether `Request::$cookie` is filled.
     Port http_parse_cookie: bool = true => Kind::Bool;
+    /// Whether CONNECT requests reach the request handler; otherwise they are answered 501. A 2xx answer to one has no framing (RFC 9110 section 9.3.6): what is
+    /// written after it goes to the client as it is, until the connection is closed.
+    Port http_connect: bool = false => Kind::Bool;
     /// Directory for uploaded files; the system's directory for temporary files when empty.
     Port upload_tmp_dir: String = String::new() => Kind::Str;
     /// Largest uploaded file; a larger one is dropped and marked with `UPLOAD_ERR_INI_SIZE`.

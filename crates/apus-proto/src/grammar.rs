@@ -27,25 +27,11 @@ const fn classes() -> [u8; 256] {
         if b > 0x20 && b != 0x7f && b != b'#' {
             table[byte] |= TARGET;
         }
-        // RFC 3986 section 3.2.2, reg-name: unreserved / pct-encoded / sub-delims.
+        // RFC 3986 section 3.2.2, reg-name: unreserved / sub-delims; what is percent-encoded is looked at by itself.
         if alnum
             || matches!(
                 b,
-                b'-' | b'.'
-                    | b'_'
-                    | b'~'
-                    | b'%'
-                    | b'!'
-                    | b'$'
-                    | b'&'
-                    | b'\''
-                    | b'('
-                    | b')'
-                    | b'*'
-                    | b'+'
-                    | b','
-                    | b';'
-                    | b'='
+                b'-' | b'.' | b'_' | b'~' | b'!' | b'$' | b'&' | b'\'' | b'(' | b')' | b'*' | b'+' | b',' | b';' | b'='
             )
         {
             table[byte] |= REG_NAME;
@@ -98,7 +84,7 @@ pub fn list_members(value: &[u8]) -> impl Iterator<Item = &[u8]> {
 }
 
 /// Whether the bytes are `uri-host [ ":" port ]` (RFC 9110 section 7.2): what a Host field or an authority may hold.
-/// Userinfo is refused, an empty host is the caller's to judge.
+/// Userinfo is refused, and a port without a host; whether nothing at all will do is the caller's to judge.
 pub fn is_host_port(bytes: &[u8]) -> bool {
     let after_host = if let [b'[', rest @ ..] = bytes {
         let Some(end) = memchr::memchr(b']', rest) else { return false };
@@ -108,7 +94,8 @@ pub fn is_host_port(bytes: &[u8]) -> bool {
         &rest[end + 1..]
     } else {
         let end = memchr::memchr(b':', bytes).unwrap_or(bytes.len());
-        if !bytes[..end].iter().all(|&b| CLASS[b as usize] & REG_NAME != 0) {
+        let (host, no_port) = (&bytes[..end], end == bytes.len());
+        if !(is_reg_name(host) && (no_port || !host.is_empty())) {
             return false;
         }
         &bytes[end..]
@@ -120,6 +107,24 @@ pub fn is_host_port(bytes: &[u8]) -> bool {
     }
 }
 
+/// RFC 3986 section 3.2.2: `*( unreserved / pct-encoded / sub-delims )`.
+#[inline]
+fn is_reg_name(bytes: &[u8]) -> bool {
+    bytes.iter().all(|&b| CLASS[b as usize] & REG_NAME != 0) || is_encoded_reg_name(bytes)
+}
+
+#[cold]
+fn is_encoded_reg_name(mut bytes: &[u8]) -> bool {
+    loop {
+        bytes = match bytes {
+            [] => return true,
+            [b'%', high, low, rest @ ..] if high.is_ascii_hexdigit() && low.is_ascii_hexdigit() => rest,
+            [byte, rest @ ..] if CLASS[*byte as usize] & REG_NAME != 0 => rest,
+            _ => return false,
+        }
+    }
+}
+
 /// The inside of the brackets: an IPv6 address (zone ids are refused, RFC 6874 is not for the wire) or an `IPvFuture`.
 fn is_ip_literal(inside: &[u8]) -> bool {
     if let [b'v' | b'V', rest @ ..] = inside {
@@ -128,7 +133,7 @@ fn is_ip_literal(inside: &[u8]) -> bool {
         return !version.is_empty()
             && version.iter().all(u8::is_ascii_hexdigit)
             && !address.is_empty()
-            && address.iter().all(|&b| b == b':' || (b != b'%' && CLASS[b as usize] & REG_NAME != 0));
+            && address.iter().all(|&b| b == b':' || CLASS[b as usize] & REG_NAME != 0);
     }
     std::str::from_utf8(inside).is_ok_and(|text| text.parse::<std::net::Ipv6Addr>().is_ok())
 }

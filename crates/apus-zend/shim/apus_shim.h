@@ -47,6 +47,10 @@ apus_status apus_array_set_index(zend_array *array, zend_ulong index, zval *valu
 apus_status apus_array_push(zend_array *array, zval *value);                                     /* takes the reference */
 /* Puts a form variable where PHP would: "a[b][]" nests, dots become underscores. */
 apus_status apus_register_variable(const char *name, const char *bytes, size_t len, zval *array);
+/* The same for a cookie: of equal names in the array itself the first stays, as in $_COOKIE. */
+apus_status apus_register_cookie(const char *name, const char *bytes, size_t len, zval *array);
+/* Puts in the place of each number in `array`, however deep, the value that `list` has under it. The arrays in it have one owner each. */
+void apus_replace_numbers(zend_array *array, const zend_array *list);
 /* The same with any value, whose reference it takes. */
 apus_status apus_register_value(const char *name, zval *value, zval *array);
 /* is_uploaded_file() and move_uploaded_file() know this path, until it is removed. */

@@ -113,6 +113,33 @@ apus_status apus_register_variable(const char *name, const char *bytes, size_t l
 	return failed ? APUS_BAILED : APUS_OK;
 }
 
+apus_status apus_register_cookie(const char *name, const char *bytes, size_t len, zval *array)
+{
+	/* PHP keeps the first of equal names in the array that it holds for $_COOKIE, and knows that by its address. */
+	zval *own = &PG(http_globals)[TRACK_VARS_COOKIE];
+	zval kept;
+	ZVAL_COPY_VALUE(&kept, own);
+	ZVAL_COPY_VALUE(own, array);
+	apus_status status = apus_register_variable(name, bytes, len, array);
+	ZVAL_COPY_VALUE(own, &kept);
+	return status;
+}
+
+void apus_replace_numbers(zend_array *array, const zend_array *list)
+{
+	zval *element;
+	ZEND_HASH_FOREACH_VAL(array, element) {
+		if (Z_TYPE_P(element) == IS_ARRAY) {
+			apus_replace_numbers(Z_ARRVAL_P(element), list);
+		} else if (Z_TYPE_P(element) == IS_LONG) {
+			zval *value = zend_hash_index_find(list, (zend_ulong) Z_LVAL_P(element));
+			if (value != NULL) {
+				ZVAL_COPY(element, value);
+			}
+		}
+	} ZEND_HASH_FOREACH_END();
+}
+
 apus_status apus_register_value(const char *name, zval *value, zval *array)
 {
 	bool failed = false;

@@ -1,5 +1,6 @@
 //! PHP values that Rust owns.
 
+use std::ffi::c_char;
 use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 
@@ -319,30 +320,52 @@ impl Array {
         unsafe { ArrayView::of(self.0.as_ptr()) }
     }
 
-    /// Puts one value where PHP would put a form variable of that name.
-    pub fn register(array: &Value, name: &[u8], value: Value) -> Result<(), Raise> {
-        let mut name: Vec<u8> = name.iter().copied().take_while(|&b| b != 0).collect();
-        name.push(0);
-        let mut value = ManuallyDrop::new(value);
-        // SAFETY: `name` ends in NUL; the array has one owner; the value's reference moves.
-        check(unsafe { sys::apus_register_value(name.as_ptr().cast(), &raw mut value.0, array.as_ptr()) })
+    /// Puts each value where PHP would put a form variable of its name. A name that goes on below an earlier one takes its place, and the other way
+    /// round: no value becomes a part of another.
+    pub fn of_named<'a>(values: &Array, names: impl Iterator<Item = &'a [u8]>) -> Result<Value, Raise> {
+        let array = Value::from(Self::new(8)?);
+        let mut key = Vec::with_capacity(64);
+        for (place, name) in names.enumerate() {
+            c_name(name, &mut key);
+            let mut place = ManuallyDrop::new(Value::int(place as i64));
+            // SAFETY: `key` ends in NUL; the array has one owner; a number has none.
+            check(unsafe { sys::apus_register_value(key.as_ptr().cast(), &raw mut place.0, array.as_ptr()) })?;
+        }
+        // SAFETY: `array` and all arrays in it were made above, and have one owner each.
+        unsafe { sys::apus_replace_numbers((*array.as_ptr()).value.arr, values.0.as_ptr()) };
+        Ok(array)
     }
 
     /// Puts form variables where PHP would: `a[b][]=1` nests, dots in names become underscores.
     pub fn of_variables<'a>(pairs: impl Iterator<Item = (&'a [u8], &'a [u8])>) -> Result<Value, Raise> {
+        Self::of_pairs(pairs, sys::apus_register_variable)
+    }
+
+    /// The same for cookies: of equal names the first counts, as in `$_COOKIE`.
+    pub fn of_cookies<'a>(pairs: impl Iterator<Item = (&'a [u8], &'a [u8])>) -> Result<Value, Raise> {
+        Self::of_pairs(pairs, sys::apus_register_cookie)
+    }
+
+    fn of_pairs<'a>(
+        pairs: impl Iterator<Item = (&'a [u8], &'a [u8])>,
+        register: unsafe extern "C" fn(*const c_char, *const c_char, usize, *mut sys::zval) -> sys::apus_status,
+    ) -> Result<Value, Raise> {
         let array = Value::from(Self::new(8)?);
         let mut name = Vec::with_capacity(64);
         for (key, bytes) in pairs {
-            name.clear();
-            name.extend(key.iter().take_while(|&&b| b != 0));
-            name.push(0);
+            c_name(key, &mut name);
             // SAFETY: `name` ends in NUL; the bytes are copied; the array has one owner.
-            check(unsafe {
-                sys::apus_register_variable(name.as_ptr().cast(), bytes.as_ptr().cast(), bytes.len(), array.as_ptr())
-            })?;
+            check(unsafe { register(name.as_ptr().cast(), bytes.as_ptr().cast(), bytes.len(), array.as_ptr()) })?;
         }
         Ok(array)
     }
+}
+
+/// Writes a name of a peer's as C has it, which ends at its first NUL.
+fn c_name(name: &[u8], into: &mut Vec<u8>) {
+    into.clear();
+    into.extend(name.iter().take_while(|&&b| b != 0));
+    into.push(0);
 }
 
 impl Drop for Array {

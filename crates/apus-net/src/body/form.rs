@@ -227,6 +227,9 @@ impl Sink {
     }
 
     fn begin_file(&mut self, head: &PartHead, filename: &[u8], share: &mut Share) -> Result<Part, Reject> {
+        if !has_closed_brackets(&head.name) {
+            return Ok(Part::Skip);
+        }
         if !self.limits.store_files || (!filename.is_empty() && self.uploads >= self.limits.max_files) {
             return Ok(Part::Skip);
         }
@@ -319,6 +322,20 @@ impl Sink {
         self.limits.memory = left.ok_or(Reject::new(413, "the form's fields take more memory than allowed"))?;
         Ok(())
     }
+}
+
+/// Whether the brackets in a file's field name are sound: each closed, and after a closed one the end or the next. PHP drops other files.
+fn has_closed_brackets(name: &[u8]) -> bool {
+    let mut open = 0usize;
+    for (at, byte) in name.iter().enumerate() {
+        match byte {
+            b'[' => open += 1,
+            b']' if open == 0 || !matches!(name.get(at + 1), None | Some(b'[')) => return false,
+            b']' => open -= 1,
+            _ => {}
+        }
+    }
+    open == 0
 }
 
 fn reject(error: multipart::Error) -> Reject {
@@ -453,6 +470,22 @@ mod tests {
         assert_eq!(fields.len(), 2);
         let error = read(&config(), &(field("a", &"x".repeat(3000)) + "--b--"), 64).unwrap_err();
         assert_eq!(error.status, 413);
+    }
+
+    #[test]
+    fn files_with_open_brackets_in_their_name_are_dropped() {
+        let wide = Config { max_files: 20, ..config() };
+        for name in ["f[", "f]", "f[a", "f[a]b", "f[[a]]", "[", "f[a]]", "f]["] {
+            let body = file(name, "x", "c") + &field("a", "1") + "--b--";
+            let Ok(Collected::Form { fields, files }) = read(&wide, &body, 64) else { panic!("not a form") };
+            assert_eq!((fields.len(), files.len()), (1, 0), "{name}");
+        }
+        for name in ["f", "f[]", "f[a]", "f[a][b]", "[a]", "f[][c]"] {
+            let Ok(Collected::Form { files, .. }) = read(&wide, &(file(name, "x", "c") + "--b--"), 64) else {
+                panic!("not a form")
+            };
+            assert_eq!(files.len(), 1, "{name}");
+        }
     }
 
     #[test]

@@ -24,9 +24,9 @@ pub(crate) enum BodyOut {
     Chunked,
     /// Bytes still to come.
     Length(u64),
-    /// By the end of the connection (HTTP/1.0).
+    /// By the end of the connection (HTTP/1.0, and what follows a 2xx to CONNECT).
     UntilClose,
-    /// HEAD, 204, 304: whatever is written goes nowhere.
+    /// HEAD, 204, 205, 304: whatever is written goes nowhere.
     Suppressed,
 }
 
@@ -52,6 +52,8 @@ pub(crate) struct Exchange {
     pub(crate) detached: Cell<bool>,
     /// The request was HEAD.
     pub(crate) head_only: Cell<bool>,
+    /// The request was CONNECT.
+    pub(crate) connect: Cell<bool>,
     pub(crate) version: Cell<Version>,
     /// The connection may stay open after this exchange.
     pub(crate) persist: Cell<bool>,
@@ -66,12 +68,13 @@ pub(crate) struct Exchange {
 impl Exchange {
     /// Begins the next exchange.
     #[inline]
-    pub(crate) fn begin(&self, version: Version, head_only: bool, persist: bool, received_at: f64) {
+    pub(crate) fn begin(&self, version: Version, method: &[u8], persist: bool, received_at: f64) {
         self.seq.set(self.seq.get().wrapping_add(1));
         self.phase.set(Phase::Open);
         self.responders.set(0);
         self.detached.set(false);
-        self.head_only.set(head_only);
+        self.head_only.set(method == b"HEAD");
+        self.connect.set(method == b"CONNECT");
         self.version.set(version);
         self.persist.set(persist);
         self.received_at.set(received_at);

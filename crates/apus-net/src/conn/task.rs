@@ -239,7 +239,10 @@ impl<A: App> ConnTask<A> {
             && config.keepalive_timeout > 0
             && (config.keepalive_requests == 0 || count < config.keepalive_requests);
         let method = head.method.of(&inner.bytes);
-        conn.exchange.begin(head.version, method == b"HEAD", persist, received_at);
+        conn.exchange.begin(head.version, method, persist, received_at);
+        if conn.exchange.connect.get() && !config.connect {
+            return self.refuse(Reject::new(501, "CONNECT is not served here"));
+        }
         if matches!(head.framing, Framing::None | Framing::Length(0)) {
             if head.version == Version::Http10 && matches!(method, b"POST" | b"PUT") && head.framing == Framing::None {
                 // A 1.0 client may mean a body that ends with the connection (RFC 1945 section 7.2.2).

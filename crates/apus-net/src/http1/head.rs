@@ -14,23 +14,45 @@ pub(crate) struct Answer {
     pub(crate) body: BodyOut,
     /// Content-Length to send.
     pub(crate) length: Option<u64>,
+    /// There is content, or would have been for GET, that a Content-Type tells of.
+    pub(crate) typed: bool,
 }
 
 /// Settles the framing of an answer (RFC 9112 section 6.3). `whole` is the length of a body that is all there.
 #[inline]
 pub(crate) fn plan(exchange: &Exchange, head: &ResponseHead, whole: Option<u64>) -> Answer {
-    let has_body = response::status_has_body(head.final_status());
-    if !has_body || exchange.head_only.get() {
-        // A 304, and an answer to HEAD, may tell the length that GET would have had (RFC 9110 section 8.6).
-        let told = head.content_length.or(if has_body { whole } else { None });
-        let length = if response::status_may_have_length(head.final_status()) { told } else { None };
-        return Answer { body: BodyOut::Suppressed, length };
+    if exchange.connect.get() && (200..300).contains(&head.final_status()) {
+        // RFC 9110 section 9.3.6: neither Content-Length nor Transfer-Encoding; what follows is the tunnel's.
+        return Answer { body: BodyOut::UntilClose, length: None, typed: false };
+    }
+    if exchange.head_only.get() || !response::status_has_body(head.final_status()) {
+        return bodiless(head, whole);
     }
     match whole.or(head.content_length) {
-        Some(length) => Answer { body: BodyOut::Length(length), length: Some(length) },
-        None if exchange.version.get() == Version::Http11 => Answer { body: BodyOut::Chunked, length: None },
-        None => Answer { body: BodyOut::UntilClose, length: None },
+        Some(length) => Answer { body: BodyOut::Length(length), length: Some(length), typed: length > 0 },
+        None if exchange.version.get() == Version::Http11 => {
+            Answer { body: BodyOut::Chunked, length: None, typed: true }
+        }
+        None => Answer { body: BodyOut::UntilClose, length: None, typed: true },
     }
+}
+
+/// An answer to HEAD, or one whose status has no content.
+fn bodiless(head: &ResponseHead, whole: Option<u64>) -> Answer {
+    let (length, typed) = match head.final_status() {
+        // Without it the client would wait for the end of the connection (RFC 9112 section 6.3): no rule of framing knows 205.
+        205 => (Some(0), false),
+        // May tell the length that a 200 would have had (RFC 9110 section 8.6).
+        304 => (head.content_length, false),
+        status if !response::status_has_body(status) => (None, false),
+        // To HEAD: the length that GET would have had, which is that of the body that was made for it. Where none was made, only the program
+        // can know it, and nothing is told unless it does.
+        _ => {
+            let length = whole.filter(|&length| length > 0).or(head.content_length);
+            (length, length.map_or(whole.is_none(), |length| length > 0))
+        }
+    };
+    Answer { body: BodyOut::Suppressed, length, typed }
 }
 
 /// Whether the connection ends with this answer.
@@ -50,13 +72,7 @@ pub(crate) fn write_head(out: &mut Vec<u8>, port: &Port, head: &ResponseHead, an
     response::write_status_line(out, Version::Http11, head.final_status(), head.reason.as_deref());
     write_standing(out, port, head);
     out.extend_from_slice(&head.lines);
-    let empty = match answer.body {
-        BodyOut::Length(length) => length == 0,
-        // An answer to HEAD has the fields that GET would have had (RFC 9110 section 9.3.2).
-        BodyOut::Suppressed => !response::status_has_body(head.status) || answer.length == Some(0),
-        _ => false,
-    };
-    if !head.has_content_type && !empty {
+    if answer.typed && !head.has_content_type {
         out.extend_from_slice(DEFAULT_TYPE);
     }
     if let Some(length) = answer.length {
@@ -103,7 +119,7 @@ pub(crate) fn write_error(out: &mut Vec<u8>, port: &Port, status: u16, why: &str
     head.lines.extend_from_slice(b"Content-Type: text/plain; charset=UTF-8\r\n");
     head.has_content_type = true;
     let body = format!("{status} {}: {why}\n", response::reason(status));
-    let answer = Answer { body: BodyOut::Length(body.len() as u64), length: Some(body.len() as u64) };
+    let answer = Answer { body: BodyOut::Length(body.len() as u64), length: Some(body.len() as u64), typed: true };
     write_head(out, port, &head, answer, true, false);
     if !head_only {
         out.extend_from_slice(body.as_bytes());

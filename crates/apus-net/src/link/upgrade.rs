@@ -51,6 +51,8 @@ pub struct Upgrade<'a> {
     pub lines: &'a [u8],
     /// The program chose the subprotocol itself: none is chosen from the port's list.
     pub has_subprotocol: bool,
+    /// `lines` has a Server.
+    pub has_server: bool,
     /// Messages go to [`Link::recv`] instead of the app.
     pub pull: bool,
 }
@@ -151,7 +153,7 @@ impl Handshake {
         if let Some(params) = params {
             wire::write_field(out, b"Sec-WebSocket-Extensions", params.to_field().as_bytes());
         }
-        if !config.server_header.is_empty() {
+        if !upgrade.has_server && !config.server_header.is_empty() {
             wire::write_field(out, b"Server", config.server_header.as_bytes());
         }
         out.extend_from_slice(upgrade.lines);

@@ -68,6 +68,12 @@ fn header(request: &Request) -> Result<Value, Raise> {
             None => array.set_str(&name, value)?,
         }
     }
+    // A 1.0 client that names the host in its target need not send the field (RFC 9112 section 3.2.2).
+    if let Some(host) = request.net.host()
+        && array.view().get("host").is_none()
+    {
+        array.set_str(b"host", host)?;
+    }
     Ok(array.into())
 }
 
@@ -104,18 +110,14 @@ fn cookies(request: &Request) -> Result<Value, Raise> {
     if !request.limits.parse_cookie {
         return Ok(Value::null());
     }
-    let mut kept: Vec<(&[u8], std::borrow::Cow<'_, [u8]>)> = Vec::new();
+    let max = request.limits.max_vars;
     let fields = request.net.headers().filter(|(name, _)| name.eq_ignore_ascii_case(b"cookie"));
-    for (name, value) in fields.flat_map(|(_, field)| cookie::pairs(field, request.limits.max_vars)) {
-        // The more specific path stands first, so the first of a name wins (RFC 6265 section 5.4).
-        if kept.len() < request.limits.max_vars && !kept.iter().any(|(other, _)| *other == name) {
-            kept.push((name, value));
-        }
-    }
-    if kept.is_empty() {
+    let pairs: Vec<_> = fields.flat_map(|(_, field)| cookie::pairs(field, max)).take(max).collect();
+    if pairs.is_empty() {
         return Ok(Value::null());
     }
-    Array::of_variables(kept.iter().map(|(name, value)| (*name, &**value)))
+    // The more specific path stands first, so the first of a name counts (RFC 6265 section 5.4).
+    Array::of_cookies(pairs.iter().map(|(name, value)| (*name, &**value)))
 }
 
 fn uploads(request: &Request) -> &[UploadedFile] {
@@ -135,7 +137,7 @@ fn files(request: &Request) -> Result<Value, Raise> {
     if files.is_empty() {
         return Ok(Value::null());
     }
-    let array = Value::from(Array::new(files.len())?);
+    let mut entries = Array::new(files.len())?;
     for file in files {
         let mut entry = Array::new(6)?;
         entry.set_str(b"name", apus_net::proto::multipart::basename(&file.filename))?;
@@ -146,9 +148,9 @@ fn files(request: &Request) -> Result<Value, Raise> {
         entry.set_str(b"tmp_name", path_bytes(file))?;
         entry.set_int(b"error", i64::from(file.error as u8))?;
         entry.set_int(b"size", file.size as i64)?;
-        Array::register(&array, &file.field, entry.into())?;
+        entries.push(entry.into())?;
     }
-    Ok(array)
+    Array::of_named(&entries, files.iter().map(|file| &file.field[..]))
 }
 
 fn tmpfiles(request: &Request) -> Result<Value, Raise> {

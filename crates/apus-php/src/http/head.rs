@@ -71,12 +71,12 @@ impl Head {
         if !is_name(name) || !values.clone().all(|value| is_valid(name, value.trim_ascii())) {
             return Set::Invalid;
         }
+        if !values.clone().all(|value| is_heard(name, value.trim_ascii())) {
+            return Set::Ours;
+        }
         self.remove(name);
         for value in values {
-            match self.put(name, value.trim_ascii(), format) {
-                Set::Taken => {}
-                other => return other,
-            }
+            self.put(name, value.trim_ascii(), format);
         }
         Set::Taken
     }
@@ -87,13 +87,17 @@ impl Head {
         if !is_name(name) || !is_valid(name, value) {
             return Set::Invalid;
         }
-        self.put(name, value, format)
+        if !is_heard(name, value) {
+            return Set::Ours;
+        }
+        self.put(name, value, format);
+        Set::Taken
     }
 
     /// Adds one line that was found valid.
-    fn put(&mut self, name: &[u8], value: &[u8], format: bool) -> Set {
-        if let Some(set) = self.special(name, value) {
-            return set;
+    fn put(&mut self, name: &[u8], value: &[u8], format: bool) {
+        if self.special(name, value) {
+            return;
         }
         let start = self.wire.lines.len();
         self.wire.push_field(name, value);
@@ -101,36 +105,45 @@ impl Head {
             format_name(&mut self.wire.lines[start..start + name.len()]);
         }
         self.index.push(Line { end: self.wire.lines.len() as u32, name_len: name.len() as u16 });
-        Set::Taken
     }
 
-    /// Fields that the server sends by itself, or has to know of.
-    fn special(&mut self, name: &[u8], value: &[u8]) -> Option<Set> {
+    /// Notes fields that the server has to know of. `true`: it sends the line by itself.
+    fn special(&mut self, name: &[u8], value: &[u8]) -> bool {
         match name.len() {
             4 if name.eq_ignore_ascii_case(b"date") => self.wire.has_date = true,
             6 if name.eq_ignore_ascii_case(b"server") => self.wire.has_server = true,
             12 if name.eq_ignore_ascii_case(b"content-type") => self.wire.has_content_type = true,
             14 if name.eq_ignore_ascii_case(b"content-length") => {
                 self.wire.content_length = length(value);
-                return Some(Set::Taken);
+                return true;
             }
             10 if name.eq_ignore_ascii_case(b"connection") => {
                 self.wire.close |= value.eq_ignore_ascii_case(b"close");
                 self.wire.tell_keep_alive |= value.eq_ignore_ascii_case(b"keep-alive");
-                let heard = self.wire.close || self.wire.tell_keep_alive;
-                return Some(if heard { Set::Taken } else { Set::Ours });
+                return true;
             }
-            10 if name.eq_ignore_ascii_case(b"keep-alive") => return Some(Set::Ours),
-            17 if name.eq_ignore_ascii_case(b"transfer-encoding") => return Some(Set::Ours),
             _ => {}
         }
-        None
+        false
+    }
+
+    /// The opposite of [`Head::special`]: as if the field had never been set.
+    fn forget_special(&mut self, name: &[u8]) {
+        match name.len() {
+            4 if name.eq_ignore_ascii_case(b"date") => self.wire.has_date = false,
+            6 if name.eq_ignore_ascii_case(b"server") => self.wire.has_server = false,
+            12 if name.eq_ignore_ascii_case(b"content-type") => self.wire.has_content_type = false,
+            14 if name.eq_ignore_ascii_case(b"content-length") => self.wire.content_length = None,
+            10 if name.eq_ignore_ascii_case(b"connection") => {
+                self.wire.close = false;
+                self.wire.tell_keep_alive = false;
+            }
+            _ => {}
+        }
     }
 
     fn remove(&mut self, name: &[u8]) {
-        if name.eq_ignore_ascii_case(b"content-length") {
-            self.wire.content_length = None;
-        }
+        self.forget_special(name);
         let mut start = 0;
         let mut at = 0;
         while at < self.index.len() {
@@ -173,6 +186,18 @@ fn is_name(name: &[u8]) -> bool {
 
 fn is_valid(name: &[u8], value: &[u8]) -> bool {
     is_field_value(value) && (!name.eq_ignore_ascii_case(b"content-length") || length(value).is_some())
+}
+
+/// Whether the program has a say in this field: the server frames messages by itself, and of Connection hears "close" and "keep-alive".
+fn is_heard(name: &[u8], value: &[u8]) -> bool {
+    match name.len() {
+        10 if name.eq_ignore_ascii_case(b"connection") => {
+            value.eq_ignore_ascii_case(b"close") || value.eq_ignore_ascii_case(b"keep-alive")
+        }
+        10 => !name.eq_ignore_ascii_case(b"keep-alive"),
+        17 => !name.eq_ignore_ascii_case(b"transfer-encoding"),
+        _ => true,
+    }
 }
 
 /// `content-type` becomes `Content-Type`.
@@ -236,8 +261,31 @@ mod tests {
         assert_eq!(one(&mut head, "Connection", "Keep-Alive"), Set::Taken);
         assert!(head.wire.tell_keep_alive && !head.wire.close);
         assert_eq!(one(&mut head, "Connection", "close"), Set::Taken);
+        assert_eq!(one(&mut head, "Connection", "upgrade"), Set::Ours);
         assert_eq!(one(&mut head, "Content-Length", "12"), Set::Taken);
         assert_eq!(one(&mut head, "Content-Length", "-1"), Set::Invalid);
         assert!(head.wire.close && head.wire.lines.is_empty());
+    }
+
+    #[test]
+    fn a_field_that_was_taken_away_was_never_set() {
+        let mut head = Head::take();
+        for (name, value) in [
+            ("Connection", "close"),
+            ("connection", "keep-alive"),
+            ("date", "never"),
+            ("SERVER", "mine"),
+            ("Content-Type", "text/x"),
+            ("Content-Length", "7"),
+            ("X-Other", "1"),
+        ] {
+            assert_eq!(one(&mut head, name, value), Set::Taken);
+            assert_eq!(head.set(name.as_bytes(), std::iter::empty(), true), Set::Taken);
+        }
+        let (wire, fresh) = (&head.wire, &Head::take().wire);
+        assert_eq!(format!("{wire:?}"), format!("{fresh:?}"));
+        assert_eq!(one(&mut head, "Connection", "close"), Set::Taken);
+        assert_eq!(one(&mut head, "Connection", "keep-alive"), Set::Taken);
+        assert!(head.wire.tell_keep_alive && !head.wire.close, "the last rules");
     }
 }

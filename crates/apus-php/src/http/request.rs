@@ -7,7 +7,7 @@ use apus_coro::Wait;
 use apus_net::Collected;
 use apus_zend::class::{Class, Method, Property};
 use apus_zend::object::Object;
-use apus_zend::{Call, PhpString, Raise, Value, handler, native, object, sys};
+use apus_zend::{Call, PhpString, Raise, Value, engine, handler, native, object, sys};
 
 use super::fill;
 use crate::exception::{self, HTTP, entry};
@@ -73,7 +73,13 @@ fn raw_content(call: &Call) -> Result<(), Raise> {
     let request = call.this::<Request>()?;
     match request.net.body().collected() {
         Some(Collected::Raw(bytes)) => call.ret_bytes(bytes),
-        Some(Collected::Form { .. }) => call.ret(false),
+        Some(Collected::Form { .. }) => {
+            engine::warning(
+                "Request::rawContent(): the body was a multipart form, which is taken apart as it comes and is not kept: see $post and $files, or switch \
+                 http_parse_post off to have it whole",
+            );
+            call.ret(false)
+        }
         None => call.ret(PhpString::new(&read_rest(request)?)?),
     }
 }
@@ -191,7 +197,8 @@ const METHODS: &[Method] = &[
     Method {
         decl: "public function rawContent(): string|false",
         doc: "The whole body; empty without one. With the setting stream_request_body it waits for what has not come yet.\n\
-              @return string|false false for a multipart form, whose parts are in $post and $files\n\
+              @return string|false false, with a warning, for a multipart form, whose parts are in $post and $files; with the setting http_parse_post\n\
+              off it is given whole\n\
               @throws \\Apus\\Http\\Exception BODY when the body broke off (streamed bodies only)\n@since 0.1.0",
         handler: Some(handler!(raw_content)),
     },

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 
 use apus_coro::Wait;
-use apus_net::proto::http1::response::{is_field_name, is_field_value, is_reason};
+use apus_net::proto::http1::response::{is_field_name, is_field_value, is_reason, may_be_trailer};
 use apus_net::{Link, Responder, SendError, Upgrade, WriteState};
 use apus_zend::class::{Class, Method, Property};
 use apus_zend::object::Object;
@@ -14,6 +14,7 @@ use apus_zend::value::View;
 use apus_zend::{Array, Call, Raise, Value, engine, handler, native};
 
 use super::head::{Head, Set};
+use super::websocket::HandshakeLines;
 use super::{cookie, mime, websocket};
 use crate::exception::{self, HTTP, entry};
 use crate::runtime::State;
@@ -51,25 +52,12 @@ impl Response {
         Ok(object)
     }
 
-    /// The field lines of an answer to a WebSocket handshake: those that the server sends by itself left out.
-    fn handshake_lines(&self) -> HandshakeLines {
-        let mut lines = HandshakeLines::default();
-        let mut wire = apus_net::ResponseHead::default();
-        for (name, value) in self.head.borrow().lines() {
-            lines.has_subprotocol |= name.eq_ignore_ascii_case(b"sec-websocket-protocol");
-            if !OURS.iter().any(|ours| name.eq_ignore_ascii_case(ours)) {
-                wire.push_field(name, value);
-            }
-        }
-        lines.bytes = wire.lines;
-        lines
-    }
-
     /// The program accepts a handshake, whose messages go to `recv()` (`pull`) or come as events. `None`: it was refused.
     pub(crate) fn accept_handshake(&self, pull: bool) -> Result<Option<Rc<Link>>, Raise> {
-        let lines = self.handshake_lines();
+        let lines = HandshakeLines::of(&self.head.borrow());
         let responder = self.responder()?;
-        let upgrade = Upgrade { lines: &lines.bytes, has_subprotocol: lines.has_subprotocol, pull };
+        let (has_subprotocol, has_server) = (lines.has_subprotocol, lines.has_server);
+        let upgrade = Upgrade { lines: &lines.bytes, has_subprotocol, has_server, pull };
         match responder.upgrade(&upgrade) {
             Ok(link) => {
                 self.begun.set(true);
@@ -123,24 +111,6 @@ impl Response {
         let fields: Vec<(&[u8], &[u8])> = trailers.iter().map(|(name, value)| (&name[..], &value[..])).collect();
         succeeded(&responder.finish(&self.head.borrow().wire, &fields))
     }
-}
-
-/// Fields of an answer to a handshake that the server sends by itself, or that it cannot have.
-const OURS: [&[u8]; 6] = [
-    b"upgrade",
-    b"sec-websocket-accept",
-    b"sec-websocket-extensions",
-    b"sec-websocket-version",
-    b"content-type",
-    b"keepalive",
-];
-
-/// Field lines of an answer to a handshake.
-#[derive(Default)]
-struct HandshakeLines {
-    bytes: Vec<u8>,
-    /// Whether the program chose a subprotocol.
-    has_subprotocol: bool,
 }
 
 /// Bodies from this many bytes on are not copied for a client that reads slowly.
@@ -285,6 +255,13 @@ fn trailer(call: &Call) -> Result<(), Raise> {
     let response = call.this::<Response>()?;
     if !is_field_name(name) || !is_field_value(value) {
         return Err(invalid_field(name));
+    }
+    if !may_be_trailer(name) {
+        let text = format!(
+            "{} cannot be sent as a trailer: it frames the message, or has to be known before the content (RFC 9110 section 6.5.1)",
+            String::from_utf8_lossy(name)
+        );
+        return Err(exception::throw(&HTTP, "INVALID_HEADER", &text));
     }
     if response.responder()?.is_ended() {
         return call.ret(false);
@@ -534,14 +511,16 @@ const METHODS: &[Method] = &[
         decl: "public function trailer(string $key, string $value): bool",
         doc: "Adds a trailer field, which is sent after a chunked body (RFC 9110 section 6.5). A 1.0 client gets none.\n\
               @return bool false when the response has ended\n\
-              @throws \\Apus\\Http\\Exception INVALID_HEADER\nDoes not wait.\n@since 0.1.0",
+              @throws \\Apus\\Http\\Exception INVALID_HEADER, for fields, too, that cannot be trailers (RFC 9110 section 6.5.1): Content-Length,\n\
+              Content-Type, Set-Cookie, …\nDoes not wait.\n@since 0.1.0",
         handler: Some(handler!(trailer)),
     },
     Method {
         decl: "public function write(string $data): bool",
         doc: "Sends a piece of the body, chunked (RFC 9112 section 7.1) unless a Content-Length was set; the first call sends\n\
               the head. Where the client reads slowly it waits until less than buffer_output_size bytes are on their way.\n\
-              @return bool false when the client is gone, the response has ended, or (outside coroutines) the buffer is full\n\
+              @return bool false when the client is gone, the response has ended, or (outside coroutines) the buffer is full; with a warning when\n\
+              it is more than the Content-Length announced: then the connection is cut\n\
               @throws \\Apus\\Coroutine\\CanceledException when cancelled with an exception\n\
               Waits (where a coroutine runs).\n@since 0.1.0",
         handler: Some(handler!(write)),

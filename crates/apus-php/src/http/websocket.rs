@@ -9,6 +9,7 @@ use apus_net::{Delivery, Kind, Link};
 use apus_zend::class::Method;
 use apus_zend::{Call, Raise, handler};
 
+use super::head::Head;
 use super::response::Response;
 use crate::client::frame::{self, Outgoing};
 use crate::exception::{self, HTTP};
@@ -17,6 +18,43 @@ use crate::wait::wait;
 
 /// The longest time-out that makes sense, in seconds: a year.
 const YEAR: f64 = 365.0 * 86400.0;
+
+/// Fields of an answer to a handshake that the server sends by itself, or that it cannot have.
+const OURS: [&[u8]; 6] = [
+    b"upgrade",
+    b"sec-websocket-accept",
+    b"sec-websocket-extensions",
+    b"sec-websocket-version",
+    b"content-type",
+    b"keepalive",
+];
+
+/// Field lines of an answer to a handshake.
+#[derive(Default)]
+pub(super) struct HandshakeLines {
+    pub(super) bytes: Vec<u8>,
+    /// Whether the program chose a subprotocol.
+    pub(super) has_subprotocol: bool,
+    /// Whether it has a Server field of its own.
+    pub(super) has_server: bool,
+}
+
+impl HandshakeLines {
+    /// Of what the program has set, those that the server sends by itself left out.
+    pub(super) fn of(head: &Head) -> Self {
+        let mut lines = Self::default();
+        let mut wire = apus_net::ResponseHead::default();
+        for (name, value) in head.lines() {
+            lines.has_server |= name.eq_ignore_ascii_case(b"server");
+            lines.has_subprotocol |= name.eq_ignore_ascii_case(b"sec-websocket-protocol");
+            if !OURS.iter().any(|ours| name.eq_ignore_ascii_case(ours)) {
+                wire.push_field(name, value);
+            }
+        }
+        lines.bytes = wire.lines;
+        lines
+    }
+}
 
 fn link(response: &Response, what: &str) -> Result<Rc<Link>, Raise> {
     response.link.borrow().clone().ok_or_else(|| {

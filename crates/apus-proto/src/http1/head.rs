@@ -57,7 +57,8 @@ fn request_line(view: &[u8], start: usize, limits: &Limits, head: &mut RequestHe
         Some(b'#') => return Err(Reject::bad("fragment in the request target")),
         Some(_) => return Err(Reject::bad("malformed request target")),
     }
-    let Some(tail) = view.get(target_end + 1..target_end + 11) else { return Ok(None) };
+    let tail = view.get(target_end + 1..).unwrap_or_default();
+    let Some(tail) = tail.get(..10) else { return version_begun(tail).map(|()| None) };
     head.version = version(tail)?;
     head.method = Span::new(start, method_end);
     head.target = Span::new(target_at, target_end);
@@ -79,8 +80,16 @@ fn version(tail: &[u8]) -> Result<Version, Reject> {
                 Err(Reject::new(505, "HTTP version not supported"))
             }
         }
-        _ => Err(Reject::bad("malformed HTTP version")),
+        _ => Err(BAD_VERSION),
     }
+}
+
+const BAD_VERSION: Reject = Reject::bad("malformed HTTP version");
+
+/// Refuses the beginning of what can become no HTTP-version: a client that has sent its line waits for an answer.
+fn version_begun(tail: &[u8]) -> Result<(), Reject> {
+    let fits = |(&byte, &pattern): (&u8, &u8)| if pattern == b'1' { byte.is_ascii_digit() } else { byte == pattern };
+    if tail.iter().zip(b"HTTP/1.1\r\n").all(fits) { Ok(()) } else { Err(BAD_VERSION) }
 }
 
 /// The four forms of RFC 9112 section 3.2, and where path and query lie in them.
@@ -311,7 +320,7 @@ impl Seen {
             // RFC 9110 section 9.3.6: a CONNECT request has no content.
             return Err(Reject::bad("CONNECT with a body"));
         }
-        head.host = head.host.or(self.host);
+        self.settle_host(head);
         head.keep_alive = match head.version {
             Version::Http11 => !self.connection_close,
             Version::Http10 => self.connection_keep_alive && !self.connection_close,
@@ -320,6 +329,20 @@ impl Seen {
         head.expect_continue = self.expect && !matches!(head.framing, Framing::None | Framing::Length(0));
         head.upgrade = self.upgrade && self.connection_upgrade && head.version == Version::Http11;
         Ok(())
+    }
+
+    /// RFC 9112 section 3.2.2: where the target names a host, the field counts for nothing and is replaced by that.
+    #[inline]
+    fn settle_host(&self, head: &mut RequestHead) {
+        let Some(target) = head.host else {
+            head.host = self.host;
+            return;
+        };
+        for (_, value) in &mut head.headers {
+            if Some(*value) == self.host {
+                *value = target;
+            }
+        }
     }
 }
 

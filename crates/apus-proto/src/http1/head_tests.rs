@@ -224,6 +224,7 @@ fn malformed_targets() {
         "GET http://[::1/ HTTP/1.1",
         "GET http://[::1]x/ HTTP/1.1",
         "GET http://h\\evil/ HTTP/1.1",
+        "GET http://h%zz/ HTTP/1.1",
         "CONNECT / HTTP/1.1",
         "CONNECT h HTTP/1.1",
         "CONNECT h: HTTP/1.1",
@@ -242,10 +243,28 @@ fn host_is_required_once_and_checked() {
     assert_eq!(whole(b"GET / HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n"), Err(400));
     assert_eq!(whole(b"GET / HTTP/1.0\r\nHost: a\r\nhost: b\r\n\r\n"), Err(400));
     assert!(whole(b"GET / HTTP/1.0\r\n\r\n").unwrap().host.is_none());
-    for good in ["", "h", "a.b-c_d~", "1.2.3.4:80", "h:", "[::1]", "[::ffff:1.2.3.4]:8080", "[v1.a:b]", "%41", "a,b"] {
+    for good in [
+        "",
+        "h",
+        "a.b-c_d~",
+        "1.2.3.4:80",
+        "h:",
+        "[::1]",
+        "[::ffff:1.2.3.4]:8080",
+        "[v1.a:b]",
+        "%41",
+        "%c3%BC.x:80",
+        "a,b",
+    ] {
         assert!(whole(format!("GET / HTTP/1.1\r\nHost: {good}\r\n\r\n").as_bytes()).is_ok(), "{good}");
     }
     for bad in [
+        "a%zz",
+        "%",
+        "a%4",
+        "%4g.b",
+        ":80",
+        ":",
         "a b",
         "a/b",
         "u@h",
@@ -263,6 +282,37 @@ fn host_is_required_once_and_checked() {
         "a\\b",
     ] {
         assert_eq!(whole(format!("GET / HTTP/1.1\r\nHost: {bad}\r\n\r\n").as_bytes()), Err(400), "{bad}");
+    }
+}
+
+/// RFC 9112 section 3.2.2: a proxy or origin server must ignore the Host field and replace it with the target's host.
+#[test]
+fn the_host_of_the_target_replaces_the_field() {
+    for (line, expected) in [
+        ("GET http://evil.example:81/x HTTP/1.1", "evil.example:81"),
+        ("GET HTTPS://[::1]?q HTTP/1.1", "[::1]"),
+        ("CONNECT a.example:80 HTTP/1.1", "a.example:80"),
+        ("GET /x HTTP/1.1", "good"),
+    ] {
+        let buf = format!("{line}\r\nA: good\r\nhOST: good\r\nB: good\r\n\r\n").into_bytes();
+        let head = whole(&buf).unwrap();
+        let fields: Vec<_> = head.headers.iter().map(|(_, value)| value.of(&buf)).collect();
+        assert_eq!(fields, [&b"good"[..], expected.as_bytes(), b"good"], "{line}");
+        assert_eq!(head.header(&buf, b"host"), head.host.map(|host| host.of(&buf)), "{line}");
+    }
+    assert_eq!(whole(b"GET http://good/ HTTP/1.1\r\nHost: a b\r\n\r\n"), Err(400), "it is checked all the same");
+}
+
+/// h1spec: a client that has sent an HTTP/0.9 line with a space after the target waits for an answer, and sends no more.
+#[test]
+fn a_line_that_can_have_no_version_is_refused_at_once() {
+    for begun in
+        ["GET / \r\n", "GET / \r", "GET / HT\r\n", "GET / HTTP/1.\r\n", "GET / HTTP/1.1\n", "GET / h", "GET / HTTP/x"]
+    {
+        assert_eq!(parse(begun.as_bytes()), Err(400), "{begun:?}");
+    }
+    for begun in ["GET / ", "GET / H", "GET / HTTP/", "GET / HTTP/2.", "GET / HTTP/1.1\r"] {
+        assert_eq!(parse(begun.as_bytes()).map(|(parsed, _)| parsed), Ok(Parsed::Partial), "{begun:?}");
     }
 }
 
@@ -508,6 +558,9 @@ fn check_against_httparse(buf: &[u8], head: &RequestHead) {
         result => assert_eq!(result, Ok(httparse::Status::Complete(head.head_len)), "{}", buf.escape_ascii()),
     }
     let theirs: Vec<_> = theirs.headers.iter().map(|h| (h.name.as_bytes(), h.value)).collect();
-    let ours: Vec<_> = head.headers.iter().map(|(n, v)| (n.of(buf), v.of(buf))).collect();
+    // Of the Host field it knows what was sent, which a target with a host replaces.
+    let shown = |name: &[u8], value| if name.eq_ignore_ascii_case(b"host") { None } else { Some(value) };
+    let theirs: Vec<_> = theirs.into_iter().map(|(name, value)| (name, shown(name, value))).collect();
+    let ours: Vec<_> = head.headers.iter().map(|(n, v)| (n.of(buf), shown(n.of(buf), v.of(buf)))).collect();
     assert_eq!(ours, theirs, "{}", buf.escape_ascii());
 }

@@ -112,7 +112,8 @@ pub struct RequestHead {
     pub host: Option<Span>,
     /// The protocol version.
     pub version: Version,
-    /// The field lines in the order sent: name as sent, value without the white space around it.
+    /// The field lines in the order sent: name as sent, value without the white space around it. Host has the target's
+    /// authority where that has one (RFC 9112 section 3.2.2).
     pub headers: Vec<(Span, Span)>,
     /// How the body is delimited.
     pub framing: Framing,

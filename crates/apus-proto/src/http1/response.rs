@@ -124,13 +124,7 @@ pub fn is_reason(bytes: &[u8]) -> bool {
 
 /// Whether a final response with that status carries content (RFC 9110 section 6.4.1); HEAD is the caller's to add.
 pub fn status_has_body(status: u16) -> bool {
-    !(status < 200 || status == 204 || status == 304)
-}
-
-/// Whether Content-Length or Transfer-Encoding may be sent: not with 1xx and 204 (RFC 9112 section 6.1, RFC 9110
-/// section 8.6); 304 and answers to HEAD may carry the length that GET would have had.
-pub fn status_may_have_length(status: u16) -> bool {
-    !(status < 200 || status == 204)
+    !(status < 200 || matches!(status, 204 | 205 | 304))
 }
 
 /// Writes `HTTP/1.x SSS reason CRLF`. A status outside 100..=999 is sent as 500. `custom` is the caller's own reason
@@ -194,6 +188,43 @@ pub fn write_chunk(out: &mut impl BufMut, data: &[u8]) {
         out.put_slice(data);
         out.put_slice(b"\r\n");
     }
+}
+
+/// Whether a field of that name may be sent as a trailer: none that frames or routes the message, says how its content is to be read, or
+/// belongs to authentication or to the control of the answer (RFC 9110 section 6.5.1).
+pub fn may_be_trailer(name: &[u8]) -> bool {
+    const NOT: [&[u8]; 29] = [
+        b"age",
+        b"authorization",
+        b"cache-control",
+        b"connection",
+        b"content-encoding",
+        b"content-length",
+        b"content-range",
+        b"content-type",
+        b"date",
+        b"expires",
+        b"host",
+        b"keep-alive",
+        b"location",
+        b"pragma",
+        b"proxy-authenticate",
+        b"proxy-authorization",
+        b"proxy-connection",
+        b"range",
+        b"retry-after",
+        b"set-cookie",
+        b"te",
+        b"trailer",
+        b"transfer-encoding",
+        b"upgrade",
+        b"vary",
+        b"warning",
+        b"www-authenticate",
+        b"expect",
+        b"max-forwards",
+    ];
+    !NOT.iter().any(|not| name.eq_ignore_ascii_case(not))
 }
 
 /// Ends a chunked body, with trailer fields the caller has checked.

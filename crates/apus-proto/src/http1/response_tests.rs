@@ -72,11 +72,10 @@ fn written_chunks_are_read_back() {
 
 #[test]
 fn statuses_without_a_body() {
-    for status in [100, 101, 103, 204, 304] {
+    for status in [100, 101, 103, 204, 205, 304] {
         assert!(!status_has_body(status), "{status}");
     }
     assert!(status_has_body(200) && status_has_body(404));
-    assert!(!status_may_have_length(204) && !status_may_have_length(100) && status_may_have_length(304));
 }
 
 #[test]
@@ -86,5 +85,17 @@ fn field_text() {
     for byte in (0..=255u8).filter(|b| (*b < 0x20 && *b != b'\t') || *b == 0x7f) {
         assert!(!is_field_value(&[b'a', byte]), "{byte:#x}");
         assert!(!is_reason(&[byte]), "{byte:#x}");
+    }
+}
+
+#[test]
+fn what_frames_or_routes_is_no_trailer() {
+    for name in
+        ["Content-Length", "TRANSFER-ENCODING", "host", "Trailer", "Set-Cookie", "Content-Type", "te", "Connection"]
+    {
+        assert!(!may_be_trailer(name.as_bytes()), "{name}");
+    }
+    for name in ["X-Sum", "Server-Timing", "Digest", "ETag", "grpc-status"] {
+        assert!(may_be_trailer(name.as_bytes()), "{name}");
     }
 }
