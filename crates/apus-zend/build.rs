@@ -29,6 +29,9 @@ const SHIM: &[&str] = &[
     "pack",
     "row",
     "process",
+    "wrap",
+    "compiler",
+    "serial",
 ];
 
 fn main() {

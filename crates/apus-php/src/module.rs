@@ -81,7 +81,7 @@ unsafe extern "C" fn startup(module: i32) -> bool {
         prepare_requests();
         watchdog::prepare();
         process::prepare();
-        apus_zend::hook::prepare();
+        apus_zend::state::prepare();
         hook::prepare();
         for class in classes() {
             class.register();

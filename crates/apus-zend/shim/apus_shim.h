@@ -266,11 +266,8 @@ typedef enum {
 	APUS_HOOK_WAIT = 1, /* let others run */
 	APUS_HOOK_FAIL = 2, /* an exception is pending, such as a cancellation: do not wait at all */
 } apus_hook_place;
-void apus_hook_startup(void); /* at module start */
-void apus_hook_install(void); /* when all modules are loaded */
 /* `freeing`: the call is one that freeing a value makes, and may wait there, too. */
 apus_hook_place apus_hook_where(bool freeing);
-bool apus_compiling(void);
 /* The names of the function that runs, or that a waiting fiber is in; NULL for none. */
 void apus_running_function(const apus_fiber *fiber, const char **class, const char **function);
 
@@ -332,6 +329,7 @@ void apus_ambient_put(apus_ambient *from);  /* restores what apus_ambient_take s
 
 #include "apus_pack.h"
 #include "apus_closure.h"
+#include "apus_state.h"
 
 /* ---- process.c ---- */
 /* At module start (opcache compiles the hook of that time into its code): `hook` runs at the next place where PHP code can be

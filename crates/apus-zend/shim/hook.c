@@ -4,60 +4,6 @@
 
 /* What the hooks of libc calls have to know about the PHP code that led to them. */
 
-static zend_op_array *(*inner_compile_file)(zend_file_handle *, int);
-/* Files that are being compiled, one inside another. The compiler is one for the process, so nobody else may run meanwhile. */
-static unsigned compiling;
-
-static zend_op_array *compile(zend_file_handle *file, int type)
-{
-	zend_op_array *compiled = NULL;
-	bool bailed = false;
-	compiling++;
-	zend_try {
-		compiled = inner_compile_file(file, type);
-	} zend_catch {
-		bailed = true;
-	} zend_end_try();
-	compiling--;
-	if (bailed) {
-		zend_bailout();
-	}
-	return compiled;
-}
-
-/* Functions that use the compiler's scanner without compiling. */
-static const char *const SCANNERS[] = {"highlight_file", "show_source", "php_strip_whitespace"};
-enum { SCANNER_COUNT = sizeof(SCANNERS) / sizeof(*SCANNERS) };
-static const zend_function *scanners[SCANNER_COUNT];
-
-static bool scans(const zend_function *function)
-{
-	for (unsigned i = 0; i < SCANNER_COUNT; i++) {
-		if (function == scanners[i]) {
-			return true;
-		}
-	}
-	return false;
-}
-
-void apus_hook_install(void)
-{
-	for (unsigned i = 0; i < SCANNER_COUNT; i++) {
-		scanners[i] = zend_hash_str_find_ptr(CG(function_table), SCANNERS[i], strlen(SCANNERS[i]));
-	}
-}
-
-void apus_hook_startup(void)
-{
-	inner_compile_file = zend_compile_file;
-	zend_compile_file = compile;
-}
-
-bool apus_compiling(void)
-{
-	return compiling != 0;
-}
-
 /* Does the VM itself call into C code that may wait, other than to free, compile or print something? */
 static bool iterates(const zend_execute_data *ex)
 {
@@ -79,9 +25,6 @@ apus_hook_place apus_hook_where(bool freeing)
 		return APUS_HOOK_STAY;
 	}
 	if (ex->func->type != ZEND_INTERNAL_FUNCTION && !(ZEND_USER_CODE(ex->func->type) && (freeing || iterates(ex)))) {
-		return APUS_HOOK_STAY;
-	}
-	if (UNEXPECTED(scans(ex->func))) {
 		return APUS_HOOK_STAY;
 	}
 	return EG(exception) != NULL || apus_guard_is_broken() ? APUS_HOOK_FAIL : APUS_HOOK_WAIT;

@@ -51,7 +51,6 @@ pub fn install<A: Autoload>() {
     // SAFETY: the tables of functions and classes are complete, and no PHP code runs; the hooks are copied.
     unsafe {
         sys::apus_guard_install();
-        sys::apus_hook_install();
         sys::apus_autoload_install(&raw const hooks);
     }
 }

@@ -15,12 +15,6 @@ pub enum Place {
     Fail,
 }
 
-/// To be called at module start.
-pub fn prepare() {
-    // SAFETY: module start.
-    unsafe { sys::apus_hook_startup() };
-}
-
 /// For the libc call that is being made. `freeing`: it is one that freeing a value makes, and may wait there, too.
 pub fn place(freeing: bool) -> Place {
     // SAFETY: reads the VM's state.

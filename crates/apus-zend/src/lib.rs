@@ -27,6 +27,7 @@ pub mod module;
 pub mod object;
 pub mod process;
 pub mod row;
+pub mod state;
 pub mod stream;
 pub mod sys;
 pub mod value;

@@ -3,9 +3,10 @@
 use std::ffi::c_int;
 use std::os::fd::RawFd;
 
-use apus_zend::{engine, guard, hook};
+use apus_zend::{engine, guard, hook, state};
 
 use super::autoload::Loading;
+use super::serial::Groups;
 use crate::exception::CONFLICT;
 use crate::runtime::State;
 
@@ -66,5 +67,8 @@ pub(crate) fn prepare() {
 /// When all modules are loaded.
 pub(crate) fn install() {
     static DONE: std::sync::Once = std::sync::Once::new();
-    DONE.call_once(guard::install::<Loading>);
+    DONE.call_once(|| {
+        guard::install::<Loading>();
+        state::install::<Groups>();
+    });
 }

@@ -21,6 +21,7 @@ mod process;
 mod reactor;
 mod resolve;
 mod runtime;
+mod serial;
 mod sleep;
 mod stream;
 mod timeout;

@@ -1,0 +1,39 @@
+#include "apus_shim.h"
+
+/* Functions whose C code keeps something in globals that nobody else can reach: one coroutine at a time is in those of a group,
+ * others wait for it. */
+
+typedef struct { const char *class, *name; apus_serial_group group; } serial_row;
+
+static const serial_row ROWS[] = {
+	{NULL, "array_multisort", APUS_SERIAL_MULTISORT},
+	{"collator", "sort", APUS_SERIAL_COLLATOR},
+	{"collator", "asort", APUS_SERIAL_COLLATOR},
+	{"collator", "sortwithsortkeys", APUS_SERIAL_COLLATOR},
+	{NULL, "collator_sort", APUS_SERIAL_COLLATOR},
+	{NULL, "collator_asort", APUS_SERIAL_COLLATOR},
+	{NULL, "collator_sort_with_sort_keys", APUS_SERIAL_COLLATOR},
+};
+
+static apus_serial_hooks hooks;
+
+static void serial(INTERNAL_FUNCTION_PARAMETERS)
+{
+	const serial_row *row = apus_wrapped_row(execute_data);
+	if (!hooks.enter(row->group)) {
+		RETURN_FALSE;
+	}
+	const bool ended = apus_wrapped_call(INTERNAL_FUNCTION_PARAM_PASSTHRU);
+	hooks.leave(row->group);
+	if (!ended) {
+		zend_bailout();
+	}
+}
+
+void apus_serial_install(const apus_serial_hooks *of)
+{
+	hooks = *of;
+	for (size_t i = 0; i < sizeof(ROWS) / sizeof(*ROWS); i++) {
+		apus_wrap_function(ROWS[i].class, ROWS[i].name, serial, &ROWS[i]);
+	}
+}
