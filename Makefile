@@ -9,6 +9,11 @@ RELEASE := $(TARGET)/release
 COMPLETIONS_BASH := bash-completion/completions
 COMPLETIONS_ZSH  := zsh/site-functions
 COMPLETIONS_FISH := fish/vendor_completions.d
+# Another PHP than the one that is found: the module is built with its headers, and run by its binary.
+ifneq ($(PHP_CONFIG),)
+export APUS_PHP_CONFIG := $(PHP_CONFIG)
+export APUS_PHP := $(or $(APUS_PHP),$(filter-out NONE,$(shell $(PHP_CONFIG) --php-binary)))
+endif
 # A cargo that rustup installed for this user is found even where no profile was read.
 export PATH := $(PATH):$(HOME)/.cargo/bin
 
@@ -18,7 +23,7 @@ export PATH := $(PATH):$(HOME)/.cargo/bin
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@echo
-	@echo "  HOST=$(HOST) PORT=$(PORT) for run and gateway, PREFIX=$(PREFIX) for install"
+	@echo "  HOST=$(HOST) PORT=$(PORT) for run and gateway, PREFIX=$(PREFIX) for install, PHP_CONFIG for build"
 
 run: build ## install what is missing, build, serve the demo application
 	@HOST=$(HOST) PORT=$(PORT) exec $(RELEASE)/apus run examples/demo/server.php
@@ -26,7 +31,7 @@ run: build ## install what is missing, build, serve the demo application
 gateway: build ## serve the push gateway of examples/gateway (HOST, PORT, GATEWAY_...)
 	@HOST=$(HOST) PORT=$(PORT) exec $(RELEASE)/apus run examples/gateway/server.php
 
-build: deps ## build the module (apus.so) and the command (apus)
+build: deps ## build the module (apus.so) and the command (apus); PHP_CONFIG=php-config8.4 for another PHP
 	cargo build --release -p apus-php -p apus-cli
 	@ln -sf libapus.so $(RELEASE)/apus.so
 	@echo "built $(RELEASE)/apus.so and $(RELEASE)/apus"
@@ -96,7 +101,7 @@ clean: ## remove what was built
 	cargo clean
 
 deps: cargo
-	@tools/install-packages build
+	@PHP_CONFIG=$(PHP_CONFIG) tools/install-packages build
 
 cargo:
 	@command -v cargo > /dev/null || { echo "cargo is missing: install Rust 1.90 or newer with rustup" >&2; exit 1; }

@@ -65,7 +65,7 @@ class HookCase(support.Case):
         if missing:
             raise unittest.SkipTest(f"this PHP lacks {', '.join(sorted(missing))}: tools/install-packages test")
         module = [] if mode == PLAIN else ["-d", f"extension={support.module()}"]
-        jit = support.JIT if os.environ.get("APUS_E2E_JIT") == "1" else []
+        jit = support.jit_settings() if os.environ.get("APUS_E2E_JIT") == "1" else []
         more = [*jit, *(part for setting in ini for part in ("-d", setting))]
         variables = {**os.environ, "LC_ALL": "C", "TZ": "UTC", **environment(*kinds), **(env or {})}
         command = [*wrapper, support.php(), "-n", *settings, *module, "-d", f"sendmail_path={FOLDER / 'sendmail'}", "-d", "display_errors=1", "-d", "html_errors=0", *more, *map(str, line)]

@@ -1,6 +1,7 @@
 """What the end-to-end tests share: servers with a ready pipe, and clients that see every byte."""
 
 import contextlib
+import functools
 import itertools
 import json
 import os
@@ -18,7 +19,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 # Seconds after which whatever a test waits for counts as missing; far above what a loaded machine needs.
 PATIENCE = float(os.environ.get("APUS_TEST_PATIENCE", "30"))
-JIT = ["-d", "zend_extension=opcache", "-d", "opcache.enable_cli=1", "-d", "opcache.jit=tracing", "-d", "opcache.jit_buffer_size=64M"]
+JIT = ["-d", "opcache.enable_cli=1", "-d", "opcache.jit=tracing", "-d", "opcache.jit_buffer_size=64M"]
 
 
 def target():
@@ -48,6 +49,14 @@ def command():
 
 def php():
     return os.environ.get("APUS_PHP") or shutil.which("php")
+
+
+@functools.lru_cache(1)
+def jit_settings():
+    """Opcache with the tracing JIT; opcache is a file of its own before PHP 8.5, where it is a part of PHP."""
+    code = "echo is_file(ini_get('extension_dir') . '/opcache.so');"
+    found = subprocess.run([php(), "-n", "-r", code], capture_output=True, check=True).stdout
+    return [*(("-d", "zend_extension=opcache") if found else ()), *JIT]
 
 
 def needs(program):
@@ -112,7 +121,7 @@ $server->start();
         jit = os.environ.get("APUS_E2E_JIT") == "1" if jit is None else jit
         self.reader, writer = os.pipe()
         self.output = open(self.folder / "output", "wb")
-        line = [*wrapper, php(), "-n", "-d", f"extension={module()}", *(JIT if jit else ()), *itertools.chain.from_iterable(("-d", i) for i in ini), str(self.script), *args]
+        line = [*wrapper, php(), "-n", "-d", f"extension={module()}", *(jit_settings() if jit else ()), *itertools.chain.from_iterable(("-d", i) for i in ini), str(self.script), *args]
         self.process = subprocess.Popen(line, stdin=subprocess.DEVNULL, stdout=self.output, stderr=self.output, pass_fds=(writer, *pass_fds), env={**os.environ, "APUS_READY_FD": str(writer), **(env or {})}, cwd=self.folder, start_new_session=True)
         os.close(writer)
         try:

@@ -7,7 +7,7 @@ import time
 
 from concurrent.futures import ThreadPoolExecutor
 
-from support import JIT, until
+from support import jit_settings, until
 
 import hooks
 from hooks import FOLDER, HookCase, servers
@@ -182,7 +182,7 @@ class Everywhere(HookCase):
 
 class Loaded(HookCase):
     def test_jit_and_opcache(self):
-        jit = [setting for setting in JIT if setting != "-d"]
+        jit = [setting for setting in jit_settings() if setting != "-d"]
         told = self.json(FOLDER / "together.php", "pdo_mysql", 50, kinds=(servers.MariaDB, servers.Slow), ini=[] if os.environ.get("APUS_E2E_JIT") == "1" else jit)
         self.assertEqual((told["count"], told["wrongs"]), (50, 0))
         self.assertLess(told["seconds"], 2.5)

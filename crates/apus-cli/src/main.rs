@@ -6,6 +6,7 @@ mod cli;
 mod control;
 mod doctor;
 mod failure;
+mod fits;
 mod launch;
 mod operate;
 mod php;

@@ -11,6 +11,8 @@ use serde::Deserialize;
 
 use crate::cli::PhpArgs;
 use crate::failure::{Failure, Kind, Outcome};
+use crate::fits::module_fits;
+use crate::launch::minor;
 
 /// Looked for on the PATH, in this order; the first that the module loads into is used.
 const NAMES: [&str; 5] = ["php", "php8.2", "php8.3", "php8.4", "php8.5"];
@@ -154,9 +156,19 @@ fn try_binary(binary: &Path, args: &PhpArgs) -> Result<Php, String> {
     if loaded.info.module.is_some() {
         return Ok(Php { binary: binary.to_owned(), module, info: loaded.info, arguments });
     }
+    if let Some(other) = module.as_deref().and_then(|file| of_another_php(file, &bare.info)) {
+        return Err(other);
+    }
     let what = module.map_or_else(|| "the module".to_owned(), |file| file.display().to_string());
     let said = first_line(&loaded.stderr);
     Err(if said.is_empty() { format!("{what} does not load") } else { format!("{what} does not load: {said}") })
+}
+
+/// Why `module` does not load, if it was built for another PHP.
+fn of_another_php(module: &Path, info: &Info) -> Option<String> {
+    let this = format!("PHP {}", minor(&info.version));
+    let fits = module_fits(module).filter(|fits| *fits != this)?;
+    Some(format!("{} fits {fits}, and this is {this}", module.display()))
 }
 
 /// The first line PHP printed, without what php(1) puts before each.
@@ -321,6 +333,17 @@ pub(crate) mod tests {
         let args = PhpArgs { php: Some("/nowhere/php".into()), ..no_args() };
         let failure = candidates(&args).expect_err("no such file");
         assert_eq!(failure.kind, Kind::Environment);
+    }
+
+    #[test]
+    fn a_module_of_another_php_says_which() {
+        let file = env::temp_dir().join(format!("apus-fits-{}.so", std::process::id()));
+        fs::write(&file, b"\0API20240924,NTS\0").expect("a file");
+        let why = of_another_php(&file, &info());
+        let same = of_another_php(&file, &Info { version: "8.4.1".into(), ..info() });
+        fs::remove_file(&file).expect("it is there");
+        assert_eq!(why, Some(format!("{} fits PHP 8.4, and this is PHP 8.2", file.display())));
+        assert_eq!(same, None);
     }
 
     #[test]

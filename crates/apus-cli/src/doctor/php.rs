@@ -29,10 +29,12 @@ fn suitable(binary: &str, info: &Info) -> Finding {
 fn module(info: &Info, from: &str) -> Finding {
     let version = info.module.as_deref().unwrap_or("unknown");
     let own = env!("CARGO_PKG_VERSION");
+    // What PHP loads was built for its version.
+    let found = format!("apus {version} for PHP {} loads, from {from}", minor(&info.version));
     if version == own {
-        return Finding::new("module", Level::Ok, format!("apus {version} loads, from {from}"));
+        return Finding::new("module", Level::Ok, found);
     }
-    Finding::new("module", Level::Warn, format!("apus {version} loads, from {from}; this command is {own}"))
+    Finding::new("module", Level::Warn, format!("{found}; this command is {own}"))
         .mend(["make install in the source tree installs both of one version"])
 }
 
@@ -90,7 +92,11 @@ fn without_module(args: &PhpArgs, why: &str) -> Vec<Finding> {
             "or name a PHP of your own: APUS_PHP=/path/to/php apus doctor",
         ])];
     };
-    let mend = ["make build in the source tree builds it", "or name it: APUS_EXTENSION=/path/to/apus.so apus doctor"];
+    let mend = [
+        format!("make build PHP_CONFIG=php-config{} in the source tree builds it for this PHP", minor(&info.version)),
+        "or name it: APUS_EXTENSION=/path/to/apus.so apus doctor".to_owned(),
+        "or the PHP that it fits: APUS_PHP=/path/to/php apus doctor".to_owned(),
+    ];
     let mut findings = vec![suitable(&binary.display().to_string(), &info)];
     findings.push(Finding::new("module", Level::Fail, first).mend(mend));
     findings.extend(accelerators(&info));
@@ -123,7 +129,8 @@ mod tests {
 
     #[test]
     fn a_module_of_another_version_is_warned_of() {
-        assert_eq!(module(&info(), "php.ini").level, Level::Ok);
+        let same = module(&info(), "php.ini");
+        assert_eq!((same.level, same.found.as_str()), (Level::Ok, "apus 0.1.0 for PHP 8.2 loads, from php.ini"));
         assert_eq!(module(&Info { module: Some("9.9.9".into()), ..info() }, "php.ini").level, Level::Warn);
     }
 
