@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use apus_coro::Wait;
 use apus_net::proto::http1::response::{is_field_name, is_field_value, is_reason, may_be_trailer};
-use apus_net::{Link, Responder, SendError, Upgrade, WriteState};
+use apus_net::{Link, Responder, SendError, Upgrade, WriteState, open_regular};
 use apus_zend::class::{Class, Method, Property};
 use apus_zend::object::Object;
 use apus_zend::value::View;
@@ -341,11 +341,7 @@ fn send_file(call: &Call) -> Result<(), Raise> {
 /// Opens a file and checks that it has the part that is to be sent. A length of 0 means: to its end.
 fn open_part(path: &std::path::Path, offset: i64, length: i64) -> Result<(File, u64), Raise> {
     let failed = |why: &str| exception::throw(&HTTP, "FILE", &format!("{} cannot be sent: {why}", path.display()));
-    let file = File::open(path).map_err(|error| failed(&error.to_string()))?;
-    let meta = file.metadata().map_err(|error| failed(&error.to_string()))?;
-    if !meta.is_file() {
-        return Err(failed("it is not a regular file"));
-    }
+    let (file, meta) = open_regular(path).map_err(|error| failed(&error.to_string()))?;
     let rest = u64::try_from(offset).ok().and_then(|offset| meta.len().checked_sub(offset));
     let Some(rest) = rest else {
         return Err(failed(&format!("offset {offset} lies outside its {} bytes", meta.len())));

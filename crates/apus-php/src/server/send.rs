@@ -1,10 +1,11 @@
 //! What a server does with its streams: send, sendfile, sendwait, pause, resume, confirm, protect, heartbeat.
 
 use std::fs::File;
+use std::path::Path;
 use std::rc::Rc;
 
 use apus_coro::Wait;
-use apus_net::{Delivery, Link, SendError};
+use apus_net::{Delivery, Link, SendError, open_regular};
 use apus_zend::class::Method;
 use apus_zend::value::View;
 use apus_zend::{Array, Call, Raise, Value, engine, handler};
@@ -118,14 +119,11 @@ fn sendfile(call: &Call) -> Result<(), Raise> {
     call.expect(2, 4)?;
     let (path, offset, length) = (call.text(1)?, call.int(2, 0)?, call.int(3, 0)?);
     let Some(link) = stream(call, "sendfile()")? else { return call.ret(false) };
-    let opened = File::open(&path).and_then(|file| Ok((file.metadata()?, file)));
-    let (about, file) = match opened {
+    let (file, about) = match open_regular(Path::new(&path)) {
         Ok(opened) => opened,
-        Err(error) => return call.ret(last_error::fail(i64::from(error.raw_os_error().unwrap_or(libc::EIO)))),
+        // What is no regular file has no number of the system's.
+        Err(error) => return call.ret(last_error::fail(i64::from(error.raw_os_error().unwrap_or(libc::EINVAL)))),
     };
-    if !about.is_file() {
-        return call.ret(last_error::fail(i64::from(libc::EINVAL)));
-    }
     let rest = u64::try_from(offset).ok().and_then(|offset| about.len().checked_sub(offset));
     let part = rest.zip(u64::try_from(length).ok()).filter(|(rest, length)| length <= rest);
     let Some((rest, length)) = part else {

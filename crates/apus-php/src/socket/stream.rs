@@ -8,6 +8,7 @@ use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use apus_net::open_regular;
 use apus_zend::Raise;
 
 use super::core::{CHUNK, Sock};
@@ -162,12 +163,11 @@ pub(super) fn send_file(
 }
 
 fn open(path: &Path) -> Outcome<(File, u64)> {
-    let file = File::open(path)?;
-    let about = file.metadata()?;
-    if !about.is_file() {
-        return Err(Fault::new(libc::EINVAL, "not a regular file"));
+    match open_regular(path) {
+        Ok((file, about)) => Ok((file, about.len())),
+        Err(error) if error.raw_os_error().is_none() => Err(Fault::new(libc::EINVAL, "not a regular file")),
+        Err(error) => Err(error.into()),
     }
-    Ok((file, about.len()))
 }
 
 fn read(file: &File, at: u64, most: usize) -> Outcome<Vec<u8>> {
