@@ -18,6 +18,7 @@ const SHIM: &[&str] = &[
     "ambient",
     "trace",
     "module",
+    "output",
     "request",
     "valgrind",
     "watch",

@@ -252,6 +252,18 @@ class Sockets(Case):
         with self.assertRaisesRegex(AssertionError, "Address already in use"):
             self.serve(listen=f"'127.0.0.1', {server.port}")
 
+    def test_servers_share_a_port_when_all_say_so(self):
+        handler = "$response->end((string) $server->master_pid);"
+        first = self.serve(handler, settings={"enable_reuse_port": True})
+        listen = f"'127.0.0.1', {first.port}"
+        second = self.serve(handler, settings={"enable_reuse_port": True}, listen=listen)
+        self.assertEqual(second.port, first.port)
+        until("both answer", lambda: {int(first.get().body) for _ in range(20)} == {first.pid, second.pid})
+        with self.assertRaisesRegex(AssertionError, "(?s)did not start.*holds it"):
+            self.serve(handler, listen=listen)
+        self.assertEqual(second.stop(), 0)
+        self.assertEqual({int(first.get().body) for _ in range(20)}, {first.pid})
+
     def test_sd_notify(self):
         path = self.enterContext(tempfile.TemporaryDirectory()) + "/notify"
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notify:

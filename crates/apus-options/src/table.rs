@@ -129,7 +129,8 @@ settings! {
     Port open_tcp_nodelay: bool = true => Kind::Bool;
     /// Whether the kernel hands over a connection only when its first data is there (`TCP_DEFER_ACCEPT`), and for how many seconds it waits; 0 for off.
     Port tcp_defer_accept: u32 = 0 => count(0, 3600, "seconds");
-    /// Whether other processes may listen on the same port (`SO_REUSEPORT`).
+    /// Whether servers of the same user that all have this setting share the port (`SO_REUSEPORT`): the kernel gives each a part of the new connections and of
+    /// the datagrams. Without it, a port that others share is refused by `start()`, any other taken port already by the constructor.
     Port enable_reuse_port: bool = false => Kind::Bool;
     /// Largest body of a request (413 beyond), and longest message of a WebSocket (1009 beyond) or framed connection (closed beyond). With
     /// `stream_request_body` a body of any allowed size takes constant memory.

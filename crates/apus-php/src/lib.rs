@@ -14,6 +14,7 @@ mod hook;
 mod http;
 mod memory;
 mod module;
+mod output;
 mod pool;
 mod process;
 mod runtime;

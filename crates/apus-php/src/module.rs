@@ -78,6 +78,7 @@ fn contained(what: &str, body: impl FnOnce() + std::panic::UnwindSafe) -> bool {
 
 unsafe extern "C" fn startup(module: i32) -> bool {
     contained("the registration of classes", || {
+        apus_zend::output::open_standard();
         prepare_requests();
         watchdog::prepare();
         process::prepare();
@@ -95,7 +96,11 @@ unsafe extern "C" fn startup(module: i32) -> bool {
     })
 }
 
-unsafe extern "C" fn shutdown() {}
+unsafe extern "C" fn shutdown() {
+    apus_process::log::settle_for_good();
+    // The module may be unloaded next.
+    apus_zend::output::give_back();
+}
 
 unsafe extern "C" fn activate() {
     contained("the start of a request", hook::install_guards);

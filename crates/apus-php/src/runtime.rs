@@ -217,6 +217,7 @@ impl State {
         let settings = Settings::default();
         let runtime = Builder::new_current_thread()
             .enable_all()
+            .on_thread_start(apus_process::block_signals)
             .on_thread_park(|| {
                 if let Some(state) = Self::existing() {
                     state.engine.about_to_park();
@@ -489,7 +490,7 @@ impl State {
                 task.id(),
                 task.parent(),
                 task.wait().name(),
-                task.data().fiber().trace_text().trim_end()
+                task.data().fiber().trace_text()
             );
         }
         text

@@ -31,6 +31,10 @@ static WHERE: Mutex<String> = Mutex::new(String::new());
 static BLOCKED: AtomicU64 = AtomicU64::new(0);
 static THREAD: OnceLock<Thread> = OnceLock::new();
 
+/// A report has a stack: what blocks in every request would fill the disk.
+static REPORTS: log::Repeats =
+    log::Repeats::new(log::Level::Warning, "reports of coroutines that kept their worker busy");
+
 /// Looks without anything running after which the thread goes to sleep.
 const IDLE_LOOKS: u32 = 20;
 
@@ -85,7 +89,10 @@ pub(crate) fn start(limit: Duration) {
     }
     // SAFETY: has no preconditions.
     let watched = unsafe { libc::gettid() };
-    let started = thread::Builder::new().name("apus watchdog".to_owned()).spawn(move || look(limit, watched));
+    let started = thread::Builder::new().name("apus watchdog".to_owned()).spawn(move || {
+        apus_process::block_signals();
+        look(limit, watched);
+    });
     match started {
         Ok(handle) => {
             let _ = THREAD.set(handle.thread().clone());
@@ -128,12 +135,12 @@ unsafe extern "C" fn report() {
     let reported = std::panic::catch_unwind(|| {
         let cid = State::existing().map_or(-1, |state| state.engine.current_id());
         let milliseconds = TAKEN.load(Ordering::Relaxed);
-        log::warning(format_args!(
+        REPORTS.tell(format_args!(
             "coroutine {cid} has kept its worker busy for {milliseconds} ms without waiting (setting blocked_loop_warn){}, \
              it stands at {}\n{}",
             WHERE.lock().unwrap_or_else(PoisonError::into_inner),
             fiber::position(),
-            fiber::trace_text(None).trim_end()
+            fiber::trace_text(None)
         ));
     });
     if reported.is_err() {

@@ -38,13 +38,30 @@ impl fmt::Display for ListenAddr {
     }
 }
 
+/// Whether a port is shared with other servers of the same user.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReusePort {
+    /// It is not.
+    No,
+    /// It is.
+    Yes,
+    /// [`Listener::apply`] will say: until then nobody can share it, but it may be bound where others share.
+    Undecided,
+}
+
+impl From<bool> for ReusePort {
+    fn from(shared: bool) -> Self {
+        if shared { Self::Yes } else { Self::No }
+    }
+}
+
 /// How to bind. See the settings of the same names.
 #[derive(Debug, Clone, Copy)]
 pub struct BindOptions {
     /// Length of the queue of connections not yet accepted.
     pub backlog: u32,
     /// `SO_REUSEPORT`.
-    pub reuse_port: bool,
+    pub reuse_port: ReusePort,
     /// `TCP_NODELAY` on the listening socket: Linux gives it to every accepted one, which saves a system call each.
     pub nodelay: bool,
     /// `TCP_DEFER_ACCEPT`, in seconds; 0 for off.
@@ -61,7 +78,7 @@ impl From<&apus_options::Settings> for BindOptions {
     fn from(settings: &apus_options::Settings) -> Self {
         Self {
             backlog: settings.backlog,
-            reuse_port: settings.enable_reuse_port,
+            reuse_port: settings.enable_reuse_port.into(),
             nodelay: settings.open_tcp_nodelay,
             defer_accept: settings.tcp_defer_accept,
         }
@@ -81,6 +98,8 @@ pub struct Listener {
     /// Whether it takes datagrams, not connections.
     pub datagram: bool,
     file: Option<OwnedPath>,
+    /// It has a port that other servers share, and may have it only if it shares it, too.
+    must_share: bool,
 }
 
 impl Listener {
@@ -95,13 +114,18 @@ impl Listener {
     }
 
     /// Applies options that were set after the socket was bound: a longer or shorter queue, `TCP_NODELAY`, `TCP_DEFER_ACCEPT`.
-    /// There is none of them for datagrams.
+    /// There is none of them for datagrams. `SO_REUSEPORT` can be set, and not taken back.
     pub fn apply(&self, options: &BindOptions) -> Result<(), Error> {
+        let failed = |source| Error::Bind { addr: self.addr.to_string(), source };
+        let socket = SockRef::from(&self.fd);
+        match options.reuse_port {
+            ReusePort::Yes if matches!(self.addr, ListenAddr::Tcp(_)) => socket.set_reuse_port(true).map_err(failed)?,
+            ReusePort::No if self.must_share => return Err(failed(io::Error::from_raw_os_error(libc::EADDRINUSE))),
+            _ => {}
+        }
         if self.datagram {
             return Ok(());
         }
-        let failed = |source| Error::Bind { addr: self.addr.to_string(), source };
-        let socket = SockRef::from(&self.fd);
         if matches!(self.addr, ListenAddr::Tcp(_)) {
             socket.set_tcp_nodelay(options.nodelay).map_err(failed)?;
             sys::set_defer_accept(self.fd.as_fd(), options.defer_accept).map_err(failed)?;
@@ -129,31 +153,47 @@ fn bind_as(kind: Type, addr: &ListenAddr, options: &BindOptions) -> Result<Liste
     let datagram = kind == Type::DGRAM;
     if let Some(fd) = passed(addr, kind) {
         SockRef::from(&fd).set_nonblocking(true).map_err(failed)?;
-        let listener = Listener { addr: local(&fd).map_err(failed)?, fd, passed: true, datagram, file: None };
+        let addr = local(&fd).map_err(failed)?;
+        let listener = Listener { addr, fd, passed: true, datagram, file: None, must_share: false };
         listener.apply(options)?;
         return Ok(listener);
     }
-    let (socket, file) = match addr {
-        ListenAddr::Tcp(ip) => (bind_ip(*ip, kind, options).map_err(failed)?, None),
+    let (socket, file, must_share) = match addr {
+        ListenAddr::Tcp(ip) => {
+            let (socket, must_share) = bind_ip(*ip, kind, options.reuse_port).map_err(failed)?;
+            (socket, None, must_share)
+        }
         ListenAddr::Unix(path) => {
             let (socket, file) = bind_unix(path, kind)?;
-            (socket, Some(file))
+            (socket, Some(file), false)
         }
     };
     socket.set_nonblocking(true).map_err(failed)?;
     let fd = OwnedFd::from(socket);
-    let listener = Listener { addr: local(&fd).map_err(failed)?, fd, passed: false, datagram, file };
-    listener.apply(options)?;
+    let listener = Listener { addr: local(&fd).map_err(failed)?, fd, passed: false, datagram, file, must_share };
+    // A socket that is not meant to share must not take the others' clients before it is told to.
+    if !must_share {
+        listener.apply(options)?;
+    }
     Ok(listener)
 }
 
-fn bind_ip(addr: SocketAddr, kind: Type, options: &BindOptions) -> io::Result<Socket> {
+/// A bound socket, and whether it must share its port.
+fn bind_ip(addr: SocketAddr, kind: Type, reuse_port: ReusePort) -> io::Result<(Socket, bool)> {
     let socket = Socket::new(Domain::for_address(addr), kind, None)?;
     // For UDP it would let a second server take the port, and some of the datagrams, unnoticed.
     socket.set_reuse_address(kind == Type::STREAM)?;
-    socket.set_reuse_port(options.reuse_port)?;
-    socket.bind(&addr.into())?;
-    Ok(socket)
+    socket.set_reuse_port(reuse_port == ReusePort::Yes)?;
+    match socket.bind(&addr.into()) {
+        Ok(()) => Ok((socket, false)),
+        Err(error) if reuse_port == ReusePort::Undecided && error.kind() == io::ErrorKind::AddrInUse => {
+            // Succeeds where all that have the port share it, and are of the same user (socket(7)).
+            socket.set_reuse_port(true)?;
+            socket.bind(&addr.into()).map_err(|_| error)?;
+            Ok((socket, true))
+        }
+        Err(error) => Err(error),
+    }
 }
 
 fn bind_unix(path: &Path, kind: Type) -> Result<(Socket, OwnedPath), Error> {
@@ -283,6 +323,26 @@ mod tests {
         let options = BindOptions { nodelay: false, defer_accept: 5, backlog: 10, ..BindOptions::default() };
         listener.apply(&options).unwrap();
         assert!(!SockRef::from(&listener.fd).tcp_nodelay().unwrap());
+    }
+
+    #[test]
+    fn a_port_is_shared_when_all_agree_in_the_end() {
+        let undecided = BindOptions { reuse_port: ReusePort::Undecided, ..BindOptions::default() };
+        let (shared, alone) = (
+            BindOptions { reuse_port: ReusePort::Yes, ..undecided },
+            BindOptions { reuse_port: ReusePort::No, ..undecided },
+        );
+        type Bind = fn(&ListenAddr, &BindOptions) -> Result<Listener, Error>;
+        for bind in [bind as Bind, bind_datagram as Bind] {
+            let first = bind(&ListenAddr::Tcp("127.0.0.1:0".parse().unwrap()), &undecided).unwrap();
+            assert!(bind(&first.addr, &undecided).is_err(), "the first has not agreed");
+            first.apply(&shared).unwrap();
+            let second = bind(&first.addr, &undecided).unwrap();
+            assert!(!SockRef::from(&second.fd).is_listener().unwrap(), "it takes no clients yet");
+            assert!(second.apply(&alone).unwrap_err().to_string().contains("holds it"));
+            second.apply(&shared).unwrap();
+            assert!(bind(&first.addr, &alone).is_err());
+        }
     }
 
     #[test]

@@ -1,14 +1,22 @@
-//! The server's log: lines to standard error or to `log_file`, whole lines by one write each.
+//! The server's log: lines to standard error or to `log_file`, whole lines by one write each; and what PHP prints. Nobody waits for a reader.
 
 use std::fmt::{self, Write as _};
 use std::fs::{File, OpenOptions};
-use std::io::{self, Write as _};
+use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
-use std::sync::RwLock;
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
+
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+
+mod repeats;
+mod sink;
+
+pub use repeats::Repeats;
+use sink::{Sink, Standard};
 
 /// How grave a line is; the numbers are the setting `log_level`'s.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -29,7 +37,42 @@ pub enum Level {
 }
 
 static LEVEL: AtomicU8 = AtomicU8::new(Level::Info as u8);
-static FILE: RwLock<Option<File>> = RwLock::new(None);
+static SINKS: Mutex<Sinks> = Mutex::new(Sinks { output: Standard::NEW, error: Standard::NEW, file: None });
+/// Called when something waits to be written: see [`on_held`].
+static ON_HELD: OnceLock<fn()> = OnceLock::new();
+
+/// Bytes that a message may have; what is longer is cut. A stack of names and paths fits.
+const MOST_BYTES: usize = 64 * 1024;
+
+/// All that a server writes to.
+struct Sinks {
+    output: Standard,
+    error: Standard,
+    /// The setting `log_file`.
+    file: Option<Sink>,
+}
+
+impl Sinks {
+    fn lock() -> MutexGuard<'static, Self> {
+        SINKS.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Where log lines go.
+    fn log(&mut self) -> Option<&mut Sink> {
+        match &mut self.file {
+            Some(file) => Some(file),
+            None => self.error.sink(io::stderr().as_fd()),
+        }
+    }
+
+    fn existing(&mut self) -> impl Iterator<Item = &mut Sink> {
+        self.output.existing().into_iter().chain(self.error.existing()).chain(&mut self.file)
+    }
+
+    fn is_waiting(&mut self) -> bool {
+        self.existing().any(|sink| sink.is_waiting())
+    }
+}
 
 /// Sets the least level that is logged: 0 (debug) to 5 (error), 6 for none.
 pub fn set_level(level: u8) {
@@ -43,8 +86,10 @@ pub fn enabled(level: Level) -> bool {
 
 /// Logs to the file, made when missing; HUP calls this again, for logrotate.
 pub fn open(path: &Path) -> io::Result<()> {
-    let file = OpenOptions::new().append(true).create(true).mode(0o640).open(path)?;
-    *FILE.write().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(file);
+    let mut options = OpenOptions::new();
+    // A FIFO without a reader is an error, not a wait.
+    options.append(true).create(true).mode(0o640).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY);
+    Sinks::lock().file = Some(Sink::of_file(options.open(path)?));
     Ok(())
 }
 
@@ -53,13 +98,107 @@ pub fn write(level: Level, message: fmt::Arguments<'_>) {
     if !enabled(level) {
         return;
     }
+    let pid = std::process::id();
     let mut line = String::with_capacity(160);
-    let _ = writeln!(line, "{} [{}] {}: {message}", Timestamp(SystemTime::now()), std::process::id(), name(level));
-    let file = FILE.read().unwrap_or_else(std::sync::PoisonError::into_inner);
-    let _ = match file.as_ref() {
-        Some(mut file) => file.write_all(line.as_bytes()),
-        None => io::stderr().write_all(line.as_bytes()),
-    };
+    let _ = write!(line, "{} [{pid}] {}: {message}", Timestamp(SystemTime::now()), name(level));
+    cut(&mut line);
+    line.push('\n');
+    put(|sinks| {
+        if let Some(sink) = sinks.log() {
+            sink.write(line.as_bytes(), pid);
+        }
+    });
+}
+
+fn cut(line: &mut String) {
+    if line.len() <= MOST_BYTES {
+        return;
+    }
+    let end = (0..=MOST_BYTES).rev().find(|at| line.is_char_boundary(*at)).unwrap_or(0);
+    let left_out = line.len() - end;
+    line.truncate(end);
+    let _ = write!(line, "... ({left_out} bytes more)");
+}
+
+/// Writes to standard output, what PHP code of a server prints. Nothing is waited for, and failing has no effect.
+pub fn output(bytes: &[u8]) {
+    put(|sinks| {
+        if let Some(sink) = sinks.output.sink(io::stdout().as_fd()) {
+            sink.write(bytes, std::process::id());
+        }
+    });
+}
+
+/// The same for a script whose output is its own: its reader is waited for.
+pub fn output_waiting(mut bytes: &[u8]) {
+    let stdout = io::stdout();
+    while !bytes.is_empty() {
+        match nix::unistd::write(&stdout, bytes) {
+            Ok(count) => bytes = &bytes[count..],
+            Err(nix::Error::EINTR) => {}
+            Err(nix::Error::EAGAIN) => {
+                let mut ready = [PollFd::new(stdout.as_fd(), PollFlags::POLLOUT)];
+                let _ = poll(&mut ready, PollTimeout::NONE);
+            }
+            Err(_) => return,
+        }
+    }
+}
+
+/// Writes to standard error, PHP's own log, in the same way as [`output`].
+pub fn error_output(bytes: &[u8]) {
+    put(|sinks| {
+        if let Some(sink) = sinks.error.sink(io::stderr().as_fd()) {
+            sink.write(bytes, std::process::id());
+        }
+    });
+}
+
+fn put(write: impl FnOnce(&mut Sinks)) {
+    let mut sinks = Sinks::lock();
+    write(&mut sinks);
+    let waiting = sinks.is_waiting();
+    drop(sinks);
+    if waiting {
+        hold();
+    }
+}
+
+/// Something waits to be written.
+fn hold() {
+    if let Some(told) = ON_HELD.get() {
+        told();
+    }
+}
+
+/// `told` is called, on any thread and any number of times, when something waits to be written: then [`settle`] is to be called several times a
+/// second until it says that nothing does. Without it, what waits is written before what comes next.
+pub fn on_held(told: fn()) {
+    let _ = ON_HELD.set(told);
+}
+
+/// Writes what waits and is taken now. Whether something waits still.
+pub fn settle() -> bool {
+    let counted = repeats::sum_up(false);
+    flush() || counted
+}
+
+/// The same at a process's end: what is not taken now is lost.
+pub fn settle_for_good() {
+    repeats::sum_up(true);
+    flush();
+}
+
+fn flush() -> bool {
+    let mut sinks = Sinks::lock();
+    let lost: u64 = sinks.existing().filter(|sink| sink.is_waiting()).map(Sink::flush).sum();
+    let waiting = sinks.is_waiting();
+    drop(sinks);
+    if lost > 0 {
+        let whole = format_args!("{lost} writes to the log or to standard output were lost: nobody read them in time");
+        write(Level::Warning, whole);
+    }
+    waiting
 }
 
 /// Logs at level info.
@@ -85,8 +224,8 @@ pub fn error(message: fmt::Arguments<'_>) {
 /// Points standard output and error at the log file, or at /dev/null without one: for a daemon.
 pub(crate) fn redirect_output() -> io::Result<()> {
     let null = OpenOptions::new().write(true).open("/dev/null")?;
-    let file = FILE.read().unwrap_or_else(std::sync::PoisonError::into_inner);
-    let target = file.as_ref().unwrap_or(&null);
+    let sinks = Sinks::lock();
+    let target: &File = sinks.file.as_ref().map_or(&null, Sink::file);
     nix::unistd::dup2_stdout(target.as_fd())?;
     nix::unistd::dup2_stderr(target.as_fd())?;
     Ok(())

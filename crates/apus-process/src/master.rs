@@ -68,6 +68,8 @@ pub(crate) struct Master<'a> {
     pub(crate) stop_by: Instant,
     /// Whether the listening sockets' queues were closed, in stopping.
     pub(crate) closed_queues: bool,
+    /// Whether log lines wait for a reader.
+    log_waits: bool,
     pub(crate) control: Option<Control>,
     pub(crate) notify: Notify,
     pid_file: Option<PidFile>,
@@ -88,6 +90,7 @@ impl<'a> Master<'a> {
             })
             .ok();
         sys::default_sigchld().map_err(Error::system("sigaction"))?;
+        sys::endure_signals();
         let mask = sys::master_signals();
         let signals = SignalFd::with_flags(&mask, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK);
         let signals = signals.map_err(Error::system("signalfd"))?;
@@ -113,6 +116,7 @@ impl<'a> Master<'a> {
             next_weighing: Instant::now(),
             stop_by: Instant::now(),
             closed_queues: false,
+            log_waits: false,
             control,
             notify: Notify::default(),
             pid_file: None,
@@ -170,6 +174,7 @@ impl<'a> Master<'a> {
     /// Does all that is due. In a worker just forked it returns what the worker works with.
     fn settle(&mut self, program: &mut dyn Program) -> Option<Worker> {
         self.notify.ping(Instant::now());
+        self.log_waits = log::settle();
         self.promote_ready();
         self.report_orphans();
         self.kill_overdue();
@@ -273,7 +278,8 @@ impl<'a> Master<'a> {
         let kills = processes(&self.seats, &self.leaving).filter(|p| !p.overdue).filter_map(|process| process.kill_at);
         let weighing = (running && self.config.settings.max_worker_memory > 0).then_some(self.next_weighing);
         let unsent = processes(&self.seats, &self.leaving).any(Process::has_unsent);
-        let unsent = (unsent || running && self.seats.iter().any(Seat::has_unreported)).then(|| now + TICK / 10);
+        let unsent = (unsent || self.log_waits || running && self.seats.iter().any(Seat::has_unreported))
+            .then(|| now + TICK / 10);
         starts.chain(ages).chain(kills).chain(weighing).chain(unsent).chain(self.notify.ping_at()).min()
     }
 
@@ -321,6 +327,7 @@ impl<'a> Master<'a> {
         while let Ok(Some(_)) = self.signals.read_signal() {}
         let _ = self.outer_mask.thread_set_mask();
         log::info(format_args!("stopped"));
+        log::settle_for_good();
     }
 }
 

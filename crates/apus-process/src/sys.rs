@@ -3,6 +3,7 @@
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::sync::OnceLock;
 use std::sync::atomic::{
     AtomicI32, AtomicPtr, AtomicU32,
     Ordering::{AcqRel, Acquire, Release},
@@ -139,6 +140,73 @@ pub(crate) fn default_sigchld() -> io::Result<()> {
     Ok(())
 }
 
+/// Signals that mean nothing to a server, and end a process that does not say what to do: timers and limits that ran out, a tty's or a power supply's
+/// news, and the real-time signals (34 to 64; the C library keeps those below for itself).
+fn meaningless() -> impl Iterator<Item = libc::c_int> {
+    let named =
+        [libc::SIGALRM, libc::SIGVTALRM, libc::SIGPROF, libc::SIGIO, libc::SIGPWR, libc::SIGXCPU, libc::SIGXFSZ];
+    named.into_iter().chain([libc::SIGSTKFLT]).chain(34..=64)
+}
+
+extern "C" fn do_nothing(_: libc::c_int) {}
+
+fn plain_action(handler: libc::sighandler_t) -> libc::sigaction {
+    // SAFETY: all-zero is a valid sigaction, a plain C struct.
+    let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
+    (action.sa_sigaction, action.sa_flags) = (handler, libc::SA_RESTART);
+    action
+}
+
+/// What SIGPROF did before the master: PHP's time limit, which counts the time of one request.
+static TIME_LIMIT: OnceLock<libc::sigaction> = OnceLock::new();
+
+/// In the master: signals that mean nothing do nothing, but for those that the program handles. A handler, not ignoring, so that programs that are started
+/// from here get the default back at exec.
+pub(crate) fn endure_signals() {
+    let quiet = plain_action(do_nothing as *const () as libc::sighandler_t);
+    for signal in meaningless() {
+        let mut before = plain_action(libc::SIG_DFL);
+        // SAFETY: both are live values of the type; the handler does nothing.
+        let known = unsafe { libc::sigaction(signal, std::ptr::null(), &raw mut before) } == 0;
+        if known && (before.sa_sigaction == libc::SIG_DFL || signal == libc::SIGPROF) {
+            // SAFETY: as above.
+            unsafe { libc::sigaction(signal, &raw const quiet, std::ptr::null_mut()) };
+            if signal == libc::SIGPROF {
+                let _ = TIME_LIMIT.set(before);
+            }
+        }
+    }
+}
+
+/// In a process just forked: its time limit counts again; `all`: so does every other signal.
+fn stop_enduring(all: bool) {
+    if let Some(before) = TIME_LIMIT.get() {
+        // SAFETY: the action stood before, so its handler is as good as it was.
+        unsafe { libc::sigaction(libc::SIGPROF, before, std::ptr::null_mut()) };
+    }
+    let default = plain_action(libc::SIG_DFL);
+    for signal in meaningless().filter(|signal| all && *signal != libc::SIGPROF) {
+        let mut now = default;
+        // SAFETY: both are live values of the type; the default runs no code of ours.
+        unsafe {
+            libc::sigaction(signal, std::ptr::null(), &raw mut now);
+            if now.sa_sigaction == do_nothing as *const () as libc::sighandler_t {
+                libc::sigaction(signal, &raw const default, std::ptr::null_mut());
+            }
+        }
+    }
+}
+
+/// Keeps signals from the calling thread, a helper: handlers are PHP's thread's. What a thread's own instructions cause stays.
+pub fn block_signals() {
+    let mut all = SigSet::all();
+    for fault in [Signal::SIGSEGV, Signal::SIGBUS, Signal::SIGFPE, Signal::SIGILL, Signal::SIGTRAP] {
+        all.remove(fault);
+    }
+    // A mask of the right kind is always taken.
+    let _ = all.thread_block();
+}
+
 /// The worker's end of its channel, for the signal handler; -1 outside a worker.
 static CHANNEL: AtomicI32 = AtomicI32::new(-1);
 /// The master's process id.
@@ -164,6 +232,7 @@ pub(crate) fn become_worker(orders: Orders, master: Pid, limit: Duration) -> io:
         Orders::ToMaster(channel) => (channel, &[]),
         Orders::Kept => (-1, &[Signal::SIGTERM, Signal::SIGINT]),
     };
+    stop_enduring(matches!(orders, Orders::Kept));
     CHANNEL.store(channel, Release);
     MASTER.store(master.as_raw(), Release);
     // The timer first: whoever sees the limit finds the timer.

@@ -226,7 +226,8 @@ zend_execute_data *apus_fiber_execute_data(const apus_fiber *fiber);
 /* debug_backtrace() of a waiting fiber; of the running code when `fiber` is NULL. */
 apus_status apus_backtrace(const apus_fiber *fiber, zend_long options, zend_long limit, zval *out);
 /* The same as text, "#0 file(line): function()" a line. NULL: bailed out. */
-zend_string *apus_trace_text(const apus_fiber *fiber);
+/* The innermost `most` frames; *cut: there are more. */
+zend_string *apus_trace_text(const apus_fiber *fiber, uint32_t most, bool *cut);
 /* FILE:LINE where the running PHP code stands, for log lines. */
 void apus_position(const char **file, uint32_t *line);
 
@@ -249,6 +250,15 @@ apus_status apus_stream_write(zval *value, const char *bytes, size_t len, zend_l
 /* A plain file's descriptor is about to be written to beside PHP. False: filters must see the bytes. */
 bool apus_stream_write_beside(zval *value);
 void apus_stream_moved(zval *value, size_t count);
+
+/* ---- output.c ---- */
+/* Writes all of it or drops it; runs no PHP code and does not bail out. */
+typedef void (*apus_writer)(const char *text, size_t length);
+/* PHP's output goes to `output` from now on, its log to `log` (which may be NULL: as before). */
+void apus_output_take(apus_writer output, apus_writer log);
+void apus_output_give_back(void);
+/* Opens /dev/null in place of closed standard descriptors. */
+void apus_output_open_standard(void);
 
 /* ---- watch.c ---- */
 /* At module start: `hook` runs at the next place where PHP code can be interrupted, after apus_watch_interrupt(). It must

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #ifndef MADV_GUARD_INSTALL
@@ -222,6 +223,12 @@ static struct sigaction before_overflow;
 static void overflowed(int signal, siginfo_t *info, void *context)
 {
 	const apus_fiber *fiber = running_fiber;
+	if (info->si_code <= 0) {
+		/* Somebody sent it: no instruction will do it again. It comes again when this handler returns. */
+		sigaction(signal, &before_overflow, NULL);
+		syscall(SYS_rt_tgsigqueueinfo, getpid(), syscall(SYS_gettid), signal, info);
+		return;
+	}
 	if (fiber != NULL && fiber->context.stack != NULL) {
 		const char *address = info->si_addr, *stack = *(char **) fiber->context.stack;
 		if (address < stack && address >= stack - sysconf(_SC_PAGESIZE)) {

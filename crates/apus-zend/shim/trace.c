@@ -22,15 +22,20 @@ apus_status apus_backtrace(const apus_fiber *fiber, zend_long options, zend_long
 	return fetch(fiber, fiber == NULL, options, limit, out);
 }
 
-zend_string *apus_trace_text(const apus_fiber *fiber)
+zend_string *apus_trace_text(const apus_fiber *fiber, uint32_t most, bool *cut)
 {
 	zval trace;
 	zend_string *volatile text = NULL;
 	ZVAL_UNDEF(&trace);
-	if (fetch(fiber, false, DEBUG_BACKTRACE_IGNORE_ARGS, 0, &trace) != APUS_OK) {
+	/* One more than is shown tells whether there are more; a limit also bounds the walk. */
+	if (fetch(fiber, false, DEBUG_BACKTRACE_IGNORE_ARGS, (zend_long) most + 1, &trace) != APUS_OK) {
 		return NULL;
 	}
+	*cut = zend_hash_num_elements(Z_ARRVAL(trace)) > most;
 	zend_try {
+		if (*cut) {
+			zend_hash_index_del(Z_ARRVAL(trace), most);
+		}
 		text = zend_trace_to_string(Z_ARRVAL(trace), false);
 		zval_ptr_dtor(&trace);
 	} zend_end_try();

@@ -206,15 +206,24 @@ pub fn backtrace(fiber: Option<Fiber>, options: i64, limit: i64) -> Result<Value
     Ok(out)
 }
 
-/// A stack as text, one frame a line; of the running code without a fiber.
+/// Frames of a stack that are shown: a recursion may be a million deep.
+const MOST_FRAMES: u32 = 64;
+
+/// A stack as text, the innermost frames, one a line; of the running code without a fiber.
 pub fn trace_text(fiber: Option<Fiber>) -> String {
     let raw = fiber.map_or(std::ptr::null(), |f| f.0.as_ptr().cast_const());
+    let mut cut = false;
     // SAFETY: a live fiber or NULL; the shim hands over a reference.
-    match NonNull::new(unsafe { sys::apus_trace_text(raw) }) {
-        // SAFETY: as above.
-        Some(text) => unsafe { PhpString::from_raw(text) }.to_text(),
-        None => String::new(),
+    let Some(text) = NonNull::new(unsafe { sys::apus_trace_text(raw, MOST_FRAMES, &raw mut cut) }) else {
+        return String::new();
+    };
+    // SAFETY: as above.
+    let mut text = unsafe { PhpString::from_raw(text) }.to_text();
+    text.truncate(text.trim_end().len());
+    if cut {
+        text.push_str("\n... (frames further out are left out)");
     }
+    text
 }
 
 /// Idle fibers that a [`Pool`] keeps whether they are needed or not.

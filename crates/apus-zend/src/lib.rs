@@ -25,6 +25,7 @@ pub mod guard;
 pub mod hook;
 pub mod module;
 pub mod object;
+pub mod output;
 pub mod process;
 pub mod row;
 pub mod state;

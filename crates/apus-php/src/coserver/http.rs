@@ -100,6 +100,7 @@ fn start(call: &Call) -> Result<(), Raise> {
         Phase::Running => return Err(state_error("this server runs already: start() was called before")),
         Phase::Over => return Err(state_error("this server has ended: make a new one")),
     }
+    crate::output::forgive();
     let result = run(&core, &object, &state);
     core.ended();
     object.set_slot(slot::FD, Value::int(-1));

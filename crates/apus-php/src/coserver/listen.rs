@@ -18,7 +18,7 @@ pub(super) fn from_call(call: &Call) -> Result<Listener, Raise> {
     let failed = |text: &str| exception::throw(&SERVER, "BIND", text);
     let port = u16::try_from(port).map_err(|_| failed(&format!("a port lies between 0 and 65535, {port} given")))?;
     let address = address(&host, port).map_err(|why| failed(&why))?;
-    let options = BindOptions { reuse_port, ..BindOptions::default() };
+    let options = BindOptions { reuse_port: reuse_port.into(), ..BindOptions::default() };
     bind(&address, &options).map_err(|error| failed(&error.to_string()))
 }
 

@@ -7,6 +7,7 @@ use std::rc::Rc;
 use apus_coro::Wait;
 use apus_options::{Settings, client};
 use apus_process::Listener;
+use apus_process::log::{Level, Repeats};
 use apus_zend::class::{Class, Method, Property};
 use apus_zend::engine::Thrown;
 use apus_zend::object::Object;
@@ -24,6 +25,8 @@ use crate::socket::{Accepted, Listening, merged_settings};
 use crate::wait::wait;
 
 const START: &str = "Coroutine\\Server::start()";
+/// One a connection.
+static CLOSED: Repeats = Repeats::new(Level::Warning, "connections closed because no coroutine could be made for them");
 
 /// Where the properties stand, in the order of their declarations.
 mod slot {
@@ -202,6 +205,7 @@ fn start(call: &Call) -> Result<(), Raise> {
         return Err(exception::throw(&SERVER_EXCEPTION, "EVENT", text));
     }
     let accepting = core.listening.begin()?;
+    crate::output::forgive();
     core.phase.set(Phase::Running);
     let looped = accept_all(&core, &accepting);
     let asked = core.phase.replace(Phase::Over) == Phase::Stopping;
@@ -296,7 +300,7 @@ impl StreamCore {
             Err(Raise::Bailed) => Err(Raise::Bailed),
             Err(Raise::Thrown) => match Thrown::take() {
                 Some(thrown) if thrown.is(COROUTINE.get()) => {
-                    apus_process::log::warning(format_args!("{START} closed a connection: {}", thrown.text()));
+                    CLOSED.tell(format_args!("{START} closed a connection: {}", thrown.text()));
                     Ok(false)
                 }
                 Some(thrown) => Err(thrown.rethrow()),

@@ -196,6 +196,8 @@ impl ProcessCore {
         if self.redirect
             && let Some(fd) = self.fd()
         {
+            // Whoever reads that pipe wants all of it.
+            apus_zend::output::give_back();
             for target in [libc::STDIN_FILENO, libc::STDOUT_FILENO, libc::STDERR_FILENO] {
                 // SAFETY: takes integers; the standard descriptors are the process's own.
                 unsafe { libc::dup2(fd, target) };

@@ -14,7 +14,7 @@ pub(crate) const OVERFLOW: i64 = 1009;
 /// The connection is not what the call needs: a WebSocket, or a stream.
 pub(crate) const WRONG_KIND: i64 = 1006;
 /// The other process takes no more messages now.
-pub(crate) const QUEUE_FULL: i64 = 1201;
+pub(crate) const QUEUE_FULL: i64 = 1210;
 /// The message is larger than the other process takes.
 pub(crate) const TOO_LARGE: i64 = 1203;
 

@@ -6,6 +6,7 @@ use std::rc::Rc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use apus_net::{ConnInfo, Control, Counters, Metrics};
+use apus_process::log::{Level, Repeats};
 use apus_process::{ConnFlags, ConnHandle, Peer, Worker};
 use apus_zend::engine;
 
@@ -53,6 +54,9 @@ fn unix_now() -> f64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |t| t.as_secs_f64())
 }
 
+/// Peers can cause as many of these as they like.
+static REFUSED: Repeats = Repeats::new(Level::Notice, "connections closed for what their peers sent");
+
 impl Metrics for WorkerMetrics {
     fn next_session(&self) -> i64 {
         self.worker.next_session()
@@ -97,7 +101,7 @@ impl Metrics for WorkerMetrics {
 
     fn refused(&self, conn: &ConnInfo, why: &str) {
         let (fd, ip, port) = (conn.id(), conn.peer_ip(), conn.peer_port());
-        apus_process::log::notice(format_args!("connection {fd} from {ip}:{port} is closed: {why}"));
+        REFUSED.tell(format_args!("connection {fd} from {ip}:{port} is closed: {why}"));
     }
 
     fn is_crowded(&self) -> bool {

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use apus_net::proto::framing::Framing;
 use apus_options::client::Bytes;
 use apus_options::{Scope, Settings, Support};
-use apus_process::{BindOptions, ListenAddr, Listener, bind, bind_datagram};
+use apus_process::{BindOptions, ListenAddr, Listener, ReusePort, bind, bind_datagram};
 use apus_zend::value::{ArrayView, Key, View};
 use apus_zend::{Callable, Raise, Value, native};
 
@@ -159,7 +159,8 @@ impl PortCore {
     pub(super) fn bind(host: &str, port: i64, kind: i64) -> Result<Self, Raise> {
         let failed = |text: &str| exception::throw(&SERVER, "BIND", text);
         let addr = address::parse(host, port, kind).map_err(|why| failed(&why))?;
-        let options = BindOptions::default();
+        // Settings come later.
+        let options = BindOptions { reuse_port: ReusePort::Undecided, ..BindOptions::default() };
         let bound = if address::is_datagram(kind) { bind_datagram(&addr, &options) } else { bind(&addr, &options) };
         let listener = bound.map_err(|error| failed(&error.to_string()))?;
         Ok(Self {

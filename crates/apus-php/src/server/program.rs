@@ -13,6 +13,7 @@ use super::core::{Phase, ServerCore, callback_ended};
 use super::events::Event;
 use super::{task, user_process, worker};
 use crate::exception::{self, SERVER};
+use crate::output;
 use crate::runtime::State;
 
 pub(super) struct PhpProgram {
@@ -145,7 +146,11 @@ pub(super) fn start(core: &Rc<ServerCore>, server: Object) -> Result<(), Raise> 
     apus_zend::closure::remember_main_script();
     worker::keep_listeners(&listeners);
     let mut program = PhpProgram { core: Rc::clone(core), server, script };
+    output::take();
     let outcome = apus_process::run(&config, &listeners, &mut program);
+    if !matches!(outcome, Ok(Outcome::Worker(_))) {
+        output::give_back();
+    }
     worker::keep_listeners(&[]);
     core.phase.set(Phase::Over);
     match outcome {

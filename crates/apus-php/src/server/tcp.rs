@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use apus_net::{App, ConnInfo, Link, Message, Request, Responder};
-use apus_process::log;
+use apus_process::log::{Level, Repeats};
 use apus_zend::object::Object;
 use apus_zend::value::View;
 use apus_zend::{Callable, Raise, Value, engine};
@@ -14,6 +14,9 @@ use super::port_core::{Plan, PortCore};
 use super::serving::Serving;
 use crate::handling::Handling;
 use crate::runtime::State;
+
+/// One a connection, if the callback is wrong.
+static NO_INT: Repeats = Repeats::new(Level::Error, "connections closed because package_length_func returned no int");
 
 /// PHP behind one stream port.
 pub(super) struct PhpStreams {
@@ -132,7 +135,7 @@ impl App for PhpStreams {
         match Value::string(bytes).and_then(|bytes| tell.call(&[bytes])) {
             Ok(told) => {
                 let View::Int(length) = told.view() else {
-                    log::error(format_args!("package_length_func returned no int: the connection is closed"));
+                    NO_INT.tell(format_args!("package_length_func returned no int: the connection is closed"));
                     return -1;
                 };
                 length

@@ -22,6 +22,7 @@ use super::metrics::WorkerMetrics;
 use super::serving::Serving;
 use super::task::{self, Desk, Leaving};
 use super::{hub, set_control};
+use crate::output;
 use crate::runtime::{Mode, State};
 use crate::watchdog;
 
@@ -100,6 +101,7 @@ impl Running {
         if let Some(desk) = &self.desk {
             desk.listen(&self.state);
         }
+        tokio::task::spawn_local(output::settle());
         let code = self.serve_to_end().await;
         hub::stop().await;
         code

@@ -4,9 +4,11 @@ use std::ffi::{CStr, c_int};
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::ptr::NonNull;
 
+use apus_zend::class::Const;
 use apus_zend::{Array, Call, Callable, Raise, Value};
 
 use super::failure::{self, set_last_error};
+use crate::module::CONSTANTS;
 
 /// `Apus\cpu_num()`.
 pub(super) fn cpu_num(call: &Call) -> Result<(), Raise> {
@@ -97,13 +99,22 @@ pub(super) fn get_local_mac(call: &Call) -> Result<(), Raise> {
     call.ret(array)
 }
 
+/// What the constant with that number says of it.
+fn own_text(number: i64) -> Option<&'static str> {
+    let mut errors = CONSTANTS.iter().copied().flatten().filter(|constant| constant.name.starts_with("Apus\\ERROR_"));
+    let found = errors.find(|constant| matches!(constant.value, Const::Int(value) if value == number))?;
+    let text = found.doc.trim_start_matches("errCode: ").trim_end_matches('.');
+    Some(text.split_once(';').map_or(text, |(text, _)| text))
+}
+
 /// `Apus\strerror()`.
 pub(super) fn strerror(call: &Call) -> Result<(), Raise> {
     call.expect(1, 2)?;
     let (given, kind) = (call.int(0, 0)?, call.int(1, 0)?);
     let number = c_int::try_from(given).unwrap_or(-1);
     let text = match kind {
-        0 | 9 => failure::strerror(number),
+        0 | 9 if [failure::RESOLVE_FAILED, failure::RESOLVE_TIMEOUT].contains(&number) => failure::strerror(number),
+        0 | 9 => own_text(given).map_or_else(|| failure::strerror(number), str::to_owned),
         // SAFETY: gives a text that lives as long as the process, for every number.
         1 => unsafe { CStr::from_ptr(libc::gai_strerror(number)) }.to_string_lossy().into_owned(),
         2 => resolver_text(number).to_owned(),

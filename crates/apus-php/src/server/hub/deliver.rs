@@ -10,12 +10,15 @@ use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
 
 use apus_net::{Broadcast, Delivery, Link};
-use apus_process::log;
+use apus_process::log::{Level, Repeats};
 use bytes::Bytes;
 
 use super::super::metrics;
 use super::Hub;
 use super::record::{How, Step};
+
+/// Peers that read slowly can cause as many of these as they like.
+static SLOW: Repeats = Repeats::new(Level::Warning, "connections closed because they read too slowly");
 
 /// Bytes that are held for all links together: as many as `max_buffered_bytes`, within these bounds.
 const MAX_HELD: [u64; 2] = [16 << 20, 64 << 20];
@@ -141,7 +144,7 @@ impl Hub {
             }
             Some(false) => {}
             None => {
-                log::warning(format_args!(
+                SLOW.tell(format_args!(
                     "connection {fd} is closed: it reads too slowly, and {} MiB from other workers wait already",
                     self.late.limit >> 20
                 ));
