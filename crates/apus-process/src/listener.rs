@@ -327,12 +327,12 @@ mod tests {
 
     #[test]
     fn a_port_is_shared_when_all_agree_in_the_end() {
+        type Bind = fn(&ListenAddr, &BindOptions) -> Result<Listener, Error>;
         let undecided = BindOptions { reuse_port: ReusePort::Undecided, ..BindOptions::default() };
         let (shared, alone) = (
             BindOptions { reuse_port: ReusePort::Yes, ..undecided },
             BindOptions { reuse_port: ReusePort::No, ..undecided },
         );
-        type Bind = fn(&ListenAddr, &BindOptions) -> Result<Listener, Error>;
         for bind in [bind as Bind, bind_datagram as Bind] {
             let first = bind(&ListenAddr::Tcp("127.0.0.1:0".parse().unwrap()), &undecided).unwrap();
             assert!(bind(&first.addr, &undecided).is_err(), "the first has not agreed");

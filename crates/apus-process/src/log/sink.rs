@@ -244,7 +244,7 @@ mod tests {
     fn what_cannot_be_opened_again_is_asked() {
         let (reader, writer) = io::pipe().unwrap();
         let mut sink = Sink::new(File::from(writer.as_fd().try_clone_to_owned().unwrap()), Way::Asked);
-        sink.write(&[b'z'; 100_000], std::process::id());
+        sink.write(&vec![b'z'; 100_000], std::process::id());
         assert!(sink.is_waiting());
         assert_eq!(all(&mut sink, reader, 100_000).len(), 100_000);
     }
@@ -262,7 +262,7 @@ mod tests {
     fn a_forked_child_does_not_repeat_what_its_parent_holds() {
         let (reader, writer) = io::pipe().unwrap();
         let mut sink = Sink::of_shared(writer.as_fd()).unwrap();
-        sink.write(&[b'p'; 100_000], 1);
+        sink.write(&vec![b'p'; 100_000], 1);
         sink.owner = 1;
         assert!(!sink.is_waiting());
         drop(all(&mut sink, &reader, 1));
