@@ -8635,7 +8635,7 @@ namespace Apus {
     /**
      * The process that has the connection takes no more messages now.
      */
-    const ERROR_QUEUE_FULL = 1201;
+    const ERROR_QUEUE_FULL = 1210;
 }
 
 namespace Apus {
