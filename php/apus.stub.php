@@ -7792,8 +7792,8 @@ namespace Apus {
 
 namespace Apus {
     /**
-     * Opening, reading, writing and syncing regular files, on a pool of threads. Worth it for slow disks only: what is in the
-     * page cache comes sooner without. Not part of the default.
+     * Opening, reading and syncing regular files by PHP's own functions (fopen(), fread(), file_get_contents(), fsync() and their like),
+     * on a pool of threads. Worth it for slow disks only: what is in the page cache comes sooner without. Not part of the default.
      */
     const HOOK_FILE = 256;
 }

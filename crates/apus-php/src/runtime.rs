@@ -321,7 +321,9 @@ impl State {
                 "the system gave no memory for a coroutine's stack (see vm.max_map_count and the memory limit)",
             ));
         };
-        let job = NonNull::from(Box::leak(Job::new(callable, args)));
+        let mut job = Job::new(callable, args);
+        job.serves_request(of_request);
+        let job = NonNull::from(Box::leak(job));
         // SAFETY: the fiber is idle; the job stays in its box until `Coro` drops it, after the fiber has run it.
         unsafe { fiber.assign(&mut *job.as_ptr()) };
         let coro = Coro {

@@ -199,6 +199,7 @@ typedef struct apus_job {
 	zend_object *exception;          /* what it threw, owned */
 	/* The next deferred callable to run after it, or false. Never runs PHP code. */
 	bool (*next_deferred)(struct apus_job *job, apus_callable *out);
+	bool of_request;                 /* error handlers that it leaves behind go with it */
 } apus_job;
 typedef enum { APUS_RAN = 0, APUS_RAN_THREW = 1, APUS_RAN_BAILED = 2 } apus_ran;
 typedef struct apus_fiber apus_fiber;
@@ -298,6 +299,7 @@ void apus_guard_broken_off(void); /* a wait of the running call was, perhaps wit
 bool apus_guard_leaves_answer(void); /* the broken call's connection must not be used again */
 bool apus_guard_is_broken(void);  /* everything else in that call is to fail, too */
 
+/* ---- autoload.c ---- */
 typedef enum {
 	APUS_AUTOLOAD_OURS = 0,   /* load it, then call end() */
 	APUS_AUTOLOAD_LOADED = 1, /* another coroutine was at it, and has ended */
@@ -307,13 +309,14 @@ typedef enum {
 typedef struct {
 	apus_autoload_turn (*begin)(const char *name, size_t len);
 	void (*end)(const char *name, size_t len);
+	bool (*claim)(const char *name, size_t len); /* is being declared; true: nobody was loading it, call end() */
 } apus_autoload_hooks;
 void apus_autoload_install(const apus_autoload_hooks *hooks); /* when all modules are loaded */
 
 /* ---- ambient.c: what a switch does to state that the Zend VM does not save ----
  * swapped:   output buffers, usort()'s comparison, (un)serialize()'s nesting, internal error handling mode, which classes
  *            are being autoloaded, and that PHP takes the error handler away while it runs
- * shared:    superglobals, working directory, ini values, set_error_handler() and set_exception_handler()
+ * shared:    superglobals, working directory, ini values, set_exception_handler()
  * (error_reporting and so `@`, the VM stack and the JIT's trace number are saved by the Zend switch itself) */
 typedef struct {
 	bool taken; /* false: nothing was in use, and the rest is not set */
@@ -336,6 +339,49 @@ typedef struct {
 /* Saves what is in use and leaves a fresh state. `handler` is the error handler that was set when the context was entered. */
 void apus_ambient_take(apus_ambient *into, zval *handler);
 void apus_ambient_put(apus_ambient *from);  /* restores what apus_ambient_take saved */
+
+/* ---- marks.c: PHP's marks against re-entrancy, and the exception that an autoloader's may follow, belong to a coroutine ---- */
+typedef struct apus_marks apus_marks;
+void apus_marks_startup(void);            /* at module start */
+apus_marks *apus_marks_take(void);        /* lifts those of the context that runs; NULL: it has none, which is usual */
+void apus_marks_put_all(apus_marks *marks); /* sets them again */
+static zend_always_inline void apus_marks_put(apus_marks *marks)
+{
+	if (UNEXPECTED(marks != NULL)) {
+		apus_marks_put_all(marks);
+	}
+}
+bool apus_class_is_hidden(zend_string *lc_name); /* a coroutine that waits is declaring it */
+
+/* ---- handlers.c: set_error_handler() and restore_error_handler() of a coroutine ---- */
+typedef struct { zval handler; int reporting; } apus_error_handler;
+typedef struct { uint32_t count; apus_error_handler *all; } apus_handlers;
+/* Takes off what was set since there were `depth` handlers below the one in force. */
+void apus_handlers_take_all(apus_handlers *into, int depth);
+void apus_handlers_put_all(apus_handlers *from);    /* sets them again, above what is set now */
+void apus_handlers_inherit(apus_handlers *into, const apus_handlers *from); /* the last one */
+void apus_handlers_drop(int depth);
+static zend_always_inline int apus_handlers_depth(void)
+{
+	return EG(user_error_handlers).top;
+}
+static zend_always_inline void apus_handlers_take(apus_handlers *into, int depth)
+{
+	if (UNEXPECTED(apus_handlers_depth() > depth)) {
+		apus_handlers_take_all(into, depth);
+	}
+}
+static zend_always_inline void apus_handlers_put(apus_handlers *from)
+{
+	if (UNEXPECTED(from->count != 0)) {
+		apus_handlers_put_all(from);
+	}
+}
+
+/* ---- file.c: which of PHP's calls on regular files another thread may make ---- */
+void apus_file_install(void);  /* when all modules are loaded */
+bool apus_file_may_wait(void); /* the running one? */
+const void *apus_running_call(void); /* names the call that runs, as long as it does */
 
 #include "apus_pack.h"
 #include "apus_closure.h"

@@ -24,6 +24,11 @@ struct apus_fiber {
 	apus_ran ran;
 	apus_ambient ambient;
 	zval handler;                   /* the error handler that was set when it was entered */
+	apus_marks *marks;              /* while it waits */
+	apus_handlers handlers;         /* its own, while it waits */
+	int handler_depth;              /* of what lies below them, while it runs */
+	bool fresh;                     /* its job has not begun */
+	bool keeps_handlers;            /* those that the job leaves behind stay for the process */
 	bool guarded;                   /* its guard is one of guarded_stacks */
 	uint64_t *canary;               /* lowest word of an unguarded stack, or NULL */
 };
@@ -286,6 +291,8 @@ apus_fiber *apus_fiber_new(size_t stack_size, bool merge_guard)
 
 void apus_fiber_abandon(apus_fiber *fiber)
 {
+	free(fiber->marks);
+	free(fiber->handlers.all);
 	guarded_stacks -= fiber->guarded;
 	free(fiber);
 }
@@ -308,6 +315,20 @@ void apus_fiber_assign(apus_fiber *fiber, apus_job *job)
 	fiber->job = job;
 	fiber->inner = NULL;
 	fiber->ambient.taken = false;
+	fiber->fresh = true;
+}
+
+static void begin_handlers(const apus_fiber *outer, apus_fiber *fiber)
+{
+	if (UNEXPECTED(fiber->fresh)) {
+		fiber->fresh = false;
+		fiber->keeps_handlers = outer == NULL && !fiber->job->of_request;
+		if (outer != NULL && UNEXPECTED(outer->handlers.count != 0)) {
+			apus_handlers_inherit(&fiber->handlers, &outer->handlers);
+		}
+	}
+	fiber->handler_depth = apus_handlers_depth();
+	apus_handlers_put(&fiber->handlers);
 }
 
 bool apus_fiber_enter(apus_fiber *fiber)
@@ -322,18 +343,33 @@ bool apus_fiber_enter(apus_fiber *fiber)
 	running_fiber = fiber;
 	zval none;
 	ZVAL_UNDEF(&none);
+	if (outer != NULL) {
+		apus_handlers_take(&outer->handlers, outer->handler_depth);
+	}
 	apus_ambient_take(&ambient, outer != NULL ? &outer->handler : &none);
 	ZVAL_COPY(&fiber->handler, &EG(user_error_handler));
 	apus_ambient_put(&fiber->ambient);
+	begin_handlers(outer, fiber);
+	apus_marks *const marks = apus_marks_take();
+	apus_marks_put(fiber->marks);
+	fiber->marks = NULL;
 	switch_to(fiber->inner != NULL ? fiber->inner : &fiber->context);
 	running_fiber = outer;
 	const bool waiting = fiber->job != NULL;
 	if (!waiting) {
+		if (!fiber->keeps_handlers) {
+			apus_handlers_drop(fiber->handler_depth);
+		}
 		/* It saved nothing when it ended; a fatal error may have left these. */
 		EG(error_handling) = EH_NORMAL;
 		EG(exception_class) = NULL;
 	}
 	apus_ambient_put(&ambient);
+	if (outer != NULL) {
+		outer->handler_depth = apus_handlers_depth();
+		apus_handlers_put(&outer->handlers);
+	}
+	apus_marks_put(marks);
 	if (UNEXPECTED(Z_TYPE(fiber->handler) != IS_UNDEF)) {
 		zval handler;
 		ZVAL_COPY_VALUE(&handler, &fiber->handler);
@@ -347,6 +383,8 @@ void apus_fiber_leave(apus_fiber *fiber)
 {
 	fiber->inner = EG(current_fiber_context);
 	fiber->execute_data = EG(current_execute_data);
+	fiber->marks = apus_marks_take();
+	apus_handlers_take(&fiber->handlers, fiber->handler_depth);
 	apus_ambient_take(&fiber->ambient, &fiber->handler);
 	switch_to(fiber->resumer);
 }

@@ -46,6 +46,11 @@ impl Job {
         job
     }
 
+    /// The job serves a request: error handlers that it leaves behind go with it.
+    pub fn serves_request(&mut self, does: bool) {
+        self.raw.of_request = does;
+    }
+
     fn empty() -> Box<Self> {
         // SAFETY: plain data; the fields that matter are set in `new` and here.
         let mut raw: sys::apus_job = unsafe { std::mem::zeroed() };

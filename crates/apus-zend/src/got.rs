@@ -32,8 +32,15 @@ pub struct Patched {
     pub slots: usize,
 }
 
-/// Objects that were looked at, by their load address: a pass over later ones skips them.
-static SEEN: Mutex<Option<HashSet<usize>>> = Mutex::new(None);
+/// Objects that were looked at, by their load address: a pass over later ones skips them. An address means another object when
+/// one was unloaded: then all are looked at again.
+struct Seen {
+    objects: HashSet<usize>,
+    /// How many objects the linker had unloaded by then.
+    unloaded: u64,
+}
+
+static SEEN: Mutex<Option<Seen>> = Mutex::new(None);
 
 #[cfg(target_arch = "x86_64")]
 mod kind {
@@ -72,7 +79,7 @@ struct Rela {
 
 struct Pass<'a> {
     wanted: HashMap<&'static CStr, *const c_void>,
-    seen: HashSet<usize>,
+    seen: Seen,
     skip: &'a dyn Fn(&str) -> bool,
     own: usize,
     done: Patched,
@@ -84,7 +91,7 @@ pub fn redirect(table: &[Redirect], skip: &dyn Fn(&str) -> bool) -> Patched {
     let Ok(mut seen) = SEEN.lock() else { return Patched::default() };
     let mut pass = Pass {
         wanted: table.iter().map(|r| (r.name, r.to)).collect(),
-        seen: seen.take().unwrap_or_default(),
+        seen: seen.take().unwrap_or_else(|| Seen { objects: HashSet::new(), unloaded: 0 }),
         skip,
         own: own_base(),
         done: Patched::default(),
@@ -108,13 +115,16 @@ unsafe extern "C" fn visit(info: *mut libc::dl_phdr_info, _: usize, pass: *mut c
     // SAFETY: the linker's record is valid during the callback; `pass` is ours, used by nobody else meanwhile.
     let (info, pass) = unsafe { (&*info, &mut *pass.cast::<Pass<'_>>()) };
     let base = info.dlpi_addr as usize;
+    if info.dlpi_subs != pass.seen.unloaded {
+        pass.seen = Seen { objects: HashSet::new(), unloaded: info.dlpi_subs };
+    }
     let path = if info.dlpi_name.is_null() {
         std::borrow::Cow::Borrowed("")
     } else {
         // SAFETY: a NUL-terminated string of the linker.
         unsafe { CStr::from_ptr(info.dlpi_name) }.to_string_lossy()
     };
-    if base == pass.own || !pass.seen.insert(base) || (pass.skip)(&path) {
+    if base == pass.own || !pass.seen.objects.insert(base) || (pass.skip)(&path) {
         return 0;
     }
     // SAFETY: the program headers are mapped, dlpi_phnum of them.

@@ -25,6 +25,18 @@ pub fn place(freeing: bool) -> Place {
     }
 }
 
+/// Whether the running call works on plain files alone, and nothing else is in the middle of something: another thread may do it.
+pub fn may_wait_on_file() -> bool {
+    // SAFETY: reads the VM's state and the call's arguments.
+    unsafe { sys::apus_file_may_wait() }
+}
+
+/// What tells the running call from others, as long as it runs.
+pub fn running_call() -> usize {
+    // SAFETY: reads a pointer.
+    unsafe { sys::apus_running_call() as usize }
+}
+
 /// The function that runs, as PHP code calls it: `PDO::query()`.
 pub fn running_function() -> String {
     function_of(std::ptr::null())

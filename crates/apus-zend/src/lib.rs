@@ -11,6 +11,7 @@
 //!    are the only ones.
 
 pub mod assemble;
+pub mod autoload;
 pub mod call;
 pub mod callable;
 pub mod class;

@@ -1,14 +1,15 @@
 //! Two coroutines that need the same class: the second waits until the first one's autoloader has ended.
 //!
 //! PHP marks a class that is being autoloaded, and says that it does not exist to whoever asks for it meanwhile. Coroutines
-//! have a mark each (`shim/ambient.c`), and would both run the autoloader, which declares the class twice.
+//! have a mark each (`shim/ambient.c`), and would both run the autoloader, which declares the class twice. A class whose
+//! declaration waits for what it extends is being loaded, too, whoever has asked for its file.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
 use apus_coro::{TaskId, Wait};
-use apus_zend::guard::{Autoload, Turn};
+use apus_zend::autoload::{Autoload, Turn};
 use tokio::sync::Notify;
 
 use crate::runtime::State;
@@ -83,6 +84,19 @@ impl Autoload for Loading {
             Ok(ended) => Self::wait_for(&state, me, &name, &ended),
             Err(turn) => turn,
         }
+    }
+
+    fn claim(name: &[u8]) -> bool {
+        let me = State::existing().map_or(-1, |state| state.engine.current_id());
+        me >= 0
+            && TABLE.with(|table| {
+                let mut table = table.borrow_mut();
+                let free = !table.loading.contains_key(name);
+                if free {
+                    table.loading.insert(name.into(), (me, Rc::default()));
+                }
+                free
+            })
     }
 
     fn end(name: &[u8]) {

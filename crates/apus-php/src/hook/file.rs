@@ -1,4 +1,5 @@
-//! Regular files, on the runtime's pool of threads when that is asked for (`HOOK_FILE`).
+//! Opening, reading and syncing regular files on the runtime's pool of threads, when that is asked for (`HOOK_FILE`). Writing ends in the
+//! page cache and is done at once: so what coroutines write to one file keeps its order.
 //!
 //! A thread works on memory of its own: a coroutine that is cancelled goes on while its job is still done.
 
@@ -6,15 +7,17 @@ use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::os::fd::{FromRawFd, IntoRawFd, OwnedFd, RawFd};
 
 use apus_options::hooks;
-use libc::{mode_t, off_t, size_t, ssize_t};
+use apus_zend::hook;
+use libc::{mode_t, size_t, ssize_t};
 
 use super::gate::{Gate, errno, fail, flags, gate};
 
 /// Bytes that one job moves at most; a call for more moves less, as it may (read(2)).
 const LARGEST: usize = 8 << 20;
 
+/// Whether the running call is one that another thread may do: see `shim/file.c`.
 fn offloads() -> bool {
-    flags() & hooks::FILE != 0
+    flags() & hooks::FILE != 0 && hook::may_wait_on_file()
 }
 
 /// The descriptor that a thread works with: a copy, for the caller may close its own when it was cancelled.
@@ -25,24 +28,12 @@ fn copy(fd: RawFd) -> Option<OwnedFd> {
     (copy >= 0).then(|| unsafe { OwnedFd::from_raw_fd(copy) })
 }
 
-/// # Safety
-/// `buffer` MUST have room for `len` bytes.
-unsafe fn read_plainly(fd: RawFd, buffer: *mut c_void, len: size_t, offset: Option<off_t>) -> ssize_t {
-    // SAFETY: by contract.
-    unsafe {
-        match offset {
-            None => libc::read(fd, buffer, len),
-            Some(offset) => libc::pread64(fd, buffer, len, offset),
-        }
-    }
-}
-
-/// Reads into a buffer that the thread owns; at `offset`, or where the file stands.
-fn read_some(fd: &OwnedFd, len: usize, offset: Option<off_t>) -> Result<Vec<u8>, c_int> {
+/// Reads where the file stands, into a buffer that the thread owns.
+fn read_some(fd: &OwnedFd, len: usize) -> Result<Vec<u8>, c_int> {
     use std::os::fd::AsRawFd;
     let mut buffer: Vec<u8> = Vec::with_capacity(len);
     // SAFETY: room for `len` bytes.
-    let got = unsafe { read_plainly(fd.as_raw_fd(), buffer.as_mut_ptr().cast(), len, offset) };
+    let got = unsafe { libc::read(fd.as_raw_fd(), buffer.as_mut_ptr().cast(), len) };
     let got = usize::try_from(got).map_err(|_| errno())?;
     // SAFETY: so many bytes were written.
     unsafe { buffer.set_len(got) };
@@ -51,13 +42,13 @@ fn read_some(fd: &OwnedFd, len: usize, offset: Option<off_t>) -> Result<Vec<u8>,
 
 /// # Safety
 /// `buffer` MUST have room for `len` bytes.
-pub(super) unsafe fn read(gate: &Gate, fd: RawFd, buffer: *mut c_void, len: size_t, offset: Option<off_t>) -> ssize_t {
+pub(super) unsafe fn read(gate: &Gate, fd: RawFd, buffer: *mut c_void, len: size_t) -> ssize_t {
     let Some(file) = (offloads() && len > 0).then(|| copy(fd)).flatten() else {
         // SAFETY: by contract.
-        return unsafe { read_plainly(fd, buffer, len, offset) };
+        return unsafe { libc::read(fd, buffer, len) };
     };
     let len = len.min(LARGEST);
-    match gate.on_thread(move || read_some(&file, len, offset)) {
+    match gate.on_thread(move || read_some(&file, len)) {
         Ok(Ok(bytes)) => {
             // SAFETY: by contract; no more than `len` bytes came.
             unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), buffer.cast(), bytes.len()) };
@@ -67,61 +58,10 @@ pub(super) unsafe fn read(gate: &Gate, fd: RawFd, buffer: *mut c_void, len: size
     }
 }
 
-/// # Safety
-/// `buffer` MUST hold `len` bytes.
-pub(super) unsafe fn write(
-    gate: &Gate,
-    fd: RawFd,
-    buffer: *const c_void,
-    len: size_t,
-    offset: Option<off_t>,
-) -> ssize_t {
-    use std::os::fd::AsRawFd;
-    let call = move |fd: RawFd, buffer: *const c_void, len: size_t| {
-        // SAFETY: `len` bytes, by contract or the thread's own.
-        unsafe {
-            match offset {
-                None => libc::write(fd, buffer, len),
-                Some(offset) => libc::pwrite64(fd, buffer, len, offset),
-            }
-        }
-    };
-    let Some(file) = (offloads() && len > 0).then(|| copy(fd)).flatten() else { return call(fd, buffer, len) };
-    // SAFETY: by contract.
-    let bytes = unsafe { std::slice::from_raw_parts(buffer.cast::<u8>(), len.min(LARGEST)) }.to_vec();
-    let written = gate.on_thread(move || {
-        let written = call(file.as_raw_fd(), bytes.as_ptr().cast(), bytes.len());
-        if written < 0 { Err(errno()) } else { Ok(written) }
-    });
-    match written {
-        Ok(Ok(written)) => gate.success(written),
-        Ok(Err(errno)) | Err(errno) => fail(errno),
-    }
-}
-
-/// pread(2).
-pub(super) unsafe extern "C" fn pread(fd: c_int, buffer: *mut c_void, len: size_t, offset: off_t) -> ssize_t {
-    match gate("pread()", hooks::FILE) {
-        // SAFETY: the caller's buffer.
-        Some(gate) => unsafe { read(&gate, fd, buffer, len, Some(offset)) },
-        // SAFETY: the caller's arguments.
-        None => unsafe { libc::pread64(fd, buffer, len, offset) },
-    }
-}
-
-/// pwrite(2).
-pub(super) unsafe extern "C" fn pwrite(fd: c_int, buffer: *const c_void, len: size_t, offset: off_t) -> ssize_t {
-    match gate("pwrite()", hooks::FILE) {
-        // SAFETY: the caller's buffer.
-        Some(gate) => unsafe { write(&gate, fd, buffer, len, Some(offset)) },
-        // SAFETY: the caller's arguments.
-        None => unsafe { libc::pwrite64(fd, buffer, len, offset) },
-    }
-}
-
 fn sync(name: &'static str, fd: RawFd, call: unsafe extern "C" fn(c_int) -> c_int) -> c_int {
     use std::os::fd::AsRawFd;
-    let Some((gate, file)) = gate(name, hooks::FILE).and_then(|gate| Some((gate, copy(fd)?))) else {
+    let Some((gate, file)) = gate(name, hooks::FILE).filter(|_| offloads()).and_then(|gate| Some((gate, copy(fd)?)))
+    else {
         // SAFETY: no pointers.
         return unsafe { call(fd) };
     };
@@ -147,7 +87,7 @@ pub(super) unsafe extern "C" fn fdatasync(fd: c_int) -> c_int {
 
 /// open(2), whose third argument is read by libc only when it is meant.
 pub(super) unsafe extern "C" fn open(path: *const c_char, how: c_int, mode: mode_t) -> c_int {
-    let Some(gate) = (!path.is_null()).then(|| gate("open()", hooks::FILE)).flatten() else {
+    let Some(gate) = (!path.is_null()).then(|| gate("open()", hooks::FILE)).flatten().filter(|_| offloads()) else {
         // SAFETY: the caller's arguments.
         return unsafe { libc::open64(path, how, mode) };
     };

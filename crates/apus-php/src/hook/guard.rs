@@ -3,7 +3,7 @@
 use std::ffi::c_int;
 use std::os::fd::RawFd;
 
-use apus_zend::{engine, guard, hook, state};
+use apus_zend::{autoload, engine, guard, hook, state};
 
 use super::autoload::Loading;
 use super::serial::Groups;
@@ -68,7 +68,8 @@ pub(crate) fn prepare() {
 pub(crate) fn install() {
     static DONE: std::sync::Once = std::sync::Once::new();
     DONE.call_once(|| {
-        guard::install::<Loading>();
+        guard::install();
+        autoload::install::<Loading>();
         state::install::<Groups>();
     });
 }

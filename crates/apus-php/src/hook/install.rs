@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use apus_options::hooks;
 use apus_zend::got::{Redirect, redirect};
 
-use super::{descriptor, dns, file, gate, message, poll, process, resolve, sleep, stream};
+use super::{accept, descriptor, dns, file, gate, message, poll, process, resolve, sleep, stream};
 
 macro_rules! table {
     ($($name:literal => $function:expr),+ $(,)?) => {
@@ -30,8 +30,8 @@ static TABLE: &[Redirect] = table! {
     c"readv" => stream::readv,
     c"writev" => stream::writev,
     c"connect" => stream::connect,
-    c"accept" => stream::accept,
-    c"accept4" => stream::accept4,
+    c"accept" => accept::accept,
+    c"accept4" => accept::accept4,
     c"poll" => poll::poll,
     c"__poll_chk" => poll::poll_chk,
     c"ppoll" => poll::ppoll,
@@ -71,10 +71,6 @@ static TABLE: &[Redirect] = table! {
     c"fcntl64" => process::fcntl,
     c"open" => file::open,
     c"open64" => file::open,
-    c"pread" => file::pread,
-    c"pread64" => file::pread,
-    c"pwrite" => file::pwrite,
-    c"pwrite64" => file::pwrite,
     c"fsync" => file::fsync,
     c"fdatasync" => file::fdatasync,
     c"close" => descriptor::close,

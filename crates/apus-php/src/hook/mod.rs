@@ -8,6 +8,7 @@
 //! Waiting is possible only where a function that PHP code called leads to the call ([`gate`]): what the VM itself does
 //! (`include`, freeing values, printing) blocks as ever.
 
+mod accept;
 mod autoload;
 mod descriptor;
 mod dns;

@@ -102,11 +102,16 @@ unsafe fn poll_in_coroutine(gate: &Gate, fds: *mut pollfd, count: nfds_t, limit:
 /// The usual case: what the event loop reports of the one descriptor is the answer.
 fn poll_one(gate: &Gate, record: &mut pollfd, watched: (RawFd, u32), limit: Option<Duration>) -> c_int {
     let concerned = watched.1 | (libc::EPOLLERR | libc::EPOLLHUP) as u32;
-    attempt_until(gate, &[watched], limit, |reported| {
+    let until = deadline(limit);
+    let ready = attempt_until(gate, &[watched], limit, |reported| {
         record.revents = (reported & concerned) as i16;
         // SAFETY: one record.
         if record.revents != 0 { 1 } else { unsafe { libc::poll(record, 1, 0) } }
-    })
+    });
+    if let (1, Some(until)) = (ready, until) {
+        super::accept::announced(watched.0, until);
+    }
+    ready
 }
 
 /// poll(2).

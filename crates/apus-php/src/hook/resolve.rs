@@ -278,10 +278,12 @@ unsafe fn reentrant(
             *result = record;
             0
         },
-        // SAFETY: by contract.
+        // libc's sets the thread's h_errno, too, which PHP reads.
+        // SAFETY: by contract, and this thread's own h_errno.
         Err(h_errno) => unsafe {
             *result = ptr::null_mut();
             *error = h_errno;
+            *h_errno_slot() = h_errno;
             if h_errno == -1 { errno() } else { 0 }
         },
     }

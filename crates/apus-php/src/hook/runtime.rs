@@ -83,8 +83,8 @@ pub(crate) static CONSTANTS: &[Constant] = &[
     flag(
         "Apus\\HOOK_FILE",
         hooks::FILE,
-        "Opening, reading, writing and syncing regular files, on a pool of threads. Worth it for slow disks only: what is in the\n\
-         page cache comes sooner without. Not part of the default.",
+        "Opening, reading and syncing regular files by PHP's own functions (fopen(), fread(), file_get_contents(), fsync() and their like),\n\
+         on a pool of threads. Worth it for slow disks only: what is in the page cache comes sooner without. Not part of the default.",
     ),
     flag("Apus\\HOOK_SLEEP", hooks::SLEEP, "sleep(), usleep(), time_nanosleep(), time_sleep_until()."),
     flag(

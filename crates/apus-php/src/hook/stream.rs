@@ -11,14 +11,14 @@ use super::gate::{Gate, errno, fail, gate, in_coroutine, set_errno};
 use super::message::{Parts, Transfer, at_once, sending};
 use super::timeout::{ANY_SOCKET, Kind, blocks, hooked, kind, receive_deadline, send_deadline, take_socket_error};
 
-/// What `read()` and `write()` may stand for.
-const ANY_DESCRIPTOR: i64 = ANY_SOCKET | PIPES | hooks::FILE;
+/// What `write()` may stand for. Of a regular file it ends in the page cache, in the order in which coroutines call it.
+const ANY_DESCRIPTOR: i64 = ANY_SOCKET | PIPES;
 /// Pipes and terminals.
 const PIPES: i64 = hooks::PROC | hooks::STDIO;
 /// What a pipe that is ready for writing takes at once (pipe(7)).
 const PIPE_BUF: usize = libc::PIPE_BUF;
 
-fn is_ready(fd: RawFd, events: i16) -> bool {
+pub(super) fn is_ready(fd: RawFd, events: i16) -> bool {
     let mut one = libc::pollfd { fd, events, revents: 0 };
     // SAFETY: one local record.
     unsafe { libc::poll(&raw mut one, 1, 0) != 0 }
@@ -45,14 +45,14 @@ fn of_pipe(gate: &Gate, fd: RawFd, event: c_int, total: usize) -> Transfer<'_> {
 pub(super) unsafe extern "C" fn read(fd: c_int, buffer: *mut c_void, len: size_t) -> ssize_t {
     // SAFETY: the caller's arguments.
     let plainly = || unsafe { libc::read(fd, buffer, len) };
-    let Some(gate) = gate("read()", ANY_DESCRIPTOR) else { return plainly() };
+    let Some(gate) = gate("read()", ANY_DESCRIPTOR | hooks::FILE) else { return plainly() };
     match kind(fd) {
         Kind::Socket if hooked(fd) => of_socket(&gate, fd).run(|_| {
             // SAFETY: the caller's buffer.
             unsafe { libc::recv(fd, buffer, len, MSG_DONTWAIT) }
         }),
         // SAFETY: the caller's buffer.
-        Kind::Regular => unsafe { file::read(&gate, fd, buffer, len, None) },
+        Kind::Regular => unsafe { file::read(&gate, fd, buffer, len) },
         Kind::Pipe | Kind::Other if pipes_hooked() && blocks(fd) => {
             of_pipe(&gate, fd, libc::EPOLLIN, len).run(|_| when_ready(fd, libc::POLLIN, plainly))
         }
@@ -83,8 +83,6 @@ pub(super) unsafe extern "C" fn write(fd: c_int, buffer: *const c_void, len: siz
             // SAFETY: the rest of the caller's buffer.
             unsafe { libc::send(fd, buffer.add(done), len - done, MSG_DONTWAIT) }
         }),
-        // SAFETY: the caller's buffer.
-        Kind::Regular => unsafe { file::write(&gate, fd, buffer, len, None) },
         Kind::Pipe if pipes_hooked() && blocks(fd) => write_pipe(&gate, fd, buffer, len),
         Kind::Other if pipes_hooked() && blocks(fd) => {
             of_pipe(&gate, fd, libc::EPOLLOUT, len).run(|_| when_ready(fd, libc::POLLOUT, plainly))
@@ -180,7 +178,8 @@ fn write_parts(gate: &Gate, fd: RawFd, parts: &[iovec]) -> ssize_t {
     gate.success(done)
 }
 
-/// Does one call with `O_NONBLOCK` set on a descriptor that blocks.
+/// Connects with `O_NONBLOCK` set on a descriptor that blocks. A socket that is being connected is nobody else's yet; what others may
+/// share, one that listens, is never changed.
 fn without_blocking(fd: RawFd, call: impl FnOnce() -> c_int) -> c_int {
     // SAFETY: no pointers.
     unsafe {
@@ -232,44 +231,5 @@ fn connected(gate: &Gate, fd: RawFd, deadline: Option<tokio::time::Instant>) -> 
     match take_socket_error(fd) {
         0 => gate.success(0),
         errno => fail(errno),
-    }
-}
-
-fn accept_with(gate: &Gate, fd: RawFd, call: impl Fn() -> c_int) -> c_int {
-    let deadline = receive_deadline(fd);
-    loop {
-        // Another process may take the connection that was announced.
-        let accepted = if is_ready(fd, libc::POLLIN) { without_blocking(fd, &call) } else { fail(libc::EAGAIN) };
-        if accepted >= 0 {
-            return gate.success(accepted);
-        }
-        if errno() != libc::EAGAIN {
-            return accepted;
-        }
-        match gate.ready(&[(fd, libc::EPOLLIN as u32)], deadline) {
-            Ok(true) => {}
-            Ok(false) => return fail(libc::EAGAIN),
-            Err(errno) => return fail(errno),
-        }
-    }
-}
-
-/// accept(2).
-pub(super) unsafe extern "C" fn accept(fd: c_int, address: *mut sockaddr, len: *mut socklen_t) -> c_int {
-    // SAFETY: the caller's arguments.
-    let call = || unsafe { libc::accept(fd, address, len) };
-    match gate("accept()", ANY_SOCKET).filter(|_| blocks(fd) && hooked(fd)) {
-        Some(gate) => accept_with(&gate, fd, call),
-        None => call(),
-    }
-}
-
-/// accept4(2).
-pub(super) unsafe extern "C" fn accept4(fd: c_int, address: *mut sockaddr, len: *mut socklen_t, flags: c_int) -> c_int {
-    // SAFETY: the caller's arguments.
-    let call = || unsafe { libc::accept4(fd, address, len, flags) };
-    match gate("accept()", ANY_SOCKET).filter(|_| blocks(fd) && hooked(fd)) {
-        Some(gate) => accept_with(&gate, fd, call),
-        None => call(),
     }
 }
