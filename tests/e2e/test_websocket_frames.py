@@ -292,3 +292,58 @@ class Limits(WebSocketCase):
         other.say("x")
         self.assertEqual(other.text(), "x")
         self.assertLess(rss(worker) - before, 16 << 20)
+
+
+class Sequences(WebSocketCase):
+    """What a program may not send, it does not."""
+
+    def push(self, server, fd, *frames):
+        """Pushes (data, opcode, flags) one after the other; what each gave."""
+        return self.php(server, "return array_map(fn ($f) => thrown(function () use ($server, $fd, $f, &$was) { $was = $server->push($fd, ...$f); }) ?? $was, $frames);", fd=fd, frames=frames)
+
+    def test_fragments_come_in_their_order_or_not_at_all(self):
+        server = self.websockets(TELL_FD)
+        ws = self.join(server)
+        fd = self.fd(ws)
+        answers = self.push(server, fd, ["lost", CONTINUATION, 1], ["one ", TEXT, 0], ["whole", TEXT, 1], ["bytes", BINARY, 0], ["?", PING, 1], ["two ", CONTINUATION, 0], ["three", CONTINUATION, 1], ["more", CONTINUATION, 1], ["whole", TEXT, 1])
+        told = [answer if isinstance(answer, bool) else answer.split(": ", 1)[1][:30] for answer in answers]
+        early, second = "a continuation frame may only ", "the fragments of another messa"
+        self.assertEqual(told, [early, True, second, second, True, True, True, early, True])
+        self.assertTrue(all("Apus\\Client\\Exception" in answer and "RFC 6455 section 5.4" in answer for answer in answers if answer is not True))
+        self.assertEqual([ws.frame()[:3] for _ in range(5)], [(TEXT, b"one ", False), (PING, b"?", True), (CONTINUATION, b"two ", False), (CONTINUATION, b"three", True), (TEXT, b"whole", True)])
+
+    def test_fragments_of_a_text_are_utf_8_together(self):
+        server = self.websockets(TELL_FD)
+        ws = self.join(server)
+        fd = self.fd(ws)
+        answers = self.php(server, r"""return [$server->push($fd, "\xc3", 1, 0), thrown(fn () => $server->push($fd, 'x', 0, 1)), $server->push($fd, "\xa4", 0, 1)];""", fd=fd)
+        self.assertEqual((answers[0], answers[2]), (True, True))
+        self.assertIn("must together be UTF-8", answers[1])
+        self.assertEqual(ws.text(), "\u00e4")
+
+    def test_flags_that_say_something_else_leave_a_message_whole(self):
+        server = self.websockets(TELL_FD)
+        ws = self.join(server)
+        fd = self.fd(ws)
+        # COMPRESS, RSV1, MASK; a frame object with its own flags.
+        self.assertEqual(self.push(server, fd, ["a", TEXT, 2], ["b", TEXT, 4], ["c", TEXT, 32]), [True] * 3)
+        self.php(server, "$frame = new Frame; $frame->data = 'd'; $frame->flags = Apus\\WEBSOCKET_FLAG_COMPRESS; return $server->push($fd, $frame);", fd=fd)
+        self.assertEqual([ws.frame()[:3] for _ in range(4)], [(TEXT, data, True) for data in (b"a", b"b", b"c", b"d")])
+
+    def test_messages_for_many_do_not_come_between_fragments(self):
+        server = self.websockets(TELL_FD)
+        ws = self.join(server)
+        fd = self.fd(ws)
+        code = "$server->subscribe($fd, 't'); return [$server->push($fd, 'one', 1, 0), $server->publish('t', 'news'), $server->push($fd, 'two', 0, 1), $server->publish('t', 'late')];"
+        self.php(server, code, fd=fd)
+        self.assertEqual([ws.frame()[:2] for _ in range(3)], [(TEXT, b"one"), (CONTINUATION, b"two"), (TEXT, b"late")])
+
+    def test_what_another_worker_sends_out_of_order_is_dropped_and_logged(self):
+        server = self.websockets(TELL_FD, settings={"worker_num": 2}, request="if ($path === '/id') { $response->end((string) $server->worker_id); return; }")
+        ws = self.join(server)
+        fd = self.fd(ws)
+        home = self.php(server, "return $server->getClientInfo($fd)['worker_id'] ?? -1;", fd=fd)
+        code = "return $server->worker_id === $home ? null : [$server->push($fd, 'x', 0, 1), $server->push($fd, 'whole', 1, 1)];"
+        self.assertEqual(until("another worker", lambda: self.php(server, code, fd=fd, home=home)), [True, True])
+        self.assertEqual(ws.text(), "whole")
+        until("it is logged", lambda: "is dropped: a continuation frame" in server.said())

@@ -124,6 +124,8 @@ pub struct WebSocket {
     deflater: RefCell<Option<Deflater>>,
     mask: bool,
     close_sent: Cell<bool>,
+    /// The message that is being sent in fragments.
+    sequence: RefCell<proto::Sequence>,
     closed: Cell<bool>,
     facts: Rc<Facts>,
 }
@@ -151,6 +153,7 @@ impl WebSocket {
             deflater: RefCell::new(params.map(|p| p.deflater(Role::Client, options.level))),
             mask: options.mask,
             close_sent: Cell::new(false),
+            sequence: RefCell::default(),
             closed: Cell::new(false),
             facts,
         }
@@ -236,6 +239,14 @@ impl WebSocket {
         self.send(Opcode::Pong, true, payload, false).await
     }
 
+    /// What stands after a frame.
+    ///
+    /// # Errors
+    /// Which rule does not allow it after those that were sent.
+    pub fn after(&self, opcode: Opcode, fin: bool, payload: &[u8]) -> Result<proto::Sequence, &'static str> {
+        self.sequence.borrow().after(opcode, fin, payload)
+    }
+
     /// Sends a frame, and waits until it has left. Dropped half-way, the frame leaves with the next one.
     pub async fn send(&self, opcode: Opcode, fin: bool, payload: &[u8], compress: bool) -> Result<(), Failure> {
         if self.closed.get() || self.close_sent.get() {
@@ -246,7 +257,9 @@ impl WebSocket {
             let text = "the server takes nothing, and 64 MiB of frames wait for it: it is given up";
             return Err(Failure::new(Stage::Send, libc::ENOBUFS, text));
         }
+        let next = self.after(opcode, fin, payload).map_err(|rule| Failure::new(Stage::Send, libc::EINVAL, rule))?;
         self.enqueue(opcode, fin, payload, compress)?;
+        *self.sequence.borrow_mut() = next;
         if opcode == Opcode::Close {
             self.close_sent.set(true);
         }

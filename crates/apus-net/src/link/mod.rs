@@ -91,6 +91,8 @@ pub(crate) struct Flags {
     pub(crate) running: bool,
     /// It is in the reactor's list of links to run.
     pub(crate) queued: bool,
+    /// A message that is sent in fragments has begun and not ended.
+    pub(crate) fragments: bool,
     /// The socket may have something to read.
     pub(crate) readable: bool,
     /// The peer closed its side, or the connection broke: reading will tell, however little it brings.
@@ -103,6 +105,8 @@ pub(crate) struct Extra {
     /// Messages that `recv` has not taken.
     pub(crate) inbox: std::collections::VecDeque<OwnedMessage>,
     pub(crate) deflate: Option<deflate::Agreed>,
+    /// The message that is sent in fragments.
+    pub(crate) sequence: apus_proto::websocket::Sequence,
 }
 
 /// A connection that exchanges messages. The socket is closed when its task ends, whoever still holds this.

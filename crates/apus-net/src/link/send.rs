@@ -39,6 +39,8 @@ pub enum Delivery {
     Dropped,
     /// The link is closed or closing.
     Gone,
+    /// The frame may not follow those before it, for this reason: nothing was taken.
+    Misplaced(&'static str),
 }
 
 /// One message for many receivers, encoded once for each kind of them.
@@ -72,6 +74,11 @@ impl Link {
             return refused;
         }
         let whole = fin && matches!(opcode, Opcode::Text | Opcode::Binary);
+        if (!whole || self.flags().fragments)
+            && let Err(rule) = self.follow(opcode, fin, payload)
+        {
+            return Delivery::Misplaced(rule);
+        }
         if whole && let Some(frame) = self.deflated(opcode, payload, compress) {
             return self.transmit([&frame, &[]]);
         }
@@ -86,6 +93,20 @@ impl Link {
         self.transmit([&head[..len], payload])
     }
 
+    /// Notes a frame that is not a whole message, or that comes between the fragments of one.
+    #[cold]
+    fn follow(&self, opcode: Opcode, fin: bool, payload: &[u8]) -> Result<(), &'static str> {
+        if opcode.is_control() {
+            return Ok(());
+        }
+        let open = self.with_extra(|extra| {
+            extra.sequence = extra.sequence.after(opcode, fin, payload)?;
+            Ok(extra.sequence.is_open())
+        })?;
+        self.set_flags(|flags| flags.fragments = open);
+        Ok(())
+    }
+
     /// Sends bytes over a stream.
     pub fn send(self: &Rc<Self>, data: &[u8]) -> Delivery {
         self.refused().unwrap_or_else(|| self.transmit([data, &[]]))
@@ -95,6 +116,11 @@ impl Link {
     pub fn send_shared(self: &Rc<Self>, message: &Broadcast) -> Delivery {
         if let Some(refused) = self.refused() {
             return refused;
+        }
+        if self.flags().fragments
+            && let Err(rule) = self.follow(message.opcode, true, &message.payload)
+        {
+            return Delivery::Misplaced(rule);
         }
         let bytes = if self.is_websocket() { message.frame() } else { &message.payload };
         match self.try_now([bytes, &[]]) {

@@ -11,7 +11,8 @@ use apus_zend::value::View;
 use apus_zend::{Array, Call, Callable, Raise, Value, handler};
 use bytes::{Buf, BytesMut};
 
-use super::values::{refused, scalar};
+pub(crate) use super::values::refused;
+use super::values::scalar;
 use crate::exception::entry;
 
 /// Where the declared properties stand.
@@ -59,8 +60,13 @@ fn opcode(number: i64) -> Result<Opcode, Raise> {
 
 impl<'a> Outgoing<'a> {
     /// From `push($data, $opcode, $flags)`, whose first argument has the number `at`: data or a frame object, whose own opcode
-    /// and flags rule.
+    /// and flags rule. Flags that only say something else leave the message whole.
     pub(crate) fn from_call(call: &'a Call, at: usize) -> Result<Self, Raise> {
+        Self::read(call, at, !0)
+    }
+
+    /// From a call like that. Each of the flags in `whole` makes the frame the last of its message.
+    fn read(call: &'a Call, at: usize, whole: i64) -> Result<Self, Raise> {
         if let View::Object(raw) = call.view(at) {
             // SAFETY: an argument is alive during the call.
             let object = unsafe { Object::share_raw(raw) };
@@ -75,12 +81,12 @@ impl<'a> Outgoing<'a> {
         let (opcode, flags) = (opcode(call.int(at + 1, 1)?)?, call.int(at + 2, FIN)?);
         let payload =
             if opcode == Opcode::Close { Cow::Owned(close_payload(1000, data)?) } else { Cow::Borrowed(data) };
-        Self::new(opcode, flags, payload)
+        Self::new(opcode, flags & whole != 0, flags, payload)
     }
 
     /// A ping.
     pub(crate) fn ping(data: &'a [u8]) -> Result<Self, Raise> {
-        Self::new(Opcode::Ping, FIN, Cow::Borrowed(data))
+        Self::new(Opcode::Ping, true, FIN, Cow::Borrowed(data))
     }
 
     /// Code and reason of a close frame; 1000 where it has none.
@@ -98,24 +104,22 @@ impl<'a> Outgoing<'a> {
         };
         let text = |slot: u32| scalar(object.slot(slot).view()).unwrap_or_default();
         let opcode = opcode(number(slot::OPCODE, 1))?;
-        let mut flags = number(slot::FLAGS, FIN);
+        let flags = number(slot::FLAGS, FIN);
         // Older programs say it by $finish alone.
-        if matches!(object.slot(slot::FINISH).view(), View::Bool(false)) {
-            flags &= !FIN;
-        }
+        let fin = flags != 0 && !matches!(object.slot(slot::FINISH).view(), View::Bool(false));
         let payload = if opcode == Opcode::Close && CLOSE_FRAME.get().contains(object.as_raw()) {
             close_payload(number(slot::CODE, 1000), &text(slot::REASON))?
         } else {
             text(slot::DATA)
         };
-        Self::new(opcode, flags, Cow::Owned(payload))
+        Self::new(opcode, fin, flags, Cow::Owned(payload))
     }
 
-    fn new(opcode: Opcode, flags: i64, payload: Cow<'a, [u8]>) -> Result<Self, Raise> {
+    fn new(opcode: Opcode, fin: bool, flags: i64, payload: Cow<'a, [u8]>) -> Result<Self, Raise> {
         if opcode.is_control() && payload.len() > proto::MAX_CONTROL {
             return Err(refused("a control frame carries 125 bytes at most (RFC 6455 section 5.5)"));
         }
-        let fin = flags & FIN != 0 || opcode.is_control();
+        let fin = fin || opcode.is_control();
         if opcode == Opcode::Text && fin && std::str::from_utf8(&payload).is_err() {
             return Err(refused("a text message must be UTF-8: send other bytes with WEBSOCKET_OPCODE_BINARY"));
         }
@@ -207,7 +211,8 @@ fn to_string(call: &Call) -> Result<(), Raise> {
 
 pub(crate) fn pack(call: &Call) -> Result<(), Raise> {
     call.expect(1, 3)?;
-    call.ret_bytes(&Outgoing::from_call(call, 0)?.pack()?)
+    // A fragment may be masked; what is compressed is whole.
+    call.ret_bytes(&Outgoing::read(call, 0, FIN | COMPRESS | RSV1)?.pack()?)
 }
 
 /// One whole frame as an object; none when the bytes are not one.
@@ -277,7 +282,7 @@ pub(super) static FRAME: Class = Class {
         Method {
             decl: "public static function pack(Apus\\WebSocket\\Frame|string $data, int $opcode = 1, int $flags = 1): string",
             doc: "The bytes of a frame; of a Frame object, whose own opcode and flags rule. WEBSOCKET_FLAG_MASK masks with a random\n\
-                  key, WEBSOCKET_FLAG_COMPRESS compresses a whole message by itself.\n\
+                  key, WEBSOCKET_FLAG_COMPRESS compresses a whole message by itself. Without FIN or COMPRESS a fragment.\n\
                   @throws \\Apus\\Client\\Exception ARGUMENT for an unknown opcode, text that is not UTF-8, a long control frame\n\
                   Does not wait.\n@since 0.1.0",
             handler: Some(handler!(pack)),

@@ -29,7 +29,7 @@ pub(super) fn key_text(key: Key<'_>) -> Vec<u8> {
     }
 }
 
-pub(super) fn refused(text: &str) -> Raise {
+pub(crate) fn refused(text: &str) -> Raise {
     exception::throw(&CLIENT, "ARGUMENT", text)
 }
 

@@ -53,8 +53,10 @@ fn local(fd: i64) -> Option<Rc<Link>> {
 pub(crate) fn push_here(link: &Rc<Link>, frame: &Outgoing<'_>, patient: bool) -> Result<Delivery, Raise> {
     loop {
         let delivery = link.push(frame.opcode, frame.fin, frame.compress, &frame.payload);
-        if delivery != Delivery::Full {
-            return Ok(delivery);
+        match delivery {
+            Delivery::Full => {}
+            Delivery::Misplaced(rule) => return Err(frame::refused(rule)),
+            delivery => return Ok(delivery),
         }
         if !patient {
             return Ok(Delivery::Dropped);
@@ -69,7 +71,7 @@ pub(crate) fn push_here(link: &Rc<Link>, frame: &Outgoing<'_>, patient: bool) ->
 pub(crate) fn delivered(delivery: Delivery) -> bool {
     match delivery {
         Delivery::Sent | Delivery::Buffered => true,
-        Delivery::Full | Delivery::Dropped => last_error::fail(last_error::OVERFLOW),
+        Delivery::Full | Delivery::Dropped | Delivery::Misplaced(_) => last_error::fail(last_error::OVERFLOW),
         Delivery::Gone => last_error::fail(last_error::CLOSED),
     }
 }
@@ -78,7 +80,7 @@ fn number(delivery: Delivery) -> i64 {
     match delivery {
         Delivery::Sent => SENT,
         Delivery::Buffered => BUFFERED,
-        Delivery::Full | Delivery::Dropped => DROPPED,
+        Delivery::Full | Delivery::Dropped | Delivery::Misplaced(_) => DROPPED,
         Delivery::Gone => GONE,
     }
 }
@@ -182,10 +184,12 @@ pub(super) static WEBSOCKET_SERVER: Class = Class {
             doc: "Sends a message to a WebSocket of whichever worker. Where buffer_output_size bytes wait for it already, send_policy\n\
                   rules: wait (outside coroutines: drop), drop, or close.\n\
                   @param int $opcode one of Apus\\WEBSOCKET_OPCODE_*; a Frame object brings its own\n\
-                  @param int $flags the sum of Apus\\WEBSOCKET_FLAG_*: without FIN a fragment, with COMPRESS compressed in any case\n\
+                  @param int $flags the sum of Apus\\WEBSOCKET_FLAG_*: 0 for a fragment that is not the last of its message, with COMPRESS\n\
+                  compressed in any case\n\
                   @return bool false when the message is lost: see getLastError(). For a connection of another worker true means that its\n\
                   worker has the message; when its buffer turns out to be full there, send_policy rules there\n\
-                  @throws \\Apus\\Client\\Exception ARGUMENT for what RFC 6455 forbids (text that is not UTF-8, a long control frame)\n\
+                  @throws \\Apus\\Client\\Exception ARGUMENT for what RFC 6455 forbids (text that is not UTF-8, a long control frame, a\n\
+                  fragment out of its order; one that comes from another worker is dropped, and logged, where it turns out to be)\n\
                   Waits (where a coroutine runs).\n@since 0.1.0",
             handler: Some(handler!(push)),
         },

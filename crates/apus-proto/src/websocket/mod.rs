@@ -10,6 +10,7 @@ mod encode;
 pub mod handshake;
 mod header;
 mod mask;
+mod sequence;
 mod utf8;
 
 #[cfg(test)]
@@ -19,6 +20,7 @@ pub use decoder::{Decoder, Event, Limits, parse_close};
 pub use encode::{close_payload, encode, encode_close, write_head};
 pub use header::{Header, MAX_CONTROL};
 pub use mask::apply_mask;
+pub use sequence::Sequence;
 pub use utf8::Utf8;
 
 /// Which side of a connection we are: clients mask what they send, servers do not (RFC 6455 section 5.1).

@@ -266,7 +266,7 @@ const METHODS: &[Method] = &[
             "Sends a WebSocket message, and waits until it has left. It is compressed where the server agreed to that.\n\
              @param string|\\Apus\\WebSocket\\Frame $data a frame's own opcode and flags rule\n\
              @param int $opcode Apus\\WEBSOCKET_OPCODE_*\n\
-             @param int $flags Apus\\WEBSOCKET_FLAG_*; without WEBSOCKET_FLAG_FIN fragments with opcode CONTINUATION follow\n",
+             @param int $flags Apus\\WEBSOCKET_FLAG_*; 0 when fragments with opcode CONTINUATION follow, in their order\n",
             WS_THROWS
         ),
         handler: Some(handler!(websocket::push)),

@@ -20,6 +20,9 @@ use super::record::{How, Step};
 /// Peers that read slowly can cause as many of these as they like.
 static SLOW: Repeats = Repeats::new(Level::Warning, "connections closed because they read too slowly");
 
+/// A program can send as many of these as it likes.
+static MISPLACED: Repeats = Repeats::new(Level::Warning, "frames of other processes dropped where they may not stand");
+
 /// Bytes that are held for all links together: as many as `max_buffered_bytes`, within these bounds.
 const MAX_HELD: [u64; 2] = [16 << 20, 64 << 20];
 /// What a held message counts beside its bytes.
@@ -42,7 +45,7 @@ impl Item {
 
     fn send(&self, link: &Rc<Link>) -> Delivery {
         match self {
-            Self::Frame(how, payload) => link.push(how.opcode, how.fin, how.compress, payload),
+            Self::Frame(how, payload) => push(link, *how, payload),
             Self::Bytes(payload) => link.send(payload),
             Self::Close(code, reason) => {
                 link.close(*code, reason);
@@ -50,6 +53,16 @@ impl Item {
             }
         }
     }
+}
+
+/// Sends a frame of another process. Only here it turns out that it may not follow those before it.
+fn push(link: &Rc<Link>, how: How, payload: &[u8]) -> Delivery {
+    let delivery = link.push(how.opcode, how.fin, how.compress, payload);
+    if let Delivery::Misplaced(rule) = delivery {
+        let fd = link.info().id();
+        MISPLACED.tell(format_args!("a frame that another process sent to connection {fd} is dropped: {rule}"));
+    }
+    delivery
 }
 
 /// What links could not take yet.
@@ -104,7 +117,7 @@ impl Late {
 impl Hub {
     pub(super) fn deliver_frame(self: &Rc<Self>, fd: i64, how: How, payload: &[u8]) {
         let Some(link) = self.control.link(fd).filter(|link| link.is_websocket()) else { return };
-        if self.late.has(fd) || link.push(how.opcode, how.fin, how.compress, payload) == Delivery::Full {
+        if self.late.has(fd) || push(&link, how, payload) == Delivery::Full {
             self.hold(&link, Item::Frame(how, Bytes::copy_from_slice(payload)));
         }
     }
