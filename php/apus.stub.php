@@ -2203,7 +2203,7 @@ namespace Apus\WebSocket {
 
         /**
          * The bytes of a frame; of a Frame object, whose own opcode and flags rule. WEBSOCKET_FLAG_MASK masks with a random
-         * key, WEBSOCKET_FLAG_COMPRESS compresses a whole message by itself.
+         * key, WEBSOCKET_FLAG_COMPRESS compresses a whole message by itself. Without FIN or COMPRESS a fragment.
          * @throws \Apus\Client\Exception ARGUMENT for an unknown opcode, text that is not UTF-8, a long control frame
          * Does not wait.
          * @since 0.1.0
@@ -2596,7 +2596,7 @@ namespace Apus\Coroutine\Http {
          * Sends a WebSocket message, and waits until it has left. It is compressed where the server agreed to that.
          * @param string|\Apus\WebSocket\Frame $data a frame's own opcode and flags rule
          * @param int $opcode Apus\WEBSOCKET_OPCODE_*
-         * @param int $flags Apus\WEBSOCKET_FLAG_*; without WEBSOCKET_FLAG_FIN fragments with opcode CONTINUATION follow
+         * @param int $flags Apus\WEBSOCKET_FLAG_*; 0 when fragments with opcode CONTINUATION follow, in their order
          * @return bool false when the WebSocket is closed, or the time `write_timeout` is over (the rest then leaves with the next frame)
          * @throws \Apus\Client\Exception STATE when upgrade() did not succeed before; ARGUMENT for what no frame can carry
          * @throws \Apus\Coroutine\ConflictException when another coroutine sends
@@ -7018,10 +7018,12 @@ namespace Apus\WebSocket {
          * Sends a message to a WebSocket of whichever worker. Where buffer_output_size bytes wait for it already, send_policy
          * rules: wait (outside coroutines: drop), drop, or close.
          * @param int $opcode one of Apus\WEBSOCKET_OPCODE_*; a Frame object brings its own
-         * @param int $flags the sum of Apus\WEBSOCKET_FLAG_*: without FIN a fragment, with COMPRESS compressed in any case
+         * @param int $flags the sum of Apus\WEBSOCKET_FLAG_*: 0 for a fragment that is not the last of its message, with COMPRESS
+         * compressed in any case
          * @return bool false when the message is lost: see getLastError(). For a connection of another worker true means that its
          * worker has the message; when its buffer turns out to be full there, send_policy rules there
-         * @throws \Apus\Client\Exception ARGUMENT for what RFC 6455 forbids (text that is not UTF-8, a long control frame)
+         * @throws \Apus\Client\Exception ARGUMENT for what RFC 6455 forbids (text that is not UTF-8, a long control frame, a
+         * fragment out of its order; one that comes from another worker is dropped, and logged, where it turns out to be)
          * Waits (where a coroutine runs).
          * @since 0.1.0
          */

@@ -280,6 +280,23 @@ impl Control {
         }
     }
 
+    /// Lends the bytes that the link which runs may still inflate.
+    pub(crate) fn with_inflate_budget<R>(&self, work: impl FnOnce(&mut usize) -> R) -> R {
+        let mut budget = self.reactor.get().map_or(usize::MAX, |reactor| reactor.budget.get());
+        let result = work(&mut budget);
+        if let Some(reactor) = self.reactor.get() {
+            reactor.budget.set(budget);
+        }
+        result
+    }
+
+    /// Has a link go on inflating after those that inflate less.
+    pub(crate) fn fall_behind(&self, link: &Link) {
+        if let Some(reactor) = self.reactor.get() {
+            reactor.fall_behind(link);
+        }
+    }
+
     /// Leaves a small message to the end of the reactor's turn; `false`: it is to be sent at once.
     #[inline]
     pub(crate) fn put_in_outbox(&self, link: &Rc<Link>, parts: [&[u8]; 2]) -> bool {

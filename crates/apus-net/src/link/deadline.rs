@@ -82,7 +82,10 @@ impl Link {
 
     /// Whether this side does not read, so that an answer could not be seen.
     fn is_reading_late(&self) -> bool {
-        self.flags().starved || self.handlers.get() >= self.port.config.concurrency || self.has_mail()
+        self.flags().starved
+            || self.flags().behind
+            || self.handlers.get() >= self.port.config.concurrency
+            || self.has_mail()
     }
 
     /// Bytes came.

@@ -89,6 +89,8 @@ pub(crate) struct Flags {
     pub(crate) starved: bool,
     /// Its runner runs: it will look at everything before it waits.
     pub(crate) running: bool,
+    /// It is in the reactor's line of links that inflate more than others should wait for.
+    pub(crate) behind: bool,
     /// It is in the reactor's list of links to run.
     pub(crate) queued: bool,
     /// A message that is sent in fragments has begun and not ended.

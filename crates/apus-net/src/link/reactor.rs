@@ -30,6 +30,12 @@ use crate::sys;
 const EVENTS: usize = 256;
 /// Links run before the runtime's other tasks have their turn.
 const TURN: usize = 512;
+/// Bytes that a link inflates when it is run, before those that inflate less come first.
+const FREE: usize = 32 << 10;
+/// Bytes that one of the others inflates at a time.
+const SLICE: usize = 256 << 10;
+/// Bytes that all of them together inflate before the runtime's other tasks have their turn: about a millisecond.
+const INFLATE: usize = 1 << 20;
 
 /// A link's state machine.
 pub(crate) trait Run {
@@ -60,6 +66,10 @@ pub(crate) struct Reactor {
     generation: Cell<u32>,
     /// Keys of links that want to be run without an event.
     attention: RefCell<VecDeque<u64>>,
+    /// Keys of links that have more to inflate, each in its turn.
+    behind: RefCell<VecDeque<u64>>,
+    /// Bytes that the link which runs may still inflate.
+    pub(crate) budget: Cell<usize>,
     driver: RefCell<Option<Waker>>,
     over: Cell<bool>,
     pub(crate) outbox: Outbox,
@@ -76,6 +86,8 @@ impl Reactor {
             entries: RefCell::default(),
             generation: Cell::new(0),
             attention: RefCell::default(),
+            behind: RefCell::default(),
+            budget: Cell::new(0),
             driver: RefCell::new(None),
             over: Cell::new(false),
             outbox: Outbox::default(),
@@ -127,7 +139,15 @@ impl Reactor {
         }
     }
 
-    fn run(&self, key: u64, events: EpollFlags, cx: &mut Context<'_>) {
+    /// Has a link go on inflating after those that inflate less.
+    pub(crate) fn fall_behind(&self, link: &Link) {
+        if !link.flags().behind {
+            link.set_flags(|flags| flags.behind = true);
+            self.behind.borrow_mut().push_back(link.key.get());
+        }
+    }
+
+    fn run(&self, key: u64, events: EpollFlags, budget: usize, cx: &mut Context<'_>) {
         let index = (key & u64::from(u32::MAX)) as usize;
         let taken = {
             let mut entries = self.entries.borrow_mut();
@@ -136,6 +156,7 @@ impl Reactor {
         };
         let Some((link, mut runner)) = taken else { return };
         link.note_events(events);
+        self.budget.set(if link.flags().behind { 0 } else { budget });
         if runner.run(cx) {
             // Dropped outside the borrow: the end of a link calls the app.
             let entry = self.entries.borrow_mut().try_remove(index);
@@ -154,9 +175,26 @@ impl Reactor {
             if let Some(entry) = self.entries.borrow().get(index).filter(|e| u64::from(e.generation) == key >> 32) {
                 entry.link.set_flags(|flags| flags.queued = false);
             }
-            self.run(key, EpollFlags::empty(), cx);
+            self.run(key, EpollFlags::empty(), FREE, cx);
         }
         waiting
+    }
+
+    /// Runs links that have much to inflate, as many as one turn has time for. Whether there are more.
+    fn run_behind(&self, cx: &mut Context<'_>) -> bool {
+        let mut left = INFLATE;
+        while left > 0 {
+            let Some(key) = self.behind.borrow_mut().pop_front() else { break };
+            let index = (key & u64::from(u32::MAX)) as usize;
+            if let Some(entry) = self.entries.borrow().get(index).filter(|e| u64::from(e.generation) == key >> 32) {
+                entry.link.set_flags(|flags| flags.behind = false);
+            }
+            // What runs nothing counts, too: the loop ends.
+            self.budget.set(0);
+            self.run(key, EpollFlags::empty(), SLICE, cx);
+            left = left.saturating_sub(SLICE - self.budget.get().min(SLICE - 1));
+        }
+        !self.behind.borrow().is_empty()
     }
 
     /// Runs the links that the kernel names; how many it named.
@@ -164,7 +202,7 @@ impl Reactor {
         let mut events = self.events.take();
         let count = self.epoll.get_ref().0.wait(&mut events, EpollTimeout::ZERO).unwrap_or(0);
         for event in &events[..count] {
-            self.run(event.data(), event.events(), cx);
+            self.run(event.data(), event.events(), FREE, cx);
         }
         *self.events.borrow_mut() = events;
         count
@@ -216,6 +254,14 @@ impl Future for Driver {
         self.0.outbox.begin();
         let ended = self.turn(cx);
         self.0.outbox.end();
+        if ended.is_pending() && !self.0.behind.borrow().is_empty() {
+            self.0.outbox.begin();
+            let more = self.0.run_behind(cx);
+            self.0.outbox.end();
+            if more {
+                cx.waker().wake_by_ref();
+            }
+        }
         ended
     }
 }

@@ -53,6 +53,8 @@ pub(super) enum Step {
     Read,
     /// The program has to do something first.
     Hold,
+    /// There is more to inflate than others should wait for.
+    Later,
     End,
 }
 
@@ -84,6 +86,12 @@ impl<A: App> Runner<A> {
             match step {
                 Step::Again => {}
                 Step::End => return true,
+                Step::Later => {
+                    self.flush();
+                    self.account();
+                    self.link.control().fall_behind(&self.link);
+                    return false;
+                }
                 Step::Hold => {
                     self.flush();
                     if !self.wants_another_look() {

@@ -81,7 +81,9 @@ impl<A: App> Runner<A> {
     /// The next event of a message that did not come whole.
     fn decode(&mut self, cx: &mut Context<'_>) -> Result<Step, Violation> {
         let Some(mut partial) = self.partial.take() else { return Ok(Step::Again) };
-        let event = partial.decoder.decode(&mut partial.input)?;
+        let control = Rc::clone(self.link.control());
+        let event = control.with_inflate_budget(|budget| partial.decoder.decode_within(&mut partial.input, budget))?;
+        let behind = partial.decoder.is_behind();
         let more = !partial.input.is_empty();
         if partial.decoder.is_idle() && !more {
             self.leave_partial(*partial);
@@ -89,9 +91,14 @@ impl<A: App> Runner<A> {
             self.partial = Some(partial);
         }
         match event {
+            None if behind => Ok(Step::Later),
             // What is left over is a head that is not complete.
             None => Ok(Step::Read),
             Some(Event::Message { text, data, compressed }) => {
+                if compressed {
+                    // What the program does with it takes time, too.
+                    control.with_inflate_budget(|budget| *budget = budget.saturating_sub(data.len()));
+                }
                 let kind = if text { Kind::Text } else { Kind::Binary };
                 if self.link.stage.get() == Stage::Open {
                     Self::hand_over(&self.app, &self.link, Message { kind, data: &data, compressed }, cx);

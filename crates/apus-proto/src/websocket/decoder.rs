@@ -2,7 +2,7 @@
 
 use bytes::{Buf, Bytes, BytesMut};
 
-use super::deflate::Inflater;
+use super::deflate::{Inflater, TAIL};
 use super::header::Header;
 use super::{Opcode, Role, Utf8, Violation, apply_mask, close};
 
@@ -63,6 +63,17 @@ struct Message {
     utf8: Utf8,
 }
 
+/// Compressed bytes of a message that are not inflated yet.
+#[derive(Debug)]
+struct Compressed {
+    /// Unmasked.
+    bytes: Bytes,
+    /// They are the last of their message.
+    ends: bool,
+    /// They are the tail that is left away on the wire.
+    tail: bool,
+}
+
 /// Reads frames and puts messages together. Bytes may be cut anywhere.
 #[derive(Debug)]
 pub struct Decoder {
@@ -71,6 +82,8 @@ pub struct Decoder {
     inflater: Option<Inflater>,
     frame: Option<Frame>,
     message: Option<Message>,
+    /// What the budget did not reach for.
+    compressed: Option<Compressed>,
     control: BytesMut,
     closed: bool,
 }
@@ -78,7 +91,16 @@ pub struct Decoder {
 impl Decoder {
     /// A decoder for one who receives as `role`; `inflater` when permessage-deflate was agreed upon.
     pub fn new(role: Role, limits: Limits, inflater: Option<Inflater>) -> Self {
-        Self { role, limits, inflater, frame: None, message: None, control: BytesMut::new(), closed: false }
+        Self {
+            role,
+            limits,
+            inflater,
+            frame: None,
+            message: None,
+            compressed: None,
+            control: BytesMut::new(),
+            closed: false,
+        }
     }
 
     /// Whether the close frame has come.
@@ -91,9 +113,15 @@ impl Decoder {
         !self.closed && self.frame.is_none() && self.message.is_none() && self.control.is_empty()
     }
 
+    /// Whether the budget did not reach: there is work to do without further input.
+    pub fn is_behind(&self) -> bool {
+        self.compressed.is_some()
+    }
+
     /// Bytes kept of a message that is not complete.
     pub fn held(&self) -> usize {
-        self.message.as_ref().map_or(0, |message| message.data.len()) + self.control.len()
+        let compressed = self.compressed.as_ref().map_or(0, |compressed| compressed.bytes.len());
+        self.message.as_ref().map_or(0, |message| message.data.len()) + compressed + self.control.len()
     }
 
     /// Changes the limits, between two messages.
@@ -107,11 +135,27 @@ impl Decoder {
     /// When the other side broke the protocol or a limit; the connection is to be closed with the violation's code, and
     /// nothing more is to be decoded.
     pub fn decode(&mut self, input: &mut BytesMut) -> Result<Option<Event>, Violation> {
+        let mut unlimited = usize::MAX;
+        self.decode_within(input, &mut unlimited)
+    }
+
+    /// Like [`decode`](Self::decode), but inflates no more bytes than the budget, from which they are taken. None is also what
+    /// comes when it is used up; then [`is_behind`](Self::is_behind).
+    ///
+    /// # Errors
+    /// As [`decode`](Self::decode).
+    pub fn decode_within(&mut self, input: &mut BytesMut, budget: &mut usize) -> Result<Option<Event>, Violation> {
         loop {
             if self.closed {
                 // What follows a close frame means nothing (RFC 6455 section 1.4).
                 input.clear();
                 return Ok(None);
+            }
+            if self.compressed.is_some() {
+                let event = self.inflate(budget)?;
+                if event.is_some() || self.compressed.is_some() {
+                    return Ok(event);
+                }
             }
             let mut frame = match self.frame.take() {
                 Some(frame) => frame,
@@ -131,7 +175,7 @@ impl Decoder {
             let event = if frame.header.opcode.is_control() {
                 self.control(&frame.header, payload, complete)?
             } else {
-                self.data(&frame.header, payload, complete)?
+                self.data(&frame.header, payload, complete, budget)?
             };
             if !complete {
                 self.frame = Some(frame);
@@ -196,34 +240,75 @@ impl Decoder {
         }))
     }
 
-    fn data(&mut self, header: &Header, payload: BytesMut, complete: bool) -> Result<Option<Event>, Violation> {
+    fn data(
+        &mut self,
+        header: &Header,
+        payload: BytesMut,
+        complete: bool,
+        budget: &mut usize,
+    ) -> Result<Option<Event>, Violation> {
         let Some(message) = &mut self.message else { return Ok(None) };
+        let ends = complete && header.fin;
+        if message.compressed {
+            self.compressed = Some(Compressed { bytes: payload.freeze(), ends, tail: false });
+            return self.inflate(budget);
+        }
         let before = message.data.len();
-        match &mut self.inflater {
-            Some(inflater) if message.compressed => {
-                inflater.inflate(&payload, &mut message.data, self.limits.max_message)?;
-                if complete && header.fin {
-                    inflater.finish(&mut message.data, self.limits.max_message)?;
-                }
+        // The usual message, one frame that came whole, is not copied.
+        if message.data.is_empty() {
+            message.data = payload;
+        } else {
+            message.data.extend_from_slice(&payload);
+        }
+        message.check(before)?;
+        if ends { self.complete() } else { Ok(None) }
+    }
+
+    /// Goes on with what is compressed, as far as the budget reaches: the message if it is complete then.
+    fn inflate(&mut self, budget: &mut usize) -> Result<Option<Event>, Violation> {
+        let (Some(mut rest), Some(message), Some(inflater)) =
+            (self.compressed.take(), &mut self.message, &mut self.inflater)
+        else {
+            return Ok(None);
+        };
+        let before = message.data.len();
+        loop {
+            let mut left = &rest.bytes[..];
+            let done = inflater.inflate_some(&mut left, &mut message.data, self.limits.max_message, budget)?;
+            if !done {
+                rest.bytes = rest.bytes.slice_ref(left);
+                message.check(before)?;
+                self.compressed = Some(rest);
+                return Ok(None);
             }
-            // The usual message, one frame that came whole, is not copied.
-            _ if message.data.is_empty() => message.data = payload,
-            _ => message.data.extend_from_slice(&payload),
+            if rest.tail || !rest.ends {
+                break;
+            }
+            rest = Compressed { bytes: Bytes::from_static(&TAIL), tail: true, ends: true };
         }
-        if message.text && !message.utf8.feed(&message.data[before..]) {
-            return Err(NOT_UTF8);
-        }
-        if !(complete && header.fin) {
+        message.check(before)?;
+        if !rest.ends {
             return Ok(None);
         }
+        inflater.end_message();
+        self.complete()
+    }
+
+    /// The message has come whole.
+    fn complete(&mut self) -> Result<Option<Event>, Violation> {
+        let Some(mut message) = self.message.take() else { return Ok(None) };
         if message.text && !message.utf8.finish() {
             return Err(NOT_UTF8);
         }
-        Ok(self.message.take().map(|message| Event::Message {
-            text: message.text,
-            data: message.data.freeze(),
-            compressed: message.compressed,
-        }))
+        let Message { text, compressed, data, .. } = message;
+        Ok(Some(Event::Message { text, data: data.freeze(), compressed }))
+    }
+}
+
+impl Message {
+    /// Checks the text that came from `before` on.
+    fn check(&mut self, before: usize) -> Result<(), Violation> {
+        if self.text && !self.utf8.feed(&self.data[before..]) { Err(NOT_UTF8) } else { Ok(()) }
     }
 }
 

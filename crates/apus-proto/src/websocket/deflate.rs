@@ -8,9 +8,11 @@ use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, 
 use super::decoder::TOO_LARGE;
 use super::{Role, Violation};
 
+const BROKEN: Violation = Violation::data("a compressed message is broken");
+
 const NAME: &str = "permessage-deflate";
 /// What every compressed message ends with, and what is left away on the wire (RFC 7692 section 7.2.1).
-const TAIL: [u8; 4] = [0, 0, 0xff, 0xff];
+pub(super) const TAIL: [u8; 4] = [0, 0, 0xff, 0xff];
 /// The least window that zlib can make without a header.
 const MIN_BITS: u8 = 9;
 /// Room that is made at a time.
@@ -220,17 +222,34 @@ impl Inflater {
     /// # Errors
     /// When the message would be larger than that, or is not a compressed one.
     pub fn inflate(&mut self, mut input: &[u8], out: &mut BytesMut, limit: usize) -> Result<(), Violation> {
-        loop {
+        let mut unlimited = usize::MAX;
+        self.inflate_some(&mut input, out, limit, &mut unlimited).map(drop)
+    }
+
+    /// Like [`inflate`](Self::inflate), as far as the budget reaches, from which the bytes that were read and written are
+    /// taken. `input` is what is left; `true`: nothing is.
+    ///
+    /// # Errors
+    /// As [`Inflater::inflate`].
+    pub fn inflate_some(
+        &mut self,
+        input: &mut &[u8],
+        out: &mut BytesMut,
+        limit: usize,
+        budget: &mut usize,
+    ) -> Result<bool, Violation> {
+        while *budget > 0 {
             let at = out.len();
             // One byte beyond the limit tells that it is passed.
-            let room = (limit + 1 - at.min(limit)).min(STEP.max(input.len().saturating_mul(2)));
+            let room = (limit + 1 - at.min(limit)).min(STEP.max(input.len().saturating_mul(2).min(*budget)));
             out.resize(at + room, 0);
             let (read, written) = (self.state.total_in(), self.state.total_out());
             let result = self.state.decompress(input, &mut out[at..], FlushDecompress::Sync);
             let read = (self.state.total_in() - read) as usize;
             let written = (self.state.total_out() - written) as usize;
             out.truncate(at + written);
-            input = &input[read..];
+            *input = &input[read..];
+            *budget = budget.saturating_sub(read + written);
             if out.len() > limit {
                 return Err(TOO_LARGE);
             }
@@ -238,18 +257,19 @@ impl Inflater {
                 // A block marked as the last one may end a message (RFC 7692 section 7.2.3.5): the next byte begins anew.
                 Ok(Status::StreamEnd) => self.state.reset(false),
                 Ok(Status::Ok | Status::BufError) => {}
-                Err(_) => return Err(Violation::data("a compressed message is broken")),
+                Err(_) => return Err(BROKEN),
             }
             if written == room {
                 continue;
             }
             if input.is_empty() {
-                return Ok(());
+                return Ok(true);
             }
             if read == 0 && written == 0 {
-                return Err(Violation::data("a compressed message is broken"));
+                return Err(BROKEN);
             }
         }
+        Ok(false)
     }
 
     /// The message ends here.
@@ -258,9 +278,14 @@ impl Inflater {
     /// As [`Inflater::inflate`].
     pub fn finish(&mut self, out: &mut BytesMut, limit: usize) -> Result<(), Violation> {
         self.inflate(&TAIL, out, limit)?;
+        self.end_message();
+        Ok(())
+    }
+
+    /// All of a message, with [`TAIL`], was inflated.
+    pub(super) fn end_message(&mut self) {
         if self.no_context {
             self.state.reset(false);
         }
-        Ok(())
     }
 }

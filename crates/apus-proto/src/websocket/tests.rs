@@ -283,3 +283,37 @@ fn the_extension_is_agreed_upon() {
         assert!(deflate::answered(bad).is_err(), "{bad}");
     }
 }
+
+#[test]
+fn inflating_in_steps_gives_the_same_and_no_step_goes_far_beyond_its_budget() {
+    let params = Params { client_no_context_takeover: true, ..Params::default() };
+    let messages = ["x".repeat(300_000), "short".to_owned(), "äöü ".repeat(50_000), String::new()];
+    let mut wire = BytesMut::new();
+    let mut deflater = params.deflater(Role::Client, 6);
+    for text in &messages {
+        let mut compressed = BytesMut::new();
+        assert!(deflater.deflate(text.as_bytes(), &mut compressed));
+        let half = compressed.len() / 2;
+        encode(&mut wire, Opcode::Text, false, true, &compressed[..half], Some([1, 2, 3, 4]));
+        encode(&mut wire, Opcode::Ping, true, false, b"between", Some([1, 2, 3, 4]));
+        encode(&mut wire, Opcode::Continuation, true, false, &compressed[half..], Some([5, 6, 7, 8]));
+    }
+    for allowed in [1, 1000, 100_000] {
+        let mut decoder = Decoder::new(Role::Server, Limits::default(), Some(params.inflater(Role::Server)));
+        let (mut input, mut found, mut pings) = (wire.clone(), Vec::new(), 0);
+        loop {
+            let mut budget = allowed;
+            let before = decoder.held();
+            match decoder.decode_within(&mut input, &mut budget).unwrap() {
+                Some(Event::Message { data, text: true, compressed: true }) => found.push(data),
+                Some(Event::Ping(_)) => pings += 1,
+                Some(other) => panic!("{other:?}"),
+                None if decoder.is_behind() => assert!(decoder.held() <= before + allowed + (64 << 10)),
+                None => break,
+            }
+        }
+        assert_eq!(found, messages);
+        assert_eq!(pings, messages.len());
+        assert!(decoder.is_idle());
+    }
+}
