@@ -5,7 +5,7 @@ use std::time::Duration;
 use std::future::Future;
 
 use apus_coro::{Cancel, Wait, WaitError};
-use apus_zend::{Raise, engine};
+use apus_zend::{Call, Raise, engine};
 
 use crate::exception::{self, CANCELED, COROUTINE, TIMEOUT};
 use crate::runtime::State;
@@ -67,7 +67,25 @@ pub(crate) fn failed(what: &str, error: WaitError) -> Result<(), Raise> {
     }
 }
 
-/// A time-out as a limit: `None` for negative, infinite or not a number.
+/// The argument that gives a time in seconds, where 0 has a meaning of its own. Throws for what is no number.
+pub(crate) fn seconds(call: &Call, index: usize, default: f64) -> Result<f64, Raise> {
+    number(call, index, default, "")
+}
+
+/// The argument that gives a time-out: `None`, no limit, for negative or infinite. Throws for what is no number.
+pub(crate) fn time_limit(call: &Call, index: usize, default: f64) -> Result<Option<Duration>, Raise> {
+    number(call, index, default, " (negative for no limit)").map(limit)
+}
+
+fn number(call: &Call, index: usize, default: f64, more: &str) -> Result<f64, Raise> {
+    let seconds = call.float(index, default)?;
+    if seconds.is_nan() {
+        return Err(call.value_error(index, &format!("must be a number of seconds{more}, NAN given")));
+    }
+    Ok(seconds)
+}
+
+/// A time-out as a limit: `None` for negative or infinite. What came from a program was asked for by [`seconds`].
 pub(crate) fn limit(seconds: f64) -> Option<Duration> {
     Duration::try_from_secs_f64(seconds).ok()
 }

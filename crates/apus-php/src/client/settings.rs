@@ -19,6 +19,7 @@ use apus_zend::{Call, Raise};
 use crate::convert::pairs;
 use crate::exception::{self, CLIENT};
 use crate::runtime::State;
+use crate::wait;
 
 /// zlib's level for WebSocket messages: most of the gain for a third of the cost of level 6.
 const WEBSOCKET_LEVEL: u32 = 3;
@@ -50,19 +51,12 @@ pub(super) fn apply(settings: &RefCell<Settings>, given: ArrayView<'_>) -> Resul
 
 /// A time-out in seconds: negative for no limit, 0 for `fallback`.
 pub(super) fn limit(seconds: f64, fallback: Option<Duration>) -> Option<Duration> {
-    if seconds == 0.0 {
-        return fallback;
-    }
-    if seconds < 0.0 { None } else { Duration::try_from_secs_f64(seconds).ok() }
+    if seconds == 0.0 { fallback } else { wait::limit(seconds) }
 }
 
 /// A time-out that a method was given.
 pub(super) fn argument(call: &Call, index: usize, fallback: Option<Duration>) -> Result<Option<Duration>, Raise> {
-    let seconds = call.float(index, 0.0)?;
-    if seconds.is_nan() {
-        return Err(call.value_error(index, "must be a number of seconds, NAN given"));
-    }
-    Ok(limit(seconds, fallback))
+    Ok(limit(wait::seconds(call, index, 0.0)?, fallback))
 }
 
 /// The time for a whole request.

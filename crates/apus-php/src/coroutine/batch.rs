@@ -11,7 +11,7 @@ use apus_zend::{Array, Call, Callable, Raise, Value};
 
 use crate::exception::CANCELED;
 use crate::runtime::{Outcome, State};
-use crate::wait::{expect_suspendable, wait};
+use crate::wait::{expect_suspendable, time_limit, wait};
 
 const BATCH: &str = "Coroutine\\batch()";
 const PARALLEL: &str = "Coroutine\\parallel()";
@@ -70,21 +70,21 @@ impl Results {
     }
 }
 
-/// Waits for `ids`, at most `seconds` (negative: for ever). Cancelled, it cancels them.
-pub(super) fn join(state: &Rc<State>, ids: &[TaskId], seconds: f64, what: &'static str) -> Result<bool, Raise> {
+/// Waits for `ids`, at most for `limit`. Cancelled, it cancels them.
+fn join(state: &Rc<State>, ids: &[TaskId], limit: Option<Duration>, what: &'static str) -> Result<bool, Raise> {
     let all = state.engine.all_ended(ids);
-    let ended = if seconds < 0.0 {
-        wait(state, Wait::Inside(what), all)?
-    } else {
-        let limit = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
-        let timed = async move { tokio::time::timeout(limit, all).await.is_ok() };
-        return Ok(wait(state, Wait::Outside(what), timed)?.unwrap_or(false));
-    };
-    Ok(ended.is_some())
+    let Some(limit) = limit else { return Ok(wait(state, Wait::Inside(what), all)?.is_some()) };
+    let timed = async move { tokio::time::timeout(limit, all).await.is_ok() };
+    Ok(wait(state, Wait::Outside(what), timed)?.unwrap_or(false))
 }
 
-fn join_children(state: &Rc<State>, ids: &[TaskId], seconds: f64, what: &'static str) -> Result<bool, Raise> {
-    let joined = join(state, ids, seconds, what);
+fn join_children(
+    state: &Rc<State>,
+    ids: &[TaskId],
+    limit: Option<Duration>,
+    what: &'static str,
+) -> Result<bool, Raise> {
+    let joined = join(state, ids, limit, what);
     let cancelled = state.engine.current().is_some_and(|task| task.was_cancelled());
     if joined.is_err() || cancelled {
         for &id in ids {
@@ -98,7 +98,7 @@ fn join_children(state: &Rc<State>, ids: &[TaskId], seconds: f64, what: &'static
 pub(crate) fn batch(call: &Call) -> Result<(), Raise> {
     call.expect(1, 2)?;
     let tasks = call.array(0)?;
-    let seconds = call.float(1, -1.0)?;
+    let limit = time_limit(call, 1, -1.0)?;
     let state = State::get()?;
     expect_suspendable(&state, BATCH)?;
     let results = Results::new(tasks.len());
@@ -119,7 +119,7 @@ pub(crate) fn batch(call: &Call) -> Result<(), Raise> {
     for (index, callable) in callables.into_iter().enumerate() {
         ids.push(state.go(callable, Vec::new(), Some(results.receiver(index)))?);
     }
-    let joined = join_children(&state, &ids, seconds, BATCH);
+    let joined = join_children(&state, &ids, limit, BATCH);
     if joined.is_err() {
         results.closed.set(true);
         return joined.map(drop);
@@ -150,7 +150,7 @@ pub(crate) fn parallel(call: &Call) -> Result<(), Raise> {
     for _ in 0..count {
         ids.push(state.go(callable.share(), Vec::new(), Some(results.receiver(0)))?);
     }
-    let joined = join_children(&state, &ids, -1.0, PARALLEL);
+    let joined = join_children(&state, &ids, None, PARALLEL);
     if joined.is_err() {
         results.closed.set(true);
         return joined.map(drop);
@@ -162,7 +162,7 @@ pub(crate) fn parallel(call: &Call) -> Result<(), Raise> {
 pub(super) fn join_call(call: &Call) -> Result<(), Raise> {
     call.expect(1, 2)?;
     let array = call.array(0)?;
-    let seconds = call.float(1, -1.0)?;
+    let limit = time_limit(call, 1, -1.0)?;
     let mut ids = Vec::with_capacity(array.len());
     for (_, value) in array.iter() {
         // SAFETY: the element lives as long as the argument.
@@ -178,5 +178,5 @@ pub(super) fn join_call(call: &Call) -> Result<(), Raise> {
             call.value_error(0, &format!("must not hold the running coroutine, {me}: it cannot wait for itself"))
         );
     }
-    call.ret(join(&state, &ids, seconds, "Coroutine::join()")?)
+    call.ret(join(&state, &ids, limit, "Coroutine::join()")?)
 }

@@ -10,6 +10,7 @@ use apus_zend::{Call, Raise, handler, native};
 use super::stream::Place;
 use crate::exception::entry;
 use crate::socket::{as_socket, peer_close, peer_recv, peer_send};
+use crate::wait::seconds;
 
 /// The number of the declared property.
 const SOCKET: u32 = 0;
@@ -52,7 +53,7 @@ fn socket(call: &Call) -> Result<Object, Raise> {
 
 fn recv(call: &Call) -> Result<(), Raise> {
     call.expect(0, 1)?;
-    let timeout = call.float(0, 0.0)?;
+    let timeout = seconds(call, 0, 0.0)?;
     call.ret(peer_recv(&socket(call)?, timeout)?)
 }
 

@@ -1,7 +1,6 @@
 //! WebSockets with one coroutine a connection: `Response::upgrade()`, `recv()`, `push()`, `close()`.
 
 use std::rc::Rc;
-use std::time::Duration;
 
 use apus_coro::Wait;
 use apus_net::proto::websocket::{Opcode, close};
@@ -14,10 +13,7 @@ use super::response::Response;
 use crate::client::frame::{self, Outgoing};
 use crate::exception::{self, HTTP};
 use crate::runtime::State;
-use crate::wait::wait;
-
-/// The longest time-out that makes sense, in seconds: a year.
-const YEAR: f64 = 365.0 * 86400.0;
+use crate::wait::{time_limit, wait};
 
 /// Fields of an answer to a handshake that the server sends by itself, or that it cannot have.
 const OURS: [&[u8]; 6] = [
@@ -79,15 +75,13 @@ fn upgrade(call: &Call) -> Result<(), Raise> {
 
 fn recv(call: &Call) -> Result<(), Raise> {
     call.expect(0, 1)?;
-    let timeout = call.float(0, -1.0)?;
+    let limit = time_limit(call, 0, -1.0)?;
     let link = link(call.this::<Response>()?, "recv()")?;
     let state = State::get()?;
     let waiting = Wait::Outside("Response::recv()");
-    let received = if timeout < 0.0 {
-        wait(&state, waiting, link.recv())?.map(Ok)
-    } else {
-        let limit = Duration::from_secs_f64(timeout.min(YEAR));
-        wait(&state, waiting, tokio::time::timeout(limit, link.recv()))?
+    let received = match limit {
+        None => wait(&state, waiting, link.recv())?.map(Ok),
+        Some(limit) => wait(&state, waiting, tokio::time::timeout(limit, link.recv()))?,
     };
     match received {
         // Cancelled, or the time is over.

@@ -8,7 +8,7 @@ use apus_zend::{Call, Raise, engine, handler, native};
 
 use super::bell::{self, Ears, Waited};
 use crate::exception::entry;
-use crate::wait::limit_or_none;
+use crate::wait::{limit_or_none, seconds};
 
 const WAIT: &str = "Atomic::wait()";
 
@@ -66,8 +66,7 @@ fn cmpset(call: &Call) -> Result<(), Raise> {
 
 fn wait(call: &Call) -> Result<(), Raise> {
     call.expect(0, 1)?;
-    let seconds = call.float(0, 1.0)?;
-    let limit = limit_or_none(seconds);
+    let limit = limit_or_none(seconds(call, 0, 1.0)?);
     let (atomic, until) = (call.this::<Atomic>()?, bell::deadline(limit));
     let taken = match atomic.number.take() {
         Look::Taken => true,

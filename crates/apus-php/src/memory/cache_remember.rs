@@ -13,7 +13,7 @@ use apus_zend::{Call, Callable, Raise, Value, engine};
 use super::cache::{self, Shared};
 use crate::exception::{self, CACHE};
 use crate::runtime::State;
-use crate::wait::{may_wait, wait};
+use crate::wait::{may_wait, time_limit, wait};
 
 const PAUSES: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(20));
 const WAIT: Wait = Wait::Outside("Cache::remember()");
@@ -85,15 +85,14 @@ pub(super) fn remember(call: &Call) -> Result<(), Raise> {
     if let Some(found) = shared.cache.get(key, &mut bytes) {
         return call.ret(cache::value_of(found, &bytes)?);
     }
-    let seconds = call.float(3, 10.0)?;
-    let until = if seconds < 0.0 { None } else { Duration::try_from_secs_f64(seconds).ok() };
+    let limit = time_limit(call, 3, 10.0)?;
     let remember = Remember {
         shared,
         key,
         life,
         make: call.callable(2)?,
         coroutine: State::existing().map_or(-1, |state| state.engine.current_id()),
-        until: until.and_then(|limit| Instant::now().checked_add(limit)),
+        until: limit.and_then(|limit| Instant::now().checked_add(limit)),
         strict: call.bool(4, false)?,
     };
     if !(1..=apus_shm::CACHE_KEY_MOST).contains(&key.len()) {

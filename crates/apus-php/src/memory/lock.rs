@@ -15,7 +15,7 @@ use apus_zend::{Call, Raise, Value, engine, handler, native};
 use super::bell::{self, Ears, Unlocked, Waited};
 use super::file_lock::{FileLock, pauses};
 use crate::exception::{self, entry};
-use crate::wait::{limit, wait};
+use crate::wait::{time_limit, wait};
 
 /// PHP's `LOCK_SH`, `LOCK_EX` and `LOCK_NB`.
 const SHARED: i64 = 1;
@@ -283,7 +283,7 @@ fn lock(call: &Call) -> Result<(), Raise> {
         EXCLUSIVE => Mode::Exclusive,
         _ => return Err(call.value_error(0, "must be LOCK_EX or LOCK_SH, or one of these | LOCK_NB")),
     };
-    let limit = limit(call.float(1, -1.0)?);
+    let limit = time_limit(call, 1, -1.0)?;
     let limit = if operation & NO_WAIT == 0 { limit } else { Some(Duration::ZERO) };
     acquire(call, "Lock::lock()", mode, limit)
 }
@@ -305,7 +305,7 @@ fn try_lock_read(call: &Call) -> Result<(), Raise> {
 
 fn lock_wait(call: &Call) -> Result<(), Raise> {
     call.expect(0, 1)?;
-    let limit = limit(call.float(0, 1.0)?);
+    let limit = time_limit(call, 0, 1.0)?;
     acquire(call, "Lock::lockwait()", Mode::Exclusive, limit)
 }
 

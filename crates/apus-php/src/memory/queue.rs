@@ -12,7 +12,7 @@ use super::bell::{self, Ears, Waited};
 use super::pack;
 use crate::exception::{self, entry};
 use crate::sync::codes;
-use crate::wait::limit;
+use crate::wait::time_limit;
 
 const PUSH: &str = "Queue::push()";
 const POP: &str = "Queue::pop()";
@@ -148,7 +148,7 @@ fn copy(into: &mut Vec<u8>, first: &[u8], second: &[u8]) {
 
 fn push(call: &Call) -> Result<(), Raise> {
     call.expect(1, 2)?;
-    push_within(call, limit(call.float(1, -1.0)?))
+    push_within(call, time_limit(call, 1, -1.0)?)
 }
 
 fn try_push(call: &Call) -> Result<(), Raise> {
@@ -158,7 +158,7 @@ fn try_push(call: &Call) -> Result<(), Raise> {
 
 fn pop(call: &Call) -> Result<(), Raise> {
     call.expect(0, 1)?;
-    pop_within(call, limit(call.float(0, -1.0)?))
+    pop_within(call, time_limit(call, 0, -1.0)?)
 }
 
 fn try_pop(call: &Call) -> Result<(), Raise> {

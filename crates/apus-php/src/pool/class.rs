@@ -12,6 +12,7 @@ use super::options;
 use super::source::Source;
 use super::{mysqli, pdo, redis};
 use crate::exception::entry;
+use crate::wait::seconds;
 
 /// What a pool holds unless it is told otherwise.
 pub(super) const DEFAULT_SIZE: i64 = 64;
@@ -76,7 +77,7 @@ fn fill(call: &Call) -> Result<(), Raise> {
 
 fn get(call: &Call) -> Result<(), Raise> {
     call.expect(0, 1)?;
-    let timeout = call.float(0, -1.0)?;
+    let timeout = seconds(call, 0, -1.0)?;
     match this(call)?.get(timeout)? {
         Some(conn) => call.ret(conn),
         None => call.ret(false),
@@ -91,7 +92,7 @@ fn put(call: &Call) -> Result<(), Raise> {
 fn with(call: &Call) -> Result<(), Raise> {
     call.expect(1, 2)?;
     let callable = call.callable(0)?;
-    let timeout = call.float(1, -1.0)?;
+    let timeout = seconds(call, 1, -1.0)?;
     call.ret(this(call)?.with(&callable, timeout)?)
 }
 

@@ -14,7 +14,7 @@ use super::message_queue::{SysQueue, explain, script_key, size, stats_array};
 use super::pipe::{Pipe, Side};
 pub(super) use super::table::PROCESS;
 use crate::system::failure::{set_last_error, strerror};
-use crate::wait::limit_or_none;
+use crate::wait::{limit_or_none, seconds};
 
 /// Bit of `useQueue()`'s mode: `push()` and `pop()` do not wait.
 pub(super) const IPC_NOWAIT: i64 = 256;
@@ -237,10 +237,7 @@ pub(super) fn close(call: &Call) -> Result<(), Raise> {
 
 pub(super) fn set_timeout(call: &Call) -> Result<(), Raise> {
     call.expect(1, 1)?;
-    let seconds = call.float(0, 0.0)?;
-    if seconds.is_nan() {
-        return Err(call.value_error(0, "must be a number of seconds, NAN given"));
-    }
+    let seconds = seconds(call, 0, 0.0)?;
     let core = &call.this::<ProcessObject>()?.0;
     // 0 stands for no limit, as SO_RCVTIMEO has it.
     core.limit.set(limit_or_none(seconds));

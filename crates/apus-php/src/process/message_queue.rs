@@ -15,7 +15,7 @@ use super::{signals, sys};
 use crate::exception::entry;
 use crate::runtime::State;
 use crate::system::failure::{set_last_error, strerror};
-use crate::wait::{may_wait, wait};
+use crate::wait::{may_wait, time_limit, wait};
 
 /// Nothing announces that a queue has changed: between two looks lies the first pause, later ones are up to the last.
 const PAUSES: (Duration, Duration) = (Duration::from_micros(200), Duration::from_millis(5));
@@ -248,14 +248,6 @@ fn construct(call: &Call) -> Result<(), Raise> {
     Ok(())
 }
 
-fn limit(call: &Call, index: usize) -> Result<Option<Duration>, Raise> {
-    let seconds = call.float(index, -1.0)?;
-    if seconds.is_nan() {
-        return Err(call.value_error(index, "must be a number of seconds (negative for no limit), NAN given"));
-    }
-    Ok(Duration::try_from_secs_f64(seconds).ok())
-}
-
 /// Returns the value, or warns, notes the error and returns false. Time-outs and cancelling are no surprise.
 fn give<V: Into<Value>>(call: &Call, what: &str, bytes: usize, result: Result<V, c_int>) -> Result<(), Raise> {
     let code = result.as_ref().err().copied().unwrap_or(0);
@@ -279,7 +271,7 @@ fn push(call: &Call) -> Result<(), Raise> {
     if kind < 1 {
         return Err(call.value_error(1, &format!("must be 1 or more, {kind} given")));
     }
-    let limit = limit(call, 2)?;
+    let limit = time_limit(call, 2, -1.0)?;
     let queue = &call.this::<MessageQueue>()?.queue;
     let sent = SysQueue::retry("MessageQueue::push()", limit, || queue.try_send(kind, &bytes))?;
     give(call, "push", bytes.len(), sent.map(|()| true))
@@ -287,7 +279,7 @@ fn push(call: &Call) -> Result<(), Raise> {
 
 fn pop(call: &Call) -> Result<(), Raise> {
     call.expect(0, 3)?;
-    let limit = limit(call, 0)?;
+    let limit = time_limit(call, 0, -1.0)?;
     let kind = call.int(1, 0)?;
     let most = size(call, 2)?;
     let queue = &call.this::<MessageQueue>()?.queue;

@@ -14,6 +14,7 @@ use super::object::{answer, answer_part, bytes, count, done, length, this};
 use super::peer::{self, ASYNC, Layout, Peer};
 use super::run::{Kind, Span};
 use super::{packet, stream};
+use crate::wait::seconds;
 
 const SOCKET: u32 = 3;
 const LAYOUT: Layout =
@@ -65,7 +66,7 @@ pub(super) fn connect(call: &Call) -> Result<(), Raise> {
 
 pub(super) fn recv(call: &Call) -> Result<(), Raise> {
     call.expect(0, 1)?;
-    let timeout = call.float(0, 0.0)?;
+    let timeout = seconds(call, 0, 0.0)?;
     let me = me(call)?;
     let tell = me.given().tell();
     let outcome = peer::with(LAYOUT, me, kind!("recv", Read, Read), timeout, |sock, session| {
@@ -83,7 +84,7 @@ pub(super) fn peek(call: &Call) -> Result<(), Raise> {
 
 pub(super) fn send(call: &Call) -> Result<(), Raise> {
     call.expect(1, 2)?;
-    let (data, timeout) = (call.bytes(0)?, call.float(1, 0.0)?);
+    let (data, timeout) = (call.bytes(0)?, seconds(call, 1, 0.0)?);
     let mut later = None;
     let outcome = peer::with(LAYOUT, me(call)?, kind!("send", Write, Write), timeout, |sock, session| {
         let (outcome, fault) = stream::send_all(sock, session, data)?;

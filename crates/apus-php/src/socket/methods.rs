@@ -20,6 +20,7 @@ use super::run::{Caller, Kind, Session, Span};
 use super::settings::Given;
 use super::{connect, option, packet, stream, table};
 use crate::exception::{self, CLIENT};
+use crate::wait::seconds;
 
 /// The numbers of the declared properties.
 pub(super) const FD: u32 = 0;
@@ -130,7 +131,7 @@ pub(super) fn listen(call: &Call) -> Result<(), Raise> {
 
 pub(super) fn accept(call: &Call) -> Result<(), Raise> {
     call.expect(0, 1)?;
-    let timeout = call.float(0, 0.0)?;
+    let timeout = seconds(call, 0, 0.0)?;
     let outcome = with(call, kind!("accept", Read, Read), timeout, |sock, session| {
         session.run(poll_fn(|cx| sock.poll_accept(cx)))
     })?;
@@ -139,7 +140,7 @@ pub(super) fn accept(call: &Call) -> Result<(), Raise> {
 
 pub(super) fn connect(call: &Call) -> Result<(), Raise> {
     call.expect(1, 3)?;
-    let (host, port, timeout) = (call.bytes(0)?, port(call, 1)?, call.float(2, 0.0)?);
+    let (host, port, timeout) = (call.bytes(0)?, port(call, 1)?, seconds(call, 2, 0.0)?);
     let outcome = with(call, kind!("connect", Write, Connect), timeout, |sock, session| {
         if has_ports(sock.domain) && port == 0 && sock.is_stream() {
             return Err(call.value_error(1, "must be the port to connect to, 1 to 65535"));
@@ -187,14 +188,14 @@ pub(super) fn peek(call: &Call) -> Result<(), Raise> {
 
 pub(super) fn recv(call: &Call) -> Result<(), Raise> {
     call.expect(0, 2)?;
-    let (most, timeout) = (length(call, 0, CHUNK as i64)?, call.float(1, 0.0)?);
+    let (most, timeout) = (length(call, 0, CHUNK as i64)?, seconds(call, 1, 0.0)?);
     let outcome = with(call, kind!("recv", Read, Read), timeout, |sock, session| stream::recv(sock, session, most))?;
     answer(call, SLOTS, outcome, bytes)
 }
 
 pub(super) fn recv_all(call: &Call) -> Result<(), Raise> {
     call.expect(0, 2)?;
-    let (most, timeout) = (length(call, 0, CHUNK as i64)?, call.float(1, 0.0)?);
+    let (most, timeout) = (length(call, 0, CHUNK as i64)?, seconds(call, 1, 0.0)?);
     let outcome =
         with(call, kind!("recvAll", Read, Read), timeout, |sock, session| stream::recv_all(sock, session, most))?;
     answer_part(call, SLOTS, outcome, bytes)
@@ -202,7 +203,7 @@ pub(super) fn recv_all(call: &Call) -> Result<(), Raise> {
 
 pub(super) fn recv_line(call: &Call) -> Result<(), Raise> {
     call.expect(0, 2)?;
-    let (most, timeout) = (length(call, 0, CHUNK as i64)?, call.float(1, 0.0)?);
+    let (most, timeout) = (length(call, 0, CHUNK as i64)?, seconds(call, 1, 0.0)?);
     let outcome =
         with(call, kind!("recvLine", Read, Read), timeout, |sock, session| stream::recv_line(sock, session, most))?;
     answer(call, SLOTS, outcome, bytes)
@@ -210,7 +211,7 @@ pub(super) fn recv_line(call: &Call) -> Result<(), Raise> {
 
 pub(super) fn recv_with_buffer(call: &Call) -> Result<(), Raise> {
     call.expect(0, 2)?;
-    let (most, timeout) = (length(call, 0, CHUNK as i64)?, call.float(1, 0.0)?);
+    let (most, timeout) = (length(call, 0, CHUNK as i64)?, seconds(call, 1, 0.0)?);
     let outcome = with(call, kind!("recvWithBuffer", Read, Read), timeout, |sock, session| {
         stream::recv_with_buffer(sock, session, most)
     })?;
@@ -219,7 +220,7 @@ pub(super) fn recv_with_buffer(call: &Call) -> Result<(), Raise> {
 
 pub(super) fn recv_packet(call: &Call) -> Result<(), Raise> {
     call.expect(0, 1)?;
-    let timeout = call.float(0, 0.0)?;
+    let timeout = seconds(call, 0, 0.0)?;
     let tell = call.this::<SocketObject>()?.given.tell();
     let outcome = with(call, kind!("recvPacket", Read, Read), timeout, |sock, session| {
         packet::recv_packet(sock, session, tell.as_deref())
@@ -239,14 +240,14 @@ fn closed_by_framing(call: &Call) -> Result<(), Raise> {
 
 pub(super) fn send(call: &Call) -> Result<(), Raise> {
     call.expect(1, 2)?;
-    let (data, timeout) = (call.bytes(0)?, call.float(1, 0.0)?);
+    let (data, timeout) = (call.bytes(0)?, seconds(call, 1, 0.0)?);
     let outcome = with(call, kind!("send", Write, Write), timeout, |sock, session| stream::send(sock, session, data))?;
     answer(call, SLOTS, outcome, count)
 }
 
 pub(super) fn send_all(call: &Call) -> Result<(), Raise> {
     call.expect(1, 2)?;
-    let (data, timeout) = (call.bytes(0)?, call.float(1, 0.0)?);
+    let (data, timeout) = (call.bytes(0)?, seconds(call, 1, 0.0)?);
     let outcome =
         with(call, kind!("sendAll", Write, Write), timeout, |sock, session| stream::send_all(sock, session, data))?;
     answer_part(call, SLOTS, outcome, count)
@@ -286,7 +287,7 @@ fn scatter(bytes: &[u8], lengths: &[usize]) -> Result<Value, Raise> {
 
 pub(super) fn read_vector(call: &Call) -> Result<(), Raise> {
     call.expect(1, 2)?;
-    let (lengths, timeout) = (lengths(call)?, call.float(1, 0.0)?);
+    let (lengths, timeout) = (lengths(call)?, seconds(call, 1, 0.0)?);
     let most = lengths.iter().sum();
     let outcome =
         with(call, kind!("readVector", Read, Read), timeout, |sock, session| stream::recv(sock, session, most))?;
@@ -295,7 +296,7 @@ pub(super) fn read_vector(call: &Call) -> Result<(), Raise> {
 
 pub(super) fn read_vector_all(call: &Call) -> Result<(), Raise> {
     call.expect(1, 2)?;
-    let (lengths, timeout) = (lengths(call)?, call.float(1, 0.0)?);
+    let (lengths, timeout) = (lengths(call)?, seconds(call, 1, 0.0)?);
     let most = lengths.iter().sum();
     let outcome =
         with(call, kind!("readVectorAll", Read, Read), timeout, |sock, session| stream::recv_all(sock, session, most))?;
@@ -317,7 +318,7 @@ fn gathered(call: &Call) -> Result<Vec<u8>, Raise> {
 
 pub(super) fn write_vector(call: &Call) -> Result<(), Raise> {
     call.expect(1, 2)?;
-    let (data, timeout) = (gathered(call)?, call.float(1, 0.0)?);
+    let (data, timeout) = (gathered(call)?, seconds(call, 1, 0.0)?);
     let outcome =
         with(call, kind!("writeVector", Write, Write), timeout, |sock, session| stream::send(sock, session, &data))?;
     answer(call, SLOTS, outcome, count)
@@ -325,7 +326,7 @@ pub(super) fn write_vector(call: &Call) -> Result<(), Raise> {
 
 pub(super) fn write_vector_all(call: &Call) -> Result<(), Raise> {
     call.expect(1, 2)?;
-    let (data, timeout) = (gathered(call)?, call.float(1, 0.0)?);
+    let (data, timeout) = (gathered(call)?, seconds(call, 1, 0.0)?);
     let outcome = with(call, kind!("writeVectorAll", Write, Write), timeout, |sock, session| {
         stream::send_all(sock, session, &data)
     })?;
@@ -394,7 +395,7 @@ pub(super) fn sendto(call: &Call) -> Result<(), Raise> {
 
 pub(super) fn recvfrom(call: &Call) -> Result<(), Raise> {
     call.expect(1, 2)?;
-    let timeout = call.float(1, 0.0)?;
+    let timeout = seconds(call, 1, 0.0)?;
     let outcome = with(call, kind!("recvfrom", Read, Read), timeout, |sock, session| {
         session.run(poll_fn(|cx| sock.poll_recv_from(cx)))
     })?;

@@ -19,6 +19,7 @@ use super::object::{answer, name_of, this};
 use super::run::{Caller, Kind, Session};
 use super::settings::{Given, merged};
 use crate::exception::{self, CLIENT};
+use crate::wait::seconds;
 
 /// The type of a client: its kind of socket, and flags.
 pub(super) const SOCK_TCP: i64 = 1;
@@ -180,7 +181,7 @@ impl Drop for Peer {
 /// `connect()`.
 pub(super) fn connect_to(call: &Call, layout: Layout, peer: &Peer, kind: Kind, default: f64) -> Result<(), Raise> {
     call.expect(1, 4)?;
-    let (host, port, timeout) = (call.bytes(0)?, super::object::port(call, 1)?, call.float(2, default)?);
+    let (host, port, timeout) = (call.bytes(0)?, super::object::port(call, 1)?, seconds(call, 2, default)?);
     if port == 0 && has_ports(peer.domain) {
         return Err(call.value_error(1, "must be the port to connect to, 1 to 65535"));
     }

@@ -11,7 +11,7 @@ use apus_zend::{Call, Raise, Value, handler, native};
 use super::line::Waiter;
 use crate::exception::{self, entry};
 use crate::runtime::State;
-use crate::wait::{expect_suspendable, limit_or_none};
+use crate::wait::{expect_suspendable, limit_or_none, seconds};
 
 const WAIT: &str = "Coroutine\\Barrier::wait()";
 
@@ -43,7 +43,7 @@ fn make(call: &Call) -> Result<(), Raise> {
 
 fn wait(call: &Call) -> Result<(), Raise> {
     call.expect(1, 2)?;
-    let seconds = call.float(1, -1.0)?;
+    let seconds = seconds(call, 1, -1.0)?;
     let wrong = || call.type_error(0, "of type Apus\\Coroutine\\Barrier");
     let View::Object(object) = call.view(0) else { return Err(wrong()) };
     let Some(barrier) = BARRIER.payload::<Barrier>(object) else { return Err(wrong()) };

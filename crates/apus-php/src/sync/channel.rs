@@ -15,7 +15,7 @@ use apus_zend::{Array, Call, Raise, Value, handler, native};
 use super::line::{Line, Unserved, Waiter};
 use crate::exception::entry;
 use crate::runtime::State;
-use crate::wait::limit_or_none;
+use crate::wait::{self, limit_or_none};
 
 /// `errCode`: the operation succeeded.
 pub(crate) const OK: i64 = 0;
@@ -245,7 +245,7 @@ fn wait(
 
 #[inline]
 fn seconds(call: &Call, index: usize) -> Result<f64, Raise> {
-    if call.count() <= index { Ok(-1.0) } else { call.float(index, -1.0) }
+    if call.count() <= index { Ok(-1.0) } else { wait::seconds(call, index, -1.0) }
 }
 
 fn construct(call: &Call) -> Result<(), Raise> {

@@ -9,7 +9,7 @@ use apus_zend::{Call, Raise};
 use tokio::task::JoinHandle;
 
 use crate::runtime::{PhpSwitch, State};
-use crate::wait::{expect_suspendable, limit};
+use crate::wait::{expect_suspendable, time_limit};
 
 const TIMEOUT: &str = "Coroutine\\timeout()";
 /// Between tries to break off the wait of a coroutine that meets another cancellation first.
@@ -90,12 +90,12 @@ impl Drop for Deadline {
 /// `Apus\Coroutine\timeout()`.
 pub(super) fn timeout(call: &Call) -> Result<(), Raise> {
     call.expect(2, 2)?;
-    let seconds = call.float(0, -1.0)?;
+    let limit = time_limit(call, 0, -1.0)?;
     let callable = call.callable(1)?;
     let state = State::get()?;
     expect_suspendable(&state, TIMEOUT)?;
-    let deadline = limit(seconds)
-        .and_then(|limit| state.engine.current().map(|task| Deadline::start(&state, &task, limit, || {})));
+    let deadline =
+        limit.and_then(|limit| state.engine.current().map(|task| Deadline::start(&state, &task, limit, || {})));
     let result = callable.call(&[]);
     drop(deadline);
     call.ret(result?)

@@ -15,7 +15,7 @@ use super::line::{Line, Unserved, wait_in};
 use crate::exception::{self, entry};
 use crate::memory::bell::{Ears, Unlocked, deaf, take_lock};
 use crate::runtime::{PhpSwitch, State};
-use crate::wait::{expect_suspendable, limit, wait};
+use crate::wait::{expect_suspendable, limit, seconds, wait};
 
 const LOCK: &str = "Coroutine\\Lock::lock()";
 const TRY_LOCK: &str = "Coroutine\\Lock::trylock()";
@@ -270,7 +270,7 @@ fn operation(call: &Call) -> Result<(Mode, bool), Raise> {
 
 fn acquire(call: &Call, what: &'static str, may_wait: bool) -> Result<(), Raise> {
     let (mode, no_wait) = operation(call)?;
-    let seconds = call.float(1, -1.0)?;
+    let seconds = seconds(call, 1, -1.0)?;
     let core = Rc::clone(&call.this::<Lock>()?.0);
     let state = State::get()?;
     expect_suspendable(&state, what)?;

@@ -3,6 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
+use std::time::Duration;
 
 use apus_coro::{Cancel, State as TaskState, Task, TaskId, Wait, WaitError};
 use apus_zend::class::{Class, Method, Property};
@@ -15,7 +16,7 @@ use super::deadline::{Deadline, next_number, strike};
 use super::line::Waiter;
 use crate::exception::{self, CANCELED, TIMEOUT, entry};
 use crate::runtime::{Outcome, PhpSwitch, State};
-use crate::wait::{expect_suspendable, failed, limit};
+use crate::wait::{expect_suspendable, failed, time_limit};
 
 const RUN: &str = "Coroutine\\Scope::run()";
 const JOIN: &str = "Coroutine\\Scope::join()";
@@ -222,11 +223,11 @@ fn strike_soon(state: &Rc<State>, task: &Rc<Task<PhpSwitch>>, cancel: Cancel, wa
 }
 
 /// A scope of the running coroutine, with its deadline.
-fn open(state: &Rc<State>, seconds: f64, what: &'static str, interrupts: bool) -> Result<Scope, Raise> {
+fn open(state: &Rc<State>, limit: Option<Duration>, what: &'static str, interrupts: bool) -> Result<Scope, Raise> {
     expect_suspendable(state, what)?;
     let Some(owner) = state.engine.current() else { return Err(Raise::Thrown) };
     let core = Core::new(owner.id(), interrupts);
-    let deadline = limit(seconds).map(|limit| {
+    let deadline = limit.map(|limit| {
         let core = Rc::downgrade(&core);
         Deadline::start(state, &owner, limit, move || {
             if let Some(core) = core.upgrade() {
@@ -269,9 +270,9 @@ fn settle(core: &Core, body: Result<Value, Thrown>, cut: Option<Cancel>, what: &
 fn run(call: &Call) -> Result<(), Raise> {
     call.expect(1, 2)?;
     let callable = call.callable(0)?;
-    let seconds = call.float(1, -1.0)?;
+    let limit = time_limit(call, 1, -1.0)?;
     let state = State::get()?;
-    let scope = Object::new(SCOPE.get(), open(&state, seconds, RUN, true)?)?;
+    let scope = Object::new(SCOPE.get(), open(&state, limit, RUN, true)?)?;
     let Some(inner) = scope.payload::<Scope>() else { return Err(Raise::Thrown) };
     let core = Rc::clone(&inner.core);
     let body = match callable.call(&[scope.share().into()]) {
@@ -298,8 +299,8 @@ fn run(call: &Call) -> Result<(), Raise> {
 
 fn construct(call: &Call) -> Result<(), Raise> {
     call.expect(0, 1)?;
-    let seconds = call.float(0, -1.0)?;
-    call.construct(open(&State::get()?, seconds, CONSTRUCT, false)?)
+    let limit = time_limit(call, 0, -1.0)?;
+    call.construct(open(&State::get()?, limit, CONSTRUCT, false)?)
 }
 
 fn spawn(call: &Call) -> Result<(), Raise> {

@@ -11,7 +11,7 @@ use apus_zend::{Array, Call, Raise, Value};
 use super::channel::{CHANNEL, CLOSED, Channel, ChannelWaiter, Done, OK, Offer, Tried, go_on};
 use super::line::Waiter;
 use crate::runtime::State;
-use crate::wait::limit;
+use crate::wait::time_limit;
 
 const SELECT: &str = "Coroutine\\select()";
 
@@ -146,7 +146,7 @@ fn ready_case(cases: &[Case]) -> Option<usize> {
 pub(super) fn select(call: &Call) -> Result<(), Raise> {
     call.expect(1, 2)?;
     let mut cases = cases(call)?;
-    let seconds = call.float(1, -1.0)?;
+    let limit = time_limit(call, 1, -1.0)?;
     if let Some(number) = ready_case(&cases) {
         let case = &mut cases[number];
         let mut value = case.value.take();
@@ -156,7 +156,7 @@ pub(super) fn select(call: &Call) -> Result<(), Raise> {
             return go_on(served);
         }
     }
-    if seconds == 0.0 {
+    if limit.is_some_and(|limit| limit.is_zero()) {
         return call.ret(Value::null());
     }
     let state = State::get()?;
@@ -165,7 +165,7 @@ pub(super) fn select(call: &Call) -> Result<(), Raise> {
     for (number, case) in cases.iter().enumerate() {
         case.join(&waiter, number);
     }
-    let waited = waiter.wait(&state, SELECT, limit(seconds));
+    let waited = waiter.wait(&state, SELECT, limit);
     let served = if let Ok(Ok((number, _))) = &waited { Some(*number) } else { None };
     for (number, case) in cases.iter().enumerate() {
         if served != Some(number) {

@@ -8,7 +8,7 @@ use apus_zend::{Call, Raise, handler, native};
 use super::line::{Line, wait_in};
 use crate::exception::{self, entry};
 use crate::runtime::State;
-use crate::wait::limit;
+use crate::wait::time_limit;
 
 struct Semaphore {
     permits: i64,
@@ -40,16 +40,16 @@ fn construct(call: &Call) -> Result<(), Raise> {
 
 fn acquire(call: &Call) -> Result<(), Raise> {
     call.expect(0, 1)?;
-    let seconds = call.float(0, -1.0)?;
+    let limit = time_limit(call, 0, -1.0)?;
     let semaphore = call.this::<Semaphore>()?;
     if semaphore.try_acquire() {
         return call.ret(true);
     }
-    if seconds == 0.0 {
+    if limit.is_some_and(|limit| limit.is_zero()) {
         return call.ret(false);
     }
     let state = State::get()?;
-    let waited = wait_in(&semaphore.waiters, (), &state, "Coroutine\\Semaphore::acquire()", limit(seconds))?;
+    let waited = wait_in(&semaphore.waiters, (), &state, "Coroutine\\Semaphore::acquire()", limit)?;
     call.ret(waited.is_ok())
 }
 

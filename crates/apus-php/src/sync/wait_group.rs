@@ -10,7 +10,7 @@ use apus_zend::{Call, Raise, engine, handler, native};
 use super::line::{Line, wait_in};
 use crate::exception::entry;
 use crate::runtime::State;
-use crate::wait::limit_or_none;
+use crate::wait::{limit_or_none, seconds};
 
 #[derive(Default)]
 struct WaitGroup {
@@ -82,7 +82,7 @@ fn done(call: &Call) -> Result<(), Raise> {
 
 fn wait(call: &Call) -> Result<(), Raise> {
     call.expect(0, 1)?;
-    let seconds = call.float(0, -1.0)?;
+    let seconds = seconds(call, 0, -1.0)?;
     let group = call.this::<WaitGroup>()?;
     if group.count.get() == 0 {
         return call.ret(true);

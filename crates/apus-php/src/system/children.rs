@@ -11,9 +11,10 @@ use apus_zend::{Array, Call, Raise, Value};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
-use super::failure::{errno, give, time_limit, waited};
+use super::failure::{errno, give, waited};
 use super::signals::Watch;
 use crate::runtime::State;
+use crate::wait::time_limit;
 
 /// How long a child may have ended unnoticed where PHP code has put its own handler in the place of ours.
 const LOOK_AGAIN: Duration = Duration::from_millis(200);

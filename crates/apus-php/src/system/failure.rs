@@ -57,15 +57,6 @@ pub(crate) fn strerror(code: c_int) -> String {
     }
 }
 
-/// A time-out of the API in seconds: negative or infinite for no limit.
-pub(super) fn time_limit(call: &Call, index: usize, default: f64) -> Result<Option<Duration>, Raise> {
-    let seconds = call.float(index, default)?;
-    if seconds.is_nan() {
-        return Err(call.value_error(index, "must be a number of seconds (negative for no limit), NAN given"));
-    }
-    Ok(Duration::try_from_secs_f64(seconds).ok())
-}
-
 /// The future's result; `None` when the time was over first. A future that is ready at once is so even within no time.
 pub(super) async fn within<T>(limit: Option<Duration>, future: impl Future<Output = T>) -> Option<T> {
     match limit {

@@ -10,8 +10,9 @@ use std::time::Duration;
 use apus_zend::{Array, Call, Raise, Value};
 use tokio::sync::Semaphore;
 
-use super::failure::{RESOLVE_FAILED, RESOLVE_TIMEOUT, give, name, time_limit, waited};
+use super::failure::{RESOLVE_FAILED, RESOLVE_TIMEOUT, give, name, waited};
 use crate::runtime::State;
+use crate::wait::time_limit;
 
 /// Lookups at once in a process: each takes a thread for as long as the resolver takes, waited for or not.
 const LOOKUPS: usize = 64;

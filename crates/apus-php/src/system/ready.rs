@@ -8,8 +8,9 @@ use apus_coro::TaskId;
 use apus_zend::value::View;
 use apus_zend::{Call, Raise, Value, descriptor, stream};
 
-use super::failure::{errno, give, time_limit, waited};
+use super::failure::{errno, give, waited};
 use crate::runtime::State;
+use crate::wait::time_limit;
 
 /// `Apus\EVENT_READ`.
 pub(super) const READ: i64 = 512;

@@ -19,9 +19,9 @@ use apus_zend::{Call, Raise, engine};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
-use super::failure::{errno, give, time_limit, waited};
+use super::failure::{errno, give, waited};
 use crate::runtime::State;
-use crate::wait::expect_suspendable;
+use crate::wait::{expect_suspendable, time_limit};
 
 /// One past the greatest number of a signal.
 const SIGNALS: usize = 65;

@@ -14,7 +14,7 @@ use super::answer::{Answer, Waiter, decode, encode};
 use super::desk::{Desk, Handing, Pending, current, expect};
 use super::{code, flags, kinds, priority, running, wants};
 use crate::exception::{self, TASK};
-use crate::wait::limit;
+use crate::wait::time_limit;
 
 const WHAT: &str = "Server::compute()";
 
@@ -72,7 +72,7 @@ pub(super) fn compute(call: &Call) -> Result<(), Raise> {
     drop(call.callable(0)?);
     let args = if matches!(call.view(1), View::Null) { Array::new(0)?.into() } else { call.value(1) };
     let progress = if matches!(call.view(2), View::Null) { None } else { Some(call.callable(2)?) };
-    let patience = limit(call.float(3, -1.0)?);
+    let patience = time_limit(call, 3, -1.0)?;
     let until = patience.map(|patience| Instant::now() + patience);
     let mut parts = Array::new(2)?;
     parts.push(code::take_apart(&call.value(0))?)?;

@@ -15,7 +15,7 @@ use crate::exception;
 use crate::runtime::State;
 use crate::server::events::Event;
 use crate::server::last_error::{clear, fail};
-use crate::wait::{limit, may_wait};
+use crate::wait::{may_wait, time_limit};
 
 /// Tasks that one call waits for.
 const MOST: usize = 10_000;
@@ -152,7 +152,7 @@ fn taskwait(call: &Call) -> Result<(), Raise> {
     call.expect(1, 3)?;
     let desk = expect("taskwait()")?;
     expect_callback(&desk, "taskwait()")?;
-    let (patience, seat) = (limit(call.float(1, PATIENCE)?), seat(call, &desk, 2)?);
+    let (patience, seat) = (time_limit(call, 1, PATIENCE)?, seat(call, &desk, 2)?);
     let until = patience.map(|patience| Instant::now() + patience);
     let mut batch = Batch::new(&desk, "Server::taskwait()", 1);
     batch.add(&call.value(0), seat, until)?;
@@ -166,7 +166,7 @@ fn many(call: &Call, what: &'static str) -> Result<Vec<Option<Value>>, Raise> {
     call.expect(1, 2)?;
     let desk = expect(what)?;
     expect_callback(&desk, what)?;
-    let patience = limit(call.float(1, PATIENCE)?);
+    let patience = time_limit(call, 1, PATIENCE)?;
     let until = patience.map(|patience| Instant::now() + patience);
     // SAFETY: the elements live as long as the array, which the call holds.
     let tasks: Vec<Value> = call.array(0)?.iter().map(|(_, task)| unsafe { Value::copy_of(task) }).collect();
