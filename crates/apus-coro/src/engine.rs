@@ -205,7 +205,7 @@ impl<S: Switch> Engine<S> {
         self.outcome(&task, out)
     }
 
-    /// Suspends the running task until [`Engine::unpark`] or [`Engine::unpark_now`].
+    /// Suspends the running task until [`Engine::unpark`] or [`Engine::enter_now`].
     #[expect(clippy::inline_always, reason = "measured: 5 ns a switch")]
     #[inline(always)]
     pub fn park(&self, wait: Wait) -> Result<(), WaitError> {
@@ -252,11 +252,10 @@ impl<S: Switch> Engine<S> {
     /// Suspends the running task until [`Engine::resume`].
     pub fn suspend(&self) -> Result<(), WaitError> {
         let task = self.suspendable()?;
+        task.unparked.set(false);
         self.leave(&task, Wait::Inside(YIELD));
-        match task.cancel.take() {
-            None => Ok(()),
-            cancel => Err(self.cancelled(&task, cancel)),
-        }
+        let resumed = task.unparked.take() || task.cancel.get().is_none();
+        self.outcome(&task, resumed.then_some(()))
     }
 
     fn suspendable(&self) -> Result<Rc<Task<S>>, WaitError> {
@@ -289,14 +288,31 @@ impl<S: Switch> Engine<S> {
         self.switch.leave(task);
     }
 
-    /// Enters a task that suspended itself, at once; returns when it waits again or ends. `false`: it is not suspended.
+    /// Enters a task that suspended itself, at once; returns when it waits again or ends. Where the running code cannot be suspended the loop
+    /// enters it. `false`: it is not suspended, or is on its way already.
     pub fn resume(&self, id: TaskId) -> bool {
         let Some(task) = self.find(id) else { return false };
-        if task.state.get() != State::Waiting || task.wait.get() != Wait::Inside(YIELD) || !self.switch.can_switch() {
+        if !Self::has_yielded(&task) {
             return false;
         }
+        let on_its_way = task.unparked.get();
+        if !self.switch.can_switch() {
+            self.unpark(&task);
+            return !on_its_way;
+        }
         self.run_inside(&task);
+        if on_its_way {
+            // That was for the earlier call; this one is for a task that has yielded again.
+            if !Self::has_yielded(&task) {
+                return false;
+            }
+            self.run_inside(&task);
+        }
         true
+    }
+
+    fn has_yielded(task: &Task<S>) -> bool {
+        task.state.get() == State::Waiting && task.wait.get() == Wait::Inside(YIELD)
     }
 
     /// Enters a task from the code of another one, or from outside the loop.
@@ -318,17 +334,21 @@ impl<S: Switch> Engine<S> {
         }
     }
 
-    /// Enters a task that parked at once, and returns when it waits again or ends; like [`Engine::unpark`] when the running
-    /// code cannot be suspended, or when the loop was kept waiting long enough. To be called once a park.
+    /// Whether a parked task may be entered at once, by [`Engine::enter_now`]: not where the running code cannot be suspended, nor when the
+    /// loop was kept waiting long enough.
     #[expect(clippy::inline_always, reason = "measured: 5 ns a switch")]
     #[inline(always)]
-    pub fn unpark_now(&self, task: &Rc<Task<S>>) {
-        let left = self.at_once.get();
-        if left == 0 || !self.switch.can_switch() {
-            return self.unpark(task);
-        }
+    pub fn enters_now(&self) -> bool {
+        self.at_once.get() > 0 && self.switch.can_switch()
+    }
+
+    /// Enters a task that parked, and returns when it waits again or ends. To be called once a park, where
+    /// [`Engine::enters_now`] says that it may.
+    #[expect(clippy::inline_always, reason = "measured: 5 ns a switch")]
+    #[inline(always)]
+    pub fn enter_now(&self, task: &Rc<Task<S>>) {
         if task.engine == self.number && task.state.get() == State::Waiting {
-            self.at_once.set(left - 1);
+            self.at_once.set(self.at_once.get().saturating_sub(1));
             task.unparked.set(true);
             self.run_inside(task);
         }

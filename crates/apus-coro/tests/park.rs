@@ -32,7 +32,7 @@ fn unpark_leaves_it_to_the_loop_and_unpark_now_does_not() {
     world.go(|w| {
         let (later, now) = (parked(w, "later"), parked(w, "now"));
         w.engine.unpark(&w.engine.find(later).expect("it waits"));
-        w.engine.unpark_now(&w.engine.find(now).expect("it waits"));
+        w.unpark_now(&w.engine.find(now).expect("it waits"));
         w.say("unparked");
     });
     assert_eq!(world.run(), Idle::Empty);
@@ -45,7 +45,7 @@ fn where_nothing_may_be_suspended_the_loop_enters_it() {
     world.go(|w| {
         let id = parked(w, "parked");
         w.engine.switch().blocked.set(true);
-        w.engine.unpark_now(&w.engine.find(id).expect("it waits"));
+        w.unpark_now(&w.engine.find(id).expect("it waits"));
         assert_eq!(w.engine.park(INSIDE), Err(WaitError::Blocked));
         w.engine.switch().blocked.set(false);
         w.say("unparked");
@@ -53,6 +53,56 @@ fn where_nothing_may_be_suspended_the_loop_enters_it() {
     assert_eq!(world.run(), Idle::Empty);
     assert_eq!(world.said(), ["unparked", "parked"]);
     assert_eq!(world.engine.park(INSIDE), Err(WaitError::Outside));
+}
+
+#[test]
+fn resume_where_nothing_may_be_suspended_is_done_by_the_loop() {
+    let world = World::new();
+    world.go(|w| {
+        let id = w.go(|w| {
+            for name in ["first", "second", "third"] {
+                assert_eq!(w.engine.suspend(), Ok(()));
+                w.say(name);
+            }
+            assert_eq!(w.engine.suspend(), Err(WaitError::Cancelled(Cancel::Throw)));
+        });
+        let blocked = |blocked| w.engine.switch().blocked.set(blocked);
+        blocked(true);
+        assert!(w.engine.resume(id));
+        assert!(!w.engine.resume(id), "it is on its way");
+        blocked(false);
+        assert_eq!(w.said(), [""; 0]);
+        assert_eq!(w.engine.wait(OUTSIDE, after(1)), Ok(()));
+        assert_eq!(w.said(), ["first"]);
+        // The earlier resume is not lost to a later one that comes before it.
+        blocked(true);
+        assert!(w.engine.resume(id));
+        blocked(false);
+        assert!(w.engine.resume(id));
+        assert_eq!(w.said(), ["second", "third"]);
+        assert_eq!(w.engine.wait(OUTSIDE, after(1)), Ok(()));
+        assert_eq!(w.said(), [""; 0]);
+        assert!(w.engine.cancel(id, Cancel::Throw));
+    });
+    assert_eq!(world.run(), Idle::Empty);
+}
+
+#[test]
+fn a_resume_on_its_way_outlives_a_cancellation() {
+    let world = World::new();
+    world.go(|w| {
+        let id = w.go(|w| {
+            assert_eq!(w.engine.suspend(), Ok(()));
+            assert_eq!(w.engine.suspend(), Err(WaitError::Cancelled(Cancel::Scope(1))));
+            w.say("over");
+        });
+        w.engine.switch().blocked.set(true);
+        assert!(w.engine.resume(id));
+        w.engine.switch().blocked.set(false);
+        assert!(w.engine.cancel(id, Cancel::Scope(1)));
+    });
+    assert_eq!(world.run(), Idle::Empty);
+    assert_eq!(world.said(), ["over"]);
 }
 
 #[test]
@@ -71,7 +121,7 @@ fn tasks_that_wake_each_other_for_ever_give_the_loop_its_turn() {
         while !seen.get() {
             let Some(task) = w.engine.find(other) else { break };
             let before = task.switches();
-            w.engine.unpark_now(&task);
+            w.unpark_now(&task);
             rounds += 1;
             if task.switches() == before {
                 // It was left to the loop, which needs a wait of ours to come to its turn.
@@ -151,9 +201,9 @@ fn tasks_of_another_engine_are_not_entered() {
     let id = parked(&world, "entered");
     let task = world.engine.find(id).expect("it waits");
     other.engine.unpark(&task);
-    other.engine.unpark_now(&task);
+    other.unpark_now(&task);
     assert_eq!(world.said(), [""; 0]);
-    world.engine.unpark_now(&task);
+    world.unpark_now(&task);
     assert_eq!(world.said(), ["entered"]);
 }
 

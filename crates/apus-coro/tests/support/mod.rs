@@ -110,6 +110,11 @@ impl World {
         task.id()
     }
 
+    /// Enters a parked task at once where that may be, else leaves it to the loop.
+    pub(crate) fn unpark_now(&self, task: &Rc<Task<Stacks>>) {
+        if self.engine.enters_now() { self.engine.enter_now(task) } else { self.engine.unpark(task) }
+    }
+
     pub(crate) fn spawn(&self, future: impl Future<Output = ()> + 'static) {
         drop(self.runtime.spawn_local(future));
     }

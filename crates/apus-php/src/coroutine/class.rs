@@ -271,7 +271,8 @@ const METHODS: &[Method] = &[
     Method {
         decl: "public static function resume(int $cid): bool",
         doc: "Runs a coroutine that waits in yield() on, at once; returns when it waits again or has ended.\n\
-              @return bool false when there is no such coroutine, or it does not wait in yield()\n\
+              Where PHP cannot switch (in destructors before PHP 8.4, in the cycle collector) the event loop does it.\n\
+              @return bool false when there is no such coroutine, or it does not wait in yield(), or is to be run on already\n\
               Does not wait.\n@since 0.1.0",
         handler: Some(handler!(resume)),
     },

@@ -1,8 +1,11 @@
 //! `Apus\Coroutine\Channel`: a queue of bounded length between coroutines.
 //!
 //! A value goes straight to a coroutine that waits for it, which is entered at once, as in the peer: one switch there
-//! and one back for what would else take a turn of the event loop. Invariants: somebody waits to pop only while the buffer
-//! is empty, and to push only while it is full; of a closed channel nobody waits for anything.
+//! and one back for what would else take a turn of the event loop. Where it cannot be entered at once, the value goes to the end of the buffer
+//! and the coroutine is promised one: it takes the first that is there when it runs, and so does everybody else, so that values come
+//! out in the order of their coming whoever is entered first. Invariants: the buffer holds at least what is promised; somebody waits to
+//! pop only while it holds no more than that, and to push only while it holds the capacity besides; of a closed channel nobody waits for
+//! anything.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -36,6 +39,8 @@ const ERR_CODE_SLOT: u32 = 1;
 /// How an operation ended.
 pub(super) enum Done {
     Popped(Value),
+    /// One of the buffer's values is the coroutine's ([`Channel::redeem`]).
+    Promised,
     Pushed,
     Closed,
 }
@@ -84,6 +89,8 @@ pub(super) enum Tried {
 pub(super) struct Channel {
     capacity: usize,
     buffer: RefCell<VecDeque<Value>>,
+    /// How many of the buffer's values belong to coroutines that were served and have not run yet.
+    promised: Cell<usize>,
     pub(super) consumers: Line<Got, usize, Offer>,
     pub(super) producers: Line<Got, usize, Offer>,
     closed: Cell<bool>,
@@ -100,6 +107,7 @@ impl Channel {
         Self {
             capacity,
             buffer: RefCell::default(),
+            promised: Cell::new(0),
             consumers: Line::default(),
             producers: Line::default(),
             closed: Cell::new(false),
@@ -108,8 +116,9 @@ impl Channel {
         }
     }
 
+    /// Values that nobody was promised.
     fn len(&self) -> usize {
-        self.buffer.borrow().len()
+        self.buffer.borrow().len() - self.promised.get()
     }
 
     pub(super) fn can_push(&self) -> bool {
@@ -127,7 +136,7 @@ impl Channel {
         }
         if let Some((consumer, case)) = self.consumers.take() {
             if let Some(value) = value.take() {
-                consumer.serve((case, Done::Popped(value)));
+                consumer.serve((case, self.hand_over(value)));
             }
             return Tried::Done(Done::Pushed, Some(consumer));
         }
@@ -138,9 +147,30 @@ impl Channel {
         Tried::Done(Done::Pushed, None)
     }
 
+    /// What a coroutine that waits to pop is served with: the value, unless earlier ones are on their way.
+    #[inline]
+    fn hand_over(&self, value: Value) -> Done {
+        if self.promised.get() == 0 { Done::Popped(value) } else { self.promise(value) }
+    }
+
+    #[cold]
+    fn promise(&self, value: Value) -> Done {
+        self.buffer.borrow_mut().push_back(value);
+        self.promised.set(self.promised.get() + 1);
+        Done::Promised
+    }
+
+    /// What an operation came to, now that its coroutine runs.
+    #[inline]
+    pub(super) fn redeem(&self, done: Done) -> Done {
+        let Done::Promised = done else { return done };
+        self.promised.set(self.promised.get() - 1);
+        self.buffer.borrow_mut().pop_front().map_or(Done::Closed, Done::Popped)
+    }
+
     /// Pops without waiting; the first who waits to push gets the room.
     pub(super) fn try_pop(&self) -> Tried {
-        let popped = self.buffer.borrow_mut().pop_front();
+        let popped = if self.len() > 0 { self.buffer.borrow_mut().pop_front() } else { None };
         let Some(value) = popped else {
             return if self.closed.get() { Tried::Done(Done::Closed, None) } else { Tried::NotNow };
         };
@@ -173,17 +203,31 @@ impl Channel {
     }
 }
 
-/// Enters the coroutine that an operation served.
+/// Enters the coroutine that an operation on the channel served.
 #[expect(clippy::inline_always, reason = "one return less after a switch, which the processor cannot predict")]
 #[inline(always)]
-pub(super) fn go_on(served: Option<Rc<ChannelWaiter>>) -> Result<(), Raise> {
+pub(super) fn go_on(channel: &Channel, served: Option<Rc<ChannelWaiter>>) -> Result<(), Raise> {
     let Some(served) = served else { return Ok(()) };
     let Some(state) = State::existing() else { return Ok(()) };
     let task = Rc::clone(served.task());
+    if !state.engine.enters_now() {
+        leave_to_loop(channel, &served);
+        state.engine.unpark(&task);
+        return state.check_stop();
+    }
     // The coroutine may want to wait again with the same waiter.
     drop(served);
-    state.engine.unpark_now(&task);
+    state.engine.enter_now(&task);
     state.check_stop()
+}
+
+/// A value on its way to a coroutine that others will overtake waits for it in the buffer.
+#[cold]
+fn leave_to_loop(channel: &Channel, served: &ChannelWaiter) {
+    served.change(|(case, done)| match done {
+        Done::Popped(value) => (case, channel.promise(value)),
+        done => (case, done),
+    });
 }
 
 #[inline]
@@ -208,9 +252,9 @@ fn finish(call: &Call, channel: &Channel, done: Done, served: Option<Rc<ChannelW
     match done {
         Done::Popped(value) => call.ret(value)?,
         Done::Pushed => call.ret(true)?,
-        Done::Closed => call.ret(false)?,
+        Done::Closed | Done::Promised => call.ret(false)?,
     }
-    go_on(served)?;
+    go_on(channel, served)?;
     set_err(call, channel, code)
 }
 
@@ -235,7 +279,7 @@ fn wait(
     waiter.offer.clear();
     channel.spare.set(Some(waiter));
     match waited? {
-        Ok((_, done)) => finish(call, channel, done, None),
+        Ok((_, done)) => finish(call, channel, channel.redeem(done), None),
         Err(unserved) => {
             set_err(call, channel, if unserved == Unserved::TimedOut { TIMEOUT } else { CANCELED })?;
             call.ret(false)

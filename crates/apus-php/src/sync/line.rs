@@ -77,7 +77,14 @@ impl<T, O> Waiter<T, O> {
         waiting
     }
 
-    /// The same, with the event loop told to enter it.
+    /// Changes what it was given, as long as it has not run.
+    pub(super) fn change(&self, change: impl FnOnce(T) -> T) {
+        if let Some(got) = self.got.take() {
+            self.got.set(Some(change(got)));
+        }
+    }
+
+    /// The same as [`Waiter::serve`], with the event loop told to enter it.
     pub(super) fn serve_later(&self, got: T) {
         if self.serve(got)
             && let Some(state) = State::existing()

@@ -51,7 +51,9 @@ impl Case {
 
     /// `[key, value]` of a case that is done.
     fn result(&self, done: Done) -> Result<Array, Raise> {
+        let mut done = done;
         if let Some(channel) = self.channel() {
+            done = channel.redeem(done);
             channel.set_err_code(&self.object, if matches!(done, Done::Closed) { CLOSED } else { OK });
         }
         let mut pair = Array::new(2)?;
@@ -62,7 +64,7 @@ impl Case {
         pair.push(match done {
             Done::Popped(value) => value,
             Done::Pushed => Value::bool(true),
-            Done::Closed => Value::bool(false),
+            Done::Closed | Done::Promised => Value::bool(false),
         })?;
         Ok(pair)
     }
@@ -153,7 +155,7 @@ pub(super) fn select(call: &Call) -> Result<(), Raise> {
         let tried = case.channel().map(|c| if case.pushes { c.try_push(&mut value) } else { c.try_pop() });
         if let Some(Tried::Done(done, served)) = tried {
             call.ret(case.result(done)?)?;
-            return go_on(served);
+            return case.channel().map_or(Ok(()), |channel| go_on(channel, served));
         }
     }
     if limit.is_some_and(|limit| limit.is_zero()) {
