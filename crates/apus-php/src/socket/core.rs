@@ -289,7 +289,6 @@ impl Sock {
         let socket = ready!(self.poll_io(cx, Way::Read, |socket| socket.accept().map(|(got, _)| (got, false))))?;
         let sock = Self::adopt(socket, self.domain, self.kind, self.protocol)?;
         sock.accepted.set(true);
-        *sock.plan.borrow_mut() = self.plan.borrow().clone();
         Poll::Ready(Ok(sock))
     }
 

@@ -17,6 +17,7 @@ use super::descriptor::Way;
 use super::fault::{Fault, Outcome, Slots};
 use super::object::{answer, answer_part, bytes, count, done, length, name_of, port, this};
 use super::run::{Caller, Kind, Session, Span};
+use super::serve::connection;
 use super::settings::Given;
 use super::{connect, option, packet, stream, table};
 use crate::exception::{self, CLIENT};
@@ -135,7 +136,8 @@ pub(super) fn accept(call: &Call) -> Result<(), Raise> {
     let outcome = with(call, kind!("accept", Read, Read), timeout, |sock, session| {
         session.run(poll_fn(|cx| sock.poll_accept(cx)))
     })?;
-    answer(call, SLOTS, outcome, |sock| wrap(&Rc::new(sock)).map(Value::from))
+    let given = &call.this::<SocketObject>()?.given;
+    answer(call, SLOTS, outcome, |sock| connection(&Rc::new(sock), given.clone()).map(Value::from))
 }
 
 pub(super) fn connect(call: &Call) -> Result<(), Raise> {

@@ -102,7 +102,8 @@ impl Accepting<'_> {
     }
 }
 
-fn connection(sock: &Rc<Sock>, given: Given) -> Result<Object, Raise> {
+/// A `Coroutine\Socket` over a connection that was accepted, with the settings of the one that listens.
+pub(super) fn connection(sock: &Rc<Sock>, given: Given) -> Result<Object, Raise> {
     given.install(sock)?;
     let object = Object::new(table::SOCKET.get(), SocketObject { sock: Rc::clone(sock), given })?;
     fill(&object, sock);

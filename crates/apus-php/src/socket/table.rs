@@ -63,7 +63,8 @@ static METHODS: &[Method] = &[
     method!(
         methods::accept,
         "public function accept(float $timeout = 0): Apus\\Coroutine\\Socket|false",
-        "The next connection. It has this socket's TLS settings, but the handshake is the caller's: sslHandshake().\n\
+        "The next connection. It has the settings that setProtocol() gave this socket: framing, times, TLS; but the handshake is the caller's:\n\
+         sslHandshake().\n\
          @param float $timeout seconds; 0 for the default, negative for no limit\n\
          @return Apus\\Coroutine\\Socket|false false on failure: ETIMEDOUT, ECANCELED when closed or cancelled meanwhile\n\
          Waits.\n@since 0.1.0"
