@@ -135,6 +135,30 @@ class Handing(TaskCase):
         self.assertIn(b"finish() works inside the callback", told.get().body)
         self.assertEqual(self.ask(server, "taskCancel", 12345), [False, 0])
 
+    def test_a_result_that_cannot_be_packed_is_told_as_such_and_where(self):
+        callback = "$server->on('task', function ($server, $id, $from, $data) { note('ran', $id); return fn () => 1; });"
+        server = self.tasks({"task_worker_num": 1}, on=callback)
+        self.assertEqual(self.ask(server, "taskwait", 1, 10), [False, FAILED])
+        self.assertEqual(len(self.lines(server, "ran")), 1)
+        id = self.value(server, "task", 1)
+        until("the event", lambda: self.lines(server, "errors"))
+        [[failed, reason]] = self.lines(server, "errors")
+        self.assertEqual(failed, id)
+        for text in (reason, server.log()):
+            self.assertRegex(text, r"it ran, but the result of the callback at /.*\.php:\d+ cannot be sent: .*Serialization of 'Closure' is not allowed")
+            self.assertNotIn("could not be run", text)
+
+    def test_time_outs_are_numbers(self):
+        code = """
+    $told = [];
+    foreach ([fn () => $server->taskwait(1, NAN), fn () => $server->taskWaitMulti([1], NAN), fn () => $server->taskCo([1], NAN), fn () => $server->compute('time', [], null, NAN)] as $call) {
+        try { $told[] = $call(); } catch (ValueError $e) { $told[] = substr($e->getMessage(), strpos($e->getMessage(), '(): ') + 4); }
+    }
+    $response->end(json_encode($told));
+"""
+        server = self.serve(code, settings={"task_worker_num": 1}, before="$server->on('task', fn () => 1);")
+        self.assertEqual(server.get().json(), [f"Argument #{n} ($timeout) must be a number of seconds (negative for no limit), NAN given" for n in (2, 2, 2, 4)])
+
     def test_large_data_both_ways(self):
         server = self.serve(
             "$sent = random_bytes(16 << 20); $got = $server->taskwait($sent, 30); $other = $server->taskwait([$sent], 30); $response->end(json_encode([$got === strrev($sent), $other === [strrev($sent)]]));",

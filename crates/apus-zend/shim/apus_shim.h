@@ -119,6 +119,8 @@ typedef struct { zval function; zend_fcall_info_cache cache; } apus_callable;
 /* Fills *out and takes a reference; false: not callable (*error, when given, is a message to efree). */
 bool apus_callable_init(apus_callable *out, zval *value, char **error);
 void apus_callable_release(apus_callable *callable);
+/* The file that its code is written in, and the first line there; NULL for a function that is not PHP's own. */
+apus_bytes apus_callable_file(const apus_callable *callable, uint32_t *line);
 void apus_free_message(char *message);
 /* Calls it on the current context. `ret` receives the result. */
 apus_status apus_call(apus_callable *callable, zval *ret, uint32_t count, zval *args);

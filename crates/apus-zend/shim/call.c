@@ -120,6 +120,16 @@ bool apus_callable_init(apus_callable *out, zval *value, char **error)
 	return true;
 }
 
+apus_bytes apus_callable_file(const apus_callable *callable, uint32_t *line)
+{
+	const zend_function *function = callable->cache.function_handler;
+	if (function == NULL || !ZEND_USER_CODE(function->type)) {
+		return (apus_bytes){NULL, 0};
+	}
+	*line = function->op_array.line_start;
+	return (apus_bytes){ZSTR_VAL(function->op_array.filename), ZSTR_LEN(function->op_array.filename)};
+}
+
 void apus_callable_release(apus_callable *callable)
 {
 	apus_zval_release(&callable->function);

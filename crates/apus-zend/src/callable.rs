@@ -58,6 +58,19 @@ impl Callable {
         Self(raw)
     }
 
+    /// Where its code begins: file and line; `None` for what is not written in PHP.
+    pub fn place(&self) -> Option<(String, u32)> {
+        let mut line = 0;
+        // SAFETY: the function is alive as long as self; the out pointer is local.
+        let file = unsafe { sys::apus_callable_file(&raw const self.0, &raw mut line) };
+        if file.bytes.is_null() {
+            return None;
+        }
+        // SAFETY: the shim gives the bytes of a string that the function holds.
+        let file = unsafe { std::slice::from_raw_parts(file.bytes.cast(), file.len) };
+        Some((String::from_utf8_lossy(file).into_owned(), line))
+    }
+
     /// The PHP value.
     pub fn value(&self) -> Value {
         // SAFETY: alive as long as self.

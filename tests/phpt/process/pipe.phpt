@@ -63,6 +63,14 @@ while ($process->write(str_repeat('y', 100_000)) !== false) {
 }
 var_dump(Apus\last_error() === 32);
 
+echo "dead before the first write\n";
+foreach ([Apus\SOCK_DGRAM, Apus\SOCK_STREAM] as $type) {
+    $process = new Process(fn (Process $p) => $p->write('last words'), false, $type);
+    $process->start();
+    Process::wait();
+    var_dump($process->write('x'), Apus\last_error() === 32, $process->read());
+}
+
 echo "the parent goes\n";
 $process = new Process(function (Process $p) {
     $inner = new Process(function (Process $inner) use ($p) {
@@ -138,6 +146,15 @@ bool(true)
 bool(true)
 warning: Apus\Process::write(): Broken pipe
 bool(true)
+dead before the first write
+warning: Apus\Process::write(): Broken pipe
+bool(false)
+bool(true)
+string(10) "last words"
+warning: Apus\Process::write(): Broken pipe
+bool(false)
+bool(true)
+string(10) "last words"
 the parent goes
 string(0) ""
 string(4) "seen"

@@ -157,6 +157,10 @@ impl End {
     pub(super) fn write(&self, bytes: &[u8], patience: &Patience) -> Result<Result<usize, c_int>, Raise> {
         let mut sent = 0;
         let result = self.attempt(patience, libc::POLLOUT, |over| {
+            // Its end is open in this process, too, and perhaps in later children: the kernel would take bytes for nobody.
+            if over {
+                return Err(libc::EPIPE);
+            }
             let flags = libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL;
             // SAFETY: the kernel reads at most so many bytes.
             let n = unsafe { libc::send(self.fd(), bytes[sent..].as_ptr().cast(), bytes.len() - sent, flags) };
@@ -166,7 +170,6 @@ impl End {
                     Ok(if sent == bytes.len() { Tried::Done(sent) } else { Tried::Again })
                 }
                 Err(_) => match errno() {
-                    libc::EAGAIN if over => Err(libc::EPIPE),
                     libc::EAGAIN | libc::EINTR => Ok(Tried::Again),
                     code => Err(code),
                 },

@@ -30,6 +30,8 @@ pub(in crate::server) struct Running {
     task: Task,
     over: Cell<bool>,
     coroutine: Cell<TaskId>,
+    /// What runs it, once that has begun.
+    callable: RefCell<Option<Callable>>,
 }
 
 /// What a report says.
@@ -109,6 +111,7 @@ impl Running {
         } else {
             compute::callable(&value)?
         };
+        *self.callable.borrow_mut() = Some(callable.share());
         let end = Rc::clone(end);
         let outcome = Rc::new(move |outcome| *end.borrow_mut() = Some(outcome));
         let coroutine = state.create_for(true, callable, args, Some(outcome))?;
@@ -147,7 +150,7 @@ impl Running {
                         bytes: bytes.into_owned(),
                         failed: false,
                     },
-                    Err(raise) => Self::broken(state, raise),
+                    Err(raise) => self.unsendable(state, raise),
                 }
             }
             Some(Outcome::Returned(_)) => Said { kind: kinds::END, bytes: Vec::new(), failed: false },
@@ -164,16 +167,30 @@ impl Running {
         Some(said)
     }
 
-    /// An exception on the loop's own stack.
+    /// It did not begin.
     fn broken(state: &State, raise: Raise) -> Said {
+        let why = Self::caught(state, raise);
+        log::error(format_args!("a task could not be run: {why}"));
+        Said::failed(&why)
+    }
+
+    /// It ran, and gave what cannot be packed.
+    fn unsendable(&self, state: &State, raise: Raise) -> Said {
+        let why = Self::caught(state, raise);
+        let place = self.callable.borrow().as_ref().and_then(Callable::place);
+        let place = place.map_or_else(String::new, |(file, line)| format!(" of the callback at {file}:{line}"));
+        let text = format!("it ran, but the result{place} cannot be sent: {why}");
+        log::error(format_args!("task {}: {text}", self.task.id));
+        Said::failed(&text)
+    }
+
+    /// What was thrown on the loop's own stack.
+    fn caught(state: &State, raise: Raise) -> String {
         if raise == Raise::Bailed {
             state.faulted.set(true);
             state.engine.interrupt();
         }
-        let Some(thrown) = Thrown::take() else { return Said::failed("a fatal error") };
-        let said = Said::failed(&describe(&thrown));
-        log::error(format_args!("a task could not be run: {}", describe(&thrown)));
-        said
+        Thrown::take().map_or_else(|| "a fatal error".to_owned(), |thrown| describe(&thrown))
     }
 
     /// Ends it at the board, which may have to wait until somebody takes other results.
@@ -213,7 +230,13 @@ pub(super) async fn run(desk: Rc<Desk>, state: Rc<State>, mut task: Task) {
     let payload = std::mem::take(&mut task.payload);
     let dated = if task.flags & flags::DATED == 0 { None } else { Calendar::read(&payload) };
     let (calendar, data) = dated.map_or((None, &payload[..]), |(calendar, data)| (Some(calendar), data));
-    let running = Rc::new(Running { desk: Rc::clone(&desk), task, over: Cell::new(false), coroutine: Cell::new(-1) });
+    let running = Rc::new(Running {
+        desk: Rc::clone(&desk),
+        task,
+        over: Cell::new(false),
+        coroutine: Cell::new(-1),
+        callable: RefCell::default(),
+    });
     counters.active.add(1);
     let end = Rc::new(RefCell::new(None));
     let begun_with = running.begin(&state, data, &end);
