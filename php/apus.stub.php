@@ -564,7 +564,8 @@ namespace Apus {
 
         /**
          * Runs a coroutine that waits in yield() on, at once; returns when it waits again or has ended.
-         * @return bool false when there is no such coroutine, or it does not wait in yield()
+         * Where PHP cannot switch (in destructors before PHP 8.4, in the cycle collector) the event loop does it.
+         * @return bool false when there is no such coroutine, or it does not wait in yield(), or is to be run on already
          * Does not wait.
          * @since 0.1.0
          */
@@ -1513,7 +1514,8 @@ namespace Apus\Coroutine {
         public function listen(int $backlog = 512): bool {}
 
         /**
-         * The next connection. It has this socket's TLS settings, but the handshake is the caller's: sslHandshake().
+         * The next connection. It has the settings that setProtocol() gave this socket: framing, times, TLS; but the handshake is the caller's:
+         * sslHandshake().
          * @param float $timeout seconds; 0 for the default, negative for no limit
          * @return Apus\Coroutine\Socket|false false on failure: ETIMEDOUT, ECANCELED when closed or cancelled meanwhile
          * Waits.
