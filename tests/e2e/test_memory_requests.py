@@ -3,6 +3,7 @@
 import contextlib
 import hashlib
 import os
+import signal
 import socket
 import unittest
 
@@ -13,11 +14,10 @@ BOUND = 16 * MIB
 CONNECTIONS = 120
 EACH = 2 * MIB
 
-# What the reader of a memory map takes besides, the kernel's buffers, PHP.
+# Besides: the honest body, mapped and as PHP's copy, and buffers.
 ALLOWED = BOUND + 24 * MIB
 
 ECHO = """
-    if ($path === '/incoming') { $response->end('ok'); return; }
     $response->end(md5($request->rawContent() ?: ($request->post['f'] ?? '')));
 """
 
@@ -64,7 +64,7 @@ class Dripping(unittest.TestCase):
     def test_a_worker_stays_small_answers_meanwhile_and_gives_the_memory_back(self):
         server = self.server()
         worker = server.workers()[0]
-        self.assertEqual(server.get("/incoming").status, 200)
+        self.assertEqual(server.get("/").status, 200)
         begin = rss(worker)
         for kind in ("length", "chunked", "field"):
             with self.subTest(kind), contextlib.ExitStack() as stack:
@@ -80,3 +80,47 @@ class Dripping(unittest.TestCase):
             until("the memory is back", lambda: rss(worker) - begin < 12 * MIB)
         self.assertEqual(server.workers(), [worker])
         self.assertEqual(list((server.folder / "tmp").rglob("*")), [])
+
+
+class Killed(unittest.TestCase):
+    """What a worker leaves in the directory of uploads."""
+
+    HEAD = "POST / HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=B\r\nContent-Length: {}\r\n\r\n"
+    PART = b"--B\r\nContent-Disposition: form-data; name=\"f\"; filename=\"a\"\r\n\r\nhalf of it"
+    END = b" and the rest\r\n--B--\r\n"
+
+    def setUp(self):
+        handler = "$response->end(file_get_contents($request->files['f']['tmp_name'] ?? 'none'));"
+        self.server = Server(handler, before="mkdir(\"$folder/tmp\"); $server->set(['upload_tmp_dir' => \"$folder/tmp\"]);")
+        self.enterContext(self.server)
+        self.worker = self.server.workers()[0]
+
+    def files(self):
+        """Names of uploaded files; a lock file beside them is none."""
+        return sorted(path.name for path in (self.server.folder / "tmp").iterdir() if path.suffix != ".lock")
+
+    def begin(self):
+        """An upload of which half has come."""
+        client = self.server.connect()
+        self.addCleanup(client.sock.close)
+        client.send(self.HEAD.format(len(self.PART) + len(self.END)).encode() + self.PART)
+        return client
+
+    def test_temporary_files_of_a_killed_worker_are_removed(self):
+        for _ in range(3):
+            self.begin()
+        until("the files", lambda: len(self.files()) == 3)
+        os.kill(self.worker, signal.SIGKILL)
+        until("another worker", lambda: self.server.workers() not in ([], [self.worker]))
+        until("they are removed", lambda: not list((self.server.folder / "tmp").iterdir()))
+
+    def test_those_of_a_worker_that_lives_are_left_to_it(self):
+        client = self.begin()
+        until("the file", lambda: len(self.files()) == 1)
+        self.server.kill(signal.SIGUSR1)
+        # The new worker has looked when it serves; the old one finishes what it has begun.
+        until("the new worker", lambda: len(set(self.server.workers()) - {self.worker}) == 1 and self.server.get("/").status == 200)
+        self.assertEqual(len(self.files()), 1)
+        client.send(self.END)
+        self.assertEqual(client.answer().body, b"half of it and the rest")
+        until("it is removed", lambda: not list((self.server.folder / "tmp").iterdir()))

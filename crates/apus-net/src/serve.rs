@@ -8,6 +8,7 @@ use std::rc::Rc;
 use socket2::{Domain, Socket};
 
 use crate::app::App;
+use crate::body::sweep_temporary_files;
 use crate::config::Config;
 use crate::conn::{Local, Port};
 use crate::control::Control;
@@ -24,6 +25,10 @@ pub async fn serve<A: App>(app: Rc<A>, listeners: Vec<(OwnedFd, Rc<Config>)>, co
     control.prepare_links()?;
     let mut accepting = Vec::with_capacity(listeners.len());
     for (fd, config) in listeners {
+        if config.parse_multipart && config.store_files && !config.stream {
+            // A worker that was killed could not.
+            sweep_temporary_files(&config.upload_dir);
+        }
         let socket = Socket::from(fd);
         let port = open_port(&socket, config, &control)?;
         accepting.push((sys::register(socket)?, port));

@@ -305,7 +305,7 @@ fn an_upload_that_breaks_off_leaves_no_file() {
         "POST / HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=B\r\nContent-Length: 1000\r\n\r\n{part}"
     ));
     let path = dir.clone();
-    server.until(move |_| std::fs::read_dir(&path).unwrap().count() == 1);
+    server.until(move |_| std::fs::read_dir(&path).unwrap().count() == 2);
     drop(client);
     server.until_connections(0);
     assert_eq!(std::fs::read_dir(&dir).unwrap().count(), 0);

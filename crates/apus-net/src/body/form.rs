@@ -428,17 +428,6 @@ mod tests {
     }
 
     #[test]
-    fn a_kept_file_stays() {
-        let Ok(Collected::Form { files, .. }) = read(&config(), &(file("f", "x", "kept") + "--b--"), 64) else {
-            panic!("not a form")
-        };
-        let path = files[0].tmp.as_ref().unwrap().keep().to_owned();
-        drop(files);
-        assert_eq!(std::fs::read(&path).unwrap(), b"kept");
-        std::fs::remove_file(path).unwrap();
-    }
-
-    #[test]
     fn limits_have_phps_codes() {
         let body =
             file("big", "x", "01234567890") + &file("none", "", "") + &file("f", "y", "ok") + &file("g", "z", "third");

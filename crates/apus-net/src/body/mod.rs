@@ -17,6 +17,7 @@ pub(crate) use decode::{BodyDecoder, Piece};
 pub(crate) use stream::BodyStream;
 pub use stream::ReadChunk;
 pub use temp::TempFile;
+pub(crate) use temp::sweep as sweep_temporary_files;
 
 use crate::account::Share;
 

@@ -21,10 +21,7 @@ pub(crate) struct Spool {
 
 impl Spool {
     pub(crate) fn create(dir: &Path) -> io::Result<Self> {
-        let (name, file) = TempFile::create(dir)?;
-        // The name is removed here.
-        drop(name);
-        Ok(Self { file, len: 0 })
+        Ok(Self { file: TempFile::nameless(dir)?, len: 0 })
     }
 
     /// Appends bytes: where they are now.
