@@ -27,7 +27,7 @@ namespace Apus\Coroutine {
         public const NOT_IN_COROUTINE = 1;
 
         /**
-         * The running code cannot be suspended: the cycle collector runs a destructor, or PHP shuts down.
+         * The running code cannot be suspended: a handler of pcntl_signal(), a tick function, the cycle collector, a destructor before PHP 8.4, shutdown.
          */
         public const CANNOT_SWITCH = 2;
 

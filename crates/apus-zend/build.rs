@@ -14,6 +14,8 @@ const SHIM: &[&str] = &[
     "value",
     "class",
     "object",
+    "held",
+    "unread",
     "call",
     "ambient",
     "trace",

@@ -314,6 +314,21 @@ class Clean(PoolCase):
         """)
         self.assertEqual(got, {"answer": 5, "created": 1, "resets": 1})
 
+    @each("mysql", "mysqli")
+    def test_a_connection_with_a_result_that_nobody_has_read_is_replaced(self, kind):
+        ask = {
+            "mysql": "$conn->setAttribute(PDO::MYSQL_ATTR_USE_BUFFERED_QUERY, false); $kept = $conn->query('SELECT 1 UNION SELECT 2 UNION SELECT 3'); $kept->fetchColumn();",
+            "mysqli": "$kept = $conn->query('SELECT 1 UNION SELECT 2 UNION SELECT 3', MYSQLI_USE_RESULT); $kept->fetch_column();",
+        }[kind]
+        got = self.result(kind, f"""
+        $pool = pool('{kind}', 1);
+        $kept = null;
+        $pool->use(function ($conn) use (&$kept) {{ {ask} }});
+        $result['answer'] = (string) $pool->use(fn ($conn) => ask($conn, 'SELECT 5'));
+        $result += stats($pool, 'in_use', 'idle', 'created', 'replaced');
+        """)
+        self.assertEqual(got, {"answer": "5", "in_use": 0, "idle": 1, "created": 2, "replaced": 1})
+
     def test_redis_multi_pipelines_and_data_bases(self):
         got = self.result("redis", """
         $pool = new RedisPool((new RedisConfig)->withPort((int) getenv('PORT'))->withDbIndex(2)->withOption(Redis::OPT_PREFIX, 'pool:'), 1);

@@ -59,7 +59,7 @@ pub(crate) static COROUTINE: Class = plain(
         Constant {
             name: "CANNOT_SWITCH",
             value: Const::Int(2),
-            doc: "The running code cannot be suspended: the cycle collector runs a destructor, or PHP shuts down.",
+            doc: "The running code cannot be suspended: a handler of pcntl_signal(), a tick function, the cycle collector, a destructor before PHP 8.4, shutdown.",
         },
         Constant { name: "TOO_MANY", value: Const::Int(3), doc: "The limit `max_coroutine` is reached." },
         Constant {

@@ -62,7 +62,10 @@ pub(crate) fn failed(what: &str, error: WaitError) -> Result<(), Raise> {
         WaitError::Blocked => Err(exception::throw(
             &COROUTINE,
             "CANNOT_SWITCH",
-            &format!("{what} would wait where PHP cannot be suspended (in the cycle collector or at shutdown)"),
+            &format!(
+                "{what} would wait where PHP cannot be suspended: in a handler of pcntl_signal(), a tick function, the cycle \
+                 collector, a destructor before PHP 8.4, or at shutdown"
+            ),
         )),
     }
 }

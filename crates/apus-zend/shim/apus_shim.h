@@ -177,6 +177,7 @@ void apus_constant_string(const char *name, const char *value, int module_number
 typedef struct {
 	void *payload;          /* Box::into_raw, or NULL before construction */
 	void (*drop)(void *);   /* frees payload */
+	void (*held)(void *);   /* calls apus_held_add() for each PHP value that payload holds a reference of */
 	const void *type;       /* identity of the Rust type behind payload */
 	zend_object std;
 } apus_object;
@@ -186,6 +187,10 @@ void apus_class_set_native(zend_class_entry *ce);
 /* The first `count` declared properties are built when first read. */
 void apus_class_set_lazy(zend_class_entry *ce, uint32_t count, apus_lazy_fill fill);
 apus_object *apus_object_of(zend_object *object);
+bool apus_pdo_leaves_unread(const zval *pdo); /* unread.c: is the rest of an answer still to come, so that nothing can be asked? */
+/* ---- held.c ---- */
+void apus_held_add(zval *value);
+HashTable *apus_held_get_gc(zend_object *object, zval **table, int *count);
 zend_object *apus_object_new(zend_class_entry *ce); /* NULL: bailed out */
 zval *apus_object_slot(zend_object *object, uint32_t slot);
 void apus_object_release(zend_object *object);

@@ -18,6 +18,7 @@ static zend_object *allocate(zend_class_entry *ce, const zend_object_handlers *h
 	apus_object *native = zend_object_alloc(sizeof(apus_object), ce);
 	native->payload = NULL;
 	native->drop = NULL;
+	native->held = NULL;
 	native->type = NULL;
 	zend_object_std_init(&native->std, ce);
 	object_properties_init(&native->std, ce);
@@ -124,6 +125,7 @@ static void init_handlers(void)
 	native_handlers.offset = XtOffsetOf(apus_object, std);
 	native_handlers.free_obj = free_object;
 	native_handlers.clone_obj = NULL;
+	native_handlers.get_gc = apus_held_get_gc;
 	lazy_handlers = native_handlers;
 	lazy_handlers.read_property = read_lazy;
 	lazy_handlers.get_property_ptr_ptr = ptr_lazy;

@@ -3,6 +3,7 @@
 use std::ffi::{CStr, c_char};
 
 use crate::sys;
+use crate::value::Value;
 
 /// Whether a libc call may let other coroutines run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,6 +30,15 @@ pub fn place(freeing: bool) -> Place {
 pub fn may_wait_on_file() -> bool {
     // SAFETY: reads the VM's state and the call's arguments.
     unsafe { sys::apus_file_may_wait() }
+}
+
+/// Whether the rest of an answer is still to come on a connection of PDO: an unbuffered result that nobody has read.
+///
+/// # Safety
+/// `pdo` MUST be a PDO object.
+pub unsafe fn leaves_unread(pdo: &Value) -> bool {
+    // SAFETY: by contract; reads the connection's state.
+    unsafe { sys::apus_pdo_leaves_unread(pdo.as_ptr()) }
 }
 
 /// What tells the running call from others, as long as it runs.

@@ -2,8 +2,10 @@
 
 use std::ffi::c_void;
 use std::ptr::NonNull;
+use std::rc::Rc;
 
 use crate::call::Raise;
+use crate::callable::Callable;
 use crate::engine::ClassEntry;
 use crate::sys;
 use crate::value::Value;
@@ -16,12 +18,40 @@ pub trait Native: 'static {
     const NAME: &'static str;
     /// A static of the implementing type's own: its address tells the type behind an object.
     fn tag() -> &'static u8;
+    /// Names the PHP values that this holds a reference of, for the cycle collector: each once, and only those that are given back
+    /// when the object goes, not what is shared with somebody who lives on. MUST NOT run PHP code, nor change anything.
+    fn held(&self, _: &Held) {}
 }
 
-/// Implements [`Native`] for a type.
+/// What is told to the cycle collector.
+pub struct Held(());
+
+impl Held {
+    /// The payload holds a reference of this.
+    pub fn value(&self, value: &Value) {
+        // SAFETY: a live value; the collector looks at it before anything else happens.
+        unsafe { sys::apus_held_add(value.as_ptr()) };
+    }
+
+    /// The same for a callable.
+    pub fn callable(&self, callable: &Callable) {
+        let mut raw = callable.raw();
+        // SAFETY: a copy of a live callable, of whose function value another copy is made.
+        unsafe { sys::apus_held_add(&raw mut raw.function) };
+    }
+
+    /// The same for a callable that may be shared: it is told when nobody else holds it.
+    pub fn shared(&self, callable: &Rc<Callable>) {
+        if Rc::strong_count(callable) == 1 {
+            self.callable(callable);
+        }
+    }
+}
+
+/// Implements [`Native`] for a type; the third argument is its [`Native::held`].
 #[macro_export]
 macro_rules! native {
-    ($type:ty, $name:literal) => {
+    ($type:ty, $name:literal $(, $held:expr)?) => {
         impl $crate::object::Native for $type {
             const NAME: &'static str = $name;
             fn tag() -> &'static u8 {
@@ -30,6 +60,10 @@ macro_rules! native {
                 // SAFETY: only the address is used.
                 unsafe { &*TAG.as_ptr() }
             }
+            $(fn held(&self, held: &$crate::object::Held) {
+                let tell: fn(&$type, &$crate::object::Held) = $held;
+                tell(self, held);
+            })?
         }
     };
 }
@@ -50,6 +84,13 @@ pub(crate) unsafe fn attach<T: Native>(object: NonNull<sys::zend_object>, payloa
             eprintln!("apus: a panic while freeing {} was contained", std::any::type_name::<T>());
         }
     }
+    unsafe extern "C" fn held<T: Native>(payload: *mut c_void) {
+        // Fewer values than there are keep more alive than need be.
+        let _ = std::panic::catch_unwind(|| {
+            // SAFETY: the payload of a live object, made for this T below.
+            unsafe { &*payload.cast::<T>() }.held(&Held(()));
+        });
+    }
     // SAFETY: as promised by the caller.
     unsafe {
         let native = sys::apus_object_of(object.as_ptr());
@@ -58,6 +99,7 @@ pub(crate) unsafe fn attach<T: Native>(object: NonNull<sys::zend_object>, payloa
         }
         (*native).type_ = std::ptr::from_ref(T::tag()).cast();
         (*native).drop = Some(free::<T>);
+        (*native).held = Some(held::<T>);
         (*native).payload = Box::into_raw(Box::new(payload)).cast();
     }
     true

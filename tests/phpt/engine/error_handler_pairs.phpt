@@ -28,12 +28,12 @@ function guarded(string $who, float $time): string
 $everybody = function (int $level, string $message) { echo "for everybody: $message\n"; return true; };
 set_error_handler($everybody);
 run(function () {
-    $said = [];
+    $said = $ids = [];
     foreach (['alice' => 0.004, 'bob' => 0.002, 'carol' => 0.003] as $who => $time) {
-        go(function () use ($who, $time, &$said) { $said[$who] = guarded($who, $time); });
+        $ids[] = go(function () use ($who, $time, &$said) { $said[$who] = guarded($who, $time); });
     }
-    go(function () { Coroutine::sleep(0.003); trigger_error('nobody set one here'); });
-    Coroutine::sleep(0.02);
+    $ids[] = go(function () { Coroutine::sleep(0.003); trigger_error('nobody set one here'); });
+    Coroutine::join($ids);
     ksort($said);
     echo implode("\n", $said), "\n";
 });
@@ -42,7 +42,7 @@ trigger_error('outside');
 // What is set inside run() stays, and a child sees what its parent has set; what the child sets goes with it.
 run(function () {
     set_error_handler(function (int $level, string $message) { echo "of the program: $message\n"; return true; });
-    go(function () {
+    $child = go(function () {
         trigger_error('child');
         Coroutine::sleep(0.001);
         trigger_error('child later');
@@ -51,7 +51,7 @@ run(function () {
         Coroutine::sleep(0.001);
         trigger_error('x');
     });
-    Coroutine::sleep(0.01);
+    Coroutine::join([$child]);
     trigger_error('parent');
 });
 trigger_error('after run()');

@@ -58,10 +58,10 @@ class Two
 $two = new Two;
 three('names', function () use ($two) {
     $got = [];
-    go(function () use ($two, &$got) { $got[] = $two->long; });
-    go(function () use ($two, &$got) { $got[] = $two->short; $got[] = $two->short; });
+    $ids[] = go(function () use ($two, &$got) { $got[] = $two->long; });
+    $ids[] = go(function () use ($two, &$got) { $got[] = $two->short; $got[] = $two->short; });
     $got[] = @$two->again;
-    Coroutine::sleep(0.01);
+    Coroutine::join($ids);
     sort($got);
     return implode(' ', $got);
 });

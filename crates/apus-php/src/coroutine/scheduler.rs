@@ -14,7 +14,12 @@ struct Scheduler {
     jobs: RefCell<Vec<(Callable, Vec<Value>)>>,
 }
 
-native!(Scheduler, "Apus\\Coroutine\\Scheduler");
+native!(Scheduler, "Apus\\Coroutine\\Scheduler", |scheduler, held| {
+    for (callable, args) in scheduler.jobs.try_borrow().iter().flat_map(|jobs| jobs.iter()) {
+        held.callable(callable);
+        args.iter().for_each(|value| held.value(value));
+    }
+});
 
 fn construct(call: &Call) -> Result<(), Raise> {
     call.expect(0, 0)?;

@@ -14,6 +14,7 @@ use apus_net::{Config, Control, Counters, Metrics, serve};
 use apus_options::Settings;
 use apus_process::Listener;
 use apus_zend::Callable;
+use apus_zend::object::Held;
 use tokio::sync::{Notify, Semaphore};
 use tokio::time::Instant;
 
@@ -116,6 +117,13 @@ impl HttpCore {
             stop: Cell::new(Stop::No),
             stopping: Notify::new(),
         })
+    }
+
+    /// Tells the handlers to the cycle collector.
+    pub(super) fn held(&self, held: &Held) {
+        for (_, handler) in self.routes.try_borrow().iter().flat_map(|routes| routes.iter()) {
+            held.callable(handler);
+        }
     }
 
     /// Has `handler` answer what begins with `pattern`.

@@ -32,7 +32,12 @@ mod slot {
 
 struct HttpServer(Rc<HttpCore>);
 
-native!(HttpServer, "Apus\\Coroutine\\Http\\Server");
+native!(HttpServer, "Apus\\Coroutine\\Http\\Server", |server, held| {
+    // A server that runs is held by what runs it.
+    if Rc::strong_count(&server.0) == 1 {
+        server.0.held(held);
+    }
+});
 
 fn this(call: &Call) -> Result<Object, Raise> {
     // SAFETY: $this is alive during the call.

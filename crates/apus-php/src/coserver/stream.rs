@@ -62,7 +62,14 @@ struct StreamCore {
 
 struct StreamServer(Rc<StreamCore>);
 
-native!(StreamServer, "Apus\\Coroutine\\Server");
+native!(StreamServer, "Apus\\Coroutine\\Server", |server, held| {
+    // A server that runs is held by what runs it.
+    if Rc::strong_count(&server.0) == 1
+        && let Ok(handler) = server.0.handler.try_borrow()
+    {
+        handler.iter().for_each(|handler| held.callable(handler));
+    }
+});
 
 /// The connections that are open.
 #[derive(Default)]

@@ -127,7 +127,12 @@ type Leases = HashMap<usize, Lease, BuildHasherDefault<AddressHasher>>;
 /// The payload of a pool object.
 pub(super) struct PoolHandle(pub(super) Rc<Core>);
 
-native!(PoolHandle, "Apus\\ConnectionPool");
+native!(PoolHandle, "Apus\\ConnectionPool", |pool, held| {
+    // They are closed with the pool, whoever else still holds the core.
+    if let Ok(idle) = pool.0.idle.try_borrow() {
+        idle.iter().for_each(|conn| held.value(conn.value()));
+    }
+});
 
 impl Drop for PoolHandle {
     fn drop(&mut self) {

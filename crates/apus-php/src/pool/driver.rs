@@ -2,7 +2,7 @@
 
 use apus_zend::engine::ClassEntry;
 use apus_zend::value::View;
-use apus_zend::{Callable, Raise, Value};
+use apus_zend::{Callable, Raise, Value, hook};
 
 use super::conn::Conn;
 use super::options::random_number;
@@ -166,6 +166,10 @@ fn unless_failed(done: Option<&Value>, cleaned: Cleaned) -> Cleaned {
 }
 
 fn clean_pdo(value: &Value, pdo: &Pdo) -> Result<Cleaned, Raise> {
+    // SAFETY: what `Kind::of` has found to be a PDO.
+    if unsafe { hook::leaves_unread(value) } {
+        return Ok(Cleaned::Broken);
+    }
     let Some(open) = attempt(|| pdo.in_transaction.call(&[]))? else { return Ok(Cleaned::Broken) };
     if !is_false(&open) {
         let done = attempt_silently(|| method(value, "rollBack", &[]))?;

@@ -74,7 +74,11 @@ pub(crate) struct ProcessCore {
 
 /// Behind an `Apus\Process`.
 pub(super) struct ProcessObject(pub(super) Rc<ProcessCore>);
-native!(ProcessObject, "Apus\\Process");
+native!(ProcessObject, "Apus\\Process", |process, held| {
+    if Rc::strong_count(&process.0) == 1 {
+        process.0.callable.iter().for_each(|callable| held.callable(callable));
+    }
+});
 
 thread_local! {
     static MADE: Cell<i64> = const { Cell::new(0) };

@@ -100,7 +100,12 @@ pub(super) struct Channel {
     err_code: Cell<i64>,
 }
 
-native!(Channel, "Apus\\Coroutine\\Channel");
+native!(Channel, "Apus\\Coroutine\\Channel", |channel, held| {
+    // Who waits with a value to push holds the channel itself.
+    if let Ok(buffer) = channel.buffer.try_borrow() {
+        buffer.iter().for_each(|value| held.value(value));
+    }
+});
 
 impl Channel {
     fn new(capacity: usize) -> Self {

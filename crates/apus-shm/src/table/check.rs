@@ -1,6 +1,6 @@
-//! Looks whether everything in a table agrees with everything else. For tests, and for finding out what happened to a table.
+//! Looks whether everything in a table agrees with everything else: of what came from a file, in tests, and for finding out what
+//! happened to a table. It believes nothing that it reads.
 
-use std::collections::HashSet;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use super::cells::KEY;
@@ -23,30 +23,69 @@ impl Table {
     pub fn check(&self) -> Result<(), String> {
         let store = &self.store;
         let everything = store.everything();
-        for lane in 0..store.plan.partitions {
-            store.check_lane(lane).map_err(|what| format!("partition {lane}: {what}"))?;
+        for at in 0..store.plan.partitions {
+            store.check_quiet(at).map_err(|what| format!("partition {at}: {what}"))?;
         }
         let (count, rows) = (store.head().count.load(Relaxed), store.len());
         let suspect = store.head().suspect.load(Relaxed) != 0;
         agree(store.every_id_fits || count == rows || (suspect && count > rows), || {
             format!("{count} rows are counted, there are {rows}")
         })?;
-        if !store.deferred() {
-            for (at, order) in store.orders.iter().enumerate() {
-                order.check(store).map_err(|what| format!("index {at}: {what}"))?;
-            }
-        }
+        store.check_contents()?;
         drop(everything);
         Ok(())
     }
 }
 
+/// Rows of a partition that were seen.
+struct Seen {
+    first: u64,
+    rows: Vec<bool>,
+    count: u64,
+}
+
+impl Seen {
+    /// Of the `end` rows from `first` on.
+    fn new(first: u64, end: u64) -> Self {
+        Self { first, rows: vec![false; end as usize], count: 0 }
+    }
+
+    /// Whether the row is one of them.
+    fn holds(&self, row: u32) -> bool {
+        u64::from(row).checked_sub(self.first).is_some_and(|at| at < self.rows.len() as u64)
+    }
+
+    /// Whether a row that is one of them had not been seen.
+    fn insert(&mut self, row: u32) -> bool {
+        let new = !std::mem::replace(&mut self.rows[(u64::from(row) - self.first) as usize], true);
+        self.count += u64::from(new);
+        new
+    }
+}
+
 impl Store {
-    fn check_lane(&self, at: usize) -> Checked {
+    fn check_quiet(&self, at: usize) -> Checked {
         let lane = self.lane(at);
         agree(lane.still().is_some(), || "a change is under way".into())?;
         agree(lane.logged.load(Relaxed) == 0, || "the journal is not empty".into())?;
-        agree(lane.work.load(Relaxed) == IDLE, || "work is under way".into())?;
+        agree(lane.work.load(Relaxed) == IDLE, || "work is under way".into())
+    }
+
+    /// Whether the rows and indexes agree, wherever they came from. The caller holds all locks.
+    pub(super) fn check_contents(&self) -> Checked {
+        for at in 0..self.plan.partitions {
+            self.check_lane(at).map_err(|what| format!("partition {at}: {what}"))?;
+        }
+        if !self.deferred() {
+            for (at, order) in self.orders.iter().enumerate() {
+                order.check(self).map_err(|what| format!("index {at}: {what}"))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn check_lane(&self, at: usize) -> Checked {
+        let lane = self.lane(at);
         let rows = match self.plan.finder {
             Finder::Texts { .. } => self.check_chains(at)?,
             Finder::Ids { bits, blocks } => self.check_bits(at, bits, blocks),
@@ -62,13 +101,16 @@ impl Store {
         let end = lane.end.load(Relaxed);
         let (first, most) = ((at as u64) << self.plan.row_bits, 1u64 << self.plan.row_bits);
         agree(end <= most, || format!("rows end at {end}, there is room for {most}"))?;
-        let count = BUCKETS + lane.buckets.load(Relaxed);
-        let mut seen = HashSet::new();
+        let more = lane.buckets.load(Relaxed);
+        let room = (buckets_each as u64 / 4).saturating_sub(BUCKETS);
+        agree(more <= room, || format!("{more} buckets more than {BUCKETS}, there is room for {room}"))?;
+        let count = BUCKETS + more;
+        let mut seen = Seen::new(first, end);
         let mut rows = Vec::new();
         for bucket in 0..count {
             let mut link = buckets + at * buckets_each + bucket as usize * 4;
             while let Some(row) = self.region().at::<AtomicU32>(link).load(Relaxed).checked_sub(1) {
-                agree((first..first + end).contains(&row.into()), || format!("row {row} is not of this partition"))?;
+                agree(seen.holds(row), || format!("row {row} is not of this partition"))?;
                 agree(seen.insert(row), || format!("row {row} is reached twice"))?;
                 self.check_key(at, row, bucket, count)?;
                 rows.push(row);
@@ -77,13 +119,13 @@ impl Store {
         }
         let mut free = lane.free_row.load(Relaxed) as u32;
         while let Some(row) = free.checked_sub(1) {
-            agree((first..first + end).contains(&row.into()), || format!("free row {row} is not of this partition"))?;
+            agree(seen.holds(row), || format!("free row {row} is not of this partition"))?;
             agree(seen.insert(row), || format!("row {row} is free and used, or free twice"))?;
             let (next, _, key) = self.head_words(heads + row as usize * stride);
             agree(key == 0, || format!("free row {row} has a key"))?;
             free = next;
         }
-        agree(seen.len() as u64 == end, || format!("{} rows are used or free, of {end}", seen.len()))?;
+        agree(seen.count == end, || format!("{} rows are used or free, of {end}", seen.count))?;
         Ok(rows)
     }
 
@@ -121,12 +163,12 @@ impl Store {
         let heap = self.heap(at);
         let mut blocks = Vec::new();
         let mut note = |word: u64, what: &str, row: u32| match heap::parse(word) {
-            Some(Text::Block(at, len)) => {
+            Some(Text::Block(at, len)) if class_of(len) < CLASSES => {
                 blocks.push((at, class_bytes(class_of(len))));
                 Ok(())
             }
             Some(Text::Inline(..)) => Ok(()),
-            None => Err(format!("{what} of row {row} is no text: {word:#x}")),
+            _ => Err(format!("{what} of row {row} is no text: {word:#x}")),
         };
         for &row in rows {
             if let Some(head) = self.row_head(row) {
@@ -141,7 +183,7 @@ impl Store {
         for class in 0..CLASSES {
             let mut next = heap.lane.free[class].load(Relaxed);
             while next != 0 {
-                let at = (next as usize - 1) * WORD;
+                let at = (next as usize - 1).saturating_mul(WORD);
                 agree(at < heap.bytes && blocks.len() <= heap.bytes / WORD, || format!("free block at {at}"))?;
                 blocks.push((at, class_bytes(class)));
                 next = self.region().at::<AtomicU64>(heap.base + at).load(Relaxed);
@@ -154,6 +196,7 @@ impl Store {
             end = at + bytes;
         }
         let used = heap.lane.heap_end.load(Relaxed);
+        agree(used <= heap.bytes as u64, || format!("{used} bytes of the heap are used, of {}", heap.bytes))?;
         agree(used == end as u64, || format!("{used} bytes of the heap are used, blocks end at {end}"))
     }
 }

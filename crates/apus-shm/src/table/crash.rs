@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use super::{Cell, Column, Delta, Index, Key, Keys, Kind, Layout, Mode, RowBuffer, Schema, Table};
+use super::{Cell, Column, Delta, Index, Key, Keys, Kind, Layout, Mode, RowBuffer, Schema, Table, TableError};
 
 /// Steps until this process dies; 0: it lives.
 static STEPS: AtomicU64 = AtomicU64::new(0);
@@ -275,7 +275,7 @@ pub(super) fn contents_are_replaced_whole_or_lost_whole() {
                 }
                 Ok(())
             };
-            table.store.replace(false, fill).unwrap();
+            table.store.replace(false, fill, TableError::File).unwrap();
         };
         everywhere("replace", &table, replace, || {
             let now = contents(&table);

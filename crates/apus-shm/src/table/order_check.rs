@@ -1,4 +1,4 @@
-//! Looks whether an ordered index is what it must be. For tests, and for finding out what happened to a table.
+//! Looks whether an ordered index is what it must be. See `check`.
 
 use std::collections::HashSet;
 use std::sync::atomic::Ordering::Relaxed;
@@ -53,7 +53,7 @@ impl Walk<'_> {
         if level == 0 {
             let leaf = self.nodes.leaf(node)?;
             leaf.rows().iter().try_for_each(|row| self.row(*row))?;
-            return Ok(leaf.rows()[0]);
+            return leaf.rows().first().copied().ok_or_else(|| "an empty leaf".into());
         }
         let mut first = None;
         for entry in self.nodes.inner(node, level)? {

@@ -61,8 +61,8 @@ impl Table {
     }
 
     /// Replaces the contents by those of a file that [`save`](Self::save) wrote from a table of the same description. A file that is torn, changed or of another
-    /// table is refused, and the table stays as it was. Whoever would read or change the table waits meanwhile. Files of others are not to be
-    /// trusted: a checksum finds damage, not malice.
+    /// table is refused, and the table stays as it was. Whoever would read or change the table waits meanwhile. A checksum finds damage, not
+    /// malice: so what was read is looked through whole before anybody sees it, and when it contradicts itself, the file is refused and the table is empty.
     pub fn restore(&self, path: &Path) -> Result<SnapshotInfo, TableError> {
         let failed = |error: Refusal| match error {
             Refusal::Io(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
@@ -77,10 +77,12 @@ impl Table {
         let size = self.store.region().size();
         let bytes = reader.sections(size, |_, _| ()).map_err(failed)?;
         let deferred = reader.flags & DEFERRED != 0;
-        self.store.replace(deferred, |region| {
+        let fill = |region: &Region| {
             reader.rewind().and_then(|()| reader.sections(size, |at, bytes| put(region, at, bytes))).map_err(failed)?;
             Ok(())
-        })?;
+        };
+        let contradiction = |what| failed(Refusal::Unfit(format!("the file contradicts itself: {what}")));
+        self.store.replace(deferred, fill, contradiction)?;
         Ok(SnapshotInfo { bytes, rows: reader.rows })
     }
 }

@@ -1,10 +1,13 @@
 //! Snapshots: what comes back is what was saved, whatever is torn or damaged is refused, and a saver that dies takes nothing with it.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
+use super::cells::NEXT;
+use super::layout::Finder;
 use super::order_tests::Dice;
 use super::query_tests::{World, schema};
+use super::store::Store;
 use super::{Cell, Index, Key, KeyList, Keys, Kind, Layout, Mode, RowBuffer, Schema, SnapshotInfo, Table, Window};
 use crate::region::map;
 
@@ -163,6 +166,53 @@ fn every_byte_counts() {
     std::fs::write(folder.file(), &bytes).unwrap();
     assert_eq!(table.restore(&folder.file()).unwrap().rows, 1);
     assert_eq!(rows(&table), before);
+}
+
+#[test]
+fn a_forged_file_with_right_checksums_is_refused() {
+    let folder = Folder::new("forged");
+    let Finder::Texts { buckets, buckets_each, heads, .. } = small(&folder).0.store.plan.finder else {
+        panic!("the keys are texts");
+    };
+    let bucket_of_row = |store: &Store| {
+        (0..store.plan.partitions * buckets_each / 4)
+            .map(|at| buckets + at * 4)
+            .find(|at| word32(store, *at) == 1)
+            .unwrap()
+    };
+    let forgeries: [(&str, &dyn Fn(&Store)); 9] = [
+        ("a chain that bites its tail", &|store| store_word32(store, heads + NEXT, 1)),
+        ("a chain into nowhere", &|store| store_word32(store, heads + NEXT, 4_000_000)),
+        ("a bucket of another row", &|store| store_word32(store, bucket_of_row(store), 3)),
+        ("a row that is free and used", &|store| store.lane(0).free_row.store(1, Relaxed)),
+        ("a wild count of buckets", &|store| store.lane(0).buckets.store(buckets_each as u64 / 4 + 1, Relaxed)),
+        ("a wild count of rows", &|store| store.lane(0).end.store((1 << store.plan.row_bits) + 1, Relaxed)),
+        ("a free block nowhere", &|store| store.lane(0).free[2].store(u64::MAX, Relaxed)),
+        ("a free block that is its own successor", &|store| store.lane(0).free[0].store(1, Relaxed)),
+        ("a heap beyond its blocks", &|store| {
+            store.lane(0).heap_end.store(store.lane(0).heap_end.load(Relaxed) + 8, Relaxed)
+        }),
+    ];
+    for (what, forge) in forgeries {
+        let (table, _) = small(&folder);
+        forge(&table.store);
+        table.save(&folder.file()).unwrap();
+        let (fresh, _) = small(&Folder::new("fresh"));
+        let refused = fresh.restore(&folder.file()).map(|_: SnapshotInfo| ());
+        let error = refused.expect_err(what).to_string();
+        assert!(error.contains("contradicts itself"), "{what}: {error}");
+        assert_eq!(rows(&fresh), Rows::new(), "{what}");
+        fresh.check().unwrap();
+        assert!(fresh.set(Key::Text(b"goes on"), &[(0, Cell::Int(1))], Mode::Insert).unwrap(), "{what}");
+    }
+}
+
+fn word32(store: &Store, at: usize) -> u32 {
+    store.region().at::<AtomicU32>(at).load(Relaxed)
+}
+
+fn store_word32(store: &Store, at: usize, value: u32) {
+    store.region().at::<AtomicU32>(at).store(value, Relaxed);
 }
 
 #[test]

@@ -280,24 +280,28 @@ impl Store {
     }
 
     /// Empties the table and runs `fill`, which writes what [`ranges`](Self::ranges) said at another time; nobody sees anything of it before it is complete. When
-    /// `fill` fails, or dies, the table is empty. `deferred` says whether the new contents' indexes are.
+    /// `fill` fails, or dies, or what it wrote contradicts itself, the table is empty. `deferred` says whether the new contents' indexes are.
     pub(crate) fn replace(
         &self,
         deferred: bool,
         fill: impl FnOnce(&Region) -> Result<(), TableError>,
+        contradiction: impl FnOnce(String) -> TableError,
     ) -> Result<(), TableError> {
         let everything = self.everything();
         self.mark(&everything);
         self.enter(EMPTYING);
         self.empty();
-        if let Err(error) = fill(self.region()) {
+        let before = self.head().deferred.load(Relaxed);
+        let filled = fill(self.region()).and_then(|()| {
+            self.head().deferred.store(u64::from(deferred && !self.orders.is_empty()), Relaxed);
+            self.check_contents().map_err(contradiction)
+        });
+        if filled.is_err() {
             self.empty();
-            self.unmark();
-            return Err(error);
+            self.head().deferred.store(before, Relaxed);
         }
         self.head().count.store(self.len(), Relaxed);
-        self.head().deferred.store(u64::from(deferred && !self.orders.is_empty()), Relaxed);
         self.unmark();
-        Ok(())
+        filled
     }
 }

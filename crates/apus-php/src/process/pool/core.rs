@@ -111,7 +111,13 @@ pub(crate) struct PoolCore {
 
 /// Behind an `Apus\Process\Pool`.
 pub(super) struct PoolObject(pub(super) Rc<PoolCore>);
-native!(PoolObject, "Apus\\Process\\Pool");
+native!(PoolObject, "Apus\\Process\\Pool", |pool, held| {
+    if Rc::strong_count(&pool.0) == 1
+        && let Ok(callbacks) = pool.0.callbacks.try_borrow()
+    {
+        callbacks.iter().flatten().for_each(|callback| held.shared(callback));
+    }
+});
 
 /// How long a worker that is to end may take when nobody says otherwise.
 const PATIENCE: Duration = Duration::from_secs(3);
