@@ -6505,7 +6505,8 @@ namespace Apus {
         public function reload(bool $onlyTaskWorkers = false): bool {}
 
         /**
-         * Replaces one worker (-1: this one) by a fresh one, which serves before the old one leaves; a user process is told to leave (TERM),
+         * Replaces one worker (-1: this one) by a fresh one, which serves before the old one leaves, also when it is asked for in
+         * workerstart; a user process is told to leave (TERM),
          * and started again when it has.
          * @return bool false when there is no such worker
          * @throws \Apus\Server\Exception STATE outside workers
@@ -6544,7 +6545,7 @@ namespace Apus {
 
         /**
          * Closes a connection of whichever worker, after what waits to be sent; with $reset at once, where
-         * the connection belongs to this worker.
+         * the connection belongs to this worker. In the handler of that connection's request the answer goes out first.
          * @return bool false when there is no such connection
          * @throws \Apus\Server\Exception STATE outside workers
          * Does not wait.

@@ -335,7 +335,8 @@ impl Control {
         }
     }
 
-    /// Closes a connection: after the output that waits, or (`at_once`) without it. Whether it was open.
+    /// Closes a connection: after the output that waits, or (`at_once`) without it. Inside the handler of its own request the answer
+    /// that is being made comes first. Whether it was open.
     pub fn close(&self, id: i64, at_once: bool) -> bool {
         let found = self.registry.borrow().find(id).cloned();
         match found {
@@ -343,6 +344,7 @@ impl Control {
             Some(Entry::Link(link)) if !at_once => {
                 link.close(apus_proto::websocket::close::NORMAL, "");
             }
+            Some(Entry::Http(conn)) if !at_once && conn.is_answering_here() => conn.exchange.persist.set(false),
             Some(entry) => entry.kill(if at_once { Kill::Now } else { Kill::AfterOutput }),
         }
         true

@@ -296,6 +296,16 @@ fn a_client_that_lingers_is_cut() {
 }
 
 #[test]
+fn a_client_that_lingers_holds_up_no_stop() {
+    let server = Server::start(config(), hello);
+    let mut client = server.client();
+    assert_eq!(client.send("nonsense\r\n\r\n").answer().status, 400);
+    server.with(|c| c.drain());
+    server.advance(SECOND);
+    server.until_connections(0);
+}
+
+#[test]
 fn connections_beyond_the_limit_wait_in_the_queue() {
     let server = Server::start(Config { max_connections: 2, ..config() }, hello);
     let mut first = server.client();

@@ -284,7 +284,9 @@ impl<'a> Master<'a> {
     }
 
     fn wait(&mut self) {
-        let at_once = std::mem::take(&mut self.called_back) || self.control.as_ref().is_some_and(Control::has_more);
+        let at_once = std::mem::take(&mut self.called_back)
+            || self.control.as_ref().is_some_and(Control::has_more)
+            || self.reloads.is_due(self.phase);
         let mut fds = vec![PollFd::new(self.signals.as_fd(), PollFlags::POLLIN)];
         fds.extend(
             processes(&self.seats, &self.leaving)

@@ -70,7 +70,7 @@ impl Master<'_> {
         for (pid, id, message) in asked {
             match message {
                 Message::Signalled(signal) => self.on_worker_signalled(pid, signal),
-                Message::Ask(ask) => self.on_ask(program, id, ask),
+                Message::Ask(ask) => self.on_ask(program, (pid, id), ask),
                 // What changed is in the scoreboard; the message was to wake us.
                 Message::Ready | Message::State | Message::Command(_) | Message::Orphan(_) => {}
             }
@@ -94,7 +94,7 @@ impl Master<'_> {
         }
     }
 
-    fn on_ask(&mut self, program: &mut dyn Program, from: u16, ask: Ask) {
+    fn on_ask(&mut self, program: &mut dyn Program, (pid, from): (Pid, u16), ask: Ask) {
         match ask {
             Ask::Reload => self.request_reload(Scope::All),
             Ask::ReloadTasks => self.request_reload(Scope::Tasks),
@@ -104,7 +104,7 @@ impl Master<'_> {
                 Some(seat) => match seat.current.as_mut().filter(|current| current.is_user()) {
                     // Two of one kind may not run side by side: the next one comes when this one is gone.
                     Some(user) => user.dismiss(Command::StopNow, self.config.settings.max_wait_time),
-                    None => seat.replace = seat.current.is_some(),
+                    None => seat.ask_replacement(pid),
                 },
                 None => log::warning(format_args!("worker {from} asked to replace worker {id}, which does not exist")),
             },

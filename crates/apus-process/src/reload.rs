@@ -58,6 +58,11 @@ impl Reloads {
         self.running.is_some()
     }
 
+    /// Whether one that was asked for can begin: while workers are still starting for the first time there is nothing old to replace.
+    pub(crate) fn is_due(&self, phase: Phase) -> bool {
+        self.running.is_none() && self.asked.is_some() && phase == Phase::Serving
+    }
+
     /// Has a client answered at the end of the reload that it asked for; false when none is to come.
     pub(crate) fn wait(&mut self, client: ClientId) -> bool {
         if self.asked.is_some() {
@@ -77,9 +82,7 @@ impl Master<'_> {
 
     /// Takes the reload a step further.
     pub(crate) fn advance_reload(&mut self, program: &mut dyn Program) {
-        // While workers are still starting for the first time there is nothing old to replace.
-        if self.reloads.running.is_none()
-            && self.phase != Phase::Starting
+        if self.reloads.is_due(self.phase)
             && let Some(scope) = self.reloads.asked.take()
         {
             self.begin_reload(program, scope);

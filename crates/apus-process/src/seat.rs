@@ -18,6 +18,8 @@ const LONGEST_DELAY: Duration = Duration::from_secs(10);
 const SETTLED: Duration = Duration::from_secs(10);
 /// The longest wait before a user process that left by itself, without an error, is started again.
 const CLEAN_DELAY: Duration = Duration::from_secs(1);
+/// The least time between the start of service of a process that asked for its replacement before, and the start of the next.
+const SOONEST: Duration = Duration::from_secs(1);
 /// Nor did one that served and lived this long: something that came later killed it, and the clients want the next one at once.
 const SERVED: Duration = Duration::from_secs(1);
 
@@ -39,6 +41,8 @@ pub(crate) struct Process {
     pub(crate) kill_at: Option<Instant>,
     /// Whether it was killed for that.
     pub(crate) overdue: bool,
+    /// Whether somebody asked for its replacement before it served.
+    replace_soon: bool,
     /// `None` once the process has closed its end: it is leaving, or dead and not yet reaped.
     channel: Option<Channel>,
     /// The last order, while the channel was too full to take it.
@@ -66,6 +70,7 @@ impl Process {
             dismissed: false,
             kill_at: None,
             overdue: false,
+            replace_soon: false,
             channel: Some(channel),
             unsent: None,
             orphans: Vec::new(),
@@ -176,6 +181,15 @@ impl Seat {
         self.next.is_none() && (self.current.is_none() || self.replace)
     }
 
+    /// Somebody (`asker`, a process id) asks for the replacement of the process that has this id: of the one that is starting if it asks itself, or if
+    /// there is no other.
+    pub(crate) fn ask_replacement(&mut self, asker: Pid) {
+        match &mut self.next {
+            Some(next) if next.pid == asker || self.current.is_none() => next.replace_soon = true,
+            _ => self.replace = self.current.is_some(),
+        }
+    }
+
     /// When a process should be started: `None` for not at all.
     pub(crate) fn start_at(&self, now: Instant) -> Option<Instant> {
         self.wants_process().then(|| self.not_before.map_or(now, |at| at.max(now)))
@@ -208,7 +222,11 @@ impl Seat {
     /// Puts the process that now serves in its place; the one that had it before.
     pub(crate) fn promote(&mut self) -> Option<Process> {
         let mut next = self.next.take_if(|next| next.serves())?;
-        self.replace = false;
+        self.replace = next.replace_soon;
+        if self.replace {
+            // A program that asks for it at every start is not to keep the machine busy with starts.
+            self.not_before = Some(Instant::now() + SOONEST);
+        }
         next.orphans = Vec::new();
         self.current.replace(next)
     }

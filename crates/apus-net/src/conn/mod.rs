@@ -162,6 +162,12 @@ impl Conn {
         self.wake_later();
     }
 
+    /// Whether the code that runs is called by the handler of this connection's request, which is not yet answered: handlers are polled by the
+    /// connection's own task.
+    pub(crate) fn is_answering_here(&self) -> bool {
+        self.in_poll.get() && matches!(self.exchange.phase.get(), Phase::Open | Phase::Body(_))
+    }
+
     /// The connection became a link: the task hands over to the link's.
     pub(crate) fn upgraded(&self, link: &Rc<Link>) {
         *self.link.borrow_mut() = Some(Rc::clone(link));

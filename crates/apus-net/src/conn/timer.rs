@@ -42,6 +42,8 @@ pub(crate) enum Expired {
 pub(crate) const DRAIN_GRACE: u64 = 2_000;
 /// How long a closed connection's last input is read and thrown away (RFC 9112 section 9.6). Milliseconds.
 pub(crate) const LINGER: u64 = 5_000;
+/// The same while the worker drains: a stop does not wait for a client that ignores its answer. Milliseconds.
+const DRAIN_LINGER: u64 = 500;
 
 impl Conn {
     /// Looks at the deadlines. Wakes the task when one has passed; calls nothing else.
@@ -65,7 +67,9 @@ impl Conn {
             Timer::Fresh { since } => idle(since, config.header_timeout).then_some(Expired::Idle),
             Timer::Idle { since } => idle(since, config.keepalive_timeout).then_some(Expired::Idle),
             Timer::Head { since } => passed(since, config.header_timeout).then_some(Expired::Head),
-            Timer::Linger { since } => passed(since, LINGER).then_some(Expired::Peer),
+            Timer::Linger { since } => {
+                passed(since, if draining { DRAIN_LINGER } else { LINGER }).then_some(Expired::Peer)
+            }
             Timer::Body { since } => {
                 // A window of zero would ask for nothing: the least is one second.
                 let window = config.body_timeout.max(1_000);

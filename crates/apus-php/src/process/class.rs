@@ -126,7 +126,7 @@ pub(super) fn start(call: &Call) -> Result<(), Raise> {
             call.ret(false)
         }
         Ok(0) => {
-            let code = core.run_child(&object, fork::Signals::Default)?;
+            let code = core.run_child(&object, fork::Signals::Default, |_| Ok(()))?;
             Err(engine::throw_exit(code))
         }
         Ok(pid) => {

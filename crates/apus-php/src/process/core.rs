@@ -210,11 +210,17 @@ impl ProcessCore {
     }
 
     /// In a forked child that has no event loop yet: runs the callable to its end, and gives the exit code. `Err`: a fatal error
-    /// was reported; the native function is to return it.
-    pub(crate) fn run_child(&self, object: &Object, signals: Signals) -> Result<i32, Raise> {
+    /// was reported; the native function is to return it. `prepare` runs before the callable, and is told whether that gets a coroutine.
+    pub(crate) fn run_child(
+        &self,
+        object: &Object,
+        signals: Signals,
+        prepare: impl FnOnce(bool) -> Result<(), Raise>,
+    ) -> Result<i32, Raise> {
         fork::begin_child(signals);
         self.become_child(object, true);
         let Some(callable) = &self.callable else { return Ok(0) };
+        prepare(self.coroutine.get())?;
         fork::run(callable.share(), vec![object.share().into()], self.coroutine.get())
     }
 }

@@ -307,7 +307,8 @@ pub(super) const METHODS: &[Method] = &[
     },
     Method {
         decl: "public function stop(int $workerId = -1, bool $waitEvent = false): bool",
-        doc: "Replaces one worker (-1: this one) by a fresh one, which serves before the old one leaves; a user process is told to leave (TERM),\n\
+        doc: "Replaces one worker (-1: this one) by a fresh one, which serves before the old one leaves, also when it is asked for in\n\
+              workerstart; a user process is told to leave (TERM),\n\
               and started again when it has.\n\
               @return bool false when there is no such worker\n\
               @throws \\Apus\\Server\\Exception STATE outside workers\nDoes not wait.\n@since 0.1.0",
@@ -339,7 +340,7 @@ pub(super) const METHODS: &[Method] = &[
     Method {
         decl: "public function close(int $fd, bool $reset = false): bool",
         doc: "Closes a connection of whichever worker, after what waits to be sent; with $reset at once, where\n\
-              the connection belongs to this worker.\n\
+              the connection belongs to this worker. In the handler of that connection's request the answer goes out first.\n\
               @return bool false when there is no such connection\n\
               @throws \\Apus\\Server\\Exception STATE outside workers\nDoes not wait.\n@since 0.1.0",
         handler: Some(handler!(info::close_connection)),

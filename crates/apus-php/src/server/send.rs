@@ -30,11 +30,12 @@ enum Place {
 
 fn place(call: &Call, fd: i64, what: &str) -> Result<Place, Raise> {
     let worker = call.this::<ServerHandle>()?.0.worker(what)?;
-    let Some(control) = current_control() else { return Ok(Place::Nowhere) };
-    Ok(match control.link(fd) {
+    // User processes have no connections of their own.
+    let control = current_control();
+    Ok(match control.as_ref().and_then(|control| control.link(fd)) {
         Some(link) if link.is_websocket() => Place::Other,
         Some(link) => Place::Stream(link),
-        None if control.contains(fd) => Place::Other,
+        None if control.is_some_and(|control| control.contains(fd)) => Place::Other,
         None if worker.connections.contains(fd) => Place::Elsewhere,
         None => Place::Nowhere,
     })

@@ -12,7 +12,7 @@ use apus_zend::{Call, Raise, Value, handler};
 
 use super::class::slot;
 use super::core::{ServerCore, ServerHandle, describe};
-use super::task;
+use super::{hub, task};
 use crate::process::{ProcessCore, Signals, core_of};
 
 /// The exit code of a process that met a fatal error: PHP's own.
@@ -55,7 +55,9 @@ pub(super) fn run(core: &Rc<ServerCore>, server: &Object, worker: Worker, index:
     let Some(object) = object else { return FAILED };
     let desk = task::open(core, server, &worker);
     worker.ready();
-    let ended = core_of(&object).and_then(|process| process.run_child(&object, Signals::Keep));
+    let begin = |coroutine| hub::start_user(core, server, &worker, coroutine);
+    let ended = core_of(&object).and_then(|process| process.run_child(&object, Signals::Keep, begin));
+    hub::stop_user();
     task::close();
     drop(desk);
     ended.unwrap_or_else(|_| {

@@ -31,6 +31,7 @@ use std::rc::Rc;
 use std::sync::OnceLock;
 
 use apus_client::broker::{Broker, BrokerUrl};
+use apus_coro::Wait;
 use apus_net::{Control, NameIndex, SendPolicy};
 use apus_options::Settings;
 use apus_process::Worker;
@@ -39,8 +40,10 @@ use apus_zend::object::Object;
 use tokio::task::AbortHandle;
 
 use super::core::ServerCore;
+use super::metrics::WorkerMetrics;
 use crate::exception::{self, SERVER};
 use crate::runtime::State;
+use crate::wait::wait;
 
 pub(super) use methods::METHODS;
 pub(super) use record::Step;
@@ -89,11 +92,24 @@ struct Hub {
     unwanted_told: Cell<bool>,
     /// What each port says of slow receivers.
     policies: OnceCell<Vec<(i64, SendPolicy)>>,
+    /// In a user process: its process id. It may fork, and a child must not post in its name.
+    only: Option<u32>,
+}
+
+/// How code can wait.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Patience {
+    /// It cannot, or does not want to.
+    None,
+    /// Its coroutine is suspended.
+    Coroutine,
+    /// All of its process does, a user process without an event loop.
+    Process,
 }
 
 /// The hub of this worker, while it lives.
 fn current() -> Option<Rc<Hub>> {
-    HUB.with(|hub| hub.borrow().clone())
+    HUB.with(|hub| hub.borrow().clone()).filter(|hub| hub.only.is_none_or(|pid| pid == std::process::id()))
 }
 
 fn is_prefix(prefix: &str) -> bool {
@@ -117,6 +133,30 @@ pub(super) fn prepare(settings: &Settings) -> Result<(), Raise> {
     Ok(())
 }
 
+/// In a user process, before its code runs, which may have no event loop (`coroutine`): then it hears others only while it waits for them, and no broker.
+pub(super) fn start_user(
+    core: &Rc<ServerCore>,
+    server: &Object,
+    worker: &Rc<Worker>,
+    coroutine: bool,
+) -> Result<(), Raise> {
+    let state = State::get()?;
+    let control = Control::new(Rc::new(WorkerMetrics::new(Rc::clone(worker))));
+    open((core, server, worker, &control, &state), Some(std::process::id()), coroutine);
+    Ok(())
+}
+
+/// In a user process, when its code has ended.
+pub(super) fn stop_user() {
+    match State::existing().filter(|state| !state.is_looping()) {
+        Some(state) => state.block_on(stop()),
+        None => drop(HUB.with(|slot| slot.borrow_mut().take())),
+    }
+}
+
+/// What a hub is made of.
+type Parts<'a> = (&'a Rc<ServerCore>, &'a Object, &'a Rc<Worker>, &'a Rc<Control>, &'a Rc<State>);
+
 /// In a worker, before `workerstart`: begins to hear the other processes.
 pub(super) fn start(
     core: &Rc<ServerCore>,
@@ -125,6 +165,10 @@ pub(super) fn start(
     control: &Rc<Control>,
     state: &Rc<State>,
 ) {
+    open((core, server, worker, control, state), None, true);
+}
+
+fn open((core, server, worker, control, state): Parts<'_>, only: Option<u32>, broker: bool) {
     let settings = core.settings.borrow().clone();
     let limit = settings.package_max_length.max(SHORTEST_LIMIT).min(u64::from(u32::MAX)) as usize;
     let hub = Rc::new(Hub {
@@ -144,10 +188,11 @@ pub(super) fn start(
         pipes: RefCell::default(),
         pipe_bytes: Cell::new(0),
         ready: Cell::new(false),
-        machines: machines::Machines::open(&settings, node(), limit),
+        machines: broker.then(|| machines::Machines::open(&settings, node(), limit)).flatten(),
         tasks: RefCell::default(),
         unwanted_told: Cell::new(false),
         policies: OnceCell::new(),
+        only,
     });
     hub.run(Rc::clone(&hub).hear_mail());
     if hub.machines.is_some() {
@@ -211,6 +256,29 @@ impl Hub {
     /// Whether the code that runs can wait.
     fn can_wait(&self) -> bool {
         crate::wait::may_wait(&self.state)
+    }
+
+    /// How the code that runs can wait for others.
+    fn patience(&self, patient: bool) -> Patience {
+        match () {
+            () if !patient => Patience::None,
+            () if self.can_wait() => Patience::Coroutine,
+            () if self.only.is_some() && !self.state.is_looping() => Patience::Process,
+            () => Patience::None,
+        }
+    }
+
+    /// Waits as the code that runs can. `None`: broken off.
+    fn wait_as<T>(
+        &self,
+        patience: Patience,
+        what: &'static str,
+        future: impl Future<Output = T>,
+    ) -> Result<Option<T>, Raise> {
+        match patience {
+            Patience::Process => Ok(Some(self.state.block_on(future))),
+            Patience::None | Patience::Coroutine => wait(&self.state, Wait::Outside(what), future),
+        }
     }
 
     /// The process id behind a slot.

@@ -5,7 +5,6 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use apus_coro::Wait;
 use apus_net::{Config, SendPolicy};
 use apus_process::ConnEntry;
 use apus_zend::Raise;
@@ -14,11 +13,10 @@ use tokio::sync::Semaphore;
 
 use super::outbox::{Posted, place_in};
 use super::record::{How, Order, Step};
-use super::{Hub, current};
+use super::{Hub, Patience, current};
 use crate::client::frame::Outgoing;
 use crate::server::last_error;
 use crate::server::port_core::PortCore;
-use crate::wait::wait;
 
 /// How often a connection that takes nothing is looked at.
 const LOOK: Duration = Duration::from_millis(2);
@@ -158,11 +156,13 @@ impl Hub {
                 let _ = self.post(what, entry.slot, &order, patient)?;
                 Ok(Handed::Overflow)
             }
-            SendPolicy::Wait if !patient || !self.can_wait() => Ok(Handed::Overflow),
-            SendPolicy::Wait => {
-                let handed = wait(&self.state, Wait::Outside(what), self.hand_when_clear(fd, order))?;
-                Ok(handed.unwrap_or(Handed::Overflow))
-            }
+            SendPolicy::Wait => match self.patience(patient) {
+                Patience::None => Ok(Handed::Overflow),
+                patience => {
+                    let handed = self.wait_as(patience, what, self.hand_when_clear(fd, order))?;
+                    Ok(handed.unwrap_or(Handed::Overflow))
+                }
+            },
         }
     }
 
@@ -174,7 +174,8 @@ impl Hub {
         order: &Order<'_>,
         patient: bool,
     ) -> Result<Handed, Raise> {
-        if !patient || !self.can_wait() {
+        let patience = self.patience(patient);
+        if patience == Patience::None {
             return Ok(self.outbox.post_now(slot, order).into());
         }
         // A long record may stop half-way, and is not begun without the patience to end it.
@@ -184,7 +185,7 @@ impl Hub {
                 return Ok(posted.into());
             }
         }
-        let posted = wait(&self.state, Wait::Outside(what), self.outbox.post(slot, order))?;
+        let posted = self.wait_as(patience, what, self.outbox.post(slot, order))?;
         Ok(posted.unwrap_or(Posted::Full).into())
     }
 
