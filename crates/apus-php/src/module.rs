@@ -110,6 +110,7 @@ unsafe extern "C" fn deactivate() {
     contained("the end of a request", || {
         process::end_request();
         State::tear_down();
+        apus_zend::guard::end_request();
     });
 }
 

@@ -338,7 +338,9 @@ impl State {
         if of_request {
             self.of_requests.set(self.of_requests.get() + 1);
         }
-        Ok(self.engine.create(coro))
+        let task = self.engine.create(coro);
+        fiber.name(task.id());
+        Ok(task)
     }
 
     /// `go()`: makes a coroutine and runs it at once until its first wait.

@@ -215,6 +215,8 @@ apus_fiber *apus_fiber_new(size_t stack_size, bool merge_guard); /* NULL: no mem
 void apus_fiber_destroy(apus_fiber *fiber);                      /* only when idle */
 /* Gives an idle fiber its job, then apus_fiber_enter() runs it. */
 void apus_fiber_assign(apus_fiber *fiber, apus_job *job);
+void apus_fiber_name(apus_fiber *fiber, int64_t coroutine); /* whose job it is */
+int64_t apus_fiber_coroutine(const apus_fiber *fiber);
 /* Enters the fiber from whatever context runs now; returns when it leaves: true while its job is unfinished. */
 bool apus_fiber_enter(apus_fiber *fiber);
 /* Leaves the running fiber towards whoever entered it; returns when it is entered again. */
@@ -226,6 +228,18 @@ bool apus_fiber_overflowed(const apus_fiber *fiber);
 /* May the code that runs now be suspended? False in destructors before PHP 8.4, in the collector and in shutdown. */
 bool apus_can_switch(void);
 bool apus_in_fiber(void); /* does one of ours run? */
+
+extern apus_fiber *apus_running_fiber; /* the innermost of ours that runs, or NULL */
+
+/* The streams that a coroutine used last; see guard_talk.c. */
+typedef struct {
+	zend_long stream; /* the resource's number */
+	bool awaits;      /* it has written, and read nothing since */
+	bool has_read;
+} apus_talk;
+enum { APUS_TALKS = 4 };
+typedef struct { apus_talk last[APUS_TALKS]; uint32_t count, next; } apus_talks;
+apus_talks *apus_fiber_talks(apus_fiber *fiber);
 
 /* Where the PHP code of a waiting fiber stands. */
 zend_execute_data *apus_fiber_execute_data(const apus_fiber *fiber);
@@ -293,18 +307,37 @@ void apus_running_function(const apus_fiber *fiber, const char **class, const ch
 void apus_resolver_failed(void *state, int error);
 
 /* ---- guard.c ---- */
-/* Coroutine `other` waits in the connection that is to be used: throw, and say true; or false when it is the same one. */
-typedef bool (*apus_guard_conflict)(int64_t other);
-enum { APUS_GUARD_MARKS = 8 };
-/* The connections that a waiting coroutine has marked as its own. */
-typedef struct { uint32_t count; uintptr_t keys[APUS_GUARD_MARKS]; } apus_guard_marks;
-void apus_guard_startup(apus_guard_conflict on_conflict); /* at module start */
+/* A thing that the calls of a coroutine hold while it does not run. */
+typedef struct apus_held {
+	uintptr_t key;            /* of the connection, stream or handle */
+	const apus_fiber *fiber;  /* whose call it is */
+	struct apus_held *next;   /* of the same thing */
+	struct apus_held *sibling; /* of the same coroutine, beyond the few */
+	uint8_t uses;             /* what the call does with it: APUS_USES_* */
+} apus_held;
+enum { APUS_HOLDINGS = 4 };
+typedef struct { uint32_t count; apus_held few[APUS_HOLDINGS], *more; } apus_holdings;
+typedef struct {
+	/* A coroutine is in the midst of a call on what is to be used: throw, and say true; or false when it has ended. */
+	bool (*conflict)(int64_t other);
+	/* A coroutine selects on what has changed. */
+	void (*wake)(int64_t other);
+} apus_guard_hooks;
+void apus_guard_startup(const apus_guard_hooks *hooks); /* at module start */
 void apus_guard_install(void); /* when all modules are loaded */
-void apus_guard_mark(apus_guard_marks *marks, int64_t cid); /* what the running calls use */
-void apus_guard_unmark(const apus_guard_marks *marks);
+void apus_guard_end_request(void);
+void apus_guard_mark(apus_holdings *marks, const apus_fiber *fiber); /* what the running calls hold */
+void apus_guard_unmark_all(apus_holdings *marks);
+static inline void apus_guard_unmark(apus_holdings *marks)
+{
+	if (UNEXPECTED(marks->count != 0)) {
+		apus_guard_unmark_all(marks);
+	}
+}
 void apus_guard_broken_off(void); /* a wait of the running call was, perhaps with an exception */
+void apus_guard_forget(const apus_fiber *fiber); /* calls of this one that were broken off will not return */
 bool apus_guard_leaves_answer(void); /* the broken call's connection must not be used again */
-bool apus_guard_is_broken(void);  /* everything else in that call is to fail, too */
+bool apus_guard_is_broken(void);  /* everything else in the running call is to fail, too */
 
 /* ---- autoload.c ---- */
 typedef enum {

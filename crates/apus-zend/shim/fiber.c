@@ -21,8 +21,10 @@ struct apus_fiber {
 	zend_execute_data *execute_data; /* where the PHP code stands while it waits */
 	zend_vm_stack vm_stack;
 	apus_job *job;                  /* NULL: idle */
+	int64_t coroutine;              /* whose job it is */
 	apus_ran ran;
 	apus_ambient ambient;
+	apus_talks talks;
 	zval handler;                   /* the error handler that was set when it was entered */
 	apus_marks *marks;              /* while it waits */
 	apus_handlers handlers;         /* its own, while it waits */
@@ -35,7 +37,7 @@ struct apus_fiber {
 
 static char apus_fiber_kind; /* its address identifies our contexts */
 static zend_function apus_fiber_function = { ZEND_INTERNAL_FUNCTION };
-static apus_fiber *running_fiber; /* the innermost of ours that runs, or NULL */
+apus_fiber *apus_running_fiber;
 static uint32_t guarded_stacks;
 static enum { GUARD_UNKNOWN, GUARD_CHEAP, GUARD_MAPPED } guard_way;
 
@@ -177,6 +179,7 @@ static ZEND_STACK_ALIGNED void fiber_main(zend_fiber_transfer *transfer)
 			switch_to(fiber->resumer);
 		}
 	} zend_catch {
+		apus_guard_forget(fiber);
 		fiber->ran = APUS_RAN_BAILED;
 		fiber->job = NULL;
 	} zend_end_try();
@@ -227,7 +230,7 @@ static struct sigaction before_overflow;
 
 static void overflowed(int signal, siginfo_t *info, void *context)
 {
-	const apus_fiber *fiber = running_fiber;
+	const apus_fiber *fiber = apus_running_fiber;
 	if (info->si_code <= 0) {
 		/* Somebody sent it: no instruction will do it again. It comes again when this handler returns. */
 		sigaction(signal, &before_overflow, NULL);
@@ -316,6 +319,18 @@ void apus_fiber_assign(apus_fiber *fiber, apus_job *job)
 	fiber->inner = NULL;
 	fiber->ambient.taken = false;
 	fiber->fresh = true;
+	fiber->talks.count = 0;
+	fiber->talks.next = 0;
+}
+
+void apus_fiber_name(apus_fiber *fiber, int64_t coroutine)
+{
+	fiber->coroutine = coroutine;
+}
+
+int64_t apus_fiber_coroutine(const apus_fiber *fiber)
+{
+	return fiber->coroutine;
 }
 
 static void begin_handlers(const apus_fiber *outer, apus_fiber *fiber)
@@ -334,13 +349,17 @@ static void begin_handlers(const apus_fiber *outer, apus_fiber *fiber)
 bool apus_fiber_enter(apus_fiber *fiber)
 {
 	apus_ambient ambient;
-	apus_fiber *outer = running_fiber;
+	apus_holdings held;
+	apus_fiber *outer = apus_running_fiber;
 	fiber->resumer = EG(current_fiber_context);
 	if (outer != NULL) {
 		/* For backtraces: one of ours that enters another, perhaps from a user's Fiber, stands here meanwhile. */
 		outer->execute_data = EG(current_execute_data);
+		apus_guard_mark(&held, outer);
+	} else {
+		held.count = 0;
 	}
-	running_fiber = fiber;
+	apus_running_fiber = fiber;
 	zval none;
 	ZVAL_UNDEF(&none);
 	if (outer != NULL) {
@@ -354,7 +373,8 @@ bool apus_fiber_enter(apus_fiber *fiber)
 	apus_marks_put(fiber->marks);
 	fiber->marks = NULL;
 	switch_to(fiber->inner != NULL ? fiber->inner : &fiber->context);
-	running_fiber = outer;
+	apus_running_fiber = outer;
+	apus_guard_unmark(&held);
 	const bool waiting = fiber->job != NULL;
 	if (!waiting) {
 		if (!fiber->keeps_handlers) {
@@ -386,7 +406,10 @@ void apus_fiber_leave(apus_fiber *fiber)
 	fiber->marks = apus_marks_take();
 	apus_handlers_take(&fiber->handlers, fiber->handler_depth);
 	apus_ambient_take(&fiber->ambient, &fiber->handler);
+	apus_holdings held;
+	apus_guard_mark(&held, fiber);
 	switch_to(fiber->resumer);
+	apus_guard_unmark(&held);
 }
 
 apus_ran apus_fiber_ran(const apus_fiber *fiber)
@@ -401,12 +424,17 @@ bool apus_fiber_overflowed(const apus_fiber *fiber)
 
 bool apus_in_fiber(void)
 {
-	return running_fiber != NULL;
+	return apus_running_fiber != NULL;
 }
 
 bool apus_can_switch(void)
 {
 	return !zend_fiber_switch_blocked() && !apus_compiling();
+}
+
+apus_talks *apus_fiber_talks(apus_fiber *fiber)
+{
+	return &fiber->talks;
 }
 
 zend_execute_data *apus_fiber_execute_data(const apus_fiber *fiber)

@@ -149,6 +149,12 @@ impl Fiber {
         unsafe { sys::apus_fiber_assign(self.0.as_ptr(), (&raw mut *job).cast()) };
     }
 
+    /// Says which coroutine's job it has.
+    pub fn name(self, coroutine: i64) {
+        // SAFETY: alive until abandoned or destroyed.
+        unsafe { sys::apus_fiber_name(self.0.as_ptr(), coroutine) };
+    }
+
     /// Enters it from the running context; returns when it leaves. `true`: it waits; `false`: its job has ended.
     ///
     /// # Safety

@@ -2,14 +2,34 @@
 
 use crate::sys;
 
-/// At module start. `conflict` is told which coroutine waits in the connection that is to be used: it throws and says `true`, or
-/// says `false` when that is the one that runs.
-pub fn prepare(conflict: unsafe extern "C" fn(other: i64) -> bool) {
-    // SAFETY: module start; the function lives for the process.
+/// Who is asked what the guard cannot know.
+pub trait Guard {
+    /// A coroutine is in the midst of a call on what is to be used: throws and says `true`; or says `false` when it has ended.
+    fn conflict(other: i64) -> bool;
+    /// A coroutine selects on what has changed.
+    fn wake(other: i64);
+}
+
+/// At module start.
+pub fn prepare<G: Guard>() {
+    unsafe extern "C" fn conflict<G: Guard>(other: i64) -> bool {
+        std::panic::catch_unwind(|| G::conflict(other)).unwrap_or(false)
+    }
+    unsafe extern "C" fn wake<G: Guard>(other: i64) {
+        let _ = std::panic::catch_unwind(|| G::wake(other));
+    }
+    let hooks = sys::apus_guard_hooks { conflict: Some(conflict::<G>), wake: Some(wake::<G>) };
+    // SAFETY: module start; the hooks are copied, their functions live for the process.
     unsafe {
-        sys::apus_guard_startup(Some(conflict));
+        sys::apus_guard_startup(&raw const hooks);
         sys::apus_marks_startup();
     }
+}
+
+/// At the end of a request, before Zend's memory goes: what was not freed while its connection was in use is freed now.
+pub fn end_request() {
+    // SAFETY: no coroutine is left.
+    unsafe { sys::apus_guard_end_request() };
 }
 
 /// When all modules are loaded.
@@ -18,27 +38,6 @@ pub fn install() {
     unsafe {
         sys::apus_guard_install();
         sys::apus_file_install();
-    }
-}
-
-/// The connections that the running calls use, marked as waited in by one coroutine; until dropped.
-pub struct Marks(sys::apus_guard_marks);
-
-impl Marks {
-    /// Marks them for coroutine `cid`.
-    pub fn set(cid: i64) -> Self {
-        // SAFETY: plain data.
-        let mut marks = unsafe { std::mem::zeroed() };
-        // SAFETY: the record is local; the VM's frames are read.
-        unsafe { sys::apus_guard_mark(&raw mut marks, cid) };
-        Self(marks)
-    }
-}
-
-impl Drop for Marks {
-    fn drop(&mut self) {
-        // SAFETY: as it was filled.
-        unsafe { sys::apus_guard_unmark(&raw const self.0) };
     }
 }
 

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use apus_coro::Wait;
 use apus_options::hooks;
-use apus_zend::guard::{self, Marks};
+use apus_zend::guard;
 use apus_zend::hook::{Place, place};
 use tokio::time::Instant;
 
@@ -120,9 +120,7 @@ impl Gate {
         if place(self.freeing) == Place::Fail {
             return Err(libc::ECANCELED);
         }
-        let marks = Marks::set(self.state.engine.current_id());
         let waited = crate::wait::wait(&self.state, Wait::Outside(self.name), future);
-        drop(marks);
         if let Ok(Some(value)) = waited {
             return Ok(value);
         }
@@ -149,7 +147,8 @@ impl Gate {
             }
         });
         match woken {
-            Ok(None) => Ok(None),
+            // Interrupted, what is waited for has changed: as if the time were over.
+            Ok(None | Some(Woken::Interrupted)) => Ok(None),
             Ok(Some(Woken::Ready(events))) => Ok(Some(events)),
             Ok(Some(Woken::Closed)) => Err(libc::EBADF),
             Err(errno) => {

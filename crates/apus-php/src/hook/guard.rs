@@ -3,6 +3,7 @@
 use std::ffi::c_int;
 use std::os::fd::RawFd;
 
+use apus_coro::TaskId;
 use apus_zend::{autoload, engine, guard, hook, state};
 
 use super::autoload::Loading;
@@ -47,21 +48,29 @@ fn throw(state: &State, other: i64, function: &str, what: &str) {
     );
 }
 
-unsafe extern "C" fn conflict(other: i64) -> bool {
-    let checked = std::panic::catch_unwind(|| {
+/// What the shim asks of this room.
+struct Coroutines;
+
+impl guard::Guard for Coroutines {
+    fn conflict(other: TaskId) -> bool {
         let Some(state) = State::existing() else { return false };
-        if state.engine.current_id() == other || state.engine.find(other).is_none() {
+        if state.engine.find(other).is_none() {
             return false;
         }
         throw(&state, other, &hook::running_function(), "a connection or stream");
         true
-    });
-    checked.unwrap_or(false)
+    }
+
+    fn wake(other: TaskId) {
+        if let Some(state) = State::existing() {
+            state.reactor.interrupt(other);
+        }
+    }
 }
 
 /// At module start.
 pub(crate) fn prepare() {
-    guard::prepare(conflict);
+    guard::prepare::<Coroutines>();
 }
 
 /// When all modules are loaded.

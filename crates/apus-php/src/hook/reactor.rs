@@ -29,6 +29,8 @@ pub(crate) enum Woken {
     Ready(u32),
     /// One of them was closed meanwhile; its number may mean something else now.
     Closed,
+    /// Somebody else has changed what is waited for: ask anew.
+    Interrupted,
 }
 
 /// Somebody who waits for some descriptors.
@@ -82,6 +84,14 @@ impl Reactor {
         let queue = queues.get(usize::try_from(fd).ok()?)?;
         let &(key, _) = queue.iter().find(|&&(_, theirs)| theirs & events != 0)?;
         self.waiters.borrow().get(key).map(|waiter| waiter.cid)
+    }
+
+    /// Ends the wait of coroutine `cid`.
+    pub(crate) fn interrupt(&self, cid: TaskId) {
+        let key = self.waiters.borrow().iter().find(|(_, waiter)| waiter.cid == cid).map(|(key, _)| key);
+        if let Some(key) = key {
+            self.wake(key, Woken::Interrupted);
+        }
     }
 
     /// A descriptor is about to be closed.

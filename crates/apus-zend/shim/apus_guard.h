@@ -1,0 +1,83 @@
+/* What the files of the guard share: see guard.c. */
+#ifndef APUS_GUARD_H
+#define APUS_GUARD_H
+
+#include "apus_shim.h"
+
+/* What a call does with a thing. */
+enum {
+	APUS_USES_IN = 1,      /* takes from it */
+	APUS_USES_OUT = 2,     /* gives to it */
+	APUS_USES_KEEPS = 4,   /* needs it to stay as it is */
+	APUS_USES_ANSWER = 8,  /* waits for the answer to what it wrote itself */
+	APUS_USES_SELECT = 16, /* only waits for something to happen; is woken when somebody uses the thing */
+	APUS_USES_ALL = APUS_USES_IN | APUS_USES_OUT | APUS_USES_KEEPS,
+};
+
+/* How a function uses one argument: it is refused when another coroutine waits in a call that marks what it excludes. */
+typedef struct { uint8_t excludes, marks; } apus_use;
+
+enum { APUS_GUARD_ARGS = 6 };
+typedef enum { APUS_TALK_NONE = 0, APUS_TALK_READS, APUS_TALK_WRITES } apus_talk_kind;
+
+/* What is known of a function that is entered through the guard. */
+typedef struct {
+	zif_handler handler; /* what stood there before */
+	apus_use self;       /* of $this */
+	apus_use args[APUS_GUARD_ARGS];
+	bool lists;          /* its arrays are lists of such things */
+	bool outside;        /* while it waits itself it holds nothing: only while something that it has called does */
+	apus_talk_kind talk; /* of its first argument */
+} apus_guarded;
+
+typedef bool (*apus_each_thing)(uintptr_t key, apus_use use, void *context);
+
+/* ---- guard.c ---- */
+extern int apus_guard_slot; /* where a function keeps its apus_guarded */
+/* Marks and parked things: while it is 0 there is nothing to look for. */
+extern uint32_t apus_guard_alert;
+const apus_guarded *apus_guarded_of(const zend_function *function); /* NULL: it is none of them */
+void apus_guard_enter(INTERNAL_FUNCTION_PARAMETERS); /* stands in for the handler of a guarded function */
+void apus_guard_change(INTERNAL_FUNCTION_PARAMETERS); /* the same, and those who select on its things are woken */
+void apus_guard_returned(zend_execute_data *ex);      /* what is to be done when a handler has returned */
+/* Shows every thing that the guarded call of a frame holds, until `each` says false; that is the result then. `deep`: with
+ * what these hold themselves. */
+bool apus_guard_things(zend_execute_data *ex, bool deep, apus_each_thing each, void *context);
+
+/* ---- guard_known.c ---- */
+void apus_guard_find_functions(void);
+void apus_guard_find_classes(void);
+/* The key of an object whose uses exclude each other, which two objects with one connection share; 0: any number of calls
+ * may use it at once. */
+uintptr_t apus_guard_object_key(zend_object *object);
+/* Would the object's connection take what is said when it is freed? A MySQL server that is sending rows would not. */
+bool apus_guard_is_idle(zend_object *object);
+uintptr_t apus_guard_resource_key(zend_resource *resource);
+bool apus_guard_holds_streams(const zend_object *object); /* as CURLOPT_FILE has */
+
+/* ---- guard_held.c ---- */
+/* Another coroutine than the running one that waits in a call on the thing which marks one of `uses`; NULL: none. */
+const apus_held *apus_held_by_other(uintptr_t key, uint8_t uses);
+void apus_held_startup(void);
+void apus_held_end_request(void);
+
+/* ---- guard_talk.c: who has asked and awaits the answer ---- */
+void apus_guard_read(INTERNAL_FUNCTION_PARAMETERS);
+void apus_guard_write(INTERNAL_FUNCTION_PARAMETERS);
+bool apus_talk_awaits(const apus_fiber *fiber, const zend_resource *stream);
+bool apus_talk_only_writes(const apus_fiber *fiber, const zend_resource *stream);
+void apus_talk_end(const zend_resource *stream);
+
+/* ---- guard_free.c ---- */
+extern uint32_t apus_parked; /* things whose freeing waits for a connection */
+void apus_frees_startup(void);
+void apus_frees_end_request(void);
+void apus_guard_find_frees(void);
+void apus_guard_drain(zend_execute_data *ex);
+void apus_guard_open_process(INTERNAL_FUNCTION_PARAMETERS);
+
+/* ---- guard_connect.c ---- */
+void apus_guard_find_connects(void);
+zif_handler apus_guard_connecting(const zend_function *function); /* NULL: it is none of those that connect */
+
+#endif
