@@ -30,12 +30,12 @@ $process = new Process(function (Process $p) use ($me) {
     $p->write('done');
     $p->read();
 });
-$process->start();
 Process::signal(SIGUSR2, function () use ($process, &$count) {
     if (++$count === 1) {
         $process->write('go on');
     }
 });
+$process->start();
 while ($count === null) {
     usleep(1000);
 }
