@@ -16,6 +16,7 @@ use std::os::fd::{AsRawFd, RawFd};
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
+use std::time::{Duration, Instant};
 
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
 use slab::Slab;
@@ -33,9 +34,9 @@ const TURN: usize = 512;
 /// Bytes that a link inflates when it is run, before those that inflate less come first.
 const FREE: usize = 32 << 10;
 /// Bytes that one of the others inflates at a time.
-const SLICE: usize = 256 << 10;
-/// Bytes that all of them together inflate before the runtime's other tasks have their turn: about a millisecond.
-const INFLATE: usize = 1 << 20;
+const SLICE: usize = 64 << 10;
+/// How long all of them together may take before the runtime's other tasks have their turn; the slice that has begun is ended.
+const INFLATE: Duration = Duration::from_millis(2);
 
 /// A link's state machine.
 pub(crate) trait Run {
@@ -182,17 +183,14 @@ impl Reactor {
 
     /// Runs links that have much to inflate, as many as one turn has time for. Whether there are more.
     fn run_behind(&self, cx: &mut Context<'_>) -> bool {
-        let mut left = INFLATE;
-        while left > 0 {
+        let begin = Instant::now();
+        while begin.elapsed() < INFLATE {
             let Some(key) = self.behind.borrow_mut().pop_front() else { break };
             let index = (key & u64::from(u32::MAX)) as usize;
             if let Some(entry) = self.entries.borrow().get(index).filter(|e| u64::from(e.generation) == key >> 32) {
                 entry.link.set_flags(|flags| flags.behind = false);
             }
-            // What runs nothing counts, too: the loop ends.
-            self.budget.set(0);
             self.run(key, EpollFlags::empty(), SLICE, cx);
-            left = left.saturating_sub(SLICE - self.budget.get().min(SLICE - 1));
         }
         !self.behind.borrow().is_empty()
     }

@@ -89,10 +89,12 @@ impl<A: App> Runner<A> {
                 Step::Later => {
                     self.flush();
                     self.account();
+                    self.wait();
                     self.link.control().fall_behind(&self.link);
                     return false;
                 }
                 Step::Hold => {
+                    self.wait();
                     self.flush();
                     if !self.wants_another_look() {
                         return false;
@@ -135,9 +137,6 @@ impl<A: App> Runner<A> {
         let crowded = begun && link.control().account.used() >= config.max_incoming;
         if crowded {
             link.control().account.press(config.max_incoming);
-            if let Some(share) = &self.share {
-                share.wait();
-            }
         }
         let room = (link.pending.get() as u64) < config.max_body && !(short && greedy) && !crowded;
         if !room {
@@ -176,6 +175,13 @@ impl<A: App> Runner<A> {
             Box::new(Share::new(&link.control().account, weak))
         });
         share.set(kept);
+    }
+
+    /// This side does not read for now: it is not the peer that brings nothing.
+    fn wait(&self) {
+        if let Some(share) = &self.share {
+            share.wait();
+        }
     }
 
     /// Sends what waits.
