@@ -154,8 +154,8 @@ static bool lift(apus_marks **marks, const zval *value)
 {
 	bool path = false;
 	if (Z_TYPE_P(value) == IS_OBJECT && has_guards(Z_OBJ_P(value))) {
-#ifdef ZEND_GUARD_RECURSION_MASK
-		path = (*slot_word(guard_slot(Z_OBJ_P(value))) & ZEND_GUARD_RECURSION_MASK) != 0;
+#ifdef ZEND_GUARD_RECURSION_JSON
+		path = (*slot_word(guard_slot(Z_OBJ_P(value))) & ~ZEND_GUARD_PROPERTY_MASK) != 0;
 #endif
 		lift_guards(marks, Z_OBJ_P(value));
 	}

@@ -273,3 +273,57 @@ impl Pages {
         unsafe { libc::mprotect(self.start as *mut c_void, self.end - self.start, protection) == 0 }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::{CString, c_uint};
+    use std::path::{Path, PathBuf};
+    use std::process::Command;
+
+    use super::*;
+
+    const INSTEAD: c_uint = 4711;
+
+    unsafe extern "C" fn instead(_: c_uint) -> c_uint {
+        INSTEAD
+    }
+
+    struct Folder(PathBuf);
+
+    impl Drop for Folder {
+        fn drop(&mut self) {
+            let _ = std::fs::remove_dir_all(&self.0);
+        }
+    }
+
+    /// A library with one function, which calls `alarm(3)`.
+    fn library(folder: &Path, name: &str) -> CString {
+        let (source, path) = (folder.join(format!("{name}.c")), folder.join(format!("{name}.so")));
+        std::fs::write(&source, "unsigned alarm(unsigned);\nunsigned call(void) { return alarm(0); }\n").unwrap();
+        let built = Command::new("cc").args(["-shared", "-fPIC", "-o"]).arg(&path).arg(&source).status().unwrap();
+        assert!(built.success());
+        CString::new(path.into_os_string().into_encoded_bytes()).unwrap()
+    }
+
+    #[test]
+    fn a_library_loaded_where_another_was_unloaded_is_redirected_too() {
+        let folder = Folder(std::env::temp_dir().join(format!("apus-got-{}", std::process::id())));
+        std::fs::create_dir_all(&folder.0).unwrap();
+        let table = [Redirect { name: c"alarm", to: instead as *const c_void }];
+        let others = |path: &str| !path.contains("apus-got-");
+        for name in ["one", "two", "three"] {
+            let path = library(&folder.0, name);
+            // SAFETY: a library without constructors, whose function has this signature; closed when nothing of it is used any more.
+            unsafe {
+                let handle = libc::dlopen(path.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL);
+                assert!(!handle.is_null());
+                assert_eq!(redirect(&table, &others).slots, 1, "{name}");
+                let call = libc::dlsym(handle, c"call".as_ptr());
+                assert!(!call.is_null());
+                let call: extern "C" fn() -> c_uint = std::mem::transmute(call);
+                assert_eq!(call(), INSTEAD, "{name}");
+                assert_eq!(libc::dlclose(handle), 0);
+            }
+        }
+    }
+}
