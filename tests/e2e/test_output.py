@@ -29,6 +29,23 @@ $server->on('request', function (Request $request, Response $response) use ($ser
 $server->start();
 """
 
+SCRIPT = """<?php
+use Apus\\Coroutine;
+Coroutine\\run(function () {
+    $server = new Coroutine\\Http\\Server('127.0.0.1', 0);
+    $server->handle('/', function ($request, $response) use ($server) {
+        echo "debug output\\n";
+        print $undefined;
+        $response->end((string) getmypid());
+        $request->server['path_info'] === '/end' && $server->shutdown();
+    });
+    $ready = fopen('php://fd/' . getenv('APUS_READY_FD'), 'w');
+    fwrite($ready, json_encode(['listen' => ["127.0.0.1:$server->port"]]) . "\\n");
+    fclose($ready);
+    $server->start();
+});
+"""
+
 STREAMS = """<?php
 $server = new Apus\\Server('127.0.0.1', 0);
 $server->set(['worker_num' => 2, 'open_length_check' => true, 'package_max_length' => 1024, 'blocked_loop_warn' => 0]);
@@ -100,6 +117,15 @@ class Output(Case):
                 os.close(writer)
                 self.check_serves(server)
                 self.assertEqual(server.stop(), 0)
+
+    def test_a_reader_that_is_gone_ends_no_script_that_serves(self):
+        reader, writer = os.pipe()
+        server = self.start(SCRIPT, stdout=writer, stderr=subprocess.DEVNULL, ini=("display_errors=1",))
+        os.close(reader)
+        os.close(writer)
+        bodies = {server.get(path).body for path in ("/", "/", "/end")}
+        self.assertEqual(bodies, {str(server.process.pid).encode()})
+        self.assertEqual(server.process.wait(PATIENCE), 0)
 
     def test_closed_standard_descriptors_are_no_connections(self):
         # The shell closes them: Popen itself would give pipes.

@@ -46,6 +46,8 @@ class Sending(EvalCase):
         client = self.client(server)
         self.assertEqual(self.ask(client, "return [$server->sendfile($fd, __DIR__ . '/none'), $server->getLastError()];"), [False, 2])
         self.assertEqual(self.ask(client, "return [$server->sendfile($fd, __DIR__ . '/'), $server->getLastError()];"), [False, 22])
+        # Whoever opens it waits for a writer.
+        self.assertEqual(self.ask(client, "exec('mkfifo ' . __DIR__ . '/fifo'); return [$server->sendfile($fd, __DIR__ . '/fifo'), $server->getLastError()];"), [False, 22])
         self.assertEqual(self.ask(client, "return [$server->sendfile(99, $folder ?? '/etc/passwd'), $server->getLastError()];"), [False, 1005])
         for arguments in ("1 << 40", "-1", "0, 1 << 40", "0, -1"):
             self.assertIn("reach beyond it", self.ask(client, f"return $server->sendfile($fd, '{server.script}', {arguments});"))

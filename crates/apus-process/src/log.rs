@@ -84,6 +84,14 @@ pub fn enabled(level: Level) -> bool {
     level as u8 >= LEVEL.load(Relaxed)
 }
 
+/// In the master, before its first fork: looks at standard output and error while this process may still open them anew. Its workers may be of
+/// another user.
+pub(crate) fn prepare() {
+    let mut sinks = Sinks::lock();
+    let _ = sinks.output.sink(io::stdout().as_fd());
+    let _ = sinks.error.sink(io::stderr().as_fd());
+}
+
 /// Logs to the file, made when missing; HUP calls this again, for logrotate.
 pub fn open(path: &Path) -> io::Result<()> {
     let mut options = OpenOptions::new();

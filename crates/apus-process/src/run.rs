@@ -103,6 +103,7 @@ pub fn run(config: &Config, listeners: &[Listener], program: &mut dyn Program) -
         notify.set_launcher(daemon::detach()?);
         listeners.iter().for_each(Listener::adopt);
     }
+    log::prepare();
     let started =
         pid_file.as_mut().map_or(Ok(()), PidFile::write).and_then(|()| Master::new(config, listeners, identity));
     match started {
