@@ -10,6 +10,7 @@ enum {
 	APUS_USES_OUT = 2,     /* gives to it */
 	APUS_USES_KEEPS = 4,   /* needs it to stay as it is */
 	APUS_USES_ANSWER = 8,  /* waits for the answer to what it wrote itself */
+	APUS_USES_TALK = 32,   /* reads, or writes, as one of two who talk: see guard_talk.c */
 	APUS_USES_SELECT = 16, /* only waits for something to happen; is woken when somebody uses the thing */
 	APUS_USES_ALL = APUS_USES_IN | APUS_USES_OUT | APUS_USES_KEEPS,
 };

@@ -53,6 +53,9 @@ static bool mark(uintptr_t key, apus_use use, void *context)
 	if (mine == NULL) {
 		mine = room_for_one(into->marks);
 		if (mine == NULL) {
+			if (before == NULL) {
+				zend_hash_index_del(&marked, key);
+			}
 			return false;
 		}
 		*mine = (apus_held) {.key = key, .fiber = into->fiber, .next = before, .sibling = mine->sibling};
@@ -60,7 +63,7 @@ static bool mark(uintptr_t key, apus_use use, void *context)
 		apus_guard_alert++;
 	}
 	mine->uses |= use.marks;
-	if (use.marks == (APUS_USES_IN | APUS_USES_KEEPS) && apus_talk_awaits(into->fiber, (const zend_resource *) key)) {
+	if ((use.marks & APUS_USES_TALK) && (use.marks & APUS_USES_IN) && apus_talk_awaits(into->fiber, (const zend_resource *) key)) {
 		mine->uses |= APUS_USES_ANSWER;
 	}
 	return true;

@@ -83,6 +83,7 @@ static const struct { const char *name; thing kind; } CLASSES[] = {
 	{"pgsql\\connection", THING_FIRST_POINTER}, {"pgsql\\lob", THING_FIRST_POINTER}, {"memcached", THING_FIRST_POINTER},
 	{"sqlite3", THING_ITSELF}, {"sqlite3stmt", THING_OF_SECOND_POINTER}, {"sqlite3result", THING_OF_FIRST_POINTER},
 	{"curlhandle", THING_CURL}, {"splfileobject", THING_OBJECT}, {"soapclient", THING_OBJECT}, {"soapserver", THING_OBJECT},
+	{"memcache", THING_OBJECT},
 };
 
 /* Classes of extensions -> what they are. */
@@ -337,6 +338,7 @@ static bool look_at_arguments(const zend_function *function, bool plain, apus_gu
 	}
 	if (known != NULL && plain) {
 		const uint8_t marks = known->uses[0].marks;
+		guarded->args[0].marks |= APUS_USES_TALK;
 		guarded->talk = marks & APUS_USES_IN ? APUS_TALK_READS : marks & APUS_USES_OUT ? APUS_TALK_WRITES : APUS_TALK_NONE;
 	}
 	return any;
