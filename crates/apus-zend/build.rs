@@ -44,6 +44,9 @@ const SHIM: &[&str] = &[
     "wrap",
     "compiler",
     "serial",
+    "swap",
+    "own",
+    "session",
 ];
 
 fn main() {

@@ -106,6 +106,9 @@ settings! {
     Server blocked_loop_warn: Duration = Duration::from_millis(50) => seconds(0.0, 3600.0);
     /// Whether a request's coroutine is cancelled when its client goes away before the answer.
     Server cancel_on_disconnect: bool = false => Kind::Bool;
+    /// Whether `$_GET`, `$_POST`, `$_COOKIE`, `$_FILES`, `$_SERVER` and `$_REQUEST` are those of the request in its handler's coroutine, and in
+    /// coroutines that it starts. Needs `enable_coroutine`.
+    Server superglobals: bool = false => Kind::Bool;
     /// Requests that one worker handles at once; further ones wait. 0 for no limit. Of each datagram port so many datagrams, 10,000 with 0;
     /// further ones are dropped. Messages of streams and WebSockets have `connection_concurrency`.
     Server max_concurrency ["worker_max_concurrency"]: u32 = 0 => count(0, 10_000_000, "requests");

@@ -25,6 +25,8 @@ pub(crate) struct Calling {
     pub(crate) state: Rc<State>,
     pub(crate) limits: Rc<http::Limits>,
     pub(crate) in_coroutine: bool,
+    /// Whether the superglobals are those of the request in its coroutine.
+    pub(crate) superglobals: bool,
     /// Receives how each handler ended; without it, what is not caught is dealt with as in any coroutine.
     pub(crate) outcome: Option<Rc<dyn Fn(Outcome)>>,
 }
@@ -41,9 +43,13 @@ impl Calling {
     fn start(&self, handler: Callable, request: Request, responder: &Responder) -> Result<Begun, Raise> {
         let request = http::Request::object(request, Rc::clone(&self.limits))?;
         let response = http::Response::object(responder.clone())?;
+        let globals = (self.superglobals && self.in_coroutine).then(|| http::superglobals(&request)).transpose()?;
         let args: [Value; 2] = [request.into(), response.into()];
         if self.in_coroutine {
             let task = self.state.create_for(true, handler, args, self.outcome.clone())?;
+            if let Some(globals) = globals {
+                task.data().fiber().give(globals);
+            }
             return Ok(Some(self.state.engine.drive(&task)));
         }
         handler.call(&args)?;

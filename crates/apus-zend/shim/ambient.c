@@ -116,7 +116,8 @@ static void put_handler(apus_ambient *from)
 /* Whether there is anything that another coroutine must not see; hardly ever. */
 static zend_always_inline bool in_use(const zval *handler)
 {
-	return UNEXPECTED(OG(handlers).elements != NULL || OG(active) != NULL || OG(running) != NULL)
+	return UNEXPECTED(apus_own_current != NULL) || apus_swap_in_use()
+		|| UNEXPECTED(OG(handlers).elements != NULL || OG(active) != NULL || OG(running) != NULL)
 		|| UNEXPECTED((BG(serialize).level | BG(unserialize).level | BG(serialize_lock)) != 0)
 		|| UNEXPECTED(BG(user_compare_fci).size != 0)
 		|| UNEXPECTED(EG(in_autoload) != NULL && zend_hash_num_elements(EG(in_autoload)) != 0)
@@ -140,11 +141,26 @@ static zend_never_inline ZEND_COLD void take_all(apus_ambient *into, zval *handl
 	into->exception_class = EG(exception_class);
 	EG(error_handling) = EH_NORMAL;
 	EG(exception_class) = NULL;
+	into->swap = apus_swap_in_use() ? apus_swap_take() : NULL;
+	into->own = apus_own_current;
+	if (into->own != NULL) {
+		apus_own_switch(into->own);
+		apus_own_current = NULL;
+	}
 }
 
 static zend_never_inline ZEND_COLD void put_all(apus_ambient *from)
 {
 	from->taken = false;
+	if (from->own != NULL) {
+		apus_own_current = from->own;
+		from->own = NULL;
+		apus_own_switch(apus_own_current);
+	}
+	if (from->swap != NULL) {
+		apus_swap_put(from->swap);
+		from->swap = NULL;
+	}
 	put_output(from);
 	put_handler(from);
 	put_serialize(from);
@@ -163,6 +179,20 @@ void apus_ambient_take(apus_ambient *into, zval *handler)
 	into->taken = in_use(handler);
 	if (UNEXPECTED(into->taken)) {
 		take_all(into, handler);
+	}
+}
+
+void apus_ambient_start(apus_ambient *into, apus_own *own)
+{
+	if (UNEXPECTED(into->taken && into->own != NULL)) {
+		/* The last job never ran. */
+		apus_own_free(into->own);
+	}
+	into->taken = own != NULL;
+	if (UNEXPECTED(own != NULL)) {
+		memset(into, 0, sizeof(*into));
+		into->taken = true;
+		into->own = own;
 	}
 }
 

@@ -210,6 +210,7 @@ typedef struct apus_job {
 } apus_job;
 typedef enum { APUS_RAN = 0, APUS_RAN_THREW = 1, APUS_RAN_BAILED = 2 } apus_ran;
 typedef struct apus_fiber apus_fiber;
+typedef struct apus_own apus_own;
 
 apus_fiber *apus_fiber_new(size_t stack_size, bool merge_guard); /* NULL: no memory for a stack (an exception may be set) */
 void apus_fiber_destroy(apus_fiber *fiber);                      /* only when idle */
@@ -217,6 +218,8 @@ void apus_fiber_destroy(apus_fiber *fiber);                      /* only when id
 void apus_fiber_assign(apus_fiber *fiber, apus_job *job);
 void apus_fiber_name(apus_fiber *fiber, int64_t coroutine); /* whose job it is */
 int64_t apus_fiber_coroutine(const apus_fiber *fiber);
+/* What its job starts with, instead of what it has inherited. */
+void apus_fiber_give(apus_fiber *fiber, apus_own *own);
 /* Enters the fiber from whatever context runs now; returns when it leaves: true while its job is unfinished. */
 bool apus_fiber_enter(apus_fiber *fiber);
 /* Leaves the running fiber towards whoever entered it; returns when it is entered again. */
@@ -375,9 +378,13 @@ typedef struct {
 	unsigned unserialize_level;
 	HashTable *in_autoload; /* NULL: none is */
 	const void *handler; /* the error handler that runs in this context, or NULL */
+	struct apus_swap *swap; /* what C code is in the middle of, or NULL */
+	apus_own *own;   /* what the coroutine has made its own, or NULL */
 } apus_ambient;
 /* Saves what is in use and leaves a fresh state. `handler` is the error handler that was set when the context was entered. */
 void apus_ambient_take(apus_ambient *into, zval *handler);
+/* What the context starts with is `own`. */
+void apus_ambient_start(apus_ambient *into, apus_own *own);
 void apus_ambient_put(apus_ambient *from);  /* restores what apus_ambient_take saved */
 
 /* ---- marks.c: PHP's marks against re-entrancy, and the exception that an autoloader's may follow, belong to a coroutine ---- */

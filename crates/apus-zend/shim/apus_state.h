@@ -2,6 +2,8 @@
 #ifndef APUS_STATE_H
 #define APUS_STATE_H
 
+#include "ext/standard/file.h"
+
 /* ---- wrap.c: standing in for the handlers of internal functions ---- */
 void apus_wrap_startup(void); /* at module start */
 /* When all modules are loaded: `by` is called instead. Names are lower-case; a function is wrapped once. */
@@ -16,11 +18,70 @@ void apus_compiler_install(void); /* when all modules are loaded */
 bool apus_compiling(void);
 
 /* ---- serial.c ---- */
-typedef enum { APUS_SERIAL_MULTISORT, APUS_SERIAL_COLLATOR, APUS_SERIAL_GROUPS } apus_serial_group;
+typedef enum { APUS_SERIAL_MULTISORT, APUS_SERIAL_COLLATOR, APUS_SERIAL_SOAP } apus_serial_group;
 typedef struct {
 	bool (*enter)(apus_serial_group group); /* may wait; false: it could not, an exception may be pending */
 	void (*leave)(apus_serial_group group);
 } apus_serial_hooks;
 void apus_serial_install(const apus_serial_hooks *hooks); /* when all modules are loaded */
+
+/* ---- swap.c: what C code is in the middle of, in globals: each context starts with none of it ---- */
+typedef struct apus_swap apus_swap;
+extern const bool *apus_soap_active; /* ext/soap's own mark that it is in a call, or a constant false */
+void apus_swap_install(void); /* when all modules are loaded */
+bool apus_swap_knows_soap(void);
+static zend_always_inline bool apus_swap_in_use(void)
+{
+	return UNEXPECTED(((uintptr_t) BG(strtok_string) | (uintptr_t) FG(user_stream_current_filename)
+			| (uintptr_t) (FG(pclose_wait) | PG(in_error_log) | PG(in_user_include) | *apus_soap_active)) != 0)
+		|| UNEXPECTED(FG(wrapper_errors) != NULL && zend_hash_num_elements(FG(wrapper_errors)) != 0);
+}
+apus_swap *apus_swap_take(void);
+void apus_swap_put(apus_swap *swap);
+void apus_swap_reset(void); /* a context has ended: what it left is dropped */
+
+/* ---- own.c: what belongs to a coroutine once it has touched it ----
+ * The record has the coroutine's while others run, and theirs while it runs: a switch exchanges the two. */
+typedef enum {
+	APUS_OWN_SUPERGLOBALS = 1, APUS_OWN_SESSION = 2, APUS_OWN_HEAD = 4, APUS_OWN_PGSQL = 8, APUS_OWN_LIBXML = 16,
+} apus_own_part;
+extern apus_own *apus_own_current; /* the running coroutine's record, or NULL */
+extern zend_llist *const *apus_libxml_errors; /* where libxml's list of errors is, or a constant NULL */
+enum { APUS_SUPERGLOBALS = 6 }; /* _GET, _POST, _COOKIE, _FILES, _SERVER, _REQUEST */
+void apus_own_install(void); /* when all modules are loaded */
+bool apus_own_has(apus_own_part part);
+/* From here on the part is the running coroutine's; outside coroutines nothing happens. */
+void apus_own_touch(apus_own_part part);
+/* What header() and the like set goes into a list of the coroutine's own, SG(sapi_headers), until the end is told. */
+void apus_own_head(bool sent);
+void apus_own_head_end(void);
+apus_own *apus_own_superglobals(zval *values); /* a record with these, whose references it takes; $_REQUEST is made where it
+                                              * is undefined; NULL: bailed out */
+zend_array *apus_own_server_base(void); /* the $_SERVER of the process for one of a request; NULL: bailed out */
+apus_own *apus_own_inherit(void); /* for a coroutine that the running one, which has a record, makes; NULL: nothing */
+void apus_own_switch(apus_own *own); /* exchanges what it has */
+bool apus_own_end(void); /* the running coroutine's function is over: what it has is given back; may run PHP code and wait */
+void apus_own_abandon(void); /* the same after a fatal error: nothing is run */
+void apus_own_free(apus_own *own); /* one that no coroutine has used */
+
+/* ---- session.c: ext/session, whose state is the coroutine's; in a request handler with that request's cookie ---- */
+typedef struct apus_session apus_session;
+typedef struct {
+	bool (*is_open)(zend_object *response); /* can its head still be changed? */
+	/* A field line for the response; `cookie` is what a Set-Cookie of the session begins with ("NAME="). */
+	void (*field)(zend_object *response, const char *line, size_t len, const char *cookie, size_t cookie_len);
+} apus_session_hooks;
+void apus_session_install(const apus_session_hooks *hooks); /* when all modules are loaded */
+size_t apus_session_size(void);
+void apus_session_touch(apus_session *base);
+void apus_session_exchange(apus_session *with);
+void apus_session_close(void);            /* writes and closes the running coroutine's */
+void apus_session_release(apus_session *of);
+bool apus_session_is_shared(void);        /* one is open that belongs to the script, not to a coroutine */
+void apus_exchange_symbol(zend_string *name, zval *with);
+
+/* ---- fiber.c ---- */
+/* Is the running coroutine the handler of a request? */
+bool apus_fiber_request(zend_object **request, zend_object **response);
 
 #endif

@@ -112,6 +112,10 @@ static void run_job(apus_fiber *fiber)
 	EG(jit_trace_num) = 0;
 	EG(error_reporting) = base_error_reporting();
 	EG(active_fiber) = NULL;
+	if (UNEXPECTED(*apus_libxml_errors != NULL)) {
+		/* Its errors are not to come between those of the script. */
+		apus_own_touch(APUS_OWN_LIBXML);
+	}
 	call_job_function(job, &job->callable, job->argc, job->args, &job->result);
 	apus_callable deferred;
 	while (job->next_deferred != NULL && job->next_deferred(job, &deferred)) {
@@ -124,6 +128,10 @@ static void run_job(apus_fiber *fiber)
 	if (UNEXPECTED(OG(handlers).elements != NULL)) {
 		/* A buffer that the job left open is flushed, as at the end of a script. */
 		php_output_end_all();
+		keep_exception(job);
+	}
+	if (UNEXPECTED(apus_own_current != NULL)) {
+		apus_own_end();
 		keep_exception(job);
 	}
 	fiber->ran = job->exception != NULL ? APUS_RAN_THREW : APUS_RAN;
@@ -180,6 +188,7 @@ static ZEND_STACK_ALIGNED void fiber_main(zend_fiber_transfer *transfer)
 		}
 	} zend_catch {
 		apus_guard_forget(fiber);
+		apus_own_abandon();
 		fiber->ran = APUS_RAN_BAILED;
 		fiber->job = NULL;
 	} zend_end_try();
@@ -317,7 +326,7 @@ void apus_fiber_assign(apus_fiber *fiber, apus_job *job)
 {
 	fiber->job = job;
 	fiber->inner = NULL;
-	fiber->ambient.taken = false;
+	apus_ambient_start(&fiber->ambient, EXPECTED(apus_own_current == NULL) ? NULL : apus_own_inherit());
 	fiber->fresh = true;
 	fiber->talks.count = 0;
 	fiber->talks.next = 0;
@@ -331,6 +340,11 @@ void apus_fiber_name(apus_fiber *fiber, int64_t coroutine)
 int64_t apus_fiber_coroutine(const apus_fiber *fiber)
 {
 	return fiber->coroutine;
+}
+
+void apus_fiber_give(apus_fiber *fiber, apus_own *own)
+{
+	apus_ambient_start(&fiber->ambient, own);
 }
 
 static void begin_handlers(const apus_fiber *outer, apus_fiber *fiber)
@@ -383,6 +397,7 @@ bool apus_fiber_enter(apus_fiber *fiber)
 		/* It saved nothing when it ended; a fatal error may have left these. */
 		EG(error_handling) = EH_NORMAL;
 		EG(exception_class) = NULL;
+		apus_swap_reset();
 	}
 	apus_ambient_put(&ambient);
 	if (outer != NULL) {
@@ -435,6 +450,27 @@ bool apus_can_switch(void)
 apus_talks *apus_fiber_talks(apus_fiber *fiber)
 {
 	return &fiber->talks;
+}
+
+bool apus_fiber_request(zend_object **request, zend_object **response)
+{
+	static zend_class_entry *classes[2];
+	const apus_job *job = apus_running_fiber != NULL ? apus_running_fiber->job : NULL;
+	if (job == NULL || job->argc != 2 || Z_TYPE(job->args[0]) != IS_OBJECT || Z_TYPE(job->args[1]) != IS_OBJECT) {
+		return false;
+	}
+	if (classes[1] == NULL) {
+		classes[0] = apus_class_find("Apus\\Http\\Request");
+		classes[1] = apus_class_find("Apus\\Http\\Response");
+	}
+	if (Z_OBJCE(job->args[0]) != classes[0] || Z_OBJCE(job->args[1]) != classes[1]) {
+		return false;
+	}
+	if (request != NULL) {
+		*request = Z_OBJ(job->args[0]);
+		*response = Z_OBJ(job->args[1]);
+	}
+	return true;
 }
 
 zend_execute_data *apus_fiber_execute_data(const apus_fiber *fiber)

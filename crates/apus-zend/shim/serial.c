@@ -15,6 +15,12 @@ static const serial_row ROWS[] = {
 	{NULL, "collator_sort_with_sort_keys", APUS_SERIAL_COLLATOR},
 };
 
+static const serial_row SOAP[] = {
+	{"soapclient", "__construct", APUS_SERIAL_SOAP}, {"soapclient", "__call", APUS_SERIAL_SOAP},
+	{"soapclient", "__soapcall", APUS_SERIAL_SOAP}, {"soapserver", "__construct", APUS_SERIAL_SOAP},
+	{"soapserver", "handle", APUS_SERIAL_SOAP},
+};
+
 static apus_serial_hooks hooks;
 
 static void serial(INTERNAL_FUNCTION_PARAMETERS)
@@ -35,5 +41,10 @@ void apus_serial_install(const apus_serial_hooks *of)
 	hooks = *of;
 	for (size_t i = 0; i < sizeof(ROWS) / sizeof(*ROWS); i++) {
 		apus_wrap_function(ROWS[i].class, ROWS[i].name, serial, &ROWS[i]);
+	}
+	if (!apus_swap_knows_soap()) {
+		for (size_t i = 0; i < sizeof(SOAP) / sizeof(*SOAP); i++) {
+			apus_wrap_function(SOAP[i].class, SOAP[i].name, serial, &SOAP[i]);
+		}
 	}
 }

@@ -7,6 +7,7 @@ use std::ptr::NonNull;
 use crate::call::Raise;
 use crate::callable::Callable;
 use crate::engine::Thrown;
+use crate::state::Superglobals;
 use crate::sys;
 use crate::value::{PhpString, Value, check};
 
@@ -153,6 +154,12 @@ impl Fiber {
     pub fn name(self, coroutine: i64) {
         // SAFETY: alive until abandoned or destroyed.
         unsafe { sys::apus_fiber_name(self.0.as_ptr(), coroutine) };
+    }
+
+    /// Gives the job that it is to run superglobals of its own.
+    pub fn give(self, superglobals: Superglobals) {
+        // SAFETY: alive until abandoned or destroyed; the record is passed on.
+        unsafe { sys::apus_fiber_give(self.0.as_ptr(), superglobals.into_raw()) };
     }
 
     /// Enters it from the running context; returns when it leaves. `true`: it waits; `false`: its job has ended.

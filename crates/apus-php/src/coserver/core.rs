@@ -181,6 +181,7 @@ impl HttpCore {
             state: Rc::clone(state),
             limits: Rc::new(limits),
             in_coroutine: true,
+            superglobals: settings.superglobals,
             outcome: Some(trouble::receiver("Coroutine\\Http\\Server")),
         };
         let app = CoApp {

@@ -80,5 +80,6 @@ pub(crate) fn install() {
         guard::install();
         autoload::install::<Loading>();
         state::install::<Groups>();
+        crate::http::install_sessions();
     });
 }

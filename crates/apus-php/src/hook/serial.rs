@@ -75,6 +75,7 @@ fn name(group: Group) -> &'static str {
     match group {
         Group::Multisort => "array_multisort() of another coroutine",
         Group::Collator => "Collator::sort() of another coroutine",
+        Group::Soap => "a SOAP call of another coroutine",
     }
 }
 

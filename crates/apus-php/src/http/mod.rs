@@ -6,12 +6,16 @@ mod head;
 mod mime;
 mod request;
 mod response;
+mod session;
+mod superglobals;
 mod websocket;
 
 use apus_zend::class::Class;
 
 pub(crate) use request::{Limits, Request};
 pub(crate) use response::Response;
+pub(crate) use session::install as install_sessions;
+pub(crate) use superglobals::of as superglobals;
 
 /// The classes of this room.
 pub(crate) static ALL: &[&Class] = &[&request::REQUEST, &response::RESPONSE];

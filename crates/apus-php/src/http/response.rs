@@ -29,7 +29,7 @@ pub(crate) struct Response {
     responder: RefCell<Option<Responder>>,
     /// What the connection became, for `recv()` and `push()`.
     pub(super) link: RefCell<Option<Rc<Link>>>,
-    head: RefCell<Head>,
+    pub(super) head: RefCell<Head>,
     trailers: RefCell<Vec<(Vec<u8>, Vec<u8>)>>,
     pub(super) begun: Cell<bool>,
 }
@@ -79,7 +79,7 @@ impl Response {
     }
 
     /// Whether the head can still be changed.
-    fn is_open(&self) -> bool {
+    pub(super) fn is_open(&self) -> bool {
         !self.begun.get() && self.responder.borrow().as_ref().is_some_and(|r| !r.is_ended() && !r.is_head_sent())
     }
 

@@ -80,6 +80,7 @@ impl PhpApp {
             state: Rc::clone(state),
             limits: Rc::new(limits),
             in_coroutine: of_port.enable_coroutine,
+            superglobals: of_port.superglobals,
             outcome: None,
         };
         let worker = Rc::clone(worker);
