@@ -33,6 +33,10 @@ const EVENTS: usize = 256;
 const TURN: usize = 512;
 /// Bytes that a link inflates when it is run, before those that inflate less come first.
 const FREE: usize = 32 << 10;
+/// Bytes that all links of a turn together inflate in this way.
+const ALL_FREE: usize = 512 << 10;
+/// What is left to each when that is used up: enough for small messages.
+const LEAST: usize = 1 << 10;
 /// Bytes that one of the others inflates at a time.
 const SLICE: usize = 64 << 10;
 /// How long all of them together may take before the runtime's other tasks have their turn; the slice that has begun is ended.
@@ -71,6 +75,8 @@ pub(crate) struct Reactor {
     behind: RefCell<VecDeque<u64>>,
     /// Bytes that the link which runs may still inflate.
     pub(crate) budget: Cell<usize>,
+    /// What is left of [`ALL_FREE`].
+    free: Cell<usize>,
     driver: RefCell<Option<Waker>>,
     over: Cell<bool>,
     pub(crate) outbox: Outbox,
@@ -89,6 +95,7 @@ impl Reactor {
             attention: RefCell::default(),
             behind: RefCell::default(),
             budget: Cell::new(0),
+            free: Cell::new(ALL_FREE),
             driver: RefCell::new(None),
             over: Cell::new(false),
             outbox: Outbox::default(),
@@ -148,16 +155,18 @@ impl Reactor {
         }
     }
 
-    fn run(&self, key: u64, events: EpollFlags, budget: usize, cx: &mut Context<'_>) {
+    /// Runs a link, which may inflate so many bytes unless it is in line for that: how many it did.
+    fn run(&self, key: u64, events: EpollFlags, budget: usize, cx: &mut Context<'_>) -> usize {
         let index = (key & u64::from(u32::MAX)) as usize;
         let taken = {
             let mut entries = self.entries.borrow_mut();
             let entry = entries.get_mut(index).filter(|entry| u64::from(entry.generation) == key >> 32);
             entry.and_then(|entry| entry.runner.take().map(|runner| (Rc::clone(&entry.link), runner)))
         };
-        let Some((link, mut runner)) = taken else { return };
+        let Some((link, mut runner)) = taken else { return 0 };
         link.note_events(events);
-        self.budget.set(if link.flags().behind { 0 } else { budget });
+        let budget = if link.flags().behind { 0 } else { budget };
+        self.budget.set(budget);
         if runner.run(cx) {
             // Dropped outside the borrow: the end of a link calls the app.
             let entry = self.entries.borrow_mut().try_remove(index);
@@ -165,6 +174,13 @@ impl Reactor {
         } else if let Some(entry) = self.entries.borrow_mut().get_mut(index) {
             entry.runner = Some(runner);
         }
+        budget.saturating_sub(self.budget.get())
+    }
+
+    /// Runs a link with its part of what may be inflated at once.
+    fn run_freely(&self, key: u64, events: EpollFlags, cx: &mut Context<'_>) {
+        let used = self.run(key, events, FREE.min(self.free.get()).max(LEAST), cx);
+        self.free.set(self.free.get().saturating_sub(used));
     }
 
     /// Runs the links that asked for it; how many.
@@ -176,7 +192,7 @@ impl Reactor {
             if let Some(entry) = self.entries.borrow().get(index).filter(|e| u64::from(e.generation) == key >> 32) {
                 entry.link.set_flags(|flags| flags.queued = false);
             }
-            self.run(key, EpollFlags::empty(), FREE, cx);
+            self.run_freely(key, EpollFlags::empty(), cx);
         }
         waiting
     }
@@ -200,7 +216,7 @@ impl Reactor {
         let mut events = self.events.take();
         let count = self.epoll.get_ref().0.wait(&mut events, EpollTimeout::ZERO).unwrap_or(0);
         for event in &events[..count] {
-            self.run(event.data(), event.events(), FREE, cx);
+            self.run_freely(event.data(), event.events(), cx);
         }
         *self.events.borrow_mut() = events;
         count
@@ -249,6 +265,7 @@ impl Future for Driver {
                 *driver = Some(cx.waker().clone());
             }
         }
+        self.0.free.set(ALL_FREE);
         self.0.outbox.begin();
         let ended = self.turn(cx);
         self.0.outbox.end();
