@@ -66,6 +66,35 @@ foreach ($children as $pid) {
     pcntl_waitpid($pid, $status);
 }
 var_dump($sum);
+
+echo "-- contention\n";
+$begin = hrtime(true);
+$contended = new RateLimiter(1000, 200, burst: 50);
+$contended->check('all');
+$children = [];
+for ($i = 0; $i < 4; $i++) {
+    $children[] = $pid = pcntl_fork();
+    if ($pid === 0) {
+        [$count, $most] = [0, 0];
+        for ($end = hrtime(true) + 500_000_000; hrtime(true) < $end;) {
+            $count += $contended->allow('all');
+            $verdict = $contended->check('all');
+            $most = max($most, $verdict['remaining'], $verdict['retry_after'], $verdict['reset']);
+        }
+        fwrite($its, "$count $most\n");
+        exit;
+    }
+}
+[$sum, $most] = [0, 0];
+foreach ($children as $pid) {
+    [$one, $largest] = explode(' ', fgets($mine));
+    $sum += (int) $one;
+    $most = max($most, (float) $largest);
+    pcntl_waitpid($pid, $status);
+}
+// What a burst and the rate give in all that time, and one in a hundred.
+$given = 50 + 200 * (hrtime(true) - $begin) / 1e9;
+var_dump($sum >= 50, $sum <= 1.01 * $given ?: "$sum of $given", $most <= 50);
 ?>
 --EXPECT--
 int(10)
@@ -104,3 +133,7 @@ rate: ValueError: Apus\RateLimiter::__construct(): Argument #2 ($rate) must give
 clone: Error: Trying to clone an uncloneable object of class Apus\RateLimiter
 -- processes
 int(500)
+-- contention
+bool(true)
+bool(true)
+bool(true)
