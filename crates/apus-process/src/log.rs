@@ -57,11 +57,11 @@ impl Sinks {
         SINKS.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Where log lines go.
-    fn log(&mut self) -> Option<&mut Sink> {
+    /// Writes to where log lines go.
+    fn log(&mut self, bytes: &[u8], pid: u32) {
         match &mut self.file {
-            Some(file) => Some(file),
-            None => self.error.sink(io::stderr().as_fd()),
+            Some(file) => file.write(bytes, pid),
+            None => self.error.write(io::stderr().as_fd(), bytes, pid),
         }
     }
 
@@ -111,11 +111,7 @@ pub fn write(level: Level, message: fmt::Arguments<'_>) {
     let _ = write!(line, "{} [{pid}] {}: {message}", Timestamp(SystemTime::now()), name(level));
     cut(&mut line);
     line.push('\n');
-    put(|sinks| {
-        if let Some(sink) = sinks.log() {
-            sink.write(line.as_bytes(), pid);
-        }
-    });
+    put(|sinks| sinks.log(line.as_bytes(), pid));
 }
 
 fn cut(line: &mut String) {
@@ -130,11 +126,7 @@ fn cut(line: &mut String) {
 
 /// Writes to standard output, what PHP code of a server prints. Nothing is waited for, and failing has no effect.
 pub fn output(bytes: &[u8]) {
-    put(|sinks| {
-        if let Some(sink) = sinks.output.sink(io::stdout().as_fd()) {
-            sink.write(bytes, std::process::id());
-        }
-    });
+    put(|sinks| sinks.output.write(io::stdout().as_fd(), bytes, std::process::id()));
 }
 
 /// The same for a script whose output is its own: its reader is waited for.
@@ -155,11 +147,7 @@ pub fn output_waiting(mut bytes: &[u8]) {
 
 /// Writes to standard error, PHP's own log, in the same way as [`output`].
 pub fn error_output(bytes: &[u8]) {
-    put(|sinks| {
-        if let Some(sink) = sinks.error.sink(io::stderr().as_fd()) {
-            sink.write(bytes, std::process::id());
-        }
-    });
+    put(|sinks| sinks.error.write(io::stderr().as_fd(), bytes, std::process::id()));
 }
 
 fn put(write: impl FnOnce(&mut Sinks)) {

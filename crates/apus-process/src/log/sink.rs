@@ -162,22 +162,44 @@ pub(super) struct Standard {
 impl Standard {
     pub(super) const NEW: Self = Self { known: None, sink: None };
 
-    /// The sink of what stands behind `fd` now; `None` when nothing does.
-    pub(super) fn sink(&mut self, fd: BorrowedFd<'_>) -> Option<&mut Sink> {
+    /// Writes to what stands behind `fd` now.
+    pub(super) fn write(&mut self, fd: BorrowedFd<'_>, bytes: &[u8], pid: u32) {
+        match self.sink(fd) {
+            Ok(Some(sink)) => sink.write(bytes, pid),
+            Ok(None) => {}
+            // What has to be told may be just that: no descriptor is left.
+            Err(_) => write_directly(fd, bytes),
+        }
+    }
+
+    /// The sink of what stands behind `fd` now; `None` when nothing does. An error is looked into again the next time.
+    pub(super) fn sink(&mut self, fd: BorrowedFd<'_>) -> io::Result<Option<&mut Sink>> {
         let about = fstat(fd).ok().map(|about| (about.st_dev, about.st_ino));
         if about != self.known || about.is_none() {
-            self.known = about;
+            (self.known, self.sink) = (None, None);
             // A standard descriptor is inherited by programs. One that would not be is something else's (a connection of ours), which got
             // the number because the program closed it.
             let standard = fcntl(fd, FcntlArg::F_GETFD).is_ok_and(|flags| flags & FdFlag::FD_CLOEXEC.bits() == 0);
-            self.sink = standard.then(|| Sink::of_shared(fd).ok()).flatten();
+            self.sink = if standard { Some(Sink::of_shared(fd)?) } else { None };
+            self.known = about;
         }
-        self.sink.as_mut()
+        Ok(self.sink.as_mut())
     }
 
     /// The sink, if something was written.
     pub(super) fn existing(&mut self) -> Option<&mut Sink> {
         self.sink.as_mut()
+    }
+}
+
+/// As much as is taken without waiting; the rest is lost.
+fn write_directly(fd: BorrowedFd<'_>, bytes: &[u8]) {
+    for piece in bytes.chunks(PIPE_BUF) {
+        let mut ask = [PollFd::new(fd, PollFlags::POLLOUT)];
+        let ready = poll(&mut ask, PollTimeout::ZERO).is_ok_and(|ready| ready > 0);
+        if !ready || nix::unistd::write(fd, piece).is_err() {
+            return;
+        }
     }
 }
 
@@ -274,11 +296,11 @@ mod tests {
     fn what_is_closed_on_exec_is_not_standard() {
         let (_reader, writer) = io::pipe().unwrap();
         let mut standard = Standard::NEW;
-        assert!(standard.sink(writer.as_fd()).is_none());
+        assert!(standard.sink(writer.as_fd()).unwrap().is_none());
         let open = File::from(writer.as_fd().try_clone_to_owned().unwrap());
         fcntl(&open, FcntlArg::F_SETFD(FdFlag::empty())).unwrap();
         let mut standard = Standard::NEW;
         let ino = |file: &File| file.metadata().unwrap().ino();
-        assert_eq!(standard.sink(open.as_fd()).map(|sink| ino(sink.file())), Some(ino(&open)));
+        assert_eq!(standard.sink(open.as_fd()).unwrap().map(|sink| ino(sink.file())), Some(ino(&open)));
     }
 }
