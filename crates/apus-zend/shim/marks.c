@@ -362,6 +362,18 @@ static void lift_of_instruction(apus_marks **marks, const zend_execute_data *ex)
 			lift_operand(marks, ex, opline->op1_type, opline->op1);
 			lift_operand(marks, ex, opline->op2_type, opline->op2);
 			break;
+#ifdef ZEND_FRAMELESS_ICALL_3
+		/* Functions that PHP 8.4 and newer call without a frame: in_array() and others. */
+		case ZEND_FRAMELESS_ICALL_3:
+			lift_operand(marks, ex, (opline + 1)->op1_type, (opline + 1)->op1);
+			ZEND_FALLTHROUGH;
+		case ZEND_FRAMELESS_ICALL_2:
+			lift_operand(marks, ex, opline->op2_type, opline->op2);
+			ZEND_FALLTHROUGH;
+		case ZEND_FRAMELESS_ICALL_1:
+			lift_operand(marks, ex, opline->op1_type, opline->op1);
+			break;
+#endif
 		case ZEND_DECLARE_CLASS:
 		case ZEND_DECLARE_CLASS_DELAYED:
 			hide_class(marks, ex);
