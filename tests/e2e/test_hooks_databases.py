@@ -442,7 +442,7 @@ class Shared(HookCase):
             do { curl_multi_exec($multi, $running); $running && curl_multi_select($multi, 5); } while ($running);
             return 'driven';
         };
-        $told = batch([fn () => told($drive), fn () => strtok(told($drive), ' ')]);
+        $told = batch([fn () => told($drive), fn () => told($drive)]);
         echo json_encode([$told, array_map('curl_multi_getcontent', $handles)], JSON_UNESCAPED_SLASHES), "\\n";
         $share = curl_share_init();
         foreach ([CURL_LOCK_DATA_DNS, CURL_LOCK_DATA_COOKIE, CURL_LOCK_DATA_SSL_SESSION] as $what) { curl_share_setopt($share, CURLSHOPT_SHARE, $what); }
@@ -453,7 +453,7 @@ class Shared(HookCase):
         }))));
         """, kinds=self.KINDS)
         driven, shared = printed.splitlines()
-        self.assertEqual(driven, r'[["\"driven\"","Apus\\Coroutine\\ConflictException"],["slept 0.1","slept 0.1","slept 0.1"]]')
+        self.assertEqual(driven, r'[["\"driven\"","\"driven\""],["slept 0.1","slept 0.1","slept 0.1"]]')
         self.assertEqual(shared, '{"slept 0.05":20}')
 
     def test_curl_multi_with_100_handles_and_keep_alive(self):
