@@ -58,6 +58,7 @@ HTTP/1.1 200 OK
 Server: apus
 Content-Type: text/html; charset=UTF-8
 Content-Length: 12
+Connection: close
 
 closing true
 1 [true] false
