@@ -98,6 +98,17 @@ class MasterCallbacks(Case):
         self.assertEqual(server.wait(), 4)
         self.assertIn("beforereload called exit(): the server stops", server.log())
 
+    def test_exit_after_a_fatal_error_still_stops_it(self):
+        server = self.serve(before="""
+        $server->on('beforereload', function () {
+            static $calls = 0;
+            $calls++ === 0 ? trigger_error('in the master', E_USER_ERROR) : exit(4);
+        });""")
+        server.kill(signal.SIGUSR1)
+        until("it is logged", lambda: "a fatal error ended the callback of beforereload" in server.log())
+        server.kill(signal.SIGUSR1)
+        self.assertEqual(server.wait(), 4)
+
     def test_what_they_throw_is_logged_and_the_server_goes_on(self):
         server = self.serve("$server->reload(); $response->end((string) getmypid());", before="$server->on('beforereload', function () { throw new LogicException('in the master'); });")
         old = server.get("/").body

@@ -7,6 +7,7 @@ declare(strict_types=1);
 namespace Apus\Tools;
 
 require __DIR__ . '/arrows.php';
+require __DIR__ . '/bailouts.php';
 require __DIR__ . '/sources.php';
 require __DIR__ . '/tests.php';
 
@@ -14,12 +15,13 @@ $root = dirname(__DIR__, 2);
 chdir($root);
 
 $sources = sources($root);
-$checks = test_arrows() + test_sources() + [
+$checks = test_arrows() + test_sources() + test_bailouts() + [
     'arrows between crates' => arrows(cargo_metadata()),
     'file sizes' => too_long($sources, 600),
     'unfinished work' => unfinished($sources),
     'links between documents' => dead_links($sources, static fn (string $path): bool => file_exists($path)),
     'unsafe code only in its rooms' => unsafe_outside($sources),
+    'no bailout towards Rust' => bailouts($sources),
 ];
 
 $failed = 0;

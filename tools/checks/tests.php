@@ -84,3 +84,25 @@ function test_sources(): array
         ])),
     ];
 }
+
+/** @return array<string, list<string>> */
+function test_bailouts(): array
+{
+    $complain = static fn (string $c): array => bailouts([SHIM . 'a.c' => $c, 'a.rs' => 'unsafe { sys::apus_a() }']);
+    $wants = static fn (string $function, string $way): array => ["$function() calls $way, which may bail out, outside apus_try"];
+    return [
+        'bailouts: a call without a guard is named' => expect($wants('apus_a', 'zend_error()'), $complain("void apus_a(void)\n{\n\tzend_error(1, \"{\");\n}\n")),
+        'bailouts: so is one by way of another function' => expect(
+            $wants('apus_a', 'b() -> zend_error()'),
+            $complain("static void b(int x)\n{\n\tzend_error(x, 0);\n}\n\nvoid apus_a(void)\n{\n\tb(1);\n}\n"),
+        ),
+        'bailouts: what is guarded passes' => expect([], $complain(
+            "static void b(int x)\n{\n\tzend_error(x, 0);\n}\n\nvoid apus_a(void)\n{\n\tbool failed = false;\n\tapus_try {\n\t\tb(1);\n\t} apus_catch {\n\t} apus_end_try();\n\tGUARDED(failed, { zend_error(1, 0); });\n}\n",
+        )),
+        'bailouts: what stands behind a guard does not' => expect(
+            $wants('apus_a', 'emalloc()'),
+            $complain("void *apus_a(void)\n{\n\tapus_try {\n\t} apus_catch {\n\t\temalloc(1);\n\t} apus_end_try();\n}\n"),
+        ),
+        'bailouts: functions that PHP enters may' => expect([], $complain("/* zend_error() */\nstatic void a(void)\n{\n\tzend_error(1, 0);\n}\n")),
+    ];
+}

@@ -10,7 +10,6 @@ use std::task::{Context, Poll};
 
 use apus_coro::{Cancel, Drive, TaskId};
 use apus_net::{Gone, Request, Responder};
-use apus_zend::engine::{Thrown, ThrownKind};
 use apus_zend::{Callable, Raise, Value};
 use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
 
@@ -58,14 +57,10 @@ impl Calling {
 
     /// The handler could not be started, or failed outside a coroutine.
     fn failed(&self, raise: Raise, responder: &Responder) {
-        let thrown = Thrown::take();
-        if raise == Raise::Bailed || thrown.as_ref().is_some_and(|t| t.kind() == ThrownKind::Fatal) {
-            self.state.faulted.set(true);
-            self.state.engine.interrupt();
-        }
+        let thrown = self.state.failed(raise);
         let busy = thrown.as_ref().is_some_and(|t| t.is(crate::exception::COROUTINE.get()));
         responder.fail(if busy { 503 } else { 500 });
-        let Some(thrown) = thrown.filter(|t| !matches!(t.kind(), ThrownKind::Exit | ThrownKind::Fatal)) else { return };
+        let Some(thrown) = thrown else { return };
         match &self.outcome {
             Some(receive) => receive(Outcome::Threw(thrown)),
             None => self.state.uncaught(thrown),

@@ -8,6 +8,7 @@ mod convert;
 mod coroutine;
 mod coserver;
 mod exception;
+mod failure;
 mod functions;
 mod handling;
 mod hook;

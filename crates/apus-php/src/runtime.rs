@@ -116,6 +116,8 @@ impl Switch for PhpSwitch {
         self.pool.give_back(coro.fiber);
         // SAFETY: the job's stack is gone, nobody else touches it.
         let job = unsafe { &mut *coro.job.as_ptr() };
+        let state = State::existing();
+        let fatals = state.as_ref().map_or(0, |state| state.fatals.get());
         let thrown = job.take_exception();
         let fatal = thrown.as_ref().is_some_and(|t| t.kind() == ThrownKind::Fatal);
         coro.bailed.set(ran == Ran::Bailed || fatal);
@@ -127,18 +129,22 @@ impl Switch for PhpSwitch {
             (Ran::Threw, Some(thrown)) => Outcome::Threw(thrown),
             (Ran::Bailed | Ran::Threw, _) => Outcome::Gone,
         };
-        if let Some(state) = State::existing() {
+        if let Some(state) = &state {
             state.settle(coro, outcome);
         }
         // Destructors run here, on the stack of whoever entered the task, who is not to catch what they throw.
         job.release();
         drop(coro.context.take());
         State::catch_stray();
+        // In a handler of exceptions or a destructor: what still waits for the coroutine's doing will not get it.
+        if state.is_some_and(|state| state.fatals.get() != fatals) {
+            coro.bailed.set(true);
+        }
     }
 }
 
 /// What ends the loop of a script early.
-enum Stop {
+pub(crate) enum Stop {
     Uncaught(Thrown),
     Exit,
     Fatal,
@@ -179,6 +185,10 @@ pub(crate) struct State {
     stop: RefCell<Option<Stop>>,
     /// A fatal error was reported: a worker has to be replaced.
     pub(crate) faulted: Cell<bool>,
+    /// How often one was.
+    pub(crate) fatals: Cell<u64>,
+    /// One had been reported before the loop ran.
+    pub(crate) fatal_before: Cell<bool>,
     /// Coroutines that handle a request, or came of one that does: a leaving worker waits for these.
     pub(crate) of_requests: Cell<usize>,
 }
@@ -220,6 +230,7 @@ impl State {
             .on_thread_start(apus_process::block_signals)
             .on_thread_park(|| {
                 if let Some(state) = Self::existing() {
+                    state.look_for_fatal();
                     state.engine.about_to_park();
                 }
             })
@@ -248,6 +259,8 @@ impl State {
             finish_registered: Cell::new(false),
             stop: RefCell::new(None),
             faulted: Cell::new(false),
+            fatals: Cell::new(0),
+            fatal_before: Cell::new(false),
             of_requests: Cell::new(0),
         })
     }
@@ -270,8 +283,8 @@ impl State {
         self.spawn(async move {
             let Ok(mut name) = Value::string(b"pcntl_signal_dispatch") else { return };
             let Ok(dispatch) = Callable::new(&mut name) else { return };
-            if state.go(dispatch, Vec::new(), None).is_err() {
-                Self::catch_stray();
+            if let Err(raise) = state.go(dispatch, Vec::new(), None) {
+                state.report(raise);
             }
         });
     }
@@ -376,13 +389,12 @@ impl State {
             self.of_requests.set(self.of_requests.get() - 1);
         }
         if coro.bailed() {
-            self.faulted.set(true);
-            self.stop_with(Stop::Fatal);
+            self.fatal();
         }
         let unwound = matches!(&outcome, Outcome::Threw(t) if t.kind() == ThrownKind::Graceful);
         let exited = matches!(&outcome, Outcome::Threw(t) if t.kind() == ThrownKind::Exit);
-        if exited && self.mode.get() == Mode::Script {
-            self.stop_with(Stop::Exit);
+        if exited {
+            self.exited();
         }
         match (&coro.outcome, outcome) {
             (Some(receive), Outcome::Threw(_)) if unwound || exited => receive(Outcome::Gone),
@@ -395,37 +407,7 @@ impl State {
         }
     }
 
-    /// To be called on the loop's own stack after PHP values were given back there: an exception of a destructor would else be
-    /// taken for one of the next coroutine that is entered.
-    pub(crate) fn catch_stray() {
-        if let Some(thrown) = Thrown::take()
-            && let Some(state) = Self::existing()
-        {
-            state.uncaught(thrown);
-        }
-    }
-
-    /// An exception that no PHP code caught.
-    pub(crate) fn uncaught(&self, thrown: Thrown) {
-        match self.mode.get() {
-            Mode::Script => self.stop_with(Stop::Uncaught(thrown)),
-            Mode::Worker => match thrown.give_to_handler() {
-                Ok(Ok(())) => {}
-                Ok(Err(Raise::Bailed)) => {
-                    self.faulted.set(true);
-                    self.engine.interrupt();
-                }
-                Ok(Err(Raise::Thrown)) => {
-                    if let Some(thrown) = Thrown::take() {
-                        apus_process::log::error(format_args!("uncaught in the exception handler: {}", thrown.text()));
-                    }
-                }
-                Err(thrown) => apus_process::log::error(format_args!("uncaught {}", thrown.text())),
-            },
-        }
-    }
-
-    fn stop_with(&self, stop: Stop) {
+    pub(crate) fn stop_with(&self, stop: Stop) {
         let mut slot = self.stop.borrow_mut();
         if slot.is_none() {
             *slot = Some(stop);
@@ -437,6 +419,7 @@ impl State {
     /// Runs a future on this thread's runtime, with everything spawned.
     pub(crate) fn block_on<T>(&self, future: impl Future<Output = T>) -> T {
         self.looping.set(true);
+        self.fatal_before.set(engine::after_fatal());
         let out = self.runtime.block_on(future);
         self.looping.set(false);
         out

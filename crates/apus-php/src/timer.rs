@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use apus_zend::class::{Class, Method};
-use apus_zend::{Array, Call, Callable, Raise, Value, engine, handler};
+use apus_zend::{Array, Call, Callable, Raise, Value, handler};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
@@ -91,10 +91,8 @@ impl Timers {
         given.extend(callback.args.iter().map(Value::share));
         let started = state.go(callback.callable.share(), given, None);
         drop(callback);
-        if started == Err(Raise::Thrown)
-            && let Some(thrown) = engine::Thrown::take()
-        {
-            state.uncaught(thrown);
+        if let Err(raise) = started {
+            state.report(raise);
         }
         if !repeats {
             drop(self.remove(state, id));

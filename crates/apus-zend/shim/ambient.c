@@ -1,5 +1,14 @@
 #include "apus_shim.h"
 
+/* As php_output_activate() leaves it: no handler, writing allowed. */
+static void fresh_output(void)
+{
+	const int kept = OG(flags) & PHP_OUTPUT_IMPLICITFLUSH;
+	memset(&output_globals, 0, sizeof(output_globals));
+	zend_stack_init(&OG(handlers), sizeof(php_output_handler *));
+	OG(flags) = PHP_OUTPUT_ACTIVATED | kept;
+}
+
 static void take_output(apus_ambient *into)
 {
 	into->has_output = OG(handlers).elements != NULL || OG(active) != NULL || OG(running) != NULL;
@@ -7,10 +16,7 @@ static void take_output(apus_ambient *into)
 		return;
 	}
 	into->output = output_globals;
-	/* As php_output_activate() leaves it: no handler, writing allowed. */
-	memset(&output_globals, 0, sizeof(output_globals));
-	zend_stack_init(&OG(handlers), sizeof(php_output_handler *));
-	OG(flags) = PHP_OUTPUT_ACTIVATED | (into->output.flags & PHP_OUTPUT_IMPLICITFLUSH);
+	fresh_output();
 }
 
 static void put_output(apus_ambient *from)
@@ -68,15 +74,14 @@ static void put_autoload(apus_ambient *from)
 		return;
 	}
 	if (EG(in_autoload) != NULL) {
-		zend_hash_destroy(EG(in_autoload));
+		QUIETLY(zend_hash_destroy(EG(in_autoload)));
 		FREE_HASHTABLE(EG(in_autoload));
 	}
 	EG(in_autoload) = from->in_autoload;
 	from->in_autoload = NULL;
 }
 
-/* Does the function `handler` run in this context? */
-static bool runs(zval *handler)
+static bool is_running(zval *handler)
 {
 	zend_fcall_info_cache cache;
 	if (!zend_is_callable_ex(handler, NULL, IS_CALLABLE_SUPPRESS_DEPRECATIONS, NULL, &cache, NULL)) {
@@ -90,6 +95,14 @@ static bool runs(zval *handler)
 		}
 	}
 	zend_release_fcall_info_cache(&cache);
+	return found;
+}
+
+/* Does the function `handler` run in this context? */
+static bool runs(zval *handler)
+{
+	volatile bool found = false;
+	QUIETLY(found = is_running(handler));
 	return found;
 }
 
@@ -107,8 +120,10 @@ static void put_handler(apus_ambient *from)
 {
 	/* Set anew meanwhile, it stays: PHP keeps what it finds when the handler returns. */
 	if (UNEXPECTED(from->handler != NULL) && Z_TYPE(EG(user_error_handler)) != IS_UNDEF && Z_PTR(EG(user_error_handler)) == from->handler) {
-		zval_ptr_dtor(&EG(user_error_handler));
+		zval old;
+		ZVAL_COPY_VALUE(&old, &EG(user_error_handler));
 		ZVAL_UNDEF(&EG(user_error_handler));
+		apus_zval_release(&old);
 	}
 	from->handler = NULL;
 }
@@ -200,5 +215,54 @@ void apus_ambient_put(apus_ambient *from)
 {
 	if (UNEXPECTED(from->taken)) {
 		put_all(from);
+	}
+}
+
+void apus_ambient_revive(void)
+{
+	if (UNEXPECTED(!(OG(flags) & PHP_OUTPUT_ACTIVATED))) {
+		fresh_output();
+	}
+}
+
+/* Buffers that a fatal error left open are flushed, as at the end of a script; but not by a handler while one runs. */
+static void end_output(void)
+{
+	bool failed = OG(running) != NULL;
+	if (!failed) {
+		GUARDED(failed, php_output_end_all());
+	}
+	if (failed && (OG(flags) & PHP_OUTPUT_ACTIVATED)) {
+		QUIETLY(php_output_deactivate());
+	}
+	apus_ambient_revive();
+}
+
+static void drop_exception(void)
+{
+	if (EG(exception) != NULL) {
+		QUIETLY(zend_clear_exception());
+	}
+}
+
+void apus_ambient_abandon(const zval *handler)
+{
+	drop_exception();
+	(void) apus_take_memory_exit();
+	if (OG(handlers).elements != NULL || OG(running) != NULL) {
+		end_output();
+		drop_exception();
+	}
+	BG(serialize_lock) = 0;
+	BG(serialize).level = 0;
+	BG(unserialize).level = 0;
+	BG(user_compare_fci).size = 0;
+	if (EG(in_autoload) != NULL) {
+		QUIETLY(zend_hash_clean(EG(in_autoload)));
+	}
+	EG(error_handling) = EH_NORMAL;
+	EG(exception_class) = NULL;
+	if (Z_TYPE(EG(user_error_handler)) == IS_UNDEF && Z_TYPE_P(handler) != IS_UNDEF) {
+		ZVAL_COPY(&EG(user_error_handler), handler);
 	}
 }

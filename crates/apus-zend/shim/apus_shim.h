@@ -2,8 +2,8 @@
  *
  * Rules that every function here keeps:
  *  1. A longjmp (PHP's bailout) never leaves this directory towards a Rust frame. Whatever can bail out is run inside
- *     zend_try, and says so in its result; Rust drops what it holds and calls apus_bailout() last.
- *  2. Rust is never called from inside a zend_try block, but for apus_job.* hooks, which never run PHP code.
+ *     apus_try, and says so in its result; Rust drops what it holds and calls apus_bailout() last.
+ *  2. Rust is never called from inside an apus_try block, but for apus_job.* hooks, which never run PHP code.
  */
 #ifndef APUS_SHIM_H
 #define APUS_SHIM_H
@@ -19,6 +19,7 @@
 #include "zend_fibers.h"
 #include "zend_interfaces.h"
 #include "zend_observer.h"
+#include "apus_try.h"
 
 /* Macros that bindgen cannot evaluate. */
 enum {
@@ -37,7 +38,7 @@ typedef enum {
 
 /* ---- value.c: allocation and conversion that report a bailout instead of jumping ---- */
 void apus_bailout(void);
-void apus_zval_release(zval *value); /* may run destructors; a bailout in one is reported by apus_take_bailed() */
+void apus_zval_release(zval *value); /* may run destructors; a bailout in one is reported by apus_take_bailed(): see apus_try.h */
 bool apus_take_bailed(void);
 zend_string *apus_string_new(const char *bytes, size_t len); /* NULL: bailed out */
 zend_array *apus_array_new(uint32_t size);
@@ -105,19 +106,21 @@ zval *apus_arg(zend_execute_data *ex, uint32_t index);
 /* Assigns to a by-reference argument, taking the value's reference; a typed property behind it may throw. */
 apus_status apus_arg_assign(zend_execute_data *ex, uint32_t index, zval *value);
 zend_object *apus_this(zend_execute_data *ex);
-bool apus_check_arg_count(zend_execute_data *ex, uint32_t min, uint32_t max);
-/* Converts argument `index` by PHP's rules (strict_types included); false: a TypeError was thrown. */
-bool apus_arg_convert(zend_execute_data *ex, uint32_t index, apus_arg_kind kind, bool nullable, bool *is_null, apus_arg_value *out);
-void apus_arg_type_error(uint32_t index, const char *expected, zval *arg);
-/* Throws `ce`, a TypeError or ValueError: "f(): Argument #n ($name) TEXT". */
-void apus_arg_error(zend_class_entry *ce, uint32_t index, const char *text, size_t len);
-void apus_throw(zend_class_entry *ce, zend_long code, const char *message, size_t len);
-void apus_error(int type, const char *message, size_t len);
+apus_status apus_check_arg_count(zend_execute_data *ex, uint32_t min, uint32_t max);
+/* Converts argument `index` by PHP's rules (strict_types included); APUS_THREW: a TypeError, or what the conversion threw. */
+apus_status apus_arg_convert(zend_execute_data *ex, uint32_t index, apus_arg_kind kind, bool nullable, bool *is_null, apus_arg_value *out);
+/* These throw: APUS_THREW, or APUS_BAILED. */
+apus_status apus_arg_type_error(uint32_t index, const char *expected, zval *arg);
+/* `ce`, a TypeError or ValueError: "f(): Argument #n ($name) TEXT". */
+apus_status apus_arg_error(zend_class_entry *ce, uint32_t index, const char *text, size_t len);
+apus_status apus_throw(zend_class_entry *ce, zend_long code, const char *message, size_t len);
+/* Tells of something as PHP does; an error handler may run, and throw. */
+apus_status apus_error(int type, const char *message, size_t len);
 
 /* A PHP callable, resolved once and kept. */
 typedef struct { zval function; zend_fcall_info_cache cache; } apus_callable;
-/* Fills *out and takes a reference; false: not callable (*error, when given, is a message to efree). */
-bool apus_callable_init(apus_callable *out, zval *value, char **error);
+/* Fills *out and takes a reference when it is callable. When it is not, *error may be a message for apus_free_message(). */
+apus_status apus_callable_init(apus_callable *out, zval *value, bool *callable, char **error);
 void apus_callable_release(apus_callable *callable);
 /* The file that its code is written in, and the first line there; NULL for a function that is not PHP's own. */
 apus_bytes apus_callable_file(const apus_callable *callable, uint32_t *line);
@@ -130,12 +133,15 @@ apus_status apus_call_exception_handler(void);
 /* The text of an exception and its trace, as PHP would print it; NULL: bailed out. */
 zend_string *apus_exception_text(zend_object *exception);
 zend_object *apus_take_exception(void);
-void apus_rethrow(zend_object *exception); /* takes the reference */
-void apus_throw_unwind_exit(void);
-zend_object *apus_graceful_exit_new(void);
+/* These throw: APUS_THREW, or APUS_BAILED. */
+apus_status apus_rethrow(zend_object *exception); /* takes the reference */
+apus_status apus_throw_unwind_exit(void);
+apus_status apus_throw_graceful_exit(void); /* `finally` sees it, `catch` does not */
 int apus_exit_status(void);
 void apus_set_exit_status(int status);
-bool apus_after_fatal(void);
+bool apus_after_fatal(void); /* was there ever a fatal error in this request? */
+/* Some builds of PHP report the memory limit and unwind as exit() does. Did they, since this was asked last? */
+bool apus_take_memory_exit(void);
 /* The value of an ini directive, or NULL. */
 zend_string *apus_ini(const char *name, size_t len);
 /* The path of the script that PHP was started with, or NULL. */
@@ -181,8 +187,8 @@ typedef struct {
 	const void *type;       /* identity of the Rust type behind payload */
 	zend_object std;
 } apus_object;
-/* Fills declared property `slot` of `object` when PHP first reads it. False: could not (an exception is set). */
-typedef bool (*apus_lazy_fill)(zend_object *object, uint32_t slot);
+/* Fills declared property `slot` of `object` when PHP first reads it. */
+typedef apus_status (*apus_lazy_fill)(zend_object *object, uint32_t slot);
 void apus_class_set_native(zend_class_entry *ce);
 /* The first `count` declared properties are built when first read. */
 void apus_class_set_lazy(zend_class_entry *ce, uint32_t count, apus_lazy_fill fill);
@@ -195,7 +201,7 @@ zend_object *apus_object_new(zend_class_entry *ce); /* NULL: bailed out */
 zval *apus_object_slot(zend_object *object, uint32_t slot);
 void apus_object_release(zend_object *object);
 bool apus_object_is(zend_object *object, zend_class_entry *ce);
-void apus_object_update(zend_object *object, const char *name, size_t len, zval *value);
+apus_status apus_object_update(zend_object *object, const char *name, size_t len, zval *value);
 
 /* ---- fiber.c: pooled contexts ---- */
 typedef struct apus_job {
@@ -386,6 +392,11 @@ void apus_ambient_take(apus_ambient *into, zval *handler);
 /* What the context starts with is `own`. */
 void apus_ambient_start(apus_ambient *into, apus_own *own);
 void apus_ambient_put(apus_ambient *from);  /* restores what apus_ambient_take saved */
+/* The running context met a fatal error, which left everything as it was at that moment: nobody else is to find it so. `handler` is the
+ * error handler that was set when the context was entered. */
+void apus_ambient_abandon(const zval *handler);
+/* Output works again: PHP ends it for good when it reports an output handler that uses output buffers. */
+void apus_ambient_revive(void);
 
 /* ---- marks.c: PHP's marks against re-entrancy, and the exception that an autoloader's may follow, belong to a coroutine ---- */
 typedef struct apus_marks apus_marks;

@@ -1,6 +1,31 @@
 #include "apus_shim.h"
 #include "SAPI.h"
 
+void apus_stand_back(const apus_standing *standing)
+{
+	EG(current_execute_data) = standing->execute_data;
+	/* Pages that the frames above had asked for: a frame that returns expects its own page to be the last. */
+	while (EG(vm_stack) != standing->stack) {
+		zend_vm_stack page = EG(vm_stack);
+		EG(vm_stack) = page->prev;
+		efree(page);
+	}
+	EG(vm_stack_top) = standing->top;
+	EG(vm_stack_end) = standing->end;
+	EG(error_reporting) = standing->error_reporting;
+	/* Destructors block it for the time they run. */
+	while (!standing->switch_blocked && zend_fiber_switch_blocked()) {
+		zend_fiber_switch_unblock();
+	}
+	apus_ambient_revive();
+}
+
+/* How a guarded call ended that may have thrown. */
+static apus_status ended(bool failed)
+{
+	return failed ? APUS_BAILED : EG(exception) != NULL ? APUS_THREW : APUS_OK;
+}
+
 uint32_t apus_num_args(const zend_execute_data *ex)
 {
 	return ZEND_CALL_NUM_ARGS(ex);
@@ -18,16 +43,46 @@ zend_object *apus_this(zend_execute_data *ex)
 	return Z_TYPE(ex->This) == IS_OBJECT ? Z_OBJ(ex->This) : NULL;
 }
 
-bool apus_check_arg_count(zend_execute_data *ex, uint32_t min, uint32_t max)
+apus_status apus_check_arg_count(zend_execute_data *ex, uint32_t min, uint32_t max)
 {
+	bool failed = false;
 	uint32_t count = ZEND_CALL_NUM_ARGS(ex);
 	if (EXPECTED(count >= min && count <= max)) {
-		return true;
+		return APUS_OK;
 	}
-	zend_wrong_parameters_count_error(min, max == UINT32_MAX ? (uint32_t) -1 : max);
+	GUARDED(failed, zend_wrong_parameters_count_error(min, max == UINT32_MAX ? (uint32_t) -1 : max));
+	return failed ? APUS_BAILED : APUS_THREW;
+}
+
+/* Takes what is of the right kind already. */
+static bool take(zval *arg, apus_arg_kind kind, bool nullable, bool *is_null, apus_arg_value *out)
+{
+	const zend_uchar type = Z_TYPE_P(arg);
+	*is_null = nullable && type == IS_NULL;
+	switch (kind) {
+		case APUS_ARG_LONG:
+			out->l = type == IS_LONG ? Z_LVAL_P(arg) : 0;
+			return *is_null || type == IS_LONG;
+		case APUS_ARG_DOUBLE:
+			out->d = type == IS_DOUBLE ? Z_DVAL_P(arg) : 0;
+			return *is_null || type == IS_DOUBLE;
+		case APUS_ARG_BOOL:
+			out->b = type == IS_TRUE;
+			return *is_null || type == IS_TRUE || type == IS_FALSE;
+		case APUS_ARG_STRING:
+			out->s = type == IS_STRING ? Z_STR_P(arg) : NULL;
+			return *is_null || type == IS_STRING;
+		case APUS_ARG_ARRAY:
+			out->a = type == IS_ARRAY ? Z_ARRVAL_P(arg) : NULL;
+			return *is_null || type == IS_ARRAY;
+		case APUS_ARG_OBJECT:
+			out->o = type == IS_OBJECT ? Z_OBJ_P(arg) : NULL;
+			return *is_null || type == IS_OBJECT;
+	}
 	return false;
 }
 
+/* Converts by PHP's rules, which may run __toString() and error handlers. False: it cannot be converted. */
 static bool convert(zval *arg, apus_arg_kind kind, bool nullable, bool *is_null, apus_arg_value *out, uint32_t number)
 {
 	switch (kind) {
@@ -38,21 +93,10 @@ static bool convert(zval *arg, apus_arg_kind kind, bool nullable, bool *is_null,
 		case APUS_ARG_BOOL:
 			return zend_parse_arg_bool(arg, &out->b, is_null, nullable, number);
 		case APUS_ARG_STRING:
-			if (!zend_parse_arg_str(arg, &out->s, nullable, number)) {
-				return false;
-			}
-			*is_null = out->s == NULL;
-			return true;
-		case APUS_ARG_ARRAY:
-			*is_null = nullable && Z_TYPE_P(arg) == IS_NULL;
-			out->a = Z_TYPE_P(arg) == IS_ARRAY ? Z_ARRVAL_P(arg) : NULL;
-			return *is_null || out->a != NULL;
-		case APUS_ARG_OBJECT:
-			*is_null = nullable && Z_TYPE_P(arg) == IS_NULL;
-			out->o = Z_TYPE_P(arg) == IS_OBJECT ? Z_OBJ_P(arg) : NULL;
-			return *is_null || out->o != NULL;
+			return zend_parse_arg_str(arg, &out->s, nullable, number);
+		default:
+			return false;
 	}
-	return false;
 }
 
 static zend_expected_type expected(apus_arg_kind kind, bool nullable)
@@ -68,46 +112,64 @@ static zend_expected_type expected(apus_arg_kind kind, bool nullable)
 	return Z_EXPECTED_OBJECT;
 }
 
-bool apus_arg_convert(zend_execute_data *ex, uint32_t index, apus_arg_kind kind, bool nullable, bool *is_null, apus_arg_value *out)
+static zend_never_inline apus_status convert_or_throw(zval *arg, uint32_t number, apus_arg_kind kind, bool nullable, bool *is_null,
+	apus_arg_value *out)
+{
+	bool failed = false;
+	volatile bool converted = false;
+	GUARDED(failed, {
+		converted = convert(arg, kind, nullable, is_null, out, number);
+		if (!converted && !EG(exception)) {
+			zend_wrong_parameter_type_error(number, expected(kind, nullable), arg);
+		}
+	});
+	return failed ? APUS_BAILED : converted ? APUS_OK : APUS_THREW;
+}
+
+apus_status apus_arg_convert(zend_execute_data *ex, uint32_t index, apus_arg_kind kind, bool nullable, bool *is_null, apus_arg_value *out)
 {
 	zval *arg = apus_arg(ex, index);
-	*is_null = false;
-	if (EXPECTED(convert(arg, kind, nullable, is_null, out, index + 1))) {
-		return true;
+	if (EXPECTED(take(arg, kind, nullable, is_null, out))) {
+		return APUS_OK;
 	}
-	if (!EG(exception)) {
-		zend_wrong_parameter_type_error(index + 1, expected(kind, nullable), arg);
-	}
-	return false;
+	return convert_or_throw(arg, index + 1, kind, nullable, is_null, out);
 }
 
-void apus_arg_type_error(uint32_t index, const char *expected, zval *arg)
+apus_status apus_arg_type_error(uint32_t index, const char *expected, zval *arg)
 {
-	zend_argument_type_error(index + 1, "must be %s, %s given", expected, zend_zval_type_name(arg));
+	bool failed = false;
+	GUARDED(failed, zend_argument_type_error(index + 1, "must be %s, %s given", expected, zend_zval_type_name(arg)));
+	return failed ? APUS_BAILED : APUS_THREW;
 }
 
-void apus_arg_error(zend_class_entry *ce, uint32_t index, const char *text, size_t len)
+apus_status apus_arg_error(zend_class_entry *ce, uint32_t index, const char *text, size_t len)
 {
-	zend_argument_error(ce, index + 1, "%.*s", (int) len, text);
+	bool failed = false;
+	GUARDED(failed, zend_argument_error(ce, index + 1, "%.*s", (int) len, text));
+	return failed ? APUS_BAILED : APUS_THREW;
 }
 
-void apus_throw(zend_class_entry *ce, zend_long code, const char *message, size_t len)
+apus_status apus_throw(zend_class_entry *ce, zend_long code, const char *message, size_t len)
 {
-	zend_throw_exception_ex(ce, code, "%.*s", (int) len, message);
+	bool failed = false;
+	GUARDED(failed, zend_throw_exception_ex(ce, code, "%.*s", (int) len, message));
+	return failed ? APUS_BAILED : APUS_THREW;
 }
 
-void apus_error(int type, const char *message, size_t len)
+apus_status apus_error(int type, const char *message, size_t len)
 {
-	zend_error(type, "%.*s", (int) len, message);
+	bool failed = false;
+	GUARDED(failed, zend_error(type, "%.*s", (int) len, message));
+	return ended(failed);
 }
 
-bool apus_callable_init(apus_callable *out, zval *value, char **error)
+/* May load a class, or tell of a deprecated way to name a function. */
+static bool resolve(apus_callable *out, zval *value, char **error)
 {
-	memset(out, 0, sizeof(*out));
 	if (!zend_is_callable_ex(value, NULL, 0, NULL, &out->cache, error)) {
 		return false;
 	}
-	if (error != NULL && *error != NULL) {
+	if (*error != NULL) {
 		efree(*error);
 		*error = NULL;
 	}
@@ -130,6 +192,20 @@ apus_bytes apus_callable_file(const apus_callable *callable, uint32_t *line)
 	return (apus_bytes){ZSTR_VAL(function->op_array.filename), ZSTR_LEN(function->op_array.filename)};
 }
 
+apus_status apus_callable_init(apus_callable *out, zval *value, bool *callable, char **error)
+{
+	bool failed = false;
+	memset(out, 0, sizeof(*out));
+	*error = NULL;
+	*callable = false;
+	GUARDED(failed, *callable = resolve(out, value, error));
+	if (UNEXPECTED(failed)) {
+		*callable = false;
+		return APUS_BAILED;
+	}
+	return *callable || EG(exception) == NULL ? APUS_OK : APUS_THREW;
+}
+
 void apus_callable_release(apus_callable *callable)
 {
 	apus_zval_release(&callable->function);
@@ -146,43 +222,58 @@ void apus_free_message(char *message)
 apus_status apus_call(apus_callable *callable, zval *ret, uint32_t count, zval *args)
 {
 	apus_status status = APUS_OK;
+	const bool outer = apus_bailed_in_release;
+	apus_bailed_in_release = false;
 	ZVAL_UNDEF(ret);
-	zend_try {
+	apus_try {
 		zend_fcall_info fci = {
 			.size = sizeof(fci), .retval = ret, .params = args, .object = callable->cache.object, .param_count = count,
 		};
 		ZVAL_COPY_VALUE(&fci.function_name, &callable->function);
 		zend_fcall_info_cache cache = callable->cache;
 		zend_call_function(&fci, &cache);
-	} zend_catch {
+	} apus_catch {
 		status = APUS_BAILED;
-	} zend_end_try();
+	} apus_end_try();
+	if (UNEXPECTED(apus_bailed_in_release)) {
+		status = APUS_BAILED;
+	}
+	apus_bailed_in_release = outer;
 	return status == APUS_OK && EG(exception) ? APUS_THREW : status;
 }
 
 zend_object *apus_take_exception(void)
 {
+	bool failed = false;
 	zend_object *exception = EG(exception);
 	if (exception != NULL) {
 		GC_ADDREF(exception);
-		zend_clear_exception();
+		/* One that it pushed aside is given back, and what that holds. */
+		GUARDED(failed, zend_clear_exception());
+		apus_bailed_in_release |= failed;
 	}
 	return exception;
 }
 
-void apus_rethrow(zend_object *exception)
+apus_status apus_rethrow(zend_object *exception)
 {
-	zend_throw_exception_internal(exception);
+	bool failed = false;
+	GUARDED(failed, zend_throw_exception_internal(exception));
+	return failed ? APUS_BAILED : APUS_THREW;
 }
 
-void apus_throw_unwind_exit(void)
+apus_status apus_throw_unwind_exit(void)
 {
-	zend_throw_unwind_exit();
+	bool failed = false;
+	GUARDED(failed, zend_throw_unwind_exit());
+	return failed ? APUS_BAILED : APUS_THREW;
 }
 
-zend_object *apus_graceful_exit_new(void)
+apus_status apus_throw_graceful_exit(void)
 {
-	return zend_create_graceful_exit();
+	bool failed = false;
+	GUARDED(failed, zend_throw_exception_internal(zend_create_graceful_exit()));
+	return failed ? APUS_BAILED : APUS_THREW;
 }
 
 int apus_exit_status(void)
@@ -197,13 +288,19 @@ void apus_set_exit_status(int status)
 
 bool apus_after_fatal(void)
 {
+	return CG(unclean_shutdown);
+}
+
+bool apus_take_memory_exit(void)
+{
 #ifdef ZEND_HAS_OOM
 	/* Reported, and over with the coroutine that met it: while it stands, json_encode() and others give up. */
 	if (EG(delayed_oom).state == ZEND_OOM_STATE_HANDLED) {
 		EG(delayed_oom).state = ZEND_OOM_STATE_NONE;
+		return true;
 	}
 #endif
-	return CG(unclean_shutdown);
+	return false;
 }
 
 bool apus_has_exception_handler(void)
@@ -214,18 +311,28 @@ bool apus_has_exception_handler(void)
 apus_status apus_call_exception_handler(void)
 {
 	apus_status status = APUS_OK;
-	zend_try {
+	apus_try {
 		zend_user_exception_handler();
-	} zend_catch {
+	} apus_catch {
 		status = APUS_BAILED;
-	} zend_end_try();
+		/* It is set aside for the time it runs. */
+		zval *handler = zend_stack_top(&EG(user_exception_handlers));
+		if (Z_TYPE(EG(user_exception_handler)) == IS_UNDEF && handler != NULL) {
+			ZVAL_COPY_VALUE(&EG(user_exception_handler), handler);
+			zend_stack_del_top(&EG(user_exception_handlers));
+		}
+	} apus_end_try();
+	if (UNEXPECTED(apus_take_memory_exit())) {
+		/* PHP has dropped the unwinding with whatever the handler threw. */
+		status = APUS_BAILED;
+	}
 	return status == APUS_OK && EG(exception) ? APUS_THREW : status;
 }
 
 zend_string *apus_exception_text(zend_object *exception)
 {
 	zend_string *volatile text = NULL;
-	zend_try {
+	apus_try {
 		zval ret;
 		ZVAL_UNDEF(&ret);
 		zend_call_method_with_0_params(exception, exception->ce, &exception->ce->__tostring, "__tostring", &ret);
@@ -238,7 +345,8 @@ zend_string *apus_exception_text(zend_object *exception)
 			zval_ptr_dtor(&ret);
 			text = zend_string_copy(exception->ce->name);
 		}
-	} zend_end_try();
+	} apus_catch {
+	} apus_end_try();
 	return text;
 }
 

@@ -56,10 +56,11 @@ zend_class_entry *apus_class_register(const char *name, zend_class_entry *parent
 
 zend_class_entry *apus_class_find(const char *name)
 {
-	zend_string *lower = zend_string_init(name, strlen(name), 0);
-	zend_str_tolower(ZSTR_VAL(lower), ZSTR_LEN(lower));
-	zend_class_entry *found = zend_hash_find_ptr(CG(class_table), lower);
-	zend_string_release(lower);
+	zend_class_entry *volatile found = NULL;
+	apus_try {
+		found = zend_hash_str_find_ptr_lc(CG(class_table), name, strlen(name));
+	} apus_catch {
+	} apus_end_try();
 	return found;
 }
 

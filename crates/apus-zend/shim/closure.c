@@ -167,16 +167,16 @@ apus_status apus_closure_make(const apus_closure_place *place, zval *self, zval 
 {
 	apus_status status = APUS_OK;
 	ZVAL_UNDEF(out);
-	zend_try {
+	apus_try {
 		zend_op_array *code = code_at(place);
 		zend_class_entry *bound = EG(exception) ? NULL : class_of(place->bound);
 		if (code && !EG(exception) && (bound || place->bound.len == 0)) {
 			zend_class_entry *called = self ? Z_OBJCE_P(self) : bound;
 			zend_create_closure(out, (zend_function *)code, bound, called, self);
 		}
-	} zend_catch {
+	} apus_catch {
 		status = APUS_BAILED;
-	} zend_end_try();
+	} apus_end_try();
 	return status == APUS_OK && EG(exception) ? APUS_THREW : status;
 }
 
@@ -184,7 +184,7 @@ apus_status apus_closure_bind(zval *closure, const char *name, size_t len, zval 
 {
 	apus_status status = APUS_OK;
 	const zend_function *function = zend_get_closure_method_def(Z_OBJ_P(closure));
-	zend_try {
+	apus_try {
 		/* Those of this very closure, in which the compiler keeps what it uses. */
 		HashTable *variables = ZEND_MAP_PTR_GET(function->op_array.static_variables_ptr);
 		if (variables) {
@@ -192,8 +192,8 @@ apus_status apus_closure_bind(zval *closure, const char *name, size_t len, zval 
 		} else {
 			zval_ptr_dtor(value);
 		}
-	} zend_catch {
+	} apus_catch {
 		status = APUS_BAILED;
-	} zend_end_try();
+	} apus_end_try();
 	return status;
 }

@@ -69,7 +69,7 @@ apus_status apus_descriptor(zval *value, int *fd)
 	bool failed = false;
 	volatile int found = -1;
 	ZVAL_DEREF(value);
-	zend_try {
+	apus_try {
 		switch (Z_TYPE_P(value)) {
 			case IS_LONG:
 				found = Z_LVAL_P(value) >= 0 && Z_LVAL_P(value) <= INT_MAX ? (int) Z_LVAL_P(value) : -1;
@@ -83,9 +83,9 @@ apus_status apus_descriptor(zval *value, int *fd)
 			default:
 				break;
 		}
-	} zend_catch {
+	} apus_catch {
 		failed = true;
-	} zend_end_try();
+	} apus_end_try();
 	*fd = found;
 	return failed ? APUS_BAILED : EG(exception) != NULL ? APUS_THREW : APUS_OK;
 }

@@ -20,6 +20,7 @@ struct apus_fiber {
 	zend_fiber_context *inner;      /* the context that left last: ours, or a user's Fiber that runs inside */
 	zend_execute_data *execute_data; /* where the PHP code stands while it waits */
 	zend_vm_stack vm_stack;
+	apus_standing bottom;           /* of its stack, below every job */
 	apus_job *job;                  /* NULL: idle */
 	int64_t coroutine;              /* whose job it is */
 	apus_ran ran;
@@ -31,6 +32,7 @@ struct apus_fiber {
 	int handler_depth;              /* of what lies below them, while it runs */
 	bool fresh;                     /* its job has not begun */
 	bool keeps_handlers;            /* those that the job leaves behind stay for the process */
+	bool bailed_in_release;         /* apus_bailed_in_release of the waiting code */
 	bool guarded;                   /* its guard is one of guarded_stacks */
 	uint64_t *canary;               /* lowest word of an unguarded stack, or NULL */
 };
@@ -134,6 +136,10 @@ static void run_job(apus_fiber *fiber)
 		apus_own_end();
 		keep_exception(job);
 	}
+	/* A fatal error that nobody has told of: in a destructor, or with an unwinding that C code has dropped. */
+	if (UNEXPECTED(apus_bailed_in_release) || (job->exception == NULL && UNEXPECTED(apus_take_memory_exit()))) {
+		zend_bailout();
+	}
 	fiber->ran = job->exception != NULL ? APUS_RAN_THREW : APUS_RAN;
 }
 
@@ -181,12 +187,17 @@ static ZEND_STACK_ALIGNED void fiber_main(zend_fiber_transfer *transfer)
 		EG(stack_limit) = EG(max_allowed_stack_size) == ZEND_MAX_ALLOWED_STACK_SIZE_UNCHECKED ? NULL : zend_fiber_stack_limit(fiber->context.stack);
 #endif
 		start_vm_stack(fiber);
+		fiber->bottom = apus_stand();
 		while (fiber->job != NULL) {
 			run_job(fiber);
 			fiber->job = NULL;
 			switch_to(fiber->resumer);
 		}
 	} zend_catch {
+		if (fiber->bottom.stack != NULL) {
+			apus_stand_back(&fiber->bottom);
+			apus_ambient_abandon(&fiber->handler);
+		}
 		apus_guard_forget(fiber);
 		apus_own_abandon();
 		fiber->ran = APUS_RAN_BAILED;
@@ -285,12 +296,12 @@ apus_fiber *apus_fiber_new(size_t stack_size, bool merge_guard)
 	}
 	volatile bool made = false;
 	watch_overflow();
-	zend_try {
+	apus_try {
 		/* Its result is a bool in some versions and a zend_result (0 is success) in others; the stack tells. */
 		(void) zend_fiber_init_context(&fiber->context, &apus_fiber_kind, fiber_main, stack_size);
 		made = fiber->context.stack != NULL;
-	} zend_catch {
-	} zend_end_try();
+	} apus_catch {
+	} apus_end_try();
 	if (!made) {
 		free(fiber);
 		return NULL;
@@ -386,17 +397,18 @@ bool apus_fiber_enter(apus_fiber *fiber)
 	apus_marks *const marks = apus_marks_take();
 	apus_marks_put(fiber->marks);
 	fiber->marks = NULL;
+	const bool bailed_in_release = apus_bailed_in_release;
+	apus_bailed_in_release = fiber->bailed_in_release;
 	switch_to(fiber->inner != NULL ? fiber->inner : &fiber->context);
 	apus_running_fiber = outer;
 	apus_guard_unmark(&held);
 	const bool waiting = fiber->job != NULL;
+	fiber->bailed_in_release = waiting && apus_bailed_in_release;
+	apus_bailed_in_release = bailed_in_release;
 	if (!waiting) {
 		if (!fiber->keeps_handlers) {
 			apus_handlers_drop(fiber->handler_depth);
 		}
-		/* It saved nothing when it ended; a fatal error may have left these. */
-		EG(error_handling) = EH_NORMAL;
-		EG(exception_class) = NULL;
 		apus_swap_reset();
 	}
 	apus_ambient_put(&ambient);

@@ -37,7 +37,7 @@ void apus_handlers_take_all(apus_handlers *into, int depth)
 void apus_handlers_put_all(apus_handlers *from)
 {
 	for (uint32_t i = 0; i < from->count; i++) {
-		push(&from->all[i]);
+		QUIETLY(push(&from->all[i]));
 	}
 	free(from->all);
 	*from = (apus_handlers) {0};

@@ -120,9 +120,11 @@ static void lift_guards(apus_marks **marks, zend_object *object)
 	if (Z_TYPE_P(slot) == IS_STRING) {
 		/* The slot of one name is used again for another when it is clear: with a second name it becomes a table, in which each
 		 * name keeps its word. */
-		zend_string *second = zend_string_init("\0apus", 5, false);
-		zend_get_property_guard(object, second);
-		zend_string_release(second);
+		QUIETLY({
+			zend_string *second = zend_string_init("\0apus", 5, false);
+			zend_get_property_guard(object, second);
+			zend_string_release(second);
+		});
 	}
 	lift_word(marks, object, slot_word(slot));
 	if (Z_TYPE_P(slot) == IS_ARRAY) {
@@ -376,7 +378,7 @@ static void lift_of_instruction(apus_marks **marks, const zend_execute_data *ex)
 #endif
 		case ZEND_DECLARE_CLASS:
 		case ZEND_DECLARE_CLASS_DELAYED:
-			hide_class(marks, ex);
+			QUIETLY(hide_class(marks, ex));
 			break;
 	}
 }
@@ -451,7 +453,7 @@ static void put_mark(const lifted_mark *mark)
 			*(uint32_t *) mark->place |= mark->bits;
 			break;
 		case ON_CLASS:
-			show_class((zend_string *) mark->holder, mark->place);
+			QUIETLY(show_class((zend_string *) mark->holder, mark->place));
 			break;
 		case ON_EXCEPTION:
 			EG(prev_exception) = mark->place;

@@ -39,12 +39,21 @@ static zend_object *create_lazy(zend_class_entry *ce)
 static void free_object(zend_object *object)
 {
 	apus_object *native = apus_object_of(object);
+	bool failed = false;
 	if (native->payload != NULL) {
 		void *payload = native->payload;
+		const bool outer = apus_bailed_in_release;
+		apus_bailed_in_release = false;
 		native->payload = NULL;
 		native->drop(payload);
+		failed = apus_bailed_in_release;
+		apus_bailed_in_release = outer;
 	}
 	zend_object_std_dtor(object);
+	if (UNEXPECTED(failed)) {
+		/* No Rust frame is left in between: as if the destructor had run here. */
+		zend_bailout();
+	}
 }
 
 static uint32_t lazy_index(const zend_object *object)
@@ -61,8 +70,9 @@ static uint32_t lazy_index(const zend_object *object)
 
 static void fill_slot(zend_object *object, uint32_t slot, apus_lazy_fill fill)
 {
-	if (Z_TYPE_P(OBJ_PROP_NUM(object, slot)) == IS_UNDEF && apus_object_of(object)->payload != NULL) {
-		fill(object, slot);
+	if (Z_TYPE_P(OBJ_PROP_NUM(object, slot)) == IS_UNDEF && apus_object_of(object)->payload != NULL
+			&& UNEXPECTED(fill(object, slot) == APUS_BAILED)) {
+		zend_bailout();
 	}
 }
 
@@ -110,10 +120,16 @@ static HashTable *properties_lazy(zend_object *object)
 
 static HashTable *gc_lazy(zend_object *object, zval **table, int *count)
 {
-	/* zend_std_get_gc() would build the property table through properties_lazy(). */
+	/* As zend_std_get_gc(), which would build the property table through properties_lazy(). A table that has been built refers to the
+	 * slots, each of which is to be counted once. */
+	if (object->properties != NULL) {
+		*table = NULL;
+		*count = 0;
+		return object->properties;
+	}
 	*table = object->properties_table;
 	*count = object->ce->default_properties_count;
-	return object->properties;
+	return NULL;
 }
 
 static void init_handlers(void)
@@ -157,9 +173,10 @@ zend_object *apus_object_new(zend_class_entry *ce)
 	zval object;
 	ZVAL_UNDEF(&object);
 	volatile bool made = false;
-	zend_try {
+	apus_try {
 		made = object_init_ex(&object, ce) == SUCCESS;
-	} zend_end_try();
+	} apus_catch {
+	} apus_end_try();
 	return made ? Z_OBJ(object) : NULL;
 }
 
@@ -180,7 +197,9 @@ bool apus_object_is(zend_object *object, zend_class_entry *ce)
 	return instanceof_function(object->ce, ce);
 }
 
-void apus_object_update(zend_object *object, const char *name, size_t len, zval *value)
+apus_status apus_object_update(zend_object *object, const char *name, size_t len, zval *value)
 {
-	zend_update_property(object->ce, object, name, len, value);
+	bool failed = false;
+	GUARDED(failed, zend_update_property(object->ce, object, name, len, value));
+	return failed ? APUS_BAILED : EG(exception) != NULL ? APUS_THREW : APUS_OK;
 }

@@ -9,7 +9,7 @@
 #define GUARDED_STATUS(status, body) \
 	do { \
 		volatile apus_status guarded = APUS_OK; \
-		zend_try { body; } zend_catch { guarded = APUS_BAILED; } zend_end_try(); \
+		apus_try { body; } apus_catch { guarded = APUS_BAILED; } apus_end_try(); \
 		(status) = guarded == APUS_OK && EG(exception) ? APUS_THREW : guarded; \
 	} while (0)
 
@@ -236,22 +236,24 @@ bool apus_unpack_exhausted(void)
 zend_array *apus_unpack_list(uint32_t size)
 {
 	zend_array *volatile array = NULL;
-	zend_try {
+	apus_try {
 		zend_array *made = zend_new_array(size);
 		zend_hash_real_init_packed(made);
 		array = made;
-	} zend_end_try();
+	} apus_catch {
+	} apus_end_try();
 	return array;
 }
 
 zend_array *apus_unpack_map(uint32_t size)
 {
 	zend_array *volatile array = NULL;
-	zend_try {
+	apus_try {
 		zend_array *made = zend_new_array(size);
 		zend_hash_real_init_mixed(made);
 		array = made;
-	} zend_end_try();
+	} apus_catch {
+	} apus_end_try();
 	return array;
 }
 
@@ -277,21 +279,23 @@ zval *apus_unpack_map_index(zend_array *map, zend_ulong key)
 zend_string *apus_unpack_name(const char *bytes, size_t len)
 {
 	zend_string *volatile string = NULL;
-	zend_try {
+	apus_try {
 		string = zend_string_init_existing_interned(bytes, len, 0);
-	} zend_end_try();
+	} apus_catch {
+	} apus_end_try();
 	return string;
 }
 
 zend_reference *apus_unpack_reference(void)
 {
 	zend_reference *volatile reference = NULL;
-	zend_try {
+	apus_try {
 		zval value;
 		ZVAL_NEW_EMPTY_REF(&value);
 		ZVAL_NULL(Z_REFVAL(value));
 		reference = Z_REF(value);
-	} zend_end_try();
+	} apus_catch {
+	} apus_end_try();
 	return reference;
 }
 

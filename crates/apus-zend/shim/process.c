@@ -47,12 +47,12 @@ void apus_signal_due(void)
 apus_status apus_report_uncaught(zend_object *exception)
 {
 	volatile apus_status status = APUS_OK;
-	zend_try {
+	apus_try {
 		/* Zend gives back one reference when it has told of it. */
 		GC_ADDREF(exception);
 		zend_exception_error(exception, E_ERROR);
-	} zend_catch {
+	} apus_catch {
 		status = APUS_BAILED;
-	} zend_end_try();
+	} apus_end_try();
 	return status;
 }

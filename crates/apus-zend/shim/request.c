@@ -89,12 +89,12 @@ static void fill(zend_array *array, const apus_server_fields *fields)
 zend_array *apus_server_array(const apus_server_fields *fields)
 {
 	zend_array *volatile array = NULL;
-	zend_try {
+	apus_try {
 		array = zend_new_array(16);
 		fill(array, fields);
-	} zend_catch {
+	} apus_catch {
 		/* The request's memory limit is reached; what was built is freed with the request. */
 		array = NULL;
-	} zend_end_try();
+	} apus_end_try();
 	return array;
 }

@@ -6,7 +6,7 @@
 zend_array *apus_row_shape(const apus_bytes *names, uint32_t count)
 {
 	zend_array *volatile shape = NULL;
-	zend_try {
+	apus_try {
 		zval null;
 		ZVAL_NULL(&null);
 		shape = zend_new_array(count);
@@ -16,9 +16,9 @@ zend_array *apus_row_shape(const apus_bytes *names, uint32_t count)
 			zend_hash_update(shape, name, &null);
 			zend_string_release(name);
 		}
-	} zend_catch {
+	} apus_catch {
 		shape = NULL;
-	} zend_end_try();
+	} apus_end_try();
 	return shape;
 }
 
@@ -39,16 +39,16 @@ static void fill(zval *value, const apus_cell *cell)
 zend_array *apus_row_new(zend_array *shape, const apus_cell *cells)
 {
 	zend_array *volatile row = NULL;
-	zend_try {
+	apus_try {
 		zend_array *array = zend_array_dup(shape);
 		for (uint32_t i = 0; i < array->nNumUsed; i++) {
 			fill(&array->arData[i].val, &cells[i]);
 		}
 		row = array;
-	} zend_catch {
+	} apus_catch {
 		/* The request's memory limit is reached; what was built is freed with the request. */
 		row = NULL;
-	} zend_end_try();
+	} apus_end_try();
 	return row;
 }
 
@@ -97,7 +97,7 @@ uint32_t apus_row_column(zend_array *shape, const char *name, size_t len)
 zend_array *apus_list_of_ints(const zend_long *numbers, size_t count)
 {
 	zend_array *volatile list = NULL;
-	zend_try {
+	apus_try {
 		zend_array *array = zend_new_array((uint32_t) count);
 		zend_hash_real_init_packed(array);
 		ZEND_HASH_FILL_PACKED(array) {
@@ -107,18 +107,19 @@ zend_array *apus_list_of_ints(const zend_long *numbers, size_t count)
 			}
 		} ZEND_HASH_FILL_END();
 		list = array;
-	} zend_catch {
+	} apus_catch {
 		list = NULL;
-	} zend_end_try();
+	} apus_end_try();
 	return list;
 }
 
 zend_string *apus_number_text(zval *number)
 {
 	zend_string *volatile text = NULL;
-	zend_try {
+	apus_try {
 		text = zval_get_string(number);
-	} zend_end_try();
+	} apus_catch {
+	} apus_end_try();
 	return text;
 }
 

@@ -22,7 +22,7 @@ apus_stream_kind apus_stream_look(zval *value, int *fd)
 	if (stream->ops == &php_stream_userspace_ops) {
 		return APUS_STREAM_OTHER;
 	}
-	zend_try {
+	apus_try {
 		if (php_stream_cast(stream, PHP_STREAM_AS_FD_FOR_SELECT | PHP_STREAM_CAST_INTERNAL, (void *) &found, false) == SUCCESS) {
 			struct stat facts;
 			if (found >= 0 && fstat(found, &facts) == 0) {
@@ -30,9 +30,9 @@ apus_stream_kind apus_stream_look(zval *value, int *fd)
 				kind = !file ? APUS_STREAM_WAITABLE : stream->ops == &php_stream_stdio_ops ? APUS_STREAM_FILE : APUS_STREAM_OTHER;
 			}
 		}
-	} zend_catch {
+	} apus_catch {
 		kind = APUS_STREAM_OTHER;
-	} zend_end_try();
+	} apus_end_try();
 	*fd = (int) found;
 	return kind;
 }
@@ -48,11 +48,11 @@ apus_status apus_stream_read(zval *value, size_t len, zend_string **out)
 	php_stream *stream = stream_of(value);
 	zend_string *volatile bytes = NULL;
 	if (stream != NULL) {
-		zend_try {
+		apus_try {
 			bytes = php_stream_read_to_str(stream, len);
-		} zend_catch {
+		} apus_catch {
 			failed = true;
-		} zend_end_try();
+		} apus_end_try();
 	}
 	*out = bytes;
 	return ended(failed);
@@ -78,12 +78,12 @@ apus_status apus_stream_fill(zval *value)
 	bool failed = false;
 	php_stream *stream = stream_of(value);
 	if (stream != NULL) {
-		zend_try {
+		apus_try {
 			/* One more byte than there is asks for one read of the stream's chunk. */
 			_php_stream_fill_read_buffer(stream, (size_t) (stream->writepos - stream->readpos) + 1);
-		} zend_catch {
+		} apus_catch {
 			failed = true;
-		} zend_end_try();
+		} apus_end_try();
 	}
 	return ended(failed);
 }
@@ -94,7 +94,7 @@ apus_status apus_stream_line(zval *value, size_t max, zend_string **out)
 	php_stream *stream = stream_of(value);
 	zend_string *volatile line = NULL;
 	if (stream != NULL) {
-		zend_try {
+		apus_try {
 			size_t len = 0;
 			zend_string *room = zend_string_alloc(max, false);
 			if (php_stream_get_line(stream, ZSTR_VAL(room), max + 1, &len) == NULL) {
@@ -104,9 +104,9 @@ apus_status apus_stream_line(zval *value, size_t max, zend_string **out)
 				ZSTR_VAL(room)[len] = '\0';
 				line = room;
 			}
-		} zend_catch {
+		} apus_catch {
 			failed = true;
-		} zend_end_try();
+		} apus_end_try();
 	}
 	*out = line;
 	return ended(failed);
@@ -118,11 +118,11 @@ apus_status apus_stream_write(zval *value, const char *bytes, size_t len, zend_l
 	php_stream *stream = stream_of(value);
 	volatile zend_long count = -1;
 	if (stream != NULL) {
-		zend_try {
+		apus_try {
 			count = (zend_long) php_stream_write(stream, bytes, len);
-		} zend_catch {
+		} apus_catch {
 			failed = true;
-		} zend_end_try();
+		} apus_end_try();
 	}
 	*written = count;
 	return ended(failed);

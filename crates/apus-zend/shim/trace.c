@@ -7,11 +7,11 @@ static apus_status fetch(const apus_fiber *fiber, bool skip_last, zend_long opti
 	if (fiber != NULL) {
 		EG(current_execute_data) = apus_fiber_execute_data(fiber);
 	}
-	zend_try {
+	apus_try {
 		zend_fetch_debug_backtrace(out, skip_last, (int) options, (int) limit);
-	} zend_catch {
+	} apus_catch {
 		status = APUS_BAILED;
-	} zend_end_try();
+	} apus_end_try();
 	EG(current_execute_data) = current;
 	return status;
 }
@@ -32,13 +32,14 @@ zend_string *apus_trace_text(const apus_fiber *fiber, uint32_t most, bool *cut)
 		return NULL;
 	}
 	*cut = zend_hash_num_elements(Z_ARRVAL(trace)) > most;
-	zend_try {
+	apus_try {
 		if (*cut) {
 			zend_hash_index_del(Z_ARRVAL(trace), most);
 		}
 		text = zend_trace_to_string(Z_ARRVAL(trace), false);
 		zval_ptr_dtor(&trace);
-	} zend_end_try();
+	} apus_catch {
+	} apus_end_try();
 	return text;
 }
 

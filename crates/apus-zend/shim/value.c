@@ -2,14 +2,7 @@
 #include "php_variables.h"
 #include "SAPI.h"
 
-/* Runs `body`; a bailout in it sets `failed`. Locals that body writes and that are read later must be volatile. */
-#define GUARDED(failed, body) \
-	zend_try { body; } zend_catch { (failed) = true; } zend_end_try()
-/* The same where the result tells the failure by itself. */
-#define QUIETLY(body) \
-	zend_try { body; } zend_end_try()
-
-static bool bailed_in_release;
+bool apus_bailed_in_release;
 
 void apus_bailout(void)
 {
@@ -27,7 +20,7 @@ void apus_zval_release(zval *value)
 		return;
 	}
 	GUARDED(failed, zval_ptr_dtor(value));
-	bailed_in_release |= failed;
+	apus_bailed_in_release |= failed;
 }
 
 apus_status apus_arg_assign(zend_execute_data *ex, uint32_t index, zval *value)
@@ -44,8 +37,8 @@ apus_status apus_arg_assign(zend_execute_data *ex, uint32_t index, zval *value)
 
 bool apus_take_bailed(void)
 {
-	bool bailed = bailed_in_release;
-	bailed_in_release = false;
+	bool bailed = apus_bailed_in_release;
+	apus_bailed_in_release = false;
 	return bailed;
 }
 

@@ -9,7 +9,7 @@ use crate::callable::Callable;
 use crate::engine::{self, ClassEntry};
 use crate::object::{self, Native};
 use crate::sys;
-use crate::value::{ArrayView, PhpString, Value, View, check};
+use crate::value::{ArrayView, PhpString, Value, View, check, raised};
 
 /// Why a native function does not return normally.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,7 +97,7 @@ impl Call {
             return Ok(());
         }
         // SAFETY: Zend's frame is alive during the call.
-        if unsafe { sys::apus_check_arg_count(self.ex, min, max) } { Ok(()) } else { Err(Raise::Thrown) }
+        check(unsafe { sys::apus_check_arg_count(self.ex, min, max) })
     }
 
     #[inline]
@@ -150,13 +150,8 @@ impl Call {
         // SAFETY: a union of plain data, which the shim fills when it reports success and not null.
         let mut out: sys::apus_arg_value = unsafe { std::mem::zeroed() };
         // SAFETY: the index is below the argument count; out pointers are local.
-        let ok =
-            unsafe { sys::apus_arg_convert(self.ex, index as u32, kind, nullable, &raw mut is_null, &raw mut out) };
-        match (ok, is_null) {
-            (false, _) => Err(Raise::Thrown),
-            (true, true) => Ok(None),
-            (true, false) => Ok(Some(out)),
-        }
+        check(unsafe { sys::apus_arg_convert(self.ex, index as u32, kind, nullable, &raw mut is_null, &raw mut out) })?;
+        Ok((!is_null).then_some(out))
     }
 
     /// An integer; `None` when null or not passed.
@@ -224,16 +219,15 @@ impl Call {
     /// A callable, resolved once.
     pub fn callable(&self, index: usize) -> Result<Callable, Raise> {
         let mut value = self.value(index);
-        Callable::new(&mut value).map_err(|why| {
-            Self::arg_error(ClassEntry::type_error(), index, &format!("must be a valid callback, {why}"))
+        Callable::new(&mut value).map_err(|not| {
+            not.or(|why| Self::arg_error(ClassEntry::type_error(), index, &format!("must be a valid callback, {why}")))
         })
     }
 
     /// Throws `class`, a `TypeError` or `ValueError`, as PHP words it: `f(): Argument #1 ($name) TEXT`.
     fn arg_error(class: ClassEntry, index: usize, text: &str) -> Raise {
         // SAFETY: the text is copied; Zend names the running function, which is the caller's.
-        unsafe { sys::apus_arg_error(class.as_ptr(), index as u32, text.as_ptr().cast(), text.len()) };
-        Raise::Thrown
+        raised(unsafe { sys::apus_arg_error(class.as_ptr(), index as u32, text.as_ptr().cast(), text.len()) })
     }
 
     /// Throws the `ValueError` that says what argument `index` must be: `must be …`.
@@ -282,10 +276,10 @@ impl Call {
         let mut null = Value::null();
         let arg = self.raw(index).unwrap_or(null.as_ptr());
         // SAFETY: the text ends in NUL; the argument is alive.
-        unsafe { sys::apus_arg_type_error(index as u32, expected.as_ptr(), arg) };
+        let raise = raised(unsafe { sys::apus_arg_type_error(index as u32, expected.as_ptr(), arg) });
         null = Value::undef();
         drop(null);
-        Raise::Thrown
+        raise
     }
 
     /// Returns a value.

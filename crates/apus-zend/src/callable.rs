@@ -10,26 +10,57 @@ use crate::value::{Value, check};
 /// A PHP callable with its resolved function.
 pub struct Callable(sys::apus_callable);
 
+/// Why a value gave no [`Callable`].
+#[must_use]
+pub enum Uncallable {
+    /// It cannot be called: why, in PHP's words.
+    Not(String),
+    /// Looking for its function, which may load a class, has thrown or met a fatal error.
+    Raised(Raise),
+}
+
+impl Uncallable {
+    /// What the search raised, or what `refuse` makes of the reason.
+    pub fn or(self, refuse: impl FnOnce(&str) -> Raise) -> Raise {
+        match self {
+            Self::Not(why) => refuse(&why),
+            Self::Raised(raise) => raise,
+        }
+    }
+}
+
 impl Callable {
-    /// Resolves `value`; the error says in PHP's words why it cannot be called.
-    pub fn new(value: &mut Value) -> Result<Self, String> {
+    /// Resolves `value`.
+    pub fn new(value: &mut Value) -> Result<Self, Uncallable> {
         // SAFETY: plain data that the shim fills.
         let mut out: sys::apus_callable = unsafe { std::mem::zeroed() };
-        let mut error = std::ptr::null_mut();
+        let (mut callable, mut error) = (false, std::ptr::null_mut());
         // SAFETY: the value is alive; the out pointers are local.
-        if unsafe { sys::apus_callable_init(&raw mut out, value.as_ptr(), &raw mut error) } {
+        let status =
+            unsafe { sys::apus_callable_init(&raw mut out, value.as_ptr(), &raw mut callable, &raw mut error) };
+        if callable {
             return Ok(Self(out));
         }
+        let why = Self::message(error);
+        Err(check(status).map_or_else(Uncallable::Raised, |()| Uncallable::Not(why)))
+    }
+
+    /// The function of this name, which PHP has.
+    pub fn named(name: &str) -> Result<Self, Raise> {
+        Self::new(&mut Value::string(name.as_bytes())?).map_err(|not| not.or(crate::engine::throw_error))
+    }
+
+    /// Why something cannot be called, in a message of the shim's, which is freed.
+    fn message(error: *mut std::ffi::c_char) -> String {
         if error.is_null() {
-            return Err("it is not callable".to_owned());
+            return "it is not callable".to_owned();
         }
         // SAFETY: a non-null message ends in NUL and is ours to free.
-        let text = unsafe {
+        unsafe {
             let text = CStr::from_ptr(error).to_string_lossy().into_owned();
             sys::apus_free_message(error);
             text
-        };
-        Err(text)
+        }
     }
 
     /// Calls it on the running context and returns its result.

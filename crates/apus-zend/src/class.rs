@@ -13,8 +13,8 @@ use crate::value::Value;
 /// What Zend calls for a native function; made by [`crate::handler!`].
 pub type Handler = unsafe extern "C" fn(*mut sys::zend_execute_data, *mut sys::zval);
 
-/// Fills a property when it is first read; false: an exception is set.
-pub type LazyFill = unsafe extern "C" fn(*mut sys::zend_object, u32) -> bool;
+/// Fills a property when it is first read; made by [`crate::lazy_fill!`].
+pub type LazyFill = unsafe extern "C" fn(*mut sys::zend_object, u32) -> sys::apus_status;
 
 /// One member of a class, or one function: its PHP declaration, its documentation, and what runs.
 #[derive(Clone, Copy)]

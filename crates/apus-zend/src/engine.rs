@@ -5,7 +5,7 @@ use std::ptr::NonNull;
 use crate::call::Raise;
 use crate::object::Object;
 use crate::sys;
-use crate::value::{PhpString, Value};
+use crate::value::{PhpString, Value, check, raised};
 
 /// A class of PHP's, alive for the process.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -64,8 +64,7 @@ pub fn throw(class: ClassEntry, code: i64, message: &str) -> Raise {
     let shown = if message.contains('\0') { message.replace('\0', "\\0") } else { String::new() };
     let message = if shown.is_empty() { message } else { &shown };
     // SAFETY: a Throwable class; the message is copied.
-    unsafe { sys::apus_throw(class.as_ptr(), code, message.as_ptr().cast(), message.len()) };
-    Raise::Thrown
+    raised(unsafe { sys::apus_throw(class.as_ptr(), code, message.as_ptr().cast(), message.len()) })
 }
 
 /// Throws PHP's `Error`.
@@ -78,14 +77,17 @@ pub fn throw_value_error(message: &str) -> Raise {
     throw(ClassEntry::value_error(), 0, message)
 }
 
-/// Emits a PHP warning.
-pub fn warning(message: &str) {
-    // SAFETY: the message is copied; E_WARNING does not bail out.
-    unsafe { sys::apus_error(sys::E_WARNING as i32, message.as_ptr().cast(), message.len()) };
+/// Emits a PHP warning, of which an error handler may make anything.
+pub fn warning(message: &str) -> Result<(), Raise> {
+    // SAFETY: the message is copied.
+    check(unsafe { sys::apus_error(sys::E_WARNING as i32, message.as_ptr().cast(), message.len()) })
 }
 
 /// An exception that was thrown, caught by Rust.
-pub struct Thrown(Object);
+pub struct Thrown {
+    object: Object,
+    kind: ThrownKind,
+}
 
 /// What a thrown object means.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -112,17 +114,17 @@ impl Thrown {
         unsafe {
             let object = Object::share_raw(raw);
             sys::apus_object_release(raw.as_ptr());
-            Self(object)
+            Self { kind: Self::kind_of(raw), object }
         }
     }
 
-    /// What it is.
-    pub fn kind(&self) -> ThrownKind {
-        // SAFETY: alive as long as self.
+    /// Looked at when it is caught: later it could not be told which of two unwindings was that of the fatal error.
+    fn kind_of(raw: NonNull<sys::zend_object>) -> ThrownKind {
+        // SAFETY: the object is alive; the rest reads, or resets, a state.
         unsafe {
-            if sys::zend_is_unwind_exit(self.0.as_raw().as_ptr()) {
-                if after_fatal() { ThrownKind::Fatal } else { ThrownKind::Exit }
-            } else if sys::zend_is_graceful_exit(self.0.as_raw().as_ptr()) {
+            if sys::zend_is_unwind_exit(raw.as_ptr()) {
+                if sys::apus_take_memory_exit() { ThrownKind::Fatal } else { ThrownKind::Exit }
+            } else if sys::zend_is_graceful_exit(raw.as_ptr()) {
                 ThrownKind::Graceful
             } else {
                 ThrownKind::Exception
@@ -130,15 +132,20 @@ impl Thrown {
         }
     }
 
+    /// What it is.
+    pub fn kind(&self) -> ThrownKind {
+        self.kind
+    }
+
     /// Whether it is an instance of `class`.
     pub fn is(&self, class: ClassEntry) -> bool {
-        self.kind() == ThrownKind::Exception && class.contains(self.0.as_raw())
+        self.kind() == ThrownKind::Exception && class.contains(self.object.as_raw())
     }
 
     /// Its class, message and trace, as PHP prints them.
     pub fn text(&self) -> String {
         // SAFETY: alive; NULL tells a bailout, which the text then names.
-        match NonNull::new(unsafe { sys::apus_exception_text(self.0.as_raw().as_ptr()) }) {
+        match NonNull::new(unsafe { sys::apus_exception_text(self.object.as_raw().as_ptr()) }) {
             // SAFETY: the shim hands over a reference.
             Some(raw) => unsafe { PhpString::from_raw(raw) }.to_text(),
             None => "(no text: a fatal error while describing the exception)".to_owned(),
@@ -147,13 +154,12 @@ impl Thrown {
 
     /// Throws it again.
     pub fn rethrow(self) -> Raise {
-        let raw = self.0.as_raw();
+        let raw = self.object.as_raw();
         // SAFETY: one reference goes to Zend; self gives back its own.
-        unsafe {
+        raised(unsafe {
             sys::apus_object_addref(raw.as_ptr());
-            sys::apus_rethrow(raw.as_ptr());
-        }
-        Raise::Thrown
+            sys::apus_rethrow(raw.as_ptr())
+        })
     }
 
     /// Gives it to the handler that `set_exception_handler()` set; gives it back when there is none.
@@ -162,37 +168,37 @@ impl Thrown {
         if !unsafe { sys::apus_has_exception_handler() } {
             return Err(self);
         }
-        let _ = self.rethrow();
+        if self.rethrow() == Raise::Bailed {
+            return Ok(Err(Raise::Bailed));
+        }
         // SAFETY: guarded by the shim.
-        Ok(crate::value::check(unsafe { sys::apus_call_exception_handler() }))
+        Ok(check(unsafe { sys::apus_call_exception_handler() }))
     }
 
     /// The object.
     pub fn value(&self) -> Value {
-        self.0.share().into()
+        self.object.share().into()
     }
 
     /// The object itself.
     pub fn object(&self) -> &Object {
-        &self.0
+        &self.object
     }
 }
 
 /// Throws the quiet pseudo-exception that `finally` sees and `catch` does not.
 pub fn throw_graceful_exit() -> Raise {
-    // SAFETY: a fresh pseudo-exception whose reference goes to Zend.
-    unsafe { sys::apus_rethrow(sys::apus_graceful_exit_new()) };
-    Raise::Thrown
+    // SAFETY: makes a pseudo-exception, which is pending then.
+    raised(unsafe { sys::apus_throw_graceful_exit() })
 }
 
 /// Does what `exit()` does: ends the script from here.
 pub fn throw_exit(status: i32) -> Raise {
     // SAFETY: sets a value and a pseudo-exception.
-    unsafe {
+    raised(unsafe {
         sys::apus_set_exit_status(status);
-        sys::apus_throw_unwind_exit();
-    }
-    Raise::Thrown
+        sys::apus_throw_unwind_exit()
+    })
 }
 
 /// The exit status that `exit()` or a fatal error left.
@@ -201,7 +207,13 @@ pub fn exit_status() -> i32 {
     unsafe { sys::apus_exit_status() }
 }
 
-/// Whether a fatal error has been reported in this request.
+/// Whether a destructor that ran when something was given back met a fatal error, on the stack that runs. Asked once.
+pub fn take_bailed() -> bool {
+    // SAFETY: reads and resets a flag.
+    unsafe { sys::apus_take_bailed() }
+}
+
+/// Whether a fatal error has been reported in this request, by whatever code.
 pub fn after_fatal() -> bool {
     // SAFETY: reads a flag.
     unsafe { sys::apus_after_fatal() }
@@ -222,7 +234,7 @@ pub fn can_switch() -> bool {
 /// Makes `is_uploaded_file()` and `move_uploaded_file()` know a path.
 pub fn add_uploaded_file(path: &[u8]) -> Result<(), Raise> {
     // SAFETY: the bytes are copied.
-    crate::value::check(unsafe { sys::apus_uploaded_file_add(path.as_ptr().cast(), path.len()) })
+    check(unsafe { sys::apus_uploaded_file_add(path.as_ptr().cast(), path.len()) })
 }
 
 /// Takes back [`add_uploaded_file`].

@@ -36,5 +36,5 @@ pub mod value;
 pub mod watch;
 
 pub use call::{Call, Raise};
-pub use callable::Callable;
+pub use callable::{Callable, Uncallable};
 pub use value::{Array, PhpString, Value};

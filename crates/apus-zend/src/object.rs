@@ -8,7 +8,7 @@ use crate::call::Raise;
 use crate::callable::Callable;
 use crate::engine::ClassEntry;
 use crate::sys;
-use crate::value::Value;
+use crate::value::{Value, check};
 
 /// A Rust value that lives behind PHP objects.
 ///
@@ -118,6 +118,40 @@ pub unsafe fn payload<'a, T: Native>(object: NonNull<sys::zend_object>) -> Optio
     }
 }
 
+/// Fills a property for Zend. A panic leaves it as it is.
+///
+/// # Safety
+/// `object` is alive.
+pub unsafe fn fill(
+    object: *mut sys::zend_object,
+    slot: u32,
+    body: fn(&Object, u32) -> Result<(), Raise>,
+) -> sys::apus_status {
+    let filled = std::panic::catch_unwind(|| {
+        let Some(raw) = NonNull::new(object) else { return Ok(()) };
+        // SAFETY: as promised by the caller.
+        let object = unsafe { Object::share_raw(raw) };
+        body(&object, slot)
+    });
+    match filled {
+        Ok(Ok(())) => sys::apus_status_APUS_OK,
+        Ok(Err(Raise::Bailed)) => sys::apus_status_APUS_BAILED,
+        Ok(Err(Raise::Thrown)) | Err(_) => sys::apus_status_APUS_THREW,
+    }
+}
+
+/// Makes what Zend calls to fill a property of a `fn(&Object, u32) -> Result<(), Raise>`.
+#[macro_export]
+macro_rules! lazy_fill {
+    ($body:path) => {{
+        unsafe extern "C" fn fill(object: *mut $crate::sys::zend_object, slot: u32) -> $crate::sys::apus_status {
+            // SAFETY: the handlers of objects pass a live one.
+            unsafe { $crate::object::fill(object, slot, $body) }
+        }
+        fill
+    }};
+}
+
 /// A reference to a PHP object.
 pub struct Object(NonNull<sys::zend_object>);
 
@@ -189,9 +223,9 @@ impl Object {
     }
 
     /// Writes a property by name.
-    pub fn set(&self, name: &str, value: &Value) {
+    pub fn set(&self, name: &str, value: &Value) -> Result<(), Raise> {
         // SAFETY: alive; the value is copied by Zend.
-        unsafe { sys::apus_object_update(self.0.as_ptr(), name.as_ptr().cast(), name.len(), value.as_ptr()) };
+        check(unsafe { sys::apus_object_update(self.0.as_ptr(), name.as_ptr().cast(), name.len(), value.as_ptr()) })
     }
 }
 

@@ -260,6 +260,11 @@ pub(crate) fn check(status: sys::apus_status) -> Result<(), Raise> {
     }
 }
 
+/// Of a function of the shim that throws.
+pub(crate) fn raised(status: sys::apus_status) -> Raise {
+    if status == sys::apus_status_APUS_BAILED { Raise::Bailed } else { Raise::Thrown }
+}
+
 impl Array {
     /// An empty array with room for `size` elements.
     pub fn new(size: usize) -> Result<Self, Raise> {

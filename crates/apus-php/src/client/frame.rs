@@ -8,7 +8,7 @@ use apus_net::{Kind, Message};
 use apus_zend::class::{Class, Method, Property};
 use apus_zend::object::Object;
 use apus_zend::value::View;
-use apus_zend::{Array, Call, Callable, Raise, Value, handler};
+use apus_zend::{Array, Call, Callable, Raise, Uncallable, Value, handler};
 use bytes::{Buf, BytesMut};
 
 pub(crate) use super::values::refused;
@@ -49,7 +49,11 @@ fn is_stringable(call: &Call, at: usize) -> Result<bool, Raise> {
     let mut method = Array::new(2)?;
     method.push(call.value(at))?;
     method.push(Value::string(b"__toString")?)?;
-    Ok(Callable::new(&mut method.into()).is_ok())
+    match Callable::new(&mut method.into()) {
+        Ok(_) => Ok(true),
+        Err(Uncallable::Not(_)) => Ok(false),
+        Err(Uncallable::Raised(raise)) => Err(raise),
+    }
 }
 
 fn opcode(number: i64) -> Result<Opcode, Raise> {

@@ -4,7 +4,7 @@ use apus_client::types::{HeaderMap, HeaderName, HeaderValue, Method};
 use apus_net::proto::query;
 use apus_zend::object::Object;
 use apus_zend::value::{ArrayView, Key, View};
-use apus_zend::{Array, Callable, Raise, Value, engine};
+use apus_zend::{Array, Callable, Raise, Value};
 use bytes::Bytes;
 
 use crate::exception::{self, CLIENT};
@@ -105,11 +105,16 @@ pub(super) fn target(path: &[u8]) -> Result<String, Raise> {
     Ok(text)
 }
 
+/// The setting that receives a body.
+pub(super) fn write_func(value: &mut Value) -> Result<Callable, Raise> {
+    Callable::new(value).map_err(|not| {
+        not.or(|why| exception::throw(&CLIENT, "OPTION", &format!("write_func must be callable: {why}")))
+    })
+}
+
 /// A form as PHP's `http_build_query()` writes it.
 pub(super) fn form_text(fields: &Value) -> Result<Vec<u8>, Raise> {
-    let mut name = Value::string(b"http_build_query")?;
-    let build = Callable::new(&mut name).map_err(|why| engine::throw_error(&why))?;
-    let text = build.call(&[fields.share()])?;
+    let text = Callable::named("http_build_query")?.call(&[fields.share()])?;
     Ok(match text.view() {
         View::Str(bytes) => bytes.to_vec(),
         _ => Vec::new(),

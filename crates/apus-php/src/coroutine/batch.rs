@@ -108,7 +108,7 @@ pub(crate) fn batch(call: &Call) -> Result<(), Raise> {
         // SAFETY: the element lives as long as the argument.
         let mut value = unsafe { Value::copy_of(value) };
         let callable = Callable::new(&mut value)
-            .map_err(|why| call.content_error(0, &format!("must hold callables only, {why}")))?;
+            .map_err(|not| not.or(|why| call.content_error(0, &format!("must hold callables only, {why}"))))?;
         keys.push(match key {
             Key::Str(bytes) => OwnedKey::Str(bytes.to_vec()),
             Key::Index(index) => OwnedKey::Index(index),

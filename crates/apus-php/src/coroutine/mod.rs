@@ -29,7 +29,7 @@ pub(crate) fn construct(name: &str, class: Option<ClassEntry>, args: &[Value]) -
     pair.push(object.share().into())?;
     pair.push(Value::string(b"__construct")?)?;
     let mut pair = Value::from(pair);
-    let constructor = Callable::new(&mut pair).map_err(|why| engine::throw_error(&why))?;
+    let constructor = Callable::new(&mut pair).map_err(|not| not.or(engine::throw_error))?;
     constructor.call(args)?;
     Ok(object)
 }

@@ -4,7 +4,6 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use apus_zend::Raise;
 use apus_zend::engine::Thrown;
 
 use crate::exception::CANCELED;
@@ -42,22 +41,7 @@ pub(super) fn receiver(server: &'static str) -> Rc<dyn Fn(Outcome)> {
 
 /// Gives an exception to the program's exception handler, or logs it.
 fn uncaught(server: &str, thrown: Thrown) {
-    match thrown.give_to_handler() {
-        Ok(Ok(())) => {}
-        Ok(Err(Raise::Bailed)) => {
-            if let Some(state) = State::existing() {
-                state.faulted.set(true);
-                state.engine.interrupt();
-            }
-        }
-        Ok(Err(Raise::Thrown)) => {
-            if let Some(thrown) = Thrown::take() {
-                apus_process::log::error(format_args!(
-                    "{server}: uncaught in the exception handler: {}",
-                    thrown.text()
-                ));
-            }
-        }
-        Err(thrown) => apus_process::log::error(format_args!("{server}: uncaught in a handler: {}", thrown.text())),
+    if let Some(state) = State::existing() {
+        state.tell_handler(&format!("{server}: "), "in a handler: ", thrown);
     }
 }

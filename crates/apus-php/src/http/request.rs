@@ -1,13 +1,12 @@
 //! `Apus\Http\Request`.
 
-use std::ptr::NonNull;
 use std::rc::Rc;
 
 use apus_coro::Wait;
 use apus_net::Collected;
 use apus_zend::class::{Class, Method, Property};
 use apus_zend::object::Object;
-use apus_zend::{Call, PhpString, Raise, Value, engine, handler, native, object, sys};
+use apus_zend::{Call, PhpString, Raise, Value, engine, handler, lazy_fill, native};
 
 use super::fill;
 use crate::exception::{self, HTTP, entry};
@@ -49,18 +48,11 @@ impl Drop for Request {
     }
 }
 
-unsafe extern "C" fn fill_property(raw: *mut sys::zend_object, slot: u32) -> bool {
-    let filled = std::panic::catch_unwind(|| {
-        let raw = NonNull::new(raw)?;
-        // SAFETY: the object handler passes a live object of this class.
-        let object = unsafe { Object::share_raw(raw) };
-        // SAFETY: as above; `object` keeps it alive.
-        let request = unsafe { object::payload::<Request>(raw) }?;
-        let value = fill::value(request, slot).ok()?;
-        object.init_slot(slot, value);
-        Some(())
-    });
-    matches!(filled, Ok(Some(())))
+fn fill_property(object: &Object, slot: u32) -> Result<(), Raise> {
+    if let Some(request) = object.payload::<Request>() {
+        object.init_slot(slot, fill::value(request, slot)?);
+    }
+    Ok(())
 }
 
 fn get_method(call: &Call) -> Result<(), Raise> {
@@ -77,7 +69,7 @@ fn raw_content(call: &Call) -> Result<(), Raise> {
             engine::warning(
                 "Request::rawContent(): the body was a multipart form, which is taken apart as it comes and is not kept: see $post and $files, or switch \
                  http_parse_post off to have it whole",
-            );
+            )?;
             call.ret(false)
         }
         None => call.ret(PhpString::new(&read_rest(request)?)?),
@@ -184,7 +176,7 @@ pub(crate) static REQUEST: Class = Class {
     ],
     methods: METHODS,
     native: true,
-    lazy: Some((7, fill_property)),
+    lazy: Some((7, lazy_fill!(fill_property))),
     entry: entry!(),
 };
 

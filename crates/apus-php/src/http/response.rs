@@ -93,23 +93,29 @@ impl Response {
         if !self.trailers.borrow().is_empty() {
             let responder = responder.clone();
             drop(held);
-            return Ok(self.end_with_trailers(&responder, body));
+            return self.end_with_trailers(&responder, body);
         }
         let head = self.head.borrow();
-        if body.len() < SHARED {
-            return Ok(succeeded(&responder.end(&head.wire, body)));
-        }
-        // Slow readers of the same string share its memory.
-        Ok(succeeded(&responder.end_shared(&head.wire, body, || Box::new(SharedBody(owner())))))
+        let ended = if body.len() < SHARED {
+            responder.end(&head.wire, body)
+        } else {
+            // Slow readers of the same string share its memory.
+            responder.end_shared(&head.wire, body, || Box::new(SharedBody(owner())))
+        };
+        drop((head, held));
+        succeeded(&ended)
     }
 
-    fn end_with_trailers(&self, responder: &Responder, body: &[u8]) -> bool {
+    fn end_with_trailers(&self, responder: &Responder, body: &[u8]) -> Result<bool, Raise> {
         if !body.is_empty() && responder.write(&self.head.borrow().wire, body).is_err() {
-            return false;
+            return Ok(false);
         }
         let trailers = self.trailers.borrow();
         let fields: Vec<(&[u8], &[u8])> = trailers.iter().map(|(name, value)| (&name[..], &value[..])).collect();
-        succeeded(&responder.finish(&self.head.borrow().wire, &fields))
+        let ended = responder.finish(&self.head.borrow().wire, &fields);
+        drop(fields);
+        drop(trailers);
+        succeeded(&ended)
     }
 }
 
@@ -139,16 +145,16 @@ impl Drop for Response {
 }
 
 /// Whether something was sent; the reasons why not are no fault of the program's (it may ask `isWritable()`).
-fn succeeded<T>(result: &Result<T, SendError>) -> bool {
+fn succeeded<T>(result: &Result<T, SendError>) -> Result<bool, Raise> {
     match result {
-        Ok(_) => true,
+        Ok(_) => Ok(true),
         Err(SendError::Length) => {
             engine::warning(
                 "the body does not have the length that its Content-Length announced; the connection is cut",
-            );
-            false
+            )?;
+            Ok(false)
         }
-        Err(_) => false,
+        Err(_) => Ok(false),
     }
 }
 
@@ -293,7 +299,7 @@ fn write(call: &Call) -> Result<(), Raise> {
                     return call.ret(false);
                 }
             }
-            other => return call.ret(succeeded(&other)),
+            other => return call.ret(succeeded(&other)?),
         }
     }
 }
@@ -335,7 +341,7 @@ fn send_file(call: &Call) -> Result<(), Raise> {
     }
     let sent = responder.send_file(&response.head.borrow().wire, file, offset as u64, length);
     response.begun.set(true);
-    call.ret(succeeded(&sent))
+    call.ret(succeeded(&sent)?)
 }
 
 /// Opens a file and checks that it has the part that is to be sent. A length of 0 means: to its end.

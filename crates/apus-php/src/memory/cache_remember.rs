@@ -176,7 +176,7 @@ impl<'a> Remember<'a> {
         drop(making);
         if let Err(error) = stored {
             let key = String::from_utf8_lossy(self.key);
-            engine::warning(&format!("Apus\\Cache::remember(): \"{key}\" was not stored: the entry has {error}"));
+            engine::warning(&format!("Apus\\Cache::remember(): \"{key}\" was not stored: the entry has {error}"))?;
         }
         Ok(value)
     }

@@ -118,7 +118,7 @@ impl Keeper {
         let mut pair = Array::new(2)?;
         pair.push(object.into())?;
         pair.push(Value::string(b"maintain")?)?;
-        let callable = Callable::new(&mut pair.into()).map_err(|why| engine::throw_error(&why))?;
+        let callable = Callable::new(&mut pair.into()).map_err(|not| not.or(engine::throw_error))?;
         state.go(callable, Vec::new(), None).map(drop)
     }
 }
@@ -159,10 +159,8 @@ impl Core {
 
     fn start_work(&self) {
         let Some(state) = State::existing() else { return };
-        if self.keeper.work(&state) == Err(Raise::Thrown)
-            && let Some(thrown) = engine::Thrown::take()
-        {
-            state.uncaught(thrown);
+        if let Err(raise) = self.keeper.work(&state) {
+            state.report(raise);
         }
         State::catch_stray();
     }

@@ -28,13 +28,12 @@ pub(super) fn bound(object: &Value, name: &str) -> Result<Callable, Raise> {
     let mut pair = Array::new(2)?;
     pair.push(object.share())?;
     pair.push(Value::string(name.as_bytes())?)?;
-    Callable::new(&mut pair.into()).map_err(|why| engine::throw_error(&why))
+    Callable::new(&mut pair.into()).map_err(|not| not.or(engine::throw_error))
 }
 
 /// `name(...$args)`
 pub(super) fn function(name: &str, args: &[Value]) -> Result<Value, Raise> {
-    let mut name = Value::string(name.as_bytes())?;
-    Callable::new(&mut name).map_err(|why| engine::throw_error(&why))?.call(args)
+    Callable::named(name)?.call(args)
 }
 
 /// `new $name(...$args)`, autoloaded when it has to be.
@@ -105,10 +104,10 @@ pub(super) fn attempt_silently<T>(body: impl FnOnce() -> Result<T, Raise>) -> Re
     // A pending exception would be taken for one of the call that restores the level.
     let thrown = Thrown::take();
     let restored = if matches!(result, Err(Raise::Bailed)) { Ok(()) } else { restore(&before) };
-    if let Some(thrown) = thrown {
-        let _ = thrown.rethrow();
+    match thrown {
+        Some(thrown) => Err(thrown.rethrow()),
+        None => restored.and(result),
     }
-    restored.and(result)
 }
 
 fn restore(level: &Value) -> Result<(), Raise> {

@@ -55,7 +55,7 @@ fn from_callable(object: &Object) -> Result<Value, Raise> {
     if let View::Str(class) = proxy.view() {
         return php::instantiate(&String::from_utf8_lossy(class), &[constructor]);
     }
-    Callable::new(&mut constructor).map_err(|why| engine::throw_error(&why))?.call(&[])
+    Callable::new(&mut constructor).map_err(|not| not.or(engine::throw_error))?.call(&[])
 }
 
 fn expect_connection(value: &Value) -> Result<(), Raise> {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use apus_zend::object::Object;
 use apus_zend::value::{Key, View};
-use apus_zend::{Call, Callable, Raise, Value, engine};
+use apus_zend::{Call, Callable, Raise, Uncallable, Value, engine};
 
 use super::core::{Owner, ProcessCore, ProcessObject, Queue, slot, state_error, system_error};
 use super::fork;
@@ -49,7 +49,7 @@ fn give<V: Into<Value>>(call: &Call, what: &str, result: Result<V, c_int>) -> Re
         Err(code) => {
             set_last_error(code);
             if !matches!(code, libc::ETIMEDOUT | libc::ECANCELED | libc::EAGAIN) {
-                engine::warning(&format!("Apus\\Process::{what}(): {}", strerror(code)));
+                engine::warning(&format!("Apus\\Process::{what}(): {}", strerror(code)))?;
             }
             call.ret(false)
         }
@@ -115,14 +115,14 @@ pub(super) fn start(call: &Call) -> Result<(), Raise> {
     }
     fork::expect_outside("Apus\\Process::start()")?;
     if core.is_running() {
-        engine::warning("Apus\\Process::start(): the process has been started already, and runs");
+        engine::warning("Apus\\Process::start(): the process has been started already, and runs")?;
         return call.ret(false);
     }
     core.owner.set(Owner::Program);
     match fork::fork() {
         Err(code) => {
             set_last_error(code);
-            engine::warning(&format!("Apus\\Process::start(): no process could be made: {}", strerror(code)));
+            engine::warning(&format!("Apus\\Process::start(): no process could be made: {}", strerror(code)))?;
             call.ret(false)
         }
         Ok(0) => {
@@ -147,7 +147,7 @@ macro_rules! own_end {
                     "Apus\\Process::",
                     $what,
                     "(): there is no pipe: it was closed, or $pipe_type was 0"
-                ));
+                ))?;
                 return $call.ret(false);
             }
         }
@@ -170,7 +170,7 @@ pub(super) fn read(call: &Call) -> Result<(), Raise> {
             if length > bytes.len() {
                 engine::warning(&format!(
                     "Apus\\Process::read(): a message of {length} bytes was cut to {size}: give read() a larger size"
-                ));
+                ))?;
             }
             Ok(Value::string(&bytes)?)
         }
@@ -194,7 +194,7 @@ pub(super) fn write(call: &Call) -> Result<(), Raise> {
             "Apus\\Process::write(): a message of {} bytes is longer than the pipe takes (net.core.wmem_max): send it in parts, or \
              make the process with $pipe_type SOCK_STREAM",
             bytes.len()
-        ));
+        ))?;
         return call.ret(false);
     }
     give(call, "write", sent.map(|sent| sent as i64))
@@ -205,7 +205,7 @@ pub(super) fn close(call: &Call) -> Result<(), Raise> {
     let which = call.int(0, 0)?;
     let (object, core) = this(call)?;
     let Some(pipe) = &core.pipe else {
-        engine::warning("Apus\\Process::close(): there is no pipe");
+        engine::warning("Apus\\Process::close(): there is no pipe")?;
         return call.ret(false);
     };
     let closed = match which {
@@ -230,7 +230,7 @@ pub(super) fn close(call: &Call) -> Result<(), Raise> {
         object.set_slot(slot::PIPE, Value::null());
     }
     if !closed {
-        engine::warning("Apus\\Process::close(): the pipe, or this side of it, is closed already");
+        engine::warning("Apus\\Process::close(): the pipe, or this side of it, is closed already")?;
     }
     call.ret(closed)
 }
@@ -313,7 +313,7 @@ pub(super) fn exec(call: &Call) -> Result<(), Raise> {
     expect_here(&core, "Apus\\Process::exec()")?;
     let code = super::sys::exec(&file, &args, core.fd());
     set_last_error(code);
-    engine::warning(&format!("Apus\\Process::exec(): {} cannot be run: {}", file.to_string_lossy(), strerror(code)));
+    engine::warning(&format!("Apus\\Process::exec(): {} cannot be run: {}", file.to_string_lossy(), strerror(code)))?;
     call.ret(false)
 }
 
@@ -327,7 +327,8 @@ pub(super) fn name(call: &Call) -> Result<(), Raise> {
     let mut name = Value::string(b"cli_set_process_title")?;
     match Callable::new(&mut name) {
         Ok(function) => call.ret(function.call(&[title])?),
-        Err(_) => call.ret(false),
+        Err(Uncallable::Not(_)) => call.ret(false),
+        Err(Uncallable::Raised(raise)) => Err(raise),
     }
 }
 
@@ -373,7 +374,7 @@ macro_rules! own_queue {
                 if queue.waits { None } else { Some(Duration::ZERO) },
             ),
             None => {
-                engine::warning(concat!("Apus\\Process::", $what, "(): there is no queue: call useQueue() first"));
+                engine::warning(concat!("Apus\\Process::", $what, "(): there is no queue: call useQueue() first"))?;
                 return $call.ret(false);
             }
         }
@@ -387,7 +388,7 @@ fn give_queued<V: Into<Value>>(call: &Call, what: &str, bytes: usize, result: Re
         Err(code) => {
             set_last_error(code);
             if !matches!(code, libc::ETIMEDOUT | libc::ECANCELED) {
-                engine::warning(&format!("Apus\\Process::{what}(): {}", explain(code, bytes)));
+                engine::warning(&format!("Apus\\Process::{what}(): {}", explain(code, bytes)))?;
             }
             call.ret(false)
         }

@@ -257,7 +257,7 @@ fn give<V: Into<Value>>(call: &Call, what: &str, bytes: usize, result: Result<V,
         Err(code) => {
             set_last_error(code);
             if !matches!(code, libc::ETIMEDOUT | libc::ECANCELED) {
-                engine::warning(&format!("Apus\\MessageQueue::{what}(): {}", explain(code, bytes)));
+                engine::warning(&format!("Apus\\MessageQueue::{what}(): {}", explain(code, bytes)))?;
             }
             call.ret(false)
         }

@@ -239,8 +239,8 @@ pub(super) fn serve(state: &Rc<State>) -> Result<(), c_int> {
             let Ok(mut ready) = event.readable().await else { return };
             ready.clear_ready();
             drop(ready);
-            if dispatch().is_err() {
-                State::catch_stray();
+            if let (Err(raise), Some(state)) = (dispatch(), State::existing()) {
+                state.report(raise);
             }
         }
     }));

@@ -16,9 +16,9 @@ use crate::system::children;
 use crate::system::failure::{set_last_error, strerror};
 use crate::wait::{may_wait, wait as suspend};
 
-fn warn(what: &str, code: c_int) {
+fn warn(what: &str, code: c_int) -> Result<(), Raise> {
     set_last_error(code);
-    engine::warning(&format!("Apus\\Process::{what}: {}", strerror(code)));
+    engine::warning(&format!("Apus\\Process::{what}: {}", strerror(code)))
 }
 
 pub(super) fn kill(call: &Call) -> Result<(), Raise> {
@@ -35,7 +35,7 @@ pub(super) fn kill(call: &Call) -> Result<(), Raise> {
     let code = errno();
     set_last_error(code);
     if !(number == 0 && code == libc::ESRCH) {
-        engine::warning(&format!("Apus\\Process::kill(): process {pid} got no signal {signal}: {}", strerror(code)));
+        engine::warning(&format!("Apus\\Process::kill(): process {pid} got no signal {signal}: {}", strerror(code)))?;
     }
     call.ret(false)
 }
@@ -143,17 +143,17 @@ pub(super) fn signal(call: &Call) -> Result<(), Raise> {
         if signals::unset(number) {
             return call.ret(true);
         }
-        engine::warning(&format!("Apus\\Process::signal(): signal {number} has no handler"));
+        engine::warning(&format!("Apus\\Process::signal(): signal {number} has no handler"))?;
         return call.ret(false);
     }
     let callable = call.callable(1)?;
     if let Err(code) = signals::set(number, Action::Php(Rc::new(callable))) {
-        warn("signal()", code);
+        warn("signal()", code)?;
         return call.ret(false);
     }
     // The loop that runs now, or the one that will: without one, handlers run between two opcodes.
     if let Err(code) = signals::serve(&State::get()?) {
-        warn("signal()", code);
+        warn("signal()", code)?;
     }
     call.ret(true)
 }
@@ -175,7 +175,7 @@ pub(super) fn alarm(call: &Call) -> Result<(), Raise> {
     if unsafe { libc::setitimer(which as _, &raw const setting, std::ptr::null_mut()) } == 0 {
         return call.ret(true);
     }
-    warn("alarm()", errno());
+    warn("alarm()", errno())?;
     call.ret(false)
 }
 
@@ -201,7 +201,7 @@ pub(super) fn daemon(call: &Call) -> Result<(), Raise> {
     fork::expect_outside("Apus\\Process::daemon()")?;
     match fork::fork() {
         Err(code) => {
-            warn("daemon()", code);
+            warn("daemon()", code)?;
             return call.ret(false);
         }
         // SAFETY: takes any code; what the script has left to do is done by the child.
@@ -257,7 +257,7 @@ pub(super) fn set_affinity(call: &Call) -> Result<(), Raise> {
     if unsafe { libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &raw const set) } == 0 {
         return call.ret(true);
     }
-    warn("setAffinity()", errno());
+    warn("setAffinity()", errno())?;
     call.ret(false)
 }
 

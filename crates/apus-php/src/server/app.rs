@@ -7,7 +7,6 @@ use apus_net::proto::websocket::close;
 use apus_net::{App, ConnInfo, Link, Message, Request, Responder, Upgrade};
 use apus_options::Settings;
 use apus_process::Worker;
-use apus_zend::engine::{Thrown, ThrownKind};
 use apus_zend::object::Object;
 use apus_zend::value::View;
 use apus_zend::{Callable, Raise, Value};
@@ -192,14 +191,8 @@ pub(super) fn event<const N: usize>(
 
 /// Reports what ended a callback that nobody waits for.
 pub(super) fn report(state: &State, result: Result<(), Raise>) {
-    let Err(raise) = result else { return };
-    let thrown = Thrown::take();
-    if raise == Raise::Bailed || thrown.as_ref().is_some_and(|t| t.kind() == ThrownKind::Fatal) {
-        state.faulted.set(true);
-        state.engine.interrupt();
-    }
-    if let Some(thrown) = thrown.filter(|t| !matches!(t.kind(), ThrownKind::Exit | ThrownKind::Fatal)) {
-        state.uncaught(thrown);
+    if let Err(raise) = result {
+        state.report(raise);
     }
 }
 

@@ -6,7 +6,6 @@ use std::rc::Rc;
 
 use apus_coro::Wait;
 use apus_net::{Datagram, Local, PacketApp};
-use apus_zend::engine::Thrown;
 use apus_zend::{Array, Call, Callable, Raise, Value, engine};
 use socket2::SockAddr;
 
@@ -61,10 +60,10 @@ impl PacketApp for PhpPackets {
         let callable = self.packet.as_ref()?;
         self.received(callable, socket, from, data).unwrap_or_else(|raise| {
             // Too many coroutines: whoever floods the port must not flood the log.
-            match Thrown::take() {
+            match self.caller.state.failed(raise) {
                 Some(thrown) if thrown.is(exception::COROUTINE.get()) => socket.count_dropped(),
-                Some(thrown) => self.caller.report(Err(thrown.rethrow())),
-                None => self.caller.report(Err(raise)),
+                Some(thrown) => self.caller.state.uncaught(thrown),
+                None => {}
             }
             None
         })

@@ -114,8 +114,10 @@ impl Given {
 }
 
 fn callable(mut value: Value) -> Result<Callable, Raise> {
-    Callable::new(&mut value).map_err(|why| {
-        refused(&format!("setting \"package_length_func\" must be a callable (string $bytes): int, but {why}"))
+    Callable::new(&mut value).map_err(|not| {
+        not.or(|why| {
+            refused(&format!("setting \"package_length_func\" must be a callable (string $bytes): int, but {why}"))
+        })
     })
 }
 

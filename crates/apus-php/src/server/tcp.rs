@@ -32,7 +32,7 @@ pub(super) struct PhpStreams {
 
 /// How the callbacks of raw ports are called.
 pub(super) struct Caller {
-    state: Rc<State>,
+    pub(super) state: Rc<State>,
     server: Object,
     worker_id: i64,
     in_coroutine: bool,

@@ -8,7 +8,6 @@ use std::time::Duration;
 
 use apus_net::Control;
 use apus_process::{Command, Listener, Role, Worker, log};
-use apus_zend::engine::Thrown;
 use apus_zend::object::Object;
 use apus_zend::{Raise, Value, engine};
 use tokio::io::Interest;
@@ -287,10 +286,7 @@ impl Running {
     }
 
     fn report(&self, raise: Raise) {
-        if raise == Raise::Bailed {
-            self.state.faulted.set(true);
-        }
-        if let Some(thrown) = Thrown::take() {
+        if let Some(thrown) = self.state.failed(raise) {
             log::error(format_args!("worker {}: {}", self.worker.id, super::core::describe(&thrown)));
         }
     }

@@ -55,7 +55,7 @@ fn add(call: &Call) -> Result<(), Raise> {
     events.forget_stale(fd)?;
     if events.find(Some(fd), &value).is_some() {
         set_last_error(libc::EEXIST);
-        engine::warning(&format!("Apus\\Event::add(): descriptor {fd} is watched already: use Event::set()"));
+        engine::warning(&format!("Apus\\Event::add(): descriptor {fd} is watched already: use Event::set()"))?;
         return call.ret(false);
     }
     let entry = Watched::new(fd, value, callbacks, watched);
@@ -78,7 +78,7 @@ fn entry_of(call: &Call, told: Option<&str>) -> Result<Option<Found>, Raise> {
     }
     set_last_error(libc::ENOENT);
     if let Some(function) = told {
-        engine::warning(&format!("Apus\\Event::{function}(): the descriptor is not watched: use Event::add() first"));
+        engine::warning(&format!("Apus\\Event::{function}(): the descriptor is not watched: use Event::add() first"))?;
     }
     Ok(None)
 }

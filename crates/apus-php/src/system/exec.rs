@@ -120,7 +120,7 @@ pub(super) fn exec(call: &Call) -> Result<(), Raise> {
     if result == Err(libc::EFBIG) {
         engine::warning(&format!(
             "Apus\\Coroutine\\System::exec(): the command was ended, for it printed more than {limit} bytes: raise $max_output"
-        ));
+        ))?;
     }
     let result = match result {
         Ok(result) => Ok(returned(&result)?),

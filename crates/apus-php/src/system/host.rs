@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use std::ptr::NonNull;
 
 use apus_zend::class::Const;
-use apus_zend::{Array, Call, Callable, Raise, Value};
+use apus_zend::{Array, Call, Callable, Raise, Uncallable, Value};
 
 use super::failure::{self, set_last_error};
 use crate::module::CONSTANTS;
@@ -164,6 +164,7 @@ pub(super) fn set_process_name(call: &Call) -> Result<(), Raise> {
     let mut name = Value::string(b"cli_set_process_title")?;
     match Callable::new(&mut name) {
         Ok(function) => call.ret(function.call(&[title])?),
-        Err(_) => call.ret(false),
+        Err(Uncallable::Not(_)) => call.ret(false),
+        Err(Uncallable::Raised(raise)) => Err(raise),
     }
 }

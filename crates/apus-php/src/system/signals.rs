@@ -315,7 +315,7 @@ pub(super) fn wait_signal(call: &Call) -> Result<(), Raise> {
     if result == Err(libc::EBUSY) {
         engine::warning(
             "Apus\\Coroutine\\System::waitSignal(): another coroutine waits for one of these signals already",
-        );
+        )?;
     }
     give(call, result)
 }

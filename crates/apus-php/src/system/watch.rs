@@ -8,7 +8,6 @@ use std::rc::{Rc, Weak};
 use std::time::Duration;
 
 use apus_coro::TaskId;
-use apus_zend::engine::Thrown;
 use apus_zend::{Callable, Raise, Value, descriptor};
 use tokio::sync::Notify;
 
@@ -147,15 +146,12 @@ impl Watched {
 /// A coroutine that could not be started is an error that nobody caught.
 pub(super) fn report(state: &Rc<State>, started: Result<TaskId, Raise>) -> Option<TaskId> {
     match started {
-        Ok(id) => return Some(id),
-        Err(Raise::Thrown) => {
-            if let Some(thrown) = Thrown::take() {
-                state.uncaught(thrown);
-            }
+        Ok(id) => Some(id),
+        Err(raise) => {
+            state.report(raise);
+            None
         }
-        Err(Raise::Bailed) => {}
     }
-    None
 }
 
 /// Sends without blocking; how much was taken.

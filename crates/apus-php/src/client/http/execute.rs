@@ -201,10 +201,7 @@ fn writer(object: &Object) -> Result<Option<Callable>, Raise> {
     if matches!(value.view(), View::Null) {
         return Ok(None);
     }
-    let callable = Callable::new(&mut value);
-    callable
-        .map(Some)
-        .map_err(|why| exception::throw(&CLIENT, "OPTION", &format!("write_func must be callable: {why}")))
+    values::write_func(&mut value).map(Some)
 }
 
 /// Makes the request that the properties describe.

@@ -6,11 +6,10 @@ use std::path::PathBuf;
 use apus_client::types::HeaderValue;
 use apus_zend::object::Object;
 use apus_zend::value::{Key, View};
-use apus_zend::{Array, Call, Callable, Raise, Value};
+use apus_zend::{Array, Call, Raise, Value};
 
 use super::{HttpClient, slot, this};
 use crate::client::{settings, values};
-use crate::exception::{self, CLIENT};
 
 pub(super) fn construct(call: &Call) -> Result<(), Raise> {
     call.expect(1, 3)?;
@@ -34,10 +33,8 @@ pub(super) fn set(call: &Call) -> Result<(), Raise> {
         let mut value = unsafe { Value::copy_of(value) };
         if key != Key::Str(b"write_func") {
             others.set(&values::key_text(key), value)?;
-        } else if !matches!(value.view(), View::Null)
-            && let Err(why) = Callable::new(&mut value)
-        {
-            return Err(exception::throw(&CLIENT, "OPTION", &format!("write_func must be callable: {why}")));
+        } else if !matches!(value.view(), View::Null) {
+            values::write_func(&mut value)?;
         }
     }
     settings::apply(&client.settings, others.view())?;

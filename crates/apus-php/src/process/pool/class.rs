@@ -266,7 +266,7 @@ pub(super) fn send_message(call: &Call) -> Result<(), Raise> {
                 }
                 code => strerror(code),
             };
-            engine::warning(&format!("Apus\\Process\\Pool::sendMessage(): {why}"));
+            engine::warning(&format!("Apus\\Process\\Pool::sendMessage(): {why}"))?;
             call.ret(false)
         }
     }

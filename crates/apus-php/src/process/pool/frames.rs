@@ -181,9 +181,12 @@ impl Receiver {
         });
         let task = message_args(&self.object, message)
             .and_then(|args| self.state.create(self.callable.share(), args, Some(done)));
-        let Ok(task) = task else {
-            self.report();
-            return Vec::new();
+        let task = match task {
+            Ok(task) => task,
+            Err(raise) => {
+                self.state.report(raise);
+                return Vec::new();
+            }
         };
         self.core.answers.borrow_mut().insert(task.id(), Vec::new());
         self.state.engine.drive(&task).await;

@@ -4,7 +4,6 @@ use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::rc::Rc;
 use std::time::Duration;
 
-use apus_zend::engine::Thrown;
 use apus_zend::object::Object;
 use apus_zend::{Callable, Raise, Value};
 use tokio::io::Interest;
@@ -155,15 +154,13 @@ impl Receiver {
         });
         let begun = worker::message_args(&self.object, bytes)
             .and_then(|args: Vec<Value>| self.state.go(self.callable.share(), args, Some(done)));
-        if begun.is_err() {
-            self.report();
+        if let Err(raise) = begun {
+            self.state.report(raise);
         }
     }
 
     /// An exception of this task's own is as one that a coroutine did not catch.
     pub(super) fn report(&self) {
-        if let Some(thrown) = Thrown::take() {
-            self.state.uncaught(thrown);
-        }
+        self.state.report(Raise::Thrown);
     }
 }

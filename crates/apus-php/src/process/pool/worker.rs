@@ -211,8 +211,8 @@ fn leave(core: &Rc<PoolCore>, object: &Object, receiver: Option<&tokio::task::Jo
     }
     if let Some(callable) = core.callback(Event::WorkerExit) {
         let args = vec![object.share().into(), Value::int(core.me.get() as i64)];
-        if state.go(callable.share(), args, None).is_err() {
-            State::catch_stray();
+        if let Err(raise) = state.go(callable.share(), args, None) {
+            state.report(raise);
         }
     }
     if held {

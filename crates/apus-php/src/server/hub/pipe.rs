@@ -3,7 +3,6 @@
 use std::rc::Rc;
 
 use apus_process::log;
-use apus_zend::engine::Thrown;
 use apus_zend::value::View;
 use apus_zend::{Callable, Raise, Value, engine};
 
@@ -24,8 +23,7 @@ pub(super) struct Letter {
 }
 
 fn php_function(name: &str) -> Result<Callable, Raise> {
-    let mut value = Value::string(name.as_bytes())?;
-    Callable::new(&mut value).map_err(|why| engine::throw_error(&why))
+    Callable::named(name)
 }
 
 impl Hub {
@@ -77,13 +75,7 @@ impl Hub {
 
     /// What PHP code threw that was called from the loop.
     pub(super) fn report(&self, raise: Raise) {
-        if raise == Raise::Bailed {
-            self.state.faulted.set(true);
-            self.state.engine.interrupt();
-        }
-        if let Some(thrown) = Thrown::take() {
-            self.state.uncaught(thrown);
-        }
+        self.state.report(raise);
         State::catch_stray();
     }
 

@@ -27,7 +27,7 @@ fn call_method(object: &Value, name: &str, args: &[Value]) -> Result<Value, Rais
     pair.push(object.share())?;
     pair.push(Value::string(name.as_bytes())?)?;
     let mut pair: Value = pair.into();
-    Callable::new(&mut pair).map_err(|why| refused(&why))?.call(args)
+    Callable::new(&mut pair).map_err(|not| not.or(refused))?.call(args)
 }
 
 /// The variables that a closure uses, by name.

@@ -47,7 +47,8 @@ pub(super) fn callable(value: &Value) -> Result<(Callable, Vec<Value>), Raise> {
     // SAFETY: the elements live as long as the array that `value` holds.
     let (what, args) = unsafe { (Value::copy_of(what), Value::copy_of(args)) };
     let mut what = code::restore(what)?;
-    let callable = Callable::new(&mut what).map_err(|why| engine::throw_error(&format!("compute() of this: {why}")))?;
+    let callable = Callable::new(&mut what)
+        .map_err(|not| not.or(|why| engine::throw_error(&format!("compute() of this: {why}"))))?;
     let View::Array(args) = args.view() else { return Err(malformed()) };
     // SAFETY: likewise.
     Ok((callable, args.iter().map(|(_, arg)| unsafe { Value::copy_of(arg) }).collect()))

@@ -9,7 +9,6 @@ use apus_coro::{TaskId, Wait};
 use apus_process::{Worker, log};
 use apus_shm::tasks::{Board, Order, Report, Unroomed, When};
 use apus_shm::{Heard, Watch};
-use apus_zend::engine::Thrown;
 use apus_zend::object::Object;
 use apus_zend::{Callable, Raise, Value};
 use tokio::io::Interest;
@@ -274,13 +273,8 @@ impl Desk {
 
     /// What PHP code threw that was called from the loop.
     fn failed(raise: Raise) {
-        let Some(state) = State::existing() else { return };
-        if raise == Raise::Bailed {
-            state.faulted.set(true);
-            state.engine.interrupt();
-        }
-        if let Some(thrown) = Thrown::take() {
-            state.uncaught(thrown);
+        if let Some(state) = State::existing() {
+            state.report(raise);
         }
     }
 

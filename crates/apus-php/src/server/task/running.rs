@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 use apus_coro::TaskId;
 use apus_process::log;
 use apus_shm::tasks::{Task, Unroomed};
-use apus_zend::engine::Thrown;
 use apus_zend::value::View;
 use apus_zend::{Callable, Raise, Value, engine};
 
@@ -186,11 +185,11 @@ impl Running {
 
     /// What was thrown on the loop's own stack.
     fn caught(state: &State, raise: Raise) -> String {
-        if raise == Raise::Bailed {
-            state.faulted.set(true);
-            state.engine.interrupt();
+        match state.failed(raise) {
+            Some(thrown) => describe(&thrown),
+            None if state.faulted.get() => "a fatal error".to_owned(),
+            None => "exit()".to_owned(),
         }
-        Thrown::take().map_or_else(|| "a fatal error".to_owned(), |thrown| describe(&thrown))
     }
 
     /// Ends it at the board, which may have to wait until somebody takes other results.

@@ -100,9 +100,7 @@ fn task_every(call: &Call) -> Result<(), Raise> {
 
 /// PHP's own time zone; empty for the system's, which PHP's default "UTC" stands for.
 fn php_zone() -> Result<String, Raise> {
-    let mut name = Value::string(b"date_default_timezone_get")?;
-    let Ok(function) = Callable::new(&mut name) else { return Ok(String::new()) };
-    let zone = match function.call(&[])?.view() {
+    let zone = match Callable::named("date_default_timezone_get")?.call(&[])?.view() {
         View::Str(zone) => String::from_utf8_lossy(zone).into_owned(),
         _ => String::new(),
     };

@@ -1,0 +1,101 @@
+//! How PHP code that the loop called ended badly: the one place that sorts it and says so.
+
+use apus_zend::Raise;
+use apus_zend::engine::{self, Thrown, ThrownKind};
+
+use crate::runtime::{Mode, State, Stop};
+
+impl State {
+    /// Accounts for what ended PHP code that was called from the loop. An exception is given back, for whoever has more to
+    /// say about it than [`State::uncaught`].
+    pub(crate) fn failed(&self, raise: Raise) -> Option<Thrown> {
+        let thrown = Thrown::take();
+        if raise == Raise::Bailed {
+            self.fatal();
+            return None;
+        }
+        thrown.and_then(|thrown| self.sort(thrown))
+    }
+
+    /// The same where nobody has more to say.
+    pub(crate) fn report(&self, raise: Raise) {
+        if let Some(thrown) = self.failed(raise) {
+            self.uncaught(thrown);
+        }
+    }
+
+    /// Gives back what is an exception. A fatal error may unwind as `exit()` does, and `exit()` is neither.
+    fn sort(&self, thrown: Thrown) -> Option<Thrown> {
+        match thrown.kind() {
+            ThrownKind::Exception => return Some(thrown),
+            ThrownKind::Fatal => self.fatal(),
+            ThrownKind::Exit => self.exited(),
+            ThrownKind::Graceful => {}
+        }
+        None
+    }
+
+    /// A fatal error was reported: a script ends, a worker is replaced.
+    pub(crate) fn fatal(&self) {
+        self.faulted.set(true);
+        self.fatals.set(self.fatals.get() + 1);
+        self.stop_with(Stop::Fatal);
+    }
+
+    /// `exit()` was called: a script ends, a worker goes on.
+    pub(crate) fn exited(&self) {
+        if self.mode.get() == Mode::Script {
+            self.stop_with(Stop::Exit);
+        }
+    }
+
+    /// To be called on the loop's own stack after PHP values were given back there: an exception of a destructor would else be
+    /// taken for one of the next coroutine that is entered.
+    pub(crate) fn catch_stray() {
+        let bailed = engine::take_bailed();
+        let thrown = Thrown::take();
+        if (bailed || thrown.is_some())
+            && let Some(state) = Self::existing()
+        {
+            if bailed {
+                state.fatal();
+            }
+            if let Some(thrown) = thrown {
+                state.uncaught(thrown);
+            }
+        }
+    }
+
+    /// Before the loop sleeps: no fatal error, whoever met it and whatever became of it, is left unsaid.
+    pub(crate) fn look_for_fatal(&self) {
+        let unsaid = self.mode.get() == Mode::Worker && !self.faulted.get() && !self.fatal_before.get();
+        if engine::take_bailed() || (unsaid && engine::after_fatal()) {
+            self.fatal();
+        }
+    }
+
+    /// An exception that no PHP code caught.
+    pub(crate) fn uncaught(&self, thrown: Thrown) {
+        let Some(thrown) = self.sort(thrown) else { return };
+        match self.mode.get() {
+            Mode::Script => self.stop_with(Stop::Uncaught(thrown)),
+            Mode::Worker => self.tell_handler("", "", thrown),
+        }
+    }
+
+    /// Gives an exception to the program's exception handler, or logs it: whose it is, and where it was not caught.
+    pub(crate) fn tell_handler(&self, whose: &str, place: &str, thrown: Thrown) {
+        match thrown.give_to_handler() {
+            Ok(Ok(())) => {}
+            Ok(Err(raise)) => {
+                if let Some(thrown) = self.failed(raise) {
+                    apus_process::log::error(format_args!(
+                        "{whose}uncaught in the exception handler: {}",
+                        thrown.text()
+                    ));
+                }
+            }
+            Err(thrown) => apus_process::log::error(format_args!("{whose}uncaught {place}{}", thrown.text())),
+        }
+    }
+}
