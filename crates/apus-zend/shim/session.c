@@ -8,12 +8,15 @@
 #if __has_include("ext/session/php_session.h")
 # include "ext/session/php_session.h"
 
+/* The functions of session_set_save_handler(). */
+enum { USER_FUNCTIONS = sizeof(((php_ps_globals *) NULL)->mod_user_names) / sizeof(zval) };
+
 struct apus_session {
 	zend_string *id;
 	const ps_module *mod, *default_mod;
 	void *mod_data;
 	php_session_status status;
-	zval user[PS_NUM_APIS]; /* the functions of session_set_save_handler() */
+	zval user[USER_FUNCTIONS];
 	zend_string *user_class;
 	bool user_implemented, user_is_open;
 	bool send_cookie, define_sid, in_save_handler, set_handler;
@@ -91,7 +94,7 @@ static void make_closed(apus_session *into, const apus_session *base, bool with_
 	into->id = with_id && base->id != NULL ? zend_string_copy(base->id) : NULL;
 	into->mod_data = NULL;
 	into->status = php_session_none;
-	for (size_t i = 0; i < PS_NUM_APIS; i++) {
+	for (size_t i = 0; i < USER_FUNCTIONS; i++) {
 		Z_TRY_ADDREF(into->user[i]);
 	}
 	if (into->user_class != NULL) {
@@ -140,7 +143,7 @@ void apus_session_release(apus_session *of)
 	release_string(of->id);
 	release_string(of->user_class);
 	release_string(of->unchanged);
-	for (size_t i = 0; i < PS_NUM_APIS; i++) {
+	for (size_t i = 0; i < USER_FUNCTIONS; i++) {
 		zval_ptr_dtor(&of->user[i]);
 	}
 	zval_ptr_dtor(&of->variables);
@@ -158,7 +161,11 @@ static zend_string *name_of_session(zend_execute_data *ex)
 			return zend_string_copy(Z_STR_P(name));
 		}
 	}
+#if PHP_VERSION_ID >= 80500
+	return zend_string_copy(ps->session_name);
+#else
 	return zend_string_init(ps->session_name, strlen(ps->session_name), false);
+#endif
 }
 
 /* The id that the request's cookie gives, as the one that was set; NULL: none. */
