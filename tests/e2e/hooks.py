@@ -22,7 +22,7 @@ from lib import servers  # noqa: E402
 
 FOLDER = support.HERE / "fixtures" / "hooks"
 # Each before those that need it.
-EXTENSIONS = ["posix", "sockets", "curl", "mysqlnd", "pdo", "mysqli", "pdo_mysql", "pgsql", "pdo_pgsql", "sqlite3", "pdo_sqlite", "igbinary", "msgpack", "redis", "memcached"]
+EXTENSIONS = ["ctype", "iconv", "mbstring", "posix", "sockets", "curl", "mysqlnd", "pdo", "mysqli", "pdo_mysql", "pgsql", "pdo_pgsql", "sqlite3", "pdo_sqlite", "igbinary", "msgpack", "redis", "memcached"]
 PLAIN, OUTSIDE, INSIDE = "plain PHP", "the module, outside coroutines", "inside run()"
 # A machine with nothing else to do sets it, and gets the bound of the design: 0.3 s of waiting for what takes 10 s one after the other.
 QUIET = os.environ.get("APUS_TEST_QUIET") == "1"
