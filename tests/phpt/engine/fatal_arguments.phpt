@@ -7,10 +7,10 @@ use Apus\Coroutine;
 use function Apus\go;
 use function Apus\Coroutine\run;
 ini_set("memory_limit", "-1");
-class Text { function __toString(): string { trigger_error("raised", E_USER_ERROR); return ""; } }
+class Text { function __toString(): string { @trigger_error("raised", E_USER_ERROR); return ""; } }
 register_shutdown_function(fn() => print("shutdown function\n"));
-$handler = fn() => set_error_handler(function () { trigger_error("raised", E_USER_ERROR); });
-$loader = fn() => spl_autoload_register(function () { trigger_error("raised", E_USER_ERROR); });
+$handler = fn() => set_error_handler(function () { @trigger_error("raised", E_USER_ERROR); });
+$loader = fn() => spl_autoload_register(function () { @trigger_error("raised", E_USER_ERROR); });
 run(function () use ($handler, $loader) {
     Coroutine::sleep(0.001);
     %s

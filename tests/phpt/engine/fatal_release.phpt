@@ -6,7 +6,7 @@ $code = '<?php
 use Apus\Coroutine;
 use function Apus\go;
 use function Apus\Coroutine\run;
-class Bad { function __destruct() { trigger_error("in a destructor", E_USER_ERROR); } }
+class Bad { function __destruct() { @trigger_error("in a destructor", E_USER_ERROR); } }
 register_shutdown_function(fn() => print("shutdown function\n"));
 run(function () {
     go(function () {

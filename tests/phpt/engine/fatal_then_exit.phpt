@@ -10,7 +10,7 @@ register_shutdown_function(function () {
     $ended = Process::wait();
     echo "child: ", $ended["code"], "\n";
 });
-trigger_error("raised", E_USER_ERROR);
+@trigger_error("raised", E_USER_ERROR);
 ';
 $file = tempnam(sys_get_temp_dir(), 'apus');
 file_put_contents($file, $code);
