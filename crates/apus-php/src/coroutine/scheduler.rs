@@ -17,7 +17,9 @@ struct Scheduler {
 native!(Scheduler, "Apus\\Coroutine\\Scheduler", |scheduler, held| {
     for (callable, args) in scheduler.jobs.try_borrow().iter().flat_map(|jobs| jobs.iter()) {
         held.callable(callable);
-        args.iter().for_each(|value| held.value(value));
+        for value in args {
+            held.value(value);
+        }
     }
 });
 
