@@ -168,6 +168,9 @@ fn every_byte_counts() {
     assert_eq!(rows(&table), before);
 }
 
+/// What is wrong with a snapshot, and how it becomes so.
+type Forgery<'a> = (&'a str, &'a dyn Fn(&Store));
+
 #[test]
 fn a_forged_file_with_right_checksums_is_refused() {
     let folder = Folder::new("forged");
@@ -180,7 +183,7 @@ fn a_forged_file_with_right_checksums_is_refused() {
             .find(|at| word32(store, *at) == 1)
             .unwrap()
     };
-    let forgeries: [(&str, &dyn Fn(&Store)); 9] = [
+    let forgeries: [Forgery; 9] = [
         ("a chain that bites its tail", &|store| store_word32(store, heads + NEXT, 1)),
         ("a chain into nowhere", &|store| store_word32(store, heads + NEXT, 4_000_000)),
         ("a bucket of another row", &|store| store_word32(store, bucket_of_row(store), 3)),
@@ -190,7 +193,7 @@ fn a_forged_file_with_right_checksums_is_refused() {
         ("a free block nowhere", &|store| store.lane(0).free[2].store(u64::MAX, Relaxed)),
         ("a free block that is its own successor", &|store| store.lane(0).free[0].store(1, Relaxed)),
         ("a heap beyond its blocks", &|store| {
-            store.lane(0).heap_end.store(store.lane(0).heap_end.load(Relaxed) + 8, Relaxed)
+            store.lane(0).heap_end.store(store.lane(0).heap_end.load(Relaxed) + 8, Relaxed);
         }),
     ];
     for (what, forge) in forgeries {
