@@ -516,3 +516,24 @@ class Shared(HookCase):
         echo 'all asked';
         """, kinds=self.KINDS)
         self.assertEqual(printed, "all asked")
+
+
+class DefaultLink(HookCase):
+    """pg_query() and the like without a link, of which PHP keeps one: a coroutine's own, or that of whoever made it."""
+
+    LINK = "$text = 'host=127.0.0.1 port=' . at('POSTGRESQL_PORT') . ' dbname=test user=postgres sslmode=disable';\n"
+    ASK = """fn ($n) => function () use ($n) {
+        try {
+            return (int) pg_fetch_result(@pg_query("SELECT $n, pg_sleep(0.01)"), 0, 0);
+        } catch (ConflictException) {
+            return 'conflict';
+        }
+    }"""
+
+    def test_one_that_several_coroutines_inherit_is_used_by_one_at_a_time(self):
+        printed = self.inside(self.LINK + "pg_connect($text); echo json_encode(batch(array_map(" + self.ASK + ", [1, 2, 3, 4])));", kinds=(servers.PostgreSQL,))
+        self.assertEqual(json.loads(printed), [1, "conflict", "conflict", "conflict"])
+
+    def test_each_coroutine_has_the_one_that_it_opened(self):
+        printed = self.inside(self.LINK + "$ask = " + self.ASK + ";\necho json_encode(batch(array_map(fn ($n) => function () use ($n, $text, $ask) { pg_connect($text); return $ask($n)(); }, [1, 2, 3, 4])));", kinds=(servers.PostgreSQL,))
+        self.assertEqual(json.loads(printed), [1, 2, 3, 4])

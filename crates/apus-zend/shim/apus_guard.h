@@ -27,6 +27,7 @@ typedef struct {
 	apus_use self;       /* of $this */
 	apus_use args[APUS_GUARD_ARGS];
 	bool lists;          /* its arrays are lists of such things */
+	bool default_link;   /* without an object among its arguments it uses pgsql's default link */
 	bool outside;        /* while it waits itself it holds nothing: only while something that it has called does */
 	apus_talk_kind talk; /* of its first argument */
 } apus_guarded;

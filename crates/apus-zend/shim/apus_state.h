@@ -53,6 +53,7 @@ bool apus_own_has(apus_own_part part);
 /* From here on the part is the running coroutine's; outside coroutines nothing happens. */
 void apus_own_touch(apus_own_part part);
 /* What header() and the like set goes into a list of the coroutine's own, SG(sapi_headers), until the end is told. */
+zend_object *apus_own_pgsql(void); /* what pg_query() and the like use without a link; NULL: none */
 void apus_own_head(bool sent);
 void apus_own_head_end(void);
 apus_own *apus_own_superglobals(zval *values); /* a record with these, whose references it takes; $_REQUEST is made where it

@@ -430,11 +430,12 @@ void apus_fiber_leave(apus_fiber *fiber)
 {
 	fiber->inner = EG(current_fiber_context);
 	fiber->execute_data = EG(current_execute_data);
+	/* First: what a call holds may be part of the state that is taken. */
+	apus_holdings held;
+	apus_guard_mark(&held, fiber);
 	fiber->marks = apus_marks_take();
 	apus_handlers_take(&fiber->handlers, fiber->handler_depth);
 	apus_ambient_take(&fiber->ambient, &fiber->handler);
-	apus_holdings held;
-	apus_guard_mark(&held, fiber);
 	switch_to(fiber->resumer);
 	apus_guard_unmark(&held);
 }

@@ -111,14 +111,18 @@ bool apus_guard_things(zend_execute_data *ex, bool deep, apus_each_thing each, v
 		return false;
 	}
 	const uint32_t count = MIN(ZEND_CALL_NUM_ARGS(ex), APUS_GUARD_ARGS);
+	zend_object *link = known->default_link ? apus_own_pgsql() : NULL;
 	for (uint32_t i = 0; i < count; i++) {
 		const apus_use use = known->args[i];
 		zval *arg = ZEND_CALL_ARG(ex, i + 1);
+		if (Z_TYPE_P(arg) == IS_OBJECT) {
+			link = NULL;
+		}
 		if (use.marks != 0 && !(known->lists ? show_list(arg, use, &walk) : show(arg, use, &walk))) {
 			return false;
 		}
 	}
-	return true;
+	return link == NULL || show_object(link, (apus_use) {APUS_USES_ALL, APUS_USES_ALL}, &walk);
 }
 
 /* ---- entering ---- */

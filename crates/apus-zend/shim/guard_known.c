@@ -384,6 +384,7 @@ void apus_guard_find_functions(void)
 		bool guarded = false;
 		if (standard || !LISTED(module, PLAIN_MODULES)) {
 			guarded = look_at_arguments(function, standard, &how);
+			how.default_link = guarded && strcmp(module, "pgsql") == 0;
 		}
 		if (strcmp(name, "file_put_contents") == 0) {
 			how.args[1] = (apus_use) READS;

@@ -263,6 +263,11 @@ void apus_own_touch(apus_own_part part)
 	own->parts |= part;
 }
 
+zend_object *apus_own_pgsql(void)
+{
+	return pgsql_link != NULL ? *pgsql_link : NULL;
+}
+
 void apus_own_head(bool sent)
 {
 	apus_own_touch(APUS_OWN_HEAD);
