@@ -35,7 +35,6 @@ typedef struct {
 typedef bool (*apus_each_thing)(uintptr_t key, apus_use use, void *context);
 
 /* ---- guard.c ---- */
-extern int apus_guard_slot; /* where a function keeps its apus_guarded */
 /* Marks and parked things: while it is 0 there is nothing to look for. */
 extern uint32_t apus_guard_alert;
 const apus_guarded *apus_guarded_of(const zend_function *function); /* NULL: it is none of them */

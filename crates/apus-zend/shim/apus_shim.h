@@ -335,6 +335,7 @@ typedef struct {
 void apus_guard_startup(const apus_guard_hooks *hooks); /* at module start */
 void apus_guard_install(void); /* when all modules are loaded */
 void apus_guard_end_request(void);
+extern int apus_guard_slot; /* where a guarded function keeps what is known of it; < 0: none is guarded */
 void apus_guard_mark(apus_holdings *marks, const apus_fiber *fiber); /* what the running calls hold */
 void apus_guard_unmark_all(apus_holdings *marks);
 static inline void apus_guard_unmark(apus_holdings *marks)
@@ -401,7 +402,14 @@ void apus_ambient_revive(void);
 /* ---- marks.c: PHP's marks against re-entrancy, and the exception that an autoloader's may follow, belong to a coroutine ---- */
 typedef struct apus_marks apus_marks;
 void apus_marks_startup(void);            /* at module start */
-apus_marks *apus_marks_take(void);        /* lifts those of the context that runs; NULL: it has none, which is usual */
+apus_marks *apus_marks_take(void);        /* lifts those of the context that runs; NULL: it has none */
+/* Was this frame entered by C code that goes on when it returns, other than that which runs coroutines? */
+static zend_always_inline bool apus_called_by_c(const zend_execute_data *ex)
+{
+	const zend_execute_data *caller = ex->prev_execute_data;
+	return UNEXPECTED(ZEND_CALL_INFO(ex) & ZEND_CALL_TOP) && caller != NULL && caller->func != NULL
+		&& (caller->prev_execute_data != NULL || ZEND_USER_CODE(caller->func->type));
+}
 void apus_marks_put_all(apus_marks *marks); /* sets them again */
 static zend_always_inline void apus_marks_put(apus_marks *marks)
 {

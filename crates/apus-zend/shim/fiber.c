@@ -371,18 +371,41 @@ static void begin_handlers(const apus_fiber *outer, apus_fiber *fiber)
 	apus_handlers_put(&fiber->handlers);
 }
 
+/* Is there anything in the calls of the running context that a switch has to see to: things that guarded ones hold, or marks of
+ * C code that has called PHP code? Hardly ever, so one look at each frame decides for both. */
+static bool calls_hold(void)
+{
+	const zend_execute_data *ex = EG(current_execute_data);
+	const int slot = apus_guard_slot;
+	if (UNEXPECTED(EG(prev_exception) != NULL) || (ex != NULL && ex->func != NULL && UNEXPECTED(ZEND_USER_CODE(ex->func->type)))) {
+		return true;
+	}
+	for (; ex != NULL; ex = ex->prev_execute_data) {
+		const zend_function *function = ex->func;
+		if (function != NULL && function->type == ZEND_INTERNAL_FUNCTION && slot >= 0 && UNEXPECTED(function->internal_function.reserved[slot] != NULL)) {
+			return true;
+		}
+		if (apus_called_by_c(ex)) {
+			return true;
+		}
+	}
+	return false;
+}
+
 bool apus_fiber_enter(apus_fiber *fiber)
 {
 	apus_ambient ambient;
 	apus_holdings held;
+	held.count = 0;
 	apus_fiber *outer = apus_running_fiber;
+	const bool holds = calls_hold();
 	fiber->resumer = EG(current_fiber_context);
 	if (outer != NULL) {
 		/* For backtraces: one of ours that enters another, perhaps from a user's Fiber, stands here meanwhile. */
 		outer->execute_data = EG(current_execute_data);
-		apus_guard_mark(&held, outer);
-	} else {
-		held.count = 0;
+		if (UNEXPECTED(holds)) {
+			apus_guard_mark(&held, outer);
+		}
 	}
 	apus_running_fiber = fiber;
 	zval none;
@@ -394,7 +417,7 @@ bool apus_fiber_enter(apus_fiber *fiber)
 	ZVAL_COPY(&fiber->handler, &EG(user_error_handler));
 	apus_ambient_put(&fiber->ambient);
 	begin_handlers(outer, fiber);
-	apus_marks *const marks = apus_marks_take();
+	apus_marks *const marks = UNEXPECTED(holds) ? apus_marks_take() : NULL;
 	apus_marks_put(fiber->marks);
 	fiber->marks = NULL;
 	const bool bailed_in_release = apus_bailed_in_release;
@@ -432,8 +455,11 @@ void apus_fiber_leave(apus_fiber *fiber)
 	fiber->execute_data = EG(current_execute_data);
 	/* First: what a call holds may be part of the state that is taken. */
 	apus_holdings held;
-	apus_guard_mark(&held, fiber);
-	fiber->marks = apus_marks_take();
+	held.count = 0;
+	if (UNEXPECTED(calls_hold())) {
+		apus_guard_mark(&held, fiber);
+		fiber->marks = apus_marks_take();
+	}
 	apus_handlers_take(&fiber->handlers, fiber->handler_depth);
 	apus_ambient_take(&fiber->ambient, &fiber->handler);
 	switch_to(fiber->resumer);

@@ -397,16 +397,9 @@ static void lift_of_caller(apus_marks **marks, const zend_execute_data *ex)
 	}
 }
 
-/* Was this frame entered by C code that goes on when it returns, other than that which runs coroutines? */
-static zend_always_inline bool called_by_c(const zend_execute_data *ex)
+apus_marks *apus_marks_take(void)
 {
-	const zend_execute_data *caller = ex->prev_execute_data;
-	return UNEXPECTED(ZEND_CALL_INFO(ex) & ZEND_CALL_TOP) && caller != NULL && caller->func != NULL
-		&& (caller->prev_execute_data != NULL || ZEND_USER_CODE(caller->func->type));
-}
-
-static zend_never_inline ZEND_COLD apus_marks *take_marks(const zend_execute_data *ex)
-{
+	const zend_execute_data *ex = EG(current_execute_data);
 	apus_marks *marks = NULL;
 	if (EG(prev_exception) != NULL && add(&marks, ON_EXCEPTION, NULL, EG(prev_exception), 0)) {
 		EG(prev_exception) = NULL;
@@ -415,7 +408,7 @@ static zend_never_inline ZEND_COLD apus_marks *take_marks(const zend_execute_dat
 		lift_of_instruction(&marks, ex);
 	}
 	for (; ex != NULL; ex = ex->prev_execute_data) {
-		if (called_by_c(ex)) {
+		if (apus_called_by_c(ex)) {
 			if (Z_TYPE(ex->This) == IS_OBJECT) {
 				lift_path(&marks, &ex->This);
 			}
@@ -426,16 +419,6 @@ static zend_never_inline ZEND_COLD apus_marks *take_marks(const zend_execute_dat
 		}
 	}
 	return marks;
-}
-
-apus_marks *apus_marks_take(void)
-{
-	const zend_execute_data *top = EG(current_execute_data);
-	bool any = UNEXPECTED(EG(prev_exception) != NULL) || (top != NULL && top->func != NULL && ZEND_USER_CODE(top->func->type));
-	for (const zend_execute_data *ex = top; !any && ex != NULL; ex = ex->prev_execute_data) {
-		any = called_by_c(ex);
-	}
-	return UNEXPECTED(any) ? take_marks(top) : NULL;
 }
 
 static void put_mark(const lifted_mark *mark)
