@@ -130,11 +130,15 @@ impl Head {
     /// The opposite of [`Head::special`]: as if the field had never been set.
     fn forget_special(&mut self, name: &[u8]) {
         match name.len() {
-            4 if name.eq_ignore_ascii_case(b"date") => self.wire.has_date = false,
-            6 if name.eq_ignore_ascii_case(b"server") => self.wire.has_server = false,
-            12 if name.eq_ignore_ascii_case(b"content-type") => self.wire.has_content_type = false,
-            14 if name.eq_ignore_ascii_case(b"content-length") => self.wire.content_length = None,
-            10 if name.eq_ignore_ascii_case(b"connection") => {
+            4 if self.wire.has_date && name.eq_ignore_ascii_case(b"date") => self.wire.has_date = false,
+            6 if self.wire.has_server && name.eq_ignore_ascii_case(b"server") => self.wire.has_server = false,
+            12 if self.wire.has_content_type && name.eq_ignore_ascii_case(b"content-type") => {
+                self.wire.has_content_type = false
+            }
+            14 if self.wire.content_length.is_some() && name.eq_ignore_ascii_case(b"content-length") => {
+                self.wire.content_length = None
+            }
+            10 if (self.wire.close || self.wire.tell_keep_alive) && name.eq_ignore_ascii_case(b"connection") => {
                 self.wire.close = false;
                 self.wire.tell_keep_alive = false;
             }
