@@ -101,6 +101,9 @@ class Workers(EvalCase):
             $server->on('receive', function ($server, $fd, $workerId, $data) { Coroutine::sleep(0.2); $server->send($fd, "$data\\n"); });
         """, {**LINES, "max_wait_time": 3600})
         old, client = server.workers()[0], self.client(server)
+        # Its answer tells that the old worker has accepted it, not the one that comes.
+        client.send(b"x\n")
+        self.assertEqual(client.sock.recv(2), b"x\n")
         client.sock.settimeout(0.02)
         server.kill(signal.SIGUSR1)
         sent, data = 0, b""
