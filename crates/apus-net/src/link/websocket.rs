@@ -82,7 +82,13 @@ impl<A: App> Runner<A> {
     fn decode(&mut self, cx: &mut Context<'_>) -> Result<Step, Violation> {
         let Some(mut partial) = self.partial.take() else { return Ok(Step::Again) };
         let control = Rc::clone(self.link.control());
-        let event = control.with_inflate_budget(|budget| partial.decoder.decode_within(&mut partial.input, budget))?;
+        let event = control.with_inflate_budget(|budget| {
+            if *budget == 0 && partial.decoder.is_behind() {
+                // A message that is inflated to its end waits for its turn all the same: handing it over takes long, too.
+                return Ok(None);
+            }
+            partial.decoder.decode_within(&mut partial.input, budget)
+        })?;
         let behind = partial.decoder.is_behind();
         let more = !partial.input.is_empty();
         if partial.decoder.is_idle() && !more {
