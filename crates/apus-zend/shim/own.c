@@ -3,7 +3,7 @@
 #include "zend_smart_str.h"
 #include <dlfcn.h>
 
-/* The first members of ext/libxml's globals; PHP 8.2 and 8.3 keep the call of the entity loader itself there, too. */
+/* The first members of ext/libxml's globals. */
 typedef struct {
 	zval stream_context;
 	smart_str error_buffer;
@@ -11,8 +11,8 @@ typedef struct {
 #if PHP_VERSION_ID < 80400
 	zval loader;
 	zend_fcall_info loader_call;
-	zend_fcall_info_cache loader_cache;
 #endif
+	zend_fcall_info_cache loader_cache; /* before PHP 8.4 `loader` owns what it names */
 } libxml_state;
 
 typedef void (*libxml_error_function)(void);
@@ -196,6 +196,10 @@ static void separate_libxml(libxml_state *copy)
 	memset(&copy->error_buffer, 0, sizeof(copy->error_buffer));
 #if PHP_VERSION_ID < 80400
 	Z_TRY_ADDREF(copy->loader);
+#else
+	if (ZEND_FCC_INITIALIZED(copy->loader_cache)) {
+		zend_fcc_addref(&copy->loader_cache);
+	}
 #endif
 	if (copy->errors != NULL) {
 		zend_llist *list = emalloc(sizeof(*list));
@@ -400,6 +404,10 @@ static void release_libxml(apus_own *own)
 	smart_str_free(&own->libxml.error_buffer);
 #if PHP_VERSION_ID < 80400
 	zval_ptr_dtor(&own->libxml.loader);
+#else
+	if (ZEND_FCC_INITIALIZED(own->libxml.loader_cache)) {
+		zend_fcc_dtor(&own->libxml.loader_cache);
+	}
 #endif
 	if (own->libxml.errors != NULL) {
 		zend_llist_destroy(own->libxml.errors);
