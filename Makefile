@@ -18,7 +18,7 @@ endif
 export PATH := $(PATH):$(HOME)/.cargo/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help deps cargo build run gateway test bench bench-db bench-coro bench-ws bench-memory bench-travel bench-tasks soak stubs docs check-stubs fmt install uninstall clean
+.PHONY: help deps cargo build run gateway test test-long bench bench-db bench-coro bench-ws bench-memory bench-travel bench-tasks soak stubs docs check-stubs fmt install uninstall clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -38,6 +38,10 @@ build: deps ## build the module (apus.so) and the command (apus); PHP_CONFIG=php
 
 test: ## format, lints, rules of the tree, unit tests, phpt, end to end; counts at the end
 	@tools/test
+
+test-long: deps ## what takes longer: all phpt under valgrind, kills by the thousand, PHP's own tests (DIFFERENTIAL=folder)
+	@tools/install-packages test
+	@tools/test-long
 
 bench: build ## measure beside the peers (arguments: BENCH="--help")
 	@tools/install-packages bench

@@ -13,13 +13,14 @@ function pair(): array
     return stream_socket_pair(STREAM_PF_UNIX, STREAM_SOCK_STREAM, 0);
 }
 /** What a client in PHP does: a question, an answer of a line and of as many bytes as that says. */
-function ask($stream, string $question): string
+function ask($stream, string $question, ?Channel $begun = null): string
 {
     fwrite($stream, "$question\n");
     $length = fgets($stream);
     if ($length === false) {
         return 'no answer';
     }
+    $begun?->push(true);
     for ($answer = ''; strlen($answer) < (int) $length;) {
         $part = fread($stream, (int) $length - strlen($answer));
         if ($part === '' || $part === false) {
@@ -40,22 +41,25 @@ function attempt(string $what, callable $do): void
 }
 run(function () {
     [$client, $server] = pair();
-    go(fn () => attempt('alice', fn () => ask($client, 'alice')));
+    $alice = go(fn () => attempt('alice', fn () => ask($client, 'alice')));
     attempt('bob', fn () => ask($client, 'bob'));
     echo 'the server has got: ', json_encode(fread($server, 1000)), "\n";
     fwrite($server, "5\nhello");
-    usleep(1_000);
+    Coroutine::join([$alice]);
     // In turn it may be shared.
-    go(fn () => attempt('bob again', fn () => ask($client, 'bob')));
+    $bob = go(fn () => attempt('bob again', fn () => ask($client, 'bob')));
     echo fgets($server);
     fwrite($server, "2\nok");
-    usleep(1_000);
+    Coroutine::join([$bob]);
 
     // The answer comes in two halves: the question goes out, but nobody gets another's answer.
     [$client, $server] = pair();
-    $alice = go(fn () => attempt('alice', fn () => ask($client, 'alice')));
+    $begun = new Channel(1);
+    $alice = go(fn () => attempt('alice', fn () => ask($client, 'alice', $begun)));
     fgets($server);
     fwrite($server, "9\nhalf");
+    $begun->pop();
+    // The one who said so goes on before this ends, and waits for the rest.
     usleep(1_000);
     attempt('bob', fn () => ask($client, 'bob'));
     Coroutine::join([$alice]);
@@ -79,15 +83,16 @@ run(function () {
     $writer = function (string $text) use ($line) { attempt("write $text", fn () => fwrite($line, "$text\n")); };
     $say = new Channel(1);
     go(function () use ($writer, $say) { while (is_string($text = $say->pop())) { $writer($text); } });
+    $arrives = function (string ...$lines) use ($peer) { foreach ($lines as $line) { if (($got = fgets($peer)) !== "$line\n") { echo "not $line: $got"; } } };
     $say->push('one');
-    usleep(1_000);
+    $arrives('greeting', 'one');
     fwrite($peer, "ping\n");
-    usleep(1_000);
+    $arrives('pong');
     $say->push('two');
-    usleep(1_000);
+    $arrives('two');
     fwrite($peer, "ping\n");
     $say->push('three');
-    usleep(1_000);
+    $arrives('three', 'pong');
     $say->push(false);
     fclose($peer);
     Coroutine::join([$reader]);
