@@ -13,7 +13,7 @@ use std::collections::VecDeque;
 use std::future::Future;
 use std::io;
 use std::os::fd::{AsRawFd, RawFd};
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
@@ -223,6 +223,12 @@ impl Reactor {
     }
 }
 
+/// Has the task polled again once the runtime has looked at what its sockets bring. After a plain wake-up it would do so only
+/// every 61 polls.
+fn after_the_others(cx: &mut Context<'_>) {
+    let _ = pin!(tokio::task::yield_now()).poll(cx);
+}
+
 /// The task.
 struct Driver(Rc<Reactor>);
 
@@ -247,7 +253,7 @@ impl Driver {
                 }
             }
             if run >= TURN {
-                cx.waker().wake_by_ref();
+                after_the_others(cx);
                 return Poll::Pending;
             }
         }
@@ -274,7 +280,7 @@ impl Future for Driver {
             let more = self.0.run_behind(cx);
             self.0.outbox.end();
             if more {
-                cx.waker().wake_by_ref();
+                after_the_others(cx);
             }
         }
         ended
