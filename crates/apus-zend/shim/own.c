@@ -74,7 +74,7 @@ static void install_libxml(void)
 
 static void install_pgsql(void)
 {
-	/* Its globals bring no header: the only pointer between the settings and the three tables, in PHP 8.2 to 8.4. */
+	/* Its globals bring no header: the only pointer between the settings and the three tables, in PHP 8.2 and 8.3; another size is another layout. */
 	typedef struct {
 		zend_long links, persistent, max_links, max_persistent;
 		bool allow_persistent;
