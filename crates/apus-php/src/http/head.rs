@@ -133,10 +133,10 @@ impl Head {
             4 if self.wire.has_date && name.eq_ignore_ascii_case(b"date") => self.wire.has_date = false,
             6 if self.wire.has_server && name.eq_ignore_ascii_case(b"server") => self.wire.has_server = false,
             12 if self.wire.has_content_type && name.eq_ignore_ascii_case(b"content-type") => {
-                self.wire.has_content_type = false
+                self.wire.has_content_type = false;
             }
             14 if self.wire.content_length.is_some() && name.eq_ignore_ascii_case(b"content-length") => {
-                self.wire.content_length = None
+                self.wire.content_length = None;
             }
             10 if (self.wire.close || self.wire.tell_keep_alive) && name.eq_ignore_ascii_case(b"connection") => {
                 self.wire.close = false;
