@@ -17,6 +17,18 @@ class Killed(TaskCase):
     def task_pids(self, server):
         return [worker["pid"] for worker in server.status()["workers"] if worker["role"] == "task" and worker["state"] == "serving"]
 
+    def kill_one(self, server, chance):
+        """Kills a task worker; one that was told of as serving may have gone by then."""
+
+        def killed():
+            pids = self.task_pids(server)
+            try:
+                return pids and os.kill(chance.choice(pids), signal.SIGKILL) is None
+            except ProcessLookupError:
+                return False
+
+        until("a task worker to kill", killed)
+
     def test_the_caller_learns_it_at_once(self):
         server = self.tasks({"task_worker_num": 1})
         answers = []
@@ -58,8 +70,7 @@ class Killed(TaskCase):
             caller.start()
         kills, chance = 0, random.Random(7)
         while kills < 12:
-            pids = until("a task worker", lambda: self.task_pids(server))
-            os.kill(chance.choice(pids), signal.SIGKILL)
+            self.kill_one(server, chance)
             kills += 1
             # Not a wait for anything: the moment of the kill is what varies.
             time.sleep(chance.random() * 0.1)
@@ -95,7 +106,7 @@ class Killed(TaskCase):
         sent = [self.value(server, "task", {"do": "sleep", "seconds": 0.004, "tag": n}) for n in range(300)]
         chance = random.Random(3)
         for _ in range(8):
-            os.kill(chance.choice(until("a task worker", lambda: self.task_pids(server))), signal.SIGKILL)
+            self.kill_one(server, chance)
             time.sleep(chance.random() * 0.05)
         until("the rest to run", lambda: self.value(server, "stats")["tasking_num"] == 0)
         until("all to be told of", lambda: len(self.lines(server, "finished")) + len(self.lines(server, "errors")) >= len(sent))
