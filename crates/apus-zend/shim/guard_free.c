@@ -109,7 +109,7 @@ void apus_guard_drain(zend_execute_data *ex)
 
 void apus_frees_end_request(void)
 {
-	zend_ulong key;
+	zend_ulong key = 0;
 	while (zend_hash_num_elements(&lines) != 0) {
 		ZEND_HASH_FOREACH_NUM_KEY(&lines, key) {
 			break;
