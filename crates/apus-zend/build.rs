@@ -34,6 +34,7 @@ const SHIM: &[&str] = &[
     "guard_held",
     "guard_talk",
     "guard_free",
+    "guard_tree",
     "guard_connect",
     "descriptor",
     "stream",

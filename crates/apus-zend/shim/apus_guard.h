@@ -12,6 +12,7 @@ enum {
 	APUS_USES_ANSWER = 8,  /* waits for the answer to what it wrote itself */
 	APUS_USES_TALK = 32,   /* reads, or writes, as one of two who talk: see guard_talk.c */
 	APUS_USES_SELECT = 16, /* only waits for something to happen; is woken when somebody uses the thing */
+	APUS_USES_TREE = 64,   /* it is a tree of nodes: see guard_tree.c */
 	APUS_USES_ALL = APUS_USES_IN | APUS_USES_OUT | APUS_USES_KEEPS,
 };
 
@@ -28,6 +29,7 @@ typedef struct {
 	apus_use args[APUS_GUARD_ARGS];
 	bool lists;          /* its arrays are lists of such things */
 	bool default_link;   /* without an object among its arguments it uses pgsql's default link */
+	bool tree;           /* it takes nothing but trees of nodes */
 	bool outside;        /* while it waits itself it holds nothing: only while something that it has called does */
 	apus_talk_kind talk; /* of its first argument */
 } apus_guarded;
@@ -40,6 +42,9 @@ extern uint32_t apus_guard_alert;
 const apus_guarded *apus_guarded_of(const zend_function *function); /* NULL: it is none of them */
 void apus_guard_enter(INTERNAL_FUNCTION_PARAMETERS); /* stands in for the handler of a guarded function */
 void apus_guard_change(INTERNAL_FUNCTION_PARAMETERS); /* the same, and those who select on its things are woken */
+void apus_guard_enter_tree(INTERNAL_FUNCTION_PARAMETERS); /* looks only while a tree of nodes is held */
+/* True: another coroutine is in the midst of something with this, which an exception says. */
+bool apus_guard_refuses(uintptr_t key, apus_use use);
 void apus_guard_returned(zend_execute_data *ex);      /* what is to be done when a handler has returned */
 /* Shows every thing that the guarded call of a frame holds, until `each` says false; that is the result then. `deep`: with
  * what these hold themselves. */
@@ -53,14 +58,22 @@ void apus_guard_find_classes(void);
 uintptr_t apus_guard_object_key(zend_object *object);
 /* Would the object's connection take what is said when it is freed? A MySQL server that is sending rows would not. */
 bool apus_guard_is_idle(zend_object *object);
+uintptr_t apus_guard_tree_key(zend_object *object); /* of the tree of nodes that it is of; 0: of none */
 uintptr_t apus_guard_resource_key(zend_resource *resource);
 bool apus_guard_holds_streams(const zend_object *object); /* as CURLOPT_FILE has */
 
 /* ---- guard_held.c ---- */
 /* Another coroutine than the running one that waits in a call on the thing which marks one of `uses`; NULL: none. */
 const apus_held *apus_held_by_other(uintptr_t key, uint8_t uses);
+extern uint32_t apus_trees_held; /* marks on trees of nodes */
 void apus_held_startup(void);
 void apus_held_end_request(void);
+
+/* ---- guard_tree.c ---- */
+uintptr_t apus_tree_of_node(zend_object *object);
+uintptr_t apus_tree_of_simplexml(zend_object *object);
+void apus_tree_refine(const zend_function *method, bool of_xpath, apus_guarded *how);
+void apus_tree_watch(zend_class_entry *ce, bool simplexml); /* objects of this class are written to without calls */
 
 /* ---- guard_talk.c: who has asked and awaits the answer ---- */
 void apus_guard_read(INTERNAL_FUNCTION_PARAMETERS);
@@ -75,6 +88,7 @@ void apus_frees_startup(void);
 void apus_frees_end_request(void);
 void apus_guard_find_frees(void);
 void apus_guard_drain(zend_execute_data *ex);
+zend_object_handlers *apus_guard_handlers_of(zend_class_entry *ce); /* that its objects share, or NULL */
 void apus_guard_open_process(INTERNAL_FUNCTION_PARAMETERS);
 
 /* ---- guard_connect.c ---- */

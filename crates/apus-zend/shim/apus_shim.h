@@ -327,8 +327,9 @@ typedef struct apus_held {
 enum { APUS_HOLDINGS = 4 };
 typedef struct { uint32_t count; apus_held few[APUS_HOLDINGS], *more; } apus_holdings;
 typedef struct {
-	/* A coroutine is in the midst of a call on what is to be used: throw, and say true; or false when it has ended. */
-	bool (*conflict)(int64_t other);
+	/* A coroutine is in the midst of a call on what is to be used, a tree of nodes perhaps: throw, and say true; or false when it
+	 * has ended. */
+	bool (*conflict)(int64_t other, bool tree);
 	/* A coroutine selects on what has changed. */
 	void (*wake)(int64_t other);
 } apus_guard_hooks;

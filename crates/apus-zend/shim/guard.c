@@ -69,11 +69,14 @@ static bool show_streams(zend_object *object, const walk *walk)
 
 static bool show_object(zend_object *object, apus_use use, const walk *walk)
 {
-	const uintptr_t key = apus_guard_object_key(object);
-	if (key == 0) {
-		return true;
+	const uintptr_t key = apus_guard_object_key(object), tree = apus_guard_tree_key(object);
+	use.marks |= tree != 0 ? APUS_USES_TREE : 0;
+	if (key != 0 && !(walk->each(key, use, walk->context) && (!walk->deep || !apus_guard_holds_streams(object) || show_streams(object, walk)))) {
+		return false;
 	}
-	return walk->each(key, use, walk->context) && (!walk->deep || !apus_guard_holds_streams(object) || show_streams(object, walk));
+	/* What has a key of its own only walks through the tree. */
+	const apus_use walks = {APUS_USES_OUT, APUS_USES_KEEPS | APUS_USES_TREE};
+	return tree == 0 || walk->each(tree, key == 0 ? use : walks, walk->context);
 }
 
 static bool show(zval *value, apus_use use, const walk *walk)
@@ -135,11 +138,23 @@ static bool is_allowed(zend_execute_data *ex, const apus_held *other, uintptr_t 
 	return by_answer && fiber != NULL && ex->func != NULL && apus_talk_only_writes(fiber, (const zend_resource *) key);
 }
 
+/* True: an exception is pending. */
+static bool conflicts(const apus_held *other)
+{
+	return hooks.conflict(apus_fiber_coroutine(other->fiber), (other->uses & APUS_USES_TREE) != 0);
+}
+
 static bool check(uintptr_t key, apus_use use, void *context)
 {
 	zend_execute_data *ex = context;
 	const apus_held *other = use.excludes != 0 ? apus_held_by_other(key, use.excludes) : NULL;
-	return other == NULL || is_allowed(ex, other, key, use) || !hooks.conflict(apus_fiber_coroutine(other->fiber));
+	return other == NULL || is_allowed(ex, other, key, use) || !conflicts(other);
+}
+
+bool apus_guard_refuses(uintptr_t key, apus_use use)
+{
+	const apus_held *other = apus_held_by_other(key, use.excludes);
+	return other != NULL && conflicts(other);
 }
 
 /* Whoever has asked and may not read the answer leaves it to the one who reads: rather nobody gets anything. */
@@ -200,6 +215,16 @@ void apus_guard_enter(INTERNAL_FUNCTION_PARAMETERS)
 {
 	const apus_guarded *known = execute_data->func->internal_function.reserved[apus_guard_slot];
 	if (UNEXPECTED(apus_guard_alert != 0) && refuse(execute_data)) {
+		return;
+	}
+	known->handler(INTERNAL_FUNCTION_PARAM_PASSTHRU);
+	apus_guard_returned(execute_data);
+}
+
+void apus_guard_enter_tree(INTERNAL_FUNCTION_PARAMETERS)
+{
+	const apus_guarded *known = execute_data->func->internal_function.reserved[apus_guard_slot];
+	if (UNEXPECTED(apus_trees_held != 0) && refuse(execute_data)) {
 		return;
 	}
 	known->handler(INTERNAL_FUNCTION_PARAM_PASSTHRU);

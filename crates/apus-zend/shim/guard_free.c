@@ -120,8 +120,8 @@ void apus_frees_end_request(void)
 	}
 }
 
-/* The handlers that the objects of a class share; they are the extension's own static data. */
-static zend_object_handlers *handlers_of(zend_class_entry *ce)
+/* The handlers that the objects of a class share are the extension's own static data. */
+zend_object_handlers *apus_guard_handlers_of(zend_class_entry *ce)
 {
 	zend_object *object = ce != NULL && ce->create_object != NULL ? ce->create_object(ce) : NULL;
 	if (object == NULL) {
@@ -193,7 +193,7 @@ void apus_frees_startup(void)
 void apus_guard_find_frees(void)
 {
 	for (int i = 0; i < TALKS; i++) {
-		zend_object_handlers *handlers = handlers_of(apus_class_find(TALKING[i]));
+		zend_object_handlers *handlers = apus_guard_handlers_of(apus_class_find(TALKING[i]));
 		if (handlers != NULL && handlers->dtor_obj != destroy) {
 			before[i].handlers = handlers;
 			before[i].destroy = handlers->dtor_obj;

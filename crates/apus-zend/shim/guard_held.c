@@ -2,6 +2,7 @@
 
 /* What the calls of coroutines that do not run hold: a thing's key -> the first of its marks. */
 static HashTable marked;
+uint32_t apus_trees_held;
 
 void apus_held_startup(void)
 {
@@ -13,6 +14,7 @@ void apus_held_end_request(void)
 {
 	zend_hash_clean(&marked);
 	apus_guard_alert = apus_parked;
+	apus_trees_held = 0;
 }
 
 const apus_held *apus_held_by_other(uintptr_t key, uint8_t uses)
@@ -62,6 +64,7 @@ static bool mark(uintptr_t key, apus_use use, void *context)
 		ZVAL_PTR(first, mine);
 		apus_guard_alert++;
 	}
+	apus_trees_held += (use.marks & ~mine->uses & APUS_USES_TREE) != 0;
 	mine->uses |= use.marks;
 	if ((use.marks & APUS_USES_TALK) && (use.marks & APUS_USES_IN) && apus_talk_awaits(into->fiber, (const zend_resource *) key)) {
 		mine->uses |= APUS_USES_ANSWER;
@@ -123,6 +126,7 @@ static void unmark(apus_held *mine)
 	}
 	apus_held *before = Z_PTR_P(first);
 	apus_guard_alert--;
+	apus_trees_held -= (mine->uses & APUS_USES_TREE) != 0;
 	if (before != mine) {
 		while (before->next != mine) {
 			before = before->next;

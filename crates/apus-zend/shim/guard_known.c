@@ -74,6 +74,8 @@ typedef enum {
 	THING_OF_FIRST_POINTER,
 	THING_OF_SECOND_POINTER,
 	THING_CURL,
+	THING_NODE, THING_SIMPLEXML, /* part of a tree of nodes, which is what is shared: see guard_tree.c */
+	THING_XPATH, /* is an object, and walks through such a tree */
 } thing;
 
 /* Classes that are no plain objects though they seem so, or share something; those that extend them, too. */
@@ -84,6 +86,8 @@ static const struct { const char *name; thing kind; } CLASSES[] = {
 	{"sqlite3", THING_ITSELF}, {"sqlite3stmt", THING_OF_SECOND_POINTER}, {"sqlite3result", THING_OF_FIRST_POINTER},
 	{"curlhandle", THING_CURL}, {"splfileobject", THING_OBJECT}, {"soapclient", THING_OBJECT}, {"soapserver", THING_OBJECT},
 	{"memcache", THING_OBJECT},
+	{"domnode", THING_NODE}, {"domxpath", THING_XPATH}, {"simplexmlelement", THING_SIMPLEXML},
+	{"dom\\node", THING_NODE}, {"dom\\tokenlist", THING_NODE}, {"dom\\xpath", THING_XPATH},
 };
 
 /* Classes of extensions -> what they are. */
@@ -96,6 +100,11 @@ static thing thing_of(const zend_class_entry *ce)
 	}
 	const zval *kind = ce != NULL ? zend_hash_index_find(&things, (uintptr_t) ce) : NULL;
 	return kind != NULL ? (thing) Z_LVAL_P(kind) : THING_NONE;
+}
+
+static bool is_node(thing kind)
+{
+	return kind == THING_NODE || kind == THING_SIMPLEXML;
 }
 
 /* ---- keys ---- */
@@ -202,11 +211,24 @@ static const void *shared_by(zend_object *object, thing kind)
 uintptr_t apus_guard_object_key(zend_object *object)
 {
 	const thing kind = thing_of(object->ce);
-	if (kind == THING_NONE) {
+	if (kind == THING_NONE || is_node(kind)) {
 		return 0;
 	}
 	const void *shared = shared_by(object, kind);
 	return (uintptr_t) (shared != NULL ? shared : object);
+}
+
+uintptr_t apus_guard_tree_key(zend_object *object)
+{
+	switch (thing_of(object->ce)) {
+		case THING_NODE:
+		case THING_XPATH:
+			return apus_tree_of_node(object);
+		case THING_SIMPLEXML:
+			return apus_tree_of_simplexml(object);
+		default:
+			return 0;
+	}
 }
 
 bool apus_guard_holds_streams(const zend_object *object)
@@ -264,7 +286,7 @@ static thing find_thing(const zend_class_entry *ce)
 	return plain ? THING_NONE : THING_OBJECT;
 }
 
-/* Is the argument declared as something that is guarded? Without a type: a resource, perhaps. */
+/* Is the argument declared as something that is guarded? Without a type: a resource, perhaps; any object: a document. */
 static bool is_guarded_type(zend_type type, bool plain)
 {
 	const zend_type *one;
@@ -272,7 +294,7 @@ static bool is_guarded_type(zend_type type, bool plain)
 		return true;
 	}
 	if (plain || !ZEND_TYPE_IS_COMPLEX(type)) {
-		return false;
+		return !plain && (ZEND_TYPE_PURE_MASK(type) & ~MAY_BE_NULL) == MAY_BE_OBJECT;
 	}
 	ZEND_TYPE_FOREACH(type, one) {
 		const zend_class_entry *ce = ZEND_TYPE_HAS_NAME(*one)
@@ -306,6 +328,9 @@ static zif_handler stand_in(const zend_function *function, const apus_guarded *g
 	}
 	if (strncmp(name, "curl_multi_", strlen("curl_multi_")) == 0 && guarded->args[0].excludes != 0) {
 		return apus_guard_change;
+	}
+	if (guarded->tree) {
+		return apus_guard_enter_tree;
 	}
 	switch (guarded->talk) {
 		case APUS_TALK_READS:
@@ -404,11 +429,15 @@ void apus_guard_find_functions(void)
 
 static void guard_methods(zend_class_entry *ce)
 {
+	const thing kind = thing_of(ce);
 	zend_function *method;
 	ZEND_HASH_FOREACH_PTR(&ce->function_table, method) {
 		if (may_guard(method) && !(method->common.fn_flags & ZEND_ACC_STATIC)) {
-			apus_guarded how = {.self = ALL};
+			apus_guarded how = {.self = ALL, .tree = is_node(kind) || kind == THING_XPATH};
 			look_at_arguments(method, false, &how);
+			if (how.tree) {
+				apus_tree_refine(method, kind == THING_XPATH, &how);
+			}
 			guard(method, &how);
 		}
 	} ZEND_HASH_FOREACH_END();
@@ -427,8 +456,12 @@ void apus_guard_find_classes(void)
 		}
 	} ZEND_HASH_FOREACH_END();
 	ZEND_HASH_FOREACH_PTR(CG(class_table), ce) {
-		if (ce->type == ZEND_INTERNAL_CLASS && thing_of(ce) != THING_NONE) {
+		const thing kind = ce->type == ZEND_INTERNAL_CLASS ? thing_of(ce) : THING_NONE;
+		if (kind != THING_NONE) {
 			guard_methods(ce);
+		}
+		if (is_node(kind)) {
+			apus_tree_watch(ce, kind == THING_SIMPLEXML);
 		}
 	} ZEND_HASH_FOREACH_END();
 }

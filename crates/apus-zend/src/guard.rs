@@ -5,15 +5,16 @@ use crate::sys;
 /// Who is asked what the guard cannot know.
 pub trait Guard {
     /// A coroutine is in the midst of a call on what is to be used: throws and says `true`; or says `false` when it has ended.
-    fn conflict(other: i64) -> bool;
+    /// `tree`: that is a tree of nodes.
+    fn conflict(other: i64, tree: bool) -> bool;
     /// A coroutine selects on what has changed.
     fn wake(other: i64);
 }
 
 /// At module start.
 pub fn prepare<G: Guard>() {
-    unsafe extern "C" fn conflict<G: Guard>(other: i64) -> bool {
-        std::panic::catch_unwind(|| G::conflict(other)).unwrap_or(false)
+    unsafe extern "C" fn conflict<G: Guard>(other: i64, tree: bool) -> bool {
+        std::panic::catch_unwind(|| G::conflict(other, tree)).unwrap_or(false)
     }
     unsafe extern "C" fn wake<G: Guard>(other: i64) {
         let _ = std::panic::catch_unwind(|| G::wake(other));

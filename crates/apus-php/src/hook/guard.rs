@@ -23,7 +23,7 @@ pub(super) fn waiting(state: &State, fds: &[(RawFd, u32)]) -> Result<(), c_int> 
         let function = hook::running_function();
         // A watch that belongs to no coroutine (`Event::add()`) is nobody's wait.
         if other != me && other > 0 && !SHARING.contains(&function.as_str()) {
-            throw(state, other, &function, &format!("a connection (descriptor {fd})"));
+            throw(state, other, &function, &format!("a connection (descriptor {fd})"), CONNECTION_ADVICE);
             guard::broken_off();
             return Err(libc::EBUSY);
         }
@@ -31,7 +31,11 @@ pub(super) fn waiting(state: &State, fds: &[(RawFd, u32)]) -> Result<(), c_int> 
     Ok(())
 }
 
-fn throw(state: &State, other: i64, function: &str, what: &str) {
+const CONNECTION_ADVICE: &str =
+    "give each coroutine a connection of its own, best from a pool; to end a wait, cancel its coroutine";
+const TREE_ADVICE: &str = "change it when that call has returned, or give each coroutine a clone";
+
+fn throw(state: &State, other: i64, function: &str, what: &str, advice: &str) {
     let theirs = state
         .engine
         .find(other)
@@ -41,10 +45,7 @@ fn throw(state: &State, other: i64, function: &str, what: &str) {
     let _ = engine::throw(
         CONFLICT.get(),
         0,
-        &format!(
-            "{who} calls {function} on {what} in which coroutine {other} waits in {theirs}: give each coroutine a connection \
-             of its own, best from a pool; to end a wait, cancel its coroutine"
-        ),
+        &format!("{who} calls {function} on {what} in which coroutine {other} waits in {theirs}: {advice}"),
     );
 }
 
@@ -52,12 +53,14 @@ fn throw(state: &State, other: i64, function: &str, what: &str) {
 struct Coroutines;
 
 impl guard::Guard for Coroutines {
-    fn conflict(other: TaskId) -> bool {
+    fn conflict(other: TaskId, tree: bool) -> bool {
         let Some(state) = State::existing() else { return false };
         if state.engine.find(other).is_none() {
             return false;
         }
-        throw(&state, other, &hook::running_function(), "a connection or stream");
+        let (what, advice) =
+            if tree { ("a document", TREE_ADVICE) } else { ("a connection or stream", CONNECTION_ADVICE) };
+        throw(&state, other, &hook::running_function(), what, advice);
         true
     }
 
