@@ -123,27 +123,29 @@ void apus_own_install(void)
 		(b) = kept; \
 	} while (0)
 
+/* IS_UNDEF in `with` stands for a variable that does not exist. */
 void apus_exchange_symbol(zend_string *name, zval *with)
 {
 	zval *slot = zend_hash_find_known_hash(&EG(symbol_table), name);
 	if (slot != NULL && Z_TYPE_P(slot) == IS_INDIRECT) {
 		slot = Z_INDIRECT_P(slot);
 	}
-	if (slot == NULL) {
-		/* Somebody has unset it. */
+	if (slot == NULL && Z_TYPE_P(with) != IS_UNDEF) {
 		zend_try {
 			slot = zend_hash_add_empty_element(&EG(symbol_table), name);
 		} zend_catch {
 		} zend_end_try();
 	}
-	if (slot != NULL) {
-		zval kept;
-		ZVAL_COPY_VALUE(&kept, slot);
-		ZVAL_COPY_VALUE(slot, with);
-		ZVAL_COPY_VALUE(with, &kept);
-		if (Z_TYPE_P(slot) == IS_UNDEF) {
-			ZVAL_NULL(slot);
-		}
+	if (slot == NULL) {
+		return;
+	}
+	zval kept;
+	ZVAL_COPY_VALUE(&kept, slot);
+	ZVAL_COPY_VALUE(slot, with);
+	ZVAL_COPY_VALUE(with, &kept);
+	if (Z_TYPE_P(slot) == IS_UNDEF) {
+		/* No destructor runs: nothing is left in it. */
+		QUIETLY(zend_hash_del_ind(&EG(symbol_table), name));
 	}
 }
 
@@ -356,7 +358,13 @@ apus_own *apus_own_superglobals(zval *values)
 	}
 	apus_own *own = pecalloc(1, sizeof(*own), true);
 	own->parts = APUS_OWN_SUPERGLOBALS;
-	memcpy(own->globals, values, sizeof(own->globals));
+	for (size_t i = 0; i < APUS_SUPERGLOBALS; i++) {
+		if (Z_TYPE(values[i]) == IS_UNDEF) {
+			ZVAL_NULL(&own->globals[i]);
+		} else {
+			ZVAL_COPY_VALUE(&own->globals[i], &values[i]);
+		}
+	}
 	return own;
 }
 
@@ -366,6 +374,8 @@ static void inherit(apus_own *child, uint32_t parts)
 		zval *slot = zend_hash_find_known_hash(&EG(symbol_table), names[i]);
 		if (slot != NULL) {
 			ZVAL_COPY_DEREF(&child->globals[i], slot);
+		} else {
+			ZVAL_NULL(&child->globals[i]);
 		}
 	}
 	if ((parts & APUS_OWN_PGSQL) && *pgsql_link != NULL) {

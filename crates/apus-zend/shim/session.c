@@ -93,7 +93,8 @@ static void make_closed(apus_session *into, const apus_session *base, bool with_
 	*into = *base;
 	into->id = with_id && base->id != NULL ? zend_string_copy(base->id) : NULL;
 	into->mod_data = NULL;
-	into->status = php_session_none;
+	/* Not with settings that name no handler: session_start() looks for it once more, and says which it does not find. */
+	into->status = base->status == php_session_disabled ? php_session_disabled : php_session_none;
 	for (size_t i = 0; i < USER_FUNCTIONS; i++) {
 		Z_TRY_ADDREF(into->user[i]);
 	}
@@ -104,14 +105,11 @@ static void make_closed(apus_session *into, const apus_session *base, bool with_
 	into->in_save_handler = into->set_handler = false;
 	ZVAL_UNDEF(&into->variables);
 	into->unchanged = NULL;
-	ZVAL_NULL(&into->symbol);
+	ZVAL_UNDEF(&into->symbol);
 }
 
 void apus_session_touch(apus_session *base)
 {
-	if (!zend_hash_exists(&EG(symbol_table), symbol_name)) {
-		zend_hash_add_empty_element(&EG(symbol_table), symbol_name);
-	}
 	apus_session current;
 	read_globals(&current);
 	make_closed(base, &current, !apus_fiber_request(NULL, NULL));
