@@ -75,14 +75,19 @@ static zend_internal_function pg_connect, fsockopen;
 static void connect_pgsql(INTERNAL_FUNCTION_PARAMETERS)
 {
 	enum { FORCE_NEW = 1 << 1 }; /* PGSQL_CONNECT_FORCE_NEW */
-	const uint32_t count = ZEND_CALL_NUM_ARGS(execute_data);
-	if (pg_connect.handler == NULL || count == 0 || !apus_in_fiber()) {
+	if (pg_connect.handler == NULL || !apus_in_fiber()) {
 		apus_guard_enter(INTERNAL_FUNCTION_PARAM_PASSTHRU);
 		return;
 	}
+	zend_string *text;
+	zend_long type = 0;
+	if (zend_parse_parameters(ZEND_CALL_NUM_ARGS(execute_data), "S|l", &text, &type) == FAILURE) {
+		apus_guard_returned(execute_data);
+		return;
+	}
 	zval args[2];
-	ZVAL_COPY_VALUE(&args[0], ZEND_CALL_ARG(execute_data, 1));
-	ZVAL_LONG(&args[1], (count > 1 ? zval_get_long(ZEND_CALL_ARG(execute_data, 2)) : 0) | FORCE_NEW);
+	ZVAL_STR(&args[0], text);
+	ZVAL_LONG(&args[1], type | FORCE_NEW);
 	zend_call_known_function((zend_function *) &pg_connect, NULL, NULL, return_value, 2, args, NULL);
 	if (Z_TYPE_P(return_value) == IS_UNDEF) {
 		ZVAL_FALSE(return_value);
