@@ -5,40 +5,72 @@
  */
 
 /** Numbers of objects and resources go on from the same ones, whoever has taken some before. */
-function differential_numbers(): array
+final class differential_object
 {
-    gc_collect_cycles();
-    do {
-        $held[] = $object = new stdClass();
-    } while (spl_object_id($object) < 50);
-    do {
-        $resource = stream_context_create();
-    } while ((int) $resource < 50);
-    return $held;
+    public static array $held = [];
+
+    public static function count(): void
+    {
+        gc_collect_cycles();
+        do {
+            self::$held[] = $object = new self();
+        } while (spl_object_id($object) < 50);
+        do {
+            $resource = stream_context_create();
+        } while ((int) $resource < 50);
+    }
 }
 
-/** The script, with those variables global that its functions call global; `$differential_...` are ours. */
-function differential_script(): void
+/** Whether the script has ended; it cannot be reached from there. */
+function differential_ended(bool $says = false): bool
 {
-    preg_match_all('/\bglobal\s+((?:\$\w+\s*,?\s*)+);/', file_get_contents($_SERVER['SCRIPT_FILENAME']), $found);
-    foreach (preg_match_all('/\$(\w+)/', implode(' ', $found[1]), $names) ? $names[1] : [] as $name) {
-        if ($name !== 'GLOBALS' && $name !== 'this') {
-            $$name = &$GLOBALS[$name];
+    static $ended = false;
+    return $ended = $ended || $says;
+}
+
+/** Those variables of a script that its functions, or those of files beside it that it names, call global. */
+function differential_globals(string $script, array &$seen = []): array
+{
+    $seen[$script] = true;
+    $text = file_get_contents($script);
+    preg_match_all('/\bglobal\s+((?:\$\w+\s*,?\s*)+);/', $text, $found);
+    preg_match_all('/\$(\w+)/', implode(' ', $found[1]), $names);
+    preg_match_all('~[\'"/]([\w.-]+\.(?:inc|php))[\'"]~', $text, $files);
+    foreach ($files[1] as $file) {
+        $file = dirname($script) . "/$file";
+        if (!isset($seen[$file]) && is_file($file)) {
+            array_push($names[1], ...differential_globals($file, $seen));
         }
     }
-    unset($found, $names, $name);
-    $differential_ended = !extension_loaded('apus');
-    $differential_ended || Apus\go(function () use (&$differential_ended) {
-        while (!$differential_ended) {
+    return array_diff($names[1], ['GLOBALS', 'this']);
+}
+
+/** The script, with those variables global that shall be. */
+function differential_script(): void
+{
+    foreach (func_get_arg(0) as $differential_name) {
+        $$differential_name = &$GLOBALS[$differential_name];
+    }
+    unset($differential_name);
+    require $_SERVER['SCRIPT_FILENAME'];
+}
+
+/** A frame below the script that looks the same both ways. */
+function differential_main(): void
+{
+    extension_loaded('apus') && Apus\go(function () {
+        while (!differential_ended()) {
             differential_noise();
             Apus\Coroutine::sleep(0.0002);
         }
     });
-    $differential_held = differential_numbers();
+    $names = [...differential_globals($_SERVER['SCRIPT_FILENAME']), ...$GLOBALS['differential_before'] ?? []];
+    unset($GLOBALS['differential_before']);
+    differential_object::count();
     try {
-        require $_SERVER['SCRIPT_FILENAME'];
+        differential_script($names);
     } finally {
-        $differential_ended = true;
+        differential_ended(true);
     }
 }
 
@@ -67,10 +99,16 @@ function differential_noise(): void
     ob_end_clean();
 }
 
+// What makes processes, before the coroutine that cannot.
+if (is_file(preg_replace('/php$/', 'before.php', $_SERVER['SCRIPT_FILENAME']))) {
+    $differential_before = array_keys(get_defined_vars());
+    require preg_replace('/php$/', 'before.php', $_SERVER['SCRIPT_FILENAME']);
+    $differential_before = array_diff(array_keys(get_defined_vars()), $differential_before, ['differential_before']);
+}
 if (!extension_loaded('apus')) {
-    differential_script();
+    differential_main();
     exit;
 }
 Apus\Coroutine::set(['hook_flags' => Apus\HOOK_ALL]);
-Apus\Coroutine\run('differential_script');
+Apus\Coroutine\run('differential_main');
 exit;
