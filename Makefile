@@ -14,8 +14,8 @@ ifneq ($(PHP_CONFIG),)
 export APUS_PHP_CONFIG := $(PHP_CONFIG)
 export APUS_PHP := $(or $(APUS_PHP),$(filter-out NONE,$(shell $(PHP_CONFIG) --php-binary)))
 endif
-# A cargo that rustup installed for this user is found even where no profile was read.
-export PATH := $(PATH):$(HOME)/.cargo/bin
+# A cargo that rustup installed for this user is found even where no profile was read, and before an old one of the system.
+export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
 
 .DEFAULT_GOAL := help
 .PHONY: help deps cargo build run gateway test test-long bench bench-db bench-coro bench-ws bench-memory bench-travel bench-tasks soak stubs docs check-stubs fmt install uninstall clean
@@ -23,7 +23,7 @@ export PATH := $(PATH):$(HOME)/.cargo/bin
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@echo
-	@echo "  HOST=$(HOST) PORT=$(PORT) for run and gateway, PREFIX=$(PREFIX) for install, PHP_CONFIG for build"
+	@echo "  HOST=$(HOST) PORT=$(PORT) for run and gateway, PREFIX=$(PREFIX) for install, PHP_CONFIG for build, RUSTUP=yes: Rust may be installed"
 
 run: build ## install what is missing, build, serve the demo application
 	@HOST=$(HOST) PORT=$(PORT) exec $(RELEASE)/apus run examples/demo/server.php
@@ -36,7 +36,7 @@ build: deps ## build the module (apus.so) and the command (apus); PHP_CONFIG=php
 	@ln -sf libapus.so $(RELEASE)/apus.so
 	@echo "built $(RELEASE)/apus.so and $(RELEASE)/apus"
 
-test: ## format, lints, rules of the tree, unit tests, phpt, end to end; counts at the end
+test: cargo ## format, lints, rules of the tree, unit tests, phpt, end to end; counts at the end
 	@tools/test
 
 test-long: deps ## what takes longer: all phpt under valgrind, kills by the thousand, PHP's own tests (DIFFERENTIAL=folder)
@@ -108,4 +108,4 @@ deps: cargo
 	@PHP_CONFIG=$(PHP_CONFIG) tools/install-packages build
 
 cargo:
-	@command -v cargo > /dev/null || { echo "cargo is missing: install Rust 1.90 or newer with rustup" >&2; exit 1; }
+	@RUSTUP=$(RUSTUP) tools/toolchain
