@@ -3,7 +3,7 @@
 declare(strict_types=1);
 
 // Servers that live in coroutines of a plain script, without a master process: HTTP and WebSocket on one port, lines over TCP
-// on the next, one room for all. Try: php -d extension=apus examples/coroutine-server/server.php 8080
+// on the next, one room for all. Try: apus run examples/coroutine-server/server.php 8080
 //   curl http://127.0.0.1:8080/          who is there
 //   curl -d 'hello' http://127.0.0.1:8080/   says something to everybody
 //   nc 127.0.0.1 8081                    talk and listen, a line each; a browser does so at ws://127.0.0.1:8080/room

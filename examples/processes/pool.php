@@ -2,7 +2,7 @@
 
 declare(strict_types=1);
 
-// Four processes that are kept running and share the work of a queue: `php -d extension=apus.so examples/processes/pool.php`.
+// Four processes that are kept running and share the work of a queue: `apus run examples/processes/pool.php`.
 // Kill some of them and see; `kill -USR1` the master for new ones; Ctrl-C ends all when they have done what they do.
 
 use Apus\MessageQueue;

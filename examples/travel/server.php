@@ -46,6 +46,12 @@ $options = options(array_slice($argv, 1));
 $store = new Store((int) $options['max-id']);
 $snapshot = $options['snapshot'] === '' ? null : new Snapshot($store, $options['snapshot']);
 if (!$snapshot?->restore()) {
+    if (!is_dir($options['data'])) {
+        fwrite(STDERR, "server.php: there is no directory '{$options['data']}' with data. To make some, and to serve it:\n"
+            . "    php " . __DIR__ . "/generate.php travel --users 10000 --locations 7600 --visits 100000\n"
+            . "    apus run " . __FILE__ . " --data travel/data\n");
+        exit(1);
+    }
     try {
         (new Loader($store, $options['data']))->load((int) $options['loaders']);
     } catch (\Apus\TableException | \RuntimeException $error) {

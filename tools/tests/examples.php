@@ -84,6 +84,10 @@ $example('demo', function (Server $server) use ($check): void {
     $check('demo: anything else is not found', $server->ask('/nowhere')[0] === 404);
 });
 
+// Without data the travel service says how to make some.
+exec(escapeshellarg($apus) . " run $root/examples/travel/server.php 0 --data /nonexistent 2>&1", $told, $code);
+$check('travel: without data it says what to do', $code === 1 && str_contains(implode("\n", $told), '/generate.php travel --users'), $told);
+
 // The skeleton passes its own test.
 $scratch = sys_get_temp_dir() . '/apus-tools-' . getmypid();
 mkdir($scratch);
