@@ -62,6 +62,12 @@ uintptr_t apus_guard_tree_key(zend_object *object); /* of the tree of nodes that
 uintptr_t apus_guard_resource_key(zend_resource *resource);
 bool apus_guard_holds_streams(const zend_object *object); /* as CURLOPT_FILE has */
 
+/* ---- unread.c ---- */
+struct _pdo_dbh_t;
+struct st_mysqlnd_connection_data;
+/* NULL: no connection of pdo_mysql, or one of another client library than PHP's own. */
+const struct st_mysqlnd_connection_data *apus_mysqlnd_of_pdo(const struct _pdo_dbh_t *dbh);
+
 /* ---- guard_held.c ---- */
 /* Another coroutine than the running one that waits in a call on the thing which marks one of `uses`; NULL: none. */
 const apus_held *apus_held_by_other(uintptr_t key, uint8_t uses);

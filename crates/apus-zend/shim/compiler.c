@@ -7,38 +7,31 @@ static zend_op_array *(*inner_compile_string)(zend_string *, const char *, zend_
 /* What is being compiled or scanned, one inside another. */
 static unsigned compiling;
 
+/* Returns what `compile` gives; it may bail out. */
+#define COUNTED(compile) do { \
+		zend_op_array *compiled = NULL; \
+		bool bailed = false; \
+		compiling++; \
+		zend_try { \
+			compiled = (compile); \
+		} zend_catch { \
+			bailed = true; \
+		} zend_end_try(); \
+		compiling--; \
+		if (bailed) { \
+			zend_bailout(); \
+		} \
+		return compiled; \
+	} while (0)
+
 static zend_op_array *compile_one_file(zend_file_handle *file, int type)
 {
-	zend_op_array *compiled = NULL;
-	bool bailed = false;
-	compiling++;
-	zend_try {
-		compiled = inner_compile_file(file, type);
-	} zend_catch {
-		bailed = true;
-	} zend_end_try();
-	compiling--;
-	if (bailed) {
-		zend_bailout();
-	}
-	return compiled;
+	COUNTED(inner_compile_file(file, type));
 }
 
 static zend_op_array *compile_one_string(zend_string *source, const char *name, zend_compile_position position)
 {
-	zend_op_array *compiled = NULL;
-	bool bailed = false;
-	compiling++;
-	zend_try {
-		compiled = inner_compile_string(source, name, position);
-	} zend_catch {
-		bailed = true;
-	} zend_end_try();
-	compiling--;
-	if (bailed) {
-		zend_bailout();
-	}
-	return compiled;
+	COUNTED(inner_compile_string(source, name, position));
 }
 
 /* Functions that use the compiler's or the ini files' scanner. */

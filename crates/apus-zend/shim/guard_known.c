@@ -141,31 +141,6 @@ static const void *mysqli_connection(zend_object *object, thing kind)
 #endif
 }
 
-#if defined(KNOWS_PDO) && defined(KNOWS_MYSQLI)
-/* Was the driver built on PHP's own client library? */
-static bool uses_mysqlnd(void)
-{
-	static int uses = -1;
-	const zend_module_entry *module = uses < 0 ? zend_hash_str_find_ptr(&module_registry, ZEND_STRL("pdo_mysql")) : NULL;
-	if (module != NULL) {
-		uses = false;
-		for (const zend_module_dep *dep = module->deps; dep != NULL && dep->name != NULL; dep++) {
-			uses |= strcmp(dep->name, "mysqlnd") == 0;
-		}
-	}
-	return uses == true;
-}
-
-static const MYSQLND_CONN_DATA *mysql_of_pdo(const pdo_dbh_t *dbh)
-{
-	if (dbh == NULL || dbh->driver == NULL || dbh->driver_data == NULL || strcmp(dbh->driver->driver_name, "mysql") != 0 || !uses_mysqlnd()) {
-		return NULL;
-	}
-	const MYSQL *server = *(MYSQL **) dbh->driver_data; /* the first of the driver's own fields */
-	return server != NULL ? server->data : NULL;
-}
-#endif
-
 bool apus_guard_is_idle(zend_object *object)
 {
 #ifdef KNOWS_MYSQLI
@@ -176,7 +151,7 @@ bool apus_guard_is_idle(zend_object *object)
 	}
 # ifdef KNOWS_PDO
 	if (kind == THING_PDO || kind == THING_PDO_STATEMENT) {
-		connection = mysql_of_pdo(pdo_connection(object, kind));
+		connection = apus_mysqlnd_of_pdo(pdo_connection(object, kind));
 	}
 # endif
 	return connection == NULL || GET_CONNECTION_STATE(&connection->state) == CONN_READY;

@@ -39,42 +39,29 @@ bool apus_session_is_shared(void)
 	return ps->session_status == php_session_active;
 }
 
+/* Where the extension's globals have what the record has. */
+#define FIELD(ours, theirs) {offsetof(apus_session, ours), offsetof(php_ps_globals, theirs), sizeof(((apus_session *) NULL)->ours) \
+	+ 0 * sizeof(char[sizeof(((apus_session *) NULL)->ours) == sizeof(((php_ps_globals *) NULL)->theirs) ? 1 : -1])}
+static const struct { size_t ours, theirs, size; } FIELDS[] = {
+	FIELD(id, id), FIELD(mod, mod), FIELD(default_mod, default_mod), FIELD(mod_data, mod_data), FIELD(status, session_status),
+	FIELD(user, mod_user_names), FIELD(user_class, mod_user_class_name), FIELD(user_implemented, mod_user_implemented),
+	FIELD(user_is_open, mod_user_is_open), FIELD(send_cookie, send_cookie), FIELD(define_sid, define_sid),
+	FIELD(in_save_handler, in_save_handler), FIELD(set_handler, set_handler), FIELD(variables, http_session_vars),
+	FIELD(unchanged, session_vars),
+};
+
 static void read_globals(apus_session *into)
 {
-	into->id = ps->id;
-	into->mod = ps->mod;
-	into->default_mod = ps->default_mod;
-	into->mod_data = ps->mod_data;
-	into->status = ps->session_status;
-	memcpy(into->user, &ps->mod_user_names, sizeof(into->user));
-	into->user_class = ps->mod_user_class_name;
-	into->user_implemented = ps->mod_user_implemented;
-	into->user_is_open = ps->mod_user_is_open;
-	into->send_cookie = ps->send_cookie;
-	into->define_sid = ps->define_sid;
-	into->in_save_handler = ps->in_save_handler;
-	into->set_handler = ps->set_handler;
-	ZVAL_COPY_VALUE(&into->variables, &ps->http_session_vars);
-	into->unchanged = ps->session_vars;
+	for (size_t i = 0; i < sizeof(FIELDS) / sizeof(*FIELDS); i++) {
+		memcpy((char *) into + FIELDS[i].ours, (const char *) ps + FIELDS[i].theirs, FIELDS[i].size);
+	}
 }
 
 static void write_globals(const apus_session *from)
 {
-	ps->id = from->id;
-	ps->mod = from->mod;
-	ps->default_mod = from->default_mod;
-	ps->mod_data = from->mod_data;
-	ps->session_status = from->status;
-	memcpy(&ps->mod_user_names, from->user, sizeof(from->user));
-	ps->mod_user_class_name = from->user_class;
-	ps->mod_user_implemented = from->user_implemented;
-	ps->mod_user_is_open = from->user_is_open;
-	ps->send_cookie = from->send_cookie;
-	ps->define_sid = from->define_sid;
-	ps->in_save_handler = from->in_save_handler;
-	ps->set_handler = from->set_handler;
-	ZVAL_COPY_VALUE(&ps->http_session_vars, &from->variables);
-	ps->session_vars = from->unchanged;
+	for (size_t i = 0; i < sizeof(FIELDS) / sizeof(*FIELDS); i++) {
+		memcpy((char *) ps + FIELDS[i].theirs, (const char *) from + FIELDS[i].ours, FIELDS[i].size);
+	}
 }
 
 void apus_session_exchange(apus_session *with)

@@ -1,4 +1,4 @@
-#include "apus_shim.h"
+#include "apus_guard.h"
 #if __has_include("ext/pdo/php_pdo_driver.h") && __has_include("ext/mysqlnd/mysqlnd_connection.h")
 # include "ext/pdo/php_pdo_driver.h"
 # include "ext/mysqlnd/mysqlnd.h"
@@ -11,30 +11,37 @@
 /* It may have been built with another client library, whose structures differ. */
 static bool is_built_with_mysqlnd(void)
 {
-	const zend_module_entry *module = zend_hash_str_find_ptr(&module_registry, ZEND_STRL("pdo_mysql"));
-	for (const zend_module_dep *dep = module != NULL ? module->deps : NULL; dep != NULL && dep->name != NULL; dep++) {
-		if (strcmp(dep->name, "mysqlnd") == 0) {
-			return true;
+	static int is = -1;
+	const zend_module_entry *module = is < 0 ? zend_hash_str_find_ptr(&module_registry, ZEND_STRL("pdo_mysql")) : NULL;
+	if (module != NULL) {
+		is = false;
+		for (const zend_module_dep *dep = module->deps; dep != NULL && dep->name != NULL; dep++) {
+			is |= strcmp(dep->name, "mysqlnd") == 0;
 		}
 	}
-	return false;
+	return is == true;
+}
+
+const struct st_mysqlnd_connection_data *apus_mysqlnd_of_pdo(const struct _pdo_dbh_t *dbh)
+{
+	if (dbh == NULL || dbh->driver == NULL || dbh->driver_data == NULL || strcmp(dbh->driver->driver_name, "mysql") != 0
+		|| !is_built_with_mysqlnd()) {
+		return NULL;
+	}
+	/* The first member of pdo_mysql's own record. */
+	const MYSQLND *mysql = *(MYSQLND *const *) dbh->driver_data;
+	return mysql != NULL ? mysql->data : NULL;
 }
 #endif
 
 bool apus_pdo_leaves_unread(const zval *value)
 {
 #ifdef KNOWS_PDO_MYSQL
-	const pdo_dbh_t *dbh = php_pdo_dbh_fetch_inner(Z_OBJ_P(value));
-	if (dbh == NULL || dbh->driver == NULL || dbh->driver_data == NULL || strcmp(dbh->driver->driver_name, "mysql") != 0
-		|| !is_built_with_mysqlnd()) {
+	const MYSQLND_CONN_DATA *connection = apus_mysqlnd_of_pdo(php_pdo_dbh_fetch_inner(Z_OBJ_P(value)));
+	if (connection == NULL) {
 		return false;
 	}
-	/* The first member of pdo_mysql's own record. */
-	const MYSQLND *mysql = *(MYSQLND *const *) dbh->driver_data;
-	if (mysql == NULL || mysql->data == NULL) {
-		return false;
-	}
-	const enum mysqlnd_connection_state state = GET_CONNECTION_STATE(&mysql->data->state);
+	const enum mysqlnd_connection_state state = GET_CONNECTION_STATE(&connection->state);
 	return state == CONN_QUERY_SENT || state == CONN_FETCHING_DATA || state == CONN_NEXT_RESULT_PENDING;
 #else
 	return false;
