@@ -1,11 +1,9 @@
 """What programs do with data bases and stores, by many coroutines at once: nothing is lost, mixed or late."""
 
 import json
-import subprocess
 import threading
 import unittest
 
-import support
 from support import until
 from hooks import HookCase, servers
 
@@ -522,10 +520,6 @@ class Shared(HookCase):
 
 class DefaultLink(HookCase):
     """pg_query() and the like without a link, of which PHP keeps one: a coroutine's own, or that of whoever made it."""
-
-    def setUp(self):
-        if int(subprocess.run([support.php(), "-n", "-r", "echo PHP_VERSION_ID;"], capture_output=True, text=True, check=True).stdout) >= 80400:
-            raise unittest.SkipTest("from PHP 8.4 on the default link is shared: docs/state.md")
 
     LINK = "$text = 'host=127.0.0.1 port=' . at('POSTGRESQL_PORT') . ' dbname=test user=postgres sslmode=disable';\n"
     ASK = """fn ($n) => function () use ($n) {

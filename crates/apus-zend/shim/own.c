@@ -74,14 +74,23 @@ static void install_libxml(void)
 
 static void install_pgsql(void)
 {
-	/* Its globals bring no header: the only pointer between the settings and the three tables, in PHP 8.2 and 8.3; another size is another layout. */
+	/* Its globals bring no header: the only pointer between the settings and what it knows of types; another size is another layout. */
 	typedef struct {
 		zend_long links, persistent, max_links, max_persistent;
+#if PHP_VERSION_ID < 80500
 		bool allow_persistent;
 		int ignore_notices;
 		zend_long auto_reset;
 		int log_notices;
+#else
+		zend_long settings;
+#endif
 		zend_object *link;
+#if PHP_VERSION_ID >= 80500
+		void *expressions[12];
+#elif PHP_VERSION_ID >= 80400
+		void *expressions[11];
+#endif
 		HashTable tables[3];
 	} pgsql_globals;
 	const zend_module_entry *module = zend_hash_str_find_ptr(&module_registry, ZEND_STRL("pgsql"));
