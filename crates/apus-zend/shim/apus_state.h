@@ -9,6 +9,7 @@ void apus_wrap_startup(void); /* at module start */
 /* When all modules are loaded: `by` is called instead. Names are lower-case; a function is wrapped once. */
 void apus_wrap_function(const char *class, const char *name, zif_handler by, const void *row);
 void apus_wrap_module(const char *module, zif_handler by, const void *row); /* its functions, not its methods */
+void apus_wrap_methods(const char *class, zif_handler by, const void *row);
 const void *apus_wrapped_row(const zend_execute_data *ex);
 bool apus_wrapped_call(INTERNAL_FUNCTION_PARAMETERS); /* what stood there before; false: bailed out */
 
@@ -18,7 +19,9 @@ void apus_compiler_install(void); /* when all modules are loaded */
 bool apus_compiling(void);
 
 /* ---- serial.c ---- */
-typedef enum { APUS_SERIAL_MULTISORT, APUS_SERIAL_COLLATOR, APUS_SERIAL_SOAP } apus_serial_group;
+typedef enum {
+	APUS_SERIAL_MULTISORT, APUS_SERIAL_COLLATOR, APUS_SERIAL_SOAP, APUS_SERIAL_IMAP, APUS_SERIAL_SNMP, APUS_SERIAL_READLINE,
+} apus_serial_group;
 typedef struct {
 	bool (*enter)(apus_serial_group group); /* may wait; false: it could not, an exception may be pending */
 	void (*leave)(apus_serial_group group);

@@ -21,6 +21,11 @@ static const serial_row SOAP[] = {
 	{"soapserver", "handle", APUS_SERIAL_SOAP},
 };
 
+/* Libraries that have one state for the process: all functions of the extension, and the methods of its class. */
+static const struct { const char *module; serial_row row; } MODULES[] = {
+	{"imap", {NULL, NULL, APUS_SERIAL_IMAP}}, {"snmp", {"snmp", NULL, APUS_SERIAL_SNMP}}, {"readline", {NULL, NULL, APUS_SERIAL_READLINE}},
+};
+
 static apus_serial_hooks hooks;
 
 static void serial(INTERNAL_FUNCTION_PARAMETERS)
@@ -41,6 +46,12 @@ void apus_serial_install(const apus_serial_hooks *of)
 	hooks = *of;
 	for (size_t i = 0; i < sizeof(ROWS) / sizeof(*ROWS); i++) {
 		apus_wrap_function(ROWS[i].class, ROWS[i].name, serial, &ROWS[i]);
+	}
+	for (size_t i = 0; i < sizeof(MODULES) / sizeof(*MODULES); i++) {
+		apus_wrap_module(MODULES[i].module, serial, &MODULES[i].row);
+		if (MODULES[i].row.class != NULL) {
+			apus_wrap_methods(MODULES[i].row.class, serial, &MODULES[i].row);
+		}
 	}
 	if (!apus_swap_knows_soap()) {
 		for (size_t i = 0; i < sizeof(SOAP) / sizeof(*SOAP); i++) {

@@ -59,6 +59,18 @@ void apus_wrap_module(const char *module, zif_handler by, const void *row)
 	} ZEND_HASH_FOREACH_END();
 }
 
+void apus_wrap_methods(const char *class, zif_handler by, const void *row)
+{
+	zend_function *method;
+	zend_class_entry *ce = zend_hash_str_find_ptr(CG(class_table), class, strlen(class));
+	if (slot < 0 || ce == NULL) {
+		return;
+	}
+	ZEND_HASH_FOREACH_PTR(&ce->function_table, method) {
+		wrap(method, by, row);
+	} ZEND_HASH_FOREACH_END();
+}
+
 static const wrapped *record_of(const zend_execute_data *ex)
 {
 	return ex->func->internal_function.reserved[slot];

@@ -16,6 +16,12 @@ pub enum Group {
     Collator,
     /// Calls of ext/soap, where its globals are not those that are swapped.
     Soap,
+    /// ext/imap: the user, password and lists of the C client.
+    Imap,
+    /// ext/snmp: sessions, and how the library writes values.
+    Snmp,
+    /// ext/readline: the line being edited, the history, the completion function.
+    Readline,
 }
 
 impl Group {
@@ -23,6 +29,9 @@ impl Group {
         match raw {
             sys::apus_serial_group_APUS_SERIAL_COLLATOR => Self::Collator,
             sys::apus_serial_group_APUS_SERIAL_SOAP => Self::Soap,
+            sys::apus_serial_group_APUS_SERIAL_IMAP => Self::Imap,
+            sys::apus_serial_group_APUS_SERIAL_SNMP => Self::Snmp,
+            sys::apus_serial_group_APUS_SERIAL_READLINE => Self::Readline,
             _ => Self::Multisort,
         }
     }

@@ -76,6 +76,9 @@ fn name(group: Group) -> &'static str {
         Group::Multisort => "array_multisort() of another coroutine",
         Group::Collator => "Collator::sort() of another coroutine",
         Group::Soap => "a SOAP call of another coroutine",
+        Group::Imap => "an IMAP function of another coroutine",
+        Group::Snmp => "an SNMP function of another coroutine",
+        Group::Readline => "readline of another coroutine",
     }
 }
 
