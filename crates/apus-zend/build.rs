@@ -35,6 +35,7 @@ const SHIM: &[&str] = &[
     "guard_talk",
     "guard_free",
     "guard_tree",
+    "guard_iterate",
     "guard_connect",
     "descriptor",
     "stream",

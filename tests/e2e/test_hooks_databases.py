@@ -518,6 +518,43 @@ class Shared(HookCase):
         self.assertEqual(printed, "all asked")
 
 
+class Iterated(HookCase):
+    """foreach fetches rows without a call: it is refused like one, before it reads anything."""
+    KINDS = (servers.MariaDB, servers.PostgreSQL)
+
+    # The first coroutine waits in its call or loop when go() returns; the second one does not wait.
+    def test_while_another_coroutine_is_in_the_connection(self):
+        printed = self.inside("""
+        $rows = function ($of) { $all = []; foreach ($of as $row) { $all[] = (int) (array_values($row)[0]); } return $all; };
+        $two = "SELECT 1, SLEEP(0), REPEAT('x', 100000) UNION ALL SELECT 2, SLEEP(0.1), ''"; // the first row leaves at once
+        $meanwhile = function ($call, $loop) use ($rows) {
+            $ended = new Coroutine\\Channel(1);
+            go(fn () => $ended->push($call()));
+            try {
+                return [$rows($loop), $ended->pop()];
+            } catch (ConflictException) {
+                return ['refused', $ended->pop(), $rows($loop)];
+            }
+        };
+        $told = [];
+        $c = pdo_mysql();
+        $told['pdo_mysql'] = $meanwhile(fn () => $c->query('SELECT SLEEP(0.1)')->fetchColumn(), $c->query('SELECT 3'));
+        $c = pdo_mysql([PDO::MYSQL_ATTR_USE_BUFFERED_QUERY => false]);
+        $s = $c->query($two);
+        $told['unbuffered'] = $meanwhile(fn () => $rows($s), $s);
+        $c = my_sqli();
+        $c->real_query($two);
+        $s = $c->use_result();
+        $ended = new Coroutine\\Channel(1);
+        go(fn () => $ended->push($rows($s)));
+        try { foreach ($s as $row) { } } catch (ConflictException) { $told['mysqli'] = ['refused', $ended->pop()]; }
+        $c = pdo_pgsql();
+        $told['pdo_pgsql'] = $meanwhile(fn () => $c->query('SELECT 4, pg_sleep(0.1)')->fetchColumn(), $c->query('SELECT 3'));
+        echo json_encode($told);
+        """, kinds=self.KINDS)
+        self.assertEqual(json.loads(printed), {"pdo_mysql": ["refused", 0, [3]], "unbuffered": ["refused", [1, 2], []], "mysqli": ["refused", [1, 2]], "pdo_pgsql": ["refused", 4, [3]]})
+
+
 class DefaultLink(HookCase):
     """pg_query() and the like without a link, of which PHP keeps one: a coroutine's own, or that of whoever made it."""
 

@@ -97,6 +97,9 @@ void apus_guard_drain(zend_execute_data *ex);
 zend_object_handlers *apus_guard_handlers_of(zend_class_entry *ce); /* that its objects share, or NULL */
 void apus_guard_open_process(INTERNAL_FUNCTION_PARAMETERS);
 
+/* ---- guard_iterate.c ---- */
+void apus_guard_find_iterators(void);
+
 /* ---- guard_connect.c ---- */
 void apus_guard_find_connects(void);
 zif_handler apus_guard_connecting(const zend_function *function); /* NULL: it is none of those that connect */

@@ -267,6 +267,7 @@ void apus_guard_install(void)
 	apus_guard_find_classes();
 	apus_guard_find_functions();
 	apus_guard_find_frees();
+	apus_guard_find_iterators();
 }
 
 void apus_guard_end_request(void)

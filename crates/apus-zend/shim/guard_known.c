@@ -388,6 +388,9 @@ void apus_guard_find_functions(void)
 		}
 		if (strcmp(name, "file_put_contents") == 0) {
 			how.args[1] = (apus_use) READS;
+		} else if (strncmp(name, "iterator_", strlen("iterator_")) == 0) {
+			how.args[0] = (apus_use) ALL; /* they fetch rows, as foreach does */
+			guarded = true;
 		} else if (strcmp(name, "mysqli_poll") == 0) {
 			how.args[0] = how.args[1] = how.args[2] = (apus_use) ALL;
 			how.lists = guarded = true;
