@@ -4,7 +4,7 @@
  *
  * While json_encode() is inside an object, or __get() runs for a property, PHP marks that object, array or property, and takes
  * whoever comes there again for a recursion. For a coroutine that waits meanwhile the marks are lifted, so that others do not meet them,
- * and set again when it goes on. PHP keeps no list of them; they are found by the calls that hold them: C code that set one and then
+ * and set again when it goes on; a fatal error lifts them for good. PHP keeps no list of them; they are found by the calls that hold them: C code that set one and then
  * waits has called PHP code, whose frame says so (ZEND_CALL_TOP), and what it has marked is reached from that frame or its caller.
  *
  * A class that is being declared is marked, too: it lies in the table of classes without being linked, and who asks for it is told
@@ -33,11 +33,6 @@ struct apus_marks {
 
 /* Classes that are hidden: by lower-case name. */
 static HashTable hidden;
-
-void apus_marks_startup(void)
-{
-	zend_hash_init(&hidden, 8, NULL, NULL, true);
-}
 
 bool apus_class_is_hidden(zend_string *lc_name)
 {
@@ -397,15 +392,16 @@ static void lift_of_caller(apus_marks **marks, const zend_execute_data *ex)
 	}
 }
 
-apus_marks *apus_marks_take(void)
+/* `innermost`: C code that is left without having called PHP code may have set marks, too. */
+static apus_marks *take(bool innermost)
 {
 	const zend_execute_data *ex = EG(current_execute_data);
 	apus_marks *marks = NULL;
 	if (EG(prev_exception) != NULL && add(&marks, ON_EXCEPTION, NULL, EG(prev_exception), 0)) {
 		EG(prev_exception) = NULL;
 	}
-	if (ex != NULL && ex->func != NULL && ZEND_USER_CODE(ex->func->type)) {
-		lift_of_instruction(&marks, ex);
+	if (ex != NULL && ex->func != NULL && (innermost || ZEND_USER_CODE(ex->func->type))) {
+		lift_of_caller(&marks, ex);
 	}
 	for (; ex != NULL; ex = ex->prev_execute_data) {
 		if (apus_called_by_c(ex)) {
@@ -419,6 +415,11 @@ apus_marks *apus_marks_take(void)
 		}
 	}
 	return marks;
+}
+
+apus_marks *apus_marks_take(void)
+{
+	return take(false);
 }
 
 static void put_mark(const lifted_mark *mark)
@@ -444,11 +445,14 @@ static void put_mark(const lifted_mark *mark)
 	}
 }
 
-void apus_marks_put_all(apus_marks *marks)
+/* `back`: they are set again. What is no mark on a value is in any case. */
+static void end(apus_marks *marks, bool back)
 {
 	for (uint32_t i = marks->count; i-- > 0;) {
 		const lifted_mark *mark = &marks->all[i];
-		put_mark(mark);
+		if (back || mark->kind == ON_CLASS || mark->kind == ON_EXCEPTION) {
+			put_mark(mark);
+		}
 		if (mark->kind == ON_CLASS) {
 			zend_string_release((zend_string *) mark->holder);
 		} else if (mark->holder != NULL) {
@@ -462,4 +466,32 @@ void apus_marks_put_all(apus_marks *marks)
 		}
 	}
 	free(marks);
+}
+
+void apus_marks_put_all(apus_marks *marks)
+{
+	end(marks, true);
+}
+
+/* ---- fatal errors: the calls that have set marks will not lift them, and others go on with the same values ---- */
+
+static void (*inner_error)(int type, zend_string *file, const uint32_t line, zend_string *message);
+
+static void report(int type, zend_string *file, const uint32_t line, zend_string *message)
+{
+	if (UNEXPECTED(type & E_FATAL_ERRORS) && !(type & E_DONT_BAIL)) {
+		/* This is the last time that the frames are known: PHP bails out when it has reported the error. */
+		apus_marks *marks = take(true);
+		if (marks != NULL) {
+			end(marks, false);
+		}
+	}
+	inner_error(type, file, line, message);
+}
+
+void apus_marks_startup(void)
+{
+	zend_hash_init(&hidden, 8, NULL, NULL, true);
+	inner_error = zend_error_cb;
+	zend_error_cb = report;
 }
