@@ -23,6 +23,7 @@ const SHIM: &[&str] = &[
     "output",
     "request",
     "valgrind",
+    "asan",
     "watch",
     "hook",
     "guard",

@@ -158,8 +158,9 @@ typedef struct {
 zend_module_entry *apus_module(const char *version, const apus_module_hooks *hooks);
 void apus_info_row(const char *name, const char *value);
 
-/* ---- valgrind.c ---- */
+/* ---- valgrind.c, asan.c ---- */
 void apus_valgrind_startup(void);
+void apus_asan_startup(void);
 void apus_fiber_startup(void); /* at module start */
 
 /* ---- class.c: registration ---- */

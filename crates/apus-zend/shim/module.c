@@ -5,6 +5,7 @@ static const apus_module_hooks *module_hooks;
 static PHP_MINIT_FUNCTION(apus)
 {
 	apus_valgrind_startup();
+	apus_asan_startup();
 	apus_fiber_startup();
 	return module_hooks->startup(module_number) ? SUCCESS : FAILURE;
 }

@@ -98,6 +98,7 @@ const LEFT_ALONE: &[&str] = &[
     "opcache",
     "vgpreload",
     "libasan",
+    "libclang_rt",
     "libtsan",
     "libubsan",
     "libjemalloc",
