@@ -18,7 +18,7 @@ endif
 export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help deps cargo build run gateway test test-long bench bench-db bench-coro bench-ws bench-memory bench-travel bench-tasks soak stubs docs check-stubs fmt install uninstall clean
+.PHONY: help deps cargo build run gateway test test-long bench bench-db bench-coro bench-ws bench-memory bench-travel bench-tasks soak docs fmt install uninstall clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -71,13 +71,6 @@ bench-travel: build ## measure the travel service beside the same in Go (argumen
 soak: build ## mixed queries while databases are killed and restarted (SOAK_SECONDS=600, SOAK_SEED)
 	@tools/install-packages test
 	APUS_SO=$(RELEASE)/libapus.so tests/soak/soak.py $(SOAK)
-
-stubs: build ## write php/apus.stub.php anew, from the built module
-	$(RELEASE)/apus stubs > $(TARGET)/apus.stub.php
-	@mv $(TARGET)/apus.stub.php php/apus.stub.php
-
-check-stubs: build ## fail when php/apus.stub.php is not what the module says
-	$(RELEASE)/apus stubs --check php/apus.stub.php
 
 docs: cargo ## write docs/options.md anew, and the measured table of README.md
 	APUS_UPDATE_DOCS=1 cargo test -q -p apus-options the_reference_page_is_the_table

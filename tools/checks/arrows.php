@@ -13,11 +13,12 @@ const MAY_KNOW = [
     'apus-shm' => [],
     'apus-coro' => [],
     'apus-zend' => [],
+    'apus-stub' => [],
     'apus-cli' => [],
     'apus-net' => ['apus-proto', 'apus-options'],
     'apus-client' => ['apus-proto'],
     'apus-process' => ['apus-options', 'apus-shm'],
-    'apus-php' => ['apus-options', 'apus-net', 'apus-client', 'apus-coro', 'apus-zend', 'apus-process', 'apus-shm'],
+    'apus-php' => ['apus-options', 'apus-net', 'apus-client', 'apus-coro', 'apus-zend', 'apus-process', 'apus-shm', 'apus-stub'],
 ];
 
 /** Crates that must not be reached, not even through others: no runtime in the island, in the master, in the parsers. */

@@ -114,7 +114,7 @@ Examples:
 const STUBS_HELP: &str = "\
 Examples:
   apus stubs > apus.stub.php
-  apus stubs --check php/apus.stub.php     exit code 1 when the file is out of date";
+  apus stubs --check apus.stub.php         exit code 1 when the file is out of date";
 
 const OPTIONS_HELP: &str = "\
 Examples:

@@ -33,13 +33,10 @@ pub(crate) fn classes() -> impl Iterator<Item = &'static Class> {
 
 /// Every function, by room.
 pub(crate) static FUNCTIONS: &[&[Method]] = &[
-    functions::ALL,
+    functions::FUNCTIONS,
     sync::FUNCTIONS,
-    hook::FUNCTIONS,
     system::FUNCTIONS,
-    socket::FUNCTIONS,
     client::FUNCTIONS,
-    pool::FUNCTIONS,
     memory::FUNCTIONS,
     server::FUNCTIONS,
 ];
@@ -51,13 +48,9 @@ pub(crate) static CONSTANTS: &[&[Constant]] = &[
     system::CONSTANTS,
     socket::CONSTANTS,
     client::CONSTANTS,
-    pool::CONSTANTS,
     memory::CONSTANTS,
     process::CONSTANTS,
     server::CONSTANTS,
-    server::ERRORS,
-    server::PUSHES,
-    server::TASKS,
 ];
 
 /// Where PHP finds the module.

@@ -18,7 +18,7 @@ use tokio::runtime::{Builder, LocalOptions, LocalRuntime};
 
 use crate::alarm::Alarm;
 use crate::clock::Coarse;
-use crate::exception::{self, CANCELED, COROUTINE, DEADLOCK};
+use crate::exception::{self, CANCELED, DEADLOCK};
 use crate::hook::{self, Reactor, Running};
 use crate::timer::Timers;
 use crate::watchdog::Slice;
@@ -319,8 +319,7 @@ impl State {
         let limit = self.settings.borrow().max_coroutine as usize;
         if self.engine.live() >= limit {
             return Err(exception::throw(
-                &COROUTINE,
-                "TOO_MANY",
+                exception::code::coroutine::TOO_MANY,
                 &format!(
                     "{limit} coroutines exist, which is the limit: raise max_coroutine, or bound what starts them"
                 ),
@@ -329,8 +328,7 @@ impl State {
         let Some(fiber) = self.engine.switch().pool.take() else {
             drop(Thrown::take());
             return Err(exception::throw(
-                &COROUTINE,
-                "NO_MEMORY",
+                exception::code::coroutine::NO_MEMORY,
                 "the system gave no memory for a coroutine's stack (see vm.max_map_count and the memory limit)",
             ));
         };

@@ -1,22 +1,4 @@
-//! The stubs, from the very declarations that Zend was given.
+//! What `apus stubs` prints: the declarations that the module was built from.
 
-use apus_zend::class::{class_stub, constant_stubs, function_stubs};
-
-use crate::module;
-
-/// The whole stub file.
-pub(crate) fn text() -> String {
-    let mut out = String::from(
-        "<?php\n\n// Generated from the built module by `apus stubs`. Do not edit.\n\n/** @noinspection ALL */\n\n",
-    );
-    for class in module::classes() {
-        out.push_str(&class_stub(class));
-    }
-    for functions in module::FUNCTIONS {
-        out.push_str(&function_stubs(functions));
-    }
-    for constants in module::CONSTANTS {
-        out.push_str(&constant_stubs(constants));
-    }
-    out
-}
+/// The whole text.
+pub(crate) const TEXT: &str = include_str!(concat!(env!("OUT_DIR"), "/stubs.php"));

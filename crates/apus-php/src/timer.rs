@@ -5,13 +5,11 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::Duration;
 
-use apus_zend::class::{Class, Method};
-use apus_zend::{Array, Call, Callable, Raise, Value, handler};
+use apus_zend::{Array, Call, Callable, Raise, Value};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use crate::coroutine::array_iterator;
-use crate::exception::entry;
 use crate::runtime::State;
 
 /// The longest interval: what Swoole allows, 2^31 - 1 ms (24 days), so that ported code meets the same limit.
@@ -147,13 +145,11 @@ fn after(call: &Call) -> Result<(), Raise> {
 }
 
 fn clear(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 1)?;
     let id = call.int(0, 0)?;
     call.ret(State::existing().is_some_and(|state| state.timers.clear(&state, id)))
 }
 
 fn clear_all(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 0)?;
     if let Some(state) = State::existing() {
         state.timers.clear_all(&state);
     }
@@ -161,13 +157,11 @@ fn clear_all(call: &Call) -> Result<(), Raise> {
 }
 
 fn exists(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 1)?;
     let id = call.int(0, 0)?;
     call.ret(State::existing().is_some_and(|state| state.timers.entries.borrow().contains_key(&id)))
 }
 
 fn info(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 1)?;
     let id = call.int(0, 0)?;
     let Some(state) = State::existing() else { return call.ret(Value::null()) };
     let facts = state.timers.entries.borrow().get(&id).map(|entry| {
@@ -185,14 +179,12 @@ fn info(call: &Call) -> Result<(), Raise> {
 }
 
 fn list(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 0)?;
     let ids: Vec<i64> =
         State::existing().map(|state| state.timers.entries.borrow().keys().copied().collect()).unwrap_or_default();
     call.ret(array_iterator(&ids)?)
 }
 
 fn stats(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 0)?;
     let state = State::existing();
     let timers = state.as_ref().map(|state| &state.timers);
     let mut array = Array::new(3)?;
@@ -202,68 +194,4 @@ fn stats(call: &Call) -> Result<(), Raise> {
     call.ret(array)
 }
 
-/// `Apus\Timer`.
-pub(crate) static TIMER: Class = Class {
-    name: "Apus\\Timer",
-    modifiers: "final",
-    extends: "",
-    implements: &[],
-    doc: "Timers of millisecond resolution. A timer costs nothing while it is not due; each callback runs in a coroutine.\n\
-          A script that has timers goes on at its end until they are cleared.\n@since 0.1.0",
-    constants: &[],
-    properties: &[],
-    methods: &[
-        Method {
-            decl: "public static function tick(int $ms, callable $callback, mixed ...$args): int",
-            doc: "Calls $callback(int $timerId, ...$args) every $ms milliseconds.\n\
-                  Ticks that a busy process missed are skipped, not made up for.\n\
-                  @param int $ms 1 to 2147483647 milliseconds\n\
-                  @return int the timer's id\n\
-                  @throws \\ValueError when $ms is out of its limits\nDoes not wait.\n@since 0.1.0",
-            handler: Some(handler!(tick)),
-        },
-        Method {
-            decl: "public static function after(int $ms, callable $callback, mixed ...$args): int",
-            doc: "Calls $callback(...$args) once, in $ms milliseconds.\n\
-                  @param int $ms 1 to 2147483647 milliseconds\n\
-                  @return int the timer's id\n\
-                  @throws \\ValueError when $ms is out of its limits\nDoes not wait.\n@since 0.1.0",
-            handler: Some(handler!(after)),
-        },
-        Method {
-            decl: "public static function clear(int $timerId): bool",
-            doc: "Removes a timer; its callback is not called again.\n\
-                  @return bool false when there is no such timer\nDoes not wait.\n@since 0.1.0",
-            handler: Some(handler!(clear)),
-        },
-        Method {
-            decl: "public static function clearAll(): bool",
-            doc: "Removes all timers of this process.\n@return bool true\nDoes not wait.\n@since 0.1.0",
-            handler: Some(handler!(clear_all)),
-        },
-        Method {
-            decl: "public static function exists(int $timerId): bool",
-            doc: "Whether a timer is there.\nDoes not wait.\n@since 0.1.0",
-            handler: Some(handler!(exists)),
-        },
-        Method {
-            decl: "public static function info(int $timerId): ?array",
-            doc: "What is known of a timer: exec_msec (milliseconds until it fires), exec_count, interval (ms; 0 when it fires once),\n\
-                  round, removed.\n@return array|null null when there is no such timer\nDoes not wait.\n@since 0.1.0",
-            handler: Some(handler!(info)),
-        },
-        Method {
-            decl: "public static function list(): ArrayIterator",
-            doc: "The ids of all timers of this process.\nDoes not wait.\n@since 0.1.0",
-            handler: Some(handler!(list)),
-        },
-        Method {
-            decl: "public static function stats(): array",
-            doc: "initialized (bool), num (timers now), round (callbacks so far).\nDoes not wait.\n@since 0.1.0",
-            handler: Some(handler!(stats)),
-        },
-    ],
-    native: false,
-    lazy: None,
-    entry: entry!(),
-};
+apus_zend::stub!("timer");

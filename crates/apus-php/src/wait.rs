@@ -7,7 +7,7 @@ use std::future::Future;
 use apus_coro::{Cancel, Wait, WaitError};
 use apus_zend::{Call, Raise, engine};
 
-use crate::exception::{self, CANCELED, COROUTINE, TIMEOUT};
+use crate::exception::{self, CANCELED, TIMEOUT};
 use crate::runtime::State;
 
 /// Suspends the running coroutine until `future` is ready. `None`: the wait was cancelled, and the function is to return
@@ -55,13 +55,11 @@ pub(crate) fn failed(what: &str, error: WaitError) -> Result<(), Raise> {
         }
         WaitError::Cancelled(Cancel::Unwind) => Err(engine::throw_graceful_exit()),
         WaitError::Outside => Err(exception::throw(
-            &COROUTINE,
-            "NOT_IN_COROUTINE",
+            exception::code::coroutine::NOT_IN_COROUTINE,
             &format!("{what} waits and needs a coroutine: call it inside Apus\\Coroutine\\run() or Apus\\go()"),
         )),
         WaitError::Blocked => Err(exception::throw(
-            &COROUTINE,
-            "CANNOT_SWITCH",
+            exception::code::coroutine::CANNOT_SWITCH,
             &format!(
                 "{what} would wait where PHP cannot be suspended: in a handler of pcntl_signal(), a tick function, the cycle \
                  collector, a destructor before PHP 8.4, or at shutdown"

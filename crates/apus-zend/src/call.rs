@@ -70,13 +70,19 @@ fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
         .unwrap_or_default()
 }
 
-/// Makes the handler that Zend calls for a native function's body, a `fn(&Call) -> Result<(), Raise>`.
+/// Makes the handler that Zend calls for a native function's body, a `fn(&Call) -> Result<(), Raise>`, which takes so many arguments
+/// at least and at most.
 #[macro_export]
 macro_rules! handler {
-    ($body:path) => {{
+    ($body:path, $least:expr, $most:expr) => {{
         unsafe extern "C" fn handle(ex: *mut $crate::sys::zend_execute_data, ret: *mut $crate::sys::zval) {
             // SAFETY: Zend calls this as a function handler.
-            unsafe { $crate::call::enter(ex, ret, $body) }
+            unsafe {
+                $crate::call::enter(ex, ret, |call| {
+                    call.expect($least, $most)?;
+                    $body(call)
+                });
+            }
         }
         handle
     }};

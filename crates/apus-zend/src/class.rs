@@ -1,10 +1,8 @@
-//! Declaring classes, functions and constants to Zend, and printing them as PHP stubs.
+//! Declaring classes, functions and constants to Zend, from the tables that the build makes of `php/stub`.
 
-use std::ffi::{CString, c_char};
-use std::fmt::Write as _;
+use std::ffi::{CStr, c_char};
 use std::sync::OnceLock;
 
-use crate::decl;
 use crate::engine::ClassEntry;
 use crate::object::Native;
 use crate::sys;
@@ -16,23 +14,111 @@ pub type Handler = unsafe extern "C" fn(*mut sys::zend_execute_data, *mut sys::z
 /// Fills a property when it is first read; made by [`crate::lazy_fill!`].
 pub type LazyFill = unsafe extern "C" fn(*mut sys::zend_object, u32) -> sys::apus_status;
 
-/// One member of a class, or one function: its PHP declaration, its documentation, and what runs.
+/// Where a registered class is kept.
+pub type Entry = OnceLock<ClassEntry>;
+
+/// Built-in types.
+pub mod mask {
+    use crate::sys;
+
+    macro_rules! masks {
+        ($($name:ident = $value:expr;)+) => { $(#[doc = stringify!($name)] pub const $name: u32 = $value;)+ };
+    }
+    masks! {
+        INT = sys::MAY_BE_LONG;
+        FLOAT = sys::MAY_BE_DOUBLE;
+        STRING = sys::MAY_BE_STRING;
+        BOOL = sys::MAY_BE_FALSE | sys::MAY_BE_TRUE;
+        FALSE = sys::MAY_BE_FALSE;
+        TRUE = sys::MAY_BE_TRUE;
+        NULL = sys::MAY_BE_NULL;
+        ARRAY = sys::MAY_BE_ARRAY;
+        OBJECT = sys::MAY_BE_OBJECT;
+        CALLABLE = sys::MAY_BE_CALLABLE;
+        MIXED = sys::MAY_BE_ANY;
+        VOID = sys::MAY_BE_VOID;
+        NEVER = sys::MAY_BE_NEVER;
+        STATIC = sys::MAY_BE_STATIC;
+    }
+}
+
+/// Modifiers.
+pub mod flag {
+    pub use crate::sys::{
+        ZEND_ACC_ABSTRACT as ABSTRACT, ZEND_ACC_EXPLICIT_ABSTRACT_CLASS as CLASS_ABSTRACT, ZEND_ACC_FINAL as FINAL,
+        ZEND_ACC_FINAL as CLASS_FINAL, ZEND_ACC_PRIVATE as PRIVATE, ZEND_ACC_PROTECTED as PROTECTED,
+        ZEND_ACC_PUBLIC as PUBLIC, ZEND_ACC_READONLY as READONLY, ZEND_ACC_STATIC as STATIC,
+    };
+}
+
+/// A type as Zend wants it: a mask of built-in types, and at most one class.
+#[derive(Clone, Copy)]
+pub struct Type {
+    /// Of [`mask`].
+    pub mask: u32,
+    /// A class by its full name.
+    pub class: Option<&'static CStr>,
+}
+
+/// A parameter.
+#[derive(Clone, Copy)]
+pub struct Param {
+    /// Its name.
+    pub name: &'static CStr,
+    /// Its type.
+    pub ty: Type,
+    /// Its default, as PHP text.
+    pub default: Option<&'static CStr>,
+    /// `&$name`
+    pub by_ref: bool,
+    /// `...$name`
+    pub variadic: bool,
+}
+
+/// A member of a class, or a function.
 #[derive(Clone, Copy)]
 pub struct Method {
-    /// `public static function sleep(float $seconds): bool`
-    pub decl: &'static str,
-    /// What it does, parameters and units, default, limits, result, exceptions, whether it waits, since when.
-    pub doc: &'static str,
+    /// Its name; a function's with its namespace.
+    pub name: &'static CStr,
+    /// Of [`flag`].
+    pub flags: u32,
+    /// How many leading parameters must be passed.
+    pub required: u32,
+    /// Its parameters.
+    pub params: &'static [Param],
+    /// What it returns.
+    pub ret: Type,
     /// Its code; none for an abstract method.
     pub handler: Option<Handler>,
 }
 
-/// A property: `public int $port = 0`. Without a default it stays uninitialized until written (or lazily filled).
+/// The default of a property.
+#[derive(Clone, Copy)]
+pub enum Default {
+    /// Uninitialised until written, or lazily filled.
+    Undefined,
+    /// `null`
+    Null,
+    /// A boolean.
+    Bool(bool),
+    /// An integer.
+    Int(i64),
+    /// A float.
+    Float(f64),
+    /// A string.
+    Str(&'static CStr),
+}
+
+/// A property.
 pub struct Property {
-    /// Its PHP declaration.
-    pub decl: &'static str,
-    /// What it holds.
-    pub doc: &'static str,
+    /// Its name.
+    pub name: &'static CStr,
+    /// Of [`flag`].
+    pub flags: u32,
+    /// Its type.
+    pub ty: Type,
+    /// What it holds at first.
+    pub default: Default,
 }
 
 /// The value of a constant.
@@ -41,13 +127,13 @@ pub enum Const {
     /// An integer.
     Int(i64),
     /// A string.
-    Str(&'static str),
+    Str(&'static CStr),
 }
 
 /// A constant, of a class or global.
 pub struct Constant {
-    /// Its name.
-    pub name: &'static str,
+    /// Its name; a global one's with its namespace.
+    pub name: &'static CStr,
     /// Its value.
     pub value: Const,
     /// What it means.
@@ -57,15 +143,13 @@ pub struct Constant {
 /// A class.
 pub struct Class {
     /// Its full name.
-    pub name: &'static str,
-    /// `final`, `abstract`, or empty.
-    pub modifiers: &'static str,
-    /// The parent's full name, or empty. Parents are registered before children.
-    pub extends: &'static str,
+    pub name: &'static CStr,
+    /// Of [`flag`].
+    pub flags: u32,
+    /// The parent's full name. Parents are registered before children.
+    pub extends: Option<&'static CStr>,
     /// Full names of interfaces.
-    pub implements: &'static [&'static str],
-    /// What it is for.
-    pub doc: &'static str,
+    pub implements: &'static [&'static CStr],
     /// Its constants.
     pub constants: &'static [Constant],
     /// Its properties; lazily filled ones come first.
@@ -77,62 +161,54 @@ pub struct Class {
     /// How many leading properties are filled when first read, and by what.
     pub lazy: Option<(u32, LazyFill)>,
     /// Where the registered class is kept.
-    pub entry: &'static OnceLock<ClassEntry>,
+    pub entry: &'static Entry,
 }
 
-/// A C string that lives as long as the process, as Zend wants names of what is registered.
-fn forever(text: &str) -> *const c_char {
-    CString::new(text).unwrap_or_default().into_raw()
+/// Includes what the build made of `php/stub/FILE.stub.php`: the classes whose methods the including module has, its functions and constants.
+#[macro_export]
+macro_rules! stub {
+    ($file:literal) => {
+        include!(concat!(env!("OUT_DIR"), "/", $file, ".rs"));
+    };
 }
 
-fn class_pointer(class: Option<&String>) -> *const c_char {
-    class.map_or(std::ptr::null(), |name| forever(name))
+fn pointer(text: Option<&'static CStr>) -> *const c_char {
+    text.map_or(std::ptr::null(), CStr::as_ptr)
 }
 
 fn method_def(method: &Method) -> sys::apus_method_def {
-    let parsed = decl::function(method.decl);
-    let args: Vec<sys::apus_arg_def> = parsed
+    let args: Vec<sys::apus_arg_def> = method
         .params
         .iter()
-        .map(|p| sys::apus_arg_def {
-            name: forever(&p.name),
-            mask: p.ty.mask,
-            class_name: class_pointer(p.ty.class.as_ref()),
-            default_value: p.default.as_ref().map_or(std::ptr::null(), |d| forever(d)),
-            by_ref: p.by_ref,
-            variadic: p.variadic,
+        .map(|param| sys::apus_arg_def {
+            name: param.name.as_ptr(),
+            mask: param.ty.mask,
+            class_name: pointer(param.ty.class),
+            default_value: pointer(param.default),
+            by_ref: param.by_ref,
+            variadic: param.variadic,
         })
         .collect();
-    let mut flags = parsed.flags;
-    if method.handler.is_none() {
-        flags |= sys::ZEND_ACC_ABSTRACT;
-    }
     sys::apus_method_def {
-        name: forever(&parsed.name),
+        name: method.name.as_ptr(),
         handler: method.handler,
         num_args: args.len() as u32,
-        required: parsed.required(),
+        required: method.required,
         args: Vec::leak(args).as_ptr(),
-        return_mask: parsed.ret.mask,
-        return_class: class_pointer(parsed.ret.class.as_ref()),
-        flags,
+        return_mask: method.ret.mask,
+        return_class: pointer(method.ret.class),
+        flags: method.flags,
     }
 }
 
-fn default_value(text: Option<&str>) -> Value {
-    match text {
-        None => Value::undef(),
-        Some("null") => Value::null(),
-        Some("true") => Value::bool(true),
-        Some("false") => Value::bool(false),
-        Some(text) if text.starts_with('\'') => {
-            Value::string(text.trim_matches('\'').as_bytes()).unwrap_or_else(|_| Value::null())
-        }
-        Some(text) => match (text.parse(), text.parse()) {
-            (Ok(value), _) => Value::int(value),
-            (_, Ok(value)) => Value::float(value),
-            _ => panic!("no such default: {text}"),
-        },
+fn default_value(default: Default) -> Value {
+    match default {
+        Default::Undefined => Value::undef(),
+        Default::Null => Value::null(),
+        Default::Bool(value) => Value::bool(value),
+        Default::Int(value) => Value::int(value),
+        Default::Float(value) => Value::float(value),
+        Default::Str(text) => Value::string(text.to_bytes()).unwrap_or_else(|_| Value::null()),
     }
 }
 
@@ -140,20 +216,14 @@ impl Class {
     /// Registers the class. To be called at module start, parents first.
     ///
     /// # Panics
-    /// When the declaration is wrong: it is the program's own text.
+    /// When a parent or interface is not there.
     pub fn register(&'static self) {
-        let parent = if self.extends.is_empty() { std::ptr::null_mut() } else { find(self.extends) };
+        let parent = self.extends.map_or(std::ptr::null_mut(), find);
         let methods: Vec<_> = self.methods.iter().map(method_def).collect();
-        let mut flags = 0;
-        if self.modifiers.contains("final") {
-            flags |= sys::ZEND_ACC_FINAL;
-        }
-        if self.modifiers.contains("abstract") {
-            flags |= sys::ZEND_ACC_EXPLICIT_ABSTRACT_CLASS;
-        }
         // SAFETY: module start; all names live for the process.
         let entry = unsafe {
-            let entry = sys::apus_class_register(forever(self.name), parent, flags, methods.as_ptr(), methods.len());
+            let entry =
+                sys::apus_class_register(self.name.as_ptr(), parent, self.flags, methods.as_ptr(), methods.len());
             for interface in self.implements {
                 sys::apus_class_implement(entry, find(interface));
             }
@@ -174,29 +244,28 @@ impl Class {
 
     fn declare_members(&self, entry: *mut sys::zend_class_entry) {
         for property in self.properties {
-            let parsed = decl::property(property.decl);
-            let value = default_value(parsed.default.as_deref());
+            let value = default_value(property.default);
             // SAFETY: a class under registration; names live for the process.
             unsafe {
                 sys::apus_class_property(
                     entry,
-                    forever(&parsed.name),
-                    parsed.ty.mask,
-                    class_pointer(parsed.ty.class.as_ref()),
+                    property.name.as_ptr(),
+                    property.ty.mask,
+                    pointer(property.ty.class),
                     value.as_ptr(),
-                    parsed.flags,
+                    property.flags,
                 );
             }
             // A string default was interned in place and has no reference to give back.
             std::mem::forget(value);
         }
         for constant in self.constants {
-            let name = forever(constant.name);
+            let name = constant.name.as_ptr();
             // SAFETY: a class under registration.
             unsafe {
                 match constant.value {
                     Const::Int(value) => sys::apus_class_constant_long(entry, name, value),
-                    Const::Str(value) => sys::apus_class_constant_string(entry, name, forever(value)),
+                    Const::Str(value) => sys::apus_class_constant_string(entry, name, value.as_ptr()),
                 }
             }
         }
@@ -217,11 +286,10 @@ impl Class {
     }
 }
 
-fn find(name: &str) -> *mut sys::zend_class_entry {
-    let c = CString::new(name).unwrap_or_default();
+fn find(name: &CStr) -> *mut sys::zend_class_entry {
     // SAFETY: module start; the class table exists.
-    let found = unsafe { sys::apus_class_find(c.as_ptr()) };
-    assert!(!found.is_null(), "class {name} is not registered yet");
+    let found = unsafe { sys::apus_class_find(name.as_ptr()) };
+    assert!(!found.is_null(), "class {} is not registered yet", name.to_string_lossy());
     found
 }
 
@@ -235,107 +303,13 @@ pub fn register_functions(functions: &'static [Method], module: i32) {
 /// Registers global constants.
 pub fn register_constants(constants: &'static [Constant], module: i32) {
     for constant in constants {
-        let name = forever(constant.name);
+        let name = constant.name.as_ptr();
         // SAFETY: module start.
         unsafe {
             match constant.value {
                 Const::Int(value) => sys::apus_constant_long(name, value, module),
-                Const::Str(value) => sys::apus_constant_string(name, forever(value), module),
+                Const::Str(value) => sys::apus_constant_string(name, value.as_ptr(), module),
             }
         }
     }
-}
-
-fn doc_block(out: &mut String, indent: &str, doc: &str) {
-    let _ = writeln!(out, "{indent}/**");
-    for line in doc.trim().lines() {
-        let _ = writeln!(out, "{indent} * {}", line.trim());
-    }
-    let _ = writeln!(out, "{indent} */");
-}
-
-fn constant_text(constant: &Constant) -> String {
-    match constant.value {
-        Const::Int(value) => format!("{value}"),
-        Const::Str(value) => format!("'{value}'"),
-    }
-}
-
-/// Class names in declarations are full; in a stub they need their leading backslash.
-fn qualify(decl: &str) -> String {
-    let mut out = String::with_capacity(decl.len() + 8);
-    let mut previous = ' ';
-    for (at, c) in decl.char_indices() {
-        let starts =
-            c.is_ascii_uppercase() && !previous.is_alphanumeric() && !matches!(previous, '\\' | '_' | '$' | '\'');
-        let class =
-            starts && decl[at..].split(|c: char| !c.is_alphanumeric() && c != '\\').next().is_some_and(is_class);
-        if class {
-            out.push('\\');
-        }
-        out.push(c);
-        previous = c;
-    }
-    out
-}
-
-fn is_class(word: &str) -> bool {
-    word.chars().any(|c| c.is_ascii_lowercase())
-}
-
-/// The stub of one class.
-pub fn class_stub(class: &Class) -> String {
-    let (namespace, short) = class.name.rsplit_once('\\').unwrap_or(("", class.name));
-    let mut out = format!("namespace {namespace} {{\n");
-    doc_block(&mut out, "    ", class.doc);
-    let modifiers = if class.modifiers.is_empty() { String::new() } else { format!("{} ", class.modifiers) };
-    let _ = write!(out, "    {modifiers}class {short}");
-    if !class.extends.is_empty() {
-        let _ = write!(out, " extends \\{}", class.extends);
-    }
-    if !class.implements.is_empty() {
-        let _ = write!(out, " implements \\{}", class.implements.join(", \\"));
-    }
-    out.push_str("\n    {\n");
-    for constant in class.constants {
-        doc_block(&mut out, "        ", constant.doc);
-        let _ = writeln!(out, "        public const {} = {};\n", constant.name, constant_text(constant));
-    }
-    for property in class.properties {
-        doc_block(&mut out, "        ", property.doc);
-        let _ = writeln!(out, "        {};\n", qualify(property.decl));
-    }
-    for method in class.methods {
-        doc_block(&mut out, "        ", method.doc);
-        let end = if method.handler.is_none() { ";" } else { " {}" };
-        let _ = writeln!(out, "        {}{end}\n", qualify(method.decl));
-    }
-    out.push_str("    }\n}\n\n");
-    out
-}
-
-/// The stub of functions, each in its namespace.
-pub fn function_stubs(functions: &[Method]) -> String {
-    let mut out = String::new();
-    for function in functions {
-        let name = decl::function(function.decl).name;
-        let (namespace, short) = name.rsplit_once('\\').unwrap_or(("", &name));
-        let _ = writeln!(out, "namespace {namespace} {{");
-        doc_block(&mut out, "    ", function.doc);
-        let decl = function.decl.replacen(&name, short, 1);
-        let _ = writeln!(out, "    {} {{}}\n}}\n", qualify(&decl));
-    }
-    out
-}
-
-/// The stub of global constants.
-pub fn constant_stubs(constants: &[Constant]) -> String {
-    let mut out = String::new();
-    for constant in constants {
-        let (namespace, short) = constant.name.rsplit_once('\\').unwrap_or(("", constant.name));
-        let _ = writeln!(out, "namespace {namespace} {{");
-        doc_block(&mut out, "    ", constant.doc);
-        let _ = writeln!(out, "    const {short} = {};\n}}\n", constant_text(constant));
-    }
-    out
 }

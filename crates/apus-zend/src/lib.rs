@@ -16,7 +16,6 @@ pub mod call;
 pub mod callable;
 pub mod class;
 pub mod closure;
-mod decl;
 pub mod descriptor;
 pub mod engine;
 pub mod fiber;

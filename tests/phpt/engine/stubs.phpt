@@ -9,11 +9,12 @@ echo exec(escapeshellarg(PHP_BINARY) . ' -n -l ' . escapeshellarg($file), $out, 
 unlink($file);
 
 // The declarations of the stubs, read by a small parser: NAME => "params): type".
-preg_match_all('/namespace (\S+) \{|^    (?:final |abstract )?(?:class|interface) (\w+)|function (\w+)\((.*)\)(?:: (\S+))?(?: \{\}|;)|public const (\w+)/m', $text, $found, PREG_SET_ORDER);
+preg_match_all('/^namespace (\S+);|^(?:final |abstract )?(?:class|interface) (\w+)|function (\w+)\((.*)\)(?:: (\S+))?(?: \{\}|;)|public const (\w+)|^(\})/m', $text, $found, PREG_SET_ORDER);
 $declared = [];
 foreach ($found as $m) {
     if ($m[1] !== '') { $space = $m[1]; $class = null; }
     elseif ($m[2] !== '') { $class = "$space\\$m[2]"; $declared[$class] ??= []; }
+    elseif (isset($m[7])) { $class = null; }
     elseif (($m[6] ?? '') !== '') { $declared[$class]["const $m[6]"] = true; }
     else { $declared[$class ?? ''][$class ? $m[3] : "$space\\$m[3]"] = [$m[4], $m[5] ?? '']; }
 }

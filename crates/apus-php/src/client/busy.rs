@@ -38,7 +38,7 @@ impl Busy {
              client of its own",
             state.engine.current_id(),
         );
-        Err(exception::throw(&CONFLICT, "", &text))
+        Err(exception::throw(exception::Code::none(&CONFLICT), &text))
     }
 
     pub(super) fn is_taken(&self) -> bool {

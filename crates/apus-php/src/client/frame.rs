@@ -5,15 +5,14 @@ use std::borrow::Cow;
 use apus_client::proto::websocket::deflate::Params;
 use apus_client::proto::websocket::{self as proto, Event, Header, Opcode, Role, close};
 use apus_net::{Kind, Message};
-use apus_zend::class::{Class, Method, Property};
+use apus_zend::class::Class;
 use apus_zend::object::Object;
 use apus_zend::value::View;
-use apus_zend::{Array, Call, Callable, Raise, Uncallable, Value, handler};
+use apus_zend::{Array, Call, Callable, Raise, Uncallable, Value};
 use bytes::{Buf, BytesMut};
 
 pub(crate) use super::values::refused;
 use super::values::scalar;
-use crate::exception::entry;
 
 /// Where the declared properties stand.
 mod slot {
@@ -207,14 +206,12 @@ pub(crate) fn of_message(message: &Message<'_>, fd: i64) -> Result<Object, Raise
 }
 
 fn to_string(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 0)?;
     // SAFETY: $this is alive during the call.
     let object = unsafe { Object::share_raw(call.this_object()?) };
     call.ret_bytes(&Outgoing::from_frame(&object)?.pack()?)
 }
 
 pub(crate) fn pack(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 3)?;
     // A fragment may be masked; what is compressed is whole.
     call.ret_bytes(&Outgoing::read(call, 0, FIN | COMPRESS | RSV1)?.pack()?)
 }
@@ -251,73 +248,10 @@ fn parse(bytes: &[u8]) -> Result<Option<Object>, Raise> {
 }
 
 pub(crate) fn unpack(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 1)?;
     match parse(call.bytes(0)?)? {
         Some(object) => call.ret(object),
         None => call.ret(false),
     }
 }
 
-/// `Apus\WebSocket\Frame`.
-pub(super) static FRAME: Class = Class {
-    name: "Apus\\WebSocket\\Frame",
-    modifiers: "",
-    extends: "",
-    implements: &["Stringable"],
-    doc: "A WebSocket message or control frame (RFC 6455).\n@since 0.1.0",
-    constants: &[],
-    properties: &[
-        Property {
-            decl: "public $fd = 0",
-            doc: "int The connection that it came over; 0 for one made by the program.",
-        },
-        Property { decl: "public $data = ''", doc: "string What it carries." },
-        Property { decl: "public $opcode = 1", doc: "int What it is: one of Apus\\WEBSOCKET_OPCODE_*." },
-        Property { decl: "public $flags = 1", doc: "int The sum of Apus\\WEBSOCKET_FLAG_*." },
-        Property { decl: "public $finish = true", doc: "bool Whether it is the last fragment of its message." },
-    ],
-    methods: &[
-        Method {
-            decl: "public function __toString(): string",
-            doc: "Its bytes on the wire, as pack() makes them.\n\
-                  @throws \\Apus\\Client\\Exception ARGUMENT for a frame that RFC 6455 forbids\nDoes not wait.\n@since 0.1.0",
-            handler: Some(handler!(to_string)),
-        },
-        Method {
-            decl: "public static function pack(Apus\\WebSocket\\Frame|string $data, int $opcode = 1, int $flags = 1): string",
-            doc: "The bytes of a frame; of a Frame object, whose own opcode and flags rule. WEBSOCKET_FLAG_MASK masks with a random\n\
-                  key, WEBSOCKET_FLAG_COMPRESS compresses a whole message by itself. Without FIN or COMPRESS a fragment.\n\
-                  @throws \\Apus\\Client\\Exception ARGUMENT for an unknown opcode, text that is not UTF-8, a long control frame\n\
-                  Does not wait.\n@since 0.1.0",
-            handler: Some(handler!(pack)),
-        },
-        Method {
-            decl: "public static function unpack(string $data): Apus\\WebSocket\\Frame|false",
-            doc: "The frame that the bytes begin with, unmasked and decompressed (up to 64 MiB); a CloseFrame where it is one.\n\
-                  @return Frame|false false when they are not a whole frame\nDoes not wait.\n@since 0.1.0",
-            handler: Some(handler!(unpack)),
-        },
-    ],
-    native: false,
-    lazy: None,
-    entry: entry!(),
-};
-
-/// `Apus\WebSocket\CloseFrame`.
-pub(super) static CLOSE_FRAME: Class = Class {
-    name: "Apus\\WebSocket\\CloseFrame",
-    modifiers: "",
-    extends: "Apus\\WebSocket\\Frame",
-    implements: &[],
-    doc: "The frame that ends a WebSocket's conversation.\n@since 0.1.0",
-    constants: &[],
-    properties: &[
-        Property { decl: "public $opcode = 8", doc: "int Apus\\WEBSOCKET_OPCODE_CLOSE." },
-        Property { decl: "public $code = 1000", doc: "int Why: one of Apus\\WEBSOCKET_CLOSE_*, or 3000 to 4999." },
-        Property { decl: "public $reason = ''", doc: "string Why, in up to 123 bytes of UTF-8." },
-    ],
-    methods: &[],
-    native: false,
-    lazy: None,
-    entry: entry!(),
-};
+apus_zend::stub!("client/frame");

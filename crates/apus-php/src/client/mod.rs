@@ -1,7 +1,6 @@
 //! The coroutine clients of HTTP, WebSocket and HTTP/2.
 
 mod busy;
-mod constants;
 mod cookies;
 pub(crate) mod frame;
 mod http;
@@ -9,7 +8,9 @@ mod http2;
 mod settings;
 mod values;
 
-use apus_zend::class::{Class, Constant, Method};
+use apus_zend::class::Class;
+
+pub(crate) use http::FUNCTIONS;
 
 /// The classes of this room, parents first.
 pub(crate) static ALL: &[&Class] = &[
@@ -22,8 +23,4 @@ pub(crate) static ALL: &[&Class] = &[
     &http2::CLIENT_CLASS,
 ];
 
-/// The functions of this room.
-pub(crate) static FUNCTIONS: &[Method] = http::FUNCTIONS;
-
-/// The constants of this room.
-pub(crate) static CONSTANTS: &[Constant] = constants::ALL;
+apus_zend::stub!("client/functions");

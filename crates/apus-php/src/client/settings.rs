@@ -17,7 +17,7 @@ use apus_zend::value::ArrayView;
 use apus_zend::{Call, Raise};
 
 use crate::convert::pairs;
-use crate::exception::{self, CLIENT};
+use crate::exception::{self};
 use crate::runtime::State;
 use crate::wait;
 
@@ -31,7 +31,7 @@ const TLS13: u32 = 64;
 
 /// Applies an array of settings, all or none.
 pub(super) fn apply(settings: &RefCell<Settings>, given: ArrayView<'_>) -> Result<(), Raise> {
-    let refused = |text: String| exception::throw(&CLIENT, "OPTION", &text);
+    let refused = |text: String| exception::throw(exception::code::client::OPTION, &text);
     let given = pairs(given).map_err(refused)?;
     let mut changed = settings.borrow().clone();
     for (name, value) in given {
@@ -160,7 +160,7 @@ pub(super) fn websocket(settings: &Settings) -> WebSocketOptions {
 /// The endpoint that a constructor's arguments (host, port, TLS) mean.
 pub(super) fn endpoint(call: &Call, default_port: fn(bool) -> u16) -> Result<Endpoint, Raise> {
     let host = call.bytes(0)?;
-    let refused = |text: &str| exception::throw(&CLIENT, "ARGUMENT", text);
+    let refused = |text: &str| exception::throw(exception::code::client::ARGUMENT, text);
     let text = std::str::from_utf8(host)
         .ok()
         .filter(|text| !text.is_empty() && (text.starts_with("unix:") || !text.contains(['/', '?', '#', '@', ' '])));

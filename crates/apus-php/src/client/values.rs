@@ -7,7 +7,7 @@ use apus_zend::value::{ArrayView, Key, View};
 use apus_zend::{Array, Callable, Raise, Value};
 use bytes::Bytes;
 
-use crate::exception::{self, CLIENT};
+use crate::exception::{self};
 
 /// A scalar as text; none for what has no textual form.
 pub(super) fn scalar(view: View<'_>) -> Option<Vec<u8>> {
@@ -30,7 +30,7 @@ pub(super) fn key_text(key: Key<'_>) -> Vec<u8> {
 }
 
 pub(crate) fn refused(text: &str) -> Raise {
-    exception::throw(&CLIENT, "ARGUMENT", text)
+    exception::throw(exception::code::client::ARGUMENT, text)
 }
 
 /// Header fields from `name => value`, where a value may be a list of several; null leaves one out.
@@ -108,7 +108,7 @@ pub(super) fn target(path: &[u8]) -> Result<String, Raise> {
 /// The setting that receives a body.
 pub(super) fn write_func(value: &mut Value) -> Result<Callable, Raise> {
     Callable::new(value).map_err(|not| {
-        not.or(|why| exception::throw(&CLIENT, "OPTION", &format!("write_func must be callable: {why}")))
+        not.or(|why| exception::throw(exception::code::client::OPTION, &format!("write_func must be callable: {why}")))
     })
 }
 

@@ -160,7 +160,6 @@ pub(crate) fn parallel(call: &Call) -> Result<(), Raise> {
 
 /// `Apus\Coroutine::join()`.
 pub(super) fn join_call(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 2)?;
     let array = call.array(0)?;
     let limit = time_limit(call, 1, -1.0)?;
     let mut ids = Vec::with_capacity(array.len());

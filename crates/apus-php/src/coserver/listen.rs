@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use apus_process::{BindOptions, ListenAddr, Listener, bind};
 use apus_zend::{Call, Raise};
 
-use crate::exception::{self, SERVER};
+use crate::exception::{self};
 
 /// Binds and listens as a constructor `(string $host, int $port = 0, bool $ssl = false, bool $reuse_port = false)` says.
 pub(super) fn from_call(call: &Call) -> Result<Listener, Raise> {
@@ -15,7 +15,7 @@ pub(super) fn from_call(call: &Call) -> Result<Listener, Raise> {
     if secure {
         return Err(no_tls());
     }
-    let failed = |text: &str| exception::throw(&SERVER, "BIND", text);
+    let failed = |text: &str| exception::throw(exception::code::server::BIND, text);
     let port = u16::try_from(port).map_err(|_| failed(&format!("a port lies between 0 and 65535, {port} given")))?;
     let address = address(&host, port).map_err(|why| failed(&why))?;
     let options = BindOptions { reuse_port: reuse_port.into(), ..BindOptions::default() };
@@ -26,7 +26,7 @@ pub(super) fn from_call(call: &Call) -> Result<Listener, Raise> {
 pub(super) fn no_tls() -> Raise {
     let text =
         "servers that speak TLS are not in this version of Apus: leave $ssl false, and let a proxy end TLS in front";
-    exception::throw(&SERVER, "OPTION", text)
+    exception::throw(exception::code::server::OPTION, text)
 }
 
 /// The address that host and port mean: `unix:` and a path, an IP address, or a name that the system knows.
@@ -47,16 +47,6 @@ pub(super) fn shown(listener: &Listener) -> (String, i64) {
         ListenAddr::Unix(path) => (path.display().to_string(), 0),
     }
 }
-
-/// The constructor of both servers.
-pub(super) const CONSTRUCT: &str =
-    "public function __construct(string $host, int $port = 0, bool $ssl = false, bool $reuse_port = false)";
-pub(super) const CONSTRUCT_DOC: &str = "Binds and listens: clients that come before start() wait.\n\
-     @param string $host an IP address, a name that the system knows (its resolution blocks), or \"unix:\" and a path\n\
-     @param int $port 0 to 65535; 0 lets the system choose: see $port\n\
-     @param bool $reuse_port whether other processes may listen on the same port and share its clients (SO_REUSEPORT)\n\
-     @throws \\Apus\\Server\\Exception BIND, OPTION when $ssl is true: TLS is not in this version\n\
-     Does not wait.\n@since 0.1.0";
 
 #[cfg(test)]
 mod tests {

@@ -8,18 +8,17 @@ use apus_coro::Wait;
 use apus_options::{Settings, client};
 use apus_process::Listener;
 use apus_process::log::{Level, Repeats};
-use apus_zend::class::{Class, Method, Property};
 use apus_zend::engine::Thrown;
 use apus_zend::object::Object;
 use apus_zend::value::{ArrayView, Key};
-use apus_zend::{Array, Call, Callable, Raise, Value, handler, native};
+use apus_zend::{Array, Call, Callable, Raise, Value, native};
 use tokio::sync::Notify;
 
 use super::connection;
 use super::listen;
 use super::trouble::{self, BACK_OFF, Trouble};
 use crate::convert;
-use crate::exception::{self, COROUTINE, SERVER as SERVER_EXCEPTION, entry};
+use crate::exception::{self, COROUTINE};
 use crate::runtime::{Outcome, State};
 use crate::socket::{Accepted, Listening, merged_settings};
 use crate::wait::wait;
@@ -105,7 +104,7 @@ fn core(call: &Call) -> Result<Rc<StreamCore>, Raise> {
 }
 
 fn state_error(text: &str) -> Raise {
-    exception::throw(&SERVER_EXCEPTION, "STATE", text)
+    exception::throw(exception::code::server::STATE, text)
 }
 
 fn construct(call: &Call) -> Result<(), Raise> {
@@ -113,7 +112,7 @@ fn construct(call: &Call) -> Result<(), Raise> {
     let (host, port) = listen::shown(&listener);
     let fd = listener.fd.as_raw_fd();
     let listening = listener.fd.try_clone().and_then(Listening::new).map_err(|error| {
-        exception::throw(&SERVER_EXCEPTION, "BIND", &format!("cannot listen on {}: {error}", listener.addr))
+        exception::throw(exception::code::server::BIND, &format!("cannot listen on {}: {error}", listener.addr))
     })?;
     let domain = listening.domain();
     let core = StreamCore {
@@ -136,7 +135,6 @@ fn construct(call: &Call) -> Result<(), Raise> {
 }
 
 fn set(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 1)?;
     let given = call.array(0)?;
     let core = core(call)?;
     if core.phase.get() != Phase::New {
@@ -156,7 +154,7 @@ fn set(call: &Call) -> Result<(), Raise> {
 /// The settings of connections among those that were given, and `max_connection`. Others of a server's are checked only:
 /// programs share one array among all their servers.
 fn sort(given: ArrayView<'_>) -> Result<(Array, Option<usize>), Raise> {
-    let refused = |text: &str| exception::throw(&SERVER_EXCEPTION, "OPTION", text);
+    let refused = |text: &str| exception::throw(exception::code::server::OPTION, text);
     let mut of_connections = Array::new(given.len())?;
     let mut of_server = Settings::default();
     let mut most = None;
@@ -185,7 +183,6 @@ fn sort(given: ArrayView<'_>) -> Result<(Array, Option<usize>), Raise> {
 }
 
 fn set_handler(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 1)?;
     let handler = call.callable(0)?;
     let core = core(call)?;
     if core.phase.get() == Phase::Over {
@@ -198,7 +195,6 @@ fn set_handler(call: &Call) -> Result<(), Raise> {
 }
 
 fn start(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 0)?;
     let (core, object) = (core(call)?, this(call)?);
     match core.phase.get() {
         Phase::New => {}
@@ -209,7 +205,7 @@ fn start(call: &Call) -> Result<(), Raise> {
     }
     if core.handler.borrow().is_none() {
         let text = "nothing would answer connections: call handle(function ($connection) { … }) before start()";
-        return Err(exception::throw(&SERVER_EXCEPTION, "EVENT", text));
+        return Err(exception::throw(exception::code::server::EVENT, text));
     }
     let accepting = core.listening.begin()?;
     crate::output::forgive();
@@ -323,7 +319,6 @@ impl StreamCore {
 }
 
 fn shutdown(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 0)?;
     let core = core(call)?;
     if core.phase.get() != Phase::Running {
         return call.ret(false);
@@ -334,69 +329,4 @@ fn shutdown(call: &Call) -> Result<(), Raise> {
     call.ret(true)
 }
 
-/// `Apus\Coroutine\Server`.
-pub(super) static SERVER: Class = Class {
-    name: "Apus\\Coroutine\\Server",
-    modifiers: "",
-    extends: "",
-    implements: &[],
-    doc: "A server of byte streams in a coroutine: it needs no master process, runs in any script beside other coroutines, and may\n\
-          be one of several in the process. Each connection has a coroutine of its own. For all cores start several processes with\n\
-          $reuse_port, or use Apus\\Server, which supervises them.\n\
-          An exception that a handler does not catch goes to the program's exception handler, or else to the log; the server goes on.\n\
-          @since 0.1.0",
-    constants: &[],
-    properties: &[
-        Property { decl: "public string $host = ''", doc: "The address, or the path of a Unix socket." },
-        Property {
-            decl: "public int $port = 0",
-            doc: "The port; the real one where 0 was asked for; 0 for a Unix socket.",
-        },
-        Property { decl: "public int $type = 2", doc: "The address family: Apus\\AF_INET, AF_INET6 or AF_UNIX." },
-        Property { decl: "public int $fd = -1", doc: "The descriptor that listens; -1 when the server has ended." },
-        Property { decl: "public int $errCode = 0", doc: "Why start() returned false: an errno." },
-        Property { decl: "public ?array $setting = null", doc: "What set() was given." },
-    ],
-    methods: METHODS,
-    native: true,
-    lazy: None,
-    entry: entry!(),
-};
-
-const METHODS: &[Method] = &[
-    Method { decl: listen::CONSTRUCT, doc: listen::CONSTRUCT_DOC, handler: Some(handler!(construct)) },
-    Method {
-        decl: "public function set(array $setting): void",
-        doc: "Settings of the connections: those that Coroutine\\Socket::setProtocol() takes (docs/options.md, scope \"client\"), such as\n\
-              open_length_check, open_eof_check, package_max_length and read_timeout; and max_connection (default 100000): further\n\
-              connections wait in the listening queue until one of the open ones is closed. Other settings of servers are accepted, as\n\
-              programs share one array, and mean nothing here.\n\
-              @throws \\Apus\\Server\\Exception OPTION (the message names the setting), STATE after start()\n\
-              @throws \\Apus\\Client\\Exception OPTION for a setting of connections out of its limits\n\
-              Does not wait.\n@since 0.1.0",
-        handler: Some(handler!(set)),
-    },
-    Method {
-        decl: "public function handle(callable $fn): void",
-        doc: "Has $fn(Apus\\Coroutine\\Server\\Connection $connection) called for each connection, in a coroutine of its own.\n\
-              @throws \\Apus\\Server\\Exception STATE when the server has ended\nDoes not wait.\n@since 0.1.0",
-        handler: Some(handler!(set_handler)),
-    },
-    Method {
-        decl: "public function shutdown(): bool",
-        doc: "Accepts nothing more: the listening socket is closed, and start() returns. Connections that were accepted go on, in their\n\
-              coroutines.\n\
-              @return bool false when the server does not run\nDoes not wait.\n@since 0.1.0",
-        handler: Some(handler!(shutdown)),
-    },
-    Method {
-        decl: "public function start(): bool",
-        doc: "Accepts connections until shutdown(). Once for each object; afterwards the handler is let go of.\n\
-              When the process has no descriptor left it logs so, and tries again every 100 ms.\n\
-              @return bool true after shutdown(); false when it was cancelled or the socket is of no use any more, with errCode\n\
-              @throws \\Apus\\Server\\Exception STATE when it was called before, EVENT without handle()\n\
-              @throws \\Apus\\Coroutine\\Exception NOT_IN_COROUTINE, CANNOT_SWITCH\n\
-              @throws \\Apus\\Coroutine\\CanceledException when cancelled with an exception\nWaits.\n@since 0.1.0",
-        handler: Some(handler!(start)),
-    },
-];
+apus_zend::stub!("coserver/stream");

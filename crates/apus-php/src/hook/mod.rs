@@ -27,7 +27,7 @@ mod sleep;
 mod stream;
 mod timeout;
 
-use apus_zend::class::{Class, Method};
+use apus_zend::class::Class;
 
 pub(crate) use gate::Running;
 pub(crate) use guard::{install as install_guards, prepare};
@@ -37,8 +37,4 @@ pub(crate) use reactor::Reactor;
 /// The classes of this room, parents first.
 pub(crate) static ALL: &[&Class] = &[&runtime::RUNTIME];
 
-/// The functions of this room.
-pub(crate) static FUNCTIONS: &[Method] = &[];
-
-/// The constants of this room.
-pub(crate) use runtime::CONSTANTS;
+apus_zend::stub!("hook/functions");

@@ -8,7 +8,7 @@ use apus_coro::{TaskId, Wait};
 use apus_zend::state::{Group, Serial};
 use tokio::sync::Notify;
 
-use crate::exception::{self, COROUTINE};
+use crate::exception::{self};
 use crate::runtime::State;
 use crate::wait::{may_wait, wait};
 
@@ -107,12 +107,12 @@ impl Serial for Groups {
                 Turn::Wait(left) if may_wait(&state) => left,
                 Turn::Wait(_) => {
                     let text = format!("this code cannot wait for {}", name(group));
-                    let _ = exception::throw(&COROUTINE, "CANNOT_SWITCH", &text);
+                    let _ = exception::throw(exception::code::coroutine::CANNOT_SWITCH, &text);
                     return false;
                 }
                 Turn::Circle(owner) => {
                     let text = format!("{} (coroutine {owner}) waits for this coroutine", name(group));
-                    let _ = exception::throw(&COROUTINE, "CANNOT_SWITCH", &text);
+                    let _ = exception::throw(exception::code::coroutine::CANNOT_SWITCH, &text);
                     return false;
                 }
             };

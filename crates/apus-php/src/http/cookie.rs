@@ -5,7 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use apus_net::proto::cookie::SetCookie;
 use apus_zend::{Call, Raise};
 
-use crate::exception::{self, HTTP};
+use crate::exception::{self};
 
 /// Writes the Set-Cookie field's value that the arguments of `cookie()` describe.
 pub(super) fn from_call(call: &Call, raw: bool) -> Result<Vec<u8>, Raise> {
@@ -27,6 +27,6 @@ pub(super) fn from_call(call: &Call, raw: bool) -> Result<Vec<u8>, Raise> {
     let mut out = Vec::with_capacity(64);
     match cookie.write(&mut out, now) {
         Ok(()) => Ok(out),
-        Err(error) => Err(exception::throw(&HTTP, "INVALID_COOKIE", &error.to_string())),
+        Err(error) => Err(exception::throw(exception::code::http::INVALID_COOKIE, &error.to_string())),
     }
 }

@@ -8,15 +8,14 @@ use std::rc::Rc;
 use apus_coro::Wait;
 use apus_net::proto::http1::response::{is_field_name, is_field_value, is_reason, may_be_trailer};
 use apus_net::{Link, Responder, SendError, Upgrade, WriteState, open_regular};
-use apus_zend::class::{Class, Method, Property};
 use apus_zend::object::Object;
 use apus_zend::value::View;
-use apus_zend::{Array, Call, Raise, Value, engine, handler, native};
+use apus_zend::{Array, Call, Raise, Value, engine, native};
 
 use super::head::{Head, Set};
 use super::websocket::HandshakeLines;
-use super::{cookie, mime, websocket};
-use crate::exception::{self, HTTP, entry};
+use super::{cookie, mime};
+use crate::exception::{self};
 use crate::runtime::State;
 use crate::server::current_control;
 use crate::wait::{may_wait, wait};
@@ -74,7 +73,7 @@ impl Response {
 
     pub(super) fn responder(&self) -> Result<Responder, Raise> {
         self.responder.borrow().clone().ok_or_else(|| {
-            exception::throw(&HTTP, "DETACHED", "this response was detached and answers nothing any more")
+            exception::throw(exception::code::http::DETACHED, "this response was detached and answers nothing any more")
         })
     }
 
@@ -159,7 +158,6 @@ fn succeeded<T>(result: &Result<T, SendError>) -> Result<bool, Raise> {
 }
 
 fn status(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 2)?;
     let code = call.int(0, 200)?;
     let reason = call.bytes(1)?;
     let response = call.this::<Response>()?;
@@ -168,10 +166,13 @@ fn status(call: &Call) -> Result<(), Raise> {
     let allowed = (200..=999).contains(&code) || (code == 101 && handshake());
     if !allowed {
         let text = format!("the status code of an answer lies between 200 and 999 (RFC 9110 section 15), {code} given");
-        return Err(exception::throw(&HTTP, "INVALID_STATUS", &text));
+        return Err(exception::throw(exception::code::http::INVALID_STATUS, &text));
     }
     if !is_reason(reason) {
-        return Err(exception::throw(&HTTP, "INVALID_STATUS", "the reason phrase holds control characters"));
+        return Err(exception::throw(
+            exception::code::http::INVALID_STATUS,
+            "the reason phrase holds control characters",
+        ));
     }
     if !response.is_open() {
         return call.ret(false);
@@ -184,7 +185,6 @@ fn status(call: &Call) -> Result<(), Raise> {
 }
 
 fn header(call: &Call) -> Result<(), Raise> {
-    call.expect(2, 3)?;
     let name = call.bytes(0)?;
     let format = call.bool(2, true)?;
     let response = call.this::<Response>()?;
@@ -221,7 +221,7 @@ fn invalid_field(name: &[u8]) -> Raise {
         "header \"{}\": a name is a token, a value must hold no control characters, line breaks above all (RFC 9110 section 5)",
         String::from_utf8_lossy(name).escape_debug()
     );
-    exception::throw(&HTTP, "INVALID_HEADER", &text)
+    exception::throw(exception::code::http::INVALID_HEADER, &text)
 }
 
 fn scalar(view: View<'_>) -> Option<Vec<u8>> {
@@ -256,7 +256,6 @@ fn cookie_raw(call: &Call) -> Result<(), Raise> {
 }
 
 fn trailer(call: &Call) -> Result<(), Raise> {
-    call.expect(2, 2)?;
     let (name, value) = (call.bytes(0)?, call.bytes(1)?.trim_ascii());
     let response = call.this::<Response>()?;
     if !is_field_name(name) || !is_field_value(value) {
@@ -267,7 +266,7 @@ fn trailer(call: &Call) -> Result<(), Raise> {
             "{} cannot be sent as a trailer: it frames the message, or has to be known before the content (RFC 9110 section 6.5.1)",
             String::from_utf8_lossy(name)
         );
-        return Err(exception::throw(&HTTP, "INVALID_HEADER", &text));
+        return Err(exception::throw(exception::code::http::INVALID_HEADER, &text));
     }
     if response.responder()?.is_ended() {
         return call.ret(false);
@@ -277,7 +276,6 @@ fn trailer(call: &Call) -> Result<(), Raise> {
 }
 
 fn write(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 1)?;
     let data = call.bytes(0)?;
     let response = call.this::<Response>()?;
     let responder = response.responder()?;
@@ -310,7 +308,6 @@ fn room(state: &State, responder: &Responder) -> Result<bool, Raise> {
 }
 
 fn end(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 1)?;
     let body = call.opt_bytes(0)?.unwrap_or_default();
     let response = call.this::<Response>()?;
     let accepts = response.head.borrow().wire.status == 101;
@@ -324,7 +321,6 @@ fn end(call: &Call) -> Result<(), Raise> {
 }
 
 fn send_file(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 3)?;
     let path = PathBuf::from(call.text(0)?);
     let (offset, length) = (call.int(1, 0)?, call.int(2, 0)?);
     let response = call.this::<Response>()?;
@@ -346,7 +342,8 @@ fn send_file(call: &Call) -> Result<(), Raise> {
 
 /// Opens a file and checks that it has the part that is to be sent. A length of 0 means: to its end.
 fn open_part(path: &std::path::Path, offset: i64, length: i64) -> Result<(File, u64), Raise> {
-    let failed = |why: &str| exception::throw(&HTTP, "FILE", &format!("{} cannot be sent: {why}", path.display()));
+    let failed =
+        |why: &str| exception::throw(exception::code::http::FILE, &format!("{} cannot be sent: {why}", path.display()));
     let (file, meta) = open_regular(path).map_err(|error| failed(&error.to_string()))?;
     let rest = u64::try_from(offset).ok().and_then(|offset| meta.len().checked_sub(offset));
     let Some(rest) = rest else {
@@ -360,13 +357,12 @@ fn open_part(path: &std::path::Path, offset: i64, length: i64) -> Result<(File, 
 }
 
 fn redirect(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 2)?;
     let location = call.bytes(0)?;
     let code = call.int(1, 302)?;
     let response = call.this::<Response>()?;
     if !(300..=399).contains(&code) {
         let text = format!("a redirection has a status code between 300 and 399, {code} given");
-        return Err(exception::throw(&HTTP, "INVALID_STATUS", &text));
+        return Err(exception::throw(exception::code::http::INVALID_STATUS, &text));
     }
     if !response.is_open() {
         return call.ret(false);
@@ -385,13 +381,11 @@ fn redirect(call: &Call) -> Result<(), Raise> {
 }
 
 fn is_writable(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 0)?;
     let writable = call.this::<Response>()?.responder.borrow().as_ref().is_some_and(Responder::is_writable);
     call.ret(writable)
 }
 
 fn detach(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 0)?;
     match call.this::<Response>()?.responder.take() {
         Some(responder) if !responder.is_ended() => {
             responder.detach();
@@ -402,7 +396,6 @@ fn detach(call: &Call) -> Result<(), Raise> {
 }
 
 fn create(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 2)?;
     let fd = match (call.view(0), call.count()) {
         (View::Int(fd), 1) => fd,
         _ => call.int(1, -1)?,
@@ -416,7 +409,6 @@ fn create(call: &Call) -> Result<(), Raise> {
 }
 
 fn get_headers(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 0)?;
     let response: &Response = call.this()?;
     let lines: Vec<(Vec<u8>, Vec<u8>)> =
         response.head.borrow().lines().map(|(name, value)| (name.to_ascii_lowercase(), value.to_vec())).collect();
@@ -441,136 +433,4 @@ fn get_headers(call: &Call) -> Result<(), Raise> {
     call.ret(array)
 }
 
-/// `Apus\Http\Response`.
-pub(crate) static RESPONSE: Class = Class {
-    name: "Apus\\Http\\Response",
-    modifiers: "",
-    extends: "",
-    implements: &[],
-    doc: "The answer to one request. It may outlive the request's handler and be used from other coroutines. An answer that is\n\
-          never ended becomes a 500 when the object goes.\n@since 0.1.0",
-    constants: &[],
-    properties: &[Property { decl: "public int $fd = 0", doc: "The connection's session id." }],
-    methods: METHODS,
-    native: true,
-    lazy: None,
-    entry: entry!(),
-};
-
-const COOKIE_DOC: &str = "@param int $expires Unix time in seconds; 0 for the browser's session\n\
-     @param string $samesite Lax, Strict or None; empty to leave it out\n\
-     @param string $priority Low, Medium or High; empty to leave it out\n\
-     @param bool $partitioned needs $secure\n\
-     @return bool false when the head has left already\n\
-     @throws \\Apus\\Http\\Exception INVALID_COOKIE\nDoes not wait.\n@since 0.1.0";
-
-const METHODS: &[Method] = &[
-    Method {
-        decl: "public function status(int $code, string $reason = ''): bool",
-        doc: "Sets the status code, and a reason phrase instead of the standard one (RFC 9110 section 15).\n\
-              @param int $code 200 to 999, or 101 to accept a WebSocket handshake with end(); default 200\n@return bool false when the head has left already\n\
-              @throws \\Apus\\Http\\Exception INVALID_STATUS\nDoes not wait.\n@since 0.1.0",
-        handler: Some(handler!(status)),
-    },
-    Method {
-        decl: "public function setStatusCode(int $code, string $reason = ''): bool",
-        doc: "The same as status().\n@since 0.1.0",
-        handler: Some(handler!(status)),
-    },
-    Method {
-        decl: "public function header(string $key, string|array|null $value, bool $format = true): bool",
-        doc: "Sets a header field in place of earlier ones of its name; an array makes several lines, null takes the field away.\n\
-              @param bool $format whether content-type is sent as Content-Type\n\
-              @return bool false when the head has left already, or for a field that the server sets by itself\n\
-              (Keep-Alive, Transfer-Encoding, and Connection but for \"close\" and \"keep-alive\")\n\
-              @throws \\Apus\\Http\\Exception INVALID_HEADER\nDoes not wait.\n@since 0.1.0",
-        handler: Some(handler!(header)),
-    },
-    Method {
-        decl: "public function setHeader(string $key, string|array|null $value, bool $format = true): bool",
-        doc: "The same as header().\n@since 0.1.0",
-        handler: Some(handler!(header)),
-    },
-    Method {
-        decl: "public function getHeaders(): array",
-        doc: "The header fields set so far, names lower-case; several lines of one name are an array.\nDoes not wait.\n@since 0.1.0",
-        handler: Some(handler!(get_headers)),
-    },
-    Method {
-        decl: "public function cookie(string $name, string $value = '', int $expires = 0, string $path = '/', string $domain = '', bool $secure = false, bool $httponly = false, string $samesite = '', string $priority = '', bool $partitioned = false): bool",
-        doc: const_format::concatcp!(
-            "Sets a cookie; the value is percent-encoded (RFC 6265). An empty value deletes it.\n",
-            COOKIE_DOC
-        ),
-        handler: Some(handler!(cookie_encoded)),
-    },
-    Method {
-        decl: "public function rawcookie(string $name, string $value = '', int $expires = 0, string $path = '/', string $domain = '', bool $secure = false, bool $httponly = false, string $samesite = '', string $priority = '', bool $partitioned = false): bool",
-        doc: const_format::concatcp!("Sets a cookie; the value is sent as it is (RFC 6265).\n", COOKIE_DOC),
-        handler: Some(handler!(cookie_raw)),
-    },
-    Method {
-        decl: "public function trailer(string $key, string $value): bool",
-        doc: "Adds a trailer field, which is sent after a chunked body (RFC 9110 section 6.5). A 1.0 client gets none.\n\
-              @return bool false when the response has ended\n\
-              @throws \\Apus\\Http\\Exception INVALID_HEADER, for fields, too, that cannot be trailers (RFC 9110 section 6.5.1): Content-Length,\n\
-              Content-Type, Set-Cookie, …\nDoes not wait.\n@since 0.1.0",
-        handler: Some(handler!(trailer)),
-    },
-    Method {
-        decl: "public function write(string $data): bool",
-        doc: "Sends a piece of the body, chunked (RFC 9112 section 7.1) unless a Content-Length was set; the first call sends\n\
-              the head. Where the client reads slowly it waits until less than buffer_output_size bytes are on their way.\n\
-              @return bool false when the client is gone, the response has ended, or (outside coroutines) the buffer is full; with a warning when\n\
-              it is more than the Content-Length announced: then the connection is cut\n\
-              @throws \\Apus\\Coroutine\\CanceledException when cancelled with an exception\n\
-              Waits (where a coroutine runs).\n@since 0.1.0",
-        handler: Some(handler!(write)),
-    },
-    Method {
-        decl: "public function end(?string $content = null): bool",
-        doc: "Sends the response, or the last of one begun with write(), and ends it. The bytes leave at once.\n\
-              @return bool false when the client is gone or the response has ended already\nDoes not wait.\n@since 0.1.0",
-        handler: Some(handler!(end)),
-    },
-    Method {
-        decl: "public function sendfile(string $path, int $offset = 0, int $length = 0): bool",
-        doc: "Sends (a part of) a file as the body, without a copy (sendfile(2)), and ends the response. A Content-Type is\n\
-              chosen by the name's extension unless one was set.\n\
-              @param int $offset bytes from its start\n@param int $length bytes; 0 for the rest of the file\n\
-              @return bool false when the head has left already or the client is gone\n\
-              @throws \\Apus\\Http\\Exception FILE when it cannot be read or is shorter\nDoes not wait.\n@since 0.1.0",
-        handler: Some(handler!(send_file)),
-    },
-    Method {
-        decl: "public function redirect(string $location, int $code = 302): bool",
-        doc: "Answers with a redirection and ends the response (RFC 9110 section 15.4).\n\
-              @param int $code 300 to 399\n@return bool false when the head has left already\n\
-              @throws \\Apus\\Http\\Exception INVALID_STATUS, INVALID_HEADER\nDoes not wait.\n@since 0.1.0",
-        handler: Some(handler!(redirect)),
-    },
-    Method {
-        decl: "public function isWritable(): bool",
-        doc: "Whether something can be sent: the response has not ended, and the client is not known to be gone.\n\
-              Does not wait.\n@since 0.1.0",
-        handler: Some(handler!(is_writable)),
-    },
-    Method {
-        decl: "public function detach(): bool",
-        doc: "Takes the answer from this object: its end sends nothing. Response::create() with the fd goes on with it.\n\
-              @return bool false when the response has ended, or was detached already\nDoes not wait.\n@since 0.1.0",
-        handler: Some(handler!(detach)),
-    },
-    Method {
-        decl: "public static function create(mixed $server, int $fd = -1): Apus\\Http\\Response|false",
-        doc: "A response object for a connection of this worker that waits for an answer.\n\
-              @param mixed $server the server, or the fd itself\n\
-              @return Response|false false when there is no such connection here, or it waits for nothing\n\
-              Does not wait.\n@since 0.1.0",
-        handler: Some(handler!(create)),
-    },
-    websocket::UPGRADE,
-    websocket::RECV,
-    websocket::PUSH,
-    websocket::CLOSE,
-];
+apus_zend::stub!("http/response");

@@ -5,13 +5,12 @@ use std::rc::Rc;
 use apus_coro::Wait;
 use apus_net::proto::websocket::{Opcode, close};
 use apus_net::{Delivery, Kind, Link};
-use apus_zend::class::Method;
-use apus_zend::{Call, Raise, handler};
+use apus_zend::{Call, Raise};
 
 use super::head::Head;
 use super::response::Response;
 use crate::client::frame::{self, Outgoing};
-use crate::exception::{self, HTTP};
+use crate::exception::{self};
 use crate::runtime::State;
 use crate::wait::{time_limit, wait};
 
@@ -54,12 +53,14 @@ impl HandshakeLines {
 
 fn link(response: &Response, what: &str) -> Result<Rc<Link>, Raise> {
     response.link.borrow().clone().ok_or_else(|| {
-        exception::throw(&HTTP, "NOT_UPGRADED", &format!("{what} needs a WebSocket: call upgrade() before it"))
+        exception::throw(
+            exception::code::http::NOT_UPGRADED,
+            &format!("{what} needs a WebSocket: call upgrade() before it"),
+        )
     })
 }
 
-fn upgrade(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 0)?;
+pub(super) fn upgrade(call: &Call) -> Result<(), Raise> {
     let response = call.this::<Response>()?;
     if response.link.borrow().is_some() {
         return call.ret(true);
@@ -73,8 +74,7 @@ fn upgrade(call: &Call) -> Result<(), Raise> {
     }
 }
 
-fn recv(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 1)?;
+pub(super) fn recv(call: &Call) -> Result<(), Raise> {
     let limit = time_limit(call, 0, -1.0)?;
     let link = link(call.this::<Response>()?, "recv()")?;
     let state = State::get()?;
@@ -97,8 +97,7 @@ fn recv(call: &Call) -> Result<(), Raise> {
     }
 }
 
-fn push(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 3)?;
+pub(super) fn push(call: &Call) -> Result<(), Raise> {
     let link = link(call.this::<Response>()?, "push()")?;
     let frame = Outgoing::from_call(call, 0)?;
     if frame.opcode == Opcode::Close {
@@ -109,8 +108,7 @@ fn push(call: &Call) -> Result<(), Raise> {
     call.ret(matches!(delivery, Delivery::Sent | Delivery::Buffered))
 }
 
-fn close(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 0)?;
+pub(super) fn close(call: &Call) -> Result<(), Raise> {
     let response = call.this::<Response>()?;
     let upgraded = response.link.borrow().clone();
     if let Some(link) = upgraded {
@@ -123,36 +121,3 @@ fn close(call: &Call) -> Result<(), Raise> {
     responder.abort();
     call.ret(true)
 }
-
-/// The methods, for the table of `Apus\Http\Response`.
-pub(super) const UPGRADE: Method = Method {
-    decl: "public function upgrade(): bool",
-    doc: "Accepts the WebSocket handshake that this request is (RFC 6455 section 4.2): sends 101 with the header fields set\n\
-          before, a Sec-WebSocket-Protocol among them. Then recv() and push() speak over the connection, and no message event comes.\n\
-          @return bool false when the request is no sound handshake, or of an origin that websocket_origins does not allow: it\n\
-          was answered with 400, 403, 405 or 426 then, unless the head had left already\n\
-          @throws \\Apus\\Http\\Exception DETACHED\nDoes not wait.\n@since 0.1.0",
-    handler: Some(handler!(upgrade)),
-};
-pub(super) const RECV: Method = Method {
-    decl: "public function recv(float $timeout = -1): Apus\\WebSocket\\Frame|string|false",
-    doc: "The next message. Pings are answered by the server. The client is read from only as fast as this is called.\n\
-          @param float $timeout seconds; negative for no limit\n\
-          @return Frame|string|false an empty string once the connection is closed (with open_websocket_close_frame the CloseFrame\n\
-          before it); false when the time is over\n\
-          @throws \\Apus\\Http\\Exception NOT_UPGRADED\nWaits.\n@since 0.1.0",
-    handler: Some(handler!(recv)),
-};
-pub(super) const PUSH: Method = Method {
-    decl: "public function push(Apus\\WebSocket\\Frame|string $data, int $opcode = 1, int $flags = 1): bool",
-    doc: "Sends a message: see Apus\\WebSocket\\Server::push().\n@return bool false when it is lost\n\
-          @throws \\Apus\\Http\\Exception NOT_UPGRADED\n@throws \\Apus\\Client\\Exception ARGUMENT\n\
-          Waits.\n@since 0.1.0",
-    handler: Some(handler!(push)),
-};
-pub(super) const CLOSE: Method = Method {
-    decl: "public function close(): bool",
-    doc: "Ends the WebSocket with a closing handshake, or cuts the connection of a request that is not answered yet.\n\
-          @return bool false when it is closed already\nDoes not wait.\n@since 0.1.0",
-    handler: Some(handler!(close)),
-};

@@ -17,6 +17,7 @@ use apus_zend::{Call, Callable, Raise, Value, engine, stream};
 
 use super::table::{TableObject, names, throw};
 use super::table_convert::raise;
+use crate::exception::code;
 use crate::runtime::State;
 use crate::wait::{may_wait, wait};
 
@@ -94,7 +95,7 @@ impl Loading {
             (Some(Stop::Raised(raise)), _) => Err(raise),
             (None | Some(Stop::Quiet), Ok(loaded)) => Ok(loaded.rows as i64),
             (Some(Stop::Quiet), Err(_)) => Ok(self.rows.get() as i64),
-            (None, Err(TableError::File(text))) => Err(throw("FILE", &format!("{name}: {text}"))),
+            (None, Err(TableError::File(text))) => Err(throw(code::table::FILE, &format!("{name}: {text}"))),
             (None, Err(error)) => Err(raise(error)),
         }
     }
@@ -119,7 +120,7 @@ impl<'a> Source<'a> {
                 let name = String::from_utf8_lossy(path).into_owned();
                 match File::open(OsStr::from_bytes(path)) {
                     Ok(file) => Ok(Self { origin: Origin::File(file), name, loading }),
-                    Err(error) => Err(throw("FILE", &format!("{name}: {error}"))),
+                    Err(error) => Err(throw(code::table::FILE, &format!("{name}: {error}"))),
                 }
             }
             View::Other if stream::kind(&call.value(0)).is_some() => {
@@ -165,7 +166,6 @@ fn text_or(call: &Call, arg: usize, default: &str) -> Result<String, Raise> {
 }
 
 pub(super) fn load_json(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 4)?;
     let live = call.this::<TableObject>()?.shared()?;
     let (member, key) = (text_or(call, 1, "")?, text_or(call, 3, "id")?);
     let progress = callback(call, 2)?;
@@ -179,7 +179,6 @@ pub(super) fn load_json(call: &Call) -> Result<(), Raise> {
 }
 
 pub(super) fn load_csv(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 5)?;
     let live = call.this::<TableObject>()?.shared()?;
     let columns: Option<Vec<String>> = match call.opt_array(1)? {
         Some(_) => Some(names(call, 1)?.into_iter().map(|name| String::from_utf8_lossy(name).into_owned()).collect()),
@@ -235,7 +234,6 @@ fn path(call: &Call) -> Result<PathBuf, Raise> {
 }
 
 pub(super) fn save(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 1)?;
     let live = call.this::<TableObject>()?.shared()?;
     let path = path(call)?;
     let saved = apart("Table::save()", &live.table, move |table| table.save(&path))?;
@@ -243,7 +241,6 @@ pub(super) fn save(call: &Call) -> Result<(), Raise> {
 }
 
 pub(super) fn restore(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 1)?;
     let live = call.this::<TableObject>()?.shared()?;
     let path = path(call)?;
     let restored = apart("Table::restore()", &live.table, move |table| table.restore(&path))?;
@@ -251,13 +248,11 @@ pub(super) fn restore(call: &Call) -> Result<(), Raise> {
 }
 
 pub(super) fn defer_indexes(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 0)?;
     call.this::<TableObject>()?.live()?.table.defer_indexes();
     Ok(())
 }
 
 pub(super) fn build_indexes(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 0)?;
     let live = call.this::<TableObject>()?.shared()?;
     apart("Table::buildIndexes()", &live.table, Table::build_indexes).map(|_| ())
 }

@@ -11,27 +11,12 @@ use apus_shm::{Claim, Making};
 use apus_zend::{Call, Callable, Raise, Value, engine};
 
 use super::cache::{self, Shared};
-use crate::exception::{self, CACHE};
+use crate::exception::{self};
 use crate::runtime::State;
 use crate::wait::{may_wait, time_limit, wait};
 
 const PAUSES: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(20));
 const WAIT: Wait = Wait::Outside("Cache::remember()");
-
-pub(super) const DOC: &str = "The value of a key; where there is none, $fn() makes it, once for all processes: who wants it meanwhile waits and gets the same. When $fn throws,\n\
-     or its process dies, one of those who wait calls its own $fn, within some 20 ms.\n\
-     @param float $ttl seconds until it is gone; 0 for no end\n\
-     @param callable $fn fn(): mixed, which may wait; null is a value, too\n\
-     @param float $wait seconds to wait at most for another one's $fn; 0 for none, negative for no limit\n\
-     @param bool $strict whether to throw after $wait; else the own $fn is called, beside the other one\n\
-     @return mixed the value; null when the coroutine is cancelled as it waits. One that is too large for the cache is returned nevertheless, with\n\
-     a warning, and made anew by the next call\n\
-     @throws \\Apus\\CacheException NESTED when $fn asks for its own key in the same coroutine; WAIT with $strict\n\
-     @throws \\Apus\\Coroutine\\CanceledException when cancelled with an exception\n\
-     @throws \\Apus\\PackException when the value cannot be packed\n\
-     @throws \\ValueError for a key of another length, or a negative $ttl\n\
-     @throws \\Throwable what $fn throws\n\
-     Waits while another one makes the value; outside a coroutine, the whole process does.\n@since 0.1.0";
 
 /// Which coroutine of this process makes which value now.
 #[derive(Default)]
@@ -77,7 +62,6 @@ enum Turn<'a> {
 }
 
 pub(super) fn remember(call: &Call) -> Result<(), Raise> {
-    call.expect(3, 5)?;
     let shared = call.this::<Shared>()?;
     let key = call.bytes(0)?;
     let life = cache::life(call, 1)?;
@@ -103,7 +87,7 @@ pub(super) fn remember(call: &Call) -> Result<(), Raise> {
             "remember() was called for \"{}\" by the very function that makes its value",
             String::from_utf8_lossy(key)
         );
-        return Err(exception::throw(&CACHE, "NESTED", &text));
+        return Err(exception::throw(exception::code::cache::NESTED, &text));
     }
     match remember.turn()? {
         Turn::There(value) => call.ret(value),
@@ -163,7 +147,7 @@ impl<'a> Remember<'a> {
             return Ok(Turn::Ours(None));
         }
         let text = format!("another one has been making \"{}\" for too long", String::from_utf8_lossy(self.key));
-        Err(exception::throw(&CACHE, "WAIT", &text))
+        Err(exception::throw(exception::code::cache::WAIT, &text))
     }
 
     /// Calls the function and stores what it returns; the right to make it ends with this, however.

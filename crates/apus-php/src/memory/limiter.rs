@@ -3,11 +3,10 @@
 use std::time::Duration;
 
 use apus_shm::{LIMITER_KEYS_MOST, Limiter};
-use apus_zend::class::{Class, Method};
 use apus_zend::value::View;
-use apus_zend::{Array, Call, Raise, Value, handler, native};
+use apus_zend::{Array, Call, Raise, Value, native};
 
-use crate::exception::{self, CACHE, entry};
+use crate::exception::{self};
 
 struct Shared {
     limiter: Limiter,
@@ -17,7 +16,6 @@ struct Shared {
 native!(Shared, "Apus\\RateLimiter");
 
 fn construct(call: &Call) -> Result<(), Raise> {
-    call.expect(2, 4)?;
     let keys = call.int(0, 0)?;
     let (rate, per) = (call.float(1, 0.0)?, call.float(2, 1.0)?);
     if !(1..=LIMITER_KEYS_MOST as i64).contains(&keys) {
@@ -40,7 +38,7 @@ fn construct(call: &Call) -> Result<(), Raise> {
     match Limiter::new(keys as usize, rate, period, burst) {
         Some(Ok(limiter)) => call.construct(Shared { limiter, burst }),
         Some(Err(error)) => {
-            Err(exception::throw(&CACHE, "NO_MEMORY", &format!("no memory could be shared for {keys} keys: {error}")))
+            Err(exception::throw(exception::code::cache::NO_MEMORY, &format!("no memory could be shared for {keys} keys: {error}")))
         }
         None => Err(call.value_error(
             1,
@@ -58,13 +56,11 @@ fn cost(call: &Call, shared: &Shared) -> Result<u64, Raise> {
 }
 
 fn allow(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 2)?;
     let shared = call.this::<Shared>()?;
     call.ret(shared.limiter.allow(call.bytes(0)?, cost(call, shared)?))
 }
 
 fn check(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 2)?;
     let shared = call.this::<Shared>()?;
     let verdict = shared.limiter.check(call.bytes(0)?, cost(call, shared)?);
     let mut array = Array::new(4)?;
@@ -76,54 +72,8 @@ fn check(call: &Call) -> Result<(), Raise> {
 }
 
 fn reset(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 1)?;
     call.this::<Shared>()?.limiter.reset(call.bytes(0)?);
     Ok(())
 }
 
-/// `Apus\RateLimiter`.
-pub(crate) static CLASS: Class = Class {
-    name: "Apus\\RateLimiter",
-    modifiers: "",
-    extends: "",
-    implements: &[],
-    doc: "Limits how often something is done for a key (a client's address, a user), over all processes: make it before the server starts. $rate units in\n\
-          $per seconds on the average, $burst at once; there are no windows at whose edge twice as much gets through. Takes eight bytes a key; when a new\n\
-          key finds no room, an old one that was not used for longest is forgotten.\n@since 0.1.0",
-    constants: &[],
-    properties: &[],
-    methods: &[
-        Method {
-            decl: "public function __construct(int $keys, float $rate, float $per = 1.0, ?int $burst = null)",
-            doc: "@param int $keys that are remembered, 1 to 2^30, rounded up; take twice as many as are active at a time\n\
-                  @param float $rate units, above 0\n@param float $per seconds, above 0\n\
-                  @param ?int $burst units at once, 1 or more; null: $rate, rounded up\n\
-                  @throws \\ValueError for anything else\n@throws \\Apus\\CacheException NO_MEMORY\n@since 0.1.0",
-            handler: Some(handler!(construct)),
-        },
-        Method {
-            decl: "public function allow(string $key, int $cost = 1): bool",
-            doc: "Takes $cost units if they are within the limit.\n\
-                  @param int $cost 1 to the burst\n@return bool false: they are not, and nothing was taken\n\
-                  @throws \\ValueError for another cost\nDoes not wait.\n@since 0.1.0",
-            handler: Some(handler!(allow)),
-        },
-        Method {
-            decl: "public function check(string $key, int $cost = 1): array",
-            doc: "How a key stands. Takes nothing.\n\
-                  @param int $cost 1 to the burst\n\
-                  @return array{allowed: bool, remaining: int, retry_after: float, reset: float} whether allow() would be true now; units that are left;\n\
-                  seconds until it would be; seconds until the whole burst is there again\n\
-                  @throws \\ValueError for another cost\nDoes not wait.\n@since 0.1.0",
-            handler: Some(handler!(check)),
-        },
-        Method {
-            decl: "public function reset(string $key): void",
-            doc: "Forgets a key, which may then use a whole burst at once.\nDoes not wait.\n@since 0.1.0",
-            handler: Some(handler!(reset)),
-        },
-    ],
-    native: true,
-    lazy: None,
-    entry: entry!(),
-};
+apus_zend::stub!("memory/limiter");

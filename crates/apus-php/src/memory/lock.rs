@@ -8,13 +8,12 @@ use std::time::{Duration, Instant};
 
 use apus_coro::Wait;
 use apus_shm::{Lock as Shared, Mode, Taken, Untaken};
-use apus_zend::class::{Class, Const, Constant, Method, Property};
 use apus_zend::object::Object;
-use apus_zend::{Call, Raise, Value, engine, handler, native};
+use apus_zend::{Call, Raise, Value, engine, native};
 
 use super::bell::{self, Ears, Unlocked, Waited};
 use super::file_lock::{FileLock, pauses};
-use crate::exception::{self, entry};
+use crate::exception;
 use crate::wait::{time_limit, wait};
 
 /// PHP's `LOCK_SH`, `LOCK_EX` and `LOCK_NB`.
@@ -22,11 +21,11 @@ const SHARED: i64 = 1;
 const EXCLUSIVE: i64 = 2;
 const NO_WAIT: i64 = 4;
 
-const RWLOCK: i64 = 1;
-const FILELOCK: i64 = 2;
-const MUTEX: i64 = 3;
-const SEM: i64 = 4;
-const SPINLOCK: i64 = 5;
+pub(super) const RWLOCK: i64 = 1;
+pub(super) const FILELOCK: i64 = 2;
+pub(super) const MUTEX: i64 = 3;
+pub(super) const SEM: i64 = 4;
+pub(super) const SPINLOCK: i64 = 5;
 
 /// How often a SPINLOCK looks again before it waits as the others do: some ten microseconds.
 const SPINS: usize = 1000;
@@ -195,7 +194,7 @@ fn lock_file(
     now: bool,
 ) -> Result<Result<(), i32>, Raise> {
     let failed = |error: std::io::Error| {
-        exception::throw(&exception::LOCK, "FILE", &format!("the file of the lock cannot be locked: {error}"))
+        exception::throw(exception::code::lock::FILE, &format!("the file of the lock cannot be locked: {error}"))
     };
     for pause in pauses() {
         if file.try_lock(mode).map_err(failed)? {
@@ -222,7 +221,6 @@ fn lock_file(
 }
 
 fn construct(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 2)?;
     let (kind, path) = (call.int(0, MUTEX)?, call.opt_bytes(1)?.unwrap_or_default());
     if !(RWLOCK..=SPINLOCK).contains(&kind) {
         let text = format!("must be Apus\\Lock::MUTEX, RWLOCK, SPINLOCK, SEM or FILELOCK, {kind} given");
@@ -249,7 +247,7 @@ fn open(path: &[u8]) -> Result<FileLock, Raise> {
     let absolute = std::path::absolute(PathBuf::from(std::ffi::OsStr::from_bytes(path)));
     absolute.and_then(FileLock::new).map_err(|error| {
         let path = String::from_utf8_lossy(path);
-        exception::throw(&exception::LOCK, "FILE", &format!("the file {path} of the lock cannot be opened: {error}"))
+        exception::throw(exception::code::lock::FILE, &format!("the file {path} of the lock cannot be opened: {error}"))
     })
 }
 
@@ -276,7 +274,6 @@ fn acquire(call: &Call, what: &'static str, mode: Mode, limit: Option<Duration>)
 }
 
 fn lock(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 2)?;
     let operation = call.int(0, EXCLUSIVE)?;
     let mode = match operation & !NO_WAIT {
         SHARED => Mode::Shared,
@@ -289,40 +286,33 @@ fn lock(call: &Call) -> Result<(), Raise> {
 }
 
 fn try_lock(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 0)?;
     acquire(call, "Lock::trylock()", Mode::Exclusive, Some(Duration::ZERO))
 }
 
 fn lock_read(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 0)?;
     acquire(call, "Lock::lock_read()", Mode::Shared, None)
 }
 
 fn try_lock_read(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 0)?;
     acquire(call, "Lock::trylock_read()", Mode::Shared, Some(Duration::ZERO))
 }
 
 fn lock_wait(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 1)?;
     let limit = time_limit(call, 0, 1.0)?;
     acquire(call, "Lock::lockwait()", Mode::Exclusive, limit)
 }
 
 fn unlock(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 0)?;
     let released = call.this::<Lock>()?.0.release()?;
     set_err(call, if released { 0 } else { libc::EPERM })?;
     call.ret(released)
 }
 
 fn recovered(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 0)?;
     call.ret(call.this::<Lock>()?.0.recovered.get())
 }
 
 fn destroy(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 0)?;
     let core = &call.this::<Lock>()?.0;
     let shared = core.shared.borrow_mut().take();
     if let (Some(shared), Some(file)) = (&shared, &core.file)
@@ -333,132 +323,4 @@ fn destroy(call: &Call) -> Result<(), Raise> {
     Ok(())
 }
 
-const fn kind(name: &'static str, value: i64, doc: &'static str) -> Constant {
-    Constant { name, value: Const::Int(value), doc }
-}
-
-const MUTEX_DOC: &str = "Type of an Apus\\Lock: one holds it.";
-const RWLOCK_DOC: &str = "Type of an Apus\\Lock: one holds it (LOCK_EX), or many share it (LOCK_SH).";
-const SPINLOCK_DOC: &str =
-    "Type of an Apus\\Lock: as MUTEX, for what is held very shortly: looks again some times before it waits.";
-const SEM_DOC: &str = "Type of an Apus\\Lock: as MUTEX, but any process may unlock it.";
-const FILELOCK_DOC: &str =
-    "Type of an Apus\\Lock: as RWLOCK, and against other programs that flock() the same file, too.";
-
-/// The types as constants of the namespace.
-pub(super) const TYPES: [Constant; 5] = [
-    kind("Apus\\MUTEX", MUTEX, MUTEX_DOC),
-    kind("Apus\\RWLOCK", RWLOCK, RWLOCK_DOC),
-    kind("Apus\\SPINLOCK", SPINLOCK, SPINLOCK_DOC),
-    kind("Apus\\SEM", SEM, SEM_DOC),
-    kind("Apus\\FILELOCK", FILELOCK, FILELOCK_DOC),
-];
-
-const ENDS: &str = "@return bool false when it is not had: see $errCode\n\
-    @throws \\Error when destroy() was called, or the system gives no descriptor to wait with\n\
-    @throws \\Apus\\LockException FILE when the file of a FILELOCK cannot be locked\n";
-const WAITS: &str = "@throws \\Apus\\Coroutine\\Exception CANNOT_SWITCH\n\
-    @throws \\Apus\\Coroutine\\CanceledException when cancelled with an exception\n\
-    Waits while it is not free.\n@since 0.1.0";
-
-/// `Apus\Lock`.
-pub(crate) static CLASS: Class = Class {
-    name: "Apus\\Lock",
-    modifiers: "",
-    extends: "",
-    implements: &[],
-    doc: "A lock between processes, and between the coroutines of each: made before the server starts, it is the same in every worker. In a coroutine\n\
-          that alone waits for it; outside, the process does, and handlers of signals run meanwhile.\n\
-          It is held by a process: any code of it may unlock(). What a process held that ends, by SIGKILL too, is free; the next who locks gets true, with\n\
-          $errCode 130 (EOWNERDEAD) and recovered() true if it was held alone: what the lock guards may be half-changed.\n\
-          Of several processes that wait, any one gets it; who wants it alone goes before who wants to share it and does not yet.\n@since 0.1.0",
-    constants: &[
-        kind("MUTEX", MUTEX, MUTEX_DOC),
-        kind("RWLOCK", RWLOCK, RWLOCK_DOC),
-        kind("SPINLOCK", SPINLOCK, SPINLOCK_DOC),
-        kind("SEM", SEM, SEM_DOC),
-        kind("FILELOCK", FILELOCK, FILELOCK_DOC),
-    ],
-    properties: &[Property {
-        decl: "public $errCode = 0",
-        doc: "How the last operation ended: 0, or an errno: EOWNERDEAD (130; it is had, and the last holder died with it), EBUSY (16), ETIMEDOUT (110),\n\
-              ECANCELED (125), EDEADLK (35: the waiting code itself has it), EPERM (1: unlock() of what this process has not).",
-    }],
-    methods: &[
-        Method {
-            decl: "public function __construct(int $type = 3, string $filename = '')",
-            doc: "@param int $type Apus\\Lock::MUTEX, RWLOCK, SPINLOCK, SEM or FILELOCK\n\
-                  @param string $filename of a FILELOCK: made if it is not there\n\
-                  @throws \\ValueError for another type, or a FILELOCK without a file\n\
-                  @throws \\Apus\\LockException FILE when it cannot be opened\n\
-                  @throws \\Error when the system gives no memory to share\n@since 0.1.0",
-            handler: Some(handler!(construct)),
-        },
-        Method {
-            decl: "public function lock(int $operation = 2, float $timeout = -1): bool",
-            doc: const_format::concatcp!(
-                "Locks.\n\
-                 @param int $operation LOCK_EX, or LOCK_SH to share a RWLOCK or FILELOCK with others that do; | LOCK_NB for no waiting\n\
-                 @param float $timeout seconds; negative for no limit, 0 for no waiting\n\
-                 @throws \\ValueError for another operation\n",
-                ENDS,
-                WAITS
-            ),
-            handler: Some(handler!(lock)),
-        },
-        Method {
-            decl: "public function trylock(): bool",
-            doc: const_format::concatcp!(
-                "The same as lock(LOCK_EX | LOCK_NB).\n",
-                ENDS,
-                "Does not wait.\n@since 0.1.0"
-            ),
-            handler: Some(handler!(try_lock)),
-        },
-        Method {
-            decl: "public function lock_read(): bool",
-            doc: const_format::concatcp!("The same as lock(LOCK_SH).\n", ENDS, WAITS),
-            handler: Some(handler!(lock_read)),
-        },
-        Method {
-            decl: "public function trylock_read(): bool",
-            doc: const_format::concatcp!(
-                "The same as lock(LOCK_SH | LOCK_NB).\n",
-                ENDS,
-                "Does not wait.\n@since 0.1.0"
-            ),
-            handler: Some(handler!(try_lock_read)),
-        },
-        Method {
-            decl: "public function lockwait(float $timeout = 1): bool",
-            doc: const_format::concatcp!(
-                "The same as lock(LOCK_EX, $timeout).\n@param float $timeout seconds; negative for no limit, 0 for no waiting\n",
-                ENDS,
-                WAITS
-            ),
-            handler: Some(handler!(lock_wait)),
-        },
-        Method {
-            decl: "public function unlock(): bool",
-            doc: "Unlocks once what this process has, whichever of its coroutines locked it; a SEM whoever has it.\n\
-                  @return bool false when there is nothing to unlock: $errCode is 1 (EPERM)\n\
-                  @throws \\Error when destroy() was called\nDoes not wait.\n@since 0.1.0",
-            handler: Some(handler!(unlock)),
-        },
-        Method {
-            decl: "public function recovered(): bool",
-            doc: "Whether a process had died as the only holder before the last successful lock of this process: then look whether what it guards is whole.\n\
-                  Sharers are told until one locks it alone.\nDoes not wait.\n@since 0.1.0",
-            handler: Some(handler!(recovered)),
-        },
-        Method {
-            decl: "public function destroy(): void",
-            doc: "Gives the lock up for this process, unlocked; others go on using it. Without it that happens when the object goes.\n\
-                  Does not wait.\n@since 0.1.0",
-            handler: Some(handler!(destroy)),
-        },
-    ],
-    native: true,
-    lazy: None,
-    entry: entry!(),
-};
+apus_zend::stub!("memory/lock");

@@ -15,11 +15,10 @@ mod table;
 mod table_class;
 mod table_convert;
 mod table_iterate;
-mod table_methods;
 mod table_query;
 mod table_rows;
 
-use apus_zend::class::{Class, Constant, Method};
+use apus_zend::class::Class;
 
 /// The classes of this room, parents first.
 pub(crate) static ALL: &[&Class] = &[
@@ -33,8 +32,4 @@ pub(crate) static ALL: &[&Class] = &[
     &table_class::COLUMN_TABLE,
 ];
 
-/// The functions of this room.
-pub(crate) static FUNCTIONS: &[Method] = &[pack::PACK, pack::UNPACK];
-
-/// The constants of this room.
-pub(crate) static CONSTANTS: &[Constant] = &lock::TYPES;
+apus_zend::stub!("memory/functions");

@@ -4,13 +4,12 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use apus_shm::{Nothing, Queue as Shared, Refused};
-use apus_zend::class::{Class, Method, Property};
 use apus_zend::object::Object;
-use apus_zend::{Array, Call, Raise, Value, engine, handler, native};
+use apus_zend::{Array, Call, Raise, Value, engine, native};
 
 use super::bell::{self, Ears, Waited};
 use super::pack;
-use crate::exception::{self, entry};
+use crate::exception;
 use crate::sync::codes;
 use crate::wait::time_limit;
 
@@ -36,7 +35,6 @@ struct Queue(Rc<Core>);
 native!(Queue, "Apus\\Queue");
 
 fn construct(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 2)?;
     let (bytes, longest) = (call.int(0, 0)?, call.int(1, 0)?);
     if !BYTES.contains(&bytes) {
         return Err(
@@ -100,7 +98,7 @@ fn too_long(queue: &Shared, len: usize) -> Raise {
     let text = format!(
         "the value takes {len} bytes when packed, and the queue takes at most {longest} for one value: give new Apus\\Queue() a greater $longest"
     );
-    exception::throw(&exception::QUEUE, "TOO_LONG", &text)
+    exception::throw(exception::code::queue::TOO_LONG, &text)
 }
 
 fn finish(call: &Call, code: i64, done: bool) -> Result<(), Raise> {
@@ -147,48 +145,39 @@ fn copy(into: &mut Vec<u8>, first: &[u8], second: &[u8]) {
 }
 
 fn push(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 2)?;
     push_within(call, time_limit(call, 1, -1.0)?)
 }
 
 fn try_push(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 1)?;
     push_within(call, Some(Duration::ZERO))
 }
 
 fn pop(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 1)?;
     pop_within(call, time_limit(call, 0, -1.0)?)
 }
 
 fn try_pop(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 0)?;
     pop_within(call, Some(Duration::ZERO))
 }
 
 fn count(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 0)?;
     call.ret(core(call)?.shared.len() as i64)
 }
 
 fn is_empty(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 0)?;
     call.ret(core(call)?.shared.is_empty())
 }
 
 fn close(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 0)?;
     core(call)?.shared.close();
     Ok(())
 }
 
 fn is_closed(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 0)?;
     call.ret(core(call)?.shared.is_closed())
 }
 
 fn stats(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 0)?;
     let core = core(call)?;
     let (stats, mut array) = (core.shared.stats(), Array::new(6)?);
     for (name, value) in [
@@ -204,95 +193,4 @@ fn stats(call: &Call) -> Result<(), Raise> {
     call.ret(array)
 }
 
-/// `Apus\Queue`.
-pub(crate) static QUEUE: Class = Class {
-    name: "Apus\\Queue",
-    modifiers: "",
-    extends: "",
-    implements: &["Countable"],
-    doc: "A queue between processes: any that was forked while it is there may push and pop. Values arrive whole, once, and in the order of each pusher;\n\
-          what push() has accepted is lost with no process that is killed, but with one that had popped it. Its size is in bytes: a value takes\n\
-          what Apus\\pack() makes of it and about 12 bytes more.\n@since 0.1.0",
-    constants: &[],
-    properties: &[Property {
-        decl: "public $errCode = 0",
-        doc: "How the last operation of this process ended: Apus\\CHANNEL_OK, CHANNEL_TIMEOUT (full, or empty), CHANNEL_CLOSED, CHANNEL_CANCELED.",
-    }],
-    methods: &[
-        Method {
-            decl: "public function __construct(int $bytes, int $longest = 0)",
-            doc: "Memory is taken when it is first used.\n\
-                  @param int $bytes room for packed values in all: 64 to 2^40\n\
-                  @param int $longest of one packed value: 1 to $bytes and 1 GiB; 0 for a quarter of $bytes\n\
-                  @throws \\ValueError for other numbers\n\
-                  @throws \\Error when the system gives no memory to share\n@since 0.1.0",
-            handler: Some(handler!(construct)),
-        },
-        Method {
-            decl: "public function push(mixed $value, float $timeout = -1): bool",
-            doc: "Adds a value at the end. In a coroutine that alone waits for room; outside, the process does, and handlers of signals run meanwhile.\n\
-                  A long value waits until there is room for all of it, and shorter ones may pass it.\n\
-                  @param mixed $value anything that Apus\\pack() takes\n\
-                  @param float $timeout seconds; negative for no limit, 0 for no waiting\n\
-                  @return bool true: it is in the queue, whatever becomes of this process; false: see $errCode\n\
-                  @throws \\Apus\\QueueException TOO_LONG when it is longer than the longest\n\
-                  @throws \\Apus\\PackException and what else Apus\\pack() throws\n\
-                  @throws \\Apus\\Coroutine\\Exception CANNOT_SWITCH when it would wait\n\
-                  @throws \\Apus\\Coroutine\\CanceledException when cancelled with an exception\n\
-                  Waits while there is no room.\n@since 0.1.0",
-            handler: Some(handler!(push)),
-        },
-        Method {
-            decl: "public function tryPush(mixed $value): bool",
-            doc: "The same as push($value, 0).\nDoes not wait.\n@since 0.1.0",
-            handler: Some(handler!(try_push)),
-        },
-        Method {
-            decl: "public function pop(float $timeout = -1): mixed",
-            doc: "Takes the first value. In a coroutine that alone waits for one; outside, the process does, and handlers of signals run meanwhile. Of\n\
-                  several who wait, any one gets it.\n\
-                  @param float $timeout seconds; negative for no limit, 0 for no waiting\n\
-                  @return mixed false when there was none: $errCode is not CHANNEL_OK then\n\
-                  @throws \\Apus\\PackException and what else Apus\\unpack() throws: for a class that is not there in the same form, say. The value is gone then\n\
-                  @throws \\Apus\\Coroutine\\Exception CANNOT_SWITCH when it would wait\n\
-                  @throws \\Apus\\Coroutine\\CanceledException when cancelled with an exception\n\
-                  Waits while it is empty.\n@since 0.1.0",
-            handler: Some(handler!(pop)),
-        },
-        Method {
-            decl: "public function tryPop(): mixed",
-            doc: "The same as pop(0).\nDoes not wait.\n@since 0.1.0",
-            handler: Some(handler!(try_pop)),
-        },
-        Method {
-            decl: "public function count(): int",
-            doc: "How many values are in it now.\nDoes not wait.\n@since 0.1.0",
-            handler: Some(handler!(count)),
-        },
-        Method {
-            decl: "public function isEmpty(): bool",
-            doc: "Whether none is in it now.\nDoes not wait.\n@since 0.1.0",
-            handler: Some(handler!(is_empty)),
-        },
-        Method {
-            decl: "public function close(): void",
-            doc: "Closes it for all processes: push() fails from now on, pop() gives what is left and fails then; who waits is woken.\nDoes not wait.\n@since 0.1.0",
-            handler: Some(handler!(close)),
-        },
-        Method {
-            decl: "public function isClosed(): bool",
-            doc: "Whether any process has closed it.\nDoes not wait.\n@since 0.1.0",
-            handler: Some(handler!(is_closed)),
-        },
-        Method {
-            decl: "public function stats(): array",
-            doc: "@return array{count: int, bytes: int, capacity: int, longest: int, pushed: int, popped: int} values in it; the bytes that they take,\n\
-                  eight more for each and rounded up to eight, and those that they may take; the greatest length of one; values accepted and taken\n\
-                  since it was made, in all processes\nDoes not wait.\n@since 0.1.0",
-            handler: Some(handler!(stats)),
-        },
-    ],
-    native: true,
-    lazy: None,
-    entry: entry!(),
-};
+apus_zend::stub!("memory/queue");

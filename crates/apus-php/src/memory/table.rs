@@ -17,7 +17,7 @@ use apus_zend::{Call, Raise, Value, native};
 
 use super::table_convert::raise;
 use super::table_iterate::Cursor;
-use crate::exception::{self, TABLE};
+use crate::exception::{self, Code, code};
 
 /// Longest text key, in bytes.
 pub(super) const KEY_LONGEST: u32 = 1024;
@@ -73,7 +73,7 @@ impl Live {
     #[cold]
     pub(super) fn no_column(&self, name: &str) -> Raise {
         let names: Vec<_> = self.columns.iter().map(|column| column.name.as_str()).collect();
-        throw("COLUMN", &format!("the table has no column {name}; it has: {}", names.join(", ")))
+        throw(code::table::COLUMN, &format!("the table has no column {name}; it has: {}", names.join(", ")))
     }
 
     /// The number of an index, or an exception.
@@ -82,7 +82,7 @@ impl Live {
             let names: Vec<_> = self.indexes.iter().map(|index| index.name.as_str()).collect();
             let name = String::from_utf8_lossy(name);
             let has = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
-            throw("COLUMN", &format!("the table has no index \"{name}\"; it has: {has}"))
+            throw(code::table::COLUMN, &format!("the table has no index \"{name}\"; it has: {has}"))
         })
     }
 
@@ -168,7 +168,7 @@ impl TableObject {
         } else {
             "call create() first, after the columns are described"
         };
-        throw("STATE", &format!("the table does not exist: {why}"))
+        throw(code::table::STATE, &format!("the table does not exist: {why}"))
     }
 
     /// Throws unless columns and indexes may still be described.
@@ -181,18 +181,17 @@ impl TableObject {
         } else {
             "create(): a table keeps what it was made with"
         };
-        Err(throw("STATE", &format!("{what} was called after {after}")))
+        Err(throw(code::table::STATE, &format!("{what} was called after {after}")))
     }
 }
 
 /// Throws a `TableException` with the code that its constant `code` has.
 #[cold]
-pub(super) fn throw(code: &str, text: &str) -> Raise {
-    exception::throw(&TABLE, code, text)
+pub(super) fn throw(code: Code, text: &str) -> Raise {
+    exception::throw(code, text)
 }
 
 pub(super) fn construct_rows(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 2)?;
     let rows = call.int(0, 0)?;
     let proportion = call.float(1, 0.2)?;
     let fits = u64::try_from(rows).ok().filter(|rows| (1..=ROWS_MOST).contains(rows));
@@ -206,7 +205,6 @@ pub(super) fn construct_rows(call: &Call) -> Result<(), Raise> {
 }
 
 pub(super) fn construct_ids(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 1)?;
     let greatest = call.int(0, 0)?;
     match u64::try_from(greatest).ok().filter(|greatest| *greatest < IDS_MOST) {
         Some(greatest) => call.construct(TableObject::new(Keys::Ids { most: greatest + 1 }, greatest + 1)),
@@ -253,7 +251,6 @@ fn kind(call: &Call, rows: u64, number: i64, size: i64) -> Result<Kind, Raise> {
 }
 
 pub(super) fn column(call: &Call) -> Result<(), Raise> {
-    call.expect(2, 3)?;
     let name = call.text(0)?;
     let (number, size) = (call.int(1, 0)?, call.int(2, 0)?);
     let table = call.this::<TableObject>()?;
@@ -261,10 +258,10 @@ pub(super) fn column(call: &Call) -> Result<(), Raise> {
     let kind = kind(call, table.rows, number, size)?;
     // As a key of an array, a number would not be found under its text.
     if name.is_empty() || name.parse::<i64>().is_ok() {
-        return Err(throw("COLUMN", &format!("\"{name}\" cannot name a column: use a word")));
+        return Err(throw(code::table::COLUMN, &format!("\"{name}\" cannot name a column: use a word")));
     }
     if table.columns.borrow().iter().any(|column| column.name == name) {
-        return Err(throw("COLUMN", &format!("the table has a column \"{name}\" already")));
+        return Err(throw(code::table::COLUMN, &format!("the table has a column \"{name}\" already")));
     }
     let column = Column { name, kind };
     let schema = table.schema_of(vec![column.clone()], Vec::new());
@@ -287,7 +284,6 @@ pub(super) fn names<'a>(call: &'a Call, index: usize) -> Result<Vec<&'a [u8]>, R
 }
 
 pub(super) fn index(call: &Call) -> Result<(), Raise> {
-    call.expect(2, 2)?;
     let name = call.text(0)?;
     let table = call.this::<TableObject>()?;
     table.expect_draft("index()")?;
@@ -297,7 +293,7 @@ pub(super) fn index(call: &Call) -> Result<(), Raise> {
         let column = String::from_utf8_lossy(column);
         numbers.push(found.ok_or_else(|| {
             throw(
-                "COLUMN",
+                code::table::COLUMN,
                 &format!("index \"{name}\": there is no column \"{column}\"; describe columns before indexes"),
             )
         })?);
@@ -317,7 +313,6 @@ impl TableObject {
 }
 
 pub(super) fn create(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 0)?;
     let this = call.this::<TableObject>()?;
     this.expect_draft("create()")?;
     let (columns, indexes) = (this.columns.borrow().clone(), this.indexes.borrow().clone());
@@ -344,7 +339,6 @@ pub(super) fn create(call: &Call) -> Result<(), Raise> {
 }
 
 pub(super) fn destroy(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 0)?;
     let table = call.this::<TableObject>()?;
     drop(table.live()?);
     table.destroyed.set(true);

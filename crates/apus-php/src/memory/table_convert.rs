@@ -8,6 +8,7 @@ use apus_zend::value::View;
 use apus_zend::{PhpString, Raise, Value};
 
 use super::table::throw;
+use crate::exception::code;
 
 /// Floats whose whole part is exact as an integer lie below this, 2 to the 63rd.
 const WHOLE_BOUND: f64 = 9_223_372_036_854_775_808.0;
@@ -17,15 +18,15 @@ const WHOLE_BOUND: f64 = 9_223_372_036_854_775_808.0;
 #[expect(clippy::needless_pass_by_value, reason = "what map_err() hands over")]
 pub(super) fn raise(error: TableError) -> Raise {
     let code = match error {
-        TableError::Full { .. } | TableError::DictionaryFull { .. } => "FULL",
-        TableError::TooLong { .. } => "TOO_LONG",
-        TableError::Key(_) => "KEY",
-        TableError::Column(_) | TableError::Schema(_) => "COLUMN",
-        TableError::Range { .. } => "RANGE",
-        TableError::Type { .. } => "TYPE",
-        TableError::State(_) => "STATE",
-        TableError::NoMemory(_) => "NO_MEMORY",
-        TableError::File(_) => "FILE",
+        TableError::Full { .. } | TableError::DictionaryFull { .. } => code::table::FULL,
+        TableError::TooLong { .. } => code::table::TOO_LONG,
+        TableError::Key(_) => code::table::KEY,
+        TableError::Column(_) | TableError::Schema(_) => code::table::COLUMN,
+        TableError::Range { .. } => code::table::RANGE,
+        TableError::Type { .. } => code::table::TYPE,
+        TableError::State(_) => code::table::STATE,
+        TableError::NoMemory(_) => code::table::NO_MEMORY,
+        TableError::File(_) => code::table::FILE,
     };
     throw(code, &error.to_string())
 }
@@ -64,7 +65,7 @@ fn refuse(column: &Column, view: View<'_>) -> Raise {
         Kind::Float => ("floats", "convert it with (float)"),
         Kind::Text { .. } | Kind::Dictionary { .. } => ("strings", "convert it with (string), or json_encode()"),
     };
-    throw("TYPE", &format!("column \"{}\" holds {holds}, not {}: {advice}", column.name, named(view)))
+    throw(code::table::TYPE, &format!("column \"{}\" holds {holds}, not {}: {advice}", column.name, named(view)))
 }
 
 /// A float without a fraction as an integer.
@@ -126,7 +127,7 @@ fn beyond(column: &Column, view: View<'_>) -> Option<Raise> {
     let beyond = matches!(column.kind, Kind::Int { .. }) && number.fract() == 0.0;
     beyond.then(|| {
         let text = format!("column \"{}\": {} is beyond the integers that PHP has", column.name, named(view));
-        throw("RANGE", &text)
+        throw(code::table::RANGE, &text)
     })
 }
 

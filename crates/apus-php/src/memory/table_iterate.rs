@@ -43,7 +43,6 @@ pub(super) fn key_value(key: Key<'_>) -> Result<Value, Raise> {
 }
 
 pub(super) fn rewind(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 0)?;
     let table = call.this::<TableObject>()?;
     let live = table.live()?;
     table.cursor.place.set(0);
@@ -52,7 +51,6 @@ pub(super) fn rewind(call: &Call) -> Result<(), Raise> {
 }
 
 pub(super) fn next(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 0)?;
     let table = call.this::<TableObject>()?;
     let live = table.live()?;
     if table.cursor.valid.get() {
@@ -62,12 +60,10 @@ pub(super) fn next(call: &Call) -> Result<(), Raise> {
 }
 
 pub(super) fn valid(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 0)?;
     call.ret(call.this::<TableObject>()?.cursor.valid.get())
 }
 
 pub(super) fn current(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 0)?;
     let table = call.this::<TableObject>()?;
     if !table.cursor.valid.get() {
         return Ok(());
@@ -77,7 +73,6 @@ pub(super) fn current(call: &Call) -> Result<(), Raise> {
 }
 
 pub(super) fn key(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 0)?;
     let table = call.this::<TableObject>()?;
     if !table.cursor.valid.get() {
         return Ok(());

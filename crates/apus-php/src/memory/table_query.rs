@@ -9,6 +9,7 @@ use super::table::{Live, TableObject, names, throw};
 use super::table_convert::{Texts, cell, raise, shown};
 use super::table_iterate::key_value;
 use super::table_rows::row_array;
+use crate::exception::code;
 
 /// Values of the first columns of an index.
 type Values<'a> = Vec<Cell<'a>>;
@@ -112,7 +113,6 @@ fn key_list(table: &TableObject, live: &Live, part: &Part<'_>, index: usize, win
 }
 
 pub(super) fn find(call: &Call) -> Result<(), Raise> {
-    call.expect(2, 5)?;
     let table = call.this::<TableObject>()?;
     let (name, window) = (call.bytes(0)?, window(call, 2)?);
     let live = table.live()?;
@@ -127,7 +127,6 @@ pub(super) fn find(call: &Call) -> Result<(), Raise> {
 }
 
 pub(super) fn range(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 7)?;
     let table = call.this::<TableObject>()?;
     let (name, window, exclusive) = (call.bytes(0)?, window(call, 3)?, call.bool(6, false)?);
     let live = table.live()?;
@@ -138,7 +137,6 @@ pub(super) fn range(call: &Call) -> Result<(), Raise> {
 }
 
 pub(super) fn count_range(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 4)?;
     let table = call.this::<TableObject>()?;
     let (name, exclusive) = (call.bytes(0)?, call.bool(3, false)?);
     let live = table.live()?;
@@ -184,19 +182,18 @@ fn element_key<'a>(
         (true, View::Int(id)) => Ok(Key::Id(id as u64)),
         (true, View::Str(text)) => match apus_zend::row::text_number(text) {
             Some(apus_zend::row::Cell::Int(id)) => Ok(Key::Id(id as u64)),
-            _ => Err(throw("KEY", "fetch() takes ids: integers, but a text is among them")),
+            _ => Err(throw(code::table::KEY, "fetch() takes ids: integers, but a text is among them")),
         },
         (false, View::Str(text)) => Ok(Key::Text(text)),
         (false, View::Int(number)) => {
             let text = spare.insert(apus_zend::row::number_text(&Value::int(number))?);
             Ok(Key::Text(text.as_bytes()))
         }
-        _ => Err(throw("KEY", "fetch() takes a list of keys, but something else is among them")),
+        _ => Err(throw(code::table::KEY, "fetch() takes a list of keys, but something else is among them")),
     }
 }
 
 pub(super) fn fetch(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 2)?;
     let table = call.this::<TableObject>()?;
     let keys = call.array(0)?;
     let live = table.live()?;
@@ -217,7 +214,6 @@ pub(super) fn fetch(call: &Call) -> Result<(), Raise> {
 }
 
 pub(super) fn select(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 8)?;
     let table = call.this::<TableObject>()?;
     let (name, window, exclusive) = (call.bytes(0)?, window(call, 4)?, call.bool(7, false)?);
     let live = table.live()?;

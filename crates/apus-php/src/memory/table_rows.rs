@@ -9,6 +9,7 @@ use apus_zend::{Array, Call, Raise, Value};
 
 use super::table::{Live, TableObject, throw};
 use super::table_convert::{Texts, cell, raise, shown, whole};
+use crate::exception::code;
 
 /// Cells of a row that is to be written, without an allocation.
 struct Cells<'a> {
@@ -76,7 +77,7 @@ impl TableObject {
 
     #[cold]
     fn bad_id(&self, id: i64) -> Raise {
-        throw("KEY", &format!("ids of this table go from 0 to {}; {id} is none", self.greatest_id()))
+        throw(code::table::KEY, &format!("ids of this table go from 0 to {}; {id} is none", self.greatest_id()))
     }
 }
 
@@ -112,7 +113,6 @@ pub(super) fn update(call: &Call) -> Result<(), Raise> {
 }
 
 pub(super) fn get(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 2)?;
     let table = call.this::<TableObject>()?;
     let key = table.key(call, 0)?;
     let field = if call.count() > 1 { call.opt_bytes(1)? } else { None };
@@ -132,7 +132,6 @@ pub(super) fn get(call: &Call) -> Result<(), Raise> {
 }
 
 pub(super) fn getdel(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 1)?;
     let table = call.this::<TableObject>()?;
     let key = table.key(call, 0)?;
     let live = table.live()?;
@@ -144,7 +143,6 @@ pub(super) fn getdel(call: &Call) -> Result<(), Raise> {
 }
 
 pub(super) fn del(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 1)?;
     let table = call.this::<TableObject>()?;
     let key = table.key(call, 0)?;
     let removed = table.live()?.table.remove(key).map_err(raise)?;
@@ -152,7 +150,6 @@ pub(super) fn del(call: &Call) -> Result<(), Raise> {
 }
 
 pub(super) fn exists(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 1)?;
     let table = call.this::<TableObject>()?;
     let key = table.key(call, 0)?;
     let found = table.live()?.table.has(key);
@@ -189,7 +186,10 @@ fn add(call: &Call, sign: i64) -> Result<(), Raise> {
     let described = &live.columns[column];
     let delta = match (described.kind, delta) {
         (Kind::Int { .. }, Delta::Float(value)) => Delta::Int(whole(value).ok_or_else(|| {
-            throw("TYPE", &format!("column \"{}\" holds integers: {value:?} cannot be added to one", described.name))
+            throw(
+                code::table::TYPE,
+                &format!("column \"{}\" holds integers: {value:?} cannot be added to one", described.name),
+            )
         })?),
         (_, delta) => delta,
     };
@@ -205,7 +205,6 @@ pub(super) fn decr(call: &Call) -> Result<(), Raise> {
 }
 
 pub(super) fn cmpset(call: &Call) -> Result<(), Raise> {
-    call.expect(4, 4)?;
     let table = call.this::<TableObject>()?;
     let key = table.changed_key(call, 0)?;
     let name = call.bytes(1)?;
@@ -219,30 +218,25 @@ pub(super) fn cmpset(call: &Call) -> Result<(), Raise> {
 }
 
 pub(super) fn clear(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 0)?;
     call.this::<TableObject>()?.live()?.table.clear();
     Ok(())
 }
 
 pub(super) fn count(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 0)?;
     let rows = call.this::<TableObject>()?.live_if_any().map_or(0, |live| live.table.len());
     call.ret(rows as i64)
 }
 
 pub(super) fn get_size(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 0)?;
     call.ret(call.this::<TableObject>()?.rows() as i64)
 }
 
 pub(super) fn get_memory_size(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 0)?;
     let used = call.this::<TableObject>()?.live_if_any().map_or(0, |live| live.table.memory().used);
     call.ret(used as i64)
 }
 
 pub(super) fn stats(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 0)?;
     let table = call.this::<TableObject>()?;
     let live = table.live()?;
     let (stats, memory) = (live.table.stats(), live.table.memory());

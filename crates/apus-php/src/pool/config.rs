@@ -6,7 +6,7 @@ use apus_zend::object::Object;
 use apus_zend::value::View;
 use apus_zend::{Array, Call, Raise, Value};
 
-use crate::exception::{self, POOL};
+use crate::exception::{self};
 
 /// The object that a method was called on.
 pub(super) fn this(call: &Call) -> Result<Object, Raise> {
@@ -101,7 +101,7 @@ pub(super) fn expect_class(class: &str, extension: &str) -> Result<(), Raise> {
         return Ok(());
     }
     let text = format!("this pool needs the PHP extension {extension}, which is not loaded");
-    Err(exception::throw(&POOL, "OPTION", &text))
+    Err(exception::throw(exception::code::pool::OPTION, &text))
 }
 
 /// One value of a configuration, as connections are made from it.

@@ -15,7 +15,7 @@ use super::conn::{Conn, Lease, seconds};
 use super::keeper::{Bell, Keeper};
 use super::options::{Check, Numbers, Reset};
 use super::queue::{Grant, Queue};
-use crate::exception::{self, POOL};
+use crate::exception::{self};
 use crate::runtime::{Mode, State};
 
 /// Leases that the message of an exhausted pool names.
@@ -200,7 +200,7 @@ impl Core {
             "setting \"total\" is {total}, which leaves no connection for each of the {workers} workers: \
              it must be at least {workers}"
         );
-        Err(exception::throw(&POOL, "OPTION", &text))
+        Err(exception::throw(exception::code::pool::OPTION, &text))
     }
 
     /// A connection or a place, if there is one at once.
@@ -399,7 +399,7 @@ impl Core {
             self.queue.len() + 1,
             if named.is_empty() { "connections that are being made".to_owned() } else { named.join("; ") },
         );
-        exception::throw(&POOL, "EXHAUSTED", &text)
+        exception::throw(exception::code::pool::EXHAUSTED, &text)
     }
 }
 
@@ -415,5 +415,5 @@ fn workers() -> usize {
 
 /// The exception of a pool that was closed.
 pub(super) fn closed() -> Raise {
-    exception::throw(&POOL, "CLOSED", "the pool was closed: nothing can be got from it any more")
+    exception::throw(exception::code::pool::CLOSED, "the pool was closed: nothing can be got from it any more")
 }

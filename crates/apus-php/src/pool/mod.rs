@@ -18,14 +18,8 @@ mod queue;
 mod redis;
 mod source;
 
-use apus_zend::class::{Class, Constant, Method};
+use apus_zend::class::Class;
 
 /// The classes of this room, parents first.
 pub(crate) static ALL: &[&Class] =
     &[&class::POOL, &pdo::CONFIG, &pdo::POOL, &mysqli::CONFIG, &mysqli::POOL, &redis::CONFIG, &redis::POOL];
-
-/// The functions of this room.
-pub(crate) static FUNCTIONS: &[Method] = &[];
-
-/// The constants of this room.
-pub(crate) static CONSTANTS: &[Constant] = &[];

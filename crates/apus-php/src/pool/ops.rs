@@ -221,7 +221,7 @@ impl Pool {
             Some(key) if core.is_idle(key) => "the connection was given back already: its user may be another now",
             Some(_) => "this connection is not one that the pool has given out, or it was given back already",
         };
-        Err(exception::throw(&POOL, "FOREIGN", text))
+        Err(exception::throw(exception::code::pool::FOREIGN, text))
     }
 
     fn put_broken(&self) -> Result<(), Raise> {
@@ -232,7 +232,7 @@ impl Pool {
                 return Ok(());
             }
             let text = "put(null) replaces a broken connection, but this coroutine has none of the pool's";
-            return Err(exception::throw(&POOL, "FOREIGN", text));
+            return Err(exception::throw(exception::code::pool::FOREIGN, text));
         };
         count(&core.counters.replaced);
         core.distrusted.set(Some(Instant::now()));

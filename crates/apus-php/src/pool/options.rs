@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use apus_zend::value::{ArrayView, Key, View};
 use apus_zend::{Callable, Raise, Value};
 
-use crate::exception::{self, POOL};
+use crate::exception::{self};
 
 /// The most connections of one pool: far above what a database takes, low enough to tell a mistake.
 const MAX_SIZE: i64 = 100_000;
@@ -132,7 +132,7 @@ pub(super) fn read(given: ArrayView<'_>, numbers: Numbers) -> Result<Given, Rais
         };
         // SAFETY: the element lives as long as the array.
         let mut value = unsafe { Value::copy_of(zval) };
-        out.set(&name, &mut value).map_err(|why| exception::throw(&POOL, "OPTION", &why))?;
+        out.set(&name, &mut value).map_err(|why| exception::throw(exception::code::pool::OPTION, &why))?;
     }
     Ok(out)
 }

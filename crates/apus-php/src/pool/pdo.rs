@@ -1,14 +1,12 @@
 //! `Apus\Database\PDOPool` and `Apus\Database\PDOConfig`.
 
-use apus_zend::class::{Class, Const, Constant, Method, Property};
 use apus_zend::value::View;
-use apus_zend::{Array, Call, Raise, Value, engine, handler};
+use apus_zend::{Array, Call, Raise, Value, engine};
 
 use super::class::{construct_with, slot as pool_slot};
 use super::config::{self, Config, property};
 use super::php;
 use crate::coroutine::construct;
-use crate::exception::entry;
 
 mod slot {
     pub(super) const DRIVER: u32 = 0;
@@ -48,7 +46,6 @@ fn port_of(config: &Config) -> i64 {
 }
 
 fn get_port(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 0)?;
     let config = Config::of(&config::this(call)?.into())?;
     call.ret(port_of(&config))
 }
@@ -58,18 +55,15 @@ fn with_port(call: &Call) -> Result<(), Raise> {
 }
 
 fn has_socket(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 0)?;
     call.ret(!php::string(&config::this(call)?.slot(slot::SOCKET)).is_empty())
 }
 
 fn available_drivers(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 0)?;
     config::expect_class("pdo", "pdo")?;
     call.ret(php::function("pdo_drivers", &[])?)
 }
 
 fn construct_pool(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 2)?;
     let given = call.value(0);
     match given.view() {
         View::Object(object) if CONFIG.get().contains(object) => {}
@@ -181,172 +175,7 @@ pub(super) fn connect(config: &Value) -> Result<Value, Raise> {
     construct("PDO", None, &[php::text(&dsn)?, user, password, options]).map(Value::from)
 }
 
-/// `Apus\Database\PDOConfig`.
-pub(super) static CONFIG: Class = Class {
-    name: "Apus\\Database\\PDOConfig",
-    modifiers: "",
-    extends: "",
-    implements: &[],
-    doc: "Where and as whom a PDOPool connects. Each with…() changes the object and returns it.\n@since 0.1.0",
-    constants: &[Constant {
-        name: "DRIVER_MYSQL",
-        value: Const::Str("mysql"),
-        doc: "The driver that is used unless another is named.",
-    }],
-    properties: &[
-        Property { decl: "protected string $driver = 'mysql'", doc: "PDO's driver." },
-        Property { decl: "protected string $host = '127.0.0.1'", doc: "Host name or address." },
-        Property { decl: "protected ?int $port = null", doc: "Port; null for the driver's own." },
-        Property {
-            decl: "protected ?string $unixSocket = null",
-            doc: "Path of a Unix socket, instead of host and port.",
-        },
-        Property { decl: "protected string $dbname = 'test'", doc: "Database." },
-        Property { decl: "protected string $charset = 'utf8mb4'", doc: "Character set." },
-        Property { decl: "protected string $username = 'root'", doc: "User." },
-        Property { decl: "protected string $password = 'root'", doc: "Password." },
-        Property { decl: "protected array $options", doc: "PDO attributes of each connection." },
-    ],
-    methods: CONFIG_METHODS,
-    native: false,
-    lazy: None,
-    entry: entry!(),
-};
-
-const CONFIG_METHODS: &[Method] = &[
-    Method {
-        decl: "public function getDriver(): string",
-        doc: "The driver.\nDoes not wait.\n@since 0.1.0",
-        handler: Some(handler!(get_driver)),
-    },
-    Method {
-        decl: "public function withDriver(string $driver): self",
-        doc: "Sets the driver: mysql (default), pgsql, sqlite, oci, firebird, dblib, sqlsrv or odbc. Its PHP extension must be loaded.\n\
-              Does not wait.\n@since 0.1.0",
-        handler: Some(handler!(with_driver)),
-    },
-    Method {
-        decl: "public function getHost(): string",
-        doc: "The host.\nDoes not wait.\n@since 0.1.0",
-        handler: Some(handler!(get_host)),
-    },
-    Method {
-        decl: "public function withHost(string $host): self",
-        doc: "Sets the host name or address; default 127.0.0.1.\nDoes not wait.\n@since 0.1.0",
-        handler: Some(handler!(with_host)),
-    },
-    Method {
-        decl: "public function getPort(): int",
-        doc: "The port; unless set 3306 for mysql, 5432 for pgsql, else 0: the driver's own.\nDoes not wait.\n@since 0.1.0",
-        handler: Some(handler!(get_port)),
-    },
-    Method {
-        decl: "public function hasUnixSocket(): bool",
-        doc: "Whether a Unix socket is set.\nDoes not wait.\n@since 0.1.0",
-        handler: Some(handler!(has_socket)),
-    },
-    Method {
-        decl: "public function getUnixSocket(): ?string",
-        doc: "The path of the Unix socket; null when none is set.\nDoes not wait.\n@since 0.1.0",
-        handler: Some(handler!(get_socket)),
-    },
-    Method {
-        decl: "public function withUnixSocket(?string $unixSocket): self",
-        doc: "Sets the path of a Unix socket, which is used instead of host and port; for pgsql it is the directory of the socket.\n\
-              null (default) for none.\nDoes not wait.\n@since 0.1.0",
-        handler: Some(handler!(with_socket)),
-    },
-    Method {
-        decl: "public function withPort(int $port): self",
-        doc: "Sets the port, 0 to 65535; default: see getPort().\n@throws \\ValueError when it is out of its limits\n\
-              Does not wait.\n@since 0.1.0",
-        handler: Some(handler!(with_port)),
-    },
-    Method {
-        decl: "public function getDbname(): string",
-        doc: "The database.\nDoes not wait.\n@since 0.1.0",
-        handler: Some(handler!(get_dbname)),
-    },
-    Method {
-        decl: "public function withDbname(string $dbname): self",
-        doc: "Sets the database; default test. For sqlite it is the path of the file or :memory:, for odbc the data source.\n\
-              Does not wait.\n@since 0.1.0",
-        handler: Some(handler!(with_dbname)),
-    },
-    Method {
-        decl: "public function getCharset(): string",
-        doc: "The character set.\nDoes not wait.\n@since 0.1.0",
-        handler: Some(handler!(get_charset)),
-    },
-    Method {
-        decl: "public function withCharset(string $charset): self",
-        doc: "Sets the character set; default utf8mb4, which means UTF8 to pgsql.\nDoes not wait.\n@since 0.1.0",
-        handler: Some(handler!(with_charset)),
-    },
-    Method {
-        decl: "public function getUsername(): string",
-        doc: "The user.\nDoes not wait.\n@since 0.1.0",
-        handler: Some(handler!(get_username)),
-    },
-    Method {
-        decl: "public function withUsername(string $username): self",
-        doc: "Sets the user; default root.\nDoes not wait.\n@since 0.1.0",
-        handler: Some(handler!(with_username)),
-    },
-    Method {
-        decl: "public function getPassword(): string",
-        doc: "The password.\nDoes not wait.\n@since 0.1.0",
-        handler: Some(handler!(get_password)),
-    },
-    Method {
-        decl: "public function withPassword(string $password): self",
-        doc: "Sets the password; default root.\nDoes not wait.\n@since 0.1.0",
-        handler: Some(handler!(with_password)),
-    },
-    Method {
-        decl: "public function getOptions(): array",
-        doc: "The PDO attributes.\nDoes not wait.\n@since 0.1.0",
-        handler: Some(handler!(get_options)),
-    },
-    Method {
-        decl: "public function withOptions(array $options): self",
-        doc: "Sets the PDO attributes of each connection, such as [PDO::ATTR_TIMEOUT => 2]; default none.\n\
-              Does not wait.\n@since 0.1.0",
-        handler: Some(handler!(with_options)),
-    },
-    Method {
-        decl: "public static function getAvailableDrivers(): array",
-        doc: "The drivers of the loaded PDO extensions.\n\
-              @throws \\Apus\\ConnectionPool\\Exception OPTION when PDO is not loaded\nDoes not wait.\n@since 0.1.0",
-        handler: Some(handler!(available_drivers)),
-    },
-];
-
-/// `Apus\Database\PDOPool`.
-pub(super) static POOL: Class = Class {
-    name: "Apus\\Database\\PDOPool",
-    modifiers: "",
-    extends: "Apus\\ConnectionPool",
-    implements: &[],
-    doc: "A pool of PDO connections. get() gives a plain PDO. One that was idle is checked by a small query;\n\
-          an open transaction is rolled back when it comes back.\n@since 0.1.0",
-    constants: &[],
-    properties: &[Property {
-        decl: "protected Apus\\Database\\PDOConfig $config",
-        doc: "Where and as whom it connects; read whenever a connection is made.",
-    }],
-    methods: &[Method {
-        decl: "public function __construct(Apus\\Database\\PDOConfig $config, int $size = 64)",
-        doc: "A pool without connections.\n\
-              @param int $size connections of this process at most, 1 to 100000; default 64\n\
-              @throws \\Apus\\ConnectionPool\\Exception OPTION when PDO is not loaded\n\
-              @throws \\ValueError when $size is out of its limits\nDoes not wait.\n@since 0.1.0",
-        handler: Some(handler!(construct_pool)),
-    }],
-    native: true,
-    lazy: None,
-    entry: entry!(),
-};
+apus_zend::stub!("pool/pdo");
 
 #[cfg(test)]
 mod tests {

@@ -12,7 +12,7 @@ use super::core::{Core, Slot, count};
 use super::driver::Kind;
 use super::options::random;
 use super::{mysqli, pdo, php, redis};
-use crate::exception::{self, POOL};
+use crate::exception::{self};
 
 /// What makes connections.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -88,5 +88,5 @@ fn failed(raise: Raise, source: Source) -> Raise {
     };
     // Pending, it becomes the previous exception of the one that follows.
     let _ = thrown.rethrow();
-    exception::throw(&POOL, "CONNECT", &format!("the pool could not make {what}: {why}"))
+    exception::throw(exception::code::pool::CONNECT, &format!("the pool could not make {what}: {why}"))
 }

@@ -57,7 +57,6 @@ fn give<V: Into<Value>>(call: &Call, what: &str, result: Result<V, c_int>) -> Re
 }
 
 pub(super) fn construct(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 4)?;
     let callable = call.callable(0)?;
     let redirect = call.bool(1, false)?;
     let kind = call.int(2, TYPE_DGRAM)?;
@@ -85,7 +84,6 @@ pub(super) fn construct(call: &Call) -> Result<(), Raise> {
 }
 
 pub(super) fn set(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 1)?;
     let core = &call.this::<ProcessObject>()?.0;
     let mut coroutine = core.coroutine.get();
     for (key, value) in call.array(0)?.iter() {
@@ -108,7 +106,6 @@ pub(super) fn set(call: &Call) -> Result<(), Raise> {
 }
 
 pub(super) fn start(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 0)?;
     let (object, core) = this(call)?;
     if core.owner.get() == Owner::Supervisor || core.side.get() == Side::Worker {
         return Err(state_error("this process is started by its server or pool, or is the running one"));
@@ -155,7 +152,6 @@ macro_rules! own_end {
 }
 
 pub(super) fn read(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 1)?;
     let size = call.int(0, READ_SIZE)?;
     if !(1..=READ_MOST).contains(&size) {
         return Err(call.value_error(0, &format!("must be between 1 and {READ_MOST} bytes, {size} given")));
@@ -180,7 +176,6 @@ pub(super) fn read(call: &Call) -> Result<(), Raise> {
 }
 
 pub(super) fn write(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 1)?;
     let bytes = call.bytes(0)?.to_vec();
     if bytes.is_empty() {
         return Err(call.value_error(0, "cannot be empty"));
@@ -201,7 +196,6 @@ pub(super) fn write(call: &Call) -> Result<(), Raise> {
 }
 
 pub(super) fn close(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 1)?;
     let which = call.int(0, 0)?;
     let (object, core) = this(call)?;
     let Some(pipe) = &core.pipe else {
@@ -236,7 +230,6 @@ pub(super) fn close(call: &Call) -> Result<(), Raise> {
 }
 
 pub(super) fn set_timeout(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 1)?;
     let seconds = seconds(call, 0, 0.0)?;
     let core = &call.this::<ProcessObject>()?.0;
     // 0 stands for no limit, as SO_RCVTIMEO has it.
@@ -245,7 +238,6 @@ pub(super) fn set_timeout(call: &Call) -> Result<(), Raise> {
 }
 
 pub(super) fn set_blocking(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 1)?;
     let blocking = call.bool(0, true)?;
     let (_, core) = this(call)?;
     let (end, _) = own_end!(call, core, "setBlocking");
@@ -254,7 +246,6 @@ pub(super) fn set_blocking(call: &Call) -> Result<(), Raise> {
 }
 
 pub(super) fn export_socket(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 0)?;
     let (_, core) = this(call)?;
     if let Some(socket) = core.socket.borrow().as_ref().map(Object::share) {
         return call.ret(socket);
@@ -283,7 +274,6 @@ fn expect_here(core: &ProcessCore, what: &str) -> Result<(), Raise> {
 }
 
 pub(super) fn exit(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 1)?;
     let code = call.int(0, 0)?;
     if !(0..=255).contains(&code) {
         return Err(call.value_error(0, &format!("must be an exit code between 0 and 255, {code} given")));
@@ -297,7 +287,6 @@ fn c_string(call: &Call, index: usize, bytes: &[u8]) -> Result<CString, Raise> {
 }
 
 pub(super) fn exec(call: &Call) -> Result<(), Raise> {
-    call.expect(2, 2)?;
     let (_, core) = this(call)?;
     let file = c_string(call, 0, call.bytes(0)?)?;
     let mut args = vec![file.clone()];
@@ -318,7 +307,6 @@ pub(super) fn exec(call: &Call) -> Result<(), Raise> {
 }
 
 pub(super) fn name(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 1)?;
     let bytes = call.bytes(0)?;
     if bytes.is_empty() || bytes.contains(&0) {
         return Err(call.value_error(0, "must be a name without null bytes"));
@@ -333,7 +321,6 @@ pub(super) fn name(call: &Call) -> Result<(), Raise> {
 }
 
 pub(super) fn use_queue(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 3)?;
     let given = call.int(0, 0)?;
     let mode = call.int(1, CONTENDING)?;
     let capacity = call.int(2, -1)?;
@@ -396,7 +383,6 @@ fn give_queued<V: Into<Value>>(call: &Call, what: &str, bytes: usize, result: Re
 }
 
 pub(super) fn push(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 1)?;
     let bytes = call.bytes(0)?.to_vec();
     if bytes.is_empty() {
         return Err(call.value_error(0, "cannot be empty"));
@@ -408,7 +394,6 @@ pub(super) fn push(call: &Call) -> Result<(), Raise> {
 }
 
 pub(super) fn pop(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 1)?;
     let most = size(call, 0)?;
     let (_, core) = this(call)?;
     let (queue, _, kind, limit) = own_queue!(call, core, "pop");
@@ -421,14 +406,12 @@ pub(super) fn pop(call: &Call) -> Result<(), Raise> {
 }
 
 pub(super) fn stat_queue(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 0)?;
     let (_, core) = this(call)?;
     let (queue, ..) = own_queue!(call, core, "statQueue");
     give_queued(call, "statQueue", 0, stats_array(&queue)?)
 }
 
 pub(super) fn free_queue(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 0)?;
     let (object, core) = this(call)?;
     let (queue, ..) = own_queue!(call, core, "freeQueue");
     *core.queue.borrow_mut() = None;
@@ -455,7 +438,6 @@ fn which(call: &Call) -> Result<c_int, Raise> {
 }
 
 pub(super) fn set_priority(call: &Call) -> Result<(), Raise> {
-    call.expect(2, 3)?;
     let (which, who) = (which(call)?, meant(call, 2)?);
     let priority = call.int(1, 0)?;
     if !(-20..=19).contains(&priority) {
@@ -467,7 +449,6 @@ pub(super) fn set_priority(call: &Call) -> Result<(), Raise> {
 }
 
 pub(super) fn get_priority(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 2)?;
     let (which, who) = (which(call)?, meant(call, 1)?);
     give(call, "getPriority", super::sys::priority(which, who).map(i64::from))
 }

@@ -13,7 +13,7 @@ use super::fork::{self, Signals};
 use super::message_queue::SysQueue;
 use super::pipe::{Patience, Pipe, Side};
 use super::sys::{pidfd, readable};
-use crate::exception::{self, PROCESS};
+use crate::exception::{self};
 
 /// The declared properties, in the order of the class.
 pub(super) mod slot {
@@ -85,12 +85,12 @@ thread_local! {
 }
 
 pub(super) fn state_error(message: &str) -> Raise {
-    exception::throw(&PROCESS, "STATE", message)
+    exception::throw(exception::code::process::STATE, message)
 }
 
 pub(super) fn system_error(what: &str, code: c_int) -> Raise {
     let why = crate::system::failure::strerror(code);
-    exception::throw(&PROCESS, "SYSTEM", &format!("{what}: {why} (errno {code})"))
+    exception::throw(exception::code::process::SYSTEM, &format!("{what}: {why} (errno {code})"))
 }
 
 impl ProcessCore {

@@ -5,7 +5,7 @@ use apus_zend::{Callable, Raise, Value, engine, process};
 
 use super::signals;
 use super::sys::errno;
-use crate::exception::{self, COROUTINE};
+use crate::exception::{self};
 use crate::runtime::State;
 
 /// The exit code after an uncaught exception: PHP's own.
@@ -27,8 +27,7 @@ pub(crate) fn expect_outside(what: &str) -> Result<(), Raise> {
         return Ok(());
     }
     Err(exception::throw(
-        &COROUTINE,
-        "CANNOT_FORK",
+        exception::code::coroutine::CANNOT_FORK,
         &format!(
             "{what} makes a process, which cannot be done inside a coroutine or a callback of an event loop, because all that \
              runs there would go on in both: call it before run() or start(), give a server its processes with addProcess(), or start \

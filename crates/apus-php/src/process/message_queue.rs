@@ -5,14 +5,12 @@ use std::ffi::{CString, c_int};
 use std::time::{Duration, Instant};
 
 use apus_coro::Wait;
-use apus_zend::class::{Class, Method, Property};
 use apus_zend::object::Object;
-use apus_zend::{Array, Call, Raise, Value, engine, handler, native};
+use apus_zend::{Array, Call, Raise, Value, engine, native};
 
 use super::core::system_error;
 use super::sys::{deadline, errno};
 use super::{signals, sys};
-use crate::exception::entry;
 use crate::runtime::State;
 use crate::system::failure::{set_last_error, strerror};
 use crate::wait::{may_wait, time_limit, wait};
@@ -219,7 +217,6 @@ fn object(call: &Call) -> Result<Object, Raise> {
 }
 
 fn construct(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 3)?;
     let given = call.int(0, 0)?;
     let permissions = call.int(1, 0o600)?;
     let limit = call.int(2, 0)?;
@@ -265,7 +262,6 @@ fn give<V: Into<Value>>(call: &Call, what: &str, bytes: usize, result: Result<V,
 }
 
 fn push(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 3)?;
     let bytes = call.bytes(0)?.to_vec();
     let kind = call.int(1, 1)?;
     if kind < 1 {
@@ -278,7 +274,6 @@ fn push(call: &Call) -> Result<(), Raise> {
 }
 
 fn pop(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 3)?;
     let limit = time_limit(call, 0, -1.0)?;
     let kind = call.int(1, 0)?;
     let most = size(call, 2)?;
@@ -305,84 +300,15 @@ pub(super) fn stats_array(queue: &SysQueue) -> Result<Result<Array, c_int>, Rais
 }
 
 fn stats(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 0)?;
     let stats = stats_array(&call.this::<MessageQueue>()?.queue)?;
     give(call, "stats", 0, stats)
 }
 
 fn destroy(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 0)?;
     let queue = call.this::<MessageQueue>()?;
     let removed = queue.queue.remove();
     queue.removed.set(true);
     give(call, "destroy", 0, removed.map(|()| true))
 }
 
-/// `Apus\MessageQueue`.
-pub(crate) static MESSAGE_QUEUE: Class = Class {
-    name: "Apus\\MessageQueue",
-    modifiers: "",
-    extends: "",
-    implements: &[],
-    doc: "A System V message queue: messages of bytes between processes that know its key, of PHP or not. The system keeps queues with\n\
-          a key, and what is in them, until destroy() is called or the machine restarts; ipcs(1) lists them. One without a key goes with\n\
-          its object in the process that made it. A message is at most kernel.msgmax bytes long (usually 8,192), a queue holds\n\
-          kernel.msgmnb bytes (usually 16,384): Apus\\Queue has no such limits. Nothing announces messages to a process, so\n\
-          waiting looks at the queue every 0.2 to 5 milliseconds.\n@since 0.1.0",
-    constants: &[],
-    properties: &[
-        Property { decl: "public readonly int $key", doc: "The key; 0 for none." },
-        Property { decl: "public readonly int $id", doc: "The number that the system gave it." },
-        Property { decl: "public int $errCode = 0", doc: "Why the last method failed: an errno; 0 after a success." },
-    ],
-    methods: METHODS,
-    native: true,
-    lazy: None,
-    entry: entry!(),
-};
-
-const METHODS: &[Method] = &[
-    Method {
-        decl: "public function __construct(int $key = 0, int $permissions = 0600, int $limit = 0)",
-        doc: "Opens the queue of a key, which is made when there is none.\n\
-              @param int $key what all its users call it, for example ftok()'s; 0 for a new queue that only this process and its children know\n\
-              @param int $permissions who may use it when it is made: as a file's\n\
-              @param int $limit bytes that it takes; 0 for the system's default, more than that only as root\n\
-              @throws \\Apus\\Process\\Exception SYSTEM when the system refuses\n@throws \\ValueError for other values\nDoes not wait.\n@since 0.1.0",
-        handler: Some(handler!(construct)),
-    },
-    Method {
-        decl: "public function push(string $data, int $type = 1, float $timeout = -1): bool",
-        doc: "Puts a message.\n\
-              @param int $type 1 or more: pop() may ask for it\n\
-              @param float $timeout seconds to wait for room; negative for no limit, 0 for no waiting\n\
-              @return bool false when the time was over (ETIMEDOUT), the coroutine was cancelled, the message is too long or the queue was removed,\n\
-              the latter two with a warning; see errCode\n\
-              @throws \\ValueError for another type\n\
-              Waits while the queue is full: in a coroutine others run, outside the process blocks.\n@since 0.1.0",
-        handler: Some(handler!(push)),
-    },
-    Method {
-        decl: "public function pop(float $timeout = -1, int $type = 0, int $size = 65536): string|false",
-        doc: "Takes the oldest message.\n\
-              @param float $timeout seconds; negative for no limit, 0 for no waiting\n\
-              @param int $type 0 for any message, a number for those of that type, a negative one for those of the lowest type up to it\n\
-              @param int $size bytes: a longer message stays in the queue (E2BIG)\n\
-              @return string|false false when the time was over (ETIMEDOUT), the coroutine was cancelled, or, with a warning, otherwise; see errCode\n\
-              @throws \\ValueError for other sizes\n\
-              Waits: in a coroutine others run, outside the process blocks.\n@since 0.1.0",
-        handler: Some(handler!(pop)),
-    },
-    Method {
-        decl: "public function stats(): array|false",
-        doc: "queue_num (messages), queue_bytes (their bytes), queue_limit (bytes that it takes).\n\
-              @return array|false false, with a warning, when the queue was removed\nDoes not wait.\n@since 0.1.0",
-        handler: Some(handler!(stats)),
-    },
-    Method {
-        decl: "public function destroy(): bool",
-        doc: "Removes the queue from the system with all that is in it; whoever waits for it is told.\n\
-              @return bool false, with a warning, when it was removed already or belongs to another user\nDoes not wait.\n@since 0.1.0",
-        handler: Some(handler!(destroy)),
-    },
-];
+apus_zend::stub!("process/message_queue");

@@ -15,7 +15,7 @@ mod statics;
 mod sys;
 mod table;
 
-use apus_zend::class::{Class, Constant};
+use apus_zend::class::Class;
 
 pub(crate) use core::{ProcessCore, core_of};
 pub(crate) use fork::{Signals, expect_outside};
@@ -24,5 +24,4 @@ pub(crate) use signals::{end_request, prepare};
 /// The classes of this room, parents first.
 pub(crate) static ALL: &[&Class] = &[&table::PROCESS, &pool::POOL, &pool::MANAGER, &message_queue::MESSAGE_QUEUE];
 
-/// The constants of this room.
-pub(crate) static CONSTANTS: &[Constant] = pool::CONSTANTS;
+apus_zend::stub!("process/functions");

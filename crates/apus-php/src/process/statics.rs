@@ -22,7 +22,6 @@ fn warn(what: &str, code: c_int) -> Result<(), Raise> {
 }
 
 pub(super) fn kill(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 2)?;
     let (pid, signal) = (call.int(0, 0)?, call.int(1, i64::from(libc::SIGTERM))?);
     let Ok(target) = libc::pid_t::try_from(pid) else {
         return Err(call.value_error(0, &format!("must be a process id, {pid} given")));
@@ -113,7 +112,6 @@ fn ending((pid, status): (libc::pid_t, c_int)) -> Result<Array, Raise> {
 }
 
 pub(super) fn wait(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 1)?;
     let blocking = call.bool(0, true)?;
     let state = State::existing().filter(|state| may_wait(state));
     let ended = match state {
@@ -135,7 +133,6 @@ pub(super) fn wait(call: &Call) -> Result<(), Raise> {
 }
 
 pub(super) fn signal(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 2)?;
     let given = call.int(0, 0)?;
     let number = signals::valid(given)
         .map_err(|why| call.value_error(0, &format!("must be a signal that can be handled, {given} given: {why}")))?;
@@ -159,7 +156,6 @@ pub(super) fn signal(call: &Call) -> Result<(), Raise> {
 }
 
 pub(super) fn alarm(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 2)?;
     let (time, which) = (call.int(0, 0)?, call.int(1, 0)?);
     if !(0..=2).contains(&which) {
         return Err(
@@ -195,7 +191,6 @@ fn replacements(call: &Call, index: usize) -> Result<Vec<(RawFd, RawFd)>, Raise>
 }
 
 pub(super) fn daemon(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 3)?;
     let (stay, keep) = (call.bool(0, true)?, call.bool(1, true)?);
     let pairs = replacements(call, 2)?;
     fork::expect_outside("Apus\\Process::daemon()")?;
@@ -236,7 +231,6 @@ pub(super) fn daemon(call: &Call) -> Result<(), Raise> {
 const PROCESSORS: usize = libc::CPU_SETSIZE as usize;
 
 pub(super) fn set_affinity(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 1)?;
     // SAFETY: an all-zero set is the empty set.
     let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
     let given = call.array(0)?;
@@ -262,7 +256,6 @@ pub(super) fn set_affinity(call: &Call) -> Result<(), Raise> {
 }
 
 pub(super) fn get_affinity(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 0)?;
     // SAFETY: an all-zero set is the empty set.
     let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
     // SAFETY: the set is local.

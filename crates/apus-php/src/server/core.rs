@@ -14,7 +14,7 @@ use apus_zend::{Callable, Raise, Value, engine, native};
 
 use super::events::{COUNT, Event};
 use super::port_core::{Given, PortCore, Tell};
-use crate::exception::{self, SERVER};
+use crate::exception::{self};
 
 /// The callbacks of a server or port, by event.
 #[derive(Default)]
@@ -137,14 +137,13 @@ impl ServerCore {
         if self.phase.get() == Phase::New {
             return Ok(());
         }
-        Err(exception::throw(&SERVER, "STATE", &format!("{what} must be called before start()")))
+        Err(exception::throw(exception::code::server::STATE, &format!("{what} must be called before start()")))
     }
 
     pub(super) fn worker(&self, what: &str) -> Result<Rc<Worker>, Raise> {
-        self.worker
-            .borrow()
-            .clone()
-            .ok_or_else(|| exception::throw(&SERVER, "STATE", &format!("{what} works inside a worker, after start()")))
+        self.worker.borrow().clone().ok_or_else(|| {
+            exception::throw(exception::code::server::STATE, &format!("{what} works inside a worker, after start()"))
+        })
     }
 }
 

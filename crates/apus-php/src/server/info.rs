@@ -6,7 +6,7 @@ use apus_zend::{Array, Call, Raise, Value, engine};
 
 use super::core::{Phase, ServerCore, ServerHandle};
 use super::{address, current_control};
-use crate::exception::{self, SERVER};
+use crate::exception::{self};
 
 /// `Apus\WEBSOCKET_STATUS_ACTIVE`.
 const STATUS_ACTIVE: i64 = 3;
@@ -18,7 +18,6 @@ const WEBSOCKET_ACTIVE: i64 = 3;
 
 /// `Server::stats()`.
 pub(super) fn stats(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 0)?;
     let worker = call.this::<ServerHandle>()?.0.worker("stats()")?;
     let all = worker.scoreboard.snapshot();
     let mine = worker.slot.snapshot();
@@ -104,13 +103,11 @@ fn entry(call: &Call, what: &str) -> Result<Option<ConnEntry>, Raise> {
 
 /// `Server::exist()`.
 pub(super) fn exist(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 1)?;
     call.ret(entry(call, "exist()")?.is_some())
 }
 
 /// `Server::getClientInfo()`.
 pub(super) fn client_info(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 3)?;
     let Some(entry) = entry(call, "getClientInfo()")? else { return call.ret(false) };
     let (ip, port, kind) = match entry.peer {
         Peer::Tcp(addr) => {
@@ -145,7 +142,6 @@ pub(super) fn client_info(call: &Call) -> Result<(), Raise> {
 
 /// `Server::getClientList()`.
 pub(super) fn client_list(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 2)?;
     let (after, count) = (call.int(0, 0)?, call.int(1, 10)?);
     if !(1..=LIST_MAX).contains(&count) {
         return Err(engine::throw_value_error(&format!(
@@ -166,7 +162,6 @@ pub(super) fn client_list(call: &Call) -> Result<(), Raise> {
 
 /// `Server::close()`.
 pub(super) fn close_connection(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 2)?;
     let (fd, at_once) = (call.int(0, 0)?, call.bool(1, false)?);
     call.this::<ServerHandle>()?.0.worker("close()")?;
     if current_control().is_some_and(|control| control.close(fd, at_once)) {
@@ -180,20 +175,20 @@ fn order(core: &ServerCore, ask: Ask, signal: i32, what: &str) -> Result<bool, R
         Phase::Worker => Ok(core.worker(what)?.ask(ask)),
         // The master hears its own signals when the callback has returned.
         Phase::Master => Ok(super::class::signal_self(signal)),
-        Phase::New | Phase::Over => Err(exception::throw(&SERVER, "STATE", &format!("{what} needs a running server"))),
+        Phase::New | Phase::Over => {
+            Err(exception::throw(exception::code::server::STATE, &format!("{what} needs a running server")))
+        }
     }
 }
 
 /// `Server::shutdown()`.
 pub(super) fn shutdown(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 0)?;
     let done = order(&call.this::<ServerHandle>()?.0, Ask::Stop, libc::SIGTERM, "shutdown()")?;
     call.ret(done)
 }
 
 /// `Server::reload()`.
 pub(super) fn reload(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 1)?;
     let core = &call.this::<ServerHandle>()?.0;
     let done = if call.bool(0, false)? {
         order(core, Ask::ReloadTasks, libc::SIGUSR2, "reload()")?
@@ -205,7 +200,6 @@ pub(super) fn reload(call: &Call) -> Result<(), Raise> {
 
 /// `Server::stop()`.
 pub(super) fn stop(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 2)?;
     let id = call.int(0, -1)?;
     let worker = call.this::<ServerHandle>()?.0.worker("stop()")?;
     let id = if id < 0 { worker.id } else { u16::try_from(id).unwrap_or(u16::MAX) };

@@ -2,7 +2,6 @@
 
 use std::cell::Cell;
 
-use apus_zend::class::{Const, Constant};
 use apus_zend::{Call, Raise};
 
 /// No connection has that session id.
@@ -35,40 +34,5 @@ pub(crate) fn clear() {
 
 /// `Server::getLastError()`.
 pub(super) fn get(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 0)?;
     call.ret(LAST.get())
 }
-
-/// The codes, as PHP constants.
-pub(super) static CONSTANTS: [Constant; 6] = [
-    Constant {
-        name: "Apus\\ERROR_SESSION_NOT_EXIST",
-        value: Const::Int(NOT_EXIST),
-        doc: "No connection has that session id.",
-    },
-    Constant {
-        name: "Apus\\ERROR_SESSION_CLOSED",
-        value: Const::Int(CLOSED),
-        doc: "The connection is closed, or being closed.",
-    },
-    Constant {
-        name: "Apus\\ERROR_OUTPUT_BUFFER_OVERFLOW",
-        value: Const::Int(OVERFLOW),
-        doc: "As much output waits for the connection as buffer_output_size allows.",
-    },
-    Constant {
-        name: "Apus\\ERROR_SESSION_INVALID",
-        value: Const::Int(WRONG_KIND),
-        doc: "The connection is not of the kind that the call needs.",
-    },
-    Constant {
-        name: "Apus\\ERROR_QUEUE_FULL",
-        value: Const::Int(QUEUE_FULL),
-        doc: "The process that has the connection takes no more messages now.",
-    },
-    Constant {
-        name: "Apus\\ERROR_DATA_TOO_LARGE",
-        value: Const::Int(TOO_LARGE),
-        doc: "The message is larger than the process that has the connection takes.",
-    },
-];

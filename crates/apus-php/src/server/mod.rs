@@ -9,7 +9,6 @@ mod events;
 mod hub;
 mod info;
 mod last_error;
-mod methods;
 mod metrics;
 mod packet;
 mod port;
@@ -27,7 +26,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use apus_net::Control;
-use apus_zend::class::{Class, Const, Constant, Method};
+use apus_zend::class::Class;
 
 /// The classes of this room, parents first.
 pub(crate) static ALL: &[&Class] = &[
@@ -56,40 +55,4 @@ fn set_control(control: Option<Rc<Control>>) {
     CONTROL.with(|slot| *slot.borrow_mut() = control);
 }
 
-/// The functions of this room.
-pub(crate) static FUNCTIONS: &[Method] = task::FUNCTIONS;
-
-/// Priorities of tasks, and why they fail.
-pub(crate) static TASKS: &[Constant] = task::CONSTANTS;
-
-/// Why sends fail.
-pub(crate) static ERRORS: &[Constant] = &last_error::CONSTANTS;
-
-/// What became of messages.
-pub(crate) static PUSHES: &[Constant] = &websocket::CONSTANTS;
-
-/// `Apus\SOCK_TCP` and its like.
-pub(crate) static CONSTANTS: &[Constant] = &[
-    Constant {
-        name: "Apus\\BASE",
-        value: Const::Int(1),
-        doc: "Server mode. Apus has one process model; both modes mean it.",
-    },
-    Constant {
-        name: "Apus\\PROCESS",
-        value: Const::Int(2),
-        doc: "Server mode. Apus has one process model; both modes mean it.",
-    },
-    Constant { name: "Apus\\SOCK_TCP", value: Const::Int(address::SOCK_TCP), doc: "A TCP port on an IPv4 address." },
-    Constant { name: "Apus\\SOCK_TCP6", value: Const::Int(address::SOCK_TCP6), doc: "A TCP port on an IPv6 address." },
-    Constant {
-        name: "Apus\\SOCK_UNIX_STREAM",
-        value: Const::Int(address::SOCK_UNIX_STREAM),
-        doc: "A Unix stream socket; the host is its path.",
-    },
-    Constant {
-        name: "Apus\\SOCK_UNIX_DGRAM",
-        value: Const::Int(address::SOCK_UNIX_DGRAM),
-        doc: "A Unix datagram socket; the host is its path.",
-    },
-];
+apus_zend::stub!("server/functions");

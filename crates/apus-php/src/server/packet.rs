@@ -15,7 +15,7 @@ use super::last_error;
 use super::port_core::{Plan, PortCore};
 use super::serving::Serving;
 use super::tcp::Caller;
-use crate::exception::{self, SERVER};
+use crate::exception::{self};
 use crate::handling::Handling;
 use crate::runtime::State;
 use crate::wait::{may_wait, wait};
@@ -72,7 +72,6 @@ impl PacketApp for PhpPackets {
 
 /// `Server::sendto()`.
 pub(super) fn sendto(call: &Call) -> Result<(), Raise> {
-    call.expect(3, 4)?;
     let (host, port, data) = (call.text(0)?, call.int(1, 0)?, call.bytes(2)?);
     let core = &call.this::<ServerHandle>()?.0;
     let sent = send(core, "sendto()", &host, port, data, call.int(3, -1)?)?;
@@ -92,7 +91,7 @@ pub(super) fn send(
     let to = destination(host, port).map_err(|why| engine::throw_value_error(&why))?;
     let socket = choose(core, &to, place).ok_or_else(|| {
         let text = format!("{what} needs a datagram port of the receiver's family: add one with listen()");
-        exception::throw(&SERVER, "STATE", &text)
+        exception::throw(exception::code::server::STATE, &text)
     })?;
     loop {
         match socket.send_to(&to, data) {

@@ -2,14 +2,13 @@
 
 use std::rc::Rc;
 
-use apus_zend::class::{Class, Method, Property};
 use apus_zend::object::Object;
-use apus_zend::{Call, Raise, Value, handler};
+use apus_zend::{Call, Raise, Value};
 
 use super::core::ServerCore;
 use super::events::Event;
 use super::port_core::{PortCore, PortHandle};
-use crate::exception::{self, SERVER, entry};
+use crate::exception::{self};
 
 const HOST: u32 = 0;
 const PORT_SLOT: u32 = 1;
@@ -28,16 +27,15 @@ pub(super) fn object(core: Rc<PortCore>, server: Rc<ServerCore>) -> Result<Objec
 
 /// The event that `on()` was given.
 pub(super) fn event(call: &Call) -> Result<Event, Raise> {
-    Event::parse(&call.text(0)?).map_err(|why| exception::throw(&SERVER, "EVENT", &why))
+    Event::parse(&call.text(0)?).map_err(|why| exception::throw(exception::code::server::EVENT, &why))
 }
 
 fn on(call: &Call) -> Result<(), Raise> {
-    call.expect(2, 2)?;
     let event = event(call)?;
     let handle = call.this::<PortHandle>()?;
     if !event.of_port() {
         let text = format!("the event \"{}\" belongs to the server, not to one port", event.name());
-        return Err(exception::throw(&SERVER, "EVENT", &text));
+        return Err(exception::throw(exception::code::server::EVENT, &text));
     }
     handle.1.expect_new("Port::on()")?;
     handle.0.callbacks.set(event, call.callable(1)?);
@@ -45,7 +43,6 @@ fn on(call: &Call) -> Result<(), Raise> {
 }
 
 fn set(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 1)?;
     let given = call.opt_array(0)?.ok_or_else(|| call.type_error(0, "of type array"))?;
     let handle = call.this::<PortHandle>()?;
     handle.1.expect_new("Port::set()")?;
@@ -57,7 +54,6 @@ fn set(call: &Call) -> Result<(), Raise> {
 }
 
 fn get_callback(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 1)?;
     let event = event(call)?;
     match call.this::<PortHandle>()?.0.callbacks.get(event) {
         Some(callable) => call.ret(callable.value()),
@@ -65,43 +61,4 @@ fn get_callback(call: &Call) -> Result<(), Raise> {
     }
 }
 
-/// `Apus\Server\Port`.
-pub(super) static PORT: Class = Class {
-    name: "Apus\\Server\\Port",
-    modifiers: "final",
-    extends: "",
-    implements: &[],
-    doc: "One address that a server listens on. Settings and callbacks that it does not have are the server's.\n@since 0.1.0",
-    constants: &[],
-    properties: &[
-        Property { decl: "public string $host = ''", doc: "The address, or the path of a Unix socket." },
-        Property { decl: "public int $port = 0", doc: "The port; the real one where 0 was asked for." },
-        Property { decl: "public int $type = 0", doc: "The kind of socket, such as Apus\\SOCK_TCP." },
-        Property { decl: "public ?array $setting = null", doc: "What set() was given." },
-    ],
-    methods: &[
-        Method {
-            decl: "public function set(array $settings): void",
-            doc: "Settings of this port, in place of the server's: see docs/options.md, scope \"port\". A port that is given a framing\n\
-                  (open_length_check, open_eof_split, …) or open_http_protocol => false is one of raw streams, and has none of the\n\
-                  server's framings.\n\
-                  @throws \\Apus\\Server\\Exception OPTION, STATE (after start())\nDoes not wait.\n@since 0.1.0",
-            handler: Some(handler!(set)),
-        },
-        Method {
-            decl: "public function on(string $event, callable $callback): bool",
-            doc: "A callback of this port, in place of the server's: connect, receive, packet, bufferfull, bufferempty, close,\n\
-                  request, handshake, open, message or disconnect. A port with receive and without request is one of raw streams.\n\
-                  @throws \\Apus\\Server\\Exception EVENT, STATE (after start())\nDoes not wait.\n@since 0.1.0",
-            handler: Some(handler!(on)),
-        },
-        Method {
-            decl: "public function getCallback(string $event): mixed",
-            doc: "The port's own callback for an event, or null.\nDoes not wait.\n@since 0.1.0",
-            handler: Some(handler!(get_callback)),
-        },
-    ],
-    native: true,
-    lazy: None,
-    entry: entry!(),
-};
+apus_zend::stub!("server/port");

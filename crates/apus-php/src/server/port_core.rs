@@ -14,7 +14,7 @@ use super::address;
 use super::core::{Callbacks, ServerCore};
 use super::events::Event;
 use crate::convert::to_option;
-use crate::exception::{self, SERVER};
+use crate::exception::{self};
 
 /// Settings that say where a message ends. A port that switches one on has none of the server's.
 const FRAMINGS: [&str; 7] = [
@@ -48,7 +48,7 @@ pub(super) struct Given {
 }
 
 fn refused(text: &str) -> Raise {
-    exception::throw(&SERVER, "OPTION", text)
+    exception::throw(exception::code::server::OPTION, text)
 }
 
 impl Given {
@@ -159,7 +159,7 @@ native!(PortHandle, "Apus\\Server\\Port");
 
 impl PortCore {
     pub(super) fn bind(host: &str, port: i64, kind: i64) -> Result<Self, Raise> {
-        let failed = |text: &str| exception::throw(&SERVER, "BIND", text);
+        let failed = |text: &str| exception::throw(exception::code::server::BIND, text);
         let addr = address::parse(host, port, kind).map_err(|why| failed(&why))?;
         // Settings come later.
         let options = BindOptions { reuse_port: ReusePort::Undecided, ..BindOptions::default() };

@@ -12,7 +12,7 @@ use super::class::slot;
 use super::core::{Phase, ServerCore, callback_ended};
 use super::events::Event;
 use super::{task, user_process, worker};
-use crate::exception::{self, SERVER};
+use crate::exception::{self};
 use crate::output;
 use crate::runtime::State;
 
@@ -127,7 +127,9 @@ pub(super) fn start(core: &Rc<ServerCore>, server: Object) -> Result<(), Raise> 
     let settings = core.settings.borrow().clone();
     for (port, listener) in core.ports.borrow().iter().zip(&listeners) {
         let options = apus_process::BindOptions::from(&port.settings(&settings)?);
-        listener.apply(&options).map_err(|error| exception::throw(&SERVER, "BIND", &error.to_string()))?;
+        listener
+            .apply(&options)
+            .map_err(|error| exception::throw(exception::code::server::BIND, &error.to_string()))?;
     }
     super::hub::prepare(&settings)?;
     super::user_process::number(core, &settings);
@@ -156,6 +158,6 @@ pub(super) fn start(core: &Rc<ServerCore>, server: Object) -> Result<(), Raise> 
     match outcome {
         Ok(Outcome::Master(_)) => Ok(()),
         Ok(Outcome::Worker(code)) => Err(engine::throw_exit(code)),
-        Err(error) => Err(exception::throw(&SERVER, "PROCESS", &error.to_string())),
+        Err(error) => Err(exception::throw(exception::code::server::PROCESS, &error.to_string())),
     }
 }

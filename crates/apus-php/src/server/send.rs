@@ -6,9 +6,8 @@ use std::rc::Rc;
 
 use apus_coro::Wait;
 use apus_net::{Delivery, Link, SendError, open_regular};
-use apus_zend::class::Method;
 use apus_zend::value::View;
-use apus_zend::{Array, Call, Raise, Value, engine, handler};
+use apus_zend::{Array, Call, Raise, Value, engine};
 
 use super::core::ServerHandle;
 use super::hub::Step;
@@ -78,8 +77,7 @@ pub(super) fn send_here(link: &Rc<Link>, data: &[u8], what: &'static str) -> Res
     }
 }
 
-fn send(call: &Call) -> Result<(), Raise> {
-    call.expect(2, 3)?;
+pub(super) fn send(call: &Call) -> Result<(), Raise> {
     let data = call.bytes(1)?;
     if let View::Str(path) = call.view(0)
         && path.iter().any(|byte| !byte.is_ascii_digit())
@@ -98,8 +96,7 @@ fn send(call: &Call) -> Result<(), Raise> {
     call.ret(sent)
 }
 
-fn sendwait(call: &Call) -> Result<(), Raise> {
-    call.expect(2, 2)?;
+pub(super) fn sendwait(call: &Call) -> Result<(), Raise> {
     let Some(link) = stream(call, "sendwait()")? else { return call.ret(false) };
     let delivery = send_here(&link, call.bytes(1)?, "Server::sendwait()")?;
     if !delivered(delivery) {
@@ -116,8 +113,7 @@ fn sendwait(call: &Call) -> Result<(), Raise> {
     }
 }
 
-fn sendfile(call: &Call) -> Result<(), Raise> {
-    call.expect(2, 4)?;
+pub(super) fn sendfile(call: &Call) -> Result<(), Raise> {
     let (path, offset, length) = (call.text(1)?, call.int(2, 0)?, call.int(3, 0)?);
     let Some(link) = stream(call, "sendfile()")? else { return call.ret(false) };
     let (file, about) = match open_regular(Path::new(&path)) {
@@ -186,29 +182,24 @@ fn switch(call: &Call, what: &str, step: Step) -> Result<(), Raise> {
     call.ret(turned)
 }
 
-fn pause(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 1)?;
+pub(super) fn pause(call: &Call) -> Result<(), Raise> {
     switch(call, "pause()", Step::Pause)
 }
 
-fn resume(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 1)?;
+pub(super) fn resume(call: &Call) -> Result<(), Raise> {
     switch(call, "resume()", Step::Resume)
 }
 
-fn confirm(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 1)?;
+pub(super) fn confirm(call: &Call) -> Result<(), Raise> {
     switch(call, "confirm()", Step::Resume)
 }
 
-fn protect(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 2)?;
+pub(super) fn protect(call: &Call) -> Result<(), Raise> {
     let step = if call.bool(1, true)? { Step::Protect } else { Step::Unprotect };
     switch(call, "protect()", step)
 }
 
-fn heartbeat(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 1)?;
+pub(super) fn heartbeat(call: &Call) -> Result<(), Raise> {
     let close = call.bool(0, true)?;
     call.this::<ServerHandle>()?.0.worker("heartbeat()")?;
     let Some(control) = current_control() else { return call.ret(false) };
@@ -229,8 +220,7 @@ fn heartbeat(call: &Call) -> Result<(), Raise> {
     call.ret(silent)
 }
 
-fn buffered_amount(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 1)?;
+pub(super) fn buffered_amount(call: &Call) -> Result<(), Raise> {
     let fd = call.int(0, 0)?;
     call.this::<ServerHandle>()?.0.worker("bufferedAmount()")?;
     match current_control().and_then(|control| control.link(fd)) {
@@ -238,92 +228,3 @@ fn buffered_amount(call: &Call) -> Result<(), Raise> {
         None => call.ret(last_error::fail(last_error::NOT_EXIST)),
     }
 }
-
-/// The methods for streams and datagrams.
-pub(super) const METHODS: &[Method] = &[
-    Method {
-        decl: "public function send(int|string $fd, string $data, int $serverSocket = -1): bool",
-        doc: "Sends bytes over a stream connection of whichever worker. Where buffer_output_size bytes wait for it already, send_policy rules: wait (outside\n\
-              coroutines: drop), drop, or close. What is sent from one coroutine arrives in that order.\n\
-              @param int|string $fd the session id, or the path of a Unix datagram socket\n\
-              @param int $serverSocket for a path: which of the server's ports sends, as in packet's $clientInfo; -1 for the first\n\
-              @return bool true when the bytes are sent or wait to be; false when they are lost: see getLastError()\n\
-              @throws \\Apus\\Server\\Exception STATE outside workers\nWaits (where a coroutine runs).\n@since 0.1.0",
-        handler: Some(handler!(send)),
-    },
-    Method {
-        decl: "public function sendto(string $ip, int $port, string $data, int $serverSocket = -1): bool",
-        doc: "Sends one datagram from a datagram port of this server.\n\
-              @param string $ip an IPv4 or IPv6 address, or the path of a Unix socket (then $port is of no account)\n\
-              @param string $data 65507 bytes at most\n\
-              @param int $serverSocket which port sends, as in packet's $clientInfo; -1 for the first of the receiver's family\n\
-              @return bool false when the kernel does not take it: getLastError() gives its errno\n\
-              @throws \\ValueError for what is no address\n\
-              @throws \\Apus\\Server\\Exception STATE outside workers, and without such a port\nWaits (where a coroutine runs).\n@since 0.1.0",
-        handler: Some(handler!(packet::sendto)),
-    },
-    Method {
-        decl: "public function sendfile(int $fd, string $file, int $offset = 0, int $length = 0): bool",
-        doc: "Sends a file over a stream connection of this worker, behind what waits; it is read while it is sent. Only one file at a\n\
-              time waits for a connection: the next one waits for it to leave.\n\
-              @param int $length 0 for all from $offset on\n\
-              @return bool false when it cannot be opened or the connection is gone: see getLastError()\n\
-              @throws \\ValueError when the file is shorter\n\
-              @throws \\Apus\\Server\\Exception STATE outside workers\nWaits (where a coroutine runs).\n@since 0.1.0",
-        handler: Some(handler!(sendfile)),
-    },
-    Method {
-        decl: "public function sendwait(int $fd, string $data): bool",
-        doc: "Like send() over a stream connection of this worker, and returns when the kernel has all of it.\n\
-              @return bool false when the connection is gone: see getLastError()\n\
-              @throws \\Apus\\Server\\Exception STATE outside workers\n\
-              @throws \\Apus\\Coroutine\\Exception NOT_IN_COROUTINE when it has to wait outside a coroutine\nWaits.\n@since 0.1.0",
-        handler: Some(handler!(sendwait)),
-    },
-    Method {
-        decl: "public function pause(int $fd): bool",
-        doc: "Reads no more from a stream or WebSocket of whichever worker, until resume(): the kernel's buffers fill, and the peer has to wait.\n\
-              @return bool false when there is no such connection\n\
-              @throws \\Apus\\Server\\Exception STATE outside workers\nWaits only for another worker that is behind with its messages.\n@since 0.1.0",
-        handler: Some(handler!(pause)),
-    },
-    Method {
-        decl: "public function resume(int $fd): bool",
-        doc: "Undoes pause().\n@return bool false when there is no such connection\n\
-              @throws \\Apus\\Server\\Exception STATE outside workers\nWaits only for another worker that is behind with its messages.\n@since 0.1.0",
-        handler: Some(handler!(resume)),
-    },
-    Method {
-        decl: "public function confirm(int $fd): bool",
-        doc: "Begins to read from a new connection of a port with enable_delay_receive.\n\
-              @return bool false when there is no such connection\n\
-              @throws \\Apus\\Server\\Exception STATE outside workers\nWaits only for another worker that is behind with its messages.\n@since 0.1.0",
-        handler: Some(handler!(confirm)),
-    },
-    Method {
-        decl: "public function protect(int $fd, bool $on = true): bool",
-        doc: "Has the heartbeat leave a connection alone, however silent it is.\n\
-              @return bool false when there is no such connection\n\
-              @throws \\Apus\\Server\\Exception STATE outside workers\nWaits only for another worker that is behind with its messages.\n@since 0.1.0",
-        handler: Some(handler!(protect)),
-    },
-    Method {
-        decl: "public function heartbeat(bool $ifCloseConnection = true): array|false",
-        doc: "The connections of this worker that have brought nothing for heartbeat_idle_time, which are closed at once if asked for.\n\
-              @return array|false their session ids; false when no connection is at a port with heartbeat_idle_time\n\
-              @throws \\Apus\\Server\\Exception STATE outside workers\nDoes not wait.\n@since 0.1.0",
-        handler: Some(handler!(heartbeat)),
-    },
-    Method {
-        decl: "public function bufferedAmount(int $fd): int|false",
-        doc: "How many bytes wait in memory for the client of a connection of this worker, files apart.\n\
-              @return int|false false when there is no such connection in this worker\n\
-              @throws \\Apus\\Server\\Exception STATE outside workers\nDoes not wait.\n@since 0.1.0",
-        handler: Some(handler!(buffered_amount)),
-    },
-    Method {
-        decl: "public function getLastError(): int",
-        doc: "Why the latest call that returned false did: one of Apus\\ERROR_*, or an errno of the kernel.\nDoes not wait.\n@since 0.1.0",
-        handler: Some(handler!(last_error::get)),
-    },
-];

@@ -19,7 +19,7 @@ use super::events::Event;
 use super::packet::PhpPackets;
 use super::port_core::{Plan, PortCore, Protocol};
 use super::tcp::PhpStreams;
-use crate::exception::{self, SERVER};
+use crate::exception::{self};
 use crate::runtime::State;
 
 /// Handlers of one datagram port at once where `max_concurrency` sets no limit.
@@ -51,7 +51,7 @@ pub(super) fn check(core: &ServerCore) -> Result<(), Raise> {
         };
         if !answered {
             let text = format!("nothing would answer {what} of port {}: call {how} before start()", port.addr);
-            return Err(exception::throw(&SERVER, "EVENT", &text));
+            return Err(exception::throw(exception::code::server::EVENT, &text));
         }
     }
     Ok(())

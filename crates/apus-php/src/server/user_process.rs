@@ -4,11 +4,10 @@ use std::rc::Rc;
 
 use apus_options::Settings;
 use apus_process::{MOST_USERS, Worker, log};
-use apus_zend::class::Method;
 use apus_zend::engine::Thrown;
 use apus_zend::object::Object;
 use apus_zend::value::View;
-use apus_zend::{Call, Raise, Value, handler};
+use apus_zend::{Call, Raise, Value};
 
 use super::class::slot;
 use super::core::{ServerCore, ServerHandle, describe};
@@ -18,8 +17,7 @@ use crate::process::{ProcessCore, Signals, core_of};
 /// The exit code of a process that met a fatal error: PHP's own.
 const FAILED: i32 = 255;
 
-fn add_process(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 1)?;
+pub(super) fn add_process(call: &Call) -> Result<(), Raise> {
     let core = &call.this::<ServerHandle>()?.0;
     core.expect_new("addProcess()")?;
     let View::Object(object) = call.view(0) else { return Err(call.type_error(0, "of type Apus\\Process")) };
@@ -67,17 +65,3 @@ pub(super) fn run(core: &Rc<ServerCore>, server: &Object, worker: Worker, index:
         FAILED
     })
 }
-
-/// What user processes add to `Apus\Server`.
-pub(super) const METHODS: &[Method] = &[Method {
-    decl: "public function addProcess(Apus\\Process $process): int|false",
-    doc: "Has the server run a process beside its workers: it starts with them, is started again when it ends (after a second at most, or after longer\n\
-          waits when it keeps failing), and gets TERM when the server stops, after the workers are gone; reloads leave it alone. All\n\
-          workers share its pipe: what one writes to $process, the process reads.\n\
-          @param Apus\\Process $process one that was not started; at most 1024\n\
-          @return int|false its number among these, from 0. From start() on $process->id is its id among all processes, which goes on from those of\n\
-          the task workers\n\
-          @throws \\Apus\\Process\\Exception STATE when it was started or added before\n\
-          @throws \\Apus\\Server\\Exception STATE after start()\n@throws \\ValueError for too many\nDoes not wait.\n@since 0.1.0",
-    handler: Some(handler!(add_process)),
-}];

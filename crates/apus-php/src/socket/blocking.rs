@@ -11,7 +11,7 @@ use super::object::{answer, answer_part, bytes, count, done, length, this};
 use super::peer::{self, ASYNC, Layout, Peer};
 use super::run::{Kind, Session, Span};
 use super::{packet, stream};
-use crate::exception::{self, CLIENT};
+use crate::exception::{self};
 
 const ID: u32 = 5;
 const LAYOUT: Layout =
@@ -30,12 +30,10 @@ macro_rules! kind {
 }
 
 pub(super) fn construct(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 3)?;
     let (kind, later, id) = (call.int(0, 0)?, call.bool(1, false)?, call.bytes(2)?);
     if later || kind & ASYNC != 0 {
         return Err(exception::throw(
-            &CLIENT,
-            "OPTION",
+            exception::code::client::OPTION,
             "there is no asynchronous Client with callbacks: use Apus\\Coroutine\\Client in a coroutine",
         ));
     }
@@ -60,7 +58,6 @@ pub(super) fn connect(call: &Call) -> Result<(), Raise> {
 }
 
 pub(super) fn recv(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 2)?;
     let most = length(call, 0, 65_536)?;
     let flags = flags(call, 1, libc::MSG_OOB | libc::MSG_PEEK | libc::MSG_DONTWAIT | libc::MSG_WAITALL)?;
     let me = me(call)?;
@@ -124,7 +121,6 @@ fn flags(call: &Call, index: usize, known: i32) -> Result<i32, Raise> {
 }
 
 pub(super) fn send(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 2)?;
     let data = call.bytes(0)?;
     let flags = flags(call, 1, libc::MSG_OOB | libc::MSG_DONTWAIT)?;
     let mut later = None;
@@ -148,7 +144,6 @@ fn send_now(sock: &Sock, data: &[u8], flags: i32) -> Outcome<usize> {
 }
 
 pub(super) fn sendfile(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 3)?;
     let (path, offset, length) = super::methods::file_arguments(call)?;
     let outcome = peer::with(LAYOUT, me(call)?, kind!("sendfile", Write, Write), 0.0, |sock, session| {
         stream::send_file(sock, session, path, offset, length)
@@ -161,13 +156,11 @@ pub(super) fn sendto(call: &Call) -> Result<(), Raise> {
 }
 
 pub(super) fn shutdown(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 1)?;
     let how = super::methods::direction(call, 2)?;
     answer(call, LAYOUT.slots, me(call)?.sock().and_then(|sock| sock.shutdown(how)), done)
 }
 
 pub(super) fn enable_ssl(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 1)?;
     if call.count() == 1 && !matches!(call.view(0), apus_zend::value::View::Null) {
         return Err(call.value_error(0, "must be null: the handshake is done when enableSSL() returns"));
     }

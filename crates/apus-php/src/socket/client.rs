@@ -44,7 +44,6 @@ pub(super) fn unknown_type(call: &Call, kind: i64) -> Raise {
 }
 
 pub(super) fn construct(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 1)?;
     let kind = call.int(0, 0)?;
     let peer = Peer::new(kind & !ASYNC).ok_or_else(|| unknown_type(call, kind))?;
     call.construct(ClientObject { peer, exported: RefCell::new(None) })?;
@@ -65,7 +64,6 @@ pub(super) fn connect(call: &Call) -> Result<(), Raise> {
 }
 
 pub(super) fn recv(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 1)?;
     let timeout = seconds(call, 0, 0.0)?;
     let me = me(call)?;
     let tell = me.given().tell();
@@ -77,13 +75,11 @@ pub(super) fn recv(call: &Call) -> Result<(), Raise> {
 }
 
 pub(super) fn peek(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 1)?;
     let most = length(call, 0, 65_535)?;
     answer(call, LAYOUT.slots, me(call)?.sock().and_then(|sock| sock.peek(most)), bytes)
 }
 
 pub(super) fn send(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 2)?;
     let (data, timeout) = (call.bytes(0)?, seconds(call, 1, 0.0)?);
     let mut later = None;
     let outcome = peer::with(LAYOUT, me(call)?, kind!("send", Write, Write), timeout, |sock, session| {
@@ -95,7 +91,6 @@ pub(super) fn send(call: &Call) -> Result<(), Raise> {
 }
 
 pub(super) fn sendfile(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 3)?;
     let (path, offset, length) = super::methods::file_arguments(call)?;
     let outcome = peer::with(LAYOUT, me(call)?, kind!("sendfile", Write, Write), 0.0, |sock, session| {
         stream::send_file(sock, session, path, offset, length)
@@ -108,7 +103,6 @@ pub(super) fn sendto(call: &Call) -> Result<(), Raise> {
 }
 
 pub(super) fn recvfrom(call: &Call) -> Result<(), Raise> {
-    call.expect(2, 3)?;
     let most = length(call, 0, 0)?;
     let outcome = peer::recv_from(LAYOUT, me(call)?, kind!("recvfrom", Read, Read), most)?;
     let outcome = match outcome {
@@ -124,7 +118,6 @@ pub(super) fn recvfrom(call: &Call) -> Result<(), Raise> {
 }
 
 pub(super) fn enable_ssl(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 0)?;
     peer::enable_ssl(call, LAYOUT, me(call)?, kind!("enableSSL", Write, Connect))
 }
 
@@ -156,7 +149,6 @@ pub(super) fn close(call: &Call) -> Result<(), Raise> {
 }
 
 pub(super) fn export_socket(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 0)?;
     let client = call.this::<ClientObject>()?;
     let outcome = peer::export(&client.peer, &client.exported)?;
     if let Ok(socket) = &outcome {

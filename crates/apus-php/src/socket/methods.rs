@@ -20,7 +20,7 @@ use super::run::{Caller, Kind, Session, Span};
 use super::serve::connection;
 use super::settings::Given;
 use super::{connect, option, packet, stream, table};
-use crate::exception::{self, CLIENT};
+use crate::exception::{self};
 use crate::wait::seconds;
 
 /// The numbers of the declared properties.
@@ -81,7 +81,6 @@ fn with<T>(
 }
 
 pub(super) fn construct(call: &Call) -> Result<(), Raise> {
-    call.expect(2, 3)?;
     let (domain, kind, protocol) = (call.int(0, 0)?, call.int(1, 0)?, call.int(2, 0)?);
     let narrow = |index: usize, value: i64| {
         i32::try_from(value)
@@ -92,7 +91,7 @@ pub(super) fn construct(call: &Call) -> Result<(), Raise> {
         let why = Fault::from(error);
         let text =
             format!("a socket of domain {domain}, type {kind}, protocol {protocol} could not be made: {}", why.text());
-        exception::throw(&CLIENT, "ARGUMENT", &text)
+        exception::throw(exception::code::client::ARGUMENT, &text)
     })?;
     let sock = Rc::new(sock);
     call.construct(SocketObject::new(Rc::clone(&sock)))?;
@@ -101,7 +100,6 @@ pub(super) fn construct(call: &Call) -> Result<(), Raise> {
 }
 
 pub(super) fn bind(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 2)?;
     let (host, port) = (call.bytes(0)?, port(call, 1)?);
     let outcome = bind_to(&*sock(call)?, host, port);
     answer(call, SLOTS, outcome, done)
@@ -124,14 +122,12 @@ pub(super) fn bind_to(sock: &Sock, host: &[u8], port: u16) -> Outcome<()> {
 }
 
 pub(super) fn listen(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 1)?;
     let backlog = call.int(0, 512)?.clamp(0, i64::from(i32::MAX)) as i32;
     let outcome = sock(call)?.descriptor().and_then(|descriptor| Ok(descriptor.socket().listen(backlog)?));
     answer(call, SLOTS, outcome, done)
 }
 
 pub(super) fn accept(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 1)?;
     let timeout = seconds(call, 0, 0.0)?;
     let outcome = with(call, kind!("accept", Read, Read), timeout, |sock, session| {
         session.run(poll_fn(|cx| sock.poll_accept(cx)))
@@ -141,7 +137,6 @@ pub(super) fn accept(call: &Call) -> Result<(), Raise> {
 }
 
 pub(super) fn connect(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 3)?;
     let (host, port, timeout) = (call.bytes(0)?, port(call, 1)?, seconds(call, 2, 0.0)?);
     let outcome = with(call, kind!("connect", Write, Connect), timeout, |sock, session| {
         if has_ports(sock.domain) && port == 0 && sock.is_stream() {
@@ -157,7 +152,6 @@ pub(super) fn connect(call: &Call) -> Result<(), Raise> {
 }
 
 pub(super) fn check_liveness(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 0)?;
     answer(call, SLOTS, sock(call)?.is_alive(), done)
 }
 
@@ -171,32 +165,27 @@ fn way(call: &Call, default: i64) -> Result<Way, Raise> {
 }
 
 pub(super) fn get_bound_cid(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 1)?;
     let way = way(call, 512)?;
     call.ret(sock(call)?.lane(way).owner())
 }
 
 pub(super) fn cancel(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 1)?;
     let way = way(call, 512)?;
     call.ret(sock(call)?.lane(way).stop(libc::ECANCELED))
 }
 
 pub(super) fn peek(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 1)?;
     let most = length(call, 0, CHUNK as i64)?;
     answer(call, SLOTS, sock(call)?.peek(most), bytes)
 }
 
 pub(super) fn recv(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 2)?;
     let (most, timeout) = (length(call, 0, CHUNK as i64)?, seconds(call, 1, 0.0)?);
     let outcome = with(call, kind!("recv", Read, Read), timeout, |sock, session| stream::recv(sock, session, most))?;
     answer(call, SLOTS, outcome, bytes)
 }
 
 pub(super) fn recv_all(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 2)?;
     let (most, timeout) = (length(call, 0, CHUNK as i64)?, seconds(call, 1, 0.0)?);
     let outcome =
         with(call, kind!("recvAll", Read, Read), timeout, |sock, session| stream::recv_all(sock, session, most))?;
@@ -204,7 +193,6 @@ pub(super) fn recv_all(call: &Call) -> Result<(), Raise> {
 }
 
 pub(super) fn recv_line(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 2)?;
     let (most, timeout) = (length(call, 0, CHUNK as i64)?, seconds(call, 1, 0.0)?);
     let outcome =
         with(call, kind!("recvLine", Read, Read), timeout, |sock, session| stream::recv_line(sock, session, most))?;
@@ -212,7 +200,6 @@ pub(super) fn recv_line(call: &Call) -> Result<(), Raise> {
 }
 
 pub(super) fn recv_with_buffer(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 2)?;
     let (most, timeout) = (length(call, 0, CHUNK as i64)?, seconds(call, 1, 0.0)?);
     let outcome = with(call, kind!("recvWithBuffer", Read, Read), timeout, |sock, session| {
         stream::recv_with_buffer(sock, session, most)
@@ -221,7 +208,6 @@ pub(super) fn recv_with_buffer(call: &Call) -> Result<(), Raise> {
 }
 
 pub(super) fn recv_packet(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 1)?;
     let timeout = seconds(call, 0, 0.0)?;
     let tell = call.this::<SocketObject>()?.given.tell();
     let outcome = with(call, kind!("recvPacket", Read, Read), timeout, |sock, session| {
@@ -241,14 +227,12 @@ fn closed_by_framing(call: &Call) -> Result<(), Raise> {
 }
 
 pub(super) fn send(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 2)?;
     let (data, timeout) = (call.bytes(0)?, seconds(call, 1, 0.0)?);
     let outcome = with(call, kind!("send", Write, Write), timeout, |sock, session| stream::send(sock, session, data))?;
     answer(call, SLOTS, outcome, count)
 }
 
 pub(super) fn send_all(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 2)?;
     let (data, timeout) = (call.bytes(0)?, seconds(call, 1, 0.0)?);
     let outcome =
         with(call, kind!("sendAll", Write, Write), timeout, |sock, session| stream::send_all(sock, session, data))?;
@@ -288,7 +272,6 @@ fn scatter(bytes: &[u8], lengths: &[usize]) -> Result<Value, Raise> {
 }
 
 pub(super) fn read_vector(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 2)?;
     let (lengths, timeout) = (lengths(call)?, seconds(call, 1, 0.0)?);
     let most = lengths.iter().sum();
     let outcome =
@@ -297,7 +280,6 @@ pub(super) fn read_vector(call: &Call) -> Result<(), Raise> {
 }
 
 pub(super) fn read_vector_all(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 2)?;
     let (lengths, timeout) = (lengths(call)?, seconds(call, 1, 0.0)?);
     let most = lengths.iter().sum();
     let outcome =
@@ -319,7 +301,6 @@ fn gathered(call: &Call) -> Result<Vec<u8>, Raise> {
 }
 
 pub(super) fn write_vector(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 2)?;
     let (data, timeout) = (gathered(call)?, seconds(call, 1, 0.0)?);
     let outcome =
         with(call, kind!("writeVector", Write, Write), timeout, |sock, session| stream::send(sock, session, &data))?;
@@ -327,7 +308,6 @@ pub(super) fn write_vector(call: &Call) -> Result<(), Raise> {
 }
 
 pub(super) fn write_vector_all(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 2)?;
     let (data, timeout) = (gathered(call)?, seconds(call, 1, 0.0)?);
     let outcome = with(call, kind!("writeVectorAll", Write, Write), timeout, |sock, session| {
         stream::send_all(sock, session, &data)
@@ -347,7 +327,6 @@ pub(super) fn file_arguments(call: &Call) -> Result<(PathBuf, u64, u64), Raise> 
 }
 
 pub(super) fn send_file(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 3)?;
     let (path, offset, length) = file_arguments(call)?;
     let outcome = with(call, kind!("sendFile", Write, Write), 0.0, |sock, session| {
         stream::send_file(sock, session, path, offset, length)
@@ -387,7 +366,6 @@ async fn send_to(sock: &Sock, to: &SockAddr, data: &[u8]) -> Outcome<usize> {
 }
 
 pub(super) fn sendto(call: &Call) -> Result<(), Raise> {
-    call.expect(3, 3)?;
     let (host, port, data) = (call.bytes(0)?, port(call, 1)?, call.bytes(2)?);
     let outcome = with(call, kind!("sendto", Write, Write), 0.0, |sock, session| {
         send_datagram(sock, session, (host, port), data)
@@ -396,7 +374,6 @@ pub(super) fn sendto(call: &Call) -> Result<(), Raise> {
 }
 
 pub(super) fn recvfrom(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 2)?;
     let timeout = seconds(call, 1, 0.0)?;
     let outcome = with(call, kind!("recvfrom", Read, Read), timeout, |sock, session| {
         session.run(poll_fn(|cx| sock.poll_recv_from(cx)))
@@ -420,21 +397,18 @@ fn option_numbers(call: &Call) -> Result<(i32, i32), Raise> {
 }
 
 pub(super) fn get_option(call: &Call) -> Result<(), Raise> {
-    call.expect(2, 2)?;
     let (level, name) = option_numbers(call)?;
     let outcome = option::get(&*sock(call)?, level, name)?;
     answer(call, SLOTS, outcome, Ok)
 }
 
 pub(super) fn set_option(call: &Call) -> Result<(), Raise> {
-    call.expect(3, 3)?;
     let (level, name) = option_numbers(call)?;
     let outcome = option::set(&*sock(call)?, level, name, call, 2)?;
     answer(call, SLOTS, outcome, done)
 }
 
 pub(super) fn set_protocol(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 1)?;
     let object = call.this::<SocketObject>()?;
     object.given.take(call.array(0)?)?;
     object.given.install(&object.sock)?;
@@ -442,7 +416,6 @@ pub(super) fn set_protocol(call: &Call) -> Result<(), Raise> {
 }
 
 pub(super) fn ssl_handshake(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 0)?;
     let outcome = with(call, kind!("sslHandshake", Write, Connect), 0.0, |sock, session| {
         // Shaking hands reads, too: nobody else may meanwhile.
         let _reading = sock.reader.claim(session.caller_id(), "Coroutine\\Socket::sslHandshake()")?;
@@ -462,20 +435,17 @@ pub(super) fn direction(call: &Call, default: i64) -> Result<Shutdown, Raise> {
 }
 
 pub(super) fn shutdown(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 1)?;
     let how = direction(call, 2)?;
     answer(call, SLOTS, sock(call)?.shutdown(how), done)
 }
 
 pub(super) fn close(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 0)?;
     sock(call)?.close(libc::ECANCELED);
     this(call)?.set_slot(FD, Value::int(-1));
     answer(call, SLOTS, Ok(()), done)
 }
 
 pub(super) fn is_closed(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 0)?;
     call.ret(sock(call)?.is_closed())
 }
 
@@ -494,7 +464,6 @@ pub(super) fn getsockname(call: &Call) -> Result<(), Raise> {
 }
 
 pub(super) fn import(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 1)?;
     let Some(fd) = descriptor::of(&call.value(0))? else {
         return Err(call.type_error(0, "of type resource (an open stream) or Socket"));
     };

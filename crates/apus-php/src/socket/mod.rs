@@ -9,7 +9,6 @@ mod blocking;
 mod client;
 mod client_table;
 mod connect;
-mod constants;
 mod core;
 mod descriptor;
 mod fault;
@@ -25,7 +24,7 @@ mod settings;
 mod stream;
 mod table;
 
-use apus_zend::class::{Class, Constant, Method};
+use apus_zend::class::Class;
 
 pub(crate) use serve::{
     Accepted, Accepting, Listening, as_socket, merged_settings, over, peer_close, peer_recv, peer_send,
@@ -34,8 +33,4 @@ pub(crate) use serve::{
 /// The classes of this room, parents first.
 pub(crate) static ALL: &[&Class] = &[&table::SOCKET, &client_table::CLIENT, &client_table::BLOCKING];
 
-/// The functions of this room.
-pub(crate) static FUNCTIONS: &[Method] = &[];
-
-/// The constants of this room.
-pub(crate) static CONSTANTS: &[Constant] = constants::ALL;
+apus_zend::stub!("socket/functions");

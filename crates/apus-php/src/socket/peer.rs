@@ -18,7 +18,7 @@ use super::methods::{bind_to, send_datagram};
 use super::object::{answer, name_of, this};
 use super::run::{Caller, Kind, Session};
 use super::settings::{Given, merged};
-use crate::exception::{self, CLIENT};
+use crate::exception::{self};
 use crate::wait::seconds;
 
 /// The type of a client: its kind of socket, and flags.
@@ -281,8 +281,7 @@ pub(super) fn sendto(call: &Call, layout: Layout, peer: &Peer, kind: Kind) -> Re
     let (host, port, data) = (call.bytes(0)?, super::object::port(call, 1)?, call.bytes(2)?);
     if !peer.is_datagram() {
         return Err(exception::throw(
-            &CLIENT,
-            "STATE",
+            exception::code::client::STATE,
             "sendto() is for clients of datagrams (SOCK_UDP, SOCK_UDP6, UNIX_DGRAM): use send() on a connection",
         ));
     }

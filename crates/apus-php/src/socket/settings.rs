@@ -13,7 +13,7 @@ use apus_zend::{Array, Callable, Raise, Value};
 
 use super::core::{Limits, Sock, TlsPlan};
 use crate::convert::to_option;
-use crate::exception::{self, CLIENT};
+use crate::exception::{self};
 
 /// The bits of `ssl_protocols`.
 pub(super) const TLS_1_2: u32 = 32;
@@ -28,7 +28,7 @@ pub(super) struct Given {
 }
 
 fn refused(message: &str) -> Raise {
-    exception::throw(&CLIENT, "OPTION", message)
+    exception::throw(exception::code::client::OPTION, message)
 }
 
 impl Given {

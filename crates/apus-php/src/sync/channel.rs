@@ -11,12 +11,10 @@ use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-use apus_zend::class::{Class, Method, Property};
 use apus_zend::object::Object;
-use apus_zend::{Array, Call, Raise, Value, handler, native};
+use apus_zend::{Array, Call, Raise, Value, native};
 
 use super::line::{Line, Unserved, Waiter};
-use crate::exception::entry;
 use crate::runtime::State;
 use crate::wait::{self, limit_or_none};
 
@@ -298,7 +296,6 @@ fn seconds(call: &Call, index: usize) -> Result<f64, Raise> {
 }
 
 fn construct(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 1)?;
     let capacity = call.int(0, 1)?.max(1);
     call.construct(Channel::new(capacity as usize))?;
     // SAFETY: $this is alive during the call.
@@ -307,7 +304,6 @@ fn construct(call: &Call) -> Result<(), Raise> {
 }
 
 fn push(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 2)?;
     let channel = call.this::<Channel>()?;
     let seconds = seconds(call, 1)?;
     let mut value = Some(call.value(0));
@@ -321,7 +317,6 @@ fn push(call: &Call) -> Result<(), Raise> {
 }
 
 fn pop(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 1)?;
     let channel = call.this::<Channel>()?;
     let seconds = seconds(call, 0)?;
     match channel.try_pop() {
@@ -331,7 +326,6 @@ fn pop(call: &Call) -> Result<(), Raise> {
 }
 
 fn close(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 0)?;
     let channel = call.this::<Channel>()?;
     let closed = channel.close();
     if !closed {
@@ -341,7 +335,6 @@ fn close(call: &Call) -> Result<(), Raise> {
 }
 
 fn stats(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 0)?;
     let channel = call.this::<Channel>()?;
     let mut array = Array::new(3)?;
     array.set_int(b"consumer_num", channel.consumers.len() as i64)?;
@@ -351,94 +344,16 @@ fn stats(call: &Call) -> Result<(), Raise> {
 }
 
 fn length(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 0)?;
     call.ret(call.this::<Channel>()?.len() as i64)
 }
 
 fn is_empty(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 0)?;
     call.ret(call.this::<Channel>()?.len() == 0)
 }
 
 fn is_full(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 0)?;
     let channel = call.this::<Channel>()?;
     call.ret(channel.len() >= channel.capacity)
 }
 
-/// `Apus\Coroutine\Channel`.
-pub(crate) static CHANNEL: Class = Class {
-    name: "Apus\\Coroutine\\Channel",
-    modifiers: "",
-    extends: "",
-    implements: &[],
-    doc: "A queue between the coroutines of one process that holds a bounded number of values, first in, first out. Who pushes to\n\
-          a full one or pops from an empty one waits; they are served in the order of their coming. A value is never lost:\n\
-          a push() that returns false has not pushed, and what was handed to a waiting pop() is returned by it even when its\n\
-          coroutine is cancelled at that moment. Both may be called outside coroutines as long as they need not wait.\n@since 0.1.0",
-    constants: &[],
-    properties: &[
-        Property { decl: "public $capacity = 0", doc: "How many values it holds at most." },
-        Property {
-            decl: "public $errCode = 0",
-            doc: "How the last push() or pop() ended: Apus\\CHANNEL_OK, CHANNEL_TIMEOUT, CHANNEL_CLOSED or CHANNEL_CANCELED.",
-        },
-    ],
-    methods: &[
-        Method {
-            decl: "public function __construct(int $size = 1)",
-            doc: "@param int $size how many values it holds; less than 1 means 1\n@since 0.1.0",
-            handler: Some(handler!(construct)),
-        },
-        Method {
-            decl: "public function push(mixed $data, float $timeout = -1): bool",
-            doc: "Puts a value at the end. A coroutine that waits for it runs at once, until it waits again.\n\
-                  @param float $timeout seconds to wait while the channel is full; 0 or negative for no limit\n\
-                  @return bool false when the channel is or gets closed, the time was over, or the coroutine was cancelled: see $errCode\n\
-                  @throws \\Apus\\Coroutine\\Exception NOT_IN_COROUTINE, CANNOT_SWITCH when it would wait\n\
-                  @throws \\Apus\\Coroutine\\CanceledException when cancelled with an exception\n\
-                  Waits while the channel is full.\n@since 0.1.0",
-            handler: Some(handler!(push)),
-        },
-        Method {
-            decl: "public function pop(float $timeout = -1): mixed",
-            doc: "Takes the value at the front. A coroutine that waits to push runs at once, until it waits again.\n\
-                  @param float $timeout seconds to wait while the channel is empty; 0 or negative for no limit\n\
-                  @return mixed false when the channel is closed and empty, the time was over, or the coroutine was cancelled: see $errCode\n\
-                  @throws \\Apus\\Coroutine\\Exception NOT_IN_COROUTINE, CANNOT_SWITCH when it would wait\n\
-                  @throws \\Apus\\Coroutine\\CanceledException when cancelled with an exception\n\
-                  Waits while the channel is empty.\n@since 0.1.0",
-            handler: Some(handler!(pop)),
-        },
-        Method {
-            decl: "public function isEmpty(): bool",
-            doc: "Whether it holds no value.\nDoes not wait.\n@since 0.1.0",
-            handler: Some(handler!(is_empty)),
-        },
-        Method {
-            decl: "public function isFull(): bool",
-            doc: "Whether it holds as many values as it can.\nDoes not wait.\n@since 0.1.0",
-            handler: Some(handler!(is_full)),
-        },
-        Method {
-            decl: "public function close(): bool",
-            doc: "Closes it: whoever waits in push() or pop() gets false and CHANNEL_CLOSED; nothing can be pushed any more; what it\n\
-                  holds can still be popped.\n@return bool false when it was closed before\nDoes not wait.\n@since 0.1.0",
-            handler: Some(handler!(close)),
-        },
-        Method {
-            decl: "public function stats(): array",
-            doc: "consumer_num (coroutines that wait in pop()), producer_num (in push()), queue_num (values held).\n\
-                  Does not wait.\n@since 0.1.0",
-            handler: Some(handler!(stats)),
-        },
-        Method {
-            decl: "public function length(): int",
-            doc: "How many values it holds.\nDoes not wait.\n@since 0.1.0",
-            handler: Some(handler!(length)),
-        },
-    ],
-    native: true,
-    lazy: None,
-    entry: entry!(),
-};
+apus_zend::stub!("sync/channel");

@@ -89,7 +89,6 @@ impl Drop for Deadline {
 
 /// `Apus\Coroutine\timeout()`.
 pub(super) fn timeout(call: &Call) -> Result<(), Raise> {
-    call.expect(2, 2)?;
     let limit = time_limit(call, 0, -1.0)?;
     let callable = call.callable(1)?;
     let state = State::get()?;

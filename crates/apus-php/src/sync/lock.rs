@@ -7,12 +7,11 @@ use std::time::{Duration, Instant};
 use apus_coro::{Held, Task, TaskId, Wait};
 use apus_process::log;
 use apus_shm::{Lock as Shared, Mode, Untaken};
-use apus_zend::class::{Class, Method, Property};
 use apus_zend::object::Object;
-use apus_zend::{Call, Raise, Value, engine, handler, native};
+use apus_zend::{Call, Raise, Value, engine, native};
 
 use super::line::{Line, Unserved, wait_in};
-use crate::exception::{self, entry};
+use crate::exception;
 use crate::memory::bell::{Ears, Unlocked, deaf, take_lock};
 use crate::runtime::{PhpSwitch, State};
 use crate::wait::{expect_suspendable, limit, seconds, wait};
@@ -167,8 +166,7 @@ impl Core {
         let holder = holders.iter_mut().find(|holder| holder.task.id() == id)?;
         if mode == Mode::Exclusive && holder.mode == Mode::Shared {
             return Some(Err(exception::throw(
-                &exception::COROUTINE,
-                "STATE",
+                exception::code::coroutine::STATE,
                 "the coroutine holds this lock shared (LOCK_SH) and would wait for itself: unlock() it before LOCK_EX",
             )));
         }
@@ -184,7 +182,7 @@ impl Core {
             let by = if by.is_empty() { "nobody does".to_owned() } else { format!("coroutine {} does", by.join(", ")) };
             let who = if id == -1 { "code outside coroutines".to_owned() } else { format!("coroutine {id}") };
             let text = format!("{who} cannot unlock what it does not hold; {by}");
-            return Err(exception::throw(&exception::COROUTINE, "NOT_HELD", &text));
+            return Err(exception::throw(exception::code::coroutine::NOT_HELD, &text));
         };
         holders[at].depth -= 1;
         if holders[at].depth > 0 {
@@ -236,7 +234,6 @@ impl Held for Core {
 }
 
 fn construct(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 1)?;
     let mut core = Core::default();
     if call.bool(0, false)? {
         let lock = Shared::new()
@@ -324,71 +321,18 @@ fn acquire_new(
 }
 
 fn lock(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 2)?;
     acquire(call, LOCK, true)
 }
 
 fn try_lock(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 1)?;
     acquire(call, TRY_LOCK, false)
 }
 
 fn unlock(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 0)?;
     let core = Rc::clone(&call.this::<Lock>()?.0);
     core.unlock(State::existing().map_or(-1, |state| state.engine.current_id()))?;
     set_err(call, 0)?;
     call.ret(true)
 }
 
-/// `Apus\Coroutine\Lock`.
-pub(crate) static CLASS: Class = Class {
-    name: "Apus\\Coroutine\\Lock",
-    modifiers: "",
-    extends: "",
-    implements: &[],
-    doc: "A lock between coroutines: one holds it (LOCK_EX), or several share it (LOCK_SH). It is given in the order of asking,\n\
-          so neither readers nor writers starve. The coroutine that holds it may lock it again, and unlocks it as often. A\n\
-          coroutine that ends without unlocking is unlocked, with a warning in the log.\n@since 0.1.0",
-    constants: &[],
-    properties: &[Property {
-        decl: "public $errCode = 0",
-        doc: "How the last lock() ended: 0, or an errno: EBUSY (16), ETIMEDOUT (110), ECANCELED (125); EOWNERDEAD (130) when it is had, and the\n\
-              process that had it alone before ended with it: what it guards may be half-changed.",
-    }],
-    methods: &[
-        Method {
-            decl: "public function __construct(bool $shared = false)",
-            doc: "@param bool $shared true: between the processes that are forked while it is there (workers of a server), too. What\n\
-                  a dead process held is free, and the next who locks is told by $errCode 130\n\
-                  @throws \\Error when the system gives no memory to share\n@since 0.1.0",
-            handler: Some(handler!(construct)),
-        },
-        Method {
-            decl: "public function lock(int $operation = 2, float $timeout = -1): bool",
-            doc: "Locks.\n\
-                  @param int $operation LOCK_EX, or LOCK_SH to share it with others that do; | LOCK_NB for no waiting\n\
-                  @param float $timeout seconds; negative for no limit, 0 for no waiting\n\
-                  @return bool false when it is not free in time, or the coroutine was cancelled: see $errCode\n\
-                  @throws \\ValueError for another operation\n\
-                  @throws \\Apus\\Coroutine\\Exception STATE for LOCK_EX by who holds it shared; NOT_IN_COROUTINE, CANNOT_SWITCH\n\
-                  @throws \\Apus\\Coroutine\\CanceledException when cancelled with an exception\n\
-                  Waits while it is not free.\n@since 0.1.0",
-            handler: Some(handler!(lock)),
-        },
-        Method {
-            decl: "public function trylock(int $operation = 2): bool",
-            doc: "The same as lock($operation | LOCK_NB).\nDoes not wait.\n@since 0.1.0",
-            handler: Some(handler!(try_lock)),
-        },
-        Method {
-            decl: "public function unlock(): bool",
-            doc: "Unlocks once; the first who waits has the lock then.\n@return bool true\n\
-                  @throws \\Apus\\Coroutine\\Exception NOT_HELD when the running coroutine does not hold it\nDoes not wait.\n@since 0.1.0",
-            handler: Some(handler!(unlock)),
-        },
-    ],
-    native: true,
-    lazy: None,
-    entry: entry!(),
-};
+apus_zend::stub!("sync/lock");

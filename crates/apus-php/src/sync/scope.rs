@@ -6,15 +6,14 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use apus_coro::{Cancel, State as TaskState, Task, TaskId, Wait, WaitError};
-use apus_zend::class::{Class, Method, Property};
 use apus_zend::engine::{Thrown, ThrownKind};
 use apus_zend::object::Object;
 use apus_zend::value::View;
-use apus_zend::{Array, Call, Callable, Raise, Value, engine, handler, native};
+use apus_zend::{Array, Call, Callable, Raise, Value, engine, native};
 
 use super::deadline::{Deadline, next_number, strike};
 use super::line::Waiter;
-use crate::exception::{self, CANCELED, TIMEOUT, entry};
+use crate::exception::{self, CANCELED, TIMEOUT};
 use crate::runtime::{Outcome, PhpSwitch, State};
 use crate::wait::{expect_suspendable, failed, time_limit};
 
@@ -119,7 +118,7 @@ impl Core {
     fn spawn(self: &Rc<Self>, state: &Rc<State>, callable: Callable, args: Vec<Value>) -> Result<TaskId, Raise> {
         if !self.open.get() || self.cause.get().is_some() {
             let text = "the scope is over or cancelled: it takes no more coroutines";
-            return Err(exception::throw(&exception::COROUTINE, "STATE", text));
+            return Err(exception::throw(exception::code::coroutine::STATE, text));
         }
         let number = self.next.get();
         self.next.set(number + 1);
@@ -268,7 +267,6 @@ fn settle(core: &Core, body: Result<Value, Thrown>, cut: Option<Cancel>, what: &
 }
 
 fn run(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 2)?;
     let callable = call.callable(0)?;
     let limit = time_limit(call, 1, -1.0)?;
     let state = State::get()?;
@@ -298,13 +296,11 @@ fn run(call: &Call) -> Result<(), Raise> {
 }
 
 fn construct(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 1)?;
     let limit = time_limit(call, 0, -1.0)?;
     call.construct(open(&State::get()?, limit, CONSTRUCT, false)?)
 }
 
 fn spawn(call: &Call) -> Result<(), Raise> {
-    call.expect(1, u32::MAX)?;
     let callable = call.callable(0)?;
     let args = (1..call.count()).map(|i| call.value(i)).collect();
     let core = Rc::clone(&call.this::<Scope>()?.core);
@@ -312,20 +308,18 @@ fn spawn(call: &Call) -> Result<(), Raise> {
 }
 
 fn cancel(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 0)?;
     let core = Rc::clone(&call.this::<Scope>()?.core);
     core.cancel(Cause::Asked);
     Ok(())
 }
 
 fn join(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 0)?;
     let scope = call.this::<Scope>()?;
     let core = Rc::clone(&scope.core);
     let state = State::get()?;
     if state.engine.current_id() != core.owner || core.interrupt.is_some() {
         let text = "only the coroutine that made a scope with new can join() it; run() does so by itself";
-        return Err(exception::throw(&exception::COROUTINE, "STATE", text));
+        return Err(exception::throw(exception::code::coroutine::STATE, text));
     }
     let cut = core.join(&state, JOIN)?;
     drop(scope.deadline.take());
@@ -337,98 +331,19 @@ fn join(call: &Call) -> Result<(), Raise> {
 }
 
 fn count(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 0)?;
     let left = call.this::<Scope>()?.core.children.borrow().len();
     call.ret(left as i64)
 }
 
 fn is_cancelled(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 0)?;
     call.ret(call.this::<Scope>()?.core.cause.get().is_some())
 }
 
 fn failures(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 0)?;
     let core = Rc::clone(&call.this::<Scope>()?.core);
     // SAFETY: $this is alive during the call.
     let object = unsafe { Object::share_raw(call.this_object()?) };
     call.ret(all_failures(&core, &object)?)
 }
 
-/// `Apus\Coroutine\Scope`.
-pub(crate) static SCOPE: Class = Class {
-    name: "Apus\\Coroutine\\Scope",
-    modifiers: "final",
-    extends: "",
-    implements: &[],
-    doc: "Coroutines that end where they were begun: run() returns when all that were spawned in the scope have ended. When one\n\
-          throws, the others are cancelled, and the exception comes out of run(); when the owner is cancelled or throws, or the time\n\
-          is over, all are cancelled. Cancelled means that the function they wait in throws a CanceledException; a coroutine that\n\
-          catches it and goes on is waited for.\n@since 0.1.0",
-    constants: &[],
-    properties: &[Property { decl: "private $failures = null", doc: "See failures()." }],
-    methods: &[
-        Method {
-            decl: "public static function run(callable $body, float $timeout = -1): mixed",
-            doc: "Calls $body(Scope $scope) in the running coroutine, and waits for everything spawned in the scope.\n\
-                  A child that throws also ends what $body waits in, with a CanceledException.\n\
-                  @param float $timeout seconds for all of it; negative for no limit\n\
-                  @return mixed what $body returned; null when waiting for the children was cancelled without an exception\n\
-                  @throws \\Throwable what came first: what a child threw, or what $body threw\n\
-                  @throws \\Apus\\Coroutine\\TimeoutException when the time was over\n\
-                  @throws \\Apus\\Coroutine\\Exception NOT_IN_COROUTINE, CANNOT_SWITCH\n\
-                  Waits.\n@since 0.1.0",
-            handler: Some(handler!(run)),
-        },
-        Method {
-            decl: "public function __construct(float $timeout = -1)",
-            doc: "A scope of the running coroutine, which has to join() it. Without, its coroutines are cancelled when the object\n\
-                  goes. What a child throws, and a time that is over, come out of join().\n\
-                  @param float $timeout seconds until everything in it is cancelled, and what the owner waits in; negative for no limit\n\
-                  @throws \\Apus\\Coroutine\\Exception NOT_IN_COROUTINE, CANNOT_SWITCH\n@since 0.1.0",
-            handler: Some(handler!(construct)),
-        },
-        Method {
-            decl: "public function spawn(callable $callback, mixed ...$args): int",
-            doc: "Begins a coroutine that runs $callback(...$args), at once until it waits.\n\
-                  @return int its id\n\
-                  @throws \\Apus\\Coroutine\\Exception STATE when the scope is over or cancelled; TOO_MANY, NO_MEMORY as create()\n\
-                  Does not wait.\n@since 0.1.0",
-            handler: Some(handler!(spawn)),
-        },
-        Method {
-            decl: "public function cancel(): void",
-            doc: "Cancels every coroutine spawned in the scope, which takes no more.\nDoes not wait.\n@since 0.1.0",
-            handler: Some(handler!(cancel)),
-        },
-        Method {
-            decl: "public function join(): bool",
-            doc: "Waits until all coroutines of the scope have ended. Cancelled, it cancels them and waits for their end.\n\
-                  @return bool false when it was cancelled without an exception\n\
-                  @throws \\Throwable the first exception of a child\n\
-                  @throws \\Apus\\Coroutine\\TimeoutException when the scope's time was over\n\
-                  @throws \\Apus\\Coroutine\\Exception STATE in another coroutine than the scope's owner\n\
-                  Waits.\n@since 0.1.0",
-            handler: Some(handler!(join)),
-        },
-        Method {
-            decl: "public function count(): int",
-            doc: "How many of its coroutines have not ended.\nDoes not wait.\n@since 0.1.0",
-            handler: Some(handler!(count)),
-        },
-        Method {
-            decl: "public function isCancelled(): bool",
-            doc: "Whether its coroutines were cancelled, for whatever reason.\nDoes not wait.\n@since 0.1.0",
-            handler: Some(handler!(is_cancelled)),
-        },
-        Method {
-            decl: "public function failures(): array",
-            doc: "What its coroutines threw and nobody was told: after run() or join(), the exceptions that came after the first.\n\
-                  @return \\Throwable[]\nDoes not wait.\n@since 0.1.0",
-            handler: Some(handler!(failures)),
-        },
-    ],
-    native: true,
-    lazy: None,
-    entry: entry!(),
-};
+apus_zend::stub!("sync/scope");

@@ -146,7 +146,6 @@ fn ready_case(cases: &[Case]) -> Option<usize> {
 
 /// `Apus\Coroutine\select()`.
 pub(super) fn select(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 2)?;
     let mut cases = cases(call)?;
     let limit = time_limit(call, 1, -1.0)?;
     if let Some(number) = ready_case(&cases) {

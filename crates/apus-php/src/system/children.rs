@@ -205,7 +205,6 @@ fn ended(call: &Call, result: Result<(libc::pid_t, c_int), c_int>) -> Result<(),
 
 /// `System::wait()`.
 pub(super) fn wait(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 1)?;
     let limit = time_limit(call, 0, -1.0)?;
     let result = waited(&*State::get()?, "Coroutine\\System::wait()", limit, any_child())?;
     ended(call, result)
@@ -213,7 +212,6 @@ pub(super) fn wait(call: &Call) -> Result<(), Raise> {
 
 /// `System::waitPid()`.
 pub(super) fn wait_pid(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 2)?;
     let given = call.int(0, 0)?;
     let limit = time_limit(call, 1, -1.0)?;
     let pid = match libc::pid_t::try_from(given) {

@@ -5,15 +5,14 @@ use std::rc::{Rc, Weak};
 use std::time::Duration;
 
 use apus_coro::{Cancel, Idle};
-use apus_zend::class::{Class, Method};
 use apus_zend::value::View;
-use apus_zend::{Call, Callable, Raise, engine, handler};
+use apus_zend::{Call, Callable, Raise, engine};
 use tokio::task::yield_now;
 
 use super::failure::{give, set_last_error};
 use super::ready::{self, READ, WRITE, descriptor_of};
 use super::watch::{Events, Watched, hold, release, report};
-use crate::exception::{self, entry};
+use crate::exception;
 use crate::runtime::{Mode, State};
 
 /// How often it is looked whether a turn of the loop has run coroutines.
@@ -41,7 +40,6 @@ fn expect_answers(call: &Call, entry: &Watched, events: i64) -> Result<(), Raise
 
 /// `Event::add()`.
 fn add(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 4)?;
     let value = call.value(0);
     let fd = descriptor_of(call, 0)?;
     let callbacks = callbacks(call)?;
@@ -85,7 +83,6 @@ fn entry_of(call: &Call, told: Option<&str>) -> Result<Option<Found>, Raise> {
 
 /// `Event::set()`.
 fn set(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 4)?;
     let callbacks = callbacks(call)?;
     let events = if call.int(3, 0)? == 0 { 0 } else { ready::events(call, 3, 0)? };
     let Some((_, entry)) = entry_of(call, Some("set"))? else { return call.ret(false) };
@@ -100,21 +97,18 @@ fn set(call: &Call) -> Result<(), Raise> {
 
 /// `Event::del()`.
 fn del(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 1)?;
     let Some((events, entry)) = entry_of(call, None)? else { return call.ret(false) };
     call.ret(events.remove(&entry))
 }
 
 /// `Event::isset()`.
 fn is_set(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 2)?;
     let asked = ready::events(call, 1, READ | WRITE)?;
     call.ret(entry_of(call, None)?.is_some_and(|(_, entry)| entry.events() & asked != 0))
 }
 
 /// `Event::write()`.
 fn write(call: &Call) -> Result<(), Raise> {
-    call.expect(2, 2)?;
     let bytes = call.bytes(1)?;
     if bytes.is_empty() {
         return Err(call.value_error(1, "cannot be empty"));
@@ -128,7 +122,7 @@ fn expect_outside(state: &State, what: &str) -> Result<(), Raise> {
         return Ok(());
     }
     let message = format!("{what} cannot be called inside a coroutine: the event loop that it would run runs already");
-    Err(exception::throw(&exception::COROUTINE, "NESTED_RUN", &message))
+    Err(exception::throw(exception::code::coroutine::NESTED_RUN, &message))
 }
 
 fn run(what: &str) -> Result<(), Raise> {
@@ -142,14 +136,12 @@ fn run(what: &str) -> Result<(), Raise> {
 }
 
 /// `Event::wait()`.
-fn wait(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 0)?;
+fn wait(_call: &Call) -> Result<(), Raise> {
     run("Event::wait()")
 }
 
 /// `Event::rshutdown()`.
-fn rshutdown(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 0)?;
+fn rshutdown(_call: &Call) -> Result<(), Raise> {
     run("Event::rshutdown()")
 }
 
@@ -167,7 +159,6 @@ async fn one_turn(state: &State) {
 
 /// `Event::dispatch()`.
 fn dispatch(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 0)?;
     let Some(state) = State::existing() else { return call.ret(false) };
     expect_outside(&state, "Event::dispatch()")?;
     let idle = state.block_on(async {
@@ -193,8 +184,8 @@ pub(crate) fn clear(state: &State) {
 }
 
 /// `Event::exit()`.
-fn exit(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 0)?;
+#[expect(clippy::unnecessary_wraps, reason = "what a method looks like")]
+fn exit(_call: &Call) -> Result<(), Raise> {
     let Some(state) = State::existing() else { return Ok(()) };
     clear(&state);
     state.timers.clear_all(&state);
@@ -208,7 +199,6 @@ fn exit(call: &Call) -> Result<(), Raise> {
 
 /// `Event::defer()`.
 fn defer(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 1)?;
     let callback = call.callable(0)?;
     let state = State::get()?;
     state.register_finish();
@@ -256,7 +246,6 @@ async fn cycle_on(state: Weak<State>, events: Weak<Events>) {
 
 /// `Event::cycle()`.
 fn cycle(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 2)?;
     let callback = opt_callable(call, 0)?;
     let slot = usize::from(!call.bool(1, false)?);
     let state = State::get()?;
@@ -271,107 +260,4 @@ fn cycle(call: &Call) -> Result<(), Raise> {
     call.ret(setting || old.is_some())
 }
 
-/// `Apus\Event`.
-pub(super) static EVENT: Class = Class {
-    name: "Apus\\Event",
-    modifiers: "final",
-    extends: "",
-    implements: &[],
-    doc: "Callbacks for descriptors that can be read or written. Each call runs in a coroutine of its own. A callback is called again as\n\
-          long as its descriptor is ready: one that does not read everything is called once more. As long as a descriptor is watched,\n\
-          run() and wait() go on. $fd is a stream, a Socket of ext/sockets, an object of Apus that has a descriptor, or its number.\n\
-          @since 0.1.0",
-    constants: &[],
-    properties: &[],
-    methods: METHODS,
-    native: false,
-    lazy: None,
-    entry: entry!(),
-};
-
-const METHODS: &[Method] = &[
-    Method {
-        decl: "public static function add(mixed $fd, ?callable $read_callback = null, ?callable $write_callback = null, int $events = 512): int|false",
-        doc: "Watches a descriptor: $read_callback($fd) when it can be read, $write_callback($fd) when it can be written; both when it is at\n\
-              its end or broken. While a callback of it waits and has not read anything, it is not called again for that. A descriptor\n\
-              that is closed is not watched any more.\n\
-              @param int $events Apus\\EVENT_READ, Apus\\EVENT_WRITE or both; each needs its callback\n\
-              @return int|false the descriptor's number; false when it is closed (EBADF), or watched already (EEXIST, with a warning)\n\
-              @throws \\TypeError for a value without descriptor\n@throws \\ValueError for other events, or a missing callback\n\
-              Does not wait.\n@since 0.1.0",
-        handler: Some(handler!(add)),
-    },
-    Method {
-        decl: "public static function set(mixed $fd, ?callable $read_callback = null, ?callable $write_callback = null, int $events = 0): bool",
-        doc: "Changes what is watched. A callback that is null stays what it was.\n\
-              @param int $events Apus\\EVENT_READ, Apus\\EVENT_WRITE, both, or 0 to watch nothing until the next set()\n\
-              @return bool false when the descriptor is not watched (ENOENT, with a warning)\n\
-              @throws \\TypeError for a value without descriptor\n@throws \\ValueError for other events, or a missing callback\n\
-              Does not wait.\n@since 0.1.0",
-        handler: Some(handler!(set)),
-    },
-    Method {
-        decl: "public static function del(mixed $fd): bool",
-        doc: "Ends the watching of a descriptor; what write() has kept for it is dropped. A stream or Socket may be closed already.\n\
-              @return bool false when it is not watched (ENOENT)\n\
-              @throws \\TypeError for a value without descriptor\nDoes not wait.\n@since 0.1.0",
-        handler: Some(handler!(del)),
-    },
-    Method {
-        decl: "public static function isset(mixed $fd, int $events = 1536): bool",
-        doc: "Whether a descriptor is watched for one of these events.\n\
-              @throws \\TypeError for a value without descriptor\n@throws \\ValueError for other events\nDoes not wait.\n@since 0.1.0",
-        handler: Some(handler!(is_set)),
-    },
-    Method {
-        decl: "public static function write(mixed $fd, string $data): bool",
-        doc: "Sends to a watched descriptor without waiting: what it does not take now is kept and sent when it does, in order. At most 8 MiB\n\
-              are kept for a descriptor. The bytes go to the descriptor itself, past a stream's filters and TLS.\n\
-              @return bool false when the descriptor is not watched (ENOENT, with a warning), cannot be written to, or too much is kept\n\
-              already (ENOBUFS); then nothing of $data is sent\n\
-              @throws \\TypeError for a value without descriptor\n@throws \\ValueError for empty data\nDoes not wait.\n@since 0.1.0",
-        handler: Some(handler!(write)),
-    },
-    Method {
-        decl: "public static function wait(): void",
-        doc: "Runs the event loop until no coroutine, timer or watched descriptor is left. A script does it at its end by itself.\n\
-              @throws \\Apus\\Coroutine\\Exception NESTED_RUN inside a coroutine\n\
-              @throws \\Throwable the first exception that no coroutine caught; everything else is ended then\n@since 0.1.0",
-        handler: Some(handler!(wait)),
-    },
-    Method {
-        decl: "public static function dispatch(): bool",
-        doc: "Runs the event loop until a coroutine has run (a timer or event has called back), or nothing is left.\n\
-              @return bool false when there is no loop yet\n\
-              @throws \\Apus\\Coroutine\\Exception NESTED_RUN inside a coroutine\n\
-              @throws \\Throwable as wait()\n@since 0.1.0",
-        handler: Some(handler!(dispatch)),
-    },
-    Method {
-        decl: "public static function exit(): void",
-        doc: "Has the event loop end: removes all timers and watched descriptors, and cancels every waiting coroutine with an exception. In a\n\
-              server's worker no coroutine is cancelled, and the server goes on.\nDoes not wait.\n@since 0.1.0",
-        handler: Some(handler!(exit)),
-    },
-    Method {
-        decl: "public static function cycle(?callable $callback, bool $before = false): bool",
-        doc: "Has $callback() called at the loop's begin and after each turn of it in which coroutines ran, at most once a millisecond. It does\n\
-              not keep the loop going.\n\
-              @param callable|null $callback null to end it\n\
-              @param bool $before for the callback that is called before the other one: there is one of each\n\
-              @return bool false when there was none to end\nDoes not wait.\n@since 0.1.0",
-        handler: Some(handler!(cycle)),
-    },
-    Method {
-        decl: "public static function defer(callable $callback): bool",
-        doc: "Has $callback() called in a coroutine at the loop's next turn, in the order of the calls of defer().\n\
-              @return bool true\nDoes not wait.\n@since 0.1.0",
-        handler: Some(handler!(defer)),
-    },
-    Method {
-        decl: "public static function rshutdown(): void",
-        doc: "The same as wait(); for programs that register it as a shutdown function.\n\
-              @throws \\Apus\\Coroutine\\Exception NESTED_RUN inside a coroutine\n@since 0.1.0",
-        handler: Some(handler!(rshutdown)),
-    },
-];
+apus_zend::stub!("system/event");

@@ -105,7 +105,6 @@ fn returned((output, status): &(Vec<u8>, c_int)) -> Result<Value, Raise> {
 
 /// `System::exec()`.
 pub(super) fn exec(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 3)?;
     let command = OsString::from_vec(c_text(call, 0)?.to_vec());
     let with_errors = call.bool(1, false)?;
     let limit = call.int(2, MAX_OUTPUT)?;

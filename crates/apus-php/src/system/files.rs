@@ -94,7 +94,6 @@ fn flags(call: &Call, index: usize, known: i64, names: &str) -> Result<i64, Rais
 
 /// `System::readFile()`.
 pub(super) fn read_file(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 2)?;
     let path = path(call)?;
     let locked = flags(call, 1, i64::from(libc::LOCK_EX), "LOCK_EX")? != 0;
     let result = waited(&*State::get()?, "Coroutine\\System::readFile()", None, read_whole(path, locked))?;
@@ -107,7 +106,6 @@ pub(super) fn read_file(call: &Call) -> Result<(), Raise> {
 
 /// `System::writeFile()`.
 pub(super) fn write_file(call: &Call) -> Result<(), Raise> {
-    call.expect(2, 3)?;
     let path = path(call)?;
     let bytes = call.bytes(1)?.to_vec();
     let flags = flags(call, 2, FILE_APPEND | i64::from(libc::LOCK_EX), "FILE_APPEND, LOCK_EX or both")?;
@@ -126,7 +124,6 @@ fn file_system(path: &CString) -> Result<libc::statvfs, c_int> {
 
 /// `System::statvfs()`.
 pub(super) fn statvfs(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 1)?;
     // `name` has refused NUL.
     let path = CString::new(name(call, 0)?).unwrap_or_default();
     let job = on_thread(move || file_system(&path));

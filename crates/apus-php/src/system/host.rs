@@ -12,7 +12,6 @@ use crate::module::CONSTANTS;
 
 /// `Apus\cpu_num()`.
 pub(super) fn cpu_num(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 0)?;
     call.ret(std::thread::available_parallelism().map_or(1, |count| count.get() as i64))
 }
 
@@ -60,7 +59,6 @@ impl Drop for Interfaces {
 
 /// `Apus\get_local_ip()`.
 pub(super) fn get_local_ip(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 1)?;
     let wanted = call.int(0, i64::from(libc::AF_INET))?;
     if ![libc::AF_INET, libc::AF_INET6].map(i64::from).contains(&wanted) {
         return Err(call.value_error(0, &format!("must be AF_INET or AF_INET6, {wanted} given")));
@@ -85,7 +83,6 @@ pub(super) fn get_local_ip(call: &Call) -> Result<(), Raise> {
 
 /// `Apus\get_local_mac()`.
 pub(super) fn get_local_mac(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 0)?;
     let mut array = Array::new(4)?;
     let Some(interfaces) = Interfaces::get() else { return call.ret(array) };
     for (name, _, address) in interfaces.iter().filter(|&(_, family, _)| family == libc::AF_PACKET) {
@@ -101,7 +98,8 @@ pub(super) fn get_local_mac(call: &Call) -> Result<(), Raise> {
 
 /// What the constant with that number says of it.
 fn own_text(number: i64) -> Option<&'static str> {
-    let mut errors = CONSTANTS.iter().copied().flatten().filter(|constant| constant.name.starts_with("Apus\\ERROR_"));
+    let mut errors =
+        CONSTANTS.iter().copied().flatten().filter(|constant| constant.name.to_bytes().starts_with(b"Apus\\ERROR_"));
     let found = errors.find(|constant| matches!(constant.value, Const::Int(value) if value == number))?;
     let text = found.doc.trim_start_matches("errCode: ").trim_end_matches('.');
     Some(text.split_once(';').map_or(text, |(text, _)| text))
@@ -109,7 +107,6 @@ fn own_text(number: i64) -> Option<&'static str> {
 
 /// `Apus\strerror()`.
 pub(super) fn strerror(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 2)?;
     let (given, kind) = (call.int(0, 0)?, call.int(1, 0)?);
     let number = c_int::try_from(given).unwrap_or(-1);
     let text = match kind {
@@ -145,20 +142,18 @@ pub(super) fn errno(call: &Call) -> Result<(), Raise> {
 
 /// `Apus\last_error()`.
 pub(super) fn last_error(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 0)?;
     call.ret(i64::from(failure::last_error()))
 }
 
 /// `Apus\clear_error()`.
-pub(super) fn clear_error(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 0)?;
+#[expect(clippy::unnecessary_wraps, reason = "what a function looks like")]
+pub(super) fn clear_error(_call: &Call) -> Result<(), Raise> {
     set_last_error(0);
     Ok(())
 }
 
 /// `Apus\set_process_name()`.
 pub(super) fn set_process_name(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 1)?;
     let title = Value::string(failure::name(call, 0)?)?;
     // PHP's own function, which keeps the room of argv; the command line alone has it.
     let mut name = Value::string(b"cli_set_process_title")?;

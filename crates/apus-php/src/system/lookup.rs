@@ -155,7 +155,6 @@ fn first(call: &Call, what: &'static str, family: c_int, limit: Option<Duration>
 
 /// `System::gethostbyname()`.
 pub(super) fn gethostbyname(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 3)?;
     let family = family(call, 1)?;
     let limit = time_limit(call, 2, -1.0)?;
     first(call, "Coroutine\\System::gethostbyname()", family, limit)
@@ -163,7 +162,6 @@ pub(super) fn gethostbyname(call: &Call) -> Result<(), Raise> {
 
 /// `System::dnsLookup()`.
 pub(super) fn dns_lookup(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 3)?;
     let limit = time_limit(call, 1, 60.0)?;
     let family = family(call, 2)?;
     first(call, "Coroutine\\System::dnsLookup()", family, limit)
@@ -171,7 +169,6 @@ pub(super) fn dns_lookup(call: &Call) -> Result<(), Raise> {
 
 /// `System::getaddrinfo()`.
 pub(super) fn getaddrinfo(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 6)?;
     let host = text(name(call, 0)?);
     let family = family(call, 1)?;
     let number = |index: usize, default: c_int| {

@@ -96,7 +96,6 @@ pub(super) fn descriptor_of(call: &Call, index: usize) -> Result<Option<RawFd>, 
 
 /// `System::waitEvent()`.
 pub(super) fn wait_event(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 3)?;
     let value = call.value(0);
     let fd = descriptor_of(call, 0)?;
     let events = events(call, 1, READ)?;

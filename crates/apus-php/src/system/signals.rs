@@ -303,7 +303,6 @@ const WAIT_SIGNAL: &str = "Coroutine\\System::waitSignal()";
 
 /// `System::waitSignal()`.
 pub(super) fn wait_signal(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 2)?;
     let signals = signals_of(call)?;
     let limit = time_limit(call, 1, -1.0)?;
     let state = State::get()?;

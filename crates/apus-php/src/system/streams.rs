@@ -197,7 +197,6 @@ fn length(call: &Call, index: usize) -> Result<usize, Raise> {
 
 /// `System::fread()`.
 pub(super) fn fread(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 2)?;
     let len = length(call, 1)?;
     let work = Work::of(call, "Coroutine\\System::fread()")?;
     if len > 0 {
@@ -211,7 +210,6 @@ pub(super) fn fread(call: &Call) -> Result<(), Raise> {
 
 /// `System::fgets()`.
 pub(super) fn fgets(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 1)?;
     let work = Work::of(call, "Coroutine\\System::fgets()")?;
     match work.line() {
         Ok(None) => call.ret(false),
@@ -222,7 +220,6 @@ pub(super) fn fgets(call: &Call) -> Result<(), Raise> {
 
 /// `System::fwrite()`.
 pub(super) fn fwrite(call: &Call) -> Result<(), Raise> {
-    call.expect(2, 3)?;
     let bytes = call.bytes(1)?;
     let limit = match length(call, 2)? {
         0 => bytes.len(),

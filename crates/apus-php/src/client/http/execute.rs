@@ -13,7 +13,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::{Deferred, HttpClient, NAME, request, slot, this};
 use crate::client::{settings, values};
-use crate::exception::{self, CLIENT};
+use crate::exception::{self};
 use crate::runtime::State;
 use crate::wait::{expect_suspendable, wait};
 
@@ -90,7 +90,7 @@ pub(super) fn abandoned(object: &Object, errno: i32, message: &str) -> Result<()
 fn expect_free(client: &HttpClient, state: &State, (name, what): (&'static str, &'static str)) -> Result<(), Raise> {
     expect_suspendable(state, name)?;
     client.reading.check(state, NAME, what)?;
-    let wrong = |text: &str| Err(exception::throw(&CLIENT, "STATE", text));
+    let wrong = |text: &str| Err(exception::throw(exception::code::client::STATE, text));
     if client.websocket.borrow().is_some() {
         return wrong("this client speaks WebSocket: push() and recv() go on with it, close() ends it");
     }
@@ -231,18 +231,15 @@ fn execute_path(call: &Call, path: &[u8], names: (&'static str, &'static str)) -
 }
 
 pub(super) fn execute(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 1)?;
     execute_path(call, call.bytes(0)?, ("Coroutine\\Http\\Client::execute()", "execute()"))
 }
 
 pub(super) fn get(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 1)?;
     this(call)?.set_slot(slot::REQUEST_METHOD, Value::string(b"GET")?);
     execute_path(call, call.bytes(0)?, ("Coroutine\\Http\\Client::get()", "get()"))
 }
 
 pub(super) fn post(call: &Call) -> Result<(), Raise> {
-    call.expect(2, 2)?;
     let object = this(call)?;
     object.set_slot(slot::REQUEST_METHOD, Value::string(b"POST")?);
     object.set_slot(slot::REQUEST_BODY, call.value(1));
@@ -253,7 +250,6 @@ pub(super) fn post(call: &Call) -> Result<(), Raise> {
 }
 
 pub(super) fn download(call: &Call) -> Result<(), Raise> {
-    call.expect(2, 3)?;
     let object = this(call)?;
     let offset = call.int(2, 0)?;
     if offset < 0 {

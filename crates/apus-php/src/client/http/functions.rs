@@ -1,13 +1,12 @@
 //! `Apus\Coroutine\Http\request()`, `get()` and `post()`: one request by its URL.
 
 use apus_client::http::endpoint;
-use apus_zend::class::{Class, Method};
 use apus_zend::object::Object;
-use apus_zend::{Call, Raise, Value, engine, handler};
+use apus_zend::{Call, Raise, Value, engine};
 
 use super::{HttpClient, execute, request, slot};
 use crate::client::{settings, values};
-use crate::exception::{self, CLIENT, entry};
+use crate::exception::{self};
 use crate::runtime::State;
 use crate::wait::expect_suspendable;
 
@@ -55,72 +54,22 @@ fn one(call: &Call, method: &[u8], data: Option<Value>, at: &Arguments, name: &'
     }
     let why = values::scalar(object.slot(slot::ERR_CODE + 1).view()).unwrap_or_default();
     let text = format!("{} {url}: {}", String::from_utf8_lossy(method), String::from_utf8_lossy(&why));
-    Err(exception::throw(&CLIENT, "REQUEST", &text))
+    Err(exception::throw(exception::code::client::REQUEST, &text))
 }
 
 fn request_url(call: &Call) -> Result<(), Raise> {
-    call.expect(2, 6)?;
     let method = call.bytes(1)?.to_ascii_uppercase();
     let data = (call.count() > 2).then(|| call.value(2));
     one(call, &method, data, &Arguments { options: 3, headers: 4, cookies: 5 }, "Coroutine\\Http\\request()")
 }
 
 fn get_url(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 4)?;
     one(call, b"GET", None, &Arguments { options: 1, headers: 2, cookies: 3 }, "Coroutine\\Http\\get()")
 }
 
 fn post_url(call: &Call) -> Result<(), Raise> {
-    call.expect(2, 5)?;
     let data = Some(call.value(1));
     one(call, b"POST", data, &Arguments { options: 2, headers: 3, cookies: 4 }, "Coroutine\\Http\\post()")
 }
 
-/// `Apus\Coroutine\Http\ClientProxy`.
-pub(in crate::client) static PROXY: Class = Class {
-    name: "Apus\\Coroutine\\Http\\ClientProxy",
-    modifiers: "",
-    extends: "Apus\\Coroutine\\Http\\Client",
-    implements: &[],
-    doc: "The answer to a request that Apus\\Coroutine\\Http\\request(), get() or post() made: getStatusCode(), getHeaders(),\n\
-          getCookies() and getBody() tell it.\n@since 0.1.0",
-    constants: &[],
-    properties: &[],
-    methods: &[],
-    native: true,
-    lazy: None,
-    entry: entry!(),
-};
-
-/// What all three take and throw.
-const DOC: &str = "@param string $url of http or https\n@param array|null $options settings, as Client::set() takes them\n\
-     @param array|null $headers header fields, name => value\n@param array|null $cookies cookies, name => value\n\
-     @throws \\Apus\\Client\\Exception REQUEST when there is no answer; ARGUMENT, OPTION\n\
-     @throws \\Apus\\Coroutine\\Exception NOT_IN_COROUTINE, CANNOT_SWITCH\n\
-     @throws \\Apus\\Coroutine\\CanceledException when cancelled with an exception\nWaits.\n@since 0.1.0";
-
-/// All functions.
-pub(in crate::client) static ALL: &[Method] = &[
-    Method {
-        decl: "function Apus\\Coroutine\\Http\\request(string $url, string $method, mixed $data = null, ?array $options = null, ?array $headers = null, ?array $cookies = null): Apus\\Coroutine\\Http\\ClientProxy",
-        doc: const_format::concatcp!(
-            "Makes one request over a connection of its own, and waits for its answer.\n\
-             @param string|array|null $data the body: bytes, or the fields of a form\n",
-            DOC
-        ),
-        handler: Some(handler!(request_url)),
-    },
-    Method {
-        decl: "function Apus\\Coroutine\\Http\\get(string $url, ?array $options = null, ?array $headers = null, ?array $cookies = null): Apus\\Coroutine\\Http\\ClientProxy",
-        doc: const_format::concatcp!("The same as request() with GET.\n", DOC),
-        handler: Some(handler!(get_url)),
-    },
-    Method {
-        decl: "function Apus\\Coroutine\\Http\\post(string $url, mixed $data, ?array $options = null, ?array $headers = null, ?array $cookies = null): Apus\\Coroutine\\Http\\ClientProxy",
-        doc: const_format::concatcp!(
-            "The same as request() with POST.\n@param string|array $data the body: bytes, or the fields of a form\n",
-            DOC
-        ),
-        handler: Some(handler!(post_url)),
-    },
-];
+apus_zend::stub!("client/http/functions");

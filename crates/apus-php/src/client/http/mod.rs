@@ -27,7 +27,8 @@ use super::cookies::Written;
 
 pub(super) use class::CLIENT_CLASS;
 pub(super) use execute::sleep;
-pub(super) use functions::{ALL as FUNCTIONS, PROXY};
+pub(crate) use functions::FUNCTIONS;
+pub(super) use functions::PROXY;
 pub(super) use plain::merge_settings;
 
 /// Where the declared properties stand.

@@ -12,7 +12,6 @@ use super::{HttpClient, slot, this};
 use crate::client::{settings, values};
 
 pub(super) fn construct(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 3)?;
     let endpoint = settings::endpoint(call, |tls| if tls { 443 } else { 80 })?;
     let (port, tls) = (i64::from(endpoint.port), endpoint.tls);
     call.construct(HttpClient::new(endpoint))?;
@@ -24,7 +23,6 @@ pub(super) fn construct(call: &Call) -> Result<(), Raise> {
 }
 
 pub(super) fn set(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 1)?;
     let given = call.array(0)?;
     let client = call.this::<HttpClient>()?;
     let mut others = Array::new(given.len())?;
@@ -69,33 +67,28 @@ pub(in crate::client) fn merge_settings(
 }
 
 pub(super) fn get_defer(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 0)?;
     call.ret(call.this::<HttpClient>()?.defer.get())
 }
 
 pub(super) fn set_defer(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 1)?;
     let defer = call.bool(0, true)?;
     call.this::<HttpClient>()?.defer.set(defer);
     call.ret(true)
 }
 
 pub(super) fn set_method(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 1)?;
     values::method(call.bytes(0)?)?;
     this(call)?.set_slot(slot::REQUEST_METHOD, call.value(0));
     call.ret(true)
 }
 
 pub(super) fn set_headers(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 1)?;
     values::headers(call.array(0)?)?;
     this(call)?.set_slot(slot::REQUEST_HEADERS, call.value(0));
     call.ret(true)
 }
 
 pub(super) fn set_basic_auth(call: &Call) -> Result<(), Raise> {
-    call.expect(2, 2)?;
     let (user, password) = (call.bytes(0)?, call.bytes(1)?);
     if user.contains(&b':') {
         return Err(values::refused("a user name of Basic authentication holds no colon (RFC 7617 section 2)"));
@@ -109,14 +102,12 @@ pub(super) fn set_basic_auth(call: &Call) -> Result<(), Raise> {
 }
 
 pub(super) fn set_cookies(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 1)?;
     call.array(0)?;
     this(call)?.set_slot(slot::COOKIES, call.value(0));
     call.ret(true)
 }
 
 pub(super) fn set_data(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 1)?;
     if !matches!(call.view(0), View::Array(_)) {
         call.bytes(0)?;
     }
@@ -147,7 +138,6 @@ fn describe(file: &mut Array, name: &[u8], content_type: &[u8], filename: &[u8],
 }
 
 pub(super) fn add_file(call: &Call) -> Result<(), Raise> {
-    call.expect(2, 6)?;
     let (path, name) = (call.bytes(0)?, call.bytes(1)?);
     let (offset, length) = (call.int(4, 0)?, call.int(5, 0)?);
     let file = PathBuf::from(<std::ffi::OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(path));
@@ -177,7 +167,6 @@ pub(super) fn add_file(call: &Call) -> Result<(), Raise> {
 }
 
 pub(super) fn add_data(call: &Call) -> Result<(), Raise> {
-    call.expect(2, 4)?;
     let (data, name) = (call.bytes(0)?, call.bytes(1)?);
     let mut array = Array::new(6)?;
     let content_type = call.opt_bytes(2)?.unwrap_or(b"application/octet-stream");
@@ -209,26 +198,22 @@ pub(super) fn get_status_code(call: &Call) -> Result<(), Raise> {
 }
 
 pub(super) fn get_header_out(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 0)?;
     let client = call.this::<HttpClient>()?;
     let head = client.head.borrow();
     if head.is_empty() { call.ret(false) } else { call.ret_bytes(head.as_bytes()) }
 }
 
 pub(super) fn get_peer_name(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 0)?;
     let facts = call.this::<HttpClient>()?.facts.borrow().clone();
     call.ret(values::address(facts.and_then(|facts| facts.peer))?)
 }
 
 pub(super) fn get_sock_name(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 0)?;
     let facts = call.this::<HttpClient>()?.facts.borrow().clone();
     call.ret(values::address(facts.and_then(|facts| facts.local))?)
 }
 
 pub(super) fn get_peer_cert(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 0)?;
     let facts = call.this::<HttpClient>()?.facts.borrow().clone();
     match facts.and_then(|facts| facts.certificate.clone()) {
         Some(certificate) => call.ret_bytes(certificate.as_bytes()),
@@ -237,7 +222,6 @@ pub(super) fn get_peer_cert(call: &Call) -> Result<(), Raise> {
 }
 
 pub(super) fn close(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 0)?;
     let client = call.this::<HttpClient>()?;
     let connected = client.is_connected();
     client.drop_connection();
@@ -246,7 +230,6 @@ pub(super) fn close(call: &Call) -> Result<(), Raise> {
 }
 
 pub(super) fn destruct(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 0)?;
     // A subclass may have failed before it called parent::__construct().
     let object = call.this_object()?;
     // SAFETY: $this is alive during the call.

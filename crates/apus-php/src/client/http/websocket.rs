@@ -15,7 +15,7 @@ use super::execute::{fail, receive_deferred, sleep};
 use super::{HttpClient, NAME, slot, this};
 use crate::client::frame::{self, Outgoing};
 use crate::client::{settings, values};
-use crate::exception::{self, CLIENT};
+use crate::exception::{self};
 use crate::runtime::State;
 use crate::wait::{expect_suspendable, wait};
 
@@ -42,7 +42,7 @@ fn websocket(object: &Object, client: &HttpClient) -> Result<Option<Rc<WebSocket
         Some(_) => client.drop_connection(),
         None if !client.was_websocket.get() => {
             let text = "this client speaks no WebSocket: call upgrade() first, and look at its result";
-            return Err(exception::throw(&CLIENT, "STATE", text));
+            return Err(exception::throw(exception::code::client::STATE, text));
         }
         None => {}
     }
@@ -112,13 +112,11 @@ fn write_limit(settings: &Settings, state: &State) -> Option<Duration> {
 }
 
 pub(super) fn push(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 3)?;
     let outgoing = Outgoing::from_call(call, 0)?;
     send(call, &outgoing, ("Coroutine\\Http\\Client::push()", "push()"))
 }
 
 pub(super) fn ping(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 1)?;
     let payload = call.bytes(0)?.to_vec();
     if payload.len() > 125 {
         return Err(call.value_error(0, "must have 125 bytes at most"));

@@ -3,7 +3,6 @@
 use apus_client::http2::{Http2Request, Http2Response};
 use apus_client::types::header::{ACCEPT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, COOKIE, HOST};
 use apus_client::types::{HeaderMap, HeaderValue};
-use apus_zend::class::{Class, Property};
 use apus_zend::object::Object;
 use apus_zend::value::View;
 use apus_zend::{Array, Call, Raise, Value};
@@ -11,7 +10,6 @@ use bytes::Bytes;
 
 use crate::client::cookies::Written;
 use crate::client::values::{self, refused};
-use crate::exception::entry;
 
 /// Where the declared properties of a request stand.
 mod request {
@@ -120,61 +118,4 @@ pub(super) fn object(answer: &Http2Response) -> Result<Object, Raise> {
     Ok(object)
 }
 
-/// `Apus\Http2\Request`.
-pub(in crate::client) static REQUEST: Class = Class {
-    name: "Apus\\Http2\\Request",
-    modifiers: "",
-    extends: "",
-    implements: &[],
-    doc: "A request that Apus\\Coroutine\\Http2\\Client::send() sends.\n@since 0.1.0",
-    constants: &[],
-    properties: &[
-        Property { decl: "public $path = '/'", doc: "string Path and query." },
-        Property { decl: "public $method = 'GET'", doc: "string The method." },
-        Property {
-            decl: "public $headers = null",
-            doc: "array|null Header fields: name => value, or a list of values.",
-        },
-        Property { decl: "public $cookies = null", doc: "array|null Cookies: name => value." },
-        Property { decl: "public $data = ''", doc: "string|array The body; an array is a form." },
-        Property { decl: "public $pipeline = false", doc: "bool Whether more of the body follows by write()." },
-        Property {
-            decl: "public $usePipelineRead = false",
-            doc: "bool Whether the answer is given piece by piece, by read().",
-        },
-    ],
-    methods: &[],
-    native: false,
-    lazy: None,
-    entry: entry!(),
-};
-
-/// `Apus\Http2\Response`.
-pub(in crate::client) static RESPONSE: Class = Class {
-    name: "Apus\\Http2\\Response",
-    modifiers: "",
-    extends: "",
-    implements: &[],
-    doc: "An answer that came over HTTP/2, or a piece of one.\n@since 0.1.0",
-    constants: &[],
-    properties: &[
-        Property { decl: "public $streamId = 0", doc: "int The stream, as send() returned it." },
-        Property {
-            decl: "public $errCode = 0",
-            doc: "int Why the stream broke: one of Apus\\HTTP2_ERROR_*, or a kernel's error number; 0 when it did not.",
-        },
-        Property { decl: "public $statusCode = 0", doc: "int The status; -3 when the stream broke." },
-        Property { decl: "public $pipeline = false", doc: "bool Whether more of this answer follows." },
-        Property {
-            decl: "public $headers = null",
-            doc: "array|null Fields, names lower-case, those of the trailer section too.",
-        },
-        Property { decl: "public $set_cookie_headers = null", doc: "array|null Set-Cookie fields as they came." },
-        Property { decl: "public $cookies = null", doc: "array|null What they set: name => value." },
-        Property { decl: "public $data = null", doc: "string The body, or the next piece of it." },
-    ],
-    methods: &[],
-    native: false,
-    lazy: None,
-    entry: entry!(),
-};
+apus_zend::stub!("client/http2/message");

@@ -71,7 +71,6 @@ fn this(call: &Call) -> Result<Object, Raise> {
 }
 
 fn construct(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 3)?;
     let endpoint = settings::endpoint(call, |tls| if tls { 443 } else { 80 })?;
     let (port, tls) = (i64::from(endpoint.port), endpoint.tls);
     call.construct(Http2Client {
@@ -90,7 +89,6 @@ fn construct(call: &Call) -> Result<(), Raise> {
 }
 
 fn destruct(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 0)?;
     let object = call.this_object()?;
     // SAFETY: $this is alive during the call.
     if let Some(client) = unsafe { apus_zend::object::payload::<Http2Client>(object) } {
@@ -100,7 +98,6 @@ fn destruct(call: &Call) -> Result<(), Raise> {
 }
 
 fn set(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 1)?;
     let given = call.array(0)?;
     settings::apply(&call.this::<Http2Client>()?.settings, given)?;
     merge_settings(&this(call)?, slot::SETTING, given)?;
@@ -247,7 +244,6 @@ fn ping(call: &Call) -> Result<(), Raise> {
 }
 
 fn go_away(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 2)?;
     let code = call.int(0, 0)?;
     call.bytes(1)?;
     if code != 0 {
@@ -263,7 +259,6 @@ fn go_away(call: &Call) -> Result<(), Raise> {
 }
 
 fn is_stream_exist(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 1)?;
     let id = call.int(0, 0)?;
     let client = call.this::<Http2Client>()?;
     let held = client.connection.borrow();
@@ -275,7 +270,6 @@ fn is_stream_exist(call: &Call) -> Result<(), Raise> {
 }
 
 fn stats(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 1)?;
     let key = call.bytes(0)?;
     let client = call.this::<Http2Client>()?;
     let mut array = Array::new(4)?;
@@ -297,7 +291,6 @@ fn stats(call: &Call) -> Result<(), Raise> {
 }
 
 fn close(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 0)?;
     let closed = call.this::<Http2Client>()?.drop_connection();
     this(call)?.set_slot(slot::CONNECTED, Value::bool(false));
     call.ret(closed)

@@ -7,7 +7,7 @@ use apus_zend::value::PhpString;
 use apus_zend::{Raise, Value};
 
 use super::format as f;
-use crate::exception::{self, PACK};
+use crate::exception::{self};
 
 /// Which classes may be made.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -69,8 +69,7 @@ impl<'a> Decoder<'a> {
     fn whole(&mut self) -> Result<Value, Raise> {
         if self.bytes.first() != Some(&f::VERSION) {
             return Err(exception::throw(
-                &PACK,
-                "MALFORMED",
+                exception::code::pack::MALFORMED,
                 "these bytes were not made by Apus\\pack(), or by another version of it",
             ));
         }
@@ -88,7 +87,7 @@ impl<'a> Decoder<'a> {
     #[cold]
     fn malformed(&self, what: &str) -> Raise {
         let text = format!("no packed value: {what}, at byte {} of {}", self.at, self.bytes.len());
-        exception::throw(&PACK, "MALFORMED", &text)
+        exception::throw(exception::code::pack::MALFORMED, &text)
     }
 
     #[inline]
@@ -349,10 +348,13 @@ impl<'a> Decoder<'a> {
         let (class, name) = (self.only_text(true)?, self.only_text(true)?);
         let what = || format!("{}::{}", class.to_text(), name.to_text());
         if !self.allows(&class) {
-            return Err(exception::throw(&PACK, "MISMATCH", &format!("{} is of a class that is not allowed", what())));
+            return Err(exception::throw(
+                exception::code::pack::MISMATCH,
+                &format!("{} is of a class that is not allowed", what()),
+            ));
         }
         let Some(case) = assemble::case(&class, &name)? else {
-            return Err(exception::throw(&PACK, "MISMATCH", &format!("there is no case {}", what())));
+            return Err(exception::throw(exception::code::pack::MISMATCH, &format!("there is no case {}", what())));
         };
         self.nodes.push(Node::Object(case.share()));
         Ok(case)
@@ -379,7 +381,7 @@ impl<'a> Decoder<'a> {
         let text = self.only_text(false)?;
         if !made.serialized {
             let text = format!("{} has no unserialize() for what its serialize() wrote", class.to_text());
-            return Err(exception::throw(&PACK, "MISMATCH", &text));
+            return Err(exception::throw(exception::code::pack::MISMATCH, &text));
         }
         made.read(text.as_bytes())?;
         self.number(&made.object, waiting);
@@ -391,7 +393,7 @@ impl<'a> Decoder<'a> {
         let made = assemble::object(&class, self.allows(&class))?;
         if made.serialized {
             let text = format!("{} is Serializable, and was packed before it was", class.to_text());
-            return Err(exception::throw(&PACK, "MISMATCH", &text));
+            return Err(exception::throw(exception::code::pack::MISMATCH, &text));
         }
         self.number(&made.object, waiting);
         let data = if made.unserialize { Some(self.contents()?) } else { None };

@@ -9,7 +9,7 @@ use apus_zend::{Raise, Value};
 
 use super::format::{self as f, put_count};
 use super::texts::Texts;
-use crate::exception::{self, PACK};
+use crate::exception::{self};
 
 /// Lists of at least so many numbers are written without a tag for each.
 const WORTH_A_LIST: usize = 4;
@@ -83,7 +83,7 @@ impl Encoder<'_> {
             Node::Reference(identity) => return self.reference(identity, item),
             Node::Resource => {
                 return Err(refuse(
-                    "UNSUPPORTED",
+                    exception::code::pack::UNSUPPORTED,
                     "a resource cannot be packed: it means something in its own process alone",
                 ));
             }
@@ -153,7 +153,10 @@ impl Encoder<'_> {
         if self.into.len() - self.begin + more <= f::LONGEST {
             return Ok(());
         }
-        Err(refuse("TOO_LARGE", &format!("the packed value would be longer than {} bytes", f::LONGEST)))
+        Err(refuse(
+            exception::code::pack::TOO_LARGE,
+            &format!("the packed value would be longer than {} bytes", f::LONGEST),
+        ))
     }
 
     fn deeper(&mut self) -> Result<(), Raise> {
@@ -163,7 +166,7 @@ impl Encoder<'_> {
             return Ok(());
         }
         let text = format!("arrays and objects lie more than {} deep inside each other", f::DEPTH);
-        Err(refuse("DEPTH", &text))
+        Err(refuse(exception::code::pack::DEPTH, &text))
     }
 
     fn array(&mut self, elements: Elements<'_>) -> Result<(), Raise> {
@@ -317,6 +320,6 @@ impl Encoder<'_> {
     }
 }
 
-fn refuse(code: &str, message: &str) -> Raise {
-    exception::throw(&PACK, code, message)
+fn refuse(code: exception::Code, message: &str) -> Raise {
+    exception::throw(code, message)
 }

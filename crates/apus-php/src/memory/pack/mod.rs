@@ -7,9 +7,8 @@ mod texts;
 
 use std::collections::HashSet;
 
-use apus_zend::class::Method;
 use apus_zend::value::{ArrayView, Key, View};
-use apus_zend::{Call, Raise, Value, handler};
+use apus_zend::{Call, Raise, Value};
 
 use self::decode::Allowed;
 
@@ -24,16 +23,14 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<Value, Raise> {
     decode::decode(bytes, &Allowed::All)
 }
 
-fn pack(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 1)?;
+pub(super) fn pack(call: &Call) -> Result<(), Raise> {
     let value = call.value(0);
     let mut bytes = Vec::with_capacity(128);
     encode(&value, &mut bytes)?;
     call.ret_bytes(&bytes)
 }
 
-fn unpack(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 2)?;
+pub(super) fn unpack(call: &Call) -> Result<(), Raise> {
     let allowed = match call.opt_array(1)? {
         Some(options) => allowed(call, options)?,
         None => Allowed::All,
@@ -78,31 +75,3 @@ fn class_names(call: &Call, names: ArrayView<'_>) -> Result<HashSet<Vec<u8>>, Ra
         })
         .collect()
 }
-
-/// `Apus\pack()`.
-pub(crate) const PACK: Method = Method {
-    decl: "function Apus\\pack(mixed $value): string",
-    doc: "Makes a string of a value, for another process, a file or a cache: smaller and faster than serialize(). Objects, references and cycles come\n\
-          out as they went in; __serialize(), __sleep() and Serializable are called as serialize() calls them. The format is Apus's own: read it\n\
-          with Apus\\unpack() of the same major version.\n\
-          @param mixed $value nested at most 1024 deep\n\
-          @return string at most 1 GiB\n\
-          @throws \\Apus\\PackException UNSUPPORTED for a resource, DEPTH when nested deeper, TOO_LARGE\n\
-          @throws \\Exception for objects that PHP forbids to serialize, such as closures, and what magic methods throw\n\
-          Does not wait by itself.\n@since 0.1.0",
-    handler: Some(handler!(pack)),
-};
-
-/// `Apus\unpack()`.
-pub(crate) const UNPACK: Method = Method {
-    decl: "function Apus\\unpack(string $data, array $options = []): mixed",
-    doc: "The value that Apus\\pack() made a string of. __unserialize(), __wakeup() and Serializable are called as unserialize() calls them; a class\n\
-          that cannot be loaded gives a __PHP_Incomplete_Class. Bytes that did not come from pack() give an exception and no harm; but bytes of a\n\
-          stranger can name any class of the program, so allow only those that are meant.\n\
-          @param array $options \"allowed_classes\": true for all (the default), false for none, or an array of names\n\
-          @throws \\Apus\\PackException MALFORMED, and MISMATCH when an enumeration or class does not fit what was packed\n\
-          @throws \\ValueError for another option\n\
-          @throws \\TypeError when a value does not have its property's type\n\
-          Does not wait by itself.\n@since 0.1.0",
-    handler: Some(handler!(unpack)),
-};

@@ -15,7 +15,7 @@ use apus_zend::{Call, Raise, Value, engine};
 use super::core::{Board, EVENTS, Event, Ipc, Phase, PoolCore, PoolObject, slot};
 use super::master;
 pub(super) use super::table::POOL;
-use crate::exception::{self, PROCESS};
+use crate::exception::{self};
 use crate::process::core::{ProcessCore, state_error, system_error};
 use crate::process::fork;
 use crate::process::message_queue::{SysQueue, explain, script_key};
@@ -51,7 +51,6 @@ pub(super) fn ipc_of(call: &Call, index: usize, default: Ipc) -> Result<Ipc, Rai
 }
 
 pub(super) fn construct(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 4)?;
     let count = call.int(0, 0)?;
     if !(1..=WORKERS).contains(&count) {
         return Err(call.value_error(0, &format!("must be between 1 and {WORKERS} workers, {count} given")));
@@ -63,7 +62,6 @@ pub(super) fn construct(call: &Call) -> Result<(), Raise> {
 }
 
 pub(super) fn set(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 1)?;
     let (_, core) = this(call)?;
     for (key, value) in call.array(0)?.iter() {
         // SAFETY: the element lives as long as the argument.
@@ -95,11 +93,10 @@ pub(super) fn set(call: &Call) -> Result<(), Raise> {
 }
 
 fn event_error(message: &str) -> Raise {
-    exception::throw(&PROCESS, "EVENT", message)
+    exception::throw(exception::code::process::EVENT, message)
 }
 
 pub(super) fn on(call: &Call) -> Result<(), Raise> {
-    call.expect(2, 2)?;
     let name = call.text(0)?;
     let callable = call.callable(1)?;
     let (_, core) = this(call)?;
@@ -139,7 +136,6 @@ fn address(call: &Call) -> Result<ListenAddr, Raise> {
 }
 
 pub(super) fn listen(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 3)?;
     let (object, core) = this(call)?;
     if core.ipc != Ipc::Socket || core.phase.get() != Phase::New {
         return Err(state_error("listen() is for pools with Apus\\IPC_SOCKET, before start()"));
@@ -151,7 +147,7 @@ pub(super) fn listen(call: &Call) -> Result<(), Raise> {
     }
     let options = BindOptions { backlog: backlog as u32, ..BindOptions::default() };
     let listener = apus_process::bind(&address, &options)
-        .map_err(|error| exception::throw(&PROCESS, "BIND", &error.to_string()))?;
+        .map_err(|error| exception::throw(exception::code::process::BIND, &error.to_string()))?;
     if let ListenAddr::Tcp(bound) = listener.addr {
         object.set_slot(slot::PORT, Value::int(i64::from(bound.port())));
     }
@@ -216,7 +212,6 @@ pub(super) fn run(core: &Rc<PoolCore>, object: &Object) -> Result<(), Raise> {
 }
 
 pub(super) fn start(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 0)?;
     let (object, core) = this(call)?;
     run(&core, &object)
 }
@@ -232,7 +227,6 @@ fn worker(call: &Call, index: usize, core: &PoolCore, default: Option<usize>) ->
 }
 
 pub(super) fn get_process(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 1)?;
     let (_, core) = this(call)?;
     let me = (core.phase.get() == Phase::Worker).then(|| core.me.get());
     let worker = worker(call, 0, &core, me)?;
@@ -241,7 +235,6 @@ pub(super) fn get_process(call: &Call) -> Result<(), Raise> {
 }
 
 pub(super) fn send_message(call: &Call) -> Result<(), Raise> {
-    call.expect(2, 2)?;
     let (_, core) = this(call)?;
     let bytes = call.bytes(0)?.to_vec();
     if bytes.is_empty() {
@@ -273,7 +266,6 @@ pub(super) fn send_message(call: &Call) -> Result<(), Raise> {
 }
 
 pub(super) fn write(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 1)?;
     let (_, core) = this(call)?;
     let bytes = call.bytes(0)?;
     if bytes.is_empty() {
@@ -303,7 +295,6 @@ fn expect_worker(core: &PoolCore, what: &str) -> Result<(), Raise> {
 }
 
 pub(super) fn detach(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 0)?;
     let (_, core) = this(call)?;
     expect_worker(&core, "detach()")?;
     let told = send_pid(core.orders.get(), std::process::id() as libc::pid_t);
@@ -317,7 +308,6 @@ pub(super) fn detach(call: &Call) -> Result<(), Raise> {
 }
 
 pub(super) fn stop(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 0)?;
     let (_, core) = this(call)?;
     expect_worker(&core, "stop()")?;
     // The way of SIGTERM: with messages or coroutines the worker ends when it has done what it does now.
@@ -327,7 +317,6 @@ pub(super) fn stop(call: &Call) -> Result<(), Raise> {
 }
 
 pub(super) fn shutdown(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 0)?;
     let (_, core) = this(call)?;
     if !matches!(core.phase.get(), Phase::Master | Phase::Worker) {
         return Err(state_error("the pool has not been started, or has ended"));

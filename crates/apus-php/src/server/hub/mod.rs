@@ -14,7 +14,7 @@
 mod deliver;
 mod inbox;
 mod machines;
-mod methods;
+pub(super) mod methods;
 mod names;
 mod outbox;
 mod parts;
@@ -41,11 +41,10 @@ use tokio::task::AbortHandle;
 
 use super::core::ServerCore;
 use super::metrics::WorkerMetrics;
-use crate::exception::{self, SERVER};
+use crate::exception::{self};
 use crate::runtime::State;
 use crate::wait::wait;
 
-pub(super) use methods::METHODS;
 pub(super) use record::Step;
 pub(super) use remote::{Handed, close_at, push_to, send_to, step_at};
 
@@ -122,7 +121,7 @@ pub(super) fn prepare(settings: &Settings) -> Result<(), Raise> {
     if settings.broker.is_empty() {
         return Ok(());
     }
-    let refused = |text: &str| exception::throw(&SERVER, "OPTION", text);
+    let refused = |text: &str| exception::throw(exception::code::server::OPTION, text);
     BrokerUrl::parse(&settings.broker).map_err(|why| refused(&format!("setting \"broker\": {why}")))?;
     if !is_prefix(&settings.broker_prefix) {
         return Err(refused(&format!(

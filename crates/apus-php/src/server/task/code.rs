@@ -6,13 +6,13 @@ use apus_zend::object::Object;
 use apus_zend::value::{Key, View};
 use apus_zend::{Array, Callable, Raise, Value, engine};
 
-use crate::exception::{self, TASK};
+use crate::exception::{self};
 
 /// What the first element says of an array that stands for a closure. No class has that name, so no callable begins with it.
 const CLOSURE: &[u8] = b"\0closure";
 
 fn refused(text: &str) -> Raise {
-    exception::throw(&TASK, "CALLABLE", text)
+    exception::throw(exception::code::task::CALLABLE, text)
 }
 
 fn is_closure(value: &Value) -> bool {

@@ -6,14 +6,13 @@ use std::rc::Rc;
 use std::time::Instant;
 
 use apus_shm::tasks::{Report, When};
-use apus_zend::class::Method;
 use apus_zend::value::View;
-use apus_zend::{Array, Call, Callable, Raise, Value, engine, handler};
+use apus_zend::{Array, Call, Callable, Raise, Value, engine};
 
 use super::answer::{Answer, Waiter, decode, encode};
 use super::desk::{Desk, Handing, Pending, current, expect};
 use super::{code, flags, kinds, priority, running, wants};
-use crate::exception::{self, TASK};
+use crate::exception::{self};
 use crate::wait::time_limit;
 
 const WHAT: &str = "Server::compute()";
@@ -34,8 +33,8 @@ impl Drop for Computation {
     }
 }
 
-fn refused(code: &str, text: &str) -> Raise {
-    exception::throw(&TASK, code, text)
+fn refused(code: exception::Code, text: &str) -> Raise {
+    exception::throw(code, text)
 }
 
 /// The callable and arguments in a computation's data.
@@ -66,8 +65,7 @@ fn tell(callback: Option<&Callable>, reports: &RefCell<VecDeque<Report>>) -> Res
     }
 }
 
-pub(super) fn compute(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 4)?;
+pub(in crate::server) fn compute(call: &Call) -> Result<(), Raise> {
     let desk = expect("compute()")?;
     // A callable, to be told at once; what it is made of is what travels.
     drop(call.callable(0)?);
@@ -90,7 +88,7 @@ pub(super) fn compute(call: &Call) -> Result<(), Raise> {
         key: 0,
     };
     let Some(id) = desk.submit_waiting(WHAT, &handing, until)? else {
-        return Err(refused("FULL", "as much waits for task workers as task_queue_size allows"));
+        return Err(refused(exception::code::task::FULL, "as much waits for task workers as task_queue_size allows"));
     };
     let (waiter, reports) = (Rc::new(Waiter::new(1)), Rc::new(RefCell::default()));
     desk.expect_report(id, Pending::Compute(Rc::clone(&waiter), Rc::clone(&reports)));
@@ -100,7 +98,10 @@ pub(super) fn compute(call: &Call) -> Result<(), Raise> {
         if tell(progress.as_ref(), &reports)? {
             return Ok(());
         }
-        Err(refused("CANCELLED", "the progress callback returned false: the computation was called off"))
+        Err(refused(
+            exception::code::task::CANCELLED,
+            "the progress callback returned false: the computation was called off",
+        ))
     });
     let waited = waited?;
     let answer = waiter.answers.take().pop().flatten();
@@ -109,51 +110,24 @@ pub(super) fn compute(call: &Call) -> Result<(), Raise> {
     match answer {
         Some(Answer::Value { packed, bytes }) => call.ret(decode(packed, &bytes)?),
         Some(Answer::Nothing) => call.ret(Value::null()),
-        Some(Answer::Failed(text)) => Err(refused("FAILED", &text)),
-        Some(Answer::Died | Answer::Refused) => Err(refused("WORKER_DIED", "the task worker that computed it died")),
-        None if waited => Err(refused("TIMEOUT", "the computation took longer than the time that was given")),
+        Some(Answer::Failed(text)) => Err(refused(exception::code::task::FAILED, &text)),
+        Some(Answer::Died | Answer::Refused) => {
+            Err(refused(exception::code::task::WORKER_DIED, "the task worker that computed it died"))
+        }
+        None if waited => {
+            Err(refused(exception::code::task::TIMEOUT, "the computation took longer than the time that was given"))
+        }
         None => call.ret(false),
     }
 }
 
-fn progress(call: &Call) -> Result<(), Raise> {
-    call.expect(0, 1)?;
+pub(in crate::server) fn progress(call: &Call) -> Result<(), Raise> {
     let Some(running) = current().and_then(|desk| running::of_running_code(&desk)) else {
         let text = "Apus\\progress() works inside what Server::compute() runs";
-        return Err(exception::throw(&exception::SERVER, "STATE", text));
+        return Err(exception::throw(exception::code::server::STATE, text));
     };
     if running.is_cancelled() {
-        return Err(refused("CANCELLED", "nobody waits for this computation any more"));
+        return Err(refused(exception::code::task::CANCELLED, "nobody waits for this computation any more"));
     }
     call.ret(running.progress(&call.value(0))?)
 }
-
-/// `Apus\progress()`.
-pub(super) const PROGRESS: Method = Method {
-    decl: "function Apus\\progress(mixed $value = null): bool",
-    doc: "Inside what Server::compute() runs: gives a value to its progress callback, and ends here when nobody waits any more. Long\n\
-          computations call it now and then, also without a value to give.\n\
-          @return bool false when there is no room for it\n\
-          @throws \\Apus\\Server\\TaskException CANCELLED when the computation was called off, TOO_LARGE\n\
-          @throws \\Apus\\Server\\Exception STATE elsewhere\n@throws \\Exception what packing the value throws\nDoes not wait.\n@since 0.1.0",
-    handler: Some(handler!(progress)),
-};
-
-/// What computations add to `Apus\Server`.
-pub(in crate::server) const METHODS: &[Method] = &[Method {
-    decl: "public function compute(callable $callable, array $args = [], ?callable $progress = null, float $timeout = -1): mixed",
-    doc: "Has a task worker call something that takes long, and waits for what it returns; meanwhile this worker serves others. Outside coroutines it\n\
-          blocks this process.\n\
-          @param callable $callable a function, a static or other method (its object is copied), an invokable object, or a closure that is\n\
-          written inside a function, a method or the main script (what it uses, and its $this, are copied)\n\
-          @param array $args its arguments, copied\n\
-          @param callable|null $progress fn(mixed $value): called here with what the callable gives to Apus\\progress(); when it returns false the\n\
-          computation is called off\n\
-          @param float $timeout seconds, after which it is called off; negative for no limit\n\
-          @return mixed what the callable returned; false when the wait was cancelled quietly\n\
-          @throws \\Apus\\Server\\TaskException FAILED when it threw (the message says what), WORKER_DIED, TIMEOUT, CANCELLED, FULL, TOO_LARGE, CALLABLE when it\n\
-          cannot be sent\n\
-          @throws \\Apus\\Server\\Exception STATE outside the server's processes and without task workers\n\
-          @throws \\Exception what packing the arguments throws, and what $progress throws\nWaits.\n@since 0.1.0",
-    handler: Some(handler!(compute)),
-}];

@@ -120,7 +120,7 @@ pub(super) fn expect(what: &str) -> Result<Rc<Desk>, Raise> {
         let text = format!(
             "{what} works in a process of a server with task workers: set task_worker_num, and call it after start()"
         );
-        exception::throw(&exception::SERVER, "STATE", &text)
+        exception::throw(exception::code::server::STATE, &text)
     })
 }
 
@@ -150,7 +150,7 @@ impl Desk {
             Err(Unroomed::TooLarge) => {
                 let (len, most) = (handing.payload.len(), self.board.stats().capacity);
                 let text = format!("the task's data takes {len} bytes, and task_queue_size is {most}: set it higher");
-                Err(exception::throw(&exception::TASK, "TOO_LARGE", &text))
+                Err(exception::throw(exception::code::task::TOO_LARGE, &text))
             }
             other => Ok(other),
         }
@@ -318,7 +318,10 @@ impl Desk {
 
     fn watch(&self) -> Result<Watch, Raise> {
         Watch::new(self.board.bell(self.slot)).map_err(|error| {
-            exception::throw(&exception::SERVER, "PROCESS", &format!("no descriptor to wait for tasks with: {error}"))
+            exception::throw(
+                exception::code::server::PROCESS,
+                &format!("no descriptor to wait for tasks with: {error}"),
+            )
         })
     }
 
@@ -328,7 +331,7 @@ impl Desk {
             Ok(Heard::Nothing) => Ok(true),
             Ok(Heard::Something | Heard::Signal) => Ok(false),
             Err(error) => {
-                Err(exception::throw(&exception::SERVER, "PROCESS", &format!("waiting for tasks failed: {error}")))
+                Err(exception::throw(exception::code::server::PROCESS, &format!("waiting for tasks failed: {error}")))
             }
         }
     }

@@ -4,9 +4,8 @@ use std::rc::Rc;
 use std::time::Instant;
 
 use apus_shm::tasks::When;
-use apus_zend::class::Method;
 use apus_zend::value::View;
-use apus_zend::{Array, Call, Callable, Raise, Value, handler};
+use apus_zend::{Array, Call, Callable, Raise, Value};
 
 use super::answer::{Waiter, encode};
 use super::desk::{Desk, Handing, Pending, expect};
@@ -38,7 +37,7 @@ pub(super) fn expect_callback(desk: &Desk, what: &str) -> Result<(), Raise> {
         return Ok(());
     }
     let text = format!("{what} needs a callback that runs tasks: call on('task', …) before start()");
-    Err(exception::throw(&exception::SERVER, "EVENT", &text))
+    Err(exception::throw(exception::code::server::EVENT, &text))
 }
 
 fn priority_of(call: &Call, index: usize) -> Result<usize, Raise> {
@@ -54,8 +53,7 @@ fn own_callback(call: &Call, index: usize) -> Result<Option<Callable>, Raise> {
     if matches!(call.view(index), View::Null) { Ok(None) } else { call.callable(index).map(Some) }
 }
 
-fn task(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 4)?;
+pub(in crate::server) fn task(call: &Call) -> Result<(), Raise> {
     let desk = expect("task()")?;
     expect_callback(&desk, "task()")?;
     let (seat, priority, finish) = (seat(call, &desk, 1)?, priority_of(call, 3)?, own_callback(call, 2)?);
@@ -148,8 +146,7 @@ impl Batch {
     }
 }
 
-fn taskwait(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 3)?;
+pub(in crate::server) fn taskwait(call: &Call) -> Result<(), Raise> {
     let desk = expect("taskwait()")?;
     expect_callback(&desk, "taskwait()")?;
     let (patience, seat) = (time_limit(call, 1, PATIENCE)?, seat(call, &desk, 2)?);
@@ -180,7 +177,7 @@ fn many(call: &Call, what: &'static str) -> Result<Vec<Option<Value>>, Raise> {
     batch.results(until)
 }
 
-fn task_wait_multi(call: &Call) -> Result<(), Raise> {
+pub(in crate::server) fn task_wait_multi(call: &Call) -> Result<(), Raise> {
     let results = many(call, "Server::taskWaitMulti()")?;
     if results.iter().all(Option::is_none) && !results.is_empty() {
         return call.ret(false);
@@ -194,7 +191,7 @@ fn task_wait_multi(call: &Call) -> Result<(), Raise> {
     call.ret(array)
 }
 
-fn task_co(call: &Call) -> Result<(), Raise> {
+pub(in crate::server) fn task_co(call: &Call) -> Result<(), Raise> {
     let results = many(call, "Server::taskCo()")?;
     let mut array = Array::new(results.len())?;
     for value in results {
@@ -203,66 +200,12 @@ fn task_co(call: &Call) -> Result<(), Raise> {
     call.ret(array)
 }
 
-fn finish(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 1)?;
+pub(in crate::server) fn finish(call: &Call) -> Result<(), Raise> {
     let desk = expect("finish()")?;
     let Some(running) = running::of_running_code(&desk) else {
         let text = "finish() works inside the callback of the event task; where several tasks run at once, call \
                     Apus\\Server\\Task::finish()";
-        return Err(exception::throw(&exception::SERVER, "STATE", text));
+        return Err(exception::throw(exception::code::server::STATE, text));
     };
     call.ret(running.finish(&call.value(0))?)
 }
-
-/// What tasks add to `Apus\Server`.
-pub(in crate::server) const METHODS: &[Method] = &[
-    Method {
-        decl: "public function task(mixed $data, int $dstWorkerId = -1, ?callable $finishCallback = null, int $priority = Apus\\TASK_NORMAL): int|false",
-        doc: "Hands a task to a task worker, and does not wait for it: the event task gets it there. What that returns (unless null) or gives to\n\
-              finish() comes back to this process, to the callback or the event finish ($server, $taskId, $data); what goes wrong to the event\n\
-              taskerror ($server, $taskId, $reason). The task runs even if this process dies. See docs/tasks.md.\n\
-              @param mixed $data what Apus\\pack() takes\n\
-              @param int $dstWorkerId 0 to task_worker_num - 1, or -1 for whichever is free first\n\
-              @param callable|null $finishCallback fn($server, int $taskId, mixed $data)\n\
-              @param int $priority Apus\\TASK_HIGH, TASK_NORMAL or TASK_LOW: tasks of a higher one go first\n\
-              @return int|false its number, from 1; false when as much waits as task_queue_size allows (ERROR_TASK_QUEUE_FULL)\n\
-              @throws \\ValueError for an unknown worker or priority\n\
-              @throws \\Apus\\Server\\TaskException TOO_LARGE when it would find no room were it alone\n\
-              @throws \\Apus\\Server\\Exception STATE outside the server's processes and without task workers, EVENT without a task callback\n\
-              @throws \\Exception what packing the data throws\nDoes not wait.\n@since 0.1.0",
-        handler: Some(handler!(task)),
-    },
-    Method {
-        decl: "public function taskwait(mixed $data, float $timeout = 0.5, int $dstWorkerId = -1): mixed",
-        doc: "Hands a task over and waits for its result. Outside coroutines it blocks this process. After the time the task goes on, and its\n\
-              result is dropped.\n\
-              @param float $timeout seconds, for room and result together; negative for no limit\n\
-              @return mixed the result; null when the task ended without one; false otherwise, and getLastError() is ERROR_TASK_TIMEOUT,\n\
-              ERROR_TASK_WORKER_DIED, ERROR_TASK_FAILED (it threw; the log says what) or ERROR_TASK_QUEUE_FULL; 0 after a task that returned false\n\
-              @throws \\ValueError, \\Apus\\Server\\TaskException, \\Apus\\Server\\Exception as task()\nWaits.\n@since 0.1.0",
-        handler: Some(handler!(taskwait)),
-    },
-    Method {
-        decl: "public function taskWaitMulti(array $tasks, float $timeout = 0.5): array|false",
-        doc: "Hands several tasks over and waits for all of them. Outside coroutines it blocks this process.\n\
-              @param array $tasks the data of each, 10000 at most\n\
-              @param float $timeout seconds for all of them; negative for no limit\n\
-              @return array|false the results, by the places 0, 1, … of the tasks; a task that gave none in time is missing. False when none did:\n\
-              see getLastError()\n\
-              @throws \\ValueError, \\Apus\\Server\\TaskException, \\Apus\\Server\\Exception as task()\nWaits.\n@since 0.1.0",
-        handler: Some(handler!(task_wait_multi)),
-    },
-    Method {
-        decl: "public function taskCo(array $tasks, float $timeout = 0.5): array|false",
-        doc: "The same as taskWaitMulti(), with false in the places of tasks that gave nothing in time.\n\
-              @throws \\ValueError, \\Apus\\Server\\TaskException, \\Apus\\Server\\Exception as task()\nWaits.\n@since 0.1.0",
-        handler: Some(handler!(task_co)),
-    },
-    Method {
-        decl: "public function finish(mixed $data): bool",
-        doc: "Inside the callback of the event task: gives the sender a result, as Apus\\Server\\Task::finish() does.\n\
-              @return bool false when the sender wants none, or there is no room for it\n\
-              @throws \\Apus\\Server\\Exception STATE outside a task\n@throws \\Apus\\Server\\TaskException TOO_LARGE\nDoes not wait.\n@since 0.1.0",
-        handler: Some(handler!(finish)),
-    },
-];

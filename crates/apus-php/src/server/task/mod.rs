@@ -5,35 +5,29 @@
 
 mod answer;
 mod code;
-mod compute;
+pub(super) mod compute;
 mod cron;
 mod desk;
-mod methods;
+pub(super) mod methods;
 mod object;
 mod running;
-mod schedule;
+pub(super) mod schedule;
 mod work;
 
 use apus_options::Settings;
 use apus_process::{Scoreboard, Seating, log};
 use apus_shm::tasks::Board;
 use apus_zend::Raise;
-use apus_zend::class::{Class, Const, Constant, Method};
+use apus_zend::class::Class;
 
 use super::core::ServerCore;
 use crate::exception;
 
-pub(super) use compute::METHODS as COMPUTE_METHODS;
 pub(super) use desk::{Desk, close, open};
-pub(super) use methods::METHODS as TASK_METHODS;
-pub(super) use schedule::METHODS as SCHEDULE_METHODS;
 pub(super) use work::{Leaving, work};
 
 /// The class of tasks as callbacks get them.
 pub(super) static TASK: &Class = &object::TASK;
-
-/// The functions of this room.
-pub(crate) static FUNCTIONS: &[Method] = &[compute::PROGRESS];
 
 /// What a task's callback reports on, in [`apus_shm::tasks::Order::wants`].
 mod wants {
@@ -85,55 +79,24 @@ mod kinds {
 }
 
 /// Priorities, from the first.
-mod priority {
-    pub(super) const HIGH: i64 = 0;
-    pub(super) const NORMAL: i64 = 1;
-    pub(super) const LOW: i64 = 2;
+pub(super) mod priority {
+    pub(in crate::server) const HIGH: i64 = 0;
+    pub(in crate::server) const NORMAL: i64 = 1;
+    pub(in crate::server) const LOW: i64 = 2;
 }
 
 /// Why a task was not taken or gave nothing, in `getLastError()`.
-mod errors {
-    pub(super) const QUEUE_FULL: i64 = 1301;
-    pub(super) const WORKER_DIED: i64 = 1302;
-    pub(super) const FAILED: i64 = 1303;
-    pub(super) const TIMEOUT: i64 = 1304;
+pub(super) mod errors {
+    pub(in crate::server) const QUEUE_FULL: i64 = 1301;
+    pub(in crate::server) const WORKER_DIED: i64 = 1302;
+    pub(in crate::server) const FAILED: i64 = 1303;
+    pub(in crate::server) const TIMEOUT: i64 = 1304;
 }
 
 /// There is no room; gives what a call returns then.
 fn full() -> bool {
     super::last_error::fail(errors::QUEUE_FULL)
 }
-
-/// The constants of this room.
-pub(crate) static CONSTANTS: &[Constant] = &[
-    Constant {
-        name: "Apus\\TASK_HIGH",
-        value: Const::Int(priority::HIGH),
-        doc: "Priority of a task that goes before all others that wait.",
-    },
-    Constant { name: "Apus\\TASK_NORMAL", value: Const::Int(priority::NORMAL), doc: "Priority of most tasks." },
-    Constant {
-        name: "Apus\\TASK_LOW",
-        value: Const::Int(priority::LOW),
-        doc: "Priority of a task that runs when no other waits.",
-    },
-    Constant {
-        name: "Apus\\ERROR_TASK_QUEUE_FULL",
-        value: Const::Int(errors::QUEUE_FULL),
-        doc: "The tasks that wait and run take as much memory as task_queue_size allows.",
-    },
-    Constant {
-        name: "Apus\\ERROR_TASK_WORKER_DIED",
-        value: Const::Int(errors::WORKER_DIED),
-        doc: "The task worker that ran the task died.",
-    },
-    Constant {
-        name: "Apus\\ERROR_TASK_FAILED",
-        value: Const::Int(errors::FAILED),
-        doc: "The task's callback threw, or a fatal error ended it.",
-    },
-    Constant { name: "Apus\\ERROR_TASK_TIMEOUT", value: Const::Int(errors::TIMEOUT), doc: "The task took longer." },
-];
 
 /// In the master, before the first fork: the memory that tasks stand in; `None` without task workers.
 pub(super) fn prepare(settings: &Settings, seating: Seating) -> Result<Option<&'static Board>, Raise> {
@@ -143,8 +106,7 @@ pub(super) fn prepare(settings: &Settings, seating: Seating) -> Result<Option<&'
     match Board::new(settings.task_queue_size, Scoreboard::slots_for(seating), usize::from(seating.tasks)) {
         Ok(board) => Ok(Some(Box::leak(Box::new(board)))),
         Err(error) => Err(exception::throw(
-            &exception::SERVER,
-            "PROCESS",
+            exception::code::server::PROCESS,
             &format!("the memory for tasks cannot be mapped: {error} (set task_queue_size lower)"),
         )),
     }

@@ -92,7 +92,7 @@ impl Running {
             Err(Unroomed::Full) => Ok(super::full()),
             Err(Unroomed::TooLarge) => {
                 let text = format!("a result of {} bytes is larger than task_queue_size: set it higher", bytes.len());
-                Err(exception::throw(&exception::TASK, "TOO_LARGE", &text))
+                Err(exception::throw(exception::code::task::TOO_LARGE, &text))
             }
         }
     }

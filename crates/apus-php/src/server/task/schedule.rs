@@ -4,9 +4,8 @@ use std::hash::{DefaultHasher, Hasher};
 use std::time::Duration;
 
 use apus_shm::tasks::{Cancelled, When};
-use apus_zend::class::Method;
 use apus_zend::value::View;
-use apus_zend::{Call, Callable, Raise, Value, engine, handler};
+use apus_zend::{Call, Callable, Raise, Value, engine};
 
 use super::answer::encode;
 use super::cron::Calendar;
@@ -80,8 +79,7 @@ fn submit(call: &Call, desk: &std::rc::Rc<Desk>, data: &Value, later: &Later) ->
     call.ret(id as i64)
 }
 
-fn task_after(call: &Call) -> Result<(), Raise> {
-    call.expect(2, 3)?;
+pub(in crate::server) fn task_after(call: &Call) -> Result<(), Raise> {
     let desk = expect("taskAfter()")?;
     expect_callback(&desk, "taskAfter()")?;
     let when = When::After(seconds(call, 0, 0.0)?);
@@ -89,8 +87,7 @@ fn task_after(call: &Call) -> Result<(), Raise> {
     submit(call, &desk, &call.value(1), &later)
 }
 
-fn task_every(call: &Call) -> Result<(), Raise> {
-    call.expect(2, 3)?;
+pub(in crate::server) fn task_every(call: &Call) -> Result<(), Raise> {
     let desk = expect("taskEvery()")?;
     expect_callback(&desk, "taskEvery()")?;
     let when = When::Every(seconds(call, 0, SHORTEST)?);
@@ -108,8 +105,7 @@ fn php_zone() -> Result<String, Raise> {
     Ok(if unset { String::new() } else { zone })
 }
 
-fn task_cron(call: &Call) -> Result<(), Raise> {
-    call.expect(2, 4)?;
+pub(in crate::server) fn task_cron(call: &Call) -> Result<(), Raise> {
     let desk = expect("taskCron()")?;
     expect_callback(&desk, "taskCron()")?;
     let zone = match call.text(3)? {
@@ -124,8 +120,7 @@ fn task_cron(call: &Call) -> Result<(), Raise> {
     submit(call, &desk, &call.value(1), &later)
 }
 
-fn task_cancel(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 1)?;
+pub(in crate::server) fn task_cancel(call: &Call) -> Result<(), Raise> {
     let desk = expect("taskCancel()")?;
     let Ok(id) = u64::try_from(call.int(0, 0)?) else { return call.ret(false) };
     let cancelled = desk.board.cancel(id);
@@ -134,49 +129,3 @@ fn task_cancel(call: &Call) -> Result<(), Raise> {
     }
     call.ret(cancelled != Cancelled::Unknown)
 }
-
-/// What dates add to `Apus\Server`.
-pub(in crate::server) const METHODS: &[Method] = &[
-    Method {
-        decl: "public function taskAfter(float $seconds, mixed $data, int $dstWorkerId = -1): int|false",
-        doc: "Hands over a task that runs after some time. It stands in memory that the processes share: the death or reload of any worker does not\n\
-              lose it, the server's end does. Its result goes to the event finish, if this process is still there.\n\
-              @param float $seconds 0 to ten years\n\
-              @return int|false its number; false when as much waits as task_queue_size allows\n\
-              @throws \\ValueError, \\Apus\\Server\\TaskException, \\Apus\\Server\\Exception as task()\nDoes not wait.\n@since 0.1.0",
-        handler: Some(handler!(task_after)),
-    },
-    Method {
-        decl: "public function taskEvery(float $seconds, mixed $data, string $name = ''): int|false",
-        doc: "Hands over a task that runs after some time, and again after each such time, until taskCancel() or the server's end. One task worker\n\
-              takes each run; a run that would begin while one goes on is left out. What it returns is dropped.\n\
-              @param float $seconds 0.001 to ten years\n\
-              @param string $name takes the place of a task of this name, so that a workerstart callback may call this in every worker, and again after a\n\
-              reload; 256 bytes at most; empty for none\n\
-              @return int|false its number; false when as much waits as task_queue_size allows\n\
-              @throws \\ValueError, \\Apus\\Server\\TaskException, \\Apus\\Server\\Exception as task()\nDoes not wait.\n@since 0.1.0",
-        handler: Some(handler!(task_every)),
-    },
-    Method {
-        decl: "public function taskCron(string $expression, mixed $data, string $name = '', string $timezone = ''): int|false",
-        doc: "Hands over a task that runs by the calendar. As with taskEvery(), one task worker takes each run, and none overlap; dates that pass\n\
-              while it runs are left out.\n\
-              @param string $expression minute, hour, day of the month, month, day of the week, as in crontab(5), and seconds before them where\n\
-              there are six fields; names of months and days, @hourly and the like, L, W and # are known\n\
-              @param string $name as in taskEvery()\n\
-              @param string $timezone such as Europe/Berlin; empty for PHP's own (date.timezone, date_default_timezone_set()), or where that is not\n\
-              set the system's (TZ)\n\
-              @return int|false its number; false when as much waits as task_queue_size allows\n\
-              @throws \\ValueError for an expression or time zone that makes no sense\n\
-              @throws \\Apus\\Server\\TaskException, \\Apus\\Server\\Exception as task()\nDoes not wait.\n@since 0.1.0",
-        handler: Some(handler!(task_cron)),
-    },
-    Method {
-        decl: "public function taskCancel(int $taskId): bool",
-        doc: "Calls a task off: one that has not begun does not run; one that runs is finished (Apus\\Server\\Task::isCancelled() tells it, in a\n\
-              compute() Apus\\progress() throws), and does not come again. No event tells of it.\n\
-              @return bool false when there is no such task any more\n\
-              @throws \\Apus\\Server\\Exception STATE outside the server's processes and without task workers\nDoes not wait.\n@since 0.1.0",
-        handler: Some(handler!(task_cancel)),
-    },
-];

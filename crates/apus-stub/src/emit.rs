@@ -1,0 +1,282 @@
+//! Rust code that a module includes: the tables of `apus_zend::class`, with the module's functions in them.
+
+use std::fmt::Write as _;
+
+use crate::model::{Class, Constant, File, Function, Literal, Member, Param, Property, Type};
+use crate::parse::Error;
+
+struct Emitter<'a> {
+    /// The stub file, for the compiler's messages.
+    name: &'a str,
+    out: String,
+}
+
+/// The code of one stub file.
+pub(crate) fn file(name: &str, file: &File) -> Result<String, Error> {
+    let mut emitter = Emitter { name, out: String::new() };
+    for class in &file.classes {
+        emitter.class(class)?;
+    }
+    emitter.codes(file);
+    if !file.functions.is_empty() {
+        emitter.line("/// The functions of this room.");
+        emitter.line("pub(crate) static FUNCTIONS: &[apus_zend::class::Method] = &[");
+        for function in &file.functions {
+            emitter.method(function, &function.full(&function.item.name));
+        }
+        emitter.line("];");
+    }
+    if !file.constants.is_empty() {
+        emitter.line("/// The global constants of this room.");
+        emitter.line("pub(crate) static CONSTANTS: &[apus_zend::class::Constant] = &[");
+        for constant in &file.constants {
+            emitter.constant(constant, &constant.full(&constant.item.name));
+        }
+        emitter.line("];");
+    }
+    for constant in file.constants.iter().chain(file.classes.iter().flat_map(|class| &class.item.constants)) {
+        emitter.same_value(constant);
+    }
+    Ok(emitter.out)
+}
+
+impl Emitter<'_> {
+    fn line(&mut self, text: &str) {
+        self.out.push_str(text);
+        self.out.push('\n');
+    }
+
+    /// Where a declaration stands: the compiler shows it beside what does not fit it.
+    fn place<T>(&self, member: &Member<T>) -> String {
+        format!("// php/stub/{}:{}", self.name, member.line)
+    }
+
+    fn class(&mut self, class: &Member<Class>) -> Result<(), Error> {
+        let item = &class.item;
+        let name = class.full(&item.name);
+        let own = class.doc.rust("static").map_or_else(|| shouted(&item.name), str::to_owned);
+        let lazy = match class.doc.rust("lazy").map(|text| text.split_once(' ')) {
+            None => "None".to_owned(),
+            Some(Some((count, function))) => format!("Some(({count}, apus_zend::lazy_fill!({function})))"),
+            Some(None) => {
+                return Err(Error { line: class.line, text: "@rust lazy needs a count and a function".to_owned() });
+            }
+        };
+        let native =
+            class.doc.rust("native").is_some() || (class.doc.rust("plain").is_none() && !item.methods.is_empty());
+        let _ = writeln!(
+            self.out,
+            "/// `{name}`.\npub(crate) static {own}: apus_zend::class::Class = apus_zend::class::Class {{ {}",
+            self.place(class)
+        );
+        let extends =
+            item.extends.as_ref().map_or_else(|| "None".to_owned(), |parent| format!("Some({})", text(parent)));
+        let implements: Vec<_> = item.implements.iter().map(|interface| text(interface)).collect();
+        let _ = writeln!(
+            self.out,
+            "    name: {},\n    flags: {},\n    extends: {extends},\n    implements: &[{}],\n    native: {native},\n    lazy: {lazy},",
+            text(&name),
+            flags(&item.modifiers, "CLASS_"),
+            implements.join(", "),
+        );
+        self.line("    constants: &[");
+        for constant in &item.constants {
+            self.constant(constant, &constant.item.name);
+        }
+        self.line("    ],\n    properties: &[");
+        for property in &item.properties {
+            self.property(&property.item);
+        }
+        self.line("    ],\n    methods: &[");
+        for method in &item.methods {
+            self.method(method, &method.item.name);
+        }
+        self.line("    ],\n    entry: { static ENTRY: apus_zend::class::Entry = apus_zend::class::Entry::new(); &ENTRY },\n};");
+        Ok(())
+    }
+
+    fn constant(&mut self, constant: &Member<Constant>, name: &str) {
+        let value = match &constant.item.value {
+            Literal::Int(value) => format!("apus_zend::class::Const::Int({})", number(*value)),
+            Literal::Str(value) => format!("apus_zend::class::Const::Str({})", text(value)),
+            other => unreachable!("refused while reading: {other:?}"),
+        };
+        let _ = writeln!(
+            self.out,
+            "        apus_zend::class::Constant {{ name: {}, value: {value}, doc: {:?} }},",
+            text(name),
+            constant.doc.text
+        );
+    }
+
+    fn same_value(&mut self, constant: &Member<Constant>) {
+        if let (Some(path), Literal::Int(value)) = (constant.doc.rust.first(), &constant.item.value) {
+            let place = self.place(constant);
+            let _ = writeln!(
+                self.out,
+                "#[allow(clippy::unnecessary_cast, reason = \"of whatever type it is\")]\nconst _: () = assert!({path} as i64 == {}, \"{} has another value\"); {place}",
+                number(*value),
+                constant.item.name
+            );
+        }
+    }
+
+    fn property(&mut self, property: &Property) {
+        let default = match &property.default {
+            None => "Undefined".to_owned(),
+            Some(Literal::Null) => "Null".to_owned(),
+            Some(Literal::Bool(value)) => format!("Bool({value})"),
+            Some(Literal::Int(value)) => format!("Int({})", number(*value)),
+            Some(Literal::Float(value)) => format!("Float({value:?})"),
+            Some(Literal::Str(value)) => format!("Str({})", text(value)),
+        };
+        let _ = writeln!(
+            self.out,
+            "        apus_zend::class::Property {{ name: {}, flags: {}, ty: {}, default: apus_zend::class::Default::{default} }},",
+            text(&property.name),
+            flags(&property.modifiers, ""),
+            type_code(&property.ty),
+        );
+    }
+
+    fn method(&mut self, method: &Member<Function>, name: &str) {
+        let item = &method.item;
+        let most = item.most().map_or_else(|| "u32::MAX".to_owned(), |most| most.to_string());
+        let handler = if item.is_abstract() {
+            "None".to_owned()
+        } else {
+            let module = method.doc.module.as_ref().map_or_else(String::new, |path| format!("{path}::"));
+            let path = method.doc.rust.first().cloned().unwrap_or_else(|| format!("{module}{}", snake(&item.name)));
+            format!("Some(apus_zend::handler!({path}, {}, {most}))", item.required())
+        };
+        let params: Vec<_> = item.params.iter().map(param).collect();
+        let _ = writeln!(
+            self.out,
+            "        apus_zend::class::Method {{ {}\n            name: {}, flags: {}, required: {}, ret: {}, handler: {handler},\n            params: &[{}],\n        }},",
+            self.place(method),
+            text(name),
+            flags(&item.modifiers, ""),
+            item.required(),
+            type_code(&item.ret),
+            params.join(", "),
+        );
+    }
+
+    /// Constants to throw with: a code that is misspelt does not compile.
+    fn codes(&mut self, file: &File) {
+        if !file.classes.iter().any(|class| class.doc.rust("codes").is_some()) {
+            return;
+        }
+        self.line("/// The codes of exceptions, by the names of their classes' statics.\npub(crate) mod code {");
+        for class in file.classes.iter().filter(|class| class.doc.rust("codes").is_some()) {
+            let own = class.doc.rust("static").map_or_else(|| shouted(&class.item.name), str::to_owned);
+            let _ = writeln!(
+                self.out,
+                "    /// Of `{}`.\n    pub(crate) mod {} {{",
+                class.full(&class.item.name),
+                own.to_lowercase()
+            );
+            for constant in &class.item.constants {
+                if let Literal::Int(value) = constant.item.value {
+                    let _ = writeln!(
+                        self.out,
+                        "        /// {value}\n        pub(crate) const {}: super::super::Code = super::super::Code::new(&super::super::{own}, {value});",
+                        constant.item.name
+                    );
+                }
+            }
+            self.line("    }");
+        }
+        self.line("}");
+    }
+}
+
+/// A number as Rust writes it.
+fn number(value: i64) -> String {
+    let digits = value.unsigned_abs().to_string();
+    let groups: Vec<_> = digits.as_bytes().rchunks(3).rev().map(String::from_utf8_lossy).collect();
+    format!("{}{}", if value < 0 { "-" } else { "" }, groups.join("_"))
+}
+
+/// A C string.
+fn text(text: &str) -> String {
+    format!("c{text:?}")
+}
+
+/// `getWorkerId` and `getHTTPVersion` as `get_worker_id` and `get_http_version`; `__construct` as `construct`.
+pub(crate) fn snake(name: &str) -> String {
+    let mut out = String::new();
+    let chars: Vec<char> = name.trim_start_matches('_').chars().collect();
+    for (at, c) in chars.iter().enumerate() {
+        let begins = at > 0
+            && c.is_ascii_uppercase()
+            && (!chars[at - 1].is_ascii_uppercase() || chars.get(at + 1).is_some_and(char::is_ascii_lowercase));
+        if begins && chars[at - 1] != '_' {
+            out.push('_');
+        }
+        out.push(c.to_ascii_lowercase());
+    }
+    out
+}
+
+fn shouted(name: &str) -> String {
+    snake(name).to_uppercase()
+}
+
+fn flags(modifiers: &[&str], prefix: &str) -> String {
+    if modifiers.is_empty() {
+        return "0".to_owned();
+    }
+    let words: Vec<_> =
+        modifiers.iter().map(|word| format!("apus_zend::class::flag::{prefix}{}", word.to_uppercase())).collect();
+    words.join(" | ")
+}
+
+fn type_code(ty: &Type) -> String {
+    let mask: Vec<_> =
+        ty.builtin.iter().map(|name| format!("apus_zend::class::mask::{}", name.to_uppercase())).collect();
+    let mask = if mask.is_empty() { "0".to_owned() } else { mask.join(" | ") };
+    let class = ty.class.as_ref().map_or_else(|| "None".to_owned(), |class| format!("Some({})", text(class)));
+    format!("apus_zend::class::Type {{ mask: {mask}, class: {class} }}")
+}
+
+fn param(param: &Param) -> String {
+    let default =
+        param.default.as_ref().map_or_else(|| "None".to_owned(), |default| format!("Some({})", text(default)));
+    format!(
+        "apus_zend::class::Param {{ name: {}, ty: {}, default: {default}, by_ref: {}, variadic: {} }}",
+        text(&param.name),
+        type_code(&param.ty),
+        param.by_ref,
+        param.variadic,
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names() {
+        assert_eq!(snake("getWorkerId"), "get_worker_id");
+        assert_eq!(snake("__construct"), "construct");
+        assert_eq!(snake("setHTTPVersion"), "set_http_version");
+        assert_eq!(snake("sendMessage_to"), "send_message_to");
+        assert_eq!(shouted("PDOPool"), "PDO_POOL");
+        assert_eq!(shouted("WaitGroup"), "WAIT_GROUP");
+        assert_eq!([number(-1_234_567), number(999), number(0)], ["-1_234_567", "999", "0"]);
+    }
+
+    #[test]
+    fn code_of_a_class() {
+        let read = crate::parse(
+            "<?php\nnamespace A;\n\n\nclass B\n{\n    // @rust module m\n    /** @rust deep::g */\n    public function f(int $x = 1): ?\\A\\B {}\n\n    public function goOn(): void {}\n}\n",
+        );
+        let code = file("a/b.stub.php", &read.unwrap()).unwrap();
+        assert!(code.contains("pub(crate) static B: apus_zend::class::Class"), "{code}");
+        assert!(code.contains("handler!(deep::g, 0, 1)"), "{code}");
+        assert!(code.contains("handler!(m::go_on, 0, 0)"), "{code}");
+        assert!(code.contains("class: Some(c\"A\\\\B\")"), "{code}");
+        assert!(code.contains("// php/stub/a/b.stub.php:9"), "{code}");
+    }
+}

@@ -1,0 +1,59 @@
+<?php
+
+namespace Apus;
+
+/**
+ * The same as Apus\Coroutine::create().
+ * @rust coroutine::create
+ */
+function go(callable $callback, mixed ...$args): int {}
+
+/**
+ * The same as Apus\Coroutine::defer().
+ * @rust coroutine::defer
+ */
+function defer(callable $callback): void {}
+
+namespace Apus\Coroutine;
+
+/**
+ * Runs $callback(...$args) in a coroutine, and returns when it, every coroutine that came of it, and every timer has
+ * ended. What it throws, and when: see Apus\Coroutine\Scheduler::start().
+ * @return bool true
+ * @rust coroutine::run
+ */
+function run(callable $callback, mixed ...$args): bool {}
+
+/**
+ * Runs callables at once, each in a coroutine, and waits for all.
+ * @param callable[] $tasks
+ * @param float $timeout seconds; negative for no limit. Tasks that are not ready by then go on, and give null
+ * @return array what each returned, under its key in $tasks
+ * @throws \Throwable the first exception that a task did not catch, when all have ended
+ * Waits; cancelled, it cancels its tasks.
+ * @rust coroutine::batch
+ */
+function batch(array $tasks, float $timeout = -1): array {}
+
+/**
+ * Runs $callback() in $n coroutines at once and waits for all.
+ * @throws \ValueError when $n is below 1
+ * @throws \Throwable the first exception that one did not catch, when all have ended
+ * Waits; cancelled, it cancels them.
+ * @rust coroutine::parallel
+ */
+function parallel(int $n, callable $callback): void {}
+
+/** Runs what coroutines are left to their end. PHP calls it at the end of a script that made some. */
+function finish(): void {}
+
+namespace Apus;
+
+/** The version of Apus. */
+function version(): string {}
+
+/** PHP stubs of everything that this module declares, for editors and static analysis. */
+function stubs(): string {}
+
+/** The table of all settings, in Markdown. */
+function options_markdown(): string {}

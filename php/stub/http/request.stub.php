@@ -1,0 +1,95 @@
+<?php
+
+namespace Apus\Http;
+
+/**
+ * One HTTP request. Its properties are built when they are first read.
+ * @rust lazy 7 fill_property
+ */
+class Request
+{
+    /**
+     * request_method, request_uri (path as sent), path_info (path decoded), query_string (when there is one),
+     * request_time, request_time_float, server_protocol, server_port, remote_addr, remote_port, master_time (when the
+     * connection was made). Keys are lower-case.
+     */
+    public ?array $server;
+
+    /** Header fields, names lower-case; several of one name are joined with ", " (RFC 9110 section 5.3). */
+    public ?array $header;
+
+    /** Query variables, nested as PHP does; null without any. Limit: max_input_vars. */
+    public ?array $get;
+
+    /** Form fields of an urlencoded or multipart body; null without any. Limits: max_input_vars, max_form_memory. */
+    public ?array $post;
+
+    /** Cookies; null without any. */
+    public ?array $cookie;
+
+    /**
+     * Uploaded files by field: name, full_path, type, tmp_name, error (UPLOAD_ERR_*), size, as in $_FILES, but a field
+     * list[] holds a list of such entries; null without any.
+     * is_uploaded_file() and move_uploaded_file() know them. They are removed when the request object goes.
+     */
+    public ?array $files;
+
+    /** Paths of the uploaded files; null without any. */
+    public ?array $tmpfiles;
+
+    /** The connection's session id. */
+    public int $fd = 0;
+
+    /** The stream of an HTTP/2 request; 0 in HTTP/1. */
+    public int $streamId = 0;
+
+    /**
+     * The request method as sent, such as GET (RFC 9110 section 9).
+     * Does not wait.
+     */
+    public function getMethod(): string {}
+
+    /**
+     * The whole body; empty without one. With the setting stream_request_body it waits for what has not come yet.
+     * @return string|false false, with a warning, for a multipart form, whose parts are in $post and $files; with the
+     * setting http_parse_post off it is given whole
+     * @throws \Apus\Http\Exception BODY when the body broke off (streamed bodies only)
+     */
+    public function rawContent(): string|false {}
+
+    /**
+     * The same as rawContent().
+     * @rust raw_content
+     */
+    public function getContent(): string|false {}
+
+    /**
+     * The next bytes of the body. With the setting stream_request_body it waits until some have come, and a body of any
+     * allowed size passes in constant memory; the client is read from only as fast as this is called.
+     * @param int $max 1 to 16777216 bytes
+     * @return string at most $max bytes; empty at the end
+     * @throws \ValueError when $max is out of its limits
+     * @throws \Apus\Http\Exception BODY when the body broke off or came too slowly
+     * Waits.
+     */
+    public function read(int $max = 65536): string {}
+
+    /**
+     * Trailer fields of a chunked body, names lower-case (RFC 9110 section 6.5); of a streamed body once it was read.
+     * Does not wait.
+     * @rust trailers
+     */
+    public function getTrailers(): array {}
+
+    /**
+     * The request as it was sent: head, and the body where it was kept whole.
+     * Does not wait.
+     */
+    public function getData(): string|false {}
+
+    /**
+     * Whether the client has closed the connection. See also the setting cancel_on_disconnect.
+     * Does not wait.
+     */
+    public function isAborted(): bool {}
+}

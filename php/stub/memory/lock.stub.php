@@ -1,0 +1,144 @@
+<?php
+
+namespace Apus;
+
+/**
+ * A lock between processes, and between the coroutines of each: made before the server starts, it is the same in every
+ * worker. In a coroutine that alone waits for it; outside, the process does, and handlers of signals run meanwhile.
+ * It is held by a process: any code of it may unlock(). What a process held that ends, by SIGKILL too, is free; the
+ * next who locks gets true, with $errCode 130 (EOWNERDEAD) and recovered() true if it was held alone: what the lock
+ * guards may be half-changed.
+ * Of several processes that wait, any one gets it; who wants it alone goes before who wants to share it and does not
+ * yet.
+ * @rust static CLASS
+ */
+class Lock
+{
+    /**
+     * Type of an Apus\Lock: one holds it.
+     * @rust MUTEX
+     */
+    public const MUTEX = 3;
+
+    /**
+     * Type of an Apus\Lock: one holds it (LOCK_EX), or many share it (LOCK_SH).
+     * @rust RWLOCK
+     */
+    public const RWLOCK = 1;
+
+    /**
+     * Type of an Apus\Lock: as MUTEX, for what is held very shortly: looks again some times before it waits.
+     * @rust SPINLOCK
+     */
+    public const SPINLOCK = 5;
+
+    /**
+     * Type of an Apus\Lock: as MUTEX, but any process may unlock it.
+     * @rust SEM
+     */
+    public const SEM = 4;
+
+    /**
+     * Type of an Apus\Lock: as RWLOCK, and against other programs that flock() the same file, too.
+     * @rust FILELOCK
+     */
+    public const FILELOCK = 2;
+
+    /**
+     * How the last operation ended: 0, or an errno: EOWNERDEAD (130; it is had, and the last holder died with it),
+     * EBUSY (16), ETIMEDOUT (110), ECANCELED (125), EDEADLK (35: the waiting code itself has it), EPERM (1: unlock() of
+     * what this process has not).
+     */
+    public $errCode = 0;
+
+    /**
+     * @param int $type Apus\Lock::MUTEX, RWLOCK, SPINLOCK, SEM or FILELOCK
+     * @param string $filename of a FILELOCK: made if it is not there
+     * @throws \ValueError for another type, or a FILELOCK without a file
+     * @throws \Apus\LockException FILE when it cannot be opened
+     * @throws \Error when the system gives no memory to share
+     */
+    public function __construct(int $type = 3, string $filename = '') {}
+
+    /**
+     * Locks.
+     * @param int $operation LOCK_EX, or LOCK_SH to share a RWLOCK or FILELOCK with others that do; | LOCK_NB for no
+     * waiting
+     * @param float $timeout seconds; negative for no limit, 0 for no waiting
+     * @throws \ValueError for another operation
+     * @return bool false when it is not had: see $errCode
+     * @throws \Error when destroy() was called, or the system gives no descriptor to wait with
+     * @throws \Apus\LockException FILE when the file of a FILELOCK cannot be locked
+     * @throws \Apus\Coroutine\Exception CANNOT_SWITCH
+     * @throws \Apus\Coroutine\CanceledException when cancelled with an exception
+     * Waits while it is not free.
+     */
+    public function lock(int $operation = 2, float $timeout = -1): bool {}
+
+    /**
+     * The same as lock(LOCK_EX | LOCK_NB).
+     * @return bool false when it is not had: see $errCode
+     * @throws \Error when destroy() was called, or the system gives no descriptor to wait with
+     * @throws \Apus\LockException FILE when the file of a FILELOCK cannot be locked
+     * Does not wait.
+     * @rust try_lock
+     */
+    public function trylock(): bool {}
+
+    /**
+     * The same as lock(LOCK_SH).
+     * @return bool false when it is not had: see $errCode
+     * @throws \Error when destroy() was called, or the system gives no descriptor to wait with
+     * @throws \Apus\LockException FILE when the file of a FILELOCK cannot be locked
+     * @throws \Apus\Coroutine\Exception CANNOT_SWITCH
+     * @throws \Apus\Coroutine\CanceledException when cancelled with an exception
+     * Waits while it is not free.
+     */
+    public function lock_read(): bool {}
+
+    /**
+     * The same as lock(LOCK_SH | LOCK_NB).
+     * @return bool false when it is not had: see $errCode
+     * @throws \Error when destroy() was called, or the system gives no descriptor to wait with
+     * @throws \Apus\LockException FILE when the file of a FILELOCK cannot be locked
+     * Does not wait.
+     * @rust try_lock_read
+     */
+    public function trylock_read(): bool {}
+
+    /**
+     * The same as lock(LOCK_EX, $timeout).
+     * @param float $timeout seconds; negative for no limit, 0 for no waiting
+     * @return bool false when it is not had: see $errCode
+     * @throws \Error when destroy() was called, or the system gives no descriptor to wait with
+     * @throws \Apus\LockException FILE when the file of a FILELOCK cannot be locked
+     * @throws \Apus\Coroutine\Exception CANNOT_SWITCH
+     * @throws \Apus\Coroutine\CanceledException when cancelled with an exception
+     * Waits while it is not free.
+     * @rust lock_wait
+     */
+    public function lockwait(float $timeout = 1): bool {}
+
+    /**
+     * Unlocks once what this process has, whichever of its coroutines locked it; a SEM whoever has it.
+     * @return bool false when there is nothing to unlock: $errCode is 1 (EPERM)
+     * @throws \Error when destroy() was called
+     * Does not wait.
+     */
+    public function unlock(): bool {}
+
+    /**
+     * Whether a process had died as the only holder before the last successful lock of this process: then look whether
+     * what it guards is whole.
+     * Sharers are told until one locks it alone.
+     * Does not wait.
+     */
+    public function recovered(): bool {}
+
+    /**
+     * Gives the lock up for this process, unlocked; others go on using it. Without it that happens when the object
+     * goes.
+     * Does not wait.
+     */
+    public function destroy(): void {}
+}

@@ -1,0 +1,19 @@
+<?php
+
+namespace Apus\Server;
+
+/** The session ids of a server's connections, those of other workers too. Empty outside workers. */
+final class Connections implements \IteratorAggregate, \Countable
+{
+    /**
+     * The ids, ascending.
+     * Does not wait.
+     */
+    public function getIterator(): \ArrayIterator {}
+
+    /**
+     * How many there are.
+     * Does not wait.
+     */
+    public function count(): int {}
+}

@@ -1,0 +1,23 @@
+<?php
+
+namespace Apus\Http;
+
+/**
+ * An HTTP/1.1 server (RFC 9110, RFC 9112).
+ * @rust static HTTP_SERVER
+ */
+class Server extends \Apus\Server
+{
+    /**
+     * Binds the address at once, so that an address in use is an exception here. A socket that systemd passed for it is
+     * taken instead.
+     * @param string $host an IPv4 or IPv6 address, a name, or the path of a Unix socket
+     * @param int $port 0 to 65535; 0 for any free one, which $port then tells
+     * @param int $mode Apus\BASE or Apus\PROCESS, which mean the same
+     * @param int $sockType Apus\SOCK_TCP, SOCK_TCP6 or SOCK_UNIX_STREAM
+     * @throws \Apus\Server\Exception BIND
+     * Does not wait.
+     * @rust construct_http
+     */
+    public function __construct(string $host = '0.0.0.0', int $port = 0, int $mode = 1, int $sockType = 1) {}
+}

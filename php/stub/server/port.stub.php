@@ -1,0 +1,42 @@
+<?php
+
+namespace Apus\Server;
+
+/** One address that a server listens on. Settings and callbacks that it does not have are the server's. */
+final class Port
+{
+    /** The address, or the path of a Unix socket. */
+    public string $host = '';
+
+    /** The port; the real one where 0 was asked for. */
+    public int $port = 0;
+
+    /** The kind of socket, such as Apus\SOCK_TCP. */
+    public int $type = 0;
+
+    /** What set() was given. */
+    public ?array $setting = null;
+
+    /**
+     * Settings of this port, in place of the server's: see docs/options.md, scope "port". A port that is given a
+     * framing (open_length_check, open_eof_split, …) or open_http_protocol => false is one of raw streams, and has none
+     * of the server's framings.
+     * @throws \Apus\Server\Exception OPTION, STATE (after start())
+     * Does not wait.
+     */
+    public function set(array $settings): void {}
+
+    /**
+     * A callback of this port, in place of the server's: connect, receive, packet, bufferfull, bufferempty, close,
+     * request, handshake, open, message or disconnect. A port with receive and without request is one of raw streams.
+     * @throws \Apus\Server\Exception EVENT, STATE (after start())
+     * Does not wait.
+     */
+    public function on(string $event, callable $callback): bool {}
+
+    /**
+     * The port's own callback for an event, or null.
+     * Does not wait.
+     */
+    public function getCallback(string $event): mixed {}
+}

@@ -1,0 +1,29 @@
+<?php
+
+namespace Apus\Coroutine;
+
+/**
+ * Waits for coroutines that need not tell when they are done: each holds the barrier (use ($barrier)), and wait() ends
+ * when the last of these references is gone, however the coroutines end.
+ */
+class Barrier
+{
+    /** The same as make(). */
+    public function __construct() {}
+
+    /**
+     * A new barrier.
+     * Does not wait.
+     */
+    public static function make(): \Apus\Coroutine\Barrier {}
+
+    /**
+     * Sets $barrier to null, so that the caller refers to it no more, and waits until nobody else does.
+     * @param Barrier $barrier a variable that holds one
+     * @param float $timeout seconds after which it returns all the same; 0 or negative for no limit
+     * @throws \Apus\Coroutine\Exception STATE when it is waited for already; NOT_IN_COROUTINE, CANNOT_SWITCH
+     * @throws \Apus\Coroutine\CanceledException when cancelled with an exception
+     * Waits.
+     */
+    public static function wait(\Apus\Coroutine\Barrier &$barrier, float $timeout = -1): void {}
+}

@@ -1,0 +1,52 @@
+<?php
+
+namespace Apus\Coroutine;
+
+/**
+ * A lock between coroutines: one holds it (LOCK_EX), or several share it (LOCK_SH). It is given in the order of asking,
+ * so neither readers nor writers starve. The coroutine that holds it may lock it again, and unlocks it as often. A
+ * coroutine that ends without unlocking is unlocked, with a warning in the log.
+ * @rust static CLASS
+ */
+class Lock
+{
+    /**
+     * How the last lock() ended: 0, or an errno: EBUSY (16), ETIMEDOUT (110), ECANCELED (125); EOWNERDEAD (130) when it
+     * is had, and the process that had it alone before ended with it: what it guards may be half-changed.
+     */
+    public $errCode = 0;
+
+    /**
+     * @param bool $shared true: between the processes that are forked while it is there (workers of a server), too.
+     * What a dead process held is free, and the next who locks is told by $errCode 130
+     * @throws \Error when the system gives no memory to share
+     */
+    public function __construct(bool $shared = false) {}
+
+    /**
+     * Locks.
+     * @param int $operation LOCK_EX, or LOCK_SH to share it with others that do; | LOCK_NB for no waiting
+     * @param float $timeout seconds; negative for no limit, 0 for no waiting
+     * @return bool false when it is not free in time, or the coroutine was cancelled: see $errCode
+     * @throws \ValueError for another operation
+     * @throws \Apus\Coroutine\Exception STATE for LOCK_EX by who holds it shared; NOT_IN_COROUTINE, CANNOT_SWITCH
+     * @throws \Apus\Coroutine\CanceledException when cancelled with an exception
+     * Waits while it is not free.
+     */
+    public function lock(int $operation = 2, float $timeout = -1): bool {}
+
+    /**
+     * The same as lock($operation | LOCK_NB).
+     * Does not wait.
+     * @rust try_lock
+     */
+    public function trylock(int $operation = 2): bool {}
+
+    /**
+     * Unlocks once; the first who waits has the lock then.
+     * @return bool true
+     * @throws \Apus\Coroutine\Exception NOT_HELD when the running coroutine does not hold it
+     * Does not wait.
+     */
+    public function unlock(): bool {}
+}
