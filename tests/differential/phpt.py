@@ -12,8 +12,8 @@ import support
 PREPEND = pathlib.Path(__file__).resolve().parent / "prepend.php"
 # Sections without which a test is not itself, and which are not imitated here.
 FOREIGN = {"POST", "POST_RAW", "GET", "COOKIE", "CGI", "PUT", "PHPDBG", "REDIRECTTEST", "GZIP_POST", "DEFLATE_POST", "EXPECTHEADERS", "CAPTURE_STDIO"}
-# Settings under which the script is not started as it is here.
-FOREIGN_SETTINGS = re.compile(r"^\s*(auto_prepend_file|open_basedir|disable_functions|opcache\.preload|zend_extension)\s*=", re.M)
+# Settings under which the script is not started as it is here, or which show what this runner does, too.
+FOREIGN_SETTINGS = re.compile(r"^\s*(auto_prepend_file|open_basedir|disable_functions|opcache\.preload|opcache\.opt_debug_level|zend_extension|zend_test\.(?:observer\.\w+|replace_zend_execute_ex|print_stderr_mshutdown))\s*=", re.M)
 # As PHP's own runner has them.
 SETTINGS = ["output_buffering=0", "error_reporting=32767", "display_errors=1", "display_startup_errors=1", "log_errors=0", "html_errors=0", "precision=14", "serialize_precision=-1", "memory_limit=128M", "date.timezone=UTC", "ignore_repeated_errors=0", "report_memleaks=1", "docref_ext=.html", "zend.assertions=1", "zend.exception_ignore_args=0"]
 SECONDS = 20
