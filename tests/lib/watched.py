@@ -30,7 +30,7 @@ ADDRESS_SPACE = 8 << 30
 # These need a limit that the kernel sets to the address space, or die of SIGSEGV on purpose.
 NEVER = {"engine/limits", "engine/stack_overflow"}
 # These need the limit of memory, which is kept by PHP's own allocator.
-LIMITED = {"engine/fatal", "engine/time_limit", "coserver/script_ends", "coserver/http_fatal"}
+LIMITED = {"engine/fatal", "engine/fatal_marks", "engine/time_limit", "coserver/script_ends", "coserver/http_fatal"}
 
 
 def php():
