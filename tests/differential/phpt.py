@@ -18,7 +18,7 @@ FOREIGN_SETTINGS = re.compile(r"^\s*(auto_prepend_file|open_basedir|disable_func
 SETTINGS = ["output_buffering=0", "error_reporting=32767", "display_errors=1", "display_startup_errors=1", "log_errors=0", "html_errors=0", "precision=14", "serialize_precision=-1", "memory_limit=128M", "date.timezone=UTC", "ignore_repeated_errors=0", "report_memleaks=1", "docref_ext=.html", "zend.assertions=1", "zend.exception_ignore_args=0"]
 SECONDS = 20
 # Modules that must be loaded before others.
-NEEDED = {"mysqli": ["mysqlnd"], "pdo_mysql": ["pdo", "mysqlnd"], "xsl": ["dom"], **{f"pdo_{name}": ["pdo"] for name in ("pgsql", "sqlite", "odbc", "dblib", "firebird")}}
+NEEDED = {"mysqli": ["mysqlnd"], "pdo_mysql": ["pdo", "mysqlnd"], "xsl": ["dom"], "xmlreader": ["dom"], **{f"pdo_{name}": ["pdo"] for name in ("pgsql", "sqlite", "odbc", "dblib", "firebird")}}
 ZEND = {"opcache", "xdebug"}
 # A file of the same folder that forks: what stands up to its inclusion runs before, where no coroutine is.
 BEGINS = re.compile(rb"<\?php\n(?:[^\n]*\n){0,9}?\s*require(?:_once)?\s*\(?(?:__DIR__\s*\.\s*)?['\"]/?([\w./-]+\.inc)['\"]\)?;")
