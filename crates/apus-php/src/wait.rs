@@ -5,6 +5,8 @@ use std::time::Duration;
 use std::future::Future;
 
 use apus_coro::{Cancel, Wait, WaitError};
+use apus_zend::arg::{Given, Want};
+use apus_zend::call::value_error;
 use apus_zend::{Call, Raise, engine};
 
 use crate::exception::{self, CANCELED, TIMEOUT};
@@ -75,15 +77,47 @@ pub(crate) fn seconds(call: &Call, index: usize, default: f64) -> Result<f64, Ra
 
 /// The argument that gives a time-out: `None`, no limit, for negative or infinite. Throws for what is no number.
 pub(crate) fn time_limit(call: &Call, index: usize, default: f64) -> Result<Option<Duration>, Raise> {
-    number(call, index, default, " (negative for no limit)").map(limit)
+    let value = call.float(index, default)?;
+    Timeout::want(Given { index, value }).map(Timeout::limit)
 }
 
 fn number(call: &Call, index: usize, default: f64, more: &str) -> Result<f64, Raise> {
-    let seconds = call.float(index, default)?;
-    if seconds.is_nan() {
-        return Err(call.value_error(index, &format!("must be a number of seconds{more}, NAN given")));
+    let value = call.float(index, default)?;
+    checked(Given { index, value }, more)
+}
+
+fn checked(given: Given<f64>, more: &str) -> Result<f64, Raise> {
+    if given.value.is_nan() {
+        return Err(value_error(given.index, &format!("must be a number of seconds{more}, NAN given")));
     }
-    Ok(seconds)
+    Ok(given.value)
+}
+
+/// An argument `float $timeout`: seconds, negative or infinite for no limit. What is no number is refused.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Timeout(f64);
+
+impl Want<f64> for Timeout {
+    fn want(given: Given<f64>) -> Result<Self, Raise> {
+        checked(given, " (negative for no limit)").map(Self)
+    }
+}
+
+impl Timeout {
+    /// Whether nothing is to be waited for.
+    pub(crate) fn is_zero(self) -> bool {
+        self.0 == 0.0
+    }
+
+    /// `None`: no limit.
+    pub(crate) fn limit(self) -> Option<Duration> {
+        limit(self.0)
+    }
+
+    /// The same where 0 means no limit, too, as in the peer's channels.
+    pub(crate) fn limit_or_none(self) -> Option<Duration> {
+        limit_or_none(self.0)
+    }
 }
 
 /// A time-out as a limit: `None` for negative or infinite. What came from a program was asked for by [`seconds`].

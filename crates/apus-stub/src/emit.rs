@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use crate::model::{Class, Constant, File, Function, Literal, Member, Param, Property, Type};
 use crate::parse::Error;
+use crate::typed;
 
 struct Emitter<'a> {
     /// The stub file, for the compiler's messages.
@@ -22,7 +23,7 @@ pub(crate) fn file(name: &str, file: &File) -> Result<String, Error> {
         emitter.line("/// The functions of this room.");
         emitter.line("pub(crate) static FUNCTIONS: &[apus_zend::class::Method] = &[");
         for function in &file.functions {
-            emitter.method(function, &function.full(&function.item.name));
+            emitter.method(function, &function.full(&function.item.name), false)?;
         }
         emitter.line("];");
     }
@@ -89,7 +90,7 @@ impl Emitter<'_> {
         }
         self.line("    ],\n    methods: &[");
         for method in &item.methods {
-            self.method(method, &method.item.name);
+            self.method(method, &method.item.name, true)?;
         }
         self.line("    ],\n    entry: { static ENTRY: apus_zend::class::Entry = apus_zend::class::Entry::new(); &ENTRY },\n};");
         Ok(())
@@ -110,7 +111,7 @@ impl Emitter<'_> {
     }
 
     fn same_value(&mut self, constant: &Member<Constant>) {
-        if let (Some(path), Literal::Int(value)) = (constant.doc.rust.first(), &constant.item.value) {
+        if let (Some(path), Literal::Int(value)) = (constant.doc.path(), &constant.item.value) {
             let place = self.place(constant);
             let _ = writeln!(
                 self.out,
@@ -139,15 +140,16 @@ impl Emitter<'_> {
         );
     }
 
-    fn method(&mut self, method: &Member<Function>, name: &str) {
+    fn method(&mut self, method: &Member<Function>, name: &str, in_class: bool) -> Result<(), Error> {
         let item = &method.item;
         let most = item.most().map_or_else(|| "u32::MAX".to_owned(), |most| most.to_string());
         let handler = if item.is_abstract() {
             "None".to_owned()
         } else {
             let module = method.doc.module.as_ref().map_or_else(String::new, |path| format!("{path}::"));
-            let path = method.doc.rust.first().cloned().unwrap_or_else(|| format!("{module}{}", snake(&item.name)));
-            format!("Some(apus_zend::handler!({path}, {}, {most}))", item.required())
+            let path = method.doc.path().map_or_else(|| format!("{module}{}", snake(&item.name)), str::to_owned);
+            let body = if method.doc.is_typed() { typed::call(method, &path, in_class)? } else { path };
+            format!("Some(apus_zend::handler!({body}, {}, {most}))", item.required())
         };
         let params: Vec<_> = item.params.iter().map(param).collect();
         let _ = writeln!(
@@ -160,6 +162,7 @@ impl Emitter<'_> {
             type_code(&item.ret),
             params.join(", "),
         );
+        Ok(())
     }
 
     /// Constants to throw with: a code that is misspelt does not compile.

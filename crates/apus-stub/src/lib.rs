@@ -3,7 +3,8 @@
 //! What a file declares is declared nowhere else: its name, its parameters with types and defaults, its documentation. `apus-php`'s build
 //! script has a Rust file made of each stub file, which the module that implements the classes includes; a declaration without an
 //! implementation does not compile. Lines of a docblock that begin with `@rust` speak to this crate alone and are not shown to users; so
-//! does the comment `// @rust module PATH` in a class: the functions of the methods behind it are there.
+//! do the comments `// @rust module PATH` in a class (the functions of the methods behind it are there) and `// @rust typed` (they take typed
+//! arguments).
 //!
 //! | in the docblock of | line | meaning |
 //! |---|---|---|
@@ -12,6 +13,7 @@
 //! | a class | `@rust lazy COUNT FUNCTION` | the first properties are filled by the function when they are first read |
 //! | a class | `@rust codes` | its constants are the codes of an exception: they become constants to throw |
 //! | a method, a function | `@rust PATH` | its Rust function; default: its name in `snake_case` |
+//! | a method, a function | `@rust typed`, `@rust raw` | it takes typed arguments, or the call as it is (the default) |
 //! | a constant | `@rust PATH` | the Rust constant that must have the same value: a difference does not compile |
 
 mod decl;
@@ -19,6 +21,7 @@ mod emit;
 mod model;
 mod parse;
 mod print;
+mod typed;
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};

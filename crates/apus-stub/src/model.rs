@@ -9,6 +9,8 @@ pub struct Doc {
     pub rust: Vec<String>,
     /// The module of the last `// @rust module` before it.
     pub module: Option<String>,
+    /// Whether a `// @rust typed` stands before it.
+    pub typed: bool,
 }
 
 impl Doc {
@@ -18,6 +20,16 @@ impl Doc {
             .iter()
             .find_map(|line| line.strip_prefix(word).filter(|rest| rest.is_empty() || rest.starts_with(' ')))
             .map(str::trim)
+    }
+
+    /// The Rust item that it names.
+    pub fn path(&self) -> Option<&str> {
+        self.rust.iter().map(String::as_str).find(|line| !matches!(*line, "typed" | "raw"))
+    }
+
+    /// Whether the function takes typed arguments, or the call as it is.
+    pub fn is_typed(&self) -> bool {
+        self.rust("raw").is_none() && (self.typed || self.rust("typed").is_some())
     }
 }
 

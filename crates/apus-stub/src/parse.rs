@@ -17,11 +17,13 @@ struct Reader<'a> {
     at: usize,
     /// Where the functions of the methods that follow are.
     module: Option<String>,
+    /// They take typed arguments.
+    typed: bool,
 }
 
 /// Reads the text of a file.
 pub fn parse(text: &str) -> Result<File, Error> {
-    let mut reader = Reader { text, at: 0, module: None };
+    let mut reader = Reader { text, at: 0, module: None, typed: false };
     let mut file = File::default();
     let mut namespace = String::new();
     if !reader.take("<?php") {
@@ -101,6 +103,7 @@ fn members(reader: &mut Reader<'_>, class: &mut Class) -> Result<(), Error> {
         let doc = reader.doc()?;
         if reader.take("}") {
             reader.module = None;
+            reader.typed = false;
             return Ok(());
         }
         let line = reader.line();
@@ -152,6 +155,7 @@ impl<'a> Reader<'a> {
             if let Some(path) = line.strip_prefix("// @rust module ") {
                 self.module = Some(path.trim().to_owned());
             }
+            self.typed |= line.trim_end() == "// @rust typed";
             self.at += line.len();
         }
     }
@@ -179,6 +183,7 @@ impl<'a> Reader<'a> {
             self.space();
         }
         doc.module.clone_from(&self.module);
+        doc.typed = self.typed;
         Ok(doc)
     }
 

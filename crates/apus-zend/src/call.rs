@@ -74,6 +74,13 @@ fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
 /// at least and at most.
 #[macro_export]
 macro_rules! handler {
+    (|$call:ident| $typed:expr, $least:expr, $most:expr) => {{
+        #[inline]
+        fn typed($call: &$crate::Call) -> Result<(), $crate::Raise> {
+            $crate::arg::Give::give($typed, $call)
+        }
+        $crate::handler!(typed, $least, $most)
+    }};
     ($body:path, $least:expr, $most:expr) => {{
         unsafe extern "C" fn handle(ex: *mut $crate::sys::zend_execute_data, ret: *mut $crate::sys::zval) {
             // SAFETY: Zend calls this as a function handler.
@@ -238,7 +245,7 @@ impl Call {
 
     /// Throws the `ValueError` that says what argument `index` must be: `must be …`.
     pub fn value_error(&self, index: usize, text: &str) -> Raise {
-        Self::arg_error(ClassEntry::value_error(), index, text)
+        value_error(index, text)
     }
 
     /// Throws the `TypeError` that says what argument `index` must hold: `must …`.
@@ -299,6 +306,12 @@ impl Call {
     pub fn ret_bytes(&self, bytes: &[u8]) -> Result<(), Raise> {
         self.ret(PhpString::new(bytes)?)
     }
+}
+
+/// Throws the `ValueError` that says what argument `index` of the running function must be: `must be …`.
+#[cold]
+pub fn value_error(index: usize, text: &str) -> Raise {
+    Call::arg_error(ClassEntry::value_error(), index, text)
 }
 
 unsafe fn string_bytes<'a>(string: *mut sys::zend_string) -> &'a [u8] {

@@ -10,6 +10,7 @@
 //! 3. **A context switch is a function call that returns later.** [`fiber::Fiber::enter`] and [`fiber::Fiber::leave`]
 //!    are the only ones.
 
+pub mod arg;
 pub mod assemble;
 pub mod autoload;
 pub mod call;

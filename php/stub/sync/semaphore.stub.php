@@ -8,6 +8,8 @@ namespace Apus\Coroutine;
  */
 class Semaphore
 {
+    // @rust typed
+
     /**
      * @param int $permits how many there are, 1 or more
      * @throws \ValueError for less

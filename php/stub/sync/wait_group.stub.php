@@ -5,6 +5,8 @@ namespace Apus\Coroutine;
 /** Waits until a number of things are done: add() before each is started, done() at its end, wait() for all. */
 class WaitGroup
 {
+    // @rust typed
+
     /**
      * @param int $delta how many things are counted from the start
      * @throws \InvalidArgumentException for a negative number

@@ -74,7 +74,7 @@ ValueError: Apus\Coroutine::join(): Argument #2 ($timeout) must be a number of s
 ValueError: Apus\Coroutine\batch(): Argument #2 ($timeout) must be a number of seconds (negative for no limit), NAN given
 ValueError: Apus\Coroutine\Channel::push(): Argument #2 ($timeout) must be a number of seconds, NAN given
 ValueError: Apus\Coroutine\Channel::pop(): Argument #1 ($timeout) must be a number of seconds, NAN given
-ValueError: Apus\Coroutine\WaitGroup::wait(): Argument #1 ($timeout) must be a number of seconds, NAN given
+ValueError: Apus\Coroutine\WaitGroup::wait(): Argument #1 ($timeout) must be a number of seconds (negative for no limit), NAN given
 ValueError: Apus\Coroutine\Barrier::wait(): Argument #2 ($timeout) must be a number of seconds, NAN given
 ValueError: Apus\Coroutine\Lock::lock(): Argument #2 ($timeout) must be a number of seconds, NAN given
 ValueError: Apus\Coroutine\Semaphore::acquire(): Argument #1 ($timeout) must be a number of seconds (negative for no limit), NAN given

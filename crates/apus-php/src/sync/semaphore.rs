@@ -2,12 +2,13 @@
 
 use std::cell::Cell;
 
-use apus_zend::{Call, Raise, native};
+use apus_zend::call::value_error;
+use apus_zend::{Raise, native};
 
 use super::line::{Line, wait_in};
 use crate::exception;
 use crate::runtime::State;
-use crate::wait::time_limit;
+use crate::wait::Timeout;
 
 struct Semaphore {
     permits: i64,
@@ -28,34 +29,30 @@ impl Semaphore {
     }
 }
 
-fn construct(call: &Call) -> Result<(), Raise> {
-    let permits = call.int(0, 0)?;
+fn construct(permits: i64) -> Result<Semaphore, Raise> {
     if permits < 1 {
-        return Err(call.value_error(0, &format!("must be at least 1, {permits} given")));
+        return Err(value_error(0, &format!("must be at least 1, {permits} given")));
     }
-    call.construct(Semaphore { permits, available: Cell::new(permits), waiters: Line::default() })
+    Ok(Semaphore { permits, available: Cell::new(permits), waiters: Line::default() })
 }
 
-fn acquire(call: &Call) -> Result<(), Raise> {
-    let limit = time_limit(call, 0, -1.0)?;
-    let semaphore = call.this::<Semaphore>()?;
+fn acquire(semaphore: &Semaphore, timeout: Timeout) -> Result<bool, Raise> {
     if semaphore.try_acquire() {
-        return call.ret(true);
+        return Ok(true);
     }
-    if limit.is_some_and(|limit| limit.is_zero()) {
-        return call.ret(false);
+    if timeout.is_zero() {
+        return Ok(false);
     }
     let state = State::get()?;
-    let waited = wait_in(&semaphore.waiters, (), &state, "Coroutine\\Semaphore::acquire()", limit)?;
-    call.ret(waited.is_ok())
+    let waited = wait_in(&semaphore.waiters, (), &state, "Coroutine\\Semaphore::acquire()", timeout.limit())?;
+    Ok(waited.is_ok())
 }
 
-fn try_acquire(call: &Call) -> Result<(), Raise> {
-    call.ret(call.this::<Semaphore>()?.try_acquire())
+fn try_acquire(semaphore: &Semaphore) -> bool {
+    semaphore.try_acquire()
 }
 
-fn release(call: &Call) -> Result<(), Raise> {
-    let semaphore = call.this::<Semaphore>()?;
+fn release(semaphore: &Semaphore) -> Result<(), Raise> {
     if semaphore.available.get() >= semaphore.permits {
         let text = format!(
             "all {} permits of the semaphore are free: release() was called more often than acquire()",
@@ -71,8 +68,8 @@ fn release(call: &Call) -> Result<(), Raise> {
     Ok(())
 }
 
-fn available(call: &Call) -> Result<(), Raise> {
-    call.ret(call.this::<Semaphore>()?.available.get())
+fn available(semaphore: &Semaphore) -> i64 {
+    semaphore.available.get()
 }
 
 apus_zend::stub!("sync/semaphore");

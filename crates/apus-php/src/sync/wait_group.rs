@@ -4,11 +4,11 @@ use std::cell::Cell;
 use std::sync::OnceLock;
 
 use apus_zend::engine::ClassEntry;
-use apus_zend::{Call, Raise, engine, native};
+use apus_zend::{Raise, engine, native};
 
 use super::line::{Line, wait_in};
 use crate::runtime::State;
-use crate::wait::{limit_or_none, seconds};
+use crate::wait::Timeout;
 
 #[derive(Default)]
 struct WaitGroup {
@@ -42,16 +42,13 @@ fn add_to(group: &WaitGroup, delta: i64) -> Result<(), Raise> {
     Ok(())
 }
 
-fn construct(call: &Call) -> Result<(), Raise> {
-    let delta = call.int(0, 0)?;
+fn construct(delta: i64) -> Result<WaitGroup, Raise> {
     let group = WaitGroup::default();
     add_to(&group, delta)?;
-    call.construct(group)
+    Ok(group)
 }
 
-fn add(call: &Call) -> Result<(), Raise> {
-    let delta = call.int(0, 1)?;
-    let group = call.this::<WaitGroup>()?;
+fn add(group: &WaitGroup, delta: i64) -> Result<(), Raise> {
     if group.waiters.first().is_some() {
         return Err(bad_call(
             "add() was called while a coroutine is in wait(): call add() before what it counts is started",
@@ -60,8 +57,7 @@ fn add(call: &Call) -> Result<(), Raise> {
     add_to(group, delta)
 }
 
-fn done(call: &Call) -> Result<(), Raise> {
-    let group = call.this::<WaitGroup>()?;
+fn done(group: &WaitGroup) -> Result<(), Raise> {
     let count = group.count.get() - 1;
     if count < 0 {
         return Err(bad_call(NEGATIVE));
@@ -75,19 +71,17 @@ fn done(call: &Call) -> Result<(), Raise> {
     Ok(())
 }
 
-fn wait(call: &Call) -> Result<(), Raise> {
-    let seconds = seconds(call, 0, -1.0)?;
-    let group = call.this::<WaitGroup>()?;
+fn wait(group: &WaitGroup, timeout: Timeout) -> Result<bool, Raise> {
     if group.count.get() == 0 {
-        return call.ret(true);
+        return Ok(true);
     }
     let state = State::get()?;
-    let waited = wait_in(&group.waiters, (), &state, "Coroutine\\WaitGroup::wait()", limit_or_none(seconds))?;
-    call.ret(waited.is_ok())
+    let waited = wait_in(&group.waiters, (), &state, "Coroutine\\WaitGroup::wait()", timeout.limit_or_none())?;
+    Ok(waited.is_ok())
 }
 
-fn count(call: &Call) -> Result<(), Raise> {
-    call.ret(call.this::<WaitGroup>()?.count.get())
+fn count(group: &WaitGroup) -> i64 {
+    group.count.get()
 }
 
 apus_zend::stub!("sync/wait_group");
