@@ -20,7 +20,9 @@ $server->start();
 """
 
 
-class Command(Case):
+class Commands(Case):
+    """What tests of the command have: a directory with a script, and control sockets of its own."""
+
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="apus-e2e-command-"))
         self.addCleanup(shutil.rmtree, self.folder, True)
@@ -52,6 +54,8 @@ class Command(Case):
         with urllib.request.urlopen(f"http://127.0.0.1:{(self.folder / 'port').read_text()}{path}", timeout=PATIENCE) as answer:
             return answer.read().decode()
 
+
+class Command(Commands):
     def test_the_life_of_a_server(self):
         out, pid = self.start()
         self.assertIn("127.0.0.1:", out)
@@ -66,6 +70,34 @@ class Command(Case):
         self.assertFalse(alive(pid))
         self.apus("status", "server.php", code=3)
         self.apus("stop", "server.php", code=3)
+
+    def test_without_a_name_the_server_of_the_directory_is_meant(self):
+        # As another user's would be: neither started here nor with a script here.
+        elsewhere, started = self.folder / "elsewhere", self.folder / "started"
+        for folder in (elsewhere, started):
+            folder.mkdir()
+        (elsewhere / "server.php").write_text(HELLO)
+        (elsewhere / "other.php").write_text(HELLO)
+        pids = {}
+        for script, cwd in ((self.script, started), (elsewhere / "server.php", elsewhere)):
+            self.apus("start", "-d", "--log", self.folder / "log", script, cwd=cwd)
+            pids[script] = pid = json.loads(self.apus("status", "--json", script))["pid"]
+            self.addCleanup(lambda pid=pid: alive(pid) and os.kill(pid, signal.SIGKILL))
+        # By the script's directory, by the one where it was started, and by either.
+        for cwd, script in ((self.folder, self.script), (started, self.script), (elsewhere, elsewhere / "server.php")):
+            self.assertEqual(json.loads(self.apus("status", "--json", cwd=cwd))["pid"], pids[script])
+        self.apus("reload", cwd=elsewhere)
+        self.assertIn("several servers are running", self.apus("stop", cwd="/", code=4))
+        # Two of one directory: neither is meant.
+        self.apus("start", "-d", "--log", self.folder / "log", "other.php", cwd=elsewhere)
+        other = json.loads(self.apus("status", "--json", elsewhere / "other.php"))["pid"]
+        self.addCleanup(lambda: alive(other) and os.kill(other, signal.SIGKILL))
+        self.apus("stop", cwd=elsewhere, code=4)
+        self.apus("stop", "--pid", other)
+        self.apus("stop", cwd=elsewhere)
+        self.assertEqual([alive(pid) for pid in pids.values()], [True, False])
+        self.apus("stop", cwd=self.folder)
+        self.assertFalse(alive(pids[self.script]))
 
     def test_pid_and_pid_file(self):
         self.script.write_text(HELLO.replace("'worker_num'", "'pid_file' => __DIR__ . '/pid', 'worker_num'"))

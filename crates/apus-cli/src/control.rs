@@ -157,7 +157,7 @@ pub(crate) fn select(target: &Target, directories: &[PathBuf]) -> Outcome<Server
     let servers = running(directories);
     match &target.file {
         Some(file) => by_script(file, servers),
-        None => the_only(servers, "no server is running", "several servers are running"),
+        None => by_directory(&env::current_dir().unwrap_or_default(), servers),
     }
 }
 
@@ -188,6 +188,21 @@ fn by_script(file: &Path, servers: Vec<Server>) -> Outcome<Server> {
     let fitting: Vec<Server> = servers.into_iter().filter(runs_it).collect();
     let name = file.display();
     the_only(fitting, &format!("no server runs {name}"), &format!("several servers run {name}"))
+}
+
+/// The server of this directory where it has exactly one, whatever runs elsewhere; else the only one that runs.
+fn by_directory(directory: &Path, servers: Vec<Server>) -> Outcome<Server> {
+    let mut here: Vec<usize> = (0..servers.len()).filter(|&index| belongs(&servers[index], directory)).collect();
+    let (Some(index), true) = (here.pop(), here.is_empty()) else {
+        return the_only(servers, "no server is running", "several servers are running");
+    };
+    servers.into_iter().nth(index).ok_or_else(|| Failure::new(Kind::NotRunning, "no server is running"))
+}
+
+/// Whether a server was started in a directory, or its script lies there.
+fn belongs(server: &Server, directory: &Path) -> bool {
+    let started_in = fs::read_link(format!("/proc/{}/cwd", server.pid)).is_ok_and(|cwd| cwd == directory);
+    started_in || script_of(server).is_some_and(|script| script.parent() == Some(directory))
 }
 
 fn the_only(mut servers: Vec<Server>, none: &str, several: &str) -> Outcome<Server> {

@@ -25,6 +25,8 @@ use crate::php::Php;
 
 /// The variable that tells a master where to write its ready line.
 const READY_FD: &str = "APUS_READY_FD";
+/// Tells the module that the script is there to serve: one that never calls `start()` is spoken of.
+const RUN: &str = "APUS_RUN";
 /// How long a server that did not come up may take to leave.
 const GRACE: Duration = Duration::from_secs(5);
 /// Bytes of the log shown when a server did not start.
@@ -38,6 +40,11 @@ struct Ready {
     pid: i32,
     #[serde(default)]
     listen: Vec<String>,
+    /// Why it does not come up, instead of that.
+    failed: Option<String>,
+    /// The process of which that is said, where it is one of the master's.
+    #[serde(default)]
+    worker: i32,
 }
 
 /// `apus run`: does not return when PHP could be executed.
@@ -50,7 +57,7 @@ pub(crate) fn run(args: &RunArgs) -> Outcome<()> {
         // Fails only for the leader of a process group, which already has no terminal to lose.
         let _ = setsid();
     }
-    let error = php.command().arg("-f").arg(&args.file).arg("--").args(&args.args).exec();
+    let error = php.command().env(RUN, "1").arg("-f").arg(&args.file).arg("--").args(&args.args).exec();
     Err(Failure::new(Kind::Environment, format!("{}: {error}", php.binary.display())))
 }
 
@@ -65,15 +72,20 @@ pub(crate) fn start(args: StartArgs) -> Outcome<()> {
     let log_start = log.metadata().map_or(0, |meta| meta.len());
     let (mut child, ready) = spawn(&args, log)?;
     match wait_ready(ready, Duration::from_secs(args.timeout.into())) {
+        Waited::Ready(Ready { failed: Some(why), worker, pid, .. }) => {
+            terminate(&mut child);
+            let shown = entries_of(&log_text(&log_path, log_start), &[pid, worker], &why);
+            Err(not_started(&why, &log_path, &shown))
+        }
         Waited::Ready(server) => {
             println!("{}", announce(&server, &log_path));
             Ok(())
         }
-        Waited::Ended => Err(not_started(&ended(&mut child), &log_path, log_start)),
+        Waited::Ended => Err(not_started(&ended(&mut child), &log_path, &log_tail(&log_path, log_start))),
         Waited::TimedOut => {
             terminate(&mut child);
             let why = format!("it did not serve within {} s and was stopped", args.timeout);
-            Err(not_started(&why, &log_path, log_start))
+            Err(not_started(&why, &log_path, &log_tail(&log_path, log_start)))
         }
     }
 }
@@ -231,21 +243,45 @@ fn terminate(child: &mut Child) {
     let _ = child.wait();
 }
 
-fn not_started(why: &str, log: &Path, from: u64) -> Failure {
-    let tail = log_tail(log, from);
-    let shown = if tail.is_empty() { "it wrote nothing".to_owned() } else { tail };
+fn not_started(why: &str, log: &Path, wrote: &str) -> Failure {
+    let shown = if wrote.is_empty() { "it wrote nothing" } else { wrote };
     Failure::failed(format!("the server did not start: {why}")).advise(format!("{shown}\nlog: {}", log.display()))
 }
 
-/// What was written to the log since `from`, its last part if it is long.
-fn log_tail(log: &Path, from: u64) -> String {
+/// What was written to the log since `from`.
+fn log_text(log: &Path, from: u64) -> String {
     let bytes = fs::read(log).unwrap_or_default();
     let new = bytes.get(usize::try_from(from).unwrap_or(0)..).unwrap_or_default();
-    let tail = &new[new.len().saturating_sub(LOG_TAIL)..];
-    let text = String::from_utf8_lossy(tail).trim().to_owned();
+    let text = String::from_utf8_lossy(new).trim().to_owned();
     // Escape sequences of the log must not reach the terminal.
     let keep = |c: &char| *c == '\n' || *c == '\t' || !c.is_control();
     if io::stderr().is_terminal() { text.chars().filter(keep).collect() } else { text }
+}
+
+/// The same, its last part if it is long.
+fn log_tail(log: &Path, from: u64) -> String {
+    let text = log_text(log, from);
+    let start = (text.len().saturating_sub(LOG_TAIL)..=text.len()).find(|at| text.is_char_boundary(*at));
+    text[start.unwrap_or(0)..].trim().to_owned()
+}
+
+/// The log's entries of these processes, up to the one that says `last`. So the trace of a worker that fails again and again, as its
+/// siblings do, is shown once.
+fn entries_of(text: &str, pids: &[i32], last: &str) -> String {
+    let (mut shown, mut theirs) = (Vec::new(), true);
+    for line in text.lines() {
+        // `2026-11-22T22:28:20.130Z [9140] warning: …`; a line without such a beginning goes on with the entry before.
+        let pid =
+            line.split_once("Z [").and_then(|(_, rest)| rest.split_once(']')).and_then(|(pid, _)| pid.parse().ok());
+        theirs = pid.map_or(theirs, |pid: i32| pids.contains(&pid));
+        if line.contains(last) {
+            break;
+        }
+        if theirs {
+            shown.push(line);
+        }
+    }
+    shown.join("\n")
 }
 
 #[cfg(test)]
@@ -266,7 +302,7 @@ mod tests {
             write.write_all(br#"{"pid":7,"listen":["127."#).expect("write");
             write.write_all(b"0.0.1:80\"],\"control\":\"/x\"}\n").expect("write");
         });
-        let ready = Ready { pid: 7, listen: vec!["127.0.0.1:80".into()] };
+        let ready = Ready { pid: 7, listen: vec!["127.0.0.1:80".into()], failed: None, worker: 0 };
         assert_eq!(wait_ready(read, Duration::from_secs(20)), Waited::Ready(ready));
         writer.join().expect("writer");
     }
@@ -286,6 +322,15 @@ mod tests {
         assert_eq!(shown_address("[::1]:80"), "http://[::1]:80");
         assert_eq!(shown_address("/run/shop.sock"), "/run/shop.sock");
         assert_eq!(shown_address("unix:/run/shop.sock"), "unix:/run/shop.sock");
+    }
+
+    #[test]
+    fn the_trace_of_the_one_that_failed_is_shown_once() {
+        let text = "T1Z [10] info: a\nT1Z [11] error: b\n#0 trace\nT1Z [12] error: b\n#0 other\nT1Z [10] warning: worker 0 (11) exited\nT1Z [13] error: b";
+        assert_eq!(
+            entries_of(text, &[10, 11], "worker 0 (11) exited"),
+            "T1Z [10] info: a\nT1Z [11] error: b\n#0 trace"
+        );
     }
 
     #[test]

@@ -257,6 +257,9 @@ pub(crate) fn probe(binary: &Path, arguments: &[OsString]) -> Result<Probed, Str
     let answer = stdout.split(MARK).nth(1).and_then(|rest| rest.lines().next()).unwrap_or_default();
     match serde_json::from_str(answer) {
         Ok(info) => Ok(Probed { info, stderr }),
+        Err(_) if output.status.success() => {
+            Err("is no php: it ran, and did not answer as php's command line does".to_owned())
+        }
         Err(_) => Err(format!("is not a working php ({}): {}", output.status, first_line(&stderr))),
     }
 }

@@ -124,6 +124,13 @@ impl Responder {
         !self.is_current() || self.conn.exchange.has_ended()
     }
 
+    /// Whether nobody but the holder of this one could still answer, and nobody has.
+    #[inline]
+    pub fn is_forgotten(&self) -> bool {
+        let exchange = &self.conn.exchange;
+        !self.is_ended() && exchange.responders.get() == 1 && !exchange.detached.get()
+    }
+
     /// Whether the head was sent.
     pub fn is_head_sent(&self) -> bool {
         !self.is_current() || self.conn.exchange.phase.get() != Phase::Open

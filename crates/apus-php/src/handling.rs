@@ -13,8 +13,8 @@ use apus_net::{Gone, Request, Responder};
 use apus_zend::{Callable, Raise, Value};
 use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
 
-use crate::http;
-use crate::runtime::{Outcome, PhpSwitch, State};
+use crate::runtime::{Coro, Outcome, PhpSwitch, State};
+use crate::{http, mistakes};
 
 /// What drives a handler that has been begun; none for one that is over, or could not be begun.
 pub(crate) type Begun = Option<Drive<PhpSwitch>>;
@@ -46,6 +46,7 @@ impl Calling {
         let args: [Value; 2] = [request.into(), response.into()];
         if self.in_coroutine {
             let task = self.state.create_for(true, handler, args, self.outcome.clone())?;
+            task.data().is_to_answer();
             if let Some(globals) = globals {
                 task.data().fiber().give(globals);
             }
@@ -87,17 +88,19 @@ pub(crate) struct Handling {
     responder: Option<Responder>,
     /// Breaks the handler off when its client leaves.
     gone: Option<Gone>,
+    /// Where the handler stands, when that is known.
+    place_of: Option<Rc<str>>,
 }
 
 impl Handling {
     /// Of a handler that has been begun.
     pub(crate) fn begun(drive: Begun, responder: Responder, gone: Option<Gone>) -> Self {
-        Self { queued: None, place: None, drive, responder: Some(responder), gone }
+        Self { queued: None, place: None, drive, responder: Some(responder), gone, place_of: None }
     }
 
     /// Of an event that nobody waits for an answer to.
     pub(crate) fn event(drive: Drive<PhpSwitch>) -> Self {
-        Self { queued: None, place: None, drive: Some(drive), responder: None, gone: None }
+        Self { queued: None, place: None, drive: Some(drive), responder: None, gone: None, place_of: None }
     }
 
     /// Of a handler that is begun once there is a place for it.
@@ -109,7 +112,12 @@ impl Handling {
     ) -> Self {
         let place = Box::pin(Arc::clone(places).acquire_owned());
         let queued = Some(Box::new(Queued { place, begin: Box::new(begin) }));
-        Self { queued, place: None, drive: None, responder: Some(responder), gone }
+        Self { queued, place: None, drive: None, responder: Some(responder), gone, place_of: None }
+    }
+
+    /// The same, with the place of its handler for the log.
+    pub(crate) fn standing_at(self, place: Option<&Rc<str>>) -> Self {
+        Self { place_of: place.map(Rc::clone), ..self }
     }
 
     /// The coroutine, while there is one.
@@ -130,6 +138,17 @@ impl Handling {
     }
 }
 
+/// A handler has ended, and with it the last chance of an answer.
+#[cold]
+fn forgotten(coro: &Coro, place: Option<&str>) {
+    if coro.answers() && coro.ended_silently() {
+        mistakes::UNANSWERED.tell(format_args!(
+            "the handler of a request ended without Response::end(), and the client got 500: what it returns or prints is not sent ({})",
+            place.unwrap_or("a handler of Coroutine\\Http\\Server")
+        ));
+    }
+}
+
 impl Future for Handling {
     type Output = ();
 
@@ -140,8 +159,12 @@ impl Future for Handling {
         }
         let Some(drive) = &mut this.drive else { return Poll::Ready(()) };
         if Pin::new(&mut *drive).poll(cx).is_ready() {
-            if let Some(responder) = this.responder.as_ref().filter(|_| drive.task().data().bailed()) {
-                responder.fail(500);
+            if let Some(responder) = &this.responder {
+                if drive.task().data().bailed() {
+                    responder.fail(500);
+                } else if responder.is_forgotten() {
+                    forgotten(drive.task().data(), this.place_of.as_deref());
+                }
             }
             this.drive = None;
             this.place = None;

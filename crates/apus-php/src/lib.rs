@@ -14,6 +14,7 @@ mod handling;
 mod hook;
 mod http;
 mod memory;
+mod mistakes;
 mod module;
 mod output;
 mod pool;

@@ -18,7 +18,13 @@ const PERIOD: Duration = Duration::from_millis(100);
 pub(crate) fn take() {
     log::on_held(|| HELD.notify_one());
     TAKEN.store(true, Relaxed);
-    output::take(log::output, Some(log::error_output));
+    output::take(print, Some(log::error_output));
+}
+
+/// Whatever PHP code prints. A handler that prints means something else.
+fn print(text: &[u8]) {
+    crate::mistakes::printing();
+    log::output(text);
 }
 
 /// In the master when its server has ended, and the script goes on.

@@ -48,6 +48,10 @@ pub(crate) struct Coro {
     bailed: Cell<bool>,
     /// Whether it handles a request, or came of one that does.
     of_request: bool,
+    /// Whether its callable is to answer an HTTP request.
+    answers: Cell<bool>,
+    /// Whether it ended without a word: it returned, or called `exit()`.
+    silent: Cell<bool>,
     /// When it was made.
     pub(crate) started: Coarse,
 }
@@ -70,6 +74,21 @@ impl Coro {
     /// Whether a fatal error ended it.
     pub(crate) fn bailed(&self) -> bool {
         self.bailed.get()
+    }
+
+    /// It is to answer an HTTP request.
+    pub(crate) fn is_to_answer(&self) {
+        self.answers.set(true);
+    }
+
+    /// Whether it is to answer an HTTP request.
+    pub(crate) fn answers(&self) -> bool {
+        self.answers.get()
+    }
+
+    /// Whether its callable has returned, or called `exit()`, which nobody else speaks of.
+    pub(crate) fn ended_silently(&self) -> bool {
+        self.silent.get()
     }
 
     /// Has `callable` called when the coroutine's function is over.
@@ -129,6 +148,11 @@ impl Switch for PhpSwitch {
             (Ran::Threw, Some(thrown)) => Outcome::Threw(thrown),
             (Ran::Bailed | Ran::Threw, _) => Outcome::Gone,
         };
+        coro.silent.set(match &outcome {
+            Outcome::Returned(_) => true,
+            Outcome::Threw(thrown) => thrown.kind() == ThrownKind::Exit,
+            Outcome::Gone => false,
+        });
         if let Some(state) = &state {
             state.settle(coro, outcome);
         }
@@ -344,6 +368,8 @@ impl State {
             outcome,
             bailed: Cell::new(false),
             of_request,
+            answers: Cell::new(false),
+            silent: Cell::new(false),
             started: Coarse::now(),
         };
         if of_request {

@@ -4,6 +4,7 @@
 //! from the same inherited listening sockets, so that neither a reload nor a crash loses a connection that waits in a queue.
 //! Counters and the table of connections live in shared memory, mapped before the first fork.
 
+mod back_off;
 mod channel;
 mod conn_table;
 mod control;
@@ -33,6 +34,7 @@ mod spawn;
 mod sys;
 mod worker;
 
+pub use back_off::BackOff;
 pub use channel::{Ask, Command};
 pub use conn_table::{ConnEntry, ConnFlags, ConnHandle, ConnTable, Peer};
 pub use control::control_directory;

@@ -24,6 +24,14 @@ pub(crate) struct ReadyLine<'a> {
     pub(crate) control: Option<&'a str>,
 }
 
+/// The line in its place when the server does not come up.
+#[derive(Debug, Serialize)]
+struct FailedLine<'a> {
+    pid: u32,
+    failed: &'a str,
+    worker: u32,
+}
+
 /// Everybody who waits for news of the server.
 #[derive(Debug, Default)]
 pub(crate) struct Notify {
@@ -61,6 +69,16 @@ impl Notify {
             launcher.ready();
         }
         self.tell(&format!("READY=1\nMAINPID={}\nSTATUS=serving {}", line.pid, line.listen.join(" ")));
+    }
+
+    /// A process that the server needs dies again and again before it has served: whoever waits for the ready line need not wait longer.
+    /// The server goes on trying.
+    pub(crate) fn failing(&mut self, worker: u32, text: &str) {
+        let line = FailedLine { pid: std::process::id(), failed: text, worker };
+        if let (Some(mut file), Ok(mut text)) = (self.ready.take(), serde_json::to_string(&line)) {
+            text.push('\n');
+            let _ = file.write_all(text.as_bytes());
+        }
     }
 
     pub(crate) fn reloading(&self) {

@@ -6,22 +6,13 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
+use crate::back_off::BackOff;
 use crate::channel::{Channel, Command, Message, Received};
 use crate::role::Role;
 use crate::scoreboard::{WorkerSlot, WorkerState};
 
-/// The wait after the first early death; it doubles with each.
-const FIRST_DELAY: Duration = Duration::from_millis(100);
-/// The longest wait between two tries.
-const LONGEST_DELAY: Duration = Duration::from_secs(10);
-/// A process that lived this long did not die of its start.
-const SETTLED: Duration = Duration::from_secs(10);
-/// The longest wait before a user process that left by itself, without an error, is started again.
-const CLEAN_DELAY: Duration = Duration::from_secs(1);
 /// The least time between the start of service of a process that asked for its replacement before, and the start of the next.
 const SOONEST: Duration = Duration::from_secs(1);
-/// Nor did one that served and lived this long: something that came later killed it, and the clients want the next one at once.
-const SERVED: Duration = Duration::from_secs(1);
 
 /// A process, as the master sees it.
 #[derive(Debug)]
@@ -165,15 +156,23 @@ pub(crate) struct Seat {
     pub(crate) replace: bool,
     /// Session ids of connections that went down with processes of this seat, and that none of them has been told of yet.
     pub(crate) orphans: Vec<i64>,
-    /// Deaths in a row, each soon after its start.
-    failures: u32,
+    back_off: BackOff,
     /// No start before this.
     not_before: Option<Instant>,
 }
 
 impl Seat {
     pub(crate) fn new(id: u16, role: Role) -> Self {
-        Self { id, role, current: None, next: None, replace: false, orphans: Vec::new(), failures: 0, not_before: None }
+        Self {
+            id,
+            role,
+            current: None,
+            next: None,
+            replace: false,
+            orphans: Vec::new(),
+            back_off: BackOff::default(),
+            not_before: None,
+        }
     }
 
     /// Whether a process should be started for it now, the back-off apart.
@@ -197,19 +196,14 @@ impl Seat {
 
     /// Counts a death that nobody asked for; how long to wait before the next start, and how many early ones there were in a row.
     pub(crate) fn count_death(&mut self, served: bool, lived: Duration, now: Instant) -> (Duration, u32) {
-        let early = lived < if served { SERVED } else { SETTLED };
-        self.failures = if early { self.failures + 1 } else { 0 };
-        let delay = match self.failures {
-            0 => Duration::ZERO,
-            n => FIRST_DELAY.saturating_mul(1 << (n - 1).min(16)).min(LONGEST_DELAY),
-        };
+        let (delay, failures) = self.back_off.death(served, lived);
         self.not_before = Some(now + delay);
-        (delay, self.failures)
+        (delay, failures)
     }
 
     /// Counts the end of a user process that left by itself, without an error; how long to wait before the next start.
     pub(crate) fn count_exit(&mut self, lived: Duration, now: Instant) -> Duration {
-        let delay = self.count_death(true, lived, now).0.min(CLEAN_DELAY);
+        let delay = self.back_off.exit(lived);
         self.not_before = Some(now + delay);
         delay
     }
@@ -256,6 +250,7 @@ impl Seat {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::back_off::{CLEAN_DELAY, FIRST_DELAY, LONGEST_DELAY, SERVED, SETTLED};
 
     #[test]
     fn early_deaths_wait_longer_each_time_and_a_long_life_forgets_them() {

@@ -10,7 +10,7 @@ use nix::unistd::{Pid, getpid};
 use crate::channel::Channel;
 use crate::error::Error;
 use crate::identity::Identity;
-use crate::master::{Master, processes, set_name};
+use crate::master::{Master, Phase, processes, set_name};
 use crate::role::Role;
 use crate::run::{Config, MasterEvent, Program};
 use crate::seat::Process;
@@ -183,6 +183,9 @@ impl Master<'_> {
             ));
         } else {
             log::warning(format_args!("{role} {id} ({pid}) {end} after {age:.1} s; {again}"));
+        }
+        if failures == CRASH_LOOP && self.phase == Phase::Starting {
+            self.notify.failing(pid.as_raw().unsigned_abs(), &format!("{role} {id} ({pid}) {end}"));
         }
         if place == Place::Next {
             self.fail_reload(id, role, &end.to_string());

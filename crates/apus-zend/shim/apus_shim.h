@@ -124,6 +124,8 @@ apus_status apus_callable_init(apus_callable *out, zval *value, bool *callable, 
 void apus_callable_release(apus_callable *callable);
 /* The file that its code is written in, and the first line there; NULL for a function that is not PHP's own. */
 apus_bytes apus_callable_file(const apus_callable *callable, uint32_t *line);
+/* How many parameters it declares; -1 for any number. */
+int64_t apus_callable_arity(const apus_callable *callable);
 void apus_free_message(char *message);
 /* Calls it on the current context. `ret` receives the result. */
 apus_status apus_call(apus_callable *callable, zval *ret, uint32_t count, zval *args);

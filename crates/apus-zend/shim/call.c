@@ -192,6 +192,12 @@ apus_bytes apus_callable_file(const apus_callable *callable, uint32_t *line)
 	return (apus_bytes){ZSTR_VAL(function->op_array.filename), ZSTR_LEN(function->op_array.filename)};
 }
 
+int64_t apus_callable_arity(const apus_callable *callable)
+{
+	const zend_function *function = callable->cache.function_handler;
+	return function == NULL || (function->common.fn_flags & ZEND_ACC_VARIADIC) ? -1 : (int64_t) function->common.num_args;
+}
+
 apus_status apus_callable_init(apus_callable *out, zval *value, bool *callable, char **error)
 {
 	bool failed = false;

@@ -102,6 +102,12 @@ impl Callable {
         Some((String::from_utf8_lossy(file).into_owned(), line))
     }
 
+    /// How many parameters it declares; `None` for one that takes any number.
+    pub fn arity(&self) -> Option<usize> {
+        // SAFETY: the function is alive as long as self.
+        usize::try_from(unsafe { sys::apus_callable_arity(&raw const self.0) }).ok()
+    }
+
     /// The PHP value.
     pub fn value(&self) -> Value {
         // SAFETY: alive as long as self.

@@ -25,6 +25,8 @@ use crate::link::{self, Handshake};
 use crate::request::{Inner, Request};
 use crate::response::Responder;
 
+/// How a TLS record of a handshake begins (RFC 8446 section 5.1).
+const TLS_HANDSHAKE: [u8; 2] = [0x16, 0x03];
 /// More waiting output than this is sent before the next pipelined request is read.
 const MAX_HELD: usize = 64 * 1024;
 
@@ -154,6 +156,10 @@ impl<A: App> ConnTask<A> {
                     Ok(Parsed::Partial) => pool.give_request(inner),
                     Err(reject) => {
                         pool.give_request(inner);
+                        if self.input.bytes().starts_with(&TLS_HANDSHAKE) {
+                            let why = "it speaks TLS, and this port does not: for https:// a proxy in front ends TLS";
+                            conn.port.control.metrics.refused(&conn.info, why);
+                        }
                         return self.refuse(reject);
                     }
                 }

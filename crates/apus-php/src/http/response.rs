@@ -16,6 +16,7 @@ use super::head::{Head, Set};
 use super::websocket::HandshakeLines;
 use super::{cookie, mime};
 use crate::exception::{self};
+use crate::mistakes;
 use crate::runtime::State;
 use crate::server::current_control;
 use crate::wait::{may_wait, wait};
@@ -31,6 +32,8 @@ pub(crate) struct Response {
     pub(super) head: RefCell<Head>,
     trailers: RefCell<Vec<(Vec<u8>, Vec<u8>)>>,
     pub(super) begun: Cell<bool>,
+    /// Whether the program has ended it.
+    ended: Cell<bool>,
 }
 
 native!(Response, "Apus\\Http\\Response");
@@ -45,6 +48,7 @@ impl Response {
             head: RefCell::new(Head::take()),
             trailers: RefCell::new(Vec::new()),
             begun: Cell::new(false),
+            ended: Cell::new(false),
         };
         let object = Object::new(RESPONSE.get(), response)?;
         object.init_slot(FD, Value::int(fd));
@@ -164,6 +168,11 @@ fn status(call: &Call) -> Result<(), Raise> {
     // 1xx is no answer: another one would have to follow.
     let handshake = || response.responder.borrow().as_ref().is_some_and(Responder::is_handshake);
     let allowed = (200..=999).contains(&code) || (code == 101 && handshake());
+    if code > 599 {
+        mistakes::ODD_STATUS.here(format_args!(
+            "status {code} lies outside 100 to 599: clients take it for 500 or for an error of their own"
+        ));
+    }
     if !allowed {
         let text = format!("the status code of an answer lies between 200 and 999 (RFC 9110 section 15), {code} given");
         return Err(exception::throw(exception::code::http::INVALID_STATUS, &text));
@@ -310,6 +319,11 @@ fn room(state: &State, responder: &Responder) -> Result<bool, Raise> {
 fn end(call: &Call) -> Result<(), Raise> {
     let body = call.opt_bytes(0)?.unwrap_or_default();
     let response = call.this::<Response>()?;
+    if response.ended.get() {
+        mistakes::ENDED_TWICE
+            .here(format_args!("Response::end() is called again: the answer has ended, and nothing is sent"));
+        return call.ret(false);
+    }
     let accepts = response.head.borrow().wire.status == 101;
     let ended = if accepts {
         response.accept_handshake(false)?.is_some()
@@ -317,6 +331,7 @@ fn end(call: &Call) -> Result<(), Raise> {
         response.end_with(body, || call.value(0))?
     };
     response.begun.set(true);
+    response.ended.set(true);
     call.ret(ended)
 }
 
@@ -377,6 +392,7 @@ fn redirect(call: &Call) -> Result<(), Raise> {
     }
     let ended = response.end_with(b"", Value::null)?;
     response.begun.set(true);
+    response.ended.set(true);
     call.ret(ended)
 }
 

@@ -315,6 +315,7 @@ impl TableObject {
 pub(super) fn create(call: &Call) -> Result<(), Raise> {
     let this = call.this::<TableObject>()?;
     this.expect_draft("create()")?;
+    crate::mistakes::making_table();
     let (columns, indexes) = (this.columns.borrow().clone(), this.indexes.borrow().clone());
     let schema = this.schema_of(columns.clone(), indexes.clone());
     let shape = Shape::new(columns.iter().map(|column| column.name.as_bytes()))?;

@@ -42,6 +42,8 @@ pub(super) struct PhpApp {
     cancel_on_disconnect: bool,
     /// The setting `max_concurrency`, where it limits anything.
     slots: Option<Arc<Semaphore>>,
+    /// File and line of the handler of requests, where it is written in PHP.
+    place: Option<Rc<str>>,
 }
 
 impl PhpApp {
@@ -82,8 +84,10 @@ impl PhpApp {
             superglobals: of_port.superglobals,
             outcome: None,
         };
+        let place = on.request.as_ref().and_then(Callable::place).map(|(file, line)| format!("{file}:{line}").into());
         let worker = Rc::clone(worker);
-        Some(Rc::new(Self { calling, worker, server, on, cancel_on_disconnect: of_port.cancel_on_disconnect, slots }))
+        let cancel_on_disconnect = of_port.cancel_on_disconnect;
+        Some(Rc::new(Self { calling, worker, server, on, cancel_on_disconnect, slots, place }))
     }
 
     fn notify(&self, callable: Option<&Callable>, fd: i64, with_worker: bool) {
@@ -210,10 +214,10 @@ impl App for PhpApp {
             let begin = move |responder: &Responder| {
                 app.on.request.as_ref().and_then(|handler| app.calling.begin(handler.share(), request, responder))
             };
-            return Handling::queued(slots, begin, response, gone);
+            return Handling::queued(slots, begin, response, gone).standing_at(self.place.as_ref());
         }
         let drive = self.calling.begin(handler.share(), request, &response);
-        Handling::begun(drive, response, gone)
+        Handling::begun(drive, response, gone).standing_at(self.place.as_ref())
     }
 
     fn on_upgrade(self: &Rc<Self>, request: Request, response: Responder) -> Handling {

@@ -144,7 +144,7 @@ fn listen(call: &Call) -> Result<(), Raise> {
 
 fn start(call: &Call) -> Result<(), Raise> {
     let core = Rc::clone(&call.this::<ServerHandle>()?.0);
-    core.expect_new("start()")?;
+    core.expect_start()?;
     if State::existing().is_some_and(|state| state.is_looping() || state.engine.live() > 0) {
         return Err(exception::throw(
             exception::code::server::STATE,

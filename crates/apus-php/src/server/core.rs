@@ -1,7 +1,7 @@
 //! What is behind the PHP objects of a server, shared by all of them.
 
 use std::cell::{Cell, RefCell};
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 
 use apus_net::Datagram;
 use apus_options::Settings;
@@ -10,7 +10,7 @@ use apus_shm::tasks::Board;
 use apus_zend::engine::{Thrown, ThrownKind};
 use apus_zend::object::Object;
 use apus_zend::value::ArrayView;
-use apus_zend::{Callable, Raise, Value, engine, native};
+use apus_zend::{Callable, Raise, Value, engine, fiber, native};
 
 use super::events::{COUNT, Event};
 use super::port_core::{Given, PortCore, Tell};
@@ -71,6 +71,29 @@ pub(super) struct ServerCore {
     pub(super) board: Cell<Option<&'static Board>>,
     /// The processes that `addProcess()` was given.
     pub(super) users: RefCell<Vec<Object>>,
+    /// The process that made it.
+    maker: u32,
+}
+
+thread_local! {
+    /// The servers that this script has made.
+    static MADE: RefCell<Vec<Weak<ServerCore>>> = const { RefCell::new(Vec::new()) };
+}
+
+/// `apus run` sets it: the script is there to serve.
+const RUN: &str = "APUS_RUN";
+
+impl Drop for ServerCore {
+    fn drop(&mut self) {
+        let forgotten = self.phase.get() == Phase::New && self.maker == std::process::id();
+        // An exception that ends the script says why itself.
+        if forgotten && std::env::var_os(RUN).is_some() && engine::exit_status() == 0 {
+            apus_process::log::warning(format_args!(
+                "a server was made at {}, and start() was never called: nothing is served",
+                self.waiting_at()
+            ));
+        }
+    }
 }
 
 /// The payload of a server object.
@@ -83,7 +106,7 @@ impl ServerCore {
         let mut settings = ini_settings();
         settings.open_http_protocol = kind != ServerKind::Raw;
         settings.open_websocket_protocol = kind == ServerKind::WebSocket;
-        Rc::new(Self {
+        let core = Rc::new(Self {
             ports: RefCell::new(vec![Rc::new(first)]),
             callbacks: Callbacks::default(),
             settings: RefCell::new(settings),
@@ -93,7 +116,14 @@ impl ServerCore {
             worker: RefCell::new(None),
             board: Cell::new(None),
             users: RefCell::default(),
-        })
+            maker: std::process::id(),
+        });
+        MADE.with(|made| {
+            let mut made = made.borrow_mut();
+            made.retain(|other| other.strong_count() > 0);
+            made.push(Rc::downgrade(&core));
+        });
+        core
     }
 
     pub(super) fn set(&self, given: ArrayView<'_>) -> Result<(), Raise> {
@@ -138,6 +168,38 @@ impl ServerCore {
             return Ok(());
         }
         Err(exception::throw(exception::code::server::STATE, &format!("{what} must be called before start()")))
+    }
+
+    /// A server starts once.
+    pub(super) fn expect_start(&self) -> Result<(), Raise> {
+        let why = match self.phase.get() {
+            Phase::New => return Ok(()),
+            Phase::Master | Phase::Worker => "start() was called already, and this server runs",
+            Phase::Over => "start() was called already, and this server has stopped: it starts once; make a new one",
+        };
+        Err(exception::throw(exception::code::server::STATE, why))
+    }
+
+    /// The addresses at which clients wait for a server that was made and not started.
+    fn waiting_at(&self) -> String {
+        let ports = self.ports.borrow();
+        let bound = ports.iter().filter(|port| port.listener.borrow().is_some());
+        bound.map(|port| port.addr.to_string()).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Says which other servers of this script nobody serves while this one runs.
+    pub(super) fn tell_of_others(&self) {
+        let mine: *const Self = self;
+        let others = MADE.with(|made| made.borrow().iter().filter_map(Weak::upgrade).collect::<Vec<_>>());
+        for other in others.iter().filter(|other| !std::ptr::eq(Rc::as_ptr(other), mine)) {
+            if other.phase.get() == Phase::New {
+                apus_process::log::warning(format_args!(
+                    "this script has made another server, at {}, which is not served while this one runs: one server has several ports by listen() ({})",
+                    other.waiting_at(),
+                    fiber::position()
+                ));
+            }
+        }
     }
 
     pub(super) fn worker(&self, what: &str) -> Result<Rc<Worker>, Raise> {

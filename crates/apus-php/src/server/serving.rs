@@ -20,6 +20,7 @@ use super::packet::PhpPackets;
 use super::port_core::{Plan, PortCore, Protocol};
 use super::tcp::PhpStreams;
 use crate::exception::{self};
+use crate::mistakes;
 use crate::runtime::State;
 
 /// Handlers of one datagram port at once where `max_concurrency` sets no limit.
@@ -30,6 +31,9 @@ pub(super) fn check(core: &ServerCore) -> Result<(), Raise> {
     let ports = core.ports.borrow().clone();
     for port in &ports {
         let plan = port.plan(core)?;
+        if matches!(plan.protocol, Protocol::Http { .. }) {
+            mistakes::look_at_uploads(&plan.settings.upload_tmp_dir);
+        }
         let has = |event| core.callback(port, event).is_some();
         let (answered, what, how) = match plan.protocol {
             Protocol::Http { websocket: true } => (
@@ -54,6 +58,12 @@ pub(super) fn check(core: &ServerCore) -> Result<(), Raise> {
             return Err(exception::throw(exception::code::server::EVENT, &text));
         }
     }
+    core.tell_of_others();
+    let settings = core.settings.borrow();
+    if !settings.task_use_object && !settings.task_enable_coroutine {
+        let _ = core.callbacks.get(Event::Task).map(|callback| mistakes::look_at_task_callback(&callback));
+    }
+    drop(settings);
     Ok(())
 }
 

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::{Level, enabled, hold, write};
 
-/// Messages of one kind that are written each second by each process.
+/// Messages of one kind that are written each second by each process, where nothing else is said.
 const MOST: u32 = 5;
 const PERIOD: Duration = Duration::from_secs(1);
 
@@ -19,6 +19,8 @@ pub struct Repeats {
     level: Level,
     /// What they are, for the sum: "connections were closed".
     what: &'static str,
+    /// Written each second.
+    most: u32,
     state: Mutex<State>,
 }
 
@@ -33,7 +35,13 @@ struct State {
 impl Repeats {
     /// `what` is said in the sum, behind "N more within a second: ".
     pub const fn new(level: Level, what: &'static str) -> Self {
-        Self { level, what, state: Mutex::new(State { since: None, written: 0, counted: 0 }) }
+        Self { level, what, most: MOST, state: Mutex::new(State { since: None, written: 0, counted: 0 }) }
+    }
+
+    /// One a second is enough of these.
+    #[must_use]
+    pub const fn once_a_second(self) -> Self {
+        Self { most: 1, ..self }
     }
 
     /// Logs the message, or counts it when there were enough in this second.
@@ -44,7 +52,7 @@ impl Repeats {
         self.sum_up(false);
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.since.get_or_insert_with(Instant::now);
-        if state.written < MOST {
+        if state.written < self.most {
             state.written += 1;
             drop(state);
             return write(self.level, message);

@@ -7,6 +7,7 @@ use std::rc::Rc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
+use apus_process::BackOff;
 use apus_process::log;
 use apus_zend::object::Object;
 use apus_zend::{Raise, Value, engine};
@@ -18,10 +19,10 @@ use crate::process::pipe::{Pipe, Side};
 use crate::process::signals::{self, Action};
 use crate::process::sys::{block, datagrams, errno, receive_pid};
 
-/// A worker that fails sooner than this after its start has not begun to work.
+/// The pause before another try where no process could be made, or none could be ended.
 const EARLY: Duration = Duration::from_secs(1);
-/// Pauses before a worker that keeps failing early is started again: the first, and the longest.
-const PAUSES: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(5));
+/// A worker that returns once or twice may have done what it was for.
+const FIRST_RETURNS: Duration = Duration::from_millis(200);
 /// How often a worker that blocks in the kernel is told again that it is to end.
 const AGAIN: Duration = Duration::from_millis(100);
 /// The signals that a master heeds.
@@ -37,8 +38,7 @@ struct Seat {
     again: Instant,
     /// When the next worker is due, while there is none.
     due: Option<Instant>,
-    /// Early failures in a row.
-    failures: u32,
+    back_off: BackOff,
 }
 
 /// What signals have asked for.
@@ -58,6 +58,8 @@ struct Master {
     /// Seats whose workers are to be replaced, one after the other.
     renew: VecDeque<usize>,
     stopping: bool,
+    /// When it was last said that workers return at once.
+    told: Option<Instant>,
     /// Where workers tell that they leave the pool; not in a worker.
     ours: Option<OwnedFd>,
     /// The workers' end of it.
@@ -82,7 +84,7 @@ pub(super) fn run(core: &Rc<PoolCore>, object: &Object) -> Result<(), Raise> {
     object.set_slot(slot::MASTER_PID, Value::int(i64::from(core.master.get())));
     listen_to_signals(&asked);
     let now = Instant::now();
-    let seat = || Seat { pid: 0, born: now, end: None, again: now, due: Some(now), failures: 0 };
+    let seat = || Seat { pid: 0, born: now, end: None, again: now, due: Some(now), back_off: BackOff::default() };
     let seats = std::iter::repeat_with(seat).take(core.count).collect();
     let mut master = Master {
         core: Rc::clone(core),
@@ -92,6 +94,7 @@ pub(super) fn run(core: &Rc<PoolCore>, object: &Object) -> Result<(), Raise> {
         detached: Vec::new(),
         renew: VecDeque::new(),
         stopping: false,
+        told: None,
         ours: Some(ours),
         _theirs: theirs,
     };
@@ -230,12 +233,24 @@ impl Master {
             if failed {
                 tell(index, pid, status);
             }
-            seat.failures = if failed && age < EARLY { seat.failures + 1 } else { 0 };
-            // The first failure may be a matter of chance.
-            let pause = match seat.failures {
-                0 | 1 => Duration::ZERO,
-                n => (PAUSES.0 * 2u32.saturating_pow(n - 2)).min(PAUSES.1),
+            let pause = if asked {
+                seat.back_off.forget();
+                Duration::ZERO
+            } else if failed {
+                seat.back_off.death(true, age).0
+            } else {
+                seat.back_off.exit(age)
             };
+            let again = self.told.is_none_or(|told| told.elapsed() >= EARLY);
+            if !asked && !failed && pause > FIRST_RETURNS && again {
+                self.told = Some(Instant::now());
+                log::warning(format_args!(
+                    "worker {index} of the pool ({pid}) has returned after {:.1} s, and so did those before it; next start in {} ms. \
+                     A worker is to go on working, in a loop",
+                    age.as_secs_f64(),
+                    pause.as_millis()
+                ));
+            }
             seat.due = Some(Instant::now() + pause);
         }
     }

@@ -1,0 +1,41 @@
+//! How long to wait before a process that keeps ending is started again.
+
+use std::time::Duration;
+
+/// The wait after the first early death; it doubles with each.
+pub(crate) const FIRST_DELAY: Duration = Duration::from_millis(100);
+/// The longest wait between two tries.
+pub(crate) const LONGEST_DELAY: Duration = Duration::from_secs(10);
+/// A process that lived this long did not die of its start.
+pub(crate) const SETTLED: Duration = Duration::from_secs(10);
+/// Nor did one that served and lived this long: something that came later killed it, and the clients want the next one at once.
+pub(crate) const SERVED: Duration = Duration::from_secs(1);
+/// The longest wait before a process that left by itself, without an error, is started again.
+pub(crate) const CLEAN_DELAY: Duration = Duration::from_secs(1);
+
+/// The ends in a row of the processes of one place, each soon after its start.
+#[derive(Debug, Default)]
+pub struct BackOff(u32);
+
+impl BackOff {
+    /// Counts a death that nobody asked for; how long to wait before the next start, and how many early ones there were in a row.
+    pub fn death(&mut self, served: bool, lived: Duration) -> (Duration, u32) {
+        let early = lived < if served { SERVED } else { SETTLED };
+        self.0 = if early { self.0.saturating_add(1) } else { 0 };
+        let delay = match self.0 {
+            0 => Duration::ZERO,
+            n => FIRST_DELAY.saturating_mul(1 << (n - 1).min(16)).min(LONGEST_DELAY),
+        };
+        (delay, self.0)
+    }
+
+    /// Counts the end of a process that left by itself, without an error; how long to wait before the next start.
+    pub fn exit(&mut self, lived: Duration) -> Duration {
+        self.death(true, lived).0.min(CLEAN_DELAY)
+    }
+
+    /// An end that was asked for.
+    pub fn forget(&mut self) {
+        self.0 = 0;
+    }
+}
