@@ -112,7 +112,7 @@ fn generate_externs(includes: &[String]) {
         .allowlist_function("zend_is_graceful_exit|zend_throw_exception_internal|zend_clear_exception")
         .allowlist_function("php_info_print_table_.*|zend_get_type_by_const|zend_zval_type_name")
         .allowlist_type("apus_.*|zval|zend_(string|object|class_entry|execute_data|module_entry|array|fiber_context)")
-        .allowlist_var("APUS_.*|IS_[A-Z]+|ZEND_ACC_[A-Z_]+|E_[A-Z_]+|MAY_BE_[A-Z]+|zend_ce_.*|ZEND_MODULE_API_NO|USING_ZTS|ZEND_DEBUG")
+        .allowlist_var("apus_bailed_in_release|APUS_.*|IS_[A-Z]+|ZEND_ACC_[A-Z_]+|E_[A-Z_]+|MAY_BE_[A-Z]+|zend_ce_.*|ZEND_MODULE_API_NO|USING_ZTS|ZEND_DEBUG")
         .opaque_type("_IO_FILE|FILE|zend_jmp_buf|__jmp_buf_tag|sigjmp_buf|jmp_buf")
         .derive_default(false)
         .layout_tests(true)

@@ -52,11 +52,12 @@ impl State {
     /// To be called on the loop's own stack after PHP values were given back there: an exception of a destructor would else be
     /// taken for one of the next coroutine that is entered.
     pub(crate) fn catch_stray() {
+        if !engine::is_stray() {
+            return;
+        }
         let bailed = engine::take_bailed();
         let thrown = Thrown::take();
-        if (bailed || thrown.is_some())
-            && let Some(state) = Self::existing()
-        {
+        if let Some(state) = Self::existing() {
             if bailed {
                 state.fatal();
             }

@@ -128,19 +128,15 @@ static void put_handler(apus_ambient *from)
 	from->handler = NULL;
 }
 
-/* Whether there is anything that another coroutine must not see; hardly ever. */
-static zend_always_inline bool in_use(const zval *handler)
+bool apus_ambient_is_amidst(const zval *handler)
 {
-	return UNEXPECTED(apus_own_current != NULL) || apus_swap_in_use()
-		|| UNEXPECTED(OG(handlers).elements != NULL || OG(active) != NULL || OG(running) != NULL)
-		|| UNEXPECTED((BG(serialize).level | BG(unserialize).level | BG(serialize_lock)) != 0)
-		|| UNEXPECTED(BG(user_compare_fci).size != 0)
-		|| UNEXPECTED(EG(in_autoload) != NULL && zend_hash_num_elements(EG(in_autoload)) != 0)
-		|| UNEXPECTED(EG(error_handling) != EH_NORMAL || EG(exception_class) != NULL)
-		|| UNEXPECTED(Z_TYPE_P(handler) != IS_UNDEF && Z_TYPE(EG(user_error_handler)) == IS_UNDEF);
+	return BG(serialize).level != 0 || BG(unserialize).level != 0 || BG(serialize_lock) != 0 || BG(user_compare_fci).size != 0
+		|| apus_swap_in_use() || OG(active) != NULL || OG(running) != NULL || EG(error_handling) != EH_NORMAL || EG(exception_class) != NULL
+		|| (EG(in_autoload) != NULL && zend_hash_num_elements(EG(in_autoload)) != 0)
+		|| (Z_TYPE_P(handler) != IS_UNDEF && Z_TYPE(EG(user_error_handler)) == IS_UNDEF);
 }
 
-static zend_never_inline ZEND_COLD void take_all(apus_ambient *into, zval *handler)
+ZEND_COLD void apus_ambient_take_all(apus_ambient *into, zval *handler)
 {
 	take_output(into);
 	take_handler(into, handler);
@@ -164,7 +160,7 @@ static zend_never_inline ZEND_COLD void take_all(apus_ambient *into, zval *handl
 	}
 }
 
-static zend_never_inline ZEND_COLD void put_all(apus_ambient *from)
+ZEND_COLD void apus_ambient_put_all(apus_ambient *from)
 {
 	from->taken = false;
 	if (from->own != NULL) {
@@ -189,14 +185,6 @@ static zend_never_inline ZEND_COLD void put_all(apus_ambient *from)
 	EG(exception_class) = from->exception_class;
 }
 
-void apus_ambient_take(apus_ambient *into, zval *handler)
-{
-	into->taken = in_use(handler);
-	if (UNEXPECTED(into->taken)) {
-		take_all(into, handler);
-	}
-}
-
 void apus_ambient_start(apus_ambient *into, apus_own *own)
 {
 	if (UNEXPECTED(into->taken && into->own != NULL)) {
@@ -208,13 +196,6 @@ void apus_ambient_start(apus_ambient *into, apus_own *own)
 		memset(into, 0, sizeof(*into));
 		into->taken = true;
 		into->own = own;
-	}
-}
-
-void apus_ambient_put(apus_ambient *from)
-{
-	if (UNEXPECTED(from->taken)) {
-		put_all(from);
 	}
 }
 

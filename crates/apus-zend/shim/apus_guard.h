@@ -39,6 +39,9 @@ typedef bool (*apus_each_thing)(uintptr_t key, apus_use use, void *context);
 /* ---- guard.c ---- */
 /* Marks and parked things: while it is 0 there is nothing to look for. */
 extern uint32_t apus_guard_alert;
+/* The flag of a frame whose guarded call has begun: a switch looks at the flags of all frames and at nothing else. The VM itself uses it in
+ * frames of PHP code only. */
+#define APUS_CALL_GUARDED ZEND_CALL_CODE
 const apus_guarded *apus_guarded_of(const zend_function *function); /* NULL: it is none of them */
 void apus_guard_enter(INTERNAL_FUNCTION_PARAMETERS); /* stands in for the handler of a guarded function */
 void apus_guard_change(INTERNAL_FUNCTION_PARAMETERS); /* the same, and those who select on its things are woken */

@@ -39,7 +39,9 @@ typedef enum {
 /* ---- value.c: allocation and conversion that report a bailout instead of jumping ---- */
 void apus_bailout(void);
 void apus_zval_release(zval *value); /* may run destructors; a bailout in one is reported by apus_take_bailed(): see apus_try.h */
+void apus_zvals_release(zval *values, uint32_t count); /* the same of several */
 bool apus_take_bailed(void);
+bool apus_is_stray(void); /* is there an exception, or a bailout that apus_take_bailed() would report? */
 zend_string *apus_string_new(const char *bytes, size_t len); /* NULL: bailed out */
 zend_array *apus_array_new(uint32_t size);
 apus_status apus_array_add_str(zend_array *array, const char *key, size_t key_len, const char *bytes, size_t len);
@@ -312,6 +314,8 @@ typedef enum {
 } apus_hook_place;
 /* `freeing`: the call is one that freeing a value makes, and may wait there, too. */
 apus_hook_place apus_hook_where(bool freeing);
+/* C code of PHP's is about to wait by itself, in the middle of what it does: the next switch looks at all that it may have set. */
+extern bool apus_c_waits;
 /* The names of the function that runs, or that a waiting fiber is in; NULL for none. */
 void apus_running_function(const apus_fiber *fiber, const char **class, const char **function);
 
@@ -392,11 +396,15 @@ typedef struct {
 	struct apus_swap *swap; /* what C code is in the middle of, or NULL */
 	apus_own *own;   /* what the coroutine has made its own, or NULL */
 } apus_ambient;
-/* Saves what is in use and leaves a fresh state. `handler` is the error handler that was set when the context was entered. */
-void apus_ambient_take(apus_ambient *into, zval *handler);
 /* What the context starts with is `own`. */
 void apus_ambient_start(apus_ambient *into, apus_own *own);
-void apus_ambient_put(apus_ambient *from);  /* restores what apus_ambient_take saved */
+void apus_ambient_put_all(apus_ambient *from);
+static zend_always_inline void apus_ambient_put(apus_ambient *from) /* restores what apus_ambient_take saved */
+{
+	if (UNEXPECTED(from->taken)) {
+		apus_ambient_put_all(from);
+	}
+}
 /* The running context met a fatal error, which left everything as it was at that moment: nobody else is to find it so. `handler` is the
  * error handler that was set when the context was entered. */
 void apus_ambient_abandon(const zval *handler);
@@ -430,7 +438,7 @@ typedef struct { uint32_t count; apus_error_handler *all; } apus_handlers;
 void apus_handlers_take_all(apus_handlers *into, int depth);
 void apus_handlers_put_all(apus_handlers *from);    /* sets them again, above what is set now */
 void apus_handlers_inherit(apus_handlers *into, const apus_handlers *from); /* the last one */
-void apus_handlers_drop(int depth);
+void apus_handlers_drop_all(int depth);
 static zend_always_inline int apus_handlers_depth(void)
 {
 	return EG(user_error_handlers).top;
@@ -439,6 +447,12 @@ static zend_always_inline void apus_handlers_take(apus_handlers *into, int depth
 {
 	if (UNEXPECTED(apus_handlers_depth() > depth)) {
 		apus_handlers_take_all(into, depth);
+	}
+}
+static zend_always_inline void apus_handlers_drop(int depth)
+{
+	if (UNEXPECTED(apus_handlers_depth() > depth)) {
+		apus_handlers_drop_all(depth);
 	}
 }
 static zend_always_inline void apus_handlers_put(apus_handlers *from)

@@ -84,6 +84,20 @@ void apus_session_release(apus_session *of);
 bool apus_session_is_shared(void);        /* one is open that belongs to the script, not to a coroutine */
 void apus_exchange_symbol(zend_string *name, zval *with);
 
+/* ---- ambient.c ---- */
+bool apus_ambient_is_amidst(const zval *handler); /* has C code set something that it takes back when it returns? */
+void apus_ambient_take_all(apus_ambient *into, zval *handler);
+/* Saves what is in use and leaves a fresh state. `handler` is the error handler that was set when the context was entered, `amidst` whether
+ * C code may be in the middle of something: all but a few things are in use only then. */
+static zend_always_inline void apus_ambient_take(apus_ambient *into, zval *handler, bool amidst)
+{
+	const uintptr_t stays = (uintptr_t) apus_own_current | (uintptr_t) BG(strtok_string) | (uintptr_t) OG(handlers).elements;
+	into->taken = UNEXPECTED(stays != 0) || (UNEXPECTED(amidst) && apus_ambient_is_amidst(handler));
+	if (UNEXPECTED(into->taken)) {
+		apus_ambient_take_all(into, handler);
+	}
+}
+
 /* ---- fiber.c ---- */
 /* Is the running coroutine the handler of a request? */
 bool apus_fiber_request(zend_object **request, zend_object **response);

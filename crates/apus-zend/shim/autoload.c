@@ -50,6 +50,7 @@ static zend_class_entry *load(zend_string *name, zend_string *lc_name, const zen
 static zend_class_entry *load_in_turn(zend_string *name, zend_string *lc_name, const zend_string *claimed)
 {
 	for (;;) {
+		apus_c_waits = true;
 		switch (loading.begin(ZSTR_VAL(lc_name), ZSTR_LEN(lc_name))) {
 			case APUS_AUTOLOAD_OURS:
 				return load(name, lc_name, lc_name, claimed);

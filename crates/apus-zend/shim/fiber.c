@@ -1,4 +1,4 @@
-#include "apus_shim.h"
+#include "apus_guard.h"
 #include <errno.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -371,25 +371,42 @@ static void begin_handlers(const apus_fiber *outer, apus_fiber *fiber)
 	apus_handlers_put(&fiber->handlers);
 }
 
-/* Is there anything in the calls of the running context that a switch has to see to: things that guarded ones hold, or marks of
- * C code that has called PHP code? Hardly ever, so one look at each frame decides for both. */
-static bool calls_hold(void)
+/* What the calls of a context have that a switch must see to; hardly ever anything. */
+enum {
+	HOLD_THINGS = 1, /* of guarded calls */
+	HOLD_STATE = 2,  /* C code has called PHP code, and may have set marks and globals before that */
+};
+
+static zend_never_inline uint32_t look_at(const zend_execute_data *ex)
 {
-	const zend_execute_data *ex = EG(current_execute_data);
-	const int slot = apus_guard_slot;
-	if (UNEXPECTED(EG(prev_exception) != NULL) || (ex != NULL && ex->func != NULL && UNEXPECTED(ZEND_USER_CODE(ex->func->type)))) {
-		return true;
+	if (apus_called_by_c(ex)) {
+		/* What called it may be `foreach`, which holds its iterator without a frame. */
+		return HOLD_THINGS | HOLD_STATE;
 	}
-	for (; ex != NULL; ex = ex->prev_execute_data) {
-		const zend_function *function = ex->func;
-		if (function != NULL && function->type == ZEND_INTERNAL_FUNCTION && slot >= 0 && UNEXPECTED(function->internal_function.reserved[slot] != NULL)) {
-			return true;
-		}
-		if (apus_called_by_c(ex)) {
-			return true;
+	return ex->func != NULL && apus_guarded_of(ex->func) != NULL ? HOLD_THINGS : 0;
+}
+
+/* One look at the flags of each frame of the running context. */
+static zend_always_inline uint32_t calls_hold(void)
+{
+	enum { FLAGS = ZEND_CALL_TOP | APUS_CALL_GUARDED };
+	const zend_execute_data *ex = EG(current_execute_data), *caller;
+	uint32_t found = 0;
+	if (UNEXPECTED(ex == NULL)) {
+		return HOLD_STATE;
+	}
+	if (ex->func != NULL && UNEXPECTED(ZEND_USER_CODE(ex->func->type))) {
+		found = HOLD_THINGS | HOLD_STATE;
+	}
+	for (; (caller = ex->prev_execute_data) != NULL; ex = caller) {
+		const uint32_t flags = ZEND_CALL_INFO(ex) & FLAGS;
+		/* A coroutine's outermost function is entered by C code that is ours. */
+		if (UNEXPECTED(flags != 0) && (flags != ZEND_CALL_TOP || caller->func != &apus_fiber_function)) {
+			found |= look_at(ex);
 		}
 	}
-	return false;
+	/* A function without a caller, at the end of the script or while it is compiled: C code has called it. */
+	return UNEXPECTED((ZEND_CALL_INFO(ex) & (ZEND_CALL_TOP | ZEND_CALL_CODE)) == ZEND_CALL_TOP) ? found | HOLD_STATE : found;
 }
 
 bool apus_fiber_enter(apus_fiber *fiber)
@@ -398,12 +415,12 @@ bool apus_fiber_enter(apus_fiber *fiber)
 	apus_holdings held;
 	held.count = 0;
 	apus_fiber *outer = apus_running_fiber;
-	const bool holds = calls_hold();
+	const uint32_t holds = calls_hold();
 	fiber->resumer = EG(current_fiber_context);
 	if (outer != NULL) {
 		/* For backtraces: one of ours that enters another, perhaps from a user's Fiber, stands here meanwhile. */
 		outer->execute_data = EG(current_execute_data);
-		if (UNEXPECTED(holds)) {
+		if (UNEXPECTED(holds & HOLD_THINGS)) {
 			apus_guard_mark(&held, outer);
 		}
 	}
@@ -413,11 +430,11 @@ bool apus_fiber_enter(apus_fiber *fiber)
 	if (outer != NULL) {
 		apus_handlers_take(&outer->handlers, outer->handler_depth);
 	}
-	apus_ambient_take(&ambient, outer != NULL ? &outer->handler : &none);
+	apus_ambient_take(&ambient, outer != NULL ? &outer->handler : &none, (holds & HOLD_STATE) != 0);
 	ZVAL_COPY(&fiber->handler, &EG(user_error_handler));
 	apus_ambient_put(&fiber->ambient);
 	begin_handlers(outer, fiber);
-	apus_marks *const marks = UNEXPECTED(holds) ? apus_marks_take() : NULL;
+	apus_marks *const marks = UNEXPECTED(holds & HOLD_STATE) ? apus_marks_take() : NULL;
 	apus_marks_put(fiber->marks);
 	fiber->marks = NULL;
 	const bool bailed_in_release = apus_bailed_in_release;
@@ -432,7 +449,9 @@ bool apus_fiber_enter(apus_fiber *fiber)
 		if (!fiber->keeps_handlers) {
 			apus_handlers_drop(fiber->handler_depth);
 		}
-		apus_swap_reset();
+		if (apus_swap_in_use()) {
+			apus_swap_reset();
+		}
 	}
 	apus_ambient_put(&ambient);
 	if (outer != NULL) {
@@ -456,12 +475,21 @@ void apus_fiber_leave(apus_fiber *fiber)
 	/* First: what a call holds may be part of the state that is taken. */
 	apus_holdings held;
 	held.count = 0;
-	if (UNEXPECTED(calls_hold())) {
+	uint32_t holds = calls_hold();
+	bool amidst = (holds & HOLD_STATE) != 0;
+	if (UNEXPECTED(apus_c_waits)) {
+		apus_c_waits = false;
+		amidst = true;
+		holds |= EG(prev_exception) != NULL ? HOLD_STATE : 0;
+	}
+	if (UNEXPECTED(holds & HOLD_THINGS)) {
 		apus_guard_mark(&held, fiber);
+	}
+	if (UNEXPECTED(holds & HOLD_STATE)) {
 		fiber->marks = apus_marks_take();
 	}
 	apus_handlers_take(&fiber->handlers, fiber->handler_depth);
-	apus_ambient_take(&fiber->ambient, &fiber->handler);
+	apus_ambient_take(&fiber->ambient, &fiber->handler, amidst);
 	switch_to(fiber->resumer);
 	apus_guard_unmark(&held);
 }

@@ -214,6 +214,7 @@ void apus_guard_returned(zend_execute_data *ex)
 void apus_guard_enter(INTERNAL_FUNCTION_PARAMETERS)
 {
 	const apus_guarded *known = execute_data->func->internal_function.reserved[apus_guard_slot];
+	ZEND_ADD_CALL_FLAG(execute_data, APUS_CALL_GUARDED);
 	if (UNEXPECTED(apus_guard_alert != 0) && refuse(execute_data)) {
 		return;
 	}
@@ -224,6 +225,7 @@ void apus_guard_enter(INTERNAL_FUNCTION_PARAMETERS)
 void apus_guard_enter_tree(INTERNAL_FUNCTION_PARAMETERS)
 {
 	const apus_guarded *known = execute_data->func->internal_function.reserved[apus_guard_slot];
+	ZEND_ADD_CALL_FLAG(execute_data, APUS_CALL_GUARDED);
 	if (UNEXPECTED(apus_trees_held != 0) && refuse(execute_data)) {
 		return;
 	}

@@ -53,6 +53,7 @@ static void construct_pdo(INTERNAL_FUNCTION_PARAMETERS)
 			key = NULL;
 		}
 	}
+	ZEND_ADD_CALL_FLAG(execute_data, APUS_CALL_GUARDED);
 	zval value;
 	ZVAL_STR(&value, id);
 	SEPARATE_ARRAY(options);
@@ -85,6 +86,7 @@ static void connect_pgsql(INTERNAL_FUNCTION_PARAMETERS)
 		apus_guard_returned(execute_data);
 		return;
 	}
+	ZEND_ADD_CALL_FLAG(execute_data, APUS_CALL_GUARDED);
 	zval args[2];
 	ZVAL_STR(&args[0], text);
 	ZVAL_LONG(&args[1], type | FORCE_NEW);
@@ -101,6 +103,7 @@ static void open_socket(INTERNAL_FUNCTION_PARAMETERS)
 		apus_guard_enter(INTERNAL_FUNCTION_PARAM_PASSTHRU);
 		return;
 	}
+	ZEND_ADD_CALL_FLAG(execute_data, APUS_CALL_GUARDED);
 	fsockopen.handler(INTERNAL_FUNCTION_PARAM_PASSTHRU);
 	apus_guard_returned(execute_data);
 }

@@ -111,7 +111,7 @@ void apus_guard_mark(apus_holdings *marks, const apus_fiber *fiber)
 			if (UNEXPECTED(by_c)) {
 				mark_iterated(ex, &into);
 			}
-		} else if (UNEXPECTED(apus_guarded_of(function) != NULL)) {
+		} else if (UNEXPECTED(ZEND_CALL_INFO(ex) & APUS_CALL_GUARDED)) {
 			apus_guard_things(ex, true, mark, &into);
 		}
 		by_c = (ZEND_CALL_INFO(ex) & ZEND_CALL_TOP) != 0;

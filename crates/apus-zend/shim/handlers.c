@@ -57,7 +57,7 @@ void apus_handlers_inherit(apus_handlers *into, const apus_handlers *from)
 	}
 }
 
-void apus_handlers_drop(int depth)
+void apus_handlers_drop_all(int depth)
 {
 	while (apus_handlers_depth() > depth) {
 		zval last;

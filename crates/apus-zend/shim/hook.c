@@ -4,6 +4,8 @@
 
 /* What the hooks of libc calls have to know about the PHP code that led to them. */
 
+bool apus_c_waits;
+
 /* Does the VM itself call into C code that may wait, other than to free, compile or print something? */
 static bool iterates(const zend_execute_data *ex)
 {
@@ -27,7 +29,11 @@ apus_hook_place apus_hook_where(bool freeing)
 	if (ex->func->type != ZEND_INTERNAL_FUNCTION && !(ZEND_USER_CODE(ex->func->type) && (freeing || iterates(ex)))) {
 		return APUS_HOOK_STAY;
 	}
-	return EG(exception) != NULL || apus_guard_is_broken() ? APUS_HOOK_FAIL : APUS_HOOK_WAIT;
+	if (EG(exception) != NULL || apus_guard_is_broken()) {
+		return APUS_HOOK_FAIL;
+	}
+	apus_c_waits = true;
+	return APUS_HOOK_WAIT;
 }
 
 void apus_running_function(const apus_fiber *fiber, const char **class, const char **function)

@@ -103,6 +103,7 @@ static void install_imap(void)
 static void serial(INTERNAL_FUNCTION_PARAMETERS)
 {
 	const serial_row *row = apus_wrapped_row(execute_data);
+	apus_c_waits = true;
 	if (!hooks.enter(row->group)) {
 		RETURN_FALSE;
 	}

@@ -183,7 +183,5 @@ void apus_swap_put(apus_swap *swap)
 
 void apus_swap_reset(void)
 {
-	if (apus_swap_in_use()) {
-		drop();
-	}
+	drop();
 }

@@ -15,12 +15,29 @@ void apus_zval_release(zval *value)
 	if (!Z_REFCOUNTED_P(value)) {
 		return;
 	}
-	if (Z_REFCOUNT_P(value) > 1 && !Z_COLLECTABLE_P(value)) {
+	if (Z_REFCOUNT_P(value) > 1 && (!Z_COLLECTABLE_P(value) || !GC_MAY_LEAK(Z_COUNTED_P(value)))) {
+		/* Not the last reference, and nothing that the cycle collector does not know of already. */
 		Z_DELREF_P(value);
 		return;
 	}
 	GUARDED(failed, zval_ptr_dtor(value));
 	apus_bailed_in_release |= failed;
+}
+
+void apus_zvals_release(zval *values, uint32_t count)
+{
+	volatile uint32_t next = 0;
+	while (next < count) {
+		bool failed = false;
+		GUARDED(failed, {
+			while (next < count) {
+				zval *value = &values[next];
+				next++;
+				zval_ptr_dtor(value);
+			}
+		});
+		apus_bailed_in_release |= failed;
+	}
 }
 
 apus_status apus_arg_assign(zend_execute_data *ex, uint32_t index, zval *value)
@@ -40,6 +57,11 @@ bool apus_take_bailed(void)
 	bool bailed = apus_bailed_in_release;
 	apus_bailed_in_release = false;
 	return bailed;
+}
+
+bool apus_is_stray(void)
+{
+	return apus_bailed_in_release || EG(exception) != NULL;
 }
 
 zend_string *apus_string_new(const char *bytes, size_t len)

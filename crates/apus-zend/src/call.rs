@@ -48,11 +48,9 @@ pub unsafe fn enter(ex: *mut sys::zend_execute_data, ret: *mut sys::zval, body: 
             false
         }
     };
-    // SAFETY: this frame owns nothing any more, so the longjmp that leaves it skips no drop.
-    unsafe {
-        if sys::apus_take_bailed() || bailed {
-            sys::apus_bailout();
-        }
+    if engine::take_bailed() || bailed {
+        // SAFETY: this frame owns nothing any more, so the longjmp that leaves it skips no drop.
+        unsafe { sys::apus_bailout() };
     }
 }
 
@@ -277,7 +275,7 @@ impl Call {
     pub fn construct<T: Native>(&self, payload: T) -> Result<(), Raise> {
         let object = self.this_object()?;
         // SAFETY: $this is alive and of a class that Apus registered as native.
-        if unsafe { object::attach(object, payload) } {
+        if unsafe { object::attach(object, Box::new(payload)) } {
             return Ok(());
         }
         Err(engine::throw_error(&format!("{} is already constructed", T::NAME)))

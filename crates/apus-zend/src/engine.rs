@@ -208,9 +208,16 @@ pub fn exit_status() -> i32 {
 }
 
 /// Whether a destructor that ran when something was given back met a fatal error, on the stack that runs. Asked once.
+#[inline]
 pub fn take_bailed() -> bool {
-    // SAFETY: reads and resets a flag.
-    unsafe { sys::apus_take_bailed() }
+    // SAFETY: reads and resets a flag of the thread that runs PHP code.
+    unsafe { sys::apus_bailed_in_release && sys::apus_take_bailed() }
+}
+
+/// Whether there is something for [`take_bailed`] or [`Thrown::take`].
+pub fn is_stray() -> bool {
+    // SAFETY: reads flags.
+    unsafe { sys::apus_is_stray() }
 }
 
 /// Whether a fatal error has been reported in this request, by whatever code.

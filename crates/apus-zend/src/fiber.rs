@@ -101,7 +101,7 @@ impl Job {
     /// Gives back the callable and its arguments, whose destructors may run and throw. Only when the job is over.
     pub fn release(&mut self) {
         drop(self.callable.take());
-        self.args.clear();
+        Value::release_all(&mut self.args);
     }
 }
 

@@ -70,7 +70,7 @@ macro_rules! native {
 
 /// # Safety
 /// `object` is a live object of a class registered as native.
-pub(crate) unsafe fn attach<T: Native>(object: NonNull<sys::zend_object>, payload: T) -> bool {
+pub(crate) unsafe fn attach<T: Native>(object: NonNull<sys::zend_object>, payload: Box<T>) -> bool {
     unsafe fn drop_payload<T>(payload: *mut c_void) {
         // SAFETY: made by Box::into_raw for this T below.
         drop(unsafe { Box::from_raw(payload.cast::<T>()) });
@@ -100,7 +100,7 @@ pub(crate) unsafe fn attach<T: Native>(object: NonNull<sys::zend_object>, payloa
         (*native).type_ = std::ptr::from_ref(T::tag()).cast();
         (*native).drop = Some(free::<T>);
         (*native).held = Some(held::<T>);
-        (*native).payload = Box::into_raw(Box::new(payload)).cast();
+        (*native).payload = Box::into_raw(payload).cast();
     }
     true
 }
@@ -157,7 +157,10 @@ pub struct Object(NonNull<sys::zend_object>);
 
 impl Object {
     /// A new object of a native class with its Rust value; no constructor runs.
+    #[inline]
     pub fn new<T: Native>(class: ClassEntry, payload: T) -> Result<Self, Raise> {
+        // Here, so that it is moved once.
+        let payload = Box::new(payload);
         let this = Self::plain(class)?;
         // SAFETY: just made, of a native class.
         unsafe { attach(this.0, payload) };
