@@ -42,7 +42,7 @@ impl Calling {
     fn start(&self, handler: Callable, request: Request, responder: &Responder) -> Result<Begun, Raise> {
         let request = http::Request::object(request, Rc::clone(&self.limits))?;
         let response = http::Response::object(responder.clone())?;
-        let globals = (self.superglobals && self.in_coroutine).then(|| http::superglobals(&request)).transpose()?;
+        let globals = if self.superglobals && self.in_coroutine { Some(http::superglobals(&request)?) } else { None };
         let args: [Value; 2] = [request.into(), response.into()];
         if self.in_coroutine {
             let task = self.state.create_for(true, handler, args, self.outcome.clone())?;

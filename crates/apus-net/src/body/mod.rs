@@ -92,11 +92,14 @@ pub enum Collected {
     },
 }
 
+/// Trailer fields.
+struct Trailers(Vec<(Vec<u8>, Vec<u8>)>);
+
 /// The body of one request.
 pub struct Body {
     kind: Kind,
-    /// Trailer fields of a collected body.
-    trailers: Vec<(Vec<u8>, Vec<u8>)>,
+    /// Of a collected body; boxed, for there are hardly ever any, and a request is moved a few times.
+    trailers: Option<Box<Trailers>>,
     content_length: Option<u64>,
     /// What a collected body takes of the worker's memory.
     _share: Option<Share>,
@@ -116,7 +119,7 @@ impl Body {
     pub(crate) fn empty(content_length: Option<u64>) -> Self {
         let body = Collected::Raw(Bytes::new());
         let kind = Kind::Collected { body, read: Cell::new(0) };
-        Self { kind, trailers: Vec::new(), content_length, _share: None }
+        Self { kind, trailers: None, content_length, _share: None }
     }
 
     pub(crate) fn collected_from(
@@ -126,11 +129,12 @@ impl Body {
         share: Share,
     ) -> Self {
         let kind = Kind::Collected { body, read: Cell::new(0) };
+        let trailers = (!trailers.is_empty()).then(|| Box::new(Trailers(trailers)));
         Self { kind, trailers, content_length, _share: Some(share) }
     }
 
     pub(crate) fn streamed(stream: Rc<BodyStream>, content_length: Option<u64>) -> Self {
-        Self { kind: Kind::Stream(stream), trailers: Vec::new(), content_length, _share: None }
+        Self { kind: Kind::Stream(stream), trailers: None, content_length, _share: None }
     }
 
     /// The whole body; `None` when the port streams bodies and this request has one.
@@ -170,7 +174,7 @@ impl Body {
     pub fn trailers(&self) -> Vec<(Vec<u8>, Vec<u8>)> {
         match &self.kind {
             Kind::Stream(stream) => stream.trailers(),
-            Kind::Collected { .. } => self.trailers.clone(),
+            Kind::Collected { .. } => self.trailers.as_ref().map_or_else(Vec::new, |trailers| trailers.0.clone()),
         }
     }
 }

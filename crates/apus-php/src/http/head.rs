@@ -96,12 +96,16 @@ impl Head {
 
     /// Adds one line that was found valid.
     fn put(&mut self, name: &[u8], value: &[u8], format: bool) {
-        if self.special(name, value) {
+        // Nearly every answer has it, and nearly always written like that.
+        let usual = name == b"Content-Type";
+        if usual {
+            self.wire.has_content_type = true;
+        } else if self.special(name, value) {
             return;
         }
         let start = self.wire.lines.len();
         self.wire.push_field(name, value);
-        if format {
+        if format && !usual {
             format_name(&mut self.wire.lines[start..start + name.len()]);
         }
         self.index.push(Line { end: self.wire.lines.len() as u32, name_len: name.len() as u16 });
