@@ -78,6 +78,35 @@ extern uint32_t apus_trees_held; /* marks on trees of nodes */
 void apus_held_startup(void);
 void apus_held_end_request(void);
 
+/* What the calls of a context have that a switch must see to; hardly ever anything. */
+enum {
+	APUS_HOLD_THINGS = 1, /* of guarded calls */
+	APUS_HOLD_STATE = 2,  /* C code has called PHP code, and may have set marks and globals before that */
+};
+
+uint32_t apus_look_at_calls(const zend_execute_data *ex);
+/* One look at the flags of each frame of the running context, until one has any. `outermost`: what a coroutine's first frame runs. */
+static zend_always_inline uint32_t apus_calls_hold(const zend_function *outermost)
+{
+	enum { FLAGS = ZEND_CALL_TOP | APUS_CALL_GUARDED };
+	const zend_execute_data *const running = EG(current_execute_data), *ex = running;
+	if (EXPECTED(ex != NULL && ex->func != NULL && !ZEND_USER_CODE(ex->func->type))) {
+		while (!(ZEND_CALL_INFO(ex) & FLAGS)) {
+			ex = ex->prev_execute_data;
+			if (ex == NULL) {
+				return 0;
+			}
+		}
+		/* The outermost function of a coroutine, which code of ours has called, or the script. */
+		const zend_execute_data *caller = ex->prev_execute_data;
+		const uint32_t flags = ZEND_CALL_INFO(ex) & FLAGS;
+		if (EXPECTED(caller != NULL ? flags == ZEND_CALL_TOP && caller->func == outermost : flags == ZEND_CALL_TOP_CODE)) {
+			return 0;
+		}
+	}
+	return apus_look_at_calls(running);
+}
+
 /* ---- guard_tree.c ---- */
 uintptr_t apus_tree_of_node(zend_object *object);
 uintptr_t apus_tree_of_simplexml(zend_object *object);

@@ -87,13 +87,17 @@ void apus_exchange_symbol(zend_string *name, zval *with);
 /* ---- ambient.c ---- */
 bool apus_ambient_is_amidst(const zval *handler); /* has C code set something that it takes back when it returns? */
 void apus_ambient_take_all(apus_ambient *into, zval *handler);
+/* Is anything in use of what may stay so between calls? All else is only while C code is in the middle of something. */
+static zend_always_inline bool apus_ambient_stays(void)
+{
+	return UNEXPECTED(((uintptr_t) apus_own_current | (uintptr_t) BG(strtok_string) | (uintptr_t) OG(handlers).elements) != 0);
+}
 /* Saves what is in use and leaves a fresh state. `handler` is the error handler that was set when the context was entered, `amidst` whether
- * C code may be in the middle of something: all but a few things are in use only then. */
+ * C code may be in the middle of something. */
 static zend_always_inline void apus_ambient_take(apus_ambient *into, zval *handler, bool amidst)
 {
-	const uintptr_t stays = (uintptr_t) apus_own_current | (uintptr_t) BG(strtok_string) | (uintptr_t) OG(handlers).elements;
-	into->taken = UNEXPECTED(stays != 0) || (UNEXPECTED(amidst) && apus_ambient_is_amidst(handler));
-	if (UNEXPECTED(into->taken)) {
+	into->taken = apus_ambient_stays() || (amidst && apus_ambient_is_amidst(handler));
+	if (into->taken) {
 		apus_ambient_take_all(into, handler);
 	}
 }

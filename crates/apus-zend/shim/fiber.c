@@ -31,6 +31,7 @@ struct apus_fiber {
 	apus_handlers handlers;         /* its own, while it waits */
 	int handler_depth;              /* of what lies below them, while it runs */
 	bool fresh;                     /* its job has not begun */
+	bool laden;                     /* one of ambient, marks, handlers and bailed_in_release is to be put in place when it is entered */
 	bool keeps_handlers;            /* those that the job leaves behind stay for the process */
 	bool bailed_in_release;         /* apus_bailed_in_release of the waiting code */
 	bool guarded;                   /* its guard is one of guarded_stacks */
@@ -338,6 +339,7 @@ void apus_fiber_assign(apus_fiber *fiber, apus_job *job)
 	fiber->job = job;
 	fiber->inner = NULL;
 	apus_ambient_start(&fiber->ambient, EXPECTED(apus_own_current == NULL) ? NULL : apus_own_inherit());
+	fiber->laden = fiber->ambient.taken;
 	fiber->fresh = true;
 	fiber->talks.count = 0;
 	fiber->talks.next = 0;
@@ -356,95 +358,31 @@ int64_t apus_fiber_coroutine(const apus_fiber *fiber)
 void apus_fiber_give(apus_fiber *fiber, apus_own *own)
 {
 	apus_ambient_start(&fiber->ambient, own);
+	fiber->laden = true;
 }
 
-static void begin_handlers(const apus_fiber *outer, apus_fiber *fiber)
+static zend_never_inline void begin(const apus_fiber *outer, apus_fiber *fiber)
 {
-	if (UNEXPECTED(fiber->fresh)) {
-		fiber->fresh = false;
-		fiber->keeps_handlers = outer == NULL && !fiber->job->of_request;
-		if (outer != NULL && UNEXPECTED(outer->handlers.count != 0)) {
-			apus_handlers_inherit(&fiber->handlers, &outer->handlers);
-		}
+	fiber->fresh = false;
+	fiber->keeps_handlers = outer == NULL && !fiber->job->of_request;
+	if (outer != NULL && UNEXPECTED(outer->handlers.count != 0)) {
+		apus_handlers_inherit(&fiber->handlers, &outer->handlers);
 	}
+}
+
+/* Lets the fiber run; true: it waits. */
+static zend_always_inline bool run(apus_fiber *outer, apus_fiber *fiber)
+{
 	fiber->handler_depth = apus_handlers_depth();
 	apus_handlers_put(&fiber->handlers);
-}
-
-/* What the calls of a context have that a switch must see to; hardly ever anything. */
-enum {
-	HOLD_THINGS = 1, /* of guarded calls */
-	HOLD_STATE = 2,  /* C code has called PHP code, and may have set marks and globals before that */
-};
-
-static zend_never_inline uint32_t look_at(const zend_execute_data *ex)
-{
-	if (apus_called_by_c(ex)) {
-		/* What called it may be `foreach`, which holds its iterator without a frame. */
-		return HOLD_THINGS | HOLD_STATE;
-	}
-	return ex->func != NULL && apus_guarded_of(ex->func) != NULL ? HOLD_THINGS : 0;
-}
-
-/* One look at the flags of each frame of the running context. */
-static zend_always_inline uint32_t calls_hold(void)
-{
-	enum { FLAGS = ZEND_CALL_TOP | APUS_CALL_GUARDED };
-	const zend_execute_data *ex = EG(current_execute_data), *caller;
-	uint32_t found = 0;
-	if (UNEXPECTED(ex == NULL)) {
-		return HOLD_STATE;
-	}
-	if (ex->func != NULL && UNEXPECTED(ZEND_USER_CODE(ex->func->type))) {
-		found = HOLD_THINGS | HOLD_STATE;
-	}
-	for (; (caller = ex->prev_execute_data) != NULL; ex = caller) {
-		const uint32_t flags = ZEND_CALL_INFO(ex) & FLAGS;
-		/* A coroutine's outermost function is entered by C code that is ours. */
-		if (UNEXPECTED(flags != 0) && (flags != ZEND_CALL_TOP || caller->func != &apus_fiber_function)) {
-			found |= look_at(ex);
-		}
-	}
-	/* A function without a caller, at the end of the script or while it is compiled: C code has called it. */
-	return UNEXPECTED((ZEND_CALL_INFO(ex) & (ZEND_CALL_TOP | ZEND_CALL_CODE)) == ZEND_CALL_TOP) ? found | HOLD_STATE : found;
-}
-
-bool apus_fiber_enter(apus_fiber *fiber)
-{
-	apus_ambient ambient;
-	apus_holdings held;
-	held.count = 0;
-	apus_fiber *outer = apus_running_fiber;
-	const uint32_t holds = calls_hold();
-	fiber->resumer = EG(current_fiber_context);
-	if (outer != NULL) {
-		/* For backtraces: one of ours that enters another, perhaps from a user's Fiber, stands here meanwhile. */
-		outer->execute_data = EG(current_execute_data);
-		if (UNEXPECTED(holds & HOLD_THINGS)) {
-			apus_guard_mark(&held, outer);
-		}
-	}
 	apus_running_fiber = fiber;
-	zval none;
-	ZVAL_UNDEF(&none);
-	if (outer != NULL) {
-		apus_handlers_take(&outer->handlers, outer->handler_depth);
-	}
-	apus_ambient_take(&ambient, outer != NULL ? &outer->handler : &none, (holds & HOLD_STATE) != 0);
-	ZVAL_COPY(&fiber->handler, &EG(user_error_handler));
-	apus_ambient_put(&fiber->ambient);
-	begin_handlers(outer, fiber);
-	apus_marks *const marks = UNEXPECTED(holds & HOLD_STATE) ? apus_marks_take() : NULL;
-	apus_marks_put(fiber->marks);
-	fiber->marks = NULL;
-	const bool bailed_in_release = apus_bailed_in_release;
-	apus_bailed_in_release = fiber->bailed_in_release;
 	switch_to(fiber->inner != NULL ? fiber->inner : &fiber->context);
 	apus_running_fiber = outer;
-	apus_guard_unmark(&held);
 	const bool waiting = fiber->job != NULL;
-	fiber->bailed_in_release = waiting && apus_bailed_in_release;
-	apus_bailed_in_release = bailed_in_release;
+	if (UNEXPECTED(apus_bailed_in_release)) {
+		fiber->bailed_in_release = fiber->laden = waiting;
+		apus_bailed_in_release = false;
+	}
 	if (!waiting) {
 		if (!fiber->keeps_handlers) {
 			apus_handlers_drop(fiber->handler_depth);
@@ -453,45 +391,122 @@ bool apus_fiber_enter(apus_fiber *fiber)
 			apus_swap_reset();
 		}
 	}
-	apus_ambient_put(&ambient);
-	if (outer != NULL) {
-		outer->handler_depth = apus_handlers_depth();
-		apus_handlers_put(&outer->handlers);
-	}
-	apus_marks_put(marks);
+	return waiting;
+}
+
+static zend_always_inline void release_handler(apus_fiber *fiber)
+{
 	if (UNEXPECTED(Z_TYPE(fiber->handler) != IS_UNDEF)) {
 		zval handler;
 		ZVAL_COPY_VALUE(&handler, &fiber->handler);
 		ZVAL_UNDEF(&fiber->handler);
 		apus_zval_release(&handler);
 	}
+}
+
+/* With all that the running context or the fiber may have. */
+static zend_never_inline ZEND_COLD bool enter_laden(apus_fiber *outer, apus_fiber *fiber, uint32_t holds)
+{
+	apus_ambient ambient;
+	apus_holdings held;
+	zval none;
+	held.count = 0;
+	ZVAL_UNDEF(&none);
+	if (outer != NULL) {
+		if (holds & APUS_HOLD_THINGS) {
+			apus_guard_mark(&held, outer);
+		}
+		apus_handlers_take(&outer->handlers, outer->handler_depth);
+	}
+	apus_running_fiber = fiber;
+	apus_ambient_take(&ambient, outer != NULL ? &outer->handler : &none, (holds & APUS_HOLD_STATE) != 0);
+	ZVAL_COPY(&fiber->handler, &EG(user_error_handler));
+	apus_ambient_put(&fiber->ambient);
+	if (fiber->fresh) {
+		begin(outer, fiber);
+	}
+	apus_marks *const marks = holds & APUS_HOLD_STATE ? apus_marks_take() : NULL;
+	apus_marks_put(fiber->marks);
+	fiber->marks = NULL;
+	fiber->laden = false;
+	const bool bailed_in_release = apus_bailed_in_release;
+	apus_bailed_in_release = fiber->bailed_in_release;
+	fiber->bailed_in_release = false;
+	const bool waiting = run(outer, fiber);
+	apus_guard_unmark(&held);
+	apus_bailed_in_release = bailed_in_release;
+	apus_ambient_put(&ambient);
+	if (outer != NULL) {
+		outer->handler_depth = apus_handlers_depth();
+		apus_handlers_put(&outer->handlers);
+	}
+	apus_marks_put(marks);
+	release_handler(fiber);
 	return waiting;
+}
+
+bool apus_fiber_enter(apus_fiber *fiber)
+{
+	apus_fiber *const outer = apus_running_fiber;
+	fiber->resumer = EG(current_fiber_context);
+	const uint32_t holds = apus_calls_hold(&apus_fiber_function);
+	bool laden = UNEXPECTED(holds != 0) || fiber->laden || apus_bailed_in_release || apus_ambient_stays();
+	if (outer != NULL) {
+		/* For backtraces: one of ours that enters another, perhaps from a user's Fiber, stands here meanwhile. */
+		outer->execute_data = EG(current_execute_data);
+		laden |= apus_handlers_depth() > outer->handler_depth;
+	}
+	if (UNEXPECTED(laden)) {
+		return enter_laden(outer, fiber, holds);
+	}
+	if (UNEXPECTED(Z_TYPE(EG(user_error_handler)) != IS_UNDEF)) {
+		ZVAL_COPY(&fiber->handler, &EG(user_error_handler));
+	}
+	if (UNEXPECTED(fiber->fresh)) {
+		begin(outer, fiber);
+	}
+	const bool waiting = run(outer, fiber);
+	if (outer != NULL) {
+		outer->handler_depth = apus_handlers_depth();
+	}
+	release_handler(fiber);
+	return waiting;
+}
+
+static zend_never_inline ZEND_COLD void leave_laden(apus_fiber *fiber, uint32_t holds)
+{
+	apus_holdings held;
+	held.count = 0;
+	bool amidst = (holds & APUS_HOLD_STATE) != 0;
+	if (apus_c_waits) {
+		apus_c_waits = false;
+		amidst = true;
+		holds |= EG(prev_exception) != NULL ? APUS_HOLD_STATE : 0;
+	}
+	/* First: what a call holds may be part of the state that is taken. */
+	if (holds & APUS_HOLD_THINGS) {
+		apus_guard_mark(&held, fiber);
+	}
+	if (holds & APUS_HOLD_STATE) {
+		fiber->marks = apus_marks_take();
+	}
+	apus_handlers_take(&fiber->handlers, fiber->handler_depth);
+	apus_ambient_take(&fiber->ambient, &fiber->handler, amidst);
+	fiber->laden = fiber->marks != NULL || fiber->handlers.count != 0 || fiber->ambient.taken;
+	switch_to(fiber->resumer);
+	apus_guard_unmark(&held);
 }
 
 void apus_fiber_leave(apus_fiber *fiber)
 {
 	fiber->inner = EG(current_fiber_context);
 	fiber->execute_data = EG(current_execute_data);
-	/* First: what a call holds may be part of the state that is taken. */
-	apus_holdings held;
-	held.count = 0;
-	uint32_t holds = calls_hold();
-	bool amidst = (holds & HOLD_STATE) != 0;
-	if (UNEXPECTED(apus_c_waits)) {
-		apus_c_waits = false;
-		amidst = true;
-		holds |= EG(prev_exception) != NULL ? HOLD_STATE : 0;
+	const uint32_t holds = apus_calls_hold(&apus_fiber_function);
+	if (UNEXPECTED(holds != 0) || UNEXPECTED(apus_c_waits) || apus_ambient_stays() || UNEXPECTED(apus_handlers_depth() > fiber->handler_depth)) {
+		leave_laden(fiber, holds);
+	} else {
+		switch_to(fiber->resumer);
 	}
-	if (UNEXPECTED(holds & HOLD_THINGS)) {
-		apus_guard_mark(&held, fiber);
-	}
-	if (UNEXPECTED(holds & HOLD_STATE)) {
-		fiber->marks = apus_marks_take();
-	}
-	apus_handlers_take(&fiber->handlers, fiber->handler_depth);
-	apus_ambient_take(&fiber->ambient, &fiber->handler, amidst);
-	switch_to(fiber->resumer);
-	apus_guard_unmark(&held);
 }
 
 apus_ran apus_fiber_ran(const apus_fiber *fiber)

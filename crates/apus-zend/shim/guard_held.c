@@ -118,6 +118,23 @@ void apus_guard_mark(apus_holdings *marks, const apus_fiber *fiber)
 	}
 }
 
+ZEND_COLD uint32_t apus_look_at_calls(const zend_execute_data *ex)
+{
+	uint32_t found = ex == NULL || ex->func == NULL || ZEND_USER_CODE(ex->func->type) ? APUS_HOLD_THINGS | APUS_HOLD_STATE : 0;
+	for (; ex != NULL; ex = ex->prev_execute_data) {
+		if (apus_called_by_c(ex)) {
+			/* What called it may be `foreach`, which holds its iterator without a frame. */
+			found |= APUS_HOLD_THINGS | APUS_HOLD_STATE;
+		} else if (ex->func != NULL && !ZEND_USER_CODE(ex->func->type) && (ZEND_CALL_INFO(ex) & APUS_CALL_GUARDED)) {
+			found |= APUS_HOLD_THINGS;
+		} else if (ex->prev_execute_data == NULL && (ZEND_CALL_INFO(ex) & (ZEND_CALL_TOP | ZEND_CALL_CODE)) == ZEND_CALL_TOP) {
+			/* Called by C code at the end of the script, or while it is compiled. */
+			found |= APUS_HOLD_STATE;
+		}
+	}
+	return found;
+}
+
 static void unmark(apus_held *mine)
 {
 	zval *first = zend_hash_index_find(&marked, mine->key);
