@@ -150,7 +150,11 @@ impl Switch for PhpSwitch {
         };
         coro.silent.set(match &outcome {
             Outcome::Returned(_) => true,
-            Outcome::Threw(thrown) => thrown.kind() == ThrownKind::Exit,
+            // In a script exit() ends the script, and nobody waits for an answer.
+            Outcome::Threw(thrown) => {
+                thrown.kind() == ThrownKind::Exit
+                    && state.as_ref().is_some_and(|state| state.mode.get() == Mode::Worker)
+            }
             Outcome::Gone => false,
         });
         if let Some(state) = &state {

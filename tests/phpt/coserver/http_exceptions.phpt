@@ -57,6 +57,7 @@ Stack trace:
 Stack trace:
 %A
 error 104
+%s warning: the handler of a request ended without Response::end()%s
 500 500 Internal Server Error
 500 500 Internal Server Error
 200 good

@@ -24,7 +24,7 @@ $log = serving(
 );
 echo $log;
 ?>
---EXPECT--
+--EXPECTF--
 HTTP/1.1 200 OK
 Server: apus
 Content-Type: text/html; charset=UTF-8
@@ -32,3 +32,4 @@ Content-Length: 3
 
 one
 [true,true,false,false,false,false,false,false,false,false,false,false]
+%s warning: Response::end() is called again: the answer has ended, and nothing is sent (%s(11))

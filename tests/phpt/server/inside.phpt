@@ -148,7 +148,7 @@ array(11) {
 ValueError: Argument #2 ($count) must be between 1 and 10000, 0 given
 Apus\Server\Exception 104: set() must be called before start()
 Apus\Server\Exception 104: on() must be called before start()
-Apus\Server\Exception 104: start() must be called before start()
+Apus\Server\Exception 104: start() was called already, and this server runs
 Apus\Server\Exception 104: listen() must be called before start()
 start_time connection_num accept_count close_count worker_num idle_worker_num serving_worker_num worker_crash_count request_count response_count error_count concurrency task_worker_num task_idle_worker_num tasking_num task_queue_num task_queue_bytes task_delayed_num task_count task_error_count user_process_num total_recv_bytes total_send_bytes coroutine_num memory_bytes rss_bytes loop_blocked_count latency_p50_us latency_p99_us worker_request_count worker_response_count worker_concurrency coroutine_peak_num workers
 int(1)
