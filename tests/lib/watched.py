@@ -115,6 +115,14 @@ def errors(watcher, log):
     return "".join(found.splitlines(keepends=True)[:100])
 
 
+def available(parts, loaded):
+    """Whether this PHP has the extensions that a test names, or finds them: each may need those before it."""
+    names = parts.get("EXTENSIONS", "").split()
+    words = [word for name in names if name.lower() not in loaded for word in ("-d", f"extension={name}")]
+    checks = " && ".join(f"extension_loaded('{name}')" for name in ["standard", *names])
+    return subprocess.run([php(), "-n", *words, "-r", f"exit({checks} ? 0 : 1);"], capture_output=True, check=False).returncode == 0
+
+
 def skipped(watcher, parts, script, options):
     if "SKIPIF" not in parts:
         return False
@@ -146,13 +154,13 @@ def run(command, folder, more):
 
 
 def look(watcher, path, loaded):
-    """What is wrong with a test, or nothing."""
+    """What is wrong with a test, or nothing; None when it is skipped."""
     parts = sections(path)
     options = settings(parts, loaded)
     script = path.with_suffix(".php")
     script.write_text(parts["FILE"])
-    if skipped(watcher, parts, script, options):
-        return ""
+    if not available(parts, loaded) or skipped(watcher, parts, script, options):
+        return None
     log = path.with_suffix(".log")
     words = watcher.words(log, "PHP_BINARY" in parts["FILE"])
     more = {"USE_ZEND_ALLOC": "1"} if f"{path.parent.name}/{path.stem}" in LIMITED else {}
@@ -175,13 +183,14 @@ def main():
     words = [word for word in sys.argv[1:] if word != "--asan"]
     watcher = WATCHERS["asan" if "--asan" in sys.argv[1:] else "valgrind"]
     loaded = built_in()
-    failed = passed = 0
+    failed = passed = left_out = 0
 
     def count(label, wrong):
-        nonlocal failed, passed
-        print(f"{'FAIL' if wrong else 'ok  '}  {label}\n{wrong}", end="", flush=True)
+        nonlocal failed, passed, left_out
+        print(f"{'skip' if wrong is None else 'FAIL' if wrong else 'ok  '}  {label}\n{wrong or ''}", end="", flush=True)
         failed += bool(wrong)
-        passed += not wrong
+        passed += wrong == ""
+        left_out += wrong is None
 
     with tempfile.TemporaryDirectory(prefix="apus-watched-") as scratch:
         count(f"{watcher.name} sees an error", blind(watcher, Path(scratch), loaded))
@@ -192,6 +201,7 @@ def main():
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
             for name, wrong in zip(wanted, pool.map(lambda name: look(watcher, named[name], loaded), wanted)):
                 count(f"{name} under {watcher.name}", wrong)
+    print(f"{left_out} skipped")
     print(f"{passed} passed, {failed} failed")
     return 1 if failed or not wanted else 0
 
