@@ -358,6 +358,6 @@ pub(crate) mod tests {
     #[test]
     fn a_program_that_is_not_php_is_told_apart() {
         let why = probe(Path::new("/bin/true"), &[]).err().unwrap_or_default();
-        assert!(why.contains("not a working php"), "{why}");
+        assert!(why.contains("is no php"), "{why}");
     }
 }

@@ -24,7 +24,7 @@ pub(crate) struct ReadyLine<'a> {
     pub(crate) control: Option<&'a str>,
 }
 
-/// The line in its place when the server does not come up.
+/// The line that comes before it when the server does not come up.
 #[derive(Debug, Serialize)]
 struct FailedLine<'a> {
     pid: u32,
@@ -72,10 +72,10 @@ impl Notify {
     }
 
     /// A process that the server needs dies again and again before it has served: whoever waits for the ready line need not wait longer.
-    /// The server goes on trying.
+    /// The server goes on trying, and tells when it serves.
     pub(crate) fn failing(&mut self, worker: u32, text: &str) {
         let line = FailedLine { pid: std::process::id(), failed: text, worker };
-        if let (Some(mut file), Ok(mut text)) = (self.ready.take(), serde_json::to_string(&line)) {
+        if let (Some(file), Ok(mut text)) = (&mut self.ready, serde_json::to_string(&line)) {
             text.push('\n');
             let _ = file.write_all(text.as_bytes());
         }

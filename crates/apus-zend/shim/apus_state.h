@@ -83,6 +83,13 @@ void apus_session_close(void);            /* writes and closes the running corou
 void apus_session_release(apus_session *of);
 bool apus_session_is_shared(void);        /* one is open that belongs to the script, not to a coroutine */
 void apus_exchange_symbol(zend_string *name, zval *with);
+/* A name for zend_hash_find_known_hash(), for the life of the process. OPcache, once it has started, makes strings without their hash. */
+static inline zend_string *apus_known_name(const char *text, size_t len)
+{
+	zend_string *name = zend_string_init_interned(text, len, true);
+	zend_string_hash_val(name);
+	return name;
+}
 
 /* ---- ambient.c ---- */
 bool apus_ambient_is_amidst(const zval *handler); /* has C code set something that it takes back when it returns? */

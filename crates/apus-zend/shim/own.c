@@ -116,7 +116,7 @@ void apus_own_install(void)
 	inner_header = sapi_module.header_handler;
 	sapi_module.header_handler = set_header;
 	for (size_t i = 0; i < APUS_SUPERGLOBALS; i++) {
-		names[i] = zend_string_init_interned(NAMES[i], strlen(NAMES[i]), true);
+		names[i] = apus_known_name(NAMES[i], strlen(NAMES[i]));
 	}
 #ifndef ZTS
 	install_libxml();

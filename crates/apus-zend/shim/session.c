@@ -229,7 +229,7 @@ void apus_session_install(const apus_session_hooks *of)
 	}
 	hooks = *of;
 	ps = module->globals_ptr;
-	symbol_name = zend_string_init_interned(ZEND_STRL("_SESSION"), true);
+	symbol_name = apus_known_name(ZEND_STRL("_SESSION"));
 	apus_wrap_module("session", session_function, NULL);
 }
 

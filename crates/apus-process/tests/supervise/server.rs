@@ -108,14 +108,21 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    pub(crate) fn wait_ready(mut self) -> Self {
+    /// The next line of the ready descriptor.
+    fn read_line(&mut self) -> Value {
         let deadline = PollTimeout::try_from(DEADLINE).unwrap();
         let mut fds = [PollFd::new(self.ready.get_ref().as_fd(), PollFlags::POLLIN)];
-        assert_eq!(poll(&mut fds, deadline), Ok(1), "not ready in time");
+        assert!(!self.ready.buffer().is_empty() || poll(&mut fds, deadline) == Ok(1), "not ready in time");
         let mut line = String::new();
         self.ready.read_line(&mut line).unwrap();
-        let line: Value =
-            serde_json::from_str(&line).unwrap_or_else(|e| panic!("no ready line ({e}): {}", self.stderr()));
+        serde_json::from_str(&line).unwrap_or_else(|e| panic!("no ready line ({e}): {}", self.stderr()))
+    }
+
+    pub(crate) fn wait_ready(mut self) -> Self {
+        let mut line = self.read_line();
+        while line.get("failed").is_some() {
+            line = self.read_line();
+        }
         self.pid = u32::try_from(line["pid"].as_u64().unwrap()).unwrap();
         self.addr = line["listen"][0].as_str().unwrap().parse().ok();
         self.control = PathBuf::from(line["control"].as_str().unwrap());
