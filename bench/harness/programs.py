@@ -202,7 +202,7 @@ def markdown(suite: Suite, results: Document) -> str:
     parts = [f"# {suite.title}", taken, f"Versions: {results.versions()}."]
     for case in suite.cases:
         parts += [f"## {case.title}", table(results, case)]
-    parts += ["## Aims", aims_table(results.aims()), *results.notes()]
+    parts += [*(["## Aims", aims_table(results.aims())] if results.aims() else ()), *results.notes()]
     return "\n\n".join(parts) + "\n"
 
 

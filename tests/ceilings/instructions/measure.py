@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+"""Instructions in user mode that a switch and a request take, counted by valgrind: the same on a busy machine.
+
+    measure.py NAME      prints "ok", or the figures that are above their ceilings
+    measure.py --show    measures everything and prints all figures
+
+The ceilings are for the build that is tested (profile ci, about 8 % above release), a few per cent above what it takes.
+"""
+import pathlib
+import platform
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent.parent / "e2e"))
+sys.dont_write_bytecode = True
+
+from support import Server, module, needs, php  # noqa: E402
+
+REQUEST = b"GET / HTTP/1.1\r\nHost: localhost\r\nUser-Agent: measure\r\nAccept: */*\r\n\r\n"
+HELLO = "$response->header('Content-Type', 'text/plain'); $response->end('hello world');"
+
+
+def missing():
+    """Why nothing can be measured here; empty when it can."""
+    if platform.machine() != "x86_64":
+        return "the ceilings are those of x86-64"
+    if pathlib.Path(module()).resolve().parent.name == "debug":
+        return "the module is not optimised"
+    version = subprocess.run([php(), "-n", "-r", "echo PHP_MAJOR_VERSION, '.', PHP_MINOR_VERSION;"], capture_output=True, text=True, check=True).stdout
+    return "" if version == "8.2" else "the ceilings are those of PHP 8.2"
+
+
+def callgrind(folder):
+    return [needs("valgrind"), "-q", "--tool=callgrind", "--trace-children=yes", f"--callgrind-out-file={folder}/%p"]
+
+
+def counted(folder):
+    """Instructions of the process that took the most."""
+    totals = (line.split()[1] for file in pathlib.Path(folder).iterdir() for line in file.read_text(errors="replace").splitlines() if line.startswith("totals:"))
+    return max(map(int, totals))
+
+
+def per_piece(run, few, many):
+    """What one piece of work takes: the difference between many and few."""
+    counts = []
+    for pieces in (few, many):
+        with tempfile.TemporaryDirectory() as folder:
+            run(folder, pieces)
+            counts.append(counted(folder))
+    return (counts[1] - counts[0]) / (many - few)
+
+
+def switch():
+    """A resume() and the yield() that answers it."""
+    code = """
+use Apus\\Coroutine;
+$n = (int) $argv[1];
+Apus\\Coroutine\\run(function () use ($n) {
+    $id = Apus\\go(function () use ($n) { for ($i = 0; $i < $n; $i++) { Coroutine::yield(); } });
+    for ($i = 0; $i < $n; $i++) { Coroutine::resume($id); }
+});
+"""
+
+    def run(folder, pieces):
+        subprocess.run([*callgrind(folder), php(), "-n", "-d", f"extension={module()}", "-r", code, str(pieces)], check=True)
+    return {"instructions a resume() and yield()": (per_piece(run, 1_000, 11_000), 1_200)}
+
+
+def hello():
+    """A request with one field set, one after the other on one connection."""
+    def run(folder, pieces):
+        with Server(HELLO, wrapper=callgrind(folder)) as server, server.connect() as client:
+            for _ in range(pieces):
+                client.send(REQUEST)
+                client.answer()
+            # Its processes write what they have counted when they end.
+            server.stop()
+    return {"instructions a request": (per_piece(run, 200, 2_200), 14_700)}
+
+
+MEASURES = {f.__name__: f for f in (switch, hello)}
+
+
+def main():
+    if missing():
+        print(f"skip {missing()}")
+        return
+    if sys.argv[1:] == ["--missing"]:
+        return
+    chosen = list(MEASURES) if sys.argv[1:] == ["--show"] else sys.argv[1:]
+    above = False
+    for name in chosen:
+        for what, (figure, ceiling) in MEASURES[name]().items():
+            above |= figure > ceiling
+            if figure > ceiling or len(chosen) > 1:
+                print(f"{what}: {figure:.0f} (ceiling {ceiling:,})", flush=True)
+    if not above:
+        print("ok")
+
+
+if __name__ == "__main__":
+    main()
