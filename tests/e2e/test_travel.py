@@ -212,7 +212,7 @@ class BadInput(TravelCase):
         broken = generate(self.folder / "broken", "--users", 20, "--locations", 20, "--visits", 20)
         visits = broken / "visits_1.json"
         visits.write_bytes(visits.read_bytes()[:-40])
-        cases = [(self.folder / "nowhere", "options.txt"), (empty, "options.txt"), (broken, "visits_1.json")]
+        cases = [(self.folder / "nowhere", "there is no directory"), (empty, "options.txt"), (broken, "visits_1.json")]
         for data, word in cases:
             line = [support.php(), "-n", "-d", f"extension={support.module()}", str(EXAMPLE / "server.php"), "0", "--data", str(data)]
             done = subprocess.run(line, capture_output=True, text=True, timeout=support.PATIENCE)
