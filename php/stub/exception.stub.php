@@ -28,13 +28,13 @@ class Exception extends \Apus\Exception
     /** The limit `max_coroutine` is reached. */
     public const TOO_MANY = 3;
 
-    /** The system gave no memory for a coroutine's C stack. */
+    /** The system provided no memory for a coroutine's C stack. */
     public const NO_MEMORY = 4;
 
     /** run() or Scheduler::start() was called inside a coroutine. */
     public const NESTED_RUN = 5;
 
-    /** A process was to be forked inside a coroutine, or in a callback of an event loop. */
+    /** An attempt to fork a process inside a coroutine, or in a callback of an event loop. */
     public const CANNOT_FORK = 6;
 
     /** A lock or permit was given back by a coroutine that does not hold it. */
@@ -61,7 +61,7 @@ class DeadlockException extends \Apus\Coroutine\Exception
 }
 
 /**
- * What a coroutine waited for did not come within the time that was given.
+ * What a coroutine waited for did not happen within the given time.
  * @rust static TIMEOUT
  */
 class TimeoutException extends \Apus\Coroutine\Exception
@@ -70,7 +70,7 @@ class TimeoutException extends \Apus\Coroutine\Exception
 
 /**
  * Two coroutines used one connection at the same time; the message names both and what each does. Nothing was sent or
- * read for the second one. Give each coroutine a connection of its own, best from a pool.
+ * read for the second one. Give each coroutine its own connection, preferably from a pool.
  * @rust static CONFLICT
  */
 class ConflictException extends \Apus\Coroutine\Exception
@@ -80,13 +80,14 @@ class ConflictException extends \Apus\Coroutine\Exception
 namespace Apus\Client;
 
 /**
- * A socket or client was used wrongly, or could not be made; failures of the network are return values and errCode.
+ * A socket or client was used incorrectly, or could not be created; failures of the network are return values and
+ * errCode.
  * @rust static CLIENT
  * @rust codes
  */
 class Exception extends \Apus\Exception
 {
-    /** A setting is unknown, unsupported, or out of its limits. */
+    /** A setting is unknown, unsupported, or out of range. */
     public const OPTION = 301;
 
     /** An address, header or method holds bytes that its grammar forbids. */
@@ -117,17 +118,17 @@ class Exception extends \Apus\Exception
     /** A connection could not be made; the previous exception tells why. */
     public const CONNECT = 403;
 
-    /** The object given back did not come from this pool, or was given back already. */
+    /** The object given back did not come from this pool, or was already given back. */
     public const FOREIGN = 404;
 
-    /** A setting of the pool is unknown or out of its limits. */
+    /** A setting of the pool is unknown or out of range. */
     public const OPTION = 405;
 }
 
 namespace Apus\Server;
 
 /**
- * A server could not do what was asked; the code tells why.
+ * A server could not do what was requested; the code tells why.
  * @rust static SERVER
  * @rust codes
  */
@@ -136,7 +137,7 @@ class Exception extends \Apus\Exception
     /** An address could not be bound; the message names it and the reason. */
     public const BIND = 101;
 
-    /** A setting is unknown, unsupported, or out of its limits. */
+    /** A setting is unknown, unsupported, or out of range. */
     public const OPTION = 102;
 
     /** on() was given an event that does not exist. */
@@ -145,7 +146,7 @@ class Exception extends \Apus\Exception
     /** The server is not in the state that the call needs. */
     public const STATE = 104;
 
-    /** A process could not be made, or a signal not be sent. */
+    /** A process could not be created, or a signal could not be sent. */
     public const PROCESS = 105;
 }
 
@@ -164,38 +165,38 @@ class Exception extends \Apus\Exception
     /** A cookie name, value or attribute holds bytes that RFC 6265 forbids. */
     public const INVALID_COOKIE = 204;
 
-    /** A status code must lie between 200 and 999. */
+    /** A status code must be between 200 and 999. */
     public const INVALID_STATUS = 205;
 
     /** A file could not be opened or read. */
     public const FILE = 206;
 
-    /** The request body broke off or broke the protocol. */
+    /** The request body was cut off or violated the protocol. */
     public const BODY = 207;
 
     /** The response was detached from this object. */
     public const DETACHED = 208;
 
-    /** The connection is no WebSocket yet. */
+    /** The connection is not a WebSocket yet. */
     public const NOT_UPGRADED = 209;
 }
 
 namespace Apus;
 
 /**
- * A table refused a value, or cannot do what was asked; the code tells why. Nothing was changed.
+ * A table refused a value, or cannot do what was requested; the code tells why. Nothing was changed.
  * @rust static TABLE
  * @rust codes
  */
 class TableException extends \Apus\Exception
 {
-    /** As many rows as the table was made for are there, or as many different texts as a dictionary column takes. */
+    /** The table has reached its number of rows, or a dictionary column its number of different texts. */
     public const FULL = 501;
 
-    /** A text is longer than its column takes. Texts are not cut. */
+    /** A text is longer than its column allows. Texts are not cut. */
     public const TOO_LONG = 502;
 
-    /** A key is empty, longer than 1,024 bytes, or no id from 0 to the greatest one. */
+    /** A key is empty, longer than 1,024 bytes, or not an id from 0 to the greatest one. */
     public const KEY = 503;
 
     /** There is no column or index of that name, or its description is wrong. */
@@ -204,30 +205,30 @@ class TableException extends \Apus\Exception
     /** An integer does not fit into its column. */
     public const RANGE = 505;
 
-    /** A value cannot be held by its column without a loss. */
+    /** A value cannot be stored in its column without loss. */
     public const TYPE = 506;
 
     /** The table is not in the state that the call needs: create() was not called, or was, or indexes are deferred. */
     public const STATE = 507;
 
-    /** The system gave no memory or no address space, or the room reserved for texts or indexes is used up. */
+    /** The system provided no memory or no address space, or the room reserved for texts or indexes is used up. */
     public const NO_MEMORY = 508;
 
-    /** A snapshot, JSON or CSV could not be read or written; the message names the file and the place in it. */
+    /** A snapshot, JSON or CSV could not be read or written; the message names the file and the position in it. */
     public const FILE = 509;
 }
 
 /**
- * A value could not be packed, or bytes are no packed value; the code tells why.
+ * A value could not be packed, or bytes are not a packed value; the code tells why.
  * @rust static PACK
  * @rust codes
  */
 class PackException extends \Apus\Exception
 {
-    /** A value means something in its own process alone: a resource. */
+    /** A value is meaningful only in its own process: a resource. */
     public const UNSUPPORTED = 551;
 
-    /** Arrays and objects lie more than 1024 deep inside each other. */
+    /** Arrays and objects are nested more than 1024 deep. */
     public const DEPTH = 552;
 
     /** The packed value would be longer than 1 GiB. */
@@ -247,12 +248,12 @@ class PackException extends \Apus\Exception
  */
 class QueueException extends \Apus\Exception
 {
-    /** A packed value is longer than the queue takes: make the queue with a greater $longest. */
+    /** A packed value is longer than the queue allows: create the queue with a greater $longest. */
     public const TOO_LONG = 571;
 }
 
 /**
- * A lock cannot be made or had, whoever holds it; the code tells why.
+ * A lock cannot be created or acquired, whether it is held or not; the code tells why.
  * @rust static LOCK
  * @rust codes
  */
@@ -263,32 +264,32 @@ class LockException extends \Apus\Exception
 }
 
 /**
- * A cache cannot do what was asked; the code tells why.
+ * A cache cannot do what was requested; the code tells why.
  * @rust static CACHE
  * @rust codes
  */
 class CacheException extends \Apus\Exception
 {
-    /** A value or key is longer than the cache takes. */
+    /** A value or key is longer than the cache allows. */
     public const TOO_LARGE = 561;
 
-    /** increment() or decrement() met a value that is no integer, or would leave the range. */
+    /** increment() or decrement() found a value that is not an integer, or the result would be out of range. */
     public const TYPE = 562;
 
-    /** remember() was called for a key by the function that makes its value: it would wait for itself. */
+    /** remember() was called for a key by the function that computes its value: it would wait for itself. */
     public const NESTED = 563;
 
-    /** Another process made the value for longer than remember() was to wait. */
+    /** Another process took longer to compute the value than remember() was to wait. */
     public const WAIT = 564;
 
-    /** The system gave no address space. */
+    /** The system provided no address space. */
     public const NO_MEMORY = 565;
 }
 
 namespace Apus\Process;
 
 /**
- * A process, a pool of processes or a message queue could not do what was asked; the code tells why.
+ * A process, a pool of processes or a message queue could not do what was requested; the code tells why.
  * @rust static PROCESS
  * @rust codes
  */
@@ -297,7 +298,7 @@ class Exception extends \Apus\Exception
     /** The process or pool is not in the state that the call needs, or this is not the process that may call it. */
     public const STATE = 701;
 
-    /** The system made no process, pipe or queue; the message tells why. */
+    /** The system could not create a process, pipe or queue; the message tells why. */
     public const SYSTEM = 702;
 
     /** on() was given an event that does not exist, or not here. */
@@ -310,7 +311,7 @@ class Exception extends \Apus\Exception
 namespace Apus\Server;
 
 /**
- * A task or computation could not be handed over, or came to nothing; the code tells why.
+ * A task or computation could not be submitted, or failed; the code tells why.
  * @rust static TASK
  * @rust codes
  */
@@ -322,13 +323,13 @@ class TaskException extends \Apus\Exception
     /** The task worker that computed it died. */
     public const WORKER_DIED = 802;
 
-    /** The time that was given is over. */
+    /** The given time has expired. */
     public const TIMEOUT = 803;
 
-    /** The computation was called off. */
+    /** The computation was cancelled. */
     public const CANCELLED = 804;
 
-    /** As much waits as task_queue_size allows. */
+    /** The waiting tasks have reached task_queue_size. */
     public const FULL = 805;
 
     /** The data or result is larger than task_queue_size allows. */

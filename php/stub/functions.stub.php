@@ -17,8 +17,8 @@ function defer(callable $callback): void {}
 namespace Apus\Coroutine;
 
 /**
- * Runs $callback(...$args) in a coroutine, and returns when it, every coroutine that came of it, and every timer has
- * ended. What it throws, and when: see Apus\Coroutine\Scheduler::start().
+ * Runs $callback(...$args) in a coroutine, and returns when it, every coroutine that it started, directly or
+ * indirectly, and every timer have ended. For what it throws, and when, see Apus\Coroutine\Scheduler::start().
  * @return bool true
  * @rust coroutine::run
  */
@@ -27,7 +27,7 @@ function run(callable $callback, mixed ...$args): bool {}
 /**
  * Runs callables at once, each in a coroutine, and waits for all.
  * @param callable[] $tasks
- * @param float $timeout seconds; negative for no limit. Tasks that are not ready by then go on, and give null
+ * @param float $timeout seconds; negative for no limit. Tasks that have not finished by then go on, and give null
  * @return array what each returned, under its key in $tasks
  * @throws \Throwable the first exception that a task did not catch, when all have ended
  * Waits; cancelled, it cancels its tasks.
@@ -44,7 +44,7 @@ function batch(array $tasks, float $timeout = -1): array {}
  */
 function parallel(int $n, callable $callback): void {}
 
-/** Runs what coroutines are left to their end. PHP calls it at the end of a script that made some. */
+/** Runs the remaining coroutines to their end. PHP calls it at the end of a script that created some. */
 function finish(): void {}
 
 namespace Apus;

@@ -3,8 +3,8 @@
 namespace Apus;
 
 /**
- * Timers of millisecond resolution. A timer costs nothing while it is not due; each callback runs in a coroutine.
- * A script that has timers goes on at its end until they are cleared.
+ * Timers of millisecond resolution. A timer costs nothing until it is due; each callback runs in a coroutine. A script
+ * that has timers keeps running at its end until they are cleared.
  * @rust plain
  */
 final class Timer
@@ -14,7 +14,7 @@ final class Timer
      * Ticks that a busy process missed are skipped, not made up for.
      * @param int $ms 1 to 2147483647 milliseconds
      * @return int the timer's id
-     * @throws \ValueError when $ms is out of its limits
+     * @throws \ValueError when $ms is out of range
      * Does not wait.
      */
     public static function tick(int $ms, callable $callback, mixed ...$args): int {}
@@ -23,7 +23,7 @@ final class Timer
      * Calls $callback(...$args) once, in $ms milliseconds.
      * @param int $ms 1 to 2147483647 milliseconds
      * @return int the timer's id
-     * @throws \ValueError when $ms is out of its limits
+     * @throws \ValueError when $ms is out of range
      * Does not wait.
      */
     public static function after(int $ms, callable $callback, mixed ...$args): int {}
@@ -43,13 +43,13 @@ final class Timer
     public static function clearAll(): bool {}
 
     /**
-     * Whether a timer is there.
+     * Whether a timer exists.
      * Does not wait.
      */
     public static function exists(int $timerId): bool {}
 
     /**
-     * What is known of a timer: exec_msec (milliseconds until it fires), exec_count, interval (ms; 0 when it fires
+     * Information about a timer: exec_msec (milliseconds until it fires), exec_count, interval (ms; 0 when it fires
      * once), round, removed.
      * @return array|null null when there is no such timer
      * Does not wait.

@@ -31,8 +31,9 @@ class Frame implements \Stringable
     public function __toString(): string {}
 
     /**
-     * The bytes of a frame; of a Frame object, whose own opcode and flags rule. WEBSOCKET_FLAG_MASK masks with a random
-     * key, WEBSOCKET_FLAG_COMPRESS compresses a whole message by itself. Without FIN or COMPRESS a fragment.
+     * The bytes of a frame; of a Frame object, whose own opcode and flags take precedence. WEBSOCKET_FLAG_MASK masks
+     * with a random key, WEBSOCKET_FLAG_COMPRESS compresses a whole message by itself. Without FIN or COMPRESS it is a
+     * fragment.
      * @throws \Apus\Client\Exception ARGUMENT for an unknown opcode, text that is not UTF-8, a long control frame
      * Does not wait.
      */
@@ -46,7 +47,7 @@ class Frame implements \Stringable
     public static function unpack(string $data): \Apus\WebSocket\Frame|false {}
 }
 
-/** The frame that ends a WebSocket's conversation. */
+/** The frame that closes a WebSocket. */
 class CloseFrame extends \Apus\WebSocket\Frame
 {
     /** int Apus\WEBSOCKET_OPCODE_CLOSE. */

@@ -8,10 +8,10 @@ const WEBSOCKET_STATUS_CONNECTION = 1;
 /** The handshake is under way. */
 const WEBSOCKET_STATUS_HANDSHAKE = 2;
 
-/** Messages go to and fro. */
+/** Messages are exchanged. */
 const WEBSOCKET_STATUS_ACTIVE = 3;
 
-/** A close frame was sent or has come. */
+/** A close frame was sent or received. */
 const WEBSOCKET_STATUS_CLOSING = 4;
 
 /** A further fragment of a message. */
@@ -23,10 +23,10 @@ const WEBSOCKET_OPCODE_TEXT = 1;
 /** A message of bytes. */
 const WEBSOCKET_OPCODE_BINARY = 2;
 
-/** The end of the conversation. */
+/** The closing handshake. */
 const WEBSOCKET_OPCODE_CLOSE = 8;
 
-/** A question whether the other side is there. */
+/** A ping, which the peer has to answer. */
 const WEBSOCKET_OPCODE_PING = 9;
 
 /** The answer to a ping. */
@@ -83,7 +83,7 @@ const WEBSOCKET_CLOSE_EXTENSION_MISSING = 1010;
 /** The server met a condition that it did not expect. */
 const WEBSOCKET_CLOSE_SERVER_ERROR = 1011;
 
-/** The server starts anew. */
+/** The server restarts. */
 const WEBSOCKET_CLOSE_CLOSE_SERVICE_RESTART = 1012;
 
 /** The server is overloaded. */

@@ -12,9 +12,10 @@ class Coroutine
     public const DEFAULT_MAX_CORO_NUM = 100000;
 
     /**
-     * Makes a coroutine and runs $callback(...$args) in it at once, until it first waits.
+     * Creates a coroutine and runs $callback(...$args) in it at once, until it first waits.
      * @return int its id
-     * @throws \Apus\Coroutine\Exception TOO_MANY at the limit `max_coroutine`; NO_MEMORY when the system gives no stack
+     * @throws \Apus\Coroutine\Exception TOO_MANY at the limit `max_coroutine`; NO_MEMORY when the system provides no
+     * stack
      * Does not wait.
      */
     public static function create(callable $callback, mixed ...$args): int {}
@@ -33,7 +34,7 @@ class Coroutine
     public static function getuid(): int {}
 
     /**
-     * The id of the coroutine that made this one (0: the running one); -1 when it was made outside coroutines.
+     * The id of the coroutine that created this one (0: the running one); -1 if it was created outside coroutines.
      * @return int|false false when there is no such coroutine
      * Does not wait.
      */
@@ -41,7 +42,7 @@ class Coroutine
 
     /**
      * Waits; others run meanwhile. Resolution: 20 to 300 microseconds, coarser for longer times.
-     * @param float $seconds 0 or more seconds; 0 lets everything that is ready run first
+     * @param float $seconds 0 or more seconds; 0 lets all coroutines that are ready run first
      * @return bool false when the coroutine was cancelled meanwhile
      * @throws \ValueError for a negative or infinite time
      * @throws \Apus\Coroutine\Exception NOT_IN_COROUTINE, CANNOT_SWITCH
@@ -68,15 +69,17 @@ class Coroutine
     public static function suspend(): bool {}
 
     /**
-     * Runs a coroutine that waits in yield() on, at once; returns when it waits again or has ended.
-     * Where PHP cannot switch (in destructors before PHP 8.4, in the cycle collector) the event loop does it.
-     * @return bool false when there is no such coroutine, or it does not wait in yield(), or is to be run on already
+     * Continues a coroutine that waits in yield(), at once; returns when it waits again or has ended. Where PHP cannot
+     * switch (in destructors before PHP 8.4, in the cycle collector) the event loop does it.
+     * @return bool false when there is no such coroutine, or it does not wait in yield(), or is already about to
+     * continue
      * Does not wait.
      */
     public static function resume(int $cid): bool {}
 
     /**
-     * Has $callback() called when the coroutine's function has returned or thrown; the last given is called first.
+     * Registers $callback() to be called when the coroutine's function has returned or thrown; the last one is called
+     * first.
      * @throws \Apus\Coroutine\Exception NOT_IN_COROUTINE
      * Does not wait.
      */
@@ -117,7 +120,7 @@ class Coroutine
 
     /**
      * Changes settings of coroutines: see docs/options.md, scope "coroutine". All are applied, or none.
-     * @throws \ValueError for an unknown setting or a value out of its limits
+     * @throws \ValueError for an unknown setting or a value out of range
      * Does not wait.
      */
     public static function set(array $options): void {}
@@ -130,9 +133,9 @@ class Coroutine
 
     /**
      * Waits until all these coroutines have ended.
-     * @param int[] $cids ids; those of ended coroutines count as ended
+     * @param int[] $cids ids; an id of a coroutine that no longer exists counts as ended
      * @param float $timeout seconds; negative for no limit
-     * @return bool false when the time was over first, or the coroutine was cancelled
+     * @return bool false when the time-out expired first, or the coroutine was cancelled
      * @throws \ValueError when the running coroutine is among them
      * @throws \Apus\Coroutine\Exception NOT_IN_COROUTINE, CANNOT_SWITCH
      * @throws \Apus\Coroutine\CanceledException when cancelled with an exception
@@ -142,7 +145,7 @@ class Coroutine
     public static function join(array $cids, float $timeout = -1): bool {}
 
     /**
-     * Breaks off what a coroutine waits for: the function that it waits in returns its failure value, or throws a
+     * Interrupts a coroutine's wait: the function that it waits in returns its failure value, or throws a
      * CanceledException.
      * @return bool false when there is no such coroutine, or it does not wait
      * Does not wait.
@@ -158,15 +161,15 @@ class Coroutine
     /**
      * debug_backtrace() of a coroutine (0: the running one), also while it waits.
      * @param int $options as debug_backtrace()
-     * @param int $limit frames at most; 0 for all
+     * @param int $limit maximum number of frames; 0 for all
      * @return array|false false when there is no such coroutine
      * Does not wait.
      */
     public static function getBackTrace(int $cid = 0, int $options = 1, int $limit = 0): array|false {}
 
     /**
-     * Milliseconds since a coroutine was made (0: the running one), in steps of the kernel's tick (1 to 10 ms); -1 when
-     * there is none.
+     * Milliseconds since a coroutine was created (0: the running one), in steps of the kernel's tick (1 to 10 ms); -1
+     * when there is none.
      * Does not wait.
      */
     public static function getElapsed(int $cid = 0): int {}

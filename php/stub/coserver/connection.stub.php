@@ -3,9 +3,9 @@
 namespace Apus\Coroutine\Server;
 
 /**
- * A connection that an Apus\Coroutine\Server accepted. It is closed by close(), or when nobody holds it or its socket
- * any more. One coroutine may read while another one writes. Why a method failed is told by errCode and errMsg of
- * exportSocket().
+ * A connection that an Apus\Coroutine\Server accepted. It is closed by close(), or when neither it nor its socket is
+ * referenced any more. One coroutine may read while another one writes. errCode and errMsg of exportSocket() tell why a
+ * method failed.
  */
 class Connection
 {
@@ -19,9 +19,9 @@ class Connection
     public function __construct(\Apus\Coroutine\Socket $conn) {}
 
     /**
-     * The next message by the server's framing settings (open_length_check, open_eof_check), whole; without them some
-     * bytes, at most 65536, as soon as there are any. A peer that breaks the framing, or sends more than
-     * package_max_length (default 2 MiB), is disconnected.
+     * The next whole message in the server's framing (open_length_check, open_eof_check); without one some bytes, at
+     * most 65536, as soon as there are any. A peer that breaks the framing, or sends more than package_max_length
+     * (default 2 MiB), is disconnected.
      * @param float $timeout seconds; 0 for the settings read_timeout and socket_timeout (none), negative for no limit
      * @return string|false '' when the peer has ended its side; false on failure: ETIMEDOUT, ECANCELED, ECONNRESET …
      * @throws Apus\Coroutine\ConflictException when another coroutine reads
@@ -32,7 +32,7 @@ class Connection
 
     /**
      * Sends all of $data.
-     * @return int|false how many bytes were taken: fewer than all when the connection broke meanwhile; false when none
+     * @return int|false how many bytes were accepted: fewer than all if the connection broke meanwhile; false if none
      * were
      * @throws Apus\Coroutine\ConflictException when another coroutine writes
      * @throws Apus\Coroutine\CanceledException when cancelled with an exception

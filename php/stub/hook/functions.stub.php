@@ -27,13 +27,13 @@ const HOOK_UNIX = 8;
 const HOOK_UDG = 16;
 
 /**
- * Has no effect of its own: what it names are sockets like others, see HOOK_TCP, HOOK_UDP, HOOK_UNIX, HOOK_UDG.
+ * Has no effect of its own: these are sockets like others, see HOOK_TCP, HOOK_UDP, HOOK_UNIX, HOOK_UDG.
  * @rust apus_options::hooks::SSL
  */
 const HOOK_SSL = 32;
 
 /**
- * Has no effect of its own: what it names are sockets like others, see HOOK_TCP, HOOK_UDP, HOOK_UNIX, HOOK_UDG.
+ * Has no effect of its own: these are sockets like others, see HOOK_TCP, HOOK_UDP, HOOK_UNIX, HOOK_UDG.
  * @rust apus_options::hooks::TLS
  */
 const HOOK_TLS = 64;
@@ -52,8 +52,8 @@ const HOOK_STREAM_SELECT = 128;
 
 /**
  * Opening, reading and syncing regular files by PHP's own functions (fopen(), fread(), file_get_contents(), fsync() and
- * their like), on a pool of threads. Worth it for slow disks only: what is in the page cache comes sooner without. Not
- * part of the default.
+ * their like), on a pool of threads. Worth it only for slow disks: what is in the page cache is read faster without it.
+ * Not part of the default.
  * @rust apus_options::hooks::FILE
  */
 const HOOK_FILE = 256;
@@ -71,13 +71,13 @@ const HOOK_SLEEP = 512;
 const HOOK_PROC = 1024;
 
 /**
- * Has no effect of its own: what it names are sockets like others, see HOOK_TCP, HOOK_UDP, HOOK_UNIX, HOOK_UDG.
+ * Has no effect of its own: these are sockets like others, see HOOK_TCP, HOOK_UDP, HOOK_UNIX, HOOK_UDG.
  * @rust apus_options::hooks::CURL
  */
 const HOOK_CURL = 2048;
 
 /**
- * Has no effect of its own: what it names are sockets like others, see HOOK_TCP, HOOK_UDP, HOOK_UNIX, HOOK_UDG.
+ * Has no effect of its own: these are sockets like others, see HOOK_TCP, HOOK_UDP, HOOK_UNIX, HOOK_UDG.
  * @rust apus_options::hooks::NATIVE_CURL
  */
 const HOOK_NATIVE_CURL = 4096;
@@ -95,7 +95,7 @@ const HOOK_BLOCKING_FUNCTION = 8192;
 const HOOK_NET_FUNCTION = 2097152;
 
 /**
- * Has no effect of its own: what it names are sockets like others, see HOOK_TCP, HOOK_UDP, HOOK_UNIX, HOOK_UDG.
+ * Has no effect of its own: these are sockets like others, see HOOK_TCP, HOOK_UDP, HOOK_UNIX, HOOK_UDG.
  * @rust apus_options::hooks::SOCKETS
  */
 const HOOK_SOCKETS = 16384;

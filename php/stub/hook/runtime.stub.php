@@ -3,8 +3,8 @@
 namespace Apus;
 
 /**
- * Which blocking calls let other coroutines run. Inside coroutines all are hooked from the start but those on regular
- * files, in servers and in run() alike; outside coroutines nothing ever changes.
+ * Which blocking calls let other coroutines run. Inside coroutines all except those on regular files are hooked from
+ * the start, in servers and in run() alike; outside coroutines nothing changes.
  * @rust plain
  */
 final class Runtime

@@ -9,9 +9,9 @@ namespace Apus\Http;
 class Request
 {
     /**
-     * request_method, request_uri (path as sent), path_info (path decoded), query_string (when there is one),
+     * request_method, request_uri (path as sent), path_info (path decoded), query_string (if there is one),
      * request_time, request_time_float, server_protocol, server_port, remote_addr, remote_port, master_time (when the
-     * connection was made). Keys are lower-case.
+     * connection was accepted). Keys are lower-case.
      */
     public ?array $server;
 
@@ -29,8 +29,8 @@ class Request
 
     /**
      * Uploaded files by field: name, full_path, type, tmp_name, error (UPLOAD_ERR_*), size, as in $_FILES, but a field
-     * list[] holds a list of such entries; null without any.
-     * is_uploaded_file() and move_uploaded_file() know them. They are removed when the request object goes.
+     * list[] holds a list of such entries; null without any. is_uploaded_file() and move_uploaded_file() recognise
+     * them. They are removed when the request object is freed.
      */
     public ?array $files;
 
@@ -50,10 +50,10 @@ class Request
     public function getMethod(): string {}
 
     /**
-     * The whole body; empty without one. With the setting stream_request_body it waits for what has not come yet.
+     * The whole body; empty without one. With the setting stream_request_body it waits for what has not arrived yet.
      * @return string|false false, with a warning, for a multipart form, whose parts are in $post and $files; with the
-     * setting http_parse_post off it is given whole
-     * @throws \Apus\Http\Exception BODY when the body broke off (streamed bodies only)
+     * setting http_parse_post off it is returned whole
+     * @throws \Apus\Http\Exception BODY when the body was cut off (streamed bodies only)
      */
     public function rawContent(): string|false {}
 
@@ -64,12 +64,12 @@ class Request
     public function getContent(): string|false {}
 
     /**
-     * The next bytes of the body. With the setting stream_request_body it waits until some have come, and a body of any
-     * allowed size passes in constant memory; the client is read from only as fast as this is called.
+     * The next bytes of the body. With the setting stream_request_body it waits until some have arrived, and a body of
+     * any allowed size passes in constant memory; the client is read only as fast as this is called.
      * @param int $max 1 to 16777216 bytes
      * @return string at most $max bytes; empty at the end
-     * @throws \ValueError when $max is out of its limits
-     * @throws \Apus\Http\Exception BODY when the body broke off or came too slowly
+     * @throws \ValueError when $max is out of range
+     * @throws \Apus\Http\Exception BODY when the body was cut off or arrived too slowly
      * Waits.
      */
     public function read(int $max = 65536): string {}
@@ -82,7 +82,7 @@ class Request
     public function getTrailers(): array {}
 
     /**
-     * The request as it was sent: head, and the body where it was kept whole.
+     * The request as it was received: the head, and the body if it was kept whole.
      * Does not wait.
      */
     public function getData(): string|false {}

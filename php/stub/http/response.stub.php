@@ -4,7 +4,7 @@ namespace Apus\Http;
 
 /**
  * The answer to one request. It may outlive the request's handler and be used from other coroutines. An answer that is
- * never ended becomes a 500 when the object goes.
+ * never ended becomes a 500 when the object is freed.
  */
 class Response
 {
@@ -14,7 +14,7 @@ class Response
     /**
      * Sets the status code, and a reason phrase instead of the standard one (RFC 9110 section 15).
      * @param int $code 200 to 999, or 101 to accept a WebSocket handshake with end(); default 200
-     * @return bool false when the head has left already
+     * @return bool false when the head has already been sent
      * @throws \Apus\Http\Exception INVALID_STATUS
      * Does not wait.
      */
@@ -27,11 +27,10 @@ class Response
     public function setStatusCode(int $code, string $reason = ''): bool {}
 
     /**
-     * Sets a header field in place of earlier ones of its name; an array makes several lines, null takes the field
-     * away.
+     * Sets a header field, replacing earlier ones of its name; an array makes several lines, null removes the field.
      * @param bool $format whether content-type is sent as Content-Type
-     * @return bool false when the head has left already, or for a field that the server sets by itself (Keep-Alive,
-     * Transfer-Encoding, and Connection but for "close" and "keep-alive")
+     * @return bool false when the head has already been sent, or for a field that the server itself sets (Keep-Alive,
+     * Transfer-Encoding, and Connection except "close" and "keep-alive")
      * @throws \Apus\Http\Exception INVALID_HEADER
      * Does not wait.
      */
@@ -55,7 +54,7 @@ class Response
      * @param string $samesite Lax, Strict or None; empty to leave it out
      * @param string $priority Low, Medium or High; empty to leave it out
      * @param bool $partitioned needs $secure
-     * @return bool false when the head has left already
+     * @return bool false when the head has already been sent
      * @throws \Apus\Http\Exception INVALID_COOKIE
      * Does not wait.
      * @rust cookie_encoded
@@ -68,7 +67,7 @@ class Response
      * @param string $samesite Lax, Strict or None; empty to leave it out
      * @param string $priority Low, Medium or High; empty to leave it out
      * @param bool $partitioned needs $secure
-     * @return bool false when the head has left already
+     * @return bool false when the head has already been sent
      * @throws \Apus\Http\Exception INVALID_COOKIE
      * Does not wait.
      * @rust cookie_raw
@@ -76,9 +75,9 @@ class Response
     public function rawcookie(string $name, string $value = '', int $expires = 0, string $path = '/', string $domain = '', bool $secure = false, bool $httponly = false, string $samesite = '', string $priority = '', bool $partitioned = false): bool {}
 
     /**
-     * Adds a trailer field, which is sent after a chunked body (RFC 9110 section 6.5). A 1.0 client gets none.
+     * Adds a trailer field, which is sent after a chunked body (RFC 9110 section 6.5). An HTTP/1.0 client gets none.
      * @return bool false when the response has ended
-     * @throws \Apus\Http\Exception INVALID_HEADER, for fields, too, that cannot be trailers (RFC 9110 section 6.5.1):
+     * @throws \Apus\Http\Exception INVALID_HEADER, also for fields that cannot be trailers (RFC 9110 section 6.5.1):
      * Content-Length, Content-Type, Set-Cookie, …
      * Does not wait.
      */
@@ -86,27 +85,27 @@ class Response
 
     /**
      * Sends a piece of the body, chunked (RFC 9112 section 7.1) unless a Content-Length was set; the first call sends
-     * the head. Where the client reads slowly it waits until less than buffer_output_size bytes are on their way.
-     * @return bool false when the client is gone, the response has ended, or (outside coroutines) the buffer is full;
-     * with a warning when it is more than the Content-Length announced: then the connection is cut
+     * the head. If the client reads slowly, it waits until less than buffer_output_size bytes are on their way.
+     * @return bool false when the client has gone, the response has ended, or (outside coroutines) the buffer is full;
+     * with a warning when it is more than the Content-Length announced: then the connection is closed
      * @throws \Apus\Coroutine\CanceledException when cancelled with an exception
      * Waits (where a coroutine runs).
      */
     public function write(string $data): bool {}
 
     /**
-     * Sends the response, or the last of one begun with write(), and ends it. The bytes leave at once.
-     * @return bool false when the client is gone or the response has ended already
+     * Sends the response, or the last part of one begun with write(), and ends it. The bytes are sent at once.
+     * @return bool false when the client has gone or the response has already ended
      * Does not wait.
      */
     public function end(?string $content = null): bool {}
 
     /**
-     * Sends (a part of) a file as the body, without a copy (sendfile(2)), and ends the response. A Content-Type is
-     * chosen by the name's extension unless one was set.
+     * Sends (a part of) a file as the body, without copying it (sendfile(2)), and ends the response. A Content-Type is
+     * chosen by the file name's extension unless one was set.
      * @param int $offset bytes from its start
      * @param int $length bytes; 0 for the rest of the file
-     * @return bool false when the head has left already or the client is gone
+     * @return bool false when the head has already been sent or the client has gone
      * @throws \Apus\Http\Exception FILE when it cannot be read or is shorter
      * Does not wait.
      * @rust send_file
@@ -116,20 +115,20 @@ class Response
     /**
      * Answers with a redirection and ends the response (RFC 9110 section 15.4).
      * @param int $code 300 to 399
-     * @return bool false when the head has left already
+     * @return bool false when the head has already been sent
      * @throws \Apus\Http\Exception INVALID_STATUS, INVALID_HEADER
      * Does not wait.
      */
     public function redirect(string $location, int $code = 302): bool {}
 
     /**
-     * Whether something can be sent: the response has not ended, and the client is not known to be gone.
+     * Whether something can be sent: the response has not ended, and the client is not known to have gone.
      * Does not wait.
      */
     public function isWritable(): bool {}
 
     /**
-     * Takes the answer from this object: its end sends nothing. Response::create() with the fd goes on with it.
+     * Detaches the answer from this object: freeing it sends nothing. Response::create() with the fd continues it.
      * @return bool false when the response has ended, or was detached already
      * Does not wait.
      */
@@ -138,7 +137,7 @@ class Response
     /**
      * A response object for a connection of this worker that waits for an answer.
      * @param mixed $server the server, or the fd itself
-     * @return Response|false false when there is no such connection here, or it waits for nothing
+     * @return Response|false false when there is no such connection here, or it waits for no answer
      * Does not wait.
      */
     public static function create(mixed $server, int $fd = -1): \Apus\Http\Response|false {}
@@ -147,20 +146,20 @@ class Response
 
     /**
      * Accepts the WebSocket handshake that this request is (RFC 6455 section 4.2): sends 101 with the header fields set
-     * before, a Sec-WebSocket-Protocol among them. Then recv() and push() speak over the connection, and no message
-     * event comes.
-     * @return bool false when the request is no sound handshake, or of an origin that websocket_origins does not allow:
-     * it was answered with 400, 403, 405 or 426 then, unless the head had left already
+     * before, a Sec-WebSocket-Protocol among them. Then recv() and push() use the connection, and no message event
+     * comes.
+     * @return bool false when the request is not a valid handshake, or is from an origin that websocket_origins does
+     * not allow: it was then answered with 400, 403, 405 or 426, unless the head had already been sent
      * @throws \Apus\Http\Exception DETACHED
      * Does not wait.
      */
     public function upgrade(): bool {}
 
     /**
-     * The next message. Pings are answered by the server. The client is read from only as fast as this is called.
+     * The next message. The server answers pings. The client is read only as fast as this is called.
      * @param float $timeout seconds; negative for no limit
      * @return Frame|string|false an empty string once the connection is closed (with open_websocket_close_frame the
-     * CloseFrame before it); false when the time is over
+     * CloseFrame before it); false when the time-out expires
      * @throws \Apus\Http\Exception NOT_UPGRADED
      * Waits.
      */
@@ -176,7 +175,7 @@ class Response
     public function push(\Apus\WebSocket\Frame|string $data, int $opcode = 1, int $flags = 1): bool {}
 
     /**
-     * Ends the WebSocket with a closing handshake, or cuts the connection of a request that is not answered yet.
+     * Ends the WebSocket with a closing handshake, or closes the connection of a request that is not answered yet.
      * @return bool false when it is closed already
      * Does not wait.
      */

@@ -3,15 +3,15 @@
 namespace Apus;
 
 /**
- * A whole number from 0 to 4,294,967,295 that all processes share which are forked while it is there: made before the
- * server starts, it is the same in every worker. Each operation is one step for all of them. Arithmetic is modulo 2^32,
- * negative numbers included. An object made in a worker is that worker's own.
+ * An integer from 0 to 4,294,967,295, shared by all processes that are forked while it exists: created before the
+ * server starts, it is the same in every worker. Each operation is one step for all of them. Arithmetic wraps modulo
+ * 2^32, negative numbers included. An object created in a worker belongs to that worker only.
  */
 class Atomic
 {
     /**
-     * @param int $value what it is at first; of an integer that does not fit, the lowest 32 bits
-     * @throws \Error when the system gives no memory to share
+     * @param int $value the initial value; of an integer that does not fit, the lowest 32 bits
+     * @throws \Error when the system provides no shared memory
      */
     public function __construct(int $value = 0) {}
 
@@ -30,7 +30,7 @@ class Atomic
     public function sub(int $sub_value = 1): int {}
 
     /**
-     * What it is now.
+     * The current value.
      * Does not wait.
      */
     public function get(): int {}
@@ -43,11 +43,11 @@ class Atomic
     public function set(int $value): void {}
 
     /**
-     * Waits until it is 1, and makes it 0: so one wakeup() lets one wait() through, whichever is called first. In a
-     * coroutine that alone waits; outside, the process does, and handlers of signals run meanwhile.
+     * Waits until it is 1, and sets it to 0: so one wakeup() lets one wait() through, whichever is called first. In a
+     * coroutine only that coroutine waits; outside, the process does, and signal handlers run meanwhile.
      * @param float $timeout seconds; 0 or less for no limit
-     * @return bool false when the time was over first, the coroutine was cancelled, or at once when it is neither 0 nor
-     * 1
+     * @return bool false when the time-out expired first, the coroutine was cancelled, or, at once, if it is neither 0
+     * nor 1
      * @throws \Apus\Coroutine\Exception CANNOT_SWITCH
      * @throws \Apus\Coroutine\CanceledException when cancelled with an exception
      * Waits while it is 0.
@@ -55,8 +55,8 @@ class Atomic
     public function wait(float $timeout = 1): bool {}
 
     /**
-     * Makes 0 into 1, and wakes those in wait(): the first of them goes on, the others find it 0 and wait on.
-     * @param int $count 1 or more; as in Swoole, one goes on whatever it is
+     * Changes 0 to 1, and wakes those in wait(): the first of them continues, the others find it 0 and go on waiting.
+     * @param int $count 1 or more; as in Swoole, one continues whatever it is
      * @return bool true
      * @throws \ValueError for a count below 1
      * Does not wait.
@@ -73,12 +73,14 @@ class Atomic
 
 namespace Apus\Atomic;
 
-/** As Apus\Atomic, with 64 bits and a sign: any integer of PHP. Above the greatest one follows the least. */
+/**
+ * As Apus\Atomic, but signed and with 64 bits: any integer of PHP. Arithmetic wraps: the least follows the greatest.
+ */
 class Long
 {
     /**
-     * @param int $value what it is at first
-     * @throws \Error when the system gives no memory to share
+     * @param int $value the initial value
+     * @throws \Error when the system provides no shared memory
      * @rust long_construct
      */
     public function __construct(int $value = 0) {}
@@ -100,7 +102,7 @@ class Long
     public function sub(int $sub_value = 1): int {}
 
     /**
-     * What it is now.
+     * The current value.
      * Does not wait.
      * @rust long_get
      */

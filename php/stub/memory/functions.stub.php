@@ -3,9 +3,9 @@
 namespace Apus;
 
 /**
- * Makes a string of a value, for another process, a file or a cache: smaller and faster than serialize(). Objects,
- * references and cycles come out as they went in; __serialize(), __sleep() and Serializable are called as serialize()
- * calls them. The format is Apus's own: read it with Apus\unpack() of the same major version.
+ * Encodes a value as a string, for another process, a file or a cache: smaller and faster than serialize(). Objects,
+ * references and cycles are preserved; __serialize(), __sleep() and Serializable are called as serialize() calls them.
+ * The format is Apus's own: read it with Apus\unpack() of the same major version.
  * @param mixed $value nested at most 1024 deep
  * @return string at most 1 GiB
  * @throws \Apus\PackException UNSUPPORTED for a resource, DEPTH when nested deeper, TOO_LARGE
@@ -16,11 +16,11 @@ namespace Apus;
 function pack(mixed $value): string {}
 
 /**
- * The value that Apus\pack() made a string of. __unserialize(), __wakeup() and Serializable are called as unserialize()
- * calls them; a class that cannot be loaded gives a __PHP_Incomplete_Class. Bytes that did not come from pack() give an
- * exception and no harm; but bytes of a stranger can name any class of the program, so allow only those that are meant.
+ * Decodes a string that Apus\pack() made. __unserialize(), __wakeup() and Serializable are called as unserialize()
+ * calls them; a class that cannot be loaded gives a __PHP_Incomplete_Class. Bytes that pack() did not produce throw an
+ * exception and do no harm; but untrusted bytes can name any class of the program, so allow only the expected ones.
  * @param array $options "allowed_classes": true for all (the default), false for none, or an array of names
- * @throws \Apus\PackException MALFORMED, and MISMATCH when an enumeration or class does not fit what was packed
+ * @throws \Apus\PackException MALFORMED, and MISMATCH when an enumeration or class does not match what was packed
  * @throws \ValueError for another option
  * @throws \TypeError when a value does not have its property's type
  * Does not wait by itself.
@@ -41,7 +41,7 @@ const MUTEX = 3;
 const RWLOCK = 1;
 
 /**
- * Type of an Apus\Lock: as MUTEX, for what is held very shortly: looks again some times before it waits.
+ * Type of an Apus\Lock: as MUTEX, for very short critical sections: spins before it waits.
  * @rust lock::SPINLOCK
  */
 const SPINLOCK = 5;

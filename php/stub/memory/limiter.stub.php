@@ -3,16 +3,16 @@
 namespace Apus;
 
 /**
- * Limits how often something is done for a key (a client's address, a user), over all processes: make it before the
- * server starts. $rate units in $per seconds on the average, $burst at once; there are no windows at whose edge twice
- * as much gets through. Takes eight bytes a key; when a new key finds no room, an old one that was not used for longest
+ * Limits how often something is done for a key (a client's address, a user), over all processes: create it before the
+ * server starts. $rate units in $per seconds on average, $burst at once; there are no windows at whose edges twice as
+ * much could get through. It takes eight bytes a key; when there is no room for a new key, the least recently used one
  * is forgotten.
  * @rust static CLASS
  */
 class RateLimiter
 {
     /**
-     * @param int $keys that are remembered, 1 to 2^30, rounded up; take twice as many as are active at a time
+     * @param int $keys that are remembered, 1 to 2^30, rounded up; specify twice as many as are active at a time
      * @param float $rate units, above 0
      * @param float $per seconds, above 0
      * @param ?int $burst units at once, 1 or more; null: $rate, rounded up
@@ -31,18 +31,17 @@ class RateLimiter
     public function allow(string $key, int $cost = 1): bool {}
 
     /**
-     * How a key stands. Takes nothing.
+     * The state of a key. Takes nothing.
      * @param int $cost 1 to the burst
      * @return array{allowed: bool, remaining: int, retry_after: float, reset: float} whether allow() would be true now;
-     * units that are left;
-     * seconds until it would be; seconds until the whole burst is there again
+     * units that are left; seconds until it would be true; seconds until the whole burst is available again
      * @throws \ValueError for another cost
      * Does not wait.
      */
     public function check(string $key, int $cost = 1): array {}
 
     /**
-     * Forgets a key, which may then use a whole burst at once.
+     * Forgets a key, which can then use a whole burst at once.
      * Does not wait.
      */
     public function reset(string $key): void {}

@@ -3,13 +3,12 @@
 namespace Apus;
 
 /**
- * A lock between processes, and between the coroutines of each: made before the server starts, it is the same in every
- * worker. In a coroutine that alone waits for it; outside, the process does, and handlers of signals run meanwhile.
- * It is held by a process: any code of it may unlock(). What a process held that ends, by SIGKILL too, is free; the
- * next who locks gets true, with $errCode 130 (EOWNERDEAD) and recovered() true if it was held alone: what the lock
- * guards may be half-changed.
- * Of several processes that wait, any one gets it; who wants it alone goes before who wants to share it and does not
- * yet.
+ * A lock between processes, and between the coroutines of each: created before the server starts, it is the same in
+ * every worker. In a coroutine only that coroutine waits for it; outside, the process does, and signal handlers run
+ * meanwhile. It is held by a process: any code of that process may unlock(). When a process ends, even by SIGKILL, its
+ * locks are free; the next one to lock gets true, with $errCode 130 (EOWNERDEAD) and recovered() true if it was held
+ * exclusively: what the lock guards may be half-changed. Of several waiting processes, any may get it; a waiter for
+ * exclusive use goes before new sharers.
  * @rust static CLASS
  */
 class Lock
@@ -27,7 +26,7 @@ class Lock
     public const RWLOCK = 1;
 
     /**
-     * Type of an Apus\Lock: as MUTEX, for what is held very shortly: looks again some times before it waits.
+     * Type of an Apus\Lock: as MUTEX, for very short critical sections: spins before it waits.
      * @rust SPINLOCK
      */
     public const SPINLOCK = 5;
@@ -45,29 +44,29 @@ class Lock
     public const FILELOCK = 2;
 
     /**
-     * How the last operation ended: 0, or an errno: EOWNERDEAD (130; it is had, and the last holder died with it),
-     * EBUSY (16), ETIMEDOUT (110), ECANCELED (125), EDEADLK (35: the waiting code itself has it), EPERM (1: unlock() of
-     * what this process has not).
+     * How the last operation ended: 0, or an errno: EOWNERDEAD (130; acquired, and the last holder died with it), EBUSY
+     * (16), ETIMEDOUT (110), ECANCELED (125), EDEADLK (35: the calling code itself holds it), EPERM (1: unlock() of a
+     * lock that this process does not hold).
      */
     public $errCode = 0;
 
     /**
      * @param int $type Apus\Lock::MUTEX, RWLOCK, SPINLOCK, SEM or FILELOCK
-     * @param string $filename of a FILELOCK: made if it is not there
+     * @param string $filename of a FILELOCK: created if it does not exist
      * @throws \ValueError for another type, or a FILELOCK without a file
      * @throws \Apus\LockException FILE when it cannot be opened
-     * @throws \Error when the system gives no memory to share
+     * @throws \Error when the system provides no shared memory
      */
     public function __construct(int $type = 3, string $filename = '') {}
 
     /**
      * Locks.
-     * @param int $operation LOCK_EX, or LOCK_SH to share a RWLOCK or FILELOCK with others that do; | LOCK_NB for no
+     * @param int $operation LOCK_EX, or LOCK_SH to share an RWLOCK or FILELOCK with other sharers; | LOCK_NB for no
      * waiting
      * @param float $timeout seconds; negative for no limit, 0 for no waiting
      * @throws \ValueError for another operation
-     * @return bool false when it is not had: see $errCode
-     * @throws \Error when destroy() was called, or the system gives no descriptor to wait with
+     * @return bool false when it was not acquired: see $errCode
+     * @throws \Error when destroy() was called, or the system provides no descriptor to wait with
      * @throws \Apus\LockException FILE when the file of a FILELOCK cannot be locked
      * @throws \Apus\Coroutine\Exception CANNOT_SWITCH
      * @throws \Apus\Coroutine\CanceledException when cancelled with an exception
@@ -77,8 +76,8 @@ class Lock
 
     /**
      * The same as lock(LOCK_EX | LOCK_NB).
-     * @return bool false when it is not had: see $errCode
-     * @throws \Error when destroy() was called, or the system gives no descriptor to wait with
+     * @return bool false when it was not acquired: see $errCode
+     * @throws \Error when destroy() was called, or the system provides no descriptor to wait with
      * @throws \Apus\LockException FILE when the file of a FILELOCK cannot be locked
      * Does not wait.
      * @rust try_lock
@@ -87,8 +86,8 @@ class Lock
 
     /**
      * The same as lock(LOCK_SH).
-     * @return bool false when it is not had: see $errCode
-     * @throws \Error when destroy() was called, or the system gives no descriptor to wait with
+     * @return bool false when it was not acquired: see $errCode
+     * @throws \Error when destroy() was called, or the system provides no descriptor to wait with
      * @throws \Apus\LockException FILE when the file of a FILELOCK cannot be locked
      * @throws \Apus\Coroutine\Exception CANNOT_SWITCH
      * @throws \Apus\Coroutine\CanceledException when cancelled with an exception
@@ -98,8 +97,8 @@ class Lock
 
     /**
      * The same as lock(LOCK_SH | LOCK_NB).
-     * @return bool false when it is not had: see $errCode
-     * @throws \Error when destroy() was called, or the system gives no descriptor to wait with
+     * @return bool false when it was not acquired: see $errCode
+     * @throws \Error when destroy() was called, or the system provides no descriptor to wait with
      * @throws \Apus\LockException FILE when the file of a FILELOCK cannot be locked
      * Does not wait.
      * @rust try_lock_read
@@ -109,8 +108,8 @@ class Lock
     /**
      * The same as lock(LOCK_EX, $timeout).
      * @param float $timeout seconds; negative for no limit, 0 for no waiting
-     * @return bool false when it is not had: see $errCode
-     * @throws \Error when destroy() was called, or the system gives no descriptor to wait with
+     * @return bool false when it was not acquired: see $errCode
+     * @throws \Error when destroy() was called, or the system provides no descriptor to wait with
      * @throws \Apus\LockException FILE when the file of a FILELOCK cannot be locked
      * @throws \Apus\Coroutine\Exception CANNOT_SWITCH
      * @throws \Apus\Coroutine\CanceledException when cancelled with an exception
@@ -120,7 +119,7 @@ class Lock
     public function lockwait(float $timeout = 1): bool {}
 
     /**
-     * Unlocks once what this process has, whichever of its coroutines locked it; a SEM whoever has it.
+     * Unlocks once what this process holds, whichever of its coroutines locked it; a SEM whichever process holds it.
      * @return bool false when there is nothing to unlock: $errCode is 1 (EPERM)
      * @throws \Error when destroy() was called
      * Does not wait.
@@ -128,16 +127,15 @@ class Lock
     public function unlock(): bool {}
 
     /**
-     * Whether a process had died as the only holder before the last successful lock of this process: then look whether
-     * what it guards is whole.
-     * Sharers are told until one locks it alone.
+     * Whether a process had died as the exclusive holder before the last successful lock of this process: then check
+     * whether what it guards is intact. Sharers are told until one locks it exclusively.
      * Does not wait.
      */
     public function recovered(): bool {}
 
     /**
-     * Gives the lock up for this process, unlocked; others go on using it. Without it that happens when the object
-     * goes.
+     * Releases the lock object in this process, unlocked; others go on using it. Otherwise that happens when the object
+     * is freed.
      * Does not wait.
      */
     public function destroy(): void {}

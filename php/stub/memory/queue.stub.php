@@ -3,10 +3,9 @@
 namespace Apus;
 
 /**
- * A queue between processes: any that was forked while it is there may push and pop. Values arrive whole, once, and in
- * the order of each pusher;
- * what push() has accepted is lost with no process that is killed, but with one that had popped it. Its size is in
- * bytes: a value takes what Apus\pack() makes of it and about 12 bytes more.
+ * A queue between processes: any that was forked while it exists may push and pop. Values arrive whole, once, and in
+ * the order of each pusher; what push() has accepted is lost only if a process that has popped it is killed. Its size
+ * is in bytes: a value takes what Apus\pack() makes of it and about 12 bytes more.
  */
 class Queue implements \Countable
 {
@@ -18,20 +17,19 @@ class Queue implements \Countable
 
     /**
      * Memory is taken when it is first used.
-     * @param int $bytes room for packed values in all: 64 to 2^40
-     * @param int $longest of one packed value: 1 to $bytes and 1 GiB; 0 for a quarter of $bytes
+     * @param int $bytes total room for packed values: 64 to 2^40
+     * @param int $longest of one packed value: 1 to $bytes, and at most 1 GiB; 0 for a quarter of $bytes
      * @throws \ValueError for other numbers
-     * @throws \Error when the system gives no memory to share
+     * @throws \Error when the system provides no shared memory
      */
     public function __construct(int $bytes, int $longest = 0) {}
 
     /**
-     * Adds a value at the end. In a coroutine that alone waits for room; outside, the process does, and handlers of
-     * signals run meanwhile.
-     * A long value waits until there is room for all of it, and shorter ones may pass it.
+     * Adds a value at the end. In a coroutine only that coroutine waits for room; outside, the process does, and signal
+     * handlers run meanwhile. A long value waits until there is room for all of it, and shorter ones may overtake it.
      * @param mixed $value anything that Apus\pack() takes
      * @param float $timeout seconds; negative for no limit, 0 for no waiting
-     * @return bool true: it is in the queue, whatever becomes of this process; false: see $errCode
+     * @return bool true: it is in the queue, whatever happens to this process; false: see $errCode
      * @throws \Apus\QueueException TOO_LONG when it is longer than the longest
      * @throws \Apus\PackException and what else Apus\pack() throws
      * @throws \Apus\Coroutine\Exception CANNOT_SWITCH when it would wait
@@ -47,12 +45,12 @@ class Queue implements \Countable
     public function tryPush(mixed $value): bool {}
 
     /**
-     * Takes the first value. In a coroutine that alone waits for one; outside, the process does, and handlers of
-     * signals run meanwhile. Of several who wait, any one gets it.
+     * Takes the first value. In a coroutine only that coroutine waits for one; outside, the process does, and signal
+     * handlers run meanwhile. Of several waiters, any may get it.
      * @param float $timeout seconds; negative for no limit, 0 for no waiting
-     * @return mixed false when there was none: $errCode is not CHANNEL_OK then
-     * @throws \Apus\PackException and what else Apus\unpack() throws: for a class that is not there in the same form,
-     * say. The value is gone then
+     * @return mixed false when there was none: then $errCode is not CHANNEL_OK
+     * @throws \Apus\PackException and what else Apus\unpack() throws, for example for a class that does not exist in
+     * the same form. The value is then lost
      * @throws \Apus\Coroutine\Exception CANNOT_SWITCH when it would wait
      * @throws \Apus\Coroutine\CanceledException when cancelled with an exception
      * Waits while it is empty.
@@ -78,7 +76,7 @@ class Queue implements \Countable
     public function isEmpty(): bool {}
 
     /**
-     * Closes it for all processes: push() fails from now on, pop() gives what is left and fails then; who waits is
+     * Closes it for all processes: push() fails from now on; pop() returns what is left and then fails; waiters are
      * woken.
      * Does not wait.
      */
@@ -92,8 +90,8 @@ class Queue implements \Countable
 
     /**
      * @return array{count: int, bytes: int, capacity: int, longest: int, pushed: int, popped: int} values in it; the
-     * bytes that they take, eight more for each and rounded up to eight, and those that they may take; the greatest
-     * length of one; values accepted and taken since it was made, in all processes
+     * bytes that they take, eight more for each and rounded up to eight, and the most that they may take; the greatest
+     * length of one; values accepted and taken since it was created, in all processes
      * Does not wait.
      */
     public function stats(): array {}

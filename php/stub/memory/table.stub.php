@@ -3,9 +3,9 @@
 namespace Apus;
 
 /**
- * Rows with typed columns in memory that processes share, found by a text key. Make it before the processes are forked
- * (before Server::start()); then each reads and writes all rows. Readers take no lock and never see a half-written row;
- * a process that is killed in the middle of a write leaves the row as it was or as it was to be.
+ * Rows with typed columns in memory that processes share, found by a text key. Create it before the processes are
+ * forked (before Server::start()); then each reads and writes all rows. Readers take no lock and never see a
+ * half-written row; a process that is killed in the middle of a write leaves the row as it was or as it was to become.
  */
 class Table implements \Iterator, \Countable
 {
@@ -76,7 +76,7 @@ class Table implements \Iterator, \Countable
     public const TYPE_INT64 = 23;
 
     /**
-     * Texts of which few are different: each is stored once, a row takes two bytes. Up to 65,535 different ones besides
+     * Texts with few different values: each is stored once, a row takes two bytes. Up to 65,535 different ones besides
      * ''; they stay until clear().
      * @rust table::TYPE_DICTIONARY
      */
@@ -96,8 +96,7 @@ class Table implements \Iterator, \Countable
 
     /**
      * @param int $table_size rows that fit, 1 to 1,073,741,824; exactly as many, whatever their keys are
-     * @param float $conflict_proportion accepted for programs that pass it; keys that share a place cost nothing extra
-     * here
+     * @param float $conflict_proportion accepted for programs that pass it; keys that collide cost nothing extra here
      * @throws \ValueError for less or more
      * @rust table::construct_rows
      */
@@ -106,22 +105,21 @@ class Table implements \Iterator, \Countable
     // @rust module table
 
     /**
-     * Describes a column. To be called before create().
-     * @param string $name 1 to 64 bytes, no number, unique in the table; at most 128 columns
+     * Describes a column. Call it before create().
+     * @param string $name 1 to 64 bytes, not a number, unique in the table; at most 128 columns
      * @param int $type one of the TYPE_ constants
      * @param int $size for TYPE_STRING and dictionaries: bytes of the longest text, 1 to 67,108,863 (required; a row
      * takes what its text needs, not this); for TYPE_INT: 1, 2 or 4 bytes, anything else means 8; else without effect
      * @return bool true
-     * @throws \ValueError for an unknown type, or a size out of its limits
+     * @throws \ValueError for an unknown type, or a size out of range
      * @throws \Apus\TableException COLUMN for a bad name or too many columns, STATE after create()
      * Does not wait.
      */
     public function column(string $name, int $type, int $size = 0): bool {}
 
     /**
-     * Describes an ordered index, by which find(), range(), select() and countRange() look for rows. To be called
-     * before create(), after its columns. Each write keeps the indexes right; a table with indexes has one writer at a
-     * time.
+     * Describes an ordered index, with which find(), range(), select() and countRange() look for rows. Call it before
+     * create(), after its columns. Each write updates the indexes; a table with indexes has one writer at a time.
      * @param string $name 1 to 64 bytes, unique among the indexes; at most 16 indexes
      * @param array|string $columns one column, or two: rows are ordered by the first, then by the second. Texts are
      * ordered by their bytes
@@ -132,18 +130,18 @@ class Table implements \Iterator, \Countable
     public function index(string $name, array|string $columns): bool {}
 
     /**
-     * Makes the table, in memory that processes forked from now on share. Address space for all rows is reserved;
-     * memory is taken when rows come. Sets $size and $memorySize.
+     * Creates the table, in memory that is shared with processes forked from now on. Address space for all rows is
+     * reserved; memory is taken as rows are added. Sets $size and $memorySize.
      * @return bool true
      * @throws \Apus\TableException STATE when it exists already, COLUMN without columns, NO_MEMORY when the system
-     * gives no address space
+     * provides no address space
      * Does not wait.
      */
     public function create(): bool {}
 
     /**
-     * Gives the table up in this process; others keep it, and its memory is freed when the last one has. Nothing else
-     * can be done with the object afterwards.
+     * Releases the table in this process; others keep it, and its memory is freed when the last one has released it.
+     * Nothing else can be done with the object afterwards.
      * @return bool true
      * @throws \Apus\TableException STATE before create()
      * Does not wait.
@@ -153,32 +151,32 @@ class Table implements \Iterator, \Countable
     // @rust module table_rows
 
     /**
-     * Makes a row, or changes the given columns of one; all of them at once: no reader sees some old and some new.
+     * Creates a row, or changes the given columns of one, all of them at once: no reader sees some old and some new.
      * Columns of a new row that are not given are 0, 0.0 or ''. Numbers, numeric texts, booleans and null are converted
-     * where nothing is lost.
+     * if nothing is lost.
      * @param string $key 1 to 1,024 bytes
      * @param array $value column => value
      * @return bool true
-     * @throws \Apus\TableException FULL, KEY, COLUMN, TYPE, RANGE, TOO_LONG, NO_MEMORY: nothing has changed then
+     * @throws \Apus\TableException FULL, KEY, COLUMN, TYPE, RANGE, TOO_LONG, NO_MEMORY: then nothing is changed
      * Does not wait.
      */
     public function set(string $key, array $value): bool {}
 
     /**
-     * Makes a row that is not there.
+     * Creates a row that does not exist.
      * @param string $key 1 to 1,024 bytes
      * @param array $value column => value, as for set()
-     * @return bool false when there is a row of that key: nothing has changed then
+     * @return bool false when there is a row with that key: then nothing is changed
      * @throws \Apus\TableException as set()
      * Does not wait.
      */
     public function insert(string $key, array $value): bool {}
 
     /**
-     * Changes the given columns of a row that is there, all at once.
+     * Changes the given columns of an existing row, all at once.
      * @param string $key 1 to 1,024 bytes
      * @param array $value column => value, as for set()
-     * @return bool false when there is no row of that key
+     * @return bool false when there is no row with that key
      * @throws \Apus\TableException as set()
      * Does not wait.
      */
@@ -196,7 +194,7 @@ class Table implements \Iterator, \Countable
     public function get(string $key, ?string $field = null): array|string|int|float|false {}
 
     /**
-     * Reads a row and removes it in one step: of several processes that try, one gets it.
+     * Reads a row and removes it in one step: of several processes that try, only one gets it.
      * @param string $key 1 to 1,024 bytes
      * @return array|false the row; false when there is none
      * @throws \Apus\TableException STATE before create()
@@ -236,7 +234,7 @@ class Table implements \Iterator, \Countable
     public function exist(string $key): bool {}
 
     /**
-     * Adds to a number in one step. A row that is not there is made, with 0 in its columns.
+     * Adds to a number in one step. A missing row is created, with 0 in its columns.
      * @param string $key 1 to 1,024 bytes
      * @param string $column a column of integers or floats
      * @param int|float $incrby what to add; to a column of integers, a whole number
@@ -248,18 +246,18 @@ class Table implements \Iterator, \Countable
     public function incr(string $key, string $column, int|float $incrby = 1): int|float {}
 
     /**
-     * The same as incr(), but takes $incrby away.
+     * The same as incr(), but subtracts $incrby.
      * Does not wait.
      */
     public function decr(string $key, string $column, int|float $incrby = 1): int|float {}
 
     /**
-     * Changes one column if it holds what is expected, in one step.
+     * Changes one column if it has the expected value, in one step.
      * @param string $key 1 to 1,024 bytes
      * @param string $column a column
      * @param mixed $expected the value that it must have, converted as in set()
-     * @param mixed $new the value that it then gets
-     * @return bool false when it held something else, or there is no row
+     * @param mixed $new the value that it is then given
+     * @return bool false when it has another value, or there is no row
      * @throws \Apus\TableException as set()
      * Does not wait.
      */
@@ -292,8 +290,8 @@ class Table implements \Iterator, \Countable
 
     /**
      * Counts of the table: num (rows), insert_count, update_count, delete_count, conflict_count and conflict_max_level
-     * (keys that shared a place), available_slice_num and total_slice_num (rows that still fit, and in all),
-     * memory_used and memory_reserved in bytes.
+     * (keys that collided), available_slice_num and total_slice_num (rows that still fit, and in all), memory_used and
+     * memory_reserved in bytes.
      * @return array|false name => number
      * @throws \Apus\TableException STATE before create()
      * Does not wait.
@@ -306,8 +304,8 @@ class Table implements \Iterator, \Countable
      * The keys of the rows that have a value in an index.
      * @param string $index its name
      * @param mixed $value the value of its first column; or an array with the values of its first, or of both, columns
-     * @param int $limit most keys, 0 or more
-     * @param int $offset keys that are passed over first, 0 or more
+     * @param int $limit maximum number of keys, 0 or more
+     * @param int $offset keys to skip first, 0 or more
      * @param bool $descending from the end of the order
      * @return array list of keys (string) in the index's order
      * @throws \Apus\TableException COLUMN for an unknown index, TYPE, RANGE or TOO_LONG for a value that its column
@@ -318,14 +316,14 @@ class Table implements \Iterator, \Countable
     public function find(string $index, mixed $value, int $limit = PHP_INT_MAX, int $offset = 0, bool $descending = false): array {}
 
     /**
-     * The keys of the rows that lie in a part of an index.
+     * The keys of the rows in a part of an index.
      * @param string $index its name
      * @param mixed $from where it begins, included; null: at the start. A value of the first column, or, in an index of
      * two, [value of the first, bound of the second]
-     * @param mixed $to where it ends, included; null: at the end. Where one of both gives the first column's value in
-     * an array of two, that holds for both: range('user_date', [7, 100], null) is all of user 7 from 100 on
-     * @param int $limit most keys, 0 or more
-     * @param int $offset keys that are passed over first, 0 or more
+     * @param mixed $to where it ends, included; null: at the end. If one of them gives the first column's value in an
+     * array of two, it applies to both: range('user_date', [7, 100], null) is all of user 7 from 100 on
+     * @param int $limit maximum number of keys, 0 or more
+     * @param int $offset keys to skip first, 0 or more
      * @param bool $descending from the end of the part to its beginning
      * @param bool $exclusive rows at $from and at $to themselves are left out
      * @return array list of keys (string) in the index's order
@@ -348,24 +346,24 @@ class Table implements \Iterator, \Countable
     public function countRange(string $index, mixed $from = null, mixed $to = null, bool $exclusive = false): int {}
 
     /**
-     * Reads many rows: each as it was at one moment, not all of the same moment.
+     * Reads many rows: each as it was at one moment, but not all at the same moment.
      * @param array $keys the keys
      * @param array|null $columns names of columns; null for all
      * @return array key => row, in the order of the keys; those without a row are left out
-     * @throws \Apus\TableException COLUMN, KEY for a key that is none, STATE before create()
+     * @throws \Apus\TableException COLUMN, KEY for an invalid key, STATE before create()
      * Does not wait.
      */
     public function fetch(array $keys, ?array $columns = null): array {}
 
     /**
-     * The rows that lie in a part of an index: what range() finds, read as fetch() reads it. A row that others move or
+     * The rows in a part of an index: what range() finds, read as fetch() reads it. A row that other processes move or
      * remove meanwhile is left out or read as it was, never half.
      * @param string $index its name
      * @param mixed $from as for range()
      * @param mixed $to as for range()
      * @param array|null $columns names of columns; null for all
-     * @param int $limit most rows, 0 or more
-     * @param int $offset rows that are passed over first, 0 or more
+     * @param int $limit maximum number of rows, 0 or more
+     * @param int $offset rows to skip first, 0 or more
      * @param bool $descending from the end of the part to its beginning
      * @param bool $exclusive rows at $from and at $to themselves are left out
      * @return array key => row in the index's order
@@ -378,9 +376,9 @@ class Table implements \Iterator, \Countable
     // @rust module bulk
 
     /**
-     * Makes or changes a row for each object of a JSON array, or of objects one after the other, while reading: the
-     * whole is never in memory. An object has a member for the key, one for each column, and no others; it takes at
-     * most 16 MiB. Rows before an error have been loaded.
+     * Creates or changes a row for each object of a JSON array, or of a sequence of objects, while reading: the whole
+     * is never in memory. An object has a member for the key, one for each column, and no others; it takes at most 16
+     * MiB. Rows before an error have been loaded.
      * @param mixed $source path of a file, or a stream that is open for reading
      * @param string $member the member of the outermost object that holds the array; '' when the array, or the objects,
      * are the outermost value
@@ -390,38 +388,37 @@ class Table implements \Iterator, \Countable
      * @return int rows loaded, also when $progress stopped it or the coroutine was cancelled
      * @throws \Apus\TableException FILE with the name, the offset and the reason, STATE before create()
      * @throws \TypeError for a source that is neither
-     * In a coroutine, others run now and then. Waits as the stream does.
+     * In a coroutine, others run from time to time. Waits as the stream does.
      */
     public function loadJson(mixed $source, string $member = '', ?callable $progress = null, string $key = 'id'): int {}
 
     /**
-     * Makes or changes a row for each line of CSV (RFC 4180: fields may be quoted with ", and then hold separators,
+     * Creates or changes a row for each line of CSV (RFC 4180: fields may be quoted with ", and then hold separators,
      * line ends and doubled quotes), while reading. Columns without a field are 0, 0.0 or '' in new rows. A line takes
      * at most 16 MiB; lines before an error have been loaded.
      * @param mixed $source path of a file, or a stream that is open for reading
-     * @param array|null $columns what the fields are, in their order, '' for one that is passed over; null: the first
-     * line says it
+     * @param array|null $columns the names of the fields, in order, '' for one to skip; null: the first line has them
      * @param callable|null $progress as for loadJson()
-     * @param string $separator one byte, no quote or line end
+     * @param string $separator one byte, not a quote or line end
      * @param string $key the field that holds the row's key
      * @return int rows loaded, also when $progress stopped it or the coroutine was cancelled
      * @throws \Apus\TableException FILE with the name, the line and the reason, STATE before create()
      * @throws \TypeError for a source that is neither
      * @throws \ValueError for a separator that is not one byte
-     * In a coroutine, others run now and then. Waits as the stream does.
+     * In a coroutine, others run from time to time. Waits as the stream does.
      */
     public function loadCsv(mixed $source, ?array $columns = null, ?callable $progress = null, string $separator = ',', string $key = 'id'): int {}
 
     /**
      * From now on writes leave the indexes as they are, and queries throw STATE, until buildIndexes(): for bulk loads,
-     * by several processes at once if wanted.
+     * also by several processes at once.
      * @throws \Apus\TableException STATE before create()
      * Does not wait.
      */
     public function deferIndexes(): void {}
 
     /**
-     * Builds all indexes from the rows, packed, and ends deferIndexes(). Other processes that write wait for it,
+     * Builds all indexes from the rows, packed, and ends deferIndexes(). Writers in other processes wait for it,
      * readers of rows do not.
      * @throws \Apus\TableException NO_MEMORY, STATE before create()
      * In a coroutine, others run meanwhile.
@@ -432,18 +429,18 @@ class Table implements \Iterator, \Countable
      * Writes a snapshot of the table to a file, with a checksum; the file replaces an older one when it is complete, so
      * a crash leaves the old one or the new one.
      * @param string $path the file
-     * @return int its bytes; 0 when the coroutine was cancelled meanwhile: the file is written all the same
+     * @return int its bytes; 0 when the coroutine was cancelled meanwhile: the file is written nevertheless
      * @throws \Apus\TableException FILE when it cannot be written, STATE before create()
      * In a coroutine, others run meanwhile. Writers of all processes wait while rows are read.
      */
     public function save(string $path): int {}
 
     /**
-     * Replaces all rows by those of a snapshot of a table with the same description.
+     * Replaces all rows with those of a snapshot of a table with the same description.
      * @param string $path the file
-     * @return int rows; 0 when the coroutine was cancelled meanwhile: they are restored all the same
-     * @throws \Apus\TableException FILE when it is missing, torn, damaged or of another table: the rows stay as they
-     * were
+     * @return int rows; 0 when the coroutine was cancelled meanwhile: they are restored nevertheless
+     * @throws \Apus\TableException FILE when it is missing, incomplete, damaged or of another table: the rows stay as
+     * they were
      * In a coroutine, others run meanwhile.
      */
     public function restore(string $path): int {}
@@ -451,15 +448,15 @@ class Table implements \Iterator, \Countable
     // @rust module table_iterate
 
     /**
-     * Goes to the first row, for foreach. The object has one cursor: loops over it inside each other share it. Rows
-     * that are there all the time come exactly once, others perhaps. The order is the table's own.
+     * Goes to the first row, for foreach. The object has one cursor: nested loops over it share it. Rows that exist all
+     * the time come exactly once, others may or may not come. The order is the table's own.
      * @throws \Apus\TableException STATE before create()
      * Does not wait.
      */
     public function rewind(): void {}
 
     /**
-     * Whether the cursor stands on a row.
+     * Whether the cursor is on a row.
      * Does not wait.
      */
     public function valid(): bool {}
@@ -472,7 +469,7 @@ class Table implements \Iterator, \Countable
     public function next(): void {}
 
     /**
-     * The row on which the cursor stands, as it was when the cursor came there; null outside.
+     * The row on which the cursor is, as it was when the cursor got there; null outside.
      * Does not wait.
      */
     public function current(): mixed {}

@@ -4,15 +4,15 @@ namespace Apus;
 
 /**
  * Connections that coroutines borrow: at most a given number of them, made when they are needed, checked when they have
- * been idle, cleaned when they come back, and replaced when they are dead. Who finds none waits in line.
- * A pool belongs to one process: make it in `workerstart`. One made before the server starts is empty in each worker.
- * docs/pools.md tells everything.
+ * been idle, cleaned when they come back, and replaced when they are dead. If none is free, the caller waits. A pool
+ * belongs to one process: make it in `workerstart`. One made before the server starts is empty in each worker.
+ * docs/pools.md has the details.
  * @rust static POOL
  */
 class ConnectionPool
 {
     /**
-     * Connections of a pool that is not told otherwise.
+     * The default size of a pool.
      * @rust DEFAULT_SIZE
      */
     public const DEFAULT_SIZE = 64;
@@ -32,26 +32,26 @@ class ConnectionPool
      * PgSql\Connection is checked and cleaned as the pools in Apus\Database do it
      * @param int $size connections of this process at most, 1 to 100000; default 64
      * @param string|null $proxy a class: connections are then made by `new $proxy($constructor)`
-     * @throws \ValueError when $size is out of its limits
+     * @throws \ValueError when $size is out of range
      * Does not wait.
      */
     public function __construct(callable $constructor, int $size = 64, ?string $proxy = null) {}
 
     /**
-     * Makes connections, one after the other, until the pool has as many as it may have.
+     * Makes connections, one after the other, until the pool has reached its size.
      * @throws \Apus\ConnectionPool\Exception CONNECT when one cannot be made; CLOSED
      * Waits as the constructor does.
      */
     public function fill(): void {}
 
     /**
-     * A connection for this coroutine alone, until it gives it to put(): an idle one, the one used last first, else a
-     * new one, else the first that comes free; who waits longest is served first.
-     * @param float $timeout seconds to wait in line; 0 or negative for the setting `wait_timeout`, which is no limit
-     * unless set. Making and checking a connection is not counted
+     * A connection for this coroutine only, until it is given to put(): an idle one (the most recently used), else a
+     * new one, else the first that becomes free; the longest waiter is served first.
+     * @param float $timeout seconds to wait for a free one; 0 or negative for the setting `wait_timeout`, which means
+     * no limit unless set. The time to make and check a connection does not count
      * @return mixed the connection; false when the wait was cancelled
-     * @throws \Apus\ConnectionPool\Exception EXHAUSTED when none came free in time; CONNECT when none could be made;
-     * CLOSED when the pool is, or is closed meanwhile
+     * @throws \Apus\ConnectionPool\Exception EXHAUSTED when none became free in time; CONNECT when none could be made;
+     * CLOSED when the pool is closed, or is closed meanwhile
      * @throws \Apus\Coroutine\Exception NOT_IN_COROUTINE outside coroutines, when it would have to wait
      * Waits.
      */
@@ -59,7 +59,7 @@ class ConnectionPool
 
     /**
      * Gives a connection back; do not use it after that. An open transaction is rolled back and reported by a warning
-     * (setting `reset`). A connection whose user was cancelled in the middle of something is closed instead.
+     * (setting `reset`). A connection whose user was cancelled in the middle of an operation is closed instead.
      * @param mixed $connection what get() gave; null: the one that this coroutine took last is broken and to be
      * replaced by a new one when it is needed
      * @throws \Apus\ConnectionPool\Exception FOREIGN when it is not one that the pool has given out, or was given back
@@ -89,32 +89,32 @@ class ConnectionPool
      * shortened at random (0.1). min_idle: idle connections kept ready (0).
      * check: callable($connection), false means dead; default null, what the driver knows.
      * reset: 'transaction' (default), 'none', or a callable($connection) that runs after the transaction was rolled
-     * back, false means that the connection is of no use any more.
+     * back, false means that the connection is no longer usable.
      * @return static the pool
-     * @throws \Apus\ConnectionPool\Exception OPTION when one is unknown or out of its limits; then none is changed
+     * @throws \Apus\ConnectionPool\Exception OPTION when one is unknown or out of range; then none is changed
      * Does not wait.
      */
     public function set(array $options): static {}
 
     /**
-     * The state of this process's pool. Now: size (the limit), in_use (with those that are being made, checked or
+     * The state of this process's pool. Now: size (the limit), in_use (including those that are being made, checked or
      * cleaned), idle, waiters. Since it was made: created, replaced (dead, broken or lost ones that were closed),
      * expired (closed for their age or idleness), lost (never given back), resets (came back unclean), timeouts, waits,
-     * wait_time and wait_time_max (seconds in line).
+     * wait_time and wait_time_max (seconds of waiting).
      * Does not wait.
      */
     public function stats(): array {}
 
     /**
      * Closes connections that were never given back, are too old or were idle for too long, and makes those that
-     * `min_idle` asks for; when one cannot be made, that is logged. In coroutines the pool does all this by itself.
+     * `min_idle` asks for; when one cannot be made, that is logged. In coroutines the pool does all this automatically.
      * Waits as the driver does.
      */
     public function maintain(): void {}
 
     /**
-     * Closes the idle connections and ends the waits of others with CLOSED. Connections in use are closed when they are
-     * given back. A second call does nothing.
+     * Closes the idle connections and ends other coroutines' waits with CLOSED. Connections in use are closed when they
+     * are given back. A second call does nothing.
      * Waits as the driver does.
      */
     public function close(): void {}

@@ -67,7 +67,7 @@ class MysqliConfig
 
     /**
      * Sets the port, 0 to 65535; default 3306.
-     * @throws \ValueError when it is out of its limits
+     * @throws \ValueError when it is out of range
      * Does not wait.
      */
     public function withPort(int $port): self {}
@@ -135,9 +135,9 @@ class MysqliConfig
 }
 
 /**
- * A pool of mysqli connections. get() gives a plain mysqli. One that was idle is checked by a small query.
- * mysqli does not tell whether a transaction is open: put() asks the server, one round trip; the setting `reset` =>
- * 'none' saves it for programs that leave none open.
+ * A pool of mysqli connections. get() returns a plain mysqli. One that was idle is checked by a small query. mysqli
+ * does not tell whether a transaction is open: put() asks the server, one round trip; the setting `reset` => 'none'
+ * saves it for programs that leave none open.
  * @rust static POOL
  */
 class MysqliPool extends \Apus\ConnectionPool
@@ -149,7 +149,7 @@ class MysqliPool extends \Apus\ConnectionPool
      * A pool without connections.
      * @param int $size connections of this process at most, 1 to 100000; default 64
      * @throws \Apus\ConnectionPool\Exception OPTION when mysqli is not loaded
-     * @throws \ValueError when $size is out of its limits
+     * @throws \ValueError when $size is out of range
      * Does not wait.
      * @rust construct_pool
      */

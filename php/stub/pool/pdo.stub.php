@@ -95,7 +95,7 @@ class PDOConfig
 
     /**
      * Sets the port, 0 to 65535; default: see getPort().
-     * @throws \ValueError when it is out of its limits
+     * @throws \ValueError when it is out of range
      * Does not wait.
      */
     public function withPort(int $port): self {}
@@ -170,8 +170,8 @@ class PDOConfig
 }
 
 /**
- * A pool of PDO connections. get() gives a plain PDO. One that was idle is checked by a small query;
- * an open transaction is rolled back when it comes back.
+ * A pool of PDO connections. get() returns a plain PDO. One that was idle is checked by a small query; an open
+ * transaction is rolled back when it comes back.
  * @rust static POOL
  */
 class PDOPool extends \Apus\ConnectionPool
@@ -183,7 +183,7 @@ class PDOPool extends \Apus\ConnectionPool
      * A pool without connections.
      * @param int $size connections of this process at most, 1 to 100000; default 64
      * @throws \Apus\ConnectionPool\Exception OPTION when PDO is not loaded
-     * @throws \ValueError when $size is out of its limits
+     * @throws \ValueError when $size is out of range
      * Does not wait.
      * @rust construct_pool
      */

@@ -56,7 +56,7 @@ class RedisConfig
 
     /**
      * Sets the port, 0 to 65535; default 6379.
-     * @throws \ValueError when it is out of its limits
+     * @throws \ValueError when it is out of range
      * Does not wait.
      */
     public function withPort(int $port): self {}
@@ -81,7 +81,7 @@ class RedisConfig
     public function getReserved(): string {}
 
     /**
-     * Sets the fourth argument of Redis::connect(), of which phpredis makes no use; default empty.
+     * Sets the fourth argument of Redis::connect(), which phpredis does not use; default empty.
      * Does not wait.
      */
     public function withReserved(string $reserved): self {}
@@ -161,7 +161,7 @@ class RedisConfig
 }
 
 /**
- * A pool of phpredis connections. get() gives a plain Redis. One that was idle is checked by ECHO. put() discards an
+ * A pool of phpredis connections. get() returns a plain Redis. One that was idle is checked by ECHO. put() discards an
  * open MULTI or pipeline, and selects the database that it was made with; WATCH and subscriptions end with their user's
  * own calls.
  * @rust static POOL
@@ -175,7 +175,7 @@ class RedisPool extends \Apus\ConnectionPool
      * A pool without connections.
      * @param int $size connections of this process at most, 1 to 100000; default 64
      * @throws \Apus\ConnectionPool\Exception OPTION when redis is not loaded
-     * @throws \ValueError when $size is out of its limits
+     * @throws \ValueError when $size is out of range
      * Does not wait.
      * @rust construct_pool
      */

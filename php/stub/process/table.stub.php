@@ -4,11 +4,10 @@ namespace Apus;
 
 /**
  * A child process that runs a callable of this script, and a pipe to it. The child is a copy of the process that starts
- * it: it has its objects, connections to the outside must not be used by both. The child ends when the callable has
- * returned and its coroutines and timers have ended, with the exit code 0; exit() gives another; an exception that
- * nobody catches is reported as at the end of a script, with 255. Shutdown functions and destructors run in it as at
- * the end of a script.
- * Processes are made outside coroutines: before run(), or by Server::addProcess().
+ * it: it has its objects, but connections to the outside must not be used by both. The child ends when the callable has
+ * returned and its coroutines and timers have ended, with the exit code 0; exit() sets another; an uncaught exception
+ * is reported as at the end of a script, with 255. Shutdown functions and destructors run in it as at the end of a
+ * script. Create processes outside coroutines: before run(), or by Server::addProcess().
  */
 class Process
 {
@@ -37,7 +36,7 @@ class Process
     public const PIPE_READ = 3;
 
     /**
-     * For close(): this process writes no more: the other one reads the end.
+     * For close(): this process writes no more: the other one reads end of file.
      * @rust class::PIPE_WRITE
      */
     public const PIPE_WRITE = 4;
@@ -78,14 +77,14 @@ class Process
     // @rust module class
 
     /**
-     * The pipe exists from here on: what is written before the start is read by the child.
+     * The pipe exists from now on: the child reads what is written before it is started.
      * @param callable $callback what the child runs, as $callback(Apus\Process $process)
      * @param bool $redirect_stdin_and_stdout the child's standard input, output and error are the pipe, which then
      * carries bytes
      * @param int $pipe_type SOCK_DGRAM (2): messages; SOCK_STREAM (1): bytes; 0: no pipe
      * @param bool $enable_coroutine the child runs $callback in a coroutine
      * @throws \ValueError for another type
-     * @throws \Apus\Process\Exception SYSTEM when the system makes no pipe
+     * @throws \Apus\Process\Exception SYSTEM when the system cannot create a pipe
      * Does not wait.
      */
     public function __construct(callable $callback, bool $redirect_stdin_and_stdout = false, int $pipe_type = 2, bool $enable_coroutine = false) {}
@@ -98,10 +97,10 @@ class Process
     public function set(array $settings): void {}
 
     /**
-     * Makes the child. It may be started again when it has ended: a new child has the same pipe. Take the end of every
-     * child with wait(): it stays in the system's table until then.
-     * @return int|false the child's process id; false, with a warning, when it runs already, or the system makes no
-     * process
+     * Starts the child. It may be started again when it has ended: a new child has the same pipe. Reap every child with
+     * wait(): it stays in the system's process table until then.
+     * @return int|false the child's process id; false, with a warning, when it is already running, or the system cannot
+     * create a process
      * @throws \Apus\Coroutine\Exception CANNOT_FORK inside a coroutine
      * @throws \Apus\Process\Exception STATE in the child itself, and for processes of servers and pools
      * Does not wait.
@@ -110,23 +109,23 @@ class Process
 
     /**
      * Writes to the other side. A message is at most about 200 KiB long with the system's defaults (net.core.wmem_max).
-     * @return int|false bytes written: all, but when setTimeout()'s time was over; false when none were: the child has
-     * ended (EPIPE), the message is too long (EMSGSIZE), both with a warning, the time was over (ETIMEDOUT), or there
-     * is no room (EAGAIN) and setBlocking(false) was called. Apus\last_error() tells
+     * @return int|false bytes written: all, unless setTimeout()'s time-out expired; false if none were: the child has
+     * ended (EPIPE), the message is too long (EMSGSIZE), both with a warning, the time-out expired (ETIMEDOUT), or
+     * there is no room (EAGAIN) and setBlocking(false) was called. Apus\last_error() tells
      * @throws \ValueError for an empty string
-     * Waits while the other side does not read: in a coroutine others run, outside the process blocks.
+     * Waits while the other side does not read: in a coroutine others run; outside, the process blocks.
      */
     public function write(string $data): int|false {}
 
     /**
      * Reads what the other side has written.
-     * @param int $size bytes at most; what a message has more is lost, with a warning
+     * @param int $size bytes at most; the rest of a longer message is lost, with a warning
      * @return string|false '' when the other side has ended or closed its end, and nothing is left; false when
      * setTimeout()'s time was over (ETIMEDOUT), or nothing is there (EAGAIN) and setBlocking(false) was called.
      * Apus\last_error() tells
      * @throws \ValueError for another size
      * @throws \Apus\Process\Exception STATE before start()
-     * Waits: in a coroutine others run, outside the process blocks.
+     * Waits: in a coroutine others run; outside, the process blocks.
      */
     public function read(int $size = 8192): string|false {}
 
@@ -134,7 +133,7 @@ class Process
      * Closes the pipe in this process.
      * @param int $which 0: all; PIPE_MASTER, PIPE_WORKER: one end; PIPE_READ, PIPE_WRITE: one direction of this
      * process's end
-     * @return bool false, with a warning, when that is closed already
+     * @return bool false, with a warning, when it is already closed
      * @throws \ValueError for another number
      * Does not wait.
      */
@@ -172,11 +171,11 @@ class Process
     public function exit(int $exit_code = 0): void {}
 
     /**
-     * Replaces the child's program; for the child itself. The new program has the pipe's end open, under its number
+     * Replaces the child's program; for the child itself. The new program has this end of the pipe open as descriptor
      * $pipe.
      * @param string $exec_file its path
      * @param string[] $args its arguments, without its name
-     * @return bool false, with a warning, when it cannot be run; else this does not return
+     * @return bool false, with a warning, when it cannot be run; otherwise this does not return
      * @throws \ValueError for a null byte
      * @throws \Apus\Process\Exception STATE in another process
      */
@@ -192,10 +191,10 @@ class Process
 
     /**
      * Opens a System V message queue for push() and pop(), before start(). It stays in the system until freeQueue().
-     * @param int $key what all its users call it; 0 for a key made of the script's path
-     * @param int $mode 2: whoever comes first takes a message; 1: this process's messages only; with IPC_NOWAIT:
-     * push() and pop() do not wait
-     * @param int $capacity bytes that it takes; -1 for the system's default
+     * @param int $key the key that all its users share; 0 for a key made from the script's path
+     * @param int $mode 2: the first to ask takes a message; 1: only this process's messages; with IPC_NOWAIT: push()
+     * and pop() do not wait
+     * @param int $capacity bytes that it holds at most; -1 for the system's default
      * @throws \ValueError for other values
      * @throws \Apus\Process\Exception SYSTEM when the system refuses
      * Does not wait.
@@ -203,7 +202,7 @@ class Process
     public function useQueue(int $key = 0, int $mode = 2, int $capacity = -1): bool {}
 
     /**
-     * queue_num (messages), queue_bytes (their bytes), queue_limit (bytes that it takes).
+     * queue_num (messages), queue_bytes (their bytes), queue_limit (bytes that it holds at most).
      * @return array|false false, with a warning, without a queue
      * Does not wait.
      */
@@ -221,7 +220,7 @@ class Process
      * @return bool false when it is full and does not wait, was removed, or the message is too long, the latter two
      * with a warning
      * @throws \ValueError for an empty string
-     * Waits while it is full: in a coroutine others run, outside the process blocks.
+     * Waits while it is full: in a coroutine others run; outside, the process blocks.
      */
     public function push(string $data): bool {}
 
@@ -230,13 +229,13 @@ class Process
      * @param int $size bytes: a longer message stays in the queue, with a warning
      * @return string|false false when it is empty and does not wait, or, with a warning, was removed
      * @throws \ValueError for another size
-     * Waits: in a coroutine others run, outside the process blocks.
+     * Waits: in a coroutine others run; outside, the process blocks.
      */
     public function pop(int $size = 65536): string|false {}
 
     /**
      * @param int $which PRIO_PROCESS (0), PRIO_PGRP (1), PRIO_USER (2)
-     * @param int $priority -20 (favoured) to 19; favouring more than before needs rights
+     * @param int $priority -20 (favoured) to 19; a lower value than before needs privileges
      * @param int|null $who the process, group or user; null for the started child
      * @return bool false, with a warning, when it is refused
      * @throws \ValueError for other values
@@ -255,51 +254,51 @@ class Process
     // @rust module statics
 
     /**
-     * Takes the end of a child of this process. In a coroutine, children that System::exec() or waitPid() wait for are
-     * left to these.
-     * @param bool $blocking false: only looks
+     * Reaps a child of this process. In a coroutine, children that System::exec() or waitPid() wait for are left to
+     * them.
+     * @param bool $blocking false: does not wait
      * @return array|false pid, code (exit code), signal (that killed it, or 0); false when there is no child (ECHILD),
      * or none that has ended
-     * Waits: in a coroutine others run, outside the process blocks.
+     * Waits: in a coroutine others run; outside, the process blocks.
      */
     public static function wait(bool $blocking = true): array|false {}
 
     /**
-     * Sends a signal; 0 only asks whether there is such a process.
-     * @return bool false when there is none, or it may not be signalled; with a warning, but for signal 0
+     * Sends a signal; 0 only checks whether there is such a process.
+     * @return bool false when there is none, or it may not be signalled; with a warning, except for signal 0
      * Does not wait.
      */
     public static function kill(int $pid, int $signal_no = 15): bool {}
 
     /**
-     * Has $callback(int $signal) called whenever a signal comes. While coroutines run (in run(), in a server's worker,
-     * at the end of a script that made some) it is called in a coroutine; else between two steps of the running code,
-     * as the handlers of ext/pcntl. PHP functions that block are not broken off, but for sleeps; wait(), read(),
-     * write() and pop() of this class go on waiting after the handler. A handler does not keep a script alive. Children
-     * that are made here have none.
-     * @param callable|null $callback null takes the handler away: the signal does what it did before
-     * @return bool false, with a warning, when there is no handler to take away
-     * @throws \ValueError for SIGKILL, SIGSTOP, the signals of a program's own faults, and numbers that are none
+     * Sets $callback(int $signal), which is called whenever a signal arrives. While coroutines run (in run(), in a
+     * server's worker, at the end of a script that made some) it is called in a coroutine; else between two steps of
+     * the running code, as the handlers of ext/pcntl. PHP functions that block are not interrupted, except sleeps;
+     * wait(), read(), write() and pop() of this class go on waiting after the handler. A handler does not keep a script
+     * alive. Children created by this process have none.
+     * @param callable|null $callback null removes the handler: the signal does what it did before
+     * @return bool false, with a warning, when there is no handler to remove
+     * @throws \ValueError for SIGKILL, SIGSTOP, the signals of a program's own faults, and invalid numbers
      * Does not wait.
      */
     public static function signal(int $signal_no, ?callable $callback = null): bool {}
 
     /**
-     * Has the system send a signal again and again: SIGALRM, SIGVTALRM or SIGPROF.
+     * Makes the system send a signal repeatedly: SIGALRM, SIGVTALRM or SIGPROF.
      * @param int $usec microseconds between two; negative or 0 ends it
-     * @param int $type 0: real time; 1: time that the process runs; 2: that time, with what the system does for it
+     * @param int $type 0: real time; 1: CPU time of the process in user mode; 2: in user and system mode
      * @throws \ValueError for another type
      * Does not wait.
      */
     public static function alarm(int $usec, int $type = 0): bool {}
 
     /**
-     * Goes on in the background: the script continues in a child in a session of its own, the calling process ends with
-     * 0. Timers and coroutines that were waiting are lost: call it first.
+     * Moves to the background: the script continues in a child with a session of its own, and the calling process ends
+     * with 0. Timers and coroutines that were waiting are lost: call it first.
      * @param bool $nochdir false: the working directory becomes /
      * @param bool $noclose false: standard input, output and error become /dev/null
-     * @param array $pipes streams or descriptors that take their places
-     * @return bool false, with a warning, when the system makes no process
+     * @param array $pipes streams or descriptors that replace them
+     * @return bool false, with a warning, when the system cannot create a process
      * @throws \Apus\Coroutine\Exception CANNOT_FORK inside a coroutine
      * @throws \TypeError for other elements
      * Does not wait.

@@ -7,7 +7,7 @@ namespace Apus;
  */
 class Server
 {
-    /** All settings in force, once start() was called. */
+    /** All settings in effect, once start() was called. */
     public ?array $setting = null;
 
     /** The session ids of all connections; inside workers. */
@@ -16,7 +16,7 @@ class Server
     /** The first port's address. */
     public string $host = '';
 
-    /** The first port's number; the real one where 0 was asked for. */
+    /** The first port's number; the actual one if 0 was requested. */
     public int $port = 0;
 
     /** The first port's kind of socket. */
@@ -45,9 +45,9 @@ class Server
 
     /**
      * A server of raw streams and datagrams: TCP, UDP and Unix sockets. Binds the address at once, so that an address
-     * in use is an exception here. A socket that systemd passed for it is taken instead.
+     * in use throws an exception here. A socket that systemd passed for it is used instead.
      * @param string $host an IPv4 or IPv6 address, a name, or the path of a Unix socket
-     * @param int $port 0 to 65535; 0 for any free one, which $port then tells
+     * @param int $port 0 to 65535; 0 for any free one: see $port
      * @param int $mode Apus\BASE or Apus\PROCESS, which mean the same
      * @param int $sockType Apus\SOCK_TCP, SOCK_TCP6, SOCK_UDP, SOCK_UDP6, SOCK_UNIX_STREAM or SOCK_UNIX_DGRAM
      * @throws \Apus\Server\Exception BIND
@@ -69,7 +69,8 @@ class Server
      * workererror ($server, $workerId, $workerPid, $exitCode, $signal).
      * In workers, each in a coroutine: workerstart, workerexit, workerstop ($server, $workerId);
      * connect, close ($server, $fd, $workerId); request (Request, Response);
-     * receive ($server, $fd, $workerId, $data): a message of a stream, or what came of it without a framing;
+     * receive ($server, $fd, $workerId, $data): a message of a stream, or the bytes that arrived if there is no
+     * framing;
      * bufferfull, bufferempty ($server, $fd): see buffer_high_watermark;
      * packet ($server, $data, $clientInfo): a datagram; $clientInfo has address, port, server_socket, server_port;
      * task ($server, $taskId, $srcWorkerId, $data), in task workers: what it returns, unless null, is the task's
@@ -99,10 +100,10 @@ class Server
     public function listen(string $host, int $port, int $sockType): \Apus\Server\Port|false {}
 
     /**
-     * Starts the server: this process becomes the master, and returns true when the server has stopped. Workers never
-     * return: their script ends here.
+     * Starts the server: this process becomes the master, and returns true when the server has stopped. It never
+     * returns in workers: their script ends here.
      * Signals to the master: TERM stops when requests have ended (setting max_wait_time), INT stops at once, USR1
-     * reloads event and task workers, USR2 task workers, HUP reloads as USR1 and opens the log anew.
+     * reloads event and task workers, USR2 task workers, HUP reloads as USR1 and reopens the log.
      * @throws \Apus\Server\Exception STATE, EVENT (a port without a callback that answers), OPTION, BIND, PROCESS
      */
     public function start(): bool {}
@@ -111,22 +112,22 @@ class Server
 
     /**
      * Stops the server; requests that have begun are finished.
-     * @throws \Apus\Server\Exception STATE when it does not run
+     * @throws \Apus\Server\Exception STATE when it is not running
      * Does not wait.
      */
     public function shutdown(): bool {}
 
     /**
-     * Replaces all event and task workers by fresh ones; no request and no task is lost. User processes stay.
+     * Replaces all event and task workers with new ones; no request and no task is lost. User processes stay.
      * @param bool $onlyTaskWorkers whether event workers stay, too
-     * @throws \Apus\Server\Exception STATE when it does not run
+     * @throws \Apus\Server\Exception STATE when it is not running
      * Does not wait.
      */
     public function reload(bool $onlyTaskWorkers = false): bool {}
 
     /**
-     * Replaces one worker (-1: this one) by a fresh one, which serves before the old one leaves, also when it is asked
-     * for in workerstart; a user process is told to leave (TERM), and started again when it has.
+     * Replaces one worker (-1: this one) with a new one, which serves before the old one exits, even if called in
+     * workerstart; a user process is told to exit (TERM), and started again when it has.
      * @return bool false when there is no such worker
      * @throws \Apus\Server\Exception STATE outside workers
      * Does not wait.
@@ -140,14 +141,15 @@ class Server
      * run), task_queue_num (that wait), task_queue_bytes (that both take), task_delayed_num (that wait for their time),
      * task_count (done), task_error_count, user_process_num, total_recv_bytes, total_send_bytes, coroutine_num,
      * memory_bytes, rss_bytes, loop_blocked_count, latency_p50_us, latency_p99_us; of this worker:
-     * worker_request_count, worker_response_count, worker_concurrency, coroutine_peak_num; and workers, a row each.
+     * worker_request_count, worker_response_count, worker_concurrency, coroutine_peak_num; and workers, one row for
+     * each.
      * @throws \Apus\Server\Exception STATE outside workers
      * Does not wait.
      */
     public function stats(): array {}
 
     /**
-     * Whether a connection is open, in whichever worker.
+     * Whether a connection is open, in any worker.
      * @throws \Apus\Server\Exception STATE outside workers
      * Does not wait.
      */
@@ -160,8 +162,8 @@ class Server
     public function exists(int $fd): bool {}
 
     /**
-     * Closes a connection of whichever worker, after what waits to be sent; with $reset at once, where the connection
-     * belongs to this worker. In the handler of that connection's request the answer goes out first.
+     * Closes a connection of any worker, after the data that waits to be sent; with $reset at once, if the connection
+     * belongs to this worker. In the handler of that connection's request the answer is sent first.
      * @return bool false when there is no such connection
      * @throws \Apus\Server\Exception STATE outside workers
      * Does not wait.
@@ -170,7 +172,7 @@ class Server
     public function close(int $fd, bool $reset = false): bool {}
 
     /**
-     * What is known of a connection: remote_ip, remote_port, server_port, socket_type, worker_id, reactor_id,
+     * Information about a connection: remote_ip, remote_port, server_port, socket_type, worker_id, reactor_id,
      * connect_time, last_time, last_recv_time, request_count, close_errno; of a WebSocket websocket_status (3); of a
      * stream or WebSocket of this worker send_queued_bytes.
      * @return array|false false when there is no such connection
@@ -184,7 +186,7 @@ class Server
      * Session ids greater than $startFd, ascending.
      * @param int $count 1 to 10000
      * @return array|false false when there are none
-     * @throws \ValueError when $count is out of its limits
+     * @throws \ValueError when $count is out of range
      * @throws \Apus\Server\Exception STATE outside workers
      * Does not wait.
      * @rust info::client_list
@@ -220,8 +222,8 @@ class Server
     public function getWorkerPid(int $workerId = -1): int|false {}
 
     /**
-     * Sends bytes over a stream connection of whichever worker. Where buffer_output_size bytes wait for it already,
-     * send_policy rules: wait (outside coroutines: drop), drop, or close. What is sent from one coroutine arrives in
+     * Sends bytes over a stream connection of any worker. Where buffer_output_size bytes wait for it already,
+     * send_policy decides: wait (outside coroutines: drop), drop, or close. Data sent from one coroutine arrives in
      * that order.
      * @param int|string $fd the session id, or the path of a Unix datagram socket
      * @param int $serverSocket for a path: which of the server's ports sends, as in packet's $clientInfo; -1 for the
@@ -235,11 +237,12 @@ class Server
 
     /**
      * Sends one datagram from a datagram port of this server.
-     * @param string $ip an IPv4 or IPv6 address, or the path of a Unix socket (then $port is of no account)
+     * @param string $ip an IPv4 or IPv6 address, or the path of a Unix socket (then $port is ignored)
      * @param string $data 65507 bytes at most
-     * @param int $serverSocket which port sends, as in packet's $clientInfo; -1 for the first of the receiver's family
+     * @param int $serverSocket which port sends, as in packet's $clientInfo; -1 for the first one of the receiver's
+     * family
      * @return bool false when the kernel does not take it: getLastError() gives its errno
-     * @throws \ValueError for what is no address
+     * @throws \ValueError for an invalid address
      * @throws \Apus\Server\Exception STATE outside workers, and without such a port
      * Waits (where a coroutine runs).
      * @rust super::packet::sendto
@@ -249,10 +252,10 @@ class Server
     // @rust module super::send
 
     /**
-     * Sends a file over a stream connection of this worker, behind what waits; it is read while it is sent. Only one
-     * file at a time waits for a connection: the next one waits for it to leave.
+     * Sends a file over a stream connection of this worker, after the data that waits; it is read while it is sent.
+     * Only one file at a time waits for a connection: the next one waits until it has been sent.
      * @param int $length 0 for all from $offset on
-     * @return bool false when it cannot be opened or the connection is gone: see getLastError()
+     * @return bool false when it cannot be opened or the connection has gone: see getLastError()
      * @throws \ValueError when the file is shorter
      * @throws \Apus\Server\Exception STATE outside workers
      * Waits (where a coroutine runs).
@@ -261,7 +264,7 @@ class Server
 
     /**
      * Like send() over a stream connection of this worker, and returns when the kernel has all of it.
-     * @return bool false when the connection is gone: see getLastError()
+     * @return bool false when the connection has gone: see getLastError()
      * @throws \Apus\Server\Exception STATE outside workers
      * @throws \Apus\Coroutine\Exception NOT_IN_COROUTINE when it has to wait outside a coroutine
      * Waits.
@@ -269,8 +272,8 @@ class Server
     public function sendwait(int $fd, string $data): bool {}
 
     /**
-     * Reads no more from a stream or WebSocket of whichever worker, until resume(): the kernel's buffers fill, and the
-     * peer has to wait.
+     * Stops reading from a stream or WebSocket of any worker, until resume(): the kernel's buffers fill, and the peer
+     * has to wait.
      * @return bool false when there is no such connection
      * @throws \Apus\Server\Exception STATE outside workers
      * Waits only for another worker that is behind with its messages.
@@ -286,7 +289,7 @@ class Server
     public function resume(int $fd): bool {}
 
     /**
-     * Begins to read from a new connection of a port with enable_delay_receive.
+     * Starts to read from a new connection of a port with enable_delay_receive.
      * @return bool false when there is no such connection
      * @throws \Apus\Server\Exception STATE outside workers
      * Waits only for another worker that is behind with its messages.
@@ -294,7 +297,7 @@ class Server
     public function confirm(int $fd): bool {}
 
     /**
-     * Has the heartbeat leave a connection alone, however silent it is.
+     * Makes the heartbeat ignore a connection, however silent it is.
      * @return bool false when there is no such connection
      * @throws \Apus\Server\Exception STATE outside workers
      * Waits only for another worker that is behind with its messages.
@@ -302,8 +305,8 @@ class Server
     public function protect(int $fd, bool $on = true): bool {}
 
     /**
-     * The connections of this worker that have brought nothing for heartbeat_idle_time, which are closed at once if
-     * asked for.
+     * The connections of this worker that have sent nothing for heartbeat_idle_time, which are closed at once if
+     * requested.
      * @return array|false their session ids; false when no connection is at a port with heartbeat_idle_time
      * @throws \Apus\Server\Exception STATE outside workers
      * Does not wait.
@@ -319,7 +322,7 @@ class Server
     public function bufferedAmount(int $fd): int|false {}
 
     /**
-     * Why the latest call that returned false did: one of Apus\ERROR_*, or an errno of the kernel.
+     * Why the latest call that returned false failed: one of Apus\ERROR_*, or an errno of the kernel.
      * Does not wait.
      * @rust super::last_error::get
      */
@@ -329,7 +332,7 @@ class Server
 
     /**
      * Sends a value to a worker, which may be this one: its event pipemessage ($server, $srcWorkerId, $message) gets
-     * it. Messages of one worker arrive in order. Values other than strings are serialized; objects are unserialized
+     * it. Messages from one worker arrive in order. Values other than strings are serialized; objects are unserialized
      * outside coroutines.
      * @param int $workerId 0 to worker_num + task_worker_num - 1
      * @return bool false when the worker takes nothing now (outside coroutines), is just being replaced, or the value
@@ -342,8 +345,8 @@ class Server
     public function sendMessage(mixed $message, int $workerId): bool {}
 
     /**
-     * Says whose connection it is, of whichever worker. A user may have many connections, a connection has one user;
-     * the last call counts. It ends with the connection.
+     * Assigns a connection of any worker to a user. A user may have many connections, a connection has one user; the
+     * last call counts. The binding ends with the connection.
      * @param string|int $user 1 to 256 bytes; an integer means its decimal digits
      * @return bool false when there is no such connection
      * @throws \ValueError for a name that is empty or too long
@@ -353,7 +356,7 @@ class Server
     public function bind(int $fd, string|int $user): bool {}
 
     /**
-     * The connection has no user any more.
+     * Ends the binding of a connection to its user.
      * @return bool false when there is no such connection
      * @throws \Apus\Server\Exception STATE outside workers
      * Waits (for a connection of another worker).
@@ -366,7 +369,7 @@ class Server
      * connection for which buffer_output_size bytes wait does not get it and is not counted.
      * @return int the connections that it reached; processes that do not answer within 2 s are not counted
      * @throws \ValueError, \Apus\Client\Exception ARGUMENT for a fragment, a close frame, text that is not UTF-8
-     * @throws \Apus\Coroutine\Exception NOT_IN_COROUTINE where others would have to be waited for
+     * @throws \Apus\Coroutine\Exception NOT_IN_COROUTINE where it would have to wait for other workers
      * @throws \Apus\Server\Exception STATE outside workers
      * Waits (for the answers of other workers).
      */
@@ -387,7 +390,7 @@ class Server
     public function userConnections(string|int $user): array {}
 
     /**
-     * Has a connection, of whichever worker, get what is published to a topic. It ends with the connection.
+     * Subscribes a connection of any worker to a topic. The subscription ends with the connection.
      * @param string $topic 1 to 256 bytes
      * @return bool false when there is no such connection, or it has 1024 topics: see getLastError()
      * @throws \ValueError for a topic that is empty or too long
@@ -397,7 +400,7 @@ class Server
     public function subscribe(int $fd, string $topic): bool {}
 
     /**
-     * It gets that no longer; without a topic, nothing of any.
+     * Ends a subscription; without a topic, all of them.
      * @return bool false when there is no such connection
      * @throws \Apus\Server\Exception STATE outside workers
      * Waits (for a connection of another worker).
@@ -405,9 +408,9 @@ class Server
     public function unsubscribe(int $fd, string $topic = ''): bool {}
 
     /**
-     * Sends a message to all connections that have subscribed a topic, in all workers, and with the setting broker on
-     * all servers: WebSockets get a message, encoded once and never compressed, others the data as it is. Nobody waits
-     * for a slow connection: one for which buffer_output_size bytes wait does not get it, or is closed where
+     * Sends a message to all connections that are subscribed to a topic, in all workers, and with the setting broker on
+     * all servers: WebSockets get a message, encoded once and never compressed, others the data as it is. It does not
+     * wait for a slow connection: one for which buffer_output_size bytes wait does not get it, or is closed if
      * send_policy says so.
      * @return bool false when a worker or the broker takes nothing now, so that some may not get it: see getLastError()
      * @throws \ValueError, \Apus\Client\Exception ARGUMENT for a fragment, a close frame, text that is not UTF-8
@@ -417,18 +420,18 @@ class Server
     public function publish(string $topic, \Apus\WebSocket\Frame|string $data, int $opcode = 1, int $flags = 1): bool {}
 
     /**
-     * How many connections have subscribed a topic, in all workers, and with the setting broker on all servers.
+     * How many connections are subscribed to a topic, in all workers, and with the setting broker on all servers.
      * @throws \Apus\Server\Exception STATE outside workers
      * Waits (for the answers of other workers, 2 s at most).
      */
     public function subscribers(string $topic): int {}
 
     /**
-     * Who has subscribed a topic: a row for each connection, with fd, user (null when it has none; decimal digits are
+     * Who is subscribed to a topic: a row for each connection, with fd, user (null when it has none; decimal digits are
      * an integer, as with array keys), worker_id, and server: '' for a connection of this server, else a name of the
-     * other one, for which fd and worker_id hold.
-     * @param int $limit rows at most, 1 to 100000
-     * @throws \ValueError when $limit is out of its limits
+     * other server, to which fd and worker_id refer.
+     * @param int $limit maximum number of rows, 1 to 100000
+     * @throws \ValueError when $limit is out of range
      * @throws \Apus\Server\Exception STATE outside workers
      * Waits (for the answers of other workers, 2 s at most).
      */
@@ -437,17 +440,17 @@ class Server
     // @rust module super::task::methods
 
     /**
-     * Hands a task to a task worker, and does not wait for it: the event task gets it there. What that returns (unless
-     * null) or gives to finish() comes back to this process, to the callback or the event finish ($server, $taskId,
-     * $data); what goes wrong to the event taskerror ($server, $taskId, $reason). The task runs even if this process
-     * dies. See docs/tasks.md.
+     * Hands a task to a task worker, and does not wait for it: the event task gets it there. What its callback returns
+     * (unless null) or gives to finish() comes back to this process, to the callback or the event finish ($server,
+     * $taskId, $data); failures go to the event taskerror ($server, $taskId, $reason). The task runs even if this
+     * process dies. See docs/tasks.md.
      * @param mixed $data what Apus\pack() takes
-     * @param int $dstWorkerId 0 to task_worker_num - 1, or -1 for whichever is free first
+     * @param int $dstWorkerId 0 to task_worker_num - 1, or -1 for the first one that is free
      * @param callable|null $finishCallback fn($server, int $taskId, mixed $data)
-     * @param int $priority Apus\TASK_HIGH, TASK_NORMAL or TASK_LOW: tasks of a higher one go first
-     * @return int|false its number, from 1; false when as much waits as task_queue_size allows (ERROR_TASK_QUEUE_FULL)
+     * @param int $priority Apus\TASK_HIGH, TASK_NORMAL or TASK_LOW: tasks of a higher priority run first
+     * @return int|false its number, from 1; false when task_queue_size is reached (ERROR_TASK_QUEUE_FULL)
      * @throws \ValueError for an unknown worker or priority
-     * @throws \Apus\Server\TaskException TOO_LARGE when it would find no room were it alone
+     * @throws \Apus\Server\TaskException TOO_LARGE when it would not fit even if it were alone
      * @throws \Apus\Server\Exception STATE outside the server's processes and without task workers, EVENT without a
      * task callback
      * @throws \Exception what packing the data throws
@@ -456,7 +459,7 @@ class Server
     public function task(mixed $data, int $dstWorkerId = -1, ?callable $finishCallback = null, int $priority = \Apus\TASK_NORMAL): int|false {}
 
     /**
-     * Hands a task over and waits for its result. Outside coroutines it blocks this process. After the time the task
+     * Submits a task and waits for its result. Outside coroutines it blocks this process. After the time-out the task
      * goes on, and its result is dropped.
      * @param float $timeout seconds, for room and result together; negative for no limit
      * @return mixed the result; null when the task ended without one; false otherwise, and getLastError() is
@@ -468,19 +471,18 @@ class Server
     public function taskwait(mixed $data, float $timeout = 0.5, int $dstWorkerId = -1): mixed {}
 
     /**
-     * Hands several tasks over and waits for all of them. Outside coroutines it blocks this process.
+     * Submits several tasks and waits for all of them. Outside coroutines it blocks this process.
      * @param array $tasks the data of each, 10000 at most
      * @param float $timeout seconds for all of them; negative for no limit
-     * @return array|false the results, by the places 0, 1, … of the tasks; a task that gave none in time is missing.
-     * False when none did:
-     * see getLastError()
+     * @return array|false the results, by the positions 0, 1, … of the tasks; a task without a result in time is
+     * missing. False if there were none: see getLastError()
      * @throws \ValueError, \Apus\Server\TaskException, \Apus\Server\Exception as task()
      * Waits.
      */
     public function taskWaitMulti(array $tasks, float $timeout = 0.5): array|false {}
 
     /**
-     * The same as taskWaitMulti(), with false in the places of tasks that gave nothing in time.
+     * The same as taskWaitMulti(), with false in the positions of tasks without a result in time.
      * @throws \ValueError, \Apus\Server\TaskException, \Apus\Server\Exception as task()
      * Waits.
      */
@@ -498,47 +500,48 @@ class Server
     // @rust module super::task::schedule
 
     /**
-     * Hands over a task that runs after some time. It stands in memory that the processes share: the death or reload of
-     * any worker does not lose it, the server's end does. Its result goes to the event finish, if this process is still
-     * there.
+     * Submits a task that runs after some time. It is kept in memory that the processes share: it survives the death or
+     * reload of any worker, but not the server's end. Its result goes to the event finish, if this process still
+     * exists.
      * @param float $seconds 0 to ten years
-     * @return int|false its number; false when as much waits as task_queue_size allows
+     * @return int|false its number; false when task_queue_size is reached
      * @throws \ValueError, \Apus\Server\TaskException, \Apus\Server\Exception as task()
      * Does not wait.
      */
     public function taskAfter(float $seconds, mixed $data, int $dstWorkerId = -1): int|false {}
 
     /**
-     * Hands over a task that runs after some time, and again after each such time, until taskCancel() or the server's
-     * end. One task worker takes each run; a run that would begin while one goes on is left out. What it returns is
-     * dropped.
+     * Submits a task that runs after some time, and again after each such interval, until taskCancel() or the server's
+     * end. One task worker takes each run; a run that would begin while another is in progress is skipped. What it
+     * returns is dropped.
      * @param float $seconds 0.001 to ten years
-     * @param string $name takes the place of a task of this name, so that a workerstart callback may call this in every
-     * worker, and again after a reload; 256 bytes at most; empty for none
-     * @return int|false its number; false when as much waits as task_queue_size allows
+     * @param string $name replaces a task of this name, so that a workerstart callback may call this in every worker,
+     * and again after a reload; 256 bytes at most; empty for none
+     * @return int|false its number; false when task_queue_size is reached
      * @throws \ValueError, \Apus\Server\TaskException, \Apus\Server\Exception as task()
      * Does not wait.
      */
     public function taskEvery(float $seconds, mixed $data, string $name = ''): int|false {}
 
     /**
-     * Hands over a task that runs by the calendar. As with taskEvery(), one task worker takes each run, and none
-     * overlap; dates that pass while it runs are left out.
+     * Submits a task that runs by a calendar expression. As with taskEvery(), one task worker takes each run, and none
+     * overlap; dates that pass while it runs are skipped.
      * @param string $expression minute, hour, day of the month, month, day of the week, as in crontab(5), and seconds
-     * before them where there are six fields; names of months and days, @hourly and the like, L, W and # are known
+     * before them where there are six fields; names of months and days, @hourly and the like, L, W and # are accepted
      * @param string $name as in taskEvery()
      * @param string $timezone such as Europe/Berlin; empty for PHP's own (date.timezone, date_default_timezone_set()),
-     * or where that is not set the system's (TZ)
-     * @return int|false its number; false when as much waits as task_queue_size allows
-     * @throws \ValueError for an expression or time zone that makes no sense
+     * or, if that is not set, the system's (TZ)
+     * @return int|false its number; false when task_queue_size is reached
+     * @throws \ValueError for an invalid expression or time zone
      * @throws \Apus\Server\TaskException, \Apus\Server\Exception as task()
      * Does not wait.
      */
     public function taskCron(string $expression, mixed $data, string $name = '', string $timezone = ''): int|false {}
 
     /**
-     * Calls a task off: one that has not begun does not run; one that runs is finished (Apus\Server\Task::isCancelled()
-     * tells it, in a compute() Apus\progress() throws), and does not come again. No event tells of it.
+     * Cancels a task: one that has not begun does not run; one that is running is finished
+     * (Apus\Server\Task::isCancelled() tells it, in a compute() Apus\progress() throws), and is not repeated. There is
+     * no event for this.
      * @return bool false when there is no such task any more
      * @throws \Apus\Server\Exception STATE outside the server's processes and without task workers
      * Does not wait.
@@ -546,15 +549,15 @@ class Server
     public function taskCancel(int $taskId): bool {}
 
     /**
-     * Has a task worker call something that takes long, and waits for what it returns; meanwhile this worker serves
+     * Makes a task worker call something that takes long, and waits for its return value; meanwhile this worker serves
      * others. Outside coroutines it blocks this process.
      * @param callable $callable a function, a static or other method (its object is copied), an invokable object, or a
-     * closure that is written inside a function, a method or the main script (what it uses, and its $this, are copied)
+     * closure that is defined inside a function, a method or the main script (what it uses, and its $this, are copied)
      * @param array $args its arguments, copied
-     * @param callable|null $progress fn(mixed $value): called here with what the callable gives to Apus\progress();
-     * when it returns false the computation is called off
-     * @param float $timeout seconds, after which it is called off; negative for no limit
-     * @return mixed what the callable returned; false when the wait was cancelled quietly
+     * @param callable|null $progress fn(mixed $value): called here with what the callable passes to Apus\progress(); if
+     * it returns false, the computation is cancelled
+     * @param float $timeout seconds, after which it is cancelled; negative for no limit
+     * @return mixed what the callable returned; false when the wait was cancelled without an exception
      * @throws \Apus\Server\TaskException FAILED when it threw (the message says what), WORKER_DIED, TIMEOUT,
      * CANCELLED, FULL, TOO_LARGE, CALLABLE when it cannot be sent
      * @throws \Apus\Server\Exception STATE outside the server's processes and without task workers
@@ -565,14 +568,14 @@ class Server
     public function compute(callable $callable, array $args = [], ?callable $progress = null, float $timeout = -1): mixed {}
 
     /**
-     * Has the server run a process beside its workers: it starts with them, is started again when it ends (after a
-     * second at most, or after longer waits when it keeps failing), and gets TERM when the server stops, after the
-     * workers are gone; reloads leave it alone. All workers share its pipe: what one writes to $process, the process
+     * Makes the server run a process beside its workers: it starts with them, is restarted when it ends (after at most
+     * a second, or after longer pauses if it keeps failing), and gets TERM when the server stops, after the workers
+     * have exited; reloads do not affect it. All workers share its pipe: what one writes to $process, the process
      * reads.
      * @param Apus\Process $process one that was not started; at most 1024
      * @return int|false its number among these, from 0. From start() on $process->id is its id among all processes,
-     * which goes on from those of the task workers
-     * @throws \Apus\Process\Exception STATE when it was started or added before
+     * which follows those of the task workers
+     * @throws \Apus\Process\Exception STATE when it has already been started or added
      * @throws \Apus\Server\Exception STATE after start()
      * @throws \ValueError for too many
      * Does not wait.

@@ -2,7 +2,7 @@
 
 namespace Apus\Server;
 
-/** The session ids of a server's connections, those of other workers too. Empty outside workers. */
+/** The session ids of a server's connections, including those of other workers. Empty outside workers. */
 final class Connections implements \IteratorAggregate, \Countable
 {
     /**

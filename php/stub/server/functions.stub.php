@@ -3,11 +3,11 @@
 namespace Apus;
 
 /**
- * Inside what Server::compute() runs: gives a value to its progress callback, and ends here when nobody waits any more.
- * Long computations call it now and then, also without a value to give.
+ * Inside what Server::compute() runs: passes a value to its progress callback, and throws if the result is no longer
+ * awaited. Long computations should call it regularly, even without a value.
  * @return bool false when there is no room for it
- * @throws \Apus\Server\TaskException CANCELLED when the computation was called off, TOO_LARGE
- * @throws \Apus\Server\Exception STATE elsewhere
+ * @throws \Apus\Server\TaskException CANCELLED when the computation was cancelled, TOO_LARGE
+ * @throws \Apus\Server\Exception STATE outside a computation
  * @throws \Exception what packing the value throws
  * Does not wait.
  * @rust task::compute::progress
@@ -81,7 +81,7 @@ const ERROR_QUEUE_FULL = 1210;
 const ERROR_DATA_TOO_LARGE = 1203;
 
 /**
- * The kernel has the message, or gets it in this turn of the loop.
+ * The kernel has the message, or will get it in this turn of the loop.
  * @rust websocket::SENT
  */
 const PUSH_SENT = 1;
@@ -93,7 +93,7 @@ const PUSH_SENT = 1;
 const PUSH_BUFFERED = 2;
 
 /**
- * The message is lost: as much waits for its receiver as buffer_output_size allows.
+ * The message is lost: the output that waits for its receiver has reached buffer_output_size.
  * @rust websocket::DROPPED
  */
 const PUSH_DROPPED = 0;
@@ -105,7 +105,7 @@ const PUSH_DROPPED = 0;
 const PUSH_GONE = -1;
 
 /**
- * Priority of a task that goes before all others that wait.
+ * Priority of a task that runs before all other waiting tasks.
  * @rust task::priority::HIGH
  */
 const TASK_HIGH = 0;

@@ -9,10 +9,10 @@ namespace Apus\Http;
 class Server extends \Apus\Server
 {
     /**
-     * Binds the address at once, so that an address in use is an exception here. A socket that systemd passed for it is
-     * taken instead.
+     * Binds the address at once, so that an address in use throws an exception here. A socket that systemd passed for
+     * it is used instead.
      * @param string $host an IPv4 or IPv6 address, a name, or the path of a Unix socket
-     * @param int $port 0 to 65535; 0 for any free one, which $port then tells
+     * @param int $port 0 to 65535; 0 for any free one: see $port
      * @param int $mode Apus\BASE or Apus\PROCESS, which mean the same
      * @param int $sockType Apus\SOCK_TCP, SOCK_TCP6 or SOCK_UNIX_STREAM
      * @throws \Apus\Server\Exception BIND

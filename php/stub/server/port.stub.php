@@ -2,13 +2,13 @@
 
 namespace Apus\Server;
 
-/** One address that a server listens on. Settings and callbacks that it does not have are the server's. */
+/** One address that a server listens on. Where it has no setting or callback of its own, the server's applies. */
 final class Port
 {
     /** The address, or the path of a Unix socket. */
     public string $host = '';
 
-    /** The port; the real one where 0 was asked for. */
+    /** The port number; the actual one if 0 was requested. */
     public int $port = 0;
 
     /** The kind of socket, such as Apus\SOCK_TCP. */
@@ -19,8 +19,8 @@ final class Port
 
     /**
      * Settings of this port, in place of the server's: see docs/options.md, scope "port". A port that is given a
-     * framing (open_length_check, open_eof_split, …) or open_http_protocol => false is one of raw streams, and has none
-     * of the server's framings.
+     * framing (open_length_check, open_eof_split, …) or open_http_protocol => false is a port of raw streams, and has
+     * none of the server's framings.
      * @throws \Apus\Server\Exception OPTION, STATE (after start())
      * Does not wait.
      */
@@ -28,7 +28,8 @@ final class Port
 
     /**
      * A callback of this port, in place of the server's: connect, receive, packet, bufferfull, bufferempty, close,
-     * request, handshake, open, message or disconnect. A port with receive and without request is one of raw streams.
+     * request, handshake, open, message or disconnect. A port with receive and without request is a port of raw
+     * streams.
      * @throws \Apus\Server\Exception EVENT, STATE (after start())
      * Does not wait.
      */

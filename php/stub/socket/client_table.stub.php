@@ -3,11 +3,11 @@
 namespace Apus\Coroutine;
 
 /**
- * A client of TCP, UDP, Unix sockets and TLS, whose methods let other coroutines run while they wait. One coroutine may
- * read while another one writes; a second one gets an Apus\Coroutine\ConflictException that names both.
- * Time-outs are seconds: 0 takes the settings timeout, connect_timeout, read_timeout and write_timeout of set(), else
- * socket_connect_timeout (2 s) and socket_timeout (none); a negative one is no limit.
- * Failures of the network are return values with errCode and errMsg; both are 0 and '' after a success.
+ * A client for TCP, UDP, Unix sockets and TLS, whose methods let other coroutines run while they wait. One coroutine
+ * may read while another one writes; a second one gets an Apus\Coroutine\ConflictException that names both. Time-outs
+ * are in seconds: 0 means the settings timeout, connect_timeout, read_timeout and write_timeout of set(), else
+ * socket_connect_timeout (2 s) and socket_timeout (none); a negative one means no limit. Failures of the network are
+ * return values with errCode and errMsg; both are 0 and '' after a success.
  */
 class Client
 {
@@ -20,13 +20,13 @@ class Client
     /** Fail with EAGAIN instead of waiting. */
     public const MSG_DONTWAIT = 64;
 
-    /** Wait until all bytes have come. */
+    /** Wait until all bytes have arrived. */
     public const MSG_WAITALL = 256;
 
     /** Why the last method failed: an errno or an Apus\ERROR_*; 0 after a success. */
     public int $errCode = 0;
 
-    /** The same in words. */
+    /** The same as text. */
     public string $errMsg = '';
 
     /** The descriptor; -1 for none. */
@@ -48,48 +48,48 @@ class Client
 
     /**
      * @param int $type Apus\SOCK_TCP, SOCK_TCP6, SOCK_UDP, SOCK_UDP6, UNIX_STREAM or UNIX_DGRAM; streams with |
-     * Apus\SSL speak TLS
+     * Apus\SSL use TLS
      * @throws \ValueError for another type
      * Does not wait.
      */
     public function __construct(int $type) {}
 
     /**
-     * Settles time-outs, framing, TLS …: the settings under "Clients" in docs/options.md, and package_length_func, a
-     * callable (string $bytes): int. Later calls change what they name; a connection that is there follows at once.
-     * @throws \Apus\Client\Exception OPTION for what is unknown or out of its limits; nothing is changed then
+     * Sets time-outs, framing, TLS …: the settings under "Clients" in docs/options.md, and package_length_func, a
+     * callable (string $bytes): int. Later calls change only what they name; they apply to an existing connection at
+     * once.
+     * @throws \Apus\Client\Exception OPTION for a setting that is unknown or out of range; then nothing is changed
      * Does not wait.
      */
     public function set(array $settings): bool {}
 
     /**
-     * Connects to a name, an IP address or a path, and shakes hands for TLS.
-     * @param float $timeout seconds for all of it; 0 for the default (2), negative for no limit
+     * Connects to a name, an IP address or a path, and does the TLS handshake.
+     * @param float $timeout seconds in total; 0 for the default (2), negative for no limit
      * @param int $sock_flag without effect
      * @return bool false on failure: an errno, ERROR_DNSLOOKUP_RESOLVE_FAILED or one of ERROR_SSL_*; EISCONN when
-     * connected already
+     * already connected
      * Waits.
      */
     public function connect(string $host, int $port = 0, float $timeout = 0, int $sock_flag = 0): bool {}
 
     /**
-     * Some bytes, 64 KiB at most; with open_length_check or open_eof_check one whole message. A message that breaks its
-     * rule closes the connection.
+     * Some bytes, 64 KiB at most; with open_length_check or open_eof_check one whole message. A message that violates
+     * its framing closes the connection.
      * @return string|false '' when the peer has ended its side; false on failure
      * Waits.
      */
     public function recv(float $timeout = 0): string|false {}
 
     /**
-     * What is there to be read, which stays there; false with EAGAIN when nothing is.
+     * The bytes that can be read, without removing them; false with EAGAIN when nothing is.
      * Does not wait.
      */
     public function peek(int $length = 65535): string|false {}
 
     /**
      * Sends all of it.
-     * @return int|false how many bytes were sent: fewer when a failure cut it off (errCode is set then); false when
-     * none were
+     * @return int|false how many bytes were sent: fewer after a failure (then errCode is set); false if none were
      * Waits.
      */
     public function send(string $data, float $timeout = 0): int|false {}
@@ -102,7 +102,7 @@ class Client
 
     /**
      * Sends one datagram; needs no connect().
-     * @throws \Apus\Client\Exception STATE when the client is not one of datagrams
+     * @throws \Apus\Client\Exception STATE when the client is not a datagram client
      * Waits.
      */
     public function sendto(string $address, int $port, string $data): bool {}
@@ -114,7 +114,7 @@ class Client
     public function recvfrom(int $length, mixed &$address, mixed &$port = 0): string|false {}
 
     /**
-     * Begins TLS on a connection that was made without.
+     * Starts TLS on a connection that was made without it.
      * Waits.
      */
     public function enableSSL(): bool {}
@@ -141,7 +141,7 @@ class Client
     public function isConnected(): bool {}
 
     /**
-     * The own ['host' => string, 'address' => the same, 'port' => int].
+     * The local ['host' => string, 'address' => the same, 'port' => int].
      * Does not wait.
      */
     public function getsockname(): array|false {}
@@ -153,7 +153,7 @@ class Client
     public function getpeername(): array|false {}
 
     /**
-     * Closes the connection; the client can connect anew. Coroutines that wait go on: their methods fail with
+     * Closes the connection; the client can connect again. Waiting coroutines continue: their methods fail with
      * ECANCELED.
      * @return bool false when there was none
      * Does not wait.
@@ -170,10 +170,9 @@ class Client
 namespace Apus;
 
 /**
- * A client of TCP, UDP, Unix sockets and TLS for code outside coroutines, where it blocks its process; inside a
+ * A client for TCP, UDP, Unix sockets and TLS for code outside coroutines, where it blocks its process; inside a
  * coroutine it lets the others run. The time-out of connect(), half a second unless given, limits each later operation,
- * too.
- * Failures of the network are return values with errCode and errMsg; both are 0 and '' after a success.
+ * too. Failures of the network are return values with errCode and errMsg; both are 0 and '' after a success.
  * @rust static BLOCKING
  */
 class Client
@@ -187,7 +186,7 @@ class Client
     /** Fail with EAGAIN instead of waiting. */
     public const MSG_DONTWAIT = 64;
 
-    /** Wait until all bytes have come. */
+    /** Wait until all bytes have arrived. */
     public const MSG_WAITALL = 256;
 
     /** End reading. */
@@ -227,7 +226,7 @@ class Client
 
     /**
      * @param int $type Apus\SOCK_TCP, SOCK_TCP6, SOCK_UDP, SOCK_UDP6, UNIX_STREAM or UNIX_DGRAM; streams with |
-     * Apus\SSL speak TLS
+     * Apus\SSL use TLS
      * @param bool $async must be false
      * @throws \ValueError for another type
      * @throws \Apus\Client\Exception OPTION when $async is true
@@ -236,19 +235,19 @@ class Client
     public function __construct(int $type, bool $async = false, string $id = '') {}
 
     /**
-     * Settles time-outs, framing, TLS …: the settings under "Clients" in docs/options.md, and package_length_func.
-     * @throws \Apus\Client\Exception OPTION for what is unknown or out of its limits; nothing is changed then
+     * Sets time-outs, framing, TLS …: the settings under "Clients" in docs/options.md, and package_length_func.
+     * @throws \Apus\Client\Exception OPTION for a setting that is unknown or out of range; then nothing is changed
      * Does not wait.
      */
     public function set(array $settings): bool {}
 
     /**
-     * Connects to a name, an IP address or a path, and shakes hands for TLS. Outside coroutines a name is resolved in
+     * Connects to a name, an IP address or a path, and does the TLS handshake. Outside coroutines a name is resolved in
      * the time that the system's resolver takes.
      * @param float $timeout seconds, for this and for each later operation; negative for no limit
      * @param int $sock_flag without effect
      * @return bool false on failure: an errno, ERROR_DNSLOOKUP_RESOLVE_FAILED or one of ERROR_SSL_*; EISCONN when
-     * connected already
+     * already connected
      * Waits.
      */
     public function connect(string $host, int $port = 0, float $timeout = 0.5, int $sock_flag = 0): bool {}
@@ -263,8 +262,7 @@ class Client
 
     /**
      * Sends all of it; with a flag what the kernel takes at once.
-     * @return int|false how many bytes were sent: fewer when a failure cut it off (errCode is set then); false when
-     * none were
+     * @return int|false how many bytes were sent: fewer after a failure (then errCode is set); false if none were
      * Waits.
      */
     public function send(string $data, int $flag = 0): int|false {}
@@ -277,7 +275,7 @@ class Client
 
     /**
      * Sends one datagram; needs no connect().
-     * @throws \Apus\Client\Exception STATE when the client is not one of datagrams
+     * @throws \Apus\Client\Exception STATE when the client is not a datagram client
      * Waits.
      */
     public function sendto(string $ip, int $port, string $data): bool {}
@@ -289,7 +287,7 @@ class Client
     public function shutdown(int $how): bool {}
 
     /**
-     * Begins TLS on a connection that was made without.
+     * Starts TLS on a connection that was made without it.
      * @throws \ValueError when a callback is given: the handshake is done when this returns
      * Waits.
      */
@@ -316,7 +314,7 @@ class Client
     public function isConnected(): bool {}
 
     /**
-     * The own ['host' => string, 'address' => the same, 'port' => int].
+     * The local ['host' => string, 'address' => the same, 'port' => int].
      * Does not wait.
      */
     public function getsockname(): array|false {}
@@ -328,7 +326,7 @@ class Client
     public function getpeername(): array|false {}
 
     /**
-     * Closes the connection; the client can connect anew.
+     * Closes the connection; the client can connect again.
      * @return bool false when there was none
      * Does not wait.
      */

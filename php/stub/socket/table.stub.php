@@ -3,11 +3,11 @@
 namespace Apus\Coroutine;
 
 /**
- * A socket whose methods let other coroutines run while they wait. One coroutine may read while another one writes;
- * a second reader or writer gets an Apus\Coroutine\ConflictException that names both.
- * Time-outs are seconds: 0 takes the socket's own limit (setOption() with SO_RCVTIMEO, setProtocol()), else the
- * settings socket_connect_timeout (2 s) and socket_timeout (none); a negative one is no limit.
- * Failures of the network are return values with errCode (an errno) and errMsg; both are 0 and '' after a success.
+ * A socket whose methods let other coroutines run while they wait. One coroutine may read while another one writes; a
+ * second reader or writer gets an Apus\Coroutine\ConflictException that names both. Time-outs are in seconds: 0 means
+ * the socket's own limit (setOption() with SO_RCVTIMEO, setProtocol()), else the settings socket_connect_timeout (2 s)
+ * and socket_timeout (none); a negative one means no limit. Failures of the network are return values with errCode (an
+ * errno) and errMsg; both are 0 and '' after a success.
  */
 class Socket
 {
@@ -17,7 +17,7 @@ class Socket
     /** The address family: AF_INET, AF_INET6 or AF_UNIX. */
     public readonly int $domain;
 
-    /** SOCK_STREAM, SOCK_DGRAM or another of socket(2). */
+    /** SOCK_STREAM, SOCK_DGRAM or another type of socket(2). */
     public readonly int $type;
 
     /** The protocol; 0 for the usual one. */
@@ -26,7 +26,7 @@ class Socket
     /** Why the last method failed: an errno; 0 after a success. */
     public int $errCode = 0;
 
-    /** The same in words. */
+    /** The same as text. */
     public string $errMsg = '';
 
     // @rust module methods
@@ -34,7 +34,7 @@ class Socket
     /**
      * @param int $domain AF_INET, AF_INET6 or AF_UNIX (also Apus\AF_INET …)
      * @param int $type SOCK_STREAM or SOCK_DGRAM (also Apus\SOCK_STREAM …)
-     * @throws \Apus\Client\Exception ARGUMENT when the system makes no such socket
+     * @throws \Apus\Client\Exception ARGUMENT when the system cannot create such a socket
      * Does not wait.
      */
     public function __construct(int $domain, int $type, int $protocol = 0) {}
@@ -47,15 +47,14 @@ class Socket
     public function bind(string $address, int $port = 0): bool {}
 
     /**
-     * Begins to take connections, of which $backlog may be queued.
+     * Starts to accept connections, of which $backlog may be queued.
      * Does not wait.
      */
     public function listen(int $backlog = 512): bool {}
 
     /**
-     * The next connection. It has the settings that setProtocol() gave this socket: framing, times, TLS; but the
-     * handshake is the caller's:
-     * sslHandshake().
+     * The next connection. It has the settings that setProtocol() gave this socket: framing, time-outs, TLS; but the
+     * caller has to do the handshake: sslHandshake().
      * @param float $timeout seconds; 0 for the default, negative for no limit
      * @return Apus\Coroutine\Socket|false false on failure: ETIMEDOUT, ECANCELED when closed or cancelled meanwhile
      * Waits.
@@ -64,8 +63,8 @@ class Socket
 
     /**
      * Connects to a name, an IP address or a path. A name is resolved without blocking; its addresses of this socket's
-     * family (8 at most) are tried in turn. With open_ssl it shakes hands, too.
-     * @param float $timeout seconds for all of it; 0 for the default (2), negative for no limit
+     * family (8 at most) are tried in turn. With open_ssl it also does the TLS handshake.
+     * @param float $timeout seconds in total; 0 for the default (2), negative for no limit
      * @return bool false on failure: an errno, ERROR_DNSLOOKUP_RESOLVE_FAILED or one of ERROR_SSL_*
      * Waits.
      */
@@ -84,7 +83,7 @@ class Socket
     public function getBoundCid(int $event): int {}
 
     /**
-     * What is there to be read, which stays there.
+     * The bytes that can be read, without removing them.
      * @return string|false '' when the peer has ended its side; false with EAGAIN when nothing is there
      * Does not wait.
      */
@@ -99,16 +98,16 @@ class Socket
     public function recv(int $length = 65536, float $timeout = 0): string|false {}
 
     /**
-     * $length bytes. Fewer when the peer ends its side, and when a time-out or a cancellation cuts it off: then errCode
-     * is set, and what came is returned.
-     * @return string|false false when nothing came before a failure
+     * $length bytes. Fewer if the peer ends its side, or after a time-out or a cancellation: then errCode is set, and
+     * what has arrived is returned.
+     * @return string|false false if nothing arrived before a failure
      * Waits.
      */
     public function recvAll(int $length = 65536, float $timeout = 0): string|false {}
 
     /**
      * One line with its end, a \n or a \r; $length bytes of a longer one; what is left at the end of the stream.
-     * @return string|false '' at the end; false on failure, what came stays for the next read
+     * @return string|false '' at the end; false on failure, what has arrived stays for the next read
      * Waits.
      */
     public function recvLine(int $length = 65536, float $timeout = 0): string|false {}
@@ -121,9 +120,9 @@ class Socket
     public function recvWithBuffer(int $length = 65536, float $timeout = 0): string|false {}
 
     /**
-     * One whole message, by the rule that setProtocol() settled; without one, what recv() gives. What a time-out or a
-     * cancellation left of a message stays for the next call. A message that is longer than package_max_length, or
-     * whose length makes no sense, closes the connection: ERROR_PACKAGE_LENGTH_TOO_LARGE,
+     * One whole message, in the framing that setProtocol() has set; without one, what recv() returns. After a time-out
+     * or a cancellation, the received part of a message stays for the next call. A message that is longer than
+     * package_max_length, or whose length is invalid, closes the connection: ERROR_PACKAGE_LENGTH_TOO_LARGE,
      * ERROR_PACKAGE_LENGTH_NOT_FOUND, ERROR_PACKAGE_MALFORMED_DATA.
      * @return string|false '' when the peer has ended its side; false on failure, ECONNRESET when that was inside a
      * message
@@ -132,8 +131,8 @@ class Socket
     public function recvPacket(float $timeout = 0): string|false {}
 
     /**
-     * Sends as much as the kernel takes at once, after waiting until it takes something.
-     * @return int|false how many bytes; false on failure, EPIPE when the peer is gone
+     * Sends as much as the kernel accepts at once, after waiting until it accepts something.
+     * @return int|false how many bytes; false on failure, EPIPE when the peer has gone
      * @throws Apus\Coroutine\ConflictException when another coroutine writes
      * Waits.
      */
@@ -154,27 +153,27 @@ class Socket
     public function readVectorAll(array $io_vector, float $timeout = 0): array|false {}
 
     /**
-     * As send() for several strings in one go.
+     * As send() for several strings in one call.
      * Waits.
      */
     public function writeVector(array $io_vector, float $timeout = 0): int|false {}
 
     /**
-     * As sendAll() for several strings in one go.
+     * As sendAll() for several strings in one call.
      * Waits.
      */
     public function writeVectorAll(array $io_vector, float $timeout = 0): int|false {}
 
     /**
-     * Sends a regular file, or $length bytes of it from $offset on; 0 for all that follow. It is read beside the loop.
+     * Sends a regular file, or $length bytes of it from $offset on; 0 for all that follow. It is read outside the event
+     * loop.
      * Waits.
      */
     public function sendFile(string $file, int $offset = 0, int $length = 0): bool {}
 
     /**
      * Sends all of it.
-     * @return int|false how many bytes were sent: fewer when a failure cut it off (errCode is set then); false when
-     * none were
+     * @return int|false how many bytes were sent: fewer after a failure (then errCode is set); false if none were
      * Waits.
      */
     public function sendAll(string $data, float $timeout = 0): int|false {}
@@ -200,10 +199,11 @@ class Socket
     public function getOption(int $level, int $opt_name): mixed {}
 
     /**
-     * Settles how messages are framed and how TLS is spoken: the settings under "Clients" in docs/options.md, and
-     * package_length_func, a callable (string $bytes): int that gives the length of the whole message at the front of
-     * $bytes, 0 to be asked again when there are more, -1 when they are wrong. Later calls change what they name.
-     * @throws \Apus\Client\Exception OPTION for what is unknown or out of its limits; nothing is changed then
+     * Sets how messages are framed and how TLS is used: the settings under "Clients" in docs/options.md, and
+     * package_length_func, a callable (string $bytes): int that returns the length of the whole message at the start of
+     * $bytes, 0 to be called again when there are more, -1 when they are invalid. Later calls change only what they
+     * name.
+     * @throws \Apus\Client\Exception OPTION for a setting that is unknown or out of range; then nothing is changed
      * Does not wait.
      */
     public function setProtocol(array $settings): bool {}
@@ -215,9 +215,8 @@ class Socket
     public function setOption(int $level, int $opt_name, mixed $opt_value): bool {}
 
     /**
-     * Begins TLS: as the server on an accepted connection (ssl_cert_file and ssl_key_file are needed), else as the
-     * client.
-     * The server is verified unless ssl_verify_peer is off.
+     * Starts TLS: as the server on an accepted connection (ssl_cert_file and ssl_key_file are needed), else as the
+     * client. The server is verified unless ssl_verify_peer is off.
      * @return bool false on failure: ERROR_SSL_HANDSHAKE_FAILED, ERROR_SSL_VERIFY_FAILED,
      * ERROR_SSL_CREATE_CONTEXT_FAILED, an errno
      * Waits.
@@ -225,13 +224,13 @@ class Socket
     public function sslHandshake(): bool {}
 
     /**
-     * Ends reading (0), writing (1) or both (2); TLS says goodbye before writing ends.
+     * Ends reading (0), writing (1) or both (2); TLS sends close_notify before writing ends.
      * Does not wait.
      */
     public function shutdown(int $how = 2): bool {}
 
     /**
-     * Has the coroutine that waits for reading (Apus\EVENT_READ) or writing (Apus\EVENT_WRITE) go on: its method fails
+     * Cancels the wait of the coroutine that reads (Apus\EVENT_READ) or writes (Apus\EVENT_WRITE): its method fails
      * with ECANCELED.
      * @return bool false when none waits
      * Does not wait.
@@ -239,7 +238,7 @@ class Socket
     public function cancel(int $event = 512): bool {}
 
     /**
-     * Closes it; once more does nothing. Coroutines that wait go on: their methods fail with ECANCELED.
+     * Closes it; a second call does nothing. Waiting coroutines continue: their methods fail with ECANCELED.
      * @return bool true
      * Does not wait.
      */
@@ -252,21 +251,21 @@ class Socket
     public function getpeername(): array|false {}
 
     /**
-     * The own ['address' => string, 'port' => int].
+     * The local ['address' => string, 'port' => int].
      * Does not wait.
      */
     public function getsockname(): array|false {}
 
     /**
-     * Whether it was closed, here.
+     * Whether it was closed on this side.
      * Does not wait.
      */
     public function isClosed(): bool {}
 
     /**
      * A socket over that of a stream or of ext/sockets, with a descriptor of its own. Use only one of the two for
-     * reading: what the stream has read ahead stays with it.
-     * @return Apus\Coroutine\Socket|false false when it is no socket
+     * reading: data that the stream has read ahead stays with it.
+     * @return Apus\Coroutine\Socket|false false when it is not a socket
      * Does not wait.
      */
     public static function import(mixed $stream): \Apus\Coroutine\Socket|false {}

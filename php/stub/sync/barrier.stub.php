@@ -3,8 +3,8 @@
 namespace Apus\Coroutine;
 
 /**
- * Waits for coroutines that need not tell when they are done: each holds the barrier (use ($barrier)), and wait() ends
- * when the last of these references is gone, however the coroutines end.
+ * Waits for coroutines that need not report when they are done: each holds the barrier (use ($barrier)), and wait()
+ * ends when the last of these references is gone, however the coroutines end.
  */
 class Barrier
 {
@@ -18,10 +18,11 @@ class Barrier
     public static function make(): \Apus\Coroutine\Barrier {}
 
     /**
-     * Sets $barrier to null, so that the caller refers to it no more, and waits until nobody else does.
+     * Sets $barrier to null, so that the caller no longer refers to it, and waits until no other code does.
      * @param Barrier $barrier a variable that holds one
-     * @param float $timeout seconds after which it returns all the same; 0 or negative for no limit
-     * @throws \Apus\Coroutine\Exception STATE when it is waited for already; NOT_IN_COROUTINE, CANNOT_SWITCH
+     * @param float $timeout seconds after which it returns anyway; 0 or negative for no limit
+     * @throws \Apus\Coroutine\Exception STATE when another coroutine already waits for it; NOT_IN_COROUTINE,
+     * CANNOT_SWITCH
      * @throws \Apus\Coroutine\CanceledException when cancelled with an exception
      * Waits.
      */

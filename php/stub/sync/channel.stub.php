@@ -3,9 +3,9 @@
 namespace Apus\Coroutine;
 
 /**
- * A queue between the coroutines of one process that holds a bounded number of values, first in, first out. Who pushes
- * to a full one or pops from an empty one waits; they are served in the order of their coming. A value is never lost:
- * a push() that returns false has not pushed, and what was handed to a waiting pop() is returned by it even when its
+ * A queue between the coroutines of one process that holds a bounded number of values, first in, first out. A push to a
+ * full one or a pop from an empty one waits; waiters are served in the order of their arrival. A value is never lost: a
+ * push() that returns false has not pushed, and what was handed to a waiting pop() is returned by it even if its
  * coroutine is cancelled at that moment. Both may be called outside coroutines as long as they need not wait.
  */
 class Channel
@@ -22,7 +22,7 @@ class Channel
     /**
      * Puts a value at the end. A coroutine that waits for it runs at once, until it waits again.
      * @param float $timeout seconds to wait while the channel is full; 0 or negative for no limit
-     * @return bool false when the channel is or gets closed, the time was over, or the coroutine was cancelled: see
+     * @return bool false when the channel is or gets closed, the time-out expired, or the coroutine was cancelled: see
      * $errCode
      * @throws \Apus\Coroutine\Exception NOT_IN_COROUTINE, CANNOT_SWITCH when it would wait
      * @throws \Apus\Coroutine\CanceledException when cancelled with an exception
@@ -33,8 +33,8 @@ class Channel
     /**
      * Takes the value at the front. A coroutine that waits to push runs at once, until it waits again.
      * @param float $timeout seconds to wait while the channel is empty; 0 or negative for no limit
-     * @return mixed false when the channel is closed and empty, the time was over, or the coroutine was cancelled: see
-     * $errCode
+     * @return mixed false when the channel is closed and empty, the time-out expired, or the coroutine was cancelled:
+     * see $errCode
      * @throws \Apus\Coroutine\Exception NOT_IN_COROUTINE, CANNOT_SWITCH when it would wait
      * @throws \Apus\Coroutine\CanceledException when cancelled with an exception
      * Waits while the channel is empty.
@@ -54,9 +54,9 @@ class Channel
     public function isFull(): bool {}
 
     /**
-     * Closes it: whoever waits in push() or pop() gets false and CHANNEL_CLOSED; nothing can be pushed any more; what
-     * it holds can still be popped.
-     * @return bool false when it was closed before
+     * Closes it: coroutines that wait in push() or pop() get false and CHANNEL_CLOSED; nothing can be pushed any more;
+     * what it holds can still be popped.
+     * @return bool false when it was already closed
      * Does not wait.
      */
     public function close(): bool {}

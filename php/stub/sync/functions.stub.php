@@ -3,14 +3,14 @@
 namespace Apus\Coroutine;
 
 /**
- * Does whichever of several channel operations is possible first, and no other. Of those that are possible at once,
- * each is chosen as often.
- * @param array $cases a Channel to pop from it; [Channel, $value] to push the value; under keys of your choice
+ * Does the first of several channel operations that becomes possible, and no other. If several are possible at once,
+ * each is equally likely to be chosen.
+ * @param array $cases a Channel to pop from it; [Channel, $value] to push the value; under any keys
  * @param float $timeout seconds; negative for no limit; 0 does not wait: null when no case is possible now
- * @return array|null [key of the case, what pop() or push() would return]; null when the time was over, or the
+ * @return array|null [key of the case, what pop() or push() would return]; null when the time-out expired, or the
  * coroutine was cancelled. For a closed channel the value is false, and the channel's $errCode is Apus\CHANNEL_CLOSED
  * @throws \ValueError for no case at all
- * @throws \TypeError for a case that is no channel
+ * @throws \TypeError for a case that is not a channel
  * @throws \Apus\Coroutine\Exception NOT_IN_COROUTINE, CANNOT_SWITCH when it would wait
  * @throws \Apus\Coroutine\CanceledException when cancelled with an exception
  * Waits unless a case is possible, or $timeout is 0.
@@ -19,13 +19,12 @@ namespace Apus\Coroutine;
 function select(array $cases, float $timeout = -1): ?array {}
 
 /**
- * Calls $callback() in the running coroutine. When the time is over first, the function that it waits in throws a
+ * Calls $callback() in the running coroutine. When the time is over, the function that it waits in throws a
  * TimeoutException; code that does not wait is not interrupted. Deadlines may be nested: each ends what waits inside
- * it.
- * Coroutines that $callback starts are not ended: see Scope::run() for that.
+ * it. Coroutines that $callback starts are not ended: see Scope::run() for that.
  * @param float $seconds seconds; negative for no limit
  * @return mixed what $callback returned
- * @throws \Apus\Coroutine\TimeoutException when the time was over and $callback does not catch it
+ * @throws \Apus\Coroutine\TimeoutException when the time-out expired and $callback does not catch it
  * @throws \Apus\Coroutine\Exception NOT_IN_COROUTINE, CANNOT_SWITCH
  * Waits as $callback does.
  * @rust deadline::timeout
@@ -41,7 +40,7 @@ namespace Apus;
 const CHANNEL_OK = 0;
 
 /**
- * Coroutine\Channel::$errCode and Queue::$errCode: the time was over; tryPush(), tryPop(): full, or empty.
+ * Coroutine\Channel::$errCode and Queue::$errCode: the time-out expired; tryPush(), tryPop(): full, or empty.
  * @rust channel::TIMEOUT
  */
 const CHANNEL_TIMEOUT = -1;

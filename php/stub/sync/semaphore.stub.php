@@ -3,8 +3,8 @@
 namespace Apus\Coroutine;
 
 /**
- * A number of permits that coroutines take and give back; who finds none waits in line, first come, first served. A
- * permit belongs to nobody: one coroutine may release() what another acquired, and none comes back by itself.
+ * A number of permits that coroutines take and give back; if none is free, the caller waits, first come, first served.
+ * A permit has no owner: one coroutine may release() what another acquired, and none is given back automatically.
  */
 class Semaphore
 {
@@ -19,7 +19,7 @@ class Semaphore
     /**
      * Takes a permit.
      * @param float $timeout seconds; negative for no limit, 0 for no waiting
-     * @return bool false when the time was over first, or the coroutine was cancelled
+     * @return bool false when the time-out expired first, or the coroutine was cancelled
      * @throws \Apus\Coroutine\Exception NOT_IN_COROUTINE, CANNOT_SWITCH when it would wait
      * @throws \Apus\Coroutine\CanceledException when cancelled with an exception
      * Waits while none is free.
@@ -27,13 +27,13 @@ class Semaphore
     public function acquire(float $timeout = -1): bool {}
 
     /**
-     * Takes a permit if one is free and nobody waits for it.
+     * Takes a permit if one is free and no coroutine waits for it.
      * Does not wait.
      */
     public function tryAcquire(): bool {}
 
     /**
-     * Gives a permit back: to the first who waits, or to whoever comes.
+     * Gives a permit back: to the first waiter, or to the next caller.
      * @throws \Apus\Coroutine\Exception NOT_HELD when all permits are free
      * Does not wait.
      */

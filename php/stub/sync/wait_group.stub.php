@@ -15,23 +15,23 @@ class WaitGroup
 
     /**
      * Counts $delta more things.
-     * @throws \InvalidArgumentException when the counter would get negative
+     * @throws \InvalidArgumentException when the counter would become negative
      * @throws \BadMethodCallException while a coroutine is in wait()
      * Does not wait.
      */
     public function add(int $delta = 1): void {}
 
     /**
-     * Counts one thing less; the last one ends wait().
-     * @throws \BadMethodCallException when nothing is left to be done
+     * Counts one thing fewer; the last one ends wait().
+     * @throws \BadMethodCallException when nothing is left to do
      * Does not wait.
      */
     public function done(): void {}
 
     /**
-     * Waits until everything that was added is done. Several coroutines may.
+     * Waits until everything that was added is done. Several coroutines may wait.
      * @param float $timeout seconds; 0 or negative for no limit
-     * @return bool false when the time was over first, or the coroutine was cancelled
+     * @return bool false when the time-out expired first, or the coroutine was cancelled
      * @throws \Apus\Coroutine\Exception NOT_IN_COROUTINE, CANNOT_SWITCH
      * @throws \Apus\Coroutine\CanceledException when cancelled with an exception
      * Waits, unless nothing is counted.

@@ -3,10 +3,11 @@
 namespace Apus\Coroutine;
 
 /**
- * The operating system seen from a coroutine: others run while one of these functions waits. What fails returns false,
- * and Apus\last_error() tells the number why (Apus\strerror() its text): ETIMEDOUT (110) when the time-out was over
- * first, ECANCELED (125) when the coroutine was cancelled. All throw Apus\Coroutine\Exception NOT_IN_COROUTINE outside
- * coroutines, CANNOT_SWITCH, and Apus\Coroutine\CanceledException when cancelled with an exception.
+ * The operating system seen from a coroutine: others run while one of these functions waits. A function that fails
+ * returns false, and Apus\last_error() has the error number (Apus\strerror() its text): ETIMEDOUT (110) when the
+ * time-out was over first, ECANCELED (125) when the coroutine was cancelled. All throw Apus\Coroutine\Exception
+ * NOT_IN_COROUTINE outside coroutines, CANNOT_SWITCH, and Apus\Coroutine\CanceledException when cancelled with an
+ * exception.
  * @rust plain
  */
 class System
@@ -36,8 +37,7 @@ class System
 
     /**
      * The first address of a name, by the system's resolver (/etc/hosts, DNS). At most 64 lookups run at once in a
-     * process;
-     * further ones wait for a place within their time-out. Nothing is cached.
+     * process; further ones wait for their turn within their time-out. Nothing is cached.
      * @param int $type AF_INET (2) or AF_INET6 (10)
      * @param float $timeout seconds; negative for no limit
      * @return string|false false: Apus\ERROR_DNSLOOKUP_RESOLVE_FAILED, Apus\ERROR_DNSLOOKUP_RESOLVE_TIMEOUT or
@@ -71,8 +71,8 @@ class System
     // @rust module files
 
     /**
-     * What statvfs(3) tells of the file system of a path: bsize, frsize, blocks, bfree, bavail, files, ffree, favail,
-     * fsid, flag, namemax.
+     * What statvfs(3) reports about the file system of a path: bsize, frsize, blocks, bfree, bavail, files, ffree,
+     * favail, fsid, flag, namemax.
      * @throws \ValueError for an empty path or a null byte
      * Waits.
      */
@@ -87,10 +87,10 @@ class System
     public static function readFile(string $filename, int $flag = 0): string|false {}
 
     /**
-     * Writes a file on another thread; it is made when it does not exist, emptied when it does. Cancelled, it may have
+     * Writes a file on another thread; it is created if it does not exist, truncated if it does. Cancelled, it may have
      * been written, in part or whole.
      * @param int $flags FILE_APPEND (8) to write at the end; LOCK_EX (2) to wait for the file's lock first, under which
-     * it is emptied; or both
+     * it is truncated; or both
      * @return int|false bytes written
      * @throws \ValueError for an empty name, a null byte or another flag
      * Waits.
@@ -105,7 +105,7 @@ class System
      * Wrappers without a descriptor (compressed files, streams in PHP) are read as fread() does.
      * @param resource $handle an open stream
      * @param int $length bytes at most; 0 for everything up to the end
-     * @throws \TypeError when $handle is no open stream
+     * @throws \TypeError when $handle is not an open stream
      * @throws \ValueError for a negative length
      * Waits.
      */
@@ -116,18 +116,18 @@ class System
      * @param resource $handle an open stream
      * @param int $length bytes of $data at most; 0 for all
      * @return int|false bytes written
-     * @throws \TypeError when $handle is no open stream
+     * @throws \TypeError when $handle is not an open stream
      * @throws \ValueError for a negative length
      * Waits.
      */
     public static function fwrite(mixed $handle, string $data, int $length = 0): int|false {}
 
     /**
-     * fgets() that waits in the coroutine: a line with its line break, or what is left before the end. A longer line
-     * than 1 MiB comes in pieces of that size.
+     * fgets() that waits in the coroutine: a line with its line break, or what is left before the end. A line longer
+     * than 1 MiB is returned in pieces of that size.
      * @param resource $handle an open stream
      * @return string|false false at the end, too
-     * @throws \TypeError when $handle is no open stream
+     * @throws \TypeError when $handle is not an open stream
      * Waits.
      */
     public static function fgets(mixed $handle): string|false {}
@@ -136,8 +136,8 @@ class System
 
     /**
      * Waits until any child process has ended, and reaps it. Children that exec() or waitPid() wait for are left to
-     * these.
-     * @param float $timeout seconds; negative for no limit; 0 to look only
+     * them.
+     * @param float $timeout seconds; negative for no limit; 0 for no waiting
      * @return array|false pid, code (exit code), signal (that killed it, or 0); false also when there is no child
      * (ECHILD)
      * Waits.
@@ -147,21 +147,21 @@ class System
     /**
      * Waits until one child process has ended, and reaps it.
      * @param int $pid the child; -1 for any, as wait()
-     * @param float $timeout seconds; negative for no limit; 0 to look only
-     * @return array|false as wait(); false also when it is no child of this process, or was reaped (ECHILD)
+     * @param float $timeout seconds; negative for no limit; 0 for no waiting
+     * @return array|false as wait(); false also when it is not a child of this process, or was reaped (ECHILD)
      * @throws \ValueError for another number
      * Waits.
      */
     public static function waitPid(int $pid, float $timeout = -1): array|false {}
 
     /**
-     * Waits for a signal. Its handler or default action is suspended meanwhile and comes back afterwards; a signal that
-     * comes while no coroutine waits for it has its usual effect. One coroutine at a time can wait for a signal:
+     * Waits for a signal. Its handler or default action is suspended meanwhile and restored afterwards; a signal that
+     * arrives while no coroutine waits for it has its usual effect. One coroutine at a time can wait for a signal:
      * further ones get false (EBUSY) and a warning.
-     * @param int|int[] $signals numbers, but for SIGCHLD (see wait()), SIGKILL, SIGSTOP and those of the program's own
+     * @param int|int[] $signals numbers, except SIGCHLD (see wait()), SIGKILL, SIGSTOP and those of the program's own
      * faults
-     * @param float $timeout seconds; negative for no limit; 0 to look only
-     * @return int|false the signal that came; of several that came together the lowest, the others are kept for the
+     * @param float $timeout seconds; negative for no limit; 0 for no waiting
+     * @return int|false the signal that arrived; the lowest if several arrived together, the others are kept for the
      * next call
      * @throws \ValueError for numbers that cannot be waited for
      * Waits.
@@ -171,12 +171,12 @@ class System
 
     /**
      * Waits until a descriptor can be read or written without blocking. One that is at its end or broken is ready for
-     * everything:
-     * using it tells. A stream of which PHP has read ahead is readable; a regular file always is ready.
+     * everything: using it shows the error. A stream of which PHP has read ahead is readable; a regular file is always
+     * ready.
      * @param resource|object|int $socket a stream, a Socket of ext/sockets, an object of Apus that has a descriptor, or
      * its number
      * @param int $events Apus\EVENT_READ, Apus\EVENT_WRITE or both
-     * @param float $timeout seconds; negative for no limit; 0 to look only
+     * @param float $timeout seconds; negative for no limit; 0 for no waiting
      * @return int|false what it is ready for; false also when it is or was closed (EBADF)
      * @throws \TypeError for anything else
      * @throws \ValueError for other events

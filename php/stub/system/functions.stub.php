@@ -36,15 +36,15 @@ function get_local_mac(): array {}
 function strerror(int $errno, int $error_type = 0): string {}
 
 /**
- * errno(3) of the C library as it is now: of use right after a call that failed.
+ * errno(3) of the C library as it is now: useful right after a call that failed.
  * Does not wait.
  * @rust host::errno
  */
 function errno(): int {}
 
 /**
- * Why a function of Apus returned false last in this process; 0 for none. One coroutine's failure replaces another's:
- * ask before the next wait.
+ * Why the last function of Apus that returned false in this process failed; 0 for none. One coroutine's failure
+ * replaces another's: call it before the next wait.
  * Does not wait.
  * @rust host::last_error
  */

@@ -3,11 +3,11 @@
 namespace Apus\Coroutine\Http;
 
 /**
- * An HTTP/1.1 and WebSocket client of one server. A request whose answer does not come gives false, a negative
+ * An HTTP/1.1 and WebSocket client of one server. A request without an answer returns false and sets a negative
  * $statusCode (Apus\HTTP_CLIENT_ESTATUS_*), $errCode (the kernel's error number; 711: the name cannot be resolved, 1014
- * and 1018: TLS, 7102: the answer is not HTTP, 7103: the proxy refused, 8503 and 8504: WebSocket) and $errMsg.
- * A kept connection that the server has closed is replaced, and the request sent again, when the server cannot have
- * acted on it. One coroutine at a time may use a client; as a WebSocket one may receive while another sends.
+ * and 1018: TLS, 7102: the answer is not HTTP, 7103: the proxy refused, 8503 and 8504: WebSocket) and $errMsg. A kept
+ * connection that the server has closed is replaced, and the request sent again, if the server cannot have acted on it.
+ * One coroutine at a time may use a client; on a WebSocket one may receive while another sends.
  * @rust static CLIENT_CLASS
  */
 class Client
@@ -18,7 +18,7 @@ class Client
     /** int Why the last call failed; 0 when it did not. */
     public $errCode = 0;
 
-    /** string The same in words. */
+    /** string The same as text. */
     public $errMsg = '';
 
     /** bool Whether a connection is kept, as of the last call. */
@@ -30,7 +30,7 @@ class Client
     /** int The port. */
     public $port = 0;
 
-    /** bool Whether TLS is spoken. */
+    /** bool Whether TLS is used. */
     public $ssl = false;
 
     /** array|null What set() was given. */
@@ -48,7 +48,7 @@ class Client
     /** array|null Files of the next request: see addFile() and addData(). */
     public $uploadFiles = null;
 
-    /** string|null The file that the next answer's body goes into. */
+    /** string|null The file into which the next answer's body is written. */
     public $downloadFile = null;
 
     /** int Where in that file it begins, in bytes. */
@@ -87,12 +87,12 @@ class Client
     public function __destruct() {}
 
     /**
-     * Changes settings of this client: see docs/options.md, scope "client". All are applied, or none; they rule from
-     * the next request, those of the connection from the next one made. Besides, write_func is a callable(Client
-     * $client, string $data) that gets the bodies of answers piece by piece, decompressed, as they come; $body then
-     * stays empty, and no more is read than it has taken. Deferred requests do not use it.
+     * Changes settings of this client: see docs/options.md, scope "client". All are applied, or none; they apply from
+     * the next request, those of the connection from the next one made. In addition, write_func is a callable(Client
+     * $client, string $data) that gets the bodies of answers piece by piece, decompressed, as they arrive; $body then
+     * stays empty, and no more is read than it has accepted. Deferred requests do not use it.
      * @return bool true
-     * @throws \Apus\Client\Exception OPTION for an unknown setting or a value out of its limits
+     * @throws \Apus\Client\Exception OPTION for an unknown setting or a value out of range
      * Does not wait.
      */
     public function set(array $settings): bool {}
@@ -104,7 +104,7 @@ class Client
     public function getDefer(): bool {}
 
     /**
-     * Has execute() & co. return at once, the request under way; recv() then waits for its answer.
+     * Makes execute() and the like return at once, while the request is in progress; recv() then waits for its answer.
      * @return bool true
      * Does not wait.
      */
@@ -113,14 +113,14 @@ class Client
     /**
      * Sets the method of the requests that execute() makes.
      * @return bool true
-     * @throws \Apus\Client\Exception ARGUMENT when it is no token
+     * @throws \Apus\Client\Exception ARGUMENT when it is not a token
      * Does not wait.
      */
     public function setMethod(string $method): bool {}
 
     /**
-     * Sets the header fields of all requests, in place of earlier ones: name => value, or a list of values; null leaves
-     * one out. Host, Connection and Accept-Encoding rule over the client's own; Content-Length is always the client's.
+     * Sets the header fields of all requests, replacing earlier ones: name => value, or a list of values; null omits
+     * one. Host, Connection and Accept-Encoding override the client's own; Content-Length is always the client's.
      * @return bool true
      * @throws \Apus\Client\Exception ARGUMENT for what RFC 9110 section 5 forbids
      * Does not wait.
@@ -128,14 +128,14 @@ class Client
     public function setHeaders(array $headers): bool {}
 
     /**
-     * Has requests carry Basic credentials (RFC 7617).
+     * Adds Basic credentials to requests (RFC 7617).
      * @throws \Apus\Client\Exception ARGUMENT for a user name with a colon
      * Does not wait.
      */
     public function setBasicAuth(string $username, string $password): void {}
 
     /**
-     * Sets the cookies that requests carry, name => value, in place of earlier ones; values are percent-encoded.
+     * Sets the cookies that requests carry, name => value, replacing earlier ones; values are percent-encoded.
      * @return bool true
      * Does not wait.
      */
@@ -152,7 +152,7 @@ class Client
      * Adds (a part of) a file to the next request, which becomes a multipart form. It is read while it is sent.
      * @param string $name the form field's name
      * @param string|null $type media type; null for the one of its extension
-     * @param string|null $filename what the server is told; null for its own
+     * @param string|null $filename the name sent to the server; null for the file's own
      * @param int $offset bytes from its start
      * @param int $length bytes; 0 for the rest of it
      * @return bool true
@@ -163,7 +163,7 @@ class Client
 
     /**
      * Adds a string to the next request as if it were a file.
-     * @param string $path what the file holds
+     * @param string $path the file's contents
      * @param string $name the form field's name
      * @param string|null $type media type; null for application/octet-stream
      * @param string|null $filename null for $name
@@ -176,11 +176,11 @@ class Client
 
     /**
      * Makes the request that was set up, and waits for its answer.
-     * @param string $path path and query; what a URL cannot hold is percent-encoded
+     * @param string $path path and query; characters that a URL cannot contain are percent-encoded
      * @return bool false without an answer: see the class
-     * @throws \Apus\Client\Exception ARGUMENT for a path, method, header or cookie that HTTP cannot carry; STATE on a
-     * WebSocket, or while a deferred answer was not fetched
-     * @throws \Apus\Coroutine\ConflictException when another coroutine uses the client
+     * @throws \Apus\Client\Exception ARGUMENT for a path, method, header or cookie that is not valid in HTTP; STATE on
+     * a WebSocket, or while a deferred answer has not been fetched
+     * @throws \Apus\Coroutine\ConflictException when another coroutine is using the client
      * @throws \Apus\Coroutine\Exception NOT_IN_COROUTINE, CANNOT_SWITCH
      * @throws \Apus\Coroutine\CanceledException when cancelled with an exception
      * Waits.
@@ -189,9 +189,9 @@ class Client
 
     /**
      * The same as execute() with GET.
-     * @throws \Apus\Client\Exception ARGUMENT for a path, method, header or cookie that HTTP cannot carry; STATE on a
-     * WebSocket, or while a deferred answer was not fetched
-     * @throws \Apus\Coroutine\ConflictException when another coroutine uses the client
+     * @throws \Apus\Client\Exception ARGUMENT for a path, method, header or cookie that is not valid in HTTP; STATE on
+     * a WebSocket, or while a deferred answer has not been fetched
+     * @throws \Apus\Coroutine\ConflictException when another coroutine is using the client
      * @throws \Apus\Coroutine\Exception NOT_IN_COROUTINE, CANNOT_SWITCH
      * @throws \Apus\Coroutine\CanceledException when cancelled with an exception
      * Waits.
@@ -201,9 +201,9 @@ class Client
     /**
      * The same as execute() with POST and this body, which later requests do not have.
      * @param string|array $data bytes, or the fields of a form
-     * @throws \Apus\Client\Exception ARGUMENT for a path, method, header or cookie that HTTP cannot carry; STATE on a
-     * WebSocket, or while a deferred answer was not fetched
-     * @throws \Apus\Coroutine\ConflictException when another coroutine uses the client
+     * @throws \Apus\Client\Exception ARGUMENT for a path, method, header or cookie that is not valid in HTTP; STATE on
+     * a WebSocket, or while a deferred answer has not been fetched
+     * @throws \Apus\Coroutine\ConflictException when another coroutine is using the client
      * @throws \Apus\Coroutine\Exception NOT_IN_COROUTINE, CANNOT_SWITCH
      * @throws \Apus\Coroutine\CanceledException when cancelled with an exception
      * Waits.
@@ -212,12 +212,12 @@ class Client
 
     /**
      * Makes the request that was set up, and stores the body of a successful answer (2xx) in a file; $body stays empty.
-     * At offset 0 what the file held is cut off; to go on with a file, give its size here and a Range header.
+     * At offset 0 the file is truncated first; to resume a file, pass its size here and set a Range header.
      * @param int $offset bytes from the file's start
      * @throws \ValueError for a negative offset
-     * @throws \Apus\Client\Exception ARGUMENT for a path, method, header or cookie that HTTP cannot carry; STATE on a
-     * WebSocket, or while a deferred answer was not fetched
-     * @throws \Apus\Coroutine\ConflictException when another coroutine uses the client
+     * @throws \Apus\Client\Exception ARGUMENT for a path, method, header or cookie that is not valid in HTTP; STATE on
+     * a WebSocket, or while a deferred answer has not been fetched
+     * @throws \Apus\Coroutine\ConflictException when another coroutine is using the client
      * @throws \Apus\Coroutine\Exception NOT_IN_COROUTINE, CANNOT_SWITCH
      * @throws \Apus\Coroutine\CanceledException when cancelled with an exception
      * Waits.
@@ -266,7 +266,7 @@ class Client
     public function getpeername(): array|false {}
 
     /**
-     * address and port of our end of the kept connection.
+     * address and port of the local end of the kept connection.
      * @return array|false false without one
      * Does not wait.
      * @rust plain::get_sock_name
@@ -281,11 +281,11 @@ class Client
     public function getPeerCert(): string|false {}
 
     /**
-     * Asks the server to go on with WebSocket (RFC 6455), with GET and the headers that were set. A request that is
-     * answered otherwise gives false, too: $statusCode tells.
-     * @throws \Apus\Client\Exception ARGUMENT for a path, method, header or cookie that HTTP cannot carry; STATE on a
-     * WebSocket, or while a deferred answer was not fetched
-     * @throws \Apus\Coroutine\ConflictException when another coroutine uses the client
+     * Asks the server to switch to WebSocket (RFC 6455), with GET and the headers that were set. Any other answer
+     * returns false, too: see $statusCode.
+     * @throws \Apus\Client\Exception ARGUMENT for a path, method, header or cookie that is not valid in HTTP; STATE on
+     * a WebSocket, or while a deferred answer has not been fetched
+     * @throws \Apus\Coroutine\ConflictException when another coroutine is using the client
      * @throws \Apus\Coroutine\Exception NOT_IN_COROUTINE, CANNOT_SWITCH
      * @throws \Apus\Coroutine\CanceledException when cancelled with an exception
      * Waits.
@@ -296,13 +296,13 @@ class Client
     // @rust module websocket
 
     /**
-     * Sends a WebSocket message, and waits until it has left. It is compressed where the server agreed to that.
-     * @param string|\Apus\WebSocket\Frame $data a frame's own opcode and flags rule
+     * Sends a WebSocket message, and waits until it has been sent. It is compressed if the server agreed to that.
+     * @param string|\Apus\WebSocket\Frame $data a frame's own opcode and flags take precedence
      * @param int $opcode Apus\WEBSOCKET_OPCODE_*
      * @param int $flags Apus\WEBSOCKET_FLAG_*; 0 when fragments with opcode CONTINUATION follow, in their order
-     * @return bool false when the WebSocket is closed, or the time `write_timeout` is over (the rest then leaves with
+     * @return bool false when the WebSocket is closed, or the time `write_timeout` is over (the rest is then sent with
      * the next frame)
-     * @throws \Apus\Client\Exception STATE when upgrade() did not succeed before; ARGUMENT for what no frame can carry
+     * @throws \Apus\Client\Exception STATE when upgrade() has not succeeded; ARGUMENT for what a frame cannot contain
      * @throws \Apus\Coroutine\ConflictException when another coroutine sends
      * @throws \Apus\Coroutine\Exception NOT_IN_COROUTINE, CANNOT_SWITCH
      * @throws \Apus\Coroutine\CanceledException when cancelled with an exception
@@ -311,12 +311,11 @@ class Client
     public function push(mixed $data, int $opcode = 1, int $flags = 1): bool {}
 
     /**
-     * Waits for the next WebSocket message, put together from its fragments; pings are answered meanwhile. After a
+     * Waits for the next WebSocket message, assembled from its fragments; pings are answered meanwhile. After a
      * deferred request: waits for its answer.
      * @param float $timeout seconds; negative for no limit, 0 for `read_timeout` or else `timeout`
-     * @return Frame|string|bool the message; '' when the server has closed; false when the time is over ($errCode 110,
-     * the
-     * WebSocket goes on), or it broke; for a deferred request what execute() would have returned
+     * @return Frame|string|bool the message; '' when the server has closed; false when the time-out expires ($errCode
+     * 110, the WebSocket goes on), or it broke; for a deferred request what execute() would have returned
      * @throws \Apus\Client\Exception STATE when there is neither
      * @throws \Apus\Coroutine\ConflictException when another coroutine receives
      * @throws \Apus\Coroutine\Exception NOT_IN_COROUTINE, CANNOT_SWITCH
@@ -337,9 +336,9 @@ class Client
      * Sends a WebSocket ping.
      * @param string $data up to 125 bytes, which the server sends back
      * @throws \ValueError when it is longer
-     * @return bool false when the WebSocket is closed, or the time `write_timeout` is over (the rest then leaves with
+     * @return bool false when the WebSocket is closed, or the time `write_timeout` is over (the rest is then sent with
      * the next frame)
-     * @throws \Apus\Client\Exception STATE when upgrade() did not succeed before; ARGUMENT for what no frame can carry
+     * @throws \Apus\Client\Exception STATE when upgrade() has not succeeded; ARGUMENT for what a frame cannot contain
      * @throws \Apus\Coroutine\ConflictException when another coroutine sends
      * @throws \Apus\Coroutine\Exception NOT_IN_COROUTINE, CANNOT_SWITCH
      * @throws \Apus\Coroutine\CanceledException when cancelled with an exception
@@ -352,9 +351,9 @@ class Client
      * closes the connection.
      * @param int $code Apus\WEBSOCKET_CLOSE_*, or 3000 to 4999
      * @param string $reason up to 123 bytes of UTF-8
-     * @return bool false when the WebSocket is closed, or the time `write_timeout` is over (the rest then leaves with
+     * @return bool false when the WebSocket is closed, or the time `write_timeout` is over (the rest is then sent with
      * the next frame)
-     * @throws \Apus\Client\Exception STATE when upgrade() did not succeed before; ARGUMENT for what no frame can carry
+     * @throws \Apus\Client\Exception STATE when upgrade() has not succeeded; ARGUMENT for what a frame cannot contain
      * @throws \Apus\Coroutine\ConflictException when another coroutine sends
      * @throws \Apus\Coroutine\Exception NOT_IN_COROUTINE, CANNOT_SWITCH
      * @throws \Apus\Coroutine\CanceledException when cancelled with an exception

@@ -3,8 +3,8 @@
 namespace Apus\Coroutine\Http;
 
 /**
- * The answer to a request that Apus\Coroutine\Http\request(), get() or post() made: getStatusCode(), getHeaders(),
- * getCookies() and getBody() tell it.
+ * The answer to a request that Apus\Coroutine\Http\request(), get() or post() made: see getStatusCode(), getHeaders(),
+ * getCookies() and getBody().
  * @rust static PROXY
  * @rust native
  */

@@ -27,7 +27,7 @@ class Request
     public $usePipelineRead = false;
 }
 
-/** An answer that came over HTTP/2, or a piece of one. */
+/** An answer received over HTTP/2, or a piece of one. */
 class Response
 {
     /** int The stream, as send() returned it. */

@@ -3,8 +3,8 @@
 namespace Apus\Process;
 
 /**
- * A pool of processes in which each worker runs a callable of its own: see Apus\Process\Pool for how they are kept
- * running and ended.
+ * A pool of processes in which each worker runs its own callable: see Apus\Process\Pool for how they are kept running
+ * and ended.
  */
 class Manager
 {

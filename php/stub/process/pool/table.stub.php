@@ -3,12 +3,11 @@
 namespace Apus\Process;
 
 /**
- * A number of worker processes that are kept running: one that ends, or is killed, is started again (after a pause,
- * when it keeps failing within its first second). start() makes the calling process their master: SIGTERM and SIGINT
- * end the pool, SIGUSR1 and SIGUSR2 replace the workers one after the other. A worker that is to end gets SIGTERM, and
- * SIGKILL when it has not ended after max_wait_time. With messages it ends when it has handled the message it has; with
- * coroutines when these have ended;
- * one that only runs workerstart ends at once unless it handles SIGTERM itself.
+ * A number of worker processes that are kept running: one that ends, or is killed, is restarted (after a pause, if it
+ * keeps failing within its first second). start() makes the calling process their master: SIGTERM and SIGINT end the
+ * pool, SIGUSR1 and SIGUSR2 replace the workers one after the other. A worker that is to end gets SIGTERM, and SIGKILL
+ * when it has not ended after max_wait_time. With messages it ends when it has handled its current message; with
+ * coroutines when they have ended; one that only runs workerstart ends at once unless it handles SIGTERM itself.
  * Events: start(Pool) and shutdown(Pool) in the master; workerstart(Pool, int $workerId), whose return ends a worker
  * without messages, workerstop(Pool, int $workerId), workerexit(Pool, int $workerId), when a worker with coroutines is
  * to end, and message(Pool, string $data) in workers.
@@ -33,7 +32,7 @@ class Pool
     /** The same. */
     public bool $running = true;
 
-    /** The port that listen() has bound; the real one where 0 was asked for. */
+    /** The port that listen() has bound; the actual one if 0 was requested. */
     public int $port = 0;
 
     // @rust module class
@@ -41,9 +40,9 @@ class Pool
     /**
      * @param int $worker_num 1 to 4096
      * @param int $ipc_type where messages come from: Apus\IPC_NONE: there are none; IPC_UNIXSOCK: from other workers,
-     * by sendMessage();
-     * IPC_MSGQUEUE: from a System V message queue, for whichever worker is free; IPC_SOCKET: from clients of listen()
-     * @param int $msgqueue_key the queue's key; 0 for one made of the script's path. The queue stays in the system
+     * by sendMessage(); IPC_MSGQUEUE: from a System V message queue, for any free worker; IPC_SOCKET: from clients of
+     * listen()
+     * @param int $msgqueue_key the queue's key; 0 for one made from the script's path. The queue stays in the system
      * @param bool $enable_coroutine workers run their callbacks in coroutines, and handle up to 1,024 messages at once
      * @throws \ValueError for other values
      * Does not wait.
@@ -53,15 +52,15 @@ class Pool
     /**
      * @param array $settings enable_coroutine (bool); max_wait_time: seconds that a worker may take to end (3);
      * max_package_size: bytes of a message over a socket (8 MiB); enable_message_bus (bool): no effect, messages are
-     * whole in any case
+     * always whole
      * @throws \ValueError for other settings or values
      * Does not wait.
      */
     public function set(array $settings): void {}
 
     /**
-     * Sets the callback of an event: start, shutdown, workerstart, workerstop, workerexit or message, in any case, with
-     * "on" before it or not.
+     * Sets the callback of an event: start, shutdown, workerstart, workerstop, workerexit or message, case-insensitive,
+     * with or without a leading "on".
      * @throws \Apus\Process\Exception EVENT for another name, and for message without an $ipc_type; STATE after start()
      * Does not wait.
      */
@@ -78,13 +77,13 @@ class Pool
 
     /**
      * Listens for clients, with IPC_SOCKET. A client sends four bytes with the length of its message in network order,
-     * the message, and gets an answer of the same form when the callback called write(); one message a connection,
-     * which may take 10 seconds to come.
+     * the message, and gets an answer of the same form if the callback called write(); one message for each connection,
+     * which may take 10 seconds to arrive.
      * @param string $host an IP address or name, or "unix:" and a path
      * @param int $port 0 for any free one: see $port
      * @param int $backlog connections that may wait, 1 to 65535
      * @throws \ValueError for other values
-     * @throws \Apus\Process\Exception BIND when the address cannot be had; STATE for other pools, and after start()
+     * @throws \Apus\Process\Exception BIND when the address is not available; STATE for other pools, and after start()
      * Does not wait.
      */
     public function listen(string $host, int $port = 0, int $backlog = 2048): bool {}
@@ -99,28 +98,27 @@ class Pool
 
     /**
      * Sends a message to a worker, with IPC_UNIXSOCK: at most about 200 KiB with the system's defaults
-     * (net.core.wmem_max). A worker that is started again finds what its predecessor had not taken.
+     * (net.core.wmem_max). A restarted worker gets the messages that its predecessor had not taken.
      * @return bool false, with a warning, when it is too long (EMSGSIZE); false when the coroutine was cancelled
      * @throws \ValueError for an empty string or another worker
      * @throws \Apus\Process\Exception STATE for other pools
-     * Waits while that worker's pipe is full: in a coroutine others run, outside the process blocks.
+     * Waits while that worker's pipe is full: in a coroutine others run; outside, the process blocks.
      */
     public function sendMessage(string $data, int $dst_worker_id): bool {}
 
     /**
-     * Takes the calling worker out of the pool, which starts another in its place. The worker goes on until its
-     * callback has returned, and takes no more messages; the master's end does not end it.
+     * Removes the calling worker from the pool, which starts another in its place. The worker goes on until its
+     * callback has returned, and takes no more messages; it outlives the master.
      * @throws \Apus\Process\Exception STATE outside workers
      * Does not wait.
      */
     public function detach(): bool {}
 
     /**
-     * Starts the workers, and returns in the master when the pool was stopped; the script of a worker ends here.
+     * Starts the workers, and returns in the master when the pool was stopped; in a worker the script ends here.
      * @throws \Apus\Coroutine\Exception CANNOT_FORK inside a coroutine
-     * @throws \Apus\Process\Exception EVENT when workers have nothing to do; STATE when it was started before, or has
-     * not listened;
-     * SYSTEM when the system refuses
+     * @throws \Apus\Process\Exception EVENT when workers have nothing to do; STATE when it was already started, or has
+     * not listened; SYSTEM when the system refuses
      * Blocks.
      */
     public function start(): void {}
@@ -134,7 +132,7 @@ class Pool
 
     /**
      * Ends the pool: sends SIGTERM to the master.
-     * @throws \Apus\Process\Exception STATE when it does not run
+     * @throws \Apus\Process\Exception STATE when it is not running
      * Does not wait.
      */
     public function shutdown(): bool {}

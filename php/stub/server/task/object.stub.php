@@ -5,27 +5,27 @@ namespace Apus\Server;
 /** A task, as the callback of the event task gets it with task_enable_coroutine or task_use_object. */
 final class Task
 {
-    /** What was handed over. */
+    /** The data that was submitted. */
     public mixed $data = null;
 
-    /** When, in seconds since 1970. */
+    /** When it was submitted, in seconds since 1970. */
     public ?float $dispatch_time = null;
 
     /** Its number, as task() returned it. */
     public int $id = -1;
 
-    /** The id of the process that handed it over. */
+    /** The id of the process that submitted it. */
     public int $worker_id = -1;
 
     /**
-     * Bits: 2 the data was packed (no string), 4 its sender blocks until it is over, 8 it has a callback of its own, 32
-     * a coroutine waits for it.
+     * Bits: 2 the data was packed (not a string), 4 its sender blocks until it has ended, 8 it has a callback of its
+     * own, 32 a coroutine waits for it.
      */
     public int $flags = 0;
 
     /**
-     * Gives the sender a result: each call one finish event, or call of the task's own callback; who waits with
-     * taskwait() gets the first. What the callback returns, unless null, does the same.
+     * Gives the sender a result: each call is one finish event, or one call of the task's own callback; a caller of
+     * taskwait() gets the first. Returning a value other than null from the callback does the same.
      * @return bool false when the sender has neither, or there is no room for the result: see getLastError()
      * @throws \Apus\Server\TaskException TOO_LARGE
      * @throws \Exception what packing the value throws
@@ -34,7 +34,7 @@ final class Task
     public function finish(mixed $data): bool {}
 
     /**
-     * Whether the task was called off meanwhile, by taskCancel(): nobody wants its result.
+     * Whether the task was cancelled meanwhile by taskCancel(): its result is not wanted any more.
      * Does not wait.
      */
     public function isCancelled(): bool {}
