@@ -221,7 +221,8 @@ class Output(Case):
             settings={"blocked_loop_warn": "5ms"},
             ini=("memory_limit=1G",),
         )
-        reported = lambda: "has kept its worker busy" in server.log()
+        # One may come while the stack is still low.
+        reported = lambda: "#63 " in server.log()
 
         def once():
             self.assertEqual(server.get().status, 200)
@@ -231,6 +232,5 @@ class Output(Case):
         self.assertEqual(server.stop(), 0)
         report = server.log()
         self.assertLess(len(report) / report.count("has kept its worker busy"), 64 * 1024)
-        self.assertIn("#63 ", report)
         self.assertIn("frames further out are left out", report)
         self.assertNotIn("#64 ", report)

@@ -61,6 +61,8 @@ final class Gateway
         array_map(Timer::clear(...), $this->timers);
         if ($this->peers->isReplaced()) {
             $this->office->handOver();
+            // The sweep may have begun to hand over before.
+            $this->office->settle();
         }
     }
 

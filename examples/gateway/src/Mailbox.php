@@ -26,6 +26,12 @@ final class Mailbox
         return $this->letters === [] && !$this->busy;
     }
 
+    /** Whether a coroutine is at work for it. */
+    public function isBusy(): bool
+    {
+        return $this->busy;
+    }
+
     public function count(): int
     {
         return count($this->letters);

@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace Apus\Gateway;
 
+use Apus\Coroutine;
 use Apus\WebSocket\Server;
 
 /** The mailboxes of the users whose home this worker is, and who of them is connected. */
@@ -11,6 +12,8 @@ final class PostOffice
 {
     /** Bytes of letters that go to the next worker in one piece. */
     private const PIECE = 1 << 20;
+    /** Seconds between two looks at what is still at work. */
+    private const SETTLE_EVERY = 0.005;
 
     public readonly int $perUser;
     private readonly int $connectionsPerUser;
@@ -103,6 +106,14 @@ final class PostOffice
     {
         foreach ($this->boxes as $box) {
             $box->handOver(fn (array $letters) => $this->bequeath($box->user, $letters));
+        }
+    }
+
+    /** Waits until what other coroutines have begun is done: a worker that leaves waits for none of them by itself. */
+    public function settle(): void
+    {
+        while (array_filter($this->boxes, fn (Mailbox $box): bool => $box->isBusy()) !== []) {
+            Coroutine::sleep(self::SETTLE_EVERY);
         }
     }
 
