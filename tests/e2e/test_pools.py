@@ -418,7 +418,9 @@ class Clean(PoolCase):
 class Many(PoolCase):
     @each("mysql", "mysqli", "pgsql", "pg", "redis")
     def test_nobody_gets_the_answer_of_another(self, kind):
-        query = {"redis": "$conn->eval(\"return ARGV[1]\", [$n], 0)"}.get(kind, "ask($conn, \"SELECT $n FROM pg_sleep(0.002)\")" if kind.startswith("pg") else "ask($conn, \"SELECT $n + SLEEP(0.002)\")")
+        # Long enough for the chaos to meet many of them.
+        busy = "local x = 0 for i = 1, 50000 do x = x + i end return ARGV[1]"
+        query = {"redis": f"$conn->eval(\"{busy}\", [$n], 0)"}.get(kind, "ask($conn, \"SELECT $n FROM pg_sleep(0.002)\")" if kind.startswith("pg") else "ask($conn, \"SELECT $n + SLEEP(0.002)\")")
         got = self.result(kind, f"""
         error_reporting(E_ALL & ~E_WARNING);
         $pool = pool('{kind}', 6)->set(['check_idle' => 0.01, 'min_idle' => 1]);

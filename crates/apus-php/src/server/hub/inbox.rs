@@ -41,11 +41,13 @@ impl Hub {
             self.worker.mail().clear_signal();
             // The bell also says that there is room elsewhere, and those who wait for it must not wait for the end of our mail.
             self.outbox.rooms();
-            while self.take_mail() {
-                tokio::task::yield_now().await;
-                self.outbox.rooms();
+            self.take_all().await;
+            let gone = self.gone_in_midst();
+            if !gone.is_empty() {
+                // What they sent before they went may have come since.
+                self.take_all().await;
+                self.drop_halves(&gone);
             }
-            self.drop_halves();
         }
     }
 
@@ -81,20 +83,34 @@ impl Hub {
         }
     }
 
-    /// Drops what senders had begun that are gone: all that they had sent has been read.
-    fn drop_halves(&self) {
-        if self.part_pids.borrow().is_empty() {
-            return;
+    /// Takes what came, turn by turn.
+    async fn take_all(self: &Rc<Self>) {
+        while self.take_mail() {
+            tokio::task::yield_now().await;
+            self.outbox.rooms();
         }
-        let mut parts = self.parts.borrow_mut();
-        let begun: Vec<usize> = parts.senders().collect();
-        self.part_pids.borrow_mut().retain(|slot, pid| {
-            let alive = self.pid_of(*slot) == Some(*pid);
-            if !alive {
-                parts.forget(*slot);
+    }
+
+    /// The processes that have begun a long record and are gone: slot and process id.
+    fn gone_in_midst(&self) -> Vec<(usize, u32)> {
+        let mut pids = self.part_pids.borrow_mut();
+        if !pids.is_empty() {
+            let begun: Vec<usize> = self.parts.borrow().senders().collect();
+            pids.retain(|slot, _| begun.contains(slot));
+        }
+        pids.iter().map(|(slot, pid)| (*slot, *pid)).filter(|(slot, pid)| self.pid_of(*slot) != Some(*pid)).collect()
+    }
+
+    /// Drops what these have begun and not ended.
+    fn drop_halves(&self, gone: &[(usize, u32)]) {
+        let mut pids = self.part_pids.borrow_mut();
+        for (slot, pid) in gone {
+            // Another process may have the slot since, and have begun a record of its own.
+            if pids.get(slot) == Some(pid) {
+                self.parts.borrow_mut().forget(*slot);
+                pids.remove(slot);
             }
-            alive && begun.contains(slot)
-        });
+        }
     }
 
     /// Does what a record says. `whole` is its memory, where that may be kept.
