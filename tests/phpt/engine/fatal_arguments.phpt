@@ -31,7 +31,7 @@ $file = tempnam(sys_get_temp_dir(), 'apus');
 foreach ($cases as $name => $case) {
     file_put_contents($file, sprintf($code, $case));
     echo "-- $name\n";
-    $out = shell_exec(escapeshellarg(PHP_BINARY) . ' -n -d display_errors=1 -d html_errors=0 -d extension=' . escapeshellarg(getenv('APUS_SO')) . ' ' . escapeshellarg($file) . ' 2>&1; echo "status $?"');
+    $out = shell_exec(escapeshellarg(PHP_BINARY) . ' -n -d display_errors=1 -d html_errors=0 -d fatal_error_backtraces=0 -d extension=' . escapeshellarg(getenv('APUS_SO')) . ' ' . escapeshellarg($file) . ' 2>&1; echo "status $?"');
     echo preg_replace(['/ in \S+( on line \d+|\(\d+\).*)/', '/^\s*\n/m'], '', $out);
 }
 unlink($file);

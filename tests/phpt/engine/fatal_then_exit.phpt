@@ -14,7 +14,7 @@ register_shutdown_function(function () {
 ';
 $file = tempnam(sys_get_temp_dir(), 'apus');
 file_put_contents($file, $code);
-$out = shell_exec(escapeshellarg(PHP_BINARY) . ' -n -d display_errors=1 -d html_errors=0 -d extension=' . escapeshellarg(getenv('APUS_SO')) . ' ' . escapeshellarg($file) . ' 2>&1; echo "status $?"');
+$out = shell_exec(escapeshellarg(PHP_BINARY) . ' -n -d display_errors=1 -d html_errors=0 -d fatal_error_backtraces=0 -d extension=' . escapeshellarg(getenv('APUS_SO')) . ' ' . escapeshellarg($file) . ' 2>&1; echo "status $?"');
 echo preg_replace(['/ in \S+( on line \d+|\(\d+\).*)/', '/^\s*\n/m'], '', $out);
 unlink($file);
 ?>
