@@ -13,8 +13,7 @@ pub(crate) fn to_option(view: View<'_>) -> Option<options::Value> {
         View::Float(value) => options::Value::Float(value),
         View::Str(bytes) => options::Value::Str(String::from_utf8_lossy(bytes).into_owned()),
         View::Array(array) => {
-            // SAFETY: the elements live as long as the array that the view borrows.
-            let items = array.iter().map(|(_, item)| to_option(unsafe { View::of(item) }));
+            let items = array.iter().map(|(_, item)| to_option(item.view()));
             options::Value::List(items.collect::<Option<_>>()?)
         }
         View::Object(_) | View::Other => return None,
@@ -47,9 +46,8 @@ pub(crate) fn pairs(given: ArrayView<'_>) -> Result<Vec<(String, options::Value)
             return Err("settings are given as 'name' => value, but a numeric key was found".to_owned());
         };
         let name = String::from_utf8_lossy(name);
-        // SAFETY: the element lives as long as the array.
-        let value = to_option(unsafe { View::of(value) })
-            .ok_or_else(|| format!("setting \"{name}\" cannot be an object or a resource"))?;
+        let value =
+            to_option(value.view()).ok_or_else(|| format!("setting \"{name}\" cannot be an object or a resource"))?;
         pairs.push((name.into_owned(), value));
     }
     Ok(pairs)

@@ -7,7 +7,7 @@ use std::ptr::NonNull;
 
 use crate::callable::Callable;
 use crate::engine::{self, ClassEntry};
-use crate::object::{self, Native};
+use crate::object::{self, Native, Object};
 use crate::sys;
 use crate::value::{ArrayView, PhpString, Value, View, check, raised};
 
@@ -260,6 +260,12 @@ impl Call {
             if u32::from(this.u1.v.type_) == sys::IS_OBJECT { this.value.obj } else { std::ptr::null_mut() }
         };
         NonNull::new(object).ok_or_else(|| engine::throw_error("this method needs an object"))
+    }
+
+    /// The same with a reference of its own: others may let go of it while a method waits.
+    pub fn object(&self) -> Result<Object, Raise> {
+        // SAFETY: $this is alive during the call.
+        Ok(unsafe { Object::share_raw(self.this_object()?) })
     }
 
     /// The Rust value behind the object that the method was called on.

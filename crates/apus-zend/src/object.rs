@@ -195,6 +195,11 @@ impl Object {
         unsafe { Self::share_raw(self.0) }
     }
 
+    /// Whether it is an instance of the class.
+    pub fn is(&self, class: ClassEntry) -> bool {
+        class.contains(self.0)
+    }
+
     /// The Rust value behind it.
     pub fn payload<T: Native>(&self) -> Option<&T> {
         // SAFETY: alive as long as the borrow of self; only native objects are asked.

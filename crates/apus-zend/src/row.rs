@@ -4,7 +4,7 @@ use std::ptr::NonNull;
 
 use crate::call::Raise;
 use crate::sys;
-use crate::value::{Array, ArrayView, PhpString, Value};
+use crate::value::{Array, ArrayView, PhpString, Value, View};
 
 /// Columns that a row can have.
 pub const MOST_COLUMNS: usize = 128;
@@ -60,19 +60,21 @@ pub enum Unknown<'a> {
     Index(u64),
 }
 
-/// An element of an array that is to become a row: the column's place, and the raw value (references are followed).
+/// An element of an array that is to become a row: the column's place, and its value (references are followed).
 #[derive(Clone, Copy)]
-pub struct Given(sys::apus_given);
+pub struct Given<'a>(sys::apus_given, std::marker::PhantomData<&'a ()>);
 
-impl Given {
+impl<'a> Given<'a> {
     /// The column's place in the shape.
     pub fn column(self) -> usize {
         self.0.column as usize
     }
 
-    /// The raw value, alive as long as the array that it came from.
-    pub fn value(self) -> *mut sys::zval {
-        self.0.value
+    /// What it holds.
+    #[inline]
+    pub fn view(self) -> View<'a> {
+        // SAFETY: initialised, and alive as long as the array that it came from, which is unchanged for 'a.
+        unsafe { View::of(self.0.value) }
     }
 }
 
@@ -151,7 +153,7 @@ impl Shape {
         &self,
         given: ArrayView<'a>,
         room: &'a mut Elements,
-    ) -> Result<impl ExactSizeIterator<Item = Given> + use<'a>, Unknown<'a>> {
+    ) -> Result<impl ExactSizeIterator<Item = Given<'a>> + use<'a>, Unknown<'a>> {
         let (mut key, mut index) = (std::ptr::null_mut(), 0);
         // SAFETY: both arrays are alive. Keys of an array differ, so at most as many name a column as there are columns, and the
         // shim stops at the first that names none.
@@ -160,7 +162,9 @@ impl Shape {
         };
         if count != sys::APUS_UNKNOWN_COLUMN {
             // SAFETY: the shim filled this many.
-            return Ok(room.0[..count as usize].iter().map(|given| Given(unsafe { given.assume_init() })));
+            return Ok(room.0[..count as usize]
+                .iter()
+                .map(|given| Given(unsafe { given.assume_init() }, std::marker::PhantomData)));
         }
         // SAFETY: a key lives as long as its array.
         Err(NonNull::new(key).map_or(Unknown::Index(index), |key| Unknown::Name(unsafe { key_bytes(key) })))

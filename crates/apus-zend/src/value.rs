@@ -5,6 +5,8 @@ use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 
 use crate::call::Raise;
+use crate::engine::ClassEntry;
+use crate::object::Object;
 use crate::sys;
 
 const UNDEF: u32 = sys::IS_UNDEF;
@@ -122,6 +124,11 @@ impl Value {
         // SAFETY: the zval is initialised and lives as long as the borrow of self.
         unsafe { View::of(self.as_ptr()) }
     }
+
+    /// A reference to the object that it is, if any.
+    pub fn object(&self) -> Option<Object> {
+        if let View::Object(object) = self.view() { Some(object.share()) } else { None }
+    }
 }
 
 impl Drop for Value {
@@ -172,7 +179,7 @@ pub enum View<'a> {
     /// An array.
     Array(ArrayView<'a>),
     /// An object.
-    Object(NonNull<sys::zend_object>),
+    Object(ObjectView<'a>),
     /// Anything else (a resource).
     Other,
 }
@@ -191,11 +198,44 @@ impl View<'_> {
                 sys::IS_DOUBLE => Self::Float((*zval).value.dval),
                 sys::IS_STRING => Self::Str(bytes_of((*zval).value.str_)),
                 sys::IS_ARRAY => Self::Array(ArrayView::of((*zval).value.arr)),
-                sys::IS_OBJECT => NonNull::new((*zval).value.obj).map_or(Self::Other, Self::Object),
+                sys::IS_OBJECT => {
+                    NonNull::new((*zval).value.obj).map_or(Self::Other, |object| Self::Object(ObjectView::of(object)))
+                }
                 sys::IS_REFERENCE => Self::of(&raw mut (*(*zval).value.ref_).val),
                 _ => Self::Other,
             }
         }
+    }
+}
+
+/// A look at an object without taking a reference.
+#[derive(Clone, Copy)]
+pub struct ObjectView<'a> {
+    object: NonNull<sys::zend_object>,
+    life: std::marker::PhantomData<&'a ()>,
+}
+
+impl ObjectView<'_> {
+    /// # Safety
+    /// `object` is alive for `'a`.
+    unsafe fn of(object: NonNull<sys::zend_object>) -> Self {
+        Self { object, life: std::marker::PhantomData }
+    }
+
+    /// The raw object, which tells it from any other.
+    pub fn as_raw(self) -> NonNull<sys::zend_object> {
+        self.object
+    }
+
+    /// Whether it is an instance of the class.
+    pub fn is(self, class: ClassEntry) -> bool {
+        class.contains(self.object)
+    }
+
+    /// A reference to it.
+    pub fn share(self) -> Object {
+        // SAFETY: alive for 'a, as whoever made the view promised.
+        unsafe { Object::share_raw(self.object) }
     }
 }
 
@@ -407,6 +447,35 @@ pub enum Key<'a> {
     Index(u64),
 }
 
+/// An element of an array that lives, unchanged, for `'a`.
+#[derive(Clone, Copy)]
+pub struct Element<'a> {
+    zval: *mut sys::zval,
+    life: std::marker::PhantomData<&'a ()>,
+}
+
+impl<'a> Element<'a> {
+    /// # Safety
+    /// `zval` is an initialised element of an array that stays alive and unchanged for `'a`.
+    pub(crate) unsafe fn of(zval: *mut sys::zval) -> Self {
+        Self { zval, life: std::marker::PhantomData }
+    }
+
+    /// What it is.
+    #[inline]
+    pub fn view(self) -> View<'a> {
+        // SAFETY: initialised and unchanged for 'a, as whoever made it promised.
+        unsafe { View::of(self.zval) }
+    }
+
+    /// Another reference to it.
+    #[inline]
+    pub fn value(self) -> Value {
+        // SAFETY: as in `view`.
+        unsafe { Value::copy_of(self.zval) }
+    }
+}
+
 impl<'a> ArrayView<'a> {
     /// # Safety
     /// `array` is a live array that stays alive and unchanged for `'a`.
@@ -438,8 +507,8 @@ impl<'a> ArrayView<'a> {
         (!found.is_null()).then(|| unsafe { View::of(found) })
     }
 
-    /// Its elements in order: key, raw value.
-    pub fn iter(self) -> impl Iterator<Item = (Key<'a>, *mut sys::zval)> {
+    /// Its elements in order.
+    pub fn iter(self) -> impl Iterator<Item = (Key<'a>, Element<'a>)> {
         let mut pos = 0;
         std::iter::from_fn(move || {
             let mut key: *mut sys::zend_string = std::ptr::null_mut();
@@ -449,8 +518,10 @@ impl<'a> ArrayView<'a> {
             let more = unsafe {
                 sys::apus_array_next(self.array.as_ptr(), &raw mut pos, &raw mut key, &raw mut index, &raw mut value)
             };
-            // SAFETY: a key lives as long as its array.
-            more.then(|| (if key.is_null() { Key::Index(index) } else { Key::Str(unsafe { bytes_of(key) }) }, value))
+            // SAFETY: a key lives as long as its array, and so does an element.
+            more.then(|| unsafe {
+                (if key.is_null() { Key::Index(index) } else { Key::Str(bytes_of(key)) }, Element::of(value))
+            })
         })
     }
 }

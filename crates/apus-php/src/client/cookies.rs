@@ -90,8 +90,7 @@ impl Written {
             for (key, value) in known.iter() {
                 let name = super::values::key_text(key);
                 if changed.iter().all(|(other, _)| *other != name) {
-                    // SAFETY: the element lives as long as the array, which nothing changes meanwhile.
-                    let value = unsafe { Value::copy_of(value) };
+                    let value = value.value();
                     match key {
                         Key::Str(name) => array.set(name, value)?,
                         Key::Index(index) => array.set_index(index, value)?,

@@ -70,11 +70,9 @@ impl<'a> Outgoing<'a> {
 
     /// From a call like that. Each of the flags in `whole` makes the frame the last of its message.
     fn read(call: &'a Call, at: usize, whole: i64) -> Result<Self, Raise> {
-        if let View::Object(raw) = call.view(at) {
-            // SAFETY: an argument is alive during the call.
-            let object = unsafe { Object::share_raw(raw) };
-            if FRAME.get().contains(raw) {
-                return Self::from_frame(&object);
+        if let View::Object(object) = call.view(at) {
+            if object.is(FRAME.get()) {
+                return Self::from_frame(&object.share());
             }
             if !is_stringable(call, at)? {
                 return Err(call.type_error(at, "of type string or Apus\\WebSocket\\Frame"));
@@ -110,7 +108,7 @@ impl<'a> Outgoing<'a> {
         let flags = number(slot::FLAGS, FIN);
         // Older programs say it by $finish alone.
         let fin = flags != 0 && !matches!(object.slot(slot::FINISH).view(), View::Bool(false));
-        let payload = if opcode == Opcode::Close && CLOSE_FRAME.get().contains(object.as_raw()) {
+        let payload = if opcode == Opcode::Close && object.is(CLOSE_FRAME.get()) {
             close_payload(number(slot::CODE, 1000), &text(slot::REASON))?
         } else {
             text(slot::DATA)
@@ -206,8 +204,7 @@ pub(crate) fn of_message(message: &Message<'_>, fd: i64) -> Result<Object, Raise
 }
 
 fn to_string(call: &Call) -> Result<(), Raise> {
-    // SAFETY: $this is alive during the call.
-    let object = unsafe { Object::share_raw(call.this_object()?) };
+    let object = call.object()?;
     call.ret_bytes(&Outgoing::from_frame(&object)?.pack()?)
 }
 

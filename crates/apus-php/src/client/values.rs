@@ -38,13 +38,11 @@ pub(super) fn headers(given: ArrayView<'_>) -> Result<HeaderMap, Raise> {
     let mut headers = HeaderMap::with_capacity(given.len());
     for (key, value) in given.iter() {
         let Key::Str(name) = key else { continue };
-        // SAFETY: the element lives as long as the array, which nothing changes meanwhile.
-        match unsafe { View::of(value) } {
+        match value.view() {
             View::Null => {}
             View::Array(values) => {
                 for (_, value) in values.iter() {
-                    // SAFETY: as above.
-                    add_header(&mut headers, name, unsafe { View::of(value) })?;
+                    add_header(&mut headers, name, value.view())?;
                 }
             }
             value => add_header(&mut headers, name, value)?,
@@ -138,8 +136,7 @@ fn collect(given: ArrayView<'_>, prefix: Option<&[u8]>, depth: usize, fields: &m
             None => key,
             Some(prefix) => [prefix, b"[", &key, b"]"].concat(),
         };
-        // SAFETY: the element lives as long as the array, which nothing changes meanwhile.
-        match unsafe { View::of(value) } {
+        match value.view() {
             View::Array(inner) if depth < MAX_DEPTH => collect(inner, Some(&name), depth + 1, fields),
             value => fields.extend(scalar(value).map(|text| (name, text))),
         }
@@ -151,8 +148,7 @@ pub(super) fn cookie_field(cookies: ArrayView<'_>, raw: impl Fn(&[u8], &[u8]) ->
     let mut field: Vec<u8> = Vec::new();
     for (key, value) in cookies.iter() {
         let name = key_text(key);
-        // SAFETY: the element lives as long as the array, which nothing changes meanwhile.
-        let Some(value) = scalar(unsafe { View::of(value) }).filter(|value| !value.is_empty()) else { continue };
+        let Some(value) = scalar(value.view()).filter(|value| !value.is_empty()) else { continue };
         if !field.is_empty() {
             field.extend_from_slice(b"; ");
         }

@@ -105,8 +105,7 @@ pub(crate) fn batch(call: &Call) -> Result<(), Raise> {
     let mut keys = Vec::with_capacity(tasks.len());
     let mut callables = Vec::with_capacity(tasks.len());
     for (key, value) in tasks.iter() {
-        // SAFETY: the element lives as long as the argument.
-        let mut value = unsafe { Value::copy_of(value) };
+        let mut value = value.value();
         let callable = Callable::new(&mut value)
             .map_err(|not| not.or(|why| call.content_error(0, &format!("must hold callables only, {why}"))))?;
         keys.push(match key {
@@ -164,8 +163,7 @@ pub(super) fn join_call(call: &Call) -> Result<(), Raise> {
     let limit = time_limit(call, 1, -1.0)?;
     let mut ids = Vec::with_capacity(array.len());
     for (_, value) in array.iter() {
-        // SAFETY: the element lives as long as the argument.
-        match unsafe { View::of(value) } {
+        match value.view() {
             View::Int(id) => ids.push(id),
             _ => return Err(call.content_error(0, "must hold coroutine ids (int) only")),
         }

@@ -38,8 +38,7 @@ fn construct(call: &Call) -> Result<(), Raise> {
 }
 
 fn this(call: &Call) -> Result<Object, Raise> {
-    // SAFETY: $this is alive during the call.
-    Ok(unsafe { Object::share_raw(call.this_object()?) })
+    call.object()
 }
 
 /// The socket, with a reference of its own: others may let go of it while a method waits.

@@ -39,8 +39,7 @@ native!(HttpServer, "Apus\\Coroutine\\Http\\Server", |server, held| {
 });
 
 fn this(call: &Call) -> Result<Object, Raise> {
-    // SAFETY: $this is alive during the call.
-    Ok(unsafe { Object::share_raw(call.this_object()?) })
+    call.object()
 }
 
 fn core(call: &Call) -> Result<Rc<HttpCore>, Raise> {

@@ -95,8 +95,7 @@ impl Drop for Place {
 }
 
 fn this(call: &Call) -> Result<Object, Raise> {
-    // SAFETY: $this is alive during the call.
-    Ok(unsafe { Object::share_raw(call.this_object()?) })
+    call.object()
 }
 
 fn core(call: &Call) -> Result<Rc<StreamCore>, Raise> {
@@ -163,8 +162,7 @@ fn sort(given: ArrayView<'_>) -> Result<(Array, Option<usize>), Raise> {
             return Err(refused("settings are given as 'name' => value, but a numeric key was found"));
         };
         let text = String::from_utf8_lossy(name);
-        // SAFETY: the element lives as long as the array.
-        let value = unsafe { Value::copy_of(value) };
+        let value = value.value();
         let option = convert::to_option(value.view());
         if text == "open_ssl" && option.as_ref().is_some_and(|value| !value.is_off()) {
             return Err(listen::no_tls());

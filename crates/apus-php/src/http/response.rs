@@ -204,8 +204,7 @@ fn header(call: &Call) -> Result<(), Raise> {
         View::Array(values) => {
             let mut texts = Vec::with_capacity(values.len());
             for (_, value) in values.iter() {
-                // SAFETY: the element lives as long as the argument.
-                match scalar(unsafe { View::of(value) }) {
+                match scalar(value.view()) {
                     Some(text) => texts.push(text),
                     None => return Err(call.type_error(1, "of type array of strings")),
                 }

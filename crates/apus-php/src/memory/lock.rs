@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 
 use apus_coro::Wait;
 use apus_shm::{Lock as Shared, Mode, Taken, Untaken};
-use apus_zend::object::Object;
 use apus_zend::{Call, Raise, Value, engine, native};
 
 use super::bell::{self, Ears, Unlocked, Waited};
@@ -252,8 +251,7 @@ fn open(path: &[u8]) -> Result<FileLock, Raise> {
 }
 
 fn set_err(call: &Call, code: i32) -> Result<(), Raise> {
-    // SAFETY: $this is alive during the call.
-    unsafe { Object::share_raw(call.this_object()?) }.set_slot(ERR_CODE_SLOT, Value::int(code.into()));
+    call.object()?.set_slot(ERR_CODE_SLOT, Value::int(code.into()));
     Ok(())
 }
 

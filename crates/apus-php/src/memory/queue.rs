@@ -4,7 +4,6 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use apus_shm::{Nothing, Queue as Shared, Refused};
-use apus_zend::object::Object;
 use apus_zend::{Array, Call, Raise, Value, engine, native};
 
 use super::bell::{self, Ears, Waited};
@@ -58,8 +57,7 @@ fn construct(call: &Call) -> Result<(), Raise> {
 }
 
 fn set_err(call: &Call, code: i64) -> Result<(), Raise> {
-    // SAFETY: $this is alive during the call.
-    unsafe { Object::share_raw(call.this_object()?) }.set_slot(ERR_CODE_SLOT, Value::int(code));
+    call.object()?.set_slot(ERR_CODE_SLOT, Value::int(code));
     Ok(())
 }
 

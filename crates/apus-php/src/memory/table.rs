@@ -10,7 +10,6 @@ use std::sync::Arc;
 use apus_shm::table::{
     Column, IDS_MOST, Index, KeyList, Keys, Kind, Layout, ROWS_MOST, RowBuffer, Schema, TEXT_LONGEST, Table,
 };
-use apus_zend::object::Object;
 use apus_zend::row::Shape;
 use apus_zend::value::View;
 use apus_zend::{Call, Raise, Value, native};
@@ -277,8 +276,7 @@ pub(super) fn names<'a>(call: &'a Call, index: usize) -> Result<Vec<&'a [u8]>, R
         _ => Err(call.content_error(index, "must hold names only: a string, or an array of strings")),
     };
     match call.view(index) {
-        // SAFETY: the elements live as long as the argument.
-        View::Array(list) => list.iter().map(|(_, item)| text(unsafe { View::of(item) })).collect(),
+        View::Array(list) => list.iter().map(|(_, item)| text(item.view())).collect(),
         one => Ok(vec![text(one)?]),
     }
 }
@@ -321,8 +319,7 @@ pub(super) fn create(call: &Call) -> Result<(), Raise> {
     let shape = Shape::new(columns.iter().map(|column| column.name.as_bytes()))?;
     let table = Arc::new(Table::new(schema).map_err(raise)?);
     let all = (0..columns.len()).collect();
-    // SAFETY: $this is alive during the call.
-    let object = unsafe { Object::share_raw(call.this_object()?) };
+    let object = call.object()?;
     object.set_slot(SIZE_SLOT, Value::int(table.capacity() as i64));
     object.set_slot(MEMORY_SLOT, Value::int(table.memory().used as i64));
     let live = Live {

@@ -38,8 +38,7 @@ fn values<'a>(call: &'a Call, arg: usize, live: &Live, index: usize, texts: &'a 
         View::Array(list) => list,
         one => return Ok(vec![cell(&live.columns[columns[0]], one, texts)?]),
     };
-    // SAFETY: the elements live as long as the argument.
-    let mut items: Vec<View<'a>> = list.iter().map(|(_, item)| unsafe { View::of(item) }).collect();
+    let mut items: Vec<View<'a>> = list.iter().map(|(_, item)| item.view()).collect();
     // [7, null] is [7]: the bound of the second column is open.
     if items.len() > 1 && matches!(items.last(), Some(View::Null)) {
         items.pop();
@@ -204,8 +203,7 @@ pub(super) fn fetch(call: &Call) -> Result<(), Raise> {
     let mut buffer = live.buffer.borrow_mut();
     for (_, item) in keys.iter() {
         let mut spare = None;
-        // SAFETY: the element lives as long as the argument.
-        let key = element_key(table, unsafe { View::of(item) }, &mut spare)?;
+        let key = element_key(table, item.view(), &mut spare)?;
         if live.table.get(key, wanted, &mut buffer) {
             put(&mut rows, key, row_array(shape, &buffer)?)?;
         }

@@ -38,8 +38,7 @@ impl<'a> Cells<'a> {
         })?;
         for (slot, element) in self.room.iter_mut().zip(elements) {
             let column = element.column();
-            // SAFETY: the element lives as long as the array that the argument holds.
-            let view = unsafe { View::of(element.value()) };
+            let view = element.view();
             slot.write((column, cell(&live.columns[column], view, texts)?));
             self.count += 1;
         }

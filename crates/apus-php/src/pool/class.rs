@@ -27,14 +27,12 @@ pub(super) mod slot {
 /// The pool that a method was called on.
 fn this(call: &Call) -> Result<Pool, Raise> {
     let core = Rc::clone(&call.this::<PoolHandle>()?.0);
-    let raw = call.this_object()?;
-    // SAFETY: $this is alive during the call.
-    let object = unsafe { Object::share_raw(raw) };
-    let source = if pdo::POOL.get().contains(raw) {
+    let object = call.object()?;
+    let source = if object.is(pdo::POOL.get()) {
         Source::Pdo
-    } else if mysqli::POOL.get().contains(raw) {
+    } else if object.is(mysqli::POOL.get()) {
         Source::Mysqli
-    } else if redis::POOL.get().contains(raw) {
+    } else if object.is(redis::POOL.get()) {
         Source::Redis
     } else {
         Source::Callable
@@ -50,8 +48,7 @@ pub(super) fn construct_with(call: &Call, index: usize) -> Result<Object, Raise>
         .filter(|size| (1..=100_000).contains(size))
         .ok_or_else(|| call.value_error(index, &format!("must be from 1 to 100000 connections, {size} given")))?;
     call.construct(PoolHandle(Core::new(count)))?;
-    // SAFETY: $this is alive during the call.
-    let object = unsafe { Object::share_raw(call.this_object()?) };
+    let object = call.object()?;
     object.set_slot(slot::SIZE, Value::int(size));
     Ok(object)
 }

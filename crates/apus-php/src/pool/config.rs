@@ -10,8 +10,7 @@ use crate::exception::{self};
 
 /// The object that a method was called on.
 pub(super) fn this(call: &Call) -> Result<Object, Raise> {
-    // SAFETY: $this is alive during the call.
-    Ok(unsafe { Object::share_raw(call.this_object()?) })
+    call.object()
 }
 
 /// Returns what property number `slot` holds.
@@ -143,8 +142,7 @@ impl Config {
         let View::Array(options) = options.view() else { return Ok(()) };
         for (key, zval) in options.iter() {
             let apus_zend::value::Key::Index(key) = key else { continue };
-            // SAFETY: the element lives as long as the array, which `value` holds unchanged.
-            apply(key.cast_signed(), unsafe { Value::copy_of(zval) })?;
+            apply(key.cast_signed(), zval.value())?;
         }
         Ok(())
     }

@@ -43,7 +43,7 @@ pub(super) struct Conn {
 pub(super) fn identity(value: &Value) -> Option<usize> {
     let zval = value.as_ptr();
     match value.view() {
-        View::Object(object) => Some(object.as_ptr() as usize),
+        View::Object(object) => Some(object.as_raw().as_ptr() as usize),
         // SAFETY: the value is initialised; a resource's union member is read under its own tag.
         View::Other => unsafe {
             (u32::from((*zval).u1.v.type_) == sys::IS_RESOURCE).then_some((*zval).value.res as usize)

@@ -61,7 +61,7 @@ impl Kind {
     /// What `value`, just made, is.
     pub(super) fn of(value: &Value) -> Result<Self, Raise> {
         let View::Object(object) = value.view() else { return Ok(Self::Plain) };
-        let is = |name| ClassEntry::find(name).is_some_and(|class| class.contains(object));
+        let is = |name| ClassEntry::find(name).is_some_and(|class| object.is(class));
         Ok(if is("pdo") {
             let driver = string(&method(value, "getAttribute", &[Value::int(ATTR_DRIVER_NAME)])?);
             let (in_transaction, error_code) = (bound(value, "inTransaction")?, bound(value, "errorCode")?);
@@ -141,8 +141,7 @@ pub(super) fn looks_dead(conn: &Conn) -> Result<bool, Raise> {
     }
     let info = method(conn.value(), "errorInfo", &[])?;
     let View::Array(info) = info.view() else { return Ok(false) };
-    // SAFETY: the element lives as long as the array.
-    let code = info.iter().nth(1).map(|(_, zval)| integer(&unsafe { Value::copy_of(zval) }));
+    let code = info.iter().nth(1).map(|(_, zval)| integer(&zval.value()));
     Ok(code.is_some_and(|code| MYSQL_GONE.contains(&code)))
 }
 

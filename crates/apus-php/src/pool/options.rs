@@ -130,8 +130,7 @@ pub(super) fn read(given: ArrayView<'_>, numbers: Numbers) -> Result<Given, Rais
             Key::Str(name) => String::from_utf8_lossy(name).into_owned(),
             Key::Index(index) => index.to_string(),
         };
-        // SAFETY: the element lives as long as the array.
-        let mut value = unsafe { Value::copy_of(zval) };
+        let mut value = zval.value();
         out.set(&name, &mut value).map_err(|why| exception::throw(exception::code::pool::OPTION, &why))?;
     }
     Ok(out)

@@ -157,9 +157,5 @@ impl fmt::Display for Place {
 
 /// The object that a value is; an error that names `what` else.
 pub(super) fn object(value: &Value, what: &str) -> Result<Object, Raise> {
-    match value.view() {
-        // SAFETY: alive as long as the value.
-        View::Object(object) => Ok(unsafe { Object::share_raw(object) }),
-        _ => Err(engine::throw_error(&format!("{what} is missing: call parent::__construct() first"))),
-    }
+    value.object().ok_or_else(|| engine::throw_error(&format!("{what} is missing: call parent::__construct() first")))
 }

@@ -39,8 +39,7 @@ fn with_option(call: &Call) -> Result<(), Raise> {
     if let View::Array(old) = old.view() {
         for (key, zval) in old.iter() {
             if let Key::Index(index) = key {
-                // SAFETY: the element lives as long as the array, which `old` holds unchanged.
-                options.set_index(index, unsafe { Value::copy_of(zval) })?;
+                options.set_index(index, zval.value())?;
             }
         }
     }
@@ -51,7 +50,7 @@ fn with_option(call: &Call) -> Result<(), Raise> {
 fn construct_pool(call: &Call) -> Result<(), Raise> {
     let given = call.value(0);
     match given.view() {
-        View::Object(object) if CONFIG.get().contains(object) => {}
+        View::Object(object) if object.is(CONFIG.get()) => {}
         _ => return Err(call.type_error(0, "of type Apus\\Database\\RedisConfig")),
     }
     config::expect_class("redis", "redis")?;

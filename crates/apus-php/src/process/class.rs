@@ -36,10 +36,8 @@ const READ_MOST: i64 = 256 * 1024 * 1024;
 
 /// `$this`, with a reference of its own: others may let go of it while a method waits.
 fn this(call: &Call) -> Result<(Object, Rc<ProcessCore>), Raise> {
-    let object = call.this_object()?;
     let core = Rc::clone(&call.this::<ProcessObject>()?.0);
-    // SAFETY: $this is alive during the call.
-    Ok((unsafe { Object::share_raw(object) }, core))
+    Ok((call.object()?, core))
 }
 
 /// Returns the value, or warns, notes the error and returns false.
@@ -87,8 +85,7 @@ pub(super) fn set(call: &Call) -> Result<(), Raise> {
     let core = &call.this::<ProcessObject>()?.0;
     let mut coroutine = core.coroutine.get();
     for (key, value) in call.array(0)?.iter() {
-        // SAFETY: the element lives as long as the argument.
-        match (key, unsafe { View::of(value) }) {
+        match (key, value.view()) {
             (Key::Str(b"enable_coroutine"), View::Bool(on)) => coroutine = on,
             (Key::Str(b"enable_coroutine"), View::Int(on)) => coroutine = on != 0,
             (Key::Str(b"enable_coroutine"), _) => {
@@ -291,8 +288,7 @@ pub(super) fn exec(call: &Call) -> Result<(), Raise> {
     let file = c_string(call, 0, call.bytes(0)?)?;
     let mut args = vec![file.clone()];
     for (_, value) in call.array(1)?.iter() {
-        // SAFETY: the element lives as long as the argument.
-        let text = match unsafe { View::of(value) } {
+        let text = match value.view() {
             View::Str(bytes) => c_string(call, 1, bytes)?,
             View::Int(number) => c_string(call, 1, number.to_string().as_bytes())?,
             _ => return Err(call.content_error(1, "must hold strings only")),

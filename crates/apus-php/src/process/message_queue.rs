@@ -211,9 +211,7 @@ const ID: u32 = 1;
 const ERROR: u32 = 2;
 
 fn object(call: &Call) -> Result<Object, Raise> {
-    let object = call.this_object()?;
-    // SAFETY: $this is alive during the call.
-    Ok(unsafe { Object::share_raw(object) })
+    call.object()
 }
 
 fn construct(call: &Call) -> Result<(), Raise> {

@@ -180,8 +180,7 @@ fn replacements(call: &Call, index: usize) -> Result<Vec<(RawFd, RawFd)>, Raise>
     let mut pairs = Vec::new();
     let Some(given) = call.opt_array(index)? else { return Ok(pairs) };
     for (key, value) in given.iter() {
-        // SAFETY: the element lives as long as the argument.
-        let value = unsafe { Value::copy_of(value) };
+        let value = value.value();
         match (key, descriptor::of(&value)?) {
             (Key::Index(place @ 0..=2), Some(fd)) => pairs.push((fd, place as RawFd)),
             _ => return Err(call.content_error(index, "must hold streams or descriptors under the keys 0, 1 and 2")),
@@ -235,8 +234,7 @@ pub(super) fn set_affinity(call: &Call) -> Result<(), Raise> {
     let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
     let given = call.array(0)?;
     for (_, value) in given.iter() {
-        // SAFETY: the element lives as long as the argument.
-        match unsafe { View::of(value) } {
+        match value.view() {
             View::Int(number) if (0..PROCESSORS as i64).contains(&number) => {
                 // SAFETY: below the set's size.
                 unsafe { libc::CPU_SET(number as usize, &mut set) };

@@ -30,8 +30,7 @@ pub(super) mod slot {
 }
 
 fn this_object(call: &Call) -> Result<Object, Raise> {
-    // SAFETY: $this is alive during the call.
-    Ok(unsafe { Object::share_raw(call.this_object()?) })
+    call.object()
 }
 
 /// Sends a signal to this very process.
@@ -73,8 +72,7 @@ fn refresh_ports(core: &Rc<ServerCore>, object: &Object) -> Result<(), Raise> {
     let mut known = 0;
     if let apus_zend::value::View::Array(array) = old.view() {
         for (_, port) in array.iter() {
-            // SAFETY: the element lives as long as `old`.
-            ports.push(unsafe { Value::copy_of(port) })?;
+            ports.push(port.value())?;
             known += 1;
         }
     }
@@ -136,8 +134,7 @@ fn listen(call: &Call) -> Result<(), Raise> {
         _ => None,
     };
     match last {
-        // SAFETY: the element lives as long as `ports`.
-        Some(value) => call.ret(unsafe { Value::copy_of(value) }),
+        Some(value) => call.ret(value.value()),
         None => call.ret(false),
     }
 }

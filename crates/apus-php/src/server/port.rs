@@ -47,8 +47,7 @@ fn set(call: &Call) -> Result<(), Raise> {
     let handle = call.this::<PortHandle>()?;
     handle.1.expect_new("Port::set()")?;
     handle.0.set(given)?;
-    // SAFETY: $this is alive during the call.
-    let object = unsafe { Object::share_raw(call.this_object()?) };
+    let object = call.object()?;
     object.set_slot(SETTING, call.value(0));
     Ok(())
 }

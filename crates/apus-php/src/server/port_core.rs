@@ -60,8 +60,7 @@ impl Given {
             let Key::Str(name) = key else {
                 return Err(refused("settings are given as 'name' => value, but a numeric key was found"));
             };
-            // SAFETY: the element lives as long as the array.
-            let value = unsafe { Value::copy_of(value) };
+            let value = value.value();
             match (name, value.view()) {
                 (b"package_length_func", View::Null) => all.tell = Tell::Nobody,
                 (b"package_length_func", _) => all.tell = Tell::By(Rc::new(callable(value)?)),

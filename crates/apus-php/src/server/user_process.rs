@@ -21,8 +21,7 @@ pub(super) fn add_process(call: &Call) -> Result<(), Raise> {
     let core = &call.this::<ServerHandle>()?.0;
     core.expect_new("addProcess()")?;
     let View::Object(object) = call.view(0) else { return Err(call.type_error(0, "of type Apus\\Process")) };
-    // SAFETY: the argument is alive during the call.
-    let object = unsafe { Object::share_raw(object) };
+    let object = object.share();
     let process = core_of(&object)?;
     let id = core.users.borrow().len();
     if id >= usize::from(MOST_USERS) {

@@ -244,8 +244,7 @@ fn lengths(call: &Call) -> Result<Vec<usize>, Raise> {
     let mut lengths = Vec::new();
     let mut total: usize = 0;
     for (_, item) in call.array(0)?.iter() {
-        // SAFETY: the element lives as long as the argument.
-        match unsafe { View::of(item) } {
+        match item.view() {
             View::Int(n @ 1..) => lengths.push(n as usize),
             _ => return Err(call.content_error(0, "must hold lengths of 1 or more bytes only")),
         }
@@ -291,8 +290,7 @@ pub(super) fn read_vector_all(call: &Call) -> Result<(), Raise> {
 fn gathered(call: &Call) -> Result<Vec<u8>, Raise> {
     let mut bytes = Vec::new();
     for (_, item) in call.array(0)?.iter() {
-        // SAFETY: the element lives as long as the argument.
-        match unsafe { View::of(item) } {
+        match item.view() {
             View::Str(part) => bytes.extend_from_slice(part),
             _ => return Err(call.content_error(0, "must hold strings only")),
         }

@@ -10,9 +10,7 @@ use super::fault::{Outcome, Slots};
 
 /// `$this`, with a reference of its own: others may let go of it while a method waits.
 pub(super) fn this(call: &Call) -> Result<Object, Raise> {
-    let object = call.this_object()?;
-    // SAFETY: $this is alive during the call.
-    Ok(unsafe { Object::share_raw(object) })
+    call.object()
 }
 
 /// Tells the object how it went, and returns what the method gives then, or false.

@@ -6,7 +6,7 @@ use std::os::fd::OwnedFd;
 use std::rc::Rc;
 
 use apus_zend::object::Object;
-use apus_zend::value::{ArrayView, View};
+use apus_zend::value::ArrayView;
 use apus_zend::{Raise, Value};
 use socket2::Socket;
 
@@ -123,11 +123,7 @@ pub(crate) fn merged_settings(before: &Value, given: ArrayView<'_>) -> Result<Va
 
 /// The `Apus\Coroutine\Socket` that a value is, constructed.
 pub(crate) fn as_socket(value: &Value) -> Option<Object> {
-    let View::Object(raw) = value.view() else { return None };
-    // SAFETY: alive as long as the value that is borrowed.
-    let object = unsafe { Object::share_raw(raw) };
-    let constructed = table::SOCKET.get().contains(raw) && object.payload::<SocketObject>().is_some();
-    constructed.then_some(object)
+    value.object().filter(|object| object.is(table::SOCKET.get()) && object.payload::<SocketObject>().is_some())
 }
 
 fn payload(socket: &Object) -> Result<&SocketObject, Raise> {

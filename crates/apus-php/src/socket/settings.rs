@@ -45,8 +45,7 @@ impl Given {
             let Key::Str(name) = key else {
                 return Err(refused("settings are given as 'name' => value, but a numeric key was found"));
             };
-            // SAFETY: the element lives as long as the array.
-            let value = unsafe { Value::copy_of(value) };
+            let value = value.value();
             match (name, value.view()) {
                 (b"package_length_func", View::Null) => tell = None,
                 (b"package_length_func", _) => tell = Some(Rc::new(callable(value)?)),
@@ -165,8 +164,7 @@ pub(super) fn merged(before: &Value, given: ArrayView<'_>) -> Result<Array, Rais
 
 fn copy(array: &mut Array, from: ArrayView<'_>) -> Result<(), Raise> {
     for (key, value) in from.iter() {
-        // SAFETY: the element lives as long as its array.
-        let value = unsafe { Value::copy_of(value) };
+        let value = value.value();
         match key {
             Key::Str(name) => array.set(name, value)?,
             Key::Index(index) => array.set_index(index, value)?,

@@ -42,7 +42,7 @@ fn wait(call: &Call) -> Result<(), Raise> {
     let seconds = seconds(call, 1, -1.0)?;
     let wrong = || call.type_error(0, "of type Apus\\Coroutine\\Barrier");
     let View::Object(object) = call.view(0) else { return Err(wrong()) };
-    let Some(barrier) = BARRIER.payload::<Barrier>(object) else { return Err(wrong()) };
+    let Some(barrier) = BARRIER.payload::<Barrier>(object.as_raw()) else { return Err(wrong()) };
     if barrier.waiter.borrow().is_some() {
         return Err(exception::throw(
             exception::code::coroutine::STATE,

@@ -240,8 +240,7 @@ fn set_err(call: &Call, channel: &Channel, code: i64) -> Result<(), Raise> {
 
 #[cold]
 fn change_err(call: &Call, channel: &Channel, code: i64) -> Result<(), Raise> {
-    // SAFETY: $this is alive during the call.
-    let object = unsafe { Object::share_raw(call.this_object()?) };
+    let object = call.object()?;
     channel.set_err_code(&object, code);
     Ok(())
 }
@@ -298,8 +297,7 @@ fn seconds(call: &Call, index: usize) -> Result<f64, Raise> {
 fn construct(call: &Call) -> Result<(), Raise> {
     let capacity = call.int(0, 1)?.max(1);
     call.construct(Channel::new(capacity as usize))?;
-    // SAFETY: $this is alive during the call.
-    unsafe { Object::share_raw(call.this_object()?) }.set_slot(CAPACITY_SLOT, Value::int(capacity));
+    call.object()?.set_slot(CAPACITY_SLOT, Value::int(capacity));
     Ok(())
 }
 

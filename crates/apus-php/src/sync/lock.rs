@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 use apus_coro::{Held, Task, TaskId, Wait};
 use apus_process::log;
 use apus_shm::{Lock as Shared, Mode, Untaken};
-use apus_zend::object::Object;
 use apus_zend::{Call, Raise, Value, engine, native};
 
 use super::line::{Line, Unserved, wait_in};
@@ -250,8 +249,7 @@ fn construct(call: &Call) -> Result<(), Raise> {
 }
 
 fn set_err(call: &Call, code: i64) -> Result<(), Raise> {
-    // SAFETY: $this is alive during the call.
-    unsafe { Object::share_raw(call.this_object()?) }.set_slot(0, Value::int(code));
+    call.object()?.set_slot(0, Value::int(code));
     Ok(())
 }
 

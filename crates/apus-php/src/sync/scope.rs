@@ -205,8 +205,7 @@ fn all_failures(core: &Core, object: &Object) -> Result<Array, Raise> {
     let published = object.slot(FAILURES_SLOT);
     if let View::Array(published) = published.view() {
         for (_, failure) in published.iter() {
-            // SAFETY: the element lives as long as `published`.
-            array.push(unsafe { Value::copy_of(failure) })?;
+            array.push(failure.value())?;
         }
     }
     for thrown in core.failures.borrow().iter() {
@@ -324,8 +323,7 @@ fn join(call: &Call) -> Result<(), Raise> {
     let cut = core.join(&state, JOIN)?;
     drop(scope.deadline.take());
     let settled = settle(&core, Ok(Value::bool(true)), cut, JOIN);
-    // SAFETY: $this is alive during the call.
-    publish(&core, &unsafe { Object::share_raw(call.this_object()?) })?;
+    publish(&core, &call.object()?)?;
     // A wait that was cancelled quietly gave null.
     call.ret(matches!(settled?.view(), View::Bool(true)))
 }
@@ -341,8 +339,7 @@ fn is_cancelled(call: &Call) -> Result<(), Raise> {
 
 fn failures(call: &Call) -> Result<(), Raise> {
     let core = Rc::clone(&call.this::<Scope>()?.core);
-    // SAFETY: $this is alive during the call.
-    let object = unsafe { Object::share_raw(call.this_object()?) };
+    let object = call.object()?;
     call.ret(all_failures(&core, &object)?)
 }
 

@@ -73,11 +73,10 @@ impl Case {
 fn channel_of(call: &Call, view: View<'_>) -> Result<Object, Raise> {
     let wrong = || call.content_error(0, "must hold channels (to pop) and [channel, value] pairs (to push) only");
     let View::Object(object) = view else { return Err(wrong()) };
-    if !CHANNEL.get().contains(object) {
+    if !object.is(CHANNEL.get()) {
         return Err(wrong());
     }
-    // SAFETY: alive, as the array that holds it.
-    let object = unsafe { Object::share_raw(object) };
+    let object = object.share();
     if object.payload::<Channel>().is_none() {
         return Err(
             call.content_error(0, "must not hold a channel whose constructor did not call parent::__construct()")
@@ -91,10 +90,8 @@ fn push_case(call: &Call, key: CaseKey, pair: ArrayView<'_>) -> Result<Case, Rai
     let (Some(channel), Some(value), None) = (parts.next(), parts.next(), parts.next()) else {
         return Err(call.content_error(0, "must hold a push case as an array of exactly two: [channel, value]"));
     };
-    // SAFETY: elements live as long as the argument.
-    let object = channel_of(call, unsafe { View::of(channel) })?;
-    // SAFETY: as above.
-    Ok(Case { key, object, value: Some(unsafe { Value::copy_of(value) }), pushes: true })
+    let object = channel_of(call, channel.view())?;
+    Ok(Case { key, object, value: Some(value.value()), pushes: true })
 }
 
 fn cases(call: &Call) -> Result<Vec<Case>, Raise> {
@@ -105,8 +102,7 @@ fn cases(call: &Call) -> Result<Vec<Case>, Raise> {
             Key::Str(bytes) => CaseKey::Str(bytes.to_vec()),
             Key::Index(index) => CaseKey::Index(index),
         };
-        // SAFETY: elements live as long as the argument.
-        cases.push(match unsafe { View::of(case) } {
+        cases.push(match case.view() {
             View::Array(pair) => push_case(call, key, pair)?,
             view => Case { key, object: channel_of(call, view)?, value: None, pushes: false },
         });

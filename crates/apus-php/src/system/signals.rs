@@ -274,8 +274,7 @@ fn signals_of(call: &Call) -> Result<Vec<c_int>, Raise> {
     let View::Array(given) = call.view(0) else { return Ok(vec![valid(call, call.int(0, 0)?)?]) };
     let mut signals = Vec::with_capacity(given.len());
     for (_, value) in given.iter() {
-        // SAFETY: the element lives as long as the argument.
-        match unsafe { View::of(value) } {
+        match value.view() {
             View::Int(signal) => signals.push(valid(call, signal)?),
             _ => return Err(call.content_error(0, "must hold numbers of signals (int) only")),
         }

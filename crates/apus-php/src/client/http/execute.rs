@@ -196,8 +196,7 @@ fn writer(object: &Object) -> Result<Option<Callable>, Raise> {
     let View::Array(settings) = settings.view() else { return Ok(None) };
     let found = settings.iter().find(|(key, _)| *key == Key::Str(b"write_func"));
     let Some((_, value)) = found else { return Ok(None) };
-    // SAFETY: the element lives as long as the array, which nothing changes meanwhile.
-    let mut value = unsafe { Value::copy_of(value) };
+    let mut value = value.value();
     if matches!(value.view(), View::Null) {
         return Ok(None);
     }

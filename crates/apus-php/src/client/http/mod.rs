@@ -129,6 +129,5 @@ impl HttpClient {
 
 /// The object that a method was called on.
 fn this(call: &Call) -> Result<Object, Raise> {
-    // SAFETY: $this is alive during the call; the new reference keeps it so.
-    Ok(unsafe { Object::share_raw(call.this_object()?) })
+    call.object()
 }

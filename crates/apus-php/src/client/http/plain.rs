@@ -27,8 +27,7 @@ pub(super) fn set(call: &Call) -> Result<(), Raise> {
     let client = call.this::<HttpClient>()?;
     let mut others = Array::new(given.len())?;
     for (key, value) in given.iter() {
-        // SAFETY: the element lives as long as the argument.
-        let mut value = unsafe { Value::copy_of(value) };
+        let mut value = value.value();
         if key != Key::Str(b"write_func") {
             others.set(&values::key_text(key), value)?;
         } else if !matches!(value.view(), View::Null) {
@@ -53,8 +52,7 @@ pub(in crate::client) fn merge_settings(
     let mut all = Array::new(given.len())?;
     let mut add = |from: apus_zend::value::ArrayView<'_>| -> Result<(), Raise> {
         for (key, value) in from.iter() {
-            // SAFETY: the element lives as long as the array, which nothing changes meanwhile.
-            all.set(&values::key_text(key), unsafe { Value::copy_of(value) })?;
+            all.set(&values::key_text(key), value.value())?;
         }
         Ok(())
     };
@@ -121,8 +119,7 @@ fn add_upload(object: &Object, file: Array) -> Result<(), Raise> {
     let mut files = Array::new(4)?;
     if let View::Array(known) = known.view() {
         for (_, value) in known.iter() {
-            // SAFETY: the element lives as long as the array, which nothing changes meanwhile.
-            files.push(unsafe { Value::copy_of(value) })?;
+            files.push(value.value())?;
         }
     }
     files.push(file.into())?;
@@ -231,9 +228,7 @@ pub(super) fn close(call: &Call) -> Result<(), Raise> {
 
 pub(super) fn destruct(call: &Call) -> Result<(), Raise> {
     // A subclass may have failed before it called parent::__construct().
-    let object = call.this_object()?;
-    // SAFETY: $this is alive during the call.
-    if let Some(client) = unsafe { apus_zend::object::payload::<HttpClient>(object) } {
+    if let Some(client) = call.object()?.payload::<HttpClient>() {
         client.drop_connection();
     }
     Ok(())

@@ -93,8 +93,7 @@ fn body(object: &Object, headers: &mut HeaderMap) -> Result<Option<RequestBody>,
 fn form_files(files: ArrayView<'_>) -> Result<Vec<FormFile>, Raise> {
     let mut out = Vec::with_capacity(files.len());
     for (_, file) in files.iter() {
-        // SAFETY: the element lives as long as the array, which nothing changes meanwhile.
-        let View::Array(file) = (unsafe { View::of(file) }) else {
+        let View::Array(file) = file.view() else {
             return Err(refused("$uploadFiles is filled by addFile() and addData()"));
         };
         let text = |key: &str| file.get(key).and_then(values::scalar).unwrap_or_default();

@@ -51,12 +51,10 @@ pub(super) fn body(data: &Value) -> Result<Bytes, Raise> {
 
 /// The request that an object describes.
 pub(super) fn build(call: &Call, compression: bool) -> Result<Http2Request, Raise> {
-    let View::Object(raw) = call.view(0) else { return Err(call.type_error(0, "of type Apus\\Http2\\Request")) };
-    if !REQUEST.get().contains(raw) {
-        return Err(call.type_error(0, "of type Apus\\Http2\\Request"));
-    }
-    // SAFETY: an argument is alive during the call.
-    let object = unsafe { Object::share_raw(raw) };
+    let object = match call.view(0) {
+        View::Object(object) if object.is(REQUEST.get()) => object.share(),
+        _ => return Err(call.type_error(0, "of type Apus\\Http2\\Request")),
+    };
     let text = |slot: u32| values::scalar(object.slot(slot).view()).unwrap_or_default();
     let truth = |slot: u32| matches!(object.slot(slot).view(), View::Bool(true));
     let given = object.slot(request::HEADERS);

@@ -66,8 +66,7 @@ impl Http2Client {
 }
 
 fn this(call: &Call) -> Result<Object, Raise> {
-    // SAFETY: $this is alive during the call; the new reference keeps it so.
-    Ok(unsafe { Object::share_raw(call.this_object()?) })
+    call.object()
 }
 
 fn construct(call: &Call) -> Result<(), Raise> {
@@ -89,9 +88,7 @@ fn construct(call: &Call) -> Result<(), Raise> {
 }
 
 fn destruct(call: &Call) -> Result<(), Raise> {
-    let object = call.this_object()?;
-    // SAFETY: $this is alive during the call.
-    if let Some(client) = unsafe { apus_zend::object::payload::<Http2Client>(object) } {
+    if let Some(client) = call.object()?.payload::<Http2Client>() {
         client.drop_connection();
     }
     Ok(())

@@ -50,8 +50,7 @@ fn allowed(call: &Call, options: ArrayView<'_>) -> Result<Allowed, Raise> {
         if key != Key::Str(b"allowed_classes") {
             return Err(call.value_error(1, "can have the option \"allowed_classes\" only"));
         }
-        // SAFETY: the element lives as long as the array, which the call holds.
-        allowed = match unsafe { View::of(value) } {
+        allowed = match value.view() {
             View::Bool(true) => Allowed::All,
             View::Bool(false) => Allowed::Only(HashSet::new()),
             View::Array(names) => Allowed::Only(class_names(call, names)?),
@@ -68,8 +67,7 @@ fn allowed(call: &Call, options: ArrayView<'_>) -> Result<Allowed, Raise> {
 fn class_names(call: &Call, names: ArrayView<'_>) -> Result<HashSet<Vec<u8>>, Raise> {
     names
         .iter()
-        // SAFETY: as above.
-        .map(|(_, name)| match unsafe { View::of(name) } {
+        .map(|(_, name)| match name.view() {
             View::Str(name) => Ok(name.to_ascii_lowercase()),
             _ => Err(call.value_error(1, "must have strings only in \"allowed_classes\"")),
         })

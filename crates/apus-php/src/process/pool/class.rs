@@ -31,10 +31,8 @@ const ANSWER: usize = 256 * 1024 * 1024;
 
 /// `$this`, with a reference of its own.
 fn this(call: &Call) -> Result<(Object, Rc<PoolCore>), Raise> {
-    let object = call.this_object()?;
     let core = Rc::clone(&call.this::<PoolObject>()?.0);
-    // SAFETY: $this is alive during the call.
-    Ok((unsafe { Object::share_raw(object) }, core))
+    Ok((call.object()?, core))
 }
 
 /// A pool's object, made by Apus itself.
@@ -64,8 +62,7 @@ pub(super) fn construct(call: &Call) -> Result<(), Raise> {
 pub(super) fn set(call: &Call) -> Result<(), Raise> {
     let (_, core) = this(call)?;
     for (key, value) in call.array(0)?.iter() {
-        // SAFETY: the element lives as long as the argument.
-        let value = unsafe { View::of(value) };
+        let value = value.view();
         let Key::Str(name) = key else { return Err(call.value_error(0, "must hold 'name' => value")) };
         match (name, value) {
             (b"enable_coroutine", View::Bool(on)) => core.coroutine.set(on),

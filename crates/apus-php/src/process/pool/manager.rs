@@ -3,8 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use apus_zend::object::Object;
-use apus_zend::{Call, Raise, Value, native};
+use apus_zend::{Call, Raise, native};
 
 use super::class;
 use super::core::{Ipc, Job, PoolCore};
@@ -28,10 +27,7 @@ fn construct(call: &Call) -> Result<(), Raise> {
 
 /// Returns `$this`.
 fn fluent(call: &Call) -> Result<(), Raise> {
-    let object = call.this_object()?;
-    // SAFETY: $this is alive during the call.
-    let object = unsafe { Object::share_raw(object) };
-    call.ret(Value::from(object))
+    call.ret(call.object()?)
 }
 
 fn add_jobs(call: &Call, count: usize, callable: usize) -> Result<(), Raise> {

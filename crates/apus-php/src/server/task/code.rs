@@ -17,7 +17,7 @@ fn refused(text: &str) -> Raise {
 
 fn is_closure(value: &Value) -> bool {
     match (value.view(), ClassEntry::find("Closure")) {
-        (View::Object(object), Some(class)) => class.contains(object),
+        (View::Object(object), Some(class)) => object.is(class),
         _ => false,
     }
 }
@@ -81,8 +81,7 @@ fn named(scope: &[u8], function: &[u8], this: Option<Value>) -> Result<Value, Ra
 /// The callable that was sent.
 pub(super) fn restore(sent: Value) -> Result<Value, Raise> {
     let View::Array(array) = sent.view() else { return Ok(sent) };
-    // SAFETY: the elements live as long as the array that `sent` holds.
-    let parts: Vec<Value> = array.iter().map(|(_, part)| unsafe { Value::copy_of(part) }).collect();
+    let parts: Vec<Value> = array.iter().map(|(_, part)| part.value()).collect();
     let [mark, scope, function, bound, number, first, last, this, used] = &parts[..] else { return Ok(sent) };
     if !matches!(mark.view(), View::Str(CLOSURE)) {
         return Ok(sent);
@@ -107,8 +106,8 @@ pub(super) fn restore(sent: Value) -> Result<Value, Raise> {
     if let View::Array(used) = used.view() {
         for (key, value) in used.iter() {
             let Key::Str(name) = key else { continue };
-            // SAFETY: a closure just made; the element lives as long as `used`.
-            unsafe { closure::bind(&closure, name, Value::copy_of(value))? };
+            // SAFETY: a closure just made.
+            unsafe { closure::bind(&closure, name, value.value())? };
         }
     }
     Ok(closure)

@@ -43,14 +43,12 @@ pub(super) fn callable(value: &Value) -> Result<(Callable, Vec<Value>), Raise> {
     let View::Array(parts) = value.view() else { return Err(malformed()) };
     let mut parts = parts.iter().map(|(_, part)| part);
     let (Some(what), Some(args)) = (parts.next(), parts.next()) else { return Err(malformed()) };
-    // SAFETY: the elements live as long as the array that `value` holds.
-    let (what, args) = unsafe { (Value::copy_of(what), Value::copy_of(args)) };
+    let (what, args) = (what.value(), args.value());
     let mut what = code::restore(what)?;
     let callable = Callable::new(&mut what)
         .map_err(|not| not.or(|why| engine::throw_error(&format!("compute() of this: {why}"))))?;
     let View::Array(args) = args.view() else { return Err(malformed()) };
-    // SAFETY: likewise.
-    Ok((callable, args.iter().map(|(_, arg)| unsafe { Value::copy_of(arg) }).collect()))
+    Ok((callable, args.iter().map(|(_, arg)| arg.value()).collect()))
 }
 
 /// Gives what came to the callback; whether it wants to go on.

@@ -165,8 +165,7 @@ fn many(call: &Call, what: &'static str) -> Result<Vec<Option<Value>>, Raise> {
     expect_callback(&desk, what)?;
     let patience = time_limit(call, 1, PATIENCE)?;
     let until = patience.map(|patience| Instant::now() + patience);
-    // SAFETY: the elements live as long as the array, which the call holds.
-    let tasks: Vec<Value> = call.array(0)?.iter().map(|(_, task)| unsafe { Value::copy_of(task) }).collect();
+    let tasks: Vec<Value> = call.array(0)?.iter().map(|(_, task)| task.value()).collect();
     if tasks.len() > MOST {
         return Err(call.value_error(0, &format!("must have at most {MOST} tasks, {} given", tasks.len())));
     }
