@@ -19,6 +19,7 @@ pub(crate) fn file(name: &str, file: &File) -> Result<String, Error> {
         emitter.class(class)?;
     }
     emitter.codes(file);
+    emitter.slots(file);
     if !file.functions.is_empty() {
         emitter.line("/// The functions of this room.");
         emitter.line("pub(crate) static FUNCTIONS: &[apus_zend::class::Method] = &[");
@@ -165,6 +166,35 @@ impl Emitter<'_> {
         Ok(())
     }
 
+    /// The places of properties.
+    fn slots(&mut self, file: &File) {
+        if !file.classes.iter().any(|class| class.doc.rust("slots").is_some()) {
+            return;
+        }
+        self.line(
+            "/// The places of declared properties, by the names of their classes' statics.\npub(crate) mod slot {",
+        );
+        for class in file.classes.iter().filter(|class| class.doc.rust("slots").is_some()) {
+            let own = class.doc.rust("static").map_or_else(|| shouted(&class.item.name), str::to_owned);
+            let _ = writeln!(
+                self.out,
+                "    /// Of `{}`.\n    #[allow(dead_code, reason = \"not all are set from here\")]\n    pub(crate) mod {} {{",
+                class.full(&class.item.name),
+                own.to_lowercase()
+            );
+            for (place, property) in class.item.properties.iter().enumerate() {
+                let name = &property.item.name;
+                let _ = writeln!(
+                    self.out,
+                    "        /// `${name}`\n        pub(crate) const {}: u32 = {place};",
+                    shouted(name)
+                );
+            }
+            self.line("    }");
+        }
+        self.line("}");
+    }
+
     /// Constants to throw with: a code that is misspelt does not compile.
     fn codes(&mut self, file: &File) {
         if !file.classes.iter().any(|class| class.doc.rust("codes").is_some()) {
@@ -281,5 +311,15 @@ mod tests {
         assert!(code.contains("handler!(m::go_on, 0, 0)"), "{code}");
         assert!(code.contains("class: Some(c\"A\\\\B\")"), "{code}");
         assert!(code.contains("// php/stub/a/b.stub.php:9"), "{code}");
+    }
+
+    #[test]
+    fn places_of_properties() {
+        let read = crate::parse(
+            "<?php\nnamespace A;\n\n/** @rust slots */\nclass BeeHive\n{\n    public ?int $pipe = null;\n    public ?int $msgQueueId = null;\n}\n",
+        );
+        let code = file("a/b.stub.php", &read.unwrap()).unwrap();
+        assert!(code.contains("pub(crate) mod bee_hive {"), "{code}");
+        assert!(code.contains("pub(crate) const MSG_QUEUE_ID: u32 = 1;"), "{code}");
     }
 }

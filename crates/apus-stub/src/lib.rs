@@ -12,6 +12,7 @@
 //! | a class | `@rust plain`, `@rust native` | its objects own no Rust value, or one; default: those of a class with methods do |
 //! | a class | `@rust lazy COUNT FUNCTION` | the first properties are filled by the function when they are first read |
 //! | a class | `@rust codes` | its constants are the codes of an exception: they become constants to throw |
+//! | a class | `@rust slots` | the places of its properties become constants, in `slot`, below the name of its static |
 //! | a method, a function | `@rust PATH` | its Rust function; default: its name in `snake_case` |
 //! | a method, a function | `@rust typed`, `@rust raw` | it takes typed arguments, or the call as it is (the default) |
 //! | a constant | `@rust PATH` | the Rust constant that must have the same value: a difference does not compile |

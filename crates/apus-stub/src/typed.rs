@@ -9,7 +9,7 @@ pub(crate) fn call(method: &Member<Function>, path: &str, in_class: bool) -> Res
     let constructs = in_class && item.name == "__construct";
     let mut arguments = Vec::new();
     if in_class && !constructs && !item.modifiers.contains(&"static") {
-        arguments.push("call.this()?".to_owned());
+        arguments.push("apus_zend::arg::This::this(call)?".to_owned());
     }
     for (index, param) in item.params.iter().enumerate() {
         let taken = argument(param, index).map_err(|text| Error { line: method.line, text })?;
@@ -17,7 +17,11 @@ pub(crate) fn call(method: &Member<Function>, path: &str, in_class: bool) -> Res
     }
     let called = format!("{path}({})", arguments.join(", "));
     // A constructor may be called again for an object that is there; what it makes is then not taken.
-    Ok(if constructs { format!("|call| call.construct({called}?)") } else { format!("|call| {called}") })
+    Ok(if constructs {
+        format!("|call| apus_zend::arg::Make::make({called}?, call)")
+    } else {
+        format!("|call| {called}")
+    })
 }
 
 /// The expression that takes an argument by its declared type.
@@ -37,7 +41,7 @@ fn argument(param: &Param, index: usize) -> Result<String, String> {
     let passed_or =
         |taken: &str, default: &str| format!("if call.count() > {index} {{ {taken} }} else {{ {default} }}");
     Ok(match (types.as_slice(), nullable, default) {
-        _ if param.ty.class.is_some() || types.len() != 1 => format!("call.view({index})"),
+        _ if param.ty.class.is_some() || types.len() != 1 => format!("apus_zend::arg::Any::new(call, {index})"),
         (["int"], false, default) => {
             format!("call.int({index}, {})?", int(default.unwrap_or("0")).ok_or_else(unknown)?)
         }
@@ -58,7 +62,7 @@ fn argument(param: &Param, index: usize) -> Result<String, String> {
         (["array"], true, None) => format!("call.opt_array({index})?"),
         (["callable"], false, None) => format!("call.callable({index})?"),
         (["callable"], true, None) => format!("apus_zend::arg::optional_callable(call, {index})?"),
-        (["mixed"], ..) => format!("call.view({index})"),
+        (["mixed"], ..) => format!("apus_zend::arg::Any::new(call, {index})"),
         _ => return Err(unknown()),
     })
 }
@@ -92,16 +96,23 @@ mod tests {
     #[test]
     fn takes_arguments_by_their_types() {
         let method = of("public function acquire(float $timeout = -1): bool", true).unwrap();
-        assert_eq!(method, "|call| f(call.this()?, apus_zend::arg::want(0, call.float(0, -1.0)?)?)");
+        assert_eq!(
+            method,
+            "|call| f(apus_zend::arg::This::this(call)?, apus_zend::arg::want(0, call.float(0, -1.0)?)?)"
+        );
         let function = of("function g(?string $a = null, int $mode = 0600, mixed ...$rest): void", false).unwrap();
         assert!(function.contains("call.opt_bytes(0)?"), "{function}");
         assert!(function.contains("call.int(1, 384)?"), "{function}");
         assert!(function.contains("Rest::new(call, 2)"), "{function}");
-        assert!(of("public function __construct(int $n)", true).unwrap().starts_with("|call| call.construct(f("));
+        assert!(
+            of("public function __construct(int $n)", true)
+                .unwrap()
+                .starts_with("|call| apus_zend::arg::Make::make(f(")
+        );
         assert!(
             of("public static function make(array $x = []): static", true).unwrap().contains("Some(call.array(0)?)")
         );
-        assert!(of("function h(int|string $x): void", false).unwrap().contains("call.view(0)"));
+        assert!(of("function h(int|string $x): void", false).unwrap().contains("Any::new(call, 0)"));
     }
 
     #[test]

@@ -4,9 +4,11 @@
 //! declared default, and hands it to the function as whatever type the function has there ([`Want`]): the same, or one that a room makes of
 //! it, as a time-out of a float. What the function gives back becomes the PHP value ([`Give`]).
 
-use crate::call::{Call, Raise};
+use std::ops::Deref;
+
+use crate::call::{Call, Raise, value_error};
 use crate::callable::Callable;
-use crate::object::Object;
+use crate::object::{Native, Object};
 use crate::value::{Array, PhpString, Value, View};
 
 /// A passed argument, or its default.
@@ -16,6 +18,21 @@ pub struct Given<T> {
     pub index: usize,
     /// Its value by the declared type.
     pub value: T,
+}
+
+impl<T> Given<T> {
+    /// Throws the `ValueError` that says what it must be: `must be …`.
+    pub fn value_error(&self, text: &str) -> Raise {
+        value_error(self.index, text)
+    }
+}
+
+/// The argument with its place, for functions that look at it themselves.
+impl<T> Want<T> for Given<T> {
+    #[inline]
+    fn want(given: Given<T>) -> Result<Self, Raise> {
+        Ok(given)
+    }
 }
 
 /// A type that a typed function takes where a `T` is declared.
@@ -40,6 +57,123 @@ pub fn want<T, W: Want<T>>(index: usize, value: T) -> Result<W, Raise> {
 /// The callable of an argument that may be null or missing.
 pub fn optional_callable(call: &Call, index: usize) -> Result<Option<Callable>, Raise> {
     if matches!(call.view(index), View::Null) { Ok(None) } else { call.callable(index).map(Some) }
+}
+
+/// How a typed method gets the object that it was called on.
+pub trait This<'c>: Sized {
+    /// Takes it from the call.
+    fn this(call: &'c Call) -> Result<Self, Raise>;
+}
+
+impl<'c, T: Native> This<'c> for &'c T {
+    #[inline]
+    fn this(call: &'c Call) -> Result<Self, Raise> {
+        call.this()
+    }
+}
+
+/// The Rust value behind `$this`, and the object itself, which lives as long as this: for methods that wait, or set properties.
+pub struct Me<'c, T> {
+    native: &'c T,
+    /// The object.
+    pub object: Object,
+}
+
+impl<'c, T: Native> This<'c> for Me<'c, T> {
+    fn this(call: &'c Call) -> Result<Self, Raise> {
+        Ok(Self { native: call.this()?, object: call.object()? })
+    }
+}
+
+impl<T> Deref for Me<'_, T> {
+    type Target = T;
+    fn deref(&self) -> &T {
+        self.native
+    }
+}
+
+/// What a constructor makes.
+pub trait Make {
+    /// Gives `$this` its Rust value.
+    fn make(self, call: &Call) -> Result<(), Raise>;
+}
+
+impl<T: Native> Make for T {
+    #[inline]
+    fn make(self, call: &Call) -> Result<(), Raise> {
+        call.construct(self)
+    }
+}
+
+/// A Rust value, and what its object's declared properties hold, by their places.
+pub struct Made<T, const N: usize>(pub T, pub [(u32, Value); N]);
+
+impl<T: Native, const N: usize> Make for Made<T, N> {
+    fn make(self, call: &Call) -> Result<(), Raise> {
+        call.construct(self.0)?;
+        let object = call.object()?;
+        for (slot, value) in self.1 {
+            object.set_slot(slot, value);
+        }
+        Ok(())
+    }
+}
+
+/// An argument that may be of several types, or of any.
+#[derive(Clone, Copy)]
+pub struct Any<'c> {
+    call: &'c Call,
+    index: usize,
+}
+
+impl<'c> Any<'c> {
+    /// The one at that place; null when not passed.
+    pub fn new(call: &'c Call, index: usize) -> Self {
+        Self { call, index }
+    }
+
+    /// What it is.
+    pub fn view(self) -> View<'c> {
+        self.call.view(self.index)
+    }
+
+    /// Another reference to it.
+    pub fn value(self) -> Value {
+        self.call.value(self.index)
+    }
+
+    /// It as an integer, by PHP's rules.
+    pub fn int(self) -> Result<i64, Raise> {
+        self.call.int(self.index, 0)
+    }
+
+    /// Throws the `ValueError` that says what it must be: `must be …`.
+    pub fn value_error(self, text: &str) -> Raise {
+        self.call.value_error(self.index, text)
+    }
+
+    /// Throws the `TypeError` that says of which type it must be: `a stream`.
+    pub fn type_error(self, expected: &str) -> Raise {
+        self.call.type_error(self.index, expected)
+    }
+
+    /// Throws the `TypeError` that says what it must hold: `must hold …`.
+    pub fn content_error(self, text: &str) -> Raise {
+        self.call.content_error(self.index, text)
+    }
+}
+
+impl<'c> Want<Any<'c>> for View<'c> {
+    #[inline]
+    fn want(given: Given<Any<'c>>) -> Result<Self, Raise> {
+        Ok(given.value.view())
+    }
+}
+
+impl<'c> Want<Any<'c>> for Value {
+    fn want(given: Given<Any<'c>>) -> Result<Self, Raise> {
+        Ok(given.value.value())
+    }
 }
 
 /// The arguments from a place on.
@@ -110,6 +244,20 @@ impl<T: Give> Give for Option<T> {
     #[inline]
     fn give(self, call: &Call) -> Result<(), Raise> {
         self.map_or(Ok(()), |value| value.give(call))
+    }
+}
+
+/// A string.
+impl Give for Vec<u8> {
+    fn give(self, call: &Call) -> Result<(), Raise> {
+        call.ret_bytes(&self)
+    }
+}
+
+/// A string.
+impl Give for String {
+    fn give(self, call: &Call) -> Result<(), Raise> {
+        call.ret_bytes(self.as_bytes())
     }
 }
 

@@ -248,7 +248,7 @@ impl Call {
 
     /// Throws the `TypeError` that says what argument `index` must hold: `must …`.
     pub fn content_error(&self, index: usize, text: &str) -> Raise {
-        Self::arg_error(ClassEntry::type_error(), index, text)
+        content_error(index, text)
     }
 
     /// The object that the method was called on.
@@ -316,6 +316,12 @@ impl Call {
 #[cold]
 pub fn value_error(index: usize, text: &str) -> Raise {
     Call::arg_error(ClassEntry::value_error(), index, text)
+}
+
+/// Throws the `TypeError` that says what argument `index` of the running function must hold: `must …`.
+#[cold]
+pub fn content_error(index: usize, text: &str) -> Raise {
+    Call::arg_error(ClassEntry::type_error(), index, text)
 }
 
 unsafe fn string_bytes<'a>(string: *mut sys::zend_string) -> &'a [u8] {
