@@ -1,18 +1,22 @@
-//! Makes the module's tables of what `php/stub` declares.
+//! Makes the tables of what `php/stub` declares and this crate implements, and the text of all stubs.
 
-use std::path::PathBuf;
-
-/// A folder that cargo names when this runs: trees that share a target folder share what is compiled, too.
-fn folder(variable: &str) -> PathBuf {
-    PathBuf::from(std::env::var_os(variable).expect("cargo sets it"))
-}
+const ROOMS: &[&str] = &[
+    "client",
+    "coroutine",
+    "coserver",
+    "functions.stub.php",
+    "http",
+    "memory",
+    "pool",
+    "process",
+    "server",
+    "socket",
+    "sync",
+    "system",
+    "timer.stub.php",
+];
 
 fn main() {
-    let stubs = folder("CARGO_MANIFEST_DIR").join("../../php/stub");
-    println!("cargo:rerun-if-changed={}", stubs.display());
-    let out = folder("OUT_DIR");
-    if let Err(wrong) = apus_stub::build(&stubs, &out, env!("CARGO_PKG_VERSION")) {
-        eprintln!("error: {wrong}");
-        std::process::exit(1);
-    }
+    apus_stub::build_script(apus_stub::Part { rooms: ROOMS, seen: "pub(crate)" });
+    apus_stub::all_script(env!("CARGO_PKG_VERSION"));
 }

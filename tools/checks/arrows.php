@@ -18,7 +18,11 @@ const MAY_KNOW = [
     'apus-net' => ['apus-proto', 'apus-options'],
     'apus-client' => ['apus-proto'],
     'apus-process' => ['apus-options', 'apus-shm'],
-    'apus-php' => ['apus-options', 'apus-net', 'apus-client', 'apus-coro', 'apus-zend', 'apus-process', 'apus-shm', 'apus-stub'],
+    'apus-runtime' => ['apus-options', 'apus-coro', 'apus-zend', 'apus-process', 'apus-stub'],
+    'apus-hook' => ['apus-options', 'apus-coro', 'apus-zend', 'apus-process', 'apus-runtime', 'apus-stub'],
+    'apus-php' => [
+        'apus-options', 'apus-net', 'apus-client', 'apus-coro', 'apus-zend', 'apus-process', 'apus-shm', 'apus-runtime', 'apus-hook', 'apus-stub',
+    ],
 ];
 
 /** Crates that must not be reached, not even through others: no runtime in the island, in the master, in the parsers. */

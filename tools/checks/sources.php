@@ -11,7 +11,8 @@ const KINDS = ['rs', 'php', 'phpt', 'inc', 'c', 'h', 'py', 'sh', 'js', 'html', '
 const GENERATED = ['docs/options.md', 'bench/results/'];
 /** Where `unsafe` may stand; a folder ends with a slash. In apus-coro only the slot that a waiting frame lends its task. */
 const UNSAFE_ROOMS = [
-    'crates/apus-zend/', 'crates/apus-php/', 'crates/apus-process/', 'crates/apus-shm/', 'crates/apus-net/src/sys.rs', 'crates/apus-coro/src/task.rs',
+    'crates/apus-zend/', 'crates/apus-runtime/', 'crates/apus-hook/', 'crates/apus-php/', 'crates/apus-process/', 'crates/apus-shm/',
+    'crates/apus-net/src/sys.rs', 'crates/apus-coro/src/task.rs',
     'fuzz/', 'bench/', 'tests/',
 ];
 

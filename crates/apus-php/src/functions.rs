@@ -1,23 +1,12 @@
 //! The functions in `Apus\` and `Apus\Coroutine\`.
 
-use apus_zend::{Call, Raise, engine};
+use apus_zend::{Call, Raise};
 
 use crate::coroutine;
 use crate::runtime::State;
 
-/// What PHP calls at the end of a script that made coroutines.
-pub(crate) const FINISH: &str = "Apus\\Coroutine\\finish";
-
 fn finish(_call: &Call) -> Result<(), Raise> {
-    let Some(state) = State::existing() else { return Ok(()) };
-    if state.is_looping() {
-        return Ok(());
-    }
-    if engine::after_fatal() {
-        state.end_all();
-        return Ok(());
-    }
-    state.run_to_end()
+    State::existing().map_or(Ok(()), |state| state.finish())
 }
 
 fn version(call: &Call) -> Result<(), Raise> {

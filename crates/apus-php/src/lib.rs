@@ -1,17 +1,10 @@
 //! `apus.so`: the PHP extension. The one room that sees Zend, the engine and the network together.
 
-mod alarm;
-mod blocked;
 mod client;
-mod clock;
-mod convert;
 mod coroutine;
 mod coserver;
-mod exception;
-mod failure;
 mod functions;
 mod handling;
-mod hook;
 mod http;
 mod memory;
 mod mistakes;
@@ -19,12 +12,13 @@ mod module;
 mod output;
 mod pool;
 mod process;
-mod runtime;
 mod server;
 mod socket;
 mod stubs;
 mod sync;
 mod system;
 mod timer;
-mod wait;
-mod watchdog;
+
+// What all rooms stand on, under the names of rooms.
+use apus_hook as hook;
+use apus_runtime::{builtin, convert, exception, runtime, wait, watchdog};

@@ -4,7 +4,7 @@ use apus_zend::class::{self, Class, Constant, Method};
 use apus_zend::module::{Hooks, entry, info_row, prepare_requests};
 use apus_zend::sys;
 
-use crate::runtime::State;
+use crate::runtime::{self, MakeRoom, State};
 use crate::{
     client, coroutine, coserver, exception, functions, hook, http, memory, pool, process, server, socket, sync, system,
     timer, watchdog,
@@ -53,6 +53,9 @@ pub(crate) static CONSTANTS: &[&[Constant]] = &[
     server::CONSTANTS,
 ];
 
+/// What rooms keep for a thread beside its coroutines, in the order in which it ends.
+static STATES: &[MakeRoom] = &[hook::room, runtime::kept::<timer::Timers>, runtime::kept::<system::Watching>];
+
 /// Where PHP finds the module.
 #[unsafe(no_mangle)]
 #[expect(unreachable_pub, reason = "found by its name in the shared object, not by a path")]
@@ -73,6 +76,7 @@ unsafe extern "C" fn startup(module: i32) -> bool {
     contained("the registration of classes", || {
         apus_zend::output::open_standard();
         prepare_requests();
+        runtime::set_rooms(STATES);
         watchdog::prepare();
         process::prepare();
         apus_zend::state::prepare();
@@ -96,7 +100,10 @@ unsafe extern "C" fn shutdown() {
 }
 
 unsafe extern "C" fn activate() {
-    contained("the start of a request", hook::install_guards);
+    contained("the start of a request", || {
+        hook::install_guards();
+        http::install_sessions();
+    });
 }
 
 unsafe extern "C" fn deactivate() {

@@ -9,8 +9,8 @@ use apus_zend::{Array, Call, Callable, Raise, Value};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
-use crate::coroutine::array_iterator;
-use crate::runtime::State;
+use crate::builtin::array_iterator;
+use crate::runtime::{Room, State};
 
 /// The longest interval: what Swoole allows, 2^31 - 1 ms (24 days), so that ported code meets the same limit.
 const MAX_MS: i64 = 2_147_483_647;
@@ -39,7 +39,18 @@ pub(crate) struct Timers {
     rounds: Cell<i64>,
 }
 
+impl Room for Timers {
+    fn end_all(&self, state: &State) {
+        self.clear_all(state);
+    }
+}
+
 impl Timers {
+    /// Those of a thread.
+    pub(crate) fn of(state: &State) -> Rc<Self> {
+        state.room()
+    }
+
     fn add(&self, state: &Rc<State>, ms: i64, repeats: bool, callable: Callable, args: Vec<Value>) -> i64 {
         let id = self.next_id.get() + 1;
         self.next_id.set(id);
@@ -51,13 +62,13 @@ impl Timers {
             loop {
                 tokio::time::sleep_until(at).await;
                 let Some(state) = weak.upgrade() else { return };
-                if !state.timers.fire(&state, id) {
+                if !Timers::of(&state).fire(&state, id) {
                     return;
                 }
                 at += Duration::from_millis(ms as u64);
                 // A loop that was held up skips the ticks it missed instead of firing them in a burst.
                 at = at.max(Instant::now());
-                state.timers.reschedule(id, at);
+                Timers::of(&state).reschedule(id, at);
             }
         });
         let callback = Rc::new(Callback { callable, args });
@@ -133,7 +144,7 @@ fn start(call: &Call, repeats: bool) -> Result<(), Raise> {
     let args = (2..call.count()).map(|i| call.value(i)).collect();
     let state = State::get()?;
     state.register_finish();
-    call.ret(state.timers.add(&state, ms, repeats, callable, args))
+    call.ret(Timers::of(&state).add(&state, ms, repeats, callable, args))
 }
 
 fn tick(call: &Call) -> Result<(), Raise> {
@@ -146,25 +157,25 @@ fn after(call: &Call) -> Result<(), Raise> {
 
 fn clear(call: &Call) -> Result<(), Raise> {
     let id = call.int(0, 0)?;
-    call.ret(State::existing().is_some_and(|state| state.timers.clear(&state, id)))
+    call.ret(State::existing().is_some_and(|state| Timers::of(&state).clear(&state, id)))
 }
 
 fn clear_all(call: &Call) -> Result<(), Raise> {
     if let Some(state) = State::existing() {
-        state.timers.clear_all(&state);
+        Timers::of(&state).clear_all(&state);
     }
     call.ret(true)
 }
 
 fn exists(call: &Call) -> Result<(), Raise> {
     let id = call.int(0, 0)?;
-    call.ret(State::existing().is_some_and(|state| state.timers.entries.borrow().contains_key(&id)))
+    call.ret(State::existing().is_some_and(|state| Timers::of(&state).entries.borrow().contains_key(&id)))
 }
 
 fn info(call: &Call) -> Result<(), Raise> {
     let id = call.int(0, 0)?;
     let Some(state) = State::existing() else { return call.ret(Value::null()) };
-    let facts = state.timers.entries.borrow().get(&id).map(|entry| {
+    let facts = Timers::of(&state).entries.borrow().get(&id).map(|entry| {
         let left = entry.next.get().saturating_duration_since(Instant::now());
         (left.as_millis() as i64, entry.fired.get(), entry.interval_ms, entry.repeats)
     });
@@ -173,24 +184,25 @@ fn info(call: &Call) -> Result<(), Raise> {
     array.set_int(b"exec_msec", left)?;
     array.set_int(b"exec_count", fired)?;
     array.set_int(b"interval", if repeats { interval } else { 0 })?;
-    array.set_int(b"round", state.timers.rounds.get())?;
+    array.set_int(b"round", Timers::of(&state).rounds.get())?;
     array.set(b"removed", Value::bool(false))?;
     call.ret(array)
 }
 
 fn list(call: &Call) -> Result<(), Raise> {
-    let ids: Vec<i64> =
-        State::existing().map(|state| state.timers.entries.borrow().keys().copied().collect()).unwrap_or_default();
+    let ids: Vec<i64> = State::existing()
+        .map(|state| Timers::of(&state).entries.borrow().keys().copied().collect())
+        .unwrap_or_default();
     call.ret(array_iterator(&ids)?)
 }
 
 fn stats(call: &Call) -> Result<(), Raise> {
     let state = State::existing();
-    let timers = state.as_ref().map(|state| &state.timers);
+    let timers = state.as_ref().map(|state| Timers::of(state));
     let mut array = Array::new(3)?;
-    array.set(b"initialized", Value::bool(timers.is_some_and(|t| t.made.get())))?;
-    array.set_int(b"num", timers.map_or(0, |t| t.len() as i64))?;
-    array.set_int(b"round", timers.map_or(0, |t| t.rounds.get()))?;
+    array.set(b"initialized", Value::bool(timers.as_ref().is_some_and(|t| t.made.get())))?;
+    array.set_int(b"num", timers.as_ref().map_or(0, |t| t.len() as i64))?;
+    array.set_int(b"round", timers.as_ref().map_or(0, |t| t.rounds.get()))?;
     call.ret(array)
 }
 

@@ -9,12 +9,14 @@ use crate::typed;
 struct Emitter<'a> {
     /// The stub file, for the compiler's messages.
     name: &'a str,
+    /// The visibility of what is made.
+    seen: &'a str,
     out: String,
 }
 
 /// The code of one stub file.
-pub(crate) fn file(name: &str, file: &File) -> Result<String, Error> {
-    let mut emitter = Emitter { name, out: String::new() };
+pub(crate) fn file(name: &str, file: &File, seen: &str) -> Result<String, Error> {
+    let mut emitter = Emitter { name, seen, out: String::new() };
     for class in &file.classes {
         emitter.class(class)?;
     }
@@ -22,7 +24,7 @@ pub(crate) fn file(name: &str, file: &File) -> Result<String, Error> {
     emitter.slots(file);
     if !file.functions.is_empty() {
         emitter.line("/// The functions of this room.");
-        emitter.line("pub(crate) static FUNCTIONS: &[apus_zend::class::Method] = &[");
+        emitter.line(&format!("{seen} static FUNCTIONS: &[apus_zend::class::Method] = &["));
         for function in &file.functions {
             emitter.method(function, &function.full(&function.item.name), false)?;
         }
@@ -30,7 +32,7 @@ pub(crate) fn file(name: &str, file: &File) -> Result<String, Error> {
     }
     if !file.constants.is_empty() {
         emitter.line("/// The global constants of this room.");
-        emitter.line("pub(crate) static CONSTANTS: &[apus_zend::class::Constant] = &[");
+        emitter.line(&format!("{seen} static CONSTANTS: &[apus_zend::class::Constant] = &["));
         for constant in &file.constants {
             emitter.constant(constant, &constant.full(&constant.item.name));
         }
@@ -68,7 +70,8 @@ impl Emitter<'_> {
             class.doc.rust("native").is_some() || (class.doc.rust("plain").is_none() && !item.methods.is_empty());
         let _ = writeln!(
             self.out,
-            "/// `{name}`.\npub(crate) static {own}: apus_zend::class::Class = apus_zend::class::Class {{ {}",
+            "/// `{name}`.\n{} static {own}: apus_zend::class::Class = apus_zend::class::Class {{ {}",
+            self.seen,
             self.place(class)
         );
         let extends =
@@ -200,12 +203,13 @@ impl Emitter<'_> {
         if !file.classes.iter().any(|class| class.doc.rust("codes").is_some()) {
             return;
         }
-        self.line("/// The codes of exceptions, by the names of their classes' statics.\npub(crate) mod code {");
+        let seen = self.seen;
+        self.line(&format!("/// The codes of exceptions, by the names of their classes' statics.\n{seen} mod code {{"));
         for class in file.classes.iter().filter(|class| class.doc.rust("codes").is_some()) {
             let own = class.doc.rust("static").map_or_else(|| shouted(&class.item.name), str::to_owned);
             let _ = writeln!(
                 self.out,
-                "    /// Of `{}`.\n    pub(crate) mod {} {{",
+                "    /// Of `{}`.\n    {seen} mod {} {{",
                 class.full(&class.item.name),
                 own.to_lowercase()
             );
@@ -213,7 +217,7 @@ impl Emitter<'_> {
                 if let Literal::Int(value) = constant.item.value {
                     let _ = writeln!(
                         self.out,
-                        "        /// {value}\n        pub(crate) const {}: super::super::Code = super::super::Code::new(&super::super::{own}, {value});",
+                        "        /// {value}\n        {seen} const {}: super::super::Code = super::super::Code::new(&super::super::{own}, {value});",
                         constant.item.name
                     );
                 }
@@ -305,7 +309,7 @@ mod tests {
         let read = crate::parse(
             "<?php\nnamespace A;\n\n\nclass B\n{\n    // @rust module m\n    /** @rust deep::g */\n    public function f(int $x = 1): ?\\A\\B {}\n\n    public function goOn(): void {}\n}\n",
         );
-        let code = file("a/b.stub.php", &read.unwrap()).unwrap();
+        let code = file("a/b.stub.php", &read.unwrap(), "pub(crate)").unwrap();
         assert!(code.contains("pub(crate) static B: apus_zend::class::Class"), "{code}");
         assert!(code.contains("handler!(deep::g, 0, 1)"), "{code}");
         assert!(code.contains("handler!(m::go_on, 0, 0)"), "{code}");

@@ -49,22 +49,69 @@ pub fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// Writes a Rust file for each stub file of `folder` into `into`, under the same name, and `stubs.php`: what `apus stubs` prints.
-/// An error names the file and line.
-pub fn build(folder: &Path, into: &Path, version: &str) -> Result<(), String> {
-    let io = |path: &Path, error: io::Error| format!("{}: {error}", path.display());
+/// Which stub files a crate implements, and who may see the tables that are made of them.
+#[derive(Debug, Clone, Copy)]
+pub struct Part<'a> {
+    /// How the paths of its files begin.
+    pub rooms: &'a [&'a str],
+    /// The visibility of what is made, as Rust writes it.
+    pub seen: &'a str,
+}
+
+/// A folder that cargo names when a build script runs: trees that share a target folder share what is compiled, too.
+fn folder(variable: &str) -> PathBuf {
+    PathBuf::from(std::env::var_os(variable).expect("cargo sets it"))
+}
+
+fn fail(wrong: &str) -> ! {
+    eprintln!("error: {wrong}");
+    std::process::exit(1);
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "what map_err() gives")]
+fn io(path: &Path, error: io::Error) -> String {
+    format!("{}: {error}", path.display())
+}
+
+/// What the build script of such a crate does.
+pub fn build_script(part: Part<'_>) {
+    let stubs = folder("CARGO_MANIFEST_DIR").join("../../php/stub");
+    for room in part.rooms {
+        println!("cargo:rerun-if-changed={}", stubs.join(room).display());
+    }
+    if let Err(wrong) = build(&stubs, &folder("OUT_DIR"), part) {
+        fail(&wrong);
+    }
+}
+
+/// Writes a Rust file for each of a part's stub files in `folder` into `into`, under the same name. An error names the file and line.
+pub fn build(folder: &Path, into: &Path, part: Part<'_>) -> Result<(), String> {
     let wrong = |name: &str, error: &Error| format!("php/stub/{name}:{}: {}", error.line, error.text);
-    let mut texts = Vec::new();
     for path in files(folder).map_err(|error| io(folder, error))? {
         let text = fs::read_to_string(&path).map_err(|error| io(&path, error))?;
         let name = path.strip_prefix(folder).unwrap_or(&path).to_string_lossy().into_owned();
+        if !part.rooms.iter().any(|room| name.starts_with(room)) {
+            continue;
+        }
         let file = parse(&text).map_err(|error| wrong(&name, &error))?;
         let out = into.join(name.replace(".stub.php", ".rs"));
-        let code = emit::file(&name, &file).map_err(|error| wrong(&name, &error))?;
+        let code = emit::file(&name, &file, part.seen).map_err(|error| wrong(&name, &error))?;
         fs::create_dir_all(out.parent().unwrap_or(into)).map_err(|error| io(into, error))?;
         fs::write(&out, code).map_err(|error| io(&out, error))?;
-        texts.push(text);
     }
-    let out = into.join("stubs.php");
-    fs::write(&out, print(version, texts.iter().map(String::as_str))).map_err(|error| io(&out, error))
+    Ok(())
+}
+
+/// What the build script does of the crate that prints the stubs, besides: writes `stubs.php`, the text of all.
+pub fn all_script(version: &str) {
+    let folder = folder("CARGO_MANIFEST_DIR").join("../../php/stub");
+    println!("cargo:rerun-if-changed={}", folder.display());
+    let texts: Result<Vec<_>, _> = files(&folder).and_then(|files| files.iter().map(fs::read_to_string).collect());
+    let written = texts.and_then(|texts| {
+        let text = print(version, texts.iter().map(String::as_str));
+        fs::write(self::folder("OUT_DIR").join("stubs.php"), text)
+    });
+    if let Err(error) = written {
+        fail(&io(&folder, error));
+    }
 }

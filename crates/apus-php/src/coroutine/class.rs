@@ -10,6 +10,7 @@ use super::{array_iterator, batch, context};
 use crate::convert::{apply, from_option};
 use crate::exception;
 use crate::runtime::{PhpSwitch, State};
+use crate::timer::Timers;
 use crate::wait::{suspend, wait};
 
 /// `Coroutine::create()` and `go()`.
@@ -119,7 +120,7 @@ fn stats(call: &Call) -> Result<(), Raise> {
     array.set_int(b"stack_num", stacks as i64)?;
     array.set_int(b"stack_idle_num", idle as i64)?;
     array.set_int(b"switch_num", stats.switches as i64)?;
-    array.set_int(b"timer_num", state.timers.len() as i64)?;
+    array.set_int(b"timer_num", Timers::of(&state).len() as i64)?;
     call.ret(array)
 }
 

@@ -5,42 +5,12 @@ mod class;
 mod context;
 mod scheduler;
 
-use std::sync::OnceLock;
-
 use apus_zend::class::Class;
-use apus_zend::engine::ClassEntry;
-use apus_zend::object::Object;
-use apus_zend::{Array, Callable, Raise, Value, engine};
 
+pub(crate) use apus_runtime::builtin::{array_iterator, construct};
 pub(crate) use batch::{batch, parallel};
 pub(crate) use class::{COROUTINE, create, defer};
 pub(crate) use scheduler::run;
 
 /// The classes of this room, parents first.
 pub(crate) static ALL: &[&Class] = &[&COROUTINE, &context::CONTEXT, &scheduler::SCHEDULER];
-
-/// An object of PHP's own class `name`, constructed with `args`.
-pub(crate) fn construct(name: &str, class: Option<ClassEntry>, args: &[Value]) -> Result<Object, Raise> {
-    let class = class
-        .or_else(|| ClassEntry::find(name))
-        .ok_or_else(|| engine::throw_error(&format!("class {name} is not loaded")))?;
-    let object = Object::plain(class)?;
-    let mut pair = Array::new(2)?;
-    pair.push(object.share().into())?;
-    pair.push(Value::string(b"__construct")?)?;
-    let mut pair = Value::from(pair);
-    let constructor = Callable::new(&mut pair).map_err(|not| not.or(engine::throw_error))?;
-    constructor.call(args)?;
-    Ok(object)
-}
-
-/// An `ArrayIterator` over ids.
-pub(crate) fn array_iterator(ids: &[i64]) -> Result<Object, Raise> {
-    static CLASS: OnceLock<Option<ClassEntry>> = OnceLock::new();
-    let mut array = Array::new(ids.len())?;
-    for &id in ids {
-        array.push(Value::int(id))?;
-    }
-    let class = *CLASS.get_or_init(|| ClassEntry::find("ArrayIterator"));
-    construct("ArrayIterator", class, &[array.into()])
-}

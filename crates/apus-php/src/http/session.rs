@@ -61,7 +61,8 @@ fn put(head: &mut Head, line: &[u8], cookie: &[u8]) {
 
 /// When all modules are loaded.
 pub(crate) fn install() {
-    apus_zend::state::install_sessions(is_open, field);
+    static DONE: std::sync::Once = std::sync::Once::new();
+    DONE.call_once(|| apus_zend::state::install_sessions(is_open, field));
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use super::message_queue::{SysQueue, explain, script_key, size, stats_array};
 use super::pipe::{Pipe, Side};
 pub(super) use super::table::PROCESS;
 use crate::system::failure::{set_last_error, strerror};
-use crate::wait::{limit_or_none, seconds};
+use crate::wait::{expect_outside, limit_or_none, seconds};
 
 /// Bit of `useQueue()`'s mode: `push()` and `pop()` do not wait.
 pub(super) const IPC_NOWAIT: i64 = 256;
@@ -107,7 +107,7 @@ pub(super) fn start(call: &Call) -> Result<(), Raise> {
     if core.owner.get() == Owner::Supervisor || core.side.get() == Side::Worker {
         return Err(state_error("this process is started by its server or pool, or is the running one"));
     }
-    fork::expect_outside("Apus\\Process::start()")?;
+    expect_outside("Apus\\Process::start()")?;
     if core.is_running() {
         engine::warning("Apus\\Process::start(): the process has been started already, and runs")?;
         return call.ret(false);

@@ -5,7 +5,6 @@ use apus_zend::{Callable, Raise, Value, engine, process};
 
 use super::signals;
 use super::sys::errno;
-use crate::exception::{self};
 use crate::runtime::State;
 
 /// The exit code after an uncaught exception: PHP's own.
@@ -18,22 +17,6 @@ pub(crate) enum Signals {
     Default,
     /// The caller has set up what the child needs.
     Keep,
-}
-
-/// Throws where no process can be made: in coroutines, and in callbacks that an event loop calls outside of one.
-pub(crate) fn expect_outside(what: &str) -> Result<(), Raise> {
-    let Some(state) = State::existing() else { return Ok(()) };
-    if state.engine.current_id() == -1 && !state.is_looping() {
-        return Ok(());
-    }
-    Err(exception::throw(
-        exception::code::coroutine::CANNOT_FORK,
-        &format!(
-            "{what} makes a process, which cannot be done inside a coroutine or a callback of an event loop, because all that \
-             runs there would go on in both: call it before run() or start(), give a server its processes with addProcess(), or start \
-             a program with System::exec()"
-        ),
-    ))
 }
 
 /// fork(2): 0 in the child, whose signals are blocked until [`begin_child`].

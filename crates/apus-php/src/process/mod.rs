@@ -18,7 +18,7 @@ mod table;
 use apus_zend::class::Class;
 
 pub(crate) use core::{ProcessCore, core_of};
-pub(crate) use fork::{Signals, expect_outside};
+pub(crate) use fork::Signals;
 pub(crate) use signals::{end_request, prepare};
 
 /// The classes of this room, parents first.

@@ -14,6 +14,7 @@ use apus_zend::Raise;
 
 use super::signals;
 use super::sys::{Blocked, block, deadline, errno};
+use crate::hook::Reactor;
 use crate::runtime::State;
 use crate::wait::{may_wait, wait};
 
@@ -92,7 +93,7 @@ impl Pipe {
         let Some(end) = self.ends.borrow_mut()[side as usize].take() else { return false };
         end.closed.set(true);
         if let Some(state) = State::existing() {
-            state.reactor.closing(end.fd());
+            state.room::<Reactor>().closing(end.fd());
         }
         true
     }
@@ -217,7 +218,7 @@ impl End {
         };
         // The numbers of poll(2) and epoll(7) are the same for these events.
         let fds: Vec<(RawFd, u32)> = fds.into_iter().map(|(fd, event)| (fd, event as u32)).collect();
-        let reactor = Rc::clone(&state.reactor);
+        let reactor = state.room::<Reactor>();
         let cid = state.engine.current_id();
         let waited = wait(&state, Wait::Outside(patience.what), async {
             let ready = reactor.ready(cid, &fds);

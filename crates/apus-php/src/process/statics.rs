@@ -14,7 +14,7 @@ use super::sys::{block, errno};
 use crate::runtime::State;
 use crate::system::children;
 use crate::system::failure::{set_last_error, strerror};
-use crate::wait::{may_wait, wait as suspend};
+use crate::wait::{expect_outside, may_wait, wait as suspend};
 
 fn warn(what: &str, code: c_int) -> Result<(), Raise> {
     set_last_error(code);
@@ -192,7 +192,7 @@ fn replacements(call: &Call, index: usize) -> Result<Vec<(RawFd, RawFd)>, Raise>
 pub(super) fn daemon(call: &Call) -> Result<(), Raise> {
     let (stay, keep) = (call.bool(0, true)?, call.bool(1, true)?);
     let pairs = replacements(call, 2)?;
-    fork::expect_outside("Apus\\Process::daemon()")?;
+    expect_outside("Apus\\Process::daemon()")?;
     match fork::fork() {
         Err(code) => {
             warn("daemon()", code)?;

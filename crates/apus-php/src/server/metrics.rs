@@ -12,6 +12,7 @@ use apus_zend::engine;
 
 use super::current_control;
 use crate::runtime::State;
+use crate::timer::Timers;
 use crate::watchdog;
 
 /// Stacks given back to the system at one go, a few times a second: about a millisecond of work.
@@ -138,7 +139,7 @@ impl Metrics for WorkerMetrics {
             slot.coroutines.set(stats.live as u64);
             slot.coroutine_peak.set(stats.peak as u64);
             slot.loop_blocked.set(watchdog::blocked());
-            slot.timers.set(state.timers.len() as u64);
+            slot.timers.set(Timers::of(&state).len() as u64);
             state.engine.switch().pool.trim(TRIMMED);
         }
         slot.memory_bytes.set(engine::memory_usage(true) as u64);

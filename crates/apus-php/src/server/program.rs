@@ -15,6 +15,7 @@ use super::{task, user_process, worker};
 use crate::exception::{self};
 use crate::output;
 use crate::runtime::State;
+use crate::timer::Timers;
 
 pub(super) struct PhpProgram {
     core: Rc<ServerCore>,
@@ -88,8 +89,8 @@ impl PhpProgram {
         self.core.emit(&self.server, event, args);
         // A callback may use coroutines; they end before the master goes on. Timers would hold it for ever.
         if let Some(state) = State::existing() {
-            if state.timers.len() > 0 {
-                state.timers.clear_all(&state);
+            if Timers::of(&state).len() > 0 {
+                Timers::of(&state).clear_all(&state);
                 apus_process::log::warning(format_args!(
                     "timers do not run in the master: start them in workerstart (they were removed after {})",
                     event.name()

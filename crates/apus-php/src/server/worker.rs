@@ -87,7 +87,6 @@ pub(super) fn run(core: &Rc<ServerCore>, server: &Object, worker: Rc<Worker>) ->
         desk,
     });
     let code = state.block_on(Rc::clone(&running).live());
-    state.timers.clear_all(&state);
     state.end_all();
     set_control(None);
     task::close();

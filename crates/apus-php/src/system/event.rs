@@ -11,9 +11,10 @@ use tokio::task::yield_now;
 
 use super::failure::{give, set_last_error};
 use super::ready::{self, READ, WRITE, descriptor_of};
-use super::watch::{Events, Watched, hold, release, report};
+use super::watch::{Events, Watched, Watching, hold, release, report};
 use crate::exception;
-use crate::runtime::{Mode, State};
+use crate::runtime::{Mode, Room, State};
+use crate::timer::Timers;
 
 /// How often it is looked whether a turn of the loop has run coroutines.
 const TURN: Duration = Duration::from_millis(1);
@@ -130,7 +131,7 @@ fn run(what: &str) -> Result<(), Raise> {
     expect_outside(&state, what)?;
     let ended = state.run_to_end();
     if ended.is_err() {
-        clear(&state);
+        state.room::<Watching>().end_all(&state);
     }
     ended
 }
@@ -176,19 +177,12 @@ fn dispatch(call: &Call) -> Result<(), Raise> {
     call.ret(true)
 }
 
-/// Removes all entries of a state: nothing holds its loop any more.
-pub(crate) fn clear(state: &State) {
-    if let Some(events) = Events::existing(state) {
-        events.clear();
-    }
-}
-
 /// `Event::exit()`.
 #[expect(clippy::unnecessary_wraps, reason = "what a method looks like")]
 fn exit(_call: &Call) -> Result<(), Raise> {
     let Some(state) = State::existing() else { return Ok(()) };
-    clear(&state);
-    state.timers.clear_all(&state);
+    state.room::<Watching>().end_all(&state);
+    Timers::of(&state).clear_all(&state);
     if state.mode.get() == Mode::Script {
         for id in state.engine.ids() {
             state.engine.cancel(id, Cancel::Throw);

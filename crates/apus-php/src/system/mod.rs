@@ -16,6 +16,8 @@ mod watch;
 
 use apus_zend::class::Class;
 
+pub(crate) use watch::Watching;
+
 /// The classes of this room, parents first.
 pub(crate) static ALL: &[&Class] = &[&class::SYSTEM, &event::EVENT];
 

@@ -2,13 +2,13 @@
 
 use std::ffi::{c_int, c_short};
 use std::os::fd::RawFd;
-use std::rc::Rc;
 
 use apus_coro::TaskId;
 use apus_zend::value::View;
 use apus_zend::{Call, Raise, Value, descriptor, stream};
 
 use super::failure::{errno, give, waited};
+use crate::hook::Reactor;
 use crate::runtime::State;
 use crate::wait::time_limit;
 
@@ -43,7 +43,7 @@ pub(super) fn now(fd: RawFd, events: i64) -> Result<i64, c_int> {
 /// Waits, for coroutine `cid`, until a descriptor is ready for some of `events`, which it gives back.
 pub(super) async fn ready(cid: TaskId, fd: RawFd, events: i64) -> Result<i64, c_int> {
     let state = State::existing().ok_or(libc::ECANCELED)?;
-    let reactor = Rc::clone(&state.reactor);
+    let reactor = state.room::<Reactor>();
     drop(state);
     let waited_for = [(fd, epoll_bits(events))];
     loop {

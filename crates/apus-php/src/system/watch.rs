@@ -13,7 +13,8 @@ use tokio::sync::Notify;
 
 use super::failure::errno;
 use super::ready::{READ, WRITE, epoll_bits, is_still, now, ready};
-use crate::runtime::{Mode, State};
+use crate::hook::Reactor;
+use crate::runtime::{Mode, Room, State};
 
 /// Bytes that `Event::write()` keeps for a descriptor at most.
 const MAX_OUTPUT: usize = 8 * 1024 * 1024;
@@ -220,16 +221,24 @@ pub(super) struct Events {
     pub(super) cycling: Cell<bool>,
 }
 
-thread_local! {
-    static EVENTS: RefCell<Weak<Events>> = const { RefCell::new(Weak::new()) };
+/// Where they are found.
+#[derive(Default)]
+pub(crate) struct Watching(RefCell<Weak<Events>>);
+
+impl Room for Watching {
+    /// Removes all entries: nothing holds the loop any more.
+    fn end_all(&self, _state: &State) {
+        let events = self.0.borrow().upgrade();
+        if let Some(events) = events {
+            events.clear();
+        }
+    }
 }
 
 impl Events {
     /// Those of this state, if there are any.
     pub(super) fn existing(state: &State) -> Option<Rc<Self>> {
-        // One of a forked process's parent is as good as none.
-        let mine = |events: &Rc<Self>| std::ptr::eq(events.state.as_ptr(), state);
-        EVENTS.with(|events| events.borrow().upgrade()).filter(mine)
+        state.room::<Watching>().0.borrow().upgrade()
     }
 
     pub(super) fn get(state: &Rc<State>) -> Rc<Self> {
@@ -242,7 +251,7 @@ impl Events {
             cycles: [const { RefCell::new(None) }; 2],
             cycling: Cell::new(false),
         });
-        EVENTS.with(|slot| *slot.borrow_mut() = Rc::downgrade(&events));
+        *state.room::<Watching>().0.borrow_mut() = Rc::downgrade(&events);
         let kept = Rc::clone(&events);
         state.spawn(async move {
             let _kept = kept;
@@ -337,7 +346,7 @@ async fn others_first(state: &State, entry: &Watched, event: i64) {
     let ran = |id: TaskId| state.engine.find(id).map(|task| task.switches());
     let mut last = None;
     while !entry.gone.get() {
-        match state.reactor.waiting(entry.fd, epoll_bits(event)) {
+        match state.room::<Reactor>().waiting(entry.fd, epoll_bits(event)) {
             Some(id) => last = ran(id).map(|count| (id, count)),
             None if last.is_some_and(|(id, count)| ran(id) == Some(count)) => {}
             None => return,

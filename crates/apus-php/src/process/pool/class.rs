@@ -17,7 +17,6 @@ use super::master;
 pub(super) use super::table::POOL;
 use crate::exception::{self};
 use crate::process::core::{ProcessCore, state_error, system_error};
-use crate::process::fork;
 use crate::process::message_queue::{SysQueue, explain, script_key};
 use crate::process::pipe::{Patience, Pipe, Side};
 use crate::process::sys::send_pid;
@@ -194,7 +193,7 @@ pub(super) fn run(core: &Rc<PoolCore>, object: &Object) -> Result<(), Raise> {
     if core.phase.get() != Phase::New {
         return Err(state_error("a pool is started once: make another Apus\\Process\\Pool"));
     }
-    fork::expect_outside("a pool of processes")?;
+    crate::wait::expect_outside("a pool of processes")?;
     let coroutines = core.coroutine.get() || !core.jobs.is_empty();
     if core.callback(Event::WorkerExit).is_some() && !coroutines {
         return Err(event_error("the event \"workerexit\" is for pools with $enable_coroutine"));

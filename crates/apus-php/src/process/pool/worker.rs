@@ -229,8 +229,7 @@ fn end_in_time(state: &Rc<State>, patience: Duration) {
     drop(state.spawn(async move {
         tokio::time::sleep(grace).await;
         let Some(state) = weak.upgrade() else { return };
-        state.timers.clear_all(&state);
-        crate::system::event::clear(&state);
+        state.end_rooms();
         for id in state.engine.ids() {
             state.engine.cancel(id, Cancel::Throw);
         }

@@ -4,12 +4,13 @@ use std::ffi::c_int;
 use std::os::fd::RawFd;
 
 use apus_coro::TaskId;
+use apus_runtime::exception::CONFLICT;
+use apus_runtime::runtime::State;
 use apus_zend::{autoload, engine, guard, hook, state};
 
 use super::autoload::Loading;
+use super::reactor::Reactor;
 use super::serial::Groups;
-use crate::exception::CONFLICT;
-use crate::runtime::State;
 
 /// Functions that several coroutines may be in with the same descriptor: what comes of it belongs to one of them only.
 const SHARING: &[&str] =
@@ -19,7 +20,7 @@ const SHARING: &[&str] =
 pub(super) fn waiting(state: &State, fds: &[(RawFd, u32)]) -> Result<(), c_int> {
     let me = state.engine.current_id();
     for &(fd, events) in fds {
-        let Some(other) = state.reactor.waiting(fd, events) else { continue };
+        let Some(other) = state.room::<Reactor>().waiting(fd, events) else { continue };
         let function = hook::running_function();
         // A watch that belongs to no coroutine (`Event::add()`) is nobody's wait.
         if other != me && other > 0 && !SHARING.contains(&function.as_str()) {
@@ -66,23 +67,22 @@ impl guard::Guard for Coroutines {
 
     fn wake(other: TaskId) {
         if let Some(state) = State::existing() {
-            state.reactor.interrupt(other);
+            state.room::<Reactor>().interrupt(other);
         }
     }
 }
 
 /// At module start.
-pub(crate) fn prepare() {
+pub fn prepare() {
     guard::prepare::<Coroutines>();
 }
 
 /// When all modules are loaded.
-pub(crate) fn install() {
+pub fn install() {
     static DONE: std::sync::Once = std::sync::Once::new();
     DONE.call_once(|| {
         guard::install();
         autoload::install::<Loading>();
         state::install::<Groups>();
-        crate::http::install_sessions();
     });
 }

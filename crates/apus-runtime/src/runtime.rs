@@ -1,14 +1,16 @@
 //! The state of one PHP thread: engine, stacks, runtime. Made at first use, taken down at the end of the request.
 
+use std::any::{Any, TypeId};
 use std::cell::{Cell, RefCell};
-use std::fmt::Write as _;
 use std::future::Future;
+use std::io;
 use std::mem::ManuallyDrop;
 use std::ops::Deref;
 use std::ptr::NonNull;
 use std::rc::Rc;
+use std::sync::OnceLock;
 
-use apus_coro::{Cancel, Engine, Idle, Switch, Task, TaskId};
+use apus_coro::{Engine, Switch, Task, TaskId};
 use apus_options::Settings;
 use apus_zend::engine::{Thrown, ThrownKind};
 use apus_zend::fiber::{Fiber, Job, Pool, Ran};
@@ -18,19 +20,38 @@ use tokio::runtime::{Builder, LocalOptions, LocalRuntime};
 
 use crate::alarm::Alarm;
 use crate::clock::Coarse;
-use crate::exception::{self, CANCELED, DEADLOCK};
-use crate::hook::{self, Reactor, Running};
-use crate::timer::Timers;
-use crate::watchdog::Slice;
+use crate::exception::{self, CANCELED};
+use crate::running::{self, Running};
 
 /// Idle stacks kept at most. A burst above it costs an mmap a coroutine, not a failure.
 const KEEP_IDLE: usize = 100_000;
-/// How often a coroutine that waits again while it is unwound is entered before it is given up.
-const UNWIND_ROUNDS: usize = 8;
+/// What a room keeps for a thread, made with the thread's state.
+pub trait Room: Any {
+    /// Settings were settled.
+    fn configure(&self, _settings: &Settings) {}
+
+    /// The coroutines are about to be ended: what would start new ones ends before.
+    fn end_all(&self, _state: &State) {}
+}
+
+/// Makes what a room keeps.
+pub type MakeRoom = fn() -> io::Result<Rc<dyn Room>>;
+
+/// The usual one.
+pub fn kept<R: Room + Default>() -> io::Result<Rc<dyn Room>> {
+    Ok(Rc::new(R::default()))
+}
+
+static ROOMS: OnceLock<&'static [MakeRoom]> = OnceLock::new();
+
+/// The rooms that keep something, in the order in which they end it. At module start.
+pub fn set_rooms(rooms: &'static [MakeRoom]) {
+    let _ = ROOMS.set(rooms);
+}
 
 /// Who answers for what goes wrong in a coroutine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Mode {
+pub enum Mode {
     /// A script: the first uncaught exception ends it, as PHP does.
     Script,
     /// A server's worker: it is logged, and the worker goes on.
@@ -38,11 +59,11 @@ pub(crate) enum Mode {
 }
 
 /// What a coroutine carries.
-pub(crate) struct Coro {
+pub struct Coro {
     fiber: Fiber,
     job: NonNull<Job>,
     /// `Coroutine::getContext()`, made when first asked for.
-    pub(crate) context: RefCell<Option<Object>>,
+    pub context: RefCell<Option<Object>>,
     /// Receives what the callable returned or threw, if somebody wants it.
     outcome: Option<Rc<dyn Fn(Outcome)>>,
     bailed: Cell<bool>,
@@ -53,11 +74,11 @@ pub(crate) struct Coro {
     /// Whether it ended without a word: it returned, or called `exit()`.
     silent: Cell<bool>,
     /// When it was made.
-    pub(crate) started: Coarse,
+    pub started: Coarse,
 }
 
 /// How a coroutine's callable ended.
-pub(crate) enum Outcome {
+pub enum Outcome {
     /// It returned.
     Returned(Value),
     /// It threw.
@@ -67,32 +88,33 @@ pub(crate) enum Outcome {
 }
 
 impl Coro {
-    pub(crate) fn fiber(&self) -> Fiber {
+    /// Its stack.
+    pub fn fiber(&self) -> Fiber {
         self.fiber
     }
 
     /// Whether a fatal error ended it.
-    pub(crate) fn bailed(&self) -> bool {
+    pub fn bailed(&self) -> bool {
         self.bailed.get()
     }
 
     /// It is to answer an HTTP request.
-    pub(crate) fn is_to_answer(&self) {
+    pub fn is_to_answer(&self) {
         self.answers.set(true);
     }
 
     /// Whether it is to answer an HTTP request.
-    pub(crate) fn answers(&self) -> bool {
+    pub fn answers(&self) -> bool {
         self.answers.get()
     }
 
     /// Whether its callable has returned, or called `exit()`, which nobody else speaks of.
-    pub(crate) fn ended_silently(&self) -> bool {
+    pub fn ended_silently(&self) -> bool {
         self.silent.get()
     }
 
     /// Has `callable` called when the coroutine's function is over.
-    pub(crate) fn defer(&self, callable: Callable) {
+    pub fn defer(&self, callable: Callable) {
         // SAFETY: the job lives as long as self; deferring goes through its RefCell.
         unsafe { self.job.as_ref() }.defer(callable);
     }
@@ -106,15 +128,15 @@ impl Drop for Coro {
 }
 
 /// Switching by Zend's fiber contexts.
-pub(crate) struct PhpSwitch {
-    pub(crate) pool: Pool,
+pub struct PhpSwitch {
+    /// The idle stacks.
+    pub pool: Pool,
 }
 
 impl Switch for PhpSwitch {
     type Data = Coro;
 
     fn enter(&self, task: &Task<Self>) -> bool {
-        let _slice = Slice::begin();
         let _running = Running::begin();
         // SAFETY: the engine enters a task that has its job and does not run; it holds no borrow meanwhile.
         unsafe { task.data().fiber.enter() }
@@ -197,28 +219,29 @@ impl Drop for Background {
 }
 
 /// The state of this thread.
-pub(crate) struct State {
-    pub(crate) engine: Rc<Engine<PhpSwitch>>,
+pub struct State {
+    /// The coroutines.
+    pub engine: Rc<Engine<PhpSwitch>>,
     runtime: Background,
-    pub(crate) timers: Timers,
     /// Who sleeps.
-    pub(crate) alarm: Rc<Alarm>,
-    /// Descriptors of libraries that coroutines wait for.
-    pub(crate) reactor: Rc<Reactor>,
+    pub alarm: Rc<Alarm>,
+    /// What the rooms keep beside.
+    pub(crate) rooms: Vec<Rc<dyn Room>>,
     /// What `Coroutine::set()` and `Server::set()` have settled.
-    pub(crate) settings: RefCell<Settings>,
-    pub(crate) mode: Cell<Mode>,
+    pub settings: RefCell<Settings>,
+    /// Who answers for what goes wrong.
+    pub mode: Cell<Mode>,
     looping: Cell<bool>,
-    finish_registered: Cell<bool>,
-    stop: RefCell<Option<Stop>>,
+    pub(crate) finish_registered: Cell<bool>,
+    pub(crate) stop: RefCell<Option<Stop>>,
     /// A fatal error was reported: a worker has to be replaced.
-    pub(crate) faulted: Cell<bool>,
+    pub faulted: Cell<bool>,
     /// How often one was.
-    pub(crate) fatals: Cell<u64>,
+    pub fatals: Cell<u64>,
     /// One had been reported before the loop ran.
-    pub(crate) fatal_before: Cell<bool>,
+    pub fatal_before: Cell<bool>,
     /// Coroutines that handle a request, or came of one that does: a leaving worker waits for these.
-    pub(crate) of_requests: Cell<usize>,
+    pub of_requests: Cell<usize>,
 }
 
 thread_local! {
@@ -227,17 +250,17 @@ thread_local! {
 
 impl State {
     /// This thread's state, if it was made.
-    pub(crate) fn existing() -> Option<Rc<Self>> {
+    pub fn existing() -> Option<Rc<Self>> {
         STATE.with(|state| state.borrow().clone())
     }
 
     /// The same at times when the thread may be about to end.
-    pub(crate) fn try_existing() -> Option<Rc<Self>> {
+    pub fn try_existing() -> Option<Rc<Self>> {
         STATE.try_with(|state| state.try_borrow().ok().and_then(|state| state.clone())).ok().flatten()
     }
 
     /// This thread's state.
-    pub(crate) fn get() -> Result<Rc<Self>, Raise> {
+    pub fn get() -> Result<Rc<Self>, Raise> {
         if let Some(state) = Self::existing() {
             return Ok(state);
         }
@@ -250,8 +273,7 @@ impl State {
     #[cold]
     #[inline(never)]
     fn new() -> Result<Self, Raise> {
-        let failed =
-            |error: &std::io::Error| engine::throw_error(&format!("the event loop could not be made: {error}"));
+        let failed = |error: &io::Error| engine::throw_error(&format!("the event loop could not be made: {error}"));
         let settings = Settings::default();
         let runtime = Builder::new_current_thread()
             .enable_all()
@@ -271,16 +293,16 @@ impl State {
             })
             .build_local(LocalOptions::default())
             .map_err(|error| failed(&error))?;
-        hook::install();
+        running::here();
+        let rooms = ROOMS.get().copied().unwrap_or_default().iter().map(|make| make()).collect::<io::Result<_>>();
         let switch = PhpSwitch { pool: Pool::new(settings.stack_size, KEEP_IDLE) };
         let engine = Engine::new(switch);
         drop(runtime.spawn_local(engine.driver()));
         Ok(Self {
             engine,
             runtime: Background(ManuallyDrop::new(runtime)),
-            timers: Timers::default(),
             alarm: Alarm::new().map_err(|error| failed(&error))?,
-            reactor: Reactor::new().map_err(|error| failed(&error))?,
+            rooms: rooms.map_err(|error| failed(&error))?,
             settings: RefCell::new(settings),
             mode: Cell::new(Mode::Script),
             looping: Cell::new(false),
@@ -293,15 +315,24 @@ impl State {
         })
     }
 
+    /// What a room keeps for this thread. It MUST be among those of [`set_rooms`].
+    pub fn room<R: Room>(&self) -> Rc<R> {
+        let found = self.rooms.iter().find(|room| (***room).type_id() == TypeId::of::<R>());
+        let room: Rc<dyn Any> = found.map(Rc::clone).expect("the module lists every room that keeps something");
+        room.downcast().expect("found by its type")
+    }
+
     /// Takes over settings.
-    pub(crate) fn configure(&self, settings: Settings) {
+    pub fn configure(&self, settings: Settings) {
         self.engine.switch().pool.set_stack_size(settings.stack_size);
-        hook::configure(settings.hook_flags);
+        for room in &self.rooms {
+            room.configure(&settings);
+        }
         *self.settings.borrow_mut() = settings;
     }
 
     /// Runs a future beside everything else.
-    pub(crate) fn spawn(&self, future: impl Future<Output = ()> + 'static) -> tokio::task::JoinHandle<()> {
+    pub fn spawn(&self, future: impl Future<Output = ()> + 'static) -> tokio::task::JoinHandle<()> {
         self.runtime.spawn_local(future)
     }
 
@@ -318,7 +349,7 @@ impl State {
     }
 
     /// Has a job done by the runtime's pool of threads.
-    pub(crate) fn spawn_blocking<T: Send + 'static>(
+    pub fn spawn_blocking<T: Send + 'static>(
         &self,
         job: impl FnOnce() -> T + Send + 'static,
     ) -> tokio::task::JoinHandle<T> {
@@ -326,7 +357,7 @@ impl State {
     }
 
     /// Makes a coroutine that has not run.
-    pub(crate) fn create(
+    pub fn create(
         &self,
         callable: Callable,
         args: Vec<Value>,
@@ -337,7 +368,7 @@ impl State {
     }
 
     /// The same for the handler of a request.
-    pub(crate) fn create_for(
+    pub fn create_for(
         &self,
         of_request: bool,
         callable: Callable,
@@ -385,7 +416,7 @@ impl State {
     }
 
     /// `go()`: makes a coroutine and runs it at once until its first wait.
-    pub(crate) fn go(
+    pub fn go(
         self: &Rc<Self>,
         callable: Callable,
         args: Vec<Value>,
@@ -403,7 +434,7 @@ impl State {
     }
 
     /// After a coroutine was entered from PHP code: what ended the script in it ends the code that entered it, too.
-    pub(crate) fn check_stop(&self) -> Result<(), Raise> {
+    pub fn check_stop(&self) -> Result<(), Raise> {
         match &*self.stop.borrow() {
             Some(Stop::Fatal) if self.mode.get() == Mode::Script => Err(Raise::Bailed),
             Some(Stop::Exit) => Err(engine::throw_exit(engine::exit_status())),
@@ -445,7 +476,7 @@ impl State {
     }
 
     /// Runs a future on this thread's runtime, with everything spawned.
-    pub(crate) fn block_on<T>(&self, future: impl Future<Output = T>) -> T {
+    pub fn block_on<T>(&self, future: impl Future<Output = T>) -> T {
         self.looping.set(true);
         self.fatal_before.set(engine::after_fatal());
         let out = self.runtime.block_on(future);
@@ -454,80 +485,12 @@ impl State {
     }
 
     /// Whether the loop runs (further up the stack).
-    pub(crate) fn is_looping(&self) -> bool {
+    pub fn is_looping(&self) -> bool {
         self.looping.get()
     }
 
-    /// Runs until no coroutine and no timer is left. Throws what ended it early, after unwinding the others.
-    pub(crate) fn run_to_end(&self) -> Result<(), Raise> {
-        let idle = self.block_on(self.engine.until_idle());
-        let stop = self.stop.take();
-        let raise = match (idle, stop) {
-            (Idle::Empty, None) => return Ok(()),
-            (_, Some(stop)) => {
-                self.end_all();
-                match stop {
-                    Stop::Uncaught(thrown) => thrown.rethrow(),
-                    Stop::Exit => engine::throw_exit(engine::exit_status()),
-                    Stop::Fatal => Raise::Bailed,
-                }
-            }
-            (Idle::Stuck, None) => {
-                let report = self.deadlock_report();
-                self.end_all();
-                engine::throw(DEADLOCK.get(), 0, &report)
-            }
-            (Idle::Interrupted, None) => return self.run_to_end(),
-        };
-        Err(raise)
-    }
-
-    /// Ends every coroutine and timer: each sees a `CanceledException`, and is unwound quietly if it waits again.
-    pub(crate) fn end_all(&self) {
-        self.timers.clear_all(self);
-        crate::system::event::clear(self);
-        self.engine.drain(Cancel::Throw, UNWIND_ROUNDS);
-        let left = self.engine.drain(Cancel::Unwind, UNWIND_ROUNDS);
-        if left > 0 {
-            eprintln!("apus: {left} coroutines wait again whenever they are ended, and were abandoned");
-        }
-        // What they left behind while being ended is of no interest: the first cause is reported.
-        drop(self.stop.take());
-    }
-
-    fn deadlock_report(&self) -> String {
-        let ids = self.engine.ids();
-        let mut text = format!("all {} coroutines wait for each other, none can go on (deadlock):", ids.len());
-        for task in ids.iter().filter_map(|&id| self.engine.find(id)).take(100) {
-            let _ = write!(
-                text,
-                "\ncoroutine {} (made by {}) waits in {}:\n{}",
-                task.id(),
-                task.parent(),
-                task.wait().name(),
-                task.data().fiber().trace_text()
-            );
-        }
-        text
-    }
-
-    /// Sees to it that coroutines made outside `run()` are finished when the script ends.
-    pub(crate) fn register_finish(&self) {
-        if self.finish_registered.replace(true) {
-            return;
-        }
-        let registered = Value::string(b"register_shutdown_function")
-            .map_err(|_| ())
-            .and_then(|mut name| Callable::new(&mut name).map_err(|_| ()))
-            .and_then(|f| Value::string(crate::functions::FINISH.as_bytes()).map_err(|_| ()).map(|arg| (f, arg)))
-            .and_then(|(f, arg)| f.call(&[arg]).map_err(|_| ()));
-        if registered.is_err() {
-            self.finish_registered.set(false);
-        }
-    }
-
     /// Takes the state down: in a forked child, or at the end of the request.
-    pub(crate) fn tear_down() {
+    pub fn tear_down() {
         let Some(state) = STATE.with(|slot| slot.borrow_mut().take()) else { return };
         if state.engine.live() > 0 {
             // Put back meanwhile: unwinding coroutines may ask for it.
@@ -539,7 +502,7 @@ impl State {
     }
 
     /// Forgets the state without ending anything in it: in a forked child, where it is the parent's.
-    pub(crate) fn forget() {
+    pub fn forget() {
         let state = STATE.try_with(|slot| slot.try_borrow_mut().ok().and_then(|mut slot| slot.take()));
         if let Some(state) = state.ok().flatten() {
             std::mem::forget(state);

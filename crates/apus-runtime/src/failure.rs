@@ -8,7 +8,7 @@ use crate::runtime::{Mode, State, Stop};
 impl State {
     /// Accounts for what ended PHP code that was called from the loop. An exception is given back, for whoever has more to
     /// say about it than [`State::uncaught`].
-    pub(crate) fn failed(&self, raise: Raise) -> Option<Thrown> {
+    pub fn failed(&self, raise: Raise) -> Option<Thrown> {
         let thrown = Thrown::take();
         if raise == Raise::Bailed {
             self.fatal();
@@ -18,7 +18,7 @@ impl State {
     }
 
     /// The same where nobody has more to say.
-    pub(crate) fn report(&self, raise: Raise) {
+    pub fn report(&self, raise: Raise) {
         if let Some(thrown) = self.failed(raise) {
             self.uncaught(thrown);
         }
@@ -36,14 +36,14 @@ impl State {
     }
 
     /// A fatal error was reported: a script ends, a worker is replaced.
-    pub(crate) fn fatal(&self) {
+    pub fn fatal(&self) {
         self.faulted.set(true);
         self.fatals.set(self.fatals.get() + 1);
         self.stop_with(Stop::Fatal);
     }
 
     /// `exit()` was called: a script ends, a worker goes on.
-    pub(crate) fn exited(&self) {
+    pub fn exited(&self) {
         if self.mode.get() == Mode::Script {
             self.stop_with(Stop::Exit);
         }
@@ -51,7 +51,7 @@ impl State {
 
     /// To be called on the loop's own stack after PHP values were given back there: an exception of a destructor would else be
     /// taken for one of the next coroutine that is entered.
-    pub(crate) fn catch_stray() {
+    pub fn catch_stray() {
         if !engine::is_stray() {
             return;
         }
@@ -68,7 +68,7 @@ impl State {
     }
 
     /// Before the loop sleeps: no fatal error, whoever met it and whatever became of it, is left unsaid.
-    pub(crate) fn look_for_fatal(&self) {
+    pub fn look_for_fatal(&self) {
         let unsaid = self.mode.get() == Mode::Worker && !self.faulted.get() && !self.fatal_before.get();
         if engine::take_bailed() || (unsaid && engine::after_fatal()) {
             self.fatal();
@@ -76,7 +76,7 @@ impl State {
     }
 
     /// An exception that no PHP code caught.
-    pub(crate) fn uncaught(&self, thrown: Thrown) {
+    pub fn uncaught(&self, thrown: Thrown) {
         let Some(thrown) = self.sort(thrown) else { return };
         match self.mode.get() {
             Mode::Script => self.stop_with(Stop::Uncaught(thrown)),
@@ -85,7 +85,7 @@ impl State {
     }
 
     /// Gives an exception to the program's exception handler, or logs it: whose it is, and where it was not caught.
-    pub(crate) fn tell_handler(&self, whose: &str, place: &str, thrown: Thrown) {
+    pub fn tell_handler(&self, whose: &str, place: &str, thrown: Thrown) {
         match thrown.give_to_handler() {
             Ok(Ok(())) => {}
             Ok(Err(raise)) => {

@@ -8,9 +8,9 @@ use apus_coro::{TaskId, Wait};
 use apus_zend::state::{Group, Serial};
 use tokio::sync::Notify;
 
-use crate::exception::{self};
-use crate::runtime::State;
-use crate::wait::{may_wait, wait};
+use apus_runtime::exception;
+use apus_runtime::runtime::State;
+use apus_runtime::wait::{may_wait, wait};
 
 /// A group that somebody is in.
 struct Held {

@@ -4,14 +4,14 @@ use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 
 use apus_options::hooks;
+use apus_runtime::runtime::State;
+use apus_runtime::wait::expect_outside;
 use apus_zend::hook;
 use libc::{FILE, WNOHANG, pid_t, rusage};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
 use super::gate::{Gate, errno, fail, gate, gate_when_freeing};
-use crate::process::expect_outside;
-use crate::runtime::State;
 
 /// Does `attempt` until it gives something else than 0: a child's end, or an error.
 fn wait_for(gate: &Gate, pid: pid_t, options: c_int, attempt: impl Fn() -> pid_t) -> pid_t {

@@ -14,7 +14,7 @@ use crate::runtime::State;
 
 /// Suspends the running coroutine until `future` is ready. `None`: the wait was cancelled, and the function is to return
 /// its failure value.
-pub(crate) fn wait<T>(state: &State, wait: Wait, future: impl Future<Output = T>) -> Result<Option<T>, Raise> {
+pub fn wait<T>(state: &State, wait: Wait, future: impl Future<Output = T>) -> Result<Option<T>, Raise> {
     match state.engine.wait(wait, future) {
         Ok(value) => Ok(Some(value)),
         Err(error) => failed(wait.name(), error).map(|()| None),
@@ -22,12 +22,12 @@ pub(crate) fn wait<T>(state: &State, wait: Wait, future: impl Future<Output = T>
 }
 
 /// Whether the running code can be suspended: for those who have another way when it cannot.
-pub(crate) fn may_wait(state: &State) -> bool {
+pub fn may_wait(state: &State) -> bool {
     state.engine.current_id() != -1 && engine::can_switch()
 }
 
 /// Suspends the running coroutine until it is resumed. `false`: cancelled.
-pub(crate) fn suspend(state: &State) -> Result<bool, Raise> {
+pub fn suspend(state: &State) -> Result<bool, Raise> {
     match state.engine.suspend() {
         Ok(()) => Ok(true),
         Err(error) => failed("yield", error).map(|()| false),
@@ -35,15 +35,31 @@ pub(crate) fn suspend(state: &State) -> Result<bool, Raise> {
 }
 
 /// Throws what a wait would throw if the running code cannot be suspended: for those who start something before they wait.
-pub(crate) fn expect_suspendable(state: &State, what: &'static str) -> Result<(), Raise> {
+pub fn expect_suspendable(state: &State, what: &'static str) -> Result<(), Raise> {
     if state.engine.current_id() == -1 {
         return failed(what, WaitError::Outside);
     }
     if engine::can_switch() { Ok(()) } else { failed(what, WaitError::Blocked) }
 }
 
+/// Throws where no process can be made: in coroutines, and in callbacks that an event loop calls outside of one.
+pub fn expect_outside(what: &str) -> Result<(), Raise> {
+    let Some(state) = State::existing() else { return Ok(()) };
+    if state.engine.current_id() == -1 && !state.is_looping() {
+        return Ok(());
+    }
+    Err(exception::throw(
+        exception::code::coroutine::CANNOT_FORK,
+        &format!(
+            "{what} makes a process, which cannot be done inside a coroutine or a callback of an event loop, because all that \
+             runs there would go on in both: call it before run() or start(), give a server its processes with addProcess(), or start \
+             a program with System::exec()"
+        ),
+    ))
+}
+
 /// Throws what a wait that failed is to throw. `Ok`: it was cancelled quietly, and the function returns its failure value.
-pub(crate) fn failed(what: &str, error: WaitError) -> Result<(), Raise> {
+pub fn failed(what: &str, error: WaitError) -> Result<(), Raise> {
     match error {
         WaitError::Cancelled(Cancel::Return) => Ok(()),
         WaitError::Cancelled(Cancel::Throw) => {
@@ -71,12 +87,12 @@ pub(crate) fn failed(what: &str, error: WaitError) -> Result<(), Raise> {
 }
 
 /// The argument that gives a time in seconds, where 0 has a meaning of its own. Throws for what is no number.
-pub(crate) fn seconds(call: &Call, index: usize, default: f64) -> Result<f64, Raise> {
+pub fn seconds(call: &Call, index: usize, default: f64) -> Result<f64, Raise> {
     number(call, index, default, "")
 }
 
 /// The argument that gives a time-out: `None`, no limit, for negative or infinite. Throws for what is no number.
-pub(crate) fn time_limit(call: &Call, index: usize, default: f64) -> Result<Option<Duration>, Raise> {
+pub fn time_limit(call: &Call, index: usize, default: f64) -> Result<Option<Duration>, Raise> {
     let value = call.float(index, default)?;
     Timeout::want(Given { index, value }).map(Timeout::limit)
 }
@@ -95,7 +111,7 @@ fn checked(given: Given<f64>, more: &str) -> Result<f64, Raise> {
 
 /// An argument `float $timeout`: seconds, negative or infinite for no limit. What is no number is refused.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Timeout(f64);
+pub struct Timeout(f64);
 
 impl Want<f64> for Timeout {
     fn want(given: Given<f64>) -> Result<Self, Raise> {
@@ -105,28 +121,28 @@ impl Want<f64> for Timeout {
 
 impl Timeout {
     /// Whether nothing is to be waited for.
-    pub(crate) fn is_zero(self) -> bool {
+    pub fn is_zero(self) -> bool {
         self.0 == 0.0
     }
 
     /// `None`: no limit.
-    pub(crate) fn limit(self) -> Option<Duration> {
+    pub fn limit(self) -> Option<Duration> {
         limit(self.0)
     }
 
     /// The same where 0 means no limit, too, as in the peer's channels.
-    pub(crate) fn limit_or_none(self) -> Option<Duration> {
+    pub fn limit_or_none(self) -> Option<Duration> {
         limit_or_none(self.0)
     }
 }
 
 /// A time-out as a limit: `None` for negative or infinite. What came from a program was asked for by [`seconds`].
-pub(crate) fn limit(seconds: f64) -> Option<Duration> {
+pub fn limit(seconds: f64) -> Option<Duration> {
     Duration::try_from_secs_f64(seconds).ok()
 }
 
 /// The same where 0 means no limit, too, as in the peer's channels.
-pub(crate) fn limit_or_none(seconds: f64) -> Option<Duration> {
+pub fn limit_or_none(seconds: f64) -> Option<Duration> {
     limit(seconds).filter(|limit| !limit.is_zero())
 }
 

@@ -111,7 +111,7 @@ fn left_alone(path: &str) -> bool {
 }
 
 /// Redirects what is loaded now, once.
-pub(crate) fn install() {
+pub(super) fn install() {
     static DONE: AtomicBool = AtomicBool::new(false);
     if !DONE.swap(true, Ordering::Relaxed) {
         redirect(TABLE, &left_alone);
@@ -119,7 +119,7 @@ pub(crate) fn install() {
 }
 
 /// Takes over the setting `hook_flags`, unless it is the default and the program has said otherwise.
-pub(crate) fn configure(flags: i64) {
+pub(super) fn configure(flags: i64) {
     if flags != hooks::DEFAULT {
         gate::set_flags(flags);
     }

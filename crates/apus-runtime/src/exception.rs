@@ -7,14 +7,14 @@ use apus_zend::engine;
 apus_zend::stub!("exception");
 
 /// All, parents first.
-pub(crate) static ALL: &[&Class] = &[
+pub static ALL: &[&Class] = &[
     &EXCEPTION, &COROUTINE, &CANCELED, &DEADLOCK, &TIMEOUT, &CONFLICT, &CLIENT, &POOL, &SERVER, &HTTP, &TABLE, &PACK,
     &QUEUE, &LOCK, &CACHE, &PROCESS, &TASK,
 ];
 
 /// The class of an exception and its code; made of the classes' constants, in [`code`].
 #[derive(Clone, Copy)]
-pub(crate) struct Code {
+pub struct Code {
     class: &'static Class,
     value: i64,
 }
@@ -25,12 +25,12 @@ impl Code {
     }
 
     /// Code 0, of a class that has no codes.
-    pub(crate) const fn none(class: &'static Class) -> Self {
+    pub const fn none(class: &'static Class) -> Self {
         Self { class, value: 0 }
     }
 }
 
 /// Throws the exception whose code this is.
-pub(crate) fn throw(code: Code, message: &str) -> Raise {
+pub fn throw(code: Code, message: &str) -> Raise {
     engine::throw(code.class.get(), code.value, message)
 }

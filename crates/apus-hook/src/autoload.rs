@@ -12,7 +12,7 @@ use apus_coro::{TaskId, Wait};
 use apus_zend::autoload::{Autoload, Turn};
 use tokio::sync::Notify;
 
-use crate::runtime::State;
+use apus_runtime::runtime::State;
 
 type Name = Rc<[u8]>;
 
@@ -49,7 +49,7 @@ impl Loading {
     fn wait_for(state: &State, me: TaskId, name: &Name, ended: &Notify) -> Turn {
         let notified = ended.notified();
         TABLE.with(|table| table.borrow_mut().waiting.insert(me, Rc::clone(name)));
-        let waited = crate::wait::wait(state, Wait::Inside("the autoloader of another coroutine"), notified);
+        let waited = apus_runtime::wait::wait(state, Wait::Inside("the autoloader of another coroutine"), notified);
         TABLE.with(|table| table.borrow_mut().waiting.remove(&me));
         match waited {
             Ok(Some(())) => Turn::Loaded,

@@ -24,7 +24,7 @@ const BATCH: usize = 256;
 
 /// How a wait for descriptors ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Woken {
+pub enum Woken {
     /// One of them may be ready, for these `EPOLL*` events: ask it.
     Ready(u32),
     /// One of them was closed meanwhile; its number may mean something else now.
@@ -44,7 +44,7 @@ struct Waiter {
 type Queue = Vec<(usize, u32)>;
 
 /// The descriptors of one thread that are waited for.
-pub(crate) struct Reactor {
+pub struct Reactor {
     epoll: OwnedFd,
     waiters: RefCell<Slab<Waiter>>,
     /// By descriptor.
@@ -55,7 +55,7 @@ pub(crate) struct Reactor {
 }
 
 impl Reactor {
-    pub(crate) fn new() -> io::Result<Rc<Self>> {
+    pub(super) fn new() -> io::Result<Rc<Self>> {
         // SAFETY: no pointers.
         let fd = unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) };
         if fd < 0 {
@@ -74,12 +74,12 @@ impl Reactor {
 
     /// For coroutine `cid`: resolves when one of `fds` may be ready for its `EPOLL*` events, or is closed. The caller MUST then ask the
     /// descriptors themselves, and wait again when none is ready.
-    pub(crate) fn ready<'a>(self: &'a Rc<Self>, cid: TaskId, fds: &'a [(RawFd, u32)]) -> Ready<'a> {
+    pub fn ready<'a>(self: &'a Rc<Self>, cid: TaskId, fds: &'a [(RawFd, u32)]) -> Ready<'a> {
         Ready { reactor: self, cid, fds, key: None }
     }
 
     /// The coroutine that waits for one of these events of a descriptor, if one does.
-    pub(crate) fn waiting(&self, fd: RawFd, events: u32) -> Option<TaskId> {
+    pub fn waiting(&self, fd: RawFd, events: u32) -> Option<TaskId> {
         let queues = self.queues.borrow();
         let queue = queues.get(usize::try_from(fd).ok()?)?;
         let &(key, _) = queue.iter().find(|&&(_, theirs)| theirs & events != 0)?;
@@ -87,7 +87,7 @@ impl Reactor {
     }
 
     /// Ends the wait of coroutine `cid`.
-    pub(crate) fn interrupt(&self, cid: TaskId) {
+    pub fn interrupt(&self, cid: TaskId) {
         let key = self.waiters.borrow().iter().find(|(_, waiter)| waiter.cid == cid).map(|(key, _)| key);
         if let Some(key) = key {
             self.wake(key, Woken::Interrupted);
@@ -95,7 +95,7 @@ impl Reactor {
     }
 
     /// A descriptor is about to be closed.
-    pub(crate) fn closing(&self, fd: RawFd) {
+    pub fn closing(&self, fd: RawFd) {
         let Ok(index) = usize::try_from(fd) else { return };
         let Some(queue) = self.queues.borrow_mut().get_mut(index).map(std::mem::take) else { return };
         for (key, _) in &queue {
@@ -229,7 +229,7 @@ impl Reactor {
 }
 
 /// See [`Reactor::ready`].
-pub(crate) struct Ready<'a> {
+pub struct Ready<'a> {
     reactor: &'a Rc<Reactor>,
     cid: TaskId,
     fds: &'a [(RawFd, u32)],

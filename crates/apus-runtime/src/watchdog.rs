@@ -4,32 +4,24 @@
 //! looks at that number now and then: the same one for longer than the limit means that the loop is blocked. It then
 //! interrupts the PHP code, which logs its own stack. While nothing runs, the thread sleeps until something does.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
-use std::thread::{self, Thread};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use apus_process::log;
 use apus_zend::{fiber, watch};
 
 use crate::blocked;
+use crate::running::{self, PARKED, REPORTED};
 use crate::runtime::State;
 
-/// The slice of PHP code that runs, or 0.
-static RUNNING: AtomicU64 = AtomicU64::new(0);
-/// The last slice's number.
-static LAST: AtomicU64 = AtomicU64::new(0);
-/// The watching thread sleeps until a slice begins.
-static PARKED: AtomicBool = AtomicBool::new(false);
-/// The slice that was reported, or 0.
-static REPORTED: AtomicU64 = AtomicU64::new(0);
 /// Milliseconds that the reported slice had taken when it was reported.
 static TAKEN: AtomicU64 = AtomicU64::new(0);
 /// What PHP's thread was in when that was noticed: a function, and perhaps a system call.
 static WHERE: Mutex<String> = Mutex::new(String::new());
 /// Slices that were reported.
 static BLOCKED: AtomicU64 = AtomicU64::new(0);
-static THREAD: OnceLock<Thread> = OnceLock::new();
 
 /// A report has a stack: what blocks in every request would fill the disk.
 static REPORTS: log::Repeats =
@@ -38,52 +30,18 @@ static REPORTS: log::Repeats =
 /// Looks without anything running after which the thread goes to sleep.
 const IDLE_LOOKS: u32 = 20;
 
-/// One stay in PHP code; ends when dropped. Stays inside another one belong to it.
-pub(crate) struct Slice(bool);
-
-impl Slice {
-    /// PHP code is about to run.
-    pub(crate) fn begin() -> Self {
-        if RUNNING.load(Ordering::Relaxed) != 0 {
-            return Self(false);
-        }
-        // One thread writes; the other only compares.
-        let number = LAST.load(Ordering::Relaxed) + 1;
-        LAST.store(number, Ordering::Relaxed);
-        RUNNING.store(number, Ordering::Relaxed);
-        if PARKED.load(Ordering::Relaxed)
-            && let Some(thread) = THREAD.get()
-        {
-            thread.unpark();
-        }
-        Self(true)
-    }
-}
-
-impl Drop for Slice {
-    fn drop(&mut self) {
-        if !self.0 {
-            return;
-        }
-        let number = RUNNING.swap(0, Ordering::Relaxed);
-        if REPORTED.load(Ordering::Relaxed) == number {
-            watch::cancel();
-        }
-    }
-}
-
 /// How many slices were reported in this process.
-pub(crate) fn blocked() -> u64 {
+pub fn blocked() -> u64 {
     BLOCKED.load(Ordering::Relaxed)
 }
 
 /// At module start.
-pub(crate) fn prepare() {
+pub fn prepare() {
     watch::on_interrupt(report);
 }
 
 /// Watches this process, if `limit` is not 0.
-pub(crate) fn start(limit: Duration) {
+pub fn start(limit: Duration) {
     if limit.is_zero() {
         return;
     }
@@ -95,7 +53,7 @@ pub(crate) fn start(limit: Duration) {
     });
     match started {
         Ok(handle) => {
-            let _ = THREAD.set(handle.thread().clone());
+            let _ = running::WATCHDOG.set(handle.thread().clone());
         }
         Err(error) => {
             log::warning(format_args!("blocked event loops will not be reported: no thread for it ({error})"));
@@ -107,7 +65,7 @@ fn look(limit: Duration, thread: i32) {
     let pause = (limit / 2).max(Duration::from_millis(1));
     let (mut seen, mut since, mut idle) = (0, Instant::now(), 0);
     loop {
-        let running = RUNNING.load(Ordering::Relaxed);
+        let running = running::slice();
         if running != seen {
             (seen, since, idle) = (running, Instant::now(), 0);
         } else if running == 0 {

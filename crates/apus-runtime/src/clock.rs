@@ -4,11 +4,11 @@ use std::time::Duration;
 
 /// A moment, at the resolution of the kernel's tick (1 to 10 ms).
 #[derive(Clone, Copy)]
-pub(crate) struct Coarse(Duration);
+pub struct Coarse(Duration);
 
 impl Coarse {
     /// Now; a few nanoseconds to read.
-    pub(crate) fn now() -> Self {
+    pub fn now() -> Self {
         let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
         // SAFETY: fills the local struct; this clock exists on every Linux.
         unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC_COARSE, &raw mut now) };
@@ -16,7 +16,7 @@ impl Coarse {
     }
 
     /// Time since then.
-    pub(crate) fn elapsed(self) -> Duration {
+    pub fn elapsed(self) -> Duration {
         Self::now().0.saturating_sub(self.0)
     }
 }

@@ -5,7 +5,7 @@ use apus_zend::value::{ArrayView, Key, View};
 use apus_zend::{Array, Raise, Value};
 
 /// A PHP value as a setting's value; `None` for objects and resources.
-pub(crate) fn to_option(view: View<'_>) -> Option<options::Value> {
+pub fn to_option(view: View<'_>) -> Option<options::Value> {
     Some(match view {
         View::Null => options::Value::Null,
         View::Bool(value) => options::Value::Bool(value),
@@ -21,7 +21,7 @@ pub(crate) fn to_option(view: View<'_>) -> Option<options::Value> {
 }
 
 /// A setting's value as a PHP value.
-pub(crate) fn from_option(value: &options::Value) -> Result<Value, Raise> {
+pub fn from_option(value: &options::Value) -> Result<Value, Raise> {
     Ok(match value {
         options::Value::Null => Value::null(),
         options::Value::Bool(value) => Value::bool(*value),
@@ -39,7 +39,7 @@ pub(crate) fn from_option(value: &options::Value) -> Result<Value, Raise> {
 }
 
 /// An array of settings as pairs.
-pub(crate) fn pairs(given: ArrayView<'_>) -> Result<Vec<(String, options::Value)>, String> {
+pub fn pairs(given: ArrayView<'_>) -> Result<Vec<(String, options::Value)>, String> {
     let mut pairs = Vec::with_capacity(given.len());
     for (key, value) in given.iter() {
         let Key::Str(name) = key else {
@@ -54,7 +54,7 @@ pub(crate) fn pairs(given: ArrayView<'_>) -> Result<Vec<(String, options::Value)
 }
 
 /// Applies an array of settings, all or none; the error says which one is wrong and why.
-pub(crate) fn apply(settings: &mut options::Settings, given: ArrayView<'_>) -> Result<(), String> {
+pub fn apply(settings: &mut options::Settings, given: ArrayView<'_>) -> Result<(), String> {
     let mut changed = settings.clone();
     for (name, value) in pairs(given)? {
         changed.set(&name, &value).map_err(|error| error.to_string())?;

@@ -3,15 +3,17 @@
 use std::ffi::c_int;
 use std::os::fd::RawFd;
 
+use apus_runtime::runtime::State;
+
 use super::gate::{errno, set_errno};
-use crate::runtime::State;
+use super::reactor::Reactor;
 
 /// Whoever waits for it learns that it is gone, before its number can mean another file.
 fn closing(fd: RawFd) {
     let kept = errno();
     // Other threads have no state; what they close, nobody waits for.
     if let Some(state) = State::try_existing() {
-        state.reactor.closing(fd);
+        state.room::<Reactor>().closing(fd);
     }
     set_errno(kept);
 }

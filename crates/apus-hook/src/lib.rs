@@ -21,20 +21,35 @@ mod poll;
 mod process;
 mod reactor;
 mod resolve;
-mod runtime;
+pub mod runtime;
 mod serial;
 mod sleep;
 mod stream;
 mod timeout;
 
+use std::io;
+use std::rc::Rc;
+
+use apus_options::Settings;
+use apus_runtime::runtime::Room;
 use apus_zend::class::Class;
 
-pub(crate) use gate::Running;
-pub(crate) use guard::{install as install_guards, prepare};
-pub(crate) use install::{configure, install};
-pub(crate) use reactor::Reactor;
+pub use guard::{install as install_guards, prepare};
+pub use reactor::Reactor;
 
 /// The classes of this room, parents first.
-pub(crate) static ALL: &[&Class] = &[&runtime::RUNTIME];
+pub static ALL: &[&Class] = &[&runtime::RUNTIME];
+
+impl Room for Reactor {
+    fn configure(&self, settings: &Settings) {
+        install::configure(settings.hook_flags);
+    }
+}
+
+/// What the hooks keep for a thread. From then on what blocks is hooked.
+pub fn room() -> io::Result<Rc<dyn Room>> {
+    install::install();
+    Ok(Reactor::new()?)
+}
 
 apus_zend::stub!("hook/functions");

@@ -5,21 +5,20 @@ use std::ffi::c_int;
 use std::future::Future;
 use std::os::fd::RawFd;
 use std::rc::Rc;
-use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use apus_coro::Wait;
 use apus_options::hooks;
+pub(super) use apus_runtime::running::in_coroutine;
+use apus_runtime::runtime::State;
+use apus_runtime::wait::wait;
 use apus_zend::guard;
 use apus_zend::hook::{Place, place};
 use tokio::time::Instant;
 
-use super::reactor::Woken;
-use crate::runtime::State;
+use super::reactor::{Reactor, Woken};
 
-/// The thread on which a coroutine runs now, or 0. Whoever finds another one than its own calls libc as ever: that is all
-/// that a hook costs outside coroutines.
-static THREAD: AtomicUsize = AtomicUsize::new(0);
 /// `Apus\HOOK_*` bits in force.
 static FLAGS: AtomicI64 = AtomicI64::new(hooks::DEFAULT);
 
@@ -29,36 +28,6 @@ pub(super) fn flags() -> i64 {
 
 pub(super) fn set_flags(flags: i64) {
     FLAGS.store(flags, Ordering::Relaxed);
-}
-
-fn this_thread() -> usize {
-    // SAFETY: has no preconditions.
-    unsafe { libc::pthread_self() as usize }
-}
-
-/// A coroutine's code runs; the end of the value ends it.
-pub(crate) struct Running(usize);
-
-impl Running {
-    pub(crate) fn begin() -> Self {
-        // Only PHP's thread writes here: no need for the bus lock of a swap.
-        let before = THREAD.load(Ordering::Relaxed);
-        THREAD.store(this_thread(), Ordering::Relaxed);
-        Self(before)
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        THREAD.store(self.0, Ordering::Relaxed);
-    }
-}
-
-/// Whether a coroutine runs on this very thread.
-#[inline]
-pub(super) fn in_coroutine() -> bool {
-    let thread = THREAD.load(Ordering::Relaxed);
-    thread != 0 && thread == this_thread()
 }
 
 fn errno_slot() -> *mut c_int {
@@ -120,7 +89,7 @@ impl Gate {
         if place(self.freeing) == Place::Fail {
             return Err(libc::ECANCELED);
         }
-        let waited = crate::wait::wait(&self.state, Wait::Outside(self.name), future);
+        let waited = wait(&self.state, Wait::Outside(self.name), future);
         if let Ok(Some(value)) = waited {
             return Ok(value);
         }
@@ -137,7 +106,7 @@ impl Gate {
     /// The same, with the `EPOLL*` events that the one that woke it reports; 0 where it reports none.
     pub(super) fn events(&self, fds: &[(RawFd, u32)], deadline: Option<Instant>) -> Result<Option<u32>, c_int> {
         super::guard::waiting(&self.state, fds)?;
-        let reactor = Rc::clone(&self.state.reactor);
+        let reactor = self.state.room::<Reactor>();
         let cid = self.state.engine.current_id();
         let woken = self.park(async {
             let ready = reactor.ready(cid, fds);

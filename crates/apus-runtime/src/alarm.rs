@@ -27,7 +27,7 @@ const NEVER: u64 = u64::MAX;
 type Key = (u64, u64);
 
 /// The sleeps of a thread.
-pub(crate) struct Alarm {
+pub struct Alarm {
     timer: OwnedFd,
     due: RefCell<BTreeMap<Key, Waker>>,
     made: Cell<u64>,
@@ -45,7 +45,7 @@ fn now() -> u64 {
 
 impl Alarm {
     /// An alarm that nobody has set.
-    pub(crate) fn new() -> io::Result<Rc<Self>> {
+    pub fn new() -> io::Result<Rc<Self>> {
         // SAFETY: no pointers.
         let fd = unsafe { libc::timerfd_create(libc::CLOCK_MONOTONIC, libc::TFD_NONBLOCK | libc::TFD_CLOEXEC) };
         if fd < 0 {
@@ -63,7 +63,7 @@ impl Alarm {
     }
 
     /// A sleep of this time from now; not shorter, and longer by what the loop needs to come round to it.
-    pub(crate) fn sleep(self: &Rc<Self>, time: Duration) -> Sleep {
+    pub fn sleep(self: &Rc<Self>, time: Duration) -> Sleep {
         let number = self.made.get() + 1;
         self.made.set(number);
         let time = u64::try_from(time.as_nanos()).unwrap_or(NEVER);
@@ -137,7 +137,7 @@ impl Alarm {
 }
 
 /// See [`Alarm::sleep`].
-pub(crate) struct Sleep {
+pub struct Sleep {
     alarm: Rc<Alarm>,
     key: Key,
     begun: bool,

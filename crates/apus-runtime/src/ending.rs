@@ -1,0 +1,103 @@
+//! How a script's coroutines come to their end: by themselves, or because something ends them.
+
+use std::fmt::Write as _;
+
+use apus_coro::{Cancel, Idle};
+use apus_zend::{Callable, Raise, Value, engine};
+
+use crate::exception::DEADLOCK;
+use crate::runtime::{State, Stop};
+
+/// How often a coroutine that waits again while it is unwound is entered before it is given up.
+const UNWIND_ROUNDS: usize = 8;
+
+/// What PHP calls at the end of a script that made coroutines.
+const FINISH: &str = "Apus\\Coroutine\\finish";
+
+impl State {
+    /// `Apus\Coroutine\finish()`: coroutines made outside `run()` are finished when the script ends.
+    pub fn finish(&self) -> Result<(), Raise> {
+        if self.is_looping() {
+            return Ok(());
+        }
+        if engine::after_fatal() {
+            self.end_all();
+            return Ok(());
+        }
+        self.run_to_end()
+    }
+
+    /// Runs until no coroutine and no timer is left. Throws what ended it early, after unwinding the others.
+    pub fn run_to_end(&self) -> Result<(), Raise> {
+        let idle = self.block_on(self.engine.until_idle());
+        let stop = self.stop.take();
+        let raise = match (idle, stop) {
+            (Idle::Empty, None) => return Ok(()),
+            (_, Some(stop)) => {
+                self.end_all();
+                match stop {
+                    Stop::Uncaught(thrown) => thrown.rethrow(),
+                    Stop::Exit => engine::throw_exit(engine::exit_status()),
+                    Stop::Fatal => Raise::Bailed,
+                }
+            }
+            (Idle::Stuck, None) => {
+                let report = self.deadlock_report();
+                self.end_all();
+                engine::throw(DEADLOCK.get(), 0, &report)
+            }
+            (Idle::Interrupted, None) => return self.run_to_end(),
+        };
+        Err(raise)
+    }
+
+    /// Ends what rooms have that would start coroutines.
+    pub fn end_rooms(&self) {
+        for room in &self.rooms {
+            room.end_all(self);
+        }
+    }
+
+    /// Ends every coroutine and timer: each sees a `CanceledException`, and is unwound quietly if it waits again.
+    pub fn end_all(&self) {
+        self.end_rooms();
+        self.engine.drain(Cancel::Throw, UNWIND_ROUNDS);
+        let left = self.engine.drain(Cancel::Unwind, UNWIND_ROUNDS);
+        if left > 0 {
+            eprintln!("apus: {left} coroutines wait again whenever they are ended, and were abandoned");
+        }
+        // What they left behind while being ended is of no interest: the first cause is reported.
+        drop(self.stop.take());
+    }
+
+    fn deadlock_report(&self) -> String {
+        let ids = self.engine.ids();
+        let mut text = format!("all {} coroutines wait for each other, none can go on (deadlock):", ids.len());
+        for task in ids.iter().filter_map(|&id| self.engine.find(id)).take(100) {
+            let _ = write!(
+                text,
+                "\ncoroutine {} (made by {}) waits in {}:\n{}",
+                task.id(),
+                task.parent(),
+                task.wait().name(),
+                task.data().fiber().trace_text()
+            );
+        }
+        text
+    }
+
+    /// Sees to it that coroutines made outside `run()` are finished when the script ends.
+    pub fn register_finish(&self) {
+        if self.finish_registered.replace(true) {
+            return;
+        }
+        let registered = Value::string(b"register_shutdown_function")
+            .map_err(|_| ())
+            .and_then(|mut name| Callable::new(&mut name).map_err(|_| ()))
+            .and_then(|f| Value::string(FINISH.as_bytes()).map_err(|_| ()).map(|arg| (f, arg)))
+            .and_then(|(f, arg)| f.call(&[arg]).map_err(|_| ()));
+        if registered.is_err() {
+            self.finish_registered.set(false);
+        }
+    }
+}

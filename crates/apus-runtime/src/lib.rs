@@ -1,0 +1,16 @@
+//! What every room of the extension stands on: the state of PHP's thread, waiting, exceptions, conversion of values, clocks, and
+//! reports of what ended badly.
+
+pub mod alarm;
+pub mod builtin;
+pub mod clock;
+pub mod convert;
+pub mod exception;
+pub mod running;
+pub mod runtime;
+pub mod wait;
+pub mod watchdog;
+
+mod blocked;
+mod ending;
+mod failure;
