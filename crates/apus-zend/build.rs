@@ -50,6 +50,7 @@ const SHIM: &[&str] = &[
     "swap",
     "own",
     "session",
+    "mistakes",
 ];
 
 fn main() {

@@ -54,6 +54,61 @@ class Handlers(Case):
             server.stop()
             self.assertNotIn("not to the client", server.log())
 
+    def test_heads_that_nobody_sends(self):
+        for call, instead in (("header('X-A: b')", r"\$response->header\(\)"), ("setcookie('a', 'b')", r"\$response->cookie\(\)"), ("setrawcookie('a', 'b')", r"\$response->rawcookie\(\)"), ("http_response_code(404)", r"\$response->status\(\)")):
+            with self.serve(f"{call}; $response->end('x');") as server:
+                self.assertEqual(server.get().status, 200)
+                name = call.split("(")[0]
+                self.told(server, rf"{name}\(\) does not change the answer to a request: call {instead} .*server\.php\((\d+)\)\)", call)
+
+    def test_superglobals_of_no_request(self):
+        reads = {
+            "$_GET['a'] ?? 1": r"\$_GET does not hold this request: read \$request->get,",
+            "count($_POST)": r"\$_POST .* read \$request->post,",
+            "isset($_COOKIE['a'])": r"\$_COOKIE .* read \$request->cookie,",
+            "empty($_FILES['a'])": r"\$_FILES .* read \$request->files,",
+            "$_REQUEST['a'] ?? 1": r"\$_REQUEST .* read \$request->get and \$request->post,",
+            "$_SERVER['REQUEST_METHOD'] ?? 1": r"\$_SERVER .* read \$request->server and \$request->header,",
+        }
+        for read, said in reads.items():
+            # Compiled to machine code it is not noticed.
+            with self.serve(f"$value = {read}; $response->end('x');", jit=False) as server:
+                server.get("/?a=2")
+                self.told(server, rf"{said} or switch the setting superglobals on \(.*server\.php\((\d+)\)\)", read)
+
+    def test_superglobals_that_are_right(self):
+        reads = "$value = [$_SERVER['argv'] ?? 1, $_SERVER['HOME'] ?? 1, $_ENV['A'] ?? 1, $_SERVER['REQUEST_TIME']];"
+        with self.serve(reads + "$response->end('x');", before="$server->on('workerstart', fn () => $_GET['a'] ?? 1);") as server:
+            server.get()
+            server.stop()
+            self.assertNotIn("does not hold this request", server.log())
+        with self.serve("$response->end($_GET['a'] . $_SERVER['REQUEST_METHOD']);", settings={"superglobals": True}) as server:
+            self.assertEqual(server.get("/?a=b").body, b"bGET")
+            server.stop()
+            self.assertNotIn("does not hold this request", server.log())
+
+    def test_the_input_of_no_request(self):
+        for read in ("file_get_contents('php://input')", "fopen('PHP://Input', 'r')"):
+            with self.serve(f"$value = {read}; $response->end('x');") as server:
+                server.get()
+                self.told(server, r"php://input is not the body of this request: call \$request->getContent\(\).*server\.php\((\d+)\)\)", read)
+
+    def test_properties_that_set_nothing(self):
+        with self.serve("$response->mine = 1; @$response->status = 404; $response->end('x');", ini=("error_reporting=8191",)) as server:
+            self.assertEqual(server.get().status, 200)
+            self.told(server, r"\$response->status = … does not change the answer: call \$response->status\(\).*server\.php\((\d+)\)\)", "status = 404")
+            self.assertNotIn("mine", server.log())
+
+    def test_a_function_that_was_not_imported(self):
+        with self.serve("try { namespaced\\go(fn () => 1); } catch (Error $error) { $response->end($error->getMessage()); }") as server:
+            self.assertEqual(server.get().body, b'Call to undefined function namespaced\\go(): import it with "use function Apus\\go;"')
+        with self.serve("Batch([]);") as server:
+            server.get()
+            self.told(server, r'undefined function Batch\(\): import it with "use function Apus\\Coroutine\\batch;"')
+        with self.serve("nowhere();") as server:
+            server.get()
+            self.told(server, r"undefined function nowhere\(\) in")
+
     def test_ending_twice(self):
         with self.serve("$response->end('one'); $response->end('two');") as server:
             self.assertEqual(server.get().body, b"one")
@@ -115,6 +170,25 @@ $server->on('start', fn ($server) => $server->shutdown());
     def test_two_servers_in_a_script(self):
         said = self.run_script(0, self.STOPPED + "$other = new Apus\\Http\\Server('127.0.0.1', 0);\n$server->start();")
         self.assertRegex(said, r"another server, at 127\.0\.0\.1:\d+, which is not served.*listen\(\) \(.*server\.php\(6\)\)")
+
+    def test_in_a_server_of_a_coroutine(self):
+        said = self.run_script(0, """<?php
+Apus\\Coroutine\\run(function () {
+    $server = new Apus\\Coroutine\\Http\\Server('127.0.0.1', 0);
+    $server->handle('/', function ($request, $response) {
+        header('X-A: b');
+        echo 'lost';
+    });
+    Apus\\go(fn () => $server->start());
+    $client = new Apus\\Coroutine\\Http\\Client('127.0.0.1', $server->port);
+    $client->get('/');
+    $server->shutdown();
+});
+""")
+        self.assertRegex(said, r"ended without Response::end\(\).*server\.php:4\)")
+        # Printing is a script's own affair.
+        self.assertNotIn("standard output", said)
+        self.assertRegex(said, r"header\(\) does not change.*server\.php\(5\)\)")
 
     def test_a_php_that_is_none(self):
         self.assertIn("/bin/true: is no php", self.apus("run", "--php", "/bin/true", "server.php", code=5))

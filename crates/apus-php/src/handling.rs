@@ -144,7 +144,7 @@ fn forgotten(coro: &Coro, place: Option<&str>) {
     if coro.answers() && coro.ended_silently() {
         mistakes::UNANSWERED.tell(format_args!(
             "the handler of a request ended without Response::end(), and the client got 500: what it returns or prints is not sent ({})",
-            place.unwrap_or("a handler of Coroutine\\Http\\Server")
+            place.unwrap_or("a handler that is not written in PHP")
         ));
     }
 }

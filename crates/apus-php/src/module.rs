@@ -6,8 +6,8 @@ use apus_zend::sys;
 
 use crate::runtime::{self, MakeRoom, State};
 use crate::{
-    client, coroutine, coserver, exception, functions, hook, http, memory, pool, process, server, socket, sync, system,
-    timer, watchdog,
+    client, coroutine, coserver, exception, functions, hook, http, memory, mistakes, pool, process, server, socket,
+    sync, system, timer, watchdog,
 };
 
 /// Every class, parents first.
@@ -80,6 +80,7 @@ unsafe extern "C" fn startup(module: i32) -> bool {
         watchdog::prepare();
         process::prepare();
         apus_zend::state::prepare();
+        apus_zend::mistake::prepare::<mistakes::InHandlers>();
         hook::prepare();
         for class in classes() {
             class.register();

@@ -91,6 +91,13 @@ static inline zend_string *apus_known_name(const char *text, size_t len)
 	return name;
 }
 
+/* ---- mistakes.c: what PHP code does in vain in the handler of a request ---- */
+typedef enum { APUS_MISTAKE_CALL, APUS_MISTAKE_SUPERGLOBAL, APUS_MISTAKE_INPUT, APUS_MISTAKE_PROPERTY } apus_mistake;
+/* In a coroutine: the function, variable or property; for a property its object. MUST NOT run PHP code. */
+typedef void (*apus_mistake_hook)(apus_mistake kind, const char *name, size_t len, zend_object *of);
+void apus_mistakes_startup(apus_mistake_hook hook); /* at module start */
+zval *apus_write_property(zend_object *object, zend_string *name, zval *value, void **cache_slot);
+
 /* ---- ambient.c ---- */
 bool apus_ambient_is_amidst(const zval *handler); /* has C code set something that it takes back when it returns? */
 void apus_ambient_take_all(apus_ambient *into, zval *handler);

@@ -142,6 +142,7 @@ static void init_handlers(void)
 	native_handlers.free_obj = free_object;
 	native_handlers.clone_obj = NULL;
 	native_handlers.get_gc = apus_held_get_gc;
+	native_handlers.write_property = apus_write_property;
 	lazy_handlers = native_handlers;
 	lazy_handlers.read_property = read_lazy;
 	lazy_handlers.get_property_ptr_ptr = ptr_lazy;

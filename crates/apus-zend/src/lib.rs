@@ -24,6 +24,7 @@ pub mod got;
 pub mod graph;
 pub mod guard;
 pub mod hook;
+pub mod mistake;
 pub mod module;
 pub mod object;
 pub mod output;

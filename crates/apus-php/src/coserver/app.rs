@@ -92,11 +92,11 @@ impl App for CoApp {
     type Handling = Running;
 
     fn on_request(self: &Rc<Self>, request: Request, response: Responder) -> Running {
-        let Some(handler) = self.core.route(request.path()) else {
+        let Some((handler, place)) = self.core.route(request.path()) else {
             response.fail(404);
             return Running::new(&self.core, None);
         };
-        let handling = self.handling(handler, request, response);
+        let handling = self.handling(handler, request, response).standing_at(place.as_ref());
         Running::new(&self.core, Some(handling))
     }
 }

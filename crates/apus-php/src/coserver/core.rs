@@ -92,11 +92,19 @@ impl Handlers {
     }
 }
 
+/// What answers the paths that begin with a pattern.
+struct Route {
+    pattern: Box<[u8]>,
+    handler: Callable,
+    /// File and line of the handler, where it is written in PHP.
+    place: Option<Rc<str>>,
+}
+
 /// A server.
 pub(super) struct HttpCore {
     pub(super) listener: RefCell<Option<Listener>>,
-    /// Pattern and handler, the longest pattern first.
-    routes: RefCell<Vec<(Box<[u8]>, Callable)>>,
+    /// The longest pattern first.
+    routes: RefCell<Vec<Route>>,
     pub(super) settings: RefCell<Settings>,
     pub(super) phase: Cell<Phase>,
     pub(super) handlers: Handlers,
@@ -121,20 +129,22 @@ impl HttpCore {
 
     /// Tells the handlers to the cycle collector.
     pub(super) fn held(&self, held: &Held) {
-        for (_, handler) in self.routes.try_borrow().iter().flat_map(|routes| routes.iter()) {
-            held.callable(handler);
+        for route in self.routes.try_borrow().iter().flat_map(|routes| routes.iter()) {
+            held.callable(&route.handler);
         }
     }
 
     /// Has `handler` answer what begins with `pattern`.
     pub(super) fn handle(&self, pattern: &[u8], handler: Callable) {
+        let place = handler.place().map(|(file, line)| format!("{file}:{line}").into());
+        let route = Route { pattern: pattern.into(), handler, place };
         let old = {
             let mut routes = self.routes.borrow_mut();
-            if let Some((_, known)) = routes.iter_mut().find(|(known, _)| known.eq_ignore_ascii_case(pattern)) {
-                Some(std::mem::replace(known, handler))
+            if let Some(known) = routes.iter_mut().find(|known| known.pattern.eq_ignore_ascii_case(pattern)) {
+                Some(std::mem::replace(known, route))
             } else {
-                let at = routes.partition_point(|(known, _)| known.len() >= pattern.len());
-                routes.insert(at, (pattern.into(), handler));
+                let at = routes.partition_point(|known| known.pattern.len() >= pattern.len());
+                routes.insert(at, route);
                 None
             }
         };
@@ -142,11 +152,11 @@ impl HttpCore {
         drop(old);
     }
 
-    /// The handler for a path.
-    pub(super) fn route(&self, path: &[u8]) -> Option<Callable> {
+    /// The handler for a path, and its place.
+    pub(super) fn route(&self, path: &[u8]) -> Option<(Callable, Option<Rc<str>>)> {
         let routes = self.routes.borrow();
-        let found = routes.iter().find(|(pattern, _)| begins_with(path, pattern))?;
-        Some(found.1.share())
+        let found = routes.iter().find(|route| begins_with(path, &route.pattern))?;
+        Some((found.handler.share(), found.place.clone()))
     }
 
     /// Serves until the server was stopped and its last request is over.

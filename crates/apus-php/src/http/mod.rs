@@ -19,3 +19,8 @@ pub(crate) use superglobals::of as superglobals;
 
 /// The classes of this room.
 pub(crate) static ALL: &[&Class] = &[&request::REQUEST, &response::RESPONSE];
+
+/// Whether an object is an answer.
+pub(crate) fn is_response(object: std::ptr::NonNull<apus_zend::sys::zend_object>) -> bool {
+    response::RESPONSE.get().contains(object)
+}
