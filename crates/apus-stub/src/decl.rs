@@ -94,7 +94,8 @@ pub(crate) fn constant(text: &str) -> Result<Constant, String> {
     }
 }
 
-fn literal(text: &str) -> Result<Literal, String> {
+/// A value as PHP writes it.
+pub(crate) fn literal(text: &str) -> Result<Literal, String> {
     Ok(match text {
         "null" => Literal::Null,
         "true" => Literal::Bool(true),

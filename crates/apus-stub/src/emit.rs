@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use crate::known::Known;
 use crate::model::{Class, Constant, File, Function, Literal, Member, Param, Property, Type};
 use crate::parse::Error;
 use crate::typed;
@@ -11,12 +12,13 @@ struct Emitter<'a> {
     name: &'a str,
     /// The visibility of what is made.
     seen: &'a str,
+    known: &'a Known,
     out: String,
 }
 
 /// The code of one stub file.
-pub(crate) fn file(name: &str, file: &File, seen: &str) -> Result<String, Error> {
-    let mut emitter = Emitter { name, seen, out: String::new() };
+pub(crate) fn file(name: &str, file: &File, known: &Known, seen: &str) -> Result<String, Error> {
+    let mut emitter = Emitter { name, seen, known, out: String::new() };
     for class in &file.classes {
         emitter.class(class)?;
     }
@@ -26,7 +28,7 @@ pub(crate) fn file(name: &str, file: &File, seen: &str) -> Result<String, Error>
         emitter.line("/// The functions of this room.");
         emitter.line(&format!("{seen} static FUNCTIONS: &[apus_zend::class::Method] = &["));
         for function in &file.functions {
-            emitter.method(function, &function.full(&function.item.name), false)?;
+            emitter.method(function, &function.full(&function.item.name), None)?;
         }
         emitter.line("];");
     }
@@ -94,7 +96,7 @@ impl Emitter<'_> {
         }
         self.line("    ],\n    methods: &[");
         for method in &item.methods {
-            self.method(method, &method.item.name, true)?;
+            self.method(method, &method.item.name, Some(class))?;
         }
         self.line("    ],\n    entry: { static ENTRY: apus_zend::class::Entry = apus_zend::class::Entry::new(); &ENTRY },\n};");
         Ok(())
@@ -144,7 +146,7 @@ impl Emitter<'_> {
         );
     }
 
-    fn method(&mut self, method: &Member<Function>, name: &str, in_class: bool) -> Result<(), Error> {
+    fn method(&mut self, method: &Member<Function>, name: &str, class: Option<&Member<Class>>) -> Result<(), Error> {
         let item = &method.item;
         let most = item.most().map_or_else(|| "u32::MAX".to_owned(), |most| most.to_string());
         let handler = if item.is_abstract() {
@@ -152,7 +154,12 @@ impl Emitter<'_> {
         } else {
             let module = method.doc.module.as_ref().map_or_else(String::new, |path| format!("{path}::"));
             let path = method.doc.path().map_or_else(|| format!("{module}{}", snake(&item.name)), str::to_owned);
-            let body = if method.doc.is_typed() { typed::call(method, &path, in_class)? } else { path };
+            let accessor = class.and_then(|class| self.accessor(class, method));
+            let body = match accessor {
+                Some((path, slot)) => typed::call(method, &path, class, Some(slot), self.known)?,
+                None if method.doc.is_typed() => typed::call(method, &path, class, None, self.known)?,
+                None => path,
+            };
             format!("Some(apus_zend::handler!({body}, {}, {most}))", item.required())
         };
         let params: Vec<_> = item.params.iter().map(param).collect();
@@ -167,6 +174,28 @@ impl Emitter<'_> {
             params.join(", "),
         );
         Ok(())
+    }
+
+    /// The function behind a method that reads or writes one property, and the place of that.
+    fn accessor(&self, class: &Member<Class>, method: &Member<Function>) -> Option<(String, usize)> {
+        let module = class.doc.rust("accessors")?;
+        let (getter, name) = match method.item.name.strip_prefix("get") {
+            Some(name) => (true, name),
+            None => (false, ["with", "set"].iter().find_map(|prefix| method.item.name.strip_prefix(prefix))?),
+        };
+        let (slot, _) = self.places(class).find(|(_, property)| snake(&property.item.name) == snake(name))?;
+        let path = method
+            .doc
+            .path()
+            .map_or_else(|| format!("{module}::{}", if getter { "get" } else { "with" }), str::to_owned);
+        Some((path, slot))
+    }
+
+    /// The properties that a class declares itself, with their places; none below a class that no stub declares.
+    fn places<'m>(&self, class: &'m Member<Class>) -> impl Iterator<Item = (usize, &'m Member<Property>)> + use<'m> {
+        let first = self.known.first_slot(&class.full(&class.item.name));
+        let own = class.item.properties.iter().filter(|property| property.item.has_slot());
+        own.zip(0..).filter_map(move |(property, at)| Some((first? + at, property)))
     }
 
     /// The places of properties.
@@ -185,7 +214,7 @@ impl Emitter<'_> {
                 class.full(&class.item.name),
                 own.to_lowercase()
             );
-            for (place, property) in class.item.properties.iter().enumerate() {
+            for (place, property) in self.places(class) {
                 let name = &property.item.name;
                 let _ = writeln!(
                     self.out,
@@ -304,12 +333,18 @@ mod tests {
         assert_eq!([number(-1_234_567), number(999), number(0)], ["-1_234_567", "999", "0"]);
     }
 
+    fn file_of(read: &File) -> String {
+        let mut known = Known::default();
+        known.add(read);
+        file("a/b.stub.php", read, &known, "pub(crate)").unwrap()
+    }
+
     #[test]
     fn code_of_a_class() {
         let read = crate::parse(
             "<?php\nnamespace A;\n\n\nclass B\n{\n    // @rust module m\n    /** @rust deep::g */\n    public function f(int $x = 1): ?\\A\\B {}\n\n    public function goOn(): void {}\n}\n",
         );
-        let code = file("a/b.stub.php", &read.unwrap(), "pub(crate)").unwrap();
+        let code = file_of(&read.unwrap());
         assert!(code.contains("pub(crate) static B: apus_zend::class::Class"), "{code}");
         assert!(code.contains("handler!(deep::g, 0, 1)"), "{code}");
         assert!(code.contains("handler!(m::go_on, 0, 0)"), "{code}");
@@ -322,8 +357,19 @@ mod tests {
         let read = crate::parse(
             "<?php\nnamespace A;\n\n/** @rust slots */\nclass BeeHive\n{\n    public ?int $pipe = null;\n    public ?int $msgQueueId = null;\n}\n",
         );
-        let code = file("a/b.stub.php", &read.unwrap()).unwrap();
+        let code = file_of(&read.unwrap());
         assert!(code.contains("pub(crate) mod bee_hive {"), "{code}");
         assert!(code.contains("pub(crate) const MSG_QUEUE_ID: u32 = 1;"), "{code}");
+    }
+
+    #[test]
+    fn accessors_know_the_place_of_their_property() {
+        let read = crate::parse(
+            "<?php\n/** @rust accessors config */\nclass C\n{\n    protected int $port = 1;\n    protected string $hostName = 'x';\n\n    \
+             public function getHostName(): string {}\n    /** @rust p::with_port */\n    public function withPort(int $port): self {}\n}\n",
+        );
+        let code = file_of(&read.unwrap());
+        assert!(code.contains("handler!(|call| config::get(apus_zend::arg::This::this(call)?, 1), 0, 0)"), "{code}");
+        assert!(code.contains("p::with_port(apus_zend::arg::This::this(call)?, 0, apus_zend::arg::want("), "{code}");
     }
 }

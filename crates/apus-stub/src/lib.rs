@@ -3,8 +3,8 @@
 //! What a file declares is declared nowhere else: its name, its parameters with types and defaults, its documentation. `apus-php`'s build
 //! script has a Rust file made of each stub file, which the module that implements the classes includes; a declaration without an
 //! implementation does not compile. Lines of a docblock that begin with `@rust` speak to this crate alone and are not shown to users; so
-//! do the comments `// @rust module PATH` in a class (the functions of the methods behind it are there) and `// @rust typed` (they take typed
-//! arguments).
+//! do the comments `// @rust module PATH` in a class (the functions of the methods behind it are there), `// @rust typed` (they take typed
+//! arguments: see `apus_zend::arg`) and `// @rust let` (see `expand.rs`: what several classes declare alike is stated once).
 //!
 //! | in the docblock of | line | meaning |
 //! |---|---|---|
@@ -13,12 +13,15 @@
 //! | a class | `@rust lazy COUNT FUNCTION` | the first properties are filled by the function when they are first read |
 //! | a class | `@rust codes` | its constants are the codes of an exception: they become constants to throw |
 //! | a class | `@rust slots` | the places of its properties become constants, in `slot`, below the name of its static |
+//! | a class | `@rust accessors PATH` | `getX()` and `withX()` or `setX()` of its property `$x` call `PATH::get` and `PATH::with`, or the function that they name, with the place of the property |
 //! | a method, a function | `@rust PATH` | its Rust function; default: its name in `snake_case` |
 //! | a method, a function | `@rust typed`, `@rust raw` | it takes typed arguments, or the call as it is (the default) |
 //! | a constant | `@rust PATH` | the Rust constant that must have the same value: a difference does not compile |
 
 mod decl;
 mod emit;
+mod expand;
+mod known;
 mod model;
 mod parse;
 mod print;
@@ -27,6 +30,8 @@ mod typed;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
+use expand::Traits;
+use known::Known;
 pub use model::{Class, Constant, Doc, File, Function, Literal, Member, Param, Property, Type};
 pub use parse::{Error, parse};
 pub use print::print;
@@ -84,18 +89,49 @@ pub fn build_script(part: Part<'_>) {
     }
 }
 
-/// Writes a Rust file for each of a part's stub files in `folder` into `into`, under the same name. An error names the file and line.
-pub fn build(folder: &Path, into: &Path, part: Part<'_>) -> Result<(), String> {
-    let wrong = |name: &str, error: &Error| format!("php/stub/{name}:{}: {}", error.line, error.text);
+/// A stub file that was read.
+struct Source {
+    /// Its path below the folder.
+    name: String,
+    file: File,
+    /// Its text, with what its classes use written out.
+    text: String,
+}
+
+fn wrong(name: &str, error: &Error) -> String {
+    format!("php/stub/{name}:{}: {}", error.line, error.text)
+}
+
+/// Reads all stub files: one may use what another declares.
+fn read(folder: &Path) -> Result<(Vec<Source>, Known), String> {
+    let mut traits = Traits::default();
+    let mut texts = Vec::new();
     for path in files(folder).map_err(|error| io(folder, error))? {
         let text = fs::read_to_string(&path).map_err(|error| io(&path, error))?;
         let name = path.strip_prefix(folder).unwrap_or(&path).to_string_lossy().into_owned();
+        let lines = traits.take(&text).map_err(|error| wrong(&name, &error))?;
+        texts.push((name, lines));
+    }
+    let mut known = Known::default();
+    let mut sources = Vec::new();
+    for (name, lines) in texts {
+        let expanded = traits.expand(lines).map_err(|error| wrong(&name, &error))?;
+        let file = parse::parse_lines(&expanded.text, &expanded.lines).map_err(|error| wrong(&name, &error))?;
+        known.add(&file);
+        sources.push(Source { name, file, text: expanded.text });
+    }
+    Ok((sources, known))
+}
+
+/// Writes a Rust file for each of a part's stub files in `folder` into `into`, under the same name. An error names the file and line.
+pub fn build(folder: &Path, into: &Path, part: Part<'_>) -> Result<(), String> {
+    let (sources, known) = read(folder)?;
+    for Source { name, file, .. } in sources {
         if !part.rooms.iter().any(|room| name.starts_with(room)) {
             continue;
         }
-        let file = parse(&text).map_err(|error| wrong(&name, &error))?;
         let out = into.join(name.replace(".stub.php", ".rs"));
-        let code = emit::file(&name, &file, part.seen).map_err(|error| wrong(&name, &error))?;
+        let code = emit::file(&name, &file, &known, part.seen).map_err(|error| wrong(&name, &error))?;
         fs::create_dir_all(out.parent().unwrap_or(into)).map_err(|error| io(into, error))?;
         fs::write(&out, code).map_err(|error| io(&out, error))?;
     }
@@ -106,12 +142,13 @@ pub fn build(folder: &Path, into: &Path, part: Part<'_>) -> Result<(), String> {
 pub fn all_script(version: &str) {
     let folder = folder("CARGO_MANIFEST_DIR").join("../../php/stub");
     println!("cargo:rerun-if-changed={}", folder.display());
-    let texts: Result<Vec<_>, _> = files(&folder).and_then(|files| files.iter().map(fs::read_to_string).collect());
-    let written = texts.and_then(|texts| {
-        let text = print(version, texts.iter().map(String::as_str));
-        fs::write(self::folder("OUT_DIR").join("stubs.php"), text)
+    let written = read(&folder).and_then(|(sources, _)| {
+        // A file of traits alone shows nothing.
+        let texts = sources.iter().filter(|source| source.file != File::default()).map(|source| source.text.as_str());
+        let out = self::folder("OUT_DIR").join("stubs.php");
+        fs::write(&out, print(version, texts)).map_err(|error| io(&out, error))
     });
-    if let Err(error) = written {
-        fail(&io(&folder, error));
+    if let Err(wrong) = written {
+        fail(&wrong);
     }
 }

@@ -100,6 +100,13 @@ pub struct Property {
     pub default: Option<Literal>,
 }
 
+impl Property {
+    /// Whether objects have a place for it, which static ones have not.
+    pub fn has_slot(&self) -> bool {
+        !self.modifiers.contains(&"static")
+    }
+}
+
 /// The value of a constant, or the default of a property.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Literal {

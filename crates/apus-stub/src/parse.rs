@@ -15,6 +15,8 @@ pub struct Error {
 struct Reader<'a> {
     text: &'a str,
     at: usize,
+    /// The number of each line, where it is not that of the text.
+    lines: &'a [usize],
     /// Where the functions of the methods that follow are.
     module: Option<String>,
     /// They take typed arguments.
@@ -23,7 +25,12 @@ struct Reader<'a> {
 
 /// Reads the text of a file.
 pub fn parse(text: &str) -> Result<File, Error> {
-    let mut reader = Reader { text, at: 0, module: None, typed: false };
+    parse_lines(text, &[])
+}
+
+/// The same of a text whose lines had other numbers before.
+pub(crate) fn parse_lines(text: &str, lines: &[usize]) -> Result<File, Error> {
+    let mut reader = Reader { text, at: 0, lines, module: None, typed: false };
     let mut file = File::default();
     let mut namespace = String::new();
     if !reader.take("<?php") {
@@ -129,7 +136,8 @@ impl<'a> Reader<'a> {
     }
 
     fn line(&self) -> usize {
-        self.text[..self.at].matches('\n').count() + 1
+        let before = self.text[..self.at].matches('\n').count();
+        self.lines.get(before).copied().unwrap_or(before + 1)
     }
 
     fn error(&self, text: impl Into<String>) -> Error {

@@ -1,18 +1,30 @@
 //! Calls of typed functions: `Semaphore::acquire(float $timeout = -1): bool` calls `acquire(&Semaphore, Timeout) -> Result<bool, Raise>`.
 
-use crate::model::{Function, Member, Param};
+use crate::decl::literal;
+use crate::known::Known;
+use crate::model::{Class, Function, Literal, Member, Param};
 use crate::parse::Error;
 
-/// The closure that takes the arguments and calls the function at `path`.
-pub(crate) fn call(method: &Member<Function>, path: &str, in_class: bool) -> Result<String, Error> {
+/// The closure that takes the arguments and calls the function at `path`: with `$this` as the function wants it, the place of the
+/// property that it is for, if it is for one, and the arguments.
+pub(crate) fn call(
+    method: &Member<Function>,
+    path: &str,
+    class: Option<&Member<Class>>,
+    slot: Option<usize>,
+    known: &Known,
+) -> Result<String, Error> {
     let item = &method.item;
-    let constructs = in_class && item.name == "__construct";
+    let class_name = class.map(|class| class.full(&class.item.name));
+    let constructs = class.is_some() && item.name == "__construct";
     let mut arguments = Vec::new();
-    if in_class && !constructs && !item.modifiers.contains(&"static") {
+    if class.is_some() && !constructs && !item.modifiers.contains(&"static") {
         arguments.push("apus_zend::arg::This::this(call)?".to_owned());
     }
+    arguments.extend(slot.map(|slot| slot.to_string()));
+    let context = Context { class: class_name.as_deref(), known };
     for (index, param) in item.params.iter().enumerate() {
-        let taken = argument(param, index).map_err(|text| Error { line: method.line, text })?;
+        let taken = context.argument(param, index).map_err(|text| Error { line: method.line, text })?;
         arguments.push(format!("apus_zend::arg::want({index}, {taken})?"));
     }
     let called = format!("{path}({})", arguments.join(", "));
@@ -24,58 +36,115 @@ pub(crate) fn call(method: &Member<Function>, path: &str, in_class: bool) -> Res
     })
 }
 
-/// The expression that takes an argument by its declared type.
-fn argument(param: &Param, index: usize) -> Result<String, String> {
-    if param.variadic {
-        return Ok(format!("apus_zend::arg::Rest::new(call, {index})"));
-    }
-    if param.by_ref {
-        return Ok(format!("apus_zend::arg::Variable::new(call, {index})"));
-    }
-    let mut types: Vec<_> = param.ty.builtin.iter().copied().filter(|name| *name != "null").collect();
-    types.sort_unstable();
-    let nullable = param.ty.builtin.contains(&"null");
-    let default = param.default.as_deref().filter(|text| *text != "null");
-    let unknown =
-        || format!("${}: this type with this default cannot be taken by a typed function: @rust raw", param.name);
-    let passed_or =
-        |taken: &str, default: &str| format!("if call.count() > {index} {{ {taken} }} else {{ {default} }}");
-    Ok(match (types.as_slice(), nullable, default) {
-        _ if param.ty.class.is_some() || types.len() != 1 => format!("apus_zend::arg::Any::new(call, {index})"),
-        (["int"], false, default) => {
-            format!("call.int({index}, {})?", int(default.unwrap_or("0")).ok_or_else(unknown)?)
-        }
-        (["int"], true, None) => format!("call.opt_int({index})?"),
-        (["float"], false, default) => {
-            let value: f64 = default.unwrap_or("0").parse().map_err(|_| unknown())?;
-            format!("call.float({index}, {value:?})?")
-        }
-        (["bool"], false, default) => format!("call.bool({index}, {})?", default.unwrap_or("false")),
-        (["string"], false, None | Some("''")) => format!("call.bytes({index})?"),
-        (["string"], false, Some(text)) => {
-            let inner = text.strip_prefix('\'').and_then(|text| text.strip_suffix('\'')).ok_or_else(unknown)?;
-            passed_or(&format!("call.bytes({index})?"), &format!("&b{inner:?}[..]"))
-        }
-        (["string"], true, None) => format!("call.opt_bytes({index})?"),
-        (["array"], false, None) => format!("call.array({index})?"),
-        (["array"], false, Some("[]")) => passed_or(&format!("Some(call.array({index})?)"), "None"),
-        (["array"], true, None) => format!("call.opt_array({index})?"),
-        (["callable"], false, None) => format!("call.callable({index})?"),
-        (["callable"], true, None) => format!("apus_zend::arg::optional_callable(call, {index})?"),
-        (["mixed"], ..) => format!("apus_zend::arg::Any::new(call, {index})"),
-        _ => return Err(unknown()),
-    })
+/// Where a declaration stands.
+struct Context<'a> {
+    class: Option<&'a str>,
+    known: &'a Known,
 }
 
-/// A default of an integer, as Rust writes it.
-fn int(text: &str) -> Option<String> {
-    match text {
-        "PHP_INT_MAX" => Some("i64::MAX".to_owned()),
-        _ if text.starts_with('0') && text.len() > 1 => {
-            i64::from_str_radix(&text[1..], 8).ok().map(|value| value.to_string())
+impl Context<'_> {
+    /// The expression that takes an argument by its declared type.
+    fn argument(&self, param: &Param, index: usize) -> Result<String, String> {
+        if param.variadic {
+            return Ok(format!("apus_zend::arg::Rest::new(call, {index})"));
         }
-        _ => text.parse::<i64>().ok().map(|value| value.to_string()),
+        if param.by_ref {
+            return Ok(format!("apus_zend::arg::Variable::new(call, {index})"));
+        }
+        let types: Vec<_> = param.ty.builtin.iter().copied().filter(|name| *name != "null").collect();
+        let nullable = param.ty.builtin.contains(&"null");
+        let any = format!("apus_zend::arg::Any::new(call, {index})");
+        if let (Some(class), true) = (&param.ty.class, types.is_empty()) {
+            let class = if class == "self" { self.class.unwrap_or_default() } else { class };
+            return Ok(if nullable {
+                format!(
+                    "apus_zend::arg::optional(call, {index}, |call, index| apus_zend::arg::instance(call, index, {class:?}))?"
+                )
+            } else {
+                format!("apus_zend::arg::instance(call, {index}, {class:?})?")
+            });
+        }
+        let [ty] = types[..] else { return Ok(any) };
+        if param.ty.class.is_some() || ty == "mixed" {
+            return Ok(any);
+        }
+        let default =
+            param.default.as_deref().map(|text| self.default(text)).transpose().map_err(|why| {
+                format!("${}: {why} cannot be the default of a typed function: @rust raw", param.name)
+            })?;
+        Self::scalar(ty, nullable, default, index).ok_or_else(|| {
+            format!("${}: this type with this default cannot be taken by a typed function: @rust raw", param.name)
+        })
     }
+
+    /// The same of one built-in type.
+    fn scalar(ty: &str, nullable: bool, default: Option<Default>, index: usize) -> Option<String> {
+        use Default::{Empty, Is};
+        use Literal::{Bool, Float, Int, Null, Str};
+        let passed_or =
+            |taken: &str, default: &str| format!("if call.count() > {index} {{ {taken} }} else {{ {default} }}");
+        let optional = |method: &str, default: &str| {
+            format!("apus_zend::arg::optional(call, {index}, |call, index| call.{method}(index{default}))?")
+        };
+        // What is null by default, or must be passed, needs no default of its own.
+        let bare = matches!(default, None | Some(Is(Null)));
+        Some(match (ty, nullable, default) {
+            ("int", false, None) => format!("call.int({index}, 0)?"),
+            ("int", false, Some(Is(Int(value)))) => format!("call.int({index}, {value})?"),
+            ("int", true, _) if bare => format!("call.opt_int({index})?"),
+            ("int", true, Some(Is(Int(value)))) => {
+                passed_or(&format!("call.opt_int({index})?"), &format!("Some({value})"))
+            }
+            ("float", false, None) => format!("call.float({index}, 0.0)?"),
+            ("float", false, Some(Is(Int(value)))) => format!("call.float({index}, {:?})?", value as f64),
+            ("float", false, Some(Is(Float(value)))) => format!("call.float({index}, {value:?})?"),
+            ("float", true, _) if bare => optional("float", ", 0.0"),
+            ("bool", false, None) => format!("call.bool({index}, false)?"),
+            ("bool", false, Some(Is(Bool(value)))) => format!("call.bool({index}, {value})?"),
+            ("bool", true, _) if bare => optional("bool", ", false"),
+            ("string", false, None) => format!("call.bytes({index})?"),
+            ("string", false, Some(Is(Str(text)))) if text.is_empty() => format!("call.bytes({index})?"),
+            ("string", false, Some(Is(Str(text)))) => {
+                passed_or(&format!("call.bytes({index})?"), &format!("&b{text:?}[..]"))
+            }
+            ("string", true, _) if bare => format!("call.opt_bytes({index})?"),
+            ("string", true, Some(Is(Str(text)))) => {
+                passed_or(&format!("call.opt_bytes({index})?"), &format!("Some(&b{text:?}[..])"))
+            }
+            ("array", false, None) => format!("call.array({index})?"),
+            ("array", false, Some(Empty)) => passed_or(&format!("Some(call.array({index})?)"), "None"),
+            ("array", true, _) if bare => format!("call.opt_array({index})?"),
+            ("callable", false, None) => format!("call.callable({index})?"),
+            ("callable", true, _) if bare => optional("callable", ""),
+            _ => return None,
+        })
+    }
+
+    /// What a default means.
+    fn default(&self, text: &str) -> Result<Default, String> {
+        if text == "[]" {
+            return Ok(Default::Empty);
+        }
+        if text == "PHP_INT_MAX" {
+            return Ok(Default::Is(Literal::Int(i64::MAX)));
+        }
+        if text.starts_with('0') && text.len() > 1 && text.bytes().all(|b| b.is_ascii_digit()) {
+            return i64::from_str_radix(text, 8)
+                .map(|value| Default::Is(Literal::Int(value)))
+                .map_err(|_| text.to_owned());
+        }
+        if let Some(value) = self.known.constant(text, self.class) {
+            return Ok(Default::Is(value.clone()));
+        }
+        literal(text).map(Default::Is).map_err(|_| text.to_owned())
+    }
+}
+
+/// The default of a parameter.
+enum Default {
+    /// `[]`
+    Empty,
+    Is(Literal),
 }
 
 #[cfg(test)]
@@ -85,12 +154,13 @@ mod tests {
     use crate::model::Doc;
 
     fn of(text: &str, in_class: bool) -> Result<String, Error> {
+        let mut known = Known::default();
+        let class =
+            crate::parse("<?php\nnamespace A;\nconst SEVEN = 7;\nclass B\n{\n    public const M = 'm';\n}\n").unwrap();
+        known.add(&class);
         let item = decl::function(text).unwrap();
-        call(
-            &Member { item, namespace: String::new(), doc: Doc::default(), text: text.to_owned(), line: 7 },
-            "f",
-            in_class,
-        )
+        let method = Member { item, namespace: String::new(), doc: Doc::default(), text: text.to_owned(), line: 7 };
+        call(&method, "f", in_class.then_some(&class.classes[0]), None, &known)
     }
 
     #[test]
@@ -104,20 +174,37 @@ mod tests {
         assert!(function.contains("call.opt_bytes(0)?"), "{function}");
         assert!(function.contains("call.int(1, 384)?"), "{function}");
         assert!(function.contains("Rest::new(call, 2)"), "{function}");
-        assert!(
-            of("public function __construct(int $n)", true)
-                .unwrap()
-                .starts_with("|call| apus_zend::arg::Make::make(f(")
-        );
+        let constructor = of("public function __construct(int $n)", true).unwrap();
+        assert!(constructor.starts_with("|call| apus_zend::arg::Make::make(f("), "{constructor}");
         assert!(
             of("public static function make(array $x = []): static", true).unwrap().contains("Some(call.array(0)?)")
         );
         assert!(of("function h(int|string $x): void", false).unwrap().contains("Any::new(call, 0)"));
+        assert!(of("function h(?callable $x = null): void", false).unwrap().contains("call.callable(index)"));
+        assert!(of("function h(?bool $x = null): void", false).unwrap().contains("call.bool(index, false)"));
+    }
+
+    #[test]
+    fn takes_objects_by_their_class() {
+        let method = of("public function f(\\X\\Y $y, ?self $other = null): void", true).unwrap();
+        assert!(method.contains("want(0, apus_zend::arg::instance(call, 0, \"X\\\\Y\")?)?"), "{method}");
+        assert!(
+            method.contains("optional(call, 1, |call, index| apus_zend::arg::instance(call, index, \"A\\\\B\"))?"),
+            "{method}"
+        );
+        let union = of("function f(\\X\\Y|string $y): void", false).unwrap();
+        assert!(union.contains("Any::new(call, 0)"), "{union}");
+    }
+
+    #[test]
+    fn constants_are_defaults() {
+        assert!(of("function g(int $p = \\A\\SEVEN): void", false).unwrap().contains("call.int(0, 7)?"));
+        assert!(of("function g(?string $p = self::M): void", true).unwrap().contains("Some(&b\"m\"[..])"));
     }
 
     #[test]
     fn refuses_a_default_that_it_cannot_write() {
-        let error = of("function g(int $p = \\Apus\\TASK_NORMAL): void", false).unwrap_err();
+        let error = of("function g(int $p = \\Apus\\NOWHERE): void", false).unwrap_err();
         assert_eq!(error.line, 7);
         assert!(error.text.contains("$p"), "{}", error.text);
     }

@@ -6,10 +6,11 @@
 
 use std::ops::Deref;
 
-use crate::call::{Call, Raise, value_error};
+use crate::call::{Call, Raise, content_error, value_error};
 use crate::callable::Callable;
+use crate::engine::ClassEntry;
 use crate::object::{Native, Object};
-use crate::value::{Array, PhpString, Value, View};
+use crate::value::{Array, ArrayView, PhpString, Value, View};
 
 /// A passed argument, or its default.
 #[derive(Clone, Copy)]
@@ -24,6 +25,11 @@ impl<T> Given<T> {
     /// Throws the `ValueError` that says what it must be: `must be …`.
     pub fn value_error(&self, text: &str) -> Raise {
         value_error(self.index, text)
+    }
+
+    /// Throws the `TypeError` that says what it must hold: `must hold …`.
+    pub fn content_error(&self, text: &str) -> Raise {
+        content_error(self.index, text)
     }
 }
 
@@ -54,9 +60,57 @@ pub fn want<T, W: Want<T>>(index: usize, value: T) -> Result<W, Raise> {
     W::want(Given { index, value })
 }
 
-/// The callable of an argument that may be null or missing.
-pub fn optional_callable(call: &Call, index: usize) -> Result<Option<Callable>, Raise> {
-    if matches!(call.view(index), View::Null) { Ok(None) } else { call.callable(index).map(Some) }
+/// The text of a string, with anything that is not UTF-8 replaced.
+impl Want<&[u8]> for String {
+    fn want(given: Given<&[u8]>) -> Result<Self, Raise> {
+        Ok(Self::from_utf8_lossy(given.value).into_owned())
+    }
+}
+
+impl Want<&[u8]> for Value {
+    fn want(given: Given<&[u8]>) -> Result<Self, Raise> {
+        Self::string(given.value)
+    }
+}
+
+impl Want<Option<&[u8]>> for Value {
+    fn want(given: Given<Option<&[u8]>>) -> Result<Self, Raise> {
+        given.value.map_or_else(|| Ok(Self::null()), Self::string)
+    }
+}
+
+impl Want<ArrayView<'_>> for Value {
+    fn want(given: Given<ArrayView<'_>>) -> Result<Self, Raise> {
+        Ok(given.value.value())
+    }
+}
+
+macro_rules! want_value {
+    ($($type:ty),+) => {
+        $(impl Want<$type> for Value {
+            fn want(given: Given<$type>) -> Result<Self, Raise> {
+                Ok(given.value.into())
+            }
+        })+
+    };
+}
+want_value!(bool, i64, f64);
+
+/// What an argument is that may be null or missing.
+pub fn optional<'c, T>(
+    call: &'c Call,
+    index: usize,
+    take: impl FnOnce(&'c Call, usize) -> Result<T, Raise>,
+) -> Result<Option<T>, Raise> {
+    if matches!(call.view(index), View::Null) { Ok(None) } else { take(call, index).map(Some) }
+}
+
+/// An argument that is an object of that class.
+pub fn instance(call: &Call, index: usize, class: &str) -> Result<Object, Raise> {
+    match (call.view(index), ClassEntry::find(class)) {
+        (View::Object(object), Some(entry)) if object.is(entry) => Ok(object.share()),
+        _ => Err(call.type_error(index, &format!("of type {class}"))),
+    }
 }
 
 /// How a typed method gets the object that it was called on.
@@ -69,6 +123,12 @@ impl<'c, T: Native> This<'c> for &'c T {
     #[inline]
     fn this(call: &'c Call) -> Result<Self, Raise> {
         call.this()
+    }
+}
+
+impl This<'_> for Object {
+    fn this(call: &Call) -> Result<Self, Raise> {
+        call.object()
     }
 }
 
@@ -142,6 +202,26 @@ impl<'c> Any<'c> {
         self.call.value(self.index)
     }
 
+    /// Whether it was passed.
+    pub fn is_passed(self) -> bool {
+        self.index < self.call.count()
+    }
+
+    /// It as a string, by PHP's rules.
+    pub fn bytes(self) -> Result<&'c [u8], Raise> {
+        self.call.bytes(self.index)
+    }
+
+    /// It as a callable.
+    pub fn callable(self) -> Result<Callable, Raise> {
+        self.call.callable(self.index)
+    }
+
+    /// It as an object of a class.
+    pub fn instance(self, class: &str) -> Result<Object, Raise> {
+        instance(self.call, self.index, class)
+    }
+
     /// It as an integer, by PHP's rules.
     pub fn int(self) -> Result<i64, Raise> {
         self.call.int(self.index, 0)
@@ -197,25 +277,24 @@ impl<'c> Rest<'c> {
 
 /// A parameter that is passed by reference.
 #[derive(Clone, Copy)]
-pub struct Variable<'c> {
-    call: &'c Call,
-    index: usize,
-}
+pub struct Variable<'c>(Any<'c>);
 
 impl<'c> Variable<'c> {
     /// The one at that place.
     pub fn new(call: &'c Call, index: usize) -> Self {
-        Self { call, index }
-    }
-
-    /// What it holds.
-    pub fn view(self) -> View<'c> {
-        self.call.view(self.index)
+        Self(Any::new(call, index))
     }
 
     /// Assigns to it. A typed property behind the reference may refuse the value.
     pub fn assign(self, value: Value) -> Result<(), Raise> {
-        self.call.assign(self.index, value)
+        self.0.call.assign(self.0.index, value)
+    }
+}
+
+impl<'c> Deref for Variable<'c> {
+    type Target = Any<'c>;
+    fn deref(&self) -> &Any<'c> {
+        &self.0
     }
 }
 
@@ -244,6 +323,33 @@ impl<T: Give> Give for Option<T> {
     #[inline]
     fn give(self, call: &Call) -> Result<(), Raise> {
         self.map_or(Ok(()), |value| value.give(call))
+    }
+}
+
+/// What a function returns that is declared as `…|false`; `None` is false.
+pub struct OrFalse<T>(pub Option<T>);
+
+impl<T: Give> Give for OrFalse<T> {
+    #[inline]
+    fn give(self, call: &Call) -> Result<(), Raise> {
+        match self.0 {
+            Some(value) => value.give(call),
+            None => call.ret(false),
+        }
+    }
+}
+
+/// An integer.
+impl Give for usize {
+    fn give(self, call: &Call) -> Result<(), Raise> {
+        call.ret(self as i64)
+    }
+}
+
+/// A string.
+impl Give for &[u8] {
+    fn give(self, call: &Call) -> Result<(), Raise> {
+        call.ret_bytes(self)
     }
 }
 

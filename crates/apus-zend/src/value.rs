@@ -499,6 +499,22 @@ impl<'a> ArrayView<'a> {
         self.len() == 0
     }
 
+    /// A reference to the array.
+    pub fn value(self) -> Value {
+        let array = self.array.as_ptr();
+        // SAFETY: alive for 'a; arrays that PHP keeps for good are not counted, and have the flag that such strings have.
+        let counted = unsafe {
+            let counted = (*array).gc.u.type_info & sys::APUS_STR_INTERNED == 0;
+            if counted {
+                (*array).gc.refcount += 1;
+            }
+            counted
+        };
+        let mut value = Value::of_type(if counted { sys::APUS_IS_ARRAY_EX } else { sys::IS_ARRAY });
+        value.0.value.arr = array;
+        value
+    }
+
     /// The element under a string key.
     pub fn get(self, key: &str) -> Option<View<'a>> {
         // SAFETY: alive for 'a; the key is read during the call only.
