@@ -1,6 +1,8 @@
 //! `apus.so`: the PHP extension. The one room that sees Zend, the engine and the network together.
 
 mod client;
+mod codes;
+mod connections;
 mod coroutine;
 mod coserver;
 mod functions;

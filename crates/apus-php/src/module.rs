@@ -77,6 +77,7 @@ unsafe extern "C" fn startup(module: i32) -> bool {
         apus_zend::output::open_standard();
         prepare_requests();
         runtime::set_rooms(STATES);
+        system::know_constants(CONSTANTS);
         watchdog::prepare();
         process::prepare();
         apus_zend::state::prepare();

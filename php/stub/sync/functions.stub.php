@@ -35,24 +35,24 @@ namespace Apus;
 
 /**
  * Coroutine\Channel::$errCode and Queue::$errCode: the last operation succeeded.
- * @rust channel::OK
+ * @rust codes::OK
  */
 const CHANNEL_OK = 0;
 
 /**
  * Coroutine\Channel::$errCode and Queue::$errCode: the time-out expired; tryPush(), tryPop(): full, or empty.
- * @rust channel::TIMEOUT
+ * @rust codes::TIMEOUT
  */
 const CHANNEL_TIMEOUT = -1;
 
 /**
  * Coroutine\Channel::$errCode and Queue::$errCode: the channel is closed.
- * @rust channel::CLOSED
+ * @rust codes::CLOSED
  */
 const CHANNEL_CLOSED = -2;
 
 /**
  * Coroutine\Channel::$errCode and Queue::$errCode: the coroutine was cancelled.
- * @rust channel::CANCELED
+ * @rust codes::CANCELED
  */
 const CHANNEL_CANCELED = -3;

@@ -20,6 +20,7 @@ use tokio::time::Instant;
 
 use super::app::CoApp;
 use super::trouble;
+use crate::connections;
 use crate::handling::Calling;
 use crate::http;
 use crate::runtime::State;
@@ -223,7 +224,7 @@ impl HttpCore {
     pub(super) fn began(&self, control: &Rc<Control>) {
         *self.control.borrow_mut() = Some(Rc::clone(control));
         self.phase.set(Phase::Running);
-        super::enter(control);
+        connections::add(control);
     }
 
     /// Accepts nothing more; requests that have begun may end. `false`: it does not run.
@@ -272,7 +273,7 @@ pub(super) struct CoMetrics;
 
 impl Metrics for CoMetrics {
     fn next_session(&self) -> i64 {
-        super::next_session()
+        connections::next_id()
     }
 
     fn sample(&self, _counters: &Counters) {

@@ -15,10 +15,10 @@ use apus_zend::{Array, Call, Raise, Value, engine, native};
 use super::head::{Head, Set};
 use super::websocket::HandshakeLines;
 use super::{cookie, mime};
+use crate::connections;
 use crate::exception::{self};
 use crate::mistakes;
 use crate::runtime::State;
-use crate::server::current_control;
 use crate::wait::{may_wait, wait};
 
 /// Where `fd` stands among the declared properties.
@@ -415,8 +415,7 @@ fn create(call: &Call) -> Result<(), Raise> {
         (View::Int(fd), 1) => fd,
         _ => call.int(1, -1)?,
     };
-    let responder =
-        current_control().and_then(|control| control.responder(fd)).or_else(|| crate::coserver::responder(fd));
+    let responder = connections::responder(fd);
     match responder {
         Some(responder) => call.ret(Response::object(responder)?),
         None => call.ret(false),

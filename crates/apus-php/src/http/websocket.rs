@@ -10,6 +10,7 @@ use apus_zend::{Call, Raise};
 use super::head::Head;
 use super::response::Response;
 use crate::client::frame::{self, Outgoing};
+use crate::connections;
 use crate::exception::{self};
 use crate::runtime::State;
 use crate::wait::{time_limit, wait};
@@ -104,7 +105,7 @@ pub(super) fn push(call: &Call) -> Result<(), Raise> {
         let (code, reason) = frame.close_parts();
         return call.ret(link.close(code, reason));
     }
-    let delivery = crate::server::push_here(&link, &frame, true)?;
+    let delivery = connections::push(&link, &frame, true)?;
     call.ret(matches!(delivery, Delivery::Sent | Delivery::Buffered))
 }
 

@@ -8,8 +8,8 @@ use apus_zend::{Array, Call, Raise, Value, engine, native};
 
 use super::bell::{self, Ears, Waited};
 use super::pack;
+use crate::codes;
 use crate::exception;
-use crate::sync::codes;
 use crate::wait::time_limit;
 
 const PUSH: &str = "Queue::push()";

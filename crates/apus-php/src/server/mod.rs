@@ -22,11 +22,9 @@ mod user_process;
 mod websocket;
 mod worker;
 
-use std::cell::RefCell;
-use std::rc::Rc;
-
-use apus_net::Control;
 use apus_zend::class::Class;
+
+use crate::connections::{current_control, set_control};
 
 /// The classes of this room, parents first.
 pub(crate) static ALL: &[&Class] = &[
@@ -40,19 +38,5 @@ pub(crate) static ALL: &[&Class] = &[
 
 pub(crate) use address::ip as listen_ip;
 pub(crate) use core::ini_settings;
-pub(crate) use websocket::push_here;
-
-thread_local! {
-    static CONTROL: RefCell<Option<Rc<Control>>> = const { RefCell::new(None) };
-}
-
-/// The connections of this worker, while it serves.
-pub(crate) fn current_control() -> Option<Rc<Control>> {
-    CONTROL.with(|control| control.borrow().clone())
-}
-
-fn set_control(control: Option<Rc<Control>>) {
-    CONTROL.with(|slot| *slot.borrow_mut() = control);
-}
 
 apus_zend::stub!("server/functions");

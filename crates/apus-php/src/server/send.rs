@@ -13,6 +13,7 @@ use super::core::ServerHandle;
 use super::hub::Step;
 use super::websocket::delivered;
 use super::{current_control, hub, last_error, packet};
+use crate::connections::room;
 use crate::runtime::State;
 use crate::wait::{may_wait, wait};
 
@@ -49,19 +50,6 @@ fn stream(call: &Call, what: &str) -> Result<Option<Rc<Link>>, Raise> {
     };
     last_error::fail(code);
     Ok(None)
-}
-
-/// Waits until there is room in a link's output. Otherwise what became of the message; a program that cannot wait loses it.
-pub(super) fn room(link: &Rc<Link>, what: &'static str) -> Result<Option<Delivery>, Raise> {
-    let state = State::get()?;
-    if !may_wait(&state) {
-        return Ok(Some(Delivery::Dropped));
-    }
-    Ok(match wait(&state, Wait::Outside(what), link.writable())? {
-        Some(Ok(())) => None,
-        Some(Err(_)) => Some(Delivery::Gone),
-        None => Some(Delivery::Dropped),
-    })
 }
 
 /// Sends bytes over a stream of this process; where `send_policy` says so, once there is room.

@@ -8,9 +8,9 @@ use apus_zend::{Call, Raise};
 
 use super::core::{ServerHandle, ServerKind};
 use super::hub::{self, Handed};
-use super::send::room;
 use super::{class, current_control, last_error};
 use crate::client::frame::{self, Outgoing};
+use crate::connections;
 
 pub(super) const SENT: i64 = 1;
 pub(super) const BUFFERED: i64 = 2;
@@ -24,25 +24,6 @@ fn construct(call: &Call) -> Result<(), Raise> {
 /// A WebSocket of this worker.
 fn local(fd: i64) -> Option<Rc<Link>> {
     current_control()?.link(fd).filter(|link| link.is_websocket())
-}
-
-/// Sends a frame over a link of this process, where `send_policy` says so once there is room. A program that cannot wait loses
-/// the message then.
-pub(crate) fn push_here(link: &Rc<Link>, frame: &Outgoing<'_>, patient: bool) -> Result<Delivery, Raise> {
-    loop {
-        let delivery = link.push(frame.opcode, frame.fin, frame.compress, &frame.payload);
-        match delivery {
-            Delivery::Full => {}
-            Delivery::Misplaced(rule) => return Err(frame::refused(rule)),
-            delivery => return Ok(delivery),
-        }
-        if !patient {
-            return Ok(Delivery::Dropped);
-        }
-        if let Some(lost) = room(link, "WebSocket\\Server::push()")? {
-            return Ok(lost);
-        }
-    }
 }
 
 /// Notes why a message was lost; whether it was not.
@@ -79,7 +60,7 @@ fn deliver(call: &Call, patient: bool) -> Result<i64, Raise> {
     let delivery = match closes {
         Some((code, reason)) if link.close(code, reason) => Delivery::Sent,
         Some(_) => Delivery::Gone,
-        None => push_here(&link, &frame, patient)?,
+        None => connections::push(&link, &frame, patient)?,
     };
     delivered(delivery);
     Ok(number(delivery))
@@ -128,7 +109,7 @@ fn ping(call: &Call) -> Result<(), Raise> {
     let (fd, data) = (call.int(0, 0)?, call.bytes(1)?);
     let frame = Outgoing::ping(data)?;
     match local(fd) {
-        Some(link) => call.ret(delivered(push_here(&link, &frame, false)?)),
+        Some(link) => call.ret(delivered(connections::push(&link, &frame, false)?)),
         None => call.ret(hub::push_to(fd, &frame, false)?.told()),
     }
 }

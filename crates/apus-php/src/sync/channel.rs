@@ -15,17 +15,9 @@ use apus_zend::object::Object;
 use apus_zend::{Array, Call, Raise, Value, native};
 
 use super::line::{Line, Unserved, Waiter};
+use crate::codes::{CANCELED, CLOSED, OK, TIMEOUT};
 use crate::runtime::State;
 use crate::wait::{self, limit_or_none};
-
-/// `errCode`: the operation succeeded.
-pub(crate) const OK: i64 = 0;
-/// `errCode`: the time was over.
-pub(crate) const TIMEOUT: i64 = -1;
-/// `errCode`: the channel is closed (and, for pop, empty).
-pub(crate) const CLOSED: i64 = -2;
-/// `errCode`: the coroutine was cancelled.
-pub(crate) const CANCELED: i64 = -3;
 
 const PUSH: &str = "Coroutine\\Channel::push()";
 const POP: &str = "Coroutine\\Channel::pop()";

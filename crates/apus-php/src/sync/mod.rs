@@ -13,12 +13,9 @@ mod select;
 mod semaphore;
 mod wait_group;
 
-/// How operations on channels, and on queues between processes, end.
-pub(crate) mod codes {
-    pub(crate) use super::channel::{CANCELED, CLOSED, OK, TIMEOUT};
-}
-
 use apus_zend::class::Class;
+
+use crate::codes;
 
 /// The classes of this room, parents first.
 pub(crate) static ALL: &[&Class] = &[

@@ -8,8 +8,9 @@ use apus_zend::object::Object;
 use apus_zend::value::{ArrayView, Key, View};
 use apus_zend::{Array, Call, Raise, Value};
 
-use super::channel::{CHANNEL, CLOSED, Channel, ChannelWaiter, Done, OK, Offer, Tried, go_on};
+use super::channel::{CHANNEL, Channel, ChannelWaiter, Done, Offer, Tried, go_on};
 use super::line::Waiter;
+use crate::codes::{CLOSED, OK};
 use crate::runtime::State;
 use crate::wait::time_limit;
 

@@ -3,12 +3,12 @@
 use std::ffi::{CStr, c_int};
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::ptr::NonNull;
+use std::sync::OnceLock;
 
-use apus_zend::class::Const;
+use apus_zend::class::{Const, Constant};
 use apus_zend::{Array, Call, Callable, Raise, Uncallable, Value};
 
 use super::failure::{self, set_last_error};
-use crate::module::CONSTANTS;
 
 /// `Apus\cpu_num()`.
 pub(super) fn cpu_num(call: &Call) -> Result<(), Raise> {
@@ -96,10 +96,24 @@ pub(super) fn get_local_mac(call: &Call) -> Result<(), Raise> {
     call.ret(array)
 }
 
+/// The module's constants, whose documentation says what error numbers mean.
+static CONSTANTS: OnceLock<&'static [&'static [Constant]]> = OnceLock::new();
+
+/// At module start: all constants, of every room.
+pub(crate) fn know_constants(constants: &'static [&'static [Constant]]) {
+    let _ = CONSTANTS.set(constants);
+}
+
 /// What the constant with that number says of it.
 fn own_text(number: i64) -> Option<&'static str> {
-    let mut errors =
-        CONSTANTS.iter().copied().flatten().filter(|constant| constant.name.to_bytes().starts_with(b"Apus\\ERROR_"));
+    let mut errors = CONSTANTS
+        .get()
+        .copied()
+        .unwrap_or_default()
+        .iter()
+        .copied()
+        .flatten()
+        .filter(|constant| constant.name.to_bytes().starts_with(b"Apus\\ERROR_"));
     let found = errors.find(|constant| matches!(constant.value, Const::Int(value) if value == number))?;
     let text = found.doc.trim_start_matches("errCode: ").trim_end_matches('.');
     Some(text.split_once(';').map_or(text, |(text, _)| text))

@@ -16,6 +16,7 @@ mod watch;
 
 use apus_zend::class::Class;
 
+pub(crate) use host::know_constants;
 pub(crate) use watch::Watching;
 
 /// The classes of this room, parents first.
