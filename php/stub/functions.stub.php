@@ -52,8 +52,11 @@ namespace Apus;
 /** The version of Apus. */
 function version(): string {}
 
-/** PHP stubs of everything that this module declares, for editors and static analysis. */
-function stubs(): string {}
+/**
+ * PHP stubs of everything that this module declares, for editors and static analysis.
+ * @param bool $swoole those of the names that code written for Swoole uses: see the ini entry apus.swoole_compat
+ */
+function stubs(bool $swoole = false): string {}
 
 /** The table of all settings, in Markdown. */
 function options_markdown(): string {}

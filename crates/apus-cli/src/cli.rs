@@ -274,6 +274,9 @@ pub(crate) struct StubsArgs {
     /// Compare with FILE instead of printing
     #[arg(long, value_name = "FILE")]
     pub(crate) check: Option<PathBuf>,
+    /// Those of the names that code written for Swoole uses, which the ini entry apus.swoole_compat switches on
+    #[arg(long)]
+    pub(crate) swoole: bool,
     #[command(flatten)]
     pub(crate) php: PhpArgs,
 }

@@ -14,7 +14,8 @@ fn version(call: &Call) -> Result<(), Raise> {
 }
 
 fn stubs(call: &Call) -> Result<(), Raise> {
-    call.ret_bytes(crate::stubs::TEXT.as_bytes())
+    let text = if call.bool(0, false)? { crate::stubs::SECOND } else { crate::stubs::TEXT };
+    call.ret_bytes(text.as_bytes())
 }
 
 fn options_markdown(call: &Call) -> Result<(), Raise> {

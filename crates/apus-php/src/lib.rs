@@ -23,4 +23,4 @@ mod timer;
 
 // What all rooms stand on, under the names of rooms.
 use apus_hook as hook;
-use apus_runtime::{builtin, convert, exception, runtime, wait, watchdog};
+use apus_runtime::{builtin, convert, exception, last_error, runtime, swoole, wait, watchdog};

@@ -7,7 +7,7 @@ use apus_zend::sys;
 use crate::runtime::{self, MakeRoom, State};
 use crate::{
     client, coroutine, coserver, exception, functions, hook, http, memory, mistakes, pool, process, server, socket,
-    sync, system, timer, watchdog,
+    swoole, sync, system, timer, watchdog,
 };
 
 /// Every class, parents first.
@@ -85,6 +85,9 @@ unsafe extern "C" fn startup(module: i32) -> bool {
         hook::prepare();
         for class in classes() {
             class.register();
+        }
+        if swoole::is_on() {
+            classes().filter_map(|class| class.second).for_each(Class::register);
         }
         for functions in FUNCTIONS {
             class::register_functions(functions, module);

@@ -6,8 +6,10 @@ pub mod builtin;
 pub mod clock;
 pub mod convert;
 pub mod exception;
+pub mod last_error;
 pub mod running;
 pub mod runtime;
+pub mod swoole;
 pub mod wait;
 pub mod watchdog;
 

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use crate::known::Known;
 use crate::model::{Class, Constant, File, Function, Literal, Member, Param, Property, Type};
 use crate::parse::Error;
+use crate::second::Second;
 use crate::typed;
 
 struct Emitter<'a> {
@@ -16,11 +17,22 @@ struct Emitter<'a> {
     out: String,
 }
 
-/// The code of one stub file.
-pub(crate) fn file(name: &str, file: &File, known: &Known, seen: &str) -> Result<String, Error> {
+/// The code of a file of second declarations, which the file of the first ones includes.
+pub(crate) fn seconds(name: &str, seconds: &[Second], known: &Known, seen: &str) -> Result<String, Error> {
+    let mut emitter = Emitter { name, seen, known, out: String::new() };
+    for second in seconds {
+        emitter.class(&second.class, None)?;
+    }
+    Ok(emitter.out)
+}
+
+/// The code of one stub file, some of whose classes may have second declarations.
+pub(crate) fn file(name: &str, file: &File, seconds: &[Second], known: &Known, seen: &str) -> Result<String, Error> {
     let mut emitter = Emitter { name, seen, known, out: String::new() };
     for class in &file.classes {
-        emitter.class(class)?;
+        let full = class.full(&class.item.name);
+        let second = seconds.iter().find(|second| second.of == full).map(|second| static_name(&second.class));
+        emitter.class(class, second.as_deref())?;
     }
     emitter.codes(file);
     emitter.slots(file);
@@ -57,10 +69,11 @@ impl Emitter<'_> {
         format!("// php/stub/{}:{}", self.name, member.line)
     }
 
-    fn class(&mut self, class: &Member<Class>) -> Result<(), Error> {
+    /// A class; `second` is the static of its second declaration.
+    fn class(&mut self, class: &Member<Class>, second: Option<&str>) -> Result<(), Error> {
         let item = &class.item;
         let name = class.full(&item.name);
-        let own = class.doc.rust("static").map_or_else(|| shouted(&item.name), str::to_owned);
+        let own = static_name(class);
         let lazy = match class.doc.rust("lazy").map(|text| text.split_once(' ')) {
             None => "None".to_owned(),
             Some(Some((count, function))) => format!("Some(({count}, apus_zend::lazy_fill!({function})))"),
@@ -98,7 +111,11 @@ impl Emitter<'_> {
         for method in &item.methods {
             self.method(method, &method.item.name, Some(class))?;
         }
-        self.line("    ],\n    entry: { static ENTRY: apus_zend::class::Entry = apus_zend::class::Entry::new(); &ENTRY },\n};");
+        let second = second.map_or_else(|| "None".to_owned(), |own| format!("Some(&{own})"));
+        let _ = writeln!(
+            self.out,
+            "    ],\n    entry: {{ static ENTRY: apus_zend::class::Entry = apus_zend::class::Entry::new(); &ENTRY }},\n    second: {second},\n}};"
+        );
         Ok(())
     }
 
@@ -152,15 +169,21 @@ impl Emitter<'_> {
         let handler = if item.is_abstract() {
             "None".to_owned()
         } else {
-            let module = method.doc.module.as_ref().map_or_else(String::new, |path| format!("{path}::"));
-            let path = method.doc.path().map_or_else(|| format!("{module}{}", snake(&item.name)), str::to_owned);
+            let path = path(method);
             let accessor = class.and_then(|class| self.accessor(class, method));
             let body = match accessor {
                 Some((path, slot)) => typed::call(method, &path, class, Some(slot), self.known)?,
                 None if method.doc.is_typed() => typed::call(method, &path, class, None, self.known)?,
                 None => path,
             };
-            format!("Some(apus_zend::handler!({body}, {}, {most}))", item.required())
+            match (method.doc.rust("within").filter(|around| *around != "nothing"), class) {
+                (Some(around), Some(class)) => {
+                    let body = if body.starts_with('|') { format!("apus_zend::given!({body})") } else { body };
+                    let own = static_name(class);
+                    format!("Some(apus_zend::handler!(within {around}, {own}, {body}, {}, {most}))", item.required())
+                }
+                _ => format!("Some(apus_zend::handler!({body}, {}, {most}))", item.required()),
+            }
         };
         let params: Vec<_> = item.params.iter().map(param).collect();
         let _ = writeln!(
@@ -207,7 +230,7 @@ impl Emitter<'_> {
             "/// The places of declared properties, by the names of their classes' statics.\npub(crate) mod slot {",
         );
         for class in file.classes.iter().filter(|class| class.doc.rust("slots").is_some()) {
-            let own = class.doc.rust("static").map_or_else(|| shouted(&class.item.name), str::to_owned);
+            let own = static_name(class);
             let _ = writeln!(
                 self.out,
                 "    /// Of `{}`.\n    #[allow(dead_code, reason = \"not all are set from here\")]\n    pub(crate) mod {} {{",
@@ -235,7 +258,7 @@ impl Emitter<'_> {
         let seen = self.seen;
         self.line(&format!("/// The codes of exceptions, by the names of their classes' statics.\n{seen} mod code {{"));
         for class in file.classes.iter().filter(|class| class.doc.rust("codes").is_some()) {
-            let own = class.doc.rust("static").map_or_else(|| shouted(&class.item.name), str::to_owned);
+            let own = static_name(class);
             let _ = writeln!(
                 self.out,
                 "    /// Of `{}`.\n    {seen} mod {} {{",
@@ -283,6 +306,17 @@ pub(crate) fn snake(name: &str) -> String {
         out.push(c.to_ascii_lowercase());
     }
     out
+}
+
+/// The static that a class is in.
+pub(crate) fn static_name(class: &Member<Class>) -> String {
+    class.doc.rust("static").map_or_else(|| shouted(&class.item.name), str::to_owned)
+}
+
+/// The Rust function of a method or function.
+pub(crate) fn path(method: &Member<Function>) -> String {
+    let module = method.doc.module.as_ref().map_or_else(String::new, |path| format!("{path}::"));
+    method.doc.path().map_or_else(|| format!("{module}{}", snake(&method.item.name)), str::to_owned)
 }
 
 fn shouted(name: &str) -> String {
@@ -336,7 +370,7 @@ mod tests {
     fn file_of(read: &File) -> String {
         let mut known = Known::default();
         known.add(read);
-        file("a/b.stub.php", read, &known, "pub(crate)").unwrap()
+        file("a/b.stub.php", read, &[], &known, "pub(crate)").unwrap()
     }
 
     #[test]

@@ -11,11 +11,13 @@
 //! | a class | `@rust static NAME` | the name of its static; default: its short name in capitals |
 //! | a class | `@rust plain`, `@rust native` | its objects own no Rust value, or one; default: those of a class with methods do |
 //! | a class | `@rust lazy COUNT FUNCTION` | the first properties are filled by the function when they are first read |
+//! | a class | `@rust second NAME` | in a `.second.stub.php`: it is the class of that name in the file beside it, under another name |
 //! | a class | `@rust codes` | its constants are the codes of an exception: they become constants to throw |
 //! | a class | `@rust slots` | the places of its properties become constants, in `slot`, below the name of its static |
 //! | a class | `@rust accessors PATH` | `getX()` and `withX()` or `setX()` of its property `$x` call `PATH::get` and `PATH::with`, or the function that they name, with the place of the property |
 //! | a method, a function | `@rust PATH` | its Rust function; default: its name in `snake_case` |
 //! | a method, a function | `@rust typed`, `@rust raw` | it takes typed arguments, or the call as it is (the default) |
+//! | a class or method declared a second time | `@rust within PATH`, `@rust within nothing` | a function that calls the method's: it may fail in another way |
 //! | a constant | `@rust PATH` | the Rust constant that must have the same value: a difference does not compile |
 
 mod decl;
@@ -25,6 +27,7 @@ mod known;
 mod model;
 mod parse;
 mod print;
+mod second;
 mod typed;
 
 use std::path::{Path, PathBuf};
@@ -98,6 +101,14 @@ struct Source {
     text: String,
 }
 
+const SECOND: &str = ".second.stub.php";
+
+impl Source {
+    fn is_second(&self) -> bool {
+        self.name.ends_with(SECOND)
+    }
+}
+
 fn wrong(name: &str, error: &Error) -> String {
     format!("php/stub/{name}:{}: {}", error.line, error.text)
 }
@@ -123,30 +134,47 @@ fn read(folder: &Path) -> Result<(Vec<Source>, Known), String> {
     Ok((sources, known))
 }
 
-/// Writes a Rust file for each of a part's stub files in `folder` into `into`, under the same name. An error names the file and line.
+/// Writes a Rust file for each of a part's stub files in `folder` into `into`, under the same name; second declarations go into the files of
+/// the first. An error names the file and line.
 pub fn build(folder: &Path, into: &Path, part: Part<'_>) -> Result<(), String> {
     let (sources, known) = read(folder)?;
-    for Source { name, file, .. } in sources {
+    let (seconds, firsts): (Vec<_>, Vec<_>) = sources.into_iter().partition(Source::is_second);
+    let is_first = |second: &Source, first: &str| second.name.replace(SECOND, ".stub.php") == first;
+    if let Some(alone) = seconds.iter().find(|second| !firsts.iter().any(|first| is_first(second, &first.name))) {
+        return Err(format!("php/stub/{}: there is no file of first declarations beside it", alone.name));
+    }
+    for Source { name, file, .. } in firsts {
         if !part.rooms.iter().any(|room| name.starts_with(room)) {
             continue;
         }
         let out = into.join(name.replace(".stub.php", ".rs"));
-        let code = emit::file(&name, &file, &known, part.seen).map_err(|error| wrong(&name, &error))?;
+        let resolved = match seconds.iter().find(|second| is_first(second, &name)) {
+            None => Vec::new(),
+            Some(two) => second::resolve(&file, &two.file).map_err(|error| wrong(&two.name, &error))?,
+        };
+        let code = emit::file(&name, &file, &resolved, &known, part.seen).map_err(|error| wrong(&name, &error))?
+            + &emit::seconds(&name.replace(".stub.php", SECOND), &resolved, &known, part.seen)
+                .map_err(|error| wrong(&name, &error))?;
         fs::create_dir_all(out.parent().unwrap_or(into)).map_err(|error| io(into, error))?;
         fs::write(&out, code).map_err(|error| io(&out, error))?;
     }
     Ok(())
 }
 
-/// What the build script does of the crate that prints the stubs, besides: writes `stubs.php`, the text of all.
+/// What the build script does of the crate that prints the stubs, besides: writes `stubs.php`, the text of all, and `stubs.second.php`, that of the second declarations.
 pub fn all_script(version: &str) {
     let folder = folder("CARGO_MANIFEST_DIR").join("../../php/stub");
     println!("cargo:rerun-if-changed={}", folder.display());
     let written = read(&folder).and_then(|(sources, _)| {
-        // A file of traits alone shows nothing.
-        let texts = sources.iter().filter(|source| source.file != File::default()).map(|source| source.text.as_str());
-        let out = self::folder("OUT_DIR").join("stubs.php");
-        fs::write(&out, print(version, texts)).map_err(|error| io(&out, error))
+        let (seconds, firsts): (Vec<_>, Vec<_>) = sources.into_iter().partition(Source::is_second);
+        for (name, sources) in [("stubs.php", firsts), ("stubs.second.php", seconds)] {
+            // A file of traits alone shows nothing.
+            let texts =
+                sources.iter().filter(|source| source.file != File::default()).map(|source| source.text.as_str());
+            let out = self::folder("OUT_DIR").join(name);
+            fs::write(&out, print(version, texts)).map_err(|error| io(&out, error))?;
+        }
+        Ok(())
     });
     if let Err(wrong) = written {
         fail(&wrong);

@@ -24,7 +24,8 @@ impl Doc {
 
     /// The Rust item that it names.
     pub fn path(&self) -> Option<&str> {
-        self.rust.iter().map(String::as_str).find(|line| !matches!(*line, "typed" | "raw"))
+        let speaks = |line: &&str| !matches!(*line, "typed" | "raw") && !line.starts_with("within ");
+        self.rust.iter().map(String::as_str).find(speaks)
     }
 
     /// Whether the function takes typed arguments, or the call as it is.
@@ -146,6 +147,8 @@ pub struct Member<T> {
     pub text: String,
     /// The line on which the declaration begins.
     pub line: usize,
+    /// Parameters of the function behind a second declaration that nobody can pass: they have their defaults.
+    pub assumed: Vec<Param>,
 }
 
 impl<T> Member<T> {

@@ -48,13 +48,34 @@ pub(crate) fn parse_lines(text: &str, lines: &[usize]) -> Result<File, Error> {
             name.trim().clone_into(&mut namespace);
         } else if let Some(rest) = head.strip_prefix("const ") {
             let item = decl::constant(rest).map_err(fail)?;
-            file.constants.push(Member { item, namespace: namespace.clone(), doc, text: head.to_owned(), line });
+            file.constants.push(Member {
+                item,
+                namespace: namespace.clone(),
+                doc,
+                text: head.to_owned(),
+                line,
+                assumed: Vec::new(),
+            });
         } else if head.starts_with("function ") {
             let item = function(&mut reader, head, end)?;
-            file.functions.push(Member { item, namespace: namespace.clone(), doc, text: head.to_owned(), line });
+            file.functions.push(Member {
+                item,
+                namespace: namespace.clone(),
+                doc,
+                text: head.to_owned(),
+                line,
+                assumed: Vec::new(),
+            });
         } else if end == '{' {
             let item = class(&mut reader, head, line)?;
-            file.classes.push(Member { item, namespace: namespace.clone(), doc, text: head.to_owned(), line });
+            file.classes.push(Member {
+                item,
+                namespace: namespace.clone(),
+                doc,
+                text: head.to_owned(),
+                line,
+                assumed: Vec::new(),
+            });
         } else {
             return Err(fail(format!("\"{head}\" is no declaration")));
         }
@@ -119,13 +140,13 @@ fn members(reader: &mut Reader<'_>, class: &mut Class) -> Result<(), Error> {
         let (namespace, text) = (String::new(), head.to_owned());
         if let Some(rest) = head.strip_prefix("public const ") {
             let item = decl::constant(rest).map_err(fail)?;
-            class.constants.push(Member { item, namespace, doc, text, line });
+            class.constants.push(Member { item, namespace, doc, text, line, assumed: Vec::new() });
         } else if decl::modifiers(head).1.starts_with("function ") {
             let item = function(reader, head, end)?;
-            class.methods.push(Member { item, namespace, doc, text, line });
+            class.methods.push(Member { item, namespace, doc, text, line, assumed: Vec::new() });
         } else {
             let item = decl::property(head).map_err(fail)?;
-            class.properties.push(Member { item, namespace, doc, text, line });
+            class.properties.push(Member { item, namespace, doc, text, line, assumed: Vec::new() });
         }
     }
 }

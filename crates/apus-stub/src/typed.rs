@@ -23,7 +23,7 @@ pub(crate) fn call(
     }
     arguments.extend(slot.map(|slot| slot.to_string()));
     let context = Context { class: class_name.as_deref(), known };
-    for (index, param) in item.params.iter().enumerate() {
+    for (index, param) in item.params.iter().chain(&method.assumed).enumerate() {
         let taken = context.argument(param, index).map_err(|text| Error { line: method.line, text })?;
         arguments.push(format!("apus_zend::arg::want({index}, {taken})?"));
     }
@@ -159,7 +159,14 @@ mod tests {
             crate::parse("<?php\nnamespace A;\nconst SEVEN = 7;\nclass B\n{\n    public const M = 'm';\n}\n").unwrap();
         known.add(&class);
         let item = decl::function(text).unwrap();
-        let method = Member { item, namespace: String::new(), doc: Doc::default(), text: text.to_owned(), line: 7 };
+        let method = Member {
+            item,
+            namespace: String::new(),
+            doc: Doc::default(),
+            text: text.to_owned(),
+            line: 7,
+            assumed: Vec::new(),
+        };
         call(&method, "f", in_class.then_some(&class.classes[0]), None, &known)
     }
 

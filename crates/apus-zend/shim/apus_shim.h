@@ -137,6 +137,8 @@ apus_status apus_call_exception_handler(void);
 /* The text of an exception and its trace, as PHP would print it; NULL: bailed out. */
 zend_string *apus_exception_text(zend_object *exception);
 zend_object *apus_take_exception(void);
+zend_long apus_exception_code(zend_object *exception);
+zend_string *apus_exception_message(zend_object *exception);
 /* These throw: APUS_THREW, or APUS_BAILED. */
 apus_status apus_rethrow(zend_object *exception); /* takes the reference */
 apus_status apus_throw_unwind_exit(void);

@@ -248,6 +248,28 @@ apus_status apus_call(apus_callable *callable, zval *ret, uint32_t count, zval *
 	return status == APUS_OK && EG(exception) ? APUS_THREW : status;
 }
 
+/* A property that Exception or Error declares; it may be a reference. */
+static zval *exception_property(zend_object *exception, const char *name, size_t len)
+{
+	zend_class_entry *base = instanceof_function(exception->ce, zend_ce_exception) ? zend_ce_exception : zend_ce_error;
+	zend_property_info *info = zend_hash_str_find_ptr(&base->properties_info, name, len);
+	zval *value = OBJ_PROP(exception, info->offset);
+	ZVAL_DEREF(value);
+	return value;
+}
+
+zend_long apus_exception_code(zend_object *exception)
+{
+	zval *code = exception_property(exception, "code", sizeof("code") - 1);
+	return Z_TYPE_P(code) == IS_LONG ? Z_LVAL_P(code) : 0;
+}
+
+zend_string *apus_exception_message(zend_object *exception)
+{
+	zval *message = exception_property(exception, "message", sizeof("message") - 1);
+	return Z_TYPE_P(message) == IS_STRING ? zend_string_copy(Z_STR_P(message)) : NULL;
+}
+
 zend_object *apus_take_exception(void)
 {
 	bool failed = false;

@@ -2,8 +2,13 @@
 
 static const apus_module_hooks *module_hooks;
 
+PHP_INI_BEGIN()
+	PHP_INI_ENTRY("apus.swoole_compat", "0", PHP_INI_SYSTEM, NULL)
+PHP_INI_END()
+
 static PHP_MINIT_FUNCTION(apus)
 {
+	REGISTER_INI_ENTRIES();
 	apus_valgrind_startup();
 	apus_asan_startup();
 	apus_fiber_startup();
@@ -13,6 +18,7 @@ static PHP_MINIT_FUNCTION(apus)
 static PHP_MSHUTDOWN_FUNCTION(apus)
 {
 	module_hooks->shutdown();
+	UNREGISTER_INI_ENTRIES();
 	return SUCCESS;
 }
 
@@ -33,6 +39,7 @@ static PHP_MINFO_FUNCTION(apus)
 	php_info_print_table_start();
 	module_hooks->info();
 	php_info_print_table_end();
+	DISPLAY_INI_ENTRIES();
 }
 
 void apus_info_row(const char *name, const char *value)

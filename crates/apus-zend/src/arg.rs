@@ -108,7 +108,7 @@ pub fn optional<'c, T>(
 /// An argument that is an object of that class.
 pub fn instance(call: &Call, index: usize, class: &str) -> Result<Object, Raise> {
     match (call.view(index), ClassEntry::find(class)) {
-        (View::Object(object), Some(entry)) if object.is(entry) => Ok(object.share()),
+        (View::Object(object), Some(entry)) if object.is_of(entry) => Ok(object.share()),
         _ => Err(call.type_error(index, &format!("of type {class}"))),
     }
 }

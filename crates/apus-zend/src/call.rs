@@ -69,7 +69,7 @@ fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
 }
 
 /// Makes the handler that Zend calls for a native function's body, a `fn(&Call) -> Result<(), Raise>`, which takes so many arguments
-/// at least and at most.
+/// at least and at most. `within AROUND, CLASS` has the body called by `AROUND(call, &CLASS, body)`, for a second declaration.
 #[macro_export]
 macro_rules! handler {
     (|$call:ident| $typed:expr, $least:expr, $most:expr) => {{
@@ -78,6 +78,13 @@ macro_rules! handler {
             $crate::arg::Give::give($typed, $call)
         }
         $crate::handler!(typed, $least, $most)
+    }};
+    (within $around:path, $class:path, $body:expr, $least:expr, $most:expr) => {{
+        #[inline]
+        fn within(call: &$crate::Call) -> Result<(), $crate::Raise> {
+            $around(call, &$class, $body)
+        }
+        $crate::handler!(within, $least, $most)
     }};
     ($body:path, $least:expr, $most:expr) => {{
         unsafe extern "C" fn handle(ex: *mut $crate::sys::zend_execute_data, ret: *mut $crate::sys::zval) {
@@ -91,6 +98,14 @@ macro_rules! handler {
         }
         handle
     }};
+}
+
+/// Makes a body of a call that takes its arguments by their types.
+#[macro_export]
+macro_rules! given {
+    (|$call:ident| $typed:expr) => {
+        |$call: &$crate::Call| $crate::arg::Give::give($typed, $call)
+    };
 }
 
 impl Call {

@@ -1,6 +1,7 @@
 //! Declaring classes, functions and constants to Zend, from the tables that the build makes of `php/stub`.
 
 use std::ffi::{CStr, c_char};
+use std::ptr::NonNull;
 use std::sync::OnceLock;
 
 use crate::engine::ClassEntry;
@@ -162,6 +163,8 @@ pub struct Class {
     pub lazy: Option<(u32, LazyFill)>,
     /// Where the registered class is kept.
     pub entry: &'static Entry,
+    /// The same class under another name and declaration; its objects are as good as this one's.
+    pub second: Option<&'static Self>,
 }
 
 /// Includes what the build made of `php/stub/FILE.stub.php`: the classes whose methods the including module has, its functions and constants.
@@ -279,10 +282,22 @@ impl Class {
         *self.entry.get().expect("registered at module start")
     }
 
+    /// Whether `object` is an instance of this class, or of the same class under its second name.
+    pub fn contains(&self, object: NonNull<sys::zend_object>) -> bool {
+        let named = |class: &Self| class.entry.get().is_some_and(|entry| entry.contains(object));
+        named(self) || self.second.is_some_and(named)
+    }
+
+    /// The place of a property that the class itself declares.
+    pub fn slot(&self, property: &str) -> Option<u32> {
+        let at = self.properties.iter().position(|known| known.name.to_bytes() == property.as_bytes())?;
+        u32::try_from(at).ok()
+    }
+
     /// The Rust value behind argument-like `object`, when it is an instance of this class.
-    pub fn payload<'a, T: Native>(&self, object: std::ptr::NonNull<sys::zend_object>) -> Option<&'a T> {
+    pub fn payload<'a, T: Native>(&self, object: NonNull<sys::zend_object>) -> Option<&'a T> {
         // SAFETY: an instance of a native class; the caller keeps the object alive while it uses the payload.
-        self.get().contains(object).then(|| unsafe { crate::object::payload(object) }).flatten()
+        self.contains(object).then(|| unsafe { crate::object::payload(object) }).flatten()
     }
 }
 

@@ -152,6 +152,22 @@ impl Thrown {
         }
     }
 
+    /// Its code.
+    pub fn code(&self) -> i64 {
+        // SAFETY: alive; every exception declares the property.
+        unsafe { sys::apus_exception_code(self.object.as_raw().as_ptr()) }
+    }
+
+    /// Its message alone.
+    pub fn message(&self) -> String {
+        // SAFETY: alive; every exception declares the property, of which the shim hands over a reference.
+        match NonNull::new(unsafe { sys::apus_exception_message(self.object.as_raw().as_ptr()) }) {
+            // SAFETY: the reference that was handed over.
+            Some(raw) => unsafe { PhpString::from_raw(raw) }.to_text(),
+            None => String::new(),
+        }
+    }
+
     /// Throws it again.
     pub fn rethrow(self) -> Raise {
         let raw = self.object.as_raw();

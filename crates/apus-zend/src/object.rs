@@ -6,6 +6,7 @@ use std::rc::Rc;
 
 use crate::call::Raise;
 use crate::callable::Callable;
+use crate::class::Class;
 use crate::engine::ClassEntry;
 use crate::sys;
 use crate::value::{Value, check};
@@ -195,8 +196,8 @@ impl Object {
         unsafe { Self::share_raw(self.0) }
     }
 
-    /// Whether it is an instance of the class.
-    pub fn is(&self, class: ClassEntry) -> bool {
+    /// Whether it is an instance of the class, by either of its names.
+    pub fn is(&self, class: &Class) -> bool {
         class.contains(self.0)
     }
 

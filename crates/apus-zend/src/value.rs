@@ -5,6 +5,7 @@ use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 
 use crate::call::Raise;
+use crate::class::Class;
 use crate::engine::ClassEntry;
 use crate::object::Object;
 use crate::sys;
@@ -227,8 +228,13 @@ impl ObjectView<'_> {
         self.object
     }
 
-    /// Whether it is an instance of the class.
-    pub fn is(self, class: ClassEntry) -> bool {
+    /// Whether it is an instance of a class that PHP knows by that entry.
+    pub fn is_of(self, class: ClassEntry) -> bool {
+        class.contains(self.object)
+    }
+
+    /// Whether it is an instance of the class, by either of its names.
+    pub fn is(self, class: &Class) -> bool {
         class.contains(self.object)
     }
 

@@ -324,7 +324,7 @@ class Server
     /**
      * Why the latest call that returned false failed: one of Apus\ERROR_*, or an errno of the kernel.
      * Does not wait.
-     * @rust super::last_error::get
+     * @rust crate::last_error::get
      */
     public function getLastError(): int {}
 

@@ -46,37 +46,37 @@ const SOCK_UNIX_DGRAM = 6;
 
 /**
  * No connection has that session id.
- * @rust last_error::NOT_EXIST
+ * @rust crate::last_error::NOT_EXIST
  */
 const ERROR_SESSION_NOT_EXIST = 1005;
 
 /**
  * The connection is closed, or being closed.
- * @rust last_error::CLOSED
+ * @rust crate::last_error::CLOSED
  */
 const ERROR_SESSION_CLOSED = 1004;
 
 /**
  * As much output waits for the connection as buffer_output_size allows.
- * @rust last_error::OVERFLOW
+ * @rust crate::last_error::OVERFLOW
  */
 const ERROR_OUTPUT_BUFFER_OVERFLOW = 1009;
 
 /**
  * The connection is not of the kind that the call needs.
- * @rust last_error::WRONG_KIND
+ * @rust crate::last_error::WRONG_KIND
  */
 const ERROR_SESSION_INVALID = 1006;
 
 /**
  * The process that has the connection takes no more messages now.
- * @rust last_error::QUEUE_FULL
+ * @rust crate::last_error::QUEUE_FULL
  */
 const ERROR_QUEUE_FULL = 1210;
 
 /**
  * The message is larger than the process that has the connection takes.
- * @rust last_error::TOO_LARGE
+ * @rust crate::last_error::TOO_LARGE
  */
 const ERROR_DATA_TOO_LARGE = 1203;
 

@@ -46,7 +46,7 @@ function errno(): int {}
  * Why the last function of Apus that returned false in this process failed; 0 for none. One coroutine's failure
  * replaces another's: call it before the next wait.
  * Does not wait.
- * @rust host::last_error
+ * @rust crate::last_error::get
  */
 function last_error(): int {}
 

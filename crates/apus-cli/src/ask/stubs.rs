@@ -9,10 +9,11 @@ use crate::failure::{Failure, Outcome};
 use crate::php::Php;
 
 const STUBS: &str = "echo Apus\\stubs();";
+const SWOOLE: &str = "echo Apus\\stubs(swoole: true);";
 
 /// `apus stubs`: prints them, or says whether a file still equals them.
 pub(crate) fn stubs(args: &StubsArgs) -> Outcome<()> {
-    let current = generate(&Php::find(&args.php)?)?;
+    let current = generate(&Php::find(&args.php)?, if args.swoole { SWOOLE } else { STUBS })?;
     let Some(file) = &args.check else {
         // A reader that closed the pipe early has seen what it wanted.
         let _ = std::io::stdout().write_all(&current);
@@ -28,11 +29,11 @@ pub(crate) fn stubs(args: &StubsArgs) -> Outcome<()> {
         .advise(format!("apus stubs > {}", file.display())))
 }
 
-fn generate(php: &Php) -> Outcome<Vec<u8>> {
+fn generate(php: &Php, code: &str) -> Outcome<Vec<u8>> {
     // A notice must not get into the stubs.
     let output = php
         .command()
-        .args(["-d", "display_errors=stderr", "-r", STUBS])
+        .args(["-d", "display_errors=stderr", "-r", code])
         .stdin(Stdio::null())
         .output()
         .map_err(|error| Failure::failed(format!("{}: {error}", php.binary.display())))?;

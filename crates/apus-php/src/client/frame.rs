@@ -71,7 +71,7 @@ impl<'a> Outgoing<'a> {
     /// From a call like that. Each of the flags in `whole` makes the frame the last of its message.
     fn read(call: &'a Call, at: usize, whole: i64) -> Result<Self, Raise> {
         if let View::Object(object) = call.view(at) {
-            if object.is(FRAME.get()) {
+            if object.is(&FRAME) {
                 return Self::from_frame(&object.share());
             }
             if !is_stringable(call, at)? {
@@ -108,7 +108,7 @@ impl<'a> Outgoing<'a> {
         let flags = number(slot::FLAGS, FIN);
         // Older programs say it by $finish alone.
         let fin = flags != 0 && !matches!(object.slot(slot::FINISH).view(), View::Bool(false));
-        let payload = if opcode == Opcode::Close && object.is(CLOSE_FRAME.get()) {
+        let payload = if opcode == Opcode::Close && object.is(&CLOSE_FRAME) {
             close_payload(number(slot::CODE, 1000), &text(slot::REASON))?
         } else {
             text(slot::DATA)

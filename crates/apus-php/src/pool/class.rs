@@ -28,11 +28,11 @@ pub(super) mod slot {
 fn this(call: &Call) -> Result<Pool, Raise> {
     let core = Rc::clone(&call.this::<PoolHandle>()?.0);
     let object = call.object()?;
-    let source = if object.is(pdo::POOL.get()) {
+    let source = if object.is(&pdo::POOL) {
         Source::Pdo
-    } else if object.is(mysqli::POOL.get()) {
+    } else if object.is(&mysqli::POOL) {
         Source::Mysqli
-    } else if object.is(redis::POOL.get()) {
+    } else if object.is(&redis::POOL) {
         Source::Redis
     } else {
         Source::Callable

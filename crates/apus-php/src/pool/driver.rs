@@ -61,7 +61,7 @@ impl Kind {
     /// What `value`, just made, is.
     pub(super) fn of(value: &Value) -> Result<Self, Raise> {
         let View::Object(object) = value.view() else { return Ok(Self::Plain) };
-        let is = |name| ClassEntry::find(name).is_some_and(|class| object.is(class));
+        let is = |name| ClassEntry::find(name).is_some_and(|class| object.is_of(class));
         Ok(if is("pdo") {
             let driver = string(&method(value, "getAttribute", &[Value::int(ATTR_DRIVER_NAME)])?);
             let (in_transaction, error_code) = (bound(value, "inTransaction")?, bound(value, "errorCode")?);

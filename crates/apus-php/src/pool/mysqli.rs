@@ -31,7 +31,7 @@ property!(slot::OPTIONS, get_options by get_array, with_options by with_array);
 fn construct_pool(call: &Call) -> Result<(), Raise> {
     let given = call.value(0);
     match given.view() {
-        View::Object(object) if object.is(CONFIG.get()) => {}
+        View::Object(object) if object.is(&CONFIG) => {}
         _ => return Err(call.type_error(0, "of type Apus\\Database\\MysqliConfig")),
     }
     config::expect_class("mysqli", "mysqli")?;

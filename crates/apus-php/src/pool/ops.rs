@@ -368,7 +368,7 @@ impl Pool {
         self.core.keeper.pause.set(Some(Instant::now() + RETRY));
         match Thrown::take() {
             Some(thrown) if thrown.is(POOL.get()) => {
-                let why = php::message(&thrown)?;
+                let why = thrown.message();
                 apus_process::log::warning(format_args!("{}: min_idle cannot be kept: {why}", self.name()));
                 Ok(None)
             }

@@ -114,11 +114,6 @@ fn restore(level: &Value) -> Result<(), Raise> {
     function("error_reporting", &[level.share()]).map(drop)
 }
 
-/// What an exception says of itself.
-pub(super) fn message(thrown: &Thrown) -> Result<String, Raise> {
-    Ok(string(&method(&thrown.value(), "getMessage", &[])?))
-}
-
 /// A place in PHP code.
 pub(super) struct Place {
     file: Rc<CStr>,

@@ -50,7 +50,7 @@ fn with_option(call: &Call) -> Result<(), Raise> {
 fn construct_pool(call: &Call) -> Result<(), Raise> {
     let given = call.value(0);
     match given.view() {
-        View::Object(object) if object.is(CONFIG.get()) => {}
+        View::Object(object) if object.is(&CONFIG) => {}
         _ => return Err(call.type_error(0, "of type Apus\\Database\\RedisConfig")),
     }
     config::expect_class("redis", "redis")?;

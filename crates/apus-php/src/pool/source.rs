@@ -79,7 +79,7 @@ fn failed(raise: Raise, source: Source) -> Raise {
     if php::ends_coroutine(&thrown) {
         return thrown.rethrow();
     }
-    let Ok(why) = php::message(&thrown) else { return raise };
+    let why = thrown.message();
     let what = match source {
         Source::Callable => "a connection",
         Source::Pdo => "a PDO connection",

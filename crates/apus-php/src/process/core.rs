@@ -227,7 +227,7 @@ impl ProcessCore {
 
 /// The core of an `Apus\Process`.
 pub(crate) fn core_of(object: &Object) -> Result<Rc<ProcessCore>, Raise> {
-    let known = object.is(super::class::PROCESS.get());
+    let known = object.is(&super::class::PROCESS);
     known.then(|| object.payload::<ProcessObject>()).flatten().map(|process| Rc::clone(&process.0)).ok_or_else(|| {
         engine::throw(
             engine::ClassEntry::type_error(),

@@ -8,7 +8,6 @@ mod core;
 mod events;
 mod hub;
 mod info;
-mod last_error;
 mod metrics;
 mod packet;
 mod port;

@@ -11,12 +11,12 @@ use socket2::SockAddr;
 
 use super::core::{ServerCore, ServerHandle};
 use super::events::Event;
-use super::last_error;
 use super::port_core::{Plan, PortCore};
 use super::serving::Serving;
 use super::tcp::Caller;
 use crate::exception::{self};
 use crate::handling::Handling;
+use crate::last_error;
 use crate::runtime::State;
 use crate::wait::{may_wait, wait};
 

@@ -12,8 +12,9 @@ use apus_zend::{Array, Call, Raise, Value, engine};
 use super::core::ServerHandle;
 use super::hub::Step;
 use super::websocket::delivered;
-use super::{current_control, hub, last_error, packet};
+use super::{current_control, hub, packet};
 use crate::connections::room;
+use crate::last_error;
 use crate::runtime::State;
 use crate::wait::{may_wait, wait};
 

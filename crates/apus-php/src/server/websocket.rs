@@ -8,9 +8,9 @@ use apus_zend::{Call, Raise};
 
 use super::core::{ServerHandle, ServerKind};
 use super::hub::{self, Handed};
-use super::{class, current_control, last_error};
+use super::{class, current_control};
 use crate::client::frame::{self, Outgoing};
-use crate::connections;
+use crate::{connections, last_error};
 
 pub(super) const SENT: i64 = 1;
 pub(super) const BUFFERED: i64 = 2;

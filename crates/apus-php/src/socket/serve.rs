@@ -123,7 +123,7 @@ pub(crate) fn merged_settings(before: &Value, given: ArrayView<'_>) -> Result<Va
 
 /// The `Apus\Coroutine\Socket` that a value is, constructed.
 pub(crate) fn as_socket(value: &Value) -> Option<Object> {
-    value.object().filter(|object| object.is(table::SOCKET.get()) && object.payload::<SocketObject>().is_some())
+    value.object().filter(|object| object.is(&table::SOCKET) && object.payload::<SocketObject>().is_some())
 }
 
 fn payload(socket: &Object) -> Result<&SocketObject, Raise> {

@@ -74,7 +74,7 @@ impl Case {
 fn channel_of(call: &Call, view: View<'_>) -> Result<Object, Raise> {
     let wrong = || call.content_error(0, "must hold channels (to pop) and [channel, value] pairs (to push) only");
     let View::Object(object) = view else { return Err(wrong()) };
-    if !object.is(CHANNEL.get()) {
+    if !object.is(&CHANNEL) {
         return Err(wrong());
     }
     let object = object.share();

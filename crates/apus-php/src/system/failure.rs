@@ -1,6 +1,5 @@
 //! What went wrong last, and numbers of errors as text.
 
-use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_int};
 use std::future::{Future, poll_fn};
 use std::pin::pin;
@@ -10,6 +9,7 @@ use std::time::Duration;
 use apus_coro::Wait;
 use apus_zend::{Call, Raise, Value};
 
+use crate::last_error;
 use crate::runtime::State;
 use crate::wait::wait;
 
@@ -18,18 +18,9 @@ pub(super) const RESOLVE_FAILED: c_int = 711;
 /// The name servers did not answer.
 pub(super) const RESOLVE_TIMEOUT: c_int = 712;
 
-thread_local! {
-    static LAST: Cell<c_int> = const { Cell::new(0) };
-}
-
 /// Notes why a function returned `false`; `Apus\last_error()` tells it.
 pub(crate) fn set_last_error(code: c_int) {
-    LAST.with(|last| last.set(code));
-}
-
-/// What was noted last; 0 for nothing.
-pub(super) fn last_error() -> c_int {
-    LAST.with(Cell::get)
+    last_error::fail(code.into());
 }
 
 /// The error number of a failed system call.

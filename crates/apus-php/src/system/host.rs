@@ -154,11 +154,6 @@ pub(super) fn errno(call: &Call) -> Result<(), Raise> {
     call.ret(i64::from(errno))
 }
 
-/// `Apus\last_error()`.
-pub(super) fn last_error(call: &Call) -> Result<(), Raise> {
-    call.ret(i64::from(failure::last_error()))
-}
-
 /// `Apus\clear_error()`.
 #[expect(clippy::unnecessary_wraps, reason = "what a function looks like")]
 pub(super) fn clear_error(_call: &Call) -> Result<(), Raise> {

@@ -52,7 +52,7 @@ pub(super) fn body(data: &Value) -> Result<Bytes, Raise> {
 /// The request that an object describes.
 pub(super) fn build(call: &Call, compression: bool) -> Result<Http2Request, Raise> {
     let object = match call.view(0) {
-        View::Object(object) if object.is(REQUEST.get()) => object.share(),
+        View::Object(object) if object.is(&REQUEST) => object.share(),
         _ => return Err(call.type_error(0, "of type Apus\\Http2\\Request")),
     };
     let text = |slot: u32| values::scalar(object.slot(slot).view()).unwrap_or_default();

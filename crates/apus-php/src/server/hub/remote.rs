@@ -15,7 +15,7 @@ use super::outbox::{Posted, place_in};
 use super::record::{How, Order, Step};
 use super::{Hub, Patience, current};
 use crate::client::frame::Outgoing;
-use crate::server::last_error;
+use crate::last_error;
 use crate::server::port_core::PortCore;
 
 /// How often a connection that takes nothing is looked at.

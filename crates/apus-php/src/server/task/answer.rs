@@ -9,8 +9,8 @@ use apus_zend::{Raise, Value};
 use tokio::sync::Notify;
 
 use super::{errors, kinds};
+use crate::last_error::fail;
 use crate::memory::pack;
-use crate::server::last_error::fail;
 
 /// The bytes of a value, and whether they are packed: strings are not.
 pub(super) fn encode(value: &Value) -> Result<(bool, Cow<'_, [u8]>), Raise> {

@@ -17,7 +17,7 @@ fn refused(text: &str) -> Raise {
 
 fn is_closure(value: &Value) -> bool {
     match (value.view(), ClassEntry::find("Closure")) {
-        (View::Object(object), Some(class)) => object.is(class),
+        (View::Object(object), Some(class)) => object.is_of(class),
         _ => false,
     }
 }

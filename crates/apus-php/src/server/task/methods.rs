@@ -11,9 +11,9 @@ use super::answer::{Waiter, encode};
 use super::desk::{Desk, Handing, Pending, expect};
 use super::{errors, flags, priority, running, wants};
 use crate::exception;
+use crate::last_error::{clear, fail};
 use crate::runtime::State;
 use crate::server::events::Event;
-use crate::server::last_error::{clear, fail};
 use crate::wait::{may_wait, time_limit};
 
 /// Tasks that one call waits for.

@@ -95,7 +95,7 @@ pub(super) mod errors {
 
 /// There is no room; gives what a call returns then.
 fn full() -> bool {
-    super::last_error::fail(errors::QUEUE_FULL)
+    crate::last_error::fail(errors::QUEUE_FULL)
 }
 
 /// In the master, before the first fork: the memory that tasks stand in; `None` without task workers.

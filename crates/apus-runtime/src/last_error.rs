@@ -1,38 +1,38 @@
-//! `Server::getLastError()`: why the last send failed.
+//! `Apus\last_error()` and `Server::getLastError()`: why the last call that returned false failed, as an errno or one of these codes.
 
 use std::cell::Cell;
 
 use apus_zend::{Call, Raise};
 
 /// No connection has that session id.
-pub(crate) const NOT_EXIST: i64 = 1005;
+pub const NOT_EXIST: i64 = 1005;
 /// The connection is closed, or being closed.
-pub(crate) const CLOSED: i64 = 1004;
+pub const CLOSED: i64 = 1004;
 /// As much output waits as is allowed.
-pub(crate) const OVERFLOW: i64 = 1009;
+pub const OVERFLOW: i64 = 1009;
 /// The connection is not what the call needs: a WebSocket, or a stream.
-pub(crate) const WRONG_KIND: i64 = 1006;
+pub const WRONG_KIND: i64 = 1006;
 /// The other process takes no more messages now.
-pub(crate) const QUEUE_FULL: i64 = 1210;
+pub const QUEUE_FULL: i64 = 1210;
 /// The message is larger than the other process takes.
-pub(crate) const TOO_LARGE: i64 = 1203;
+pub const TOO_LARGE: i64 = 1203;
 
 thread_local! {
     static LAST: Cell<i64> = const { Cell::new(0) };
 }
 
 /// Remembers why a call fails; gives `false`, what such a call returns.
-pub(crate) fn fail(code: i64) -> bool {
+pub fn fail(code: i64) -> bool {
     LAST.set(code);
     false
 }
 
 /// Forgets it, for a call whose result may look like a failure's.
-pub(crate) fn clear() {
+pub fn clear() {
     LAST.set(0);
 }
 
-/// `Server::getLastError()`.
-pub(super) fn get(call: &Call) -> Result<(), Raise> {
+/// `Apus\last_error()`, `Server::getLastError()`.
+pub fn get(call: &Call) -> Result<(), Raise> {
     call.ret(LAST.get())
 }
