@@ -8,6 +8,7 @@ namespace Apus\Tools;
 
 require __DIR__ . '/arrows.php';
 require __DIR__ . '/bailouts.php';
+require __DIR__ . '/rooms.php';
 require __DIR__ . '/sources.php';
 require __DIR__ . '/tests.php';
 
@@ -15,8 +16,9 @@ $root = dirname(__DIR__, 2);
 chdir($root);
 
 $sources = sources($root);
-$checks = test_arrows() + test_sources() + test_bailouts() + [
+$checks = test_arrows() + test_sources() + test_bailouts() + test_rooms() + [
     'arrows between crates' => arrows(cargo_metadata()),
+    'no loops between rooms' => room_loops($sources),
     'file sizes' => too_long($sources, 600),
     'unfinished work' => unfinished($sources),
     'links between documents' => dead_links($sources, static fn (string $path): bool => file_exists($path)),

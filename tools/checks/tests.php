@@ -106,3 +106,35 @@ function test_bailouts(): array
         'bailouts: functions that PHP enters may' => expect([], $complain("/* zend_error() */\nstatic void a(void)\n{\n\tzend_error(1, 0);\n}\n")),
     ];
 }
+
+/** @return array<string, list<string>> */
+function test_rooms(): array
+{
+    $loops = static fn (array $files): array => room_loops(array_combine(
+        array_map(static fn (string $path): string => "crates/apus-x/src/$path.rs", array_keys($files)),
+        $files,
+    ));
+    $two = 'crates/apus-x/src: a -> b -> a is a loop: a.rs:1 imports b, b/deep.rs:2 imports a';
+    return [
+        'rooms: both files of a loop are named' => expect([$two], $loops(['a' => 'use crate::b::B;', 'b/deep' => "\nuse crate::a::A;"])),
+        'rooms: so is a longer one' => expect(
+            ['crates/apus-x/src: a -> b -> c -> a is a loop: a.rs:1 imports b, b.rs:1 imports c, c.rs:1 imports a'],
+            $loops(['a' => 'use crate::b;', 'b' => 'use crate::c;', 'c' => 'use crate::a;']),
+        ),
+        'rooms: a group, a path in code and super count' => expect([$two], $loops(['a' => 'use crate::{d, b::{x, y}};', 'b/deep' => "\nsuper::super::a::f()", 'd' => ''])),
+        'rooms: so does a name that the root has from a room' => expect([$two], $loops(['lib' => 'pub use b::B;', 'a' => 'use crate::B;', 'b/deep' => "\nuse crate::a;"])),
+        'rooms: one direction passes' => expect([], $loops(['a' => 'use crate::b::{a, c};', 'b' => '', 'b/c' => 'use super::a; use crate::b::a;'])),
+        'rooms: the root is none' => expect([], $loops(['lib' => 'mod a; use crate::a::A; struct L;', 'a' => 'use crate::L;'])),
+        'rooms: tests, comments and texts may' => expect([], $loops([
+            'a' => 'use crate::b;',
+            'b' => "// crate::a\nlet x = \"crate::a\";\n#[cfg(test)]\nmod tests {\n    use crate::a;\n    fn f() { {} }\n}\n#[cfg(test)]\nuse crate::a;\n",
+            'b/tests' => 'use crate::a;',
+            'b_tests' => 'use crate::a; use crate::b;',
+        ])),
+        'rooms: those of different crates are not compared' => expect([], room_loops(['crates/x/src/a.rs' => 'use crate::b;', 'crates/y/src/b.rs' => 'use crate::a;'])),
+        'rooms: what is tied may stay so, and no room more' => expect(
+            ['crates/x/src: b -> c -> b is a loop: b.rs:1 imports c, c.rs:1 imports b'],
+            room_loops(['crates/x/src/a.rs' => 'use crate::b;', 'crates/x/src/b.rs' => 'use crate::{a, c};', 'crates/x/src/c.rs' => 'use crate::b;'], ['x' => ['a', 'b']]),
+        ),
+    ];
+}

@@ -21,7 +21,7 @@ use serde::Deserialize;
 use crate::cli::{PhpArgs, RunArgs, StartArgs};
 use crate::failure::{Failure, Kind, Outcome};
 use crate::operate::has_left;
-use crate::php::Php;
+use crate::php::{Php, minor};
 
 /// The variable that tells a master where to write its ready line.
 const READY_FD: &str = "APUS_READY_FD";
@@ -118,11 +118,6 @@ fn warn_about(php: &Php, args: &PhpArgs) {
         let module = info.module.as_deref().unwrap_or("unknown");
         eprintln!("apus: this command is {}, the module is {module}", env!("CARGO_PKG_VERSION"));
     }
-}
-
-/// `8.2` of `8.2.30`.
-pub(crate) fn minor(version: &str) -> String {
-    version.splitn(3, '.').take(2).collect::<Vec<_>>().join(".")
 }
 
 /// Raises the soft limit of open files to the hard one: the usual soft limit of 1,024 is a fraction of what a worker holds.

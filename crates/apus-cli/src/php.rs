@@ -12,7 +12,6 @@ use serde::Deserialize;
 use crate::cli::PhpArgs;
 use crate::failure::{Failure, Kind, Outcome};
 use crate::fits::module_fits;
-use crate::launch::minor;
 
 /// Looked for on the PATH, in this order; the first that the module loads into is used.
 const NAMES: [&str; 5] = ["php", "php8.2", "php8.3", "php8.4", "php8.5"];
@@ -262,6 +261,11 @@ pub(crate) fn probe(binary: &Path, arguments: &[OsString]) -> Result<Probed, Str
         }
         Err(_) => Err(format!("is not a working php ({}): {}", output.status, first_line(&stderr))),
     }
+}
+
+/// `8.2` of `8.2.30`.
+pub(crate) fn minor(version: &str) -> String {
+    version.splitn(3, '.').take(2).collect::<Vec<_>>().join(".")
 }
 
 #[cfg(test)]

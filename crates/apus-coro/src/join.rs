@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 
-use crate::task::State;
+use crate::engine::task::State;
 use crate::{Engine, Switch, Task, TaskId};
 
 impl<S: Switch> Engine<S> {

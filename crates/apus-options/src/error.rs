@@ -126,7 +126,7 @@ fn distance(a: &str, b: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::row::rows;
+    use crate::table::rows;
 
     #[test]
     fn distance_counts_edits() {

@@ -20,6 +20,6 @@ mod value;
 pub use error::OptionError;
 pub use field::Limit;
 pub use markdown::markdown;
-pub use row::{Kind, Row, Scope, Support, find, rows};
-pub use table::Settings;
+pub use row::{Kind, Row, Scope, Support};
+pub use table::{Settings, find, rows};
 pub use value::Value;

@@ -3,8 +3,9 @@
 use std::fmt::Write as _;
 
 use crate::error::bytes;
-use crate::row::{Kind, Row, Scope, Support, rows};
+use crate::row::{Kind, Row, Scope, Support};
 use crate::table::Settings;
+use crate::table::rows;
 use crate::value::Value;
 use crate::{client, client_http};
 

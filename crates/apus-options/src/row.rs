@@ -1,7 +1,5 @@
 //! What is known about one setting.
 
-use crate::table;
-
 /// What values a setting takes, with its limits (both inclusive).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Kind {
@@ -143,14 +141,4 @@ impl Row {
     pub fn answers_to(&self, name: &str) -> bool {
         self.name == name || self.aliases.contains(&name)
     }
-}
-
-/// Every setting, the supported ones first, in the order of the reference page.
-pub fn rows() -> impl Iterator<Item = &'static Row> {
-    table::Settings::rows()
-}
-
-/// The row that answers to `name`.
-pub fn find(name: &str) -> Option<&'static Row> {
-    rows().find(|row| row.answers_to(name))
 }

@@ -281,10 +281,19 @@ settings! {
     Coroutine socket_timeout: Limit = Limit::NONE => seconds(-1.0, DAY);
 }
 
+/// Every setting, the supported ones first, in the order of the reference page.
+pub fn rows() -> impl Iterator<Item = &'static Row> {
+    Settings::rows()
+}
+
+/// The row that answers to `name`.
+pub fn find(name: &str) -> Option<&'static Row> {
+    rows().find(|row| row.answers_to(name))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::row::rows;
 
     #[test]
     fn every_default_is_a_value_its_row_allows() {

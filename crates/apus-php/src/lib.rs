@@ -8,6 +8,7 @@ mod coserver;
 mod functions;
 mod handling;
 mod http;
+mod in_handlers;
 mod memory;
 mod mistakes;
 mod module;

@@ -6,7 +6,7 @@ use apus_zend::sys;
 
 use crate::runtime::{self, MakeRoom, State};
 use crate::{
-    client, coroutine, coserver, exception, functions, hook, http, memory, mistakes, pool, process, server, socket,
+    client, coroutine, coserver, exception, functions, hook, http, in_handlers, memory, pool, process, server, socket,
     swoole, sync, system, timer, watchdog,
 };
 
@@ -81,7 +81,7 @@ unsafe extern "C" fn startup(module: i32) -> bool {
         watchdog::prepare();
         process::prepare();
         apus_zend::state::prepare();
-        apus_zend::mistake::prepare::<mistakes::InHandlers>();
+        apus_zend::mistake::prepare::<in_handlers::InHandlers>();
         hook::prepare();
         for class in classes() {
             class.register();

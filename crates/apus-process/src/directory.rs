@@ -15,6 +15,7 @@ use std::sync::atomic::{
     Ordering::{Acquire, Relaxed, SeqCst},
 };
 
+use crate::bits::Bits;
 use crate::mail::PostOffice;
 use apus_shm as shm;
 
@@ -108,19 +109,6 @@ impl Directory {
 
     fn bit(&self) -> u64 {
         1 << (self.slot % 64)
-    }
-}
-
-/// The numbers of the bits set in a word.
-pub(crate) struct Bits(pub(crate) u64);
-
-impl Iterator for Bits {
-    type Item = usize;
-
-    fn next(&mut self) -> Option<usize> {
-        let bit = (self.0 != 0).then(|| self.0.trailing_zeros() as usize)?;
-        self.0 &= self.0 - 1;
-        Some(bit)
     }
 }
 

@@ -5,6 +5,7 @@
 //! Counters and the table of connections live in shared memory, mapped before the first fork.
 
 mod back_off;
+mod bits;
 mod channel;
 mod conn_table;
 mod control;
@@ -20,17 +21,15 @@ mod mail;
 mod mail_tests;
 mod master;
 mod notify;
-mod orders;
 mod owned_path;
 mod pid_file;
-mod reload;
+mod program;
 mod ring;
 mod role;
 mod run;
 mod scoreboard;
 mod seat;
 mod snapshot;
-mod spawn;
 mod sys;
 mod worker;
 
@@ -43,8 +42,9 @@ pub use error::Error;
 pub use histogram::{BUCKETS, Histogram, percentile};
 pub use listener::{BindOptions, ListenAddr, Listener, ReusePort, bind, bind_datagram};
 pub use mail::{Mail, PostError};
+pub use program::{Config, MasterEvent, Outcome, Program};
 pub use role::{MOST_USERS, Role, Seating};
-pub use run::{Config, MasterEvent, Outcome, Program, run};
+pub use run::run;
 pub use scoreboard::{Counter, Scoreboard, WorkerSlot, WorkerState};
 pub use snapshot::{Snapshot, Totals, WorkerSnapshot};
 pub use sys::block_signals;

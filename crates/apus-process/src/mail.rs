@@ -45,7 +45,7 @@ use std::sync::atomic::{
     fence,
 };
 
-use crate::directory::Bits;
+use crate::bits::Bits;
 use crate::ring::{Ends, Refused, Ring, Tag};
 use crate::{log, sys};
 use apus_shm::{self as shm, Shared};

@@ -25,6 +25,7 @@ mod emit;
 mod expand;
 mod known;
 mod model;
+mod names;
 mod parse;
 mod print;
 mod second;

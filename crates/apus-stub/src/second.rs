@@ -4,8 +4,8 @@
 //! `@rust second Full\\Name`; its methods are those of the first with the same names, or what `@rust PATH` names. Parameters fit by their places; those that
 //! only the first has keep their defaults there.
 
-use crate::emit::{path, static_name};
 use crate::model::{Class, File, Function, Member, Param};
+use crate::names::{path, static_name};
 use crate::parse::Error;
 
 /// A second declaration, with all that the first gives it.

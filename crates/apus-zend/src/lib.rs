@@ -13,12 +13,8 @@
 pub mod arg;
 pub mod assemble;
 pub mod autoload;
-pub mod call;
-pub mod callable;
-pub mod class;
 pub mod closure;
 pub mod descriptor;
-pub mod engine;
 pub mod fiber;
 pub mod got;
 pub mod graph;
@@ -26,15 +22,16 @@ pub mod guard;
 pub mod hook;
 pub mod mistake;
 pub mod module;
-pub mod object;
 pub mod output;
 pub mod process;
 pub mod row;
 pub mod state;
 pub mod stream;
 pub mod sys;
-pub mod value;
+mod values;
 pub mod watch;
+
+pub use values::{call, callable, class, engine, object, value};
 
 pub use call::{Call, Raise};
 pub use callable::{Callable, Uncallable};

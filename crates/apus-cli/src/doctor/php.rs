@@ -1,7 +1,7 @@
 //! PHP, the module, opcache, the JIT and Xdebug.
 
 use crate::cli::PhpArgs;
-use crate::launch::minor;
+use crate::php::minor;
 use crate::php::{self, Info, Php};
 
 use super::{Finding, Level};

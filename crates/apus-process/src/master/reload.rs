@@ -6,11 +6,11 @@
 
 use std::collections::HashSet;
 
+use super::{Master, Phase};
 use crate::control::ClientId;
 use crate::log;
-use crate::master::{Master, Phase};
+use crate::program::{MasterEvent, Program};
 use crate::role::Role;
-use crate::run::{MasterEvent, Program};
 use crate::seat::Seat;
 
 /// Whom a reload concerns; of two that are asked for, the greater is done.

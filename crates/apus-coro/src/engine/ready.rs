@@ -13,7 +13,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use tokio::task::coop::has_budget_remaining;
 use tokio::task::yield_now;
 
-use crate::task::{Cancel, State};
+use super::task::{Cancel, State};
 use crate::{Engine, Switch, Task, TaskId};
 
 /// Tasks looked at before the runtime's other tasks, its timers and descriptors have their turn.

@@ -7,12 +7,12 @@ use nix::sys::signal::SigSet;
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::{Pid, getpid};
 
+use super::{Master, Phase, processes, set_name};
 use crate::channel::Channel;
 use crate::error::Error;
 use crate::identity::Identity;
-use crate::master::{Master, Phase, processes, set_name};
+use crate::program::{Config, MasterEvent, Program};
 use crate::role::Role;
-use crate::run::{Config, MasterEvent, Program};
 use crate::seat::Process;
 use crate::worker::{Begun, Worker, jittered};
 use crate::{log, sys};

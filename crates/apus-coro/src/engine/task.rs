@@ -15,7 +15,7 @@ use std::ptr::NonNull;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
-use crate::ready::Ticket;
+use super::ready::Ticket;
 use crate::{Engine, Switch};
 
 /// A coroutine's id: counted from 1, never used twice in a process.

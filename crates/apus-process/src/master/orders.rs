@@ -5,13 +5,13 @@ use std::time::Instant;
 use nix::sys::signal::Signal;
 use nix::unistd::Pid;
 
+use super::reload::Scope;
+use super::{AT_ONCE, Master, Phase, dismiss, processes, processes_mut};
 use crate::channel::{Ask, Command, Message};
 use crate::control::{ClientId, Control, Request};
 use crate::log;
-use crate::master::{AT_ONCE, Master, Phase, dismiss, processes, processes_mut};
-use crate::reload::Scope;
+use crate::program::{MasterEvent, Program};
 use crate::role::Role;
-use crate::run::{MasterEvent, Program};
 use crate::scoreboard::WorkerState;
 use crate::snapshot::Snapshot;
 

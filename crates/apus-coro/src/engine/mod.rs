@@ -1,5 +1,8 @@
 //! All tasks of one thread: making, entering, waiting, cancelling, and knowing when nothing can go on.
 
+pub(crate) mod ready;
+pub(crate) mod task;
+
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::future::Future;
@@ -9,9 +12,9 @@ use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Poll, Waker};
 
+use self::ready::Ready;
+use self::task::{Cancel, Drive, State, Task, TaskId, Wait};
 use crate::Switch;
-use crate::ready::Ready;
-use crate::task::{Cancel, Drive, State, Task, TaskId, Wait};
 
 /// Ids are counted, so they are their own hash.
 #[derive(Default)]

@@ -3,6 +3,10 @@
 //! One loop: what is due is done ([`Master::settle`]), then everything that may happen is waited for in one `poll`. Nothing in it blocks,
 //! but for the program's own callbacks.
 
+mod orders;
+mod reload;
+mod spawn;
+
 use std::fmt::Write as _;
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
@@ -13,6 +17,7 @@ use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use nix::sys::signal::{SigSet, SigmaskHow, Signal, kill};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 
+use self::reload::Reloads;
 use crate::channel::Command;
 use crate::conn_table::ConnTable;
 use crate::control::{Control, control_directory};
@@ -21,14 +26,13 @@ use crate::identity::Identity;
 use crate::listener::Listener;
 use crate::notify::{Notify, ReadyLine};
 use crate::pid_file::PidFile;
-use crate::reload::Reloads;
+use crate::program::{Config, MasterEvent, Outcome, Program};
 use crate::role::{MOST_USERS, Role, Seating};
-use crate::run::{Config, MasterEvent, Outcome, Program};
 use crate::scoreboard::{Scoreboard, WorkerState};
 use crate::seat::{Process, Seat};
 use crate::snapshot::resident;
 use crate::worker::{Post, Worker};
-use crate::{log, spawn, sys};
+use crate::{log, sys};
 
 /// How long a worker that was told to leave at once may take.
 pub(crate) const AT_ONCE: Duration = Duration::from_secs(1);

@@ -1,0 +1,78 @@
+//! What a program gives for its server.
+
+use std::path::PathBuf;
+use std::rc::Rc;
+
+use apus_options::Settings;
+
+use crate::role::Role;
+use crate::worker::Worker;
+
+/// What a server is run with.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// The settings.
+    pub settings: Rc<Settings>,
+    /// The processes' name, with their part added ("apus: master"); ps and top show 15 bytes of it.
+    pub title: String,
+    /// The script that serves, for status reports.
+    pub script: PathBuf,
+    /// User processes, at most [`MOST_USERS`](crate::MOST_USERS).
+    pub users: u16,
+}
+
+/// What happens in the master, for the program's callbacks. They run in the master's loop: while one runs, nothing is supervised.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MasterEvent {
+    /// The first workers are forked.
+    Start,
+    /// Right after `Start`: the master is the manager, too.
+    ManagerStart,
+    /// A worker process ended.
+    WorkerExited {
+        /// The process's id.
+        id: u16,
+        /// What it was for.
+        role: Role,
+        /// The process.
+        pid: u32,
+        /// Its exit code; 0 when a signal ended it.
+        exit_code: i32,
+        /// The signal that ended it; 0 when it exited.
+        signal: i32,
+        /// Whether it had not been told to leave, and what it did was no clean exit either.
+        crashed: bool,
+    },
+    /// A reload begins.
+    BeforeReload,
+    /// A reload is over: every worker that it concerned is of the new generation.
+    AfterReload,
+    /// The server is about to stop; its workers still serve.
+    BeforeShutdown,
+    /// All workers are gone.
+    ManagerStop,
+    /// The last event.
+    Shutdown,
+}
+
+/// What runs in the processes.
+pub trait Program {
+    /// Serves as [`Worker::role`] says, in a freshly forked process; the exit code. Call [`Worker::ready`] once it serves.
+    fn run_worker(&mut self, worker: Worker) -> i32;
+
+    /// The process that had this slot is gone, and nobody has the slot yet: for what it left in memory that the program shares. In the master,
+    /// with its signals blocked: it has to be quick, and to call no code of users.
+    fn on_buried(&mut self, _slot: usize, _role: Role) {}
+
+    /// Something happened, in the master.
+    fn on_event(&mut self, event: MasterEvent);
+}
+
+/// Which process [`run`](crate::run) returned in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// The master, with its exit code: the server has stopped.
+    Master(i32),
+    /// A worker, with what [`Program::run_worker`] gave: unwind and exit with it.
+    Worker(i32),
+}
