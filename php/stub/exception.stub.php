@@ -179,6 +179,9 @@ class Exception extends \Apus\Exception
 
     /** The connection is not a WebSocket yet. */
     public const NOT_UPGRADED = 209;
+
+    /** The body is not JSON. */
+    public const JSON = 210;
 }
 
 namespace Apus;

@@ -21,6 +21,21 @@ class Handlers(Case):
                 self.assertEqual(server.get().status, 500)
                 self.told(server, r"ended without Response::end\(\).*server\.php:(\d+)\)", "$server->on('request'")
 
+    def test_a_route_that_ends_without_an_answer(self):
+        with self.serve(script="""<?php
+$server = new Apus\\Http\\Server('127.0.0.1', 0);
+$server->set(['worker_num' => 1]);
+$router = new Apus\\Http\\Router();
+$router->use(fn ($request, $response, $next) => $next($request, $response));
+$router->get('/{name}', function () {
+    return 'hello';
+});
+$server->on('request', $router);
+$server->start();
+""") as server:
+            self.assertEqual(server.get("/x").status, 500)
+            until("the log says it", lambda: re.search(r"ended without Response::end\(\).*server\.php:6\)", server.said()))
+
     def test_an_exception_is_told_once_and_by_itself(self):
         with self.serve("throw new Exception('broken');") as server:
             self.assertEqual(server.get().status, 500)

@@ -141,6 +141,8 @@ impl Handling {
 /// A handler has ended, and with it the last chance of an answer.
 #[cold]
 fn forgotten(coro: &Coro, place: Option<&str>) {
+    let of_route = coro.place();
+    let place = of_route.as_deref().or(place);
     if coro.answers() && coro.ended_silently() {
         mistakes::UNANSWERED.tell(format_args!(
             "the handler of a request ended without Response::end(), and the client got 500: what it returns or prints is not sent ({})",

@@ -71,6 +71,8 @@ pub struct Coro {
     of_request: bool,
     /// Whether its callable is to answer an HTTP request.
     answers: Cell<bool>,
+    /// Where the code that answers stands, if another place is known than that of its callable.
+    place: RefCell<Option<Rc<str>>>,
     /// Whether it ended without a word: it returned, or called `exit()`.
     silent: Cell<bool>,
     /// When it was made.
@@ -101,6 +103,16 @@ impl Coro {
     /// It is to answer an HTTP request.
     pub fn is_to_answer(&self) {
         self.answers.set(true);
+    }
+
+    /// What answers stands at this file and line.
+    pub fn stands_at(&self, place: &Rc<str>) {
+        *self.place.borrow_mut() = Some(Rc::clone(place));
+    }
+
+    /// Where what answers stands, if that was said.
+    pub fn place(&self) -> Option<Rc<str>> {
+        self.place.borrow().clone()
     }
 
     /// Whether it is to answer an HTTP request.
@@ -404,6 +416,7 @@ impl State {
             bailed: Cell::new(false),
             of_request,
             answers: Cell::new(false),
+            place: RefCell::new(None),
             silent: Cell::new(false),
             started: Coarse::now(),
         };

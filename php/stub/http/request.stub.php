@@ -64,6 +64,18 @@ class Request
     public function getContent(): string|false {}
 
     /**
+     * The body, which is JSON, as json_decode() gives it. The Content-Type is not looked at, and each call decodes anew.
+     * With the setting stream_request_body it waits for what has not arrived yet.
+     * @param bool $assoc whether objects become arrays
+     * @param int $depth how deep arrays and objects may lie in each other at most
+     * @throws \Apus\Http\Exception JSON when the body is empty, is not JSON, lies deeper than that, or is a multipart
+     * form; BODY when it was cut off (streamed bodies only)
+     * @throws \ValueError when $depth is out of range
+     * @rust super::json::json
+     */
+    public function json(bool $assoc = true, int $depth = 512): mixed {}
+
+    /**
      * The next bytes of the body. With the setting stream_request_body it waits until some have arrived, and a body of
      * any allowed size passes in constant memory; the client is read only as fast as this is called.
      * @param int $max 1 to 16777216 bytes

@@ -3,9 +3,11 @@
 mod cookie;
 mod fill;
 mod head;
+mod json;
 mod mime;
 mod request;
 mod response;
+mod router;
 mod session;
 mod superglobals;
 mod websocket;
@@ -18,7 +20,7 @@ pub(crate) use session::install as install_sessions;
 pub(crate) use superglobals::of as superglobals;
 
 /// The classes of this room.
-pub(crate) static ALL: &[&Class] = &[&request::REQUEST, &response::RESPONSE];
+pub(crate) static ALL: &[&Class] = &[&request::REQUEST, &response::RESPONSE, &router::ROUTER, &router::NEXT];
 
 /// Whether an object is an answer.
 pub(crate) fn is_response(object: std::ptr::NonNull<apus_zend::sys::zend_object>) -> bool {

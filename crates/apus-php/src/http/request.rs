@@ -1,5 +1,6 @@
 //! `Apus\Http\Request`.
 
+use std::borrow::Cow;
 use std::rc::Rc;
 
 use apus_coro::Wait;
@@ -70,6 +71,15 @@ fn raw_content(call: &Call) -> Result<(), Raise> {
             call.ret(false)
         }
         None => call.ret(PhpString::new(&read_rest(request)?)?),
+    }
+}
+
+/// The body as it was sent, once all of it has come; `None` for a form that was taken apart.
+pub(super) fn whole_body(request: &Request) -> Result<Option<Cow<'_, [u8]>>, Raise> {
+    match request.net.body().collected() {
+        Some(Collected::Raw(bytes)) => Ok(Some(Cow::Borrowed(bytes))),
+        Some(Collected::Form { .. }) => Ok(None),
+        None => read_rest(request).map(|bytes| Some(Cow::Owned(bytes))),
     }
 }
 
