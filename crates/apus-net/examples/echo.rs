@@ -1,7 +1,7 @@
 //! A WebSocket server without PHP: answers every message with itself. The floor that PHP handlers are measured against.
 //!
-//! `echo [ADDRESS] [SETTING=VALUE…]` listens on 127.0.0.1 with a port of the system's choice, or on ADDRESS, and prints the
-//! port.
+//! `echo [ADDRESS] [SETTING=VALUE…]` listens on 127.0.0.1 with a port of the system's choice, or on ADDRESS, and prints
+//! the port.
 
 use std::future::{Ready, ready};
 use std::io::Write;
@@ -9,7 +9,7 @@ use std::net::TcpListener;
 use std::rc::Rc;
 
 use apus_net::proto::websocket::Opcode;
-use apus_net::{App, Config, Control, Kind, Link, Message, NoMetrics, Request, Responder, Upgrade, serve};
+use apus_net::{App, Config, Control, Kind, Message, MessageConn, NoMetrics, Request, Responder, Upgrade, serve};
 use apus_options::{Settings, Value};
 use tokio::runtime::{Builder, LocalOptions};
 
@@ -30,10 +30,10 @@ impl App for Echo {
         ready(())
     }
 
-    fn on_message(self: &Rc<Self>, link: &Rc<Link>, message: Message<'_>) -> Option<Ready<()>> {
+    fn on_message(self: &Rc<Self>, message_conn: &Rc<MessageConn>, message: Message<'_>) -> Option<Ready<()>> {
         let opcode = if message.kind == Kind::Text { Opcode::Text } else { Opcode::Binary };
         // A client that is gone needs no answer.
-        let _ = link.push(opcode, true, message.compressed, message.data);
+        let _ = message_conn.push(opcode, true, message.compressed, message.data);
         None
     }
 }

@@ -6,7 +6,7 @@ use std::future::Future;
 use std::rc::Rc;
 
 use crate::conn::ConnInfo;
-use crate::link::{Link, Message};
+use crate::message_conn::{Message, MessageConn};
 use crate::request::Request;
 use crate::response::Responder;
 
@@ -25,24 +25,24 @@ pub trait App: 'static {
     /// future on its own task (no spawn for a request). A `Responder` dropped unanswered answers 500.
     fn on_request(self: &Rc<Self>, request: Request, response: Responder) -> Self::Handling;
 
-    /// A WebSocket handshake came to a port for WebSockets. Accept it with [`Responder::upgrade`], or answer in another way. A
-    /// handshake that is unsound fails there with what [`Responder::refuse_upgrade`] takes.
+    /// A WebSocket handshake came to a port for WebSockets. Accept it with [`Responder::upgrade`], or answer in another
+    /// way. A handshake that is unsound fails there with what [`Responder::refuse_upgrade`] takes.
     fn on_upgrade(self: &Rc<Self>, request: Request, response: Responder) -> Self::Handling {
         self.on_request(request, response)
     }
 
-    /// A message came over a link. `None` when it is handled, else what goes on with it: up to `Config::concurrency` such
-    /// futures a link; then it is not read until one is over.
-    fn on_message(self: &Rc<Self>, _link: &Rc<Link>, _message: Message<'_>) -> Option<Self::Handling> {
+    /// A message came over a message connection. `None` when it is handled, else what goes on with it: up to
+    /// `Config::concurrency` such futures a message connection; then it is not read until one is over.
+    fn on_message(self: &Rc<Self>, _message_conn: &Rc<MessageConn>, _message: Message<'_>) -> Option<Self::Handling> {
         None
     }
 
-    /// As much output waits for a link as its high watermark says (`full`), or no longer. MUST NOT wait.
-    fn on_pressure(self: &Rc<Self>, _link: &Rc<Link>, _full: bool) {}
+    /// As much output waits for a message connection as its high watermark says (`full`), or no longer. MUST NOT wait.
+    fn on_pressure(self: &Rc<Self>, _message_conn: &Rc<MessageConn>, _full: bool) {}
 
     /// The length of the message that `bytes` begin with, on a stream whose framing asks for it: 0 when more bytes are
     /// needed to tell, negative when they make no sense. MUST NOT wait.
-    fn package_length(self: &Rc<Self>, _link: &Rc<Link>, _bytes: &[u8]) -> i64 {
+    fn package_length(self: &Rc<Self>, _message_conn: &Rc<MessageConn>, _bytes: &[u8]) -> i64 {
         -1
     }
 

@@ -87,27 +87,27 @@ pub struct Config {
     pub ping_timeout: u64,
     /// Milliseconds that the peer's close frame may take.
     pub close_timeout: u64,
-    /// Milliseconds of silence after which a link is closed; 0 for never.
+    /// Milliseconds of silence after which a message connection is closed; 0 for never.
     pub heartbeat_idle: u64,
     /// Whether nothing is read of a new stream before the program says so.
     pub delay_receive: bool,
     /// Probes of the kernel on silent connections.
     pub keepalive: Option<socket2::TcpKeepalive>,
-    /// Messages of one link handled at once.
+    /// Messages of one message connection handled at once.
     pub concurrency: u16,
     /// What is done when as much output waits as may.
     pub send_policy: SendPolicy,
-    /// Bytes of waiting output at which a link is called full.
+    /// Bytes of waiting output at which a message connection is called full.
     pub high_watermark: usize,
     /// Bytes of waiting output at which it is no longer.
     pub low_watermark: usize,
     /// Milliseconds that handlers have, when the worker leaves, before their WebSockets are closed.
     pub drain_patience: u64,
-    /// Bytes of messages that handlers of the worker may hold before links are read on.
+    /// Bytes of messages that handlers of the worker may hold before message connections are read on.
     pub max_pending: usize,
     /// Bytes of what clients have sent and the program has not finished with, over all connections of the worker.
     pub max_incoming: usize,
-    /// Bytes of output that may wait over all links of the worker.
+    /// Bytes of output that may wait over all message connections of the worker.
     pub max_buffered: usize,
 }
 

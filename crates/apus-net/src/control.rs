@@ -12,7 +12,7 @@ use tokio::sync::Notify;
 use crate::account::Account;
 use crate::clock::Clock;
 use crate::conn::{ConnInfo, Kill};
-use crate::link::{Link, Reactor, Run, SharedDeflate};
+use crate::message_conn::{MessageConn, Reactor, Run, SharedDeflate};
 use crate::pool::Pool;
 use crate::registry::{Entry, Registry};
 use crate::response::Responder;
@@ -45,8 +45,8 @@ pub trait Metrics {
     /// The session id of a new connection: unique on the server, not only in this worker.
     fn next_session(&self) -> i64;
 
-    /// Whether another connection may be accepted now. When not, it stays in the listening queue and this is asked again
-    /// when a connection closes, and a few times a second.
+    /// Whether another connection may be accepted now. When not, it stays in the listening queue and this is asked
+    /// again when a connection closes, and a few times a second.
     fn may_accept(&self) -> bool {
         true
     }
@@ -60,10 +60,10 @@ pub trait Metrics {
     /// A connection became a WebSocket.
     fn upgraded(&self, _conn: &ConnInfo) {}
 
-    /// As much output waits for a link as its high watermark says (`full`), or no longer.
+    /// As much output waits for a message connection as its high watermark says (`full`), or no longer.
     fn pressure(&self, _conn: &ConnInfo, _full: bool) {}
 
-    /// A link ends because its peer broke the protocol.
+    /// A message connection ends because its peer broke the protocol.
     fn refused(&self, _conn: &ConnInfo, _why: &str) {}
 
     /// Whether this worker has so many connections that others should take the next.
@@ -107,9 +107,9 @@ pub struct Control {
     /// When draining began (milliseconds of the worker's clock).
     draining: Cell<Option<u64>>,
     pub(crate) deflate: SharedDeflate,
-    /// What waits for the sockets of links.
+    /// What waits for the sockets of message connections.
     reactor: std::cell::OnceCell<Rc<Reactor>>,
-    /// Bytes of output that wait over all links.
+    /// Bytes of output that wait over all message connections.
     buffered: Cell<usize>,
     /// Senders that wait for `buffered` to fall.
     pub(crate) drained: WakerList,
@@ -118,10 +118,10 @@ pub struct Control {
     pending: Cell<usize>,
     /// Memory that what clients have sent takes.
     pub(crate) account: Rc<Account>,
-    /// Links that are not read until handlers end, or others take less memory.
-    starved: RefCell<Vec<Rc<Link>>>,
-    /// Links that were written to while the worker was corked.
-    dirty: RefCell<Vec<Rc<Link>>>,
+    /// Message connections that are not read until handlers end, or others take less memory.
+    starved: RefCell<Vec<Rc<MessageConn>>>,
+    /// Message connections that were written to while the worker was corked.
+    dirty: RefCell<Vec<Rc<MessageConn>>>,
     /// Wakes listeners when draining begins.
     pub(crate) stop_accepting: Notify,
     /// Wakes listeners when there is room for a connection again.
@@ -185,29 +185,31 @@ impl Control {
 
     /// A connection that exchanges messages.
     #[inline]
-    pub fn link(&self, id: i64) -> Option<Rc<Link>> {
+    pub fn message_conn(&self, id: i64) -> Option<Rc<MessageConn>> {
         match self.registry.borrow().find(id)? {
-            Entry::Link(link) => Some(Rc::clone(link)),
+            Entry::MessageConn(message_conn) => Some(Rc::clone(message_conn)),
             Entry::Http(_) => None,
         }
     }
 
-    /// Whether the connection is open: HTTP or a link.
+    /// Whether the connection is open: HTTP or a message connection.
     pub fn contains(&self, id: i64) -> bool {
         self.registry.borrow().find(id).is_some()
     }
 
-    /// Every link.
-    pub fn links(&self) -> Vec<Rc<Link>> {
+    /// Every message connection.
+    pub fn message_conns(&self) -> Vec<Rc<MessageConn>> {
         let registry = self.registry.borrow();
         registry
             .iter()
-            .filter_map(|entry| if let Entry::Link(link) = entry { Some(Rc::clone(link)) } else { None })
+            .filter_map(
+                |entry| if let Entry::MessageConn(message_conn) = entry { Some(Rc::clone(message_conn)) } else { None },
+            )
             .collect()
     }
 
-    /// Holds output of links back until [`uncork`](Self::uncork), so that many messages to one link leave in few writes.
-    /// MUST be followed by `uncork` before the loop goes on.
+    /// Holds output of message connections back until [`uncork`](Self::uncork), so that many messages to one message
+    /// connection leave in few writes. MUST be followed by `uncork` before the loop goes on.
     pub fn cork(&self) {
         self.corked.set(true);
     }
@@ -216,9 +218,9 @@ impl Control {
     pub fn uncork(&self) {
         self.corked.set(false);
         let dirty = self.dirty.take();
-        for link in &dirty {
-            link.set_flags(|flags| flags.dirty = false);
-            link.flush();
+        for message_conn in &dirty {
+            message_conn.set_flags(|flags| flags.dirty = false);
+            message_conn.flush();
         }
     }
 
@@ -231,17 +233,17 @@ impl Control {
         self.pending.set(self.pending.get() + bytes);
     }
 
-    /// A handler is over: links that waited for it may be read on.
+    /// A handler is over: message connections that waited for it may be read on.
     pub(crate) fn give_pending(&self, bytes: usize) {
         self.pending.set(self.pending.get().saturating_sub(bytes));
         self.retry_starved();
     }
 
-    /// Has the links that found no room look again.
+    /// Has the message connections that found no room look again.
     fn retry_starved(&self) {
-        for link in self.starved.take() {
-            link.set_flags(|flags| flags.starved = false);
-            link.wake_later();
+        for message_conn in self.starved.take() {
+            message_conn.set_flags(|flags| flags.starved = false);
+            message_conn.wake_later();
         }
     }
 
@@ -250,16 +252,16 @@ impl Control {
         self.account.used()
     }
 
-    /// Has a link run again when a handler has ended.
-    pub(crate) fn starve(&self, link: &Rc<Link>) {
-        if !link.flags().starved {
-            link.set_flags(|flags| flags.starved = true);
-            self.starved.borrow_mut().push(Rc::clone(link));
+    /// Has a message connection run again when a handler has ended.
+    pub(crate) fn starve(&self, message_conn: &Rc<MessageConn>) {
+        if !message_conn.flags().starved {
+            message_conn.set_flags(|flags| flags.starved = true);
+            self.starved.borrow_mut().push(Rc::clone(message_conn));
         }
     }
 
-    /// Makes what links need while there are descriptors to be had.
-    pub(crate) fn prepare_links(&self) -> std::io::Result<()> {
+    /// Makes what message connections need while there are descriptors to be had.
+    pub(crate) fn prepare_message_conns(&self) -> std::io::Result<()> {
         if self.reactor.get().is_none() {
             // There is one thread: nobody else can have made one.
             let _ = self.reactor.set(Reactor::start()?);
@@ -267,20 +269,20 @@ impl Control {
         Ok(())
     }
 
-    /// Runs a link from now on.
-    pub(crate) fn run_link(&self, link: &Rc<Link>, runner: Box<dyn Run>) -> std::io::Result<()> {
-        self.prepare_links()?;
-        self.reactor.get().map_or(Ok(()), |reactor| reactor.attach(link, runner))
+    /// Runs a message connection from now on.
+    pub(crate) fn run_message_conn(&self, message_conn: &Rc<MessageConn>, runner: Box<dyn Run>) -> std::io::Result<()> {
+        self.prepare_message_conns()?;
+        self.reactor.get().map_or(Ok(()), |reactor| reactor.attach(message_conn, runner))
     }
 
-    /// Has a link run soon.
-    pub(crate) fn wake_link(&self, link: &Link) {
+    /// Has a message connection run soon.
+    pub(crate) fn wake_message_conn(&self, message_conn: &MessageConn) {
         if let Some(reactor) = self.reactor.get() {
-            reactor.wake(link);
+            reactor.wake(message_conn);
         }
     }
 
-    /// Lends the bytes that the link which runs may still inflate.
+    /// Lends the bytes that the message connection which runs may still inflate.
     pub(crate) fn with_inflate_budget<R>(&self, work: impl FnOnce(&mut usize) -> R) -> R {
         let mut budget = self.reactor.get().map_or(usize::MAX, |reactor| reactor.budget.get());
         let result = work(&mut budget);
@@ -290,17 +292,17 @@ impl Control {
         result
     }
 
-    /// Has a link go on inflating after those that inflate less.
-    pub(crate) fn fall_behind(&self, link: &Link) {
+    /// Has a message connection go on inflating after those that inflate less.
+    pub(crate) fn fall_behind(&self, message_conn: &MessageConn) {
         if let Some(reactor) = self.reactor.get() {
-            reactor.fall_behind(link);
+            reactor.fall_behind(message_conn);
         }
     }
 
     /// Leaves a small message to the end of the reactor's turn; `false`: it is to be sent at once.
     #[inline]
-    pub(crate) fn put_in_outbox(&self, link: &Rc<Link>, parts: [&[u8]; 2]) -> bool {
-        self.reactor.get().is_some_and(|reactor| reactor.outbox.put(link, parts))
+    pub(crate) fn put_in_outbox(&self, message_conn: &Rc<MessageConn>, parts: [&[u8]; 2]) -> bool {
+        self.reactor.get().is_some_and(|reactor| reactor.outbox.put(message_conn, parts))
     }
 
     /// Sends what the reactor's turn has gathered.
@@ -315,11 +317,11 @@ impl Control {
         self.corked.get()
     }
 
-    pub(crate) fn note_dirty(&self, link: &Rc<Link>) {
-        self.dirty.borrow_mut().push(Rc::clone(link));
+    pub(crate) fn note_dirty(&self, message_conn: &Rc<MessageConn>) {
+        self.dirty.borrow_mut().push(Rc::clone(message_conn));
     }
 
-    /// Bytes of output that wait over all links.
+    /// Bytes of output that wait over all message connections.
     pub fn buffered(&self) -> usize {
         self.buffered.get()
     }
@@ -335,14 +337,14 @@ impl Control {
         }
     }
 
-    /// Closes a connection: after the output that waits, or (`at_once`) without it. Inside the handler of its own request the answer
-    /// that is being made comes first. Whether it was open.
+    /// Closes a connection: after the output that waits, or (`at_once`) without it. Inside the handler of its own
+    /// request the answer that is being made comes first. Whether it was open.
     pub fn close(&self, id: i64, at_once: bool) -> bool {
         let found = self.registry.borrow().find(id).cloned();
         match found {
             None => return false,
-            Some(Entry::Link(link)) if !at_once => {
-                link.close(apus_proto::websocket::close::NORMAL, "");
+            Some(Entry::MessageConn(message_conn)) if !at_once => {
+                message_conn.close(apus_proto::websocket::close::NORMAL, "");
             }
             Some(Entry::Http(conn)) if !at_once && conn.is_answering_here() => conn.exchange.persist.set(false),
             Some(entry) => entry.kill(if at_once { Kill::Now } else { Kill::AfterOutput }),
@@ -350,8 +352,8 @@ impl Control {
         true
     }
 
-    /// Stops accepting. Idle connections close within two seconds (long enough for a request that is already on its way);
-    /// the others close with their next answer.
+    /// Stops accepting. Idle connections close within two seconds (long enough for a request that is already on its
+    /// way); the others close with their next answer.
     pub fn drain(&self) {
         if self.draining.get().is_none() {
             self.draining.set(Some(self.clock.now()));

@@ -1,7 +1,7 @@
 //! Sockets around `apus-proto`: listeners, connections, HTTP/1.1 exchanges, limits, drain.
 //!
-//! Everything runs on one thread, in one `tokio` current-thread runtime with `spawn_local` (a `LocalRuntime`). The crate
-//! knows nothing of PHP: whoever answers requests implements [`App`].
+//! Everything runs on one thread, in one `tokio` current-thread runtime with `spawn_local` (a `LocalRuntime`). The
+//! crate knows nothing of PHP: whoever answers requests implements [`App`].
 //!
 //! ```text
 //! listener ── accept ──> conn::task (one future a connection) ──> App::on_request(Request, Responder)
@@ -20,8 +20,8 @@ mod control;
 mod file_part;
 mod framing;
 mod http1;
-mod link;
 mod listener;
+mod message_conn;
 mod names;
 mod pool;
 mod registry;
@@ -42,7 +42,9 @@ pub use config::{Config, SendPolicy};
 pub use conn::{ConnInfo, Local, Peer};
 pub use control::{Control, Counters, Idle, Metrics, NoMetrics};
 pub use framing::framing;
-pub use link::{Broadcast, Delivery, Drained, Kind, Link, LinkWritable, Message, OwnedMessage, Recv, Refusal, Upgrade};
+pub use message_conn::{
+    Broadcast, Delivery, Drained, Kind, Message, MessageConn, MessageConnWritable, OwnedMessage, Recv, Refusal, Upgrade,
+};
 pub use names::{Added, MAX_NAME, NameIndex, Removed, is_name};
 pub use regular_file::open_regular;
 pub use request::Request;

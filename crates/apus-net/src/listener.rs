@@ -11,14 +11,14 @@ use tokio::io::unix::AsyncFd;
 use crate::app::App;
 use crate::conn::{Conn, ConnInfo, ConnTask, Input, Io, Peer, Port};
 use crate::control::Control;
-use crate::link::{self, Link, Protocol};
+use crate::message_conn::{self, MessageConn, Protocol};
 use crate::registry::Entry;
 use crate::sys;
 
 /// Connections taken in one turn while few wait, so that other workers on the same socket take their share.
 const BATCH: usize = 8;
-/// Connections taken in one turn when more than [`MANY`] wait: all, up to so many, because a queue that overflows has its clients
-/// try again after one second, and after three.
+/// Connections taken in one turn when more than [`MANY`] wait: all, up to so many, because a queue that overflows has
+/// its clients try again after one second, and after three.
 const MAX_BATCH: usize = 4096;
 const MANY: usize = 64;
 /// Tasks of new connections begun in one turn: the queue is looked at again before it can overflow.
@@ -163,19 +163,19 @@ fn open<A: App>(app: &Rc<A>, socket: Socket, addr: &SockAddr, port: &Rc<Port>) -
     Some(ConnTask::new(Rc::clone(app), conn))
 }
 
-/// A connection of a stream port is a link from the start.
+/// A connection of a stream port is a message connection from the start.
 fn open_stream<A: App>(app: &Rc<A>, socket: Socket, info: Rc<ConnInfo>, port: &Rc<Port>) {
     if let Some(keepalive) = &port.config.keepalive {
         // A Unix socket has no keepalive, and needs none.
         let _ = socket.set_tcp_keepalive(keepalive);
     }
-    let link = Rc::new(Link::new(info, Rc::clone(port), socket, Protocol::Stream));
+    let message_conn = Rc::new(MessageConn::new(info, Rc::clone(port), socket, Protocol::Stream));
     if port.config.delay_receive {
-        link.pause();
+        message_conn.pause();
     }
-    port.control.opened(Entry::Link(Rc::clone(&link)));
-    app.on_connect(link.info());
-    link::start(app, &link, Input::default());
+    port.control.opened(Entry::MessageConn(Rc::clone(&message_conn)));
+    app.on_connect(message_conn.info());
+    message_conn::start(app, &message_conn, Input::default());
 }
 
 async fn wait_for_room(control: &Control) {

@@ -7,20 +7,20 @@ use std::rc::Rc;
 use slab::Slab;
 
 use crate::conn::{Conn, ConnInfo, Kill};
-use crate::link::Link;
+use crate::message_conn::MessageConn;
 
-/// An open connection: one that speaks HTTP, or a link.
+/// An open connection: one that speaks HTTP, or a message connection.
 #[derive(Clone)]
 pub(crate) enum Entry {
     Http(Rc<Conn>),
-    Link(Rc<Link>),
+    MessageConn(Rc<MessageConn>),
 }
 
 impl Entry {
     pub(crate) fn info(&self) -> &Rc<ConnInfo> {
         match self {
             Self::Http(conn) => &conn.info,
-            Self::Link(link) => link.info(),
+            Self::MessageConn(message_conn) => message_conn.info(),
         }
     }
 
@@ -28,7 +28,7 @@ impl Entry {
     pub(crate) fn sweep(&self, now: u64, draining: bool) {
         match self {
             Self::Http(conn) => conn.sweep(now, draining),
-            Self::Link(link) => link.sweep(now, draining),
+            Self::MessageConn(message_conn) => message_conn.sweep(now, draining),
         }
     }
 
@@ -36,7 +36,7 @@ impl Entry {
     pub(crate) fn kill(&self, kill: Kill) {
         match self {
             Self::Http(conn) => conn.kill(kill),
-            Self::Link(link) => link.kill(kill),
+            Self::MessageConn(message_conn) => message_conn.kill(kill),
         }
     }
 }

@@ -33,7 +33,8 @@ pub struct ResponseHead {
     pub has_server: bool,
     /// `lines` has a Content-Type. Without one, an answer with a body gets PHP's default.
     pub has_content_type: bool,
-    /// Length of a body that is sent with `write`, or that 304 or an answer to HEAD without a body tells of. `end` knows the length by itself.
+    /// Length of a body that is sent with `write`, or that 304 or an answer to HEAD without a body tells of. `end`
+    /// knows the length by itself.
     pub content_length: Option<u64>,
     /// The connection ends with this answer.
     pub close: bool,
@@ -84,12 +85,13 @@ pub enum SendError {
 pub enum WriteState {
     /// The kernel has them.
     Sent,
-    /// This many bytes wait for the client. Above the port's `max_output` the next `write` fails with [`SendError::Full`].
+    /// This many bytes wait for the client. Above the port's `max_output` the next `write` fails with
+    /// [`SendError::Full`].
     Buffered(usize),
 }
 
-/// The answer to one request. Clones answer the same request; when the last one is dropped unanswered (and the answer is
-/// not [detached](Self::detach)) the client gets a 500, or a cut connection when the head was sent.
+/// The answer to one request. Clones answer the same request; when the last one is dropped unanswered (and the answer
+/// is not [detached](Self::detach)) the client gets a 500, or a cut connection when the head was sent.
 pub struct Responder {
     conn: Rc<Conn>,
     seq: u32,
@@ -136,8 +138,8 @@ impl Responder {
         !self.is_current() || self.conn.exchange.phase.get() != Phase::Open
     }
 
-    /// Whether something can be written: not ended, and the client is not known to be gone. A client that closed only its
-    /// own direction still gets its answer.
+    /// Whether something can be written: not ended, and the client is not known to be gone. A client that closed only
+    /// its own direction still gets its answer.
     #[inline]
     pub fn is_writable(&self) -> bool {
         !self.is_ended() && self.conn.is_usable()
@@ -171,8 +173,8 @@ impl Responder {
 
     /// Sends the whole answer, or the last of one begun with [`write`](Self::write) (then `head` is not used).
     ///
-    /// The bytes go to the kernel at once, in one call, unless the client does not keep up (then they wait in memory) or
-    /// answers to further pipelined requests will follow in the same turn.
+    /// The bytes go to the kernel at once, in one call, unless the client does not keep up (then they wait in memory)
+    /// or answers to further pipelined requests will follow in the same turn.
     #[inline]
     pub fn end(&self, head: &ResponseHead, body: &[u8]) -> Result<(), SendError> {
         self.end_with(head, body, copy(body))
@@ -243,8 +245,8 @@ impl Responder {
         self.conn.wake_task();
     }
 
-    /// Sends a piece of the body; the first call sends the head before it. Chunked, by the length that `head` tells, or (to
-    /// a 1.0 client) by the end of the connection.
+    /// Sends a piece of the body; the first call sends the head before it. Chunked, by the length that `head` tells, or
+    /// (to a 1.0 client) by the end of the connection.
     pub fn write(&self, head: &ResponseHead, data: &[u8]) -> Result<WriteState, SendError> {
         self.check()?;
         let conn = &*self.conn;
@@ -289,8 +291,8 @@ impl Responder {
         Ok(write_state(waiting))
     }
 
-    /// Ends an answer, with trailer fields where it is chunked (RFC 9112 section 7.1.2). An answer that was not begun is
-    /// sent with an empty body, its trailers in the chunked coding.
+    /// Ends an answer, with trailer fields where it is chunked (RFC 9112 section 7.1.2). An answer that was not begun
+    /// is sent with an empty body, its trailers in the chunked coding.
     pub fn finish(&self, head: &ResponseHead, trailers: &[(&[u8], &[u8])]) -> Result<(), SendError> {
         self.check()?;
         let conn = &*self.conn;
@@ -315,8 +317,8 @@ impl Responder {
         Ok(())
     }
 
-    /// The answer has not the length that its head told: it is over, and the connection with it, so that the client takes nothing that follows
-    /// for the rest of this body.
+    /// The answer has not the length that its head told: it is over, and the connection with it, so that the client
+    /// takes nothing that follows for the rest of this body.
     fn cut(&self) -> SendError {
         self.conn.exchange.phase.set(Phase::Ended);
         self.ended(self.conn.exchange.status.get());
@@ -367,7 +369,7 @@ impl Responder {
         Ok(())
     }
 
-    /// Sends an interim response (RFC 9110 section 15.2), such as 103 with `Link` lines. A 1.0 client gets none.
+    /// Sends an interim response (RFC 9110 section 15.2), such as 103 with `MessageConn` lines. A 1.0 client gets none.
     pub fn informational(&self, status: u16, lines: &[u8]) -> Result<(), SendError> {
         self.check()?;
         let conn = &*self.conn;
@@ -387,8 +389,8 @@ impl Responder {
         Ok(())
     }
 
-    /// The answer will come from elsewhere: dropping all responders does not end it. [`crate::Control::responder`] makes a
-    /// new one from the session id.
+    /// The answer will come from elsewhere: dropping all responders does not end it. [`crate::Control::responder`]
+    /// makes a new one from the session id.
     pub fn detach(&self) {
         if self.is_current() {
             self.conn.exchange.detached.set(true);
@@ -403,8 +405,8 @@ impl Responder {
         }
     }
 
-    /// Answers with a bare `status` and its reason as text; cuts the connection where the head has left already. Nothing
-    /// where the answer has ended.
+    /// Answers with a bare `status` and its reason as text; cuts the connection where the head has left already.
+    /// Nothing where the answer has ended.
     pub fn fail(&self, status: u16) {
         if self.is_ended() {
             return;

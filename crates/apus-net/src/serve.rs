@@ -22,7 +22,7 @@ use crate::{listener, sweep, sys};
 /// # Errors
 /// When a socket cannot be registered with the runtime; nothing is served then.
 pub async fn serve<A: App>(app: Rc<A>, listeners: Vec<(OwnedFd, Rc<Config>)>, control: Rc<Control>) -> io::Result<()> {
-    control.prepare_links()?;
+    control.prepare_message_conns()?;
     let mut accepting = Vec::with_capacity(listeners.len());
     for (fd, config) in listeners {
         if config.parse_multipart && config.store_files && !config.stream {

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, mpsc};
 
 use apus_net::proto::websocket::deflate::Params;
 use apus_net::proto::websocket::{Opcode, Role};
-use apus_net::{App, Config, Link, Message, Request, Responder, ResponseHead, Upgrade};
+use apus_net::{App, Config, Message, MessageConn, Request, Responder, ResponseHead, Upgrade};
 use support::{Client, Server, masked};
 
 /// Notes the length of each message, and answers small ones.
@@ -29,10 +29,10 @@ impl App for Order {
         ready(())
     }
 
-    fn on_message(self: &Rc<Self>, link: &Rc<Link>, message: Message<'_>) -> Option<Ready<()>> {
+    fn on_message(self: &Rc<Self>, message_conn: &Rc<MessageConn>, message: Message<'_>) -> Option<Ready<()>> {
         self.0.lock().unwrap().push(message.data.len());
         if message.data.len() < 100 {
-            let _ = link.push(Opcode::Text, true, false, message.data);
+            let _ = message_conn.push(Opcode::Text, true, false, message.data);
         }
         None
     }

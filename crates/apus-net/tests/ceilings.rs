@@ -9,7 +9,7 @@ use std::net::TcpListener;
 use std::rc::Rc;
 
 use apus_net::proto::websocket::Opcode;
-use apus_net::{App, Config, Link, Message, Request, Responder, ResponseHead, Upgrade};
+use apus_net::{App, Config, Message, MessageConn, Request, Responder, ResponseHead, Upgrade};
 use support::Server;
 
 thread_local! {
@@ -60,8 +60,8 @@ impl App for Hello {
         ready(())
     }
 
-    fn on_message(self: &Rc<Self>, link: &Rc<Link>, message: Message<'_>) -> Option<Ready<()>> {
-        let _ = link.push(Opcode::Text, true, false, message.data);
+    fn on_message(self: &Rc<Self>, message_conn: &Rc<MessageConn>, message: Message<'_>) -> Option<Ready<()>> {
+        let _ = message_conn.push(Opcode::Text, true, false, message.data);
         None
     }
 }

@@ -1,4 +1,4 @@
-//! Links through real sockets: WebSockets and streams, their limits and deadlines.
+//! Message connections through real sockets: WebSockets and streams, their limits and deadlines.
 
 mod support;
 
@@ -10,7 +10,9 @@ use std::time::Duration;
 
 use apus_net::proto::framing::{Framing, Rule};
 use apus_net::proto::websocket::Opcode;
-use apus_net::{App, Config, Delivery, Kind, Link, Message, Request, Responder, ResponseHead, SendPolicy, Upgrade};
+use apus_net::{
+    App, Config, Delivery, Kind, Message, MessageConn, Request, Responder, ResponseHead, SendPolicy, Upgrade,
+};
 use support::{Server, masked};
 
 type Handling = Pin<Box<dyn Future<Output = ()>>>;
@@ -30,8 +32,8 @@ impl App for Talk {
 
     fn on_upgrade(self: &Rc<Self>, _request: Request, response: Responder) -> Handling {
         let upgraded = response.upgrade(&Upgrade { pull: self.pull, ..Upgrade::default() });
-        let link = match upgraded {
-            Ok(link) if self.pull => link,
+        let message_conn = match upgraded {
+            Ok(message_conn) if self.pull => message_conn,
             Ok(_) => return Box::pin(async {}),
             Err(refusal) => {
                 response.refuse_upgrade(refusal);
@@ -39,37 +41,37 @@ impl App for Talk {
             }
         };
         Box::pin(async move {
-            while let Some(message) = link.recv().await {
+            while let Some(message) = message_conn.recv().await {
                 if let Kind::Close { .. } = message.kind {
                     return;
                 }
-                let _ = link.push(Opcode::Text, true, false, &message.data);
+                let _ = message_conn.push(Opcode::Text, true, false, &message.data);
             }
         })
     }
 
-    fn on_message(self: &Rc<Self>, link: &Rc<Link>, message: Message<'_>) -> Option<Handling> {
+    fn on_message(self: &Rc<Self>, message_conn: &Rc<MessageConn>, message: Message<'_>) -> Option<Handling> {
         if message.kind == Kind::Data {
-            let _ = link.send(&[message.data, b"."].concat());
+            let _ = message_conn.send(&[message.data, b"."].concat());
             return None;
         }
-        let link = Rc::clone(link);
+        let message_conn = Rc::clone(message_conn);
         match message.data {
             b"flood" => {
                 let mut taken = 0;
-                while link.push(Opcode::Binary, true, false, &[0; 8192]) != Delivery::Dropped {
+                while message_conn.push(Opcode::Binary, true, false, &[0; 8192]) != Delivery::Dropped {
                     taken += 1;
                 }
-                assert!(taken > 0 && link.is_full());
+                assert!(taken > 0 && message_conn.is_full());
                 None
             }
             b"wait" => Some(Box::pin(async move {
                 tokio::task::yield_now().await;
-                let _ = link.push(Opcode::Text, true, false, b"waited");
+                let _ = message_conn.push(Opcode::Text, true, false, b"waited");
             })),
             data => {
                 let opcode = if message.kind == Kind::Text { Opcode::Text } else { Opcode::Binary };
-                let _ = link.push(opcode, true, false, data);
+                let _ = message_conn.push(opcode, true, false, data);
                 None
             }
         }
@@ -178,7 +180,7 @@ fn the_closing_handshake_needs_no_waiting() {
     server.until_connections(0);
     let mut client = server.client();
     client.upgrade();
-    server.with(|control| assert!(control.links()[0].close(4000, "bye")));
+    server.with(|control| assert!(control.message_conns()[0].close(4000, "bye")));
     assert_eq!(client.next_frame(), (0x88, b"\x0f\xa0bye".to_vec()));
     // Who does not answer is cut off in the end.
     server.advance(Duration::from_secs(4));
@@ -217,13 +219,13 @@ fn what_a_client_does_not_read_is_bounded() {
     let mut client = server.client();
     client.upgrade();
     client.frame(0x81, b"flood");
-    server.until(|control| control.links().iter().any(|link| link.is_full()));
+    server.until(|control| control.message_conns().iter().any(|message_conn| message_conn.is_full()));
     server.with(|control| assert!(control.buffered() < 100_000 + 16_384, "{}", control.buffered()));
     // Read on, it is as any other.
     while server.with(|control| control.buffered() > 0) {
         client.next_frame();
     }
-    server.until(|control| !control.links()[0].is_full());
+    server.until(|control| !control.message_conns()[0].is_full());
 }
 
 #[test]
@@ -240,7 +242,7 @@ fn a_handler_that_waits_lets_others_go_first_and_is_bounded() {
 }
 
 #[test]
-fn a_link_may_be_read_message_by_message() {
+fn a_message_connection_may_be_read_message_by_message() {
     let server = start(websocket(), true);
     let mut client = server.client();
     client.upgrade();
@@ -283,13 +285,13 @@ fn corked_messages_leave_together_and_in_order() {
     let mut client = server.client();
     client.upgrade();
     server.with(|control| {
-        let link = Rc::clone(&control.links()[0]);
+        let message_conn = Rc::clone(&control.message_conns()[0]);
         control.cork();
         for n in 0..50u8 {
-            assert_eq!(link.push(Opcode::Binary, true, false, &[n]), Delivery::Buffered);
+            assert_eq!(message_conn.push(Opcode::Binary, true, false, &[n]), Delivery::Buffered);
         }
         control.uncork();
-        assert_eq!(link.push(Opcode::Binary, true, false, &[50]), Delivery::Sent);
+        assert_eq!(message_conn.push(Opcode::Binary, true, false, &[50]), Delivery::Sent);
     });
     for n in 0..=50 {
         assert_eq!(client.next_frame(), (0x82, vec![n]));

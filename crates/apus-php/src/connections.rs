@@ -4,15 +4,15 @@ use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
 
 use apus_coro::Wait;
-use apus_net::{Control, Delivery, Link, Responder};
+use apus_net::{Control, Delivery, MessageConn, Responder};
 use apus_zend::Raise;
 
 use crate::client::frame::{self, Outgoing};
 use crate::runtime::State;
 use crate::wait::{may_wait, wait};
 
-/// Where the ids of servers in coroutines begin in a worker, whose own connections count from below: far above what those
-/// reach, and small enough for programs that keep numbers as floats.
+/// Where the ids of servers in coroutines begin in a worker, whose own connections count from below: far above what
+/// those reach, and small enough for programs that keep numbers as floats.
 const BESIDE_A_WORKER: i64 = 1 << 52;
 
 thread_local! {
@@ -56,23 +56,25 @@ pub(crate) fn responder(id: i64) -> Option<Responder> {
     current_control().and_then(|control| control.responder(id)).or_else(in_coroutines)
 }
 
-/// Waits until there is room in a link's output. Otherwise what became of the message; a program that cannot wait loses it.
-pub(crate) fn room(link: &Rc<Link>, what: &'static str) -> Result<Option<Delivery>, Raise> {
+/// Waits until there is room in a message connection's output. Otherwise what became of the message; a program that
+/// cannot wait loses it.
+pub(crate) fn room(message_conn: &Rc<MessageConn>, what: &'static str) -> Result<Option<Delivery>, Raise> {
     let state = State::get()?;
     if !may_wait(&state) {
         return Ok(Some(Delivery::Dropped));
     }
-    Ok(match wait(&state, Wait::Outside(what), link.writable())? {
+    Ok(match wait(&state, Wait::Outside(what), message_conn.writable())? {
         Some(Ok(())) => None,
         Some(Err(_)) => Some(Delivery::Gone),
         None => Some(Delivery::Dropped),
     })
 }
 
-/// Sends a frame over a link, where `send_policy` says so once there is room. A program that cannot wait loses the message then.
-pub(crate) fn push(link: &Rc<Link>, frame: &Outgoing<'_>, patient: bool) -> Result<Delivery, Raise> {
+/// Sends a frame over a message connection, where `send_policy` says so once there is room. A program that cannot wait
+/// loses the message then.
+pub(crate) fn push(message_conn: &Rc<MessageConn>, frame: &Outgoing<'_>, patient: bool) -> Result<Delivery, Raise> {
     loop {
-        let delivery = link.push(frame.opcode, frame.fin, frame.compress, &frame.payload);
+        let delivery = message_conn.push(frame.opcode, frame.fin, frame.compress, &frame.payload);
         match delivery {
             Delivery::Full => {}
             Delivery::Misplaced(rule) => return Err(frame::refused(rule)),
@@ -81,7 +83,7 @@ pub(crate) fn push(link: &Rc<Link>, frame: &Outgoing<'_>, patient: bool) -> Resu
         if !patient {
             return Ok(Delivery::Dropped);
         }
-        if let Some(lost) = room(link, "WebSocket\\Server::push()")? {
+        if let Some(lost) = room(message_conn, "WebSocket\\Server::push()")? {
             return Ok(lost);
         }
     }

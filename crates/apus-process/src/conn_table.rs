@@ -1,15 +1,16 @@
 //! The connections of all workers, in shared memory: any worker can ask about any of them.
 //!
 //! Rules that make it safe without locks, whoever is killed at whatever instruction:
-//! 1. A row belongs to the process whose mark is in `owner`, from the compare-and-swap that sets it to the store that clears it. Only that
-//!    process writes the row; the master does when the process is gone ([`ConnTable::purge`]).
-//! 2. `session` is zero while the row's other fields may change. A reader takes the fields between two loads of `session` that
-//!    both give the session it wants; session ids never come twice, so the fields are that session's.
-//! 3. `used` and `index` are hints. A set bit says "probably taken", an index entry "look there": what they say is checked against the row, and a
-//!    wrong one costs time, never a wrong answer. Every transition of a bit is undone or repeated by whoever next meets a row it does not fit.
+//! 1. A row belongs to the process whose mark is in `owner`, from the compare-and-swap that sets it to the store that
+//!   clears it. Only that process writes the row; the master does when the process is gone ([`ConnTable::purge`]).
+//! 2. `session` is zero while the row's other fields may change. A reader takes the fields between two loads of
+//!   `session` that both give the session it wants; session ids never come twice, so the fields are that session's.
+//! 3. `used` and `index` are hints. A set bit says "probably taken", an index entry "look there": what they say is
+//!   checked against the row, and a wrong one costs time, never a wrong answer. Every transition of a bit is undone or
+//!   repeated by whoever next meets a row it does not fit.
 //!
-//! Rows are given out from the lowest free one on, and a worker's consecutive sessions stand side by side in the index, so that few
-//! connections touch few pages, whatever the limit is.
+//! Rows are given out from the lowest free one on, and a worker's consecutive sessions stand side by side in the index,
+//! so that few connections touch few pages, whatever the limit is.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -40,7 +41,7 @@ pub struct ConnEntry {
     pub session: i64,
     /// The id of the worker that has it.
     pub worker: u16,
-    /// The slot of the process that has it: where [`Mail`](crate::Mail) for it goes.
+    /// The slot of the process that has it: where [`IpcEndpoint`](crate::Messages) for it goes.
     pub slot: usize,
     /// Whether it speaks WebSocket.
     pub websocket: bool,
@@ -150,11 +151,13 @@ impl ConnTable {
         self.len() == 0
     }
 
-    /// Enters a connection of the process that has slot `owner`. `None` when the table is full: the connection is to be refused.
+    /// Enters a connection of the process that has slot `owner`. `None` when the table is full: the connection is to be
+    /// refused.
     pub fn insert(&self, owner: usize, session: i64, peer: Peer, server_port: u16, now_ms: u64) -> Option<ConnHandle> {
         let number = self.claim(owner as u32 + 1)?;
         let row = &self.rows[number as usize];
-        // After the claim, before the fields: a reader that sees a field of ours and then loads `session` must not see the old session.
+        // After the claim, before the fields: a reader that sees a field of ours and then loads `session` must not see
+        // the old session.
         fence(Release);
         let (family, address, client_port) = pack(peer);
         row.family.store(family, Relaxed);
@@ -229,7 +232,8 @@ impl ConnTable {
                     purged.extend(Some(row.session.load(Relaxed) as i64).filter(|session| *session != 0));
                     self.clear(number as u32);
                 }
-                // Killed between clearing the owner and the bit. A live process that is just there clears the bit again: no harm (rule 3).
+                // Killed between clearing the owner and the bit. A live process that is just there clears the bit
+                // again: no harm (rule 3).
                 0 if self.used[number / 64].load(Relaxed) & bit(number) != 0 => self.unmark(number),
                 _ => {}
             }

@@ -1,11 +1,13 @@
 //! Who may hold a name: for each of many hash buckets, which processes have something in it.
 //!
-//! A process that binds a user or subscribes a topic adds the name's hash; others ask which processes a message for that name must go to. The
-//! answer is a superset: two names may share a bucket, and the asked process says what it really has.
+//! A process that binds a user or subscribes a topic adds the name's hash; others ask which processes a message for
+//! that name must go to. The answer is a superset: two names may share a bucket, and the asked process says what it
+//! really has.
 //!
-//! How many names a process has in a bucket is its own business and lives in its own memory. Shared is one bit a bucket and slot, set before
-//! the first name is in and cleared after the last is out. Bits of one bucket stand side by side, so a look-up reads one cache line for up to
-//! 512 slots, and a set bit needs no undoing when its owner is killed: the master clears a dead process's bits before its slot is used again.
+//! How many names a process has in a bucket is its own business and lives in its own memory. Shared is one bit a bucket
+//! and slot, set before the first name is in and cleared after the last is out. Bits of one bucket stand side by side,
+//! so a look-up reads one cache line for up to 512 slots, and a set bit needs no undoing when its owner is killed: the
+//! master clears a dead process's bits before its slot is used again.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -16,11 +18,11 @@ use std::sync::atomic::{
 };
 
 use crate::bits::Bits;
-use crate::mail::PostOffice;
+use crate::ipc::IpcRings;
 use apus_shm as shm;
 
-/// Buckets: with this many, 65,536 names on a worker give a message for a name that is not there one needless receiver in 1.6, and 1,000 names
-/// one in 66.
+/// Buckets: with this many, 65,536 names on a worker give a message for a name that is not there one needless receiver
+/// in 1.6, and 1,000 names one in 66.
 const BUCKETS: usize = 65_536;
 
 /// The shared bits.
@@ -58,20 +60,21 @@ impl Register {
 #[derive(Debug)]
 pub struct Directory {
     register: &'static Register,
-    office: &'static PostOffice,
+    office: &'static IpcRings,
     slot: usize,
     /// Names of this process in each bucket that has one.
     counts: RefCell<HashMap<u16, u32>>,
 }
 
 impl Directory {
-    pub(crate) fn new(register: &'static Register, office: &'static PostOffice, slot: usize) -> Self {
+    pub(crate) fn new(register: &'static Register, office: &'static IpcRings, slot: usize) -> Self {
         Self { register, office, slot, counts: RefCell::default() }
     }
 
     /// This process has one more name with this hash. Once this has returned, every process that asks finds it.
     ///
-    /// Any bits of the hash may be the good ones: it is mixed here. All processes must hash alike, so not with `RandomState`.
+    /// Any bits of the hash may be the good ones: it is mixed here. All processes must hash alike, so not with
+    /// `RandomState`.
     pub fn add(&self, hash: u64) {
         let bucket = bucket_of(hash);
         let mut counts = self.counts.borrow_mut();
@@ -127,7 +130,7 @@ mod tests {
 
     #[test]
     fn names_are_found_until_the_last_is_removed() {
-        let office = PostOffice::new(130, 8192).unwrap();
+        let office = IpcRings::new(130, 8192).unwrap();
         let register = Register::new(130).unwrap();
         let ends = [0, 70, 129].map(|slot| {
             office.open(slot);
@@ -150,7 +153,7 @@ mod tests {
 
     #[test]
     fn a_dead_process_is_not_asked_and_leaves_nothing_to_its_successor() {
-        let office = PostOffice::new(3, 8192).unwrap();
+        let office = IpcRings::new(3, 8192).unwrap();
         let register = Register::new(3).unwrap();
         let (alive, dead) = (Directory::new(register, office, 0), Directory::new(register, office, 1));
         office.open(0);

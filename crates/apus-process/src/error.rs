@@ -78,3 +78,18 @@ fn hint(error: &io::Error) -> &'static str {
         _ => "",
     }
 }
+
+/// Why a record was not posted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum PostError {
+    /// The ring is full. [`crate::IpcEndpoint::fd`] turns readable when there is room again, or when the receiver is gone: try
+    /// again then.
+    #[error("the receiver has not taken what was sent before")]
+    Full,
+    /// No process has that slot.
+    #[error("no process is there")]
+    Gone,
+    /// The payload is longer than [`crate::IpcEndpoint::largest`].
+    #[error("the record is larger than a ring takes")]
+    TooLarge,
+}

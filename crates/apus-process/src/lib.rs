@@ -1,8 +1,9 @@
 //! The processes of a server: one master that supervises, and workers that serve.
 //!
-//! The master has no runtime: it waits in `poll` for signals, its workers' channels and its control socket. It forks workers that all accept
-//! from the same inherited listening sockets, so that neither a reload nor a crash loses a connection that waits in a queue.
-//! Counters and the table of connections live in shared memory, mapped before the first fork.
+//! The master has no runtime: it waits in `poll` for signals, its workers' channels and its control socket. It forks
+//! workers that all accept from the same inherited listening sockets, so that neither a reload nor a crash loses a
+//! connection that waits in a queue. Counters and the table of connections live in shared memory, mapped before the
+//! first fork.
 
 mod back_off;
 mod bits;
@@ -14,11 +15,11 @@ mod directory;
 mod error;
 mod histogram;
 mod identity;
+mod ipc;
+#[cfg(test)]
+mod ipc_tests;
 mod listener;
 pub mod log;
-mod mail;
-#[cfg(test)]
-mod mail_tests;
 mod master;
 mod notify;
 mod owned_path;
@@ -38,10 +39,10 @@ pub use channel::{Ask, Command};
 pub use conn_table::{ConnEntry, ConnFlags, ConnHandle, ConnTable, Peer};
 pub use control::control_directory;
 pub use directory::Directory;
-pub use error::Error;
+pub use error::{Error, PostError};
 pub use histogram::{BUCKETS, Histogram, percentile};
+pub use ipc::IpcEndpoint;
 pub use listener::{BindOptions, ListenAddr, Listener, ReusePort, bind, bind_datagram};
-pub use mail::{Mail, PostError};
 pub use program::{Config, MasterEvent, Outcome, Program};
 pub use role::{MOST_USERS, Role, Seating};
 pub use run::run;

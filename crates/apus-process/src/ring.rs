@@ -2,33 +2,39 @@
 //!
 //! # Why it is sound without a lock, whoever is killed at whatever instruction
 //!
-//! A ring is an array of words and two positions, both counted in bytes since the ring was made and never wrapped (2^64 bytes are not written
-//! in a life): `tail`, up to where records are published, written only by the producer; `head`, up to where they are read, written only by the
-//! consumer. What lies in `head..tail` belongs to the consumer, the rest to the producer. "The producer" is whichever process has the sending
-//! slot now, "the consumer" whichever has the receiving one: the master gives a slot to a new process only when it has reaped the old one, so
-//! there is never more than one of each, and fork and wait order their memory.
+//! A ring is an array of words and two positions, both counted in bytes since the ring was made and never wrapped (2^64
+//! bytes are not written in a life): `tail`, up to where records are published, written only by the producer; `head`,
+//! up to where they are read, written only by the consumer. What lies in `head..tail` belongs to the consumer, the rest
+//! to the producer. "The producer" is whichever process has the sending slot now, "the consumer" whichever has the
+//! receiving one: the master gives a slot to a new process only when it has reaped the old one, so there is never more
+//! than one of each, and fork and wait order their memory.
 //!
-//! 1. **Publishing.** The producer writes header and payload behind `tail` and then stores the new `tail` with Release. The consumer loads
-//!    `tail` with Acquire and so sees all bytes of what it covers. A producer killed before that store has published nothing: its successor
-//!    writes over the torn bytes. After it, the record is whole. There is no instruction in between.
-//! 2. **Freeing.** The consumer stores `head` with Release after the last look at a record; the producer loads it with Acquire before it
-//!    writes into the space. A consumer killed while it reads leaves `head`: its successor meets the record again, and passes it over, because
-//!    each record carries the *life* of the process that it was meant for (see `mail.rs`).
-//! 3. **Waiting for room.** The producer stores `wanted`, fences, and looks at `head` once more; the consumer stores `head`, fences, and looks
-//!    at `wanted`. Of two such pairs with sequentially consistent fences at least one side sees the other's store: either the producer
-//!    finds the room, or the consumer finds the wish and wakes it. `wanted` that a dead producer left wakes its successor in vain, once.
-//! 4. **Trust.** Positions and headers come from memory that any process of the server could spoil. Both sides check them each time:
-//!    alignment, `tail - head` within the ring, a record within what is published and within the ring's end. What does not fit makes the
-//!    consumer, who alone may move `head`, give up what is in the ring ([`Broken`]); the producer then finds it empty.
+//! 1. **Publishing.** The producer writes header and payload behind `tail` and then stores the new `tail` with Release.
+//!   The consumer loads `tail` with Acquire and so sees all bytes of what it covers. A producer killed before that
+//!   store has published nothing: its successor writes over the torn bytes. After it, the record is whole. There is no
+//!   instruction in between.
+//! 2. **Freeing.** The consumer stores `head` with Release after the last look at a record; the producer loads it with
+//!   Acquire before it writes into the space. A consumer killed while it reads leaves `head`: its successor meets the
+//!   record again, and passes it over, because each record carries the *life* of the process that it was meant for (see
+//!   `ipc.rs`).
+//! 3. **Waiting for room.** The producer stores `wanted`, fences, and looks at `head` once more; the consumer stores
+//!   `head`, fences, and looks at `wanted`. Of two such pairs with sequentially consistent fences at least one side
+//!   sees the other's store: either the producer finds the room, or the consumer finds the wish and wakes it. `wanted`
+//!   that a dead producer left wakes its successor in vain, once.
+//! 4. **Trust.** Positions and headers come from memory that any process of the server could spoil. Both sides check
+//!   them each time: alignment, `tail - head` within the ring, a record within what is published and within the ring's
+//!   end. What does not fit makes the consumer, who alone may move `head`, give up what is in the ring ([`Broken`]);
+//!   the producer then finds it empty.
 //!
-//! Records are contiguous, so that a payload is one slice of the ring itself: where one would not fit before the end, a pad record takes the
-//! rest of the lap. A record takes at most a quarter of the ring; when half of it is free, any record fits, pad included, which is why the
-//! consumer wakes a waiting producer at half and not before.
+//! Records are contiguous, so that a payload is one slice of the ring itself: where one would not fit before the end, a
+//! pad record takes the rest of the lap. A record takes at most a quarter of the ring; when half of it is free, any
+//! record fits, pad included, which is why the consumer wakes a waiting producer at half and not before.
 //!
-//! Memory is taken by the page when first touched. So a producer that comes to the next page and finds the ring empty begins the lap anew, at the
-//! first word: a ring whose consumer keeps up takes two pages, whatever its size, and stays in the processor's cache. `base` is the position
-//! that stands at the first word; the producer alone writes it, and only while `head` = `tail`, when the consumer has no business with the
-//! words. The consumer looks at it after the `tail` that it belongs to, and it cannot change again until `head` has reached that `tail`.
+//! Memory is taken by the page when first touched. So a producer that comes to the next page and finds the ring empty
+//! begins the lap anew, at the first word: a ring whose consumer keeps up takes two pages, whatever its size, and stays
+//! in the processor's cache. `base` is the position that stands at the first word; the producer alone writes it, and
+//! only while `head` = `tail`, when the consumer has no business with the words. The consumer looks at it after the
+//! `tail` that it belongs to, and it cannot change again until `head` has reached that `tail`.
 
 use std::cell::Cell;
 use std::sync::atomic::{
@@ -143,8 +149,8 @@ impl Ring {
         self.ends.producer.tail.load(Relaxed) == 0
     }
 
-    /// Publishes a record made of the parts, one behind the other. Only the producer calls this; `seen_head` is its own memory of where the
-    /// consumer was, which saves a look at the consumer's cache line for most records.
+    /// Publishes a record made of the parts, one behind the other. Only the producer calls this; `seen_head` is its own
+    /// memory of where the consumer was, which saves a look at the consumer's cache line for most records.
     pub(crate) fn push(self, seen_head: &Cell<u64>, tag: Tag, parts: &[&[u8]]) -> Result<(), Refused> {
         let len = parts.iter().fold(0usize, |sum, part| sum.saturating_add(part.len()));
         if len > Self::largest(self.capacity() as usize) {
@@ -168,9 +174,10 @@ impl Ring {
         let start = tail.wrapping_add(pad);
         let place = self.offset(start);
         self.words[(place / 8) as usize].store(u64::from(tag.pack()) << 32 | len as u64, Relaxed);
-        // SAFETY: `has_room` says that `pad + size` bytes behind `tail` are the producer's, and the record does not cross the end of the lap
-        // (a pad moved it, or it fits). So `len` bytes from `place + HEADER` lie within `words`, and no other process touches them until
-        // `tail` covers them. The memory is that of atomics, so writing through a shared reference is allowed.
+        // SAFETY: `has_room` says that `pad + size` bytes behind `tail` are the producer's, and the record does not
+        // cross the end of the lap (a pad moved it, or it fits). So `len` bytes from `place + HEADER` lie within
+        // `words`, and no other process touches them until `tail` covers them. The memory is that of atomics, so
+        // writing through a shared reference is allowed.
         unsafe {
             let mut to = self.words.as_ptr().cast::<u8>().cast_mut().add((place + HEADER) as usize);
             for part in parts {
@@ -210,7 +217,8 @@ impl Ring {
         }
     }
 
-    /// Says that the producer waits for room; true when half of the ring is free already, so that there is nothing to wait for.
+    /// Says that the producer waits for room; true when half of the ring is free already, so that there is nothing to
+    /// wait for.
     pub(crate) fn want_room(self) -> bool {
         self.ends.consumer.wanted.store(1, Relaxed);
         fence(SeqCst);
@@ -223,8 +231,8 @@ impl Ring {
         self.ends.consumer.wanted.load(Relaxed) != 0
     }
 
-    /// Gives the records published so far to `read`, oldest first, until `budget` bytes are used up, one record at least. Records for another
-    /// life are passed over. Only the consumer calls this.
+    /// Gives the records published so far to `read`, oldest first, until `budget` bytes are used up, one record at
+    /// least. Records for another life are passed over. Only the consumer calls this.
     pub(crate) fn drain(
         self,
         life: u32,
@@ -273,8 +281,9 @@ impl Ring {
         if size > lap || size > self.capacity() / 4 {
             return None;
         }
-        // SAFETY: the record lies within the lap, so within `words`. It was published, so the producer leaves it alone until `head` passes it,
-        // which the caller has happen after the last use. The lifetime is the mapping's; only `drain` sees it, and hands it on shorter.
+        // SAFETY: the record lies within the lap, so within `words`. It was published, so the producer leaves it alone
+        // until `head` passes it, which the caller has happen after the last use. The lifetime is the mapping's; only
+        // `drain` sees it, and hands it on shorter.
         let payload = unsafe {
             let from = self.words.as_ptr().cast::<u8>().add((place + HEADER) as usize);
             std::slice::from_raw_parts(from, len as usize)

@@ -229,7 +229,8 @@ pub struct Scoreboard {
 }
 
 impl Scoreboard {
-    /// Maps a scoreboard for these processes. There are three slots for each, so that two generations may drain while a third serves.
+    /// Maps a scoreboard for these processes. There are three slots for each, so that two generations may drain while a
+    /// third serves.
     pub fn new(seating: Seating) -> io::Result<&'static Self> {
         let slots = Self::slots_for(seating);
         Ok(Box::leak(Box::new(Self {
@@ -279,7 +280,8 @@ impl Scoreboard {
         self.slots.len()
     }
 
-    /// Every slot that a process has, with its number: what [`Mail`](crate::Mail) and [`ConnEntry`](crate::ConnEntry) name processes by.
+    /// Every slot that a process has, with its number: what [`IpcEndpoint`](crate::Messages) and
+    /// [`ConnEntry`](crate::ConnEntry) name processes by.
     pub fn live_slots(&self) -> impl Iterator<Item = (usize, &'static WorkerSlot)> {
         self.slots.iter().enumerate().filter(|(_, slot)| slot.state() != WorkerState::Free)
     }
@@ -300,7 +302,8 @@ impl Scoreboard {
         })
     }
 
-    /// How many connections a worker may have before it has more than its share: a quarter above the mean of those that serve, and a few.
+    /// How many connections a worker may have before it has more than its share: a quarter above the mean of those that
+    /// serve, and a few.
     pub(crate) fn share(&self) -> u64 {
         let workers = self.slots.iter().filter(|slot| slot.id() < self.seating.workers);
         let serving = workers.filter(|slot| matches!(slot.state(), WorkerState::Serving | WorkerState::Recycling));

@@ -8,7 +8,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use crate::channel::{Ask, Channel, Command, Message, Received};
 use crate::conn_table::{ConnFlags, ConnHandle, ConnTable, Peer};
 use crate::directory::{Directory, Register};
-use crate::mail::{Mail, PostOffice};
+use crate::ipc::{IpcEndpoint, IpcRings};
 use crate::role::Role;
 use crate::scoreboard::{Scoreboard, WorkerSlot, WorkerState};
 use crate::sys;
@@ -16,13 +16,15 @@ use crate::sys;
 /// Commands taken from the channel at one go; more wait for the next.
 const BATCH: usize = 64;
 
-/// With this many slots, a question about the share in two looks at the others' numbers, which are a cache line each; with n times as many, one in n.
+/// With this many slots, a question about the share in two looks at the others' numbers, which are a cache line each;
+/// with n times as many, one in n.
 const SLOTS_A_LOOK: usize = 16;
 
 /// What [`Program::run_worker`](crate::Program::run_worker) works with.
 #[derive(Debug)]
 pub struct Worker {
-    /// The process's id: event workers first, then task workers, then user processes. The one that replaces this one has the same.
+    /// The process's id: event workers first, then task workers, then user processes. The one that replaces this one
+    /// has the same.
     pub id: u16,
     /// What it is for.
     pub role: Role,
@@ -36,13 +38,13 @@ pub struct Worker {
     pub scoreboard: &'static Scoreboard,
     /// All connections.
     pub connections: &'static ConnTable,
-    /// Session ids of connections that went down with a process that had this place: their close is still to be reported. Take them
-    /// out before [`ready`](Self::ready), which is when the master forgets them, and after each [`take_commands`](Self::take_commands), which may
-    /// add some.
+    /// Session ids of connections that went down with a process that had this place: their close is still to be
+    /// reported. Take them out before [`ready`](Self::ready), which is when the master forgets them, and after each
+    /// [`take_commands`](Self::take_commands), which may add some.
     pub orphans: RefCell<Vec<i64>>,
     pub(crate) slot_index: usize,
     pub(crate) channel: Channel,
-    pub(crate) mail: Mail,
+    pub(crate) ipc: IpcEndpoint,
     pub(crate) users: Directory,
     pub(crate) topics: Directory,
     /// Whether the master's death was noticed and told.
@@ -58,14 +60,15 @@ pub(crate) struct Share {
 }
 
 impl Worker {
-    /// The descriptor to watch: readable when [`take_commands`](Self::take_commands) has something to say. It does not block, and
-    /// stays readable once the master is gone: stop watching then (see [`is_orphan`](Self::is_orphan)).
+    /// The descriptor to watch: readable when [`take_commands`](Self::take_commands) has something to say. It does not
+    /// block, and stays readable once the master is gone: stop watching then (see [`is_orphan`](Self::is_orphan)).
     pub fn signal_fd(&self) -> BorrowedFd<'_> {
         self.channel.as_fd()
     }
 
-    /// What the master wants now. The master's death gives one [`Command::Drain`], and a worker that has not left `max_wait_time` later is
-    /// killed by a timer. Up to 64 commands at a time; the descriptor stays readable while there are more.
+    /// What the master wants now. The master's death gives one [`Command::Drain`], and a worker that has not left
+    /// `max_wait_time` later is killed by a timer. Up to 64 commands at a time; the descriptor stays readable while
+    /// there are more.
     pub fn take_commands(&self) -> Vec<Command> {
         let mut commands = Vec::new();
         while commands.len() < BATCH {
@@ -108,7 +111,8 @@ impl Worker {
         }
     }
 
-    /// Says that a fatal error broke this worker, which should accept nothing more itself. It is replaced, and told to drain.
+    /// Says that a fatal error broke this worker, which should accept nothing more itself. It is replaced, and told to
+    /// drain.
     pub fn faulted(&self) {
         if !matches!(self.slot.state(), WorkerState::Faulted | WorkerState::Draining) {
             self.slot.set_state(WorkerState::Faulted);
@@ -116,8 +120,8 @@ impl Worker {
         }
     }
 
-    /// Says that this worker accepts nothing more. When a stopping server's last worker has said so, the master closes the listening sockets'
-    /// queues, so that new clients are refused at once instead of waiting for nothing.
+    /// Says that this worker accepts nothing more. When a stopping server's last worker has said so, the master closes
+    /// the listening sockets' queues, so that new clients are refused at once instead of waiting for nothing.
     pub fn draining(&self) {
         self.slot.set_state(WorkerState::Draining);
         self.channel.send(Message::State);
@@ -146,7 +150,7 @@ impl Worker {
         self.channel.send(Message::Ask(ask))
     }
 
-    /// The number of this process's slot: what others post mail to.
+    /// The number of this process's slot: what others post messages to.
     pub fn slot_index(&self) -> usize {
         self.slot_index
     }
@@ -157,8 +161,8 @@ impl Worker {
     }
 
     /// What this process sends to others and receives from them.
-    pub fn mail(&self) -> &Mail {
-        &self.mail
+    pub fn ipc(&self) -> &IpcEndpoint {
+        &self.ipc
     }
 
     /// Which processes may have connections of a user.
@@ -176,8 +180,9 @@ impl Worker {
         self.scoreboard.live_slots().map(|(_, slot)| slot.rows.get()).sum()
     }
 
-    /// Whether this worker has clearly more connections than the others that serve: a quarter above the mean, and 8. A listener that hears
-    /// yes lets the others accept for a moment, and accepts itself when they did not. Costs a few nanoseconds.
+    /// Whether this worker has clearly more connections than the others that serve: a quarter above the mean, and 8. A
+    /// listener that hears yes lets the others accept for a moment, and accepts itself when they did not. Costs a few
+    /// nanoseconds.
     pub fn has_more_than_its_share(&self) -> bool {
         let share = &self.share;
         match share.questions.get() {
@@ -221,7 +226,7 @@ impl Worker {
 /// What the master made for all processes, to talk to each other.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Post {
-    pub(crate) office: &'static PostOffice,
+    pub(crate) office: &'static IpcRings,
     pub(crate) users: &'static Register,
     pub(crate) topics: &'static Register,
 }
@@ -230,7 +235,7 @@ impl Post {
     /// Maps it all.
     pub(crate) fn new(slots: usize, ring_size: usize) -> io::Result<Self> {
         Ok(Self {
-            office: PostOffice::new(slots, ring_size)?,
+            office: IpcRings::new(slots, ring_size)?,
             users: Register::new(slots)?,
             topics: Register::new(slots)?,
         })
@@ -280,7 +285,7 @@ impl Begun {
             orphans: RefCell::new(self.orphans),
             slot_index,
             channel: self.channel,
-            mail: Mail::new(post.office, slot_index),
+            ipc: IpcEndpoint::new(post.office, slot_index),
             users: Directory::new(post.users, post.office, slot_index),
             topics: Directory::new(post.topics, post.office, slot_index),
             orphan: Cell::new(false),

@@ -328,7 +328,7 @@ class Server
      */
     public function getLastError(): int {}
 
-    // @rust module super::hub::methods
+    // @rust module super::routing::methods
 
     /**
      * Sends a value to a worker, which may be this one: its event pipemessage ($server, $srcWorkerId, $message) gets

@@ -1,8 +1,8 @@
 //! Temporary files of uploads, which go with their last user, even when that is killed.
 //!
-//! The files of a process carry its token in their names, and as long as there are any a lock file of that token lies beside
-//! them, on which the process holds a lock. The kernel takes the lock away when the process dies, however it does, so
-//! whoever gets the lock knows that the files are nobody's ([`sweep`]). No process id is trusted.
+//! The files of a process carry its token in their names, and as long as there are any a lock file of that token lies
+//! beside them, on which the process holds a lock. The kernel takes the lock away when the process dies, however it
+//! does, so whoever gets the lock knows that the files are nobody's ([`sweep`]). No process id is trusted.
 
 use std::collections::HashMap;
 use std::ffi::OsStr;
@@ -92,7 +92,7 @@ impl Drop for Mark {
 }
 
 fn open_new(path: &Path) -> io::Result<File> {
-    // O_EXCL: neither an existing file nor a link is ever opened.
+    // O_EXCL: neither an existing file nor a symbolic link is ever opened.
     OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(path)
 }
 

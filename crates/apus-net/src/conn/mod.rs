@@ -21,7 +21,7 @@ use std::task::{Context, Waker};
 use crate::body::BodyStream;
 use crate::config::Config;
 use crate::control::Control;
-use crate::link::{Handshake, Link, Refusal};
+use crate::message_conn::{Handshake, MessageConn, Refusal};
 use crate::wake::WakerList;
 
 pub(crate) use exchange::{BodyOut, Exchange, Phase, UnreadBody};
@@ -73,7 +73,7 @@ pub(crate) struct Conn {
     /// The WebSocket handshake that the request of this exchange is.
     pub(crate) handshake: RefCell<Option<Result<Handshake, Refusal>>>,
     /// What the connection became.
-    link: RefCell<Option<Rc<Link>>>,
+    message_conn: RefCell<Option<Rc<MessageConn>>>,
     /// The task's waker; it never changes during the connection's life.
     task: RefCell<Option<Waker>>,
     /// The task is being polled: it will look at everything before it waits.
@@ -108,7 +108,7 @@ impl Conn {
             exchange: Exchange::default(),
             stream: RefCell::new(None),
             handshake: RefCell::new(None),
-            link: RefCell::new(None),
+            message_conn: RefCell::new(None),
             task: RefCell::new(None),
             in_poll: Cell::new(false),
             pipelined: Cell::new(false),
@@ -162,15 +162,15 @@ impl Conn {
         self.wake_later();
     }
 
-    /// Whether the code that runs is called by the handler of this connection's request, which is not yet answered: handlers are polled by the
-    /// connection's own task.
+    /// Whether the code that runs is called by the handler of this connection's request, which is not yet answered:
+    /// handlers are polled by the connection's own task.
     pub(crate) fn is_answering_here(&self) -> bool {
         self.in_poll.get() && matches!(self.exchange.phase.get(), Phase::Open | Phase::Body(_))
     }
 
-    /// The connection became a link: the task hands over to the link's.
-    pub(crate) fn upgraded(&self, link: &Rc<Link>) {
-        *self.link.borrow_mut() = Some(Rc::clone(link));
+    /// The connection became a message connection: the task hands over to the message connection's.
+    pub(crate) fn upgraded(&self, message_conn: &Rc<MessageConn>) {
+        *self.message_conn.borrow_mut() = Some(Rc::clone(message_conn));
         *self.handshake.borrow_mut() = None;
         self.exchange.phase.set(Phase::Ended);
         self.port.control.answered(&self.info, 101, self.exchange.received_at.get());
@@ -185,8 +185,8 @@ impl Conn {
         }
     }
 
-    pub(crate) fn take_link(&self) -> Option<Rc<Link>> {
-        self.link.borrow_mut().take()
+    pub(crate) fn take_message_conn(&self) -> Option<Rc<MessageConn>> {
+        self.message_conn.borrow_mut().take()
     }
 
     /// The peer will send nothing more.

@@ -21,7 +21,7 @@ use crate::app::App;
 use crate::body::{Body, BodyDecoder, BodyError, Collecting};
 use crate::control::bump;
 use crate::http1;
-use crate::link::{self, Handshake};
+use crate::message_conn::{self, Handshake};
 use crate::request::{Inner, Request};
 use crate::response::Responder;
 
@@ -296,15 +296,15 @@ impl<A: App> ConnTask<A> {
         sound && conn.port.config.websocket
     }
 
-    /// The connection became a link, whose task goes on with what was read.
-    fn become_link(&mut self) -> Option<Step> {
-        let link = self.conn.take_link()?;
+    /// The connection became a message connection, whose task goes on with what was read.
+    fn become_message_conn(&mut self) -> Option<Step> {
+        let message_conn = self.conn.take_message_conn()?;
         if let State::Answer { handling: Some(running), .. } = std::mem::replace(&mut self.state, State::Head) {
             tokio::task::spawn_local(running);
         }
         self.conn.timer.set(Timer::None);
         self.closed = true;
-        link::start(&self.app, &link, std::mem::take(&mut self.input));
+        message_conn::start(&self.app, &message_conn, std::mem::take(&mut self.input));
         Some(Step::Close)
     }
 
@@ -322,7 +322,7 @@ impl<A: App> ConnTask<A> {
     fn settle(&mut self, cx: &mut Context<'_>) -> Step {
         let conn = Rc::clone(&self.conn);
         if conn.exchange.has_ended() {
-            if let Some(step) = self.become_link() {
+            if let Some(step) = self.become_message_conn() {
                 return step;
             }
             return self.answered();

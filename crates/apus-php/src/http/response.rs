@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use apus_coro::Wait;
 use apus_net::proto::http1::response::{is_field_name, is_field_value, is_reason, may_be_trailer};
-use apus_net::{Link, Responder, SendError, Upgrade, WriteState, open_regular};
+use apus_net::{MessageConn, Responder, SendError, Upgrade, WriteState, open_regular};
 use apus_zend::object::Object;
 use apus_zend::value::View;
 use apus_zend::{Array, Call, Raise, Value, engine, native};
@@ -28,7 +28,7 @@ const FD: u32 = 0;
 pub(crate) struct Response {
     responder: RefCell<Option<Responder>>,
     /// What the connection became, for `recv()` and `push()`.
-    pub(super) link: RefCell<Option<Rc<Link>>>,
+    pub(super) message_conn: RefCell<Option<Rc<MessageConn>>>,
     pub(super) head: RefCell<Head>,
     trailers: RefCell<Vec<(Vec<u8>, Vec<u8>)>>,
     pub(super) begun: Cell<bool>,
@@ -44,7 +44,7 @@ impl Response {
         let fd = responder.conn().id();
         let response = Self {
             responder: RefCell::new(Some(responder)),
-            link: RefCell::new(None),
+            message_conn: RefCell::new(None),
             head: RefCell::new(Head::take()),
             trailers: RefCell::new(Vec::new()),
             begun: Cell::new(false),
@@ -55,16 +55,17 @@ impl Response {
         Ok(object)
     }
 
-    /// The program accepts a handshake, whose messages go to `recv()` (`pull`) or come as events. `None`: it was refused.
-    pub(crate) fn accept_handshake(&self, pull: bool) -> Result<Option<Rc<Link>>, Raise> {
+    /// The program accepts a handshake, whose messages go to `recv()` (`pull`) or come as events. `None`: it was
+    /// refused.
+    pub(crate) fn accept_handshake(&self, pull: bool) -> Result<Option<Rc<MessageConn>>, Raise> {
         let lines = HandshakeLines::of(&self.head.borrow());
         let responder = self.responder()?;
         let (has_subprotocol, has_server) = (lines.has_subprotocol, lines.has_server);
         let upgrade = Upgrade { lines: &lines.bytes, has_subprotocol, has_server, pull };
         match responder.upgrade(&upgrade) {
-            Ok(link) => {
+            Ok(message_conn) => {
                 self.begun.set(true);
-                Ok(Some(link))
+                Ok(Some(message_conn))
             }
             Err(refusal) => {
                 if !responder.is_head_sent() {
@@ -139,9 +140,9 @@ impl AsRef<[u8]> for SharedBody {
 
 impl Drop for Response {
     fn drop(&mut self) {
-        if let Some(link) = self.link.take() {
+        if let Some(message_conn) = self.message_conn.take() {
             // Nobody is left who would read or answer.
-            link.close(apus_net::proto::websocket::close::NORMAL, "");
+            message_conn.close(apus_net::proto::websocket::close::NORMAL, "");
         }
         self.head.take().give_back();
     }

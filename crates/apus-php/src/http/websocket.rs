@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use apus_coro::Wait;
 use apus_net::proto::websocket::{Opcode, close};
-use apus_net::{Delivery, Kind, Link};
+use apus_net::{Delivery, Kind, MessageConn};
 use apus_zend::{Call, Raise};
 
 use super::head::Head;
@@ -52,8 +52,8 @@ impl HandshakeLines {
     }
 }
 
-fn link(response: &Response, what: &str) -> Result<Rc<Link>, Raise> {
-    response.link.borrow().clone().ok_or_else(|| {
+fn message_conn(response: &Response, what: &str) -> Result<Rc<MessageConn>, Raise> {
+    response.message_conn.borrow().clone().ok_or_else(|| {
         exception::throw(
             exception::code::http::NOT_UPGRADED,
             &format!("{what} needs a WebSocket: call upgrade() before it"),
@@ -63,12 +63,12 @@ fn link(response: &Response, what: &str) -> Result<Rc<Link>, Raise> {
 
 pub(super) fn upgrade(call: &Call) -> Result<(), Raise> {
     let response = call.this::<Response>()?;
-    if response.link.borrow().is_some() {
+    if response.message_conn.borrow().is_some() {
         return call.ret(true);
     }
     match response.accept_handshake(true)? {
-        Some(link) => {
-            *response.link.borrow_mut() = Some(link);
+        Some(message_conn) => {
+            *response.message_conn.borrow_mut() = Some(message_conn);
             call.ret(true)
         }
         None => call.ret(false),
@@ -77,43 +77,43 @@ pub(super) fn upgrade(call: &Call) -> Result<(), Raise> {
 
 pub(super) fn recv(call: &Call) -> Result<(), Raise> {
     let limit = time_limit(call, 0, -1.0)?;
-    let link = link(call.this::<Response>()?, "recv()")?;
+    let message_conn = message_conn(call.this::<Response>()?, "recv()")?;
     let state = State::get()?;
     let waiting = Wait::Outside("Response::recv()");
     let received = match limit {
-        None => wait(&state, waiting, link.recv())?.map(Ok),
-        Some(limit) => wait(&state, waiting, tokio::time::timeout(limit, link.recv()))?,
+        None => wait(&state, waiting, message_conn.recv())?.map(Ok),
+        Some(limit) => wait(&state, waiting, tokio::time::timeout(limit, message_conn.recv()))?,
     };
     match received {
         // Cancelled, or the time is over.
         None | Some(Err(_)) => call.ret(false),
         Some(Ok(None)) => call.ret_bytes(b""),
         Some(Ok(Some(message))) => {
-            let config = link.shows_closes();
+            let config = message_conn.shows_closes();
             if matches!(message.kind, Kind::Close { .. }) && !config {
                 return call.ret_bytes(b"");
             }
-            call.ret(frame::of_message(&message.view(), link.info().id())?)
+            call.ret(frame::of_message(&message.view(), message_conn.info().id())?)
         }
     }
 }
 
 pub(super) fn push(call: &Call) -> Result<(), Raise> {
-    let link = link(call.this::<Response>()?, "push()")?;
+    let message_conn = message_conn(call.this::<Response>()?, "push()")?;
     let frame = Outgoing::from_call(call, 0)?;
     if frame.opcode == Opcode::Close {
         let (code, reason) = frame.close_parts();
-        return call.ret(link.close(code, reason));
+        return call.ret(message_conn.close(code, reason));
     }
-    let delivery = connections::push(&link, &frame, true)?;
+    let delivery = connections::push(&message_conn, &frame, true)?;
     call.ret(matches!(delivery, Delivery::Sent | Delivery::Buffered))
 }
 
 pub(super) fn close(call: &Call) -> Result<(), Raise> {
     let response = call.this::<Response>()?;
-    let upgraded = response.link.borrow().clone();
-    if let Some(link) = upgraded {
-        return call.ret(link.close(close::NORMAL, ""));
+    let upgraded = response.message_conn.borrow().clone();
+    if let Some(message_conn) = upgraded {
+        return call.ret(message_conn.close(close::NORMAL, ""));
     }
     let responder = response.responder()?;
     if responder.is_ended() {

@@ -4,7 +4,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use apus_net::proto::websocket::close;
-use apus_net::{App, ConnInfo, Link, Message, Request, Responder, Upgrade};
+use apus_net::{App, ConnInfo, Message, MessageConn, Request, Responder, Upgrade};
 use apus_options::Settings;
 use apus_process::Worker;
 use apus_zend::object::Object;
@@ -106,8 +106,8 @@ impl PhpApp {
 
     /// The default handshake: accepted, then the open event.
     fn accept(self: &Rc<Self>, request: Request, response: &Responder) -> Option<Handling> {
-        let link = match response.upgrade(&Upgrade::default()) {
-            Ok(link) => link,
+        let message_conn = match response.upgrade(&Upgrade::default()) {
+            Ok(message_conn) => message_conn,
             Err(refusal) => {
                 response.refuse_upgrade(refusal);
                 return None;
@@ -121,25 +121,26 @@ impl PhpApp {
                 return None;
             }
         };
-        self.opened(open, request, &link)
+        self.opened(open, request, &message_conn)
     }
 
-    fn opened(&self, open: &Callable, request: Object, link: &Rc<Link>) -> Option<Handling> {
+    fn opened(&self, open: &Callable, request: Object, message_conn: &Rc<MessageConn>) -> Option<Handling> {
         let begun = self.event(open, [self.server.share().into(), request.into()]);
-        self.begun(begun, link)
+        self.begun(begun, message_conn)
     }
 
-    /// What goes on with an event; a link whose event could not be begun is closed: its peer is told to come again.
-    fn begun(&self, begun: Result<Option<Handling>, Raise>, link: &Rc<Link>) -> Option<Handling> {
+    /// What goes on with an event; a message connection whose event could not be begun is closed: its peer is told to
+    /// come again.
+    fn begun(&self, begun: Result<Option<Handling>, Raise>, message_conn: &Rc<MessageConn>) -> Option<Handling> {
         begun.unwrap_or_else(|raise| {
             report(&self.calling.state, Err(raise));
-            link.close(close::TRY_AGAIN_LATER, "the server is busy");
+            message_conn.close(close::TRY_AGAIN_LATER, "the server is busy");
             None
         })
     }
 
-    /// The program decides on the handshake: it answers itself (101 through `end()`, another status to refuse), or returns
-    /// false to refuse and anything else to accept.
+    /// The program decides on the handshake: it answers itself (101 through `end()`, another status to refuse), or
+    /// returns false to refuse and anything else to accept.
     fn ask(self: &Rc<Self>, handshake: &Callable, request: Request, response: &Responder) -> Result<Handling, Raise> {
         let request = http::Request::object(request, Rc::clone(&self.calling.limits))?;
         let answer = http::Response::object(response.clone())?;
@@ -167,9 +168,9 @@ impl PhpApp {
         match answer.accept_handshake(false) {
             Err(raise) => report(&self.calling.state, Err(raise)),
             Ok(None) => {}
-            Ok(Some(link)) => {
+            Ok(Some(message_conn)) => {
                 if let Some(open) = &self.on.open
-                    && let Some(handling) = self.opened(open, request, &link)
+                    && let Some(handling) = self.opened(open, request, &message_conn)
                 {
                     tokio::task::spawn_local(handling);
                 }
@@ -237,15 +238,15 @@ impl App for PhpApp {
         })
     }
 
-    fn on_message(self: &Rc<Self>, link: &Rc<Link>, message: Message<'_>) -> Option<Handling> {
+    fn on_message(self: &Rc<Self>, message_conn: &Rc<MessageConn>, message: Message<'_>) -> Option<Handling> {
         let callable = self.on.message.as_ref()?;
-        let begun = frame::of_message(&message, link.info().id())
+        let begun = frame::of_message(&message, message_conn.info().id())
             .and_then(|frame| self.event(callable, [self.server.share().into(), frame.into()]));
-        self.begun(begun, link)
+        self.begun(begun, message_conn)
     }
 
-    fn on_pressure(self: &Rc<Self>, link: &Rc<Link>, full: bool) {
-        self.notify(if full { &self.on.full } else { &self.on.empty }.as_ref(), link.info().id(), false);
+    fn on_pressure(self: &Rc<Self>, message_conn: &Rc<MessageConn>, full: bool) {
+        self.notify(if full { &self.on.full } else { &self.on.empty }.as_ref(), message_conn.info().id(), false);
     }
 
     fn on_connect(self: &Rc<Self>, conn: &ConnInfo) {

@@ -6,7 +6,7 @@ use std::rc::{Rc, Weak};
 use apus_net::Datagram;
 use apus_options::Settings;
 use apus_process::Worker;
-use apus_shm::tasks::Board;
+use apus_shm::tasks::TaskQueue;
 use apus_zend::engine::{Thrown, ThrownKind};
 use apus_zend::object::Object;
 use apus_zend::value::ArrayView;
@@ -68,7 +68,7 @@ pub(super) struct ServerCore {
     pub(super) phase: Cell<Phase>,
     pub(super) worker: RefCell<Option<Rc<Worker>>>,
     /// The tasks of a server that has task workers, from `start()` on.
-    pub(super) board: Cell<Option<&'static Board>>,
+    pub(super) task_queue: Cell<Option<&'static TaskQueue>>,
     /// The processes that `addProcess()` was given.
     pub(super) users: RefCell<Vec<Object>>,
     /// The process that made it.
@@ -114,7 +114,7 @@ impl ServerCore {
             datagrams: RefCell::default(),
             phase: Cell::new(Phase::New),
             worker: RefCell::new(None),
-            board: Cell::new(None),
+            task_queue: Cell::new(None),
             users: RefCell::default(),
             maker: std::process::id(),
         });

@@ -24,7 +24,8 @@ pub(super) fn stats(call: &Call) -> Result<(), Raise> {
     let idle_of = |role: &str| {
         all.workers.iter().filter(|w| w.role == role && w.state == "serving" && w.active == 0).count() as i64
     };
-    let tasks = call.this::<ServerHandle>()?.0.board.get().map(apus_shm::tasks::Board::stats).unwrap_or_default();
+    let tasks =
+        call.this::<ServerHandle>()?.0.task_queue.get().map(apus_shm::tasks::TaskQueue::stats).unwrap_or_default();
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0.0, |t| t.as_secs_f64());
     let t = &all.totals;
     let mut array = Array::new(48)?;
@@ -134,8 +135,8 @@ pub(super) fn client_info(call: &Call) -> Result<(), Raise> {
     if entry.websocket {
         array.set_int(b"websocket_status", WEBSOCKET_ACTIVE)?;
     }
-    if let Some(link) = current_control().and_then(|control| control.link(call.int(0, 0).ok()?)) {
-        array.set_int(b"send_queued_bytes", link.buffered() as i64)?;
+    if let Some(message_conn) = current_control().and_then(|control| control.message_conn(call.int(0, 0).ok()?)) {
+        array.set_int(b"send_queued_bytes", message_conn.buffered() as i64)?;
     }
     call.ret(array)
 }
@@ -167,7 +168,7 @@ pub(super) fn close_connection(call: &Call) -> Result<(), Raise> {
     if current_control().is_some_and(|control| control.close(fd, at_once)) {
         return call.ret(true);
     }
-    call.ret(super::hub::close_at(fd, at_once, close::NORMAL, "")?.told())
+    call.ret(super::routing::close_at(fd, at_once, close::NORMAL, "")?.told())
 }
 
 fn order(core: &ServerCore, ask: Ask, signal: i32, what: &str) -> Result<bool, Raise> {

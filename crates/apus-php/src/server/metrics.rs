@@ -85,7 +85,7 @@ impl Metrics for WorkerMetrics {
     }
 
     fn closed(&self, conn: &ConnInfo) {
-        super::hub::closed(conn.id());
+        super::routing::closed(conn.id());
         let row = self.rows.borrow_mut().remove(&conn.id());
         if let Some(row) = row {
             self.worker.remove_connection(row);
@@ -153,7 +153,7 @@ impl Metrics for WorkerMetrics {
 impl WorkerMetrics {
     /// A connection for which messages of other processes are held takes no more, whatever it says itself.
     fn mark(&self, conn: &ConnInfo, full: bool) {
-        show(&self.worker, conn, full || super::hub::holds(conn.id()));
+        show(&self.worker, conn, full || super::routing::holds(conn.id()));
     }
 
     /// Brings the table of connections up to date.

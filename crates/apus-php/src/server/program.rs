@@ -41,8 +41,8 @@ impl Program for PhpProgram {
     }
 
     fn on_buried(&mut self, slot: usize, _role: Role) {
-        if let Some(board) = self.core.board.get() {
-            task::bury(board, slot);
+        if let Some(task_queue) = self.core.task_queue.get() {
+            task::bury(task_queue, slot);
         }
     }
 
@@ -132,10 +132,10 @@ pub(super) fn start(core: &Rc<ServerCore>, server: Object) -> Result<(), Raise> 
             .apply(&options)
             .map_err(|error| exception::throw(exception::code::server::BIND, &error.to_string()))?;
     }
-    super::hub::prepare(&settings)?;
+    super::routing::prepare(&settings)?;
     super::user_process::number(core, &settings);
     let users = u16::try_from(core.users.borrow().len()).unwrap_or(u16::MAX);
-    core.board.set(task::prepare(&settings, Seating::new(&settings, users))?);
+    core.task_queue.set(task::prepare(&settings, Seating::new(&settings, users))?);
     // An event loop does not survive fork(): whatever used one before is over.
     State::tear_down();
     let script = script();

@@ -5,14 +5,14 @@ use std::path::Path;
 use std::rc::Rc;
 
 use apus_coro::Wait;
-use apus_net::{Delivery, Link, SendError, open_regular};
+use apus_net::{Delivery, MessageConn, SendError, open_regular};
 use apus_zend::value::View;
 use apus_zend::{Array, Call, Raise, Value, engine};
 
 use super::core::ServerHandle;
-use super::hub::Step;
+use super::routing::Step;
 use super::websocket::delivered;
-use super::{current_control, hub, packet};
+use super::{current_control, packet, routing};
 use crate::connections::room;
 use crate::last_error;
 use crate::runtime::State;
@@ -21,7 +21,7 @@ use crate::wait::{may_wait, wait};
 /// Where a connection is.
 enum Place {
     /// In this worker: a stream.
-    Stream(Rc<Link>),
+    Stream(Rc<MessageConn>),
     /// In this worker: something else.
     Other,
     /// In another worker.
@@ -33,9 +33,9 @@ fn place(call: &Call, fd: i64, what: &str) -> Result<Place, Raise> {
     let worker = call.this::<ServerHandle>()?.0.worker(what)?;
     // User processes have no connections of their own.
     let control = current_control();
-    Ok(match control.as_ref().and_then(|control| control.link(fd)) {
-        Some(link) if link.is_websocket() => Place::Other,
-        Some(link) => Place::Stream(link),
+    Ok(match control.as_ref().and_then(|control| control.message_conn(fd)) {
+        Some(message_conn) if message_conn.is_websocket() => Place::Other,
+        Some(message_conn) => Place::Stream(message_conn),
         None if control.is_some_and(|control| control.contains(fd)) => Place::Other,
         None if worker.connections.contains(fd) => Place::Elsewhere,
         None => Place::Nowhere,
@@ -43,9 +43,9 @@ fn place(call: &Call, fd: i64, what: &str) -> Result<Place, Raise> {
 }
 
 /// The stream of this worker with that id; else notes why there is none.
-fn stream(call: &Call, what: &str) -> Result<Option<Rc<Link>>, Raise> {
+fn stream(call: &Call, what: &str) -> Result<Option<Rc<MessageConn>>, Raise> {
     let code = match place(call, call.int(0, 0)?, what)? {
-        Place::Stream(link) => return Ok(Some(link)),
+        Place::Stream(message_conn) => return Ok(Some(message_conn)),
         Place::Other => last_error::WRONG_KIND,
         Place::Elsewhere | Place::Nowhere => last_error::NOT_EXIST,
     };
@@ -54,13 +54,13 @@ fn stream(call: &Call, what: &str) -> Result<Option<Rc<Link>>, Raise> {
 }
 
 /// Sends bytes over a stream of this process; where `send_policy` says so, once there is room.
-pub(super) fn send_here(link: &Rc<Link>, data: &[u8], what: &'static str) -> Result<Delivery, Raise> {
+pub(super) fn send_here(message_conn: &Rc<MessageConn>, data: &[u8], what: &'static str) -> Result<Delivery, Raise> {
     loop {
-        let delivery = link.send(data);
+        let delivery = message_conn.send(data);
         if delivery != Delivery::Full {
             return Ok(delivery);
         }
-        if let Some(lost) = room(link, what)? {
+        if let Some(lost) = room(message_conn, what)? {
             return Ok(lost);
         }
     }
@@ -77,8 +77,8 @@ pub(super) fn send(call: &Call) -> Result<(), Raise> {
     }
     let fd = call.int(0, 0)?;
     let sent = match place(call, fd, "send()")? {
-        Place::Stream(link) => delivered(send_here(&link, data, "Server::send()")?),
-        Place::Elsewhere => hub::send_to(fd, data, true)?.told(),
+        Place::Stream(message_conn) => delivered(send_here(&message_conn, data, "Server::send()")?),
+        Place::Elsewhere => routing::send_to(fd, data, true)?.told(),
         Place::Other => last_error::fail(last_error::WRONG_KIND),
         Place::Nowhere => last_error::fail(last_error::NOT_EXIST),
     };
@@ -86,15 +86,15 @@ pub(super) fn send(call: &Call) -> Result<(), Raise> {
 }
 
 pub(super) fn sendwait(call: &Call) -> Result<(), Raise> {
-    let Some(link) = stream(call, "sendwait()")? else { return call.ret(false) };
-    let delivery = send_here(&link, call.bytes(1)?, "Server::sendwait()")?;
+    let Some(message_conn) = stream(call, "sendwait()")? else { return call.ret(false) };
+    let delivery = send_here(&message_conn, call.bytes(1)?, "Server::sendwait()")?;
     if !delivered(delivery) {
         return call.ret(false);
     }
-    if link.is_drained() {
+    if message_conn.is_drained() {
         return call.ret(true);
     }
-    let left = wait(&*State::get()?, Wait::Outside("Server::sendwait()"), link.drained())?;
+    let left = wait(&*State::get()?, Wait::Outside("Server::sendwait()"), message_conn.drained())?;
     match left {
         Some(Ok(())) => call.ret(true),
         Some(Err(_)) => call.ret(last_error::fail(last_error::CLOSED)),
@@ -104,7 +104,7 @@ pub(super) fn sendwait(call: &Call) -> Result<(), Raise> {
 
 pub(super) fn sendfile(call: &Call) -> Result<(), Raise> {
     let (path, offset, length) = (call.text(1)?, call.int(2, 0)?, call.int(3, 0)?);
-    let Some(link) = stream(call, "sendfile()")? else { return call.ret(false) };
+    let Some(message_conn) = stream(call, "sendfile()")? else { return call.ret(false) };
     let (file, about) = match open_regular(Path::new(&path)) {
         Ok(opened) => opened,
         // What is no regular file has no number of the system's.
@@ -119,19 +119,19 @@ pub(super) fn sendfile(call: &Call) -> Result<(), Raise> {
         )));
     };
     let length = if length == 0 { rest } else { length };
-    let sent = queue_file(&link, &file, offset as u64, length)?;
+    let sent = queue_file(&message_conn, &file, offset as u64, length)?;
     call.ret(sent)
 }
 
 /// Has a file sent behind what waits, once no other file does: each holds a descriptor.
-fn queue_file(link: &Rc<Link>, file: &File, offset: u64, length: u64) -> Result<bool, Raise> {
+fn queue_file(message_conn: &Rc<MessageConn>, file: &File, offset: u64, length: u64) -> Result<bool, Raise> {
     const WHAT: &str = "Server::sendfile()";
-    while link.sends_file() {
+    while message_conn.sends_file() {
         let state = State::get()?;
         if !may_wait(&state) {
             return Ok(last_error::fail(last_error::OVERFLOW));
         }
-        match wait(&state, Wait::Outside(WHAT), link.drained())? {
+        match wait(&state, Wait::Outside(WHAT), message_conn.drained())? {
             Some(Ok(())) => {}
             Some(Err(_)) => return Ok(last_error::fail(last_error::CLOSED)),
             None => return Ok(false),
@@ -142,13 +142,13 @@ fn queue_file(link: &Rc<Link>, file: &File, offset: u64, length: u64) -> Result<
             Ok(copy) => copy,
             Err(error) => return Ok(last_error::fail(i64::from(error.raw_os_error().unwrap_or(libc::EIO)))),
         };
-        match link.send_file(copy, offset, length) {
+        match message_conn.send_file(copy, offset, length) {
             // The result is of no interest: the connection ends where the file cannot be sent.
             Ok(_sent) => return Ok(true),
             Err(SendError::Full) => {}
             Err(_) => return Ok(last_error::fail(last_error::CLOSED)),
         }
-        if let Some(lost) = room(link, WHAT)? {
+        if let Some(lost) = room(message_conn, WHAT)? {
             return Ok(delivered(lost));
         }
     }
@@ -158,13 +158,13 @@ fn queue_file(link: &Rc<Link>, file: &File, offset: u64, length: u64) -> Result<
 fn switch(call: &Call, what: &str, step: Step) -> Result<(), Raise> {
     let fd = call.int(0, 0)?;
     let place = place(call, fd, what)?;
-    let here = current_control().and_then(|control| control.link(fd));
+    let here = current_control().and_then(|control| control.message_conn(fd));
     let turned = match (here, place) {
-        (Some(link), _) => {
-            step.turn(&link);
+        (Some(message_conn), _) => {
+            step.turn(&message_conn);
             true
         }
-        (None, Place::Elsewhere) => hub::step_at(fd, step)?.told(),
+        (None, Place::Elsewhere) => routing::step_at(fd, step)?.told(),
         (None, Place::Nowhere) => last_error::fail(last_error::NOT_EXIST),
         (None, _) => last_error::fail(last_error::WRONG_KIND),
     };
@@ -193,13 +193,13 @@ pub(super) fn heartbeat(call: &Call) -> Result<(), Raise> {
     call.this::<ServerHandle>()?.0.worker("heartbeat()")?;
     let Some(control) = current_control() else { return call.ret(false) };
     let (mut silent, mut any) = (Array::new(8)?, false);
-    for link in control.links() {
-        let Some(is_silent) = link.is_silent() else { continue };
+    for message_conn in control.message_conns() {
+        let Some(is_silent) = message_conn.is_silent() else { continue };
         any = true;
         if is_silent {
-            silent.push(Value::int(link.info().id()))?;
+            silent.push(Value::int(message_conn.info().id()))?;
             if close {
-                control.close(link.info().id(), true);
+                control.close(message_conn.info().id(), true);
             }
         }
     }
@@ -212,8 +212,8 @@ pub(super) fn heartbeat(call: &Call) -> Result<(), Raise> {
 pub(super) fn buffered_amount(call: &Call) -> Result<(), Raise> {
     let fd = call.int(0, 0)?;
     call.this::<ServerHandle>()?.0.worker("bufferedAmount()")?;
-    match current_control().and_then(|control| control.link(fd)) {
-        Some(link) => call.ret(link.buffered() as i64),
+    match current_control().and_then(|control| control.message_conn(fd)) {
+        Some(message_conn) => call.ret(message_conn.buffered() as i64),
         None => call.ret(last_error::fail(last_error::NOT_EXIST)),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use apus_net::{App, ConnInfo, Link, Message, Request, Responder};
+use apus_net::{App, ConnInfo, Message, MessageConn, Request, Responder};
 use apus_process::log::{Level, Repeats};
 use apus_zend::object::Object;
 use apus_zend::value::View;
@@ -115,22 +115,22 @@ impl App for PhpStreams {
         Handling::begun(None, response, None)
     }
 
-    fn on_message(self: &Rc<Self>, link: &Rc<Link>, message: Message<'_>) -> Option<Handling> {
+    fn on_message(self: &Rc<Self>, message_conn: &Rc<MessageConn>, message: Message<'_>) -> Option<Handling> {
         let callable = self.receive.as_ref()?;
-        self.received(callable, link.info().id(), message.data).unwrap_or_else(|raise| {
+        self.received(callable, message_conn.info().id(), message.data).unwrap_or_else(|raise| {
             self.caller.report(Err(raise));
             // A stream with a hole in it is worse than none.
-            link.close(0, "");
+            message_conn.close(0, "");
             None
         })
     }
 
-    fn on_pressure(self: &Rc<Self>, link: &Rc<Link>, full: bool) {
+    fn on_pressure(self: &Rc<Self>, message_conn: &Rc<MessageConn>, full: bool) {
         let callable = if full { &self.full } else { &self.empty };
-        self.caller.notify(callable.as_ref(), link.info().id(), false);
+        self.caller.notify(callable.as_ref(), message_conn.info().id(), false);
     }
 
-    fn package_length(self: &Rc<Self>, _link: &Rc<Link>, bytes: &[u8]) -> i64 {
+    fn package_length(self: &Rc<Self>, _message_conn: &Rc<MessageConn>, bytes: &[u8]) -> i64 {
         let Some(tell) = &self.tell else { return -1 };
         match Value::string(bytes).and_then(|bytes| tell.call(&[bytes])) {
             Ok(told) => {

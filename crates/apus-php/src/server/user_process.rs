@@ -11,7 +11,7 @@ use apus_zend::{Call, Raise, Value};
 
 use super::class::slot;
 use super::core::{ServerCore, ServerHandle, describe};
-use super::{hub, task};
+use super::{routing, task};
 use crate::process::{ProcessCore, Signals, core_of};
 
 /// The exit code of a process that met a fatal error: PHP's own.
@@ -50,13 +50,13 @@ pub(super) fn run(core: &Rc<ServerCore>, server: &Object, worker: Worker, index:
     server.set_slot(slot::MANAGER_PID, Value::int(i64::from(worker.master_pid)));
     let object = core.users.borrow().get(usize::from(index)).map(Object::share);
     let Some(object) = object else { return FAILED };
-    let desk = task::open(core, server, &worker);
+    let task_client = task::open(core, server, &worker);
     worker.ready();
-    let begin = |coroutine| hub::start_user(core, server, &worker, coroutine);
+    let begin = |coroutine| routing::start_user(core, server, &worker, coroutine);
     let ended = core_of(&object).and_then(|process| process.run_child(&object, Signals::Keep, begin));
-    hub::stop_user();
+    routing::stop_user();
     task::close();
-    drop(desk);
+    drop(task_client);
     ended.unwrap_or_else(|_| {
         if let Some(thrown) = Thrown::take() {
             log::error(format_args!("user process {}: {}", worker.id, describe(&thrown)));

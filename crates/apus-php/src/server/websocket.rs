@@ -3,11 +3,11 @@
 use std::rc::Rc;
 
 use apus_net::proto::websocket::{Opcode, close};
-use apus_net::{Delivery, Link};
+use apus_net::{Delivery, MessageConn};
 use apus_zend::{Call, Raise};
 
 use super::core::{ServerHandle, ServerKind};
-use super::hub::{self, Handed};
+use super::routing::{self, Forwarded};
 use super::{class, current_control};
 use crate::client::frame::{self, Outgoing};
 use crate::{connections, last_error};
@@ -22,8 +22,8 @@ fn construct(call: &Call) -> Result<(), Raise> {
 }
 
 /// A WebSocket of this worker.
-fn local(fd: i64) -> Option<Rc<Link>> {
-    current_control()?.link(fd).filter(|link| link.is_websocket())
+fn local(fd: i64) -> Option<Rc<MessageConn>> {
+    current_control()?.message_conn(fd).filter(|message_conn| message_conn.is_websocket())
 }
 
 /// Notes why a message was lost; whether it was not.
@@ -50,28 +50,28 @@ fn deliver(call: &Call, patient: bool) -> Result<i64, Raise> {
     let fd = call.int(0, 0)?;
     let frame = Outgoing::from_call(call, 1)?;
     let closes = (frame.opcode == Opcode::Close).then(|| frame.close_parts());
-    let Some(link) = local(fd) else {
+    let Some(message_conn) = local(fd) else {
         let handed = match closes {
-            Some((code, reason)) => hub::close_at(fd, false, code, reason)?,
-            None => hub::push_to(fd, &frame, patient)?,
+            Some((code, reason)) => routing::close_at(fd, false, code, reason)?,
+            None => routing::push_to(fd, &frame, patient)?,
         };
         return Ok(far_number(handed));
     };
     let delivery = match closes {
-        Some((code, reason)) if link.close(code, reason) => Delivery::Sent,
+        Some((code, reason)) if message_conn.close(code, reason) => Delivery::Sent,
         Some(_) => Delivery::Gone,
-        None => connections::push(&link, &frame, patient)?,
+        None => connections::push(&message_conn, &frame, patient)?,
     };
     delivered(delivery);
     Ok(number(delivery))
 }
 
-fn far_number(handed: Handed) -> i64 {
+fn far_number(handed: Forwarded) -> i64 {
     handed.told();
     match handed {
-        Handed::Done => BUFFERED,
-        Handed::Overflow | Handed::QueueFull | Handed::TooLarge => DROPPED,
-        Handed::NotExist | Handed::WrongKind => GONE,
+        Forwarded::Done => BUFFERED,
+        Forwarded::Overflow | Forwarded::QueueFull | Forwarded::TooLarge => DROPPED,
+        Forwarded::NotExist | Forwarded::WrongKind => GONE,
     }
 }
 
@@ -91,15 +91,15 @@ fn disconnect(call: &Call) -> Result<(), Raise> {
     frame::close_payload(code, reason)?;
     let (code, reason) = (u16::try_from(code).unwrap_or(close::NORMAL), String::from_utf8_lossy(reason));
     match local(fd) {
-        Some(link) => call.ret(link.close(code, &reason) || last_error::fail(last_error::CLOSED)),
-        None => call.ret(hub::close_at(fd, false, code, &reason)?.told()),
+        Some(message_conn) => call.ret(message_conn.close(code, &reason) || last_error::fail(last_error::CLOSED)),
+        None => call.ret(routing::close_at(fd, false, code, &reason)?.told()),
     }
 }
 
 fn is_established(call: &Call) -> Result<(), Raise> {
     let fd = call.int(0, 0)?;
-    if let Some(link) = local(fd) {
-        return call.ret(link.is_established());
+    if let Some(message_conn) = local(fd) {
+        return call.ret(message_conn.is_established());
     }
     let worker = call.this::<ServerHandle>()?.0.worker("isEstablished()")?;
     call.ret(worker.connections.get(fd).is_some_and(|entry| entry.websocket))
@@ -109,8 +109,8 @@ fn ping(call: &Call) -> Result<(), Raise> {
     let (fd, data) = (call.int(0, 0)?, call.bytes(1)?);
     let frame = Outgoing::ping(data)?;
     match local(fd) {
-        Some(link) => call.ret(delivered(connections::push(&link, &frame, false)?)),
-        None => call.ret(hub::push_to(fd, &frame, false)?.told()),
+        Some(message_conn) => call.ret(delivered(connections::push(&message_conn, &frame, false)?)),
+        None => call.ret(routing::push_to(fd, &frame, false)?.told()),
     }
 }
 

@@ -19,8 +19,8 @@ use super::core::ServerCore;
 use super::events::Event;
 use super::metrics::WorkerMetrics;
 use super::serving::Serving;
-use super::task::{self, Desk, Leaving};
-use super::{hub, set_control};
+use super::task::{self, Leaving, TaskClient};
+use super::{routing, set_control};
 use crate::output;
 use crate::runtime::{Mode, State};
 use crate::watchdog;
@@ -51,8 +51,8 @@ struct Running {
     state: Rc<State>,
     control: Rc<Control>,
     leaving: Cell<bool>,
-    /// Its place at the board of tasks, in a server that has task workers.
-    desk: Option<Rc<Desk>>,
+    /// Its place at the task queue of tasks, in a server that has task workers.
+    task_client: Option<Rc<TaskClient>>,
 }
 
 /// Serves until the master or a fault ends it; the exit code.
@@ -74,7 +74,7 @@ pub(super) fn run(core: &Rc<ServerCore>, server: &Object, worker: Rc<Worker>) ->
     server.set_slot(slot::MASTER_PID, Value::int(i64::from(worker.master_pid)));
     server.set_slot(slot::MANAGER_PID, Value::int(i64::from(worker.master_pid)));
     server.set_slot(slot::TASKWORKER, Value::bool(worker.role == Role::Task));
-    let desk = task::open(core, server, &worker);
+    let task_client = task::open(core, server, &worker);
     let control = Control::new(Rc::new(WorkerMetrics::new(Rc::clone(&worker))));
     set_control(Some(Rc::clone(&control)));
     let running = Rc::new(Running {
@@ -84,7 +84,7 @@ pub(super) fn run(core: &Rc<ServerCore>, server: &Object, worker: Rc<Worker>) ->
         state: Rc::clone(&state),
         control,
         leaving: Cell::new(false),
-        desk,
+        task_client,
     });
     let code = state.block_on(Rc::clone(&running).live());
     state.end_all();
@@ -95,13 +95,13 @@ pub(super) fn run(core: &Rc<ServerCore>, server: &Object, worker: Rc<Worker>) ->
 
 impl Running {
     async fn live(self: Rc<Self>) -> i32 {
-        hub::start(&self.core, &self.server, &self.worker, &self.control, &self.state);
-        if let Some(desk) = &self.desk {
-            desk.listen(&self.state);
+        routing::start(&self.core, &self.server, &self.worker, &self.control, &self.state);
+        if let Some(task_client) = &self.task_client {
+            task_client.listen(&self.state);
         }
         tokio::task::spawn_local(output::settle());
         let code = self.serve_to_end().await;
-        hub::stop().await;
+        routing::stop().await;
         code
     }
 
@@ -110,7 +110,7 @@ impl Running {
             log::error(format_args!("worker {} ends: its workerstart callback failed", self.worker.id));
             return FAILED;
         }
-        hub::report_orphans();
+        routing::report_orphans();
         let commands = tokio::task::spawn_local(Rc::clone(self).obey());
         let faults = tokio::task::spawn_local(Rc::clone(self).watch_faults());
         let served = self.serve().await;
@@ -124,7 +124,7 @@ impl Running {
         let patience = self.core.settings.borrow().max_wait_time.saturating_sub(LAST_WORDS);
         let limit = tokio::time::Instant::now() + patience;
         self.finish_requests(limit).await;
-        hub::retire().await;
+        routing::retire().await;
         // What that brought is done, too.
         self.finish_requests(limit).await;
         self.call(Event::WorkerStop).await;
@@ -133,10 +133,10 @@ impl Running {
 
     async fn serve(&self) -> Result<(), Raise> {
         let fds: Vec<OwnedFd> = LISTENERS.with(|slot| std::mem::take(&mut *slot.borrow_mut()));
-        if let Some(desk) = self.desk.as_ref().filter(|_| self.worker.role == Role::Task) {
+        if let Some(task_client) = self.task_client.as_ref().filter(|_| self.worker.role == Role::Task) {
             drop(fds);
             self.worker.ready();
-            task::work(Rc::clone(desk), Rc::clone(&self.state)).await;
+            task::work(Rc::clone(task_client), Rc::clone(&self.state)).await;
             return Ok(());
         }
         let ports = self.core.ports.borrow().clone();
@@ -203,7 +203,7 @@ impl Running {
                     }
                 }
             }
-            hub::report_orphans();
+            routing::report_orphans();
             if self.worker.is_orphan() {
                 return;
             }
@@ -212,8 +212,8 @@ impl Running {
 
     /// A task worker takes no more, or leaves at once.
     fn leave_tasks(&self, how: Leaving) {
-        if let Some(desk) = &self.desk {
-            desk.leave(how);
+        if let Some(task_client) = &self.task_client {
+            task_client.leave(how);
         }
     }
 

@@ -1,9 +1,9 @@
 //! Signals that coroutines wait for.
 //!
 //! A handler, not a blocked mask with a signalfd: masks are inherited by the programs that a process starts, and by its
-//! threads. The handler sets a bit and writes to one eventfd, which stays open as long as the process, so that a handler that
-//! runs late on another thread never writes to somebody else's descriptor. It stands only while a coroutine waits: then the
-//! disposition that stood before (PHP's, a worker's) comes back.
+//! threads. The handler sets a bit and writes to one eventfd, which stays open as long as the process, so that a
+//! handler that runs late on another thread never writes to somebody else's descriptor. It stands only while a
+//! coroutine waits: then the disposition that stood before (PHP's, a worker's) comes back.
 
 use std::cell::RefCell;
 use std::ffi::{c_int, c_void};
@@ -127,28 +127,30 @@ fn event_fd() -> Result<RawFd, c_int> {
 }
 
 /// The eventfd, watched by one runtime.
-struct Hub {
+struct Routing {
     event: AsyncFd<RawFd>,
     process: c_int,
 }
 
 thread_local! {
-    static HUB: RefCell<Weak<Hub>> = const { RefCell::new(Weak::new()) };
+    static ROUTING: RefCell<Weak<Routing>> = const { RefCell::new(Weak::new()) };
 }
 
-impl Hub {
+impl Routing {
     fn get() -> Result<Rc<Self>, c_int> {
         let fd = event_fd()?;
         let process = OWNER.load(Relaxed);
-        if let Some(hub) = HUB.with(|hub| hub.borrow().upgrade()).filter(|hub| hub.process == process) {
-            return Ok(hub);
+        if let Some(routing) =
+            ROUTING.with(|routing| routing.borrow().upgrade()).filter(|routing| routing.process == process)
+        {
+            return Ok(routing);
         }
-        // SAFETY: the eventfd stays open as long as the process, and every process has one hub at a time.
+        // SAFETY: the eventfd stays open as long as the process, and every process has one routing at a time.
         let event = unsafe { AsyncFd::register_with_interest(fd, Interest::READABLE) };
         let event = event.map_err(|error| super::failure::code(&error.into()))?;
-        let hub = Rc::new(Self { event, process });
-        HUB.with(|slot| *slot.borrow_mut() = Rc::downgrade(&hub));
-        Ok(hub)
+        let routing = Rc::new(Self { event, process });
+        ROUTING.with(|slot| *slot.borrow_mut() = Rc::downgrade(&routing));
+        Ok(routing)
     }
 }
 
@@ -176,7 +178,8 @@ impl Watch {
         Ok(watch)
     }
 
-    /// Watches for children that end; handlers of PHP code for SIGCHLD are called, too. `None`: look now and then instead.
+    /// Watches for children that end; handlers of PHP code for SIGCHLD are called, too. `None`: look now and then
+    /// instead.
     pub(super) fn children() -> Option<Rc<Self>> {
         let process = std::process::id() as c_int;
         if let Some(watch) = CHILDREN.with(|slot| slot.borrow().upgrade()).filter(|watch| watch.process == process) {
@@ -220,13 +223,13 @@ impl Watch {
 
     /// Waits for one of the signals.
     pub(super) async fn came(&self) -> Result<c_int, c_int> {
-        let hub = Hub::get()?;
+        let routing = Routing::get()?;
         loop {
             if let Some(signal) = self.take() {
                 return Ok(signal);
             }
             // Every signal makes the eventfd readable anew, so it need not be emptied.
-            hub.event.readable().await.map_err(|error| super::failure::code(&error))?.clear_ready();
+            routing.event.readable().await.map_err(|error| super::failure::code(&error))?.clear_ready();
         }
     }
 }

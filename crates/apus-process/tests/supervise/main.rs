@@ -1,8 +1,9 @@
-//! The master and its workers as real processes. The test binary is its own server: started with `TEST_SETTINGS` it serves, else it tests.
+//! The master and its workers as real processes. The test binary is its own server: started with `TEST_SETTINGS` it
+//! serves, else it tests.
 
 mod faults;
+mod ipc;
 mod lifecycle;
-mod mail;
 mod program;
 mod reloads;
 mod roles;
@@ -19,7 +20,7 @@ fn main() {
     }
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let all: Vec<Test> =
-        [lifecycle::TESTS, reloads::TESTS, faults::TESTS, roles::TESTS, shared::TESTS, mail::TESTS].concat();
+        [lifecycle::TESTS, reloads::TESTS, faults::TESTS, roles::TESTS, shared::TESTS, ipc::TESTS].concat();
     if arguments.iter().any(|argument| argument == "--list") {
         for (name, _) in all {
             println!("{name}: test");

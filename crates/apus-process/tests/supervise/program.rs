@@ -17,7 +17,7 @@ use apus_process::{
 };
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
-/// The kind of mail that wants a connection closed.
+/// The kind of messages that wants a connection closed.
 const CLOSE: u8 = 1;
 
 /// Runs the server as the environment says; the process's exit code.
@@ -182,15 +182,15 @@ impl Serving {
         if !orphans.is_empty() {
             note(&self.directory, &format!("orphans {orphans:?}"));
         }
-        let mail = self.worker.mail();
-        mail.clear_signal();
-        while mail.take(1000, |from, kind, payload| {
+        let ipc = self.worker.ipc();
+        ipc.clear_signal();
+        while ipc.take(1000, |from, kind, payload| {
             let text = String::from_utf8_lossy(payload);
             if kind == CLOSE {
                 let session: i64 = text.parse().unwrap();
                 self.conns.iter_mut().filter(|conn| conn.session == session).for_each(|conn| conn.done = true);
             } else {
-                note(&self.directory, &format!("mail to {}: {kind} from slot {from}: {text}", self.worker.id));
+                note(&self.directory, &format!("ipc to {}: {kind} from slot {from}: {text}", self.worker.id));
             }
         }) {}
     }
@@ -228,7 +228,7 @@ impl Serving {
     fn wait(&self) {
         let mut fds: Vec<PollFd<'_>> =
             self.conns.iter().map(|conn| PollFd::new(conn.stream.as_fd(), PollFlags::POLLIN)).collect();
-        fds.push(PollFd::new(self.worker.mail().fd(), PollFlags::POLLIN));
+        fds.push(PollFd::new(self.worker.ipc().fd(), PollFlags::POLLIN));
         if !self.worker.is_orphan() {
             fds.push(PollFd::new(self.worker.signal_fd(), PollFlags::POLLIN));
         }
@@ -319,12 +319,12 @@ impl Serving {
             ("stop", _) => worker.ask(Ask::Stop).to_string(),
             ("close", session) => {
                 let holder = worker.connections.get(session.parse().unwrap()).unwrap().slot;
-                worker.mail().post(holder, CLOSE, &[session.as_bytes()]).is_ok().to_string()
+                worker.ipc().post(holder, CLOSE, &[session.as_bytes()]).is_ok().to_string()
             }
             ("post", rest) => {
                 let (id, text) = rest.split_once(' ').unwrap();
                 let slot = worker.slot_of_worker(id.parse().unwrap()).unwrap();
-                format!("{:?} from slot {}", worker.mail().post(slot, 7, &[text.as_bytes()]), worker.slot_index())
+                format!("{:?} from slot {}", worker.ipc().post(slot, 7, &[text.as_bytes()]), worker.slot_index())
             }
             ("bind", hash) => {
                 worker.users().add(hash.parse().unwrap());

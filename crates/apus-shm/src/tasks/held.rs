@@ -4,7 +4,7 @@ use super::lines::{
     PRIORITIES, append, first_due, queue_of, rest, rested, rouse, seat_of, set_clock, unlink, unset_clock,
 };
 use super::store::{Pool, Store, Tag};
-use super::{About, Board, CALENDAR_CHECK, Cancelled, DIED, Lost, Unroomed, now, unix_micros};
+use super::{About, CALENDAR_CHECK, Cancelled, DIED, Lost, TaskQueue, Unroomed, now, unix_micros};
 use crate::robust::Guard;
 
 /// Milliseconds that a date may be ahead and count as reached: timers are rounded.
@@ -12,7 +12,7 @@ const EARLY: u64 = 2;
 
 /// The mutex is held; the bells ring when it is given back.
 pub(super) struct Held<'a> {
-    board: &'a Board,
+    task_queue: &'a TaskQueue,
     store: &'a Store,
     guard: Option<Guard<'a>>,
     bells: Vec<usize>,
@@ -22,7 +22,7 @@ impl Drop for Held<'_> {
     fn drop(&mut self) {
         drop(self.guard.take());
         // A process killed in between leaves others asleep; the master wakes them when it buries it.
-        self.bells.iter().filter_map(|slot| self.board.bells.get(*slot)).for_each(crate::bell::Bell::toll);
+        self.bells.iter().filter_map(|slot| self.task_queue.bells.get(*slot)).for_each(crate::bell::Bell::toll);
     }
 }
 
@@ -33,9 +33,9 @@ pub(super) fn next_look(wall: u64, now: u64) -> u64 {
 }
 
 impl<'a> Held<'a> {
-    pub(super) fn new(board: &'a Board) -> Self {
-        let guard = board.store.lock();
-        let mut held = Self { board, store: &board.store, guard: Some(guard), bells: Vec::new() };
+    pub(super) fn new(task_queue: &'a TaskQueue) -> Self {
+        let guard = task_queue.store.lock();
+        let mut held = Self { task_queue, store: &task_queue.store, guard: Some(guard), bells: Vec::new() };
         if held.store.head().alarm.get() != 0 {
             held.bells.extend(0..held.store.slots);
             held.store.head().alarm.set(0);
@@ -236,7 +236,8 @@ impl<'a> Held<'a> {
         let wall = next.filter(|_| entry.wall.get() != 0).unwrap_or(0);
         let again = (entry.period.get() != 0 || wall != 0) && entry.cancelled.get() == 0;
         if again {
-            // Killed between the two, a worker has reported a run that its death is reported of, too: the harm is small, and no run is lost.
+            // Killed between the two, a worker has reported a run that its death is reported of, too: the harm is
+            // small, and no run is lost.
             if let Some(report) = told {
                 self.deliver(report, entry.sender.get() as usize);
             }

@@ -1,10 +1,12 @@
 //! Tasks that processes hand to task workers, and what these report, in memory that all of them share.
 //!
-//! A task is copied in once, when it is handed over, and out once, by the worker that runs it; its result likewise. Who runs what stands here, so that the
-//! death of a worker is told to whoever waits for it, by the master, at once. Tasks that wait for a time or come again stand here, too: no
-//! process's death loses one, and exactly one worker takes each run. `store.rs` says why this holds.
+//! A task is copied in once, when it is handed over, and out once, by the worker that runs it; its result likewise. Who
+//! runs what stands here, so that the death of a worker is told to whoever waits for it, by the master, at once. Tasks
+//! that wait for a time or come again stand here, too: no process's death loses one, and exactly one worker takes each
+//! run. `store.rs` says why this holds.
 //!
-//! Every process has a slot and a bell of its own, which rings when it has something to collect, to take, or room that it wished for.
+//! Every process has a slot and a bell of its own, which rings when it has something to collect, to take, or room that
+//! it wished for.
 
 mod held;
 mod lines;
@@ -175,13 +177,14 @@ pub struct Stats {
 
 /// The tasks of a server. Made before the first fork.
 #[derive(Debug)]
-pub struct Board {
+pub struct TaskQueue {
     store: Store,
     bells: Vec<Bell>,
 }
 
-impl Board {
-    /// Room for `bytes` of tasks, and as much of reports; for processes in so many slots, of which at most `seats` are task workers at a time.
+impl TaskQueue {
+    /// Room for `bytes` of tasks, and as much of reports; for processes in so many slots, of which at most `seats` are
+    /// task workers at a time.
     pub fn new(bytes: usize, slots: usize, seats: usize) -> io::Result<Self> {
         let store = Store::new(bytes, slots, (seats + 1) * PRIORITIES)?;
         Ok(Self { store, bells: (0..slots).map(|_| Bell::new()).collect::<io::Result<_>>()? })
@@ -233,8 +236,8 @@ impl Board {
         Ok(id)
     }
 
-    /// Takes the next task for the task worker `seat` in `slot`. When there is none the worker counts as idle until it looks again, or
-    /// [leaves](Self::leave).
+    /// Takes the next task for the task worker `seat` in `slot`. When there is none the worker counts as idle until it
+    /// looks again, or [leaves](Self::leave).
     pub fn take(&self, slot: usize, seat: usize) -> Taken {
         let mut held = self.hold();
         held.rouse(slot);
@@ -285,8 +288,8 @@ impl Board {
         Ok(())
     }
 
-    /// A task is over, and its sender told where there is something to tell; for a task with a date, `next` is the next one. On an error it is not
-    /// over yet: the bell of `slot` rings when there may be room.
+    /// A task is over, and its sender told where there is something to tell; for a task with a date, `next` is the next
+    /// one. On an error it is not over yet: the bell of `slot` rings when there may be room.
     pub fn finish(
         &self,
         task: &Task,
@@ -338,8 +341,9 @@ impl Board {
         Some(report)
     }
 
-    /// The process of a slot is dead: what it ran is told to those who wait for it, what it wrote and was to read is dropped. `next` gives the next date
-    /// of a task that has one, from its payload. Called by the master before the slot is used again.
+    /// The process of a slot is dead: what it ran is told to those who wait for it, what it wrote and was to read is
+    /// dropped. `next` gives the next date of a task that has one, from its payload. Called by the master before the
+    /// slot is used again.
     pub fn bury(&self, slot: usize, next: impl Fn(&[u8]) -> Option<u64>) -> Vec<Lost> {
         let mut held = self.hold();
         held.bury(slot, next)

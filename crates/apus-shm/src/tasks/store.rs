@@ -1,13 +1,15 @@
-//! Where tasks and reports lie: blocks of bytes in chains, an entry for each chain, and a tag that says what the chain is.
+//! Where tasks and reports lie: blocks of bytes in chains, an entry for each chain, and a tag that says what the chain
+//! is.
 //!
 //! # Why nothing is lost or done twice, whoever is killed at whatever instruction
 //!
-//! Everything but the bytes of a payload is changed under one mutex, and *the tags are the truth*: each change of a task's life is one store of its tag.
-//! Free blocks, queues, clock, idle workers and counts are made of the tags and entries, and made anew ([`Store::rebuild`]) by whoever gets the mutex after
-//! a holder's death. What an entry says is stored before the tag that makes it count.
+//! Everything but the bytes of a payload is changed under one mutex, and *the tags are the truth*: each change of a
+//! task's life is one store of its tag. Free blocks, queues, clock, idle workers and counts are made of the tags and
+//! entries, and made anew ([`Store::rebuild`]) by whoever gets the mutex after a holder's death. What an entry says is
+//! stored before the tag that makes it count.
 //!
-//! Outside the mutex a process touches only payloads of chains whose tag names it (`Writing`, `Taken`, `Reading`). When it dies the master gives those
-//! chains their next tag ([`super::Board::bury`]).
+//! Outside the mutex a process touches only payloads of chains whose tag names it (`Writing`, `Taken`, `Reading`). When
+//! it dies the master gives those chains their next tag ([`super::TaskQueue::bury`]).
 
 use std::io;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
@@ -91,7 +93,8 @@ pub(super) enum Tag {
     Delayed,
     /// A task that the process of this slot runs.
     Taken(u32),
-    /// A task that is over: the chain that `Entry::reply` names becomes a report, this one free. Never seen outside the mutex but after a death.
+    /// A task that is over: the chain that `Entry::reply` names becomes a report, this one free. Never seen outside the
+    /// mutex but after a death.
     Ended(u32),
     /// A report for the process of this slot.
     Report(u32),
@@ -456,7 +459,8 @@ impl Store {
         payload
     }
 
-    /// After a holder's death: makes everything anew that follows from the tags. May itself be broken off and begun again anywhere.
+    /// After a holder's death: makes everything anew that follows from the tags. May itself be broken off and begun
+    /// again anywhere.
     fn rebuild(&self) {
         let ended: Vec<(u32, u32)> = self
             .chains()

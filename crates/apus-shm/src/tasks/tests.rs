@@ -1,4 +1,4 @@
-//! The board as its processes use it, and with processes that are killed.
+//! The task queue as its processes use it, and with processes that are killed.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
@@ -11,8 +11,8 @@ use crate::region::map;
 const NOW: Order =
     Order { sender: 0, priority: 1, seat: None, when: When::Now, flags: 5, wants: 9, key: 0, wish: false };
 
-fn board() -> Board {
-    Board::new(1 << 20, 4, 2).unwrap()
+fn task_queue() -> TaskQueue {
+    TaskQueue::new(1 << 20, 4, 2).unwrap()
 }
 
 fn task(taken: Taken) -> Task {
@@ -28,71 +28,71 @@ fn is_nothing(taken: &Taken) -> bool {
 
 #[test]
 fn a_task_goes_there_and_its_reports_come_back() {
-    let board = board();
+    let task_queue = task_queue();
     for len in [0, 100, SHORT + 1, 200_000] {
         let payload: Vec<u8> = (0..len).map(|n| n as u8).collect();
-        let id = board.submit(&NOW, &payload).unwrap();
-        let got = task(board.take(1, 0));
+        let id = task_queue.submit(&NOW, &payload).unwrap();
+        let got = task(task_queue.take(1, 0));
         assert_eq!((got.id, got.sender, got.flags, got.wants, got.repeats), (id, 0, 5, 9, false));
         assert!(got.payload == payload && got.born > 1_600_000_000_000_000);
-        assert!(is_nothing(&board.take(2, 1)));
-        board.report(&got, 1, 7, b"half").unwrap();
-        board.finish(&got, 1, Some((8, &payload)), None).unwrap();
-        let half = board.collect(0).unwrap();
+        assert!(is_nothing(&task_queue.take(2, 1)));
+        task_queue.report(&got, 1, 7, b"half").unwrap();
+        task_queue.finish(&got, 1, Some((8, &payload)), None).unwrap();
+        let half = task_queue.collect(0).unwrap();
         assert_eq!(half, Report { task: id, kind: 7, flags: 5, wants: 9, payload: b"half".to_vec() });
-        let whole = board.collect(0).unwrap();
+        let whole = task_queue.collect(0).unwrap();
         assert!((whole.task, whole.kind) == (id, 8) && whole.payload == payload);
-        assert_eq!(board.collect(0), None);
-        board.leave(2);
+        assert_eq!(task_queue.collect(0), None);
+        task_queue.leave(2);
     }
-    let id = board.submit(&NOW, b"no answer").unwrap();
-    let got = task(board.take(1, 0));
-    board.finish(&got, 1, None, None).unwrap();
-    assert_eq!((got.id, board.collect(0)), (id, None));
-    assert_eq!(board.stats(), Stats { capacity: 1 << 20, ..Stats::default() });
+    let id = task_queue.submit(&NOW, b"no answer").unwrap();
+    let got = task(task_queue.take(1, 0));
+    task_queue.finish(&got, 1, None, None).unwrap();
+    assert_eq!((got.id, task_queue.collect(0)), (id, None));
+    assert_eq!(task_queue.stats(), Stats { capacity: 1 << 20, ..Stats::default() });
 }
 
 #[test]
 fn priorities_go_first_and_seats_get_their_own() {
-    let board = board();
-    let submit = |priority, seat| board.submit(&Order { priority, seat, ..NOW }, b"").unwrap();
+    let task_queue = task_queue();
+    let submit = |priority, seat| task_queue.submit(&Order { priority, seat, ..NOW }, b"").unwrap();
     let low = submit(2, None);
     let (own, other) = (submit(1, Some(0)), submit(0, Some(1)));
     let (later, high) = (submit(1, None), submit(0, None));
-    let order: Vec<u64> = (0..4).map(|_| task(board.take(1, 0)).id).collect();
+    let order: Vec<u64> = (0..4).map(|_| task(task_queue.take(1, 0)).id).collect();
     assert_eq!(order, [high, own, later, low]);
-    assert!(is_nothing(&board.take(1, 0)));
-    assert_eq!((board.stats().waiting, board.stats().idle), (1, 1));
-    assert_eq!(task(board.take(2, 1)).id, other);
+    assert!(is_nothing(&task_queue.take(1, 0)));
+    assert_eq!((task_queue.stats().waiting, task_queue.stats().idle), (1, 1));
+    assert_eq!(task(task_queue.take(2, 1)).id, other);
 }
 
 #[test]
-fn a_full_board_says_so_and_calls_when_there_is_room() {
-    let board = board();
+fn a_full_queue_says_so_and_calls_when_there_is_room() {
+    let task_queue = task_queue();
     let half = vec![1; 600 << 10];
-    assert_eq!(board.submit(&NOW, &vec![0; (1 << 20) + 1]), Err(Unroomed::TooLarge));
-    board.submit(&NOW, &half).unwrap();
-    assert_eq!(board.submit(&Order { wish: true, ..NOW }, &half), Err(Unroomed::Full));
-    let (watch, got) = (Watch::new(board.bell(0)).unwrap(), task(board.take(1, 0)));
+    assert_eq!(task_queue.submit(&NOW, &vec![0; (1 << 20) + 1]), Err(Unroomed::TooLarge));
+    task_queue.submit(&NOW, &half).unwrap();
+    assert_eq!(task_queue.submit(&Order { wish: true, ..NOW }, &half), Err(Unroomed::Full));
+    let (watch, got) = (Watch::new(task_queue.bell(0)).unwrap(), task(task_queue.take(1, 0)));
     assert_eq!(watch.wait(None, Some(Instant::now())).unwrap(), crate::bell::Heard::Nothing);
-    board.finish(&got, 1, Some((8, &half)), None).unwrap();
+    task_queue.finish(&got, 1, Some((8, &half)), None).unwrap();
     assert_eq!(watch.wait(None, None).unwrap(), crate::bell::Heard::Something);
-    board.submit(&NOW, &half).unwrap();
-    let again = task(board.take(1, 0));
-    assert_eq!(board.finish(&again, 1, Some((8, &half)), None), Err(Unroomed::Full));
-    assert_eq!(board.stats().running, 1, "it is not over without its report");
-    board.collect(0).unwrap();
-    board.finish(&again, 1, Some((8, &half)), None).unwrap();
-    assert_eq!(board.collect(0).unwrap().payload, half);
+    task_queue.submit(&NOW, &half).unwrap();
+    let again = task(task_queue.take(1, 0));
+    assert_eq!(task_queue.finish(&again, 1, Some((8, &half)), None), Err(Unroomed::Full));
+    assert_eq!(task_queue.stats().running, 1, "it is not over without its report");
+    task_queue.collect(0).unwrap();
+    task_queue.finish(&again, 1, Some((8, &half)), None).unwrap();
+    assert_eq!(task_queue.collect(0).unwrap().payload, half);
 }
 
 /// Takes once the time has come.
-fn take_when_due(board: &Board, slot: usize) -> Task {
+fn take_when_due(task_queue: &TaskQueue, slot: usize) -> Task {
     loop {
-        match board.take(slot, 0) {
+        match task_queue.take(slot, 0) {
             Taken::Task(task) => return task,
             Taken::Nothing(Some(after)) => {
-                Watch::new(board.bell(slot)).unwrap().wait(None, Some(Instant::now() + after)).unwrap();
+                Watch::new(task_queue.bell(slot)).unwrap().wait(None, Some(Instant::now() + after)).unwrap();
             }
             Taken::Nothing(None) => panic!("nothing is due, ever"),
         }
@@ -101,87 +101,88 @@ fn take_when_due(board: &Board, slot: usize) -> Task {
 
 #[test]
 fn tasks_wait_for_their_time_and_come_again() {
-    let board = board();
+    let task_queue = task_queue();
     let begun = now();
-    let later = board.submit(&Order { when: When::After(Duration::from_millis(60)), ..NOW }, b"later").unwrap();
-    let every = board.submit(&Order { when: When::Every(Duration::from_millis(20)), ..NOW }, b"every").unwrap();
+    let later = task_queue.submit(&Order { when: When::After(Duration::from_millis(60)), ..NOW }, b"later").unwrap();
+    let every = task_queue.submit(&Order { when: When::Every(Duration::from_millis(20)), ..NOW }, b"every").unwrap();
     let wall = unix_micros() / 1000 + 30;
-    let dated = board.submit(&Order { when: When::At(wall), ..NOW }, b"dated").unwrap();
-    assert_eq!(board.stats().delayed, 3);
+    let dated = task_queue.submit(&Order { when: When::At(wall), ..NOW }, b"dated").unwrap();
+    assert_eq!(task_queue.stats().delayed, 3);
     let mut runs = HashMap::new();
     while runs.len() < 3 || runs[&every] < 3 {
-        let task = take_when_due(&board, 1);
+        let task = take_when_due(&task_queue, 1);
         assert!(task.id != later || now() - begun >= 60_000);
         assert!(task.id != dated || unix_micros() / 1000 + 2 >= wall);
         *runs.entry(task.id).or_insert(0) += 1;
-        board.finish(&task, 1, None, None).unwrap();
+        task_queue.finish(&task, 1, None, None).unwrap();
     }
     assert_eq!((runs[&later], runs[&dated]), (1, 1));
-    assert_eq!(board.cancel(every), Cancelled::Removed);
-    assert_eq!((board.cancel(every), board.cancel(later)), (Cancelled::Unknown, Cancelled::Unknown));
-    assert!(matches!(board.take(1, 0), Taken::Nothing(None)));
+    assert_eq!(task_queue.cancel(every), Cancelled::Removed);
+    assert_eq!((task_queue.cancel(every), task_queue.cancel(later)), (Cancelled::Unknown, Cancelled::Unknown));
+    assert!(matches!(task_queue.take(1, 0), Taken::Nothing(None)));
 }
 
 #[test]
 fn what_runs_can_be_called_off_and_does_not_come_again() {
-    let board = board();
-    let id = board.submit(&Order { when: When::Every(Duration::from_micros(1)), ..NOW }, b"").unwrap();
-    let task = take_when_due(&board, 1);
-    assert!(!board.is_cancelled(&task));
-    assert_eq!(board.cancel(id), Cancelled::Running);
-    assert!(board.is_cancelled(&task));
-    board.finish(&task, 1, Some((1, b"")), None).unwrap();
-    assert_eq!(board.cancel(id), Cancelled::Unknown);
-    let waiting = board.submit(&NOW, b"").unwrap();
-    assert_eq!(board.cancel(waiting), Cancelled::Removed);
+    let task_queue = task_queue();
+    let id = task_queue.submit(&Order { when: When::Every(Duration::from_micros(1)), ..NOW }, b"").unwrap();
+    let task = take_when_due(&task_queue, 1);
+    assert!(!task_queue.is_cancelled(&task));
+    assert_eq!(task_queue.cancel(id), Cancelled::Running);
+    assert!(task_queue.is_cancelled(&task));
+    task_queue.finish(&task, 1, Some((1, b"")), None).unwrap();
+    assert_eq!(task_queue.cancel(id), Cancelled::Unknown);
+    let waiting = task_queue.submit(&NOW, b"").unwrap();
+    assert_eq!(task_queue.cancel(waiting), Cancelled::Removed);
     // A key has one task; the one before may still run, and does not come again.
     let keyed = Order { key: 77, when: When::Every(Duration::from_micros(1)), ..NOW };
-    board.submit(&keyed, b"first").unwrap();
-    let running = take_when_due(&board, 1);
-    board.submit(&Order { when: When::After(Duration::from_secs(9)), ..keyed }, b"second").unwrap();
-    board.submit(&Order { when: When::After(Duration::from_secs(9)), ..keyed }, b"third").unwrap();
-    assert!(board.is_cancelled(&running));
-    board.finish(&running, 1, None, None).unwrap();
-    assert_eq!((board.stats().delayed, board.stats().running), (1, 0));
-    assert!(is_nothing(&board.take(1, 0)));
+    task_queue.submit(&keyed, b"first").unwrap();
+    let running = take_when_due(&task_queue, 1);
+    task_queue.submit(&Order { when: When::After(Duration::from_secs(9)), ..keyed }, b"second").unwrap();
+    task_queue.submit(&Order { when: When::After(Duration::from_secs(9)), ..keyed }, b"third").unwrap();
+    assert!(task_queue.is_cancelled(&running));
+    task_queue.finish(&running, 1, None, None).unwrap();
+    assert_eq!((task_queue.stats().delayed, task_queue.stats().running), (1, 0));
+    assert!(is_nothing(&task_queue.take(1, 0)));
 }
 
 #[test]
 fn the_dead_are_told_of_and_what_they_held_comes_back() {
-    let board = board();
-    let (id, lasting) = (board.submit(&NOW, b"one").unwrap(), {
+    let task_queue = task_queue();
+    let (id, lasting) = (task_queue.submit(&NOW, b"one").unwrap(), {
         let order = Order { when: When::At(1), ..NOW };
-        board.submit(&order, b"lasting").unwrap()
+        task_queue.submit(&order, b"lasting").unwrap()
     });
     // Not begun when its worker died: it still waits.
-    let waiting = board.submit(&Order { priority: 2, ..NOW }, b"waiting").unwrap();
-    let begun = [task(board.take(1, 0)).id, task(board.take(1, 0)).id];
+    let waiting = task_queue.submit(&Order { priority: 2, ..NOW }, b"waiting").unwrap();
+    let begun = [task(task_queue.take(1, 0)).id, task(task_queue.take(1, 0)).id];
     assert!(begun.contains(&id) && begun.contains(&lasting));
     let asked = std::cell::Cell::new(0);
-    let lost = board.bury(1, |payload| {
+    let lost = task_queue.bury(1, |payload| {
         asked.set(payload.len());
         Some(unix_micros() / 1000 + 1_000_000)
     });
     assert_eq!((lost.len(), asked.get()), (2, b"lasting".len()));
-    let told: Vec<(u64, u32)> = std::iter::from_fn(|| board.collect(0)).map(|r| (r.task, r.kind)).collect();
+    let told: Vec<(u64, u32)> = std::iter::from_fn(|| task_queue.collect(0)).map(|r| (r.task, r.kind)).collect();
     assert_eq!(told.len(), 2);
     assert!(told.iter().all(|(task, kind)| begun.contains(task) && *kind == DIED));
-    assert_eq!((board.stats().waiting, board.stats().delayed, board.stats().running), (1, 1, 0));
-    assert_eq!(task(board.take(1, 0)).id, waiting);
+    assert_eq!((task_queue.stats().waiting, task_queue.stats().delayed, task_queue.stats().running), (1, 1, 0));
+    assert_eq!(task(task_queue.take(1, 0)).id, waiting);
     // The sender's death: its tasks go on, nobody is told.
-    let orphan = board.submit(&Order { sender: 3, ..NOW }, b"").unwrap();
-    let got = task(board.take(2, 1));
-    board.report(&got, 2, 1, b"half").unwrap();
-    board.bury(3, |_| None);
-    board.report(&got, 2, 1, b"half").unwrap();
-    board.finish(&got, 2, Some((2, b"")), None).unwrap();
-    assert_eq!((got.id, board.collect(3)), (orphan, None));
-    assert_eq!(board.stats().report_bytes, 0);
+    let orphan = task_queue.submit(&Order { sender: 3, ..NOW }, b"").unwrap();
+    let got = task(task_queue.take(2, 1));
+    task_queue.report(&got, 2, 1, b"half").unwrap();
+    task_queue.bury(3, |_| None);
+    task_queue.report(&got, 2, 1, b"half").unwrap();
+    task_queue.finish(&got, 2, Some((2, b"")), None).unwrap();
+    assert_eq!((got.id, task_queue.collect(3)), (orphan, None));
+    assert_eq!(task_queue.stats().report_bytes, 0);
 }
 
 /// Runs in a process of its own; 0 when it returns.
 fn process(run: impl FnOnce()) -> i32 {
-    // SAFETY: the child runs `run` and ends by _exit; this test process has no other thread that could hold a lock that `run` needs.
+    // SAFETY: the child runs `run` and ends by _exit; this test process has no other thread that could hold a lock that
+    // `run` needs.
     match unsafe { libc::fork() } {
         0 => {
             let good = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).is_ok();
@@ -216,13 +217,13 @@ fn check(bytes: &[u8]) {
     assert_eq!(bytes[..8], sum.to_le_bytes(), "torn");
 }
 
-fn work(board: &Board, slot: usize) {
-    let watch = Watch::new(board.bell(slot)).unwrap();
+fn work(task_queue: &TaskQueue, slot: usize) {
+    let watch = Watch::new(task_queue.bell(slot)).unwrap();
     loop {
-        match board.take(slot, slot - SENDERS) {
+        match task_queue.take(slot, slot - SENDERS) {
             Taken::Task(task) => {
                 check(&task.payload);
-                while board.finish(&task, slot, Some((8, &task.payload)), None) == Err(Unroomed::Full) {
+                while task_queue.finish(&task, slot, Some((8, &task.payload)), None) == Err(Unroomed::Full) {
                     watch.wait(None, None).unwrap();
                 }
             }
@@ -234,15 +235,15 @@ fn work(board: &Board, slot: usize) {
 }
 
 /// Hands over so many tasks, and leaves when each has been answered once.
-fn send(board: &Board, slot: usize, count: usize, answered: &AtomicU64) {
-    let watch = Watch::new(board.bell(slot)).unwrap();
+fn send(task_queue: &TaskQueue, slot: usize, count: usize, answered: &AtomicU64) {
+    let watch = Watch::new(task_queue.bell(slot)).unwrap();
     let (mut open, mut random, mut sent) = (HashMap::new(), slot as u64, 0);
     while sent < count || !open.is_empty() {
         let bytes = payload(&mut random);
         let when = if random >> 58 == 3 { When::After(Duration::from_micros(random >> 54)) } else { When::Now };
         let order = Order { sender: slot, wish: true, when, priority: (random >> 20) as usize % 3, ..NOW };
         let full = if sent < count {
-            match board.submit(&order, &bytes) {
+            match task_queue.submit(&order, &bytes) {
                 Ok(id) => {
                     sent += 1;
                     assert!(open.insert(id, bytes).is_none());
@@ -253,7 +254,7 @@ fn send(board: &Board, slot: usize, count: usize, answered: &AtomicU64) {
         } else {
             true
         };
-        while let Some(report) = board.collect(slot) {
+        while let Some(report) = task_queue.collect(slot) {
             let bytes = open.remove(&report.task).expect("answered once");
             assert!(report.kind == DIED || report.payload == bytes, "kind {}", report.kind);
             answered.fetch_add(1, SeqCst);
@@ -266,12 +267,12 @@ fn send(board: &Board, slot: usize, count: usize, answered: &AtomicU64) {
 
 /// Two senders, four workers of which one is killed every moment, and a sender that is killed as well.
 fn storm(count: usize) -> usize {
-    let board: &'static Board = Box::leak(Box::new(Board::new(256 << 10, SLOTS, 4).unwrap()));
+    let task_queue: &'static TaskQueue = Box::leak(Box::new(TaskQueue::new(256 << 10, SLOTS, 4).unwrap()));
     let answered: &'static [AtomicU64] = map(SLOTS).unwrap();
     let start = |slot: usize| match slot {
-        0..SENDERS => process(|| send(board, slot, count, &answered[slot])),
-        6 => process(|| send(board, slot, usize::MAX, &answered[slot])),
-        _ => process(|| work(board, slot)),
+        0..SENDERS => process(|| send(task_queue, slot, count, &answered[slot])),
+        6 => process(|| send(task_queue, slot, usize::MAX, &answered[slot])),
+        _ => process(|| work(task_queue, slot)),
     };
     let mut pids: Vec<i32> = (0..SLOTS).map(start).collect();
     let (mut random, mut kills, begun) = (1u64, 0, Instant::now());
@@ -287,7 +288,7 @@ fn storm(count: usize) -> usize {
         // SAFETY: a child of this process that was not waited for.
         unsafe { libc::kill(pids[slot], libc::SIGKILL) };
         assert_eq!(ended(pids[slot], 0), Some(false), "slot {slot} had ended by itself");
-        board.bury(slot, |_| None);
+        task_queue.bury(slot, |_| None);
         pids[slot] = start(slot);
         kills += 1;
         for pid in pids.iter_mut().take(SENDERS) {
@@ -300,19 +301,19 @@ fn storm(count: usize) -> usize {
             }
         }
         let numbers: Vec<u64> = answered.iter().map(|n| n.load(SeqCst)).collect();
-        assert!(begun.elapsed() < Duration::from_secs(120), "{numbers:?} {:?}", board.stats());
+        assert!(begun.elapsed() < Duration::from_secs(120), "{numbers:?} {:?}", task_queue.stats());
     }
     for slot in (SENDERS..SLOTS).rev() {
         // SAFETY: as above.
         unsafe { libc::kill(pids[slot], libc::SIGKILL) };
         ended(pids[slot], 0);
-        board.bury(slot, |_| None);
+        task_queue.bury(slot, |_| None);
     }
-    while let Taken::Task(task) = board.take(SENDERS, 0) {
+    while let Taken::Task(task) = task_queue.take(SENDERS, 0) {
         check(&task.payload);
-        board.finish(&task, SENDERS, None, None).unwrap();
+        task_queue.finish(&task, SENDERS, None, None).unwrap();
     }
-    let left = board.stats();
+    let left = task_queue.stats();
     assert_eq!((left.running, left.waiting, left.report_bytes), (0, 0, 0));
     assert!(left.delayed > 0 || left.task_bytes == 0, "{left:?}");
     kills

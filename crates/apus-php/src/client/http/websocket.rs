@@ -29,7 +29,7 @@ enum Ended<T> {
     Done(T),
     Failed(Failure),
     /// The time was over; the WebSocket goes on.
-    Late,
+    Deferred,
     /// The program closed the client.
     Closed,
 }
@@ -55,7 +55,7 @@ fn websocket(object: &Object, client: &HttpClient) -> Result<Option<Rc<WebSocket
 fn settle(object: &Object, client: &HttpClient, websocket: &Rc<WebSocket>, ended: &Ended<()>) -> Result<bool, Raise> {
     match ended {
         Ended::Done(()) => return Ok(true),
-        Ended::Late => fail(object, &Failure::timeout("the WebSocket"))?,
+        Ended::Deferred => fail(object, &Failure::timeout("the WebSocket"))?,
         Ended::Closed => {
             fail(object, &Failure::new(Stage::Receive, libc::ECONNRESET, "the client was closed meanwhile"))?;
         }
@@ -96,7 +96,7 @@ fn send(call: &Call, outgoing: &Outgoing<'_>, names: (&'static str, &'static str
                 Err(failure) => Ended::Failed(failure),
             },
             () = closed => Ended::Closed,
-            () = sleep(limit) => Ended::Late,
+            () = sleep(limit) => Ended::Deferred,
         }
     })?;
     drop(in_use);
@@ -166,7 +166,7 @@ pub(super) fn recv(call: &Call) -> Result<(), Raise> {
                 Err(failure) => Ended::Failed(failure),
             },
             () = closed => Ended::Closed,
-            () = sleep(limit) => Ended::Late,
+            () = sleep(limit) => Ended::Deferred,
         }
     })?;
     drop(in_use);
@@ -177,7 +177,7 @@ pub(super) fn recv(call: &Call) -> Result<(), Raise> {
         }
         Some(Ended::Done(event)) => return deliver(call, &object, client, &websocket, &event, &settings),
         Some(Ended::Failed(failure)) => Ended::Failed(failure),
-        Some(Ended::Late) => Ended::Late,
+        Some(Ended::Deferred) => Ended::Deferred,
         Some(Ended::Closed) => Ended::Closed,
     };
     call.ret(settle(&object, client, &websocket, &ended)?)

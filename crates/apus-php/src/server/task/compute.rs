@@ -10,7 +10,7 @@ use apus_zend::value::View;
 use apus_zend::{Array, Call, Callable, Raise, Value, engine};
 
 use super::answer::{Answer, Waiter, decode, encode};
-use super::desk::{Desk, Handing, Pending, current, expect};
+use super::task_client::{Pending, Submission, TaskClient, current, expect};
 use super::{code, flags, kinds, priority, running, wants};
 use crate::exception::{self};
 use crate::wait::time_limit;
@@ -19,16 +19,16 @@ const WHAT: &str = "Server::compute()";
 
 /// A computation that somebody waits for; called off when he waits no longer.
 struct Computation {
-    desk: Rc<Desk>,
+    task_client: Rc<TaskClient>,
     id: u64,
     over: bool,
 }
 
 impl Drop for Computation {
     fn drop(&mut self) {
-        self.desk.forget(self.id);
+        self.task_client.forget(self.id);
         if !self.over {
-            self.desk.board.cancel(self.id);
+            self.task_client.task_queue.cancel(self.id);
         }
     }
 }
@@ -64,7 +64,7 @@ fn tell(callback: Option<&Callable>, reports: &RefCell<VecDeque<Report>>) -> Res
 }
 
 pub(in crate::server) fn compute(call: &Call) -> Result<(), Raise> {
-    let desk = expect("compute()")?;
+    let task_client = expect("compute()")?;
     // A callable, to be told at once; what it is made of is what travels.
     drop(call.callable(0)?);
     let args = if matches!(call.view(1), View::Null) { Array::new(0)?.into() } else { call.value(1) };
@@ -76,7 +76,7 @@ pub(in crate::server) fn compute(call: &Call) -> Result<(), Raise> {
     parts.push(args)?;
     let data: Value = parts.into();
     let (_, payload) = encode(&data)?;
-    let handing = Handing {
+    let handing = Submission {
         payload: &payload,
         flags: flags::PACKED | flags::COMPUTE,
         wants: wants::RESULT | wants::ERROR | wants::END,
@@ -85,14 +85,14 @@ pub(in crate::server) fn compute(call: &Call) -> Result<(), Raise> {
         when: When::Now,
         key: 0,
     };
-    let Some(id) = desk.submit_waiting(WHAT, &handing, until)? else {
+    let Some(id) = task_client.submit_waiting(WHAT, &handing, until)? else {
         return Err(refused(exception::code::task::FULL, "as much waits for task workers as task_queue_size allows"));
     };
     let (waiter, reports) = (Rc::new(Waiter::new(1)), Rc::new(RefCell::default()));
-    desk.expect_report(id, Pending::Compute(Rc::clone(&waiter), Rc::clone(&reports)));
-    let mut computation = Computation { desk: Rc::clone(&desk), id, over: false };
+    task_client.expect_report(id, Pending::Compute(Rc::clone(&waiter), Rc::clone(&reports)));
+    let mut computation = Computation { task_client: Rc::clone(&task_client), id, over: false };
     let left = until.map(|until| until.saturating_duration_since(Instant::now()));
-    let waited = desk.await_answers(WHAT, &waiter, left, || {
+    let waited = task_client.await_answers(WHAT, &waiter, left, || {
         if tell(progress.as_ref(), &reports)? {
             return Ok(());
         }
@@ -120,7 +120,7 @@ pub(in crate::server) fn compute(call: &Call) -> Result<(), Raise> {
 }
 
 pub(in crate::server) fn progress(call: &Call) -> Result<(), Raise> {
-    let Some(running) = current().and_then(|desk| running::of_running_code(&desk)) else {
+    let Some(running) = current().and_then(|task_client| running::of_running_code(&task_client)) else {
         let text = "Apus\\progress() works inside what Server::compute() runs";
         return Err(exception::throw(exception::code::server::STATE, text));
     };

@@ -8,7 +8,7 @@ use apus_zend::value::View;
 use apus_zend::{Array, Call, Callable, Raise, Value};
 
 use super::answer::{Waiter, encode};
-use super::desk::{Desk, Handing, Pending, expect};
+use super::task_client::{Pending, Submission, TaskClient, expect};
 use super::{errors, flags, priority, running, wants};
 use crate::exception;
 use crate::last_error::{clear, fail};
@@ -22,8 +22,8 @@ const MOST: usize = 10_000;
 const PATIENCE: f64 = 0.5;
 
 /// Who runs a task: -1 for any task worker.
-pub(super) fn seat(call: &Call, desk: &Desk, index: usize) -> Result<Option<usize>, Raise> {
-    let (given, workers) = (call.int(index, -1)?, i64::from(desk.worker.scoreboard.seating().tasks));
+pub(super) fn seat(call: &Call, task_client: &TaskClient, index: usize) -> Result<Option<usize>, Raise> {
+    let (given, workers) = (call.int(index, -1)?, i64::from(task_client.worker.scoreboard.seating().tasks));
     match given {
         -1 => Ok(None),
         seat if (0..workers).contains(&seat) => Ok(Some(seat as usize)),
@@ -32,8 +32,8 @@ pub(super) fn seat(call: &Call, desk: &Desk, index: usize) -> Result<Option<usiz
 }
 
 /// Throws unless somebody runs tasks.
-pub(super) fn expect_callback(desk: &Desk, what: &str) -> Result<(), Raise> {
-    if desk.core.callbacks.get(Event::Task).is_some() {
+pub(super) fn expect_callback(task_client: &TaskClient, what: &str) -> Result<(), Raise> {
+    if task_client.core.callbacks.get(Event::Task).is_some() {
         return Ok(());
     }
     let text = format!("{what} needs a callback that runs tasks: call on('task', …) before start()");
@@ -54,19 +54,19 @@ fn own_callback(call: &Call, index: usize) -> Result<Option<Callable>, Raise> {
 }
 
 pub(in crate::server) fn task(call: &Call) -> Result<(), Raise> {
-    let desk = expect("task()")?;
-    expect_callback(&desk, "task()")?;
-    let (seat, priority, finish) = (seat(call, &desk, 1)?, priority_of(call, 3)?, own_callback(call, 2)?);
+    let task_client = expect("task()")?;
+    expect_callback(&task_client, "task()")?;
+    let (seat, priority, finish) = (seat(call, &task_client, 1)?, priority_of(call, 3)?, own_callback(call, 2)?);
     let value = call.value(0);
     let (packed, payload) = encode(&value)?;
-    let has = |event| desk.core.callbacks.get(event).is_some();
+    let has = |event| task_client.core.callbacks.get(event).is_some();
     let mut wanted = if has(Event::TaskError) { wants::ERROR } else { 0 };
     if finish.is_some() {
         wanted |= wants::RESULT | wants::ERROR | wants::END;
     } else if has(Event::Finish) {
         wanted |= wants::RESULT;
     }
-    let handing = Handing {
+    let handing = Submission {
         payload: &payload,
         flags: if packed { flags::PACKED } else { 0 } | if finish.is_some() { flags::CALLBACK } else { 0 },
         wants: wanted,
@@ -75,19 +75,19 @@ pub(in crate::server) fn task(call: &Call) -> Result<(), Raise> {
         when: When::Now,
         key: 0,
     };
-    let Ok(id) = desk.submit(&handing, false)? else { return call.ret(super::full()) };
+    let Ok(id) = task_client.submit(&handing, false)? else { return call.ret(super::full()) };
     if let Some(finish) = finish {
-        desk.expect_report(id, Pending::Callback(Rc::new(finish)));
+        task_client.expect_report(id, Pending::Callback(Rc::new(finish)));
     }
     if wanted != 0 {
-        desk.listen(&State::get()?);
+        task_client.listen(&State::get()?);
     }
     call.ret(id as i64)
 }
 
 /// Hands tasks over and waits for them together.
 struct Batch {
-    desk: Rc<Desk>,
+    task_client: Rc<TaskClient>,
     what: &'static str,
     waiter: Rc<Waiter>,
     ids: Vec<Option<u64>>,
@@ -95,22 +95,27 @@ struct Batch {
 
 impl Drop for Batch {
     fn drop(&mut self) {
-        self.ids.iter().flatten().for_each(|id| self.desk.forget(*id));
+        self.ids.iter().flatten().for_each(|id| self.task_client.forget(*id));
     }
 }
 
 impl Batch {
-    fn new(desk: &Rc<Desk>, what: &'static str, tasks: usize) -> Self {
+    fn new(task_client: &Rc<TaskClient>, what: &'static str, tasks: usize) -> Self {
         // A task may return false as well.
         clear();
-        Self { desk: Rc::clone(desk), what, waiter: Rc::new(Waiter::new(tasks)), ids: Vec::with_capacity(tasks) }
+        Self {
+            task_client: Rc::clone(task_client),
+            what,
+            waiter: Rc::new(Waiter::new(tasks)),
+            ids: Vec::with_capacity(tasks),
+        }
     }
 
     /// Hands one over, with patience for room.
     fn add(&mut self, value: &Value, seat: Option<usize>, until: Option<Instant>) -> Result<(), Raise> {
         let (packed, payload) = encode(value)?;
         let waits = if may_wait(&*State::get()?) { flags::COROUTINE } else { flags::BLOCKING };
-        let handing = Handing {
+        let handing = Submission {
             payload: &payload,
             flags: waits | if packed { flags::PACKED } else { 0 },
             wants: wants::RESULT | wants::ERROR | wants::END,
@@ -119,9 +124,9 @@ impl Batch {
             when: When::Now,
             key: 0,
         };
-        let (id, place) = (self.desk.submit_waiting(self.what, &handing, until)?, self.ids.len());
+        let (id, place) = (self.task_client.submit_waiting(self.what, &handing, until)?, self.ids.len());
         match id {
-            Some(id) => self.desk.expect_report(id, Pending::Wait(Rc::clone(&self.waiter), place)),
+            Some(id) => self.task_client.expect_report(id, Pending::Wait(Rc::clone(&self.waiter), place)),
             None => self.waiter.give(place, super::answer::Answer::Refused),
         }
         self.ids.push(id);
@@ -131,7 +136,7 @@ impl Batch {
     /// By the tasks' places: what they gave, `None` for nothing.
     fn results(&self, until: Option<Instant>) -> Result<Vec<Option<Value>>, Raise> {
         let left = until.map(|until| until.saturating_duration_since(Instant::now()));
-        self.desk.await_answers(self.what, &self.waiter, left, || Ok(()))?;
+        self.task_client.await_answers(self.what, &self.waiter, left, || Ok(()))?;
         let answers = self.waiter.answers.take();
         answers
             .into_iter()
@@ -147,11 +152,11 @@ impl Batch {
 }
 
 pub(in crate::server) fn taskwait(call: &Call) -> Result<(), Raise> {
-    let desk = expect("taskwait()")?;
-    expect_callback(&desk, "taskwait()")?;
-    let (patience, seat) = (time_limit(call, 1, PATIENCE)?, seat(call, &desk, 2)?);
+    let task_client = expect("taskwait()")?;
+    expect_callback(&task_client, "taskwait()")?;
+    let (patience, seat) = (time_limit(call, 1, PATIENCE)?, seat(call, &task_client, 2)?);
     let until = patience.map(|patience| Instant::now() + patience);
-    let mut batch = Batch::new(&desk, "Server::taskwait()", 1);
+    let mut batch = Batch::new(&task_client, "Server::taskwait()", 1);
     batch.add(&call.value(0), seat, until)?;
     match batch.results(until)?.pop().flatten() {
         Some(value) => call.ret(value),
@@ -161,15 +166,15 @@ pub(in crate::server) fn taskwait(call: &Call) -> Result<(), Raise> {
 
 fn many(call: &Call, what: &'static str) -> Result<Vec<Option<Value>>, Raise> {
     call.expect(1, 2)?;
-    let desk = expect(what)?;
-    expect_callback(&desk, what)?;
+    let task_client = expect(what)?;
+    expect_callback(&task_client, what)?;
     let patience = time_limit(call, 1, PATIENCE)?;
     let until = patience.map(|patience| Instant::now() + patience);
     let tasks: Vec<Value> = call.array(0)?.iter().map(|(_, task)| task.value()).collect();
     if tasks.len() > MOST {
         return Err(call.value_error(0, &format!("must have at most {MOST} tasks, {} given", tasks.len())));
     }
-    let mut batch = Batch::new(&desk, what, tasks.len());
+    let mut batch = Batch::new(&task_client, what, tasks.len());
     for task in &tasks {
         batch.add(task, None, until)?;
     }
@@ -200,8 +205,8 @@ pub(in crate::server) fn task_co(call: &Call) -> Result<(), Raise> {
 }
 
 pub(in crate::server) fn finish(call: &Call) -> Result<(), Raise> {
-    let desk = expect("finish()")?;
-    let Some(running) = running::of_running_code(&desk) else {
+    let task_client = expect("finish()")?;
+    let Some(running) = running::of_running_code(&task_client) else {
         let text = "finish() works inside the callback of the event task; where several tasks run at once, call \
                     Apus\\Server\\Task::finish()";
         return Err(exception::throw(exception::code::server::STATE, text));

@@ -1,29 +1,30 @@
 //! Tasks: work that any process of a server hands to its task workers.
 //!
-//! The tasks themselves stand in shared memory ([`apus_shm::tasks`]). [`desk`] is what a process that hands tasks over knows of them, [`methods`] and
-//! [`compute`] how it does so; [`work`] is the task worker's loop, [`running`] one task in it.
+//! The tasks themselves stand in shared memory ([`apus_shm::tasks`]). [`task_client`] is what a process that hands
+//! tasks over knows of them, [`methods`] and [`compute`] how it does so; [`work`] is the task worker's loop,
+//! [`running`] one task in it.
 
 mod answer;
 mod code;
 pub(super) mod compute;
 mod cron;
-mod desk;
 pub(super) mod methods;
 mod object;
 mod running;
 pub(super) mod schedule;
+mod task_client;
 mod work;
 
 use apus_options::Settings;
 use apus_process::{Scoreboard, Seating, log};
-use apus_shm::tasks::Board;
+use apus_shm::tasks::TaskQueue;
 use apus_zend::Raise;
 use apus_zend::class::Class;
 
 use super::core::ServerCore;
 use crate::exception;
 
-pub(super) use desk::{Desk, close, open};
+pub(super) use task_client::{TaskClient, close, open};
 pub(super) use work::{Leaving, work};
 
 /// The class of tasks as callbacks get them.
@@ -39,8 +40,8 @@ mod wants {
     pub(super) const END: u32 = 4;
 }
 
-/// What stands in the low half of a task's flags; the high half is the id of the process that handed it over. The first four have the numbers
-/// that programs know.
+/// What stands in the low half of a task's flags; the high half is the id of the process that handed it over. The first
+/// four have the numbers that programs know.
 mod flags {
     /// Its data is packed; else it is a string as it is.
     pub(super) const PACKED: u32 = 2;
@@ -99,12 +100,12 @@ fn full() -> bool {
 }
 
 /// In the master, before the first fork: the memory that tasks stand in; `None` without task workers.
-pub(super) fn prepare(settings: &Settings, seating: Seating) -> Result<Option<&'static Board>, Raise> {
+pub(super) fn prepare(settings: &Settings, seating: Seating) -> Result<Option<&'static TaskQueue>, Raise> {
     if seating.tasks == 0 {
         return Ok(None);
     }
-    match Board::new(settings.task_queue_size, Scoreboard::slots_for(seating), usize::from(seating.tasks)) {
-        Ok(board) => Ok(Some(Box::leak(Box::new(board)))),
+    match TaskQueue::new(settings.task_queue_size, Scoreboard::slots_for(seating), usize::from(seating.tasks)) {
+        Ok(task_queue) => Ok(Some(Box::leak(Box::new(task_queue)))),
         Err(error) => Err(exception::throw(
             exception::code::server::PROCESS,
             &format!("the memory for tasks cannot be mapped: {error} (set task_queue_size lower)"),
@@ -114,8 +115,8 @@ pub(super) fn prepare(settings: &Settings, seating: Seating) -> Result<Option<&'
 
 /// In the master, when all processes are gone: says what is left undone.
 pub(super) fn tell_left(core: &ServerCore) {
-    let Some(board) = core.board.get() else { return };
-    let waiting = board.stats().waiting;
+    let Some(task_queue) = core.task_queue.get() else { return };
+    let waiting = task_queue.stats().waiting;
     if waiting > 0 {
         log::warning(format_args!(
             "{waiting} tasks that waited were not run: the server has stopped (task workers have max_wait_time for them)"
@@ -124,9 +125,9 @@ pub(super) fn tell_left(core: &ServerCore) {
 }
 
 /// In the master: a process is gone, and has left what it worked at.
-pub(super) fn bury(board: &Board, slot: usize) {
+pub(super) fn bury(task_queue: &TaskQueue, slot: usize) {
     let next = |payload: &[u8]| cron::Calendar::read(payload)?.0.next();
-    for lost in board.bury(slot, next) {
+    for lost in task_queue.bury(slot, next) {
         let then = if lost.repeats { "; it comes again at its time" } else { "" };
         log::warning(format_args!("task {} was lost with the worker that ran it{then}", lost.id));
     }

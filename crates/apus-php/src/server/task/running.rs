@@ -12,7 +12,7 @@ use apus_zend::{Callable, Raise, Value, engine};
 
 use super::answer::{decode, encode};
 use super::cron::Calendar;
-use super::desk::Desk;
+use super::task_client::TaskClient;
 use super::{compute, flags, kinds, object, wants};
 use crate::exception;
 use crate::runtime::{Outcome, PhpSwitch, State};
@@ -24,7 +24,7 @@ const AGAIN: Duration = Duration::from_millis(100);
 
 /// A task whose callback has begun.
 pub(in crate::server) struct Running {
-    desk: Rc<Desk>,
+    task_client: Rc<TaskClient>,
     /// Its payload is no longer here.
     task: Task,
     over: Cell<bool>,
@@ -34,13 +34,13 @@ pub(in crate::server) struct Running {
 }
 
 /// What a report says.
-struct Said {
+struct ReportText {
     kind: u32,
     bytes: Vec<u8>,
     failed: bool,
 }
 
-impl Said {
+impl ReportText {
     fn failed(text: &str) -> Self {
         Self { kind: kinds::FAILED, bytes: text.as_bytes().to_vec(), failed: true }
     }
@@ -68,7 +68,7 @@ impl Running {
 
     /// Whether nobody wants it any more.
     pub(super) fn is_cancelled(&self) -> bool {
-        !self.over.get() && self.desk.board.is_cancelled(&self.task)
+        !self.over.get() && self.task_client.task_queue.is_cancelled(&self.task)
     }
 
     /// Gives the sender a value while it runs, or later; false when it does not want one, or there is no room.
@@ -87,7 +87,7 @@ impl Running {
     fn report(&self, plain: u32, as_packed: u32, value: &Value) -> Result<bool, Raise> {
         let (packed, bytes) = encode(value)?;
         let kind = if packed { as_packed } else { plain };
-        match self.desk.board.report(&self.task, self.desk.slot, kind, &bytes) {
+        match self.task_client.task_queue.report(&self.task, self.task_client.slot, kind, &bytes) {
             Ok(()) => Ok(true),
             Err(Unroomed::Full) => Ok(super::full()),
             Err(Unroomed::TooLarge) => {
@@ -119,7 +119,7 @@ impl Running {
     }
 
     fn callback(&self) -> Result<Callable, Raise> {
-        self.desk
+        self.task_client
             .core
             .callbacks
             .get(Event::Task)
@@ -127,8 +127,8 @@ impl Running {
     }
 
     fn arguments(self: &Rc<Self>, data: Value) -> Result<Vec<Value>, Raise> {
-        let server: Value = self.desk.server.share().into();
-        let settings = self.desk.core.settings.borrow();
+        let server: Value = self.task_client.server.share().into();
+        let settings = self.task_client.core.settings.borrow();
         if settings.task_enable_coroutine || settings.task_use_object {
             return Ok(vec![server, object::object(self, data)?.into()]);
         }
@@ -136,7 +136,7 @@ impl Running {
     }
 
     /// What is to be reported of how its callback ended.
-    fn outcome(&self, state: &State, outcome: Option<Outcome>) -> Option<Said> {
+    fn outcome(&self, state: &State, outcome: Option<Outcome>) -> Option<ReportText> {
         let compute = self.task.flags & flags::COMPUTE != 0;
         let said = match outcome {
             Some(Outcome::Returned(value)) if compute || !matches!(value.view(), View::Null) => {
@@ -144,7 +144,7 @@ impl Running {
                     return None;
                 }
                 match encode(&value) {
-                    Ok((packed, bytes)) => Said {
+                    Ok((packed, bytes)) => ReportText {
                         kind: if packed { kinds::RESULT_PACKED } else { kinds::RESULT },
                         bytes: bytes.into_owned(),
                         failed: false,
@@ -152,35 +152,37 @@ impl Running {
                     Err(raise) => self.unsendable(state, raise),
                 }
             }
-            Some(Outcome::Returned(_)) => Said { kind: kinds::END, bytes: Vec::new(), failed: false },
+            Some(Outcome::Returned(_)) => ReportText { kind: kinds::END, bytes: Vec::new(), failed: false },
             Some(Outcome::Threw(thrown)) => {
-                let said = Said::failed(&describe(&thrown));
+                let said = ReportText::failed(&describe(&thrown));
                 if !compute {
                     state.uncaught(thrown);
                 }
                 said
             }
-            Some(Outcome::Gone) | None if state.faulted.get() => Said::failed("a fatal error ended it: see the log"),
-            Some(Outcome::Gone) | None => Said::failed("exit() or the end of its worker ended it"),
+            Some(Outcome::Gone) | None if state.faulted.get() => {
+                ReportText::failed("a fatal error ended it: see the log")
+            }
+            Some(Outcome::Gone) | None => ReportText::failed("exit() or the end of its worker ended it"),
         };
         Some(said)
     }
 
     /// It did not begin.
-    fn broken(state: &State, raise: Raise) -> Said {
+    fn broken(state: &State, raise: Raise) -> ReportText {
         let why = Self::caught(state, raise);
         log::error(format_args!("a task could not be run: {why}"));
-        Said::failed(&why)
+        ReportText::failed(&why)
     }
 
     /// It ran, and gave what cannot be packed.
-    fn unsendable(&self, state: &State, raise: Raise) -> Said {
+    fn unsendable(&self, state: &State, raise: Raise) -> ReportText {
         let why = Self::caught(state, raise);
         let place = self.callable.borrow().as_ref().and_then(Callable::place);
         let place = place.map_or_else(String::new, |(file, line)| format!(" of the callback at {file}:{line}"));
         let text = format!("it ran, but the result{place} cannot be sent: {why}");
         log::error(format_args!("task {}: {text}", self.task.id));
-        Said::failed(&text)
+        ReportText::failed(&text)
     }
 
     /// What was thrown on the loop's own stack.
@@ -192,10 +194,10 @@ impl Running {
         }
     }
 
-    /// Ends it at the board, which may have to wait until somebody takes other results.
-    async fn close(&self, said: Option<Said>, next: Option<u64>) {
-        let (board, slot) = (self.desk.board, self.desk.slot);
-        let wanted = |said: &Said| {
+    /// Ends it at the task queue, which may have to wait until somebody takes other results.
+    async fn close(&self, said: Option<ReportText>, next: Option<u64>) {
+        let (task_queue, slot) = (self.task_client.task_queue, self.task_client.slot);
+        let wanted = |said: &ReportText| {
             let bit = match said.kind {
                 kinds::END => wants::END,
                 kinds::FAILED => wants::ERROR,
@@ -206,16 +208,16 @@ impl Running {
         let mut said = said.filter(wanted);
         loop {
             let report = said.as_ref().map(|said| (said.kind, &said.bytes[..]));
-            match board.finish(&self.task, slot, report, next) {
+            match task_queue.finish(&self.task, slot, report, next) {
                 Ok(()) => break,
                 Err(Unroomed::Full) => {
-                    let _ = tokio::time::timeout(AGAIN, self.desk.room.notified()).await;
+                    let _ = tokio::time::timeout(AGAIN, self.task_client.room.notified()).await;
                 }
                 Err(Unroomed::TooLarge) => {
                     let len = said.as_ref().map_or(0, |said| said.bytes.len());
                     let text = format!("its result of {len} bytes is larger than task_queue_size: set it higher");
                     log::error(format_args!("task {}: {text}", self.task.id));
-                    said = Some(Said::failed(&text)).filter(wanted);
+                    said = Some(ReportText::failed(&text)).filter(wanted);
                 }
             }
         }
@@ -224,13 +226,13 @@ impl Running {
 }
 
 /// Runs a task to its end.
-pub(super) async fn run(desk: Rc<Desk>, state: Rc<State>, mut task: Task) {
-    let (begun, counters) = (Instant::now(), desk.worker.slot);
+pub(super) async fn run(task_client: Rc<TaskClient>, state: Rc<State>, mut task: Task) {
+    let (begun, counters) = (Instant::now(), task_client.worker.slot);
     let payload = std::mem::take(&mut task.payload);
     let dated = if task.flags & flags::DATED == 0 { None } else { Calendar::read(&payload) };
     let (calendar, data) = dated.map_or((None, &payload[..]), |(calendar, data)| (Some(calendar), data));
     let running = Rc::new(Running {
-        desk: Rc::clone(&desk),
+        task_client: Rc::clone(&task_client),
         task,
         over: Cell::new(false),
         coroutine: Cell::new(-1),
@@ -242,9 +244,9 @@ pub(super) async fn run(desk: Rc<Desk>, state: Rc<State>, mut task: Task) {
     drop(payload);
     let said = match begun_with {
         Ok(drive) => {
-            desk.running.borrow_mut().insert(running.coroutine.get(), Rc::clone(&running));
+            task_client.running.borrow_mut().insert(running.coroutine.get(), Rc::clone(&running));
             drive.await;
-            desk.running.borrow_mut().remove(&running.coroutine.get());
+            task_client.running.borrow_mut().remove(&running.coroutine.get());
             let outcome = end.take();
             running.outcome(&state, outcome)
         }
@@ -256,13 +258,13 @@ pub(super) async fn run(desk: Rc<Desk>, state: Rc<State>, mut task: Task) {
     counters.coroutines.set(state.engine.stats().live as u64);
     counters.memory_bytes.set(engine::memory_usage(true) as u64);
     counters.memory_peak.raise(counters.memory_bytes.get());
-    desk.worker.count_task(begun.elapsed().as_micros() as u64, failed);
+    task_client.worker.count_task(begun.elapsed().as_micros() as u64, failed);
 }
 
 /// The task that the running code belongs to.
-pub(super) fn of_running_code(desk: &Desk) -> Option<Rc<Running>> {
+pub(super) fn of_running_code(task_client: &TaskClient) -> Option<Rc<Running>> {
     let coroutine = State::existing()?.engine.current_id();
-    let running = desk.running.borrow();
+    let running = task_client.running.borrow();
     let only = || running.values().next().filter(|_| running.len() == 1);
     running.get(&coroutine).or_else(only).cloned()
 }

@@ -9,8 +9,8 @@ use apus_zend::{Call, Callable, Raise, Value, engine};
 
 use super::answer::encode;
 use super::cron::Calendar;
-use super::desk::{Desk, Handing, expect};
 use super::methods::{expect_callback, seat};
+use super::task_client::{Submission, TaskClient, expect};
 use super::{flags, priority, wants};
 use crate::runtime::State;
 use crate::server::events::Event;
@@ -30,7 +30,8 @@ fn seconds(call: &Call, index: usize, least: f64) -> Result<Duration, Raise> {
     Err(call.value_error(index, &format!("must be between {least} and {LONGEST} seconds, {given} given")))
 }
 
-/// The same in all processes of a server. Two names with the same number would be one task: of a million names, with a chance of 1 in 37 million.
+/// The same in all processes of a server. Two names with the same number would be one task: of a million names, with a
+/// chance of 1 in 37 million.
 fn key_of(call: &Call, index: usize) -> Result<u64, Raise> {
     let name = call.bytes(index)?;
     if name.len() > LONGEST_NAME {
@@ -51,7 +52,7 @@ struct Later {
     calendar: Option<Calendar>,
 }
 
-fn submit(call: &Call, desk: &std::rc::Rc<Desk>, data: &Value, later: &Later) -> Result<(), Raise> {
+fn submit(call: &Call, task_client: &std::rc::Rc<TaskClient>, data: &Value, later: &Later) -> Result<(), Raise> {
     let (packed, bytes) = encode(data)?;
     let mut payload = Vec::new();
     let bytes = match &later.calendar {
@@ -62,9 +63,9 @@ fn submit(call: &Call, desk: &std::rc::Rc<Desk>, data: &Value, later: &Later) ->
         }
         None => &bytes[..],
     };
-    let has = |event| desk.core.callbacks.get(event).is_some();
+    let has = |event| task_client.core.callbacks.get(event).is_some();
     let once = matches!(later.when, When::After(_));
-    let handing = Handing {
+    let handing = Submission {
         payload: bytes,
         flags: if packed { flags::PACKED } else { 0 } | if later.calendar.is_some() { flags::DATED } else { 0 },
         wants: if has(Event::TaskError) { wants::ERROR } else { 0 }
@@ -74,25 +75,25 @@ fn submit(call: &Call, desk: &std::rc::Rc<Desk>, data: &Value, later: &Later) ->
         when: later.when,
         key: later.key,
     };
-    let Ok(id) = desk.submit(&handing, false)? else { return call.ret(super::full()) };
-    desk.listen(&State::get()?);
+    let Ok(id) = task_client.submit(&handing, false)? else { return call.ret(super::full()) };
+    task_client.listen(&State::get()?);
     call.ret(id as i64)
 }
 
 pub(in crate::server) fn task_after(call: &Call) -> Result<(), Raise> {
-    let desk = expect("taskAfter()")?;
-    expect_callback(&desk, "taskAfter()")?;
+    let task_client = expect("taskAfter()")?;
+    expect_callback(&task_client, "taskAfter()")?;
     let when = When::After(seconds(call, 0, 0.0)?);
-    let later = Later { when, seat: seat(call, &desk, 2)?, key: 0, calendar: None };
-    submit(call, &desk, &call.value(1), &later)
+    let later = Later { when, seat: seat(call, &task_client, 2)?, key: 0, calendar: None };
+    submit(call, &task_client, &call.value(1), &later)
 }
 
 pub(in crate::server) fn task_every(call: &Call) -> Result<(), Raise> {
-    let desk = expect("taskEvery()")?;
-    expect_callback(&desk, "taskEvery()")?;
+    let task_client = expect("taskEvery()")?;
+    expect_callback(&task_client, "taskEvery()")?;
     let when = When::Every(seconds(call, 0, SHORTEST)?);
     let later = Later { when, seat: None, key: key_of(call, 2)?, calendar: None };
-    submit(call, &desk, &call.value(1), &later)
+    submit(call, &task_client, &call.value(1), &later)
 }
 
 /// PHP's own time zone; empty for the system's, which PHP's default "UTC" stands for.
@@ -106,8 +107,8 @@ fn php_zone() -> Result<String, Raise> {
 }
 
 pub(in crate::server) fn task_cron(call: &Call) -> Result<(), Raise> {
-    let desk = expect("taskCron()")?;
-    expect_callback(&desk, "taskCron()")?;
+    let task_client = expect("taskCron()")?;
+    expect_callback(&task_client, "taskCron()")?;
     let zone = match call.text(3)? {
         given if given.is_empty() => php_zone()?,
         given => given,
@@ -117,15 +118,15 @@ pub(in crate::server) fn task_cron(call: &Call) -> Result<(), Raise> {
         return Err(call.value_error(0, "must be an expression that some date of the future fits"));
     };
     let later = Later { when: When::At(next), seat: None, key: key_of(call, 2)?, calendar: Some(calendar) };
-    submit(call, &desk, &call.value(1), &later)
+    submit(call, &task_client, &call.value(1), &later)
 }
 
 pub(in crate::server) fn task_cancel(call: &Call) -> Result<(), Raise> {
-    let desk = expect("taskCancel()")?;
+    let task_client = expect("taskCancel()")?;
     let Ok(id) = u64::try_from(call.int(0, 0)?) else { return call.ret(false) };
-    let cancelled = desk.board.cancel(id);
+    let cancelled = task_client.task_queue.cancel(id);
     if cancelled == Cancelled::Removed {
-        desk.forget(id);
+        task_client.forget(id);
     }
     call.ret(cancelled != Cancelled::Unknown)
 }

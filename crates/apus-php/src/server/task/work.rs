@@ -7,8 +7,8 @@ use std::time::Duration;
 use apus_shm::tasks::Taken;
 use tokio::sync::Semaphore;
 
-use super::desk::Desk;
 use super::running::run;
+use super::task_client::TaskClient;
 use crate::runtime::State;
 
 /// Tasks that one worker runs at once with `task_enable_coroutine`, where `max_concurrency` sets no limit.
@@ -28,7 +28,7 @@ pub(in crate::server) enum Leaving {
     AtOnce,
 }
 
-impl Desk {
+impl TaskClient {
     /// Ends the loop.
     pub(in crate::server) fn leave(&self, how: Leaving) {
         self.leaving.set(self.leaving.get().max(how));
@@ -67,24 +67,24 @@ impl Desk {
 }
 
 /// Takes tasks and runs them, until the worker leaves.
-pub(in crate::server) async fn work(desk: Rc<Desk>, state: Rc<State>) {
-    let settings = desk.core.settings.borrow().clone();
+pub(in crate::server) async fn work(task_client: Rc<TaskClient>, state: Rc<State>) {
+    let settings = task_client.core.settings.borrow().clone();
     let most = match (settings.task_enable_coroutine, settings.max_concurrency) {
         (false, _) => 1,
         (true, 0) => MOST,
         (true, most) => most as usize,
     };
     let places = Arc::new(Semaphore::new(most));
-    let seat = usize::from(desk.worker.id - desk.worker.scoreboard.seating().workers);
+    let seat = usize::from(task_client.worker.id - task_client.worker.scoreboard.seating().workers);
     let taking = async {
         // The semaphore is never closed.
         while let Ok(place) = Arc::clone(&places).acquire_owned().await {
-            if desk.is_done() {
+            if task_client.is_done() {
                 return;
             }
-            match desk.board.take(desk.slot, seat) {
+            match task_client.task_queue.take(task_client.slot, seat) {
                 Taken::Task(task) => {
-                    let running = run(Rc::clone(&desk), Rc::clone(&state), task);
+                    let running = run(Rc::clone(&task_client), Rc::clone(&state), task);
                     drop(state.spawn(async move {
                         running.await;
                         drop(place);
@@ -93,13 +93,13 @@ pub(in crate::server) async fn work(desk: Rc<Desk>, state: Rc<State>) {
                     tokio::task::yield_now().await;
                 }
                 Taken::Nothing(after) => {
-                    if desk.leaving.get() == Leaving::Drain && !desk.has_senders() {
+                    if task_client.leaving.get() == Leaving::Drain && !task_client.has_senders() {
                         return;
                     }
-                    let after = if desk.leaving.get() == Leaving::No { after } else { Some(ORPHAN_LOOK) };
+                    let after = if task_client.leaving.get() == Leaving::No { after } else { Some(ORPHAN_LOOK) };
                     match after {
-                        Some(after) => drop(tokio::time::timeout(after, desk.bell.notified()).await),
-                        None => desk.bell.notified().await,
+                        Some(after) => drop(tokio::time::timeout(after, task_client.bell.notified()).await),
+                        None => task_client.bell.notified().await,
                     }
                 }
             }
@@ -107,13 +107,13 @@ pub(in crate::server) async fn work(desk: Rc<Desk>, state: Rc<State>) {
     };
     tokio::select! {
         () = taking => {
-            desk.board.leave(desk.slot);
+            task_client.task_queue.leave(task_client.slot);
             // Those that still run.
             tokio::select! {
                 _ = places.acquire_many(most as u32) => {}
-                () = desk.told_to_stop() => {}
+                () = task_client.told_to_stop() => {}
             }
         }
-        () = desk.told_to_stop() => desk.board.leave(desk.slot),
+        () = task_client.told_to_stop() => task_client.task_queue.leave(task_client.slot),
     }
 }

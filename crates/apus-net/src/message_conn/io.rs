@@ -1,0 +1,82 @@
+//! The socket of a message connection.
+
+use std::io;
+use std::task::Poll;
+
+use nix::sys::epoll::EpollFlags;
+use socket2::Socket;
+
+use super::MessageConn;
+use super::out::Sent;
+use crate::conn::{Kill, Receive};
+
+impl MessageConn {
+    /// What the kernel says of the socket.
+    pub(super) fn note_events(&self, events: EpollFlags) {
+        if events.intersects(EpollFlags::EPOLLOUT | EpollFlags::EPOLLERR | EpollFlags::EPOLLHUP)
+            && let Some(waiting) = self.out.borrow_mut().as_mut()
+        {
+            waiting.blocked = false;
+        }
+        if events.contains(EpollFlags::EPOLLERR) {
+            // Reset: nothing can be read or sent any more, and a paused message connection would not notice by reading.
+            self.kill(Kill::Now);
+        }
+        let hung_up = events.intersects(EpollFlags::EPOLLRDHUP | EpollFlags::EPOLLHUP | EpollFlags::EPOLLERR);
+        if hung_up || events.contains(EpollFlags::EPOLLIN) {
+            self.set_flags(|flags| {
+                flags.readable = true;
+                flags.hung_up |= hung_up;
+            });
+        }
+    }
+
+    pub(super) fn with_socket<R>(&self, work: impl FnOnce(&Socket) -> R) -> Option<R> {
+        self.io.borrow().as_ref().map(work)
+    }
+
+    /// Reads once. Pending: an event will tell when there is something.
+    #[inline]
+    pub(super) fn poll_recv<S: Receive + ?Sized>(&self, into: &mut S) -> Poll<io::Result<usize>> {
+        let io = self.io.borrow();
+        let Some(socket) = io.as_ref() else { return Poll::Ready(Err(io::ErrorKind::NotConnected.into())) };
+        while self.flags().readable {
+            match into.receive(socket) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    self.set_flags(|flags| flags.readable = false);
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Poll::Ready(Err(error)),
+                Ok((count, room_left)) => {
+                    if room_left && count > 0 && !self.flags().hung_up {
+                        // The socket is empty, and an event will tell when that changes.
+                        self.set_flags(|flags| flags.readable = false);
+                    }
+                    let control = self.control();
+                    control.counters.bytes_in.set(control.counters.bytes_in.get() + count as u64);
+                    return Poll::Ready(Ok(count));
+                }
+            }
+        }
+        Poll::Pending
+    }
+
+    /// Sends what waits. Ready when nothing waits any more; an error when the connection is broken.
+    pub(super) fn poll_output(&self) -> Poll<io::Result<()>> {
+        loop {
+            let blocked = match &*self.out.borrow() {
+                None => return Poll::Ready(Ok(())),
+                Some(waiting) => waiting.blocked,
+            };
+            if blocked {
+                return Poll::Pending;
+            }
+            let io = self.io.borrow();
+            let Some(socket) = io.as_ref() else { return Poll::Ready(Err(io::ErrorKind::NotConnected.into())) };
+            if self.send_waiting(socket)? == Sent::More {
+                self.wake_later();
+                return Poll::Pending;
+            }
+        }
+    }
+}

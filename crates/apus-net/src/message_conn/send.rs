@@ -1,0 +1,355 @@
+//! Sending over a message connection: at once where the socket takes it, else from memory, within bounds.
+
+use std::fs::File;
+use std::future::Future;
+use std::io::{self, IoSlice};
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+
+use apus_proto::websocket::{Opcode, encode};
+use bytes::{Bytes, BytesMut};
+use socket2::Socket;
+
+use super::out::{Sent, Waiting};
+use super::{MessageConn, Stage};
+use crate::config::SendPolicy;
+use crate::conn::Kill;
+use crate::file_part::FileState;
+use crate::response::{SendError, SendFile};
+
+/// Messages up to this many bytes, those with a head of two, are put behind it on the stack; longer ones stay where
+/// they are.
+const SHORT: usize = 125;
+/// The longest head of a frame that a server sends.
+const MAX_HEAD: usize = 10;
+/// Output that is held back leaves at the latest when it has so many bytes.
+const HELD: usize = 64 * 1024;
+
+/// What became of a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use]
+pub enum Delivery {
+    /// The kernel has it, or gets it at the end of this turn of the reactor.
+    Sent,
+    /// It waits in memory for the peer.
+    Buffered,
+    /// As much waits as is allowed, and `send_policy` is to wait: nothing was taken. Wait for
+    /// [`MessageConn::writable`].
+    Full,
+    /// As much waits as is allowed, and `send_policy` is to drop, or to close: it is lost.
+    Dropped,
+    /// The message connection is closed or closing.
+    Gone,
+    /// The frame may not follow those before it, for this reason: nothing was taken.
+    Misplaced(&'static str),
+}
+
+/// One message for many receivers, encoded once for each kind of them.
+#[derive(Debug, Clone)]
+pub struct Broadcast {
+    opcode: Opcode,
+    payload: Bytes,
+    frame: std::cell::OnceCell<Bytes>,
+}
+
+impl Broadcast {
+    /// A message of that opcode; streams get its payload as it is.
+    pub fn new(opcode: Opcode, payload: Bytes) -> Self {
+        Self { opcode, payload, frame: std::cell::OnceCell::new() }
+    }
+
+    fn frame(&self) -> &Bytes {
+        self.frame.get_or_init(|| {
+            let mut frame = BytesMut::new();
+            encode(&mut frame, self.opcode, true, false, &self.payload, None);
+            frame.freeze()
+        })
+    }
+}
+
+impl MessageConn {
+    /// Sends a WebSocket message or fragment. Compressed when it was agreed upon and the message is long enough, or
+    /// `compress` asks for it.
+    pub fn push(self: &Rc<Self>, opcode: Opcode, fin: bool, compress: bool, payload: &[u8]) -> Delivery {
+        if let Some(refused) = self.refused() {
+            return refused;
+        }
+        let whole = fin && matches!(opcode, Opcode::Text | Opcode::Binary);
+        if (!whole || self.flags().fragments)
+            && let Err(rule) = self.follow(opcode, fin, payload)
+        {
+            return Delivery::Misplaced(rule);
+        }
+        if whole && let Some(frame) = self.deflated(opcode, payload, compress) {
+            return self.transmit([&frame, &[]]);
+        }
+        if payload.len() <= SHORT {
+            let mut frame = [0; 2 + SHORT];
+            let len = apus_proto::websocket::write_head(&mut frame, opcode, fin, payload.len());
+            frame[len..len + payload.len()].copy_from_slice(payload);
+            return self.transmit([&frame[..len + payload.len()], &[]]);
+        }
+        let mut head = [0; MAX_HEAD];
+        let len = apus_proto::websocket::write_head(&mut head, opcode, fin, payload.len());
+        self.transmit([&head[..len], payload])
+    }
+
+    /// Notes a frame that is not a whole message, or that comes between the fragments of one.
+    #[cold]
+    fn follow(&self, opcode: Opcode, fin: bool, payload: &[u8]) -> Result<(), &'static str> {
+        if opcode.is_control() {
+            return Ok(());
+        }
+        let open = self.with_extra(|extra| {
+            extra.sequence = extra.sequence.after(opcode, fin, payload)?;
+            Ok(extra.sequence.is_open())
+        })?;
+        self.set_flags(|flags| flags.fragments = open);
+        Ok(())
+    }
+
+    /// Sends bytes over a stream.
+    pub fn send(self: &Rc<Self>, data: &[u8]) -> Delivery {
+        self.refused().unwrap_or_else(|| self.transmit([data, &[]]))
+    }
+
+    /// Sends a message that others get, too: those that are behind share its memory.
+    pub fn send_shared(self: &Rc<Self>, message: &Broadcast) -> Delivery {
+        if let Some(refused) = self.refused() {
+            return refused;
+        }
+        if self.flags().fragments
+            && let Err(rule) = self.follow(message.opcode, true, &message.payload)
+        {
+            return Delivery::Misplaced(rule);
+        }
+        let bytes = if self.is_websocket() { message.frame() } else { &message.payload };
+        match self.try_now([bytes, &[]]) {
+            Ok(count) if count == bytes.len() => Delivery::Sent,
+            Ok(count) => {
+                let rest = bytes.slice(count..);
+                self.keep(|waiting, _| waiting.share(rest))
+            }
+            Err(gone) => gone,
+        }
+    }
+
+    /// Sends a part of a file over a stream.
+    pub fn send_file(self: &Rc<Self>, file: File, offset: u64, length: u64) -> Result<SendFile, SendError> {
+        if let Some(refused) = self.refused() {
+            return Err(if refused == Delivery::Gone { SendError::Closed } else { SendError::Full });
+        }
+        self.control().send_outbox();
+        let state = Rc::new(FileState::default());
+        let kept = Rc::clone(&state);
+        let _ = self.keep(|waiting, _| waiting.attach(file, offset, length, kept));
+        self.wake_task();
+        Ok(SendFile(state))
+    }
+
+    /// Ready when more can be sent, or with an error when the message connection is gone.
+    pub fn writable(self: &Rc<Self>) -> MessageConnWritable {
+        MessageConnWritable(Rc::clone(self))
+    }
+
+    /// Why nothing may be sent now.
+    #[inline]
+    fn refused(self: &Rc<Self>) -> Option<Delivery> {
+        if !self.is_established() {
+            return Some(Delivery::Gone);
+        }
+        if !self.is_over_bound() {
+            return None;
+        }
+        Some(match self.port.config.send_policy {
+            SendPolicy::Wait => Delivery::Full,
+            SendPolicy::Drop => Delivery::Dropped,
+            SendPolicy::Close => {
+                self.kill(Kill::Reset);
+                Delivery::Dropped
+            }
+        })
+    }
+
+    pub(crate) fn is_over_bound(&self) -> bool {
+        let config = &self.port.config;
+        let buffered = self.buffered();
+        // A message connection with nothing of its own waiting is not made to suffer for the others.
+        buffered >= config.max_output || (buffered > 0 && self.control().buffered() >= config.max_buffered)
+    }
+
+    /// Sends or keeps bytes, whatever the bounds.
+    pub(crate) fn transmit(self: &Rc<Self>, parts: [&[u8]; 2]) -> Delivery {
+        match self.try_now(parts) {
+            Ok(count) if count == parts[0].len() + parts[1].len() => Delivery::Sent,
+            Ok(count) => self.keep(|waiting, pool| waiting.append(parts, count, pool)),
+            Err(gone) => gone,
+        }
+    }
+
+    /// Sends at once what the socket takes, when nothing waits or is held back, or leaves it to the outbox: how many
+    /// bytes.
+    #[inline]
+    fn try_now(self: &Rc<Self>, parts: [&[u8]; 2]) -> Result<usize, Delivery> {
+        if self.stage.get() == Stage::Closed {
+            return Err(Delivery::Gone);
+        }
+        if self.control().is_corked() || self.out.borrow().is_some() {
+            return Ok(0);
+        }
+        if self.control().put_in_outbox(self, parts) {
+            return Ok(parts[0].len() + parts[1].len());
+        }
+        self.try_socket(parts)
+    }
+
+    /// Sends what the outbox gathered for this message connection.
+    pub(crate) fn send_gathered(self: &Rc<Self>, bytes: &[u8]) {
+        if self.stage.get() == Stage::Closed {
+            return;
+        }
+        if let Ok(count) = self.try_socket([bytes, &[]])
+            && count < bytes.len()
+        {
+            let _ = self.keep(|waiting, pool| waiting.append([bytes, &[]], count, pool));
+        }
+    }
+
+    /// Sends at once what the socket takes: how many bytes.
+    fn try_socket(self: &Rc<Self>, parts: [&[u8]; 2]) -> Result<usize, Delivery> {
+        let io = self.io.borrow();
+        let Some(socket) = io.as_ref() else { return Err(Delivery::Gone) };
+        loop {
+            let sent = if parts[1].is_empty() {
+                socket.send_with_flags(parts[0], libc::MSG_NOSIGNAL)
+            } else {
+                socket.send_vectored_with_flags(&[IoSlice::new(parts[0]), IoSlice::new(parts[1])], libc::MSG_NOSIGNAL)
+            };
+            match sent {
+                Ok(count) => {
+                    self.count_out(count as u64);
+                    return Ok(count);
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(0),
+                Err(_) => {
+                    drop(io);
+                    self.kill(Kill::Now);
+                    return Err(Delivery::Gone);
+                }
+            }
+        }
+    }
+
+    fn count_out(&self, count: u64) {
+        let counter = &self.control().counters.bytes_out;
+        counter.set(counter.get() + count);
+    }
+
+    /// Changes what waits, and sees to it that it is sent in time.
+    fn keep(self: &Rc<Self>, change: impl FnOnce(&mut Waiting, &crate::pool::Pool)) -> Delivery {
+        let control = self.control();
+        let (bytes, blocked) = {
+            let mut out = self.out.borrow_mut();
+            let waiting = out.get_or_insert_default();
+            let before = waiting.bytes();
+            change(waiting, &control.pool);
+            control.buffer(waiting.bytes() - before);
+            (waiting.bytes(), waiting.blocked)
+        };
+        if !blocked && bytes >= HELD {
+            self.flush();
+        } else if !blocked {
+            if control.is_corked() {
+                if !self.flags().dirty {
+                    self.set_flags(|flags| flags.dirty = true);
+                    control.note_dirty(self);
+                }
+            } else {
+                self.wake_task();
+            }
+        }
+        self.look_at_level();
+        Delivery::Buffered
+    }
+
+    /// Sends what was held back.
+    pub(crate) fn flush(self: &Rc<Self>) {
+        let sent = {
+            let io = self.io.borrow();
+            let Some(socket) = io.as_ref() else { return };
+            let ready = self.out.borrow().as_ref().is_some_and(|waiting| !waiting.blocked);
+            if !ready {
+                return;
+            }
+            self.send_waiting(socket)
+        };
+        match sent {
+            Ok(Sent::All) => {}
+            Ok(Sent::Blocked | Sent::More) => self.wake_task(),
+            Err(_) => self.kill(Kill::Now),
+        }
+    }
+
+    /// One attempt to send all that waits.
+    pub(super) fn send_waiting(&self, socket: &Socket) -> io::Result<Sent> {
+        let control = self.control();
+        let sent = {
+            let mut out = self.out.borrow_mut();
+            let Some(waiting) = out.as_mut() else { return Ok(Sent::All) };
+            let (before, written) = (waiting.bytes(), waiting.written);
+            let sent = waiting.send(socket, &control.pool);
+            control.unbuffer(before - waiting.bytes());
+            self.count_out(waiting.written - written);
+            if waiting.is_empty() {
+                *out = None;
+            }
+            sent?
+        };
+        self.look_at_level();
+        Ok(sent)
+    }
+
+    /// Notes when the output that waits rises over the high or falls under the low watermark.
+    fn look_at_level(&self) {
+        let config = &self.port.config;
+        let (bytes, full) = (self.buffered(), self.flags().full);
+        if !full && bytes >= config.high_watermark {
+            self.set_flags(|flags| flags.full = true);
+        } else if full && bytes <= config.low_watermark {
+            self.set_flags(|flags| flags.full = false);
+        }
+        if self.flags().full != full {
+            self.control().metrics.pressure(&self.info, !full);
+            self.wake_task();
+        }
+        if bytes <= config.low_watermark {
+            self.waiters.wake_all();
+        }
+    }
+}
+
+/// Future of [`MessageConn::writable`].
+pub struct MessageConnWritable(Rc<MessageConn>);
+
+impl Future for MessageConnWritable {
+    type Output = Result<(), SendError>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let message_conn = &self.0;
+        if !message_conn.is_established() {
+            return Poll::Ready(Err(SendError::Closed));
+        }
+        let config = &message_conn.port.config;
+        let below = message_conn.buffered() <= config.low_watermark;
+        if below && !message_conn.is_over_bound() {
+            return Poll::Ready(Ok(()));
+        }
+        message_conn.waiters.register(cx.waker());
+        if below {
+            message_conn.control().drained.register(cx.waker());
+        }
+        Poll::Pending
+    }
+}

@@ -1,0 +1,67 @@
+//! Reading a stream's messages.
+
+use std::net::Shutdown;
+use std::task::Context;
+
+use apus_proto::framing::{FramingError, Next, Rule};
+
+use super::task::{Runner, Step};
+use super::{Kind, Message, MessageConn};
+use crate::app::App;
+use crate::conn::Kill;
+
+impl<A: App> Runner<A> {
+    /// Handles the next message of what was read.
+    pub(super) fn stream_step(&mut self, cx: &mut Context<'_>) -> Step {
+        let bytes = self.input.bytes();
+        if bytes.is_empty() {
+            return Step::Read;
+        }
+        let config = std::rc::Rc::clone(&self.message_conn.port.config);
+        let Some(framing) = &config.framing else {
+            let message = Message { kind: Kind::Data, data: bytes, compressed: false };
+            Self::hand_over(&self.app, &self.message_conn, message, cx);
+            self.input.consume(usize::MAX);
+            return Step::Again;
+        };
+        let next = match framing.rule() {
+            Rule::Asked => {
+                framing.ask(bytes, &mut self.scan, |bytes| self.app.package_length(&self.message_conn, bytes))
+            }
+            _ => framing.next(bytes, &mut self.scan),
+        };
+        match next {
+            Ok(Next::Message(length)) => {
+                let data = framing.payload(&self.input.bytes()[..length]);
+                Self::hand_over(
+                    &self.app,
+                    &self.message_conn,
+                    Message { kind: Kind::Data, data, compressed: false },
+                    cx,
+                );
+                self.input.consume(length);
+                Step::Again
+            }
+            Ok(Next::More(_)) => Step::Read,
+            Err(error) => {
+                self.refuse(error);
+                Step::End
+            }
+        }
+    }
+
+    /// The peer's bytes make no sense: the connection ends, and the log says why.
+    fn refuse(&self, error: FramingError) {
+        self.message_conn.control().metrics.refused(&self.message_conn.info, &error.to_string());
+        // Answers to what came before are sent.
+        self.message_conn.control().send_outbox();
+        self.message_conn.kill(Kill::Now);
+    }
+}
+
+impl MessageConn {
+    /// Closes our direction; whether that was possible.
+    pub(super) fn shut_down(&self) -> bool {
+        self.io.borrow().as_ref().is_some_and(|io| io.shutdown(Shutdown::Write).is_ok())
+    }
+}
