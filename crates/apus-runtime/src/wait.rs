@@ -1,12 +1,10 @@
 //! Waiting from a native function: one line for the caller, every failure mapped once.
 
-use std::time::Duration;
-
 use std::future::Future;
+use std::time::{Duration, Instant};
 
 use apus_coro::{Cancel, Wait, WaitError};
 use apus_zend::arg::{Given, Want};
-use apus_zend::call::value_error;
 use apus_zend::{Call, Raise, engine};
 
 use crate::exception::{self, CANCELED, TIMEOUT};
@@ -86,25 +84,100 @@ pub fn failed(what: &str, error: WaitError) -> Result<(), Raise> {
     }
 }
 
+/// How a wait with a limit of time ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Waited<T> {
+    /// With what it was for.
+    Got(T),
+    /// The time was over.
+    TimedOut,
+    /// The coroutine was cancelled, and the function is to return its failure value.
+    Cancelled,
+}
+
+/// Suspends the running coroutine until `future` is ready, or the time is over. With a deadline it waits for the clock, too, which
+/// is outside of all coroutines.
+pub fn wait_until<T>(
+    state: &State,
+    waits: Wait,
+    deadline: Deadline,
+    future: impl Future<Output = T>,
+) -> Result<Waited<T>, Raise> {
+    let waits = if deadline.is_never() { waits } else { Wait::Outside(waits.name()) };
+    Ok(match wait(state, waits, deadline.keep(future))? {
+        Some(Some(value)) => Waited::Got(value),
+        Some(None) => Waited::TimedOut,
+        None => Waited::Cancelled,
+    })
+}
+
+/// When a wait is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Deadline(Option<Instant>);
+
+impl Deadline {
+    /// Waits as long as it takes.
+    pub const NEVER: Self = Self(None);
+
+    /// So long from now; `None`, and a time beyond what the clock can tell, for never.
+    pub fn after(limit: Option<Duration>) -> Self {
+        Self(limit.and_then(|limit| Instant::now().checked_add(limit)))
+    }
+
+    /// The moment; `None` for never.
+    pub fn instant(self) -> Option<Instant> {
+        self.0
+    }
+
+    /// Whether there is none.
+    pub fn is_never(self) -> bool {
+        self.0.is_none()
+    }
+
+    /// Whether it has come.
+    pub fn is_over(self) -> bool {
+        self.0.is_some_and(|at| at <= Instant::now())
+    }
+
+    /// The time until then, `pause` at most.
+    pub fn within(self, pause: Duration) -> Duration {
+        self.left().map_or(pause, |left| left.min(pause))
+    }
+
+    /// The time until then; `None` for never.
+    pub fn left(self) -> Option<Duration> {
+        self.0.map(|at| at.saturating_duration_since(Instant::now()))
+    }
+
+    /// The earlier one of both.
+    #[must_use]
+    pub fn or_sooner(self, other: Self) -> Self {
+        Self([self.0, other.0].into_iter().flatten().min())
+    }
+
+    /// What `future` gives until then; `None` when the time was over first.
+    pub async fn keep<T>(self, future: impl Future<Output = T>) -> Option<T> {
+        match self.0 {
+            Some(at) => tokio::time::timeout_at(at.into(), future).await.ok(),
+            None => Some(future.await),
+        }
+    }
+}
+
 /// The argument that gives a time in seconds, where 0 has a meaning of its own. Throws for what is no number.
 pub fn seconds(call: &Call, index: usize, default: f64) -> Result<f64, Raise> {
-    number(call, index, default, "")
+    let value = call.float(index, default)?;
+    checked(Given { index, value }, "")
 }
 
 /// The argument that gives a time-out: `None`, no limit, for negative or infinite. Throws for what is no number.
 pub fn time_limit(call: &Call, index: usize, default: f64) -> Result<Option<Duration>, Raise> {
-    let value = call.float(index, default)?;
-    Timeout::want(Given { index, value }).map(Timeout::limit)
-}
-
-fn number(call: &Call, index: usize, default: f64, more: &str) -> Result<f64, Raise> {
-    let value = call.float(index, default)?;
-    checked(Given { index, value }, more)
+    Timeout::of(call, index, default).map(Timeout::limit)
 }
 
 fn checked(given: Given<f64>, more: &str) -> Result<f64, Raise> {
     if given.value.is_nan() {
-        return Err(value_error(given.index, &format!("must be a number of seconds{more}, NAN given")));
+        return Err(given.value_error(&format!("must be a number of seconds{more}, NAN given")));
     }
     Ok(given.value)
 }
@@ -120,7 +193,18 @@ impl Want<f64> for Timeout {
 }
 
 impl Timeout {
-    /// Whether nothing is to be waited for.
+    /// No limit.
+    pub const NEVER: Self = Self(-1.0);
+    /// What a time of 0 means to the operation.
+    pub const ZERO: Self = Self(0.0);
+
+    /// The argument at that place, for functions that take the call as it is.
+    pub fn of(call: &Call, index: usize, default: f64) -> Result<Self, Raise> {
+        let value = call.float(index, default)?;
+        Self::want(Given { index, value })
+    }
+
+    /// Whether it is 0: nothing is to be waited for, or what is usual.
     pub fn is_zero(self) -> bool {
         self.0 == 0.0
     }
@@ -134,9 +218,14 @@ impl Timeout {
     pub fn limit_or_none(self) -> Option<Duration> {
         limit_or_none(self.0)
     }
+
+    /// The same where 0 means what is usual.
+    pub fn limit_or(self, usual: impl FnOnce() -> Option<Duration>) -> Option<Duration> {
+        if self.is_zero() { usual() } else { self.limit() }
+    }
 }
 
-/// A time-out as a limit: `None` for negative or infinite. What came from a program was asked for by [`seconds`].
+/// A time-out as a limit: `None` for negative or infinite. What came from a program was asked for by [`Timeout`].
 pub fn limit(seconds: f64) -> Option<Duration> {
     Duration::try_from_secs_f64(seconds).ok()
 }
@@ -158,5 +247,21 @@ mod tests {
         assert_eq!(limit(0.0), Some(Duration::ZERO));
         assert_eq!(limit_or_none(0.0), None);
         assert_eq!(limit_or_none(0.25), Some(Duration::from_millis(250)));
+    }
+
+    #[test]
+    fn time_outs_and_deadlines() {
+        assert!(Timeout(0.0).is_zero());
+        assert_eq!(Timeout(0.0).limit_or(|| Some(Duration::from_secs(9))), Some(Duration::from_secs(9)));
+        assert_eq!(Timeout(-2.0).limit_or(|| Some(Duration::from_secs(9))), None);
+        assert_eq!(Timeout(0.5).limit_or(|| None), Some(Duration::from_millis(500)));
+        assert_eq!(Deadline::after(None), Deadline::NEVER);
+        // Beyond what the clock can tell.
+        assert_eq!(Deadline::after(Some(Duration::MAX)), Deadline::NEVER);
+        assert!(Deadline::after(Some(Duration::ZERO)).is_over());
+        assert!(!Deadline::NEVER.is_over());
+        let hour = Deadline::after(Some(Duration::from_secs(3600)));
+        assert_eq!(hour.within(Duration::from_millis(5)), Duration::from_millis(5));
+        assert_eq!(Deadline::NEVER.or_sooner(hour), hour);
     }
 }

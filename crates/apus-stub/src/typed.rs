@@ -30,7 +30,7 @@ pub(crate) fn call(
     let called = format!("{path}({})", arguments.join(", "));
     // A constructor may be called again for an object that is there; what it makes is then not taken.
     Ok(if constructs {
-        format!("|call| apus_zend::arg::Make::make({called}?, call)")
+        format!("|call| apus_zend::arg::Make::make({called}, call)")
     } else {
         format!("|call| {called}")
     })

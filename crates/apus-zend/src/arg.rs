@@ -165,6 +165,13 @@ impl<T: Native> Make for T {
     }
 }
 
+impl<T: Make> Make for Result<T, Raise> {
+    #[inline]
+    fn make(self, call: &Call) -> Result<(), Raise> {
+        self?.make(call)
+    }
+}
+
 /// A Rust value, and what its object's declared properties hold, by their places.
 pub struct Made<T, const N: usize>(pub T, pub [(u32, Value); N]);
 
@@ -341,6 +348,13 @@ impl<T: Give> Give for OrFalse<T> {
 
 /// An integer.
 impl Give for usize {
+    fn give(self, call: &Call) -> Result<(), Raise> {
+        call.ret(self as i64)
+    }
+}
+
+/// An integer.
+impl Give for u64 {
     fn give(self, call: &Call) -> Result<(), Raise> {
         call.ret(self as i64)
     }

@@ -9,6 +9,8 @@ namespace Apus;
  */
 class Atomic
 {
+    // @rust typed
+
     /**
      * @param int $value the initial value; of an integer that does not fit, the lowest 32 bits
      * @throws \Error when the system provides no shared memory
@@ -78,6 +80,8 @@ namespace Apus\Atomic;
  */
 class Long
 {
+    // @rust typed
+
     /**
      * @param int $value the initial value
      * @throws \Error when the system provides no shared memory

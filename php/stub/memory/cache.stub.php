@@ -12,6 +12,8 @@ namespace Apus;
  */
 class Cache
 {
+    // @rust typed
+
     /**
      * @param int $bytes that all entries may take, 64 KiB to 1 TiB; an entry takes its key and packed value, each
      * rounded up to a multiple of eight, and 40. Memory is taken as it fills. One entry may take half of a partition:

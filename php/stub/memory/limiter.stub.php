@@ -11,6 +11,8 @@ namespace Apus;
  */
 class RateLimiter
 {
+    // @rust typed
+
     /**
      * @param int $keys that are remembered, 1 to 2^30, rounded up; specify twice as many as are active at a time
      * @param float $rate units, above 0

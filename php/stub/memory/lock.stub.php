@@ -10,9 +10,12 @@ namespace Apus;
  * exclusively: what the lock guards may be half-changed. Of several waiting processes, any may get it; a waiter for
  * exclusive use goes before new sharers.
  * @rust static CLASS
+ * @rust slots
  */
 class Lock
 {
+    // @rust typed
+
     /**
      * Type of an Apus\Lock: one holds it.
      * @rust MUTEX

@@ -6,9 +6,12 @@ namespace Apus;
  * A queue between processes: any that was forked while it exists may push and pop. Values arrive whole, once, and in
  * the order of each pusher; what push() has accepted is lost only if a process that has popped it is killed. Its size
  * is in bytes: a value takes what Apus\pack() makes of it and about 12 bytes more.
+ * @rust slots
  */
 class Queue implements \Countable
 {
+    // @rust typed
+
     /**
      * How the last operation of this process ended: Apus\CHANNEL_OK, CHANNEL_TIMEOUT (full, or empty), CHANNEL_CLOSED,
      * CHANNEL_CANCELED.

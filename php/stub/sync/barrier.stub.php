@@ -8,6 +8,8 @@ namespace Apus\Coroutine;
  */
 class Barrier
 {
+    // @rust typed
+
     /** The same as make(). */
     public function __construct() {}
 

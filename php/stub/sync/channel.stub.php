@@ -7,9 +7,12 @@ namespace Apus\Coroutine;
  * full one or a pop from an empty one waits; waiters are served in the order of their arrival. A value is never lost: a
  * push() that returns false has not pushed, and what was handed to a waiting pop() is returned by it even if its
  * coroutine is cancelled at that moment. Both may be called outside coroutines as long as they need not wait.
+ * @rust slots
  */
 class Channel
 {
+    // @rust typed
+
     /** How many values it holds at most. */
     public $capacity = 0;
 
@@ -27,6 +30,7 @@ class Channel
      * @throws \Apus\Coroutine\Exception NOT_IN_COROUTINE, CANNOT_SWITCH when it would wait
      * @throws \Apus\Coroutine\CanceledException when cancelled with an exception
      * Waits while the channel is full.
+     * @rust raw
      */
     public function push(mixed $data, float $timeout = -1): bool {}
 
@@ -38,6 +42,7 @@ class Channel
      * @throws \Apus\Coroutine\Exception NOT_IN_COROUTINE, CANNOT_SWITCH when it would wait
      * @throws \Apus\Coroutine\CanceledException when cancelled with an exception
      * Waits while the channel is empty.
+     * @rust raw
      */
     public function pop(float $timeout = -1): mixed {}
 

@@ -2,6 +2,8 @@
 
 namespace Apus\Coroutine;
 
+// @rust typed
+
 /**
  * Does the first of several channel operations that becomes possible, and no other. If several are possible at once,
  * each is equally likely to be chosen.

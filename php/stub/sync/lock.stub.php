@@ -7,9 +7,12 @@ namespace Apus\Coroutine;
  * requests, so neither readers nor writers starve. The coroutine that holds it may lock it again, and must unlock it as
  * often. If a coroutine ends without unlocking, its lock is released, with a warning in the log.
  * @rust static CLASS
+ * @rust slots
  */
 class Lock
 {
+    // @rust typed
+
     /**
      * How the last lock() ended: 0, or an errno: EBUSY (16), ETIMEDOUT (110), ECANCELED (125); EOWNERDEAD (130) when it
      * was acquired, and the process that held it exclusively before ended with it: what it guards may be half-changed.

@@ -7,9 +7,12 @@ namespace Apus\Coroutine;
  * one throws, the others are cancelled, and run() throws the exception; when the owner is cancelled or throws, or the
  * time-out has expired, all are cancelled. Cancelled means that the function they wait in throws a CanceledException;
  * if a coroutine catches it and goes on, the scope waits for it.
+ * @rust slots
  */
 final class Scope
 {
+    // @rust typed
+
     /** See failures(). */
     private $failures = null;
 

@@ -3,10 +3,11 @@
 use std::sync::atomic::Ordering::SeqCst;
 
 use apus_shm::{Heard, Look, Number};
-use apus_zend::{Call, Raise, engine, native};
+use apus_zend::arg::Given;
+use apus_zend::{Raise, engine, native};
 
-use super::bell::{self, Ears, Waited};
-use crate::wait::{limit_or_none, seconds};
+use super::bell::{self, Ears};
+use crate::wait::{Deadline, Timeout, Waited};
 
 const WAIT: &str = "Atomic::wait()";
 
@@ -25,60 +26,55 @@ fn number() -> Result<Number, Raise> {
     Number::new().map_err(|error| engine::throw_error(&format!("no memory could be shared for the number: {error}")))
 }
 
-fn construct(call: &Call) -> Result<(), Raise> {
+fn construct(value: i64) -> Result<Atomic, Raise> {
     let number = number()?;
-    number.word().store(call.int(0, 0)? as u32, SeqCst);
-    call.construct(Atomic { number, ears: Ears::default() })
+    number.word().store(value as u32, SeqCst);
+    Ok(Atomic { number, ears: Ears::default() })
 }
 
-fn add(call: &Call) -> Result<(), Raise> {
-    let by = call.int(0, 1)? as u32;
-    call.ret(i64::from(call.this::<Atomic>()?.number.word().fetch_add(by, SeqCst).wrapping_add(by)))
+fn add(atomic: &Atomic, by: i64) -> i64 {
+    let by = by as u32;
+    i64::from(atomic.number.word().fetch_add(by, SeqCst).wrapping_add(by))
 }
 
-fn sub(call: &Call) -> Result<(), Raise> {
-    let by = call.int(0, 1)? as u32;
-    call.ret(i64::from(call.this::<Atomic>()?.number.word().fetch_sub(by, SeqCst).wrapping_sub(by)))
+fn sub(atomic: &Atomic, by: i64) -> i64 {
+    let by = by as u32;
+    i64::from(atomic.number.word().fetch_sub(by, SeqCst).wrapping_sub(by))
 }
 
-fn get(call: &Call) -> Result<(), Raise> {
-    call.ret(i64::from(call.this::<Atomic>()?.number.word().load(SeqCst)))
+fn get(atomic: &Atomic) -> i64 {
+    i64::from(atomic.number.word().load(SeqCst))
 }
 
-fn set(call: &Call) -> Result<(), Raise> {
-    let value = call.int(0, 0)? as u32;
-    call.this::<Atomic>()?.number.word().store(value, SeqCst);
-    Ok(())
+fn set(atomic: &Atomic, value: i64) {
+    atomic.number.word().store(value as u32, SeqCst);
 }
 
-fn cmpset(call: &Call) -> Result<(), Raise> {
-    let (expected, new) = (call.int(0, 0)? as u32, call.int(1, 0)? as u32);
-    call.ret(call.this::<Atomic>()?.number.word().compare_exchange(expected, new, SeqCst, SeqCst).is_ok())
+fn cmpset(atomic: &Atomic, expected: i64, new: i64) -> bool {
+    atomic.number.word().compare_exchange(expected as u32, new as u32, SeqCst, SeqCst).is_ok()
 }
 
-fn wait(call: &Call) -> Result<(), Raise> {
-    let limit = limit_or_none(seconds(call, 0, 1.0)?);
-    let (atomic, until) = (call.this::<Atomic>()?, bell::deadline(limit));
-    let taken = match atomic.number.take() {
-        Look::Taken => true,
-        Look::Other => false,
+fn wait(atomic: &Atomic, timeout: Timeout) -> Result<bool, Raise> {
+    let until = Deadline::after(timeout.limit_or_none());
+    match atomic.number.take() {
+        Look::Taken => Ok(true),
+        Look::Other => Ok(false),
         Look::Zero if bell::coroutine().is_some() => {
             let look = || match atomic.number.take_or_wish() {
                 Look::Taken => Some(true),
                 Look::Other => Some(false),
                 Look::Zero => None,
             };
-            bell::wait_for(&atomic.ears, atomic.number.fd(), WAIT, until, look)? == Waited::Got(true)
+            Ok(bell::wait_for(&atomic.ears, atomic.number.fd(), WAIT, until, look)? == Waited::Got(true))
         }
-        Look::Zero => sleep(&atomic.number, until)?,
-    };
-    call.ret(taken)
+        Look::Zero => sleep(&atomic.number, until),
+    }
 }
 
 /// Blocks the process until it is woken.
-fn sleep(number: &Number, until: Option<std::time::Instant>) -> Result<bool, Raise> {
+fn sleep(number: &Number, until: Deadline) -> Result<bool, Raise> {
     loop {
-        let heard = number.sleep(until);
+        let heard = number.sleep(until.instant());
         match number.take() {
             Look::Taken => return Ok(true),
             Look::Other => return Ok(false),
@@ -92,44 +88,38 @@ fn sleep(number: &Number, until: Option<std::time::Instant>) -> Result<bool, Rai
     }
 }
 
-fn wakeup(call: &Call) -> Result<(), Raise> {
-    let count = call.int(0, 1)?;
-    if count < 1 {
-        return Err(call.value_error(0, &format!("must be at least 1, {count} given")));
+fn wakeup(atomic: &Atomic, count: Given<i64>) -> Result<bool, Raise> {
+    if count.value < 1 {
+        return Err(count.value_error(&format!("must be at least 1, {} given", count.value)));
     }
-    call.this::<Atomic>()?.number.wake();
-    call.ret(true)
+    atomic.number.wake();
+    Ok(true)
 }
 
-fn long_construct(call: &Call) -> Result<(), Raise> {
+fn long_construct(value: i64) -> Result<Long, Raise> {
     let number = number()?;
-    number.long().store(call.int(0, 0)?, SeqCst);
-    call.construct(Long(number))
+    number.long().store(value, SeqCst);
+    Ok(Long(number))
 }
 
-fn long_add(call: &Call) -> Result<(), Raise> {
-    let by = call.int(0, 1)?;
-    call.ret(call.this::<Long>()?.0.long().fetch_add(by, SeqCst).wrapping_add(by))
+fn long_add(long: &Long, by: i64) -> i64 {
+    long.0.long().fetch_add(by, SeqCst).wrapping_add(by)
 }
 
-fn long_sub(call: &Call) -> Result<(), Raise> {
-    let by = call.int(0, 1)?;
-    call.ret(call.this::<Long>()?.0.long().fetch_sub(by, SeqCst).wrapping_sub(by))
+fn long_sub(long: &Long, by: i64) -> i64 {
+    long.0.long().fetch_sub(by, SeqCst).wrapping_sub(by)
 }
 
-fn long_get(call: &Call) -> Result<(), Raise> {
-    call.ret(call.this::<Long>()?.0.long().load(SeqCst))
+fn long_get(long: &Long) -> i64 {
+    long.0.long().load(SeqCst)
 }
 
-fn long_set(call: &Call) -> Result<(), Raise> {
-    let value = call.int(0, 0)?;
-    call.this::<Long>()?.0.long().store(value, SeqCst);
-    Ok(())
+fn long_set(long: &Long, value: i64) {
+    long.0.long().store(value, SeqCst);
 }
 
-fn long_cmpset(call: &Call) -> Result<(), Raise> {
-    let (expected, new) = (call.int(0, 0)?, call.int(1, 0)?);
-    call.ret(call.this::<Long>()?.0.long().compare_exchange(expected, new, SeqCst, SeqCst).is_ok())
+fn long_cmpset(long: &Long, expected: i64, new: i64) -> bool {
+    long.0.long().compare_exchange(expected, new, SeqCst, SeqCst).is_ok()
 }
 
 apus_zend::stub!("memory/atomic");

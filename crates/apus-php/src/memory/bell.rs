@@ -6,36 +6,26 @@
 use std::cell::{Cell, RefCell};
 use std::io;
 use std::mem::ManuallyDrop;
+use std::ops::Deref;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::rc::Rc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use apus_coro::Wait;
-use apus_shm::{Heard, Lock, Mode, Step, Taken, Watch};
+use apus_shm::{Heard, Lock, Mode, Step, Taken, Untaken, Watch};
 use apus_zend::{Callable, Raise, Value, engine};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 use tokio::sync::Mutex;
 
 use crate::runtime::State;
-use crate::wait::wait;
+use crate::wait::{Deadline, Waited, wait, wait_until};
 
 /// Operations in a row that found at once what they wanted, before the coroutine lets the event loop turn to other things.
 const AT_ONCE: u32 = 64;
 
 thread_local! {
     static SERVED: Cell<u32> = const { Cell::new(0) };
-}
-
-/// How a wait ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Waited<T> {
-    /// With what it was for.
-    Got(T),
-    /// The time was over.
-    TimedOut,
-    /// The coroutine was cancelled.
-    Cancelled,
 }
 
 /// A bell as a coroutine listens to it.
@@ -108,11 +98,6 @@ pub(crate) fn coroutine() -> Option<Rc<State>> {
     State::existing().filter(|state| state.engine.current_id() != -1)
 }
 
-/// The moment that a time-out of now ends at: `None` for no limit.
-pub(crate) fn deadline(limit: Option<Duration>) -> Option<Instant> {
-    limit.and_then(|limit| Instant::now().checked_add(limit))
-}
-
 /// Lets the event loop turn to other things now and then, although nothing has to be waited for. `false`: cancelled meanwhile.
 pub(crate) fn give_way(what: &'static str) -> Result<bool, Raise> {
     let served = SERVED.get() + 1;
@@ -131,7 +116,7 @@ pub(crate) fn wait_for<T>(
     ears: &Ears,
     bell: BorrowedFd<'_>,
     what: &'static str,
-    until: Option<Instant>,
+    until: Deadline,
     mut look: impl FnMut() -> Option<T>,
 ) -> Result<Waited<T>, Raise> {
     if let Some(state) = coroutine() {
@@ -160,32 +145,20 @@ pub(crate) fn wait_for<T>(
 fn in_time<T>(
     state: &State,
     what: &'static str,
-    until: Option<Instant>,
+    until: Deadline,
     found: impl Future<Output = io::Result<T>>,
 ) -> Result<Waited<T>, Raise> {
-    let timed = async {
-        match until {
-            Some(until) => tokio::time::timeout_at(until.into(), found).await.ok(),
-            None => Some(found.await),
-        }
-    };
-    match wait(state, Wait::Outside(what), timed)? {
-        Some(Some(Ok(found))) => Ok(Waited::Got(found)),
-        Some(Some(Err(error))) => Err(deaf(&error)),
-        Some(None) => Ok(Waited::TimedOut),
-        None => Ok(Waited::Cancelled),
-    }
+    Ok(match wait_until(state, Wait::Outside(what), until, found)? {
+        Waited::Got(found) => Waited::Got(found.map_err(|error| deaf(&error))?),
+        Waited::TimedOut => Waited::TimedOut,
+        Waited::Cancelled => Waited::Cancelled,
+    })
 }
 
 /// Blocks the process until there is something to look at; `false`: the time was over.
-fn block(
-    ears: &Ears,
-    bell: BorrowedFd<'_>,
-    other: Option<BorrowedFd<'_>>,
-    until: Option<Instant>,
-) -> Result<bool, Raise> {
+fn block(ears: &Ears, bell: BorrowedFd<'_>, other: Option<BorrowedFd<'_>>, until: Deadline) -> Result<bool, Raise> {
     let watch = ears.watch(bell).map_err(|error| deaf(&error))?;
-    match watch.wait(other, until).map_err(|error| deaf(&error))? {
+    match watch.wait(other, until.instant()).map_err(|error| deaf(&error))? {
         Heard::Something => Ok(true),
         Heard::Nothing => Ok(false),
         Heard::Signal => handle_signals().map(|()| true),
@@ -200,78 +173,115 @@ pub(crate) fn handle_signals() -> Result<(), Raise> {
     Callable::new(&mut name).map_or(Ok(()), |any| any.call(&[]).map(drop))
 }
 
-pub(crate) fn deaf(error: &io::Error) -> Raise {
+fn deaf(error: &io::Error) -> Raise {
     engine::throw_error(&format!("the system gives no descriptor to wait with: {error} (see ulimit -n)"))
 }
 
 /// Why a lock was not waited for to the end.
 #[derive(Debug)]
-pub(crate) enum Unlocked {
+enum Unlocked {
     /// More processes use locks than can.
     TooMany,
     /// The system gives no descriptor to wait with.
     Deaf(io::Error),
 }
 
-/// Ready when the lock was taken. On the event loop.
-pub(crate) async fn take_lock(lock: &Lock, ears: &Ears, mode: Mode) -> Result<Taken, Unlocked> {
-    let listener = ears.listener(lock.fd()).map_err(Unlocked::Deaf)?;
-    let _turn = listener.turn.lock().await;
-    let waiting = lock.waiting(mode);
-    loop {
-        let (death, again) = match waiting.step() {
-            Step::Taken(taken) => return Ok(taken),
-            Step::TooMany => return Err(Unlocked::TooMany),
-            Step::Listen(death, again, _) => (death, again),
-        };
-        let death = match death {
-            // SAFETY: an owned descriptor stays open, and the same, as long as it is registered.
-            Some(fd) => Some(
-                unsafe { AsyncFd::register_with_interest(fd, Interest::READABLE) }
-                    .map_err(|error| Unlocked::Deaf(error.into()))?,
-            ),
-            None => None,
-        };
-        let died = async {
-            match &death {
-                Some(death) => _ = death.readable().await,
-                None => tokio::time::sleep(again.unwrap_or(Duration::MAX)).await,
-            }
-        };
-        tokio::select! {
-            rung = listener.hear() => rung.map_err(Unlocked::Deaf)?,
-            () = died => {}
+impl From<Unlocked> for Raise {
+    fn from(why: Unlocked) -> Self {
+        match why {
+            Unlocked::TooMany => too_many(),
+            Unlocked::Deaf(error) => deaf(&error),
         }
     }
 }
 
-/// The same for code inside coroutines, or outside, where the process waits.
-pub(crate) fn wait_for_lock(
-    lock: &Lock,
-    ears: &Ears,
-    what: &'static str,
-    mode: Mode,
-    until: Option<Instant>,
-) -> Result<Waited<Result<Taken, Unlocked>>, Raise> {
-    if let Some(state) = coroutine() {
-        return in_time(&state, what, until, async { Ok(take_lock(lock, ears, mode).await) });
+fn too_many() -> Raise {
+    engine::throw_error("more than 8,192 processes of this program use locks at once")
+}
+
+/// A lock between processes, as an object has it.
+pub(crate) struct ProcessLock {
+    shared: Lock,
+    ears: Ears,
+}
+
+impl Deref for ProcessLock {
+    type Target = Lock;
+
+    fn deref(&self) -> &Lock {
+        &self.shared
     }
-    let waiting = lock.waiting(mode);
-    loop {
-        let (death, again) = match waiting.step() {
-            Step::Taken(taken) => return Ok(Waited::Got(Ok(taken))),
-            Step::TooMany => return Ok(Waited::Got(Err(Unlocked::TooMany))),
-            Step::Listen(death, again, _) => (death, again),
-        };
-        let soon = deadline(again);
-        let next = match (soon, until) {
-            (Some(soon), Some(until)) => Some(soon.min(until)),
-            (soon, until) => soon.or(until),
-        };
-        if !block(ears, lock.fd(), death.as_deref().map(AsFd::as_fd), next)?
-            && until.is_some_and(|until| Instant::now() >= until)
-        {
-            return Ok(Waited::TimedOut);
+}
+
+impl ProcessLock {
+    /// A new one.
+    pub(crate) fn new() -> Result<Self, Raise> {
+        let shared = Lock::new()
+            .map_err(|error| engine::throw_error(&format!("no memory could be shared for the lock: {error}")))?;
+        Ok(Self { shared, ears: Ears::default() })
+    }
+
+    /// Takes it if it is free: `None` when it is not.
+    pub(crate) fn take(&self, mode: Mode) -> Result<Option<Taken>, Raise> {
+        match self.try_take(mode) {
+            Ok(taken) => Ok(Some(taken)),
+            Err(Untaken::Busy(_)) => Ok(None),
+            Err(Untaken::TooMany) => Err(too_many()),
+        }
+    }
+
+    /// Waits until it was taken: in a coroutine, or outside, where the process waits.
+    pub(crate) fn wait(&self, what: &'static str, mode: Mode, until: Deadline) -> Result<Waited<Taken>, Raise> {
+        if let Some(state) = coroutine() {
+            return Ok(match in_time(&state, what, until, async { Ok(self.taken(mode).await) })? {
+                Waited::Got(taken) => Waited::Got(taken?),
+                Waited::TimedOut => Waited::TimedOut,
+                Waited::Cancelled => Waited::Cancelled,
+            });
+        }
+        let waiting = self.waiting(mode);
+        loop {
+            let (death, again) = match waiting.step() {
+                Step::Taken(taken) => return Ok(Waited::Got(taken)),
+                Step::TooMany => return Err(too_many()),
+                Step::Listen(death, again, _) => (death, again),
+            };
+            let next = until.or_sooner(Deadline::after(again));
+            if !block(&self.ears, self.fd(), death.as_deref().map(AsFd::as_fd), next)? && until.is_over() {
+                return Ok(Waited::TimedOut);
+            }
+        }
+    }
+
+    /// Ready when it was taken. On the event loop.
+    async fn taken(&self, mode: Mode) -> Result<Taken, Unlocked> {
+        let listener = self.ears.listener(self.fd()).map_err(Unlocked::Deaf)?;
+        let _turn = listener.turn.lock().await;
+        let waiting = self.waiting(mode);
+        loop {
+            let (death, again) = match waiting.step() {
+                Step::Taken(taken) => return Ok(taken),
+                Step::TooMany => return Err(Unlocked::TooMany),
+                Step::Listen(death, again, _) => (death, again),
+            };
+            let death = match death {
+                // SAFETY: an owned descriptor stays open, and the same, as long as it is registered.
+                Some(fd) => Some(
+                    unsafe { AsyncFd::register_with_interest(fd, Interest::READABLE) }
+                        .map_err(|error| Unlocked::Deaf(error.into()))?,
+                ),
+                None => None,
+            };
+            let died = async {
+                match &death {
+                    Some(death) => _ = death.readable().await,
+                    None => tokio::time::sleep(again.unwrap_or(Duration::MAX)).await,
+                }
+            };
+            tokio::select! {
+                rung = listener.hear() => rung.map_err(Unlocked::Deaf)?,
+                () = died => {}
+            }
         }
     }
 }

@@ -3,12 +3,13 @@
 use std::time::Duration;
 
 use apus_shm::{CACHE_LEAST, CACHE_MOST, Cache, CacheError, Found, Stored};
+use apus_zend::arg::{Given, Want};
 use apus_zend::value::View;
-use apus_zend::{Array, Call, Raise, Value, native};
+use apus_zend::{Array, Raise, Value, native};
 
 use super::cache_remember::{self, Makers};
 use super::pack;
-use crate::exception::{self};
+use crate::exception;
 
 /// Seconds of the longest time that is told from none: a hundred years.
 const LONGEST: f64 = 3.2e9;
@@ -22,15 +23,14 @@ pub(super) struct Shared {
 
 native!(Shared, "Apus\\Cache");
 
-fn construct(call: &Call) -> Result<(), Raise> {
-    let given = call.int(0, 0)?;
-    let bytes = usize::try_from(given).ok().filter(|bytes| (CACHE_LEAST..=CACHE_MOST).contains(bytes));
+fn construct(size: Given<i64>) -> Result<Shared, Raise> {
+    let bytes = usize::try_from(size.value).ok().filter(|bytes| (CACHE_LEAST..=CACHE_MOST).contains(bytes));
     let Some(bytes) = bytes else {
-        let text = format!("must be from {CACHE_LEAST} (64 KiB) to {CACHE_MOST} (1 TiB) bytes, {given} given");
-        return Err(call.value_error(0, &text));
+        let text = format!("must be from {CACHE_LEAST} (64 KiB) to {CACHE_MOST} (1 TiB) bytes, {} given", size.value);
+        return Err(size.value_error(&text));
     };
     match Cache::new(bytes) {
-        Ok(cache) => call.construct(Shared { cache, makers: Makers::default() }),
+        Ok(cache) => Ok(Shared { cache, makers: Makers::default() }),
         Err(error) => {
             let text = format!("no memory could be shared for a cache of {bytes} bytes: {error}");
             Err(exception::throw(exception::code::cache::NO_MEMORY, &text))
@@ -38,31 +38,37 @@ fn construct(call: &Call) -> Result<(), Raise> {
     }
 }
 
-/// What a refusal throws; the key is the first argument.
-pub(super) fn refused(call: &Call, error: CacheError) -> Raise {
+/// What a refusal throws.
+pub(super) fn refused(key: Given<&[u8]>, error: CacheError) -> Raise {
     match error {
-        CacheError::Key { given } => call.value_error(0, &format!("must be a key of 1 to 1024 bytes, {given} given")),
+        CacheError::Key { given } => key.value_error(&format!("must be a key of 1 to 1024 bytes, {given} given")),
         CacheError::TooLarge { .. } => {
             let text = format!("the entry has {error}: make the cache larger, or store less under one key");
             exception::throw(exception::code::cache::TOO_LARGE, &text)
         }
         CacheError::NoInteger | CacheError::Overflow => {
-            let key = String::from_utf8_lossy(call.bytes(0).unwrap_or_default()).into_owned();
+            let key = String::from_utf8_lossy(key.value);
             exception::throw(exception::code::cache::TYPE, &format!("\"{key}\" was not changed: {error}"))
         }
     }
 }
 
-/// Seconds as a length of life: 0 for none that ends.
-pub(super) fn life(call: &Call, index: usize) -> Result<Option<Duration>, Raise> {
-    let seconds = call.float(index, 0.0)?;
-    if seconds == 0.0 {
-        return Ok(None);
-    }
-    let life = if seconds > 0.0 { Duration::try_from_secs_f64(seconds.min(LONGEST)).ok() } else { None };
-    match life {
-        Some(life) => Ok(Some(life)),
-        None => Err(call.value_error(index, &format!("must be 0 or more seconds, {seconds:?} given"))),
+/// How long an entry lives; `None`: it does not end.
+#[derive(Clone, Copy)]
+pub(super) struct Life(pub(super) Option<Duration>);
+
+/// Seconds, 0 for a life that does not end.
+impl Want<f64> for Life {
+    fn want(given: Given<f64>) -> Result<Self, Raise> {
+        let seconds = given.value;
+        if seconds == 0.0 {
+            return Ok(Self(None));
+        }
+        let life = if seconds > 0.0 { Duration::try_from_secs_f64(seconds.min(LONGEST)).ok() } else { None };
+        match life {
+            Some(life) => Ok(Self(Some(life))),
+            None => Err(given.value_error(&format!("must be 0 or more seconds, {seconds:?} given"))),
+        }
     }
 }
 
@@ -79,7 +85,7 @@ pub(super) fn store(
     cache: &Cache,
     key: &[u8],
     value: &Value,
-    life: Option<Duration>,
+    Life(life): Life,
     only_new: bool,
 ) -> Result<Result<bool, CacheError>, Raise> {
     if let View::Int(value) = value.view() {
@@ -90,68 +96,54 @@ pub(super) fn store(
     Ok(cache.set(key, Stored::Bytes(&bytes), life, only_new))
 }
 
-fn get(call: &Call) -> Result<(), Raise> {
+fn get(shared: &Shared, key: &[u8], default: Value) -> Result<Value, Raise> {
     let mut bytes = Vec::new();
-    let found = call.this::<Shared>()?.cache.get(call.bytes(0)?, &mut bytes);
-    match found {
-        Some(found) => call.ret(value_of(found, &bytes)?),
-        None => call.ret(call.value(1)),
-    }
+    shared.cache.get(key, &mut bytes).map_or(Ok(default), |found| value_of(found, &bytes))
 }
 
-fn put(call: &Call, only_new: bool) -> Result<(), Raise> {
-    call.expect(2, 3)?;
-    let (key, life) = (call.bytes(0)?, life(call, 2)?);
-    let stored = store(&call.this::<Shared>()?.cache, key, &call.value(1), life, only_new)?;
-    call.ret(stored.map_err(|error| refused(call, error))?)
+fn put(shared: &Shared, key: Given<&[u8]>, value: &Value, life: Life, only_new: bool) -> Result<bool, Raise> {
+    store(&shared.cache, key.value, value, life, only_new)?.map_err(|error| refused(key, error))
 }
 
-fn set(call: &Call) -> Result<(), Raise> {
-    put(call, false)
+fn set(shared: &Shared, key: Given<&[u8]>, value: Value, life: Life) -> Result<bool, Raise> {
+    put(shared, key, &value, life, false)
 }
 
-fn add(call: &Call) -> Result<(), Raise> {
-    put(call, true)
+fn add(shared: &Shared, key: Given<&[u8]>, value: Value, life: Life) -> Result<bool, Raise> {
+    put(shared, key, &value, life, true)
 }
 
-fn has(call: &Call) -> Result<(), Raise> {
-    call.ret(call.this::<Shared>()?.cache.has(call.bytes(0)?))
+fn has(shared: &Shared, key: &[u8]) -> bool {
+    shared.cache.has(key)
 }
 
-fn delete(call: &Call) -> Result<(), Raise> {
-    call.ret(call.this::<Shared>()?.cache.remove(call.bytes(0)?))
+fn delete(shared: &Shared, key: &[u8]) -> bool {
+    shared.cache.remove(key)
 }
 
-fn touch(call: &Call) -> Result<(), Raise> {
-    let life = life(call, 1)?;
-    call.ret(call.this::<Shared>()?.cache.touch(call.bytes(0)?, life))
+fn touch(shared: &Shared, key: &[u8], life: Life) -> bool {
+    shared.cache.touch(key, life.0)
 }
 
-fn change(call: &Call, sign: i64) -> Result<(), Raise> {
-    call.expect(1, 3)?;
-    let life = life(call, 2)?;
-    let added = match call.int(1, 1)?.checked_mul(sign) {
-        Some(delta) => call.this::<Shared>()?.cache.add(call.bytes(0)?, delta, life),
-        None => Err(CacheError::Overflow),
-    };
-    call.ret(added.map_err(|error| refused(call, error))?)
+fn change(shared: &Shared, key: Given<&[u8]>, by: Option<i64>, life: Life) -> Result<i64, Raise> {
+    let added = by.ok_or(CacheError::Overflow).and_then(|by| shared.cache.add(key.value, by, life.0));
+    added.map_err(|error| refused(key, error))
 }
 
-fn increment(call: &Call) -> Result<(), Raise> {
-    change(call, 1)
+fn increment(shared: &Shared, key: Given<&[u8]>, by: i64, life: Life) -> Result<i64, Raise> {
+    change(shared, key, Some(by), life)
 }
 
-fn decrement(call: &Call) -> Result<(), Raise> {
-    change(call, -1)
+fn decrement(shared: &Shared, key: Given<&[u8]>, by: i64, life: Life) -> Result<i64, Raise> {
+    change(shared, key, by.checked_neg(), life)
 }
 
-fn clear(call: &Call) -> Result<(), Raise> {
-    call.this::<Shared>()?.cache.clear();
-    Ok(())
+fn clear(shared: &Shared) {
+    shared.cache.clear();
 }
 
-fn stats(call: &Call) -> Result<(), Raise> {
-    let stats = call.this::<Shared>()?.cache.stats();
+fn stats(shared: &Shared) -> Result<Array, Raise> {
+    let stats = shared.cache.stats();
     let mut array = Array::new(9)?;
     for (name, value) in [
         ("entries", stats.entries),
@@ -166,7 +158,7 @@ fn stats(call: &Call) -> Result<(), Raise> {
     ] {
         array.set_int(name.as_bytes(), value as i64)?;
     }
-    call.ret(array)
+    Ok(array)
 }
 
 apus_zend::stub!("memory/cache");

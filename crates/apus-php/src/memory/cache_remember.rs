@@ -4,16 +4,17 @@
 //! could fail to do before it dies. An eventfd would be another descriptor a cache, written at each store, to save half a pause where a value takes long to make anyway.
 
 use std::cell::RefCell;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use apus_coro::Wait;
 use apus_shm::{Claim, Making};
-use apus_zend::{Call, Callable, Raise, Value, engine};
+use apus_zend::arg::Given;
+use apus_zend::{Callable, Raise, Value, engine};
 
-use super::cache::{self, Shared};
-use crate::exception::{self};
+use super::cache::{self, Life, Shared};
+use crate::exception;
 use crate::runtime::State;
-use crate::wait::{may_wait, time_limit, wait};
+use crate::wait::{Deadline, Timeout, may_wait, wait};
 
 const PAUSES: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(20));
 const WAIT: Wait = Wait::Outside("Cache::remember()");
@@ -43,11 +44,11 @@ impl Makers {
 struct Remember<'a> {
     shared: &'a Shared,
     key: &'a [u8],
-    life: Option<Duration>,
+    life: Life,
     make: Callable,
     /// The coroutine; -1: none.
     coroutine: i64,
-    until: Option<Instant>,
+    until: Deadline,
     strict: bool,
 }
 
@@ -61,38 +62,41 @@ enum Turn<'a> {
     Cancelled,
 }
 
-pub(super) fn remember(call: &Call) -> Result<(), Raise> {
-    let shared = call.this::<Shared>()?;
-    let key = call.bytes(0)?;
-    let life = cache::life(call, 1)?;
+pub(super) fn remember(
+    shared: &Shared,
+    key: Given<&[u8]>,
+    life: Life,
+    make: Callable,
+    timeout: Timeout,
+    strict: bool,
+) -> Result<Value, Raise> {
     let mut bytes = Vec::new();
-    if let Some(found) = shared.cache.get(key, &mut bytes) {
-        return call.ret(cache::value_of(found, &bytes)?);
+    if let Some(found) = shared.cache.get(key.value, &mut bytes) {
+        return cache::value_of(found, &bytes);
     }
-    let limit = time_limit(call, 3, 10.0)?;
     let remember = Remember {
         shared,
-        key,
+        key: key.value,
         life,
-        make: call.callable(2)?,
+        make,
         coroutine: State::existing().map_or(-1, |state| state.engine.current_id()),
-        until: limit.and_then(|limit| Instant::now().checked_add(limit)),
-        strict: call.bool(4, false)?,
+        until: Deadline::after(timeout.limit()),
+        strict,
     };
-    if !(1..=apus_shm::CACHE_KEY_MOST).contains(&key.len()) {
-        return Err(cache::refused(call, apus_shm::CacheError::Key { given: key.len() }));
+    if !(1..=apus_shm::CACHE_KEY_MOST).contains(&key.value.len()) {
+        return Err(cache::refused(key, apus_shm::CacheError::Key { given: key.value.len() }));
     }
-    if shared.makers.has(remember.coroutine, key) {
+    if shared.makers.has(remember.coroutine, key.value) {
         let text = format!(
             "remember() was called for \"{}\" by the very function that makes its value",
-            String::from_utf8_lossy(key)
+            String::from_utf8_lossy(key.value)
         );
         return Err(exception::throw(exception::code::cache::NESTED, &text));
     }
     match remember.turn()? {
-        Turn::There(value) => call.ret(value),
-        Turn::Ours(making) => call.ret(remember.make(making)?),
-        Turn::Cancelled => call.ret(Value::null()),
+        Turn::There(value) => Ok(value),
+        Turn::Ours(making) => remember.make(making),
+        Turn::Cancelled => Ok(Value::null()),
     }
 }
 
@@ -120,11 +124,10 @@ impl<'a> Remember<'a> {
                 Claim::Untracked => return Ok(Turn::Ours(None)),
                 Claim::Taken { here } => here,
             };
-            let now = Instant::now();
-            if self.until.is_some_and(|until| until <= now) {
+            if self.until.is_over() {
                 return self.too_long();
             }
-            let step = self.until.map_or(pause, |until| pause.min(until - now));
+            let step = self.until.within(pause);
             pause = (pause * 2).min(PAUSES.1);
             match State::existing().filter(|state| may_wait(state)) {
                 Some(state) => {

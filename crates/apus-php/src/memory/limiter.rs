@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use apus_shm::{LIMITER_KEYS_MOST, Limiter};
-use apus_zend::value::View;
-use apus_zend::{Array, Call, Raise, Value, native};
+use apus_zend::arg::Given;
+use apus_zend::{Array, Raise, Value, native};
 
-use crate::exception::{self};
+use crate::exception;
 
 struct Shared {
     limiter: Limiter,
@@ -15,65 +15,58 @@ struct Shared {
 
 native!(Shared, "Apus\\RateLimiter");
 
-fn construct(call: &Call) -> Result<(), Raise> {
-    let keys = call.int(0, 0)?;
-    let (rate, per) = (call.float(1, 0.0)?, call.float(2, 1.0)?);
-    if !(1..=LIMITER_KEYS_MOST as i64).contains(&keys) {
-        return Err(call.value_error(0, &format!("must be from 1 to {LIMITER_KEYS_MOST}, {keys} given")));
+fn construct(keys: Given<i64>, rate: Given<f64>, per: Given<f64>, burst: Given<Option<i64>>) -> Result<Shared, Raise> {
+    let (most, per_second) = (LIMITER_KEYS_MOST, rate.value);
+    if !(1..=most as i64).contains(&keys.value) {
+        return Err(keys.value_error(&format!("must be from 1 to {most}, {} given", keys.value)));
     }
-    if !(rate > 0.0 && rate.is_finite()) {
-        return Err(call.value_error(1, &format!("must be above 0, {rate:?} given")));
+    if !(per_second > 0.0 && per_second.is_finite()) {
+        return Err(rate.value_error(&format!("must be above 0, {per_second:?} given")));
     }
-    let period = Duration::try_from_secs_f64(per).ok().filter(|period| !period.is_zero());
+    let period = Duration::try_from_secs_f64(per.value).ok().filter(|period| !period.is_zero());
     let Some(period) = period else {
-        return Err(call.value_error(2, &format!("must be above 0 seconds, {per:?} given")));
+        return Err(per.value_error(&format!("must be above 0 seconds, {:?} given", per.value)));
     };
-    let burst = match call.view(3) {
-        View::Null => rate.ceil() as i64,
-        _ => call.int(3, 1)?,
+    let given = burst.value.unwrap_or(per_second.ceil() as i64);
+    let Some(burst) = u64::try_from(given).ok().filter(|burst| *burst >= 1) else {
+        return Err(burst.value_error(&format!("must be 1 or more, {given} given")));
     };
-    let Some(burst) = u64::try_from(burst).ok().filter(|burst| *burst >= 1) else {
-        return Err(call.value_error(3, &format!("must be 1 or more, {burst} given")));
-    };
-    match Limiter::new(keys as usize, rate, period, burst) {
-        Some(Ok(limiter)) => call.construct(Shared { limiter, burst }),
+    match Limiter::new(keys.value as usize, per_second, period, burst) {
+        Some(Ok(limiter)) => Ok(Shared { limiter, burst }),
         Some(Err(error)) => {
-            Err(exception::throw(exception::code::cache::NO_MEMORY, &format!("no memory could be shared for {keys} keys: {error}")))
+            let text = format!("no memory could be shared for {} keys: {error}", keys.value);
+            Err(exception::throw(exception::code::cache::NO_MEMORY, &text))
         }
-        None => Err(call.value_error(
-            1,
-            &format!(
-                "must give a unit at least a nanosecond, and a burst less than a hundred years: {rate:?} in {per:?} s, {burst} at once"
-            ),
-        )),
+        None => Err(rate.value_error(&format!(
+            "must give a unit at least a nanosecond, and a burst less than a hundred years: {per_second:?} in {:?} s, {burst} at once",
+            per.value
+        ))),
     }
 }
 
-fn cost(call: &Call, shared: &Shared) -> Result<u64, Raise> {
-    let given = call.int(1, 1)?;
-    let cost = u64::try_from(given).ok().filter(|cost| (1..=shared.burst).contains(cost));
-    cost.ok_or_else(|| call.value_error(1, &format!("must be from 1 to the burst, {}, {given} given", shared.burst)))
+fn cost_of(shared: &Shared, cost: Given<i64>) -> Result<u64, Raise> {
+    let units = u64::try_from(cost.value).ok().filter(|units| (1..=shared.burst).contains(units));
+    units.ok_or_else(|| {
+        cost.value_error(&format!("must be from 1 to the burst, {}, {} given", shared.burst, cost.value))
+    })
 }
 
-fn allow(call: &Call) -> Result<(), Raise> {
-    let shared = call.this::<Shared>()?;
-    call.ret(shared.limiter.allow(call.bytes(0)?, cost(call, shared)?))
+fn allow(shared: &Shared, key: &[u8], cost: Given<i64>) -> Result<bool, Raise> {
+    Ok(shared.limiter.allow(key, cost_of(shared, cost)?))
 }
 
-fn check(call: &Call) -> Result<(), Raise> {
-    let shared = call.this::<Shared>()?;
-    let verdict = shared.limiter.check(call.bytes(0)?, cost(call, shared)?);
+fn check(shared: &Shared, key: &[u8], cost: Given<i64>) -> Result<Array, Raise> {
+    let verdict = shared.limiter.check(key, cost_of(shared, cost)?);
     let mut array = Array::new(4)?;
     array.set(b"allowed", Value::bool(verdict.allowed))?;
     array.set_int(b"remaining", verdict.remaining as i64)?;
     array.set(b"retry_after", Value::float(verdict.retry_after.unwrap_or_default().as_secs_f64()))?;
     array.set(b"reset", Value::float(verdict.reset.as_secs_f64()))?;
-    call.ret(array)
+    Ok(array)
 }
 
-fn reset(call: &Call) -> Result<(), Raise> {
-    call.this::<Shared>()?.limiter.reset(call.bytes(0)?);
-    Ok(())
+fn reset(shared: &Shared, key: &[u8]) {
+    shared.limiter.reset(key);
 }
 
 apus_zend::stub!("memory/limiter");

@@ -4,16 +4,17 @@ use std::cell::{Cell, RefCell};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::rc::Rc;
-use std::time::{Duration, Instant};
 
 use apus_coro::Wait;
-use apus_shm::{Lock as Shared, Mode, Taken, Untaken};
-use apus_zend::{Call, Raise, Value, engine, native};
+use apus_shm::{Mode, Taken};
+use apus_zend::arg::{Given, Me, Want};
+use apus_zend::object::Object;
+use apus_zend::{Raise, Value, engine, native};
 
-use super::bell::{self, Ears, Unlocked, Waited};
+use super::bell::{self, ProcessLock};
 use super::file_lock::{FileLock, pauses};
 use crate::exception;
-use crate::wait::{time_limit, wait};
+use crate::wait::{Deadline, Timeout, Waited, wait};
 
 /// PHP's `LOCK_SH`, `LOCK_EX` and `LOCK_NB`.
 const SHARED: i64 = 1;
@@ -28,14 +29,12 @@ pub(super) const SPINLOCK: i64 = 5;
 
 /// How often a SPINLOCK looks again before it waits as the others do: some ten microseconds.
 const SPINS: usize = 1000;
-const ERR_CODE_SLOT: u32 = 0;
 
 struct Core {
     kind: i64,
     /// What is between the processes of this program; dropped by `destroy()`.
-    shared: RefCell<Option<Rc<Shared>>>,
+    shared: RefCell<Option<Rc<ProcessLock>>>,
     file: Option<FileLock>,
-    ears: Ears,
     /// The coroutines of this process that have it, as often as they have; -1 for code outside.
     takers: RefCell<Vec<i64>>,
     recovered: Cell<bool>,
@@ -49,7 +48,7 @@ native!(Lock, "Apus\\Lock");
 type Outcome = Result<bool, i32>;
 
 impl Core {
-    fn shared(&self) -> Result<Rc<Shared>, Raise> {
+    fn shared(&self) -> Result<Rc<ProcessLock>, Raise> {
         self.shared.borrow().clone().ok_or_else(|| engine::throw_error("the lock was destroyed: destroy() was called"))
     }
 
@@ -58,18 +57,21 @@ impl Core {
         if matches!(self.kind, RWLOCK | FILELOCK) { mode } else { Mode::Exclusive }
     }
 
-    fn acquire(&self, what: &'static str, mode: Mode, limit: Option<Duration>) -> Result<Outcome, Raise> {
+    fn acquire(&self, what: &'static str, mode: Mode, timeout: Timeout) -> Result<Outcome, Raise> {
         let (shared, mode) = (self.shared()?, self.mode(mode));
-        let until = bell::deadline(limit);
-        let now = limit.is_some_and(|limit| limit.is_zero());
+        let until = Deadline::after(timeout.limit());
+        let now = timeout.is_zero();
         let again = mode == Mode::Shared && shared.held() == Some(Mode::Shared) && self.has_it();
-        let outcome = match self.try_now(&shared, mode) {
-            Ok(taken) => Ok(taken.after_death),
-            Err(Untaken::Busy(_)) if again && shared.share_again() => Ok(false),
-            Err(Untaken::TooMany) => return Err(too_many()),
-            Err(Untaken::Busy(_)) if now => Err(libc::EBUSY),
-            Err(Untaken::Busy(_)) if self.would_wait_for_itself(&shared, mode) => Err(libc::EDEADLK),
-            Err(Untaken::Busy(_)) => self.wait(&shared, what, mode, until)?,
+        let outcome = match self.try_now(&shared, mode)? {
+            Some(taken) => Ok(taken.after_death),
+            None if again && shared.share_again() => Ok(false),
+            None if now => Err(libc::EBUSY),
+            None if self.would_wait_for_itself(&shared, mode) => Err(libc::EDEADLK),
+            None => match shared.wait(what, mode, until)? {
+                Waited::Got(taken) => Ok(taken.after_death),
+                Waited::TimedOut => Err(libc::ETIMEDOUT),
+                Waited::Cancelled => Err(libc::ECANCELED),
+            },
         };
         match (outcome, &self.file) {
             (Ok(died), Some(file)) => match lock_file(file, what, mode, until, now) {
@@ -86,25 +88,25 @@ impl Core {
         }
     }
 
-    fn try_now(&self, shared: &Shared, mode: Mode) -> Result<Taken, Untaken> {
-        let mut tried = shared.try_take(mode);
+    fn try_now(&self, shared: &ProcessLock, mode: Mode) -> Result<Option<Taken>, Raise> {
+        let mut taken = shared.take(mode)?;
         if self.kind == SPINLOCK {
             for _ in 0..SPINS {
-                if !matches!(tried, Err(Untaken::Busy(_))) {
+                if taken.is_some() {
                     break;
                 }
                 std::hint::spin_loop();
                 if shared.looks_free() {
-                    tried = shared.try_take(mode);
+                    taken = shared.take(mode)?;
                 }
             }
         }
-        tried
+        Ok(taken)
     }
 
     /// Whether only the waiting code itself could give it back: the whole process outside coroutines, or the coroutine that has it. A semaphore may be given back by
     /// any process.
-    fn would_wait_for_itself(&self, shared: &Shared, mode: Mode) -> bool {
+    fn would_wait_for_itself(&self, shared: &ProcessLock, mode: Mode) -> bool {
         let held = shared.held();
         let conflicts = held == Some(Mode::Exclusive) || (held == Some(Mode::Shared) && mode == Mode::Exclusive);
         self.kind != SEM
@@ -118,16 +120,6 @@ impl Core {
     /// Whether the running coroutine, or the code outside, is among those of this process that have it.
     fn has_it(&self) -> bool {
         self.takers.borrow().contains(&runner())
-    }
-
-    fn wait(&self, shared: &Shared, what: &'static str, mode: Mode, until: Option<Instant>) -> Result<Outcome, Raise> {
-        match bell::wait_for_lock(shared, &self.ears, what, mode, until)? {
-            Waited::Got(Ok(taken)) => Ok(Ok(taken.after_death)),
-            Waited::Got(Err(Unlocked::TooMany)) => Err(too_many()),
-            Waited::Got(Err(Unlocked::Deaf(error))) => Err(bell::deaf(&error)),
-            Waited::TimedOut => Ok(Err(libc::ETIMEDOUT)),
-            Waited::Cancelled => Ok(Err(libc::ECANCELED)),
-        }
     }
 
     /// The running code has it once more.
@@ -180,16 +172,12 @@ fn runner() -> i64 {
     bell::coroutine().map_or(-1, |state| state.engine.current_id())
 }
 
-fn too_many() -> Raise {
-    engine::throw_error("more than 8,192 processes of this program use locks at once")
-}
-
 /// Waits until no other program has the file.
 fn lock_file(
     file: &FileLock,
     what: &'static str,
     mode: Mode,
-    until: Option<Instant>,
+    until: Deadline,
     now: bool,
 ) -> Result<Result<(), i32>, Raise> {
     let failed = |error: std::io::Error| {
@@ -199,14 +187,13 @@ fn lock_file(
         if file.try_lock(mode).map_err(failed)? {
             return Ok(Ok(()));
         }
-        let left = until.map(|until| until.saturating_duration_since(Instant::now()));
         if now {
             return Ok(Err(libc::EBUSY));
         }
-        if left.is_some_and(|left| left.is_zero()) {
+        if until.is_over() {
             return Ok(Err(libc::ETIMEDOUT));
         }
-        let pause = left.map_or(pause, |left| left.min(pause));
+        let pause = until.within(pause);
         if let Some(state) = bell::coroutine() {
             if wait(&state, Wait::Outside(what), async move { tokio::time::sleep(pause).await })?.is_none() {
                 return Ok(Err(libc::ECANCELED));
@@ -219,24 +206,20 @@ fn lock_file(
     Ok(Err(libc::ETIMEDOUT))
 }
 
-fn construct(call: &Call) -> Result<(), Raise> {
-    let (kind, path) = (call.int(0, MUTEX)?, call.opt_bytes(1)?.unwrap_or_default());
-    if !(RWLOCK..=SPINLOCK).contains(&kind) {
-        let text = format!("must be Apus\\Lock::MUTEX, RWLOCK, SPINLOCK, SEM or FILELOCK, {kind} given");
-        return Err(call.value_error(0, &text));
+fn construct(kind: Given<i64>, path: Given<&[u8]>) -> Result<Lock, Raise> {
+    if !(RWLOCK..=SPINLOCK).contains(&kind.value) {
+        let text = format!("must be Apus\\Lock::MUTEX, RWLOCK, SPINLOCK, SEM or FILELOCK, {} given", kind.value);
+        return Err(kind.value_error(&text));
     }
-    let file = match (kind, path) {
-        (FILELOCK, b"") => return Err(call.value_error(1, "must be the path of a file for a FILELOCK")),
+    let file = match (kind.value, path.value) {
+        (FILELOCK, b"") => return Err(path.value_error("must be the path of a file for a FILELOCK")),
         (FILELOCK, path) => Some(open(path)?),
         _ => None,
     };
-    let shared = Shared::new()
-        .map_err(|error| engine::throw_error(&format!("no memory could be shared for the lock: {error}")))?;
-    call.construct(Lock(Rc::new(Core {
-        kind,
-        shared: RefCell::new(Some(Rc::new(shared))),
+    Ok(Lock(Rc::new(Core {
+        kind: kind.value,
+        shared: RefCell::new(Some(Rc::new(ProcessLock::new()?))),
         file,
-        ears: Ears::default(),
         takers: RefCell::default(),
         recovered: Cell::new(false),
     })))
@@ -250,14 +233,30 @@ fn open(path: &[u8]) -> Result<FileLock, Raise> {
     })
 }
 
-fn set_err(call: &Call, code: i32) -> Result<(), Raise> {
-    call.object()?.set_slot(ERR_CODE_SLOT, Value::int(code.into()));
-    Ok(())
+/// `$operation`: how to lock, and whether to wait.
+pub(crate) struct Operation {
+    pub(crate) mode: Mode,
+    pub(crate) no_wait: bool,
 }
 
-fn acquire(call: &Call, what: &'static str, mode: Mode, limit: Option<Duration>) -> Result<(), Raise> {
-    let core = Rc::clone(&call.this::<Lock>()?.0);
-    let outcome = core.acquire(what, mode, limit)?;
+impl Want<i64> for Operation {
+    fn want(given: Given<i64>) -> Result<Self, Raise> {
+        let mode = match given.value & !NO_WAIT {
+            SHARED => Mode::Shared,
+            EXCLUSIVE => Mode::Exclusive,
+            _ => return Err(given.value_error("must be LOCK_EX or LOCK_SH, or one of these | LOCK_NB")),
+        };
+        Ok(Self { mode, no_wait: given.value & NO_WAIT != 0 })
+    }
+}
+
+fn set_err(object: &Object, code: i32) {
+    object.set_slot(slot::class::ERR_CODE, Value::int(code.into()));
+}
+
+fn acquire(lock: &Me<'_, Lock>, what: &'static str, mode: Mode, timeout: Timeout) -> Result<bool, Raise> {
+    let core = Rc::clone(&lock.0);
+    let outcome = core.acquire(what, mode, timeout)?;
     if let Ok(died) = outcome {
         core.recovered.set(died);
         core.took();
@@ -267,58 +266,49 @@ fn acquire(call: &Call, what: &'static str, mode: Mode, limit: Option<Duration>)
         Ok(true) => libc::EOWNERDEAD,
         Err(code) => code,
     };
-    set_err(call, code)?;
-    call.ret(outcome.is_ok())
+    set_err(&lock.object, code);
+    Ok(outcome.is_ok())
 }
 
-fn lock(call: &Call) -> Result<(), Raise> {
-    let operation = call.int(0, EXCLUSIVE)?;
-    let mode = match operation & !NO_WAIT {
-        SHARED => Mode::Shared,
-        EXCLUSIVE => Mode::Exclusive,
-        _ => return Err(call.value_error(0, "must be LOCK_EX or LOCK_SH, or one of these | LOCK_NB")),
-    };
-    let limit = time_limit(call, 1, -1.0)?;
-    let limit = if operation & NO_WAIT == 0 { limit } else { Some(Duration::ZERO) };
-    acquire(call, "Lock::lock()", mode, limit)
+fn lock(lock: Me<'_, Lock>, operation: Operation, timeout: Timeout) -> Result<bool, Raise> {
+    let timeout = if operation.no_wait { Timeout::ZERO } else { timeout };
+    acquire(&lock, "Lock::lock()", operation.mode, timeout)
 }
 
-fn try_lock(call: &Call) -> Result<(), Raise> {
-    acquire(call, "Lock::trylock()", Mode::Exclusive, Some(Duration::ZERO))
+fn try_lock(lock: Me<'_, Lock>) -> Result<bool, Raise> {
+    acquire(&lock, "Lock::trylock()", Mode::Exclusive, Timeout::ZERO)
 }
 
-fn lock_read(call: &Call) -> Result<(), Raise> {
-    acquire(call, "Lock::lock_read()", Mode::Shared, None)
+fn lock_read(lock: Me<'_, Lock>) -> Result<bool, Raise> {
+    acquire(&lock, "Lock::lock_read()", Mode::Shared, Timeout::NEVER)
 }
 
-fn try_lock_read(call: &Call) -> Result<(), Raise> {
-    acquire(call, "Lock::trylock_read()", Mode::Shared, Some(Duration::ZERO))
+fn try_lock_read(lock: Me<'_, Lock>) -> Result<bool, Raise> {
+    acquire(&lock, "Lock::trylock_read()", Mode::Shared, Timeout::ZERO)
 }
 
-fn lock_wait(call: &Call) -> Result<(), Raise> {
-    let limit = time_limit(call, 0, 1.0)?;
-    acquire(call, "Lock::lockwait()", Mode::Exclusive, limit)
+fn lock_wait(lock: Me<'_, Lock>, timeout: Timeout) -> Result<bool, Raise> {
+    acquire(&lock, "Lock::lockwait()", Mode::Exclusive, timeout)
 }
 
-fn unlock(call: &Call) -> Result<(), Raise> {
-    let released = call.this::<Lock>()?.0.release()?;
-    set_err(call, if released { 0 } else { libc::EPERM })?;
-    call.ret(released)
+fn unlock(lock: Me<'_, Lock>) -> Result<bool, Raise> {
+    let released = lock.0.release()?;
+    set_err(&lock.object, if released { 0 } else { libc::EPERM });
+    Ok(released)
 }
 
-fn recovered(call: &Call) -> Result<(), Raise> {
-    call.ret(call.this::<Lock>()?.0.recovered.get())
+fn recovered(lock: &Lock) -> bool {
+    lock.0.recovered.get()
 }
 
-fn destroy(call: &Call) -> Result<(), Raise> {
-    let core = &call.this::<Lock>()?.0;
+fn destroy(lock: &Lock) {
+    let core = &lock.0;
     let shared = core.shared.borrow_mut().take();
     if let (Some(shared), Some(file)) = (&shared, &core.file)
         && shared.held().is_some()
     {
         file.unlock();
     }
-    Ok(())
 }
 
 apus_zend::stub!("memory/lock");

@@ -8,7 +8,7 @@ mod cache;
 mod cache_remember;
 mod file_lock;
 mod limiter;
-mod lock;
+pub(crate) mod lock;
 pub(crate) mod pack;
 mod queue;
 mod table;

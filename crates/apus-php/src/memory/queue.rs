@@ -1,16 +1,16 @@
 //! `Apus\Queue`: values from any process to any other.
 
 use std::rc::Rc;
-use std::time::Duration;
 
 use apus_shm::{Nothing, Queue as Shared, Refused};
-use apus_zend::{Array, Call, Raise, Value, engine, native};
+use apus_zend::arg::{Given, Me};
+use apus_zend::{Array, Raise, Value, engine, native};
 
-use super::bell::{self, Ears, Waited};
+use super::bell::{self, Ears};
 use super::pack;
 use crate::codes;
 use crate::exception;
-use crate::wait::time_limit;
+use crate::wait::{Deadline, Timeout, Waited};
 
 const PUSH: &str = "Queue::push()";
 const POP: &str = "Queue::pop()";
@@ -21,7 +21,6 @@ const BYTES: std::ops::RangeInclusive<i64> = 64..=1 << 40;
 const LONGEST_PART: i64 = 4;
 /// The greatest length of one value, packed.
 const LONGEST: i64 = 1 << 30;
-const ERR_CODE_SLOT: u32 = 0;
 
 struct Core {
     shared: Shared,
@@ -33,62 +32,61 @@ struct Queue(Rc<Core>);
 
 native!(Queue, "Apus\\Queue");
 
-fn construct(call: &Call) -> Result<(), Raise> {
-    let (bytes, longest) = (call.int(0, 0)?, call.int(1, 0)?);
-    if !BYTES.contains(&bytes) {
-        return Err(
-            call.value_error(0, &format!("must be from {} to {} bytes, {bytes} given", BYTES.start(), BYTES.end()))
-        );
+fn construct(bytes: Given<i64>, longest: Given<i64>) -> Result<Queue, Raise> {
+    if !BYTES.contains(&bytes.value) {
+        return Err(bytes.value_error(&format!(
+            "must be from {} to {} bytes, {} given",
+            BYTES.start(),
+            BYTES.end(),
+            bytes.value
+        )));
     }
-    let most = bytes.min(LONGEST);
-    let longest = match longest {
-        0 => (bytes / LONGEST_PART).min(most),
-        longest if (1..=most).contains(&longest) => longest,
-        longest => {
-            return Err(call.value_error(
-                1,
-                &format!("must be from 1 to {most} bytes, or 0 for a quarter of $bytes, {longest} given"),
-            ));
+    let most = bytes.value.min(LONGEST);
+    let longest = match longest.value {
+        0 => (bytes.value / LONGEST_PART).min(most),
+        bytes if (1..=most).contains(&bytes) => bytes,
+        given => {
+            return Err(longest
+                .value_error(&format!("must be from 1 to {most} bytes, or 0 for a quarter of $bytes, {given} given")));
         }
     };
-    let shared = Shared::new(bytes as usize, longest as usize)
+    let shared = Shared::new(bytes.value as usize, longest as usize)
         .map_err(|error| engine::throw_error(&format!("no memory could be shared for the queue: {error}")))?;
-    call.construct(Queue(Rc::new(Core { shared, arrivals: Ears::default(), room: Ears::default() })))
+    Ok(Queue(Rc::new(Core { shared, arrivals: Ears::default(), room: Ears::default() })))
 }
 
-fn set_err(call: &Call, code: i64) -> Result<(), Raise> {
-    call.object()?.set_slot(ERR_CODE_SLOT, Value::int(code));
-    Ok(())
+/// Notes how an operation ended, and returns whether it succeeded.
+fn finish(queue: &Me<'_, Queue>, code: i64) -> bool {
+    queue.object.set_slot(slot::queue::ERR_CODE, Value::int(code));
+    code == codes::OK
 }
 
-fn core(call: &Call) -> Result<Rc<Core>, Raise> {
-    Ok(Rc::clone(&call.this::<Queue>()?.0))
-}
-
-fn push_within(call: &Call, limit: Option<Duration>) -> Result<(), Raise> {
-    let core = core(call)?;
+fn push_within(queue: &Me<'_, Queue>, value: &Value, timeout: Timeout) -> Result<bool, Raise> {
+    let core = Rc::clone(&queue.0);
     let mut bytes = Vec::with_capacity(128);
-    pack::encode(&call.value(0), &mut bytes)?;
+    pack::encode(value, &mut bytes)?;
     if !bell::give_way(PUSH)? {
-        return finish(call, codes::CANCELED, false);
+        return Ok(finish(queue, codes::CANCELED));
     }
     let done = match core.shared.try_push(&[&bytes]) {
-        Err(Refused::Full) if limit != Some(Duration::ZERO) => {
+        Err(Refused::Full) if !timeout.is_zero() => {
             let look = || match core.shared.push_or_wish(&[&bytes]) {
                 Err(Refused::Full) => None,
                 done => Some(done),
             };
-            bell::wait_for(&core.room, core.shared.writable_fd(), PUSH, bell::deadline(limit), look)?
+            let until = Deadline::after(timeout.limit());
+            bell::wait_for(&core.room, core.shared.writable_fd(), PUSH, until, look)?
         }
         done => Waited::Got(done),
     };
-    match done {
-        Waited::Got(Ok(())) => finish(call, codes::OK, true),
-        Waited::Got(Err(Refused::TooLarge)) => Err(too_long(&core.shared, bytes.len())),
-        Waited::Got(Err(Refused::Closed)) => finish(call, codes::CLOSED, false),
-        Waited::Got(Err(Refused::Full)) | Waited::TimedOut => finish(call, codes::TIMEOUT, false),
-        Waited::Cancelled => finish(call, codes::CANCELED, false),
-    }
+    let code = match done {
+        Waited::Got(Ok(())) => codes::OK,
+        Waited::Got(Err(Refused::TooLarge)) => return Err(too_long(&core.shared, bytes.len())),
+        Waited::Got(Err(Refused::Closed)) => codes::CLOSED,
+        Waited::Got(Err(Refused::Full)) | Waited::TimedOut => codes::TIMEOUT,
+        Waited::Cancelled => codes::CANCELED,
+    };
+    Ok(finish(queue, code))
 }
 
 fn too_long(queue: &Shared, len: usize) -> Raise {
@@ -99,41 +97,38 @@ fn too_long(queue: &Shared, len: usize) -> Raise {
     exception::throw(exception::code::queue::TOO_LONG, &text)
 }
 
-fn finish(call: &Call, code: i64, done: bool) -> Result<(), Raise> {
-    set_err(call, code)?;
-    call.ret(done)
-}
-
-fn pop_within(call: &Call, limit: Option<Duration>) -> Result<(), Raise> {
-    let core = core(call)?;
+fn pop_within(queue: &Me<'_, Queue>, timeout: Timeout) -> Result<Value, Raise> {
+    let core = Rc::clone(&queue.0);
     if !bell::give_way(POP)? {
-        return finish(call, codes::CANCELED, false);
+        return Ok(finish(queue, codes::CANCELED).into());
     }
     let mut bytes = Vec::new();
-    let first = if limit == Some(Duration::ZERO) {
+    let first = if timeout.is_zero() {
         core.shared.try_take(|first, second| copy(&mut bytes, first, second))
     } else {
         core.shared.take_or_wish(|first, second| copy(&mut bytes, first, second))
     };
     let done = match first {
-        Err(Nothing::Empty) if limit != Some(Duration::ZERO) => {
+        Err(Nothing::Empty) if !timeout.is_zero() => {
             let look = || match core.shared.take_or_wish(|first, second| copy(&mut bytes, first, second)) {
                 Err(Nothing::Empty) => None,
                 done => Some(done),
             };
-            bell::wait_for(&core.arrivals, core.shared.readable_fd(), POP, bell::deadline(limit), look)?
+            let until = Deadline::after(timeout.limit());
+            bell::wait_for(&core.arrivals, core.shared.readable_fd(), POP, until, look)?
         }
         done => Waited::Got(done),
     };
-    match done {
+    let code = match done {
         Waited::Got(Ok(())) => {
-            set_err(call, codes::OK)?;
-            call.ret(pack::decode(&bytes)?)
+            finish(queue, codes::OK);
+            return pack::decode(&bytes);
         }
-        Waited::Got(Err(Nothing::Closed)) => finish(call, codes::CLOSED, false),
-        Waited::Got(Err(Nothing::Empty)) | Waited::TimedOut => finish(call, codes::TIMEOUT, false),
-        Waited::Cancelled => finish(call, codes::CANCELED, false),
-    }
+        Waited::Got(Err(Nothing::Closed)) => codes::CLOSED,
+        Waited::Got(Err(Nothing::Empty)) | Waited::TimedOut => codes::TIMEOUT,
+        Waited::Cancelled => codes::CANCELED,
+    };
+    Ok(finish(queue, code).into())
 }
 
 fn copy(into: &mut Vec<u8>, first: &[u8], second: &[u8]) {
@@ -142,53 +137,52 @@ fn copy(into: &mut Vec<u8>, first: &[u8], second: &[u8]) {
     into.extend_from_slice(second);
 }
 
-fn push(call: &Call) -> Result<(), Raise> {
-    push_within(call, time_limit(call, 1, -1.0)?)
+fn push(queue: Me<'_, Queue>, value: Value, timeout: Timeout) -> Result<bool, Raise> {
+    push_within(&queue, &value, timeout)
 }
 
-fn try_push(call: &Call) -> Result<(), Raise> {
-    push_within(call, Some(Duration::ZERO))
+fn try_push(queue: Me<'_, Queue>, value: Value) -> Result<bool, Raise> {
+    push_within(&queue, &value, Timeout::ZERO)
 }
 
-fn pop(call: &Call) -> Result<(), Raise> {
-    pop_within(call, time_limit(call, 0, -1.0)?)
+fn pop(queue: Me<'_, Queue>, timeout: Timeout) -> Result<Value, Raise> {
+    pop_within(&queue, timeout)
 }
 
-fn try_pop(call: &Call) -> Result<(), Raise> {
-    pop_within(call, Some(Duration::ZERO))
+fn try_pop(queue: Me<'_, Queue>) -> Result<Value, Raise> {
+    pop_within(&queue, Timeout::ZERO)
 }
 
-fn count(call: &Call) -> Result<(), Raise> {
-    call.ret(core(call)?.shared.len() as i64)
+fn count(queue: &Queue) -> u64 {
+    queue.0.shared.len()
 }
 
-fn is_empty(call: &Call) -> Result<(), Raise> {
-    call.ret(core(call)?.shared.is_empty())
+fn is_empty(queue: &Queue) -> bool {
+    queue.0.shared.is_empty()
 }
 
-fn close(call: &Call) -> Result<(), Raise> {
-    core(call)?.shared.close();
-    Ok(())
+fn close(queue: &Queue) {
+    queue.0.shared.close();
 }
 
-fn is_closed(call: &Call) -> Result<(), Raise> {
-    call.ret(core(call)?.shared.is_closed())
+fn is_closed(queue: &Queue) -> bool {
+    queue.0.shared.is_closed()
 }
 
-fn stats(call: &Call) -> Result<(), Raise> {
-    let core = core(call)?;
-    let (stats, mut array) = (core.shared.stats(), Array::new(6)?);
+fn stats(queue: &Queue) -> Result<Array, Raise> {
+    let shared = &queue.0.shared;
+    let (stats, mut array) = (shared.stats(), Array::new(6)?);
     for (name, value) in [
         ("count", stats.count),
         ("bytes", stats.bytes),
-        ("capacity", core.shared.capacity()),
-        ("longest", core.shared.longest()),
+        ("capacity", shared.capacity()),
+        ("longest", shared.longest()),
         ("pushed", stats.pushed),
         ("popped", stats.popped),
     ] {
         array.set_int(name.as_bytes(), value as i64)?;
     }
-    call.ret(array)
+    Ok(array)
 }
 
 apus_zend::stub!("memory/queue");

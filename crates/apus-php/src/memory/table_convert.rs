@@ -15,7 +15,6 @@ const WHOLE_BOUND: f64 = 9_223_372_036_854_775_808.0;
 
 /// Throws what the shared part refused.
 #[cold]
-#[expect(clippy::needless_pass_by_value, reason = "what map_err() hands over")]
 pub(super) fn raise(error: TableError) -> Raise {
     let code = match error {
         TableError::Full { .. } | TableError::DictionaryFull { .. } => code::table::FULL,

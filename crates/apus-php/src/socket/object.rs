@@ -44,7 +44,6 @@ pub(super) fn answer_part<T>(
     answer(call, slots, outcome, value)
 }
 
-#[allow(clippy::needless_pass_by_value, reason = "one form for all values that an operation can give")]
 pub(super) fn bytes(bytes: Vec<u8>) -> Result<Value, Raise> {
     Value::string(&bytes)
 }

@@ -3,14 +3,14 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use apus_zend::arg::Variable;
 use apus_zend::object::Object;
-use apus_zend::value::View;
-use apus_zend::{Call, Raise, Value, native};
+use apus_zend::{Raise, Value, native};
 
 use super::line::Waiter;
 use crate::exception;
 use crate::runtime::State;
-use crate::wait::{expect_suspendable, limit_or_none, seconds};
+use crate::wait::{Timeout, expect_suspendable};
 
 const WAIT: &str = "Coroutine\\Barrier::wait()";
 
@@ -30,19 +30,19 @@ impl Drop for Barrier {
     }
 }
 
-fn construct(call: &Call) -> Result<(), Raise> {
-    call.construct(Barrier::default())
+fn construct() -> Barrier {
+    Barrier::default()
 }
 
-fn make(call: &Call) -> Result<(), Raise> {
-    call.ret(Object::new(BARRIER.get(), Barrier::default())?)
+fn make() -> Result<Object, Raise> {
+    Object::new(BARRIER.get(), Barrier::default())
 }
 
-fn wait(call: &Call) -> Result<(), Raise> {
-    let seconds = seconds(call, 1, -1.0)?;
-    let wrong = || call.type_error(0, "of type Apus\\Coroutine\\Barrier");
-    let View::Object(object) = call.view(0) else { return Err(wrong()) };
-    let Some(barrier) = BARRIER.payload::<Barrier>(object.as_raw()) else { return Err(wrong()) };
+fn wait(variable: Variable<'_>, timeout: Timeout) -> Result<(), Raise> {
+    let object = variable.instance("Apus\\Coroutine\\Barrier")?;
+    let Some(barrier) = object.payload::<Barrier>() else {
+        return Err(variable.type_error("of type Apus\\Coroutine\\Barrier"));
+    };
     if barrier.waiter.borrow().is_some() {
         return Err(exception::throw(
             exception::code::coroutine::STATE,
@@ -53,9 +53,10 @@ fn wait(call: &Call) -> Result<(), Raise> {
     expect_suspendable(&state, WAIT)?;
     let waiter = Waiter::new(&state, WAIT, ())?;
     *barrier.waiter.borrow_mut() = Some(Rc::clone(&waiter));
+    drop(object);
     // From here on the barrier may be gone.
-    call.assign(0, Value::null())?;
-    waiter.wait(&state, WAIT, limit_or_none(seconds)).map(drop)
+    variable.assign(Value::null())?;
+    waiter.wait(&state, WAIT, timeout.limit_or_none()).map(drop)
 }
 
 apus_zend::stub!("sync/barrier");

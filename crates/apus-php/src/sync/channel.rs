@@ -11,20 +11,17 @@ use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::rc::Rc;
 
+use apus_zend::arg::{Made, Me};
 use apus_zend::object::Object;
 use apus_zend::{Array, Call, Raise, Value, native};
 
 use super::line::{Line, Unserved, Waiter};
 use crate::codes::{CANCELED, CLOSED, OK, TIMEOUT};
 use crate::runtime::State;
-use crate::wait::{self, limit_or_none};
+use crate::wait::Timeout;
 
 const PUSH: &str = "Coroutine\\Channel::push()";
 const POP: &str = "Coroutine\\Channel::pop()";
-
-/// Places of the properties.
-const CAPACITY_SLOT: u32 = 0;
-const ERR_CODE_SLOT: u32 = 1;
 
 /// How an operation ended.
 pub(super) enum Done {
@@ -193,7 +190,7 @@ impl Channel {
     /// Sets `$errCode` of `object`, which is the channel's.
     pub(super) fn set_err_code(&self, object: &Object, code: i64) {
         if self.err_code.replace(code) != code {
-            object.set_slot(ERR_CODE_SLOT, Value::int(code));
+            object.set_slot(slot::channel::ERR_CODE, Value::int(code));
         }
     }
 }
@@ -260,13 +257,13 @@ fn wait(
     what: &'static str,
     line: impl Fn(&Channel) -> &Line<Got, usize, Offer>,
     offer: Offer,
-    seconds: f64,
+    timeout: Timeout,
 ) -> Result<(), Raise> {
     let channel = call.this::<Channel>()?;
     let state = State::get()?;
     let waiter = Waiter::renew(channel.spare.take(), &state, what, offer)?;
     line(channel).join(&waiter, 0);
-    let waited = waiter.wait(&state, what, limit_or_none(seconds));
+    let waited = waiter.wait(&state, what, timeout.limit_or_none());
     if !matches!(waited, Ok(Ok(_))) {
         line(channel).left();
     }
@@ -282,68 +279,63 @@ fn wait(
 }
 
 #[inline]
-fn seconds(call: &Call, index: usize) -> Result<f64, Raise> {
-    if call.count() <= index { Ok(-1.0) } else { wait::seconds(call, index, -1.0) }
+fn timeout(call: &Call, index: usize) -> Result<Timeout, Raise> {
+    if call.count() <= index { Ok(Timeout::NEVER) } else { Timeout::of(call, index, -1.0) }
 }
 
-fn construct(call: &Call) -> Result<(), Raise> {
-    let capacity = call.int(0, 1)?.max(1);
-    call.construct(Channel::new(capacity as usize))?;
-    call.object()?.set_slot(CAPACITY_SLOT, Value::int(capacity));
-    Ok(())
+fn construct(size: i64) -> Made<Channel, 1> {
+    let capacity = size.max(1);
+    Made(Channel::new(capacity as usize), [(slot::channel::CAPACITY, Value::int(capacity))])
 }
 
 fn push(call: &Call) -> Result<(), Raise> {
     let channel = call.this::<Channel>()?;
-    let seconds = seconds(call, 1)?;
+    let timeout = timeout(call, 1)?;
     let mut value = Some(call.value(0));
     match channel.try_push(&mut value) {
         Tried::Done(done, served) => finish(call, channel, done, served),
         Tried::NotNow => {
             let offer = value.map(Offer::one).unwrap_or_default();
-            wait(call, PUSH, |channel| &channel.producers, offer, seconds)
+            wait(call, PUSH, |channel| &channel.producers, offer, timeout)
         }
     }
 }
 
 fn pop(call: &Call) -> Result<(), Raise> {
     let channel = call.this::<Channel>()?;
-    let seconds = seconds(call, 0)?;
+    let timeout = timeout(call, 0)?;
     match channel.try_pop() {
         Tried::Done(done, served) => finish(call, channel, done, served),
-        Tried::NotNow => wait(call, POP, |channel| &channel.consumers, Offer::default(), seconds),
+        Tried::NotNow => wait(call, POP, |channel| &channel.consumers, Offer::default(), timeout),
     }
 }
 
-fn close(call: &Call) -> Result<(), Raise> {
-    let channel = call.this::<Channel>()?;
+fn close(channel: Me<'_, Channel>) -> bool {
     let closed = channel.close();
     if !closed {
-        set_err(call, channel, CLOSED)?;
+        channel.set_err_code(&channel.object, CLOSED);
     }
-    call.ret(closed)
+    closed
 }
 
-fn stats(call: &Call) -> Result<(), Raise> {
-    let channel = call.this::<Channel>()?;
+fn stats(channel: &Channel) -> Result<Array, Raise> {
     let mut array = Array::new(3)?;
     array.set_int(b"consumer_num", channel.consumers.len() as i64)?;
     array.set_int(b"producer_num", channel.producers.len() as i64)?;
     array.set_int(b"queue_num", channel.len() as i64)?;
-    call.ret(array)
+    Ok(array)
 }
 
-fn length(call: &Call) -> Result<(), Raise> {
-    call.ret(call.this::<Channel>()?.len() as i64)
+fn length(channel: &Channel) -> usize {
+    channel.len()
 }
 
-fn is_empty(call: &Call) -> Result<(), Raise> {
-    call.ret(call.this::<Channel>()?.len() == 0)
+fn is_empty(channel: &Channel) -> bool {
+    channel.len() == 0
 }
 
-fn is_full(call: &Call) -> Result<(), Raise> {
-    let channel = call.this::<Channel>()?;
-    call.ret(channel.len() >= channel.capacity)
+fn is_full(channel: &Channel) -> bool {
+    channel.len() >= channel.capacity
 }
 
 apus_zend::stub!("sync/channel");

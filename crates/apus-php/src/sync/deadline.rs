@@ -1,17 +1,17 @@
-//! Deadlines: a time after which whatever a coroutine waits in ends with a `TimeoutException`.
+//! Times after which whatever a coroutine waits in ends with a `TimeoutException`.
 
 use std::cell::Cell;
 use std::rc::{Rc, Weak};
 use std::time::Duration;
 
 use apus_coro::{Cancel, State as TaskState, Task};
-use apus_zend::{Call, Raise};
+use apus_zend::{Callable, Raise, Value};
 use tokio::task::JoinHandle;
 
 use crate::runtime::{PhpSwitch, State};
-use crate::wait::{expect_suspendable, time_limit};
+use crate::wait::{Timeout, expect_suspendable};
 
-const TIMEOUT: &str = "Coroutine\\timeout()";
+const CALL: &str = "Coroutine\\timeout()";
 /// Between tries to break off the wait of a coroutine that meets another cancellation first.
 const AGAIN: Duration = Duration::from_millis(1);
 
@@ -35,8 +35,8 @@ pub(super) async fn strike(state: Weak<State>, task: Rc<Task<PhpSwitch>>, cancel
     }
 }
 
-/// A running deadline of one coroutine; over when dropped.
-pub(super) struct Deadline {
+/// The time of one coroutine, which runs until this is dropped.
+pub(super) struct Expiry {
     state: Rc<State>,
     task: Rc<Task<PhpSwitch>>,
     cancel: Cancel,
@@ -46,7 +46,7 @@ pub(super) struct Deadline {
     handle: JoinHandle<()>,
 }
 
-impl Deadline {
+impl Expiry {
     /// After `limit` it calls `first`, and then ends the wait that `task` is in.
     pub(super) fn start(
         state: &Rc<State>,
@@ -76,7 +76,7 @@ impl Deadline {
     }
 }
 
-impl Drop for Deadline {
+impl Drop for Expiry {
     fn drop(&mut self) {
         self.wanted.set(false);
         self.handle.abort();
@@ -88,14 +88,12 @@ impl Drop for Deadline {
 }
 
 /// `Apus\Coroutine\timeout()`.
-pub(super) fn timeout(call: &Call) -> Result<(), Raise> {
-    let limit = time_limit(call, 0, -1.0)?;
-    let callable = call.callable(1)?;
+pub(super) fn timeout(timeout: Timeout, callable: Callable) -> Result<Value, Raise> {
     let state = State::get()?;
-    expect_suspendable(&state, TIMEOUT)?;
-    let deadline =
-        limit.and_then(|limit| state.engine.current().map(|task| Deadline::start(&state, &task, limit, || {})));
+    expect_suspendable(&state, CALL)?;
+    let expiry =
+        timeout.limit().and_then(|limit| state.engine.current().map(|task| Expiry::start(&state, &task, limit, || {})));
     let result = callable.call(&[]);
-    drop(deadline);
-    call.ret(result?)
+    drop(expiry);
+    result
 }

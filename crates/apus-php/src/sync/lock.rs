@@ -2,26 +2,22 @@
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
-use std::time::{Duration, Instant};
 
-use apus_coro::{Held, Task, TaskId, Wait};
+use apus_coro::{Held, Task, TaskId};
 use apus_process::log;
-use apus_shm::{Lock as Shared, Mode, Untaken};
-use apus_zend::{Call, Raise, Value, engine, native};
+use apus_shm::{Mode, Taken};
+use apus_zend::arg::Me;
+use apus_zend::{Raise, Value, native};
 
 use super::line::{Line, Unserved, wait_in};
 use crate::exception;
-use crate::memory::bell::{Ears, Unlocked, deaf, take_lock};
+use crate::memory::bell::ProcessLock;
+use crate::memory::lock::Operation;
 use crate::runtime::{PhpSwitch, State};
-use crate::wait::{expect_suspendable, limit, seconds, wait};
+use crate::wait::{Deadline, Timeout, Waited, expect_suspendable};
 
 const LOCK: &str = "Coroutine\\Lock::lock()";
 const TRY_LOCK: &str = "Coroutine\\Lock::trylock()";
-
-/// PHP's `LOCK_SH`, `LOCK_EX` and `LOCK_NB`.
-const SHARED: i64 = 1;
-const EXCLUSIVE: i64 = 2;
-const NO_WAIT: i64 = 4;
 
 /// A coroutine that holds the lock.
 struct Holder {
@@ -41,12 +37,11 @@ struct Core {
 
 /// What a lock between processes has besides.
 struct Process {
-    lock: Shared,
-    ears: Ears,
+    lock: ProcessLock,
     /// This process has it, for its coroutines that hold the lock.
     taken: Cell<bool>,
     /// It was taken after the death of its holder, and nobody was told.
-    bereaved: Cell<bool>,
+    owner_died: Cell<bool>,
     /// The process that the coroutines above are of.
     id: Cell<u32>,
 }
@@ -107,24 +102,18 @@ impl Core {
         state: &State,
         mode: Mode,
         what: &'static str,
-        limit: Option<Duration>,
+        until: Deadline,
     ) -> Result<Option<Unserved>, Raise> {
         let Some(process) = self.process.as_ref().filter(|process| !process.taken.get()) else { return Ok(None) };
-        let waited = match process.lock.try_take(mode) {
-            Ok(taken) => {
-                process.bereaved.set(taken.after_death);
-                Ok(Some(true))
-            }
-            Err(Untaken::Busy(_)) if limit.is_some_and(|limit| limit.is_zero()) => Ok(Some(false)),
-            Err(_) => process.wait(state, mode, what, limit),
-        };
+        let waited = process.take(mode, what, until);
         let unserved = match &waited {
-            Ok(Some(true)) => {
+            Ok(Waited::Got(taken)) => {
+                process.owner_died.set(taken.after_death);
                 process.taken.set(true);
                 return Ok(None);
             }
-            Ok(Some(false)) => Unserved::TimedOut,
-            Ok(None) | Err(_) => Unserved::Cancelled,
+            Ok(Waited::TimedOut) => Unserved::TimedOut,
+            Ok(Waited::Cancelled) | Err(_) => Unserved::Cancelled,
         };
         self.leave(state.engine.current_id());
         waited.map(|_| Some(unserved))
@@ -194,27 +183,11 @@ impl Core {
 }
 
 impl Process {
-    /// Waits until this process has it; `Some(false)`: the time was over.
-    fn wait(
-        &self,
-        state: &State,
-        mode: Mode,
-        what: &'static str,
-        limit: Option<Duration>,
-    ) -> Result<Option<bool>, Raise> {
-        let limit = limit.unwrap_or(Duration::MAX);
-        let taking = async { tokio::time::timeout(limit, take_lock(&self.lock, &self.ears, mode)).await };
-        match wait(state, Wait::Outside(what), taking)? {
-            Some(Ok(Ok(taken))) => {
-                self.bereaved.set(taken.after_death);
-                Ok(Some(true))
-            }
-            Some(Ok(Err(Unlocked::TooMany))) => {
-                Err(engine::throw_error("more than 8,192 processes of this program use locks at once"))
-            }
-            Some(Ok(Err(Unlocked::Deaf(error)))) => Err(deaf(&error)),
-            Some(Err(_)) => Ok(Some(false)),
-            None => Ok(None),
+    fn take(&self, mode: Mode, what: &'static str, until: Deadline) -> Result<Waited<Taken>, Raise> {
+        match self.lock.take(mode)? {
+            Some(taken) => Ok(Waited::Got(taken)),
+            None if until.is_over() => Ok(Waited::TimedOut),
+            None => self.lock.wait(what, mode, until),
         }
     }
 }
@@ -232,62 +205,43 @@ impl Held for Core {
     }
 }
 
-fn construct(call: &Call) -> Result<(), Raise> {
+fn construct(shared: bool) -> Result<Lock, Raise> {
     let mut core = Core::default();
-    if call.bool(0, false)? {
-        let lock = Shared::new()
-            .map_err(|error| engine::throw_error(&format!("no memory could be shared for the lock: {error}")))?;
+    if shared {
         core.process = Some(Process {
-            lock,
-            ears: Ears::default(),
+            lock: ProcessLock::new()?,
             taken: Cell::new(false),
-            bereaved: Cell::new(false),
+            owner_died: Cell::new(false),
             id: Cell::new(std::process::id()),
         });
     }
-    call.construct(Lock(Rc::new(core)))
+    Ok(Lock(Rc::new(core)))
 }
 
-fn set_err(call: &Call, code: i64) -> Result<(), Raise> {
-    call.object()?.set_slot(0, Value::int(code));
-    Ok(())
+fn set_err(lock: &Me<'_, Lock>, code: i32) {
+    lock.object.set_slot(slot::class::ERR_CODE, Value::int(code.into()));
 }
 
-fn operation(call: &Call) -> Result<(Mode, bool), Raise> {
-    let operation = call.int(0, EXCLUSIVE)?;
-    let mode = match operation & !NO_WAIT {
-        SHARED => Mode::Shared,
-        EXCLUSIVE => Mode::Exclusive,
-        _ => return Err(call.value_error(0, "must be LOCK_EX or LOCK_SH, or one of these | LOCK_NB")),
-    };
-    Ok((mode, operation & NO_WAIT != 0))
-}
-
-fn acquire(call: &Call, what: &'static str, may_wait: bool) -> Result<(), Raise> {
-    let (mode, no_wait) = operation(call)?;
-    let seconds = seconds(call, 1, -1.0)?;
-    let core = Rc::clone(&call.this::<Lock>()?.0);
+fn acquire(lock: &Me<'_, Lock>, mode: Mode, timeout: Timeout, what: &'static str) -> Result<bool, Raise> {
+    let core = Rc::clone(&lock.0);
     let state = State::get()?;
     expect_suspendable(&state, what)?;
-    let Some(task) = state.engine.current() else { return call.ret(false) };
+    let Some(task) = state.engine.current() else { return Ok(false) };
     core.notice_fork();
     let unserved = if let Some(locked) = core.again(task.id(), mode) {
         locked?;
         None
     } else {
-        let no_wait = no_wait || !may_wait || seconds == 0.0;
-        let limit = if no_wait { Some(Duration::ZERO) } else { limit(seconds) };
-        let unserved = acquire_new(&core, &state, &task, mode, what, limit)?;
-        if no_wait && unserved.is_some() { Some(libc::EBUSY) } else { unserved.map(errno) }
+        let unserved = acquire_new(&core, &state, &task, mode, what, timeout)?;
+        unserved.map(|unserved| match unserved {
+            _ if timeout.is_zero() => libc::EBUSY,
+            Unserved::TimedOut => libc::ETIMEDOUT,
+            Unserved::Cancelled => libc::ECANCELED,
+        })
     };
-    let bereaved = unserved.is_none() && core.process.as_ref().is_some_and(|process| process.bereaved.take());
-    let had = if bereaved { libc::EOWNERDEAD } else { 0 };
-    set_err(call, unserved.unwrap_or(had).into())?;
-    call.ret(unserved.is_none())
-}
-
-fn errno(unserved: Unserved) -> i32 {
-    if unserved == Unserved::TimedOut { libc::ETIMEDOUT } else { libc::ECANCELED }
+    let owner_died = unserved.is_none() && core.process.as_ref().is_some_and(|process| process.owner_died.take());
+    set_err(lock, unserved.unwrap_or(if owner_died { libc::EOWNERDEAD } else { 0 }));
+    Ok(unserved.is_none())
 }
 
 /// Locks what the running coroutine does not hold: first among the coroutines of this process, then among processes.
@@ -297,15 +251,15 @@ fn acquire_new(
     task: &Rc<Task<PhpSwitch>>,
     mode: Mode,
     what: &'static str,
-    limit: Option<Duration>,
+    timeout: Timeout,
 ) -> Result<Option<Unserved>, Raise> {
-    let begin = limit.map(|_| Instant::now());
+    let until = Deadline::after(timeout.limit());
     if core.waiters.first().is_none() && core.is_free_for(mode) {
         core.give(task, mode);
-    } else if limit.is_some_and(|limit| limit.is_zero()) {
+    } else if timeout.is_zero() {
         return Ok(Some(Unserved::TimedOut));
     } else {
-        let waited = wait_in(&core.waiters, mode, state, what, limit);
+        let waited = wait_in(&core.waiters, mode, state, what, timeout.limit());
         if !matches!(waited, Ok(Ok(()))) {
             // It may have been what kept those behind it.
             core.pass_on();
@@ -314,23 +268,21 @@ fn acquire_new(
             return Ok(Some(unserved));
         }
     }
-    let left = limit.zip(begin).map(|(limit, begin)| limit.saturating_sub(begin.elapsed()));
-    core.take_process(state, mode, what, left)
+    core.take_process(state, mode, what, until)
 }
 
-fn lock(call: &Call) -> Result<(), Raise> {
-    acquire(call, LOCK, true)
+fn lock(lock: Me<'_, Lock>, operation: Operation, timeout: Timeout) -> Result<bool, Raise> {
+    acquire(&lock, operation.mode, if operation.no_wait { Timeout::ZERO } else { timeout }, LOCK)
 }
 
-fn try_lock(call: &Call) -> Result<(), Raise> {
-    acquire(call, TRY_LOCK, false)
+fn try_lock(lock: Me<'_, Lock>, operation: Operation) -> Result<bool, Raise> {
+    acquire(&lock, operation.mode, Timeout::ZERO, TRY_LOCK)
 }
 
-fn unlock(call: &Call) -> Result<(), Raise> {
-    let core = Rc::clone(&call.this::<Lock>()?.0);
-    core.unlock(State::existing().map_or(-1, |state| state.engine.current_id()))?;
-    set_err(call, 0)?;
-    call.ret(true)
+fn unlock(lock: Me<'_, Lock>) -> Result<bool, Raise> {
+    Rc::clone(&lock.0).unlock(State::existing().map_or(-1, |state| state.engine.current_id()))?;
+    set_err(&lock, 0);
+    Ok(true)
 }
 
 apus_zend::stub!("sync/lock");

@@ -6,21 +6,20 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use apus_coro::{Cancel, State as TaskState, Task, TaskId, Wait, WaitError};
+use apus_zend::arg::{Me, Rest};
 use apus_zend::engine::{Thrown, ThrownKind};
 use apus_zend::object::Object;
 use apus_zend::value::View;
-use apus_zend::{Array, Call, Callable, Raise, Value, engine, native};
+use apus_zend::{Array, Callable, Raise, Value, engine, native};
 
-use super::deadline::{Deadline, next_number, strike};
+use super::deadline::{Expiry, next_number, strike};
 use super::line::Waiter;
 use crate::exception::{self, CANCELED, TIMEOUT};
 use crate::runtime::{Outcome, PhpSwitch, State};
-use crate::wait::{expect_suspendable, failed, time_limit};
+use crate::wait::{Timeout, expect_suspendable, failed};
 
 const RUN: &str = "Coroutine\\Scope::run()";
 const JOIN: &str = "Coroutine\\Scope::join()";
-/// The place of `$failures` among the properties.
-const FAILURES_SLOT: u32 = 0;
 const CONSTRUCT: &str = "Coroutine\\Scope::__construct()";
 
 /// What first made a scope cancel its coroutines.
@@ -56,7 +55,7 @@ struct Core {
 
 struct Scope {
     core: Rc<Core>,
-    deadline: RefCell<Option<Deadline>>,
+    expiry: RefCell<Option<Expiry>>,
 }
 
 native!(Scope, "Apus\\Coroutine\\Scope");
@@ -64,7 +63,7 @@ native!(Scope, "Apus\\Coroutine\\Scope");
 impl Drop for Scope {
     /// The object style without `join()`: what it began ends, and no failure goes unseen.
     fn drop(&mut self) {
-        drop(self.deadline.take());
+        drop(self.expiry.take());
         self.core.open.set(false);
         self.core.cancel(Cause::Owner);
         if self.core.cause.get() == Some(Cause::Child) && !self.core.told.get() {
@@ -195,14 +194,14 @@ fn publish(core: &Core, object: &Object) -> Result<(), Raise> {
     if !core.failures.borrow().is_empty() {
         let all = all_failures(core, object)?;
         drop(core.failures.take());
-        object.set_slot(FAILURES_SLOT, all.into());
+        object.set_slot(slot::scope::FAILURES, all.into());
     }
     Ok(())
 }
 
 fn all_failures(core: &Core, object: &Object) -> Result<Array, Raise> {
     let mut array = Array::new(0)?;
-    let published = object.slot(FAILURES_SLOT);
+    let published = object.slot(slot::scope::FAILURES);
     if let View::Array(published) = published.view() {
         for (_, failure) in published.iter() {
             array.push(failure.value())?;
@@ -220,20 +219,20 @@ fn strike_soon(state: &Rc<State>, task: &Rc<Task<PhpSwitch>>, cancel: Cancel, wa
     }
 }
 
-/// A scope of the running coroutine, with its deadline.
+/// A scope of the running coroutine, with its time.
 fn open(state: &Rc<State>, limit: Option<Duration>, what: &'static str, interrupts: bool) -> Result<Scope, Raise> {
     expect_suspendable(state, what)?;
     let Some(owner) = state.engine.current() else { return Err(Raise::Thrown) };
     let core = Core::new(owner.id(), interrupts);
-    let deadline = limit.map(|limit| {
+    let expiry = limit.map(|limit| {
         let core = Rc::downgrade(&core);
-        Deadline::start(state, &owner, limit, move || {
+        Expiry::start(state, &owner, limit, move || {
             if let Some(core) = core.upgrade() {
                 core.cancel(Cause::Deadline);
             }
         })
     });
-    Ok(Scope { core, deadline: RefCell::new(deadline) })
+    Ok(Scope { core, expiry: RefCell::new(expiry) })
 }
 
 fn timed_out() -> Raise {
@@ -265,11 +264,9 @@ fn settle(core: &Core, body: Result<Value, Thrown>, cut: Option<Cancel>, what: &
     }
 }
 
-fn run(call: &Call) -> Result<(), Raise> {
-    let callable = call.callable(0)?;
-    let limit = time_limit(call, 1, -1.0)?;
+fn run(callable: Callable, timeout: Timeout) -> Result<Value, Raise> {
     let state = State::get()?;
-    let scope = Object::new(SCOPE.get(), open(&state, limit, RUN, true)?)?;
+    let scope = Object::new(SCOPE.get(), open(&state, timeout.limit(), RUN, true)?)?;
     let Some(inner) = scope.payload::<Scope>() else { return Err(Raise::Thrown) };
     let core = Rc::clone(&inner.core);
     let body = match callable.call(&[scope.share().into()]) {
@@ -285,35 +282,28 @@ fn run(call: &Call) -> Result<(), Raise> {
     };
     let cut = core.join(&state, RUN)?;
     core.open.set(false);
-    drop(inner.deadline.take());
+    drop(inner.expiry.take());
     if let (Some(cancel), Some(owner)) = (core.interrupt, state.engine.current()) {
         state.engine.take_back(&owner, cancel);
     }
     let settled = settle(&core, body, cut, RUN);
     publish(&core, &scope)?;
-    call.ret(settled?)
+    settled
 }
 
-fn construct(call: &Call) -> Result<(), Raise> {
-    let limit = time_limit(call, 0, -1.0)?;
-    call.construct(open(&State::get()?, limit, CONSTRUCT, false)?)
+fn construct(timeout: Timeout) -> Result<Scope, Raise> {
+    open(&State::get()?, timeout.limit(), CONSTRUCT, false)
 }
 
-fn spawn(call: &Call) -> Result<(), Raise> {
-    let callable = call.callable(0)?;
-    let args = (1..call.count()).map(|i| call.value(i)).collect();
-    let core = Rc::clone(&call.this::<Scope>()?.core);
-    call.ret(core.spawn(&State::get()?, callable, args)?)
+fn spawn(scope: &Scope, callable: Callable, args: Rest<'_>) -> Result<TaskId, Raise> {
+    scope.core.spawn(&State::get()?, callable, args.values().collect())
 }
 
-fn cancel(call: &Call) -> Result<(), Raise> {
-    let core = Rc::clone(&call.this::<Scope>()?.core);
-    core.cancel(Cause::Asked);
-    Ok(())
+fn cancel(scope: &Scope) {
+    Rc::clone(&scope.core).cancel(Cause::Asked);
 }
 
-fn join(call: &Call) -> Result<(), Raise> {
-    let scope = call.this::<Scope>()?;
+fn join(scope: Me<'_, Scope>) -> Result<bool, Raise> {
     let core = Rc::clone(&scope.core);
     let state = State::get()?;
     if state.engine.current_id() != core.owner || core.interrupt.is_some() {
@@ -321,26 +311,23 @@ fn join(call: &Call) -> Result<(), Raise> {
         return Err(exception::throw(exception::code::coroutine::STATE, text));
     }
     let cut = core.join(&state, JOIN)?;
-    drop(scope.deadline.take());
+    drop(scope.expiry.take());
     let settled = settle(&core, Ok(Value::bool(true)), cut, JOIN);
-    publish(&core, &call.object()?)?;
+    publish(&core, &scope.object)?;
     // A wait that was cancelled quietly gave null.
-    call.ret(matches!(settled?.view(), View::Bool(true)))
+    Ok(matches!(settled?.view(), View::Bool(true)))
 }
 
-fn count(call: &Call) -> Result<(), Raise> {
-    let left = call.this::<Scope>()?.core.children.borrow().len();
-    call.ret(left as i64)
+fn count(scope: &Scope) -> usize {
+    scope.core.children.borrow().len()
 }
 
-fn is_cancelled(call: &Call) -> Result<(), Raise> {
-    call.ret(call.this::<Scope>()?.core.cause.get().is_some())
+fn is_cancelled(scope: &Scope) -> bool {
+    scope.core.cause.get().is_some()
 }
 
-fn failures(call: &Call) -> Result<(), Raise> {
-    let core = Rc::clone(&call.this::<Scope>()?.core);
-    let object = call.object()?;
-    call.ret(all_failures(&core, &object)?)
+fn failures(scope: Me<'_, Scope>) -> Result<Array, Raise> {
+    all_failures(&scope.core, &scope.object)
 }
 
 apus_zend::stub!("sync/scope");

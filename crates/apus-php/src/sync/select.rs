@@ -4,15 +4,16 @@ use std::cell::Cell;
 use std::hash::{BuildHasher, RandomState};
 use std::rc::Rc;
 
+use apus_zend::arg::Given;
 use apus_zend::object::Object;
 use apus_zend::value::{ArrayView, Key, View};
-use apus_zend::{Array, Call, Raise, Value};
+use apus_zend::{Array, Raise, Value};
 
 use super::channel::{CHANNEL, Channel, ChannelWaiter, Done, Offer, Tried, go_on};
 use super::line::Waiter;
 use crate::codes::{CLOSED, OK};
 use crate::runtime::State;
-use crate::wait::time_limit;
+use crate::wait::Timeout;
 
 const SELECT: &str = "Coroutine\\select()";
 
@@ -71,45 +72,42 @@ impl Case {
     }
 }
 
-fn channel_of(call: &Call, view: View<'_>) -> Result<Object, Raise> {
-    let wrong = || call.content_error(0, "must hold channels (to pop) and [channel, value] pairs (to push) only");
+fn channel_of(given: Given<ArrayView<'_>>, view: View<'_>) -> Result<Object, Raise> {
+    let wrong = || given.content_error("must hold channels (to pop) and [channel, value] pairs (to push) only");
     let View::Object(object) = view else { return Err(wrong()) };
     if !object.is(&CHANNEL) {
         return Err(wrong());
     }
     let object = object.share();
     if object.payload::<Channel>().is_none() {
-        return Err(
-            call.content_error(0, "must not hold a channel whose constructor did not call parent::__construct()")
-        );
+        return Err(given.content_error("must not hold a channel whose constructor did not call parent::__construct()"));
     }
     Ok(object)
 }
 
-fn push_case(call: &Call, key: CaseKey, pair: ArrayView<'_>) -> Result<Case, Raise> {
+fn push_case(given: Given<ArrayView<'_>>, key: CaseKey, pair: ArrayView<'_>) -> Result<Case, Raise> {
     let mut parts = pair.iter().map(|(_, part)| part);
     let (Some(channel), Some(value), None) = (parts.next(), parts.next(), parts.next()) else {
-        return Err(call.content_error(0, "must hold a push case as an array of exactly two: [channel, value]"));
+        return Err(given.content_error("must hold a push case as an array of exactly two: [channel, value]"));
     };
-    let object = channel_of(call, channel.view())?;
+    let object = channel_of(given, channel.view())?;
     Ok(Case { key, object, value: Some(value.value()), pushes: true })
 }
 
-fn cases(call: &Call) -> Result<Vec<Case>, Raise> {
-    let given = call.array(0)?;
-    let mut cases = Vec::with_capacity(given.len());
-    for (key, case) in given.iter() {
+fn cases(given: Given<ArrayView<'_>>) -> Result<Vec<Case>, Raise> {
+    let mut cases = Vec::with_capacity(given.value.len());
+    for (key, case) in given.value.iter() {
         let key = match key {
             Key::Str(bytes) => CaseKey::Str(bytes.to_vec()),
             Key::Index(index) => CaseKey::Index(index),
         };
         cases.push(match case.view() {
-            View::Array(pair) => push_case(call, key, pair)?,
-            view => Case { key, object: channel_of(call, view)?, value: None, pushes: false },
+            View::Array(pair) => push_case(given, key, pair)?,
+            view => Case { key, object: channel_of(given, view)?, value: None, pushes: false },
         });
     }
     if cases.is_empty() {
-        return Err(call.value_error(0, "must hold at least one channel"));
+        return Err(given.value_error("must hold at least one channel"));
     }
     Ok(cases)
 }
@@ -142,20 +140,20 @@ fn ready_case(cases: &[Case]) -> Option<usize> {
 }
 
 /// `Apus\Coroutine\select()`.
-pub(super) fn select(call: &Call) -> Result<(), Raise> {
-    let mut cases = cases(call)?;
-    let limit = time_limit(call, 1, -1.0)?;
+pub(super) fn select(given: Given<ArrayView<'_>>, timeout: Timeout) -> Result<Option<Array>, Raise> {
+    let mut cases = cases(given)?;
     if let Some(number) = ready_case(&cases) {
         let case = &mut cases[number];
         let mut value = case.value.take();
         let tried = case.channel().map(|c| if case.pushes { c.try_push(&mut value) } else { c.try_pop() });
         if let Some(Tried::Done(done, served)) = tried {
-            call.ret(case.result(done)?)?;
-            return case.channel().map_or(Ok(()), |channel| go_on(channel, served));
+            let result = case.result(done)?;
+            case.channel().map_or(Ok(()), |channel| go_on(channel, served))?;
+            return Ok(Some(result));
         }
     }
-    if limit.is_some_and(|limit| limit.is_zero()) {
-        return call.ret(Value::null());
+    if timeout.is_zero() {
+        return Ok(None);
     }
     let state = State::get()?;
     let values = cases.iter_mut().map(|case| case.value.take()).collect();
@@ -163,7 +161,7 @@ pub(super) fn select(call: &Call) -> Result<(), Raise> {
     for (number, case) in cases.iter().enumerate() {
         case.join(&waiter, number);
     }
-    let waited = waiter.wait(&state, SELECT, limit);
+    let waited = waiter.wait(&state, SELECT, timeout.limit());
     let served = if let Ok(Ok((number, _))) = &waited { Some(*number) } else { None };
     for (number, case) in cases.iter().enumerate() {
         if served != Some(number) {
@@ -172,7 +170,7 @@ pub(super) fn select(call: &Call) -> Result<(), Raise> {
     }
     waiter.offer.clear();
     match waited? {
-        Ok((number, done)) => call.ret(cases[number].result(done)?),
-        Err(_) => call.ret(Value::null()),
+        Ok((number, done)) => cases[number].result(done).map(Some),
+        Err(_) => Ok(None),
     }
 }
