@@ -120,11 +120,30 @@ settings! {
     Server max_incoming_bytes: u64 = 128 << 20 => size(64 * KIB, TIB);
     /// Memory of each ring through which one worker sends messages to another; 0 chooses by the number of workers.
     Server ring_size: usize = 0, shown "chosen by the number of workers" => size(0, 256 * MIB);
-    /// Where several machines meet, so that `publish()` and `sendToUser()` reach the clients of all: `redis://[user:password@]host[:port]` or
-    /// `nats://[user:password@]host[:port]`; empty for this machine alone.
+    /// Where several machines meet, so that `publish()` and `sendToUser()` reach the clients of all; empty for this machine alone. `redis://[user:password@]host[:port]`
+    /// (`rediss://` with TLS), `redis+sentinel://[user:password@]host[:port],.../service`, `redis+cluster://[user:password@]host[:port],...`,
+    /// `nats://[user:password@]host[:port],...` or `nats://token@host` (`tls://` demands TLS).
     Server broker: String = String::new() => Kind::Str;
     /// What the names of this server's channels at the broker begin with; servers that belong together have the same.
     Server broker_prefix: String = "apus".to_owned() => Kind::Str;
+    /// File that proves to NATS who this is: credentials (`.creds`, a JWT and its key) or the seed of an NKey. Read at the start, before `user` takes effect.
+    Server broker_credentials: String = String::new() => Kind::Str;
+    /// User for Sentinels that demand a login other than the default user's.
+    Server broker_sentinel_user: String = String::new() => Kind::Str;
+    /// Password for Sentinels that demand one.
+    Server broker_sentinel_password: String = String::new() => Kind::Str;
+    /// Whether the broker's certificate must be valid: signed by a known authority, in its dates, made for the name.
+    Server broker_ssl_verify_peer: bool = true => Kind::Bool;
+    /// Whether a broker's certificate that signed itself is valid, too.
+    Server broker_ssl_allow_self_signed: bool = false => Kind::Bool;
+    /// The name that the broker's certificate must be made for, and that is sent in SNI; empty for the host of the URL (with Sentinels: of the master).
+    Server broker_ssl_host_name: String = String::new() => Kind::Str;
+    /// PEM file of the authorities to believe; empty for the system's.
+    Server broker_ssl_cafile: String = String::new() => Kind::Str;
+    /// PEM file of the certificate to show to the broker, with its chain.
+    Server broker_ssl_cert_file: String = String::new() => Kind::Str;
+    /// PEM file of the key of `broker_ssl_cert_file`, without a passphrase; empty when that file holds it, too.
+    Server broker_ssl_key_file: String = String::new() => Kind::Str;
 
     /// Length of the queue of connections that no worker has accepted yet; the kernel's `net.core.somaxconn` caps it.
     Port backlog: u32 = 1024 => count(1, 65_535, "connections");

@@ -1,4 +1,5 @@
-//! Messages between machines, through a broker that exists already: Redis pub/sub or NATS.
+//! Messages between machines, through a broker that exists already: Redis pub/sub (alone, behind Sentinels, or a
+//! cluster) or NATS, with TLS and logins.
 //!
 //! ```ignore
 //! let broker = Broker::open(BrokerUrl::parse("nats://10.0.0.7:4222")?, BrokerOptions::default());
@@ -12,7 +13,9 @@
 //! while there is no connection waits, up to a limit; what is over it is dropped and counted.
 //! The program's own messages come back to it where it has subscribed their subject.
 
+mod credentials;
 mod driver;
+mod link;
 mod nats;
 mod redis;
 mod shared;
@@ -20,13 +23,16 @@ mod url;
 
 use std::fmt;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
 use tokio::task::AbortHandle;
 
+use crate::tls::TlsOptions;
+pub use credentials::Credentials;
 use shared::Shared;
-pub use url::{BrokerUrl, Dialect};
+pub use url::{BrokerUrl, Dialect, Host};
 
 /// Bytes of a subject at most.
 pub const MAX_SUBJECT: usize = 1024;
@@ -48,6 +54,14 @@ pub struct BrokerOptions {
     pub last_retry: Duration,
     /// A silent connection is asked for a sign of life this often, and given up when three times as long nothing came.
     pub ping_interval: Duration,
+    /// TLS, where it is spoken: for `rediss://` and `tls://`, and with a NATS server that demands it.
+    pub tls: TlsOptions,
+    /// The name that the certificate must have; the host when none.
+    pub tls_name: Option<String>,
+    /// What proves to NATS who we are, instead of a password.
+    pub credentials: Option<Arc<Credentials>>,
+    /// User and password for Sentinels that demand them; the user is empty for the default one.
+    pub sentinel_login: Option<(String, String)>,
     /// Hears what an operator should know. MUST NOT wait.
     pub report: Rc<dyn Fn(&Report)>,
 }
@@ -62,6 +76,10 @@ impl Default for BrokerOptions {
             first_retry: Duration::from_millis(100),
             last_retry: Duration::from_secs(5),
             ping_interval: Duration::from_secs(5),
+            tls: TlsOptions::default(),
+            tls_name: None,
+            credentials: None,
+            sentinel_login: None,
             report: Rc::new(|_| {}),
         }
     }
@@ -78,7 +96,9 @@ impl fmt::Debug for BrokerOptions {
 pub enum Report {
     /// The connection is made.
     Connected,
-    /// There is no connection, for the reason given. Said once until there was one again or the reason changes.
+    /// It is made again, after so long without one: what was published meanwhile did not come.
+    Reconnected(Duration),
+    /// There is no connection, for the reason given. Each reason is told once until there was a connection again.
     Lost(String),
     /// The broker refused something, and the connection goes on.
     Refused(String),
@@ -118,13 +138,22 @@ enum Event {
     },
     Ping,
     Pong,
-    Info {
-        max_payload: Option<usize>,
-        tls_required: bool,
-    },
+    Info(Info),
     Error(String),
+    /// A list, with what it has of texts.
+    List(Vec<String>),
     /// Of no interest.
     Nothing,
+}
+
+/// What a NATS server says of itself.
+#[derive(Debug, Clone, PartialEq, Default)]
+struct Info {
+    max_payload: Option<usize>,
+    tls_required: bool,
+    tls_available: bool,
+    /// What is to be signed.
+    nonce: String,
 }
 
 /// A broker. Dropped, its connection is closed, and what waits to be sent is lost (see [`Broker::flushed`]).

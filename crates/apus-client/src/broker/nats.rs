@@ -5,14 +5,15 @@ use std::fmt::Write as _;
 use bytes::{Buf, Bytes, BytesMut};
 use serde_json::{Value, json};
 
-use super::Event;
+use super::credentials::Credentials;
 use super::url::BrokerUrl;
+use super::{Event, Info};
 
 /// Bytes of a line. The longest is INFO of a large cluster.
 const MAX_LINE: usize = 64 * 1024;
 
-/// The answer to the server's INFO.
-pub(super) fn greet(out: &mut BytesMut, url: &BrokerUrl) {
+/// The answer to the server's INFO, whose `nonce` proves that we have the key of the credentials.
+pub(super) fn greet(out: &mut BytesMut, url: &BrokerUrl, credentials: Option<&Credentials>, nonce: &str) {
     let mut words = json!({
         "verbose": false, "pedantic": false, "headers": false, "protocol": 1, "echo": true,
         "name": "apus", "lang": "rust", "version": env!("CARGO_PKG_VERSION"),
@@ -24,6 +25,13 @@ pub(super) fn greet(out: &mut BytesMut, url: &BrokerUrl) {
             words["pass"] = json!(secret);
         }
         None => {}
+    }
+    if let Some(credentials) = credentials {
+        words["nkey"] = json!(credentials.public_key());
+        words["sig"] = json!(credentials.sign(nonce));
+        if let Some(jwt) = credentials.jwt() {
+            words["jwt"] = json!(jwt);
+        }
     }
     line(out, format_args!("CONNECT {words}"));
     ping(out);
@@ -104,8 +112,13 @@ fn message(rest: &str) -> Result<(&str, usize), &'static str> {
 
 fn info(rest: &str) -> Result<Event, String> {
     let info: Value = serde_json::from_str(rest).map_err(|_| "its INFO is not JSON")?;
-    let max_payload = info["max_payload"].as_u64().map(|max| usize::try_from(max).unwrap_or(usize::MAX));
-    Ok(Event::Info { max_payload, tls_required: info["tls_required"].as_bool() == Some(true) })
+    let is = |name: &str| info[name].as_bool() == Some(true);
+    Ok(Event::Info(Info {
+        max_payload: info["max_payload"].as_u64().map(|max| usize::try_from(max).unwrap_or(usize::MAX)),
+        tls_required: is("tls_required"),
+        tls_available: is("tls_available"),
+        nonce: info["nonce"].as_str().unwrap_or_default().to_owned(),
+    }))
 }
 
 #[cfg(test)]
@@ -130,7 +143,7 @@ mod tests {
             ("nats://tok@h", Value::Null, Value::Null, json!("tok")),
         ] {
             let mut out = BytesMut::new();
-            greet(&mut out, &BrokerUrl::parse(url).unwrap());
+            greet(&mut out, &BrokerUrl::parse(url).unwrap(), None, "");
             let text = std::str::from_utf8(&out).unwrap();
             let sent = text.strip_prefix("CONNECT ").and_then(|text| text.strip_suffix("\r\nPING\r\n")).unwrap();
             let sent: Value = serde_json::from_str(sent).unwrap();
@@ -143,7 +156,7 @@ mod tests {
         let bytes = b"INFO {\"max_payload\":2048,\"tls_required\":false}\r\n+OK\r\nPONG\r\nMSG a.b 1 4\r\n\r\n\0x\r\n\
                       MSG a 2 reply 0\r\n\r\nping\r\n-ERR 'Authorization Violation'\r\n";
         let expected = vec![
-            Event::Info { max_payload: Some(2048), tls_required: false },
+            Event::Info(Info { max_payload: Some(2048), ..Info::default() }),
             Event::Nothing,
             Event::Pong,
             Event::Message { subject: "a.b".into(), payload: Bytes::from_static(b"\r\n\0x") },

@@ -5,7 +5,6 @@ use std::io::Write as _;
 use bytes::{Buf, Bytes, BytesMut};
 
 use super::Event;
-use super::url::BrokerUrl;
 
 /// Elements of one reply; a greeting has about twenty.
 const MAX_ELEMENTS: usize = 1024;
@@ -14,18 +13,30 @@ const MAX_DEPTH: usize = 8;
 /// Bytes of a line that tells a type and a length, or a short text.
 const MAX_LINE: usize = 64 * 1024;
 
-/// The first words: RESP3 is asked for because it lets one connection publish and be subscribed.
-pub(super) fn greet(out: &mut BytesMut, url: &BrokerUrl) {
-    match &url.secret {
-        Some(secret) => {
-            let user = if url.user.is_empty() { "default" } else { &url.user };
+/// The first words: RESP3 is asked for because it lets one connection publish and be subscribed. `ask_role`: the answer
+/// tells whether this is the master, as Sentinels may have a stale word.
+pub(super) fn greet(out: &mut BytesMut, login: Option<(&str, &str)>, database: u32, ask_role: bool) {
+    match login {
+        Some((user, secret)) => {
+            let user = if user.is_empty() { "default" } else { user };
             command(out, &[b"HELLO", b"3", b"AUTH", user.as_bytes(), secret.as_bytes(), b"SETNAME", b"apus"]);
         }
         None => command(out, &[b"HELLO", b"3", b"SETNAME", b"apus"]),
     }
-    if url.database != 0 {
-        command(out, &[b"SELECT", url.database.to_string().as_bytes()]);
+    if database != 0 {
+        command(out, &[b"SELECT", database.to_string().as_bytes()]);
     }
+    if ask_role {
+        command(out, &[b"ROLE"]);
+    }
+    ping(out);
+}
+
+/// Asks a Sentinel for the master.
+pub(super) fn ask_master(out: &mut BytesMut, service: &str, login: Option<(&str, &str)>) {
+    greet(out, login, 0, false);
+    command(out, &[b"SENTINEL", b"get-master-addr-by-name", service.as_bytes()]);
+    // The second sign of life: behind the answer.
     ping(out);
 }
 
@@ -71,7 +82,8 @@ enum Value<'a> {
     /// Bytes from the first to the second offset of the input.
     Bulk(usize, usize),
     Push(Vec<Value<'a>>),
-    /// Numbers, lists, maps and what else is of no interest here.
+    List(Vec<Value<'a>>),
+    /// Numbers, sets, maps and what else is of no interest here.
     Other,
 }
 
@@ -130,7 +142,8 @@ impl<'a> Parser<'a> {
             b':' | b'_' | b'#' | b',' | b'(' => Ok(Value::Other),
             b'$' | b'=' => Ok(self.bulk(rest)?.map_or(Value::Other, |(from, to)| Value::Bulk(from, to))),
             b'!' => Ok(self.bulk(rest)?.map_or(Value::Other, |(from, to)| Value::Error(&self.input[from..to]))),
-            b'*' | b'~' => self.list(rest, 1, depth).map(|_| Value::Other),
+            b'*' => self.list(rest, 1, depth).map(Value::List),
+            b'~' => self.list(rest, 1, depth).map(|_| Value::Other),
             b'%' => self.list(rest, 2, depth).map(|_| Value::Other),
             b'>' => self.list(rest, 1, depth).map(Value::Push),
             _ => Err(Stop::Broken("what is not RESP3")),
@@ -164,10 +177,20 @@ pub(super) fn decode(input: &mut BytesMut, max_payload: usize) -> Result<Option<
         Value::Text(b"PONG") => Event::Pong,
         Value::Error(text) => Event::Error(String::from_utf8_lossy(text).into_owned()),
         Value::Push(parts) => message(input, &parts),
+        Value::List(parts) => Event::List(parts.iter().filter_map(|part| text(input, part)).collect()),
         _ => Event::Nothing,
     };
     input.advance(end);
     Ok(Some(event))
+}
+
+fn text(input: &[u8], value: &Value<'_>) -> Option<String> {
+    let bytes = match *value {
+        Value::Text(text) => text,
+        Value::Bulk(from, to) => &input[from..to],
+        _ => return None,
+    };
+    Some(String::from_utf8_lossy(bytes).into_owned())
 }
 
 /// `message`, the channel, the payload; other pushes confirm subscriptions.
@@ -206,7 +229,7 @@ mod tests {
     #[test]
     fn commands_are_written() {
         let mut out = BytesMut::new();
-        greet(&mut out, &BrokerUrl::parse("redis://:s@h/2").unwrap());
+        greet(&mut out, Some(("", "s")), 2, false);
         publish(&mut out, "a", b"\r\n");
         let text = "*7\r\n$5\r\nHELLO\r\n$1\r\n3\r\n$4\r\nAUTH\r\n$7\r\ndefault\r\n$1\r\ns\r\n$7\r\nSETNAME\r\n$4\r\napus\r\n\
                     *2\r\n$6\r\nSELECT\r\n$1\r\n2\r\n*1\r\n$4\r\nPING\r\n*3\r\n$7\r\nPUBLISH\r\n$1\r\na\r\n$2\r\n\r\n\r\n";
@@ -218,7 +241,7 @@ mod tests {
         let mut bytes = GREETING.to_vec();
         bytes.extend_from_slice(b"+PONG\r\n>3\r\n$9\r\nsubscribe\r\n$1\r\na\r\n:1\r\n:0\r\n");
         bytes.extend_from_slice(
-            b">3\r\n$7\r\nmessage\r\n$1\r\na\r\n$4\r\n\r\n\0x\r\n-NOPERM no\r\n!3\r\nbad\r\n$-1\r\n",
+            b">3\r\n$7\r\nmessage\r\n$1\r\na\r\n$4\r\n\r\n\0x\r\n-NOPERM no\r\n!3\r\nbad\r\n$-1\r\n*3\r\n$2\r\n::\r\n:7\r\n*0\r\n",
         );
         let expected = vec![
             Event::Nothing,
@@ -229,6 +252,7 @@ mod tests {
             Event::Error("NOPERM no".to_owned()),
             Event::Error("bad".to_owned()),
             Event::Nothing,
+            Event::List(vec!["::".to_owned()]),
         ];
         assert_eq!(all(&bytes).unwrap(), expected);
         let (mut input, mut events) = (BytesMut::new(), Vec::new());

@@ -2,6 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet, VecDeque};
+use std::hash::{BuildHasher, RandomState};
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -9,7 +10,7 @@ use bytes::{Bytes, BytesMut};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-use super::url::{BrokerUrl, Dialect};
+use super::url::{BrokerUrl, Dialect, Host, MAX_HOSTS};
 use super::{BrokerOptions, Published, Received, Report, nats, redis};
 
 /// What a queued message counts beside its bytes: about what it occupies.
@@ -90,7 +91,14 @@ pub(super) struct Shared {
     confirmed: Cell<u64>,
     pub(super) dropped: Cell<u64>,
     reported: Cell<(u64, Option<Instant>)>,
-    lost: RefCell<Option<String>>,
+    /// Why there is no connection, as far as it was told.
+    lost: RefCell<Vec<String>>,
+    /// When the last connection broke.
+    lost_at: Cell<Option<Instant>>,
+    /// When the broker said something last.
+    pub(super) heard: Cell<Instant>,
+    /// Counts attempts that failed: each begins with another of the hosts.
+    turn: Cell<usize>,
     /// What the broker refused last, and when that was told.
     refusal: RefCell<Option<(String, Instant)>>,
     ping_wanted: Cell<bool>,
@@ -124,6 +132,10 @@ impl Shared {
             dropped: Cell::new(0),
             reported: Cell::new((0, None)),
             lost: RefCell::default(),
+            lost_at: Cell::new(None),
+            heard: Cell::new(Instant::now()),
+            // The processes spread over the servers. Forked processes have the same random keys.
+            turn: Cell::new(RandomState::new().hash_one(std::process::id()) as usize % MAX_HOSTS),
             refusal: RefCell::default(),
             ping_wanted: Cell::new(false),
             pong_wanted: Cell::new(false),
@@ -132,6 +144,19 @@ impl Shared {
             room: Notify::new(),
             progress: Notify::new(),
         }
+    }
+
+    /// The hosts, beginning with the one whose turn it is.
+    pub(super) fn hosts(&self) -> impl Iterator<Item = &Host> {
+        let hosts = &self.url.hosts;
+        let (before, from) = hosts.split_at(self.turn.get() % hosts.len());
+        from.iter().chain(before)
+    }
+
+    /// The host whose turn it is.
+    pub(super) fn host(&self) -> &Host {
+        let hosts = &self.url.hosts;
+        &hosts[self.turn.get() % hosts.len()]
     }
 
     pub(super) fn want(&self, subject: &str) {
@@ -247,20 +272,25 @@ impl Shared {
         self.ping_wanted.set(true);
         self.pong_wanted.set(false);
         self.connected.set(true);
-        *self.lost.borrow_mut() = None;
-        (self.options.report)(&Report::Connected);
+        self.lost.borrow_mut().clear();
+        let report = self.lost_at.take().map_or(Report::Connected, |at| Report::Reconnected(at.elapsed()));
+        (self.options.report)(&report);
         self.report_dropped();
         self.work.notify_one();
     }
 
     /// The connection is over, or could not be made.
     pub(super) fn end(&self, why: String) {
-        self.connected.set(false);
+        if self.connected.replace(false) {
+            self.lost_at.set(Some(Instant::now()));
+        }
+        self.turn.set(self.turn.get().wrapping_add(1));
         self.count_dropped(self.in_flight.replace(0));
         self.progress.notify_waiters();
         let mut lost = self.lost.borrow_mut();
-        if lost.as_deref() != Some(&why) {
-            *lost = Some(why.clone());
+        // Several hosts may fail in turn, each in its own way.
+        if lost.len() < MAX_HOSTS && !lost.contains(&why) {
+            lost.push(why.clone());
             drop(lost);
             (self.options.report)(&Report::Lost(why));
         }

@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+/// Hosts in one URL.
+pub(super) const MAX_HOSTS: usize = 32;
+
 /// What a broker speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dialect {
@@ -11,16 +14,64 @@ pub enum Dialect {
     Nats,
 }
 
-/// A broker's URL: `redis://[user:password@]host[:port][/database]`, `redis://:password@host`, or
-/// `nats://[user:password@]host[:port]`, `nats://token@host`. Reserved characters in names are `%XX`.
+/// What the hosts of a URL are to each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Topology {
+    /// One server.
+    Single,
+    /// Each of them will do: the servers of a NATS cluster, the nodes of a Redis Cluster, which pass on to each other
+    /// what is published.
+    Any,
+    /// Redis Sentinels, which know the master.
+    Sentinels,
+}
+
+/// The schemes: name, dialect, TLS, topology.
+const SCHEMES: [(&str, Dialect, bool, Topology); 8] = [
+    ("redis", Dialect::Redis, false, Topology::Single),
+    ("rediss", Dialect::Redis, true, Topology::Single),
+    ("redis+sentinel", Dialect::Redis, false, Topology::Sentinels),
+    ("rediss+sentinel", Dialect::Redis, true, Topology::Sentinels),
+    ("redis+cluster", Dialect::Redis, false, Topology::Any),
+    ("rediss+cluster", Dialect::Redis, true, Topology::Any),
+    ("nats", Dialect::Nats, false, Topology::Any),
+    ("tls", Dialect::Nats, true, Topology::Any),
+];
+
+/// A host and its port.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Host {
+    /// A name or an address without brackets.
+    pub name: String,
+    /// The port.
+    pub port: u16,
+}
+
+impl fmt::Display for Host {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { name, port } = self;
+        if name.contains(':') { write!(f, "[{name}]:{port}") } else { write!(f, "{name}:{port}") }
+    }
+}
+
+/// A broker's URL. Reserved characters in names and passwords are `%XX`, and `rediss` stands for TLS:
+///
+/// - `redis://[user:password@]host[:port][/database]`
+/// - `redis+sentinel://[user:password@]host[:port],.../service[/database]`
+/// - `redis+cluster://[user:password@]host[:port],...`
+/// - `nats://[user:password@]host[:port],...` or `nats://token@host`; `tls://` instead demands TLS.
 #[derive(Clone, PartialEq, Eq)]
 pub struct BrokerUrl {
+    scheme: &'static str,
     /// What it speaks.
     pub dialect: Dialect,
-    /// A name or an address without brackets.
-    pub host: String,
-    /// The port: 6379 for Redis, 4222 for NATS where the URL has none.
-    pub port: u16,
+    /// Whether TLS is demanded. A NATS server that demands it gets it in any case.
+    pub tls: bool,
+    pub(super) topology: Topology,
+    /// The servers (or Sentinels): at least one.
+    pub hosts: Vec<Host>,
+    /// What the Sentinels call the master; empty without them.
+    pub service: String,
     /// The user; empty for the default one of Redis, and with a NATS token.
     pub user: String,
     /// The password, or the NATS token.
@@ -39,27 +90,29 @@ impl fmt::Debug for BrokerUrl {
 /// Without user and secret: for messages.
 impl fmt::Display for BrokerUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let scheme = match self.dialect {
-            Dialect::Redis => "redis",
-            Dialect::Nats => "nats",
-        };
-        if self.host.contains(':') {
-            write!(f, "{scheme}://[{}]:{}", self.host, self.port)
-        } else {
-            write!(f, "{scheme}://{}:{}", self.host, self.port)
+        write!(f, "{}://", self.scheme)?;
+        for (at, host) in self.hosts.iter().enumerate() {
+            write!(f, "{}{host}", if at == 0 { "" } else { "," })?;
         }
+        if self.service.is_empty() { Ok(()) } else { write!(f, "/{}", self.service) }
     }
 }
 
 impl BrokerUrl {
     /// Reads a URL. The error says what is wrong with it, and never repeats it: it may hold a password.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let (dialect, rest) = if let Some(rest) = text.strip_prefix("redis://") {
-            (Dialect::Redis, rest)
-        } else if let Some(rest) = text.strip_prefix("nats://") {
-            (Dialect::Nats, rest)
-        } else {
-            return Err("the URL of a broker begins with redis:// or nats://".to_owned());
+        let known = text.split_once("://").and_then(|(scheme, rest)| {
+            SCHEMES
+                .iter()
+                .find(|(name, ..)| *name == scheme)
+                .map(|&(name, dialect, tls, topology)| (name, dialect, tls, topology, rest))
+        });
+        let Some((scheme, dialect, tls, topology, rest)) = known else {
+            return Err(
+                "the URL of a broker begins with redis://, rediss:// (TLS), redis+sentinel://, redis+cluster://, \
+                nats:// or tls:// (NATS with TLS)"
+                    .to_owned(),
+            );
         };
         if rest.contains(['?', '#']) {
             return Err("the URL of a broker has no ? and no #; in a name or password they are %3F and %23".to_owned());
@@ -70,40 +123,70 @@ impl BrokerUrl {
             None => (None, rest),
         };
         let (authority, path) = place.split_once('/').unwrap_or((place, ""));
-        let (host, port) = host_and_port(authority, dialect)?;
+        let port = default_port(dialect, topology);
+        let hosts: Vec<Host> = authority.split(',').map(|host| read_host(host, port)).collect::<Result<_, _>>()?;
+        if topology == Topology::Single && hosts.len() > 1 {
+            return Err(
+                "several hosts in the URL of a broker are for redis+sentinel://, redis+cluster:// and nats://: \
+                servers that know nothing of each other would not share their messages"
+                    .to_owned(),
+            );
+        }
+        if hosts.len() > MAX_HOSTS {
+            return Err(format!("the URL of a broker has at most {MAX_HOSTS} hosts"));
+        }
         let (user, secret) = login.map_or(Ok((String::new(), None)), |login| user_and_secret(login, dialect))?;
+        let (service, path) = match topology {
+            Topology::Sentinels => read_service(path)?,
+            _ => (String::new(), path),
+        };
         let database = database(path, dialect)?;
-        Ok(Self { dialect, host, port, user, secret, database })
+        Ok(Self { scheme, dialect, tls, topology, hosts, service, user, secret, database })
     }
 }
 
-fn host_and_port(authority: &str, dialect: Dialect) -> Result<(String, u16), String> {
-    let (host, port) = if let Some(rest) = authority.strip_prefix('[') {
-        let (host, after) = rest.split_once(']').ok_or("the URL of the broker has a [ without a ]")?;
-        (host, after.strip_prefix(':').or_else(|| after.is_empty().then_some("")))
-    } else if let Some((host, port)) = authority.rsplit_once(':') {
-        if host.contains(':') {
+/// The port of a host that the URL gives none for.
+fn default_port(dialect: Dialect, topology: Topology) -> u16 {
+    match (dialect, topology) {
+        (Dialect::Redis, Topology::Sentinels) => 26379,
+        (Dialect::Redis, _) => 6379,
+        (Dialect::Nats, _) => 4222,
+    }
+}
+
+fn read_host(text: &str, usual: u16) -> Result<Host, String> {
+    let (name, port) = if let Some(rest) = text.strip_prefix('[') {
+        let (name, after) = rest.split_once(']').ok_or("the URL of the broker has a [ without a ]")?;
+        (name, after.strip_prefix(':').or_else(|| after.is_empty().then_some("")))
+    } else if let Some((name, port)) = text.rsplit_once(':') {
+        if name.contains(':') {
             return Err("an IPv6 address in the URL of a broker stands in brackets: redis://[::1]:6379".to_owned());
         }
-        (host, Some(port))
+        (name, Some(port))
     } else {
-        (authority, Some(""))
+        (text, Some(""))
     };
-    if host.is_empty() {
+    if name.is_empty() {
         return Err("the URL of the broker has no host: redis://host:port or nats://host:port".to_owned());
     }
-    let usual = match dialect {
-        Dialect::Redis => 6379,
-        Dialect::Nats => 4222,
-    };
-    match port {
-        Some("") => Ok((host.to_owned(), usual)),
+    let port = match port {
+        Some("") => usual,
         Some(port) => match port.parse() {
-            Ok(port) if port != 0 => Ok((host.to_owned(), port)),
-            _ => Err("the port in the URL of the broker must be a number from 1 to 65535".to_owned()),
+            Ok(port) if port != 0 => port,
+            _ => return Err("the port in the URL of the broker must be a number from 1 to 65535".to_owned()),
         },
-        None => Err("after the ] in the URL of the broker comes a colon and the port".to_owned()),
+        None => return Err("after the ] in the URL of the broker comes a colon and the port".to_owned()),
+    };
+    Ok(Host { name: name.to_owned(), port })
+}
+
+/// The service of `/service[/database]`, and what is left.
+fn read_service(path: &str) -> Result<(String, &str), String> {
+    let (service, database) = path.split_once('/').unwrap_or((path, ""));
+    if service.is_empty() {
+        return Err("after the Sentinels comes the name of the master: redis+sentinel://host:26379/mymaster".to_owned());
     }
+    Ok((decode(service)?, database))
 }
 
 fn user_and_secret(login: &str, dialect: Dialect) -> Result<(String, Option<String>), String> {
@@ -150,7 +233,8 @@ mod tests {
 
     fn read(text: &str) -> (String, u16, String, Option<String>, u32) {
         let url = BrokerUrl::parse(text).unwrap();
-        (url.host, url.port, url.user, url.secret, url.database)
+        let [host] = <[Host; 1]>::try_from(url.hosts).unwrap();
+        (host.name, host.port, url.user, url.secret, url.database)
     }
 
     #[test]
@@ -165,6 +249,30 @@ mod tests {
         assert_eq!(read("nats://t0ken@[::1]:4333"), ("::1".to_owned(), 4333, none(), Some("t0ken".to_owned()), 0));
         assert_eq!(read("nats://u:p@h").4, 0);
         assert_eq!(read("nats://[::1]").1, 4222);
+    }
+
+    #[test]
+    fn several_hosts_schemes_and_services_are_read() {
+        for (text, shown, tls, topology, service) in [
+            ("rediss://h", "rediss://h:6379", true, Topology::Single, ""),
+            (
+                "redis+sentinel://u:p@a,b:1,[::1]/my%20master/2",
+                "redis+sentinel://a:26379,b:1,[::1]:26379/my master",
+                false,
+                Topology::Sentinels,
+                "my master",
+            ),
+            ("rediss+cluster://a,b:7001", "rediss+cluster://a:6379,b:7001", true, Topology::Any, ""),
+            ("nats://t@a,b", "nats://a:4222,b:4222", false, Topology::Any, ""),
+            ("tls://a", "tls://a:4222", true, Topology::Any, ""),
+        ] {
+            let url = BrokerUrl::parse(text).unwrap();
+            assert_eq!(
+                (url.to_string(), url.tls, url.topology, &*url.service),
+                (shown.to_owned(), tls, topology, service)
+            );
+        }
+        assert_eq!(BrokerUrl::parse("redis+sentinel://a/m/3").unwrap().database, 3);
     }
 
     #[test]
@@ -183,6 +291,10 @@ mod tests {
             ("redis://h/x", "number of a database"),
             ("nats://h/x", "nothing"),
             ("redis://h?x=1", "no ?"),
+            ("redis://a,b", "several hosts"),
+            ("redis+sentinel://h", "name of the master"),
+            ("redis+sentinel://h/m/x", "number of a database"),
+            ("nats://a,,b", "no host"),
         ] {
             let error = BrokerUrl::parse(text).unwrap_err();
             assert!(error.contains(word) && !error.contains("s3cret"), "{text}: {error}");

@@ -15,9 +15,8 @@ use std::hash::{BuildHasher, RandomState};
 use std::rc::Rc;
 use std::time::Duration;
 
-use apus_client::broker::{Broker, BrokerOptions, BrokerUrl, Published, Report};
+use apus_client::broker::{Broker, BrokerUrl, Published};
 use apus_options::Settings;
-use apus_process::log;
 use bytes::Bytes;
 use tokio::sync::Notify;
 use tokio::time::Instant;
@@ -69,21 +68,6 @@ pub(super) struct Cluster {
     connected: Rc<Notify>,
 }
 
-fn report(url: &str, report: &Report) {
-    match report {
-        Report::Connected => log::notice(format_args!("broker {url}: connected")),
-        Report::Lost(why) => {
-            log::warning(format_args!(
-                "broker {url} is lost: {why}; it is tried again, other servers hear nothing meanwhile"
-            ));
-        }
-        Report::Refused(what) => log::warning(format_args!("broker {url} refuses: {what}")),
-        Report::Dropped(count) => {
-            log::warning(format_args!("broker {url}: {count} messages for other servers were dropped"));
-        }
-    }
-}
-
 impl Cluster {
     /// `None` without the setting. The settings were looked at by `prepare()`.
     pub(super) fn open(settings: &Settings, node: u64, limit: usize) -> Option<Self> {
@@ -93,15 +77,8 @@ impl Cluster {
         let url = BrokerUrl::parse(&settings.broker).ok()?;
         let (shown, connected) = (url.to_string(), Rc::new(Notify::new()));
         let wake = Rc::clone(&connected);
-        let heard = move |what: &Report| {
-            report(&shown, what);
-            if *what == Report::Connected {
-                wake.notify_one();
-            }
-        };
         let room = (limit * 2).max(16 << 20);
-        let options =
-            BrokerOptions { max_queued: room, max_received: room, report: Rc::new(heard), ..BrokerOptions::default() };
+        let options = super::broker::options(settings, shown, room, move || wake.notify_one());
         let me = RandomState::new().hash_one(std::process::id());
         let cluster = Self {
             broker: Broker::open(url, options),

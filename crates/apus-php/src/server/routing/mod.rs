@@ -11,6 +11,7 @@
 //! Rules. No borrow of a cell lasts across a call to a message connection, to PHP, or across an await. The inbox never
 //! waits: what cannot be done at once becomes a task, so that two processes that fill each other's rings both go on.
 
+mod broker;
 mod cluster;
 mod deliver;
 mod inbox;
@@ -30,7 +31,7 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use std::rc::Rc;
 use std::sync::OnceLock;
 
-use apus_client::broker::{Broker, BrokerUrl};
+use apus_client::broker::Broker;
 use apus_coro::Wait;
 use apus_net::{Control, NameIndex, SendPolicy};
 use apus_options::Settings;
@@ -124,7 +125,7 @@ pub(super) fn prepare(settings: &Settings) -> Result<(), Raise> {
         return Ok(());
     }
     let refused = |text: &str| exception::throw(exception::code::server::OPTION, text);
-    BrokerUrl::parse(&settings.broker).map_err(|why| refused(&format!("setting \"broker\": {why}")))?;
+    broker::prepare(settings).map_err(|why| refused(&why))?;
     if !is_prefix(&settings.broker_prefix) {
         return Err(refused(&format!(
             "setting \"broker_prefix\" must be 1 to {MAX_PREFIX} printable ASCII characters, without spaces, * and >, and \

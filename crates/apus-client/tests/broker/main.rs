@@ -1,154 +1,14 @@
-//! Brokers against real servers, which each test starts for itself: redis-server and nats-server.
+//! Brokers against real servers, which each test starts for itself.
 
-use std::cell::RefCell;
-use std::future::Future;
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
-use std::process::{Child, Command, Stdio};
-use std::rc::Rc;
-use std::sync::atomic::{AtomicU16, Ordering};
-use std::time::{Duration, Instant};
+mod logins;
+mod servers;
+mod several;
+
+use std::time::Duration;
 
 use apus_client::broker::{Broker, BrokerOptions, BrokerUrl, Published, Report};
 use bytes::Bytes;
-use tokio::runtime::{Builder, LocalOptions};
-
-/// After this long whatever a test waits for counts as missing.
-const PATIENCE: Duration = Duration::from_secs(30);
-
-#[derive(Clone, Copy, PartialEq, Debug)]
-enum Kind {
-    Redis,
-    Nats,
-}
-
-/// A server on a port of its own; killed when dropped.
-struct Server {
-    kind: Kind,
-    port: u16,
-    arguments: Vec<String>,
-    child: Option<Child>,
-}
-
-/// A port below those that the kernel gives to outgoing connections: it is still free after a restart.
-fn free_port() -> u16 {
-    static NEXT: AtomicU16 = AtomicU16::new(0);
-    loop {
-        let step = NEXT.fetch_add(1, Ordering::Relaxed) + (std::process::id() as u16 % 997) * 11;
-        let port = 20_000 + step % 12_000;
-        if TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok() {
-            return port;
-        }
-    }
-}
-
-impl Server {
-    /// `None`, and a word about it, where the server is not installed.
-    fn start(kind: Kind, arguments: &[&str]) -> Option<Self> {
-        let program = match kind {
-            Kind::Redis => "redis-server",
-            Kind::Nats => "nats-server",
-        };
-        if Command::new(program).arg("--version").stdout(Stdio::null()).status().is_err() {
-            eprintln!("skipped: needs {program} (tools/install-packages test)");
-            return None;
-        }
-        let arguments = arguments.iter().map(|&argument| argument.to_owned()).collect();
-        let mut server = Self { kind, port: free_port(), arguments, child: None };
-        server.run();
-        Some(server)
-    }
-
-    fn run(&mut self) {
-        let port = self.port.to_string();
-        let mut command = match self.kind {
-            Kind::Redis => {
-                let mut command = Command::new("redis-server");
-                command.args(["--port", &port, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"]);
-                command
-            }
-            Kind::Nats => {
-                let mut command = Command::new("nats-server");
-                command.args(["-a", "127.0.0.1", "-p", &port]);
-                command
-            }
-        };
-        command.args(&self.arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        let child = command.current_dir(std::env::temp_dir()).spawn().unwrap();
-        self.child = Some(child);
-        let end = Instant::now() + PATIENCE;
-        while TcpStream::connect((Ipv4Addr::LOCALHOST, self.port)).is_err() {
-            assert!(Instant::now() < end, "the server does not start");
-            std::thread::sleep(Duration::from_millis(5));
-        }
-    }
-
-    fn kill(&mut self) {
-        if let Some(mut child) = self.child.take() {
-            child.kill().unwrap();
-            child.wait().unwrap();
-        }
-    }
-
-    fn url(&self, login: &str) -> BrokerUrl {
-        let scheme = match self.kind {
-            Kind::Redis => "redis",
-            Kind::Nats => "nats",
-        };
-        BrokerUrl::parse(&format!("{scheme}://{login}127.0.0.1:{}", self.port)).unwrap()
-    }
-
-    fn signal(&self, signal: i32) {
-        let pid = self.child.as_ref().unwrap().id() as i32;
-        let status = Command::new("kill").args([format!("-{signal}"), pid.to_string()]).status().unwrap();
-        assert!(status.success());
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        self.kill();
-    }
-}
-
-/// What a broker reported, in order.
-#[derive(Clone, Default)]
-struct Reports(Rc<RefCell<Vec<Report>>>);
-
-impl Reports {
-    fn options(&self) -> BrokerOptions {
-        let reports = Rc::clone(&self.0);
-        BrokerOptions {
-            first_retry: Duration::from_millis(10),
-            last_retry: Duration::from_millis(50),
-            report: Rc::new(move |report| reports.borrow_mut().push(report.clone())),
-            ..BrokerOptions::default()
-        }
-    }
-
-    async fn until(&self, what: impl Fn(&Report) -> bool) {
-        while !self.0.borrow().iter().any(&what) {
-            tokio::time::sleep(Duration::from_millis(2)).await;
-        }
-    }
-}
-
-fn run(test: impl Future<Output = ()>) {
-    let runtime = Builder::new_current_thread().enable_all().build_local(LocalOptions::default()).unwrap();
-    runtime.block_on(async { tokio::time::timeout(PATIENCE, test).await.expect("not in time") });
-}
-
-/// The same test with each kind of server.
-fn with_each(arguments: &[&str], test: impl AsyncFn(Server)) {
-    for kind in [Kind::Redis, Kind::Nats] {
-        if let Some(server) = Server::start(kind, arguments) {
-            run(test(server));
-        }
-    }
-}
-
-fn numbered(number: u32) -> Bytes {
-    Bytes::copy_from_slice(&number.to_be_bytes())
-}
+use servers::{Kind, Reports, Server, free_port, numbered, run, with_each};
 
 #[test]
 fn what_is_published_arrives_complete_and_in_order() {
@@ -219,8 +79,11 @@ fn a_killed_server_is_found_again_with_what_was_subscribed() {
         // What waited for the connection is sent behind the subscriptions.
         assert_eq!(broker.receive().await.payload, numbered(1));
         assert_eq!(broker.receive().await.payload, numbered(2));
-        let connected = reports.0.borrow().iter().filter(|report| **report == Report::Connected).count();
-        assert_eq!(connected, 2);
+        // How long others were not heard is told: what they sent meanwhile is lost.
+        let reports = reports.0.borrow();
+        let told = |what: fn(&Report) -> bool| reports.iter().filter(|report| what(report)).count();
+        assert_eq!(told(|report| *report == Report::Connected), 1);
+        assert_eq!(told(|report| matches!(report, Report::Reconnected(gap) if !gap.is_zero())), 1);
     });
 }
 
