@@ -159,8 +159,61 @@ class Machines(HubCase):
                 self.assertEqual([a.php("return $server->subscribers('t');"), b.php("return $server->subscribers('t');")], [1, 1])
                 self.assertNotIn("s3cret", one.said() + other.said())
 
+    def meet(self, settings):
+        """Two machines with these settings: both are connected, and a message crosses. A member of each."""
+        found = [self.cluster(2, settings={"log_file": "", **settings}) for _ in range(2)]
+        for server in found:
+            self.connected(server, 1)
+        sender, listener = (members[0] for members in self.crowd(found))
+        listener.php("return $server->subscribe($fd, 't') && $server->bind($fd, 'u');", fd=listener.fd)
+        self.reach(sender, [listener])
+        return found, sender, listener
+
+    def test_tls_with_certificates_on_both_sides(self):
+        cert, key = map(str, servers.certificate())
+        ours = {"broker_ssl_cafile": cert, "broker_ssl_cert_file": cert, "broker_ssl_key_file": key}
+        tls = ("--tls", "--tlsverify", "--tlscert", cert, "--tlskey", key, "--tlscacert", cert)
+        for server, url in ((servers.RedisTls(), "rediss://tester:s3cret@127.0.0.1:"), (servers.Nats(*tls), "tls://127.0.0.1:")):
+            with self.subTest(url):
+                broker = self.enterContext(server)
+                self.meet({"broker": f"{url}{broker.port}", **ours})
+                # Who it is must be known, and its hint names the setting.
+                alone = self.cluster(1, settings={"broker": f"{url}{broker.port}", "log_file": "", "broker_ssl_cert_file": cert, "broker_ssl_key_file": key})
+                until("the refusal is told", lambda: "broker_ssl_cafile" in alone.said())
+
+    def test_a_nats_key_in_a_file(self):
+        # The key pair of the documentation of NATS.
+        path = servers.folder("nkey")
+        self.addCleanup(servers.remove, path)
+        (path / "user.nk").write_text("SUACSSL3UAHUDXKFSNVUZRF5UHPMWZ6BFDTJ7M6USDXIEDNPPQYYYCU3VY\n")
+        (path / "nats.conf").write_text("authorization { users = [ { nkey: UDXU4RCSJNZOIQHZNWXHXORDPRTGNJAHAHFRGZNEEJCPQTT2M7NLCNF4 } ] }\n")
+        broker = self.enterContext(servers.Nats("-c", path / "nats.conf"))
+        found, *_ = self.meet({"broker": f"nats://127.0.0.1:{broker.port}", "broker_credentials": str(path / "user.nk")})
+        self.assertNotIn("SUACSSL3", found[0].said())
+
+    def test_sentinels_find_the_master_that_follows_a_dead_one(self):
+        # The Sentinel logs in to nobody: the servers' default user needs no password.
+        master = self.enterContext(servers.Redis())
+        replica = self.enterContext(servers.Redis("--replicaof", "127.0.0.1", str(master.port)))
+        sentinel = self.enterContext(servers.Sentinel())
+        sentinel.add(master)
+        until("the Sentinel knows the replica", lambda: str(replica.port) in sentinel.ask("SENTINEL", "REPLICAS", "main"))
+        found, sender, listener = self.meet({"broker": f"redis+sentinel://127.0.0.1:{sentinel.port}/main", "broker_sentinel_password": "s3cret"})
+        master.kill()
+        for server in found:
+            until("they are at the successor", lambda server=server: server.said().count(": connected again after ") >= 2)
+        self.reach(sender, [listener])
+        until("users are found again", lambda: sender.php("return $server->sendToUser('u', 'again');") == 1)
+        self.assertIn("what other servers sent meanwhile did not come", found[0].said())
+        self.assertNotIn("s3cret", found[0].said())
+
     def test_wrong_settings_are_exceptions(self):
-        for settings, words in (({"broker": "http://h"}, "redis://"), ({"broker": "redis://s3cret@h"}, "no password"), ({"broker": "nats://h", "broker_prefix": "a b"}, "broker_prefix")):
+        nowhere = "/nonexistent/file"
+        for settings, words in (
+            ({"broker": "http://h"}, "redis://"), ({"broker": "redis://s3cret@h"}, "no password"), ({"broker": "nats://h", "broker_prefix": "a b"}, "broker_prefix"),
+            ({"broker": "redis://a,b"}, "several hosts"), ({"broker": "redis+sentinel://h"}, "name of the master"),
+            ({"broker": "rediss://h", "broker_ssl_cafile": nowhere}, nowhere), ({"broker": "nats://h", "broker_credentials": nowhere}, "broker_credentials"),
+        ):
             with self.subTest(settings), self.assertRaises(AssertionError) as failed:
                 self.cluster(1, settings=settings)
             self.assertIn(words, str(failed.exception))

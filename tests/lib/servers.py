@@ -396,6 +396,39 @@ class Redis(Daemon):
         return {**super().environment(), "APUS_TEST_REDIS_SOCKET": str(self.socket)}
 
 
+class RedisTls(Redis):
+    """Redis whose port speaks TLS and asks for a client's certificate: `certificate()` is the server's, the authority, and one that it takes."""
+
+    name = "rediss"
+
+    def line(self):
+        cert, key = certificate()
+        return [program("redis-server"), self.folder / "redis.conf", "--port", "0", "--tls-port", self.port, "--tls-cert-file", cert, "--tls-key-file", key, "--tls-ca-cert-file", cert, *self.options]
+
+    answers = Daemon.answers
+
+
+class Sentinel(Daemon):
+    """A Redis Sentinel, which alone decides; `add(server)` gives it a master named "main". The default user's password is "s3cret"."""
+
+    name = "sentinel"
+
+    def prepare(self):
+        (self.folder / "sentinel.conf").write_text(f"port {self.port}\nbind 127.0.0.1\nrequirepass {PASSWORD}\n")
+
+    def line(self):
+        return [program("redis-server"), self.folder / "sentinel.conf", "--sentinel"]
+
+    def ask(self, *words):
+        """What it answers."""
+        return run([program("redis-cli"), "-p", self.port, "-a", PASSWORD, "--no-auth-warning", *words])
+
+    def add(self, master):
+        self.ask("SENTINEL", "MONITOR", "main", "127.0.0.1", str(master.port), "1")
+        for name, value in (("down-after-milliseconds", "200"), ("failover-timeout", "2000")):
+            self.ask("SENTINEL", "SET", "main", name, value)
+
+
 class Nats(Daemon):
     """NATS without persistence; nobody needs a password. Options: of nats-server."""
 
@@ -453,7 +486,7 @@ def _close_all():
                 value.close()
 
 
-KINDS = {kind.name: kind for kind in (MariaDB, PostgreSQL, Redis, Nats, Memcached, Slow)}
+KINDS = {kind.name: kind for kind in (MariaDB, PostgreSQL, Redis, RedisTls, Sentinel, Nats, Memcached, Slow)}
 
 
 def main(arguments):

@@ -126,7 +126,7 @@ settings! {
     Server broker: String = String::new() => Kind::Str;
     /// What the names of this server's channels at the broker begin with; servers that belong together have the same.
     Server broker_prefix: String = "apus".to_owned() => Kind::Str;
-    /// File that proves to NATS who this is: credentials (`.creds`, a JWT and its key) or the seed of an NKey. Read at the start, before `user` takes effect.
+    /// File that proves to NATS who this is: credentials (`.creds`, a JWT and its key) or the seed of an `NKey`. Read at the start, before `user` takes effect.
     Server broker_credentials: String = String::new() => Kind::Str;
     /// User for Sentinels that demand a login other than the default user's.
     Server broker_sentinel_user: String = String::new() => Kind::Str;

@@ -1,4 +1,4 @@
-//! NATS credentials: a key of its own (an NKey) and, with an operator's accounts, a JWT.
+//! NATS credentials: a key of its own (an `NKey`) and, with an operator's accounts, a JWT.
 
 use std::fmt;
 use std::path::Path;
@@ -16,7 +16,7 @@ const SEED: u8 = 18 << 3;
 /// Characters of a seed: two bytes of prefix, 32 of the seed, two of the checksum.
 const SEED_CHARS: usize = 58;
 
-/// What proves to NATS who we are: the seed of a user's NKey, and the JWT of a file of credentials (`.creds`).
+/// What proves to NATS who we are: the seed of a user's `NKey`, and the JWT of a file of credentials (`.creds`).
 pub struct Credentials {
     key: Ed25519KeyPair,
     jwt: Option<String>,
@@ -30,7 +30,7 @@ impl fmt::Debug for Credentials {
 }
 
 impl Credentials {
-    /// Reads a file: a `.creds`, or the bare seed of an NKey. The error never repeats what is in it.
+    /// Reads a file: a `.creds`, or the bare seed of an `NKey`. The error never repeats what is in it.
     pub fn read(path: &Path) -> Result<Self, String> {
         let named = |why: &str| format!("{}: {why}", path.display());
         let about = std::fs::metadata(path).map_err(|error| named(&error.to_string()))?;
@@ -46,7 +46,7 @@ impl Credentials {
             .lines()
             .map(str::trim)
             .find(|line| line.len() == SEED_CHARS && line.starts_with("SU"))
-            .ok_or("it holds no seed of a user's NKey (58 characters that begin with SU)")?;
+            .ok_or("it holds no seed of a user's `NKey` (58 characters that begin with SU)")?;
         let bytes = unbase32(seed).ok_or("its seed is not base32")?;
         let (body, sum) = bytes.split_at(bytes.len() - 2);
         // The kind of key stands across the two bytes of the prefix.

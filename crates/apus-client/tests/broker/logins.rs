@@ -142,7 +142,7 @@ fn tls_that_is_demanded_is_not_given_up() {
     }
 }
 
-/// An NKey: its seed and its name, of the kind whose letter has this number in base32.
+/// An `NKey`: its seed and its name, of the kind whose letter has this number in base32.
 struct NKey {
     pair: Ed25519KeyPair,
     seed: String,
@@ -178,12 +178,12 @@ fn checked_base32(mut bytes: Vec<u8>) -> String {
         (0..8).fold(sum ^ u16::from(byte) << 8, |sum, _| sum << 1 ^ if sum & 0x8000 == 0 { 0 } else { 0x1021 })
     });
     bytes.extend_from_slice(&sum.to_le_bytes());
-    let bits: String = bytes.iter().map(|byte| format!("{byte:08b}")).collect();
+    let bits: Vec<u8> = bytes.iter().flat_map(|byte| (0..8).rev().map(move |bit| byte >> bit & 1)).collect();
     let digit = |bits: &[u8]| {
-        let number = usize::from_str_radix(std::str::from_utf8(bits).unwrap(), 2).unwrap();
-        char::from(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"[number << (5 - bits.len())])
+        let number = bits.iter().fold(0, |number, bit| number << 1 | usize::from(*bit)) << (5 - bits.len());
+        char::from(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"[number])
     };
-    bits.as_bytes().chunks(5).map(digit).collect()
+    bits.chunks(5).map(digit).collect()
 }
 
 /// What a broker with this file of credentials comes to: connected, or why not.
