@@ -18,7 +18,7 @@ endif
 export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help deps cargo build run gateway test test-long bench bench-db bench-coro bench-ws bench-memory bench-travel bench-tasks bench-superglobals soak docs fmt install uninstall clean
+.PHONY: help deps cargo build run gateway test test-long bench bench-db bench-coro bench-ws bench-memory bench-travel bench-tasks bench-superglobals soak docs api fmt install uninstall clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -78,6 +78,9 @@ soak: build ## mixed queries while databases are killed and restarted (SOAK_SECO
 docs: cargo ## write docs/options.md anew, and the measured table of README.md
 	APUS_UPDATE_DOCS=1 cargo test -q -p apus-options the_reference_page_is_the_table
 	@tools/bench-table
+
+api: build ## write the API reference as HTML (target/api), and the stubs as a Composer package (target/stubs)
+	@$(RELEASE)/apus stubs --html $(TARGET)/api --package $(TARGET)/stubs
 
 fmt: cargo ## format the Rust sources
 	cargo fmt --all

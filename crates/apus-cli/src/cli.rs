@@ -47,7 +47,7 @@ pub(crate) enum Command {
     /// Show workers, connections, requests, coroutines and memory of a running server
     #[command(after_help = STATUS_HELP)]
     Status(StatusArgs),
-    /// Examine this machine: descriptors, sockets, ports, PHP; name the mend for each finding
+    /// Examine this machine: descriptors, sockets, ports, PHP; say how to fix what is found
     #[command(after_help = DOCTOR_HELP)]
     Doctor(DoctorArgs),
     /// Make a project: a skeleton with a test, systemd unit, Dockerfile and README, or a push gateway
@@ -114,7 +114,9 @@ Examples:
 const STUBS_HELP: &str = "\
 Examples:
   apus stubs > apus.stub.php
-  apus stubs --check apus.stub.php         exit code 1 when the file is out of date";
+  apus stubs --check apus.stub.php         exit code 1 when the file is out of date
+  apus stubs --html api                    the API reference: open api/index.html
+  apus stubs --package stubs               a Composer package for editors and PHPStan";
 
 const OPTIONS_HELP: &str = "\
 Examples:
@@ -274,6 +276,12 @@ pub(crate) struct StubsArgs {
     /// Compare with FILE instead of printing
     #[arg(long, value_name = "FILE")]
     pub(crate) check: Option<PathBuf>,
+    /// Write them into DIR as HTML, by class, with a search
+    #[arg(long, value_name = "DIR", conflicts_with = "check")]
+    pub(crate) html: Option<PathBuf>,
+    /// Write them into DIR as a Composer package, for editors and static analysis
+    #[arg(long, value_name = "DIR", conflicts_with = "check")]
+    pub(crate) package: Option<PathBuf>,
     /// Those of the names that code written for Swoole uses, which the ini entry apus.swoole_compat switches on
     #[arg(long)]
     pub(crate) swoole: bool,

@@ -26,8 +26,10 @@ mod expand;
 mod known;
 mod model;
 mod names;
+mod package;
 mod parse;
 mod print;
+mod reference;
 mod second;
 mod typed;
 
@@ -37,8 +39,10 @@ use std::{fs, io};
 use expand::Traits;
 use known::Known;
 pub use model::{Class, Constant, Doc, File, Function, Literal, Member, Param, Property, Type};
+pub use package::package;
 pub use parse::{Error, parse};
 pub use print::print;
+pub use reference::{Output, html};
 
 /// The stub files below a folder, in the order of their paths.
 pub fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::Write as _;
+use std::path::Path;
 use std::process::Stdio;
 
 use crate::cli::StubsArgs;
@@ -14,6 +15,20 @@ const SWOOLE: &str = "echo Apus\\stubs(swoole: true);";
 /// `apus stubs`: prints them, or says whether a file still equals them.
 pub(crate) fn stubs(args: &StubsArgs) -> Outcome<()> {
     let current = generate(&Php::find(&args.php)?, if args.swoole { SWOOLE } else { STUBS })?;
+    if args.html.is_some() || args.package.is_some() {
+        let text = String::from_utf8_lossy(&current);
+        if let Some(folder) = &args.html {
+            let pages = apus_stub::html(&text)
+                .map_err(|error| Failure::failed(format!("the stubs could not be read: {error}")))?;
+            write(folder, &pages)?;
+            println!("{}", folder.join("index.html").display());
+        }
+        if let Some(folder) = &args.package {
+            write(folder, &apus_stub::package(&text))?;
+            println!("{}", folder.join("composer.json").display());
+        }
+        return Ok(());
+    }
     let Some(file) = &args.check else {
         // A reader that closed the pipe early has seen what it wanted.
         let _ = std::io::stdout().write_all(&current);
@@ -27,6 +42,17 @@ pub(crate) fn stubs(args: &StubsArgs) -> Outcome<()> {
     let place = first_difference(&kept, &current);
     Err(Failure::failed(format!("{} is out of date from line {place} on", file.display()))
         .advise(format!("apus stubs > {}", file.display())))
+}
+
+/// Writes files into a folder, which is made when it is missing.
+fn write(folder: &Path, files: &[apus_stub::Output]) -> Outcome<()> {
+    let failed = |path: &Path, error: &std::io::Error| Failure::failed(format!("{}: {error}", path.display()));
+    fs::create_dir_all(folder).map_err(|error| failed(folder, &error))?;
+    for (name, text) in files {
+        let path = folder.join(name);
+        fs::write(&path, text).map_err(|error| failed(&path, &error))?;
+    }
+    Ok(())
 }
 
 fn generate(php: &Php, code: &str) -> Outcome<Vec<u8>> {
