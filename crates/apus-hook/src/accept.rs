@@ -13,8 +13,9 @@ use apus_zend::hook;
 use libc::{sockaddr, socklen_t};
 use tokio::time::Instant;
 
+use super::args::zeroed;
 use super::gate::{Gate, errno, fail, gate, set_errno};
-use super::stream::is_ready;
+use super::sys::{gettid, is_ready};
 use super::timeout::{ANY_SOCKET, blocks, hooked, receive_deadline};
 
 /// How long a call that finds nothing stands still, and the loop with it, in nanoseconds. One that finds a connection takes a tenth.
@@ -43,8 +44,7 @@ fn handler() -> libc::sighandler_t {
 }
 
 fn handler_of(signal: c_int) -> Option<libc::sighandler_t> {
-    // SAFETY: plain data that sigaction fills.
-    let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
+    let mut action: libc::sigaction = zeroed();
     // SAFETY: only asks; the record is local.
     (unsafe { libc::sigaction(signal, ptr::null(), &raw mut action) } == 0).then_some(action.sa_sigaction)
 }
@@ -54,11 +54,9 @@ fn take_signal() -> Option<c_int> {
     let signal = (libc::SIGRTMIN()..=libc::SIGRTMAX())
         .rev()
         .find(|&signal| handler_of(signal).is_some_and(|now| now == libc::SIG_DFL || now == handler()))?;
-    // SAFETY: plain data; no flags, an empty mask.
-    let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
-    action.sa_sigaction = handler();
-    // SAFETY: plain data.
-    let mut set: libc::sigset_t = unsafe { std::mem::zeroed() };
+    // No flags, an empty mask.
+    let action = libc::sigaction { sa_sigaction: handler(), ..zeroed() };
+    let mut set: libc::sigset_t = zeroed();
     // SAFETY: local records; the handler does nothing.
     let done = unsafe {
         libc::sigemptyset(&raw mut set);
@@ -72,12 +70,10 @@ fn take_signal() -> Option<c_int> {
 impl Timer {
     fn new() -> Option<Self> {
         let signal = take_signal()?;
-        // SAFETY: plain data.
-        let mut event: libc::sigevent = unsafe { std::mem::zeroed() };
+        let mut event: libc::sigevent = zeroed();
         event.sigev_notify = libc::SIGEV_THREAD_ID;
         event.sigev_signo = signal;
-        // SAFETY: has no preconditions.
-        event.sigev_notify_thread_id = unsafe { libc::gettid() };
+        event.sigev_notify_thread_id = gettid();
         let mut id: libc::timer_t = ptr::null_mut();
         // SAFETY: local records.
         let made = unsafe { libc::timer_create(libc::CLOCK_MONOTONIC, &raw mut event, &raw mut id) } == 0;
@@ -154,22 +150,21 @@ fn accept_with(gate: &Gate, fd: RawFd, call: impl Fn() -> c_int) -> c_int {
     }
 }
 
+/// The gate for a call on a socket that blocks.
+fn blocking_gate(fd: RawFd) -> Option<Gate> {
+    gate("accept()", ANY_SOCKET).filter(|_| blocks(fd) && hooked(fd))
+}
+
 /// accept(2).
 pub(super) unsafe extern "C" fn accept(fd: c_int, address: *mut sockaddr, len: *mut socklen_t) -> c_int {
     // SAFETY: the caller's arguments.
     let call = || unsafe { libc::accept(fd, address, len) };
-    match gate("accept()", ANY_SOCKET).filter(|_| blocks(fd) && hooked(fd)) {
-        Some(gate) => accept_with(&gate, fd, call),
-        None => call(),
-    }
+    blocking_gate(fd).map_or_else(call, |gate| accept_with(&gate, fd, call))
 }
 
 /// accept4(2).
 pub(super) unsafe extern "C" fn accept4(fd: c_int, address: *mut sockaddr, len: *mut socklen_t, flags: c_int) -> c_int {
     // SAFETY: the caller's arguments.
     let call = || unsafe { libc::accept4(fd, address, len, flags) };
-    match gate("accept()", ANY_SOCKET).filter(|_| blocks(fd) && hooked(fd)) {
-        Some(gate) => accept_with(&gate, fd, call),
-        None => call(),
-    }
+    blocking_gate(fd).map_or_else(call, |gate| accept_with(&gate, fd, call))
 }

@@ -5,8 +5,8 @@ use std::os::fd::RawFd;
 
 use apus_runtime::runtime::State;
 
-use super::gate::{errno, set_errno};
 use super::reactor::Reactor;
+use super::sys::{self, errno, set_errno};
 
 /// Whoever waits for it learns that it is gone, before its number can mean another file.
 fn closing(fd: RawFd) {
@@ -19,26 +19,23 @@ fn closing(fd: RawFd) {
 }
 
 /// close(2).
-pub(super) unsafe extern "C" fn close(fd: c_int) -> c_int {
+pub(super) extern "C" fn close(fd: c_int) -> c_int {
     closing(fd);
-    // SAFETY: the caller's descriptor.
-    unsafe { libc::close(fd) }
+    sys::close(fd)
 }
 
 /// dup2(2), which closes `to`.
-pub(super) unsafe extern "C" fn dup2(from: c_int, to: c_int) -> c_int {
+pub(super) extern "C" fn dup2(from: c_int, to: c_int) -> c_int {
     if from != to {
         closing(to);
     }
-    // SAFETY: the caller's descriptors.
-    unsafe { libc::dup2(from, to) }
+    sys::dup2(from, to)
 }
 
 /// dup3(2), which closes `to`.
-pub(super) unsafe extern "C" fn dup3(from: c_int, to: c_int, flags: c_int) -> c_int {
+pub(super) extern "C" fn dup3(from: c_int, to: c_int, flags: c_int) -> c_int {
     if from != to {
         closing(to);
     }
-    // SAFETY: the caller's descriptors.
-    unsafe { libc::dup3(from, to, flags) }
+    sys::dup3(from, to, flags)
 }

@@ -18,6 +18,8 @@ use apus_zend::hook::{Place, place};
 use tokio::time::Instant;
 
 use super::reactor::{Reactor, Woken};
+use super::sys;
+pub(super) use super::sys::{errno, set_errno};
 
 /// `Apus\HOOK_*` bits in force.
 static FLAGS: AtomicI64 = AtomicI64::new(hooks::DEFAULT);
@@ -28,21 +30,6 @@ pub(super) fn flags() -> i64 {
 
 pub(super) fn set_flags(flags: i64) {
     FLAGS.store(flags, Ordering::Relaxed);
-}
-
-fn errno_slot() -> *mut c_int {
-    // SAFETY: has no preconditions.
-    unsafe { libc::__errno_location() }
-}
-
-pub(super) fn errno() -> c_int {
-    // SAFETY: this thread's own errno.
-    unsafe { *errno_slot() }
-}
-
-pub(super) fn set_errno(value: c_int) {
-    // SAFETY: this thread's own errno.
-    unsafe { *errno_slot() = value };
 }
 
 /// A hooked call of a coroutine.
@@ -133,8 +120,8 @@ impl Gate {
 /// Libraries may take a connection whose wait has failed for idle, and the answer that comes late for that to the next question.
 fn end_connections(fds: &[(RawFd, u32)]) {
     for &(fd, _) in fds {
-        // SAFETY: no pointers; what is no socket is left as it is.
-        unsafe { libc::shutdown(fd, libc::SHUT_RDWR) };
+        // What is no socket is left as it is.
+        sys::shutdown(fd, libc::SHUT_RDWR);
     }
 }
 

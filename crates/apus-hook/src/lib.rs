@@ -9,6 +9,7 @@
 //! (`include`, freeing values, printing) blocks as ever.
 
 mod accept;
+mod args;
 mod autoload;
 mod descriptor;
 mod dns;
@@ -25,6 +26,7 @@ pub mod runtime;
 mod serial;
 mod sleep;
 mod stream;
+mod sys;
 mod timeout;
 
 use std::io;

@@ -7,7 +7,9 @@ use apus_zend::guard;
 use libc::{MSG_DONTWAIT, MSG_PEEK, MSG_WAITALL, iovec, msghdr, size_t, sockaddr, socklen_t, ssize_t};
 use tokio::time::Instant;
 
+use super::args::{Bytes, Place, array, bytes, zeroed};
 use super::gate::{Gate, errno, fail, gate, in_coroutine};
+use super::sys::{self, check};
 use super::timeout::{ANY_SOCKET, blocks, hooked, is_stream, receive_deadline, send_deadline};
 
 /// One call that moves bytes.
@@ -100,17 +102,13 @@ pub(super) fn sending(gate: &Gate, fd: RawFd, total: usize) -> Transfer<'_> {
 
 /// recv(2).
 pub(super) unsafe extern "C" fn recv(fd: c_int, buffer: *mut c_void, len: size_t, flags: c_int) -> ssize_t {
-    let Some(gate) = socket_gate("recv()", fd, flags) else {
-        // SAFETY: the caller's arguments.
-        return at_once(unsafe { libc::recv(fd, buffer, len, flags) });
-    };
-    receiving(&gate, fd, flags, len).run(|done| {
-        // SAFETY: the rest of the caller's buffer.
-        unsafe { libc::recv(fd, buffer.add(done), len - done, flags | MSG_DONTWAIT) }
-    })
+    // SAFETY: the rest of the caller's buffer, which may be NULL to drop what comes (tcp(7), MSG_TRUNC).
+    let call = |done, flags| unsafe { libc::recv(fd, buffer.byte_add(done), len - done, flags) };
+    let Some(gate) = socket_gate("recv()", fd, flags) else { return at_once(call(0, flags)) };
+    receiving(&gate, fd, flags, len).run(|done| call(done, flags | MSG_DONTWAIT))
 }
 
-/// recv(2) as fortified sources call it; libc checks the buffer's size.
+/// recv(2) as fortified sources call it.
 pub(super) unsafe extern "C" fn recv_chk(
     fd: c_int,
     buffer: *mut c_void,
@@ -118,13 +116,7 @@ pub(super) unsafe extern "C" fn recv_chk(
     size: size_t,
     flags: c_int,
 ) -> ssize_t {
-    unsafe extern "C" {
-        fn __recv_chk(fd: c_int, buffer: *mut c_void, len: size_t, size: size_t, flags: c_int) -> ssize_t;
-    }
-    if len > size || !in_coroutine() {
-        // SAFETY: the caller's arguments.
-        return unsafe { __recv_chk(fd, buffer, len, size, flags) };
-    }
+    check(len, size);
     // SAFETY: the caller's arguments.
     unsafe { recv(fd, buffer, len, flags) }
 }
@@ -138,14 +130,10 @@ pub(super) unsafe extern "C" fn recvfrom(
     from: *mut sockaddr,
     from_len: *mut socklen_t,
 ) -> ssize_t {
-    let Some(gate) = socket_gate("recvfrom()", fd, flags) else {
-        // SAFETY: the caller's arguments.
-        return at_once(unsafe { libc::recvfrom(fd, buffer, len, flags, from, from_len) });
-    };
-    receiving(&gate, fd, flags, len).run(|done| {
-        // SAFETY: the rest of the caller's buffer, and its record for the address.
-        unsafe { libc::recvfrom(fd, buffer.add(done), len - done, flags | MSG_DONTWAIT, from, from_len) }
-    })
+    // SAFETY: the rest of the caller's buffer, and its record for the address.
+    let call = |done, flags| unsafe { libc::recvfrom(fd, buffer.byte_add(done), len - done, flags, from, from_len) };
+    let Some(gate) = socket_gate("recvfrom()", fd, flags) else { return at_once(call(0, flags)) };
+    receiving(&gate, fd, flags, len).run(|done| call(done, flags | MSG_DONTWAIT))
 }
 
 /// recvfrom(2) as fortified sources call it.
@@ -158,35 +146,17 @@ pub(super) unsafe extern "C" fn recvfrom_chk(
     from: *mut sockaddr,
     from_len: *mut socklen_t,
 ) -> ssize_t {
-    unsafe extern "C" {
-        fn __recvfrom_chk(
-            fd: c_int,
-            buffer: *mut c_void,
-            len: size_t,
-            size: size_t,
-            flags: c_int,
-            from: *mut sockaddr,
-            from_len: *mut socklen_t,
-        ) -> ssize_t;
-    }
-    if len > size || !in_coroutine() {
-        // SAFETY: the caller's arguments.
-        return unsafe { __recvfrom_chk(fd, buffer, len, size, flags, from, from_len) };
-    }
+    check(len, size);
     // SAFETY: the caller's arguments.
     unsafe { recvfrom(fd, buffer, len, flags, from, from_len) }
 }
 
 /// send(2).
 pub(super) unsafe extern "C" fn send(fd: c_int, buffer: *const c_void, len: size_t, flags: c_int) -> ssize_t {
-    let Some(gate) = socket_gate("send()", fd, flags) else {
-        // SAFETY: the caller's arguments.
-        return at_once(unsafe { libc::send(fd, buffer, len, flags) });
-    };
-    sending(&gate, fd, len).run(|done| {
-        // SAFETY: the rest of the caller's buffer.
-        unsafe { libc::send(fd, buffer.add(done), len - done, flags | MSG_DONTWAIT) }
-    })
+    // SAFETY: the caller's buffer.
+    let Some(buffer) = (unsafe { bytes(buffer, len) }) else { return fail(libc::EFAULT) };
+    let Some(gate) = socket_gate("send()", fd, flags) else { return at_once(sys::send(fd, buffer, flags)) };
+    sending(&gate, fd, len).run(|done| sys::send(fd, &buffer[done..], flags | MSG_DONTWAIT))
 }
 
 /// sendto(2).
@@ -198,17 +168,13 @@ pub(super) unsafe extern "C" fn sendto(
     to: *const sockaddr,
     to_len: socklen_t,
 ) -> ssize_t {
-    let Some(gate) = socket_gate("sendto()", fd, flags) else {
-        // SAFETY: the caller's arguments.
-        return unsafe { libc::sendto(fd, buffer, len, flags, to, to_len) };
-    };
-    sending(&gate, fd, len).run(|done| {
-        // SAFETY: the rest of the caller's buffer, and its address.
-        unsafe { libc::sendto(fd, buffer.add(done), len - done, flags | MSG_DONTWAIT, to, to_len) }
-    })
+    // SAFETY: the rest of the caller's buffer, and its address.
+    let call = |done, flags| unsafe { libc::sendto(fd, buffer.byte_add(done), len - done, flags, to, to_len) };
+    let Some(gate) = socket_gate("sendto()", fd, flags) else { return call(0, flags) };
+    sending(&gate, fd, len).run(|done| call(done, flags | MSG_DONTWAIT))
 }
 
-/// The buffers of a scattered call, from which what was moved is taken.
+/// The buffers of a scattered call, from which what was moved is taken. All of them are the caller's.
 pub(super) struct Parts {
     parts: Vec<iovec>,
     moved: usize,
@@ -216,11 +182,11 @@ pub(super) struct Parts {
 
 impl Parts {
     /// # Safety
-    /// `parts` MUST be the caller's array of `count` records.
+    /// `parts` MUST be the caller's array of `count` records, each with a buffer for the time of the call; it may be NULL when empty.
     pub(super) unsafe fn of(parts: *const iovec, count: usize) -> Self {
-        // SAFETY: by contract; an empty array may be NULL.
-        let parts = if count == 0 { Vec::new() } else { unsafe { std::slice::from_raw_parts(parts, count) }.to_vec() };
-        Self { parts, moved: 0 }
+        // SAFETY: by contract.
+        let parts = unsafe { array(parts.cast_mut(), count) };
+        Self { parts: parts.map_or_else(Vec::new, |parts| parts.to_vec()), moved: 0 }
     }
 
     pub(super) fn total(&self) -> usize {
@@ -228,14 +194,13 @@ impl Parts {
     }
 
     /// What is left when `done` bytes in all were moved.
-    pub(super) fn rest(&mut self, done: usize) -> &mut [iovec] {
+    fn rest(&mut self, done: usize) -> &mut [iovec] {
         let mut skip = done - self.moved;
         self.moved = done;
         let mut whole = 0;
         for part in &mut self.parts {
             if skip < part.iov_len {
-                // SAFETY: inside the part.
-                part.iov_base = unsafe { part.iov_base.byte_add(skip) };
+                part.iov_base = part.iov_base.wrapping_byte_add(skip);
                 part.iov_len -= skip;
                 break;
             }
@@ -245,49 +210,59 @@ impl Parts {
         self.parts.drain(..whole);
         &mut self.parts
     }
+
+    /// A message of what is left, and nothing beside it.
+    fn message(&mut self, done: usize) -> msghdr {
+        let rest = self.rest(done);
+        msghdr { msg_iov: rest.as_mut_ptr(), msg_iovlen: rest.len() as _, ..zeroed() }
+    }
+
+    /// Receives at once into what is left when `done` bytes in all were moved.
+    pub(super) fn receive(&mut self, fd: RawFd, done: usize, flags: c_int) -> ssize_t {
+        let mut message = self.message(done);
+        // SAFETY: the caller's buffers, by the contract of `of`.
+        unsafe { libc::recvmsg(fd, &raw mut message, flags | MSG_DONTWAIT) }
+    }
+
+    /// Sends at once from what is left.
+    pub(super) fn send(&mut self, fd: RawFd, done: usize, flags: c_int) -> ssize_t {
+        let message = self.message(done);
+        // SAFETY: the caller's buffers, by the contract of `of`.
+        unsafe { libc::sendmsg(fd, &raw const message, flags | MSG_DONTWAIT) }
+    }
+
+    /// What is left as the buffers that it is.
+    pub(super) fn buffers(&self) -> impl Iterator<Item = &Bytes> {
+        // SAFETY: the caller's buffers, by the contract of `of`.
+        self.parts.iter().filter_map(|part| unsafe { bytes(part.iov_base, part.iov_len) }.map(|bytes| &*bytes))
+    }
 }
 
 /// recvmsg(2).
-pub(super) unsafe extern "C" fn recvmsg(fd: c_int, message: *mut msghdr, flags: c_int) -> ssize_t {
-    let Some(gate) = (!message.is_null()).then(|| socket_gate("recvmsg()", fd, flags)).flatten() else {
-        // SAFETY: the caller's arguments.
-        return unsafe { libc::recvmsg(fd, message, flags) };
-    };
+pub(super) unsafe extern "C" fn recvmsg(fd: c_int, message: Place<'_, msghdr>, flags: c_int) -> ssize_t {
     // SAFETY: the caller's record.
-    let mut parts = unsafe { Parts::of((*message).msg_iov, (*message).msg_iovlen) };
-    receiving(&gate, fd, flags, parts.total()).run(|done| {
-        if done == 0 {
-            // SAFETY: the caller's record.
-            return unsafe { libc::recvmsg(fd, message, flags | MSG_DONTWAIT) };
-        }
-        let rest = parts.rest(done);
-        // SAFETY: plain data.
-        let mut more: msghdr = unsafe { std::mem::zeroed() };
-        (more.msg_iov, more.msg_iovlen) = (rest.as_mut_ptr(), rest.len() as _);
-        // SAFETY: the rest of the caller's buffers.
-        unsafe { libc::recvmsg(fd, &raw mut more, flags | MSG_DONTWAIT) }
+    let call = |flags| unsafe { libc::recvmsg(fd, message.as_ptr(), flags) };
+    let opened = message.get().and_then(|head| Some((socket_gate("recvmsg()", fd, flags)?, head)));
+    let Some((gate, head)) = opened else { return call(flags) };
+    // SAFETY: the caller's buffers.
+    let mut parts = unsafe { Parts::of(head.msg_iov, head.msg_iovlen) };
+    receiving(&gate, fd, flags, parts.total()).run(|done| match done {
+        0 => call(flags | MSG_DONTWAIT),
+        _ => parts.receive(fd, done, flags),
     })
 }
 
 /// sendmsg(2). What goes beside the bytes goes with the first of them.
-pub(super) unsafe extern "C" fn sendmsg(fd: c_int, message: *const msghdr, flags: c_int) -> ssize_t {
-    let Some(gate) = (!message.is_null()).then(|| socket_gate("sendmsg()", fd, flags)).flatten() else {
-        // SAFETY: the caller's arguments.
-        return unsafe { libc::sendmsg(fd, message, flags) };
-    };
+pub(super) unsafe extern "C" fn sendmsg(fd: c_int, message: Place<'_, msghdr>, flags: c_int) -> ssize_t {
     // SAFETY: the caller's record.
-    let mut parts = unsafe { Parts::of((*message).msg_iov, (*message).msg_iovlen) };
-    sending(&gate, fd, parts.total()).run(|done| {
-        if done == 0 {
-            // SAFETY: the caller's record.
-            return unsafe { libc::sendmsg(fd, message, flags | MSG_DONTWAIT) };
-        }
-        let rest = parts.rest(done);
-        // SAFETY: plain data.
-        let mut more: msghdr = unsafe { std::mem::zeroed() };
-        (more.msg_iov, more.msg_iovlen) = (rest.as_mut_ptr(), rest.len() as _);
-        // SAFETY: the rest of the caller's buffers.
-        unsafe { libc::sendmsg(fd, &raw const more, flags | MSG_DONTWAIT) }
+    let call = |flags| unsafe { libc::sendmsg(fd, message.as_ptr(), flags) };
+    let opened = message.get().and_then(|head| Some((socket_gate("sendmsg()", fd, flags)?, head)));
+    let Some((gate, head)) = opened else { return call(flags) };
+    // SAFETY: the caller's buffers.
+    let mut parts = unsafe { Parts::of(head.msg_iov, head.msg_iovlen) };
+    sending(&gate, fd, parts.total()).run(|done| match done {
+        0 => call(flags | MSG_DONTWAIT),
+        _ => parts.send(fd, done, flags),
     })
 }
 

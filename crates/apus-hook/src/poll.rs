@@ -8,7 +8,9 @@ use apus_options::hooks;
 use libc::{epoll_event, fd_set, nfds_t, pollfd, sigset_t, timespec, timeval};
 use tokio::time::Instant;
 
+use super::args::{Place, array, zeroed};
 use super::gate::{Gate, deadline, fail, flags, gate};
+use super::sys::{self, check};
 use super::timeout::{ANY_SOCKET, Kind, hooked, kind};
 
 /// Descriptors of a call that need no memory of their own.
@@ -55,12 +57,8 @@ fn milliseconds(timeout: c_int) -> Option<Duration> {
     u64::try_from(timeout).ok().map(Duration::from_millis)
 }
 
-/// # Safety
-/// `time` MUST be NULL or point to a record.
-unsafe fn of_timespec(time: *const timespec) -> Option<Duration> {
-    // SAFETY: by contract.
-    unsafe { time.as_ref() }
-        .map(|time| Duration::new(time.tv_sec.max(0) as u64, time.tv_nsec.clamp(0, 999_999_999) as u32))
+fn of_timespec(time: Place<'_, timespec>) -> Option<Duration> {
+    time.get().map(|time| Duration::new(time.tv_sec.max(0) as u64, time.tv_nsec.clamp(0, 999_999_999) as u32))
 }
 
 /// The descriptors of a pollfd array, with what epoll calls their events: the low bits are the same.
@@ -78,25 +76,17 @@ fn watched(fds: &[pollfd], few: &mut [(RawFd, u32); FEW], many: &mut Vec<(RawFd,
     many.len()
 }
 
-/// # Safety
-/// `fds` MUST be the caller's array of `count` records.
-unsafe fn poll_in_coroutine(gate: &Gate, fds: *mut pollfd, count: nfds_t, limit: Option<Duration>) -> c_int {
-    // SAFETY: by contract; an empty array may be NULL.
-    let slice = if count == 0 { &[] } else { unsafe { std::slice::from_raw_parts(fds, count as usize) } };
+fn poll_in_coroutine(gate: &Gate, fds: &mut [pollfd], limit: Option<Duration>) -> c_int {
     let (mut few, mut many) = ([(0, 0); FEW], Vec::new());
-    let len = watched(slice, &mut few, &mut many);
-    let watched = if slice.len() <= FEW { &few[..len] } else { &many[..] };
+    let len = watched(fds, &mut few, &mut many);
+    let watched = if fds.len() <= FEW { &few[..len] } else { &many[..] };
     if flags() & POLLING != POLLING && !watched.iter().all(|&(fd, _)| kind_is_hooked(fd)) {
-        let limit = limit.map_or(-1, |limit| c_int::try_from(limit.as_millis()).unwrap_or(c_int::MAX));
-        // SAFETY: the caller's array.
-        return unsafe { libc::poll(fds, count, limit) };
+        return sys::poll(fds, limit.map_or(-1, |limit| c_int::try_from(limit.as_millis()).unwrap_or(c_int::MAX)));
     }
-    if let (1, [one]) = (count, watched) {
-        // SAFETY: the caller's one record.
-        return poll_one(gate, unsafe { &mut *fds }, *one, limit);
+    match (&mut *fds, watched) {
+        ([record], [one]) => poll_one(gate, record, *one, limit),
+        _ => attempt_until(gate, watched, limit, |_| sys::poll(fds, 0)),
     }
-    // SAFETY: the caller's array.
-    attempt_until(gate, watched, limit, |_| unsafe { libc::poll(fds, count, 0) })
 }
 
 /// The usual case: what the event loop reports of the one descriptor is the answer.
@@ -105,8 +95,7 @@ fn poll_one(gate: &Gate, record: &mut pollfd, watched: (RawFd, u32), limit: Opti
     let until = deadline(limit);
     let ready = attempt_until(gate, &[watched], limit, |reported| {
         record.revents = (reported & concerned) as i16;
-        // SAFETY: one record.
-        if record.revents != 0 { 1 } else { unsafe { libc::poll(record, 1, 0) } }
+        if record.revents != 0 { 1 } else { sys::poll(std::slice::from_mut(record), 0) }
     });
     if let (1, Some(until)) = (ready, until) {
         super::accept::announced(watched.0, until);
@@ -116,24 +105,18 @@ fn poll_one(gate: &Gate, record: &mut pollfd, watched: (RawFd, u32), limit: Opti
 
 /// poll(2).
 pub(super) unsafe extern "C" fn poll(fds: *mut pollfd, count: nfds_t, timeout: c_int) -> c_int {
-    let wanted = if count == 0 { hooks::SLEEP } else { POLLING };
-    let Some(gate) = (timeout != 0).then(|| gate("poll()", wanted)).flatten() else {
-        // SAFETY: the caller's arguments.
-        return unsafe { libc::poll(fds, count, timeout) };
-    };
     // SAFETY: the caller's array.
-    unsafe { poll_in_coroutine(&gate, fds, count, milliseconds(timeout)) }
+    let Some(fds) = (unsafe { array(fds, count as usize) }) else { return fail(libc::EFAULT) };
+    let wanted = if fds.is_empty() { hooks::SLEEP } else { POLLING };
+    match (timeout != 0).then(|| gate("poll()", wanted)).flatten() {
+        Some(gate) => poll_in_coroutine(&gate, fds, milliseconds(timeout)),
+        None => sys::poll(fds, timeout),
+    }
 }
 
-/// poll(2) as fortified sources call it; libc checks the array's size, which is told in bytes.
+/// poll(2) as fortified sources call it, which tell the array's size in bytes.
 pub(super) unsafe extern "C" fn poll_chk(fds: *mut pollfd, count: nfds_t, timeout: c_int, size: usize) -> c_int {
-    unsafe extern "C" {
-        fn __poll_chk(fds: *mut pollfd, count: nfds_t, timeout: c_int, size: usize) -> c_int;
-    }
-    if size / size_of::<pollfd>() < count as usize || !super::gate::in_coroutine() {
-        // SAFETY: the caller's arguments.
-        return unsafe { __poll_chk(fds, count, timeout, size) };
-    }
+    check(count as usize, size / size_of::<pollfd>());
     // SAFETY: the caller's arguments.
     unsafe { poll(fds, count, timeout) }
 }
@@ -142,115 +125,112 @@ pub(super) unsafe extern "C" fn poll_chk(fds: *mut pollfd, count: nfds_t, timeou
 pub(super) unsafe extern "C" fn ppoll(
     fds: *mut pollfd,
     count: nfds_t,
-    timeout: *const timespec,
-    mask: *const sigset_t,
+    timeout: Place<'_, timespec>,
+    mask: Place<'_, sigset_t>,
 ) -> c_int {
-    // SAFETY: the caller's record.
-    let limit = unsafe { of_timespec(timeout) };
-    let waits = limit != Some(Duration::ZERO) && mask.is_null();
-    let Some(gate) = waits.then(|| gate("ppoll()", POLLING)).flatten() else {
-        // SAFETY: the caller's arguments.
-        return unsafe { libc::ppoll(fds, count, timeout, mask) };
-    };
     // SAFETY: the caller's array.
-    unsafe { poll_in_coroutine(&gate, fds, count, limit) }
+    let Some(fds) = (unsafe { array(fds, count as usize) }) else { return fail(libc::EFAULT) };
+    let limit = of_timespec(timeout);
+    let waits = limit != Some(Duration::ZERO) && mask.is_null();
+    match waits.then(|| gate("ppoll()", POLLING)).flatten() {
+        Some(gate) => poll_in_coroutine(&gate, fds, limit),
+        None => sys::ppoll(fds, timeout, mask),
+    }
 }
 
 /// ppoll(2) as fortified sources call it.
 pub(super) unsafe extern "C" fn ppoll_chk(
     fds: *mut pollfd,
     count: nfds_t,
-    timeout: *const timespec,
-    mask: *const sigset_t,
+    timeout: Place<'_, timespec>,
+    mask: Place<'_, sigset_t>,
     size: usize,
 ) -> c_int {
-    unsafe extern "C" {
-        fn __ppoll_chk(
-            fds: *mut pollfd,
-            count: nfds_t,
-            timeout: *const timespec,
-            mask: *const sigset_t,
-            size: usize,
-        ) -> c_int;
-    }
-    if size / size_of::<pollfd>() < count as usize || !super::gate::in_coroutine() {
-        // SAFETY: the caller's arguments.
-        return unsafe { __ppoll_chk(fds, count, timeout, mask, size) };
-    }
+    check(count as usize, size / size_of::<pollfd>());
     // SAFETY: the caller's arguments.
     unsafe { ppoll(fds, count, timeout, mask) }
 }
 
 /// The caller's three sets, which select(2) overwrites.
-struct Sets {
-    caller: [*mut fd_set; 3],
-    asked: [fd_set; 3],
+struct Sets<'a> {
+    count: c_int,
+    caller: [Place<'a, fd_set>; 3],
 }
 
-impl Sets {
+impl<'a> Sets<'a> {
     /// # Safety
-    /// Each MUST be NULL or point to a set.
-    unsafe fn of(caller: [*mut fd_set; 3]) -> Self {
-        // SAFETY: an fd_set is plain data; by contract.
-        let asked = caller.map(|set| unsafe { set.as_ref().map_or_else(|| std::mem::zeroed(), |set| *set) });
-        Self { caller, asked }
+    /// The sets MUST have room for `count` descriptors.
+    unsafe fn of(count: c_int, caller: [Place<'a, fd_set>; 3]) -> Self {
+        Self { count, caller }
     }
 
-    fn watched(&self, count: c_int) -> Vec<(RawFd, u32)> {
+    fn watched(&self, asked: &[fd_set; 3]) -> Vec<(RawFd, u32)> {
         let events = [libc::EPOLLIN, libc::EPOLLOUT, libc::EPOLLPRI];
         let bits = |fd: RawFd| {
             // SAFETY: select() allows no descriptor of FD_SETSIZE or more, and `count` was bounded.
             let set = |set: &fd_set| unsafe { libc::FD_ISSET(fd, std::ptr::from_ref(set)) };
-            self.asked.iter().zip(events).filter(|(asked, _)| set(asked)).fold(0, |all, (_, bit)| all | bit as u32)
+            asked.iter().zip(events).filter(|(asked, _)| set(asked)).fold(0, |all, (_, bit)| all | bit as u32)
         };
-        (0..count.clamp(0, libc::FD_SETSIZE as c_int)).map(|fd| (fd, bits(fd))).filter(|&(_, bits)| bits != 0).collect()
+        let all = 0..self.count.clamp(0, libc::FD_SETSIZE as c_int);
+        all.map(|fd| (fd, bits(fd))).filter(|&(_, bits)| bits != 0).collect()
+    }
+
+    /// select(2) itself.
+    fn select(&self, time: Place<'_, timeval>) -> c_int {
+        let [read, write, except] = self.caller.map(Place::as_ptr);
+        // SAFETY: sets that hold so many, by the contract of `of`.
+        unsafe { libc::select(self.count, read, write, except, time.as_ptr()) }
+    }
+
+    /// pselect(2) itself.
+    fn pselect(&self, time: Place<'_, timespec>, mask: Place<'_, sigset_t>) -> c_int {
+        let [read, write, except] = self.caller.map(Place::as_ptr);
+        // SAFETY: as above.
+        unsafe { libc::pselect(self.count, read, write, except, time.as_ptr(), mask.as_ptr()) }
     }
 
     /// Puts back what was asked, and asks again without waiting.
-    fn attempt(&self, count: c_int) -> c_int {
-        for (&to, asked) in self.caller.iter().zip(&self.asked) {
-            if !to.is_null() {
-                // SAFETY: the caller's set.
-                unsafe { *to = *asked };
-            }
+    fn attempt(&self, asked: &[fd_set; 3]) -> c_int {
+        for (to, asked) in self.caller.iter().zip(asked) {
+            to.set(*asked);
         }
-        let mut none = timeval { tv_sec: 0, tv_usec: 0 };
-        let [read, write, except] = self.caller;
-        // SAFETY: the caller's sets; the time is local.
-        unsafe { libc::select(count, read, write, except, &raw mut none) }
+        self.select(Place::of(&mut timeval { tv_sec: 0, tv_usec: 0 }))
     }
-}
 
-fn select_in_coroutine(gate: &Gate, count: c_int, sets: &Sets, limit: Option<Duration>) -> c_int {
-    let watched = sets.watched(count);
-    attempt_until(gate, &watched, limit, |_| sets.attempt(count))
+    /// Whether a call may wait for them: libc refuses more descriptors than a set holds.
+    fn may_wait(&self, limit: Option<Duration>) -> bool {
+        limit != Some(Duration::ZERO) && self.count <= libc::FD_SETSIZE as c_int
+    }
+
+    fn in_coroutine(&self, gate: &Gate, limit: Option<Duration>) -> c_int {
+        let asked = self.caller.map(|set| set.get().unwrap_or_else(zeroed));
+        attempt_until(gate, &self.watched(&asked), limit, |_| self.attempt(&asked))
+    }
 }
 
 /// select(2), which tells what is left of the time.
 pub(super) unsafe extern "C" fn select(
     count: c_int,
-    read: *mut fd_set,
-    write: *mut fd_set,
-    except: *mut fd_set,
-    timeout: *mut timeval,
+    read: Place<'_, fd_set>,
+    write: Place<'_, fd_set>,
+    except: Place<'_, fd_set>,
+    timeout: Place<'_, timeval>,
 ) -> c_int {
-    // SAFETY: the caller's record.
-    let limit = unsafe { timeout.as_ref() }.map(|t| (t.tv_sec, t.tv_usec));
+    // SAFETY: the caller's sets.
+    let sets = unsafe { Sets::of(count, [read, write, except]) };
+    let limit = timeout.get().map(|t| (t.tv_sec, t.tv_usec));
     let valid = limit.is_none_or(|(seconds, micros)| seconds >= 0 && (0..1_000_000).contains(&micros));
     let limit =
         limit.map(|(seconds, micros)| Duration::new(seconds.max(0) as u64, micros.clamp(0, 999_999) as u32 * 1000));
-    let waits = valid && limit != Some(Duration::ZERO) && count <= libc::FD_SETSIZE as c_int;
+    let waits = valid && sets.may_wait(limit);
     let Some(gate) = waits.then(|| gate("select()", hooks::STREAM_FUNCTION)).flatten() else {
-        // SAFETY: the caller's arguments.
-        return unsafe { libc::select(count, read, write, except, timeout) };
+        return sets.select(timeout);
     };
     let begun = Instant::now();
-    // SAFETY: the caller's sets.
-    let result = select_in_coroutine(&gate, count, &unsafe { Sets::of([read, write, except]) }, limit);
+    let result = sets.in_coroutine(&gate, limit);
     if let Some(limit) = limit {
         let left = limit.saturating_sub(begun.elapsed());
-        // SAFETY: there is a limit, so the caller gave its record.
-        unsafe { *timeout = timeval { tv_sec: left.as_secs() as i64, tv_usec: i64::from(left.subsec_micros()) } };
+        timeout.set(timeval { tv_sec: left.as_secs() as i64, tv_usec: i64::from(left.subsec_micros()) });
     }
     result
 }
@@ -258,21 +238,20 @@ pub(super) unsafe extern "C" fn select(
 /// pselect(2). One with a signal mask goes to libc.
 pub(super) unsafe extern "C" fn pselect(
     count: c_int,
-    read: *mut fd_set,
-    write: *mut fd_set,
-    except: *mut fd_set,
-    timeout: *const timespec,
-    mask: *const sigset_t,
+    read: Place<'_, fd_set>,
+    write: Place<'_, fd_set>,
+    except: Place<'_, fd_set>,
+    timeout: Place<'_, timespec>,
+    mask: Place<'_, sigset_t>,
 ) -> c_int {
-    // SAFETY: the caller's record.
-    let limit = unsafe { of_timespec(timeout) };
-    let waits = mask.is_null() && limit != Some(Duration::ZERO) && count <= libc::FD_SETSIZE as c_int;
-    let Some(gate) = waits.then(|| gate("pselect()", hooks::STREAM_FUNCTION)).flatten() else {
-        // SAFETY: the caller's arguments.
-        return unsafe { libc::pselect(count, read, write, except, timeout, mask) };
-    };
     // SAFETY: the caller's sets.
-    select_in_coroutine(&gate, count, &unsafe { Sets::of([read, write, except]) }, limit)
+    let sets = unsafe { Sets::of(count, [read, write, except]) };
+    let limit = of_timespec(timeout);
+    let waits = mask.is_null() && sets.may_wait(limit);
+    match waits.then(|| gate("pselect()", hooks::STREAM_FUNCTION)).flatten() {
+        Some(gate) => sets.in_coroutine(&gate, limit),
+        None => sets.pselect(timeout, mask),
+    }
 }
 
 /// `epoll_wait(2)`: an epoll instance is a descriptor that can be waited for.
@@ -282,13 +261,10 @@ pub(super) unsafe extern "C" fn epoll_wait(
     room: c_int,
     timeout: c_int,
 ) -> c_int {
-    let Some(gate) = (timeout != 0).then(|| gate("epoll_wait()", POLLING)).flatten() else {
-        // SAFETY: the caller's arguments.
-        return unsafe { libc::epoll_wait(epoll, events, room, timeout) };
-    };
-    let watched = [(epoll, libc::EPOLLIN as u32)];
     // SAFETY: the caller's array.
-    attempt_until(&gate, &watched, milliseconds(timeout), |_| unsafe { libc::epoll_wait(epoll, events, room, 0) })
+    let call = |timeout| unsafe { libc::epoll_wait(epoll, events, room, timeout) };
+    let Some(gate) = (timeout != 0).then(|| gate("epoll_wait()", POLLING)).flatten() else { return call(timeout) };
+    attempt_until(&gate, &[(epoll, libc::EPOLLIN as u32)], milliseconds(timeout), |_| call(0))
 }
 
 /// `epoll_pwait(2)`. One with a signal mask goes to libc.
@@ -299,10 +275,12 @@ pub(super) unsafe extern "C" fn epoll_pwait(
     timeout: c_int,
     mask: *const sigset_t,
 ) -> c_int {
-    if mask.is_null() {
-        // SAFETY: the caller's arguments.
-        return unsafe { epoll_wait(epoll, events, room, timeout) };
-    }
     // SAFETY: the caller's arguments.
-    unsafe { libc::epoll_pwait(epoll, events, room, timeout, mask) }
+    unsafe {
+        if mask.is_null() {
+            epoll_wait(epoll, events, room, timeout)
+        } else {
+            libc::epoll_pwait(epoll, events, room, timeout, mask)
+        }
+    }
 }

@@ -1,17 +1,20 @@
 //! Waiting for child processes and for locks.
 
-use std::ffi::{CStr, CString, c_char, c_int, c_void};
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::ffi::{c_int, c_void};
+use std::os::fd::{AsRawFd, OwnedFd};
 
 use apus_options::hooks;
 use apus_runtime::runtime::State;
 use apus_runtime::wait::expect_outside;
 use apus_zend::hook;
 use libc::{FILE, WNOHANG, pid_t, rusage};
+use rustix::process::{Pid, PidfdFlags};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
+use super::args::{Place, Text};
 use super::gate::{Gate, errno, fail, gate, gate_when_freeing};
+use super::sys;
 
 /// Does `attempt` until it gives something else than 0: a child's end, or an error.
 fn wait_for(gate: &Gate, pid: pid_t, options: c_int, attempt: impl Fn() -> pid_t) -> pid_t {
@@ -43,8 +46,7 @@ async fn reap(pid: pid_t, watch: OwnedFd) {
     // SAFETY: an owned descriptor stays open, and the same, as long as it is registered.
     let Ok(watch) = (unsafe { AsyncFd::register_with_interest(watch, Interest::READABLE) }) else { return };
     if watch.readable().await.is_ok() {
-        // SAFETY: the status is not asked for.
-        unsafe { libc::waitpid(pid, std::ptr::null_mut(), WNOHANG) };
+        sys::waitpid(pid, Place::none(), WNOHANG);
     }
 }
 
@@ -53,82 +55,65 @@ fn fail_pid(errno: c_int) -> pid_t {
 }
 
 fn pidfd(pid: pid_t) -> Option<OwnedFd> {
-    // SAFETY: no pointers.
-    let fd = unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) };
-    // SAFETY: a new descriptor that nobody else owns.
-    (fd >= 0).then(|| unsafe { OwnedFd::from_raw_fd(fd as RawFd) })
+    rustix::process::pidfd_open(Pid::from_raw(pid)?, PidfdFlags::empty()).ok()
 }
 
 /// waitpid(2).
-pub(super) unsafe extern "C" fn waitpid(pid: pid_t, status: *mut c_int, options: c_int) -> pid_t {
+pub(super) extern "C" fn waitpid(pid: pid_t, status: Place<'_, c_int>, options: c_int) -> pid_t {
     let Some(gate) = (options & WNOHANG == 0).then(|| gate_when_freeing("waitpid()", hooks::PROC)).flatten() else {
-        // SAFETY: the caller's arguments.
-        return unsafe { libc::waitpid(pid, status, options) };
+        return sys::waitpid(pid, status, options);
     };
-    // SAFETY: the caller's record.
-    wait_for(&gate, pid, options, || unsafe { libc::waitpid(pid, status, options | WNOHANG) })
+    wait_for(&gate, pid, options, || sys::waitpid(pid, status, options | WNOHANG))
 }
 
 /// wait(2).
-pub(super) unsafe extern "C" fn wait(status: *mut c_int) -> pid_t {
-    // SAFETY: the caller's record.
-    unsafe { waitpid(-1, status, 0) }
+pub(super) extern "C" fn wait(status: Place<'_, c_int>) -> pid_t {
+    waitpid(-1, status, 0)
 }
 
 /// wait4(2).
-pub(super) unsafe extern "C" fn wait4(pid: pid_t, status: *mut c_int, options: c_int, usage: *mut rusage) -> pid_t {
+pub(super) extern "C" fn wait4(
+    pid: pid_t,
+    status: Place<'_, c_int>,
+    options: c_int,
+    usage: Place<'_, rusage>,
+) -> pid_t {
     let Some(gate) = (options & WNOHANG == 0).then(|| gate_when_freeing("wait4()", hooks::PROC)).flatten() else {
-        // SAFETY: the caller's arguments.
-        return unsafe { libc::wait4(pid, status, options, usage) };
+        return sys::wait4(pid, status, options, usage);
     };
-    // SAFETY: the caller's records.
-    wait_for(&gate, pid, options, || unsafe { libc::wait4(pid, status, options | WNOHANG, usage) })
+    wait_for(&gate, pid, options, || sys::wait4(pid, status, options | WNOHANG, usage))
 }
 
 /// wait3(2).
-pub(super) unsafe extern "C" fn wait3(status: *mut c_int, options: c_int, usage: *mut rusage) -> pid_t {
-    // SAFETY: the caller's arguments.
-    unsafe { wait4(-1, status, options, usage) }
+pub(super) extern "C" fn wait3(status: Place<'_, c_int>, options: c_int, usage: Place<'_, rusage>) -> pid_t {
+    wait4(-1, status, options, usage)
 }
 
-/// A stream of the C library that only one thread uses from now on.
-struct Stream(*mut FILE);
+/// A stream of the C library, which its caller gives up.
+#[repr(transparent)]
+pub(super) struct Stream(*mut FILE);
 
 // SAFETY: handed over whole; pclose() ends it.
 unsafe impl Send for Stream {}
 
 /// pclose(3), which waits inside libc, so that another thread does it.
-pub(super) unsafe extern "C" fn pclose(stream: *mut FILE) -> c_int {
+pub(super) extern "C" fn pclose(stream: Stream) -> c_int {
+    // SAFETY: the caller has given the stream up.
     unsafe extern "C" {
-        fn pclose(stream: *mut FILE) -> c_int;
+        safe fn pclose(stream: Stream) -> c_int;
     }
-    let Some(gate) = gate_when_freeing("pclose()", hooks::PROC) else {
-        // SAFETY: the caller's stream.
-        return unsafe { pclose(stream) };
-    };
-    let stream = Stream(stream);
-    let closed = gate.on_thread(move || {
-        let stream = stream;
-        // SAFETY: the caller has given the stream up.
-        let status = unsafe { pclose(stream.0) };
-        (status, errno())
-    });
-    match closed {
+    let Some(gate) = gate_when_freeing("pclose()", hooks::PROC) else { return pclose(stream) };
+    match gate.on_thread(move || (pclose(stream), errno())) {
         Ok((status, _)) if status >= 0 => gate.success(status),
         Ok((_, errno)) | Err(errno) => fail(errno),
     }
 }
 
 /// system(3), which waits inside libc.
-pub(super) unsafe extern "C" fn system(command: *const c_char) -> c_int {
-    let Some(gate) = (!command.is_null()).then(|| gate("system()", hooks::PROC)).flatten() else {
-        // SAFETY: the caller's arguments.
-        return unsafe { libc::system(command) };
-    };
-    // SAFETY: the caller's text.
-    let command: CString = unsafe { CStr::from_ptr(command) }.to_owned();
-    // SAFETY: text that ends in NUL.
-    match gate.on_thread(move || unsafe { libc::system(command.as_ptr()) }) {
+pub(super) extern "C" fn system(command: Text<'_>) -> c_int {
+    let owned = command.to_owned().and_then(|owned| Some((gate("system()", hooks::PROC)?, owned)));
+    let Some((gate, owned)) = owned else { return sys::system(command) };
+    match gate.on_thread(move || sys::system(Text::of(&owned))) {
         Ok(status) => gate.success(status),
         Err(errno) => fail(errno),
     }
@@ -136,7 +121,7 @@ pub(super) unsafe extern "C" fn system(command: *const c_char) -> c_int {
 
 /// fork(2). A child has nothing of the event loop: it would share the parent's epoll instances. Where a loop runs PHP code cannot
 /// fork, for all that it has begun would go on in both processes.
-pub(super) unsafe extern "C" fn fork() -> pid_t {
+pub(super) extern "C" fn fork() -> pid_t {
     if hook::running_function().ends_with("fork()") && expect_outside("pcntl_fork()").is_err() {
         return fail(libc::EPERM);
     }
@@ -162,28 +147,25 @@ fn lock(gate: &Gate, attempt: impl Fn() -> c_int) -> c_int {
 }
 
 /// flock(2).
-pub(super) unsafe extern "C" fn flock(fd: c_int, operation: c_int) -> c_int {
+pub(super) extern "C" fn flock(fd: c_int, operation: c_int) -> c_int {
     let waits = operation & (libc::LOCK_NB | libc::LOCK_UN) == 0;
     match waits.then(|| gate("flock()", hooks::BLOCKING_FUNCTION)).flatten() {
-        // SAFETY: no pointers.
-        Some(gate) => lock(&gate, || unsafe { libc::flock(fd, operation | libc::LOCK_NB) }),
-        // SAFETY: no pointers.
-        None => unsafe { libc::flock(fd, operation) },
+        Some(gate) => lock(&gate, || sys::flock(fd, operation | libc::LOCK_NB)),
+        None => sys::flock(fd, operation),
     }
 }
 
 /// fcntl(2), of which only taking a lock can block. Its third argument is whatever the command says.
 pub(super) unsafe extern "C" fn fcntl(fd: c_int, command: c_int, argument: *mut c_void) -> c_int {
+    // SAFETY: the caller's argument, of which a command that takes a lock at once makes the same as one that waits.
+    let call = |command| unsafe { libc::fcntl(fd, command, argument) };
     let at_once = match command {
         libc::F_SETLKW => libc::F_SETLK,
         libc::F_OFD_SETLKW => libc::F_OFD_SETLK,
-        // SAFETY: the caller's arguments.
-        _ => return unsafe { libc::fcntl(fd, command, argument) },
+        _ => return call(command),
     };
     match gate("fcntl()", hooks::BLOCKING_FUNCTION) {
-        // SAFETY: the caller's record of a lock.
-        Some(gate) => lock(&gate, || unsafe { libc::fcntl(fd, at_once, argument) }),
-        // SAFETY: the caller's arguments.
-        None => unsafe { libc::fcntl(fd, command, argument) },
+        Some(gate) => lock(&gate, || call(at_once)),
+        None => call(command),
     }
 }

@@ -7,14 +7,16 @@
 //! that was left behind can wake somebody in vain, and never wrongly.
 
 use std::cell::{Cell, RefCell};
+use std::ffi::c_int;
 use std::future::Future;
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
 use apus_coro::TaskId;
+use rustix::event::epoll;
 use slab::Slab;
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
@@ -56,13 +58,7 @@ pub struct Reactor {
 
 impl Reactor {
     pub(super) fn new() -> io::Result<Rc<Self>> {
-        // SAFETY: no pointers.
-        let fd = unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) };
-        if fd < 0 {
-            return Err(io::Error::last_os_error());
-        }
-        // SAFETY: a new descriptor that nobody else owns.
-        let epoll = unsafe { OwnedFd::from_raw_fd(fd) };
+        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
         Ok(Rc::new(Self {
             epoll,
             waiters: RefCell::default(),
@@ -103,8 +99,7 @@ impl Reactor {
         }
         if !queue.is_empty() {
             // A copy of it may stay open: the registration would, too.
-            // SAFETY: no pointers that are read.
-            unsafe { libc::epoll_ctl(self.epoll.as_raw_fd(), libc::EPOLL_CTL_DEL, fd, std::ptr::null_mut()) };
+            self.ctl(libc::EPOLL_CTL_DEL, fd, 0, 0);
         }
     }
 
@@ -153,14 +148,18 @@ impl Reactor {
         generations[fd] = generations[fd].wrapping_add(1);
     }
 
+    fn ctl(&self, op: c_int, fd: RawFd, events: u32, token: u64) -> bool {
+        let mut event = libc::epoll_event { events, u64: token };
+        // SAFETY: the event is local.
+        unsafe { libc::epoll_ctl(self.epoll.as_raw_fd(), op, fd, &raw mut event) == 0 }
+    }
+
     fn arm(&self, fd: RawFd, queue: &Queue) -> bool {
         let Ok(index) = usize::try_from(fd) else { return true };
         let events = queue.iter().fold(libc::EPOLLONESHOT as u32, |all, &(_, events)| all | events);
         let ctl = |op| {
             let token = u64::from(fd as u32) | u64::from(self.generation(index)) << 32;
-            let mut event = libc::epoll_event { events, u64: token };
-            // SAFETY: the event is local.
-            unsafe { libc::epoll_ctl(self.epoll.as_raw_fd(), op, fd, &raw mut event) == 0 }
+            self.ctl(op, fd, events, token)
         };
         if ctl(libc::EPOLL_CTL_MOD) {
             return true;

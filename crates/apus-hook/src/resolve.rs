@@ -3,26 +3,22 @@
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::mem::MaybeUninit;
 use std::net::IpAddr;
 use std::ptr;
 
 use apus_options::hooks;
 use libc::{addrinfo, hostent, size_t, sockaddr, socklen_t};
 
+use super::args::{Place, Text, bytes, zeroed};
 use super::gate::{Gate, errno, gate, set_errno};
+use super::sys::{self, set_h_errno};
 
 pub(super) const NAMES: i64 = hooks::BLOCKING_FUNCTION | hooks::NET_FUNCTION;
 /// Bytes of the longest record that is taken for a host (its names and addresses).
 const LARGEST: usize = 64 << 10;
 /// Records of hosts that stay alive after they were handed out, as libc's own static one does.
 const KEPT: usize = 64;
-
-/// # Safety
-/// `text` MUST be NULL or end in NUL.
-pub(super) unsafe fn owned(text: *const c_char) -> Option<CString> {
-    // SAFETY: by contract.
-    (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) }.to_owned())
-}
 
 fn is_address(name: &CStr) -> bool {
     name.to_str().is_ok_and(|name| name.parse::<IpAddr>().is_ok())
@@ -43,41 +39,11 @@ impl Drop for Addresses {
     }
 }
 
-/// getaddrinfo(3).
-pub(super) unsafe extern "C" fn getaddrinfo(
-    node: *const c_char,
-    service: *const c_char,
-    hints: *const addrinfo,
-    result: *mut *mut addrinfo,
-) -> c_int {
-    // SAFETY: the caller's text.
-    let name = unsafe { owned(node) }.filter(|name| !is_address(name));
-    let Some((gate, name)) = name.and_then(|name| Some((gate("getaddrinfo()", NAMES)?, name))) else {
-        // SAFETY: the caller's arguments.
-        return unsafe { libc::getaddrinfo(node, service, hints, result) };
-    };
-    // SAFETY: the caller's text and record, of which four fields count.
-    let (service, hints) = unsafe {
-        let hints = hints.as_ref().map(|h| (h.ai_flags, h.ai_family, h.ai_socktype, h.ai_protocol));
-        (owned(service), hints)
-    };
-    let looked_up = gate.on_thread(move || {
-        // SAFETY: plain data.
-        let mut asked: addrinfo = unsafe { std::mem::zeroed() };
-        if let Some(hints) = hints {
-            (asked.ai_flags, asked.ai_family, asked.ai_socktype, asked.ai_protocol) = hints;
-        }
-        let asked = if hints.is_some() { ptr::from_ref(&asked) } else { ptr::null() };
-        let mut found = Addresses(ptr::null_mut());
-        let service = service.as_ref().map_or(ptr::null(), |service| service.as_ptr());
-        // SAFETY: text that ends in NUL; records of this frame.
-        let code = unsafe { libc::getaddrinfo(name.as_ptr(), service, asked, &raw mut found.0) };
-        (code, errno(), found)
-    });
+/// The result of a function that returns its error: what the other thread has said, and `handed` over when that is success.
+fn finish<T>(gate: &Gate, looked_up: Result<(c_int, c_int, T), c_int>, handed: impl FnOnce(T)) -> c_int {
     match looked_up {
-        Ok((0, _, mut found)) => {
-            // SAFETY: the caller's place for the list.
-            unsafe { *result = std::mem::replace(&mut found.0, ptr::null_mut()) };
+        Ok((0, _, found)) => {
+            handed(found);
             gate.success(0)
         }
         Ok((code, errno, _)) => {
@@ -89,6 +55,33 @@ pub(super) unsafe extern "C" fn getaddrinfo(
             libc::EAI_SYSTEM
         }
     }
+}
+
+/// getaddrinfo(3).
+pub(super) extern "C" fn getaddrinfo(
+    node: Text<'_>,
+    service: Text<'_>,
+    hints: Place<'_, addrinfo>,
+    result: Place<'_, *mut addrinfo>,
+) -> c_int {
+    let Some((gate, name)) = name_gate("getaddrinfo()", node) else {
+        return sys::getaddrinfo(node, service, hints, result);
+    };
+    // Of the record four fields count.
+    let hints = hints.get().map(|h| (h.ai_flags, h.ai_family, h.ai_socktype, h.ai_protocol));
+    let service = service.to_owned();
+    let looked_up = gate.on_thread(move || {
+        let mut asked: addrinfo = zeroed();
+        if let Some(hints) = hints {
+            (asked.ai_flags, asked.ai_family, asked.ai_socktype, asked.ai_protocol) = hints;
+        }
+        let asked = if hints.is_some() { Place::of(&mut asked) } else { Place::none() };
+        let service = service.as_deref().map_or(Text::none(), Text::of);
+        let mut found = Addresses(ptr::null_mut());
+        let code = sys::getaddrinfo(Text::of(&name), service, asked, Place::of(&mut found.0));
+        (code, errno(), found)
+    });
+    finish(&gate, looked_up, |mut found| result.set(std::mem::replace(&mut found.0, ptr::null_mut())))
 }
 
 /// getnameinfo(3).
@@ -101,97 +94,95 @@ pub(super) unsafe extern "C" fn getnameinfo(
     service_len: socklen_t,
     flags: c_int,
 ) -> c_int {
-    let numeric = flags & libc::NI_NUMERICHOST != 0 || host.is_null() || host_len == 0;
-    let small = len as usize <= size_of::<libc::sockaddr_storage>() && !address.is_null();
-    let Some(gate) = (!numeric && small).then(|| gate("getnameinfo()", NAMES)).flatten() else {
-        // SAFETY: the caller's arguments.
-        return unsafe { libc::getnameinfo(address, len, host, host_len, service, service_len, flags) };
+    // SAFETY: the caller's buffers; one that is NULL is of no size.
+    let (address, host, service) = unsafe {
+        let sized = |at: *mut c_char, len: socklen_t| bytes(at, if at.is_null() { 0 } else { len as usize });
+        (bytes(address, len as usize), sized(host, host_len), sized(service, service_len))
     };
-    // SAFETY: plain data.
-    let mut copy: libc::sockaddr_storage = unsafe { std::mem::zeroed() };
-    // SAFETY: `len` bytes of the caller's, no more than there is room for.
-    unsafe { ptr::copy_nonoverlapping(address.cast::<u8>(), ptr::from_mut(&mut copy).cast(), len as usize) };
+    let (Some(address), Some(host), Some(service)) = (address, host, service) else { return libc::EAI_FAMILY };
+    let numeric = flags & libc::NI_NUMERICHOST != 0 || host.is_empty();
+    let small = address.len() <= size_of::<libc::sockaddr_storage>();
+    let Some(gate) = (!numeric && small).then(|| gate("getnameinfo()", NAMES)).flatten() else {
+        return sys::getnameinfo(address, host, service, flags);
+    };
+    let (address, lens) = (address.to_vec(), (host.len(), service.len()));
     let looked_up = gate.on_thread(move || {
-        let mut names = (vec![0u8; host_len as usize], vec![0u8; service_len as usize]);
-        // SAFETY: the thread's own buffers, of these sizes; an empty one is not written to.
-        let code = unsafe {
-            libc::getnameinfo(
-                ptr::from_ref(&copy).cast(),
-                len,
-                names.0.as_mut_ptr().cast(),
-                host_len,
-                names.1.as_mut_ptr().cast(),
-                service_len,
-                flags,
-            )
-        };
+        let mut names = (vec![MaybeUninit::new(0); lens.0], vec![MaybeUninit::new(0); lens.1]);
+        let code = sys::getnameinfo(&address, &mut names.0, &mut names.1, flags);
         (code, errno(), names)
     });
-    match looked_up {
-        Ok((0, _, names)) => {
-            // SAFETY: the caller's buffers, of these sizes.
-            unsafe {
-                ptr::copy_nonoverlapping(names.0.as_ptr(), host.cast(), names.0.len());
-                if !service.is_null() {
-                    ptr::copy_nonoverlapping(names.1.as_ptr(), service.cast(), names.1.len());
-                }
-            }
-            gate.success(0)
-        }
-        Ok((code, errno, _)) => {
-            set_errno(errno);
-            code
-        }
-        Err(errno) => {
-            set_errno(errno);
-            libc::EAI_SYSTEM
-        }
-    }
+    finish(&gate, looked_up, |names| {
+        host.copy_from_slice(&names.0);
+        service.copy_from_slice(&names.1);
+    })
 }
 
-/// This thread's `h_errno`.
-pub(super) fn h_errno_slot() -> *mut c_int {
-    unsafe extern "C" {
-        safe fn __h_errno_location() -> *mut c_int;
-    }
-    __h_errno_location()
-}
+mod libc_hosts {
+    use std::ffi::{c_char, c_int, c_void};
 
-mod sys {
-    use super::{c_char, c_int, hostent, size_t, socklen_t};
-    use std::ffi::c_void;
+    use libc::{hostent, size_t, socklen_t};
 
+    use crate::args::{Place, Text};
+
+    // SAFETY: the safe ones take integers, texts and places that are valid by their types.
     unsafe extern "C" {
-        pub(super) fn gethostbyname(name: *const c_char) -> *mut hostent;
-        pub(super) fn gethostbyname2(name: *const c_char, family: c_int) -> *mut hostent;
+        pub(super) safe fn gethostbyname(name: Text<'_>) -> *mut hostent;
+        pub(super) safe fn gethostbyname2(name: Text<'_>, family: c_int) -> *mut hostent;
         pub(super) fn gethostbyaddr(address: *const c_void, len: socklen_t, family: c_int) -> *mut hostent;
         pub(super) fn gethostbyname2_r(
-            name: *const c_char,
+            name: Text<'_>,
             family: c_int,
-            record: *mut hostent,
+            record: Place<'_, hostent>,
             buffer: *mut c_char,
             len: size_t,
-            result: *mut *mut hostent,
-            error: *mut c_int,
+            result: Place<'_, *mut hostent>,
+            error: Place<'_, c_int>,
         ) -> c_int;
         pub(super) fn gethostbyname_r(
-            name: *const c_char,
-            record: *mut hostent,
+            name: Text<'_>,
+            record: Place<'_, hostent>,
             buffer: *mut c_char,
             len: size_t,
-            result: *mut *mut hostent,
-            error: *mut c_int,
+            result: Place<'_, *mut hostent>,
+            error: Place<'_, c_int>,
         ) -> c_int;
         pub(super) fn gethostbyaddr_r(
             address: *const c_void,
             size: socklen_t,
             family: c_int,
-            record: *mut hostent,
+            record: Place<'_, hostent>,
             buffer: *mut c_char,
             len: size_t,
-            result: *mut *mut hostent,
-            error: *mut c_int,
+            result: Place<'_, *mut hostent>,
+            error: Place<'_, c_int>,
         ) -> c_int;
+    }
+}
+
+/// What is looked up.
+enum Asked {
+    Name(CString, Option<c_int>),
+    Address(Vec<MaybeUninit<u8>>, c_int),
+}
+
+impl Asked {
+    /// Asks the reentrant function for it.
+    fn ask(&self, record: &mut hostent, buffer: &mut [u8], found: &mut *mut hostent, error: &mut c_int) -> c_int {
+        let (bytes, len) = (buffer.as_mut_ptr().cast(), buffer.len());
+        let (record, found, error) = (Place::of(record), Place::of(found), Place::of(error));
+        // SAFETY: slices with their lengths.
+        unsafe {
+            match self {
+                Self::Name(name, None) => libc_hosts::gethostbyname_r(Text::of(name), record, bytes, len, found, error),
+                Self::Name(name, Some(family)) => {
+                    libc_hosts::gethostbyname2_r(Text::of(name), *family, record, bytes, len, found, error)
+                }
+                Self::Address(address, family) => {
+                    let (at, size) = (address.as_ptr().cast(), address.len() as socklen_t);
+                    libc_hosts::gethostbyaddr_r(at, size, *family, record, bytes, len, found, error)
+                }
+            }
+        }
     }
 }
 
@@ -204,15 +195,14 @@ struct Host {
 // SAFETY: the pointers lead into the buffer, which the value owns.
 unsafe impl Send for Host {}
 
-/// Looks a host up by one of libc's reentrant functions, with a buffer that grows as they ask. `Err`: an `h_errno`.
-fn look_up(ask: impl Fn(*mut hostent, &mut [u8], *mut *mut hostent, *mut c_int) -> c_int) -> Result<Host, c_int> {
+/// Looks a host up, with a buffer that grows as libc asks. `Err`: an `h_errno`.
+fn look_up(asked: &Asked) -> Result<Host, c_int> {
     let mut len = 1024;
     loop {
         let mut buffer = vec![0; len];
-        // SAFETY: plain data.
-        let mut record: Box<hostent> = Box::new(unsafe { std::mem::zeroed() });
+        let mut record: Box<hostent> = Box::new(zeroed());
         let (mut found, mut error) = (ptr::null_mut(), 0);
-        let code = ask(&raw mut *record, &mut buffer, &raw mut found, &raw mut error);
+        let code = asked.ask(&mut record, &mut buffer, &mut found, &mut error);
         if code == libc::ERANGE && len < LARGEST {
             len *= 2;
             continue;
@@ -238,155 +228,115 @@ fn keep(host: Host) -> *mut hostent {
     })
 }
 
-fn handed_out(gate: &Gate, found: Result<Result<Host, c_int>, c_int>) -> Result<*mut hostent, c_int> {
-    match found {
+/// Looks up on another thread, and hands out what was found. `Err`: an `h_errno`; -1 (`NETDB_INTERNAL`) says "see errno".
+fn handed_out(gate: &Gate, asked: Asked) -> Result<*mut hostent, c_int> {
+    match gate.on_thread(move || look_up(&asked)) {
         Ok(Ok(host)) => Ok(gate.success(keep(host))),
         Ok(Err(h_errno)) => Err(h_errno),
         Err(errno) => {
             set_errno(errno);
-            // NETDB_INTERNAL: see errno.
             Err(-1)
         }
     }
 }
 
 /// The result of a function that has one static record.
-fn static_record(gate: &Gate, found: Result<Result<Host, c_int>, c_int>) -> *mut hostent {
-    handed_out(gate, found).unwrap_or_else(|h_errno| {
-        // SAFETY: this thread's own h_errno.
-        unsafe { *h_errno_slot() = h_errno };
+fn static_record(gate: &Gate, asked: Asked) -> *mut hostent {
+    handed_out(gate, asked).unwrap_or_else(|h_errno| {
+        set_h_errno(h_errno);
         ptr::null_mut()
     })
 }
 
 /// The result of a reentrant function. The record's pointers lead to memory of ours, not into the caller's buffer: PHP gives
 /// each call the same buffer, which another coroutine may have freed meanwhile.
-///
-/// # Safety
-/// The caller's own places.
-unsafe fn reentrant(
+fn reentrant(
     gate: &Gate,
-    found: Result<Result<Host, c_int>, c_int>,
-    record: *mut hostent,
-    result: *mut *mut hostent,
-    error: *mut c_int,
+    asked: Asked,
+    record: Place<'_, hostent>,
+    result: Place<'_, *mut hostent>,
+    error: Place<'_, c_int>,
 ) -> c_int {
-    match handed_out(gate, found) {
-        // SAFETY: by contract.
-        Ok(host) => unsafe {
-            ptr::copy_nonoverlapping(host, record, 1);
-            *result = record;
+    match handed_out(gate, asked) {
+        Ok(host) => {
+            // SAFETY: a host that is kept.
+            record.set(unsafe { *host });
+            result.set(record.as_ptr());
             0
-        },
+        }
         // libc's sets the thread's h_errno, too, which PHP reads.
-        // SAFETY: by contract, and this thread's own h_errno.
-        Err(h_errno) => unsafe {
-            *result = ptr::null_mut();
-            *error = h_errno;
-            *h_errno_slot() = h_errno;
+        Err(h_errno) => {
+            result.set(ptr::null_mut());
+            error.set(h_errno);
+            set_h_errno(h_errno);
             if h_errno == -1 { errno() } else { 0 }
-        },
+        }
     }
 }
 
-fn by_name(gate: &Gate, name: CString, family: Option<c_int>) -> Result<Result<Host, c_int>, c_int> {
-    gate.on_thread(move || {
-        look_up(|record, buffer, result, error| {
-            let (bytes, len) = (buffer.as_mut_ptr().cast(), buffer.len());
-            // SAFETY: text that ends in NUL, and places of the caller's.
-            unsafe {
-                match family {
-                    Some(family) => sys::gethostbyname2_r(name.as_ptr(), family, record, bytes, len, result, error),
-                    None => sys::gethostbyname_r(name.as_ptr(), record, bytes, len, result, error),
-                }
-            }
-        })
-    })
-}
-
 /// The gate for looking up a name that is no address.
-///
-/// # Safety
-/// `name` MUST be NULL or end in NUL.
-unsafe fn name_gate(what: &'static str, name: *const c_char) -> Option<(Gate, CString)> {
-    // SAFETY: by contract.
-    let name = unsafe { owned(name) }.filter(|name| !is_address(name))?;
+fn name_gate(what: &'static str, name: Text<'_>) -> Option<(Gate, CString)> {
+    let name = name.to_owned().filter(|name| !is_address(name))?;
     Some((gate(what, NAMES)?, name))
 }
 
 /// gethostbyname(3).
-pub(super) unsafe extern "C" fn gethostbyname(name: *const c_char) -> *mut hostent {
-    // SAFETY: the caller's text.
-    match unsafe { name_gate("gethostbyname()", name) } {
-        Some((gate, name)) => static_record(&gate, by_name(&gate, name, None)),
-        // SAFETY: the caller's arguments.
-        None => unsafe { sys::gethostbyname(name) },
+pub(super) extern "C" fn gethostbyname(name: Text<'_>) -> *mut hostent {
+    match name_gate("gethostbyname()", name) {
+        Some((gate, name)) => static_record(&gate, Asked::Name(name, None)),
+        None => libc_hosts::gethostbyname(name),
     }
 }
 
 /// gethostbyname2(3).
-pub(super) unsafe extern "C" fn gethostbyname2(name: *const c_char, family: c_int) -> *mut hostent {
-    // SAFETY: the caller's text.
-    match unsafe { name_gate("gethostbyname2()", name) } {
-        Some((gate, name)) => static_record(&gate, by_name(&gate, name, Some(family))),
-        // SAFETY: the caller's arguments.
-        None => unsafe { sys::gethostbyname2(name, family) },
+pub(super) extern "C" fn gethostbyname2(name: Text<'_>, family: c_int) -> *mut hostent {
+    match name_gate("gethostbyname2()", name) {
+        Some((gate, name)) => static_record(&gate, Asked::Name(name, Some(family))),
+        None => libc_hosts::gethostbyname2(name, family),
     }
 }
 
 /// `gethostbyname_r(3)`.
 pub(super) unsafe extern "C" fn gethostbyname_r(
-    name: *const c_char,
-    record: *mut hostent,
+    name: Text<'_>,
+    record: Place<'_, hostent>,
     buffer: *mut c_char,
     len: size_t,
-    result: *mut *mut hostent,
-    error: *mut c_int,
+    result: Place<'_, *mut hostent>,
+    error: Place<'_, c_int>,
 ) -> c_int {
-    // SAFETY: the caller's text and places.
-    unsafe {
-        match name_gate("gethostbyname_r()", name) {
-            Some((gate, name)) => reentrant(&gate, by_name(&gate, name, None), record, result, error),
-            None => sys::gethostbyname_r(name, record, buffer, len, result, error),
-        }
+    match name_gate("gethostbyname_r()", name) {
+        Some((gate, name)) => reentrant(&gate, Asked::Name(name, None), record, result, error),
+        // SAFETY: the caller's buffer.
+        None => unsafe { libc_hosts::gethostbyname_r(name, record, buffer, len, result, error) },
     }
 }
 
 /// `gethostbyname2_r(3)`.
 pub(super) unsafe extern "C" fn gethostbyname2_r(
-    name: *const c_char,
+    name: Text<'_>,
     family: c_int,
-    record: *mut hostent,
+    record: Place<'_, hostent>,
     buffer: *mut c_char,
     len: size_t,
-    result: *mut *mut hostent,
-    error: *mut c_int,
+    result: Place<'_, *mut hostent>,
+    error: Place<'_, c_int>,
 ) -> c_int {
-    // SAFETY: the caller's text and places.
-    unsafe {
-        match name_gate("gethostbyname2_r()", name) {
-            Some((gate, name)) => reentrant(&gate, by_name(&gate, name, Some(family)), record, result, error),
-            None => sys::gethostbyname2_r(name, family, record, buffer, len, result, error),
-        }
+    match name_gate("gethostbyname2_r()", name) {
+        Some((gate, name)) => reentrant(&gate, Asked::Name(name, Some(family)), record, result, error),
+        // SAFETY: the caller's buffer.
+        None => unsafe { libc_hosts::gethostbyname2_r(name, family, record, buffer, len, result, error) },
     }
 }
 
 /// gethostbyaddr(3).
 pub(super) unsafe extern "C" fn gethostbyaddr(address: *const c_void, len: socklen_t, family: c_int) -> *mut hostent {
-    let Some(gate) = (!address.is_null()).then(|| gate("gethostbyaddr()", NAMES)).flatten() else {
-        // SAFETY: the caller's arguments.
-        return unsafe { sys::gethostbyaddr(address, len, family) };
-    };
     // SAFETY: the caller's address, of that length.
-    let bytes = unsafe { std::slice::from_raw_parts(address.cast::<u8>(), len as usize) }.to_vec();
-    let found = gate.on_thread(move || {
-        look_up(|record, buffer, result, error| {
-            // SAFETY: an address of that length, and places of the caller's.
-            unsafe {
-                let (to, room) = (buffer.as_mut_ptr().cast(), buffer.len());
-                sys::gethostbyaddr_r(bytes.as_ptr().cast(), len, family, record, to, room, result, error)
-            }
-        })
-    });
-    static_record(&gate, found)
+    let (plainly, owned) = unsafe {
+        (|| libc_hosts::gethostbyaddr(address, len, family), bytes(address, len as usize).map(|bytes| bytes.to_vec()))
+    };
+    match owned.and_then(|owned| Some((gate("gethostbyaddr()", NAMES)?, owned))) {
+        Some((gate, owned)) => static_record(&gate, Asked::Address(owned, family)),
+        None => plainly(),
+    }
 }

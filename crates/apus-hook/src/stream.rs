@@ -4,11 +4,13 @@ use std::ffi::{c_int, c_void};
 use std::os::fd::RawFd;
 
 use apus_options::hooks;
-use libc::{MSG_DONTWAIT, iovec, msghdr, size_t, sockaddr, socklen_t, ssize_t};
+use libc::{MSG_DONTWAIT, iovec, size_t, sockaddr, socklen_t, ssize_t};
 
+use super::args::{Bytes, bytes};
 use super::file;
-use super::gate::{Gate, errno, fail, gate, in_coroutine, set_errno};
+use super::gate::{Gate, errno, fail, gate, set_errno};
 use super::message::{Parts, Transfer, at_once, sending};
+use super::sys::{self, check, is_ready};
 use super::timeout::{ANY_SOCKET, Kind, blocks, hooked, kind, receive_deadline, send_deadline, take_socket_error};
 
 /// What `write()` may stand for. Of a regular file it ends in the page cache, in the order in which coroutines call it.
@@ -17,12 +19,6 @@ const ANY_DESCRIPTOR: i64 = ANY_SOCKET | PIPES;
 const PIPES: i64 = hooks::PROC | hooks::STDIO;
 /// What a pipe that is ready for writing takes at once (pipe(7)).
 const PIPE_BUF: usize = libc::PIPE_BUF;
-
-pub(super) fn is_ready(fd: RawFd, events: i16) -> bool {
-    let mut one = libc::pollfd { fd, events, revents: 0 };
-    // SAFETY: one local record.
-    unsafe { libc::poll(&raw mut one, 1, 0) != 0 }
-}
 
 /// An attempt on a descriptor that cannot be told not to block: made when the descriptor says that it would not.
 fn when_ready(fd: RawFd, events: i16, attempt: impl FnOnce() -> ssize_t) -> ssize_t {
@@ -43,97 +39,74 @@ fn of_pipe(gate: &Gate, fd: RawFd, event: c_int, total: usize) -> Transfer<'_> {
 
 /// read(2).
 pub(super) unsafe extern "C" fn read(fd: c_int, buffer: *mut c_void, len: size_t) -> ssize_t {
-    // SAFETY: the caller's arguments.
-    let plainly = || unsafe { libc::read(fd, buffer, len) };
-    let Some(gate) = gate("read()", ANY_DESCRIPTOR | hooks::FILE) else { return plainly() };
+    // SAFETY: the caller's buffer.
+    let Some(buffer) = (unsafe { bytes(buffer, len) }) else { return fail(libc::EFAULT) };
+    let Some(gate) = gate("read()", ANY_DESCRIPTOR | hooks::FILE) else { return sys::read(fd, buffer) };
     match kind(fd) {
-        Kind::Socket if hooked(fd) => of_socket(&gate, fd).run(|_| {
-            // SAFETY: the caller's buffer.
-            unsafe { libc::recv(fd, buffer, len, MSG_DONTWAIT) }
-        }),
-        // SAFETY: the caller's buffer.
-        Kind::Regular => unsafe { file::read(&gate, fd, buffer, len) },
+        Kind::Socket if hooked(fd) => of_socket(&gate, fd).run(|_| sys::recv(fd, buffer, MSG_DONTWAIT)),
+        Kind::Regular => file::read(&gate, fd, buffer),
         Kind::Pipe | Kind::Other if pipes_hooked() && blocks(fd) => {
-            of_pipe(&gate, fd, libc::EPOLLIN, len).run(|_| when_ready(fd, libc::POLLIN, plainly))
+            of_pipe(&gate, fd, libc::EPOLLIN, len).run(|_| when_ready(fd, libc::POLLIN, || sys::read(fd, buffer)))
         }
-        _ => at_once(plainly()),
+        _ => at_once(sys::read(fd, buffer)),
     }
 }
 
 /// read(2) as fortified sources call it.
 pub(super) unsafe extern "C" fn read_chk(fd: c_int, buffer: *mut c_void, len: size_t, size: size_t) -> ssize_t {
-    unsafe extern "C" {
-        fn __read_chk(fd: c_int, buffer: *mut c_void, len: size_t, size: size_t) -> ssize_t;
-    }
-    if len > size || !in_coroutine() {
-        // SAFETY: the caller's arguments.
-        return unsafe { __read_chk(fd, buffer, len, size) };
-    }
+    check(len, size);
     // SAFETY: the caller's arguments.
     unsafe { read(fd, buffer, len) }
 }
 
 /// write(2).
 pub(super) unsafe extern "C" fn write(fd: c_int, buffer: *const c_void, len: size_t) -> ssize_t {
-    // SAFETY: the caller's arguments.
-    let plainly = || unsafe { libc::write(fd, buffer, len) };
-    let Some(gate) = gate("write()", ANY_DESCRIPTOR) else { return plainly() };
+    // SAFETY: the caller's buffer.
+    let Some(bytes) = (unsafe { bytes(buffer, len) }) else { return fail(libc::EFAULT) };
+    let Some(gate) = gate("write()", ANY_DESCRIPTOR) else { return sys::write(fd, bytes) };
     match kind(fd) {
-        Kind::Socket if hooked(fd) => sending(&gate, fd, len).run(|done| {
-            // SAFETY: the rest of the caller's buffer.
-            unsafe { libc::send(fd, buffer.add(done), len - done, MSG_DONTWAIT) }
-        }),
-        Kind::Pipe if pipes_hooked() && blocks(fd) => write_pipe(&gate, fd, buffer, len),
+        Kind::Socket if hooked(fd) => sending(&gate, fd, len).run(|done| sys::send(fd, &bytes[done..], MSG_DONTWAIT)),
+        Kind::Pipe if pipes_hooked() && blocks(fd) => write_pipe(&gate, fd, bytes),
         Kind::Other if pipes_hooked() && blocks(fd) => {
-            of_pipe(&gate, fd, libc::EPOLLOUT, len).run(|_| when_ready(fd, libc::POLLOUT, plainly))
+            of_pipe(&gate, fd, libc::EPOLLOUT, len).run(|_| when_ready(fd, libc::POLLOUT, || sys::write(fd, bytes)))
         }
-        _ => plainly(),
+        _ => sys::write(fd, bytes),
     }
 }
 
 /// A blocking write returns when all is written; in pieces that a ready pipe takes whole.
-fn write_pipe(gate: &Gate, fd: RawFd, buffer: *const c_void, len: size_t) -> ssize_t {
+fn write_pipe(gate: &Gate, fd: RawFd, bytes: &Bytes) -> ssize_t {
     let mut done = 0;
     loop {
-        let piece = (len - done).min(PIPE_BUF);
-        let written = of_pipe(gate, fd, libc::EPOLLOUT, piece).run(|_| {
-            // SAFETY: a piece of the caller's buffer.
-            when_ready(fd, libc::POLLOUT, || unsafe { libc::write(fd, buffer.add(done), piece) })
-        });
+        let piece = &bytes[done..bytes.len().min(done + PIPE_BUF)];
+        let written = of_pipe(gate, fd, libc::EPOLLOUT, piece.len())
+            .run(|_| when_ready(fd, libc::POLLOUT, || sys::write(fd, piece)));
         if written < 0 {
             return if done > 0 { gate.success(done as ssize_t) } else { written };
         }
         done += written as usize;
-        if done >= len || written == 0 {
+        if done >= bytes.len() || written == 0 {
             return gate.success(done as ssize_t);
         }
     }
 }
 
-fn scattered(rest: &mut [iovec]) -> msghdr {
-    // SAFETY: plain data.
-    let mut message: msghdr = unsafe { std::mem::zeroed() };
-    (message.msg_iov, message.msg_iovlen) = (rest.as_mut_ptr(), rest.len() as _);
-    message
+/// The gate for a call with so many buffers; libc refuses too many.
+fn scattered_gate(name: &'static str, count: c_int) -> Option<(Gate, usize)> {
+    let count = usize::try_from(count).ok().filter(|&count| count <= libc::UIO_MAXIOV as usize)?;
+    Some((gate(name, ANY_SOCKET | PIPES)?, count))
 }
 
 /// readv(2).
 pub(super) unsafe extern "C" fn readv(fd: c_int, parts: *const iovec, count: c_int) -> ssize_t {
     // SAFETY: the caller's arguments.
     let plainly = || unsafe { libc::readv(fd, parts, count) };
-    let valid = usize::try_from(count).ok().filter(|&count| count <= libc::UIO_MAXIOV as usize);
-    let Some((gate, count)) = valid.and_then(|count| Some((gate("readv()", ANY_SOCKET | PIPES)?, count))) else {
-        return plainly();
-    };
+    let Some((gate, count)) = scattered_gate("readv()", count) else { return plainly() };
     match kind(fd) {
         Kind::Socket if hooked(fd) => {
             // SAFETY: the caller's array.
-            let mut rest = unsafe { Parts::of(parts, count) };
-            of_socket(&gate, fd).run(|_| {
-                let mut message = scattered(rest.rest(0));
-                // SAFETY: the caller's buffers.
-                unsafe { libc::recvmsg(fd, &raw mut message, MSG_DONTWAIT) }
-            })
+            let mut parts = unsafe { Parts::of(parts, count) };
+            of_socket(&gate, fd).run(|_| parts.receive(fd, 0, 0))
         }
         Kind::Pipe | Kind::Other if pipes_hooked() && blocks(fd) => {
             of_pipe(&gate, fd, libc::EPOLLIN, 0).run(|_| when_ready(fd, libc::POLLIN, plainly))
@@ -146,32 +119,25 @@ pub(super) unsafe extern "C" fn readv(fd: c_int, parts: *const iovec, count: c_i
 pub(super) unsafe extern "C" fn writev(fd: c_int, parts: *const iovec, count: c_int) -> ssize_t {
     // SAFETY: the caller's arguments.
     let plainly = || unsafe { libc::writev(fd, parts, count) };
-    let valid = usize::try_from(count).ok().filter(|&count| count <= libc::UIO_MAXIOV as usize);
-    let Some((gate, count)) = valid.and_then(|count| Some((gate("writev()", ANY_SOCKET | PIPES)?, count))) else {
-        return plainly();
-    };
+    let Some((gate, count)) = scattered_gate("writev()", count) else { return plainly() };
     // SAFETY: the caller's array.
-    let mut rest = unsafe { Parts::of(parts, count) };
+    let mut parts = unsafe { Parts::of(parts, count) };
     match kind(fd) {
-        Kind::Socket if hooked(fd) => sending(&gate, fd, rest.total()).run(|done| {
-            let message = scattered(rest.rest(done));
-            // SAFETY: the rest of the caller's buffers.
-            unsafe { libc::sendmsg(fd, &raw const message, MSG_DONTWAIT) }
-        }),
-        Kind::Pipe if pipes_hooked() && blocks(fd) => write_parts(&gate, fd, rest.rest(0)),
+        Kind::Socket if hooked(fd) => sending(&gate, fd, parts.total()).run(|done| parts.send(fd, done, 0)),
+        Kind::Pipe if pipes_hooked() && blocks(fd) => write_parts(&gate, fd, &parts),
         _ => plainly(),
     }
 }
 
-fn write_parts(gate: &Gate, fd: RawFd, parts: &[iovec]) -> ssize_t {
+fn write_parts(gate: &Gate, fd: RawFd, parts: &Parts) -> ssize_t {
     let mut done = 0;
-    for part in parts {
-        let written = write_pipe(gate, fd, part.iov_base, part.iov_len);
+    for part in parts.buffers() {
+        let written = write_pipe(gate, fd, part);
         if written < 0 {
             return if done > 0 { gate.success(done) } else { written };
         }
         done += written;
-        if (written as usize) < part.iov_len {
+        if (written as usize) < part.len() {
             break;
         }
     }
@@ -181,16 +147,13 @@ fn write_parts(gate: &Gate, fd: RawFd, parts: &[iovec]) -> ssize_t {
 /// Connects with `O_NONBLOCK` set on a descriptor that blocks. A socket that is being connected is nobody else's yet; what others may
 /// share, one that listens, is never changed.
 fn without_blocking(fd: RawFd, call: impl FnOnce() -> c_int) -> c_int {
-    // SAFETY: no pointers.
-    unsafe {
-        let flags = libc::fcntl(fd, libc::F_GETFL);
-        libc::fcntl(fd, libc::F_SETFL, flags | libc::O_NONBLOCK);
-        let result = call();
-        let errno = errno();
-        libc::fcntl(fd, libc::F_SETFL, flags);
-        set_errno(errno);
-        result
-    }
+    let flags = sys::status_flags(fd);
+    sys::set_status_flags(fd, flags | libc::O_NONBLOCK);
+    let result = call();
+    let errno = errno();
+    sys::set_status_flags(fd, flags);
+    set_errno(errno);
+    result
 }
 
 /// connect(2).

@@ -7,7 +7,9 @@ use std::time::Duration;
 use apus_options::hooks;
 use tokio::time::Instant;
 
+use super::args::{Plain, zeroed};
 use super::gate::deadline;
+use super::sys::status_flags;
 
 /// What is known of a descriptor.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -22,8 +24,7 @@ pub(super) enum Kind {
 }
 
 pub(super) fn kind(fd: RawFd) -> Kind {
-    // SAFETY: plain data that fstat fills.
-    let mut stat: libc::stat = unsafe { std::mem::zeroed() };
+    let mut stat: libc::stat = zeroed();
     // SAFETY: the record is local.
     if unsafe { libc::fstat(fd, &raw mut stat) } != 0 {
         return Kind::Bad;
@@ -38,18 +39,16 @@ pub(super) fn kind(fd: RawFd) -> Kind {
 
 /// Whether calls on the descriptor block, by its owner's will.
 pub(super) fn blocks(fd: RawFd) -> bool {
-    // SAFETY: no pointers.
-    let flags = unsafe { libc::fcntl(fd, libc::F_GETFL) };
+    let flags = status_flags(fd);
     flags >= 0 && flags & libc::O_NONBLOCK == 0
 }
 
-fn option<T>(fd: RawFd, name: c_int) -> Option<T> {
-    let mut value = std::mem::MaybeUninit::<T>::zeroed();
+fn option<T: Plain>(fd: RawFd, name: c_int) -> Option<T> {
+    let mut value: T = zeroed();
     let mut len = size_of::<T>() as libc::socklen_t;
     // SAFETY: room for a T, whose size is told.
-    let got = unsafe { libc::getsockopt(fd, libc::SOL_SOCKET, name, value.as_mut_ptr().cast(), &raw mut len) };
-    // SAFETY: plain data, zeroed or filled.
-    (got == 0).then(|| unsafe { value.assume_init() })
+    let got = unsafe { libc::getsockopt(fd, libc::SOL_SOCKET, name, (&raw mut value).cast(), &raw mut len) };
+    (got == 0).then_some(value)
 }
 
 /// When a receiving call that begins now is to give up (`SO_RCVTIMEO`, socket(7)).
