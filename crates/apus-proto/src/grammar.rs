@@ -1,5 +1,7 @@
 //! The character classes of RFC 9110 and RFC 3986, as tables and checks.
 
+use crate::scan;
+
 /// One bit a class, so that one 256-byte table answers every question about a byte.
 const TOKEN: u8 = 1;
 const TARGET: u8 = 2;
@@ -43,7 +45,7 @@ const fn classes() -> [u8; 256] {
 
 /// Whether the byte may stand in a token (RFC 9110 section 5.6.2).
 #[inline]
-pub fn is_token_byte(byte: u8) -> bool {
+pub const fn is_token_byte(byte: u8) -> bool {
     CLASS[byte as usize] & TOKEN != 0
 }
 
@@ -51,6 +53,13 @@ pub fn is_token_byte(byte: u8) -> bool {
 #[inline]
 pub fn is_target_byte(byte: u8) -> bool {
     CLASS[byte as usize] & TARGET != 0
+}
+
+/// Where the request target that begins at `from` ends: at the first byte that [`is_target_byte`] does not allow.
+#[inline]
+pub(crate) fn target_end(view: &[u8], from: usize) -> usize {
+    let ends = |word| scan::below(word, 0x21) | scan::equal(word, 0x7f) | scan::equal(word, b'#');
+    scan::first(view, from, ends, |byte| !is_target_byte(byte))
 }
 
 /// Whether the bytes are a token: a method or a field name (RFC 9110 section 5.6.2).
@@ -62,8 +71,11 @@ pub fn is_token(bytes: &[u8]) -> bool {
 /// section 5.5).
 #[inline]
 pub fn is_field_value(bytes: &[u8]) -> bool {
-    // Folded without a branch: the compiler turns it into vector compares.
-    bytes.iter().fold(0u8, |bad, &b| bad | u8::from((b < 0x20 && b != b'\t') || b == 0x7f)) == 0
+    let mut at = scan::control_at(bytes, 0);
+    while bytes.get(at) == Some(&b'\t') {
+        at = scan::control_at(bytes, at + 1);
+    }
+    at >= bytes.len()
 }
 
 /// The bytes without the optional white space around them (RFC 9110 section 5.6.3).
@@ -93,7 +105,7 @@ pub fn is_host_port(bytes: &[u8]) -> bool {
         }
         &rest[end + 1..]
     } else {
-        let end = memchr::memchr(b':', bytes).unwrap_or(bytes.len());
+        let end = scan::find(b':', bytes).unwrap_or(bytes.len());
         let (host, no_port) = (&bytes[..end], end == bytes.len());
         if !(is_reg_name(host) && (no_port || !host.is_empty())) {
             return false;

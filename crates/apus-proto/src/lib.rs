@@ -13,4 +13,5 @@ pub mod http1;
 pub mod multipart;
 pub mod query;
 pub mod range;
+mod scan;
 pub mod websocket;

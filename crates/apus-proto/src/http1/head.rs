@@ -5,7 +5,8 @@
 //! obs-fold, lists in Content-Length) is refused here: another parser in front may have read it differently.
 
 use super::{Framing, Limits, MAX_HEAD, Parsed, Reject, RequestHead, Span, Version};
-use crate::grammar::{is_field_value, is_host_port, is_target_byte, is_token_byte, list_members};
+use crate::grammar::{is_field_value, is_host_port, is_token_byte, list_members, target_end};
+use crate::scan::{control_at, find, same};
 
 /// No method in the IANA registry is longer than 17; a longer one is refused with 501 (RFC 9112 section 3).
 const MAX_METHOD: usize = 32;
@@ -47,7 +48,7 @@ fn request_line(view: &[u8], start: usize, limits: &Limits, head: &mut RequestHe
         Some(_) => return Err(Reject::bad("malformed method")),
     }
     let target_at = method_end + 1;
-    let target_end = scan(view, target_at, is_target_byte);
+    let target_end = target_end(view, target_at);
     if target_end - target_at > limits.max_target {
         return Err(Reject::new(414, "request target too long"));
     }
@@ -58,19 +59,29 @@ fn request_line(view: &[u8], start: usize, limits: &Limits, head: &mut RequestHe
         Some(_) => return Err(Reject::bad("malformed request target")),
     }
     let tail = view.get(target_end + 1..).unwrap_or_default();
-    let Some(tail) = tail.get(..10) else { return version_begun(tail).map(|()| None) };
-    head.version = version(tail)?;
+    let Some(line) = tail.first_chunk() else { return version_begun(tail).map(|()| None) };
+    head.version = version(line)?;
     head.method = Span::new(start, method_end);
     head.target = Span::new(target_at, target_end);
     split_target(view, head)?;
     Ok(Some(target_end + 11))
 }
 
-/// `HTTP-version CRLF`: ten bytes.
-fn version(tail: &[u8]) -> Result<Version, Reject> {
-    match tail {
-        b"HTTP/1.1\r\n" => Ok(Version::Http11),
-        b"HTTP/1.0\r\n" => Ok(Version::Http10),
+/// `HTTP-version CRLF`.
+#[inline]
+fn version(line: &[u8; 10]) -> Result<Version, Reject> {
+    if line == b"HTTP/1.1\r\n" {
+        Ok(Version::Http11)
+    } else if line == b"HTTP/1.0\r\n" {
+        Ok(Version::Http10)
+    } else {
+        other_version(line)
+    }
+}
+
+#[cold]
+fn other_version(line: &[u8]) -> Result<Version, Reject> {
+    match line {
         [b'H', b'T', b'T', b'P', b'/', major, b'.', minor, b'\r', b'\n']
             if major.is_ascii_digit() && minor.is_ascii_digit() =>
         {
@@ -117,7 +128,7 @@ fn split_target(view: &[u8], head: &mut RequestHead) -> Result<(), Reject> {
 
 fn split_path(view: &[u8], at: usize, head: &mut RequestHead) {
     let end = head.target.end as usize;
-    if let Some(mark) = memchr::memchr(b'?', &view[at..end]) {
+    if let Some(mark) = find(b'?', &view[at..end]) {
         head.path = Span::new(at, at + mark);
         head.query = Some(Span::new(at + mark + 1, end));
     } else {
@@ -155,11 +166,8 @@ fn fields(
     seen: &mut Seen,
 ) -> Result<Option<usize>, Reject> {
     loop {
-        match view.get(pos..) {
-            None | Some([] | [b'\r']) => return Ok(None),
-            Some([b'\r', b'\n', ..]) => return Ok(Some(pos + 2)),
-            Some([b' ' | b'\t', ..]) => return Err(Reject::bad("line folding in a field")),
-            Some(_) => {}
+        if !view.get(pos).is_some_and(|&byte| is_token_byte(byte)) {
+            return after_fields(view, pos);
         }
         let Some(line) = field_line(view, pos)? else { return Ok(None) };
         if head.headers.len() >= limits.max_headers {
@@ -171,6 +179,18 @@ fn fields(
     }
 }
 
+/// What stands where no field line begins: the empty line, as a rule.
+fn after_fields(view: &[u8], pos: usize) -> Result<Option<usize>, Reject> {
+    match view.get(pos..) {
+        None | Some([] | [b'\r']) => Ok(None),
+        Some([b'\r', b'\n', ..]) => Ok(Some(pos + 2)),
+        Some([b' ' | b'\t', ..]) => Err(Reject::bad("line folding in a field")),
+        Some(_) => Err(BAD_NAME),
+    }
+}
+
+const BAD_NAME: Reject = Reject::bad("malformed field name");
+
 pub(super) struct FieldLine {
     pub(super) name: Span,
     pub(super) value: Span,
@@ -179,14 +199,27 @@ pub(super) struct FieldLine {
 }
 
 /// `field-name ":" OWS field-value OWS CRLF` (RFC 9112 section 5); `None` when more bytes are needed.
+#[inline]
 pub(super) fn field_line(view: &[u8], pos: usize) -> Result<Option<FieldLine>, Reject> {
     let colon = scan(view, pos, is_token_byte);
     match view.get(colon) {
         None => return Ok(None),
         Some(b':') if colon > pos => {}
         Some(b' ' | b'\t') => return Err(Reject::bad("white space before the colon of a field")),
-        Some(_) => return Err(Reject::bad("malformed field name")),
+        Some(_) => return Err(BAD_NAME),
     }
+    let start = colon + 1 + usize::from(view.get(colon + 1) == Some(&b' '));
+    let end = control_at(view, start);
+    // Nearly every line has one space before its value, no other white space around it, and no HTAB inside.
+    let plain = end > start && view[start] != b' ' && view[end - 1] != b' ';
+    if plain && view.get(end..end + 2) == Some(b"\r\n") {
+        return Ok(Some(FieldLine { name: Span::new(pos, colon), value: Span::new(start, end), next: end + 2 }));
+    }
+    other_line(view, pos, colon)
+}
+
+/// A line whose value is empty, has white space of its own, or is not all there, or not allowed.
+fn other_line(view: &[u8], pos: usize, colon: usize) -> Result<Option<FieldLine>, Reject> {
     let Some(len) = memchr::memchr(b'\n', &view[colon + 1..]) else { return Ok(None) };
     let lf = colon + 1 + len;
     let [value @ .., b'\r'] = &view[colon + 1..lf] else { return Err(Reject::bad("bare LF in the head")) };
@@ -205,7 +238,11 @@ pub(super) fn field_line(view: &[u8], pos: usize) -> Result<Option<FieldLine>, R
 /// First position at or after `from` whose byte is not of the class.
 #[inline]
 fn scan(view: &[u8], from: usize, class: impl Fn(u8) -> bool) -> usize {
-    view.get(from..).unwrap_or_default().iter().position(|&b| !class(b)).map_or(view.len(), |n| from + n)
+    let mut at = from;
+    while at < view.len() && class(view[at]) {
+        at += 1;
+    }
+    at
 }
 
 /// The fields that decide framing and connection, gathered while the lines go by.
@@ -226,15 +263,14 @@ impl Seen {
     #[inline]
     fn note(&mut self, view: &[u8], line: &FieldLine, version: Version) -> Result<(), Reject> {
         let name = line.name.of(view);
-        let is = |field: &[u8]| name.eq_ignore_ascii_case(field);
         let value = line.value.of(view);
         match name.len() {
-            4 if is(b"host") => self.host(value, line.value)?,
-            6 if is(b"expect") => self.expect(value, version)?,
-            7 if is(b"upgrade") => self.upgrade = true,
-            10 if is(b"connection") => self.connection(value),
-            14 if is(b"content-length") => self.content_length(value)?,
-            17 if is(b"transfer-encoding") => self.transfer_encoding(value, version)?,
+            4 if same(name, b"host") => self.host(value, line.value)?,
+            6 if same(name, b"expect") => self.expect(value, version)?,
+            7 if same(name, b"upgrade") => self.upgrade = true,
+            10 if same(name, b"connection") => self.connection(value),
+            14 if same(name, b"content-length") => self.content_length(value)?,
+            17 if same(name, b"transfer-encoding") => self.transfer_encoding(value, version)?,
             _ => {}
         }
         Ok(())
@@ -265,6 +301,10 @@ impl Seen {
     }
 
     fn connection(&mut self, value: &[u8]) {
+        if same(value, b"keep-alive") {
+            self.connection_keep_alive = true;
+            return;
+        }
         for option in list_members(value) {
             self.connection_close |= option.eq_ignore_ascii_case(b"close");
             self.connection_keep_alive |= option.eq_ignore_ascii_case(b"keep-alive");
