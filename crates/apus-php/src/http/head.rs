@@ -1,8 +1,11 @@
 //! The head of a response while PHP code puts it together.
 
 use std::cell::RefCell;
+use std::mem::ManuallyDrop;
+use std::ops::{Deref, DerefMut};
 
 use apus_net::ResponseHead;
+use apus_net::proto::grammar::is_token_byte;
 use apus_net::proto::http1::response::{is_field_name, is_field_value};
 
 /// What became of a field.
@@ -29,9 +32,13 @@ pub(super) struct Head {
     index: Vec<Line>,
 }
 
+/// A head that a response has, in memory that earlier ones used.
+pub(super) struct Borrowed(ManuallyDrop<Box<Head>>);
+
 thread_local! {
-    /// Heads of earlier responses, whose memory is used again.
-    static SPARE: RefCell<Vec<Head>> = const { RefCell::new(Vec::new()) };
+    /// Heads of earlier responses, empty.
+    #[expect(clippy::vec_box, reason = "a head moves as one pointer")]
+    static SPARE: RefCell<Vec<Box<Head>>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Spare heads kept at most.
@@ -39,31 +46,100 @@ const SPARES: usize = 64;
 /// Heads that grew beyond this many bytes are not kept.
 const SPARE_BYTES: usize = 4096;
 
-impl Head {
-    /// An empty head, in memory that an earlier response used.
+impl Borrowed {
+    /// An empty head.
     pub(super) fn take() -> Self {
-        SPARE.with(|spare| spare.borrow_mut().pop()).unwrap_or_else(|| {
-            let mut head = Self { wire: ResponseHead::new(200), index: Vec::with_capacity(4) };
-            head.wire.lines.reserve(256);
-            head
-        })
+        Self(ManuallyDrop::new(SPARE.with(|spare| spare.borrow_mut().pop()).unwrap_or_else(|| Box::new(Head::roomy()))))
     }
+}
 
-    /// Gives the memory back.
-    pub(super) fn give_back(mut self) {
-        if self.wire.lines.capacity() > SPARE_BYTES {
+impl Deref for Borrowed {
+    type Target = Head;
+
+    fn deref(&self) -> &Head {
+        &self.0
+    }
+}
+
+impl DerefMut for Borrowed {
+    fn deref_mut(&mut self) -> &mut Head {
+        &mut self.0
+    }
+}
+
+impl Drop for Borrowed {
+    fn drop(&mut self) {
+        // SAFETY: taken once, here; the value is gone afterwards.
+        let mut head = unsafe { ManuallyDrop::take(&mut self.0) };
+        if head.wire.lines.capacity() > SPARE_BYTES {
             return;
         }
+        head.clear();
+        // At the end of the thread there is no list any more: the head is freed.
+        let _ = SPARE.try_with(|spare| {
+            let mut spare = spare.borrow_mut();
+            if spare.len() < SPARES {
+                spare.push(head);
+            }
+        });
+    }
+}
+
+impl Head {
+    fn roomy() -> Self {
+        let mut head = Self { wire: ResponseHead::new(200), index: Vec::with_capacity(4) };
+        head.wire.lines.reserve(256);
+        head
+    }
+
+    fn clear(&mut self) {
         let mut lines = std::mem::take(&mut self.wire.lines);
         lines.clear();
         self.index.clear();
         self.wire = ResponseHead { lines, ..ResponseHead::new(200) };
-        SPARE.with(|spare| {
-            let mut spare = spare.borrow_mut();
-            if spare.len() < SPARES {
-                spare.push(self);
-            }
-        });
+    }
+
+    /// Replaces all lines of `name` by one; changes nothing when it is invalid.
+    pub(super) fn set_one(&mut self, name: &[u8], value: &[u8], format: bool) -> Set {
+        let usual = name == b"Content-Type";
+        if !format || !(usual || is_ordinary(name)) {
+            return self.set(name, std::iter::once(value), format);
+        }
+        let value = value.trim_ascii();
+        if !is_field_value(value) {
+            return Set::Invalid;
+        }
+        if !self.index.is_empty() {
+            self.remove(name);
+        }
+        let start = self.wire.lines.len();
+        self.wire.lines.reserve(name.len() + value.len() + 4);
+        if usual {
+            self.wire.has_content_type = true;
+            self.wire.lines.extend_from_slice(b"Content-Type: ");
+        } else if self.write_name(name) {
+            self.wire.lines.extend_from_slice(b": ");
+        } else {
+            self.wire.lines.truncate(start);
+            return Set::Invalid;
+        }
+        self.wire.lines.extend_from_slice(value);
+        self.wire.lines.extend_from_slice(b"\r\n");
+        self.index.push(Line { end: self.wire.lines.len() as u32, name_len: name.len() as u16 });
+        Set::Taken
+    }
+
+    /// Appends a name as [`format_name`] has it. Whether it is one.
+    #[inline]
+    fn write_name(&mut self, name: &[u8]) -> bool {
+        let (mut valid, mut case) = (!name.is_empty(), &FORMATTED[0]);
+        self.wire.lines.extend(name.iter().map(|&byte| {
+            let formatted = case[usize::from(byte)];
+            valid &= formatted != 0;
+            case = &FORMATTED[usize::from(byte != b'-')];
+            formatted
+        }));
+        valid
     }
 
     /// Replaces all lines of `name` by one for each value; changes nothing when one is invalid.
@@ -208,6 +284,30 @@ fn is_heard(name: &[u8], value: &[u8]) -> bool {
     }
 }
 
+/// Whether a field is one that the server has nothing to do with: see [`Head::special`], [`is_valid`] and [`is_heard`]. Such a name is
+/// of a length that the index can hold, and need not be one.
+fn is_ordinary(name: &[u8]) -> bool {
+    let first = name.first().map_or(0, |byte| byte | 0x20);
+    !matches!((first, name.len()), (b'd', 4) | (b's', 6) | (b'c' | b'k', 10) | (b'c', 12 | 14) | (b't', 17))
+        && u16::try_from(name.len()).is_ok()
+}
+
+/// What [`format_name`] makes of each byte, first where a word begins; 0 for what no name has.
+static FORMATTED: [[u8; 256]; 2] = formatted();
+
+const fn formatted() -> [[u8; 256]; 2] {
+    let mut table = [[0; 256]; 2];
+    let mut byte = 0;
+    while byte < 256 {
+        if is_token_byte(byte as u8) {
+            table[0][byte] = (byte as u8).to_ascii_uppercase();
+            table[1][byte] = (byte as u8).to_ascii_lowercase();
+        }
+        byte += 1;
+    }
+    table
+}
+
 /// `content-type` becomes `Content-Type`.
 fn format_name(name: &mut [u8]) {
     let mut start = true;
@@ -222,12 +322,44 @@ mod tests {
     use super::*;
 
     fn one(head: &mut Head, name: &str, value: &str) -> Set {
-        head.set(name.as_bytes(), std::iter::once(value.as_bytes()), true)
+        head.set_one(name.as_bytes(), value.as_bytes(), true)
+    }
+
+    #[test]
+    fn the_short_way_sets_what_the_long_one_does() {
+        let names = [
+            "x-a",
+            "X-B",
+            "content-type",
+            "Content-Type",
+            "CONTENT-TYPE",
+            "date",
+            "set-cookie",
+            "x--y",
+            "-",
+            "",
+            "é",
+            "a b",
+            "X-",
+        ];
+        for first in names {
+            for second in names {
+                for value in ["", " v ", "a\tb", "a\rb", "12"] {
+                    let (mut short, mut long) = (Borrowed::take(), Borrowed::take());
+                    for name in [first, second] {
+                        let set = long.set(name.as_bytes(), std::iter::once(value.as_bytes()), true);
+                        assert_eq!(one(&mut short, name, value), set, "{name}");
+                    }
+                    assert_eq!(format!("{:?}", short.wire), format!("{:?}", long.wire), "{first} {second}");
+                    assert!(short.lines().eq(long.lines()));
+                }
+            }
+        }
     }
 
     #[test]
     fn a_field_replaces_earlier_lines_of_its_name() {
-        let mut head = Head::take();
+        let mut head = Borrowed::take();
         assert_eq!(head.set(b"x-a", [&b"1"[..], b"2"].into_iter(), true), Set::Taken);
         assert_eq!(one(&mut head, "x-b", "3"), Set::Taken);
         assert_eq!(one(&mut head, "X-A", "4"), Set::Taken);
@@ -237,14 +369,14 @@ mod tests {
 
     #[test]
     fn names_are_sent_as_given_without_format() {
-        let mut head = Head::take();
+        let mut head = Borrowed::take();
         head.set(b"x-lower", std::iter::once(&b"1"[..]), false);
         assert_eq!(head.wire.lines, b"x-lower: 1\r\n");
     }
 
     #[test]
     fn response_splitting_is_refused() {
-        let mut head = Head::take();
+        let mut head = Borrowed::take();
         assert_eq!(one(&mut head, "x", "a\r\nEvil: 1"), Set::Invalid);
         assert_eq!(one(&mut head, "x y", "a"), Set::Invalid);
         assert_eq!(one(&mut head, "", "a"), Set::Invalid);
@@ -253,7 +385,7 @@ mod tests {
 
     #[test]
     fn what_is_refused_leaves_the_earlier_lines() {
-        let mut head = Head::take();
+        let mut head = Borrowed::take();
         assert_eq!(one(&mut head, "X-A", "1"), Set::Taken);
         assert_eq!(head.set(b"X-A", [&b"2"[..], b"3\r\n4"].into_iter(), true), Set::Invalid);
         assert_eq!(one(&mut head, "Content-Length", "5"), Set::Taken);
@@ -263,7 +395,7 @@ mod tests {
 
     #[test]
     fn framing_belongs_to_the_server() {
-        let mut head = Head::take();
+        let mut head = Borrowed::take();
         assert_eq!(one(&mut head, "Transfer-Encoding", "chunked"), Set::Ours);
         assert_eq!(one(&mut head, "Connection", "upgrade"), Set::Ours);
         assert_eq!(one(&mut head, "Connection", "Keep-Alive"), Set::Taken);
@@ -277,7 +409,7 @@ mod tests {
 
     #[test]
     fn a_field_that_was_taken_away_was_never_set() {
-        let mut head = Head::take();
+        let mut head = Borrowed::take();
         for (name, value) in [
             ("Connection", "close"),
             ("connection", "keep-alive"),
@@ -290,7 +422,7 @@ mod tests {
             assert_eq!(one(&mut head, name, value), Set::Taken);
             assert_eq!(head.set(name.as_bytes(), std::iter::empty(), true), Set::Taken);
         }
-        let (wire, fresh) = (&head.wire, &Head::take().wire);
+        let (wire, fresh) = (&head.wire, &Borrowed::take().wire);
         assert_eq!(format!("{wire:?}"), format!("{fresh:?}"));
         assert_eq!(one(&mut head, "Connection", "close"), Set::Taken);
         assert_eq!(one(&mut head, "Connection", "keep-alive"), Set::Taken);

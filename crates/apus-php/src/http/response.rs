@@ -12,7 +12,7 @@ use apus_zend::object::Object;
 use apus_zend::value::View;
 use apus_zend::{Array, Call, Raise, Value, engine, native};
 
-use super::head::{Head, Set};
+use super::head::{Borrowed, Set};
 use super::websocket::HandshakeLines;
 use super::{cookie, mime};
 use crate::connections;
@@ -29,7 +29,7 @@ pub(crate) struct Response {
     responder: RefCell<Option<Responder>>,
     /// What the connection became, for `recv()` and `push()`.
     pub(super) message_conn: RefCell<Option<Rc<MessageConn>>>,
-    pub(super) head: RefCell<Head>,
+    pub(super) head: RefCell<Borrowed>,
     trailers: RefCell<Vec<(Vec<u8>, Vec<u8>)>>,
     pub(super) begun: Cell<bool>,
     /// Whether the program has ended it.
@@ -45,7 +45,7 @@ impl Response {
         let response = Self {
             responder: RefCell::new(Some(responder)),
             message_conn: RefCell::new(None),
-            head: RefCell::new(Head::take()),
+            head: RefCell::new(Borrowed::take()),
             trailers: RefCell::new(Vec::new()),
             begun: Cell::new(false),
             ended: Cell::new(false),
@@ -144,7 +144,6 @@ impl Drop for Response {
             // Nobody is left who would read or answer.
             message_conn.close(apus_net::proto::websocket::close::NORMAL, "");
         }
-        self.head.take().give_back();
     }
 }
 
@@ -201,7 +200,20 @@ fn header(call: &Call) -> Result<(), Raise> {
     if !response.is_open() {
         return call.ret(false);
     }
-    let set = match call.view(1) {
+    let set = match call.string(1) {
+        Some(value) => response.head.borrow_mut().set_one(name, value, format),
+        None => set_lines(call, response, name, format)?,
+    };
+    match set {
+        Set::Taken => call.ret(true),
+        Set::Ours => call.ret(false),
+        Set::Invalid => Err(invalid_field(name)),
+    }
+}
+
+/// `header()` with anything but a string.
+fn set_lines(call: &Call, response: &Response, name: &[u8], format: bool) -> Result<Set, Raise> {
+    Ok(match call.view(1) {
         View::Array(values) => {
             let mut texts = Vec::with_capacity(values.len());
             for (_, value) in values.iter() {
@@ -215,14 +227,9 @@ fn header(call: &Call) -> Result<(), Raise> {
         View::Null => response.head.borrow_mut().set(name, std::iter::empty(), format),
         _ => {
             let value = call.bytes(1)?;
-            response.head.borrow_mut().set(name, std::iter::once(value), format)
+            response.head.borrow_mut().set_one(name, value, format)
         }
-    };
-    match set {
-        Set::Taken => call.ret(true),
-        Set::Ours => call.ret(false),
-        Set::Invalid => Err(invalid_field(name)),
-    }
+    })
 }
 
 fn invalid_field(name: &[u8]) -> Raise {
@@ -384,7 +391,7 @@ fn redirect(call: &Call) -> Result<(), Raise> {
     }
     {
         let mut head = response.head.borrow_mut();
-        if head.set(b"Location", std::iter::once(location), true) == Set::Invalid {
+        if head.set_one(b"Location", location, true) == Set::Invalid {
             return Err(invalid_field(b"Location"));
         }
         head.wire.status = code as u16;

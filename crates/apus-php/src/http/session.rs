@@ -67,11 +67,12 @@ pub(crate) fn install() {
 
 #[cfg(test)]
 mod tests {
+    use super::super::head::Borrowed;
     use super::*;
 
     #[test]
     fn a_cookie_of_a_session_replaces_its_own_only() {
-        let mut head = Head::take();
+        let mut head = Borrowed::take();
         head.set(b"Set-Cookie", [&b"a=1"[..], b"S=old; path=/"].into_iter(), true);
         put(&mut head, b"Set-Cookie: S=new; path=/", b"S=");
         put(&mut head, b"Cache-Control: no-store", b"");

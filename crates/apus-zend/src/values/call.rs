@@ -142,9 +142,20 @@ impl Call {
     }
 
     /// The argument as it is; `Null` when not passed.
+    #[inline]
     pub fn view(&self, index: usize) -> View<'_> {
         // SAFETY: arguments live as long as the call.
         self.raw(index).map_or(View::Null, |zval| unsafe { View::of(zval) })
+    }
+
+    /// The bytes of an argument that is a string already, and needs no conversion.
+    #[inline]
+    pub fn string(&self, index: usize) -> Option<&[u8]> {
+        // SAFETY: arguments live as long as the call; the union member is read under its own tag.
+        unsafe {
+            let zval = self.raw(index).filter(|zval| u32::from((**zval).u1.v.type_) == sys::IS_STRING)?;
+            Some(string_bytes((*zval).value.str_))
+        }
     }
 
     /// Another reference to the argument; `null` when not passed.
@@ -204,20 +215,32 @@ impl Call {
     }
 
     /// A boolean, or `default` when not passed.
+    #[inline]
     pub fn bool(&self, index: usize, default: bool) -> Result<bool, Raise> {
+        if index >= self.count() {
+            return Ok(default);
+        }
         // SAFETY: as in `opt_int`.
         Ok(self.convert(index, sys::apus_arg_kind_APUS_ARG_BOOL, false)?.map_or(default, |v| unsafe { v.b }))
     }
 
     /// The bytes of a string (converted by PHP's rules); `None` when null or not passed.
+    #[inline]
     pub fn opt_bytes(&self, index: usize) -> Result<Option<&[u8]>, Raise> {
+        if let Some(bytes) = self.string(index) {
+            return Ok(Some(bytes));
+        }
         let value = self.convert(index, sys::apus_arg_kind_APUS_ARG_STRING, true)?;
         // SAFETY: the string lives in the argument slot (a conversion is stored there) as long as the call.
         Ok(value.map(|v| unsafe { string_bytes(v.s) }))
     }
 
     /// The bytes of a string; empty when not passed.
+    #[inline]
     pub fn bytes(&self, index: usize) -> Result<&[u8], Raise> {
+        if let Some(bytes) = self.string(index) {
+            return Ok(bytes);
+        }
         let value = self.convert(index, sys::apus_arg_kind_APUS_ARG_STRING, false)?;
         // SAFETY: as in `opt_bytes`.
         Ok(value.map_or(&[][..], |v| unsafe { string_bytes(v.s) }))
@@ -284,19 +307,18 @@ impl Call {
     }
 
     /// The Rust value behind the object that the method was called on.
+    #[inline]
     pub fn this<T: Native>(&self) -> Result<&T, Raise> {
         let object = self.this_object()?;
         // SAFETY: $this stays alive during the call.
-        unsafe { object::payload::<T>(object) }.ok_or_else(|| {
-            engine::throw_error(&format!("{} was not constructed: call parent::__construct() first", T::NAME))
-        })
+        unsafe { object::payload::<T>(object) }.ok_or_else(|| not_constructed(T::NAME))
     }
 
     /// Gives `$this` its Rust value (in a constructor). Throws when it has one already.
     pub fn construct<T: Native>(&self, payload: T) -> Result<(), Raise> {
         let object = self.this_object()?;
         // SAFETY: $this is alive and of a class that Apus registered as native.
-        if unsafe { object::attach(object, Box::new(payload)) } {
+        if unsafe { object::attach(object, payload) } {
             return Ok(());
         }
         Err(engine::throw_error(&format!("{} is already constructed", T::NAME)))
@@ -327,6 +349,11 @@ impl Call {
     }
 }
 
+#[cold]
+fn not_constructed(class: &str) -> Raise {
+    engine::throw_error(&format!("{class} was not constructed: call parent::__construct() first"))
+}
+
 /// Throws the `ValueError` that says what argument `index` of the running function must be: `must be …`.
 #[cold]
 pub fn value_error(index: usize, text: &str) -> Raise {
@@ -339,6 +366,7 @@ pub fn content_error(index: usize, text: &str) -> Raise {
     Call::arg_error(ClassEntry::type_error(), index, text)
 }
 
+#[inline]
 unsafe fn string_bytes<'a>(string: *mut sys::zend_string) -> &'a [u8] {
     // SAFETY: the caller passes a live string.
     unsafe { std::slice::from_raw_parts((&raw const (*string).val).cast::<u8>(), (*string).len) }
