@@ -89,6 +89,7 @@ unsafe extern "C" fn startup(module: i32) -> bool {
         if swoole::is_on() {
             classes().filter_map(|class| class.second).for_each(Class::register);
         }
+        http::prepare();
         for functions in FUNCTIONS {
             class::register_functions(functions, module);
         }

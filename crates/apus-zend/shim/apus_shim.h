@@ -188,8 +188,10 @@ void apus_constant_string(const char *name, const char *value, int module_number
 
 /* ---- object.c: PHP objects that own a Rust value ---- */
 typedef struct {
-	void *payload;          /* Box::into_raw, or NULL before construction */
-	void (*drop)(void *);   /* frees payload */
+	void *payload;          /* a Rust value, or NULL before construction */
+	void *memory;           /* NULL, or without a payload: where the next one goes */
+	void (*drop)(void *);   /* ends payload, in its memory */
+	void (*free)(void *);   /* frees that memory */
 	void (*held)(void *);   /* calls apus_held_add() for each PHP value that payload holds a reference of */
 	const void *type;       /* identity of the Rust type behind payload */
 	zend_object std;
@@ -199,6 +201,12 @@ typedef apus_status (*apus_lazy_fill)(zend_object *object, uint32_t slot);
 void apus_class_set_native(zend_class_entry *ce);
 /* The first `count` declared properties are built when first read. */
 void apus_class_set_lazy(zend_class_entry *ce, uint32_t count, apus_lazy_fill fill);
+/* Objects of exactly this class that nobody else knows when they are given back are kept, and made anew. */
+void apus_class_set_reused(zend_class_entry *ce);
+/* Keeps an object of such a class in place of releasing the last reference. To be called where a bailout is caught. */
+bool apus_object_keep(zend_object *object);
+void apus_objects_open(void);  /* a request of PHP's begins, */
+void apus_objects_close(void); /* or ends: nothing is kept any more */
 apus_object *apus_object_of(zend_object *object);
 bool apus_pdo_leaves_unread(const zval *pdo); /* unread.c: is the rest of an answer still to come, so that nothing can be asked? */
 /* ---- held.c ---- */

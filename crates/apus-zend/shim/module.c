@@ -24,6 +24,7 @@ static PHP_MSHUTDOWN_FUNCTION(apus)
 
 static PHP_RINIT_FUNCTION(apus)
 {
+	apus_objects_open();
 	module_hooks->activate();
 	return SUCCESS;
 }
@@ -31,6 +32,7 @@ static PHP_RINIT_FUNCTION(apus)
 static PHP_RSHUTDOWN_FUNCTION(apus)
 {
 	module_hooks->deactivate();
+	apus_objects_close();
 	return SUCCESS;
 }
 

@@ -17,7 +17,9 @@ static zend_object *allocate(zend_class_entry *ce, const zend_object_handlers *h
 {
 	apus_object *native = zend_object_alloc(sizeof(apus_object), ce);
 	native->payload = NULL;
+	native->memory = NULL;
 	native->drop = NULL;
+	native->free = NULL;
 	native->held = NULL;
 	native->type = NULL;
 	zend_object_std_init(&native->std, ce);
@@ -46,8 +48,12 @@ static void free_object(zend_object *object)
 		apus_bailed_in_release = false;
 		native->payload = NULL;
 		native->drop(payload);
+		native->free(payload);
 		failed = apus_bailed_in_release;
 		apus_bailed_in_release = outer;
+	}
+	if (native->memory != NULL) {
+		native->free(native->memory);
 	}
 	zend_object_std_dtor(object);
 	if (UNEXPECTED(failed)) {
@@ -169,8 +175,106 @@ void apus_class_set_lazy(zend_class_entry *ce, uint32_t count, apus_lazy_fill fi
 	ce->create_object = create_lazy;
 }
 
+/* Objects that are used again: making one anew costs less than a new one, and it stays known to the cycle collector. */
+#define REUSED_CLASSES 4
+#define REUSED_MOST 64
+typedef struct {
+	zend_class_entry *ce;
+	uint32_t count;
+	zend_object *objects[REUSED_MOST];
+} reused_class;
+static reused_class reused[REUSED_CLASSES];
+static uint32_t reused_count;
+static bool reuse_open;
+
+void apus_class_set_reused(zend_class_entry *ce)
+{
+	ZEND_ASSERT(reused_count < REUSED_CLASSES);
+	reused[reused_count++].ce = ce;
+}
+
+static zend_always_inline reused_class *reused_of(const zend_class_entry *ce)
+{
+	for (uint32_t i = 0; i < reused_count; i++) {
+		if (reused[i].ce == ce) {
+			return &reused[i];
+		}
+	}
+	return NULL;
+}
+
+void apus_objects_open(void)
+{
+	reuse_open = true;
+}
+
+void apus_objects_close(void)
+{
+	reuse_open = false;
+	for (uint32_t i = 0; i < reused_count; i++) {
+		while (reused[i].count > 0) {
+			apus_object_release(reused[i].objects[--reused[i].count]);
+		}
+	}
+}
+
+/* Whether nothing sets the object apart from a new one but its payload and the values of its properties. */
+static zend_always_inline bool is_plain(const zend_object *object, bool *holds)
+{
+	if (GC_REFCOUNT(object) != 1 || object->properties != NULL || GC_FLAGS(object) != 0) {
+		return false;
+	}
+#if PHP_VERSION_ID >= 80400
+	if (object->extra_flags != 0) {
+		return false;
+	}
+#endif
+	uint32_t flags = 0;
+	for (int i = 0; i < object->ce->default_properties_count; i++) {
+		const zval *slot = &object->properties_table[i];
+		if (Z_ISREF_P(slot)) {
+			return false;
+		}
+		flags |= Z_TYPE_FLAGS_P(slot);
+	}
+	*holds = flags != 0;
+	return true;
+}
+
+bool apus_object_keep(zend_object *object)
+{
+	reused_class *const kept = reused_of(object->ce);
+	bool holds;
+	if (kept == NULL || kept->count == REUSED_MOST || !reuse_open || !is_plain(object, &holds)) {
+		return false;
+	}
+	apus_object *native = apus_object_of(object);
+	if (EXPECTED(native->payload != NULL)) {
+		native->memory = native->payload;
+		native->payload = NULL;
+		native->drop(native->memory);
+	}
+	for (int i = 0; UNEXPECTED(holds) && i < object->ce->default_properties_count; i++) {
+		zval old;
+		ZVAL_COPY_VALUE(&old, &object->properties_table[i]);
+		ZVAL_UNDEF(&object->properties_table[i]);
+		zval_ptr_dtor(&old);
+	}
+	memcpy(object->properties_table, CE_DEFAULT_PROPERTIES_TABLE(object->ce), sizeof(zval) * object->ce->default_properties_count);
+	/* What ran meanwhile may have given others back. */
+	if (UNEXPECTED(kept->count == REUSED_MOST)) {
+		return false;
+	}
+	kept->objects[kept->count++] = object;
+	return true;
+}
+
 zend_object *apus_object_new(zend_class_entry *ce)
 {
+	reused_class *const kept = reused_of(ce);
+	if (kept != NULL && EXPECTED(kept->count > 0)) {
+		return kept->objects[--kept->count];
+	}
 	zval object;
 	ZVAL_UNDEF(&object);
 	volatile bool made = false;

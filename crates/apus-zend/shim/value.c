@@ -33,7 +33,9 @@ void apus_zvals_release(zval *values, uint32_t count)
 			while (next < count) {
 				zval *value = &values[next];
 				next++;
-				zval_ptr_dtor(value);
+				if (Z_TYPE_P(value) != IS_OBJECT || !apus_object_keep(Z_OBJ_P(value))) {
+					zval_ptr_dtor(value);
+				}
 			}
 		});
 		apus_bailed_in_release |= failed;

@@ -26,3 +26,10 @@ pub(crate) static ALL: &[&Class] = &[&request::REQUEST, &response::RESPONSE, &ro
 pub(crate) fn is_response(object: std::ptr::NonNull<apus_zend::sys::zend_object>) -> bool {
     response::RESPONSE.get().contains(object)
 }
+
+/// Once the classes are registered.
+pub(crate) fn prepare() {
+    for class in ALL {
+        apus_zend::object::reuse(class.get());
+    }
+}

@@ -1,6 +1,7 @@
 //! PHP objects that own a Rust value.
 
 use std::ffi::c_void;
+use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 use std::rc::Rc;
 
@@ -69,39 +70,53 @@ macro_rules! native {
     };
 }
 
+/// Ends the value that Zend's object owns.
+unsafe extern "C" fn end<T>(payload: *mut c_void) {
+    let dropped = std::panic::catch_unwind(|| {
+        // SAFETY: a value that `attach` has put there, which the shim ends once.
+        unsafe { payload.cast::<T>().drop_in_place() };
+    });
+    if dropped.is_err() {
+        eprintln!("apus: a panic while freeing {} was contained", std::any::type_name::<T>());
+    }
+}
+
+/// Frees the memory of a value that has ended.
+unsafe extern "C" fn free<T>(memory: *mut c_void) {
+    // SAFETY: made by `attach` for this T; the shim frees it once.
+    drop(unsafe { Box::from_raw(memory.cast::<MaybeUninit<T>>()) });
+}
+
+unsafe extern "C" fn held<T: Native>(payload: *mut c_void) {
+    // Fewer values than there are keep more alive than need be.
+    let _ = std::panic::catch_unwind(|| {
+        // SAFETY: the payload of a live object, made for this T by `attach`.
+        unsafe { &*payload.cast::<T>() }.held(&Held(()));
+    });
+}
+
+/// Gives an object its Rust value, in the memory of the one that it had when it was in use before. `false`: it has one.
+///
 /// # Safety
-/// `object` is a live object of a class registered as native.
-pub(crate) unsafe fn attach<T: Native>(object: NonNull<sys::zend_object>, payload: Box<T>) -> bool {
-    unsafe fn drop_payload<T>(payload: *mut c_void) {
-        // SAFETY: made by Box::into_raw for this T below.
-        drop(unsafe { Box::from_raw(payload.cast::<T>()) });
-    }
-    unsafe extern "C" fn free<T>(payload: *mut c_void) {
-        let dropped = std::panic::catch_unwind(|| {
-            // SAFETY: Zend frees an object once.
-            unsafe { drop_payload::<T>(payload) }
-        });
-        if dropped.is_err() {
-            eprintln!("apus: a panic while freeing {} was contained", std::any::type_name::<T>());
-        }
-    }
-    unsafe extern "C" fn held<T: Native>(payload: *mut c_void) {
-        // Fewer values than there are keep more alive than need be.
-        let _ = std::panic::catch_unwind(|| {
-            // SAFETY: the payload of a live object, made for this T below.
-            unsafe { &*payload.cast::<T>() }.held(&Held(()));
-        });
-    }
-    // SAFETY: as promised by the caller.
+/// `object` is a live object of a class registered as native, whose values are all of this type.
+#[inline]
+pub(crate) unsafe fn attach<T: Native>(object: NonNull<sys::zend_object>, payload: T) -> bool {
+    // SAFETY: as promised by the caller; memory that is there was made here, for the same type.
     unsafe {
         let native = sys::apus_object_of(object.as_ptr());
         if !(*native).payload.is_null() {
             return false;
         }
-        (*native).type_ = std::ptr::from_ref(T::tag()).cast();
-        (*native).drop = Some(free::<T>);
-        (*native).held = Some(held::<T>);
-        (*native).payload = Box::into_raw(payload).cast();
+        let mut memory = std::mem::replace(&mut (*native).memory, std::ptr::null_mut()).cast::<T>();
+        if memory.is_null() {
+            memory = Box::into_raw(Box::<T>::new_uninit()).cast();
+            (*native).type_ = std::ptr::from_ref(T::tag()).cast();
+            (*native).drop = Some(end::<T>);
+            (*native).free = Some(free::<T>);
+            (*native).held = Some(held::<T>);
+        }
+        memory.write(payload);
+        (*native).payload = memory.cast();
     }
     true
 }
@@ -117,6 +132,13 @@ pub unsafe fn payload<'a, T: Native>(object: NonNull<sys::zend_object>) -> Optio
         let same = std::ptr::eq((*native).type_, std::ptr::from_ref(T::tag()).cast());
         (same && !(*native).payload.is_null()).then(|| &*(*native).payload.cast::<T>())
     }
+}
+
+/// Objects of exactly this class that a coroutine's arguments alone still hold at its end are kept, and made anew: those of a class
+/// whose objects come and go with every event. To be called once, after the class was registered.
+pub fn reuse(class: ClassEntry) {
+    // SAFETY: a registered class, of the module's own, lives as long as the process.
+    unsafe { sys::apus_class_set_reused(class.as_ptr()) };
 }
 
 /// Fills a property for Zend. A panic leaves it as it is.
@@ -160,8 +182,6 @@ impl Object {
     /// A new object of a native class with its Rust value; no constructor runs.
     #[inline]
     pub fn new<T: Native>(class: ClassEntry, payload: T) -> Result<Self, Raise> {
-        // Here, so that it is moved once.
-        let payload = Box::new(payload);
         let this = Self::plain(class)?;
         // SAFETY: just made, of a native class.
         unsafe { attach(this.0, payload) };
