@@ -65,7 +65,7 @@ pub struct Coro {
     /// `Coroutine::getContext()`, made when first asked for.
     pub context: RefCell<Option<Object>>,
     /// Receives what the callable returned or threw, if somebody wants it.
-    outcome: Option<Rc<dyn Fn(Outcome)>>,
+    outcome: RefCell<Option<Receive>>,
     bailed: Cell<bool>,
     /// Whether it handles a request, or came of one that does.
     of_request: bool,
@@ -78,6 +78,9 @@ pub struct Coro {
     /// When it was made.
     pub started: Coarse,
 }
+
+/// Receives how a coroutine's callable ended.
+pub type Receive = Rc<dyn Fn(Outcome)>;
 
 /// How a coroutine's callable ended.
 pub enum Outcome {
@@ -373,7 +376,7 @@ impl State {
         &self,
         callable: Callable,
         args: Vec<Value>,
-        outcome: Option<Rc<dyn Fn(Outcome)>>,
+        outcome: Option<Receive>,
     ) -> Result<Rc<Task<PhpSwitch>>, Raise> {
         let of_request = self.engine.current().is_some_and(|parent| parent.data().of_request);
         self.create_for(of_request, callable, args, outcome)
@@ -385,7 +388,7 @@ impl State {
         of_request: bool,
         callable: Callable,
         args: impl IntoIterator<Item = Value>,
-        outcome: Option<Rc<dyn Fn(Outcome)>>,
+        outcome: Option<Receive>,
     ) -> Result<Rc<Task<PhpSwitch>>, Raise> {
         let limit = self.settings.borrow().max_coroutine as usize;
         if self.engine.live() >= limit {
@@ -412,7 +415,7 @@ impl State {
             fiber,
             job,
             context: RefCell::new(None),
-            outcome,
+            outcome: RefCell::new(outcome),
             bailed: Cell::new(false),
             of_request,
             answers: Cell::new(false),
@@ -433,7 +436,7 @@ impl State {
         self: &Rc<Self>,
         callable: Callable,
         args: Vec<Value>,
-        outcome: Option<Rc<dyn Fn(Outcome)>>,
+        outcome: Option<Receive>,
     ) -> Result<TaskId, Raise> {
         self.register_finish();
         let task = self.create(callable, args, outcome)?;
@@ -468,7 +471,7 @@ impl State {
         if exited {
             self.exited();
         }
-        match (&coro.outcome, outcome) {
+        match (coro.outcome.take(), outcome) {
             (Some(receive), Outcome::Threw(_)) if unwound || exited => receive(Outcome::Gone),
             (Some(receive), outcome) => receive(outcome),
             // A coroutine that was cancelled and let itself be ended has done what was asked: no error.

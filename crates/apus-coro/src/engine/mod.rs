@@ -2,11 +2,10 @@
 
 pub(crate) mod ready;
 pub(crate) mod task;
+mod tasks;
 
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
 use std::future::Future;
-use std::hash::{BuildHasherDefault, Hasher};
 use std::pin::pin;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,30 +13,8 @@ use std::task::{Poll, Waker};
 
 use self::ready::Ready;
 use self::task::{Cancel, Drive, State, Task, TaskId, Wait};
+use self::tasks::Tasks;
 use crate::Switch;
-
-/// Ids are counted, so they are their own hash.
-#[derive(Default)]
-struct IdHasher(u64);
-
-impl Hasher for IdHasher {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for &byte in bytes {
-            self.0 = self.0.rotate_left(8) ^ u64::from(byte);
-        }
-    }
-
-    fn write_i64(&mut self, id: i64) {
-        // hashbrown takes its control byte from the top bits.
-        self.0 = (id as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    }
-}
-
-type Tasks<S> = HashMap<TaskId, Rc<Task<S>>, BuildHasherDefault<IdHasher>>;
 
 /// Why a wait did not happen, or was broken off.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -110,7 +87,7 @@ impl<S: Switch> Engine<S> {
             number: ENGINES.fetch_add(1, Ordering::Relaxed),
             switch,
             ready: Ready::default(),
-            tasks: RefCell::new(Tasks::default()),
+            tasks: RefCell::new(Tasks::new()),
             current: RefCell::new(None),
             next_id: Cell::new(1),
             peak: Cell::new(0),
@@ -135,9 +112,15 @@ impl<S: Switch> Engine<S> {
     pub fn create(&self, data: S::Data) -> Rc<Task<S>> {
         let id = self.next_id.get();
         self.next_id.set(id + 1);
-        let task = Task::new(self.number, id, self.current_id(), data);
+        let parent = self.current_id();
+        let spare = self.tasks.borrow_mut().spare();
+        // What the spare one carried is dropped here, outside the borrow.
+        let task = match spare {
+            Some(spare) => Task::again(spare, id, parent, data),
+            None => Task::new(self.number, id, parent, data),
+        };
         let mut tasks = self.tasks.borrow_mut();
-        tasks.insert(id, Rc::clone(&task));
+        tasks.insert(Rc::clone(&task));
         self.peak.set(self.peak.get().max(tasks.len()));
         task
     }
@@ -182,7 +165,7 @@ impl<S: Switch> Engine<S> {
     #[inline(never)]
     fn end(&self, task: &Rc<Task<S>>) {
         task.state.set(State::Ended);
-        self.tasks.borrow_mut().remove(&task.id());
+        let task = self.tasks.borrow_mut().remove(task.id()).unwrap_or_else(|| Rc::clone(task));
         for (_, joiner) in task.joiners.take() {
             joiner.wake();
         }
@@ -190,8 +173,13 @@ impl<S: Switch> Engine<S> {
         if let Some(ticket) = task.take_ticket() {
             self.ready.give_back(ticket);
         }
-        self.switch.ended(task);
-        if self.tasks.borrow().is_empty() {
+        self.switch.ended(&task);
+        let mut tasks = self.tasks.borrow_mut();
+        let empty = tasks.len() == 0;
+        let one_too_many = tasks.keep(task);
+        drop(tasks);
+        drop(one_too_many);
+        if empty {
             self.wake_idle();
         }
     }
@@ -390,7 +378,7 @@ impl<S: Switch> Engine<S> {
                     State::Running | State::Ended => {}
                 }
             }
-            if self.tasks.borrow().is_empty() {
+            if self.live() == 0 {
                 return 0;
             }
         }
@@ -409,12 +397,12 @@ impl<S: Switch> Engine<S> {
 
     /// A task that has not ended.
     pub fn find(&self, id: TaskId) -> Option<Rc<Task<S>>> {
-        self.tasks.borrow().get(&id).cloned()
+        self.tasks.borrow().get(id).cloned()
     }
 
     /// The ids of all tasks that have not ended, in order of their making.
     pub fn ids(&self) -> Vec<TaskId> {
-        let mut ids: Vec<_> = self.tasks.borrow().keys().copied().collect();
+        let mut ids: Vec<_> = self.tasks.borrow().ids().collect();
         ids.sort_unstable();
         ids
     }

@@ -138,6 +138,25 @@ impl<S: Switch> Task<S> {
         })
     }
 
+    /// The same in the memory of one that has ended and that only the caller knows.
+    pub(crate) fn again(mut spare: Rc<Self>, id: TaskId, parent: TaskId, data: S::Data) -> Rc<Self> {
+        let Some(task) = Rc::get_mut(&mut spare) else { return Self::new(spare.engine, id, parent, data) };
+        task.id = id;
+        task.parent = parent;
+        task.state.set(State::New);
+        task.wait.set(Wait::Inside("start"));
+        task.slot.set(None);
+        task.unparked.set(false);
+        task.cancel.set(None);
+        task.cancelled.set(false);
+        task.cancellations.set(0);
+        *task.waking.get_mut() = Waking::None;
+        task.next_joiner.set(0);
+        task.switches.set(0);
+        task.data = data;
+        spare
+    }
+
     /// Its id.
     pub fn id(&self) -> TaskId {
         self.id
