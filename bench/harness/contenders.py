@@ -1,5 +1,5 @@
-"""The contenders: each is declared once, in bench/contenders/NAME/contender.toml, and for `bench/run db` in
-bench/db/contenders/NAME/contender.toml.
+"""The contenders: each is declared once, in bench/contenders/NAME/contender.toml, and for the other benchmarks in
+bench/BENCHMARK/contenders/NAME/contender.toml.
 
     title    what the tables call it
     files    templates copied into the run directory, with the @TOKENS@ below replaced
@@ -26,9 +26,6 @@ from pathlib import Path
 
 BENCH = Path(__file__).resolve().parent.parent
 ROOT = BENCH.parent
-FOLDER = BENCH / "contenders"
-# The order of the tables.
-ORDER = ("apus", "floor", "fasthttp", "swoole", "node", "fpm", "apache")
 
 _TOKEN = re.compile(r"@([A-Z][A-Z_]*)@")
 
@@ -55,9 +52,15 @@ class Contender:
 
     def require(self) -> None:
         """Raises Unavailable unless everything in `needs` is there."""
+        if missing := self.missing():
+            raise Unavailable(missing)
+
+    def missing(self) -> str | None:
+        """What of `needs` is not there, and how to get it."""
         for need in self.needs:
             if missing := self._missing(need):
-                raise Unavailable(f"{missing}; to have it: {need['install']}")
+                return f"{missing}; to have it: {need['install']}"
+        return None
 
     def _missing(self, need: dict[str, str]) -> str | None:
         if command := need.get("command"):
@@ -91,13 +94,13 @@ class Contender:
             (run / source.name).write_text(fill(source.read_text(), tokens))
 
 
-def load_all(folder: Path = FOLDER) -> list[Contender]:
+def load_all(folder: Path, order: tuple[str, ...]) -> list[Contender]:
     found = [
         Contender(name=recipe.parent.name, folder=recipe.parent, **tomllib.loads(recipe.read_text()))
         for recipe in folder.glob("*/contender.toml")
     ]
-    last = len(ORDER)
-    return sorted(found, key=lambda one: (ORDER.index(one.name) if one.name in ORDER else last, one.name))
+    last = len(order)
+    return sorted(found, key=lambda one: (order.index(one.name) if one.name in order else last, one.name))
 
 
 def fill(text: str, tokens: dict[str, str]) -> str:

@@ -1,16 +1,32 @@
-"""What the results files of the newer benchmarks have in common: written after each measurement, rendered again at any time."""
+"""Results files: written after each measurement, rendered again at any time. Medians over the rounds, ratios, aims."""
 
 import json
 import statistics
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Aim:
+    text: str
+    # None where one of the two was not measured.
+    value: float | None
+    limit: float
+    at_least: bool = False
+
+    @property
+    def state(self) -> str:
+        if self.value is None:
+            return "not measured"
+        met = self.value >= self.limit if self.at_least else self.value <= self.limit
+        return "met" if met else "not met"
 
 
 class Document:
     """The content of one results file: contenders, and for each case the figures of every round."""
 
     FORMAT: int | str = 1
-    # More columns: head, and what stands in it for a case and a contender.
-    EXTRA = ()
 
     def __init__(self, document: dict):
         if document.get("format") != self.FORMAT:
@@ -32,19 +48,28 @@ class Document:
     def titles(self) -> dict[str, str]:
         return {name: about["title"] for name, about in self.document["contenders"].items()}
 
+    @property
+    def cases(self) -> dict[str, str]:
+        return {case["name"]: case["title"] for case in self.document["cases"]}
+
+    def runs(self, case: str, contender: str) -> list[dict]:
+        """The figures of every round."""
+        return self.document["runs"].get(case, {}).get(contender, [])
+
     def value(self, case: str, contender: str, key: str) -> float | None:
         """The median over the rounds."""
-        runs = self.document["runs"].get(case, {}).get(contender, [])
-        values = [run[key] for run in runs if run.get(key) is not None]
-        return statistics.median(values) if values else None
+        return median(run.get(key) for run in self.runs(case, contender))
 
     def ratio(self, case: str, key: str, contender: str, peer: str) -> float | None:
         ours, theirs = (self.value(case, one, key) for one in (contender, peer))
         return ours / theirs if ours is not None and theirs else None
 
+    def aims(self) -> list[Aim]:
+        return []
+
     def versions(self) -> str:
         about = self.document["contenders"].values()
-        return "; ".join(sorted({one["version"].splitlines()[0] for one in about if one.get("version")}))
+        return "; ".join(f"{one['title']}: {one['version']}" for one in about if one.get("version"))
 
     def notes(self) -> list[str]:
         absent, failed = self.document.get("absent", {}), self.document.get("failed", {})
@@ -52,9 +77,21 @@ class Document:
         return lines + [f"Failed: {pair} ({why.splitlines()[0]})." for pair, why in failed.items()]
 
 
-def aims_table(aims: list) -> str:
-    rows = ["| Aim | Limit | Measured | |", "|---|---:|---:|---|"]
-    for aim in aims:
-        measured = "" if aim.value is None else f"{aim.value:,.2f}" if aim.limit < 100 else f"{aim.value:,.0f}"
-        rows.append(f"| {aim.text} | {aim.limit:,g} | {measured} | {aim.state} |")
-    return "\n".join(rows)
+def over(function: Callable, values: Iterable[float | None]) -> float | None:
+    """The function of those that were measured; None where none was."""
+    found = [value for value in values if value is not None]
+    return function(found) if found else None
+
+
+def median(values: Iterable[float | None]) -> float | None:
+    return over(statistics.median, values)
+
+
+def dated_path(folder: Path, date: str, label: str) -> Path:
+    """YYYY-MM-DD-LABEL.json, numbered from the second of a day on: no run overwrites another."""
+    path = folder / f"{date}-{label}.json"
+    number = 2
+    while path.exists():
+        path = folder / f"{date}-{label}-{number}.json"
+        number += 1
+    return path

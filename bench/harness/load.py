@@ -20,8 +20,12 @@ TIMEOUT_SECONDS = {False: 2, True: 15}
 AB_MOST_REQUESTS = 2_000_000
 
 
-class LoadFailed(Exception):
-    pass
+class Failed(Exception):
+    """A measurement that gave no figures; says why."""
+
+
+class LoadFailed(Failed):
+    """The load generator did not do its work."""
 
 
 @dataclass

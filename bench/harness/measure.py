@@ -6,12 +6,15 @@ import shutil
 import socket
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
 from . import load, procs
 from .contenders import Contender, environment, fill
+from .load import Failed
 from .scenarios import ECHO_BYTES, ROUTES, UPLOAD_BYTES, Scenario
 from .verify import WrongAnswer, verify
 
@@ -22,7 +25,7 @@ WARM_UP_SECONDS = 0.3
 PORTS = range(20_000, 30_000)
 
 
-class StartFailed(Exception):
+class StartFailed(Failed):
     """The server did not start, or gave a wrong answer; with the end of its log."""
 
 
@@ -51,29 +54,13 @@ class Bench:
         shutil.rmtree(self._scratch, ignore_errors=True)
 
     def measure(self, contender: Contender, scenario: Scenario, seconds: int) -> dict:
-        run, files = self._directories()
-        port = self._ports.free()
-        tokens = {
-            **contender.tokens(),
-            "RUN": str(run),
-            "FILES": str(files),
-            "PORT": str(port),
-            "CHILDREN": str(scenario.concurrency + 16),
-        }
-        contender.render(run, tokens)
-        env = environment({name: fill(value, tokens) for name, value in contender.env.items()})
-        group = procs.Group(self._cores.server, env, run, run / "log")
-        try:
-            for argv in contender.start:
-                group.start([fill(word, tokens) for word in argv])
-            await_answer(group, port)
-            verify(port, files, self._upload, self._echo)
-            return self._under_load(group, scenario, port, seconds)
-        except (OSError, StartFailed, WrongAnswer) as error:
-            raise StartFailed(f"{error}\n{group.log_tail()}".rstrip()) from error
-        finally:
-            group.stop()
-            shutil.rmtree(run, ignore_errors=True)
+        with run_directory(self._scratch) as run:
+            files, port = files_directory(run), self._ports.free()
+            tokens = {"FILES": str(files), "PORT": str(port), "CHILDREN": str(scenario.concurrency + 16)}
+            with started(contender, run, tokens, self._cores.server) as group:
+                await_answer(group, port)
+                verify(port, files, self._upload, self._echo)
+                return self._under_load(group, scenario, port, seconds)
 
     def _under_load(self, group: procs.Group, scenario: Scenario, port: int, seconds: int) -> dict:
         body = self._bodies[scenario.route] if ROUTES[scenario.route].body_bytes else None
@@ -101,13 +88,43 @@ class Bench:
             "processes": len(stats),
         }
 
-    def _directories(self) -> tuple[Path, Path]:
-        run = Path(tempfile.mkdtemp(prefix="run-", dir=self._scratch))
-        run.chmod(0o755)
-        files = run / "files"
-        files.mkdir()
-        files.chmod(0o777 if os.getuid() == 0 else 0o700)
-        return run, files
+
+@contextmanager
+def started(contender: Contender, run: Path, tokens: dict[str, str], core: int | str) -> Iterator[procs.Group]:
+    """The contender's processes, while the block runs. What fails in it is told with the end of their log."""
+    tokens = {**contender.tokens(), "RUN": str(run), **tokens}
+    contender.render(run, tokens)
+    env = environment({name: fill(value, tokens) for name, value in contender.env.items()})
+    group = procs.Group(core, env, run, run / "log")
+    try:
+        for argv in contender.start:
+            group.start([fill(word, tokens) for word in argv])
+        yield group
+    except Failed as error:
+        raise type(error)(f"{error}\n{group.log_tail()}".rstrip()) from error
+    except (OSError, WrongAnswer) as error:
+        raise StartFailed(f"{error}\n{group.log_tail()}".rstrip()) from error
+    finally:
+        group.stop()
+
+
+@contextmanager
+def run_directory(scratch: Path) -> Iterator[Path]:
+    """A directory for one run; servers that give up root must reach it."""
+    run = Path(tempfile.mkdtemp(prefix="run-", dir=scratch))
+    run.chmod(0o755)
+    try:
+        yield run
+    finally:
+        shutil.rmtree(run, ignore_errors=True)
+
+
+def files_directory(run: Path) -> Path:
+    """Where a server may write."""
+    files = run / "files"
+    files.mkdir()
+    files.chmod(0o777 if os.getuid() == 0 else 0o700)
+    return files
 
 
 class Ports:

@@ -1,13 +1,11 @@
 """Eleven million visits (W4) in each kind of store: their memory, loading, reads and updates from one and two processes."""
 
 import subprocess
-from pathlib import Path
 
-from . import cli as common
-from . import contenders, programs
-from .document import Document
-from .programs import Case, Column, Suite
-from .results import Aim
+from . import contenders
+from .document import Aim, Document
+from .programs import Case, Column, TabledPrograms, Tables
+from .suite import say
 
 MIB = 1 << 20
 FULL = 11_000_000
@@ -43,13 +41,11 @@ class MemoryResults(Document):
         ]
 
     def one_copy(self, case: str, contender: str) -> str:
-        return "yes" if any(run.get("shared") for run in self.document["runs"][case][contender]) else ""
+        return "yes" if any(run.get("shared") for run in self.runs(case, contender)) else ""
 
     def bytes_a_row(self, case: str, contender: str) -> str:
         taken = self.value(case, contender, "bytes")
         return "" if taken is None else f"{taken / self.document['options']['count']:.1f}"
-
-    EXTRA = (("one copy", one_copy), ("bytes a row", bytes_a_row))
 
 
 def _intro(results: Document) -> str:
@@ -61,22 +57,19 @@ def _intro(results: Document) -> str:
     )
 
 
-def _prepare(options, scratch: Path) -> dict[str, str]:
-    visits = scratch / "visits.csv"
-    common.say(f"writing {options.count:,} visits")
-    program = contenders.BENCH / "memory" / "visits.php"
-    subprocess.run(["php", "-n", program, str(options.count), visits], check=True)
-    return {"FILE": str(visits)}
-
-
-SUITE = Suite(
-    name="memory",
-    title="Rows in memory",
-    about="The visits of W4 in tables, arrays, objects and databases: bytes, load time, random reads and updates a second from 1 and 2 "
-    "processes. Eleven million take PHP's arrays 5 GB. Writes the raw figures by date and a Markdown table.",
-    intro=_intro,
-    results=MemoryResults,
-    order=(
+class Memory(TabledPrograms):
+    NAME = "memory"
+    COMMAND = "bench/run memory"
+    ABOUT = (
+        "The visits of W4 in tables, arrays, objects and databases: bytes, load time, random reads and updates a second from 1 "
+        "and 2 processes. Eleven million take PHP's arrays 5 GB. Writes the raw figures by date and a Markdown table."
+    )
+    QUICK_HELP = "200,000 visits, one round"
+    RESULTS = MemoryResults
+    REPORT = Tables(
+        "Rows in memory", _intro, (CASE,), (("one copy", MemoryResults.one_copy), ("bytes a row", MemoryResults.bytes_a_row))
+    )
+    ORDER = (
         "apus-columns",
         "apus-indexed",
         "apus-rows",
@@ -88,15 +81,16 @@ SUITE = Suite(
         "node",
         "sqlite",
         "redis",
-    ),
-    cases=(CASE,),
-    full=FULL,
-    quick=200_000,
-    unit="visits",
-    needed=("bytes", "reads_1"),
-    prepare=_prepare,
-)
+    )
+    CASES = (CASE,)
+    COUNT = (FULL, 200_000)
+    UNIT = "visits"
+    NEEDED = ("bytes", "reads_1")
+    ROUNDS = (1, 1)
 
-
-def main(arguments: list[str]) -> int:
-    return programs.run(SUITE, arguments)
+    def more_tokens(self) -> dict[str, str]:
+        visits = self.scratch / "visits.csv"
+        say(f"writing {self.options.count:,} visits")
+        program = contenders.BENCH / "memory" / "visits.php"
+        subprocess.run(["php", "-n", program, str(self.options.count), visits], check=True)
+        return {**super().more_tokens(), "FILE": str(visits)}

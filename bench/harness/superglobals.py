@@ -1,9 +1,7 @@
 """What the setting `superglobals` costs a request: the same handlers with it off and on."""
 
-from . import programs
 from .document import Document
-from .programs import Case, Column, Suite
-from .results import Aim
+from .programs import Case, Column, TabledPrograms, Tables
 
 _COLUMNS = (Column("cpu_us", "CPU us", 1, 2), Column("requests_s", "requests/s"))
 CASES = (
@@ -15,14 +13,9 @@ CASES = (
 
 
 class SuperglobalsResults(Document):
-    EXTRA = (("more us than off", lambda results, case, name: results.more(case, name)),)
-
     def more(self, case: str, contender: str) -> str:
         on, off = (self.value(case, name, "cpu_us") for name in (contender, "off"))
         return "" if contender == "off" or on is None or off is None else f"{on - off:.2f}"
-
-    def aims(self) -> list[Aim]:
-        return []
 
 
 def _intro(results: Document) -> str:
@@ -33,22 +26,19 @@ def _intro(results: Document) -> str:
     )
 
 
-SUITE = Suite(
-    name="superglobals",
-    title="The setting superglobals",
-    about="What the setting superglobals costs: the same requests with it off and on, those that wait and those that do not. Writes the raw "
-    "figures by date and a Markdown table.",
-    intro=_intro,
-    results=SuperglobalsResults,
-    order=("off", "on"),
-    cases=CASES,
-    full=50_000,
-    quick=5_000,
-    unit="requests",
-    needed=("requests_s", "cpu_us"),
-    rounds=5,
-)
-
-
-def main(arguments: list[str]) -> int:
-    return programs.run(SUITE, arguments)
+class Superglobals(TabledPrograms):
+    NAME = "superglobals"
+    COMMAND = "bench/run superglobals"
+    ABOUT = (
+        "What the setting superglobals costs: the same requests with it off and on, those that wait and those that do not. "
+        "Writes the raw figures by date and a Markdown table."
+    )
+    QUICK_HELP = "5,000 requests, one round"
+    RESULTS = SuperglobalsResults
+    REPORT = Tables("The setting superglobals", _intro, CASES, (("more us than off", SuperglobalsResults.more),))
+    ORDER = ("off", "on")
+    CASES = CASES
+    COUNT = (50_000, 5_000)
+    UNIT = "requests"
+    NEEDED = ("requests_s", "cpu_us")
+    ROUNDS = (5, 1)

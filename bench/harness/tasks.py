@@ -1,9 +1,7 @@
 """Tasks given to other processes and answered: how many a second, at what cost, how long one takes."""
 
-from . import programs
-from .document import Document
-from .programs import Case, Column, Suite
-from .results import Aim
+from .document import Aim, Document
+from .programs import Case, Column, TabledPrograms, Tables
 
 _STREAM = (Column("tasks_s", "tasks/s"), Column("cpu_us", "CPU us", 1, 1))
 _WAIT = (*_STREAM, Column("p50_us", "p50 us", 1, 1), Column("p99_us", "p99 us", 1, 1), Column("max_us", "max us"))
@@ -15,8 +13,6 @@ CASES = (
 
 
 class TaskResults(Document):
-    EXTRA = (("x Swoole", lambda results, case, name: results.times(case, name)),)
-
     def times(self, case: str, contender: str) -> str:
         ratio = self.ratio(case, "tasks_s", contender, "swoole")
         return "" if ratio is None else f"{ratio:.2f}"
@@ -39,22 +35,19 @@ def _intro(results: Document) -> str:
     )
 
 
-SUITE = Suite(
-    name="tasks",
-    title="Tasks",
-    about="Tasks of one worker done by two task workers, beside Swoole (SWOOLE_SO) and Redis lists with PHP workers: tasks a second, CPU and "
-    "latency. Writes the raw figures by date and a Markdown table.",
-    intro=_intro,
-    results=TaskResults,
-    order=("apus", "swoole", "redis"),
-    cases=CASES,
-    full=100_000,
-    quick=20_000,
-    unit="tasks",
-    needed=("tasks_s",),
-    rounds=3,
-)
-
-
-def main(arguments: list[str]) -> int:
-    return programs.run(SUITE, arguments)
+class Tasks(TabledPrograms):
+    NAME = "tasks"
+    COMMAND = "bench/run tasks"
+    ABOUT = (
+        "Tasks of one worker done by two task workers, beside Swoole (SWOOLE_SO) and Redis lists with PHP workers: tasks a "
+        "second, CPU and latency. Writes the raw figures by date and a Markdown table."
+    )
+    QUICK_HELP = "20,000 tasks, one round"
+    RESULTS = TaskResults
+    REPORT = Tables("Tasks", _intro, CASES, (("x Swoole", TaskResults.times),))
+    ORDER = ("apus", "swoole", "redis")
+    CASES = CASES
+    COUNT = (100_000, 20_000)
+    UNIT = "tasks"
+    NEEDED = ("tasks_s",)
+    ROUNDS = (3, 1)

@@ -4,11 +4,9 @@
 
 declare(strict_types=1);
 
-use Swoole\Http\Request;
-use Swoole\Http\Response;
 use Swoole\Http\Server;
 
-require __DIR__ . '/../_php/work.php';
+require __DIR__ . '/../_php/handler.php';
 
 [, $port, $dir] = $argv;
 
@@ -19,27 +17,5 @@ $server->set([
     'package_max_length' => 8 << 20,
     'log_level' => SWOOLE_LOG_WARNING,
 ]);
-$server->on('request', function (Request $request, Response $response) use ($dir): void {
-    switch ($request->server['request_uri']) {
-        case '/':
-            $response->header('Content-Type', 'text/plain');
-            $response->end(Bench\HELLO);
-            break;
-        case '/json':
-            $response->header('Content-Type', 'application/json');
-            $response->end(Bench\listing());
-            break;
-        case '/upload':
-            $response->header('Content-Type', 'text/plain');
-            $response->end(Bench\upload($dir, $request->rawContent()));
-            break;
-        case '/echo':
-            $response->header('Content-Type', 'application/octet-stream');
-            $response->end(Bench\echoed($dir, $request->rawContent()));
-            break;
-        default:
-            $response->status(404);
-            $response->end('Not Found');
-    }
-});
+$server->on('request', Bench\handler($dir));
 $server->start();

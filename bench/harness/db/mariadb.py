@@ -10,6 +10,7 @@ from pathlib import Path
 
 from .. import procs
 from ..contenders import environment, search_path
+from ..load import Failed
 
 NAME, USER, PASSWORD = "bench", "bench", "bench"
 ROWS = 10_000
@@ -30,7 +31,7 @@ GRANT SELECT ON {NAME}.* TO '{USER}'@'localhost';
 """
 
 
-class DatabaseFailed(Exception):
+class DatabaseFailed(Failed):
     pass
 
 

@@ -1,6 +1,5 @@
 """One contender in one test at one concurrency: start, verify, warm up, measure, stop."""
 
-import os
 import shutil
 import tempfile
 import time
@@ -8,10 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .. import procs
-from ..contenders import BENCH, Contender, environment, fill
-from ..load import LoadFailed
-from ..measure import Ports, StartFailed, await_answer, settle
-from ..verify import WrongAnswer
+from ..contenders import BENCH, Contender, fill
+from ..measure import Ports, await_answer, files_directory, run_directory, settle, started
 from . import load
 from .mariadb import MariaDb
 from .plan import Pool, Test, pool_limit
@@ -50,29 +47,17 @@ class DbBench:
         shutil.rmtree(self._scratch, ignore_errors=True)
 
     def measure(self, contender: Contender, test: Test, concurrency: int, seconds: float, requests: int | None) -> dict:
-        run, port = self._run_directory(), self._ports.free()
-        tokens = {**contender.tokens(), **self._tokens(run, port, concurrency)}
-        contender.render(run, tokens)
-        env = environment({name: fill(value, tokens) for name, value in contender.env.items()})
-        group = procs.Group(self._cores.server, env, run, run / "log")
-        try:
-            for argv in contender.start:
-                group.start([fill(word, tokens) for word in argv])
-            await_answer(group, port, "/basic")
-            verify(port, test)
-            url = f"http://127.0.0.1:{port}{test.path}"
-            figures = self._under_load(group, url, concurrency, seconds, requests)
-            if any(figures["errors"].values()):
-                figures["log"] = group.log_tail(20)
-            connections = self._pool.of(contender.name, concurrency)
-            return {**figures, "connections": connections, "pool_limit_rps": pool_limit(test, connections, concurrency)}
-        except LoadFailed as error:
-            raise LoadFailed(f"{error}\n{group.log_tail()}".rstrip()) from error
-        except (OSError, StartFailed, WrongAnswer) as error:
-            raise StartFailed(f"{error}\n{group.log_tail()}".rstrip()) from error
-        finally:
-            group.stop()
-            shutil.rmtree(run, ignore_errors=True)
+        with run_directory(self._scratch) as run:
+            port = self._ports.free()
+            with started(contender, run, self._tokens(run, port, concurrency), self._cores.server) as group:
+                await_answer(group, port, "/basic")
+                verify(port, test)
+                url = f"http://127.0.0.1:{port}{test.path}"
+                figures = self._under_load(group, url, concurrency, seconds, requests)
+                if any(figures["errors"].values()):
+                    figures["log"] = group.log_tail(20)
+        connections = self._pool.of(contender.name, concurrency)
+        return {**figures, "connections": connections, "pool_limit_rps": pool_limit(test, connections, concurrency)}
 
     def _under_load(self, group: procs.Group, url: str, concurrency: int, seconds: float, requests: int | None) -> dict:
         table, core = self._scratch / "ab.csv", self._cores.client
@@ -101,18 +86,10 @@ class DbBench:
             "processes": len(stats),
         }
 
-    def _run_directory(self) -> Path:
-        run = Path(tempfile.mkdtemp(prefix="run-", dir=self._scratch))
-        run.chmod(0o755)
-        (run / "files").mkdir()
-        (run / "files").chmod(0o777 if os.getuid() == 0 else 0o700)
-        return run
-
     def _tokens(self, run: Path, port: int, concurrency: int) -> dict[str, str]:
         return {
             **self.database.tokens(),
-            "RUN": str(run),
-            "FILES": str(run / "files"),
+            "FILES": str(files_directory(run)),
             "APP": str(self._app),
             "CLASSES": str(self._classes),
             "PORT": str(port),

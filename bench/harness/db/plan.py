@@ -1,7 +1,6 @@
 """The eleven tests of W5, one that only sleeps, and what they wait for. bench/db/app/tests.php has what they do."""
 
 from dataclasses import dataclass
-from fnmatch import fnmatch
 
 CONCURRENCIES = (100, 500, 1000)
 POOLED_QUERY = "basic_query_with_pool"
@@ -45,14 +44,6 @@ TESTS = (
 
 QUICK = ("basic", "basic_query", POOLED_QUERY, TESTS[8].name, TESTS[11].name)
 QUICK_CONCURRENCY = 100
-
-
-def select(patterns: list[str]) -> list[Test]:
-    """Tests whose name matches one of the shell patterns, in the order of W5."""
-    for pattern in patterns:
-        if not any(fnmatch(test.name, pattern) for test in TESTS):
-            raise ValueError(f"no test matches {pattern!r}; see --list")
-    return [test for test in TESTS if any(fnmatch(test.name, pattern) for pattern in patterns)]
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,10 @@
 """The content of one results file: medians, ratios, what the pool allows, the aims."""
 
-import statistics
 from dataclasses import dataclass
 
-from ..document import Document
-from ..results import Aim
+from ..document import Aim, Document
 from . import plan
 
-FORMAT = "db-1"
 # The engine that Apus is compared with, and the server that its users come from: how many times their requests a second
 # the pooled query has to reach.
 PEERS = {"swoole": 1.3, "apache": 3.0}
@@ -36,25 +33,24 @@ class Room:
 class DbResults(Document):
     """The content of one results file."""
 
-    FORMAT = FORMAT
+    FORMAT = "db-1"
 
     def concurrencies(self) -> list[int]:
         return sorted({int(key.rpartition("-c")[2]) for key in self.document["runs"]})
 
-    def runs(self, test: str, concurrency: int, contender: str) -> list[dict]:
-        return self.document["runs"].get(f"{test}-c{concurrency}", {}).get(contender, [])
+    def of(self, test: str, concurrency: int, contender: str) -> list[dict]:
+        """The figures of every round."""
+        return self.runs(f"{test}-c{concurrency}", contender)
 
-    def value(self, test: str, concurrency: int, contender: str, figure: str) -> float | None:
-        values = [run[figure] for run in self.runs(test, concurrency, contender) if run.get(figure) is not None]
-        return statistics.median(values) if values else None
+    def figure(self, test: str, concurrency: int, contender: str, key: str) -> float | None:
+        return self.value(f"{test}-c{concurrency}", contender, key)
 
-    def ratio(self, test: str, concurrency: int, figure: str, peer: str) -> float | None:
-        ours, theirs = (self.value(test, concurrency, name, figure) for name in ("apus", peer))
-        return ours / theirs if ours and theirs else None
+    def apus_to(self, peer: str, test: str, concurrency: int, key: str) -> float | None:
+        return self.ratio(f"{test}-c{concurrency}", key, "apus", peer) or None
 
     def failures(self, test: str, concurrency: int, contender: str) -> dict[str, int]:
         total: dict[str, int] = {}
-        for run in self.runs(test, concurrency, contender):
+        for run in self.of(test, concurrency, contender):
             for kind, count in run["errors"].items():
                 total[kind] = total.get(kind, 0) + count
         return {kind: count for kind, count in total.items() if count}
@@ -73,7 +69,7 @@ class DbResults(Document):
 
     def room(self, test: str, concurrency: int, contender: str) -> "Room | None":
         pool, cpu, rate = (
-            self.value(test, concurrency, contender, figure) for figure in ("pool_limit_rps", "cpu_us", "rps")
+            self.figure(test, concurrency, contender, figure) for figure in ("pool_limit_rps", "cpu_us", "rps")
         )
         if not pool or not cpu or not rate:
             return None
@@ -84,7 +80,7 @@ class DbResults(Document):
         aims = [Aim("Failures of Apus in all tests, at most", self.all_failures("apus"), 0)]
         for peer, factor in PEERS.items():
             for concurrency in self.concurrencies() or plan.CONCURRENCIES:
-                value = self.ratio(plan.POOLED_QUERY, concurrency, "rps", peer)
+                value = self.apus_to(peer, plan.POOLED_QUERY, concurrency, "rps")
                 name = self.titles.get(peer, peer)
                 text = f"Requests/s, {plan.POOLED_QUERY}, c={concurrency}: Apus / {name}, at least"
                 aims.append(Aim(text, value, factor, at_least=True))

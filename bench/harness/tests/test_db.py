@@ -5,9 +5,12 @@ import json
 import tempfile
 import unittest
 from pathlib import Path
+from types import SimpleNamespace
 
 from harness.db import load, measure, plan, report, verify
-from harness.db.results import FORMAT, DbResults, core_list
+from harness.db.results import DbResults, core_list
+from harness.db.suite import Databases
+from harness.suite import chosen
 from harness.verify import WrongAnswer
 
 AB = """Complete requests:      9990
@@ -34,7 +37,7 @@ def run(rps=1000.0, cpu_us=100.0, errors=None, pool_limit=None) -> dict:
 def results(runs: dict, failed: dict | None = None) -> DbResults:
     titles = {"apus": "Apus", "swoole": "Swoole", "apache": "Apache mod_php"}
     return DbResults({
-        "format": FORMAT, "date": "2026-01-02", "commit": "",
+        "format": DbResults.FORMAT, "date": "2026-01-02", "commit": "",
         "machine": {"cpu": "a cpu", "cores": 4, "kernel": "6", "scratch": "ext4", "database": "MariaDB 1"},
         "options": {
             "seconds": 1.5, "requests": None, "workers": 24, "pool": 5, "unix": False,
@@ -48,18 +51,29 @@ def results(runs: dict, failed: dict | None = None) -> DbResults:
 
 
 class Plan(unittest.TestCase):
-    def test_quick_names_exist(self):
-        self.assertEqual({test.name for test in plan.select(list(plan.QUICK))}, set(plan.QUICK))
-        with self.assertRaises(ValueError):
-            plan.select(["basik"])
+    def test_tests_at_every_concurrency(self):
+        suite = Databases(Databases.parse(["--tests", "basic,*sleep*", "--concurrency", "10,20"]))
+        names = [case.name for case in suite.cases()]
+        self.assertEqual(names, [f"{test}-c{number}" for number in (10, 20) for test in ("basic", "sleeping_query_with_pool")])
+        quick = Databases(Databases.parse(["--quick"]))
+        self.assertEqual([case.name for case in quick.cases()], [f"{name}-c100" for name in plan.QUICK])
+        for words in ("0", "2001", "many"):
+            with self.assertRaises(ValueError):
+                Databases(Databases.parse(["--concurrency", words])).concurrencies()
+
+    def test_a_resumed_run_measures_what_is_missing(self):
+        suite = Databases(Databases.parse(["--tests", "basic", "--concurrency", "10", "--rounds", "2"]))
+        ready = [SimpleNamespace(name=name) for name in ("apus", "swoole")]
+        suite.document = {"runs": {"basic-c10": {"apus": [{}], "swoole": [{}, {}]}}}
+        self.assertEqual([(step.pair, step.number) for step in suite.steps(ready)], [("apus in basic-c10", 2)])
 
     def test_pool_limit(self):
-        asleep = plan.select(["sleeping_query_with_pool"])[0]
+        asleep = chosen(plan.TESTS, ["sleeping_query_with_pool"])[0]
         pool = plan.Pool(workers=24, size=5)
         self.assertEqual(plan.pool_limit(asleep, pool.of("apus", 1000), 1000), 120 / 0.05)
         self.assertEqual(plan.pool_limit(asleep, pool.of("apus", 100), 100), 100 / 0.05)
         self.assertEqual(plan.pool_limit(asleep, pool.of("apache", 500), 500), 500 / 0.05)
-        self.assertIsNone(plan.pool_limit(plan.select(["basic"])[0], 120, 100))
+        self.assertIsNone(plan.pool_limit(chosen(plan.TESTS, ["basic"])[0], 120, 100))
 
     def test_requests(self):
         self.assertEqual(load.requests_for(5000.0, 2, 100), 10_000)

@@ -9,7 +9,9 @@ import unittest
 from pathlib import Path
 
 from harness import contenders, procs, scenarios
-from harness.db.cli import FOLDER
+from harness.db.suite import Databases
+from harness.suite import chosen
+from harness.web import Web
 
 FORKS = "import os, time; os.fork(); time.sleep(60)"
 
@@ -65,21 +67,21 @@ class Procs(unittest.TestCase):
 
 class Scenarios(unittest.TestCase):
     def test_names_are_unique_and_quick_exists(self):
-        names = [scenario.name for scenario in scenarios.all_scenarios()]
+        names = [scenario.name for scenario in scenarios.ALL]
         self.assertEqual(len(names), len(set(names)))
-        self.assertEqual(len(scenarios.select(list(scenarios.QUICK))), len(scenarios.QUICK))
+        self.assertEqual(len(chosen(scenarios.ALL, list(scenarios.QUICK))), len(scenarios.QUICK))
 
     def test_unknown_pattern(self):
         with self.assertRaises(ValueError):
-            scenarios.select(["helo-*"])
+            chosen(scenarios.ALL, ["helo-*"])
 
 
 class Recipes(unittest.TestCase):
     RUN_TOKENS = {name: "x" for name in ("RUN", "FILES", "PORT", "CHILDREN", "SWOOLE_SO")}
 
     def test_every_recipe_and_template_fills(self):
-        found = contenders.load_all()
-        self.assertEqual({one.name for one in found}, set(contenders.ORDER))
+        found = Web.known()
+        self.assertEqual({one.name for one in found}, set(Web.ORDER))
         for contender in found:
             tokens = {**contender.tokens(), **self.RUN_TOKENS}
             for words in [*contender.build, *contender.start, contender.version]:
@@ -89,7 +91,7 @@ class Recipes(unittest.TestCase):
                 contenders.fill((contender.folder / name).read_text(), tokens)
 
     def test_every_recipe_of_the_database_fills(self):
-        found = contenders.load_all(FOLDER)
+        found = Databases.known()
         self.assertEqual({one.name for one in found}, {"apus", "swoole", "fpm", "apache"})
         run = {"APP", "CLASSES", "WORKERS", "POOL", "CONNECTIONS", "DB_PASSWORD", "DB_PORT", "DB_SOCKET", "DB_NAME", "DB_USER"}
         for contender in found:

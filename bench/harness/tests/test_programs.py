@@ -3,10 +3,9 @@
 import unittest
 
 from harness import programs
-from harness.memory import SUITE as MEMORY
-from harness.memory import MemoryResults
-from harness.tasks import SUITE as TASKS
-from harness.tasks import TaskResults
+from harness.load import Failed
+from harness.memory import Memory, MemoryResults
+from harness.tasks import TaskResults, Tasks
 
 
 def document(suite, runs: dict) -> dict:
@@ -16,7 +15,7 @@ def document(suite, runs: dict) -> dict:
         "date": "2026-01-31",
         "machine": {"cpu": "a processor", "kernel": "6.1"},
         "options": {"count": 1_100_000, "rounds": 1, "seconds": 1.0, "cores": [0, 1]},
-        "contenders": {name: {"title": name, "version": f"{name} 1\nmore"} for name in suite.order if name in names},
+        "contenders": {name: {"title": name, "version": f"{name} 1\nmore"} for name in suite.ORDER if name in names},
         "absent": {"node": "no command node"},
         "failed": {},
         "runs": runs,
@@ -29,7 +28,7 @@ class Figures(unittest.TestCase):
 
     def test_what_is_no_result_says_what_was_said(self):
         for text in ("", "Fatal error: x", '{"a": 0}', '{"b": 1}', '{"a": 1, "wrong": 2}', "[1]"):
-            with self.subTest(text), self.assertRaisesRegex(ValueError, "it said: (Fatal|boom|{|\\[)"):
+            with self.subTest(text), self.assertRaisesRegex(Failed, "it said: (Fatal|boom|{|\\[)"):
                 programs.parse(text, "" if text else "boom", ("a",))
 
 
@@ -37,13 +36,13 @@ class Tables(unittest.TestCase):
     def test_memory_is_scaled_to_the_aim(self):
         figures = {"bytes": 25 << 20, "load_s": 2.0, "reads_1": 3e6, "updates_1": 1e6, "shared": True}
         other = {"bytes": 50 << 20, "load_s": 4.0, "reads_1": 2e6, "updates_1": 2e6, "shared": False}
-        results = MemoryResults(document(MEMORY, {"visits": {"apus-indexed": [figures], "apus-rows": [figures], "swoole-table": [other]}}))
+        results = MemoryResults(document(Memory, {"visits": {"apus-indexed": [figures], "apus-rows": [figures], "swoole-table": [other]}}))
         states = {aim.text.split(",")[0]: (aim.value, aim.state) for aim in results.aims()}
         self.assertEqual(states["MB of 11 M visits with both indexes"], (250, "met"))
         self.assertEqual(states["Memory: Apus\\Table / Swoole\\Table"], (0.5, "met"))
         self.assertEqual(states["Updates a second: Apus\\Table / Swoole\\Table"], (0.5, "not met"))
         self.assertEqual(states["Updates by 2 processes: Apus\\Table / Swoole\\Table"], (None, "not measured"))
-        page = programs.markdown(MEMORY, results)
+        page = Memory.REPORT.markdown(results)
         self.assertIn("| apus-rows | 25 | 2.0 | 3,000 |  | 1,000 |  | yes | 23.8 |", page)
         self.assertIn("Not measured: node (no command node).", page)
 
@@ -54,9 +53,9 @@ class Tables(unittest.TestCase):
                 "swoole": [{"tasks_s": 20_000, "p99_us": 60.0}],
             }
         }
-        results = TaskResults(document(TASKS, runs))
+        results = TaskResults(document(Tasks, runs))
         self.assertEqual(results.value("wait", "apus", "tasks_s"), 40_000)
-        page = programs.table(results, TASKS.cases[2])
+        page = Tasks.REPORT.table(results, Tasks.CASES[2])
         self.assertIn("| apus | 40,000 |  |  | 60.0 |  | 2.00 |", page)
         self.assertNotIn("redis", page)
         self.assertEqual([aim.state for aim in results.aims()][-1], "met")

@@ -6,7 +6,8 @@ import xml.etree.ElementTree as xml
 from pathlib import Path
 
 from harness import chart, report
-from harness.results import Results, dated_path
+from harness.document import dated_path
+from harness.results import Results
 
 
 def run(rps=1000.0, cpu_us=10.0, errors=0, client_load=0.5) -> dict:

@@ -1,15 +1,17 @@
 """The travel benchmark: phases, figures, aims, tables; the Go implementation against the end-to-end tests' model."""
 
 import copy
+import io
 import json
 import shutil
 import sys
 import tempfile
 import unittest
+from contextlib import redirect_stderr
 from pathlib import Path
 
 from harness import contenders
-from harness.travel import cli, data, plan, report
+from harness.travel import data, plan, report, suite
 from harness.travel.results import TravelResults
 
 PHASES = plan.phases(4, 2, 4, 1)
@@ -85,17 +87,15 @@ class Figures(unittest.TestCase):
             TravelResults({"format": "ws-1"})
 
     def test_arguments(self):
-        self.assertEqual([one.seconds for one in cli._arguments(["--seconds", "1,2,3,4"]).phases], [1, 2, 3, 4])
+        given = suite.Travel.parse(["--seconds", "1,2,3,4"])
+        self.assertEqual([one.seconds for one in suite.phases(given)], [1, 2, 3, 4])
+        self.assertEqual([one.seconds for one in suite.phases(suite.Travel.parse(["--quick"]))], [4, 4, 4, 2])
         for words in (["--seconds", "1,2"], ["--seconds", "1,2,3,x"], ["--seconds", "1,2,3,0"], ["--rounds", "0"]):
-            with self.assertRaises(SystemExit), open("/dev/null", "w") as sink:
-                held, sys.stderr = sys.stderr, sink
-                try:
-                    cli._arguments(words)
-                finally:
-                    sys.stderr = held
+            with self.assertRaises(SystemExit), redirect_stderr(io.StringIO()):
+                suite.Travel.parse(words)
 
     def test_recipes(self):
-        found = contenders.load_all(cli.FOLDER)
+        found = suite.Travel.known()
         self.assertEqual([one.name for one in found], ["apus", "go"])
         tokens = {**found[0].tokens(), "RUN": "r", "PORT": "1", "DATA": "d", "WORKERS": "2", "SNAPSHOT": "s"}
         for one in found:

@@ -11,8 +11,9 @@ from types import SimpleNamespace
 
 from harness.load import LoadFailed
 from harness.verify import WrongAnswer
-from harness.ws import cli, client, measure, plan, report, verify
+from harness.ws import client, measure, plan, report, verify
 from harness.ws.results import WsResults
+from harness.ws.suite import WebSockets
 
 LATENCY = {"count": 9, "mean_ns": 2_000_000, "p50_ns": 1_000, "p99_ns": 3_000, "p999_ns": 4_000, "max_ns": 5_000}
 
@@ -194,17 +195,10 @@ class Plan(unittest.TestCase):
 
     def test_contenders_take_turns(self):
         ready = [SimpleNamespace(name=name) for name in ("apus", "node")]
-        cases = plan.select(["echo-64", "push"])
-        steps = cli.steps(SimpleNamespace(rounds=2), ready, cases)
-        shown = [(case.name, number, one.name) for case, number, one in steps]
+        suite = WebSockets(WebSockets.parse(["--cases", "echo-64,push", "--rounds", "2"]))
+        shown = [(step.case.name, step.number, step.contender.name) for step in suite.steps(ready)]
         echoes = [("echo-64", number, name) for number in (1, 2) for name in ("apus", "node")]
         self.assertEqual(shown, [*echoes, ("push", 1, "apus"), ("push", 2, "apus")])
-
-    def test_unknown_cases_are_refused(self):
-        with self.assertRaisesRegex(ValueError, "nosuch"):
-            plan.select(["nosuch"])
-        self.assertEqual([case.name for case in plan.select(["open-*"])], ["open-5000", "open-20000"])
-        self.assertTrue(set(plan.QUICK) <= {case.name for case in plan.CASES})
 
 
 class Figures(unittest.TestCase):
@@ -295,8 +289,8 @@ class Aims(unittest.TestCase):
 
 class Recipes(unittest.TestCase):
     def test_all_contenders_are_whole(self):
-        known = cli.load_all()
-        self.assertEqual([one.name for one in known], list(cli.ORDER))
+        known = WebSockets.known()
+        self.assertEqual([one.name for one in known], list(WebSockets.ORDER))
         for one in known:
             words = " ".join(one.start[0])
             self.assertIn("@PORT@", words, one.name)
@@ -306,6 +300,6 @@ class Recipes(unittest.TestCase):
 
     def test_those_that_push_are_known(self):
         for case in plan.CASES:
-            self.assertTrue(set(case.only or ()) <= set(cli.ORDER), case.name)
+            self.assertTrue(set(case.only or ()) <= set(WebSockets.ORDER), case.name)
             self.assertGreaterEqual(case.workers * 19_000, case.connections, case.name)
             self.assertGreaterEqual(case.processes * 19_000, case.connections, case.name)

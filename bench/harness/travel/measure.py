@@ -7,12 +7,15 @@ import shutil
 import subprocess
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from .. import procs
-from ..contenders import Contender, environment, fill
+from ..contenders import Contender, environment
 from ..load import LoadFailed
-from ..measure import Ports, StartFailed, settle
+from ..measure import Ports, StartFailed, run_directory, settle, started
 from ..ws.plan import Cores, as_list
 from .plan import Phase
 
@@ -20,6 +23,20 @@ LOAD_SECONDS = 600.0
 # What the example says of saving and of its tables; Go says nothing of the kind.
 _SAVED = re.compile(r"snapshot saved: ([0-9.]+) MB in ([0-9.]+) s")
 _TABLE = re.compile(r"([0-9,]+) (users|locations|visits) \(([0-9.]+) MB\)")
+
+
+@dataclass(frozen=True)
+class Server:
+    """A server that answers."""
+
+    group: procs.Group
+    port: int
+    log: Path
+    # From the start of the process until the first answer.
+    seconds: float
+
+    def said(self) -> str:
+        return self.log.read_text(errors="replace")
 
 
 class TravelBench:
@@ -33,20 +50,26 @@ class TravelBench:
         shutil.rmtree(self._scratch, ignore_errors=True)
 
     def measure(self, contender: Contender, made: Path, phases: tuple[Phase, ...]) -> dict:
-        run = Path(tempfile.mkdtemp(prefix="run-", dir=self._scratch))
-        try:
-            with Started(contender, run, made, self._cores, self._ports.free()) as server:
+        with run_directory(self._scratch) as run:
+            with self._started(contender, run, made) as server:
                 figures = self._loaded(server, made, phases)
             if "save_seconds" in figures:
-                with Started(contender, run, made, self._cores, self._ports.free()) as server:
+                with self._started(contender, run, made) as server:
                     figures["restart_seconds"] = server.seconds
-            return figures
-        except OSError as error:
-            raise StartFailed(str(error)) from error
-        finally:
-            shutil.rmtree(run, ignore_errors=True)
+        return figures
 
-    def _loaded(self, server: "Started", made: Path, phases: tuple[Phase, ...]) -> dict:
+    @contextmanager
+    def _started(self, contender: Contender, run: Path, made: Path) -> Iterator[Server]:
+        port, log = self._ports.free(), run / "log"
+        log.unlink(missing_ok=True)
+        tokens = {"PORT": str(port), "DATA": str(made / "data")}
+        tokens |= {"WORKERS": str(len(self._cores.servers)), "SNAPSHOT": str(run / "snapshot")}
+        began = time.monotonic()
+        with started(contender, run, tokens, as_list(self._cores.servers)) as group:
+            await_record(group, port)
+            yield Server(group, port, log, time.monotonic() - began)
+
+    def _loaded(self, server: Server, made: Path, phases: tuple[Phase, ...]) -> dict:
         said = server.said()
         figures = {"load_seconds": server.seconds}
         if saved := _SAVED.search(said):
@@ -62,7 +85,7 @@ class TravelBench:
         figures["processes"] = len(stats)
         return figures
 
-    def _phase(self, server: "Started", made: Path, phase: Phase) -> dict:
+    def _phase(self, server: Server, made: Path, phase: Phase) -> dict:
         argv = [str(self._load), "-address", f"127.0.0.1:{server.port}", "-from", str(phase.first), "-to", str(phase.last)]
         argv += ["-threads", str(len(self._cores.clients)), "-seconds", str(phase.seconds)]
         argv += ["-ammo", str(made / "ammo" / f"{phase.ammo}.ammo")]
@@ -93,38 +116,6 @@ class TravelBench:
 
     def _busy(self) -> float:
         return sum(procs.core_busy_ticks(core) for core in self._cores.servers) / procs.TICKS_PER_SECOND
-
-
-class Started:
-    """A server that answers; a context manager that ends it."""
-
-    def __init__(self, contender: Contender, run: Path, made: Path, cores: Cores, port: int):
-        self.port, self._log = port, run / "log"
-        self._log.unlink(missing_ok=True)
-        tokens = {**contender.tokens(), "RUN": str(run), "PORT": str(port), "DATA": str(made / "data")}
-        tokens |= {"WORKERS": str(len(cores.servers)), "SNAPSHOT": str(run / "snapshot")}
-        contender.render(run, tokens)
-        env = environment({name: fill(value, tokens) for name, value in contender.env.items()})
-        self.group = procs.Group(as_list(cores.servers), env, run, self._log)
-        began = time.monotonic()
-        for argv in contender.start:
-            self.group.start([fill(word, tokens) for word in argv])
-        try:
-            await_record(self.group, port)
-        except StartFailed as error:
-            self.group.stop()
-            raise StartFailed(f"{error}\n{self.group.log_tail()}".rstrip()) from error
-        # From the start of the process until the first answer.
-        self.seconds = time.monotonic() - began
-
-    def said(self) -> str:
-        return self._log.read_text(errors="replace")
-
-    def __enter__(self) -> "Started":
-        return self
-
-    def __exit__(self, *_) -> None:
-        self.group.stop()
 
 
 def await_record(group: procs.Group, port: int) -> None:

@@ -8,9 +8,8 @@ import time
 from pathlib import Path
 
 from .. import procs
-from ..contenders import Contender, environment, fill
-from ..measure import Ports, StartFailed, settle
-from ..verify import WrongAnswer
+from ..contenders import Contender
+from ..measure import Ports, run_directory, settle, started
 from . import client as load
 from .plan import Case, Cores, as_list
 from .verify import await_open, verify
@@ -31,17 +30,10 @@ class WsBench:
         shutil.rmtree(self._scratch, ignore_errors=True)
 
     def measure(self, contender: Contender, case: Case, seconds: float) -> dict:
-        run = Path(tempfile.mkdtemp(prefix="run-", dir=self._scratch))
-        run.chmod(0o755)
         port = self._ports.free()
-        tokens = {**tokens_of(contender, self._program), "RUN": str(run), "PORT": str(port)}
-        tokens |= {"WORKERS": str(case.workers), "CASE": case.name}
-        contender.render(run, tokens)
-        env = environment({name: fill(value, tokens) for name, value in contender.env.items()})
-        group = procs.Group(as_list(self._cores.for_workers(case.workers)), env, run, run / "log")
-        try:
-            for argv in contender.start:
-                group.start([fill(word, tokens) for word in argv])
+        tokens = {**tokens_of(contender, self._program), "PORT": str(port), "WORKERS": str(case.workers), "CASE": case.name}
+        cores = as_list(self._cores.for_workers(case.workers))
+        with run_directory(self._scratch) as run, started(contender, run, tokens, cores) as group:
             await_open(group, port)
             settle(group)
             # A case that only some can do is verified by its own figures.
@@ -49,11 +41,6 @@ class WsBench:
                 verify(port)
                 settle(group)
             return self._under_load(group, case, port, seconds)
-        except (OSError, StartFailed, WrongAnswer) as error:
-            raise StartFailed(f"{error}\n{group.log_tail()}".rstrip()) from error
-        finally:
-            group.stop()
-            shutil.rmtree(run, ignore_errors=True)
 
     def _under_load(self, group: procs.Group, case: Case, port: int, seconds: float) -> dict:
         cores = self._cores.for_processes(case.processes)
@@ -91,7 +78,7 @@ class WsBench:
 def tokens_of(contender: Contender, program: Path) -> dict[str, str]:
     """With every environment variable that the contender needs."""
     given = {need["env"]: os.environ.get(need["env"], "") for need in contender.needs if "env" in need}
-    return {**contender.tokens(), **given, "CLIENT": str(program)}
+    return {**given, "CLIENT": str(program)}
 
 
 def memory(stats: list[procs.Stat]) -> dict[str, int]:

@@ -1,7 +1,6 @@
 """The cases: what the client does, with how many connections, on how many workers."""
 
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 
 # A tenth of the pushes a second that are aimed at.
 CALM_GAP_NS = 33_333
@@ -55,14 +54,6 @@ CASES = (
         only=("apus", "swoole"),
     ),
 )
-QUICK = ("open-5000", "echo-64", "push", "push-calm")
-
-
-def select(patterns: list[str]) -> list[Case]:
-    for pattern in patterns:
-        if not any(fnmatchcase(case.name, pattern) for case in CASES):
-            raise ValueError(f"no such case: {pattern}; see --list")
-    return [case for case in CASES if any(fnmatchcase(case.name, pattern) for pattern in patterns)]
 
 
 @dataclass(frozen=True)

@@ -1,33 +1,12 @@
 """The content of one results file: medians, ratios, the aims."""
 
-import statistics
-
-from ..document import Document
-from ..results import Aim
-
-FORMAT = "ws-1"
+from ..document import Aim, Document
 
 
 class WsResults(Document):
     """The content of one results file."""
 
-    FORMAT = FORMAT
-
-    @property
-    def cases(self) -> dict[str, dict]:
-        return {case["name"]: case for case in self.document["cases"]}
-
-    def runs(self, case: str, contender: str) -> list[dict]:
-        return self.document["runs"].get(case, {}).get(contender, [])
-
-    def value(self, case: str, contender: str, figure: str) -> float | None:
-        """The median over the rounds."""
-        values = [run[figure] for run in self.runs(case, contender) if run.get(figure) is not None]
-        return statistics.median(values) if values else None
-
-    def ratio(self, case: str, figure: str, contender: str, peer: str) -> float | None:
-        ours, theirs = (self.value(case, name, figure) for name in (contender, peer))
-        return ours / theirs if ours is not None and theirs else None
+    FORMAT = "ws-1"
 
     def failed(self, case: str, contender: str) -> int | None:
         """Connections and messages that failed, over all rounds; one more where a measurement failed as a whole."""

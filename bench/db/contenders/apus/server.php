@@ -8,13 +8,11 @@ namespace Bench\Db;
 
 use Apus\Database\PDOConfig;
 use Apus\Database\PDOPool;
-use Apus\Http\Request;
-use Apus\Http\Response;
 use Apus\Http\Server;
 
 [, $port, $file] = $argv;
 $config = require $file;
-require $config['app'] . '/tests.php';
+require $config['app'] . '/serve.php';
 
 $server = new Server('127.0.0.1', (int) $port);
 $server->set([
@@ -23,29 +21,4 @@ $server->set([
     // As long as nginx and Apache wait: ab opens connections that it then has no request for.
     'header_timeout' => 60,
 ]);
-$services = null;
-$server->on('workerStart', function () use ($config, &$services): void {
-    $database = (new PDOConfig())
-        ->withHost($config['host'])
-        ->withPort($config['port'])
-        ->withUnixSocket($config['socket'] === '' ? null : $config['socket'])
-        ->withDbName($config['name'])
-        ->withCharset('utf8mb4')
-        ->withUsername($config['user'])
-        ->withPassword($config['password']);
-    $services = new Services($config, new EnginePool(new PDOPool($database, $config['pool'])), new ArrayCache());
-});
-$server->on('request', function (Request $request, Response $response) use (&$services): void {
-    try {
-        $body = answer($request->server['request_uri'], $services);
-        $response->status($body === null ? 404 : 200);
-        $body ??= 'Not Found';
-    } catch (\Throwable $error) {
-        error_log((string) $error);
-        $response->status(500);
-        $body = 'failed';
-    }
-    $response->header('Content-Type', 'application/json');
-    $response->end($body);
-});
-$server->start();
+serve($server, $config, PDOConfig::class, PDOPool::class);

@@ -7,8 +7,9 @@
 
 declare(strict_types=1);
 
-use Swoole\WebSocket\Frame;
 use Swoole\WebSocket\Server;
+
+require __DIR__ . '/../_php/messages.php';
 
 [, $port, $workers, $case] = $argv;
 
@@ -38,42 +39,13 @@ $server->on('close', function (Server $server, int $fd) use (&$mine): void {
 $server->on('pipeMessage', function (Server $server, int $from, mixed $text) use ($broadcast): void {
     $broadcast($text);
 });
-$server->on('message', function (Server $server, Frame $frame) use ($broadcast, $workers): void {
-    $text = $frame->data;
-    if ($frame->opcode === WEBSOCKET_OPCODE_TEXT && ($text[1] ?? '') === ':') {
-        if ($text[0] === 'b') {
-            $broadcast($text);
-            for ($worker = 0; $worker < (int) $workers; $worker++) {
-                if ($worker !== $server->worker_id) {
-                    $server->sendMessage($text, $worker);
-                }
-            }
-            return;
-        }
-        if ($text[0] === 'p') {
-            [, $fd, $count, $gap] = explode(':', $text);
-            $server->push($frame->fd, push($server, (int) $fd, (int) $count, (int) $gap));
-            return;
+$everybody = function (string $text) use ($server, $broadcast, $workers): void {
+    $broadcast($text);
+    for ($worker = 0; $worker < (int) $workers; $worker++) {
+        if ($worker !== $server->worker_id) {
+            $server->sendMessage($text, $worker);
         }
     }
-    if ($text === 'w') {
-        $text = "w:{$server->worker_id}:{$frame->fd}";
-    }
-    $server->push($frame->fd, $text, $frame->opcode);
-});
-
-/** Pushes $count messages that carry the time of their sending, $gap nanoseconds apart; see client/src/push.rs. */
-function push(Server $server, int $fd, int $count, int $gap): string
-{
-    $begun = $next = hrtime(true);
-    $pushed = 0;
-    for ($i = 0; $i < $count; $i++) {
-        for ($now = hrtime(true); $now < $next; $now = hrtime(true)) {
-        }
-        $next += $gap;
-        $pushed += (int) $server->push($fd, sprintf('%020d', $now));
-    }
-    return "p:$pushed:" . (hrtime(true) - $begun);
-}
-
+};
+$server->on('message', Bench\Ws\handler($everybody));
 $server->start();

@@ -6,17 +6,13 @@ import (
 	"log"
 	"net/http"
 	"os"
-	"sync"
 
 	"apus-bench/ws/pair"
 
 	"github.com/coder/websocket"
 )
 
-var (
-	mutex sync.RWMutex
-	conns = map[*websocket.Conn]struct{}{}
-)
+var conns pair.Conns[*websocket.Conn]
 
 func main() {
 	listener, relay := pair.Listen(os.Args[1], os.Args[2], broadcast)
@@ -31,14 +27,7 @@ func main() {
 
 func serve(conn *websocket.Conn, relay *pair.Relay) {
 	defer conn.CloseNow()
-	mutex.Lock()
-	conns[conn] = struct{}{}
-	mutex.Unlock()
-	defer func() {
-		mutex.Lock()
-		delete(conns, conn)
-		mutex.Unlock()
-	}()
+	defer conns.Add(conn)()
 	ctx := context.Background()
 	for {
 		kind, message, err := conn.Read(ctx)
@@ -57,10 +46,8 @@ func serve(conn *websocket.Conn, relay *pair.Relay) {
 }
 
 func broadcast(text []byte) {
-	mutex.RLock()
-	defer mutex.RUnlock()
-	for conn := range conns {
+	conns.Each(func(conn *websocket.Conn) {
 		// One that is gone ends in its own goroutine.
 		_ = conn.Write(context.Background(), websocket.MessageText, text)
-	}
+	})
 }

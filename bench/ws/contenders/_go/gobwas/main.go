@@ -5,7 +5,6 @@ import (
 	"log"
 	"net"
 	"os"
-	"sync"
 
 	"apus-bench/ws/pair"
 
@@ -13,10 +12,7 @@ import (
 	"github.com/gobwas/ws/wsutil"
 )
 
-var (
-	mutex sync.RWMutex
-	conns = map[net.Conn]struct{}{}
-)
+var conns pair.Conns[net.Conn]
 
 func main() {
 	listener, relay := pair.Listen(os.Args[1], os.Args[2], broadcast)
@@ -34,14 +30,7 @@ func serve(conn net.Conn, relay *pair.Relay) {
 	if _, err := ws.Upgrade(conn); err != nil {
 		return
 	}
-	mutex.Lock()
-	conns[conn] = struct{}{}
-	mutex.Unlock()
-	defer func() {
-		mutex.Lock()
-		delete(conns, conn)
-		mutex.Unlock()
-	}()
+	defer conns.Add(conn)()
 	for {
 		message, op, err := wsutil.ReadClientData(conn)
 		if err != nil {
@@ -61,10 +50,8 @@ func serve(conn net.Conn, relay *pair.Relay) {
 // broadcast encodes once and writes to each connection.
 func broadcast(text []byte) {
 	frame := ws.MustCompileFrame(ws.NewTextFrame(text))
-	mutex.RLock()
-	defer mutex.RUnlock()
-	for conn := range conns {
+	conns.Each(func(conn net.Conn) {
 		// One that is gone ends in its own goroutine.
 		_, _ = conn.Write(frame)
-	}
+	})
 }

@@ -1,0 +1,25 @@
+"""All benchmarks, by the first word behind bench/run; none: that of requests."""
+
+from importlib import import_module
+
+SUITES = {
+    "": ("web", "Web"),
+    "db": ("db.suite", "Databases"),
+    "ws": ("ws.suite", "WebSockets"),
+    "coro": ("coro", "Coro"),
+    "memory": ("memory", "Memory"),
+    "tasks": ("tasks", "Tasks"),
+    "superglobals": ("superglobals", "Superglobals"),
+    "travel": ("travel.suite", "Travel"),
+}
+
+
+def find(word: str) -> type:
+    module, name = SUITES[word]
+    return getattr(import_module(f"harness.{module}"), name)
+
+
+def main(words: list[str]) -> int:
+    if words and words[0] in SUITES:
+        return find(words[0]).main(words[1:])
+    return find("").main(words)
