@@ -3,11 +3,9 @@
 namespace Apus;
 
 /**
- * Rows with typed columns in memory that processes share, found by a text key. Create it before the processes are
- * forked (before Server::start()); then each reads and writes all rows. Readers take no lock and never see a
- * half-written row; a process that is killed in the middle of a write leaves the row as it was or as it was to become.
+ * What columns of tables hold.
  */
-class Table implements \Iterator, \Countable
+trait Columns
 {
     /**
      * Signed integers of 8 bytes, or of 1, 2 or 4 when column() is given that size.
@@ -93,15 +91,13 @@ class Table implements \Iterator, \Countable
 
     /** Bytes of memory that create() took; null before. getMemorySize() tells what rows have taken since. */
     public $memorySize = null;
+}
 
-    /**
-     * @param int $table_size rows that fit, 1 to 1,073,741,824; exactly as many, whatever their keys are
-     * @param float $conflict_proportion accepted for programs that pass it; keys that collide cost nothing extra here
-     * @throws \ValueError for less or more
-     * @rust table::construct_rows
-     */
-    public function __construct(int $table_size, float $conflict_proportion = 0.2) {}
-
+/**
+ * What tables can do: rows are found by keys of the type Key.
+ */
+trait Rows
+{
     // @rust module table
 
     /**
@@ -154,88 +150,88 @@ class Table implements \Iterator, \Countable
      * Creates a row, or changes the given columns of one, all of them at once: no reader sees some old and some new.
      * Columns of a new row that are not given are 0, 0.0 or ''. Numbers, numeric texts, booleans and null are converted
      * if nothing is lost.
-     * @param string $key 1 to 1,024 bytes
+     * @param Key $key KeyText
      * @param array $value column => value
      * @return bool true
      * @throws \Apus\TableException FULL, KEY, COLUMN, TYPE, RANGE, TOO_LONG, NO_MEMORY: then nothing is changed
      * Does not wait.
      */
-    public function set(string $key, array $value): bool {}
+    public function set(Key $key, array $value): bool {}
 
     /**
      * Creates a row that does not exist.
-     * @param string $key 1 to 1,024 bytes
+     * @param Key $key KeyText
      * @param array $value column => value, as for set()
      * @return bool false when there is a row with that key: then nothing is changed
      * @throws \Apus\TableException as set()
      * Does not wait.
      */
-    public function insert(string $key, array $value): bool {}
+    public function insert(Key $key, array $value): bool {}
 
     /**
      * Changes the given columns of an existing row, all at once.
-     * @param string $key 1 to 1,024 bytes
+     * @param Key $key KeyText
      * @param array $value column => value, as for set()
      * @return bool false when there is no row with that key
      * @throws \Apus\TableException as set()
      * Does not wait.
      */
-    public function update(string $key, array $value): bool {}
+    public function update(Key $key, array $value): bool {}
 
     /**
      * Reads a row, or one column of it, as it was at one moment. Takes no lock.
-     * @param string $key 1 to 1,024 bytes
+     * @param Key $key KeyText
      * @param string|null $field a column; null for the row
      * @return array|string|int|float|false column => value in the order of the columns, or the value; false when there
      * is no row
      * @throws \Apus\TableException COLUMN for an unknown column, STATE before create()
      * Does not wait.
      */
-    public function get(string $key, ?string $field = null): array|string|int|float|false {}
+    public function get(Key $key, ?string $field = null): array|string|int|float|false {}
 
     /**
      * Reads a row and removes it in one step: of several processes that try, only one gets it.
-     * @param string $key 1 to 1,024 bytes
+     * @param Key $key KeyText
      * @return array|false the row; false when there is none
      * @throws \Apus\TableException STATE before create()
      * Does not wait.
      */
-    public function getdel(string $key): array|false {}
+    public function getdel(Key $key): array|false {}
 
     /**
      * Removes a row.
-     * @param string $key 1 to 1,024 bytes
+     * @param Key $key KeyText
      * @return bool false when there is none
      * @throws \Apus\TableException STATE before create()
      * Does not wait.
      */
-    public function del(string $key): bool {}
+    public function del(Key $key): bool {}
 
     /**
      * The same as del().
      * Does not wait.
      * @rust table_rows::del
      */
-    public function delete(string $key): bool {}
+    public function delete(Key $key): bool {}
 
     /**
      * Whether there is a row.
-     * @param string $key 1 to 1,024 bytes
+     * @param Key $key KeyText
      * @throws \Apus\TableException STATE before create()
      * Does not wait.
      */
-    public function exists(string $key): bool {}
+    public function exists(Key $key): bool {}
 
     /**
      * The same as exists().
      * Does not wait.
      * @rust table_rows::exists
      */
-    public function exist(string $key): bool {}
+    public function exist(Key $key): bool {}
 
     /**
      * Adds to a number in one step. A missing row is created, with 0 in its columns.
-     * @param string $key 1 to 1,024 bytes
+     * @param Key $key KeyText
      * @param string $column a column of integers or floats
      * @param int|float $incrby what to add; to a column of integers, a whole number
      * @return int|float the new value
@@ -243,17 +239,17 @@ class Table implements \Iterator, \Countable
      * stays as it was), FULL, KEY, STATE
      * Does not wait.
      */
-    public function incr(string $key, string $column, int|float $incrby = 1): int|float {}
+    public function incr(Key $key, string $column, int|float $incrby = 1): int|float {}
 
     /**
      * The same as incr(), but subtracts $incrby.
      * Does not wait.
      */
-    public function decr(string $key, string $column, int|float $incrby = 1): int|float {}
+    public function decr(Key $key, string $column, int|float $incrby = 1): int|float {}
 
     /**
      * Changes one column if it has the expected value, in one step.
-     * @param string $key 1 to 1,024 bytes
+     * @param Key $key KeyText
      * @param string $column a column
      * @param mixed $expected the value that it must have, converted as in set()
      * @param mixed $new the value that it is then given
@@ -261,7 +257,7 @@ class Table implements \Iterator, \Countable
      * @throws \Apus\TableException as set()
      * Does not wait.
      */
-    public function cmpset(string $key, string $column, mixed $expected, mixed $new): bool {}
+    public function cmpset(Key $key, string $column, mixed $expected, mixed $new): bool {}
 
     /**
      * Removes all rows, at once for every process, and gives their memory back.
@@ -307,7 +303,7 @@ class Table implements \Iterator, \Countable
      * @param int $limit maximum number of keys, 0 or more
      * @param int $offset keys to skip first, 0 or more
      * @param bool $descending from the end of the order
-     * @return array list of keys (string) in the index's order
+     * @return array list of keys (Key) in the index's order
      * @throws \Apus\TableException COLUMN for an unknown index, TYPE, RANGE or TOO_LONG for a value that its column
      * cannot hold, STATE before create() and while the indexes are deferred
      * @throws \ValueError for too many values, a negative limit or offset
@@ -326,7 +322,7 @@ class Table implements \Iterator, \Countable
      * @param int $offset keys to skip first, 0 or more
      * @param bool $descending from the end of the part to its beginning
      * @param bool $exclusive rows at $from and at $to themselves are left out
-     * @return array list of keys (string) in the index's order
+     * @return array list of keys (Key) in the index's order
      * @throws \Apus\TableException as find()
      * @throws \ValueError for too many values, different first values, a negative limit or offset
      * Does not wait.
@@ -479,4 +475,51 @@ class Table implements \Iterator, \Countable
      * Does not wait.
      */
     public function key(): mixed {}
+}
+
+/**
+ * Rows with typed columns in memory that processes share, found by a text key. Create it before the processes are
+ * forked (before Server::start()); then each reads and writes all rows. Readers take no lock and never see a
+ * half-written row; a process that is killed in the middle of a write leaves the row as it was or as it was to become.
+ * @rust slots
+ */
+class Table implements \Iterator, \Countable
+{
+    // @rust typed
+    // @rust let Key = string
+    // @rust let KeyText = 1 to 1,024 bytes
+
+    use Columns;
+
+    /**
+     * @param int $table_size rows that fit, 1 to 1,073,741,824; exactly as many, whatever their keys are
+     * @param float $conflict_proportion accepted for programs that pass it; keys that collide cost nothing extra here
+     * @throws \ValueError for less or more
+     * @rust table::construct_rows
+     */
+    public function __construct(int $table_size, float $conflict_proportion = 0.2) {}
+
+    use Rows;
+}
+
+/**
+ * Rows with typed columns in memory that processes share, found by an integer id from 0 on. Each column is a separate
+ * array, so a row takes no more than its values: for many rows with dense ids. Otherwise it is like Apus\Table.
+ */
+class ColumnTable implements \Iterator, \Countable
+{
+    // @rust typed
+    // @rust let Key = int
+    // @rust let KeyText = its id, from 0 to the greatest one
+
+    use Columns;
+
+    /**
+     * @param int $maxId the greatest id, 0 to 4,294,967,294; memory is taken for ids that are used
+     * @throws \ValueError for less or more
+     * @rust table::construct_ids
+     */
+    public function __construct(int $maxId) {}
+
+    use Rows;
 }

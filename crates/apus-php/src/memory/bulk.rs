@@ -12,8 +12,9 @@ use std::time::{Duration, Instant};
 
 use apus_coro::Wait;
 use apus_shm::table::{CsvOptions, JsonOptions, Loaded, Table, TableError};
-use apus_zend::value::View;
-use apus_zend::{Call, Callable, Raise, Value, engine, stream};
+use apus_zend::arg::{Any, Given, Want};
+use apus_zend::value::{ArrayView, View};
+use apus_zend::{Callable, Raise, Value, engine, stream};
 
 use super::table::{TableObject, names, throw};
 use super::table_convert::raise;
@@ -114,8 +115,8 @@ struct Source<'a> {
 }
 
 impl<'a> Source<'a> {
-    fn open(call: &Call, loading: &'a Loading) -> Result<Self, Raise> {
-        match call.view(0) {
+    fn open(given: Any<'_>, loading: &'a Loading) -> Result<Self, Raise> {
+        match given.view() {
             View::Str(path) => {
                 let name = String::from_utf8_lossy(path).into_owned();
                 match File::open(OsStr::from_bytes(path)) {
@@ -123,10 +124,10 @@ impl<'a> Source<'a> {
                     Err(error) => Err(throw(code::table::FILE, &format!("{name}: {error}"))),
                 }
             }
-            View::Other if stream::kind(&call.value(0)).is_some() => {
-                Ok(Self { origin: Origin::Stream(call.value(0)), name: "the stream".to_owned(), loading })
+            View::Other if stream::kind(&given.value()).is_some() => {
+                Ok(Self { origin: Origin::Stream(given.value()), name: "the stream".to_owned(), loading })
             }
-            _ => Err(call.type_error(0, "the path of a file, or an open stream")),
+            _ => Err(given.type_error("the path of a file, or an open stream")),
         }
     }
 }
@@ -152,52 +153,51 @@ impl Read for Source<'_> {
     }
 }
 
-/// The progress callback in an argument; null: none.
-fn callback(call: &Call, arg: usize) -> Result<Option<Callable>, Raise> {
-    match call.view(arg) {
-        View::Null => Ok(None),
-        _ => call.callable(arg).map(Some),
-    }
-}
-
-/// A text argument that has a default.
-fn text_or(call: &Call, arg: usize, default: &str) -> Result<String, Raise> {
-    if call.count() > arg { call.text(arg) } else { Ok(default.to_owned()) }
-}
-
-pub(super) fn load_json(call: &Call) -> Result<(), Raise> {
-    let live = call.this::<TableObject>()?.shared()?;
-    let (member, key) = (text_or(call, 1, "")?, text_or(call, 3, "id")?);
-    let progress = callback(call, 2)?;
+pub(super) fn load_json(
+    table: &TableObject,
+    source: Any<'_>,
+    member: String,
+    progress: Option<Callable>,
+    key: String,
+) -> Result<i64, Raise> {
+    let live = table.shared()?;
     let loading = Loading::new("Table::loadJson()");
-    let source = Source::open(call, &loading)?;
+    let source = Source::open(source, &loading)?;
     let name = source.name.clone();
     let options = JsonOptions { member: &member, key: &key, ..JsonOptions::default() };
     let each = |rows, bytes| loading.progress(progress.as_ref(), rows, bytes);
     let loaded = live.table.load_json(source, &options, each);
-    call.ret(loading.result(&name, loaded)?)
+    loading.result(&name, loaded)
 }
 
-pub(super) fn load_csv(call: &Call) -> Result<(), Raise> {
-    let live = call.this::<TableObject>()?.shared()?;
-    let columns: Option<Vec<String>> = match call.opt_array(1)? {
-        Some(_) => Some(names(call, 1)?.into_iter().map(|name| String::from_utf8_lossy(name).into_owned()).collect()),
+pub(super) fn load_csv(
+    table: &TableObject,
+    source: Any<'_>,
+    columns: Given<Option<ArrayView<'_>>>,
+    progress: Option<Callable>,
+    separator: Given<&[u8]>,
+    key: String,
+) -> Result<i64, Raise> {
+    let live = table.shared()?;
+    let text = |name: &[u8]| String::from_utf8_lossy(name).into_owned();
+    let columns: Option<Vec<String>> = match columns.value {
+        Some(list) => {
+            Some(names(View::Array(list), |text| columns.content_error(text))?.into_iter().map(text).collect())
+        }
         None => None,
     };
-    let progress = callback(call, 2)?;
-    let (separator, key) = (text_or(call, 3, ",")?, text_or(call, 4, "id")?);
-    let separator = match separator.as_bytes() {
+    let separator = match separator.value {
         &[byte] if !matches!(byte, b'"' | b'\n' | b'\r') => byte,
-        _ => return Err(call.value_error(3, "must be one byte, and no quote or line end")),
+        _ => return Err(separator.value_error("must be one byte, and no quote or line end")),
     };
     let loading = Loading::new("Table::loadCsv()");
-    let source = Source::open(call, &loading)?;
+    let source = Source::open(source, &loading)?;
     let name = source.name.clone();
     let columns: Option<Vec<&str>> = columns.as_ref().map(|names| names.iter().map(String::as_str).collect());
     let options = CsvOptions { columns: columns.as_deref(), key: &key, separator, ..CsvOptions::default() };
     let each = |rows, bytes| loading.progress(progress.as_ref(), rows, bytes);
     let loaded = live.table.load_csv(source, &options, each);
-    call.ret(loading.result(&name, loaded)?)
+    loading.result(&name, loaded)
 }
 
 /// Does what takes long: on another thread while the coroutine waits, or at once where code cannot wait. `None`: the coroutine was
@@ -225,34 +225,36 @@ fn apart<T: Send + 'static>(
     done.transpose().map_err(raise)
 }
 
-fn path(call: &Call) -> Result<PathBuf, Raise> {
-    let bytes = call.bytes(0)?;
-    if bytes.is_empty() || bytes.contains(&0) {
-        return Err(call.value_error(0, "must be a path, without NUL bytes"));
+/// The path of a file.
+pub(super) struct FilePath(PathBuf);
+
+impl Want<&[u8]> for FilePath {
+    fn want(given: Given<&[u8]>) -> Result<Self, Raise> {
+        if given.value.is_empty() || given.value.contains(&0) {
+            return Err(given.value_error("must be a path, without NUL bytes"));
+        }
+        Ok(Self(Path::new(OsStr::from_bytes(given.value)).to_owned()))
     }
-    Ok(Path::new(OsStr::from_bytes(bytes)).to_owned())
 }
 
-pub(super) fn save(call: &Call) -> Result<(), Raise> {
-    let live = call.this::<TableObject>()?.shared()?;
-    let path = path(call)?;
+pub(super) fn save(table: &TableObject, FilePath(path): FilePath) -> Result<i64, Raise> {
+    let live = table.shared()?;
     let saved = apart("Table::save()", &live.table, move |table| table.save(&path))?;
-    call.ret(saved.map_or(0, |info| info.bytes as i64))
+    Ok(saved.map_or(0, |info| info.bytes as i64))
 }
 
-pub(super) fn restore(call: &Call) -> Result<(), Raise> {
-    let live = call.this::<TableObject>()?.shared()?;
-    let path = path(call)?;
+pub(super) fn restore(table: &TableObject, FilePath(path): FilePath) -> Result<i64, Raise> {
+    let live = table.shared()?;
     let restored = apart("Table::restore()", &live.table, move |table| table.restore(&path))?;
-    call.ret(restored.map_or(0, |info| info.rows as i64))
+    Ok(restored.map_or(0, |info| info.rows as i64))
 }
 
-pub(super) fn defer_indexes(call: &Call) -> Result<(), Raise> {
-    call.this::<TableObject>()?.live()?.table.defer_indexes();
+pub(super) fn defer_indexes(table: &TableObject) -> Result<(), Raise> {
+    table.live()?.table.defer_indexes();
     Ok(())
 }
 
-pub(super) fn build_indexes(call: &Call) -> Result<(), Raise> {
-    let live = call.this::<TableObject>()?.shared()?;
+pub(super) fn build_indexes(table: &TableObject) -> Result<(), Raise> {
+    let live = table.shared()?;
     apart("Table::buildIndexes()", &live.table, Table::build_indexes).map(|_| ())
 }

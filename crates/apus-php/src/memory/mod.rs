@@ -12,7 +12,6 @@ pub(crate) mod lock;
 pub(crate) mod pack;
 mod queue;
 mod table;
-mod table_class;
 mod table_convert;
 mod table_iterate;
 mod table_query;
@@ -28,8 +27,8 @@ pub(crate) static ALL: &[&Class] = &[
     &queue::QUEUE,
     &cache::CLASS,
     &limiter::CLASS,
-    &table_class::TABLE,
-    &table_class::COLUMN_TABLE,
+    &table::TABLE,
+    &table::COLUMN_TABLE,
 ];
 
 apus_zend::stub!("memory/functions");

@@ -10,12 +10,14 @@ use std::sync::Arc;
 use apus_shm::table::{
     Column, IDS_MOST, Index, KeyList, Keys, Kind, Layout, ROWS_MOST, RowBuffer, Schema, TEXT_LONGEST, Table,
 };
+use apus_zend::arg::{Any, Given, Me};
 use apus_zend::row::Shape;
 use apus_zend::value::View;
-use apus_zend::{Call, Raise, Value, native};
+use apus_zend::{Raise, Value, native};
 
 use super::table_convert::raise;
 use super::table_iterate::Cursor;
+use super::{bulk, table, table_iterate, table_query, table_rows};
 use crate::exception::{self, Code, code};
 
 /// Longest text key, in bytes.
@@ -26,10 +28,6 @@ const DICTIONARY_MOST: u32 = 65_535;
 const DICTIONARY32_MOST: u32 = (1 << 24) - 1;
 /// Sets of columns whose shapes are kept for the next query.
 const SHAPES_KEPT: usize = 16;
-
-/// Places of the properties.
-const SIZE_SLOT: u32 = 0;
-const MEMORY_SLOT: u32 = 1;
 
 /// The types of columns.
 pub(super) const TYPE_INT: i64 = 1;
@@ -190,24 +188,21 @@ pub(super) fn throw(code: Code, text: &str) -> Raise {
     exception::throw(code, text)
 }
 
-pub(super) fn construct_rows(call: &Call) -> Result<(), Raise> {
-    let rows = call.int(0, 0)?;
-    let proportion = call.float(1, 0.2)?;
-    let fits = u64::try_from(rows).ok().filter(|rows| (1..=ROWS_MOST).contains(rows));
-    let Some(rows) = fits else {
-        return Err(call.value_error(0, &format!("must be 1 to {ROWS_MOST} rows, {rows} given")));
+pub(super) fn construct_rows(rows: Given<i64>, proportion: Given<f64>) -> Result<TableObject, Raise> {
+    let fits = u64::try_from(rows.value).ok().filter(|rows| (1..=ROWS_MOST).contains(rows));
+    let Some(fits) = fits else {
+        return Err(rows.value_error(&format!("must be 1 to {ROWS_MOST} rows, {} given", rows.value)));
     };
-    if !proportion.is_finite() || proportion < 0.0 {
-        return Err(call.value_error(1, &format!("must be 0 or more, {proportion:?} given")));
+    if !proportion.value.is_finite() || proportion.value < 0.0 {
+        return Err(proportion.value_error(&format!("must be 0 or more, {:?} given", proportion.value)));
     }
-    call.construct(TableObject::new(Keys::Text { longest: KEY_LONGEST }, rows))
+    Ok(TableObject::new(Keys::Text { longest: KEY_LONGEST }, fits))
 }
 
-pub(super) fn construct_ids(call: &Call) -> Result<(), Raise> {
-    let greatest = call.int(0, 0)?;
-    match u64::try_from(greatest).ok().filter(|greatest| *greatest < IDS_MOST) {
-        Some(greatest) => call.construct(TableObject::new(Keys::Ids { most: greatest + 1 }, greatest + 1)),
-        None => Err(call.value_error(0, &format!("must be 0 to {}, {greatest} given", IDS_MOST - 1))),
+pub(super) fn construct_ids(greatest: Given<i64>) -> Result<TableObject, Raise> {
+    match u64::try_from(greatest.value).ok().filter(|greatest| *greatest < IDS_MOST) {
+        Some(greatest) => Ok(TableObject::new(Keys::Ids { most: greatest + 1 }, greatest + 1)),
+        None => Err(greatest.value_error(&format!("must be 0 to {}, {} given", IDS_MOST - 1, greatest.value))),
     }
 }
 
@@ -216,16 +211,16 @@ const fn int(bytes: u8, signed: bool) -> Kind {
 }
 
 /// What a column of a type holds.
-fn kind(call: &Call, rows: u64, number: i64, size: i64) -> Result<Kind, Raise> {
-    let longest = || match u32::try_from(size).ok().filter(|size| (1..=TEXT_LONGEST).contains(size)) {
+fn kind(rows: u64, number: Given<i64>, size: Given<i64>) -> Result<Kind, Raise> {
+    let longest = || match u32::try_from(size.value).ok().filter(|size| (1..=TEXT_LONGEST).contains(size)) {
         Some(longest) => Ok(longest),
-        None => Err(call.value_error(
-            2,
-            &format!("must be the bytes of the longest text, 1 to {TEXT_LONGEST}, for this type; {size} given"),
-        )),
+        None => Err(size.value_error(&format!(
+            "must be the bytes of the longest text, 1 to {TEXT_LONGEST}, for this type; {} given",
+            size.value
+        ))),
     };
-    Ok(match number {
-        TYPE_INT => int(if matches!(size, 1 | 2 | 4) { size as u8 } else { 8 }, true),
+    Ok(match number.value {
+        TYPE_INT => int(if matches!(size.value, 1 | 2 | 4) { size.value as u8 } else { 8 }, true),
         TYPE_FLOAT => Kind::Float,
         TYPE_STRING => Kind::Text { longest: longest()? },
         TYPE_UINT8 => int(1, false),
@@ -243,18 +238,15 @@ fn kind(call: &Call, rows: u64, number: i64, size: i64) -> Result<Kind, Raise> {
         }
         _ => {
             return Err(
-                call.value_error(1, &format!("must be one of the TYPE_ constants of the class, {number} given"))
+                number.value_error(&format!("must be one of the TYPE_ constants of the class, {} given", number.value))
             );
         }
     })
 }
 
-pub(super) fn column(call: &Call) -> Result<(), Raise> {
-    let name = call.text(0)?;
-    let (number, size) = (call.int(1, 0)?, call.int(2, 0)?);
-    let table = call.this::<TableObject>()?;
+pub(super) fn column(table: &TableObject, name: String, number: Given<i64>, size: Given<i64>) -> Result<bool, Raise> {
     table.expect_draft("column()")?;
-    let kind = kind(call, table.rows, number, size)?;
+    let kind = kind(table.rows, number, size)?;
     // As a key of an array, a number would not be found under its text.
     if name.is_empty() || name.parse::<i64>().is_ok() {
         return Err(throw(code::table::COLUMN, &format!("\"{name}\" cannot name a column: use a word")));
@@ -266,27 +258,25 @@ pub(super) fn column(call: &Call) -> Result<(), Raise> {
     let schema = table.schema_of(vec![column.clone()], Vec::new());
     schema.check().map_err(raise)?;
     table.columns.borrow_mut().push(column);
-    call.ret(true)
+    Ok(true)
 }
 
-/// The names in an argument that is one name or a list of names.
-pub(super) fn names<'a>(call: &'a Call, index: usize) -> Result<Vec<&'a [u8]>, Raise> {
+/// The names in a value that is one name or a list of names; `wrong` makes the error.
+pub(super) fn names<'a>(given: View<'a>, wrong: impl Fn(&str) -> Raise) -> Result<Vec<&'a [u8]>, Raise> {
     let text = |view: View<'a>| match view {
         View::Str(name) => Ok(name),
-        _ => Err(call.content_error(index, "must hold names only: a string, or an array of strings")),
+        _ => Err(wrong("must hold names only: a string, or an array of strings")),
     };
-    match call.view(index) {
+    match given {
         View::Array(list) => list.iter().map(|(_, item)| text(item.view())).collect(),
         one => Ok(vec![text(one)?]),
     }
 }
 
-pub(super) fn index(call: &Call) -> Result<(), Raise> {
-    let name = call.text(0)?;
-    let table = call.this::<TableObject>()?;
+pub(super) fn index(table: &TableObject, name: String, columns: Any<'_>) -> Result<bool, Raise> {
     table.expect_draft("index()")?;
     let mut numbers = Vec::new();
-    for column in names(call, 1)? {
+    for column in names(columns.view(), |text| columns.content_error(text))? {
         let found = table.columns.borrow().iter().position(|known| known.name.as_bytes() == column);
         let column = String::from_utf8_lossy(column);
         numbers.push(found.ok_or_else(|| {
@@ -300,7 +290,7 @@ pub(super) fn index(call: &Call) -> Result<(), Raise> {
     indexes.push(Index { name, columns: numbers });
     table.schema_of(table.columns.borrow().clone(), indexes.clone()).check().map_err(raise)?;
     *table.indexes.borrow_mut() = indexes;
-    call.ret(true)
+    Ok(true)
 }
 
 impl TableObject {
@@ -310,8 +300,7 @@ impl TableObject {
     }
 }
 
-pub(super) fn create(call: &Call) -> Result<(), Raise> {
-    let this = call.this::<TableObject>()?;
+pub(super) fn create(this: Me<'_, TableObject>) -> Result<bool, Raise> {
     this.expect_draft("create()")?;
     crate::mistakes::making_table();
     let (columns, indexes) = (this.columns.borrow().clone(), this.indexes.borrow().clone());
@@ -319,9 +308,8 @@ pub(super) fn create(call: &Call) -> Result<(), Raise> {
     let shape = Shape::new(columns.iter().map(|column| column.name.as_bytes()))?;
     let table = Arc::new(Table::new(schema).map_err(raise)?);
     let all = (0..columns.len()).collect();
-    let object = call.object()?;
-    object.set_slot(SIZE_SLOT, Value::int(table.capacity() as i64));
-    object.set_slot(MEMORY_SLOT, Value::int(table.memory().used as i64));
+    this.object.set_slot(slot::table::SIZE, Value::int(table.capacity() as i64));
+    this.object.set_slot(slot::table::MEMORY_SIZE, Value::int(table.memory().used as i64));
     let live = Live {
         table,
         shape,
@@ -333,15 +321,16 @@ pub(super) fn create(call: &Call) -> Result<(), Raise> {
         shapes: RefCell::default(),
     };
     *this.live.borrow_mut() = Some(Rc::new(live));
-    call.ret(true)
+    Ok(true)
 }
 
-pub(super) fn destroy(call: &Call) -> Result<(), Raise> {
-    let table = call.this::<TableObject>()?;
+pub(super) fn destroy(table: &TableObject) -> Result<bool, Raise> {
     drop(table.live()?);
     table.destroyed.set(true);
     let live = table.live.borrow_mut().take();
     table.cursor.end();
     drop(live);
-    call.ret(true)
+    Ok(true)
 }
+
+apus_zend::stub!("memory/table");

@@ -6,7 +6,7 @@
 use std::cell::{Cell, RefCell};
 
 use apus_shm::table::{Key, RowBuffer};
-use apus_zend::{Call, Raise, Value};
+use apus_zend::{Array, Raise, Value};
 
 use super::table::{Live, TableObject};
 use super::table_rows::row_array;
@@ -42,16 +42,14 @@ pub(super) fn key_value(key: Key<'_>) -> Result<Value, Raise> {
     }
 }
 
-pub(super) fn rewind(call: &Call) -> Result<(), Raise> {
-    let table = call.this::<TableObject>()?;
+pub(super) fn rewind(table: &TableObject) -> Result<(), Raise> {
     let live = table.live()?;
     table.cursor.place.set(0);
     table.cursor.step(&live);
     Ok(())
 }
 
-pub(super) fn next(call: &Call) -> Result<(), Raise> {
-    let table = call.this::<TableObject>()?;
+pub(super) fn next(table: &TableObject) -> Result<(), Raise> {
     let live = table.live()?;
     if table.cursor.valid.get() {
         table.cursor.step(&live);
@@ -59,23 +57,21 @@ pub(super) fn next(call: &Call) -> Result<(), Raise> {
     Ok(())
 }
 
-pub(super) fn valid(call: &Call) -> Result<(), Raise> {
-    call.ret(call.this::<TableObject>()?.cursor.valid.get())
+pub(super) fn valid(table: &TableObject) -> bool {
+    table.cursor.valid.get()
 }
 
-pub(super) fn current(call: &Call) -> Result<(), Raise> {
-    let table = call.this::<TableObject>()?;
+pub(super) fn current(table: &TableObject) -> Result<Option<Array>, Raise> {
     if !table.cursor.valid.get() {
-        return Ok(());
+        return Ok(None);
     }
     let live = table.live()?;
-    call.ret(row_array(&live.shape, &table.cursor.row.borrow())?)
+    row_array(&live.shape, &table.cursor.row.borrow()).map(Some)
 }
 
-pub(super) fn key(call: &Call) -> Result<(), Raise> {
-    let table = call.this::<TableObject>()?;
+pub(super) fn key(table: &TableObject) -> Result<Option<Value>, Raise> {
     if !table.cursor.valid.get() {
-        return Ok(());
+        return Ok(None);
     }
-    call.ret(key_value(table.cursor.row.borrow().key())?)
+    key_value(table.cursor.row.borrow().key()).map(Some)
 }

@@ -1,9 +1,10 @@
 //! Queries over the ordered indexes of tables, and reading many rows at once.
 
 use apus_shm::table::{Bounds, Cell, Key, Window};
+use apus_zend::arg::{Any, Given, Want};
 use apus_zend::row::{go_on, list_of_ints};
-use apus_zend::value::View;
-use apus_zend::{Array, Call, Raise, Value};
+use apus_zend::value::{ArrayView, View};
+use apus_zend::{Array, Raise, Value};
 
 use super::table::{Live, TableObject, names, throw};
 use super::table_convert::{Texts, cell, raise, shown};
@@ -30,10 +31,10 @@ impl Part<'_> {
     }
 }
 
-/// The values in argument `arg` for the columns of an index: none for null, one, or those of an array.
-fn values<'a>(call: &'a Call, arg: usize, live: &Live, index: usize, texts: &'a Texts) -> Result<Values<'a>, Raise> {
+/// The values in an argument for the columns of an index: none for null, one, or those of an array.
+fn values<'a>(given: Any<'a>, live: &Live, index: usize, texts: &'a Texts) -> Result<Values<'a>, Raise> {
     let columns = &live.indexes[index].columns;
-    let list = match call.view(arg) {
+    let list = match given.view() {
         View::Null => return Ok(Vec::new()),
         View::Array(list) => list,
         one => return Ok(vec![cell(&live.columns[columns[0]], one, texts)?]),
@@ -46,26 +47,24 @@ fn values<'a>(call: &'a Call, arg: usize, live: &Live, index: usize, texts: &'a 
     if items.len() > columns.len() {
         let text =
             format!("must hold no more values than the index has columns ({}); {} given", columns.len(), items.len());
-        return Err(call.value_error(arg, &text));
+        return Err(given.value_error(&text));
     }
     items.into_iter().zip(columns).map(|(item, column)| cell(&live.columns[*column], item, texts)).collect()
 }
 
-/// The part of an index that arguments `at` (from) and `at + 1` (to) describe.
+/// The part of an index between two bounds.
 fn part<'a>(
-    call: &'a Call,
-    at: usize,
+    (lower, upper): (Any<'a>, Any<'a>),
     exclusive: bool,
     live: &Live,
     index: usize,
     texts: &'a Texts,
 ) -> Result<Part<'a>, Raise> {
-    let mut from = values(call, at, live, index, texts)?;
-    let mut to = values(call, at + 1, live, index, texts)?;
+    let mut from = values(lower, live, index, texts)?;
+    let mut to = values(upper, live, index, texts)?;
     let depth = from.len().max(to.len()).saturating_sub(1);
     if from.iter().zip(&to).take(depth).any(|(from, to)| from != to) {
-        return Err(call.value_error(
-            at + 1,
+        return Err(upper.value_error(
             "must have the same value of the first column as $from: the rows of several are asked for one by one",
         ));
     }
@@ -80,18 +79,20 @@ fn part<'a>(
     Ok(Part { from, to, after, before })
 }
 
-fn at_least_zero(call: &Call, arg: usize, default: i64) -> Result<u64, Raise> {
-    let given = call.int(arg, default)?;
-    u64::try_from(given).map_err(|_| call.value_error(arg, &format!("must be 0 or more, {given} given")))
+/// A number of rows.
+#[derive(Clone, Copy)]
+pub(super) struct Rows(u64);
+
+impl Want<i64> for Rows {
+    fn want(given: Given<i64>) -> Result<Self, Raise> {
+        let rows = u64::try_from(given.value);
+        rows.map(Self).map_err(|_| given.value_error(&format!("must be 0 or more, {} given", given.value)))
+    }
 }
 
-/// The window that arguments `at` (limit), `at + 1` (offset) and `at + 2` (descending) describe.
-fn window(call: &Call, at: usize) -> Result<Window, Raise> {
-    Ok(Window {
-        limit: at_least_zero(call, at, i64::MAX)?,
-        offset: at_least_zero(call, at + 1, 0)?,
-        descending: call.bool(at + 2, false)?,
-    })
+/// The window of rows that a call asks for.
+fn window(limit: Rows, offset: Rows, descending: bool) -> Window {
+    Window { limit: limit.0, offset: offset.0, descending }
 }
 
 /// The keys of rows as a list.
@@ -111,55 +112,69 @@ fn key_list(table: &TableObject, live: &Live, part: &Part<'_>, index: usize, win
     Ok(list)
 }
 
-pub(super) fn find(call: &Call) -> Result<(), Raise> {
-    let table = call.this::<TableObject>()?;
-    let (name, window) = (call.bytes(0)?, window(call, 2)?);
+pub(super) fn find(
+    table: &TableObject,
+    name: &[u8],
+    value: Any<'_>,
+    limit: Rows,
+    offset: Rows,
+    descending: bool,
+) -> Result<Array, Raise> {
     let live = table.live()?;
     let index = live.index(name)?;
     let texts = Texts::default();
-    let mut prefix = values(call, 1, &live, index, &texts)?;
-    if matches!(call.view(1), View::Null) {
+    let mut prefix = values(value, &live, index, &texts)?;
+    if matches!(value.view(), View::Null) {
         prefix.push(cell(&live.columns[live.indexes[index].columns[0]], View::Null, &texts)?);
     }
     let part = Part { from: prefix.clone(), to: prefix, after: false, before: false };
-    call.ret(key_list(table, &live, &part, index, window)?)
+    key_list(table, &live, &part, index, window(limit, offset, descending))
 }
 
-pub(super) fn range(call: &Call) -> Result<(), Raise> {
-    let table = call.this::<TableObject>()?;
-    let (name, window, exclusive) = (call.bytes(0)?, window(call, 3)?, call.bool(6, false)?);
+#[expect(clippy::too_many_arguments, reason = "those of the PHP method")]
+pub(super) fn range(
+    table: &TableObject,
+    name: &[u8],
+    from: Any<'_>,
+    to: Any<'_>,
+    limit: Rows,
+    offset: Rows,
+    descending: bool,
+    exclusive: bool,
+) -> Result<Array, Raise> {
     let live = table.live()?;
     let index = live.index(name)?;
     let texts = Texts::default();
-    let part = part(call, 1, exclusive, &live, index, &texts)?;
-    call.ret(key_list(table, &live, &part, index, window)?)
+    let part = part((from, to), exclusive, &live, index, &texts)?;
+    key_list(table, &live, &part, index, window(limit, offset, descending))
 }
 
-pub(super) fn count_range(call: &Call) -> Result<(), Raise> {
-    let table = call.this::<TableObject>()?;
-    let (name, exclusive) = (call.bytes(0)?, call.bool(3, false)?);
+pub(super) fn count_range(
+    table: &TableObject,
+    name: &[u8],
+    from: Any<'_>,
+    to: Any<'_>,
+    exclusive: bool,
+) -> Result<u64, Raise> {
     let live = table.live()?;
     let index = live.index(name)?;
     let texts = Texts::default();
-    let part = part(call, 1, exclusive, &live, index, &texts)?;
-    let rows = live.table.count_range(index, &part.bounds()).map_err(raise)?;
-    call.ret(rows as i64)
+    let part = part((from, to), exclusive, &live, index, &texts)?;
+    live.table.count_range(index, &part.bounds()).map_err(raise)
 }
 
 /// The columns that an argument asks for; null: all.
-fn columns(call: &Call, arg: usize, live: &Live) -> Result<Option<Vec<usize>>, Raise> {
-    if call.opt_array(arg)?.is_none() {
-        return Ok(None);
-    }
+fn columns(given: Given<Option<ArrayView<'_>>>, live: &Live) -> Result<Option<Vec<usize>>, Raise> {
+    let Some(list) = given.value else { return Ok(None) };
     let mut numbers = Vec::new();
-    for name in names(call, arg)? {
+    for name in names(View::Array(list), |text| given.content_error(text))? {
         let column = live.column(name)?;
         if !numbers.contains(&column) {
             numbers.push(column);
         }
     }
     if numbers.is_empty() {
-        return Err(call.value_error(arg, "must name at least one column, or be null for all"));
+        return Err(given.value_error("must name at least one column, or be null for all"));
     }
     Ok(Some(numbers))
 }
@@ -192,11 +207,13 @@ fn element_key<'a>(
     }
 }
 
-pub(super) fn fetch(call: &Call) -> Result<(), Raise> {
-    let table = call.this::<TableObject>()?;
-    let keys = call.array(0)?;
+pub(super) fn fetch(
+    table: &TableObject,
+    keys: ArrayView<'_>,
+    wanted: Given<Option<ArrayView<'_>>>,
+) -> Result<Array, Raise> {
     let live = table.live()?;
-    let wanted = columns(call, 1, &live)?;
+    let wanted = columns(wanted, &live)?;
     let shape = wanted.as_deref().map(|wanted| live.shape_of(wanted)).transpose()?;
     let (shape, wanted) = (shape.as_deref().unwrap_or(&live.shape), wanted.as_deref().unwrap_or(&live.all));
     let mut rows = Array::new(keys.len())?;
@@ -208,27 +225,36 @@ pub(super) fn fetch(call: &Call) -> Result<(), Raise> {
             put(&mut rows, key, row_array(shape, &buffer)?)?;
         }
     }
-    call.ret(rows)
+    Ok(rows)
 }
 
-pub(super) fn select(call: &Call) -> Result<(), Raise> {
-    let table = call.this::<TableObject>()?;
-    let (name, window, exclusive) = (call.bytes(0)?, window(call, 4)?, call.bool(7, false)?);
+#[expect(clippy::too_many_arguments, reason = "those of the PHP method")]
+pub(super) fn select(
+    table: &TableObject,
+    name: &[u8],
+    from: Any<'_>,
+    to: Any<'_>,
+    wanted: Given<Option<ArrayView<'_>>>,
+    limit: Rows,
+    offset: Rows,
+    descending: bool,
+    exclusive: bool,
+) -> Result<Array, Raise> {
     let live = table.live()?;
     let index = live.index(name)?;
-    let wanted = columns(call, 3, &live)?;
+    let wanted = columns(wanted, &live)?;
     let shape = wanted.as_deref().map(|wanted| live.shape_of(wanted)).transpose()?;
     let (shape, wanted) = (shape.as_deref().unwrap_or(&live.shape), wanted.as_deref().unwrap_or(&live.all));
     let texts = Texts::default();
-    let part = part(call, 1, exclusive, &live, index, &texts)?;
+    let part = part((from, to), exclusive, &live, index, &texts)?;
     let mut rows = Array::new(8)?;
     let mut done = Ok(());
     live.table
-        .select(index, &part.bounds(), window, wanted, |key, row| {
+        .select(index, &part.bounds(), window(limit, offset, descending), wanted, |key, row| {
             done = shape.row(row.cells().map(shown)).and_then(|row| put(&mut rows, key, row));
             done.is_ok()
         })
         .map_err(raise)?;
     done?;
-    call.ret(rows)
+    Ok(rows)
 }

@@ -3,9 +3,10 @@
 use std::mem::MaybeUninit;
 
 use apus_shm::table::{COLUMNS_MOST, Cell, Delta, Key, Kind, Mode, RowBuffer};
+use apus_zend::arg::{Any, Given, OrFalse, Want};
 use apus_zend::row::{Elements, Shape, Unknown};
 use apus_zend::value::{ArrayView, View};
-use apus_zend::{Array, Call, Raise, Value};
+use apus_zend::{Array, Raise, Value};
 
 use super::table::{Live, TableObject, throw};
 use super::table_convert::{Texts, cell, raise, shown, whole};
@@ -52,22 +53,29 @@ impl<'a> Cells<'a> {
     }
 }
 
-impl TableObject {
-    /// The row that argument `index` names, for a look: what no row can be named is not found.
-    #[inline]
-    pub(super) fn key<'a>(&self, call: &'a Call, index: usize) -> Result<Key<'a>, Raise> {
-        if self.has_ids() {
-            // A negative one is beyond every id.
-            Ok(Key::Id(call.int(index, 0)? as u64))
-        } else {
-            call.bytes(index).map(Key::Text)
-        }
-    }
+/// The key of a row, as the class has them.
+#[derive(Clone, Copy)]
+pub(super) struct RowKey<'a>(Key<'a>);
 
-    /// The row that argument `index` names, for a change.
+impl<'a> Want<&'a [u8]> for RowKey<'a> {
     #[inline]
-    pub(super) fn changed_key<'a>(&self, call: &'a Call, index: usize) -> Result<Key<'a>, Raise> {
-        let key = self.key(call, index)?;
+    fn want(given: Given<&'a [u8]>) -> Result<Self, Raise> {
+        Ok(Self(Key::Text(given.value)))
+    }
+}
+
+impl Want<i64> for RowKey<'_> {
+    #[inline]
+    fn want(given: Given<i64>) -> Result<Self, Raise> {
+        // A negative one is beyond every id.
+        Ok(Self(Key::Id(given.value as u64)))
+    }
+}
+
+impl TableObject {
+    /// The key of a row that is to be changed: one that no row can have is refused; for a look it is not found.
+    #[inline]
+    fn expect_key<'a>(&self, RowKey(key): RowKey<'a>) -> Result<Key<'a>, Raise> {
         match key {
             Key::Id(id) if id > self.greatest_id() => Err(self.bad_id(id as i64)),
             key => Ok(key),
@@ -86,100 +94,82 @@ pub(super) fn row_array(shape: &Shape, buffer: &RowBuffer) -> Result<Array, Rais
     shape.row(buffer.cells().map(shown))
 }
 
-fn write(call: &Call, mode: Mode) -> Result<(), Raise> {
-    call.expect(2, 2)?;
-    let table = call.this::<TableObject>()?;
-    let key = table.changed_key(call, 0)?;
-    let given = call.array(1)?;
+fn write(table: &TableObject, key: RowKey<'_>, row: ArrayView<'_>, mode: Mode) -> Result<bool, Raise> {
+    let key = table.expect_key(key)?;
     let live = table.live()?;
     let texts = Texts::default();
     let mut elements = Elements::new();
     let mut cells = Cells::new();
-    cells.fill(&live, given, &mut elements, &texts)?;
-    call.ret(live.table.set(key, cells.as_slice(), mode).map_err(raise)?)
+    cells.fill(&live, row, &mut elements, &texts)?;
+    live.table.set(key, cells.as_slice(), mode).map_err(raise)
 }
 
-pub(super) fn set(call: &Call) -> Result<(), Raise> {
-    write(call, Mode::Upsert)
+pub(super) fn set(table: &TableObject, key: RowKey<'_>, row: ArrayView<'_>) -> Result<bool, Raise> {
+    write(table, key, row, Mode::Upsert)
 }
 
-pub(super) fn insert(call: &Call) -> Result<(), Raise> {
-    write(call, Mode::Insert)
+pub(super) fn insert(table: &TableObject, key: RowKey<'_>, row: ArrayView<'_>) -> Result<bool, Raise> {
+    write(table, key, row, Mode::Insert)
 }
 
-pub(super) fn update(call: &Call) -> Result<(), Raise> {
-    write(call, Mode::Update)
+pub(super) fn update(table: &TableObject, key: RowKey<'_>, row: ArrayView<'_>) -> Result<bool, Raise> {
+    write(table, key, row, Mode::Update)
 }
 
-pub(super) fn get(call: &Call) -> Result<(), Raise> {
-    let table = call.this::<TableObject>()?;
-    let key = table.key(call, 0)?;
-    let field = if call.count() > 1 { call.opt_bytes(1)? } else { None };
+pub(super) fn get(table: &TableObject, RowKey(key): RowKey<'_>, field: Option<&[u8]>) -> Result<Value, Raise> {
     let live = table.live()?;
     let mut buffer = live.buffer.borrow_mut();
     let Some(field) = field else {
         if !live.table.get(key, &live.all, &mut buffer) {
-            return call.ret(false);
+            return Ok(Value::bool(false));
         }
-        return call.ret(row_array(&live.shape, &buffer)?);
+        return row_array(&live.shape, &buffer).map(Value::from);
     };
     let column = live.column(field)?;
     if !live.table.get(key, &[column], &mut buffer) {
-        return call.ret(false);
+        return Ok(Value::bool(false));
     }
-    call.ret(shown(buffer.cell(0)).value()?)
+    shown(buffer.cell(0)).value()
 }
 
-pub(super) fn getdel(call: &Call) -> Result<(), Raise> {
-    let table = call.this::<TableObject>()?;
-    let key = table.key(call, 0)?;
+pub(super) fn getdel(table: &TableObject, RowKey(key): RowKey<'_>) -> Result<OrFalse<Array>, Raise> {
     let live = table.live()?;
     let mut buffer = live.buffer.borrow_mut();
     if !live.table.take(key, &live.all, &mut buffer).map_err(raise)? {
-        return call.ret(false);
+        return Ok(OrFalse(None));
     }
-    call.ret(row_array(&live.shape, &buffer)?)
+    row_array(&live.shape, &buffer).map(|row| OrFalse(Some(row)))
 }
 
-pub(super) fn del(call: &Call) -> Result<(), Raise> {
-    let table = call.this::<TableObject>()?;
-    let key = table.key(call, 0)?;
-    let removed = table.live()?.table.remove(key).map_err(raise)?;
-    call.ret(removed)
+pub(super) fn del(table: &TableObject, RowKey(key): RowKey<'_>) -> Result<bool, Raise> {
+    table.live()?.table.remove(key).map_err(raise)
 }
 
-pub(super) fn exists(call: &Call) -> Result<(), Raise> {
-    let table = call.this::<TableObject>()?;
-    let key = table.key(call, 0)?;
-    let found = table.live()?.table.has(key);
-    call.ret(found)
+pub(super) fn exists(table: &TableObject, RowKey(key): RowKey<'_>) -> Result<bool, Raise> {
+    Ok(table.live()?.table.has(key))
 }
 
-/// The number that argument 2 asks to add.
-fn delta(call: &Call, sign: i64) -> Result<Delta, Raise> {
-    match call.view(2) {
-        _ if call.count() < 3 => Ok(Delta::Int(sign)),
+/// The number that an argument asks to add.
+fn delta(by: Any<'_>, sign: i64) -> Result<Delta, Raise> {
+    match by.view() {
+        _ if !by.is_passed() => Ok(Delta::Int(sign)),
         View::Int(value) => match value.checked_mul(sign) {
             Some(value) => Ok(Delta::Int(value)),
-            None => Err(call.value_error(2, "must be greater than PHP_INT_MIN")),
+            None => Err(by.value_error("must be greater than PHP_INT_MIN")),
         },
         View::Float(value) => Ok(Delta::Float(value * sign as f64)),
         View::Bool(value) => Ok(Delta::Int(sign * i64::from(value))),
         View::Str(bytes) => match apus_zend::row::text_number(bytes) {
             Some(apus_zend::row::Cell::Int(value)) if value != i64::MIN => Ok(Delta::Int(value * sign)),
             Some(apus_zend::row::Cell::Float(value)) => Ok(Delta::Float(value * sign as f64)),
-            _ => Err(call.type_error(2, "of type int|float")),
+            _ => Err(by.type_error("of type int|float")),
         },
-        _ => Err(call.type_error(2, "of type int|float")),
+        _ => Err(by.type_error("of type int|float")),
     }
 }
 
-fn add(call: &Call, sign: i64) -> Result<(), Raise> {
-    call.expect(2, 3)?;
-    let table = call.this::<TableObject>()?;
-    let key = table.changed_key(call, 0)?;
-    let name = call.bytes(1)?;
-    let delta = delta(call, sign)?;
+fn add(table: &TableObject, key: RowKey<'_>, name: &[u8], delta: Delta) -> Result<Value, Raise> {
+    let key = table.expect_key(key)?;
     let live = table.live()?;
     let column = live.column(name)?;
     let described = &live.columns[column];
@@ -192,51 +182,52 @@ fn add(call: &Call, sign: i64) -> Result<(), Raise> {
         })?),
         (_, delta) => delta,
     };
-    call.ret(shown(live.table.add(key, column, delta).map_err(raise)?).value()?)
+    shown(live.table.add(key, column, delta).map_err(raise)?).value()
 }
 
-pub(super) fn incr(call: &Call) -> Result<(), Raise> {
-    add(call, 1)
+pub(super) fn incr(table: &TableObject, key: RowKey<'_>, column: &[u8], by: Any<'_>) -> Result<Value, Raise> {
+    add(table, key, column, delta(by, 1)?)
 }
 
-pub(super) fn decr(call: &Call) -> Result<(), Raise> {
-    add(call, -1)
+pub(super) fn decr(table: &TableObject, key: RowKey<'_>, column: &[u8], by: Any<'_>) -> Result<Value, Raise> {
+    add(table, key, column, delta(by, -1)?)
 }
 
-pub(super) fn cmpset(call: &Call) -> Result<(), Raise> {
-    let table = call.this::<TableObject>()?;
-    let key = table.changed_key(call, 0)?;
-    let name = call.bytes(1)?;
+pub(super) fn cmpset(
+    table: &TableObject,
+    key: RowKey<'_>,
+    column: &[u8],
+    expected: View<'_>,
+    new: View<'_>,
+) -> Result<bool, Raise> {
+    let key = table.expect_key(key)?;
     let live = table.live()?;
-    let column = live.column(name)?;
+    let column = live.column(column)?;
     let described = &live.columns[column];
     let texts = Texts::default();
-    let expected = cell(described, call.view(2), &texts)?;
-    let new = cell(described, call.view(3), &texts)?;
-    call.ret(live.table.compare_set(key, column, expected, new).map_err(raise)?)
+    let expected = cell(described, expected, &texts)?;
+    let new = cell(described, new, &texts)?;
+    live.table.compare_set(key, column, expected, new).map_err(raise)
 }
 
-pub(super) fn clear(call: &Call) -> Result<(), Raise> {
-    call.this::<TableObject>()?.live()?.table.clear();
+pub(super) fn clear(table: &TableObject) -> Result<(), Raise> {
+    table.live()?.table.clear();
     Ok(())
 }
 
-pub(super) fn count(call: &Call) -> Result<(), Raise> {
-    let rows = call.this::<TableObject>()?.live_if_any().map_or(0, |live| live.table.len());
-    call.ret(rows as i64)
+pub(super) fn count(table: &TableObject) -> u64 {
+    table.live_if_any().map_or(0, |live| live.table.len())
 }
 
-pub(super) fn get_size(call: &Call) -> Result<(), Raise> {
-    call.ret(call.this::<TableObject>()?.rows() as i64)
+pub(super) fn get_size(table: &TableObject) -> u64 {
+    table.rows()
 }
 
-pub(super) fn get_memory_size(call: &Call) -> Result<(), Raise> {
-    let used = call.this::<TableObject>()?.live_if_any().map_or(0, |live| live.table.memory().used);
-    call.ret(used as i64)
+pub(super) fn get_memory_size(table: &TableObject) -> i64 {
+    table.live_if_any().map_or(0, |live| live.table.memory().used as i64)
 }
 
-pub(super) fn stats(call: &Call) -> Result<(), Raise> {
-    let table = call.this::<TableObject>()?;
+pub(super) fn stats(table: &TableObject) -> Result<Array, Raise> {
     let live = table.live()?;
     let (stats, memory) = (live.table.stats(), live.table.memory());
     let facts = [
@@ -255,5 +246,5 @@ pub(super) fn stats(call: &Call) -> Result<(), Raise> {
     for (name, value) in facts {
         array.set(name.as_bytes(), Value::int(value as i64))?;
     }
-    call.ret(array)
+    Ok(array)
 }
