@@ -1,4 +1,4 @@
-"""The cache and the rate limiter that workers share: one maker for many requests, death of a maker, the example."""
+"""The cache and the rate limiter that workers share: one producer for many requests, death of a producer, the example."""
 
 import concurrent.futures
 import json
@@ -41,7 +41,7 @@ $server->on('request', function (Request $request, Response $response) use ($cac
                 return $cache->remember('throws', 60, function () use ($cache) {
                     $number = $cache->increment('throwers');
                     Coroutine::sleep(0.02);
-                    return $number < 3 ? throw new Exception("maker $number") : "maker $number";
+                    return $number < 3 ? throw new Exception("producer $number") : "producer $number";
                 });
             } catch (Exception $e) {
                 return 'threw ' . $e->getMessage();
@@ -85,7 +85,7 @@ class SharedCache(Case):
     def test_a_maker_that_is_killed_is_replaced(self):
         server = self.start()
         asked = self.at_once(server, "/dies", 20)
-        victim = until("a maker", lambda: self.ask(server, "/get?key=victim")[0])
+        victim = until("a producer", lambda: self.ask(server, "/get?key=victim")[0])
         os.kill(victim, signal.SIGKILL)
         values, broken = set(), 0
         for future in asked:
@@ -101,8 +101,8 @@ class SharedCache(Case):
     def test_a_maker_that_throws_hands_over(self):
         server = self.start()
         answers = [future.result()[0] for future in self.at_once(server, "/throws", 20)]
-        self.assertEqual(sorted(set(answers)), ["maker 3", "threw maker 1", "threw maker 2"])
-        self.assertEqual(answers.count("maker 3"), 18)
+        self.assertEqual(sorted(set(answers)), ["producer 3", "threw producer 1", "threw producer 2"])
+        self.assertEqual(answers.count("producer 3"), 18)
 
     def test_one_limit_for_all_workers(self):
         server = self.start()

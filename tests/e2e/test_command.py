@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -160,8 +161,14 @@ class Command(Commands):
         with urllib.request.urlopen(f"http://{address.replace('0.0.0.0', '127.0.0.1')}/", timeout=PATIENCE) as answer:
             self.assertEqual(answer.status, 200)
             self.assertTrue(answer.read())
+        # What the image asks says so while the server runs, and when it does not.
+        health = json.loads(re.search(r"HEALTHCHECK [^\[]* CMD (\[.*\])", (shop / "Dockerfile").read_text())[1])
+        health[0] = php()
+        environment = {**os.environ, "PORT": address.rsplit(":", 1)[1]}
+        self.assertEqual(subprocess.run(health, env=environment, timeout=PATIENCE).returncode, 0)
         process.terminate()
         process.communicate(timeout=PATIENCE)
+        self.assertEqual(subprocess.run(health, env=environment, timeout=PATIENCE).returncode, 1)
         self.apus("new", "shop", code=1)
 
     def test_version_and_help(self):

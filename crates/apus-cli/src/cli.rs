@@ -12,7 +12,7 @@ Examples:
   apus start -d server.php          in the background
   apus status                       what the running server does
   apus reload                       new code, no lost request
-  apus doctor                       what this machine allows, and what to mend
+  apus doctor                       what this machine allows, and what to fix
 
 Environment:
   APUS_PHP        the php binary to use (8.2 or newer, NTS)
@@ -282,7 +282,7 @@ pub(crate) struct StubsArgs {
     /// Write them into DIR as a Composer package, for editors and static analysis
     #[arg(long, value_name = "DIR", conflicts_with = "check")]
     pub(crate) package: Option<PathBuf>,
-    /// Those of the names that code written for Swoole uses, which the ini entry apus.swoole_compat switches on
+    /// Those of the names that code written for Swoole uses, which the ini entry `apus.swoole_compat` switches on
     #[arg(long)]
     pub(crate) swoole: bool,
     #[command(flatten)]

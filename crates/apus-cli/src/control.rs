@@ -138,7 +138,7 @@ pub(crate) fn running(directories: &[PathBuf]) -> Vec<Server> {
             let pid = socket.file_name()?.to_str()?.strip_suffix(".sock")?.parse().ok().filter(|pid| *pid > 0)?;
             Some(Server { pid, socket: Some(socket) })
         })
-        // The second test tells a server from a stranger who got the process id of one that was killed.
+        // The second test tells a server from another process that got the id of one that was killed.
         .filter(|server| server.alive() && server.answers())
         .collect();
     servers.sort_by_key(|server| server.pid);

@@ -48,7 +48,7 @@ fn tell(server: &Server, command: &str, signal: Signal) -> Outcome<()> {
     if server.socket.is_some() {
         return server.ask(command).map(|_| ());
     }
-    // A stale pid file may name a stranger: only a process that has the module mapped is signalled.
+    // A stale pid file may name another process: only a process that has the module mapped is signalled.
     let maps = fs::read_to_string(format!("/proc/{}/maps", server.pid)).unwrap_or_default();
     if !maps.lines().any(|line| line.ends_with("apus.so")) {
         return Err(Failure::new(Kind::NotRunning, format!("process {} is not an Apus server", server.pid))

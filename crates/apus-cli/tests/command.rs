@@ -244,10 +244,10 @@ fn refusals_and_silence_are_reported() {
 #[test]
 fn a_process_that_is_no_server_is_left_alone() {
     let runtime = Runtime::new();
-    let mut stranger = Master(Command::new("sleep").arg("600").spawn().expect("sleep"));
-    let output = runtime.apus(&["stop", "--pid", &stranger.pid()]);
+    let mut other = Master(Command::new("sleep").arg("600").spawn().expect("sleep"));
+    let output = runtime.apus(&["stop", "--pid", &other.pid()]);
     assert_eq!(code(&output), 3);
-    assert!(stranger.0.try_wait().expect("wait").is_none(), "it still runs");
+    assert!(other.0.try_wait().expect("wait").is_none(), "it still runs");
 }
 
 /// Answers the probe as a PHP with the module would, and otherwise behaves as the script says.
@@ -334,7 +334,7 @@ fn doctor_names_a_mend_and_fails() {
     let findings = report["findings"].as_array().expect("findings");
     let php = findings.iter().find(|finding| finding["id"] == "php").expect("php");
     assert_eq!(php["level"], "fail");
-    assert!(php["mend"][0].as_str().expect("a command").contains("apt-get install"));
+    assert!(php["fix"][0].as_str().expect("a command").contains("apt-get install"));
     assert!(findings.iter().any(|finding| finding["id"] == "descriptors"));
 }
 

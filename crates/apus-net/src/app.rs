@@ -26,7 +26,7 @@ pub trait App: 'static {
     fn on_request(self: &Rc<Self>, request: Request, response: Responder) -> Self::Handling;
 
     /// A WebSocket handshake came to a port for WebSockets. Accept it with [`Responder::upgrade`], or answer in another
-    /// way. A handshake that is unsound fails there with what [`Responder::refuse_upgrade`] takes.
+    /// way. An invalid handshake fails there with what [`Responder::refuse_upgrade`] takes.
     fn on_upgrade(self: &Rc<Self>, request: Request, response: Responder) -> Self::Handling {
         self.on_request(request, response)
     }

@@ -117,7 +117,7 @@ fn messages_go_and_come_whole_in_parts_and_many_at_once() {
 }
 
 #[test]
-fn a_handshake_that_is_unsound_is_refused_with_what_is_wrong() {
+fn an_invalid_handshake_is_refused_with_what_is_wrong() {
     let server = start(Config { origins: vec!["https://good.example".to_owned()], ..websocket() }, false);
     let base = "Host: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n";
     let key = "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n";

@@ -1,5 +1,6 @@
 //! The reference page, made from the rows.
 
+use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use crate::error::bytes;
@@ -11,7 +12,7 @@ use crate::{client, client_http};
 
 /// The text of docs/options.md.
 pub fn markdown() -> String {
-    let mut page = String::from(HEAD);
+    let mut page = String::new();
     for (scope, title) in
         [(Scope::Server, "Server"), (Scope::Port, "Port"), (Scope::Coroutine, "Coroutines"), (Scope::Client, "Clients")]
     {
@@ -29,19 +30,70 @@ pub fn markdown() -> String {
     clients(&mut page, "HTTP clients", HTTP, http.collect());
     names(&mut page, "Accepted without effect", INERT, Support::NoEffect);
     names(&mut page, "Not supported yet", MISSING, Support::Missing);
-    page
+    format!("{HEAD}{}{}", index(&page), wrapped(&page))
 }
+
+/// Links to all headings of a page, a list for each of its parts.
+fn index(page: &str) -> String {
+    let (mut out, mut seen) = (String::new(), HashMap::<String, usize>::new());
+    for line in page.lines() {
+        let (part, title) = match (line.strip_prefix("## "), line.strip_prefix("### ")) {
+            (Some(title), _) => (true, title),
+            (_, Some(title)) => (false, title),
+            _ => continue,
+        };
+        let mut anchor = title.to_lowercase().replace(' ', "-").replace(':', "");
+        // Of headings with one name, the later ones are counted.
+        let before = seen.entry(anchor.clone()).or_default();
+        if *before > 0 {
+            let _ = write!(anchor, "-{before}");
+        }
+        *before += 1;
+        let before = if part { "\n\n**" } else { " ·\n" };
+        let after = if part { "**" } else { "" };
+        let _ = write!(out, "{before}[{title}](#{anchor}){after}");
+    }
+    format!("{}\n", out.replacen('\n', "", 1))
+}
+
+/// The lines of a page, those of its paragraphs and lists no longer than others write them.
+fn wrapped(page: &str) -> String {
+    let mut out = String::new();
+    for line in page.lines() {
+        let indent = if line.starts_with("- ") { "  " } else { "" };
+        let mut width = 0;
+        for (at, word) in line.split(' ').enumerate() {
+            if line.starts_with(['|', '#']) || at == 0 || width + 1 + word.chars().count() <= WIDTH {
+                if at > 0 {
+                    out.push(' ');
+                    width += 1;
+                }
+            } else {
+                let _ = write!(out, "\n{indent}");
+                width = indent.len();
+            }
+            out.push_str(word);
+            width += word.chars().count();
+        }
+        out.push('\n');
+    }
+    out
+}
+
+/// Columns of a line.
+const WIDTH: usize = 120;
 
 const HEAD: &str = "# Settings
 
 Generated from the table in `crates/apus-options`; `APUS_UPDATE_DOCS=1 cargo test -p apus-options` writes it anew.
 
-`$server->set([...])` takes the server's and the ports' settings; a port added with `$server->listen(...)` takes the ports' with
-its own `set` and has the server's values for the rest. `null` restores a default. Sizes are bytes or text such as `\"512K\"`, `\"8M\"`,
-`\"2G\"`; durations are seconds (fractions allowed) or text such as `\"250ms\"`, `\"10s\"`, `\"5m\"`, `\"2h\"`.
+`$server->set([...])` takes the server's and the ports' settings; a port added with `$server->listen(...)` takes the
+ports' with its own `set` and has the server's values for the rest. `null` restores a default. Sizes are bytes or text
+such as `\"512K\"`, `\"8M\"`, `\"2G\"`; durations are seconds (fractions allowed) or text such as `\"250ms\"`, `\"10s\"`,
+`\"5m\"`, `\"2h\"`.
 
-Besides these, `set` takes `package_length_func`, a callable `(string $bytes): int` that tells how long the message at the front of the
-bytes is, for ports with `open_length_check`.
+Besides these, `set` takes `package_length_func`, a callable `(string $bytes): int` that tells how long the message at
+the front of the bytes is, for ports with `open_length_check`.
 ";
 
 const INERT: &str =
@@ -50,9 +102,8 @@ const INERT: &str =
 const MISSING: &str =
     "Known, and refused with a clear message unless the value asks for nothing (`false`, `0`, `''`, `null`).";
 
-const SOCKETS: &str =
-    "What `Coroutine\\Client::set()`, `Client::set()` and `Coroutine\\Socket::setProtocol()` take, besides `package_length_func`, a callable
-`(string $bytes): int` that tells how long the message at the front of the bytes is.";
+const SOCKETS: &str = "What `Coroutine\\Client::set()`, `Client::set()` and `Coroutine\\Socket::setProtocol()` take, besides \
+     `package_length_func`, a callable `(string $bytes): int` that tells how long the message at the front of the bytes is.";
 
 const HTTP: &str = "What `Coroutine\\Http\\Client::set()` and `Coroutine\\Http2\\Client::set()` take.";
 

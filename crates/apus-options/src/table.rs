@@ -94,7 +94,7 @@ settings! {
     Server chroot: String = String::new() => Kind::Str;
     /// File that the log is appended to; standard error when empty. HUP opens it anew.
     Server log_file: String = String::new() => Kind::Str;
-    /// The least level that is logged.
+    /// The minimum level that is logged.
     Server log_level: u8 = INFO => Kind::Choice(LEVELS);
     /// How the processes call themselves in lists of processes, with their part added: "apus: master", "apus: worker 0".
     Server process_title: String = "apus".to_owned() => Kind::Str;

@@ -74,7 +74,7 @@ impl Sinks {
     }
 }
 
-/// Sets the least level that is logged: 0 (debug) to 5 (error), 6 for none.
+/// Sets the minimum level that is logged: 0 (debug) to 5 (error), 6 for none.
 pub fn set_level(level: u8) {
     LEVEL.store(level, Relaxed);
 }

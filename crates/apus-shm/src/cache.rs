@@ -1,4 +1,4 @@
-//! A cache that processes share: bounded bytes, values of any length, ends by time, and one maker a value.
+//! A cache that processes share: bounded bytes, values of any length, ends by time, and one producer a value.
 //!
 //! `cache_part.rs` says how a partition works and what death does to it, `cache_make.rs` who makes a value.
 

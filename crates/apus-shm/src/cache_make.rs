@@ -1,7 +1,7 @@
 //! Who makes a value that is not in the cache: one process at a time for each key.
 //!
-//! A maker enters the key's hash and its own life (`life.rs`) into its partition's list, under the partition's mutex; the life is stored last, so that a maker killed
-//! in between has entered nothing. Who finds a living maker waits and looks again; a dead one is replaced. Keys of equal hash (64 bits, keyed) are taken
+//! A producer enters the key's hash and its own life (`life.rs`) into its partition's list, under the partition's mutex; the life is stored last, so that a producer killed
+//! in between has entered nothing. Who finds a living producer waits and looks again; a dead one is replaced. Keys of equal hash (64 bits, keyed) are taken
 //! for one here, which makes one of them wait for nothing.
 
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -9,14 +9,14 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use crate::cache::Cache;
 use crate::life::{LifeId, Lives};
 
-/// What became of an attempt to be the maker.
+/// What became of an attempt to be the producer.
 #[derive(Debug)]
 pub enum Claim<'a> {
     /// This process is to make the value. Others may when this is dropped.
     Mine(Making<'a>),
     /// Another one does it; `here`: this very process, in another coroutine.
     Taken {
-        /// Whether the maker is this process.
+        /// Whether the producer is this process.
         here: bool,
     },
     /// As many values are being made as can be kept track of: make it, and others may, too.
@@ -32,44 +32,45 @@ pub struct Making<'a> {
 }
 
 impl Cache {
-    /// Attempts to become the maker of a key's value.
+    /// Attempts to become the producer of a key's value.
     pub fn claim(&self, key: &[u8]) -> Claim<'_> {
         let Some(me) = self.lives.me() else { return Claim::Untracked };
         let hash = self.hash(key);
         let part = self.part(hash);
         let _held = part.lock();
         let mut free = None;
-        for maker in part.makers() {
-            let Some(owner) = LifeId::of(maker.owner.load(Acquire)) else {
-                free = free.or(Some(maker));
+        for producer in part.producers() {
+            let Some(owner) = LifeId::of(producer.owner.load(Acquire)) else {
+                free = free.or(Some(producer));
                 continue;
             };
-            if maker.hash.load(Relaxed) != hash {
+            if producer.hash.load(Relaxed) != hash {
                 continue;
             }
             if self.lives.living(owner).is_some() {
                 return Claim::Taken { here: owner == me };
             }
-            maker.owner.store(me.word(), Release);
+            producer.owner.store(me.word(), Release);
             return Claim::Mine(Making { cache: self, hash, me });
         }
         let dead = || {
             let is_dead = |word| LifeId::of(word).is_none_or(|owner| self.lives.living(owner).is_none());
-            part.makers().iter().find(|maker| is_dead(maker.owner.load(Relaxed)))
+            part.producers().iter().find(|producer| is_dead(producer.owner.load(Relaxed)))
         };
-        let Some(maker) = free.or_else(dead) else { return Claim::Untracked };
-        maker.owner.store(0, Release);
-        maker.hash.store(hash, Relaxed);
-        maker.owner.store(me.word(), Release);
+        let Some(producer) = free.or_else(dead) else { return Claim::Untracked };
+        producer.owner.store(0, Release);
+        producer.hash.store(hash, Relaxed);
+        producer.owner.store(me.word(), Release);
         Claim::Mine(Making { cache: self, hash, me })
     }
 
-    /// Whether somebody is entered as the maker of a key's value; perhaps a dead one. Takes no lock.
+    /// Whether somebody is entered as the producer of a key's value; perhaps a dead one. Takes no lock.
     pub fn is_being_made(&self, key: &[u8]) -> bool {
         let hash = self.hash(key);
-        let entered =
-            |maker: &crate::cache_part::Maker| maker.owner.load(Acquire) != 0 && maker.hash.load(Relaxed) == hash;
-        self.part(hash).makers().iter().any(entered)
+        let entered = |producer: &crate::cache_part::Producer| {
+            producer.owner.load(Acquire) != 0 && producer.hash.load(Relaxed) == hash
+        };
+        self.part(hash).producers().iter().any(entered)
     }
 }
 
@@ -81,9 +82,9 @@ impl Drop for Making<'_> {
         }
         let part = self.cache.part(self.hash);
         let _held = part.lock();
-        for maker in part.makers() {
-            if maker.hash.load(Relaxed) == self.hash && maker.owner.load(Relaxed) == self.me.word() {
-                maker.owner.store(0, Release);
+        for producer in part.producers() {
+            if producer.hash.load(Relaxed) == self.hash && producer.owner.load(Relaxed) == self.me.word() {
+                producer.owner.store(0, Release);
                 return;
             }
         }

@@ -26,8 +26,8 @@ const CHANCES: u32 = 64;
 const TRIES: u32 = 16;
 /// Entries of one bucket that a reader without the mutex looks at: what it sees may be a circle.
 const STEPS: u32 = 1000;
-/// Makers of values at a time, see `cache_make.rs`.
-pub(crate) const MAKERS: usize = 64;
+/// Producers of values at a time, see `cache_make.rs`.
+pub(crate) const PRODUCERS: usize = 64;
 
 const PAD: u64 = 0;
 const BYTES: u64 = 1;
@@ -79,21 +79,21 @@ impl Head {
 
 #[derive(Debug)]
 #[repr(C)]
-pub(crate) struct Maker {
+pub(crate) struct Producer {
     pub(crate) hash: AtomicU64,
     /// The life of who makes the value; 0: nobody.
     pub(crate) owner: AtomicU64,
 }
 
 // SAFETY: atomics only; zero is valid.
-unsafe impl Shared for Maker {}
+unsafe impl Shared for Producer {}
 
 /// Where the parts of a partition lie, from its start.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Layout {
     buckets: usize,
-    /// Offsets of the makers, the index, the marks and the ring.
-    makers_at: usize,
+    /// Offsets of the producers, the index, the marks and the ring.
+    producers_at: usize,
     buckets_at: usize,
     marks_at: usize,
     ring_at: usize,
@@ -107,11 +107,19 @@ impl Layout {
     pub(crate) fn new(ring: usize) -> Self {
         let ring = ring.next_multiple_of(MARK_SPAN);
         let buckets = (ring / BUCKET_SPAN).max(1).next_power_of_two();
-        let makers_at = size_of::<Head>();
-        let buckets_at = makers_at + MAKERS * size_of::<Maker>();
+        let producers_at = size_of::<Head>();
+        let buckets_at = producers_at + PRODUCERS * size_of::<Producer>();
         let marks_at = (buckets_at + buckets * size_of::<AtomicU32>()).next_multiple_of(64);
         let ring_at = (marks_at + ring / MARK_SPAN).next_multiple_of(64);
-        Self { buckets, makers_at, buckets_at, marks_at, ring_at, ring, whole: (ring_at + ring).next_multiple_of(4096) }
+        Self {
+            buckets,
+            producers_at,
+            buckets_at,
+            marks_at,
+            ring_at,
+            ring,
+            whole: (ring_at + ring).next_multiple_of(4096),
+        }
     }
 }
 
@@ -178,8 +186,8 @@ impl Part<'_> {
         self.head().mutex.init()
     }
 
-    pub(crate) fn makers(&self) -> &[Maker] {
-        self.region.slice(self.base + self.layout.makers_at, MAKERS)
+    pub(crate) fn producers(&self) -> &[Producer] {
+        self.region.slice(self.base + self.layout.producers_at, PRODUCERS)
     }
 
     fn buckets(&self) -> &[AtomicU32] {

@@ -278,9 +278,9 @@ fn one_maker_at_a_time_and_the_dead_are_replaced() {
 #[test]
 fn more_makers_than_can_be_tracked_make_untracked() {
     let cache = Cache::new(CACHE_LEAST).unwrap();
-    let keys: Vec<[u8; 4]> = (0..=crate::cache_part::MAKERS as u32).map(u32::to_le_bytes).collect();
+    let keys: Vec<[u8; 4]> = (0..=crate::cache_part::PRODUCERS as u32).map(u32::to_le_bytes).collect();
     let claims: Vec<Claim<'_>> = keys.iter().map(|key| cache.claim(key)).collect();
-    assert!(claims[..crate::cache_part::MAKERS].iter().all(|claim| matches!(claim, Claim::Mine(_))));
+    assert!(claims[..crate::cache_part::PRODUCERS].iter().all(|claim| matches!(claim, Claim::Mine(_))));
     assert!(matches!(claims.last(), Some(Claim::Untracked)));
     drop(claims);
     assert!(matches!(cache.claim(&keys[0]), Claim::Mine(_)));

@@ -7,8 +7,8 @@
 //! own with its first number, or it and its parent would hand out the same cells for different things.
 //!
 //! When a number goes, its cell can serve another one only if nobody else can have it. Who has it is known to the process that made it: itself, and every
-//! process that it forked since, all of which go on using their copy for as long as they please, and tell nobody when they stop. So a cell is used again if its
-//! maker has not forked since it was given out, and never otherwise; a forked child gives none back. (Counting references would need a hook in each fork and an
+//! process that it forked since, all of which go on using their copy for as long as they please, and tell nobody when they stop. So a cell is used again if the
+//! process that made the number has not forked since it was given out, and never otherwise; a forked child gives none back. (Counting references would need a hook in each fork and an
 //! answer to a child that is killed; what is lost here is 64 bytes for each number that a program makes, forks, and drops, which programs do once.)
 //!
 //! # Waiting

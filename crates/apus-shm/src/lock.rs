@@ -287,7 +287,7 @@ impl Drop for Lock {
 /// What a step of waiting came to.
 #[derive(Debug)]
 pub enum Step {
-    /// It is had.
+    /// Acquired.
     Taken(Taken),
     /// Listen to the bell (wished for already), and to this descriptor of a holder, which becomes readable when it dies; look again at the latest after the time.
     Listen(Option<Rc<OwnedFd>>, Option<Duration>, Busy),

@@ -15,7 +15,7 @@ use fork::{Child, alone, numbers};
 const PLAIN: Taken = Taken { after_death: false };
 const AFTER_DEATH: Taken = Taken { after_death: true };
 
-/// Blocks until the lock is had.
+/// Blocks until the lock is acquired.
 fn take(lock: &Lock, mode: Mode) -> Taken {
     let (watch, waiting) = (Watch::new(lock.fd()).unwrap(), lock.waiting(mode));
     let until = Instant::now() + Duration::from_secs(30);

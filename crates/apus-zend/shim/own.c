@@ -219,7 +219,7 @@ static void separate_libxml(libxml_state *copy)
 	}
 }
 
-/* The record gets what the script or the coroutine's maker had; what stands in the globals is a second one of it. */
+/* The record gets what the script, or the coroutine that started this one, had; what stands in the globals is a second one of it. */
 static void touch_libxml(apus_own *own)
 {
 	own->libxml = *libxml;

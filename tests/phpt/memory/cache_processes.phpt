@@ -1,5 +1,5 @@
 --TEST--
-Cache between processes: one value, one counter, one maker; a maker that is killed is replaced; so is a killed writer's partition
+Cache between processes: one value, one counter, one producer; a producer that is killed is replaced; so is a killed writer's partition
 --EXTENSIONS--
 pcntl
 posix
@@ -30,17 +30,17 @@ $count = function () use ($cache) { for ($i = 0; $i < 2000; $i++) { $cache->incr
 ended(child($count), child($count), child($count));
 var_dump($cache->get('n'));
 
-echo "-- one maker\n";
+echo "-- one producer\n";
 $make = fn () => fwrite($its, $cache->remember('made', 0, function () use ($cache) { $cache->increment('made by'); usleep(20_000); return "value\n"; }));
 ended(child($make), child($make), child($make), child($make));
 var_dump([fgets($mine), fgets($mine), fgets($mine), fgets($mine)] === array_fill(0, 4, "value\n"), $cache->get('made by'));
 
-echo "-- a maker is killed\n";
-$maker = child(fn () => $cache->remember('handed', 0, function () use ($its) { fwrite($its, "making\n"); sleep(60); }));
+echo "-- a producer is killed\n";
+$producer = child(fn () => $cache->remember('handed', 0, function () use ($its) { fwrite($its, "making\n"); sleep(60); }));
 fgets($mine);
 $waiting = child(fn () => fwrite($its, $cache->remember('handed', 0, fn () => "by the second\n", 30)));
-posix_kill($maker, SIGKILL);
-ended($maker);
+posix_kill($producer, SIGKILL);
+ended($producer);
 echo fgets($mine);
 ended($waiting);
 var_dump($cache->get('handed'));
@@ -75,10 +75,10 @@ array(1) {
   string(5) "child"
 }
 int(6000)
--- one maker
+-- one producer
 bool(true)
 int(1)
--- a maker is killed
+-- a producer is killed
 by the second
 string(14) "by the second
 "

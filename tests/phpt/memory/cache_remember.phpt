@@ -53,7 +53,7 @@ run(function () use ($cache) {
     for ($i = 0; $i < 3; $i++) {
         go(function () use ($i, $cache, $gate, &$log, $results) {
             try {
-                $value = $cache->remember('handed', 0, function () use ($i, $gate, &$log) { $log[] = "maker $i"; if ($i === 0) { $gate->pop(); throw new Exception('gave up'); } return "by $i"; });
+                $value = $cache->remember('handed', 0, function () use ($i, $gate, &$log) { $log[] = "producer $i"; if ($i === 0) { $gate->pop(); throw new Exception('gave up'); } return "by $i"; });
             } catch (Exception $e) {
                 $value = $e->getMessage();
             }
@@ -65,7 +65,7 @@ run(function () use ($cache) {
     var_dump(count($log), $all[0], $all[1] === $all[2], str_starts_with($all[1], 'by'));
 
     echo "-- too long\n";
-    $maker = go(fn () => $results->push($cache->remember('slow', 0, fn () => $gate->pop())));
+    $producer = go(fn () => $results->push($cache->remember('slow', 0, fn () => $gate->pop())));
     attempt(fn () => $cache->remember('slow', 0, fn () => 'own', 0.01, true));
     attempt(fn () => $cache->remember('slow', 0, fn () => 'own', 0));
     attempt(fn () => $cache->get('slow'));

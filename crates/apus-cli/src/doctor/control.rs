@@ -21,7 +21,7 @@ pub(crate) fn examine() -> Finding {
 
 fn without_runtime(runtime: &Path) -> Finding {
     let found = format!("XDG_RUNTIME_DIR names {}, which is not there: no control socket", runtime.display());
-    Finding::new("control", Level::Warn, found).mend(["unset XDG_RUNTIME_DIR", "or: sudo loginctl enable-linger $USER"])
+    Finding::new("control", Level::Warn, found).fix(["unset XDG_RUNTIME_DIR", "or: sudo loginctl enable-linger $USER"])
 }
 
 /// The master makes it when it is missing, and refuses one that others could put something into.
@@ -32,11 +32,11 @@ fn directory(path: &Path, uid: u32) -> Finding {
     };
     if !meta.is_dir() || meta.uid() != uid {
         let found = format!("{shown} is not a directory of user {uid}: no control socket");
-        return Finding::new("control", Level::Warn, found).mend([format!("sudo rm -r {shown}")]);
+        return Finding::new("control", Level::Warn, found).fix([format!("sudo rm -r {shown}")]);
     }
     if meta.mode() & 0o077 != 0 {
         let found = format!("{shown} is open to other users: no control socket");
-        return Finding::new("control", Level::Warn, found).mend([format!("chmod 700 {shown}")]);
+        return Finding::new("control", Level::Warn, found).fix([format!("chmod 700 {shown}")]);
     }
     Finding::new("control", Level::Ok, format!("control sockets: {shown}"))
 }

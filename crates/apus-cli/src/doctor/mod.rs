@@ -1,4 +1,4 @@
-//! `doctor`: what this machine allows a server, and the mend for what stands in its way.
+//! `doctor`: what this machine allows a server, and how to fix what stands in its way.
 
 mod control;
 mod php;
@@ -36,18 +36,18 @@ pub(crate) struct Finding {
     pub(crate) level: Level,
     /// What was found, in one line.
     pub(crate) found: String,
-    /// The commands that mend it, one a line.
+    /// The commands that fix it, one a line.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(crate) mend: Vec<String>,
+    pub(crate) fix: Vec<String>,
 }
 
 impl Finding {
     pub(crate) fn new(id: &'static str, level: Level, found: impl Into<String>) -> Self {
-        Self { id, level, found: found.into(), mend: Vec::new() }
+        Self { id, level, found: found.into(), fix: Vec::new() }
     }
 
-    pub(crate) fn mend<S: Into<String>>(mut self, commands: impl IntoIterator<Item = S>) -> Self {
-        self.mend.extend(commands.into_iter().map(Into::into));
+    pub(crate) fn fix<S: Into<String>>(mut self, commands: impl IntoIterator<Item = S>) -> Self {
+        self.fix.extend(commands.into_iter().map(Into::into));
         self
     }
 }

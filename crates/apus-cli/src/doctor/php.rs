@@ -35,7 +35,7 @@ fn module(info: &Info, from: &str) -> Finding {
         return Finding::new("module", Level::Ok, found);
     }
     Finding::new("module", Level::Warn, format!("{found}; this command is {own}"))
-        .mend(["make install in the source tree installs both of one version"])
+        .fix(["make install in the source tree installs both of one version"])
 }
 
 /// What makes PHP fast, and what makes it slow.
@@ -46,12 +46,10 @@ fn accelerators(info: &Info) -> Vec<Finding> {
     if let Some(version) = &info.xdebug {
         let found = format!("Xdebug {version} is loaded, mode {}", info.xdebug_mode);
         findings.push(if info.xdebug_active() {
-            Finding::new("xdebug", Level::Warn, format!("{found}: it slows every call and switches the JIT off")).mend(
-                [
-                    "XDEBUG_MODE=off apus run FILE".to_owned(),
-                    format!("sudo phpdismod -v {} xdebug", minor(&info.version)),
-                ],
-            )
+            Finding::new("xdebug", Level::Warn, format!("{found}: it slows every call and switches the JIT off")).fix([
+                "XDEBUG_MODE=off apus run FILE".to_owned(),
+                format!("sudo phpdismod -v {} xdebug", minor(&info.version)),
+            ])
         } else {
             Finding::new("xdebug", Level::Ok, found)
         });
@@ -66,13 +64,13 @@ fn opcache(info: &Info) -> Finding {
     if info.opcache_on {
         return Finding::new("opcache", Level::Ok, "opcache is on");
     }
-    let mend = if info.opcache {
+    let fix = if info.opcache {
         "remove opcache.enable=0 from php.ini, and --ini entries that switch it off".to_owned()
     } else {
         format!("sudo apt-get install php{}-opcache", minor(&info.version))
     };
     let found = if info.opcache { "opcache is loaded but off" } else { "opcache is not installed" };
-    Finding::new("opcache", Level::Warn, found).mend([mend])
+    Finding::new("opcache", Level::Warn, found).fix([fix])
 }
 
 /// Which of the two is missing: PHP or the module.
@@ -87,18 +85,18 @@ fn without_module(args: &PhpArgs, why: &str) -> Vec<Finding> {
     });
     let first = why.lines().next().unwrap_or_default().to_owned();
     let Some((binary, info)) = usable else {
-        return vec![Finding::new("php", Level::Fail, first).mend([
+        return vec![Finding::new("php", Level::Fail, first).fix([
             "sudo apt-get install php8.2-cli php8.2-opcache",
             "or name a PHP of your own: APUS_PHP=/path/to/php apus doctor",
         ])];
     };
-    let mend = [
+    let fix = [
         format!("make build PHP_CONFIG=php-config{} in the source tree builds it for this PHP", minor(&info.version)),
         "or name it: APUS_EXTENSION=/path/to/apus.so apus doctor".to_owned(),
         "or the PHP that it fits: APUS_PHP=/path/to/php apus doctor".to_owned(),
     ];
     let mut findings = vec![suitable(&binary.display().to_string(), &info)];
-    findings.push(Finding::new("module", Level::Fail, first).mend(mend));
+    findings.push(Finding::new("module", Level::Fail, first).fix(fix));
     findings.extend(accelerators(&info));
     findings
 }
@@ -114,7 +112,7 @@ mod tests {
         let findings = accelerators(&on);
         let found = findings.iter().find(|finding| finding.id == "xdebug").expect("a finding");
         assert_eq!(found.level, Level::Warn);
-        assert_eq!(found.mend[1], "sudo phpdismod -v 8.2 xdebug");
+        assert_eq!(found.fix[1], "sudo phpdismod -v 8.2 xdebug");
         let off = Info { xdebug_mode: "off".into(), ..on };
         assert!(accelerators(&off).iter().all(|finding| finding.level < Level::Warn));
     }
@@ -122,9 +120,9 @@ mod tests {
     #[test]
     fn opcache_that_is_off_differs_from_one_that_is_missing() {
         let off = opcache(&Info { opcache_on: false, ..info() });
-        assert!(off.mend[0].contains("php.ini"));
+        assert!(off.fix[0].contains("php.ini"));
         let missing = opcache(&Info { opcache_on: false, opcache: false, ..info() });
-        assert_eq!(missing.mend, ["sudo apt-get install php8.2-opcache"]);
+        assert_eq!(missing.fix, ["sudo apt-get install php8.2-opcache"]);
     }
 
     #[test]
@@ -139,6 +137,6 @@ mod tests {
         let args = PhpArgs { ini: vec![], jit: None, php: Some("/bin/true".into()), extension: None };
         let findings = examine(&args);
         assert_eq!((findings[0].id, findings[0].level), ("php", Level::Fail));
-        assert!(findings[0].mend[0].contains("php8.2-cli"));
+        assert!(findings[0].fix[0].contains("php8.2-cli"));
     }
 }

@@ -39,8 +39,8 @@ pub(crate) fn text(findings: &[Finding], colour: bool) -> String {
         let mark = if colour { format!("\x1b[{code}m{word}\x1b[0m") } else { word.to_owned() };
         // Writing to a String cannot fail.
         let _ = writeln!(out, "{mark}  {}", finding.found);
-        for line in &finding.mend {
-            let _ = writeln!(out, "        mend: {line}");
+        for line in &finding.fix {
+            let _ = writeln!(out, "        fix: {line}");
         }
     }
     let _ = writeln!(out, "\n{}", summary(count(findings, Level::Fail), count(findings, Level::Warn)));
@@ -50,10 +50,10 @@ pub(crate) fn text(findings: &[Finding], colour: bool) -> String {
 fn summary(failures: usize, warnings: usize) -> String {
     let warned = if warnings == 1 { "1 warning".to_owned() } else { format!("{warnings} warnings") };
     match failures {
-        0 if warnings == 0 => "nothing to mend".into(),
+        0 if warnings == 0 => "nothing to fix".into(),
         0 => warned,
-        1 => format!("1 finding to mend, {warned}"),
-        _ => format!("{failures} findings to mend, {warned}"),
+        1 => format!("1 finding to fix, {warned}"),
+        _ => format!("{failures} findings to fix, {warned}"),
     }
 }
 
@@ -64,7 +64,7 @@ mod tests {
     fn findings() -> Vec<Finding> {
         vec![
             Finding::new("a", Level::Ok, "good"),
-            Finding::new("b", Level::Fail, "bad").mend(["do this"]),
+            Finding::new("b", Level::Fail, "bad").fix(["do this"]),
             Finding::new("c", Level::Warn, "dear"),
         ]
     }
@@ -72,7 +72,7 @@ mod tests {
     #[test]
     fn the_text_names_each_finding_and_its_mend() {
         let shown = text(&findings(), false);
-        assert_eq!(shown, "ok    good\nFAIL  bad\n        mend: do this\nwarn  dear\n\n1 finding to mend, 1 warning\n");
+        assert_eq!(shown, "ok    good\nFAIL  bad\n        fix: do this\nwarn  dear\n\n1 finding to fix, 1 warning\n");
         assert!(text(&findings(), true).contains("\x1b[31mFAIL"));
     }
 
@@ -81,14 +81,14 @@ mod tests {
         let report: serde_json::Value = serde_json::from_str(&json(&findings())).expect("JSON");
         assert_eq!(report["ok"], false);
         assert_eq!(report["failures"], 1);
-        assert_eq!(report["findings"][1]["mend"][0], "do this");
+        assert_eq!(report["findings"][1]["fix"][0], "do this");
         assert_eq!(report["findings"][2]["level"], "warn");
     }
 
     #[test]
     fn the_summary_counts_in_words() {
-        assert_eq!(summary(0, 0), "nothing to mend");
+        assert_eq!(summary(0, 0), "nothing to fix");
         assert_eq!(summary(0, 2), "2 warnings");
-        assert_eq!(summary(2, 0), "2 findings to mend, 0 warnings");
+        assert_eq!(summary(2, 0), "2 findings to fix, 0 warnings");
     }
 }

@@ -28,8 +28,8 @@ fn backlog(system: &System, wanted: Wanted) -> Option<Finding> {
         return Some(Finding::new("backlog", Level::Ok, found));
     }
     // listen(2) says nothing of it: the queue is silently the smaller one.
-    let mend = sysctl("net.core.somaxconn", wanted.backlog.max(4_096));
-    Some(Finding::new("backlog", Level::Warn, format!("{found}: cut to {}", grouped(most))).mend(mend))
+    let fix = sysctl("net.core.somaxconn", wanted.backlog.max(4_096));
+    Some(Finding::new("backlog", Level::Warn, format!("{found}: cut to {}", grouped(most))).fix(fix))
 }
 
 fn syn_backlog(system: &System, wanted: Wanted) -> Option<Finding> {
@@ -40,8 +40,8 @@ fn syn_backlog(system: &System, wanted: Wanted) -> Option<Finding> {
     if cookies > 0 || most >= wanted.backlog {
         return Some(Finding::new("syn-backlog", Level::Ok, found));
     }
-    let mend = sysctl("net.ipv4.tcp_max_syn_backlog", wanted.backlog.max(1_024));
-    Some(Finding::new("syn-backlog", Level::Warn, found).mend(mend))
+    let fix = sysctl("net.ipv4.tcp_max_syn_backlog", wanted.backlog.max(1_024));
+    Some(Finding::new("syn-backlog", Level::Warn, found).fix(fix))
 }
 
 fn overflows(system: &System) -> Option<Finding> {
@@ -66,11 +66,11 @@ fn time_wait(system: &System) -> Option<Finding> {
         grouped(most),
     );
     if count >= most / 2 && count > 0 {
-        let mend = sysctl("net.ipv4.tcp_max_tw_buckets", most.saturating_mul(2));
-        return Some(Finding::new("time-wait", Level::Warn, found).mend(mend));
+        let fix = sysctl("net.ipv4.tcp_max_tw_buckets", most.saturating_mul(2));
+        return Some(Finding::new("time-wait", Level::Warn, found).fix(fix));
     }
     if reuse != 1 && count > port_count(system).unwrap_or(u64::MAX) / 2 {
-        return Some(Finding::new("time-wait", Level::Warn, found).mend(sysctl("net.ipv4.tcp_tw_reuse", 1)));
+        return Some(Finding::new("time-wait", Level::Warn, found).fix(sysctl("net.ipv4.tcp_tw_reuse", 1)));
     }
     Some(Finding::new("time-wait", Level::Ok, found))
 }
@@ -92,7 +92,7 @@ fn ports(system: &System) -> Option<Finding> {
     if count >= FEW_PORTS {
         return Some(Finding::new("ports", Level::Ok, found));
     }
-    Some(Finding::new("ports", Level::Warn, found).mend(sysctl("net.ipv4.ip_local_port_range", "15000 60999")))
+    Some(Finding::new("ports", Level::Warn, found).fix(sysctl("net.ipv4.ip_local_port_range", "15000 60999")))
 }
 
 fn conntrack(system: &System) -> Option<Finding> {
@@ -102,8 +102,8 @@ fn conntrack(system: &System) -> Option<Finding> {
         format!("tracked connections: {} of {} (net.netfilter.nf_conntrack_max)", grouped(count), grouped(most));
     // A full table drops packets of new connections without a word to either side.
     if count.saturating_mul(10) >= most.saturating_mul(8) {
-        let mend = sysctl("net.netfilter.nf_conntrack_max", most.saturating_mul(2));
-        return Some(Finding::new("conntrack", Level::Warn, found).mend(mend));
+        let fix = sysctl("net.netfilter.nf_conntrack_max", most.saturating_mul(2));
+        return Some(Finding::new("conntrack", Level::Warn, found).fix(fix));
     }
     Some(Finding::new("conntrack", Level::Ok, found))
 }
@@ -174,7 +174,7 @@ mod tests {
         proc_root.write("sys/net/ipv4/tcp_syncookies", "0\n");
         let findings = examine(&System::read(proc_root.path()), WANTED);
         let found = finding(&findings, "backlog");
-        assert_eq!((found.level, found.mend[0].as_str()), (Level::Warn, "sudo sysctl -w net.core.somaxconn='4096'"));
+        assert_eq!((found.level, found.fix[0].as_str()), (Level::Warn, "sudo sysctl -w net.core.somaxconn='4096'"));
         assert_eq!(finding(&findings, "syn-backlog").level, Level::Warn);
     }
 
@@ -183,10 +183,10 @@ mod tests {
         let proc_root = healthy("time-wait");
         proc_root.write("net/sockstat", "sockets: used 1\nTCP: inuse 1 orphan 0 tw 20000 alloc 1 mem 1\n");
         let findings = examine(&System::read(proc_root.path()), WANTED);
-        assert!(finding(&findings, "time-wait").mend[0].contains("tcp_tw_reuse='1'"));
+        assert!(finding(&findings, "time-wait").fix[0].contains("tcp_tw_reuse='1'"));
         proc_root.write("net/sockstat", "sockets: used 1\nTCP: inuse 1 orphan 0 tw 70000 alloc 1 mem 1\n");
         let findings = examine(&System::read(proc_root.path()), WANTED);
-        assert!(finding(&findings, "time-wait").mend[0].contains("tcp_max_tw_buckets='262144'"));
+        assert!(finding(&findings, "time-wait").fix[0].contains("tcp_max_tw_buckets='262144'"));
     }
 
     #[test]

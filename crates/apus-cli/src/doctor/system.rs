@@ -134,18 +134,16 @@ fn open_files(system: &System, wanted: Wanted) -> Option<Finding> {
         return Some(Finding::new("descriptors", Level::Ok, found));
     }
     let need = wanted.connections.saturating_add(RESERVED).max(65_536);
-    let mut mend = Vec::new();
+    let mut fix = Vec::new();
     if system.number("fs.nr_open").is_some_and(|most| most < need) {
-        mend.extend(sysctl("fs.nr_open", need));
+        fix.extend(sysctl("fs.nr_open", need));
     }
-    mend.push(format!("systemd: LimitNOFILE={need} in the unit's [Service]"));
-    mend.push(format!("docker: docker run --ulimit nofile={need}:{need} ..."));
-    mend.push(format!(
+    fix.push(format!("systemd: LimitNOFILE={need} in the unit's [Service]"));
+    fix.push(format!("docker: docker run --ulimit nofile={need}:{need} ..."));
+    fix.push(format!(
         "login: printf '%s hard nofile {need}\\n' '*' root | sudo tee /etc/security/limits.d/60-apus.conf, then log in again"
     ));
-    Some(
-        Finding::new("descriptors", Level::Fail, format!("{found}, {} wanted", grouped(wanted.connections))).mend(mend),
-    )
+    Some(Finding::new("descriptors", Level::Fail, format!("{found}, {} wanted", grouped(wanted.connections))).fix(fix))
 }
 
 fn file_max(system: &System, wanted: Wanted) -> Option<Finding> {
@@ -157,7 +155,7 @@ fn file_max(system: &System, wanted: Wanted) -> Option<Finding> {
         return Some(Finding::new("file-max", Level::Ok, found));
     }
     let need = used.saturating_add(wanted.connections).saturating_mul(2);
-    Some(Finding::new("file-max", Level::Fail, found).mend(sysctl("fs.file-max", need)))
+    Some(Finding::new("file-max", Level::Fail, found).fix(sysctl("fs.file-max", need)))
 }
 
 fn map_count(system: &System, wanted: Wanted) -> Option<Finding> {
@@ -173,7 +171,7 @@ fn map_count(system: &System, wanted: Wanted) -> Option<Finding> {
     if most >= need {
         return Some(Finding::new("map-count", Level::Ok, found));
     }
-    Some(Finding::new("map-count", Level::Fail, found).mend(sysctl("vm.max_map_count", need.next_multiple_of(65_536))))
+    Some(Finding::new("map-count", Level::Fail, found).fix(sysctl("vm.max_map_count", need.next_multiple_of(65_536))))
 }
 
 /// Coroutine stacks reserve far more address space than they ever touch; mode 2 counts what is reserved.
@@ -181,7 +179,7 @@ fn overcommit(system: &System) -> Option<Finding> {
     let mode = system.number("vm.overcommit_memory")?;
     if mode == 2 {
         let found = "vm.overcommit_memory: 2, so stacks count in full though hardly touched";
-        return Some(Finding::new("overcommit", Level::Warn, found).mend(sysctl("vm.overcommit_memory", 0)));
+        return Some(Finding::new("overcommit", Level::Warn, found).fix(sysctl("vm.overcommit_memory", 0)));
     }
     Some(Finding::new("overcommit", Level::Ok, format!("vm.overcommit_memory: {mode}")))
 }
@@ -219,7 +217,7 @@ pub(crate) mod tests {
         assert_eq!(found.level, Level::Fail);
         assert!(found.found.contains("4,032 connections a worker"), "{}", found.found);
         for part in ["fs.nr_open", "LimitNOFILE=65536", "--ulimit nofile=65536", "limits.d"] {
-            assert!(found.mend.iter().any(|line| line.contains(part)), "{part}");
+            assert!(found.fix.iter().any(|line| line.contains(part)), "{part}");
         }
     }
 
@@ -242,7 +240,7 @@ pub(crate) mod tests {
         proc_root.write("meminfo", "MemTotal: 900000 kB\nMemAvailable: 65536 kB\n");
         let findings = examine(&System::read(proc_root.path()), WANTED);
         assert_eq!(finding(&findings, "file-max").level, Level::Fail);
-        assert_eq!(finding(&findings, "file-max").mend[0], "sudo sysctl -w fs.file-max='22000'");
+        assert_eq!(finding(&findings, "file-max").fix[0], "sudo sysctl -w fs.file-max='22000'");
         assert_eq!(finding(&findings, "map-count").level, Level::Fail);
         assert_eq!(finding(&findings, "overcommit").level, Level::Warn);
         assert_eq!(finding(&findings, "memory").level, Level::Warn);

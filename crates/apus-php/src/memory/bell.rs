@@ -84,7 +84,7 @@ impl Ears {
     fn watch(&self, bell: BorrowedFd<'_>) -> io::Result<Rc<Watch>> {
         let process = std::process::id();
         let mut slot = self.watch.borrow_mut();
-        if let Some((_, watch)) = slot.as_ref().filter(|(maker, _)| *maker == process) {
+        if let Some((_, watch)) = slot.as_ref().filter(|(owner, _)| *owner == process) {
             return Ok(Rc::clone(watch));
         }
         let watch = Rc::new(Watch::new(bell)?);

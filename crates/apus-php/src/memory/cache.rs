@@ -7,7 +7,7 @@ use apus_zend::arg::{Given, Want};
 use apus_zend::value::View;
 use apus_zend::{Array, Raise, Value, native};
 
-use super::cache_remember::{self, Makers};
+use super::cache_remember::{self, Producers};
 use super::pack;
 use crate::exception;
 
@@ -18,7 +18,7 @@ const LONGEST: f64 = 3.2e9;
 pub(super) struct Shared {
     pub(super) cache: Cache,
     /// Values that coroutines of this process make now.
-    pub(super) makers: Makers,
+    pub(super) producers: Producers,
 }
 
 native!(Shared, "Apus\\Cache");
@@ -30,7 +30,7 @@ fn construct(size: Given<i64>) -> Result<Shared, Raise> {
         return Err(size.value_error(&text));
     };
     match Cache::new(bytes) {
-        Ok(cache) => Ok(Shared { cache, makers: Makers::default() }),
+        Ok(cache) => Ok(Shared { cache, producers: Producers::default() }),
         Err(error) => {
             let text = format!("no memory could be shared for a cache of {bytes} bytes: {error}");
             Err(exception::throw(exception::code::cache::NO_MEMORY, &text))

@@ -1,6 +1,6 @@
 //! `Apus\Cache::remember()`: one process makes a value, the others wait for it.
 //!
-//! Who waits looks again after pauses that grow from 1 to 20 ms: a look takes a fraction of a microsecond and no lock, and needs nothing that a maker
+//! Who waits looks again after pauses that grow from 1 to 20 ms: a look takes a fraction of a microsecond and no lock, and needs nothing that a producer
 //! could fail to do before it dies. An eventfd would be another descriptor a cache, written at each store, to save half a pause where a value takes long to make anyway.
 
 use std::cell::RefCell;
@@ -21,9 +21,9 @@ const WAIT: Wait = Wait::Outside("Cache::remember()");
 
 /// Which coroutine of this process makes which value now.
 #[derive(Default)]
-pub(super) struct Makers(RefCell<Vec<(i64, Vec<u8>)>>);
+pub(super) struct Producers(RefCell<Vec<(i64, Vec<u8>)>>);
 
-impl Makers {
+impl Producers {
     fn has(&self, coroutine: i64, key: &[u8]) -> bool {
         self.0.borrow().iter().any(|(id, made)| *id == coroutine && made == key)
     }
@@ -33,9 +33,9 @@ impl Makers {
     }
 
     fn leave(&self, coroutine: i64, key: &[u8]) {
-        let mut makers = self.0.borrow_mut();
-        if let Some(at) = makers.iter().rposition(|(id, made)| *id == coroutine && made == key) {
-            makers.swap_remove(at);
+        let mut producers = self.0.borrow_mut();
+        if let Some(at) = producers.iter().rposition(|(id, made)| *id == coroutine && made == key) {
+            producers.swap_remove(at);
         }
     }
 }
@@ -86,7 +86,7 @@ pub(super) fn remember(
     if !(1..=apus_shm::CACHE_KEY_MOST).contains(&key.value.len()) {
         return Err(cache::refused(key, apus_shm::CacheError::Key { given: key.value.len() }));
     }
-    if shared.makers.has(remember.coroutine, key.value) {
+    if shared.producers.has(remember.coroutine, key.value) {
         let text = format!(
             "remember() was called for \"{}\" by the very function that makes its value",
             String::from_utf8_lossy(key.value)
@@ -135,7 +135,7 @@ impl<'a> Remember<'a> {
                         return Ok(Turn::Cancelled);
                     }
                 }
-                // The maker would never go on while its own process sleeps.
+                // The producer would never go on while its own process sleeps.
                 None if here => return Ok(Turn::Ours(None)),
                 None => std::thread::sleep(step),
             }
@@ -155,9 +155,9 @@ impl<'a> Remember<'a> {
 
     /// Calls the function and stores what it returns; the right to make it ends with this, however.
     fn make(&self, making: Option<Making<'a>>) -> Result<Value, Raise> {
-        self.shared.makers.enter(self.coroutine, self.key);
+        self.shared.producers.enter(self.coroutine, self.key);
         let made = self.make.call(&[]);
-        self.shared.makers.leave(self.coroutine, self.key);
+        self.shared.producers.leave(self.coroutine, self.key);
         let value = made?;
         let stored = cache::store(&self.shared.cache, self.key, &value, self.life, false)?;
         drop(making);

@@ -24,7 +24,7 @@ pub(super) struct Conn {
     value: Value,
     /// What is known of its class.
     pub(super) kind: Kind,
-    /// References to it that are not its user's: the pool's own, and any that its maker kept.
+    /// References to it that are not its user's: the pool's own, and any that the code which made it kept.
     baseline: u32,
     /// How much of the jitter is taken off its times, 0 to 1.
     pub(super) luck: f64,

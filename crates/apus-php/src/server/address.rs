@@ -45,7 +45,7 @@ pub(crate) fn ip(host: &str, port: i64) -> Result<ListenAddr, String> {
     let host = host.trim_start_matches('[').trim_end_matches(']');
     let found: Result<Vec<SocketAddr>, _> = (host, port).to_socket_addrs().map(Iterator::collect);
     match found {
-        // A name that means both families is served on IPv4, as the rest of the field does.
+        // A name that means both families is served on IPv4, as other servers do.
         Ok(addrs) => addrs
             .iter()
             .find(|addr| addr.is_ipv4())

@@ -223,7 +223,7 @@ impl App for PhpApp {
 
     fn on_upgrade(self: &Rc<Self>, request: Request, response: Responder) -> Handling {
         if !response.is_handshake() {
-            // Unsound: this says why.
+            // An invalid one: this says why.
             drop(self.accept(request, &response));
             return Handling::begun(None, response, None);
         }

@@ -72,7 +72,7 @@ pub(super) struct ServerCore {
     /// The processes that `addProcess()` was given.
     pub(super) users: RefCell<Vec<Object>>,
     /// The process that made it.
-    maker: u32,
+    creator: u32,
 }
 
 thread_local! {
@@ -85,7 +85,7 @@ const RUN: &str = "APUS_RUN";
 
 impl Drop for ServerCore {
     fn drop(&mut self) {
-        let forgotten = self.phase.get() == Phase::New && self.maker == std::process::id();
+        let forgotten = self.phase.get() == Phase::New && self.creator == std::process::id();
         // An exception that ends the script says why itself.
         if forgotten && std::env::var_os(RUN).is_some() && engine::exit_status() == 0 {
             apus_process::log::warning(format_args!(
@@ -116,7 +116,7 @@ impl ServerCore {
             worker: RefCell::new(None),
             task_queue: Cell::new(None),
             users: RefCell::default(),
-            maker: std::process::id(),
+            creator: std::process::id(),
         });
         MADE.with(|made| {
             let mut made = made.borrow_mut();

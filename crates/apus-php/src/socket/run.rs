@@ -161,7 +161,7 @@ impl<'a> Session<'a> {
         };
         if at_once {
             self.give_way(state)?;
-            // Without the loop, which need not run yet: a coroutine's first steps are its maker's.
+            // Without the loop, which need not run yet: a coroutine's first steps are those of the code that started it.
             let polled = descriptor.at_once(|| operation.as_mut().poll(&mut Context::from_waker(Waker::noop())));
             if let Poll::Ready(outcome) = polled {
                 return Ok(outcome);

@@ -1,4 +1,4 @@
-//! Changing an ordered index, in place: every word that changes goes through the change's journal, which puts all back when its maker dies or fails.
+//! Changing an ordered index, in place: every word that changes goes through the change's journal, which puts all back when the process that makes the change dies or fails.
 //!
 //! Invariant: an inner node's entry (but for its first) names exactly the smallest entry below its child. So every row that is named anywhere is a row of the
 //! tree, and its cells can be read to compare whole texts.
