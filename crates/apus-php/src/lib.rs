@@ -26,4 +26,4 @@ mod timer;
 
 // What all rooms stand on, under the names of rooms.
 use apus_hook as hook;
-use apus_runtime::{builtin, convert, exception, last_error, runtime, swoole, wait, watchdog};
+use apus_runtime::{builtin, convert, descriptor, exception, last_error, runtime, swoole, wait, watchdog};

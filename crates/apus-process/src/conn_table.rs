@@ -180,7 +180,6 @@ impl ConnTable {
     }
 
     /// Takes a connection out.
-    #[allow(clippy::needless_pass_by_value, reason = "a handle that was given back must not be used again")]
     pub fn remove(&self, handle: ConnHandle) {
         self.clear(handle.row);
     }

@@ -5,14 +5,19 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
+use rustix::time::{
+    ClockId, Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, clock_gettime, timerfd_create,
+    timerfd_settime,
+};
 use tokio::io::Interest;
-use tokio::io::unix::AsyncFd;
+
+use crate::descriptor::watch;
 
 /// Sleeps end at multiples of so many nanoseconds, so that those that end at nearly the same time share a turn of the loop:
 /// of the shortest step for short ones, of the longest for those of 40 ms and more.
@@ -28,7 +33,7 @@ type Key = (u64, u64);
 
 /// The sleeps of a thread.
 pub struct Alarm {
-    timer: OwnedFd,
+    timer: Rc<OwnedFd>,
     due: RefCell<BTreeMap<Key, Waker>>,
     made: Cell<u64>,
     /// When the timer fires.
@@ -37,24 +42,16 @@ pub struct Alarm {
 }
 
 fn now() -> u64 {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: a local record; the monotonic clock is always there.
-    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut time) };
+    let time = clock_gettime(ClockId::Monotonic);
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
 impl Alarm {
     /// An alarm that nobody has set.
     pub fn new() -> io::Result<Rc<Self>> {
-        // SAFETY: no pointers.
-        let fd = unsafe { libc::timerfd_create(libc::CLOCK_MONOTONIC, libc::TFD_NONBLOCK | libc::TFD_CLOEXEC) };
-        if fd < 0 {
-            return Err(io::Error::last_os_error());
-        }
-        // SAFETY: a new descriptor that nobody else knows.
-        let timer = unsafe { OwnedFd::from_raw_fd(fd) };
+        let timer = timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC)?;
         Ok(Rc::new(Self {
-            timer,
+            timer: Rc::new(timer),
             due: RefCell::default(),
             made: Cell::new(0),
             armed: Cell::new(NEVER),
@@ -80,19 +77,10 @@ impl Alarm {
             return;
         }
         self.armed.set(at);
-        let zero = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-        let it_value =
-            libc::timespec { tv_sec: (at / 1_000_000_000) as i64, tv_nsec: (at % 1_000_000_000) as libc::c_long };
-        let setting = libc::itimerspec { it_interval: zero, it_value };
-        // SAFETY: our timer, and a local record.
-        unsafe {
-            libc::timerfd_settime(
-                self.timer.as_raw_fd(),
-                libc::TFD_TIMER_ABSTIME,
-                &raw const setting,
-                std::ptr::null_mut(),
-            );
-        }
+        let it_interval = Timespec { tv_sec: 0, tv_nsec: 0 };
+        let it_value = Timespec { tv_sec: (at / 1_000_000_000) as i64, tv_nsec: (at % 1_000_000_000) as i64 };
+        let setting = Itimerspec { it_interval, it_value };
+        let _ = timerfd_settime(&*self.timer, TimerfdTimerFlags::ABSTIME, &setting);
     }
 
     /// Wakes all whose time has come, and sets the timer for the next.
@@ -115,18 +103,17 @@ impl Alarm {
     }
 
     fn take_expiry(&self) {
-        let mut count = 0_u64;
-        // SAFETY: eight bytes of room, as the kernel asks for.
-        unsafe { libc::read(self.timer.as_raw_fd(), (&raw mut count).cast(), size_of::<u64>()) };
+        let _ = rustix::io::read(&*self.timer, &mut [0; size_of::<u64>()]);
     }
 
     /// Rings for as long as the thread's runtime lives.
     async fn run(self: Rc<Self>) {
-        // SAFETY: the descriptor stays open, and the same, as long as `self`, which this holds.
-        let watch = unsafe { AsyncFd::register_with_interest(self.timer.as_raw_fd(), Interest::READABLE) };
-        let Ok(watch) = watch else {
-            apus_process::log::error(format_args!("the timer cannot be watched: {}", io::Error::last_os_error()));
-            return;
+        let watch = match watch(Rc::clone(&self.timer), Interest::READABLE) {
+            Ok(watch) => watch,
+            Err(error) => {
+                apus_process::log::error(format_args!("the timer cannot be watched: {error}"));
+                return;
+            }
         };
         while let Ok(mut ready) = watch.readable().await {
             self.take_expiry();

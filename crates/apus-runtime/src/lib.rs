@@ -5,6 +5,7 @@ pub mod alarm;
 pub mod builtin;
 pub mod clock;
 pub mod convert;
+pub mod descriptor;
 pub mod exception;
 pub mod last_error;
 pub mod running;

@@ -1,6 +1,7 @@
 //! Waiting from a native function: one line for the caller, every failure mapped once.
 
 use std::future::Future;
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use apus_coro::{Cancel, Wait, WaitError};
@@ -30,6 +31,29 @@ pub fn suspend(state: &State) -> Result<bool, Raise> {
         Ok(()) => Ok(true),
         Err(error) => failed("yield", error).map(|()| false),
     }
+}
+
+/// Waits for `future` in the coroutine where that can be suspended, else as `blocking` does. `None`: the wait was cancelled.
+pub fn wait_either<T, F: Future<Output = T>>(
+    what: &'static str,
+    future: impl FnOnce(&Rc<State>) -> F,
+    blocking: impl FnOnce() -> Result<T, Raise>,
+) -> Result<Option<T>, Raise> {
+    match State::existing().filter(|state| may_wait(state)) {
+        Some(state) => wait(&state, Wait::Outside(what), future(&state)),
+        None => blocking().map(Some),
+    }
+}
+
+/// Sleeps in the coroutine; no time at all asks for a turn of the loop only. `false`: the wait was cancelled.
+pub fn sleep(what: &'static str, Pause(time): Pause) -> Result<bool, Raise> {
+    let state = State::get()?;
+    let slept = if time.is_zero() {
+        wait(&state, Wait::Outside(what), tokio::task::yield_now())?
+    } else {
+        wait(&state, Wait::Outside(what), state.alarm.sleep(time))?
+    };
+    Ok(slept.is_some())
 }
 
 /// Throws what a wait would throw if the running code cannot be suspended: for those who start something before they wait.
@@ -189,6 +213,18 @@ pub struct Timeout(f64);
 impl Want<f64> for Timeout {
     fn want(given: Given<f64>) -> Result<Self, Raise> {
         checked(given, " (negative for no limit)").map(Self)
+    }
+}
+
+/// An argument `float $seconds`: how long to sleep.
+#[derive(Debug, Clone, Copy)]
+pub struct Pause(Duration);
+
+impl Want<f64> for Pause {
+    fn want(given: Given<f64>) -> Result<Self, Raise> {
+        Duration::try_from_secs_f64(given.value)
+            .map(Self)
+            .map_err(|_| given.value_error(&format!("must be 0 or more seconds, {:?} given", given.value)))
     }
 }
 

@@ -7,7 +7,7 @@ use crate::model::{Class, Constant, File, Function, Literal, Member, Param, Prop
 use crate::names::{path, shouted, snake, static_name};
 use crate::parse::Error;
 use crate::second::Second;
-use crate::typed;
+use crate::typed::{self, number};
 
 struct Emitter<'a> {
     /// The stub file, for the compiler's messages.
@@ -279,13 +279,6 @@ impl Emitter<'_> {
         }
         self.line("}");
     }
-}
-
-/// A number as Rust writes it.
-fn number(value: i64) -> String {
-    let digits = value.unsigned_abs().to_string();
-    let groups: Vec<_> = digits.as_bytes().rchunks(3).rev().map(String::from_utf8_lossy).collect();
-    format!("{}{}", if value < 0 { "-" } else { "" }, groups.join("_"))
 }
 
 /// A C string.

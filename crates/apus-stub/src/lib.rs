@@ -81,7 +81,6 @@ fn fail(wrong: &str) -> ! {
     std::process::exit(1);
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "what map_err() gives")]
 fn io(path: &Path, error: io::Error) -> String {
     format!("{}: {error}", path.display())
 }

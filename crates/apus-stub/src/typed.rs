@@ -90,10 +90,10 @@ impl Context<'_> {
         let bare = matches!(default, None | Some(Is(Null)));
         Some(match (ty, nullable, default) {
             ("int", false, None) => format!("call.int({index}, 0)?"),
-            ("int", false, Some(Is(Int(value)))) => format!("call.int({index}, {value})?"),
+            ("int", false, Some(Is(Int(value)))) => format!("call.int({index}, {})?", number(value)),
             ("int", true, _) if bare => format!("call.opt_int({index})?"),
             ("int", true, Some(Is(Int(value)))) => {
-                passed_or(&format!("call.opt_int({index})?"), &format!("Some({value})"))
+                passed_or(&format!("call.opt_int({index})?"), &format!("Some({})", number(value)))
             }
             ("float", false, None) => format!("call.float({index}, 0.0)?"),
             ("float", false, Some(Is(Int(value)))) => format!("call.float({index}, {:?})?", value as f64),
@@ -115,7 +115,9 @@ impl Context<'_> {
             ("array", false, Some(Empty)) => passed_or(&format!("Some(call.array({index})?)"), "None"),
             ("array", true, _) if bare => format!("call.opt_array({index})?"),
             ("callable", false, None) => format!("call.callable({index})?"),
-            ("callable", true, _) if bare => optional("callable", ""),
+            ("callable", true, _) if bare => {
+                format!("apus_zend::arg::optional(call, {index}, apus_zend::Call::callable)?")
+            }
             _ => return None,
         })
     }
@@ -138,6 +140,13 @@ impl Context<'_> {
         }
         literal(text).map(Default::Is).map_err(|_| text.to_owned())
     }
+}
+
+/// A number as Rust writes it.
+pub(crate) fn number(value: i64) -> String {
+    let digits = value.unsigned_abs().to_string();
+    let groups: Vec<_> = digits.as_bytes().rchunks(3).rev().map(String::from_utf8_lossy).collect();
+    format!("{}{}", if value < 0 { "-" } else { "" }, groups.join("_"))
 }
 
 /// The default of a parameter.
@@ -187,7 +196,11 @@ mod tests {
             of("public static function make(array $x = []): static", true).unwrap().contains("Some(call.array(0)?)")
         );
         assert!(of("function h(int|string $x): void", false).unwrap().contains("Any::new(call, 0)"));
-        assert!(of("function h(?callable $x = null): void", false).unwrap().contains("call.callable(index)"));
+        assert!(
+            of("function h(?callable $x = null): void", false)
+                .unwrap()
+                .contains("optional(call, 0, apus_zend::Call::callable)")
+        );
         assert!(of("function h(?bool $x = null): void", false).unwrap().contains("call.bool(index, false)"));
     }
 

@@ -48,6 +48,7 @@ class Coroutine
      * @throws \Apus\Coroutine\Exception NOT_IN_COROUTINE, CANNOT_SWITCH
      * @throws \Apus\Coroutine\CanceledException when cancelled with an exception
      * Waits.
+     * @rust typed
      */
     public static function sleep(float $seconds): bool {}
 

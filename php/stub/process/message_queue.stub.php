@@ -8,9 +8,12 @@ namespace Apus;
  * key is removed with its object in the process that created it. A message is at most kernel.msgmax bytes long (usually
  * 8,192), a queue holds kernel.msgmnb bytes (usually 16,384): Apus\Queue has no such limits. Processes are not notified
  * of messages, so a waiting call polls the queue every 0.2 to 5 milliseconds.
+ * @rust slots
  */
 class MessageQueue
 {
+    // @rust typed
+
     /** The key; 0 for none. */
     public readonly int $key;
 

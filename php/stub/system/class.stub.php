@@ -12,9 +12,11 @@ namespace Apus\Coroutine;
  */
 class System
 {
+    // @rust typed
+
     /**
      * The same as Apus\Coroutine::sleep().
-     * @param float $seconds 0 or more seconds; resolution: 1 millisecond
+     * @param float $seconds 0 or more seconds; 0 lets all coroutines that are ready run first
      * @return bool false when the coroutine was cancelled meanwhile
      * @throws \ValueError for a negative or infinite time
      * Waits.

@@ -11,6 +11,8 @@ namespace Apus;
  */
 final class Event
 {
+    // @rust typed
+
     /**
      * Watches a descriptor: $read_callback($fd) when it can be read, $write_callback($fd) when it can be written; both
      * when it is at its end or broken. While a callback of it waits and has not read anything, it is not called again

@@ -5,6 +5,7 @@ namespace Apus;
 /**
  * How many processors this process may use.
  * Does not wait.
+ * @rust typed
  * @rust host::cpu_num
  */
 function cpu_num(): int {}
@@ -14,6 +15,7 @@ function cpu_num(): int {}
  * @param int $family AF_INET (2) or AF_INET6 (10)
  * @throws \ValueError for another family
  * Does not wait.
+ * @rust typed
  * @rust host::get_local_ip
  */
 function get_local_ip(int $family = 2): array {}
@@ -21,6 +23,7 @@ function get_local_ip(int $family = 2): array {}
 /**
  * The hardware addresses of this machine's interfaces that are up, interface => "00:00:5E:00:53:01", without loopback.
  * Does not wait.
+ * @rust typed
  * @rust host::get_local_mac
  */
 function get_local_mac(): array {}
@@ -31,6 +34,7 @@ function get_local_mac(): array {}
  * STRERROR_APUS
  * @throws \ValueError for another type
  * Does not wait.
+ * @rust typed
  * @rust host::strerror
  */
 function strerror(int $errno, int $error_type = 0): string {}
@@ -38,6 +42,7 @@ function strerror(int $errno, int $error_type = 0): string {}
 /**
  * errno(3) of the C library as it is now: useful right after a call that failed.
  * Does not wait.
+ * @rust typed
  * @rust host::errno
  */
 function errno(): int {}
@@ -53,6 +58,7 @@ function last_error(): int {}
 /**
  * Sets last_error() to 0.
  * Does not wait.
+ * @rust typed
  * @rust host::clear_error
  */
 function clear_error(): void {}
@@ -62,6 +68,7 @@ function clear_error(): void {}
  * @return bool false when it cannot be set
  * @throws \ValueError for an empty name or a null byte
  * Does not wait.
+ * @rust typed
  * @rust host::set_process_name
  */
 function set_process_name(string $process_name): bool {}

@@ -95,7 +95,7 @@ ValueError: Apus\Coroutine\Socket::readVector(): Argument #2 ($timeout) must be 
 ValueError: Apus\Coroutine\Client::connect(): Argument #3 ($timeout) must be a number of seconds, NAN given
 ValueError: Apus\Coroutine\Client::recv(): Argument #1 ($timeout) must be a number of seconds, NAN given
 ValueError: Apus\Coroutine\Client::send(): Argument #2 ($timeout) must be a number of seconds, NAN given
-ValueError: Apus\Process::setTimeout(): Argument #1 ($seconds) must be a number of seconds, NAN given
+ValueError: Apus\Process::setTimeout(): Argument #1 ($seconds) must be a number of seconds (negative for no limit), NAN given
 ValueError: Apus\Lock::lock(): Argument #2 ($timeout) must be a number of seconds (negative for no limit), NAN given
 ValueError: Apus\Lock::lockwait(): Argument #1 ($timeout) must be a number of seconds (negative for no limit), NAN given
 ValueError: Apus\Queue::push(): Argument #2 ($timeout) must be a number of seconds (negative for no limit), NAN given

@@ -53,7 +53,7 @@ foreach (['', "a\0b"] as $wrong) {
 ?>
 --EXPECT--
 bool(true)
-Apus\get_local_ip(): Argument #1 ($family) must be AF_INET or AF_INET6, 1 given
+Apus\get_local_ip(): Argument #1 ($family) must be AF_INET (2) or AF_INET6 (10), 1 given
 string(25) "No such file or directory"
 string(20) "Connection timed out"
 string(25) "Name or service not known"

@@ -1,9 +1,8 @@
 //! `Apus\Coroutine`.
 
 use std::rc::Rc;
-use std::time::Duration;
 
-use apus_coro::{Cancel, State as TaskState, Task, Wait};
+use apus_coro::{Cancel, State as TaskState, Task};
 use apus_zend::{Array, Call, Raise, Value, engine, fiber};
 
 use super::{array_iterator, batch, context};
@@ -11,7 +10,7 @@ use crate::convert::{apply, from_option};
 use crate::exception;
 use crate::runtime::{PhpSwitch, State};
 use crate::timer::Timers;
-use crate::wait::{suspend, wait};
+use crate::wait::{Pause, suspend};
 
 /// `Coroutine::create()` and `go()`.
 pub(crate) fn create(call: &Call) -> Result<(), Raise> {
@@ -55,20 +54,8 @@ fn get_pcid(call: &Call) -> Result<(), Raise> {
     }
 }
 
-const SLEEP: Wait = Wait::Outside("Coroutine::sleep()");
-
-fn sleep(call: &Call) -> Result<(), Raise> {
-    let seconds = call.float(0, 0.0)?;
-    let time = Duration::try_from_secs_f64(seconds)
-        .map_err(|_| call.value_error(0, &format!("must be 0 or more seconds, {seconds:?} given")))?;
-    let state = State::get()?;
-    // 0 asks for a turn of the loop only.
-    let slept = if time.is_zero() {
-        wait(&state, SLEEP, tokio::task::yield_now())?
-    } else {
-        wait(&state, SLEEP, state.alarm.sleep(time))?
-    };
-    call.ret(slept.is_some())
+fn sleep(time: Pause) -> Result<bool, Raise> {
+    crate::wait::sleep("Coroutine::sleep()", time)
 }
 
 fn yield_now(call: &Call) -> Result<(), Raise> {

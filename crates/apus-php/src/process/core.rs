@@ -9,20 +9,14 @@ use std::time::Duration;
 use apus_zend::object::Object;
 use apus_zend::{Callable, Raise, Value, engine, native};
 
+use super::class::slot::process as slot;
 use super::fork::{self, Signals};
 use super::message_queue::SysQueue;
 use super::pipe::{Patience, Pipe, Side};
-use super::sys::{pidfd, readable};
-use crate::exception::{self};
-
-/// The declared properties, in the order of the class.
-pub(super) mod slot {
-    pub(crate) const PIPE: u32 = 0;
-    pub(crate) const QUEUE_ID: u32 = 1;
-    pub(crate) const QUEUE_KEY: u32 = 2;
-    pub(crate) const PID: u32 = 3;
-    pub(crate) const ID: u32 = 4;
-}
+use super::sys::{pidfd, readable, replace_standard};
+use crate::descriptor::Number;
+use crate::exception;
+use crate::system::sys::kill;
 
 /// Who starts it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -44,12 +38,20 @@ struct Child {
 }
 
 /// A System V queue in use by a process object.
+#[derive(Clone, Copy)]
 pub(super) struct Queue {
     pub(super) inner: SysQueue,
     /// The type of messages that `push()` sends and `pop()` takes; 0 takes any.
     pub(super) send_type: i64,
     pub(super) take_type: i64,
     pub(super) waits: bool,
+}
+
+impl Queue {
+    /// How long an operation waits.
+    pub(super) fn limit(&self) -> Option<Duration> {
+        if self.waits { None } else { Some(Duration::ZERO) }
+    }
 }
 
 /// See the module.
@@ -114,13 +116,24 @@ impl ProcessCore {
         })
     }
 
+    /// The properties that tell its pipe and its number.
+    pub(super) fn slots(&self) -> [(u32, Value); 2] {
+        [(slot::PIPE, self.pipe_number()), (slot::ID, Value::int(self.number))]
+    }
+
     /// What PHP code sees of it: a new object.
     pub(super) fn into_object(self: Rc<Self>) -> Result<Object, Raise> {
-        let (fd, number) = (self.fd(), self.number);
+        let slots = self.slots();
         let object = Object::new(super::class::PROCESS.get(), ProcessObject(self))?;
-        object.set_slot(slot::PIPE, fd.map_or_else(Value::null, |fd| Value::int(i64::from(fd))));
-        object.set_slot(slot::ID, Value::int(number));
+        for (slot, value) in slots {
+            object.set_slot(slot, value);
+        }
         Ok(object)
+    }
+
+    /// The number of this process's end of the pipe, or null.
+    fn pipe_number(&self) -> Value {
+        self.fd().map_or_else(Value::null, |fd| Value::int(i64::from(fd)))
     }
 
     /// Whether this is the process that runs the callable.
@@ -150,9 +163,8 @@ impl ProcessCore {
         let child = self.child.borrow();
         let Some(child) = child.as_ref().filter(|child| child.parent == std::process::id()) else { return false };
         match &child.end {
-            Some(end) => !readable(end.as_raw_fd()),
-            // SAFETY: signal 0 only asks.
-            None => unsafe { libc::kill(child.pid, 0) == 0 },
+            Some(end) => !readable(end),
+            None => kill(child.pid, 0).is_ok(),
         }
     }
 
@@ -196,15 +208,14 @@ impl ProcessCore {
         if let Some(pipe) = self.pipe.as_ref().filter(|_| alone) {
             pipe.close(Side::Master);
         }
-        object.set_slot(slot::PIPE, self.fd().map_or_else(Value::null, |fd| Value::int(i64::from(fd))));
+        object.set_slot(slot::PIPE, self.pipe_number());
         if self.redirect
             && let Some(fd) = self.fd()
         {
             // Whoever reads that pipe wants all of it.
             apus_zend::output::give_back();
-            for target in [libc::STDIN_FILENO, libc::STDOUT_FILENO, libc::STDERR_FILENO] {
-                // SAFETY: takes integers; the standard descriptors are the process's own.
-                unsafe { libc::dup2(fd, target) };
+            for target in 0..3 {
+                let _ = replace_standard(target, Number(fd));
             }
         }
     }

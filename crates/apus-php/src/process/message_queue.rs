@@ -4,16 +4,14 @@ use std::cell::Cell;
 use std::ffi::{CString, c_int};
 use std::time::{Duration, Instant};
 
-use apus_coro::Wait;
-use apus_zend::object::Object;
-use apus_zend::{Array, Call, Raise, Value, engine, native};
+use apus_zend::arg::{Given, Made, Me, Want};
+use apus_zend::{Array, Raise, Value, engine, native};
 
 use super::core::system_error;
 use super::sys::{deadline, errno};
 use super::{signals, sys};
-use crate::runtime::State;
-use crate::system::failure::{set_last_error, strerror};
-use crate::wait::{may_wait, time_limit, wait};
+use crate::system::failure::{Noted, strerror};
+use crate::wait::{Timeout, wait_either};
 
 /// Nothing announces that a queue has changed: between two looks lies the first pause, later ones are up to the last.
 const PAUSES: (Duration, Duration) = (Duration::from_micros(200), Duration::from_millis(5));
@@ -23,6 +21,7 @@ pub(super) const LARGEST: usize = 65_536;
 const PROJECT: c_int = 1;
 
 /// A queue of the system.
+#[derive(Clone, Copy)]
 pub(super) struct SysQueue {
     pub(super) id: c_int,
     pub(super) key: libc::key_t,
@@ -34,11 +33,16 @@ fn record(kind: i64, bytes: &[u8]) -> Vec<u8> {
 }
 
 /// The key for this script; `IPC_PRIVATE` where it has no path.
-pub(super) fn script_key() -> libc::key_t {
+fn script_key() -> libc::key_t {
     let path = engine::main_script().and_then(|path| CString::new(path).ok());
     // SAFETY: the path ends in NUL.
     let key = path.map_or(-1, |path| unsafe { libc::ftok(path.as_ptr(), PROJECT) });
     if key == -1 { libc::IPC_PRIVATE } else { key }
+}
+
+fn empty() -> libc::msqid_ds {
+    // SAFETY: all zeroes are a valid value of this plain record.
+    unsafe { std::mem::zeroed() }
 }
 
 impl SysQueue {
@@ -49,8 +53,21 @@ impl SysQueue {
         if id < 0 { Err(errno()) } else { Ok(Self { id, key }) }
     }
 
+    /// The queue under a key, or under that of the script for 0. Throws where there can be none.
+    pub(super) fn of_script(key: libc::key_t) -> Result<Self, Raise> {
+        let key = if key == 0 { script_key() } else { key };
+        Self::open(key, 0o666).map_err(|code| system_error(&format!("no message queue: {}", explain(code, 0)), code))
+    }
+
+    /// Has it take so many bytes. Throws where that is not granted.
+    pub(super) fn expect_limit(self, bytes: i64) -> Result<(), Raise> {
+        self.set_limit(bytes as u64).map_err(|code| {
+            system_error(&format!("the message queue cannot take {bytes} bytes (see kernel.msgmnb)"), code)
+        })
+    }
+
     /// Puts a message; EAGAIN when there is no room.
-    pub(super) fn try_send(&self, kind: i64, bytes: &[u8]) -> Result<(), c_int> {
+    pub(super) fn try_send(self, kind: i64, bytes: &[u8]) -> Result<(), c_int> {
         let record = record(kind, bytes);
         loop {
             // SAFETY: the record holds the type and so many bytes.
@@ -64,48 +81,45 @@ impl SysQueue {
     }
 
     /// Takes a message of a type (0: any; negative: of the lowest up to that); EAGAIN when there is none.
-    pub(super) fn try_take(&self, kind: i64, most: usize) -> Result<Vec<u8>, c_int> {
-        const HEAD: usize = size_of::<libc::c_long>();
-        let mut record: Vec<u8> = Vec::with_capacity(HEAD + most);
+    pub(super) fn try_take(self, kind: i64, most: usize) -> Result<Vec<u8>, c_int> {
         loop {
-            // SAFETY: room for the type and `most` bytes.
-            let n = unsafe {
-                libc::msgrcv(self.id, record.as_mut_ptr().cast(), most, kind as libc::c_long, libc::IPC_NOWAIT)
-            };
-            if let Ok(n) = usize::try_from(n) {
-                // SAFETY: the kernel wrote the type and `n` bytes.
-                unsafe { record.set_len(HEAD + n) };
-                return Ok(record.split_off(HEAD));
-            }
-            match errno() {
-                libc::EINTR => {}
-                libc::ENOMSG => return Err(libc::EAGAIN),
-                code => return Err(code),
+            match self.take(kind, most, libc::IPC_NOWAIT) {
+                Err(libc::EINTR) => {}
+                Err(libc::ENOMSG) => return Err(libc::EAGAIN),
+                taken => return taken,
             }
         }
     }
 
     /// The same for any message, blocking; EINTR when a signal came.
-    pub(super) fn take_blocking(&self, most: usize) -> Result<Vec<u8>, c_int> {
+    pub(super) fn take_blocking(self, most: usize) -> Result<Vec<u8>, c_int> {
+        self.take(0, most, 0)
+    }
+
+    fn take(self, kind: i64, most: usize, flags: c_int) -> Result<Vec<u8>, c_int> {
         const HEAD: usize = size_of::<libc::c_long>();
         let mut record: Vec<u8> = Vec::with_capacity(HEAD + most);
         // SAFETY: room for the type and `most` bytes.
-        let n = unsafe { libc::msgrcv(self.id, record.as_mut_ptr().cast(), most, 0, 0) };
+        let n = unsafe { libc::msgrcv(self.id, record.as_mut_ptr().cast(), most, kind as libc::c_long, flags) };
         let Ok(n) = usize::try_from(n) else { return Err(errno()) };
         // SAFETY: the kernel wrote the type and `n` bytes.
         unsafe { record.set_len(HEAD + n) };
         Ok(record.split_off(HEAD))
     }
 
-    fn stat(&self) -> Result<libc::msqid_ds, c_int> {
-        // SAFETY: plain data that the call fills.
-        let mut stat: libc::msqid_ds = unsafe { std::mem::zeroed() };
-        // SAFETY: the out pointer is local.
-        if unsafe { libc::msgctl(self.id, libc::IPC_STAT, &raw mut stat) } == 0 { Ok(stat) } else { Err(errno()) }
+    /// msgctl(2) with a record, which it reads or fills.
+    fn control(self, what: c_int, stat: &mut libc::msqid_ds) -> Result<(), c_int> {
+        // SAFETY: the record is alive; the operations of this file need no more.
+        if unsafe { libc::msgctl(self.id, what, stat) } == 0 { Ok(()) } else { Err(errno()) }
+    }
+
+    fn stat(self) -> Result<libc::msqid_ds, c_int> {
+        let mut stat = empty();
+        self.control(libc::IPC_STAT, &mut stat).map(|()| stat)
     }
 
     /// How many messages and bytes it holds, and how many bytes it takes.
-    pub(super) fn stats(&self) -> Result<[(&'static [u8], i64); 3], c_int> {
+    pub(super) fn stats(self) -> Result<[(&'static [u8], i64); 3], c_int> {
         let stat = self.stat()?;
         Ok([
             (b"queue_num", stat.msg_qnum as i64),
@@ -115,17 +129,15 @@ impl SysQueue {
     }
 
     /// How many bytes it takes; more than the system's default only with the rights of root.
-    pub(super) fn set_limit(&self, bytes: u64) -> Result<(), c_int> {
+    fn set_limit(self, bytes: u64) -> Result<(), c_int> {
         let mut stat = self.stat()?;
         stat.msg_qbytes = bytes as libc::msglen_t;
-        // SAFETY: the record is local.
-        if unsafe { libc::msgctl(self.id, libc::IPC_SET, &raw mut stat) } == 0 { Ok(()) } else { Err(errno()) }
+        self.control(libc::IPC_SET, &mut stat)
     }
 
     /// Removes it from the system; whoever waits for it is told (EIDRM).
-    pub(super) fn remove(&self) -> Result<(), c_int> {
-        // SAFETY: no record is needed.
-        if unsafe { libc::msgctl(self.id, libc::IPC_RMID, std::ptr::null_mut()) } == 0 { Ok(()) } else { Err(errno()) }
+    pub(super) fn remove(self) -> Result<(), c_int> {
+        self.control(libc::IPC_RMID, &mut empty())
     }
 
     /// Makes `attempt` until it gives something else than EAGAIN, or the time is over (ETIMEDOUT).
@@ -147,13 +159,16 @@ impl SysQueue {
             }
             let step = until.map_or(pause, |until| pause.min(until - now));
             pause = (pause * 2).min(PAUSES.1);
-            if let Some(state) = State::existing().filter(|state| may_wait(state)) {
-                if wait(&state, Wait::Outside(what), state.alarm.sleep(step))?.is_none() {
-                    return Ok(Err(libc::ECANCELED));
-                }
-            } else {
-                signals::dispatch()?;
-                sys::nap(step)?;
+            let slept = wait_either(
+                what,
+                |state| state.alarm.sleep(step),
+                || {
+                    signals::dispatch()?;
+                    sys::nap(step)
+                },
+            )?;
+            if slept.is_none() {
+                return Ok(Err(libc::ECANCELED));
             }
         }
     }
@@ -179,12 +194,26 @@ pub(super) fn explain(code: c_int, bytes: usize) -> String {
     }
 }
 
-/// `$size` of a message that is taken.
-pub(super) fn size(call: &Call, index: usize) -> Result<usize, Raise> {
-    let size = call.int(index, LARGEST as i64)?;
-    match usize::try_from(size) {
-        Ok(size @ 1..=0x1000_0000) => Ok(size),
-        _ => Err(call.value_error(index, &format!("must be between 1 and 268435456 bytes, {size} given"))),
+/// An argument `int $size`: how long a message that is taken may be.
+pub(super) struct Size(pub(super) usize);
+
+impl Want<i64> for Size {
+    fn want(given: Given<i64>) -> Result<Self, Raise> {
+        match usize::try_from(given.value) {
+            Ok(size @ 1..=0x1000_0000) => Ok(Self(size)),
+            _ => Err(given.value_error(&format!("must be between 1 and 268435456 bytes, {} given", given.value))),
+        }
+    }
+}
+
+/// An argument with the key of a queue.
+pub(super) struct SystemKey(pub(super) libc::key_t);
+
+impl Want<i64> for SystemKey {
+    fn want(given: Given<i64>) -> Result<Self, Raise> {
+        libc::key_t::try_from(given.value)
+            .map(Self)
+            .map_err(|_| given.value_error(&format!("must be a key of 32 bits, {} given", given.value)))
     }
 }
 
@@ -206,86 +235,59 @@ impl Drop for MessageQueue {
     }
 }
 
-const KEY: u32 = 0;
-const ID: u32 = 1;
-const ERROR: u32 = 2;
-
-fn object(call: &Call) -> Result<Object, Raise> {
-    call.object()
-}
-
-fn construct(call: &Call) -> Result<(), Raise> {
-    let given = call.int(0, 0)?;
-    let permissions = call.int(1, 0o600)?;
-    let limit = call.int(2, 0)?;
-    let Ok(key) = libc::key_t::try_from(given) else {
-        return Err(call.value_error(0, &format!("must be a key of 32 bits, {given} given")));
-    };
-    if !(0..=0o777).contains(&permissions) {
-        return Err(call.value_error(1, "must be permissions between 0 and 0777"));
+fn construct(
+    SystemKey(key): SystemKey,
+    permissions: Given<i64>,
+    limit: Given<i64>,
+) -> Result<Made<MessageQueue, 2>, Raise> {
+    if !(0..=0o777).contains(&permissions.value) {
+        return Err(permissions.value_error("must be permissions between 0 and 0777"));
     }
-    if limit < 0 {
-        return Err(call.value_error(2, &format!("must be 0 or more bytes, {limit} given")));
+    if limit.value < 0 {
+        return Err(limit.value_error(&format!("must be 0 or more bytes, {} given", limit.value)));
     }
     let failed = |code| system_error(&format!("no message queue with the key {key}: {}", explain(code, 0)), code);
-    let queue = SysQueue::open(key, permissions as c_int).map_err(failed)?;
-    if limit > 0
-        && let Err(code) = queue.set_limit(limit as u64)
-    {
-        return Err(system_error(&format!("the message queue cannot take {limit} bytes (see kernel.msgmnb)"), code));
+    let queue = SysQueue::open(key, permissions.value as c_int).map_err(failed)?;
+    if limit.value > 0 {
+        queue.expect_limit(limit.value)?;
     }
     let private_to = (key == libc::IPC_PRIVATE).then(std::process::id);
-    let id = queue.id;
-    call.construct(MessageQueue { queue, private_to, removed: Cell::new(false) })?;
-    let object = object(call)?;
-    object.set_slot(KEY, Value::int(given));
-    object.set_slot(ID, Value::int(i64::from(id)));
-    Ok(())
+    let slots = [
+        (slot::message_queue::KEY, Value::int(i64::from(key))),
+        (slot::message_queue::ID, Value::int(i64::from(queue.id))),
+    ];
+    Ok(Made(MessageQueue { queue, private_to, removed: Cell::new(false) }, slots))
 }
 
-/// Returns the value, or warns, notes the error and returns false. Time-outs and cancelling are no surprise.
-fn give<V: Into<Value>>(call: &Call, what: &str, bytes: usize, result: Result<V, c_int>) -> Result<(), Raise> {
+type This<'c> = Me<'c, MessageQueue>;
+
+/// The value, or a warning. Time-outs and cancelling are no surprise.
+fn told<V>(me: &This<'_>, what: &str, bytes: usize, result: Result<V, c_int>) -> Result<Noted<V>, Raise> {
     let code = result.as_ref().err().copied().unwrap_or(0);
-    object(call)?.set_slot(ERROR, Value::int(i64::from(code)));
-    match result {
-        Ok(value) => call.ret(value),
-        Err(code) => {
-            set_last_error(code);
-            if !matches!(code, libc::ETIMEDOUT | libc::ECANCELED) {
-                engine::warning(&format!("Apus\\MessageQueue::{what}(): {}", explain(code, bytes)))?;
-            }
-            call.ret(false)
-        }
+    me.object.set_slot(slot::message_queue::ERR_CODE, Value::int(i64::from(code)));
+    if !matches!(code, 0 | libc::ETIMEDOUT | libc::ECANCELED) {
+        engine::warning(&format!("Apus\\MessageQueue::{what}(): {}", explain(code, bytes)))?;
     }
+    Ok(Noted(result))
 }
 
-fn push(call: &Call) -> Result<(), Raise> {
-    let bytes = call.bytes(0)?.to_vec();
-    let kind = call.int(1, 1)?;
-    if kind < 1 {
-        return Err(call.value_error(1, &format!("must be 1 or more, {kind} given")));
+fn push(me: This<'_>, bytes: &[u8], kind: Given<i64>, timeout: Timeout) -> Result<Noted<bool>, Raise> {
+    let (bytes, queue) = (bytes.to_vec(), me.queue);
+    if kind.value < 1 {
+        return Err(kind.value_error(&format!("must be 1 or more, {} given", kind.value)));
     }
-    let limit = time_limit(call, 2, -1.0)?;
-    let queue = &call.this::<MessageQueue>()?.queue;
-    let sent = SysQueue::retry("MessageQueue::push()", limit, || queue.try_send(kind, &bytes))?;
-    give(call, "push", bytes.len(), sent.map(|()| true))
+    let sent = SysQueue::retry("MessageQueue::push()", timeout.limit(), || queue.try_send(kind.value, &bytes))?;
+    told(&me, "push", bytes.len(), sent.map(|()| true))
 }
 
-fn pop(call: &Call) -> Result<(), Raise> {
-    let limit = time_limit(call, 0, -1.0)?;
-    let kind = call.int(1, 0)?;
-    let most = size(call, 2)?;
-    let queue = &call.this::<MessageQueue>()?.queue;
-    let taken = SysQueue::retry("MessageQueue::pop()", limit, || queue.try_take(kind, most))?;
-    let value = match taken {
-        Ok(bytes) => Ok(Value::string(&bytes)?),
-        Err(code) => Err(code),
-    };
-    give(call, "pop", 0, value)
+fn pop(me: This<'_>, timeout: Timeout, kind: i64, Size(most): Size) -> Result<Noted<Vec<u8>>, Raise> {
+    let queue = me.queue;
+    let taken = SysQueue::retry("MessageQueue::pop()", timeout.limit(), || queue.try_take(kind, most))?;
+    told(&me, "pop", 0, taken)
 }
 
 /// An array of a queue's numbers.
-pub(super) fn stats_array(queue: &SysQueue) -> Result<Result<Array, c_int>, Raise> {
+pub(super) fn stats_array(queue: SysQueue) -> Result<Result<Array, c_int>, Raise> {
     let stats = match queue.stats() {
         Ok(stats) => stats,
         Err(code) => return Ok(Err(code)),
@@ -297,16 +299,15 @@ pub(super) fn stats_array(queue: &SysQueue) -> Result<Result<Array, c_int>, Rais
     Ok(Ok(array))
 }
 
-fn stats(call: &Call) -> Result<(), Raise> {
-    let stats = stats_array(&call.this::<MessageQueue>()?.queue)?;
-    give(call, "stats", 0, stats)
+fn stats(me: This<'_>) -> Result<Noted<Array>, Raise> {
+    let stats = stats_array(me.queue)?;
+    told(&me, "stats", 0, stats)
 }
 
-fn destroy(call: &Call) -> Result<(), Raise> {
-    let queue = call.this::<MessageQueue>()?;
-    let removed = queue.queue.remove();
-    queue.removed.set(true);
-    give(call, "destroy", 0, removed.map(|()| true))
+fn destroy(me: This<'_>) -> Result<Noted<bool>, Raise> {
+    let removed = me.queue.remove();
+    me.removed.set(true);
+    told(&me, "destroy", 0, removed.map(|()| true))
 }
 
 apus_zend::stub!("process/message_queue");

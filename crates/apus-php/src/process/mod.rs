@@ -1,6 +1,6 @@
 //! Processes that a program starts itself: single ones, pools, and message queues between them.
 //!
-//! [`core`] is one process, [`class`] and [`statics`] the methods of `Apus\Process`, which [`table`] declares; [`fork`] makes and
+//! [`core`] is one process, [`class`] and [`statics`] the methods of `Apus\Process`; [`fork`] makes and
 //! ends children, [`pipe`] is the way to them, [`signals`] are handlers of signals, [`pool`] keeps processes
 //! running.
 
@@ -13,7 +13,6 @@ mod pool;
 mod signals;
 mod statics;
 mod sys;
-mod table;
 
 use apus_zend::class::Class;
 
@@ -22,6 +21,6 @@ pub(crate) use fork::Signals;
 pub(crate) use signals::{end_request, prepare};
 
 /// The classes of this room, parents first.
-pub(crate) static ALL: &[&Class] = &[&table::PROCESS, &pool::POOL, &pool::MANAGER, &message_queue::MESSAGE_QUEUE];
+pub(crate) static ALL: &[&Class] = &[&class::PROCESS, &pool::POOL, &pool::MANAGER, &message_queue::MESSAGE_QUEUE];
 
 apus_zend::stub!("process/functions");

@@ -5,21 +5,28 @@
 
 use std::cell::{Cell, RefCell};
 use std::ffi::c_int;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use apus_coro::Wait;
 use apus_zend::Raise;
+use rustix::buffer::spare_capacity;
+use rustix::event::PollFlags;
+use rustix::io::{Errno, ioctl_fionbio, retry_on_intr};
+use rustix::net::sockopt::{set_socket_recv_buffer_size, set_socket_send_buffer_size};
+use rustix::net::{
+    AddressFamily, RecvFlags, SendFlags, Shutdown, SocketFlags, SocketType, recv, send, shutdown, socketpair,
+};
 
 use super::signals;
-use super::sys::{Blocked, block, deadline, errno};
+use super::sys::{Blocked, block, deadline};
+use crate::descriptor::Number;
 use crate::hook::Reactor;
 use crate::runtime::State;
-use crate::wait::{may_wait, wait};
+use crate::wait::wait_either;
 
 /// Bytes that each end is asked to buffer; the system may grant less (`net.core.wmem_max`).
-static BUFFER: c_int = 8 * 1024 * 1024;
+const BUFFER: usize = 8 * 1024 * 1024;
 
 /// Whose end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -34,6 +41,12 @@ pub(crate) enum Side {
 pub(super) struct End {
     fd: OwnedFd,
     closed: Cell<bool>,
+}
+
+impl AsFd for End {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
 }
 
 impl End {
@@ -65,20 +78,14 @@ enum Tried<T> {
 
 impl Pipe {
     pub(super) fn new(stream: bool) -> Result<Self, c_int> {
-        let kind = if stream { libc::SOCK_STREAM } else { libc::SOCK_SEQPACKET };
-        let mut fds = [0; 2];
-        // SAFETY: room for two descriptors.
-        if unsafe { libc::socketpair(libc::AF_UNIX, kind | libc::SOCK_CLOEXEC, 0, fds.as_mut_ptr()) } != 0 {
-            return Err(errno());
-        }
-        let ends = fds.map(|fd| {
-            for option in [libc::SO_SNDBUF, libc::SO_RCVBUF] {
-                let size = size_of::<c_int>() as libc::socklen_t;
-                // SAFETY: the option's value is one int. What the system does not grant is not granted.
-                unsafe { libc::setsockopt(fd, libc::SOL_SOCKET, option, (&raw const BUFFER).cast(), size) };
-            }
-            // SAFETY: new descriptors that nobody else owns.
-            Some(Rc::new(End { fd: unsafe { OwnedFd::from_raw_fd(fd) }, closed: Cell::new(false) }))
+        let kind = if stream { SocketType::STREAM } else { SocketType::SEQPACKET };
+        let (one, other) =
+            socketpair(AddressFamily::UNIX, kind, SocketFlags::CLOEXEC, None).map_err(Errno::raw_os_error)?;
+        let ends = [one, other].map(|fd| {
+            // What the system does not grant is not granted.
+            let _ = set_socket_send_buffer_size(&fd, BUFFER);
+            let _ = set_socket_recv_buffer_size(&fd, BUFFER);
+            Some(Rc::new(End { fd, closed: Cell::new(false) }))
         });
         Ok(Self { ends: RefCell::new(ends), stream })
     }
@@ -100,31 +107,21 @@ impl Pipe {
 }
 
 impl End {
-    /// Ends one direction (`SHUT_RD`, `SHUT_WR`).
-    pub(super) fn shutdown(&self, how: c_int) -> Result<(), c_int> {
-        // SAFETY: takes integers.
-        if unsafe { libc::shutdown(self.fd(), how) } == 0 { Ok(()) } else { Err(errno()) }
+    /// Ends one direction.
+    pub(super) fn shutdown(&self, how: Shutdown) -> Result<(), Errno> {
+        shutdown(&self.fd, how)
     }
 
     /// Whether operations of others (streams over the number) block.
     pub(super) fn set_blocking(&self, blocking: bool) -> Result<(), c_int> {
-        let on = c_int::from(!blocking);
-        // SAFETY: FIONBIO reads one int.
-        if unsafe { libc::ioctl(self.fd(), libc::FIONBIO, &raw const on) } == 0 { Ok(()) } else { Err(errno()) }
+        ioctl_fionbio(&self.fd, !blocking).map_err(Errno::raw_os_error)
     }
 
     /// How long the next message is; 0: nobody is left who could write one; EAGAIN: there is none.
     pub(super) fn next_length(&self) -> Result<usize, c_int> {
-        let flags = libc::MSG_DONTWAIT | libc::MSG_PEEK | libc::MSG_TRUNC;
-        loop {
-            // SAFETY: no room is given, so nothing is written.
-            let n = unsafe { libc::recv(self.fd(), std::ptr::null_mut(), 0, flags) };
-            match usize::try_from(n) {
-                Ok(n) => return Ok(n),
-                Err(_) if errno() == libc::EINTR => {}
-                Err(_) => return Err(errno()),
-            }
-        }
+        let flags = RecvFlags::DONTWAIT | RecvFlags::PEEK | RecvFlags::TRUNC;
+        let told = retry_on_intr(|| recv(&self.fd, &mut [0_u8; 0], flags));
+        told.map(|(_, length)| length).map_err(Errno::raw_os_error)
     }
 
     /// Reads once, at most `size` bytes: they, and how long the message was. Empty: nobody is left who could write.
@@ -134,22 +131,19 @@ impl End {
         stream: bool,
         patience: &Patience,
     ) -> Result<Result<(Vec<u8>, usize), c_int>, Raise> {
-        let flags = libc::MSG_DONTWAIT | if stream { 0 } else { libc::MSG_TRUNC };
+        let flags = RecvFlags::DONTWAIT | if stream { RecvFlags::empty() } else { RecvFlags::TRUNC };
         let mut last = false;
-        self.attempt(patience, libc::POLLIN, |over| {
+        self.attempt(patience, PollFlags::IN, |over| {
             let mut buffer: Vec<u8> = Vec::with_capacity(size);
-            // SAFETY: the kernel writes at most `size` bytes into room that is ours alone.
-            let n = unsafe { libc::recv(self.fd(), buffer.as_mut_ptr().cast(), size, flags) };
-            if let Ok(n) = usize::try_from(n) {
-                // SAFETY: so many bytes were written.
-                unsafe { buffer.set_len(n.min(size)) };
-                return Ok(Tried::Done((buffer, n)));
-            }
-            match errno() {
+            match recv(&self.fd, spare_capacity(&mut buffer), flags) {
+                Ok((_, length)) => {
+                    buffer.truncate(size);
+                    Ok(Tried::Done((buffer, length)))
+                }
                 // What the other side wrote before its end is read first.
-                libc::EAGAIN if over && std::mem::replace(&mut last, true) => Ok(Tried::Done((Vec::new(), 0))),
-                libc::EAGAIN | libc::EINTR => Ok(Tried::Again),
-                code => Err(code),
+                Err(Errno::AGAIN) if over && std::mem::replace(&mut last, true) => Ok(Tried::Done((Vec::new(), 0))),
+                Err(Errno::AGAIN | Errno::INTR) => Ok(Tried::Again),
+                Err(error) => Err(error.raw_os_error()),
             }
         })
     }
@@ -157,23 +151,18 @@ impl End {
     /// Writes all of it: how many bytes were taken, which is less only when the wait was broken off.
     pub(super) fn write(&self, bytes: &[u8], patience: &Patience) -> Result<Result<usize, c_int>, Raise> {
         let mut sent = 0;
-        let result = self.attempt(patience, libc::POLLOUT, |over| {
+        let result = self.attempt(patience, PollFlags::OUT, |over| {
             // Its end is open in this process, too, and perhaps in later children: the kernel would take bytes for nobody.
             if over {
                 return Err(libc::EPIPE);
             }
-            let flags = libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL;
-            // SAFETY: the kernel reads at most so many bytes.
-            let n = unsafe { libc::send(self.fd(), bytes[sent..].as_ptr().cast(), bytes.len() - sent, flags) };
-            match usize::try_from(n) {
+            match send(&self.fd, &bytes[sent..], SendFlags::DONTWAIT | SendFlags::NOSIGNAL) {
                 Ok(n) => {
                     sent += n;
                     Ok(if sent == bytes.len() { Tried::Done(sent) } else { Tried::Again })
                 }
-                Err(_) => match errno() {
-                    libc::EAGAIN | libc::EINTR => Ok(Tried::Again),
-                    code => Err(code),
-                },
+                Err(Errno::AGAIN | Errno::INTR) => Ok(Tried::Again),
+                Err(error) => Err(error.raw_os_error()),
             }
         })?;
         Ok(if sent > 0 { Ok(sent) } else { result })
@@ -183,7 +172,7 @@ impl End {
     fn attempt<T>(
         &self,
         patience: &Patience,
-        event: i16,
+        event: PollFlags,
         mut attempt: impl FnMut(bool) -> Result<Tried<T>, c_int>,
     ) -> Result<Result<T, c_int>, Raise> {
         let until = deadline(patience.limit);
@@ -191,7 +180,7 @@ impl End {
             if self.closed.get() {
                 return Ok(Err(libc::EBADF));
             }
-            let over = patience.other.is_some_and(super::sys::readable);
+            let over = patience.other.is_some_and(|fd| super::sys::readable(Number(fd)));
             match attempt(over) {
                 Ok(Tried::Done(value)) => return Ok(Ok(value)),
                 Ok(Tried::Again) if over => continue,
@@ -206,33 +195,42 @@ impl End {
     }
 
     /// Waits until another attempt is worth it: in the coroutine, or blocking this process.
-    fn pause(&self, patience: &Patience, event: i16, until: Option<Instant>) -> Result<Result<(), c_int>, Raise> {
+    fn pause(&self, patience: &Patience, event: PollFlags, until: Option<Instant>) -> Result<Result<(), c_int>, Raise> {
         let mut fds = vec![(self.fd(), event)];
-        fds.extend(patience.other.map(|fd| (fd, libc::POLLIN)));
-        let Some(state) = State::existing().filter(|state| may_wait(state)) else {
-            signals::dispatch()?;
-            return Ok(match block(&fds, until)? {
-                Blocked::Look => Ok(()),
-                Blocked::TimedOut => Err(libc::ETIMEDOUT),
-            });
-        };
-        // The numbers of poll(2) and epoll(7) are the same for these events.
-        let fds: Vec<(RawFd, u32)> = fds.into_iter().map(|(fd, event)| (fd, event as u32)).collect();
-        let reactor = state.room::<Reactor>();
-        let cid = state.engine.current_id();
-        let waited = wait(&state, Wait::Outside(patience.what), async {
-            let ready = reactor.ready(cid, &fds);
-            if let Some(at) = until {
-                tokio::time::timeout_at(at.into(), ready).await.is_ok()
-            } else {
-                ready.await;
-                true
-            }
-        })?;
+        fds.extend(patience.other.map(|fd| (fd, PollFlags::IN)));
+        let waited = wait_either(
+            patience.what,
+            |state| ready_until(state, &fds, until),
+            || {
+                signals::dispatch()?;
+                Ok(block(&fds, until)? == Blocked::Look)
+            },
+        )?;
         Ok(match waited {
             Some(true) => Ok(()),
             Some(false) => Err(libc::ETIMEDOUT),
             None => Err(libc::ECANCELED),
         })
+    }
+}
+
+/// Waits in the running coroutine until one of `fds` is ready; `false`: the time was over first.
+fn ready_until(
+    state: &Rc<State>,
+    fds: &[(RawFd, PollFlags)],
+    until: Option<Instant>,
+) -> impl Future<Output = bool> + use<> {
+    // The numbers of poll(2) and epoll(7) are the same for these events.
+    let fds: Vec<(RawFd, u32)> = fds.iter().map(|&(fd, event)| (fd, u32::from(event.bits()))).collect();
+    let reactor = state.room::<Reactor>();
+    let cid = state.engine.current_id();
+    async move {
+        let ready = reactor.ready(cid, &fds);
+        if let Some(at) = until {
+            tokio::time::timeout_at(at.into(), ready).await.is_ok()
+        } else {
+            ready.await;
+            true
+        }
     }
 }

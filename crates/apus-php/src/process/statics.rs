@@ -1,56 +1,53 @@
 //! The static methods of `Apus\Process`: children, signals, the process itself.
 
 use std::ffi::c_int;
+use std::fs::File;
 use std::os::fd::RawFd;
 use std::rc::Rc;
+use std::time::Duration;
 
-use apus_coro::Wait;
-use apus_zend::value::{Key, View};
-use apus_zend::{Array, Call, Raise, Value, descriptor, engine};
+use apus_zend::arg::{Given, Want};
+use apus_zend::call::content_error;
+use apus_zend::value::{ArrayView, Key, View};
+use apus_zend::{Array, Callable, Raise, Value, descriptor, engine};
+use rustix::io::Errno;
+use rustix::process::{WaitOptions, chdir, setsid};
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 use super::fork;
 use super::signals::{self, Action};
-use super::sys::{block, errno};
+use super::sys::{block, replace_standard};
+use crate::descriptor::Number;
 use crate::runtime::State;
-use crate::system::children;
-use crate::system::failure::{set_last_error, strerror};
-use crate::wait::{expect_outside, may_wait, wait as suspend};
+use crate::system::children::{self, Ended};
+use crate::system::failure::{Noted, set_last_error, strerror};
+use crate::system::signals::unfit;
+use crate::system::sys::{self, Disposition};
+use crate::wait::{expect_outside, may_wait, wait_either};
 
-fn warn(what: &str, code: c_int) -> Result<(), Raise> {
-    set_last_error(code);
-    engine::warning(&format!("Apus\\Process::{what}: {}", strerror(code)))
+fn warn(what: &str, code: c_int) -> Result<Noted<bool>, Raise> {
+    engine::warning(&format!("Apus\\Process::{what}: {}", strerror(code)))?;
+    Ok(Noted(Err(code)))
 }
 
-pub(super) fn kill(call: &Call) -> Result<(), Raise> {
-    let (pid, signal) = (call.int(0, 0)?, call.int(1, i64::from(libc::SIGTERM))?);
-    let Ok(target) = libc::pid_t::try_from(pid) else {
-        return Err(call.value_error(0, &format!("must be a process id, {pid} given")));
+/// What a system call came to: `false` comes with a warning.
+fn told(what: &str, result: Result<(), Errno>) -> Result<Noted<bool>, Raise> {
+    result.map_or_else(|error| warn(what, error.raw_os_error()), |()| Ok(Noted(Ok(true))))
+}
+
+pub(super) fn kill(pid: Given<i64>, signal: i64) -> Result<Noted<bool>, Raise> {
+    let Ok(target) = libc::pid_t::try_from(pid.value) else {
+        return Err(pid.value_error(&format!("must be a process id, {} given", pid.value)));
     };
     let number = c_int::try_from(signal).unwrap_or(-1);
-    // SAFETY: takes integers.
-    if unsafe { libc::kill(target, number) } == 0 {
-        return call.ret(true);
+    let sent = sys::kill(target, number);
+    if let Err(code) = sent
+        && (number != 0 || code != libc::ESRCH)
+    {
+        let why = strerror(code);
+        engine::warning(&format!("Apus\\Process::kill(): process {target} got no signal {signal}: {why}"))?;
     }
-    let code = errno();
-    set_last_error(code);
-    if !(number == 0 && code == libc::ESRCH) {
-        engine::warning(&format!("Apus\\Process::kill(): process {pid} got no signal {signal}: {}", strerror(code)))?;
-    }
-    call.ret(false)
-}
-
-/// Takes the end of a child, if one has ended; `None`: none has.
-fn reap() -> Result<Option<(libc::pid_t, c_int)>, c_int> {
-    let mut status = 0;
-    loop {
-        // SAFETY: the status is local.
-        match unsafe { libc::waitpid(-1, &raw mut status, libc::WNOHANG) } {
-            0 => return Ok(None),
-            -1 if errno() == libc::EINTR => {}
-            -1 => return Err(errno()),
-            pid => return Ok(Some((pid, status))),
-        }
-    }
+    Ok(Noted(sent.map(|()| true)))
 }
 
 /// A handler that only wakes, for as long as this lives.
@@ -59,14 +56,10 @@ struct Woken(bool);
 impl Woken {
     /// By the end of a child. `None`: PHP code has a handler of its own for that.
     fn by_children() -> Option<Self> {
-        // SAFETY: an all-zero sigaction is valid, and is filled by the call.
-        let mut now: libc::sigaction = unsafe { std::mem::zeroed() };
-        // SAFETY: the out pointer is local.
-        unsafe { libc::sigaction(libc::SIGCHLD, std::ptr::null(), &raw mut now) };
         if signals::has(libc::SIGCHLD) {
             return Some(Self(false));
         }
-        let free = now.sa_sigaction == libc::SIG_DFL || now.sa_sigaction == libc::SIG_IGN;
+        let free = Disposition::of(libc::SIGCHLD).is_ok_and(|now| !now.is_handled());
         (free && signals::set(libc::SIGCHLD, Action::Native(Rc::new(|| {}))).is_ok()).then_some(Self(true))
     }
 }
@@ -80,87 +73,73 @@ impl Drop for Woken {
 }
 
 /// Blocks this process until a child has ended; handlers of signals run meanwhile.
-fn wait_blocking() -> Result<Result<(libc::pid_t, c_int), c_int>, Raise> {
-    const LOOK_AGAIN: std::time::Duration = std::time::Duration::from_millis(50);
+fn wait_blocking() -> Result<Result<Ended, c_int>, Raise> {
+    const LOOK_AGAIN: Duration = Duration::from_millis(50);
     if signals::event().is_none() {
-        let mut status = 0;
-        // SAFETY: the status is local.
-        let pid = unsafe { libc::waitpid(-1, &raw mut status, 0) };
-        return Ok(if pid > 0 { Ok((pid, status)) } else { Err(errno()) });
+        let ended = rustix::process::wait(WaitOptions::empty()).map_err(Errno::raw_os_error);
+        return Ok(ended.and_then(|ended| ended.map(|(pid, status)| (pid.as_raw_pid(), status)).ok_or(libc::ECHILD)));
     }
     let woken = Woken::by_children();
     loop {
         signals::dispatch()?;
-        match reap() {
-            Ok(None) => {}
-            Ok(Some(ended)) => return Ok(Ok(ended)),
-            Err(code) => return Ok(Err(code)),
+        if let Some(ended) = children::reap(None).transpose() {
+            return Ok(ended);
         }
-        let limit = woken.is_none().then_some(LOOK_AGAIN);
-        block(&[], super::sys::deadline(limit))?;
+        block(&[], super::sys::deadline(woken.is_none().then_some(LOOK_AGAIN)))?;
     }
 }
 
-/// What `Process::wait()` gives for a child that ended.
-fn ending((pid, status): (libc::pid_t, c_int)) -> Result<Array, Raise> {
-    let (code, signal) = children::parts(status);
-    let mut array = Array::new(3)?;
-    array.set_int(b"pid", i64::from(pid))?;
-    array.set_int(b"code", code)?;
-    array.set_int(b"signal", signal)?;
-    Ok(array)
-}
-
-pub(super) fn wait(call: &Call) -> Result<(), Raise> {
-    let blocking = call.bool(0, true)?;
-    let state = State::existing().filter(|state| may_wait(state));
-    let ended = match state {
-        Some(state) if blocking => {
-            suspend(&state, Wait::Outside("Process::wait()"), children::any_child())?.unwrap_or(Err(libc::ECANCELED))
-        }
+pub(super) fn wait(blocking: bool) -> Result<Noted<Array>, Raise> {
+    let ended = if blocking {
+        wait_either("Process::wait()", |_| children::any_child(), wait_blocking)?.unwrap_or(Err(libc::ECANCELED))
+    } else if State::existing().is_some_and(|state| may_wait(&state)) {
         // Children that coroutines wait for by their ids are left to these.
-        Some(_) => children::any_child_now().and_then(|ended| ended.ok_or(libc::EAGAIN)),
-        None if blocking => wait_blocking()?,
-        None => reap().and_then(|ended| ended.ok_or(libc::EAGAIN)),
+        children::any_child_now().and_then(|ended| ended.ok_or(libc::EAGAIN))
+    } else {
+        children::reap(None).and_then(|ended| ended.ok_or(libc::EAGAIN))
     };
-    match ended {
-        Ok(ended) => call.ret(ending(ended)?),
-        Err(code) => {
-            set_last_error(code);
-            call.ret(false)
+    children::told(ended)
+}
+
+/// An argument with a signal that can have a handler.
+pub(super) struct Handled(c_int);
+
+impl Want<i64> for Handled {
+    fn want(given: Given<i64>) -> Result<Self, Raise> {
+        let number = c_int::try_from(given.value).unwrap_or(0);
+        match unfit(number, "handled") {
+            None => Ok(Self(number)),
+            Some(why) => {
+                let text = format!("must be a signal that can be handled, {} given: {why}", given.value);
+                Err(given.value_error(&text))
+            }
         }
     }
 }
 
-pub(super) fn signal(call: &Call) -> Result<(), Raise> {
-    let given = call.int(0, 0)?;
-    let number = signals::valid(given)
-        .map_err(|why| call.value_error(0, &format!("must be a signal that can be handled, {given} given: {why}")))?;
-    if matches!(call.view(1), View::Null) {
-        if signals::unset(number) {
-            return call.ret(true);
+pub(super) fn signal(Handled(number): Handled, callable: Option<Callable>) -> Result<Noted<bool>, Raise> {
+    let Some(callable) = callable else {
+        let had = signals::unset(number);
+        if !had {
+            engine::warning(&format!("Apus\\Process::signal(): signal {number} has no handler"))?;
         }
-        engine::warning(&format!("Apus\\Process::signal(): signal {number} has no handler"))?;
-        return call.ret(false);
-    }
-    let callable = call.callable(1)?;
+        return Ok(Noted(Ok(had)));
+    };
     if let Err(code) = signals::set(number, Action::Php(Rc::new(callable))) {
-        warn("signal()", code)?;
-        return call.ret(false);
+        return warn("signal()", code);
     }
     // The loop that runs now, or the one that will: without one, handlers run between two opcodes.
     if let Err(code) = signals::serve(&State::get()?) {
-        warn("signal()", code)?;
+        set_last_error(code);
+        engine::warning(&format!("Apus\\Process::signal(): {}", strerror(code)))?;
     }
-    call.ret(true)
+    Ok(Noted(Ok(true)))
 }
 
-pub(super) fn alarm(call: &Call) -> Result<(), Raise> {
-    let (time, which) = (call.int(0, 0)?, call.int(1, 0)?);
-    if !(0..=2).contains(&which) {
-        return Err(
-            call.value_error(1, &format!("must be 0 (real time), 1 (user time) or 2 (CPU time), {which} given"))
-        );
+pub(super) fn alarm(time: i64, which: Given<i64>) -> Result<Noted<bool>, Raise> {
+    if !(0..=2).contains(&which.value) {
+        let text = format!("must be 0 (real time), 1 (user time) or 2 (CPU time), {} given", which.value);
+        return Err(which.value_error(&text));
     }
     // Negative ends the alarm, as 0 does.
     let time = time.max(0);
@@ -168,102 +147,80 @@ pub(super) fn alarm(call: &Call) -> Result<(), Raise> {
         libc::timeval { tv_sec: (time / 1_000_000) as libc::time_t, tv_usec: (time % 1_000_000) as libc::suseconds_t };
     let setting = libc::itimerval { it_interval: interval, it_value: interval };
     // SAFETY: the record is local; there is no old one to fill.
-    if unsafe { libc::setitimer(which as _, &raw const setting, std::ptr::null_mut()) } == 0 {
-        return call.ret(true);
+    if unsafe { libc::setitimer(which.value as _, &raw const setting, std::ptr::null_mut()) } == 0 {
+        return Ok(Noted(Ok(true)));
     }
-    warn("alarm()", errno())?;
-    call.ret(false)
+    warn("alarm()", super::sys::errno())
 }
 
 /// The descriptors that the daemon gets in the place of its standard ones.
-fn replacements(call: &Call, index: usize) -> Result<Vec<(RawFd, RawFd)>, Raise> {
-    let mut pairs = Vec::new();
-    let Some(given) = call.opt_array(index)? else { return Ok(pairs) };
-    for (key, value) in given.iter() {
-        let value = value.value();
-        match (key, descriptor::of(&value)?) {
-            (Key::Index(place @ 0..=2), Some(fd)) => pairs.push((fd, place as RawFd)),
-            _ => return Err(call.content_error(index, "must hold streams or descriptors under the keys 0, 1 and 2")),
+pub(super) struct Replacements(Vec<(RawFd, u64)>);
+
+impl Want<Option<ArrayView<'_>>> for Replacements {
+    fn want(given: Given<Option<ArrayView<'_>>>) -> Result<Self, Raise> {
+        let mut pairs = Vec::new();
+        for (key, value) in given.value.into_iter().flat_map(ArrayView::iter) {
+            let (Key::Index(place @ 0..=2), Some(fd)) = (key, descriptor::of(&value.value())?) else {
+                let text = "must hold streams or descriptors under the keys 0, 1 and 2";
+                return Err(content_error(given.index, text));
+            };
+            pairs.push((fd, place));
         }
+        Ok(Self(pairs))
     }
-    Ok(pairs)
 }
 
-pub(super) fn daemon(call: &Call) -> Result<(), Raise> {
-    let (stay, keep) = (call.bool(0, true)?, call.bool(1, true)?);
-    let pairs = replacements(call, 2)?;
+pub(super) fn daemon(stay: bool, keep: bool, Replacements(pairs): Replacements) -> Result<Noted<bool>, Raise> {
     expect_outside("Apus\\Process::daemon()")?;
     match fork::fork() {
-        Err(code) => {
-            warn("daemon()", code)?;
-            return call.ret(false);
-        }
-        // SAFETY: takes any code; what the script has left to do is done by the child.
+        Err(code) => return warn("daemon()", code),
+        // What the script has left to do is done by the child.
+        // SAFETY: takes any code.
         Ok(pid) if pid > 0 => unsafe { libc::_exit(0) },
         Ok(_) => fork::begin_child(fork::Signals::Keep),
     }
     signals::moved();
-    // SAFETY: has no preconditions.
-    unsafe { libc::setsid() };
+    // What cannot be had is left as it is.
+    let _ = setsid();
     if !stay {
-        // SAFETY: a text that ends in NUL.
-        unsafe { libc::chdir(c"/".as_ptr()) };
+        let _ = chdir(c"/");
     }
-    if !keep {
-        // SAFETY: a text that ends in NUL.
-        let null = unsafe { libc::open(c"/dev/null".as_ptr(), libc::O_RDWR | libc::O_CLOEXEC) };
-        for target in 0..3 {
-            // SAFETY: takes integers.
-            unsafe { libc::dup2(null, target) };
+    if !keep && let Ok(null) = File::options().read(true).write(true).open("/dev/null") {
+        for place in 0..3 {
+            let _ = replace_standard(place, &null);
         }
-        // SAFETY: opened above, and known here only.
-        unsafe { libc::close(null) };
     }
-    for (fd, target) in pairs {
-        // SAFETY: takes integers.
-        unsafe { libc::dup2(fd, target) };
+    for (fd, place) in pairs {
+        let _ = replace_standard(place, Number(fd));
     }
-    call.ret(true)
+    Ok(Noted(Ok(true)))
 }
 
-/// Processors that a set of the kernel's has room for.
-const PROCESSORS: usize = libc::CPU_SETSIZE as usize;
+/// An argument with the processors of a set.
+pub(super) struct Processors(CpuSet);
 
-pub(super) fn set_affinity(call: &Call) -> Result<(), Raise> {
-    // SAFETY: an all-zero set is the empty set.
-    let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
-    let given = call.array(0)?;
-    for (_, value) in given.iter() {
-        match value.view() {
-            View::Int(number) if (0..PROCESSORS as i64).contains(&number) => {
-                // SAFETY: below the set's size.
-                unsafe { libc::CPU_SET(number as usize, &mut set) };
+impl Want<ArrayView<'_>> for Processors {
+    fn want(given: Given<ArrayView<'_>>) -> Result<Self, Raise> {
+        let mut set = CpuSet::new();
+        for (_, value) in given.value.iter() {
+            match value.view() {
+                View::Int(number) if (0..CpuSet::MAX_CPU as i64).contains(&number) => set.set(number as usize),
+                _ => return Err(given.value_error("must hold numbers of processors, from 0")),
             }
-            _ => return Err(call.value_error(0, "must hold numbers of processors, from 0")),
         }
+        if given.value.is_empty() { Err(given.value_error("cannot be empty")) } else { Ok(Self(set)) }
     }
-    if given.is_empty() {
-        return Err(call.value_error(0, "cannot be empty"));
-    }
-    // SAFETY: the set is local.
-    if unsafe { libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &raw const set) } == 0 {
-        return call.ret(true);
-    }
-    warn("setAffinity()", errno())?;
-    call.ret(false)
 }
 
-pub(super) fn get_affinity(call: &Call) -> Result<(), Raise> {
-    // SAFETY: an all-zero set is the empty set.
-    let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
-    // SAFETY: the set is local.
-    unsafe { libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &raw mut set) };
+pub(super) fn set_affinity(Processors(set): Processors) -> Result<Noted<bool>, Raise> {
+    told("setAffinity()", sched_setaffinity(None, &set))
+}
+
+pub(super) fn get_affinity() -> Result<Array, Raise> {
+    let set = sched_getaffinity(None).unwrap_or_default();
     let mut array = Array::new(8)?;
-    for number in 0..PROCESSORS {
-        // SAFETY: below the set's size.
-        if unsafe { libc::CPU_ISSET(number, &set) } {
-            array.push(Value::int(number as i64))?;
-        }
+    for number in (0..CpuSet::MAX_CPU).filter(|&number| set.is_set(number)) {
+        array.push(Value::int(number as i64))?;
     }
-    call.ret(array)
+    Ok(array)
 }

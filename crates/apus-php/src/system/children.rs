@@ -3,25 +3,27 @@
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::ffi::c_int;
-use std::os::fd::{FromRawFd, OwnedFd};
 use std::rc::Rc;
 use std::time::Duration;
 
-use apus_zend::{Array, Call, Raise, Value};
+use apus_zend::arg::{Given, Want};
+use apus_zend::{Array, Raise};
+use rustix::io::{Errno, retry_on_intr};
+use rustix::process::{Pid, PidfdFlags, WaitId, WaitIdOptions, WaitOptions, WaitStatus, pidfd_open, waitid, waitpid};
 use tokio::io::Interest;
-use tokio::io::unix::AsyncFd;
 
-use super::failure::{errno, give, waited};
+use super::failure::{Noted, waited};
 use super::signals::Watch;
+use crate::descriptor::watch;
 use crate::runtime::State;
-use crate::wait::time_limit;
+use crate::wait::Timeout;
 
 /// How long a child may have ended unnoticed where PHP code has put its own handler in the place of ours.
 const LOOK_AGAIN: Duration = Duration::from_millis(200);
 /// The first and the longest pause between two looks at a child where the kernel gives no descriptor of it.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(50));
 
-type Kept = Rc<Cell<Option<c_int>>>;
+type Kept = Rc<Cell<Option<WaitStatus>>>;
 
 thread_local! {
     /// Children that somebody waits for by their id: what a wait for any child reaps of these is theirs.
@@ -49,24 +51,24 @@ fn with_claimed<R>(with: impl FnOnce(&mut HashMap<libc::pid_t, Vec<Kept>>) -> R)
 
 /// Somebody's wait for one child.
 pub(super) struct Claim {
-    pid: libc::pid_t,
+    pid: Pid,
     status: Kept,
 }
 
 impl Claim {
-    pub(super) fn new(pid: libc::pid_t) -> Self {
+    pub(super) fn new(pid: Pid) -> Self {
         let status = Kept::default();
-        with_claimed(|claimed| claimed.entry(pid).or_default().push(Rc::clone(&status)));
+        with_claimed(|claimed| claimed.entry(pid.as_raw_pid()).or_default().push(Rc::clone(&status)));
         Self { pid, status }
     }
 
     /// Waits until the child has ended, and reaps it: its status. ECHILD: it is no child of ours, or others reaped it.
-    pub(super) async fn ended(&self) -> Result<c_int, c_int> {
+    pub(super) async fn ended(&self) -> Result<WaitStatus, c_int> {
         loop {
             if let Some(status) = self.status.take() {
                 return Ok(status);
             }
-            if let Some((_, status)) = reap(self.pid)? {
+            if let Some((_, status)) = reap(Some(self.pid))? {
                 return Ok(status);
             }
             may_have_ended(self.pid).await;
@@ -77,10 +79,10 @@ impl Claim {
 impl Drop for Claim {
     fn drop(&mut self) {
         with_claimed(|claimed| {
-            if let Some(waiters) = claimed.get_mut(&self.pid) {
+            if let Some(waiters) = claimed.get_mut(&self.pid.as_raw_pid()) {
                 waiters.retain(|status| !Rc::ptr_eq(status, &self.status));
                 if waiters.is_empty() {
-                    claimed.remove(&self.pid);
+                    claimed.remove(&self.pid.as_raw_pid());
                 }
             }
         });
@@ -88,7 +90,7 @@ impl Drop for Claim {
 }
 
 /// Hands the status of a child to who waits for it. `false`: nobody does.
-fn hand_over(pid: libc::pid_t, status: c_int) -> bool {
+fn hand_over(pid: libc::pid_t, status: WaitStatus) -> bool {
     with_claimed(|claimed| match claimed.get(&pid) {
         Some(waiters) => {
             for kept in waiters {
@@ -100,60 +102,47 @@ fn hand_over(pid: libc::pid_t, status: c_int) -> bool {
     })
 }
 
-/// Reaps a child (-1: any) that has ended; `None`: it has not.
-fn reap(pid: libc::pid_t) -> Result<Option<(libc::pid_t, c_int)>, c_int> {
-    let mut status = 0;
-    loop {
-        // SAFETY: the status is local.
-        match unsafe { libc::waitpid(pid, &raw mut status, libc::WNOHANG) } {
-            0 => return Ok(None),
-            -1 if errno() == libc::EINTR => {}
-            -1 => return Err(errno()),
-            ended => return Ok(Some((ended, status))),
-        }
-    }
+/// What is known of a child that has ended.
+pub(crate) type Ended = (libc::pid_t, WaitStatus);
+
+/// Reaps a child that has ended (`None`: any); `Ok(None)`: it has not.
+pub(crate) fn reap(pid: Option<Pid>) -> Result<Option<Ended>, c_int> {
+    let ended = retry_on_intr(|| match pid {
+        Some(pid) => waitpid(Some(pid), WaitOptions::NOHANG),
+        None => rustix::process::wait(WaitOptions::NOHANG),
+    });
+    ended.map(|ended| ended.map(|(pid, status)| (pid.as_raw_pid(), status))).map_err(Errno::raw_os_error)
 }
 
 /// Resolves when a process may have ended.
-async fn may_have_ended(pid: libc::pid_t) {
-    // SAFETY: takes integers.
-    let fd = unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) };
-    if fd < 0 {
-        if errno() != libc::ESRCH {
-            look_again_later(pid).await;
-        }
-        return;
-    }
-    // SAFETY: a new descriptor that nobody else owns.
-    let process = unsafe { OwnedFd::from_raw_fd(fd as c_int) };
-    // SAFETY: the `AsyncFd` owns the descriptor, which nobody else knows.
-    match unsafe { AsyncFd::register_with_interest(process, Interest::READABLE) } {
-        Ok(process) => drop(process.readable().await),
-        Err(_) => look_again_later(pid).await,
+async fn may_have_ended(pid: Pid) {
+    let watched = match pidfd_open(pid, PidfdFlags::empty()) {
+        Ok(process) => watch(process, Interest::READABLE).ok(),
+        Err(Errno::SRCH) => return,
+        Err(_) => None,
+    };
+    match watched {
+        Some(process) => drop(process.readable().await),
+        None => look_again_later(pid).await,
     }
 }
 
 /// Where the kernel has no pidfd, or no descriptor is left: looks now and then, leaving the child as it is.
-async fn look_again_later(pid: libc::pid_t) {
+async fn look_again_later(pid: Pid) {
     let (mut pause, longest) = PAUSES;
     loop {
         tokio::time::sleep(pause).await;
         pause = (pause * 2).min(longest);
-        // SAFETY: an all-zero siginfo_t is valid, and is filled by the call.
-        let mut info: libc::siginfo_t = unsafe { std::mem::zeroed() };
-        let options = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
-        // SAFETY: the out pointer is local.
-        let failed = unsafe { libc::waitid(libc::P_PID, pid as libc::id_t, &raw mut info, options) } != 0;
-        // SAFETY: waitid fills this member; it stays 0 when no child has ended.
-        if failed || unsafe { info.si_pid() } != 0 {
+        let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        if !matches!(waitid(WaitId::Pid(pid), look), Ok(None)) {
             return;
         }
     }
 }
 
 /// The end of a child that nobody waits for by its id, if one has ended.
-pub(crate) fn any_child_now() -> Result<Option<(libc::pid_t, c_int)>, c_int> {
-    while let Some((pid, status)) = reap(-1)? {
+pub(crate) fn any_child_now() -> Result<Option<Ended>, c_int> {
+    while let Some((pid, status)) = reap(None)? {
         if !hand_over(pid, status) {
             return Ok(Some((pid, status)));
         }
@@ -162,7 +151,7 @@ pub(crate) fn any_child_now() -> Result<Option<(libc::pid_t, c_int)>, c_int> {
 }
 
 /// Waits for any child that nobody waits for by its id.
-pub(crate) async fn any_child() -> Result<(libc::pid_t, c_int), c_int> {
+pub(crate) async fn any_child() -> Result<Ended, c_int> {
     let watch = Watch::children();
     loop {
         if let Some(ended) = any_child_now()? {
@@ -180,47 +169,56 @@ pub(crate) async fn any_child() -> Result<(libc::pid_t, c_int), c_int> {
 }
 
 /// The exit code and the signal in a status, each 0 when the child ended the other way.
-pub(crate) fn parts(status: c_int) -> (i64, i64) {
-    if libc::WIFSIGNALED(status) {
-        (0, i64::from(libc::WTERMSIG(status)))
-    } else {
-        (i64::from(libc::WEXITSTATUS(status)), 0)
-    }
+pub(crate) fn parts(status: WaitStatus) -> (i64, i64) {
+    (i64::from(status.exit_status().unwrap_or(0)), i64::from(status.terminating_signal().unwrap_or(0)))
 }
 
-fn ended(call: &Call, result: Result<(libc::pid_t, c_int), c_int>) -> Result<(), Raise> {
-    let array = match result {
-        Ok((pid, status)) => {
-            let (code, signal) = parts(status);
-            let mut array = Array::new(3)?;
-            array.set_int(b"pid", i64::from(pid))?;
-            array.set_int(b"code", code)?;
-            array.set_int(b"signal", signal)?;
-            Ok(Value::from(array))
-        }
+/// What PHP code gets to know of a child that ended.
+pub(crate) fn ending((pid, status): Ended) -> Result<Array, Raise> {
+    let (code, signal) = parts(status);
+    let mut array = Array::new(3)?;
+    array.set_int(b"pid", i64::from(pid))?;
+    array.set_int(b"code", code)?;
+    array.set_int(b"signal", signal)?;
+    Ok(array)
+}
+
+/// The same, or why there is none.
+pub(crate) fn told(result: Result<Ended, c_int>) -> Result<Noted<Array>, Raise> {
+    Ok(Noted(match result {
+        Ok(child) => Ok(ending(child)?),
         Err(code) => Err(code),
-    };
-    give(call, array)
+    }))
 }
 
 /// `System::wait()`.
-pub(super) fn wait(call: &Call) -> Result<(), Raise> {
-    let limit = time_limit(call, 0, -1.0)?;
-    let result = waited(&*State::get()?, "Coroutine\\System::wait()", limit, any_child())?;
-    ended(call, result)
+pub(super) fn wait(timeout: Timeout) -> Result<Noted<Array>, Raise> {
+    told(waited(&*State::get()?, "Coroutine\\System::wait()", timeout.limit(), any_child())?)
+}
+
+/// Which child is waited for; `None`: any.
+pub(super) struct Child(Option<Pid>);
+
+impl Want<i64> for Child {
+    fn want(given: Given<i64>) -> Result<Self, Raise> {
+        match libc::pid_t::try_from(given.value) {
+            Ok(-1) => Ok(Self(None)),
+            Ok(pid) if pid > 0 => Ok(Self(Pid::from_raw(pid))),
+            _ => {
+                let text = format!("must be a process id, or -1 for any child, {} given", given.value);
+                Err(given.value_error(&text))
+            }
+        }
+    }
 }
 
 /// `System::waitPid()`.
-pub(super) fn wait_pid(call: &Call) -> Result<(), Raise> {
-    let given = call.int(0, 0)?;
-    let limit = time_limit(call, 1, -1.0)?;
-    let pid = match libc::pid_t::try_from(given) {
-        Ok(pid) if pid > 0 || pid == -1 => pid,
-        _ => return Err(call.value_error(0, &format!("must be a process id, or -1 for any child, {given} given"))),
-    };
+pub(super) fn wait_pid(Child(pid): Child, timeout: Timeout) -> Result<Noted<Array>, Raise> {
     let job = async move {
-        if pid == -1 { any_child().await } else { Claim::new(pid).ended().await.map(|status| (pid, status)) }
+        match pid {
+            Some(pid) => Claim::new(pid).ended().await.map(|status| (pid.as_raw_pid(), status)),
+            None => any_child().await,
+        }
     };
-    let result = waited(&*State::get()?, "Coroutine\\System::waitPid()", limit, job)?;
-    ended(call, result)
+    told(waited(&*State::get()?, "Coroutine\\System::waitPid()", timeout.limit(), job)?)
 }

@@ -1,16 +1,16 @@
 //! `Apus\Event`.
 
-use std::os::fd::RawFd;
 use std::rc::{Rc, Weak};
 use std::time::Duration;
 
 use apus_coro::{Cancel, Idle};
-use apus_zend::value::View;
-use apus_zend::{Call, Callable, Raise, engine};
+use apus_zend::arg::{Given, Want};
+use apus_zend::call::value_error;
+use apus_zend::{Callable, Raise, engine};
 use tokio::task::yield_now;
 
-use super::failure::{give, set_last_error};
-use super::ready::{self, READ, WRITE, descriptor_of};
+use super::failure::{Noted, set_last_error};
+use super::ready::{self, Descriptor, READ, WRITE, Wanted};
 use super::watch::{Events, Watched, Watching, hold, release, report};
 use crate::exception;
 use crate::runtime::{Mode, Room, State};
@@ -19,103 +19,87 @@ use crate::timer::Timers;
 /// How often it is looked whether a turn of the loop has run coroutines.
 const TURN: Duration = Duration::from_millis(1);
 
-fn opt_callable(call: &Call, index: usize) -> Result<Option<Callable>, Raise> {
-    if matches!(call.view(index), View::Null) { Ok(None) } else { call.callable(index).map(Some) }
-}
-
-fn callbacks(call: &Call) -> Result<[Option<Callable>; 2], Raise> {
-    Ok([opt_callable(call, 1)?, opt_callable(call, 2)?])
-}
-
 /// Throws unless the callbacks answer the events.
-fn expect_answers(call: &Call, entry: &Watched, events: i64) -> Result<(), Raise> {
+fn expect_answers(entry: &Watched, events: i64) -> Result<(), Raise> {
     for (event, index, name) in [(READ, 1, "EVENT_READ"), (WRITE, 2, "EVENT_WRITE")] {
         if !entry.answers(events & event) {
-            return Err(
-                call.value_error(index, &format!("must be a callback when Apus\\{name} is watched, null given"))
-            );
+            return Err(value_error(index, &format!("must be a callback when Apus\\{name} is watched, null given")));
         }
     }
     Ok(())
 }
 
-/// `Event::add()`.
-fn add(call: &Call) -> Result<(), Raise> {
-    let value = call.value(0);
-    let fd = descriptor_of(call, 0)?;
-    let callbacks = callbacks(call)?;
-    let watched = ready::events(call, 3, READ)?;
-    let Some(fd) = fd else { return give(call, Err::<i64, _>(libc::EBADF)) };
+fn add(
+    Descriptor { value, fd }: Descriptor,
+    read: Option<Callable>,
+    write: Option<Callable>,
+    Wanted(watched): Wanted,
+) -> Result<Noted<i64>, Raise> {
+    let Some(fd) = fd else { return Ok(Noted(Err(libc::EBADF))) };
     if let Err(code) = ready::now(fd, watched) {
-        return give(call, Err::<i64, _>(code));
+        return Ok(Noted(Err(code)));
     }
     let state = State::get()?;
     let events = Events::get(&state);
     events.forget_stale(fd)?;
     if events.find(Some(fd), &value).is_some() {
-        set_last_error(libc::EEXIST);
         engine::warning(&format!("Apus\\Event::add(): descriptor {fd} is watched already: use Event::set()"))?;
-        return call.ret(false);
+        return Ok(Noted(Err(libc::EEXIST)));
     }
-    let entry = Watched::new(fd, value, callbacks, watched);
-    expect_answers(call, &entry, watched)?;
+    let entry = Watched::new(fd, value, [read, write], watched);
+    expect_answers(&entry, watched)?;
     state.register_finish();
     events.add(&state, &entry);
-    call.ret(i64::from(fd))
+    Ok(Noted(Ok(i64::from(fd))))
 }
 
 /// An entry and where it is kept.
 type Found = (Rc<Events>, Rc<Watched>);
 
-/// The entry of the first argument. `None`: there is none, which function `told` warns of.
-fn entry_of(call: &Call, told: Option<&str>) -> Result<Option<Found>, Raise> {
-    let value = call.value(0);
-    let fd: Option<RawFd> = descriptor_of(call, 0)?;
+/// The entry of a descriptor. `None`: there is none, which function `told` warns of.
+fn entry_of(given: &Descriptor, told: Option<&str>) -> Result<Option<Found>, Raise> {
     let events = State::existing().and_then(|state| Events::existing(&state));
-    if let Some((events, entry)) = events.and_then(|events| events.find(fd, &value).map(|entry| (events, entry))) {
-        return Ok(Some((events, entry)));
+    let entry = events.and_then(|events| events.find(given.fd, &given.value).map(|entry| (events, entry)));
+    if entry.is_none() {
+        set_last_error(libc::ENOENT);
+        if let Some(function) = told {
+            engine::warning(&format!(
+                "Apus\\Event::{function}(): the descriptor is not watched: use Event::add() first"
+            ))?;
+        }
     }
-    set_last_error(libc::ENOENT);
-    if let Some(function) = told {
-        engine::warning(&format!("Apus\\Event::{function}(): the descriptor is not watched: use Event::add() first"))?;
-    }
-    Ok(None)
+    Ok(entry)
 }
 
-/// `Event::set()`.
-fn set(call: &Call) -> Result<(), Raise> {
-    let callbacks = callbacks(call)?;
-    let events = if call.int(3, 0)? == 0 { 0 } else { ready::events(call, 3, 0)? };
-    let Some((_, entry)) = entry_of(call, Some("set"))? else { return call.ret(false) };
+fn set(fd: Descriptor, read: Option<Callable>, write: Option<Callable>, events: Given<i64>) -> Result<bool, Raise> {
+    let callbacks = [read, write];
+    let events = if events.value == 0 { 0 } else { Wanted::want(events)?.0 };
+    let Some((_, entry)) = entry_of(&fd, Some("set"))? else { return Ok(false) };
     for (index, event) in [(0, READ), (1, WRITE)] {
         if events & event != 0 && callbacks[index].is_none() {
-            expect_answers(call, &entry, event)?;
+            expect_answers(&entry, event)?;
         }
     }
     entry.set(callbacks, events);
-    call.ret(true)
+    Ok(true)
 }
 
-/// `Event::del()`.
-fn del(call: &Call) -> Result<(), Raise> {
-    let Some((events, entry)) = entry_of(call, None)? else { return call.ret(false) };
-    call.ret(events.remove(&entry))
+fn del(fd: Descriptor) -> Result<bool, Raise> {
+    Ok(entry_of(&fd, None)?.is_some_and(|(events, entry)| events.remove(&entry)))
 }
 
-/// `Event::isset()`.
-fn is_set(call: &Call) -> Result<(), Raise> {
-    let asked = ready::events(call, 1, READ | WRITE)?;
-    call.ret(entry_of(call, None)?.is_some_and(|(_, entry)| entry.events() & asked != 0))
+fn is_set(fd: Descriptor, Wanted(asked): Wanted) -> Result<bool, Raise> {
+    Ok(entry_of(&fd, None)?.is_some_and(|(_, entry)| entry.events() & asked != 0))
 }
 
-/// `Event::write()`.
-fn write(call: &Call) -> Result<(), Raise> {
-    let bytes = call.bytes(1)?;
-    if bytes.is_empty() {
-        return Err(call.value_error(1, "cannot be empty"));
+fn write(fd: Descriptor, bytes: Given<&[u8]>) -> Result<Noted<bool>, Raise> {
+    if bytes.value.is_empty() {
+        return Err(bytes.value_error("cannot be empty"));
     }
-    let Some((_, entry)) = entry_of(call, Some("write"))? else { return call.ret(false) };
-    give(call, entry.send(bytes).map(|()| true))
+    Ok(match entry_of(&fd, Some("write"))? {
+        Some((_, entry)) => Noted(entry.send(bytes.value).map(|()| true)),
+        None => Noted(Ok(false)),
+    })
 }
 
 fn expect_outside(state: &State, what: &str) -> Result<(), Raise> {
@@ -136,13 +120,11 @@ fn run(what: &str) -> Result<(), Raise> {
     ended
 }
 
-/// `Event::wait()`.
-fn wait(_call: &Call) -> Result<(), Raise> {
+fn wait() -> Result<(), Raise> {
     run("Event::wait()")
 }
 
-/// `Event::rshutdown()`.
-fn rshutdown(_call: &Call) -> Result<(), Raise> {
+fn rshutdown() -> Result<(), Raise> {
     run("Event::rshutdown()")
 }
 
@@ -158,9 +140,8 @@ async fn one_turn(state: &State) {
     }
 }
 
-/// `Event::dispatch()`.
-fn dispatch(call: &Call) -> Result<(), Raise> {
-    let Some(state) = State::existing() else { return call.ret(false) };
+fn dispatch() -> Result<bool, Raise> {
+    let Some(state) = State::existing() else { return Ok(false) };
     expect_outside(&state, "Event::dispatch()")?;
     let idle = state.block_on(async {
         tokio::select! {
@@ -174,13 +155,11 @@ fn dispatch(call: &Call) -> Result<(), Raise> {
         state.engine.interrupt();
         run("Event::dispatch()")?;
     }
-    call.ret(true)
+    Ok(true)
 }
 
-/// `Event::exit()`.
-#[expect(clippy::unnecessary_wraps, reason = "what a method looks like")]
-fn exit(_call: &Call) -> Result<(), Raise> {
-    let Some(state) = State::existing() else { return Ok(()) };
+fn exit() {
+    let Some(state) = State::existing() else { return };
     state.room::<Watching>().end_all(&state);
     Timers::of(&state).clear_all(&state);
     if state.mode.get() == Mode::Script {
@@ -188,12 +167,9 @@ fn exit(_call: &Call) -> Result<(), Raise> {
             state.engine.cancel(id, Cancel::Throw);
         }
     }
-    Ok(())
 }
 
-/// `Event::defer()`.
-fn defer(call: &Call) -> Result<(), Raise> {
-    let callback = call.callable(0)?;
+fn defer(callback: Callable) -> Result<bool, Raise> {
     let state = State::get()?;
     state.register_finish();
     hold(&state);
@@ -203,7 +179,7 @@ fn defer(call: &Call) -> Result<(), Raise> {
         report(&state, state.go(callback, Vec::new(), None));
         release(&state);
     });
-    call.ret(true)
+    Ok(true)
 }
 
 /// Calls what `cycle()` was given after each turn in which coroutines ran, as long as there is such a callback. It holds the
@@ -238,10 +214,8 @@ async fn cycle_on(state: Weak<State>, events: Weak<Events>) {
     }
 }
 
-/// `Event::cycle()`.
-fn cycle(call: &Call) -> Result<(), Raise> {
-    let callback = opt_callable(call, 0)?;
-    let slot = usize::from(!call.bool(1, false)?);
+fn cycle(callback: Option<Callable>, before: bool) -> Result<bool, Raise> {
+    let slot = usize::from(!before);
     let state = State::get()?;
     let events = Events::get(&state);
     let setting = callback.is_some();
@@ -251,7 +225,7 @@ fn cycle(call: &Call) -> Result<(), Raise> {
         hold(&state);
         state.spawn(cycle_on(Rc::downgrade(&state), Rc::downgrade(&events)));
     }
-    call.ret(setting || old.is_some())
+    Ok(setting || old.is_some())
 }
 
 apus_zend::stub!("system/event");

@@ -6,16 +6,17 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStringExt;
 use std::process::{Command, Stdio};
 
-use apus_zend::{Array, Call, Raise, Value, engine};
+use apus_zend::arg::Given;
+use apus_zend::{Array, Raise, engine};
+use rustix::process::{Pid, WaitStatus};
 use tokio::io::AsyncReadExt;
 use tokio::net::unix::pipe::Receiver;
 
 use super::children::{Claim, parts};
-use super::failure::{c_text, code, give, waited};
+use super::failure::{Noted, Text, code, waited};
+use super::sys::kill;
 use crate::runtime::State;
 
-/// The default limit of a command's output in bytes.
-const MAX_OUTPUT: i64 = 64 * 1024 * 1024;
 /// The most processes that are looked for when a command is ended early.
 const FAMILY: usize = 1000;
 /// Room that is made at once for a command's output.
@@ -39,12 +40,12 @@ impl Running {
         shell.stdout(Stdio::from(writer));
         let output = Receiver::from_owned_fd(OwnedFd::from(reader))?;
         let child = shell.spawn()?;
-        let pid = child.id() as libc::pid_t;
-        Ok(Self { pid, output, claim: Some(Claim::new(pid)) })
+        let pid = Pid::from_child(&child);
+        Ok(Self { pid: pid.as_raw_pid(), output, claim: Some(Claim::new(pid)) })
     }
 
     /// Reads what the command writes until it closes its output, then waits for its end.
-    async fn finish(mut self, limit: usize) -> Result<(Vec<u8>, c_int), c_int> {
+    async fn finish(mut self, limit: usize) -> Result<(Vec<u8>, WaitStatus), c_int> {
         let mut bytes = Vec::new();
         loop {
             bytes.reserve(STEP);
@@ -83,47 +84,43 @@ fn end(pid: libc::pid_t) {
     while let Some(&pid) = family.get(next).filter(|_| family.len() < FAMILY) {
         next += 1;
         // A stopped process makes no children that this would miss.
-        // SAFETY: takes integers.
-        unsafe { libc::kill(pid, libc::SIGSTOP) };
+        let _ = kill(pid, libc::SIGSTOP);
         let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
         family.extend(children.split_whitespace().filter_map(|child| child.parse::<libc::pid_t>().ok()));
     }
     for pid in family {
-        // SAFETY: takes integers. Our child's id means nothing else before it is reaped.
-        unsafe { libc::kill(pid, libc::SIGKILL) };
+        // Our child's id means nothing else before it is reaped.
+        let _ = kill(pid, libc::SIGKILL);
     }
 }
 
-fn returned((output, status): &(Vec<u8>, c_int)) -> Result<Value, Raise> {
+fn returned((output, status): &(Vec<u8>, WaitStatus)) -> Result<Array, Raise> {
     let (code, signal) = parts(*status);
     let mut array = Array::new(3)?;
     array.set_int(b"code", code)?;
     array.set_int(b"signal", signal)?;
     array.set_str(b"output", output)?;
-    Ok(array.into())
+    Ok(array)
 }
 
 /// `System::exec()`.
-pub(super) fn exec(call: &Call) -> Result<(), Raise> {
-    let command = OsString::from_vec(c_text(call, 0)?.to_vec());
-    let with_errors = call.bool(1, false)?;
-    let limit = call.int(2, MAX_OUTPUT)?;
-    let Some(room) = usize::try_from(limit).ok().filter(|&room| room > 0) else {
-        return Err(call.value_error(2, &format!("must be at least 1 byte, {limit} given")));
+pub(super) fn exec(Text(command): Text, with_errors: bool, limit: Given<i64>) -> Result<Noted<Array>, Raise> {
+    let command = OsString::from_vec(command.into_bytes());
+    let Some(room) = usize::try_from(limit.value).ok().filter(|&room| room > 0) else {
+        return Err(limit.value_error(&format!("must be at least 1 byte, {} given", limit.value)));
     };
     let job = async move {
         let running = Running::start(command, with_errors).map_err(|error| code(&error))?;
         running.finish(room).await
     };
     let result = waited(&*State::get()?, "Coroutine\\System::exec()", None, job)?;
-    if result == Err(libc::EFBIG) {
+    if matches!(result, Err(libc::EFBIG)) {
         engine::warning(&format!(
-            "Apus\\Coroutine\\System::exec(): the command was ended, for it printed more than {limit} bytes: raise $max_output"
+            "Apus\\Coroutine\\System::exec(): the command was ended, for it printed more than {room} bytes: raise $max_output"
         ))?;
     }
-    let result = match result {
+    Ok(Noted(match result {
         Ok(result) => Ok(returned(&result)?),
         Err(code) => Err(code),
-    };
-    give(call, result)
+    }))
 }

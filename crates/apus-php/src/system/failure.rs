@@ -1,13 +1,14 @@
 //! What went wrong last, and numbers of errors as text.
 
-use std::ffi::{CStr, c_char, c_int};
+use std::ffi::{CString, c_int};
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::task::Poll;
 use std::time::Duration;
 
 use apus_coro::Wait;
-use apus_zend::{Call, Raise, Value};
+use apus_zend::arg::{Give, Given, Want};
+use apus_zend::{Call, Raise};
 
 use crate::last_error;
 use crate::runtime::State;
@@ -40,12 +41,9 @@ pub(crate) fn strerror(code: c_int) -> String {
         RESOLVE_TIMEOUT => return "the name servers did not answer".to_owned(),
         _ => {}
     }
-    let mut text: [c_char; 256] = [0; 256];
-    // SAFETY: room for the length that is told; the result ends in NUL, whether the number is known or not.
-    unsafe {
-        libc::strerror_r(code, text.as_mut_ptr(), text.len());
-        CStr::from_ptr(text.as_ptr()).to_string_lossy().into_owned()
-    }
+    let text = std::io::Error::from_raw_os_error(code).to_string();
+    let number = format!(" (os error {code})");
+    text.strip_suffix(&number).map_or_else(|| text.clone(), str::to_owned)
 }
 
 /// The future's result; `None` when the time was over first. A future that is ready at once is so even within no time.
@@ -78,28 +76,36 @@ pub(super) fn waited<T>(
     })
 }
 
-/// Returns the value, or `false` and notes the error.
-pub(super) fn give<V: Into<Value>>(call: &Call, result: Result<V, c_int>) -> Result<(), Raise> {
-    match result {
-        Ok(value) => call.ret(value),
-        Err(code) => {
-            set_last_error(code);
-            call.ret(false)
+/// A function gives the value, or `false`; then the error is noted.
+pub(crate) struct Noted<T>(pub(crate) Result<T, c_int>);
+
+impl<T: Give> Give for Noted<T> {
+    fn give(self, call: &Call) -> Result<(), Raise> {
+        match self.0 {
+            Ok(value) => value.give(call),
+            Err(code) => {
+                set_last_error(code);
+                false.give(call)
+            }
         }
     }
 }
 
 /// Bytes that name something to the C library: without NUL.
-pub(super) fn c_text(call: &Call, index: usize) -> Result<&[u8], Raise> {
-    let bytes = call.bytes(index)?;
-    if bytes.contains(&0) {
-        return Err(call.value_error(index, "must not contain any null bytes"));
+pub(crate) struct Text(pub(crate) CString);
+
+impl Want<&[u8]> for Text {
+    fn want(given: Given<&[u8]>) -> Result<Self, Raise> {
+        CString::new(given.value).map(Self).map_err(|_| given.value_error("must not contain any null bytes"))
     }
-    Ok(bytes)
 }
 
 /// The same, not empty.
-pub(super) fn name(call: &Call, index: usize) -> Result<&[u8], Raise> {
-    let bytes = c_text(call, index)?;
-    if bytes.is_empty() { Err(call.value_error(index, "cannot be empty")) } else { Ok(bytes) }
+pub(crate) struct Name(pub(crate) CString);
+
+impl Want<&[u8]> for Name {
+    fn want(given: Given<&[u8]>) -> Result<Self, Raise> {
+        let Text(text) = Text::want(given)?;
+        if text.is_empty() { Err(given.value_error("cannot be empty")) } else { Ok(Self(text)) }
+    }
 }

@@ -1,17 +1,19 @@
 //! Whole files, and file systems: on threads of the pool, with data that the job owns, so that a wait that is given up leaves
 //! nothing behind that the job could touch.
 
-use std::ffi::{CString, OsStr, c_int};
+use std::ffi::{OsString, c_int};
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
-use std::os::fd::AsRawFd;
-use std::os::unix::ffi::OsStrExt;
+use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use apus_zend::{Array, Call, Raise, Value};
+use apus_zend::arg::Given;
+use apus_zend::{Array, Raise};
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
 
-use super::failure::{code, errno, give, name, waited};
+use super::failure::{Name, Noted, code, waited};
 use crate::runtime::State;
 
 /// PHP's `FILE_APPEND`.
@@ -29,17 +31,14 @@ pub(super) async fn on_thread<T: Send + 'static>(
 }
 
 /// Locks a file. Tries again and again instead of blocking: threads that wait for a lock would keep its owner from one.
-async fn lock(file: &File, operation: c_int) -> Result<(), c_int> {
+async fn lock(file: &File, operation: FlockOperation) -> Result<(), c_int> {
     let (mut pause, longest) = PAUSES;
     loop {
-        // SAFETY: the descriptor is open as long as the file is borrowed.
-        if unsafe { libc::flock(file.as_raw_fd(), operation | libc::LOCK_NB) } == 0 {
-            return Ok(());
-        }
-        match errno() {
-            libc::EWOULDBLOCK => tokio::time::sleep(pause).await,
-            libc::EINTR => {}
-            other => return Err(other),
+        match flock(file, operation) {
+            Ok(()) => return Ok(()),
+            Err(Errno::WOULDBLOCK) => tokio::time::sleep(pause).await,
+            Err(Errno::INTR) => {}
+            Err(other) => return Err(other.raw_os_error()),
         }
         pause = (pause * 2).min(longest);
     }
@@ -48,7 +47,7 @@ async fn lock(file: &File, operation: c_int) -> Result<(), c_int> {
 async fn read_whole(path: PathBuf, locked: bool) -> Result<Vec<u8>, c_int> {
     let file = on_thread(move || File::open(path).map_err(|error| code(&error))).await?;
     if locked {
-        lock(&file, libc::LOCK_SH).await?;
+        lock(&file, FlockOperation::NonBlockingLockShared).await?;
     }
     on_thread(move || {
         let mut bytes = Vec::new();
@@ -67,7 +66,7 @@ async fn write_whole(path: PathBuf, bytes: Vec<u8>, append: bool, locked: bool) 
     })
     .await?;
     if locked {
-        lock(&file, libc::LOCK_EX).await?;
+        lock(&file, FlockOperation::NonBlockingLockExclusive).await?;
     }
     on_thread(move || {
         if locked && !append {
@@ -79,57 +78,41 @@ async fn write_whole(path: PathBuf, bytes: Vec<u8>, append: bool, locked: bool) 
     .await
 }
 
-fn path(call: &Call) -> Result<PathBuf, Raise> {
-    Ok(PathBuf::from(OsStr::from_bytes(name(call, 0)?)))
+fn path(name: Name) -> PathBuf {
+    PathBuf::from(OsString::from_vec(name.0.into_bytes()))
 }
 
 /// Flags of which only `known` ones may be set.
-fn flags(call: &Call, index: usize, known: i64, names: &str) -> Result<i64, Raise> {
-    let given = call.int(index, 0)?;
-    if given & !known == 0 {
-        return Ok(given);
+fn flags(given: Given<i64>, known: i64, names: &str) -> Result<i64, Raise> {
+    if given.value & !known == 0 {
+        return Ok(given.value);
     }
-    Err(call.value_error(index, &format!("must be 0 or {names}, {given} given")))
+    Err(given.value_error(&format!("must be 0 or {names}, {} given", given.value)))
 }
 
 /// `System::readFile()`.
-pub(super) fn read_file(call: &Call) -> Result<(), Raise> {
-    let path = path(call)?;
-    let locked = flags(call, 1, i64::from(libc::LOCK_EX), "LOCK_EX")? != 0;
-    let result = waited(&*State::get()?, "Coroutine\\System::readFile()", None, read_whole(path, locked))?;
-    let result = match result {
-        Ok(bytes) => Ok(Value::string(&bytes)?),
-        Err(code) => Err(code),
-    };
-    give(call, result)
+pub(super) fn read_file(name: Name, flag: Given<i64>) -> Result<Noted<Vec<u8>>, Raise> {
+    let locked = flags(flag, i64::from(libc::LOCK_EX), "LOCK_EX")? != 0;
+    let job = read_whole(path(name), locked);
+    waited(&*State::get()?, "Coroutine\\System::readFile()", None, job).map(Noted)
 }
 
 /// `System::writeFile()`.
-pub(super) fn write_file(call: &Call) -> Result<(), Raise> {
-    let path = path(call)?;
-    let bytes = call.bytes(1)?.to_vec();
-    let flags = flags(call, 2, FILE_APPEND | i64::from(libc::LOCK_EX), "FILE_APPEND, LOCK_EX or both")?;
+pub(super) fn write_file(name: Name, bytes: &[u8], given: Given<i64>) -> Result<Noted<i64>, Raise> {
+    let flags = flags(given, FILE_APPEND | i64::from(libc::LOCK_EX), "FILE_APPEND, LOCK_EX or both")?;
     let (append, locked) = (flags & FILE_APPEND != 0, flags & i64::from(libc::LOCK_EX) != 0);
-    let job = write_whole(path, bytes, append, locked);
-    let result = waited(&*State::get()?, "Coroutine\\System::writeFile()", None, job)?;
-    give(call, result)
-}
-
-fn file_system(path: &CString) -> Result<libc::statvfs, c_int> {
-    // SAFETY: all zeroes are a valid value of this plain struct.
-    let mut facts: libc::statvfs = unsafe { std::mem::zeroed() };
-    // SAFETY: the path ends in NUL; the out pointer is local.
-    if unsafe { libc::statvfs(path.as_ptr(), &raw mut facts) } == 0 { Ok(facts) } else { Err(errno()) }
+    let job = write_whole(path(name), bytes.to_vec(), append, locked);
+    waited(&*State::get()?, "Coroutine\\System::writeFile()", None, job).map(Noted)
 }
 
 /// `System::statvfs()`.
-pub(super) fn statvfs(call: &Call) -> Result<(), Raise> {
-    // `name` has refused NUL.
-    let path = CString::new(name(call, 0)?).unwrap_or_default();
-    let job = on_thread(move || file_system(&path));
+pub(super) fn statvfs(Name(path): Name) -> Result<Noted<Array>, Raise> {
+    /// What the kernel sets to tell that there are flags.
+    const VALID: u64 = 0x20;
+    let job = on_thread(move || rustix::fs::statvfs(&*path).map_err(Errno::raw_os_error));
     let facts = match waited(&*State::get()?, "Coroutine\\System::statvfs()", None, job)? {
         Ok(facts) => facts,
-        Err(code) => return give(call, Err::<bool, _>(code)),
+        Err(code) => return Ok(Noted(Err(code))),
     };
     let mut array = Array::new(11)?;
     let rows: [(&[u8], u64); 11] = [
@@ -142,11 +125,11 @@ pub(super) fn statvfs(call: &Call) -> Result<(), Raise> {
         (b"ffree", facts.f_ffree),
         (b"favail", facts.f_favail),
         (b"fsid", facts.f_fsid),
-        (b"flag", facts.f_flag),
+        (b"flag", facts.f_flag.bits() & !VALID),
         (b"namemax", facts.f_namemax),
     ];
     for (key, value) in rows {
         array.set_int(key, value as i64)?;
     }
-    call.ret(array)
+    Ok(Noted(Ok(array)))
 }

@@ -1,99 +1,110 @@
 //! Facts about this machine and this process.
 
 use std::ffi::{CStr, c_int};
-use std::net::{Ipv4Addr, Ipv6Addr};
-use std::ptr::NonNull;
+use std::net::IpAddr;
 use std::sync::OnceLock;
 
+use apus_zend::arg::Given;
 use apus_zend::class::{Const, Constant};
-use apus_zend::{Array, Call, Callable, Raise, Uncallable, Value};
+use apus_zend::{Array, Callable, Raise, Uncallable, Value};
 
-use super::failure::{self, set_last_error};
+use super::failure::{self, Name, set_last_error};
+use super::lookup::{Family, ip_address};
 
 /// `Apus\cpu_num()`.
-pub(super) fn cpu_num(call: &Call) -> Result<(), Raise> {
-    call.ret(std::thread::available_parallelism().map_or(1, |count| count.get() as i64))
+pub(super) fn cpu_num() -> i64 {
+    std::thread::available_parallelism().map_or(1, |count| count.get() as i64)
 }
 
 /// The list of `getifaddrs(3)`, freed when dropped.
-struct Interfaces(Option<NonNull<libc::ifaddrs>>);
+struct Interfaces(*mut libc::ifaddrs);
+
+/// One address of an interface.
+struct Interface<'a> {
+    name: &'a [u8],
+    flags: u32,
+    address: Option<Address>,
+}
+
+enum Address {
+    Ip(IpAddr),
+    Mac([u8; 6]),
+}
 
 impl Interfaces {
     fn get() -> Option<Self> {
         let mut list = std::ptr::null_mut();
         // SAFETY: the out pointer is local.
         if unsafe { libc::getifaddrs(&raw mut list) } == 0 {
-            return Some(Self(NonNull::new(list)));
+            return Some(Self(list));
         }
         set_last_error(failure::errno());
         None
     }
 
-    /// Those that are up and no loopback: name, family, address.
-    fn iter(&self) -> impl Iterator<Item = (&[u8], c_int, NonNull<libc::sockaddr>)> {
+    /// Those that are up and no loopback.
+    fn iter(&self) -> impl Iterator<Item = (&[u8], Address)> {
         let mut next = self.0;
         let all = std::iter::from_fn(move || {
-            // SAFETY: the list lives as long as self.
-            let entry = unsafe { next?.as_ref() };
-            next = NonNull::new(entry.ifa_next);
-            Some(entry)
+            // SAFETY: the list lives as long as self; names end in NUL, and each address is of the family that it tells.
+            unsafe {
+                let entry = next.as_ref()?;
+                next = entry.ifa_next;
+                let name = CStr::from_ptr(entry.ifa_name).to_bytes();
+                Some(Interface { name, flags: entry.ifa_flags, address: address(entry.ifa_addr) })
+            }
         });
         let (up, loopback) = (libc::IFF_UP as u32, libc::IFF_LOOPBACK as u32);
-        all.filter(move |entry| entry.ifa_flags & up != 0 && entry.ifa_flags & loopback == 0).filter_map(|entry| {
-            let address = NonNull::new(entry.ifa_addr)?;
-            // SAFETY: alive as above; the name ends in NUL.
-            let (name, family) = unsafe { (CStr::from_ptr(entry.ifa_name), address.as_ref().sa_family) };
-            Some((name.to_bytes(), c_int::from(family), address))
-        })
+        all.filter(move |one| one.flags & up != 0 && one.flags & loopback == 0)
+            .filter_map(|one| Some((one.name, one.address?)))
+    }
+}
+
+/// # Safety
+/// The address is null, or alive and of the family that it tells.
+unsafe fn address(raw: *const libc::sockaddr) -> Option<Address> {
+    // SAFETY: as promised by the caller; the kernel's records need not be aligned.
+    unsafe {
+        if c_int::from(raw.as_ref()?.sa_family) == libc::AF_PACKET {
+            let link = raw.cast::<libc::sockaddr_ll>().read_unaligned();
+            return (link.sll_halen == 6).then(|| link.sll_addr.first_chunk().copied()).flatten().map(Address::Mac);
+        }
+        ip_address(raw).map(Address::Ip)
     }
 }
 
 impl Drop for Interfaces {
     fn drop(&mut self) {
-        if let Some(list) = self.0 {
-            // SAFETY: made by getifaddrs, freed once.
-            unsafe { libc::freeifaddrs(list.as_ptr()) };
-        }
+        // SAFETY: made by getifaddrs, freed once.
+        unsafe { libc::freeifaddrs(self.0) };
     }
 }
 
 /// `Apus\get_local_ip()`.
-pub(super) fn get_local_ip(call: &Call) -> Result<(), Raise> {
-    let wanted = call.int(0, i64::from(libc::AF_INET))?;
-    if ![libc::AF_INET, libc::AF_INET6].map(i64::from).contains(&wanted) {
-        return Err(call.value_error(0, &format!("must be AF_INET or AF_INET6, {wanted} given")));
-    }
+pub(super) fn get_local_ip(family: Family) -> Result<Array, Raise> {
     let mut array = Array::new(4)?;
-    let Some(interfaces) = Interfaces::get() else { return call.ret(array) };
-    for (name, family, address) in interfaces.iter().filter(|&(_, family, _)| i64::from(family) == wanted) {
-        // SAFETY: the address is of the family that it tells, and lives as long as the list.
-        let text = unsafe {
-            if family == libc::AF_INET {
-                let address = address.cast::<libc::sockaddr_in>().as_ptr().read_unaligned();
-                Ipv4Addr::from(u32::from_be(address.sin_addr.s_addr)).to_string()
-            } else {
-                let address = address.cast::<libc::sockaddr_in6>().as_ptr().read_unaligned();
-                Ipv6Addr::from(address.sin6_addr.s6_addr).to_string()
-            }
-        };
-        array.set_str(name, text.as_bytes())?;
+    let Some(interfaces) = Interfaces::get() else { return Ok(array) };
+    for (name, address) in interfaces.iter() {
+        if let Address::Ip(address) = address
+            && family.has(address)
+        {
+            array.set_str(name, address.to_string().as_bytes())?;
+        }
     }
-    call.ret(array)
+    Ok(array)
 }
 
 /// `Apus\get_local_mac()`.
-pub(super) fn get_local_mac(call: &Call) -> Result<(), Raise> {
+pub(super) fn get_local_mac() -> Result<Array, Raise> {
     let mut array = Array::new(4)?;
-    let Some(interfaces) = Interfaces::get() else { return call.ret(array) };
-    for (name, _, address) in interfaces.iter().filter(|&(_, family, _)| family == libc::AF_PACKET) {
-        // SAFETY: as above.
-        let address = unsafe { address.cast::<libc::sockaddr_ll>().as_ptr().read_unaligned() };
-        if address.sll_halen == 6 {
-            let text: Vec<String> = address.sll_addr[..6].iter().map(|byte| format!("{byte:02X}")).collect();
-            array.set_str(name, text.join(":").as_bytes())?;
+    let Some(interfaces) = Interfaces::get() else { return Ok(array) };
+    for (name, address) in interfaces.iter() {
+        if let Address::Mac(address) = address {
+            let text = address.map(|byte| format!("{byte:02X}")).join(":");
+            array.set_str(name, text.as_bytes())?;
         }
     }
-    call.ret(array)
+    Ok(array)
 }
 
 /// The module's constants, whose documentation says what error numbers mean.
@@ -120,18 +131,16 @@ fn own_text(number: i64) -> Option<&'static str> {
 }
 
 /// `Apus\strerror()`.
-pub(super) fn strerror(call: &Call) -> Result<(), Raise> {
-    let (given, kind) = (call.int(0, 0)?, call.int(1, 0)?);
+pub(super) fn strerror(given: i64, kind: Given<i64>) -> Result<String, Raise> {
     let number = c_int::try_from(given).unwrap_or(-1);
-    let text = match kind {
+    Ok(match kind.value {
         0 | 9 if [failure::RESOLVE_FAILED, failure::RESOLVE_TIMEOUT].contains(&number) => failure::strerror(number),
         0 | 9 => own_text(given).map_or_else(|| failure::strerror(number), str::to_owned),
         // SAFETY: gives a text that lives as long as the process, for every number.
         1 => unsafe { CStr::from_ptr(libc::gai_strerror(number)) }.to_string_lossy().into_owned(),
         2 => resolver_text(number).to_owned(),
-        _ => return Err(call.value_error(1, &format!("must be one of the STRERROR constants, {kind} given"))),
-    };
-    call.ret_bytes(text.as_bytes())
+        other => return Err(kind.value_error(&format!("must be one of the STRERROR constants, {other} given"))),
+    })
 }
 
 /// The texts of `h_errno`, RFC 2553 section 6.
@@ -148,27 +157,27 @@ fn resolver_text(number: c_int) -> &'static str {
 }
 
 /// `Apus\errno()`.
-pub(super) fn errno(call: &Call) -> Result<(), Raise> {
-    let errno = failure::errno();
-    call.expect(0, 0)?;
-    call.ret(i64::from(errno))
+pub(super) fn errno() -> i64 {
+    i64::from(failure::errno())
 }
 
 /// `Apus\clear_error()`.
-#[expect(clippy::unnecessary_wraps, reason = "what a function looks like")]
-pub(super) fn clear_error(_call: &Call) -> Result<(), Raise> {
+pub(super) fn clear_error() {
     set_last_error(0);
-    Ok(())
 }
 
 /// `Apus\set_process_name()`.
-pub(super) fn set_process_name(call: &Call) -> Result<(), Raise> {
-    let title = Value::string(failure::name(call, 0)?)?;
-    // PHP's own function, which keeps the room of argv; the command line alone has it.
+pub(super) fn set_process_name(Name(title): Name) -> Result<Value, Raise> {
+    set_title(title.as_bytes())
+}
+
+/// Has the process listed under a name, by PHP's own function, which keeps the room of argv; the command line alone has it.
+pub(crate) fn set_title(title: &[u8]) -> Result<Value, Raise> {
+    let title = Value::string(title)?;
     let mut name = Value::string(b"cli_set_process_title")?;
     match Callable::new(&mut name) {
-        Ok(function) => call.ret(function.call(&[title])?),
-        Err(Uncallable::Not(_)) => call.ret(false),
+        Ok(function) => function.call(&[title]),
+        Err(Uncallable::Not(_)) => Ok(Value::bool(false)),
         Err(Uncallable::Raised(raise)) => Err(raise),
     }
 }

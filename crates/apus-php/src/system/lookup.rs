@@ -5,14 +5,14 @@ use std::ffi::{CString, c_int};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::ptr::NonNull;
 use std::sync::Arc;
-use std::time::Duration;
 
-use apus_zend::{Array, Call, Raise, Value};
+use apus_zend::arg::{Given, Want};
+use apus_zend::{Array, Raise, Value};
 use tokio::sync::Semaphore;
 
-use super::failure::{RESOLVE_FAILED, RESOLVE_TIMEOUT, give, name, waited};
+use super::failure::{Name, Noted, RESOLVE_FAILED, RESOLVE_TIMEOUT, Text, waited};
 use crate::runtime::State;
-use crate::wait::time_limit;
+use crate::wait::Timeout;
 
 /// Lookups at once in a process: each takes a thread for as long as the resolver takes, waited for or not.
 const LOOKUPS: usize = 64;
@@ -37,9 +37,30 @@ fn places() -> Arc<Semaphore> {
 struct Query {
     host: CString,
     service: Option<CString>,
-    family: c_int,
+    family: Family,
     kind: c_int,
     protocol: c_int,
+}
+
+/// The IP address in a record of the C library.
+///
+/// # Safety
+/// The record is null, or alive and of the family that it tells.
+pub(super) unsafe fn ip_address(raw: *const libc::sockaddr) -> Option<IpAddr> {
+    // SAFETY: as promised by the caller; records need not be aligned.
+    unsafe {
+        match c_int::from(raw.as_ref()?.sa_family) {
+            libc::AF_INET => {
+                let address = raw.cast::<libc::sockaddr_in>().read_unaligned();
+                Some(Ipv4Addr::from(u32::from_be(address.sin_addr.s_addr)).into())
+            }
+            libc::AF_INET6 => {
+                let address = raw.cast::<libc::sockaddr_in6>().read_unaligned();
+                Some(Ipv6Addr::from(address.sin6_addr.s6_addr).into())
+            }
+            _ => None,
+        }
+    }
 }
 
 /// What the resolver answered, freed when dropped.
@@ -55,24 +76,12 @@ impl Drop for Answer {
 impl Answer {
     fn addresses(&self) -> Vec<IpAddr> {
         let mut found = Vec::new();
-        let mut next = Some(self.0);
-        while let Some(entry) = next {
-            // SAFETY: the list lives as long as self; each entry's address is of the family that it tells.
-            unsafe {
-                let entry = entry.as_ref();
-                match entry.ai_family {
-                    libc::AF_INET if !entry.ai_addr.is_null() => {
-                        let address = entry.ai_addr.cast::<libc::sockaddr_in>().read_unaligned();
-                        found.push(IpAddr::from(Ipv4Addr::from(u32::from_be(address.sin_addr.s_addr))));
-                    }
-                    libc::AF_INET6 if !entry.ai_addr.is_null() => {
-                        let address = entry.ai_addr.cast::<libc::sockaddr_in6>().read_unaligned();
-                        found.push(IpAddr::from(Ipv6Addr::from(address.sin6_addr.s6_addr)));
-                    }
-                    _ => {}
-                }
-                next = NonNull::new(entry.ai_next);
-            }
+        let mut next = self.0.as_ptr().cast_const();
+        // SAFETY: the list lives as long as self; each entry's address is of the family that it tells.
+        let entry = |at: *const libc::addrinfo| unsafe { at.as_ref().map(|it| (ip_address(it.ai_addr), it.ai_next)) };
+        while let Some((address, after)) = entry(next) {
+            found.extend(address);
+            next = after;
         }
         found
     }
@@ -81,11 +90,16 @@ impl Answer {
 impl Query {
     /// Asks the resolver; blocks.
     fn ask(&self) -> Result<Vec<IpAddr>, c_int> {
-        // SAFETY: all zeroes are the defaults of a hint.
-        let mut hints: libc::addrinfo = unsafe { std::mem::zeroed() };
-        hints.ai_family = self.family;
-        hints.ai_socktype = self.kind;
-        hints.ai_protocol = self.protocol;
+        let hints = libc::addrinfo {
+            ai_flags: 0,
+            ai_family: self.family.0,
+            ai_socktype: self.kind,
+            ai_protocol: self.protocol,
+            ai_addrlen: 0,
+            ai_addr: std::ptr::null_mut(),
+            ai_canonname: std::ptr::null_mut(),
+            ai_next: std::ptr::null_mut(),
+        };
         let service = self.service.as_ref().map_or(std::ptr::null(), |service| service.as_ptr());
         let mut list = std::ptr::null_mut();
         // SAFETY: the texts end in NUL and outlive the call; the out pointer is local.
@@ -100,8 +114,7 @@ impl Query {
     /// The address that the name spells itself; it needs no resolver.
     fn spelled(&self) -> Option<IpAddr> {
         let address: IpAddr = self.host.to_str().ok()?.parse().ok()?;
-        let family = if address.is_ipv4() { libc::AF_INET } else { libc::AF_INET6 };
-        (family == self.family && self.service.is_none()).then_some(address)
+        (self.family.has(address) && self.service.is_none()).then_some(address)
     }
 
     /// Asks on another thread, where a place is kept until the answer is there, even when nobody waits any more.
@@ -120,77 +133,90 @@ impl Query {
     }
 }
 
-fn text(bytes: &[u8]) -> CString {
-    // The callers have refused NUL.
-    CString::new(bytes).unwrap_or_default()
-}
+/// An argument `int $family`.
+#[derive(Clone, Copy)]
+pub(super) struct Family(c_int);
 
-fn family(call: &Call, index: usize) -> Result<c_int, Raise> {
-    let given = call.int(index, i64::from(libc::AF_INET))?;
-    match c_int::try_from(given) {
-        Ok(family @ (libc::AF_INET | libc::AF_INET6)) => Ok(family),
-        _ => Err(call.value_error(
-            index,
-            &format!("must be AF_INET ({}) or AF_INET6 ({}), {given} given", libc::AF_INET, libc::AF_INET6),
-        )),
+impl Family {
+    pub(super) fn has(self, address: IpAddr) -> bool {
+        self.0 == if address.is_ipv4() { libc::AF_INET } else { libc::AF_INET6 }
     }
 }
 
-fn look_up(what: &'static str, limit: Option<Duration>, query: Query) -> Result<Result<Vec<IpAddr>, c_int>, Raise> {
-    let found = waited(&*State::get()?, what, limit, query.run())?;
+impl Want<i64> for Family {
+    fn want(given: Given<i64>) -> Result<Self, Raise> {
+        match c_int::try_from(given.value) {
+            Ok(family @ (libc::AF_INET | libc::AF_INET6)) => Ok(Self(family)),
+            _ => Err(given.value_error(&format!(
+                "must be AF_INET ({}) or AF_INET6 ({}), {} given",
+                libc::AF_INET,
+                libc::AF_INET6,
+                given.value
+            ))),
+        }
+    }
+}
+
+/// An argument that is a C int.
+pub(super) struct Small(c_int);
+
+impl Want<i64> for Small {
+    fn want(given: Given<i64>) -> Result<Self, Raise> {
+        c_int::try_from(given.value)
+            .map(Self)
+            .map_err(|_| given.value_error(&format!("must be a small number, {} given", given.value)))
+    }
+}
+
+/// An argument `?string $service`; the empty one is none.
+pub(super) struct Service(Option<CString>);
+
+impl Want<Option<&[u8]>> for Service {
+    fn want(given: Given<Option<&[u8]>>) -> Result<Self, Raise> {
+        let name = given.value.filter(|name| !name.is_empty());
+        let name = name.map(|value| Text::want(Given { index: given.index, value })).transpose()?;
+        Ok(Self(name.map(|Text(name)| name)))
+    }
+}
+
+fn look_up(what: &'static str, timeout: Timeout, query: Query) -> Result<Result<Vec<IpAddr>, c_int>, Raise> {
+    let found = waited(&*State::get()?, what, timeout.limit(), query.run())?;
     Ok(found.map_err(|code| if code == libc::ETIMEDOUT { RESOLVE_TIMEOUT } else { code }))
 }
 
-fn first(call: &Call, what: &'static str, family: c_int, limit: Option<Duration>) -> Result<(), Raise> {
-    let query = Query { host: text(name(call, 0)?), service: None, family, kind: libc::SOCK_STREAM, protocol: 0 };
-    let found = match look_up(what, limit, query)? {
-        Ok(found) => match found.first() {
-            Some(address) => Ok(Value::string(address.to_string().as_bytes())?),
-            None => Err(RESOLVE_FAILED),
-        },
-        Err(code) => Err(code),
-    };
-    give(call, found)
+fn first(what: &'static str, host: Name, family: Family, timeout: Timeout) -> Result<Noted<String>, Raise> {
+    let query = Query { host: host.0, service: None, family, kind: libc::SOCK_STREAM, protocol: 0 };
+    let found = look_up(what, timeout, query)?;
+    Ok(Noted(found.and_then(|found| found.first().map(IpAddr::to_string).ok_or(RESOLVE_FAILED))))
 }
 
 /// `System::gethostbyname()`.
-pub(super) fn gethostbyname(call: &Call) -> Result<(), Raise> {
-    let family = family(call, 1)?;
-    let limit = time_limit(call, 2, -1.0)?;
-    first(call, "Coroutine\\System::gethostbyname()", family, limit)
+pub(super) fn gethostbyname(host: Name, family: Family, timeout: Timeout) -> Result<Noted<String>, Raise> {
+    first("Coroutine\\System::gethostbyname()", host, family, timeout)
 }
 
 /// `System::dnsLookup()`.
-pub(super) fn dns_lookup(call: &Call) -> Result<(), Raise> {
-    let limit = time_limit(call, 1, 60.0)?;
-    let family = family(call, 2)?;
-    first(call, "Coroutine\\System::dnsLookup()", family, limit)
+pub(super) fn dns_lookup(host: Name, timeout: Timeout, family: Family) -> Result<Noted<String>, Raise> {
+    first("Coroutine\\System::dnsLookup()", host, family, timeout)
 }
 
 /// `System::getaddrinfo()`.
-pub(super) fn getaddrinfo(call: &Call) -> Result<(), Raise> {
-    let host = text(name(call, 0)?);
-    let family = family(call, 1)?;
-    let number = |index: usize, default: c_int| {
-        let given = call.int(index, i64::from(default))?;
-        c_int::try_from(given).map_err(|_| call.value_error(index, &format!("must be a small number, {given} given")))
+pub(super) fn getaddrinfo(
+    Name(host): Name,
+    family: Family,
+    Small(kind): Small,
+    Small(protocol): Small,
+    Service(service): Service,
+    timeout: Timeout,
+) -> Result<Noted<Array>, Raise> {
+    let query = Query { host, service, family, kind, protocol };
+    let found = match look_up("Coroutine\\System::getaddrinfo()", timeout, query)? {
+        Ok(found) => found,
+        Err(code) => return Ok(Noted(Err(code))),
     };
-    let (kind, protocol) = (number(2, libc::SOCK_STREAM)?, number(3, libc::IPPROTO_TCP)?);
-    let service = call.opt_bytes(4)?.filter(|service| !service.is_empty());
-    if service.is_some_and(|service| service.contains(&0)) {
-        return Err(call.value_error(4, "must not contain any null bytes"));
+    let mut array = Array::new(found.len())?;
+    for address in found {
+        array.push(Value::string(address.to_string().as_bytes())?)?;
     }
-    let limit = time_limit(call, 5, -1.0)?;
-    let query = Query { host, service: service.map(text), family, kind, protocol };
-    let found = match look_up("Coroutine\\System::getaddrinfo()", limit, query)? {
-        Ok(found) => {
-            let mut array = Array::new(found.len())?;
-            for address in found {
-                array.push(Value::string(address.to_string().as_bytes())?)?;
-            }
-            Ok(Value::from(array))
-        }
-        Err(code) => Err(code),
-    };
-    give(call, found)
+    Ok(Noted(Ok(array)))
 }

@@ -6,12 +6,13 @@ pub(crate) mod event;
 mod exec;
 pub(crate) mod failure;
 mod files;
-mod functions;
-mod host;
+pub(crate) mod host;
 mod lookup;
-mod ready;
-mod signals;
+pub(crate) mod notifier;
+pub(crate) mod ready;
+pub(crate) mod signals;
 mod streams;
+pub(crate) mod sys;
 mod watch;
 
 use apus_zend::class::Class;

@@ -1,16 +1,20 @@
 //! Waiting until a descriptor can be read or written.
 
-use std::ffi::{c_int, c_short};
-use std::os::fd::RawFd;
+use std::ffi::c_int;
+use std::os::fd::{AsFd, RawFd};
 
 use apus_coro::TaskId;
+use apus_zend::arg::{Any, Given, Want};
 use apus_zend::value::View;
-use apus_zend::{Call, Raise, Value, descriptor, stream};
+use apus_zend::{Raise, Value, descriptor, stream};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 
-use super::failure::{errno, give, waited};
+use super::failure::{Noted, waited};
+use crate::descriptor::Number;
 use crate::hook::Reactor;
 use crate::runtime::State;
-use crate::wait::time_limit;
+use crate::wait::Timeout;
 
 /// `Apus\EVENT_READ`.
 pub(super) const READ: i64 = 512;
@@ -18,26 +22,36 @@ pub(super) const READ: i64 = 512;
 pub(super) const WRITE: i64 = 1024;
 
 /// The bits of `poll(2)` for events of the API.
-fn wanted(events: i64) -> c_short {
-    (if events & READ != 0 { libc::POLLIN } else { 0 }) | (if events & WRITE != 0 { libc::POLLOUT } else { 0 })
+fn wanted(events: i64) -> PollFlags {
+    let mut flags = PollFlags::empty();
+    flags.set(PollFlags::IN, events & READ != 0);
+    flags.set(PollFlags::OUT, events & WRITE != 0);
+    flags
 }
 
 /// Which of `events` a descriptor is ready for now. One that is broken or at its end is ready for all of them: using it tells.
 pub(super) fn now(fd: RawFd, events: i64) -> Result<i64, c_int> {
-    let mut asked = libc::pollfd { fd, events: wanted(events), revents: 0 };
-    // SAFETY: one entry, alive during the call, which does not wait.
-    if unsafe { libc::poll(&raw mut asked, 1, 0) } < 0 {
-        return if errno() == libc::EINTR { Ok(0) } else { Err(errno()) };
-    }
-    if asked.revents & libc::POLLNVAL != 0 {
+    let happened = match look(Number(fd), wanted(events)) {
+        Ok(happened) => happened,
+        Err(Errno::INTR) => return Ok(0),
+        Err(error) => return Err(error.raw_os_error()),
+    };
+    if happened.contains(PollFlags::NVAL) {
         return Err(libc::EBADF);
     }
-    if asked.revents & (libc::POLLERR | libc::POLLHUP) != 0 {
+    if happened.intersects(PollFlags::ERR | PollFlags::HUP) {
         return Ok(events);
     }
-    let read = if asked.revents & libc::POLLIN != 0 { READ } else { 0 };
-    let write = if asked.revents & libc::POLLOUT != 0 { WRITE } else { 0 };
+    let read = if happened.contains(PollFlags::IN) { READ } else { 0 };
+    let write = if happened.contains(PollFlags::OUT) { WRITE } else { 0 };
     Ok(events & (read | write))
+}
+
+/// What of it has happened to a descriptor; does not wait.
+pub(crate) fn look(fd: impl AsFd, wanted: PollFlags) -> Result<PollFlags, Errno> {
+    let mut asked = [PollFd::new(&fd, wanted)];
+    poll(&mut asked, Some(&Timespec { tv_sec: 0, tv_nsec: 0 }))?;
+    Ok(asked[0].revents())
 }
 
 /// Waits, for coroutine `cid`, until a descriptor is ready for some of `events`, which it gives back.
@@ -72,40 +86,54 @@ pub(super) fn is_still(value: &Value, fd: RawFd) -> bool {
     }
 }
 
-/// The events in an argument.
-pub(super) fn events(call: &Call, index: usize, default: i64) -> Result<i64, Raise> {
-    let given = call.int(index, default)?;
-    if given != 0 && given & !(READ | WRITE) == 0 {
-        return Ok(given);
+/// An argument that says which events are meant: some of those there are.
+pub(super) struct Wanted(pub(super) i64);
+
+impl Want<i64> for Wanted {
+    fn want(given: Given<i64>) -> Result<Self, Raise> {
+        if given.value != 0 && given.value & !(READ | WRITE) == 0 {
+            return Ok(Self(given.value));
+        }
+        Err(given.value_error(&format!("must be Apus\\EVENT_READ, Apus\\EVENT_WRITE or both, {} given", given.value)))
     }
-    Err(call.value_error(index, &format!("must be Apus\\EVENT_READ, Apus\\EVENT_WRITE or both, {given} given")))
 }
 
-/// The descriptor in an argument; `None`: it has been closed.
-pub(super) fn descriptor_of(call: &Call, index: usize) -> Result<Option<RawFd>, Raise> {
-    let value = call.value(index);
-    if let Some(fd) = descriptor::of(&value)? {
-        return Ok(Some(fd));
-    }
-    match value.view() {
-        View::Int(fd) => Err(call.value_error(index, &format!("must be a descriptor of 0 or more, {fd} given"))),
-        View::Object(_) | View::Other => Ok(None),
-        _ => Err(call.type_error(index, "a stream, a Socket or a descriptor (int)")),
+/// An argument with a descriptor.
+pub(super) struct Descriptor {
+    pub(super) value: Value,
+    /// `None`: it has been closed.
+    pub(super) fd: Option<RawFd>,
+}
+
+impl Want<Any<'_>> for Descriptor {
+    fn want(given: Given<Any<'_>>) -> Result<Self, Raise> {
+        let argument = given.value;
+        let value = argument.value();
+        let fd = descriptor::of(&value)?;
+        match value.view() {
+            View::Object(_) | View::Other => {}
+            _ if fd.is_some() => {}
+            View::Int(fd) => {
+                return Err(argument.value_error(&format!("must be a descriptor of 0 or more, {fd} given")));
+            }
+            _ => return Err(argument.type_error("a stream, a Socket or a descriptor (int)")),
+        }
+        Ok(Self { value, fd })
     }
 }
 
 /// `System::waitEvent()`.
-pub(super) fn wait_event(call: &Call) -> Result<(), Raise> {
-    let value = call.value(0);
-    let fd = descriptor_of(call, 0)?;
-    let events = events(call, 1, READ)?;
-    let limit = time_limit(call, 2, -1.0)?;
-    let Some(fd) = fd else { return give(call, Err::<i64, _>(libc::EBADF)) };
+pub(super) fn wait_event(
+    Descriptor { value, fd }: Descriptor,
+    Wanted(events): Wanted,
+    timeout: Timeout,
+) -> Result<Noted<i64>, Raise> {
+    let Some(fd) = fd else { return Ok(Noted(Err(libc::EBADF))) };
     // PHP has read ahead: nothing of it is left for the kernel to report.
     let ahead = events & READ != 0 && descriptor::buffered(&value) > 0;
     let state = State::get()?;
     let cid = state.engine.current_id();
     let job = async move { if ahead { now(fd, events).map(|more| more | READ) } else { ready(cid, fd, events).await } };
-    let result = waited(&state, "Coroutine\\System::waitEvent()", limit, job)?;
-    give(call, if is_still(&value, fd) { result } else { Err(libc::EBADF) })
+    let result = waited(&state, "Coroutine\\System::waitEvent()", timeout.limit(), job)?;
+    Ok(Noted(if is_still(&value, fd) { result } else { Err(libc::EBADF) }))
 }

@@ -5,16 +5,19 @@
 
 use std::fs::File;
 use std::io::{Seek, Write};
-use std::os::fd::{FromRawFd, OwnedFd, RawFd};
+use std::os::fd::RawFd;
 use std::os::unix::fs::FileExt;
 
 use apus_coro::TaskId;
+use apus_zend::arg::{Any, Given, Want};
 use apus_zend::stream::{self, Kind};
-use apus_zend::{Call, PhpString, Raise, Value, descriptor};
+use apus_zend::{PhpString, Raise, Value, descriptor};
+use rustix::io::{Errno, fcntl_dupfd_cloexec};
 
-use super::failure::{code, errno, give, waited};
+use super::failure::{Noted, code, waited};
 use super::files::on_thread;
 use super::ready::{READ, WRITE, ready};
+use crate::descriptor::Number;
 use crate::runtime::State;
 
 /// What PHP's streams read ahead.
@@ -46,13 +49,7 @@ struct Work {
 
 /// A descriptor of our own for the same open file.
 fn copy_of(fd: RawFd) -> Result<File, i32> {
-    // SAFETY: takes integers.
-    let copy = unsafe { libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, 0) };
-    if copy < 0 {
-        return Err(errno());
-    }
-    // SAFETY: a new descriptor that nobody else owns.
-    Ok(File::from(unsafe { OwnedFd::from_raw_fd(copy) }))
+    fcntl_dupfd_cloexec(Number(fd), 0).map(File::from).map_err(Errno::raw_os_error)
 }
 
 /// Reads what the next read will want, so that it finds it in the page cache; blocks.
@@ -71,15 +68,15 @@ fn fetch(mut file: &File, len: usize) -> Result<(), i32> {
 }
 
 impl Work {
-    fn of(call: &Call, what: &'static str) -> Result<Self, Raise> {
-        let stream = call.value(0);
-        if stream::kind(&stream).is_none() {
-            return Err(call.type_error(0, "an open stream"));
+    fn of(stream: Any<'_>, what: &'static str) -> Result<Self, Raise> {
+        let value = stream.value();
+        if stream::kind(&value).is_none() {
+            return Err(stream.type_error("an open stream"));
         }
         let state = State::get()?;
         crate::wait::expect_suspendable(&state, what)?;
         let cid = state.engine.current_id();
-        Ok(Self { state, cid, what, stream })
+        Ok(Self { state, cid, what, stream: value })
     }
 
     fn wait<T>(&self, job: impl Future<Output = Result<T, i32>>) -> Result<T, Stop> {
@@ -181,50 +178,43 @@ impl Work {
     }
 }
 
-fn returned<V: Into<Value>>(call: &Call, result: Result<V, Stop>) -> Result<(), Raise> {
+fn returned<V>(result: Result<V, Stop>) -> Result<Noted<V>, Raise> {
     match result {
-        Ok(value) => call.ret(value),
+        Ok(value) => Ok(Noted(Ok(value))),
         Err(Stop::Raise(raise)) => Err(raise),
-        Err(Stop::Failed(code)) => give(call, Err::<V, _>(code)),
+        Err(Stop::Failed(code)) => Ok(Noted(Err(code))),
     }
 }
 
 /// A number of bytes; 0 is the default.
-fn length(call: &Call, index: usize) -> Result<usize, Raise> {
-    let given = call.int(index, 0)?;
-    usize::try_from(given).map_err(|_| call.value_error(index, &format!("must be 0 or more bytes, {given} given")))
+pub(super) struct Length(usize);
+
+impl Want<i64> for Length {
+    fn want(given: Given<i64>) -> Result<Self, Raise> {
+        usize::try_from(given.value)
+            .map(Self)
+            .map_err(|_| given.value_error(&format!("must be 0 or more bytes, {} given", given.value)))
+    }
 }
 
 /// `System::fread()`.
-pub(super) fn fread(call: &Call) -> Result<(), Raise> {
-    let len = length(call, 1)?;
-    let work = Work::of(call, "Coroutine\\System::fread()")?;
+pub(super) fn fread(stream: Any<'_>, Length(len): Length) -> Result<Noted<PhpString>, Raise> {
+    let work = Work::of(stream, "Coroutine\\System::fread()")?;
     if len > 0 {
-        return returned(call, work.read(len));
+        return returned(work.read(len));
     }
-    match work.rest() {
-        Ok(bytes) => call.ret_bytes(&bytes),
-        Err(stop) => returned::<bool>(call, Err(stop)),
-    }
+    returned(work.rest().and_then(|bytes| Ok(PhpString::new(&bytes)?)))
 }
 
 /// `System::fgets()`.
-pub(super) fn fgets(call: &Call) -> Result<(), Raise> {
-    let work = Work::of(call, "Coroutine\\System::fgets()")?;
-    match work.line() {
-        Ok(None) => call.ret(false),
-        Ok(Some(line)) => call.ret(line),
-        Err(stop) => returned::<bool>(call, Err(stop)),
-    }
+pub(super) fn fgets(stream: Any<'_>) -> Result<Noted<Value>, Raise> {
+    let line = Work::of(stream, "Coroutine\\System::fgets()")?.line();
+    returned(line.map(|line| line.map_or_else(|| Value::bool(false), Value::from)))
 }
 
 /// `System::fwrite()`.
-pub(super) fn fwrite(call: &Call) -> Result<(), Raise> {
-    let bytes = call.bytes(1)?;
-    let limit = match length(call, 2)? {
-        0 => bytes.len(),
-        limit => limit.min(bytes.len()),
-    };
-    let work = Work::of(call, "Coroutine\\System::fwrite()")?;
-    returned(call, work.write(&bytes[..limit]))
+pub(super) fn fwrite(stream: Any<'_>, bytes: &[u8], Length(limit): Length) -> Result<Noted<i64>, Raise> {
+    let limit = if limit == 0 { bytes.len() } else { limit.min(bytes.len()) };
+    let work = Work::of(stream, "Coroutine\\System::fwrite()")?;
+    returned(work.write(&bytes[..limit]))
 }

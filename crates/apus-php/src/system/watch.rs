@@ -9,10 +9,13 @@ use std::time::Duration;
 
 use apus_coro::TaskId;
 use apus_zend::{Callable, Raise, Value, descriptor};
+use rustix::io::{Errno, ioctl_fionread, write};
+use rustix::net::sockopt::socket_type;
+use rustix::net::{SendFlags, SocketType, send};
 use tokio::sync::Notify;
 
-use super::failure::errno;
 use super::ready::{READ, WRITE, epoll_bits, is_still, now, ready};
+use crate::descriptor::Number;
 use crate::hook::Reactor;
 use crate::runtime::{Mode, Room, State};
 
@@ -161,24 +164,20 @@ fn send_now(fd: RawFd, bytes: &[u8]) -> Result<usize, c_int> {
     let mut is_socket = true;
     while sent < bytes.len() {
         let rest = &bytes[sent..];
-        // SAFETY: the bytes live through the calls; the descriptor's owner may have closed it, which is an error.
-        let count = unsafe {
-            if is_socket {
-                libc::send(fd, rest.as_ptr().cast(), rest.len(), libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL)
-            } else if now(fd, WRITE)? == 0 {
-                return Ok(sent);
-            } else {
-                libc::write(fd, rest.as_ptr().cast(), rest.len().min(PIECE))
-            }
+        // The descriptor's owner may have closed it, which is an error.
+        let count = if is_socket {
+            send(Number(fd), rest, SendFlags::DONTWAIT | SendFlags::NOSIGNAL)
+        } else if now(fd, WRITE)? == 0 {
+            return Ok(sent);
+        } else {
+            write(Number(fd), &rest[..rest.len().min(PIECE)])
         };
-        match usize::try_from(count) {
+        match count {
             Ok(count) => sent += count,
-            Err(_) => match errno() {
-                libc::ENOTSOCK if is_socket => is_socket = false,
-                libc::EAGAIN => return Ok(sent),
-                libc::EINTR => {}
-                code => return Err(code),
-            },
+            Err(Errno::NOTSOCK) if is_socket => is_socket = false,
+            Err(Errno::AGAIN) => return Ok(sent),
+            Err(Errno::INTR) => {}
+            Err(error) => return Err(error.raw_os_error()),
         }
     }
     Ok(sent)
@@ -187,15 +186,9 @@ fn send_now(fd: RawFd, bytes: &[u8]) -> Result<usize, c_int> {
 /// Bytes that wait to be read from a stream of bytes; -1 where that says nothing (datagrams may be of one size, connections
 /// have none).
 fn unread(fd: RawFd) -> c_int {
-    let (mut count, mut kind, mut len) = (-1, libc::SOCK_STREAM, size_of::<c_int>() as libc::socklen_t);
-    // SAFETY: each call writes one int.
-    unsafe {
-        libc::getsockopt(fd, libc::SOL_SOCKET, libc::SO_TYPE, (&raw mut kind).cast(), &raw mut len);
-        if kind == libc::SOCK_STREAM {
-            libc::ioctl(fd, libc::FIONREAD, &raw mut count);
-        }
-    }
-    count
+    let kind = socket_type(Number(fd)).unwrap_or(SocketType::STREAM);
+    let count = if kind == SocketType::STREAM { ioctl_fionread(Number(fd)).ok() } else { None };
+    count.and_then(|count| c_int::try_from(count).ok()).unwrap_or(-1)
 }
 
 /// Keeps the loop of a script going. A worker's goes on and ends by other rules.

@@ -8,6 +8,8 @@ namespace Apus\Process;
  */
 class Manager
 {
+    // @rust typed
+
     /**
      * @param int $ipcType Apus\IPC_NONE or IPC_UNIXSOCK: workers reach each other by getProcess()->write()
      * @param int $msgQueueKey the key of a message queue

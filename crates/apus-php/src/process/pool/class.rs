@@ -8,62 +8,58 @@ use std::sync::atomic::AtomicU32;
 use std::time::Duration;
 
 use apus_process::{BindOptions, ListenAddr};
+use apus_zend::arg::{Given, Me, Want};
 use apus_zend::object::Object;
-use apus_zend::value::{Key, View};
-use apus_zend::{Call, Raise, Value, engine};
+use apus_zend::value::{ArrayView, Key, View};
+use apus_zend::{Callable, Raise, Value, engine};
+use rustix::process::set_parent_process_death_signal;
 
-use super::core::{Board, EVENTS, Event, Ipc, Phase, PoolCore, PoolObject, slot};
+use super::core::{Board, EVENTS, Event, Ipc, Phase, PoolCore, PoolObject};
 use super::master;
-pub(super) use super::table::POOL;
+use crate::descriptor::Number;
 use crate::exception::{self};
+use crate::process::class::not_empty;
 use crate::process::core::{ProcessCore, state_error, system_error};
-use crate::process::message_queue::{SysQueue, explain, script_key};
+use crate::process::message_queue::SysQueue;
 use crate::process::pipe::{Patience, Pipe, Side};
 use crate::process::sys::send_pid;
 use crate::runtime::State;
-use crate::system::failure::{set_last_error, strerror};
+use crate::system::failure::{Noted, strerror};
+use crate::system::sys::kill;
 
 /// Workers at most.
-const WORKERS: i64 = 4096;
+pub(super) const WORKERS: usize = 4096;
 /// Bytes of an answer over a socket at most.
 const ANSWER: usize = 256 * 1024 * 1024;
 
-/// `$this`, with a reference of its own.
-fn this(call: &Call) -> Result<(Object, Rc<PoolCore>), Raise> {
-    let core = Rc::clone(&call.this::<PoolObject>()?.0);
-    Ok((call.object()?, core))
-}
+type This<'c> = Me<'c, PoolObject>;
 
 /// A pool's object, made by Apus itself.
 pub(super) fn object(core: Rc<PoolCore>) -> Result<Object, Raise> {
     Object::new(POOL.get(), PoolObject(core))
 }
 
-pub(super) fn ipc_of(call: &Call, index: usize, default: Ipc) -> Result<Ipc, Raise> {
-    let given = call.int(index, default as i64)?;
-    Ipc::of(given).ok_or_else(|| {
-        let what = "must be Apus\\IPC_NONE, IPC_UNIXSOCK, IPC_MSGQUEUE or IPC_SOCKET";
-        call.value_error(index, &format!("{what}, {given} given"))
-    })
-}
+/// An argument that says how many workers there are.
+pub(super) struct Workers(pub(super) usize);
 
-pub(super) fn construct(call: &Call) -> Result<(), Raise> {
-    let count = call.int(0, 0)?;
-    if !(1..=WORKERS).contains(&count) {
-        return Err(call.value_error(0, &format!("must be between 1 and {WORKERS} workers, {count} given")));
+impl Want<i64> for Workers {
+    fn want(given: Given<i64>) -> Result<Self, Raise> {
+        match usize::try_from(given.value) {
+            Ok(count @ 1..=WORKERS) => Ok(Self(count)),
+            _ => Err(given.value_error(&format!("must be between 1 and {WORKERS} workers, {} given", given.value))),
+        }
     }
-    let ipc = ipc_of(call, 1, Ipc::None)?;
-    let key = call.int(2, 0)?;
-    let coroutine = call.bool(3, false)?;
-    call.construct(PoolObject(PoolCore::new(count as usize, ipc, key, coroutine, Vec::new())))
 }
 
-pub(super) fn set(call: &Call) -> Result<(), Raise> {
-    let (_, core) = this(call)?;
-    for (key, value) in call.array(0)?.iter() {
-        let value = value.view();
-        let Key::Str(name) = key else { return Err(call.value_error(0, "must hold 'name' => value")) };
-        match (name, value) {
+fn construct(Workers(count): Workers, ipc: Ipc, key: i64, coroutine: bool) -> PoolObject {
+    PoolObject(PoolCore::new(count, ipc, key, coroutine, Vec::new()))
+}
+
+fn set(pool: &PoolObject, settings: Given<ArrayView<'_>>) -> Result<(), Raise> {
+    let core = &pool.0;
+    for (key, value) in settings.value.iter() {
+        let Key::Str(name) = key else { return Err(settings.value_error("must hold 'name' => value")) };
+        match (name, value.view()) {
             (b"enable_coroutine", View::Bool(on)) => core.coroutine.set(on),
             // Messages are whole in any case.
             (b"enable_message_bus", View::Bool(_)) => {}
@@ -75,13 +71,10 @@ pub(super) fn set(call: &Call) -> Result<(), Raise> {
             }
             _ => {
                 let name = String::from_utf8_lossy(name);
-                return Err(call.value_error(
-                    0,
-                    &format!(
-                        "can hold enable_coroutine (bool), enable_message_bus (bool), max_wait_time (0 to 86400 seconds) and \
-                         max_package_size (1 to {ANSWER} bytes): \"{name}\" is none of these, or its value is out of bounds"
-                    ),
-                ));
+                return Err(settings.value_error(&format!(
+                    "can hold enable_coroutine (bool), enable_message_bus (bool), max_wait_time (0 to 86400 seconds) and \
+                     max_package_size (1 to {ANSWER} bytes): \"{name}\" is none of these, or its value is out of bounds"
+                )));
             }
         }
     }
@@ -92,10 +85,8 @@ fn event_error(message: &str) -> Raise {
     exception::throw(exception::code::process::EVENT, message)
 }
 
-pub(super) fn on(call: &Call) -> Result<(), Raise> {
-    let name = call.text(0)?;
-    let callable = call.callable(1)?;
-    let (_, core) = this(call)?;
+fn on(pool: &PoolObject, name: String, callable: Callable) -> Result<bool, Raise> {
+    let core = &pool.0;
     if core.phase.get() != Phase::New {
         return Err(state_error("events are set before Apus\\Process\\Pool::start()"));
     }
@@ -109,46 +100,44 @@ pub(super) fn on(call: &Call) -> Result<(), Raise> {
         return Err(event_error("a pool without messages has no event \"message\": give the constructor an $ipc_type"));
     }
     core.set_callback(*event, callable);
-    call.ret(true)
+    Ok(true)
 }
 
 /// The address in the arguments of `listen()`.
-fn address(call: &Call) -> Result<ListenAddr, Raise> {
-    let host = call.text(0)?;
-    if let Some(path) = host.strip_prefix("unix:") {
+fn address(host: Given<&[u8]>, port: Given<i64>) -> Result<ListenAddr, Raise> {
+    let name = String::from_utf8_lossy(host.value);
+    if let Some(path) = name.strip_prefix("unix:") {
         if path.is_empty() {
-            return Err(call.value_error(0, "must name a path after \"unix:\""));
+            return Err(host.value_error("must name a path after \"unix:\""));
         }
         return Ok(ListenAddr::Unix(PathBuf::from(path)));
     }
-    let port = call.int(1, 0)?;
-    let port = u16::try_from(port)
-        .map_err(|_| call.value_error(1, &format!("must be a port between 0 and 65535, {port} given")))?;
-    let bare = host.trim_start_matches('[').trim_end_matches(']');
-    let found = (bare, port).to_socket_addrs().ok().and_then(|mut found| found.next());
+    let number = u16::try_from(port.value)
+        .map_err(|_| port.value_error(&format!("must be a port between 0 and 65535, {} given", port.value)))?;
+    let bare = name.trim_start_matches('[').trim_end_matches(']');
+    let found = (bare, number).to_socket_addrs().ok().and_then(|mut found| found.next());
     found
         .map(ListenAddr::Tcp)
-        .ok_or_else(|| call.value_error(0, &format!("must be an address or a known name, \"{host}\" given")))
+        .ok_or_else(|| host.value_error(&format!("must be an address or a known name, \"{name}\" given")))
 }
 
-pub(super) fn listen(call: &Call) -> Result<(), Raise> {
-    let (object, core) = this(call)?;
+fn listen(me: This<'_>, host: Given<&[u8]>, port: Given<i64>, backlog: Given<i64>) -> Result<bool, Raise> {
+    let core = &me.0;
     if core.ipc != Ipc::Socket || core.phase.get() != Phase::New {
         return Err(state_error("listen() is for pools with Apus\\IPC_SOCKET, before start()"));
     }
-    let address = address(call)?;
-    let backlog = call.int(2, 2048)?;
-    if !(1..=65_535).contains(&backlog) {
-        return Err(call.value_error(2, &format!("must be between 1 and 65535, {backlog} given")));
+    let address = address(host, port)?;
+    if !(1..=65_535).contains(&backlog.value) {
+        return Err(backlog.value_error(&format!("must be between 1 and 65535, {} given", backlog.value)));
     }
-    let options = BindOptions { backlog: backlog as u32, ..BindOptions::default() };
+    let options = BindOptions { backlog: backlog.value as u32, ..BindOptions::default() };
     let listener = apus_process::bind(&address, &options)
         .map_err(|error| exception::throw(exception::code::process::BIND, &error.to_string()))?;
     if let ListenAddr::Tcp(bound) = listener.addr {
-        object.set_slot(slot::PORT, Value::int(i64::from(bound.port())));
+        me.object.set_slot(slot::pool::PORT, Value::int(i64::from(bound.port())));
     }
     *core.listener.borrow_mut() = Some(listener);
-    call.ret(true)
+    Ok(true)
 }
 
 /// What all workers need is made before the first of them.
@@ -164,9 +153,7 @@ pub(super) fn prepare(core: &Rc<PoolCore>) -> Result<(), Raise> {
         Ipc::MsgQueue => {
             let key = libc::key_t::try_from(core.key)
                 .map_err(|_| state_error("the key of a pool's message queue has 32 bits at most"))?;
-            let key = if key == 0 { script_key() } else { key };
-            let queue = SysQueue::open(key, 0o666)
-                .map_err(|code| system_error(&format!("no message queue: {}", explain(code, 0)), code))?;
+            let queue = SysQueue::of_script(key)?;
             *core.queue.borrow_mut() = Some(Rc::new(queue));
         }
         _ => {}
@@ -207,68 +194,56 @@ pub(super) fn run(core: &Rc<PoolCore>, object: &Object) -> Result<(), Raise> {
     master::run(core, object)
 }
 
-pub(super) fn start(call: &Call) -> Result<(), Raise> {
-    let (object, core) = this(call)?;
-    run(&core, &object)
+fn start(me: This<'_>) -> Result<(), Raise> {
+    run(&Rc::clone(&me.0), &me.object)
 }
 
 /// A worker's number in an argument; `default` for -1.
-fn worker(call: &Call, index: usize, core: &PoolCore, default: Option<usize>) -> Result<usize, Raise> {
-    let given = call.int(index, -1)?;
-    match usize::try_from(given) {
-        Ok(worker) if worker < core.count => Ok(worker),
-        Err(_) if given == -1 && default.is_some() => Ok(default.unwrap_or_default()),
-        _ => Err(call.value_error(index, &format!("must be a worker between 0 and {}, {given} given", core.count - 1))),
-    }
-}
-
-pub(super) fn get_process(call: &Call) -> Result<(), Raise> {
-    let (_, core) = this(call)?;
-    let me = (core.phase.get() == Phase::Worker).then(|| core.me.get());
-    let worker = worker(call, 0, &core, me)?;
-    let (object, _) = core.process(worker)?;
-    call.ret(object)
-}
-
-pub(super) fn send_message(call: &Call) -> Result<(), Raise> {
-    let (_, core) = this(call)?;
-    let bytes = call.bytes(0)?.to_vec();
-    if bytes.is_empty() {
-        return Err(call.value_error(0, "cannot be empty"));
-    }
-    if core.ipc != Ipc::UnixSock {
-        return Err(state_error("sendMessage() is for pools with Apus\\IPC_UNIXSOCK"));
-    }
-    let worker = worker(call, 1, &core, None)?;
-    let (_, process) = core.process(worker)?;
-    let Some(end) = process.pipe.as_ref().and_then(|pipe| pipe.end(Side::Master)) else {
-        return Err(state_error("the pool has ended"));
-    };
-    let patience = Patience { what: "Process\\Pool::sendMessage()", blocking: true, limit: None, other: None };
-    match end.write(&bytes, &patience)? {
-        Ok(_) => call.ret(true),
-        Err(code) => {
-            set_last_error(code);
-            let why = match code {
-                libc::EMSGSIZE => {
-                    format!("a message of {} bytes is longer than the pipe takes (net.core.wmem_max)", bytes.len())
-                }
-                code => strerror(code),
-            };
-            engine::warning(&format!("Apus\\Process\\Pool::sendMessage(): {why}"))?;
-            call.ret(false)
+fn worker(given: Given<i64>, core: &PoolCore, default: Option<usize>) -> Result<usize, Raise> {
+    match (usize::try_from(given.value), default) {
+        (Ok(worker), _) if worker < core.count => Ok(worker),
+        (Err(_), Some(default)) if given.value == -1 => Ok(default),
+        _ => {
+            let text = format!("must be a worker between 0 and {}, {} given", core.count - 1, given.value);
+            Err(given.value_error(&text))
         }
     }
 }
 
-pub(super) fn write(call: &Call) -> Result<(), Raise> {
-    let (_, core) = this(call)?;
-    let bytes = call.bytes(0)?;
-    if bytes.is_empty() {
-        return Err(call.value_error(0, "cannot be empty"));
+fn get_process(pool: &PoolObject, given: Given<i64>) -> Result<Object, Raise> {
+    let core = &pool.0;
+    let me = (core.phase.get() == Phase::Worker).then(|| core.me.get());
+    Ok(core.process(worker(given, core, me)?)?.0)
+}
+
+fn send_message(me: This<'_>, bytes: Given<&[u8]>, to: Given<i64>) -> Result<Noted<bool>, Raise> {
+    let core = Rc::clone(&me.0);
+    let bytes = not_empty(bytes)?.to_vec();
+    if core.ipc != Ipc::UnixSock {
+        return Err(state_error("sendMessage() is for pools with Apus\\IPC_UNIXSOCK"));
     }
+    let (_, process) = core.process(worker(to, &core, None)?)?;
+    let Some(end) = process.pipe.as_ref().and_then(|pipe| pipe.end(Side::Master)) else {
+        return Err(state_error("the pool has ended"));
+    };
+    let patience = Patience { what: "Process\\Pool::sendMessage()", blocking: true, limit: None, other: None };
+    let sent = end.write(&bytes, &patience)?;
+    if let Err(code) = sent {
+        let why = match code {
+            libc::EMSGSIZE => {
+                format!("a message of {} bytes is longer than the pipe takes (net.core.wmem_max)", bytes.len())
+            }
+            code => strerror(code),
+        };
+        engine::warning(&format!("Apus\\Process\\Pool::sendMessage(): {why}"))?;
+    }
+    Ok(Noted(sent.map(|_| true)))
+}
+
+fn write(pool: &PoolObject, bytes: Given<&[u8]>) -> Result<bool, Raise> {
+    let bytes = not_empty(bytes)?;
     let of = State::existing().map_or(-1, |state| state.engine.current_id());
-    let mut answers = core.answers.borrow_mut();
+    let mut answers = pool.0.answers.borrow_mut();
     let Some(answer) = answers.get_mut(&of) else {
         drop(answers);
         return Err(state_error(
@@ -280,7 +255,7 @@ pub(super) fn write(call: &Call) -> Result<(), Raise> {
         return Err(state_error(&format!("an answer is at most {ANSWER} bytes long")));
     }
     answer.extend_from_slice(bytes);
-    call.ret(true)
+    Ok(true)
 }
 
 fn expect_worker(core: &PoolCore, what: &str) -> Result<(), Raise> {
@@ -290,33 +265,29 @@ fn expect_worker(core: &PoolCore, what: &str) -> Result<(), Raise> {
     Err(state_error(&format!("{what} is for workers of a pool")))
 }
 
-pub(super) fn detach(call: &Call) -> Result<(), Raise> {
-    let (_, core) = this(call)?;
-    expect_worker(&core, "detach()")?;
-    let told = send_pid(core.orders.get(), std::process::id() as libc::pid_t);
+fn detach(pool: &PoolObject) -> Result<bool, Raise> {
+    expect_worker(&pool.0, "detach()")?;
+    let told = send_pid(Number(pool.0.orders.get()), std::process::id() as libc::pid_t);
     if told {
         // It lives on without the pool, and takes no messages that are for others.
-        core.leaving.set(true);
-        // SAFETY: takes integers.
-        unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, 0) };
+        pool.0.leaving.set(true);
+        let _ = set_parent_process_death_signal(None);
     }
-    call.ret(told)
+    Ok(told)
 }
 
-pub(super) fn stop(call: &Call) -> Result<(), Raise> {
-    let (_, core) = this(call)?;
-    expect_worker(&core, "stop()")?;
+fn stop(pool: &PoolObject) -> Result<(), Raise> {
+    expect_worker(&pool.0, "stop()")?;
     // The way of SIGTERM: with messages or coroutines the worker ends when it has done what it does now.
-    // SAFETY: takes integers.
-    unsafe { libc::kill(libc::getpid(), libc::SIGTERM) };
+    let _ = kill(std::process::id() as libc::pid_t, libc::SIGTERM);
     Ok(())
 }
 
-pub(super) fn shutdown(call: &Call) -> Result<(), Raise> {
-    let (_, core) = this(call)?;
-    if !matches!(core.phase.get(), Phase::Master | Phase::Worker) {
+fn shutdown(pool: &PoolObject) -> Result<bool, Raise> {
+    if !matches!(pool.0.phase.get(), Phase::Master | Phase::Worker) {
         return Err(state_error("the pool has not been started, or has ended"));
     }
-    // SAFETY: takes integers.
-    call.ret(unsafe { libc::kill(core.master.get(), libc::SIGTERM) } == 0)
+    Ok(kill(pool.0.master.get(), libc::SIGTERM).is_ok())
 }
+
+apus_zend::stub!("process/pool/class");

@@ -9,22 +9,13 @@ use std::time::Duration;
 
 use apus_coro::TaskId;
 use apus_process::Listener;
+use apus_zend::arg::{Given, Want};
 use apus_zend::object::Object;
 use apus_zend::{Callable, Raise, Value, native};
 
+use super::class::slot::pool as slot;
 use crate::process::core::{ProcessCore, core_of, state_error};
 use crate::process::message_queue::SysQueue;
-
-/// The declared properties, in the order of the class.
-pub(super) mod slot {
-    pub(crate) const MASTER_PID: u32 = 0;
-    pub(crate) const WORKER_PID: u32 = 1;
-    pub(crate) const WORKER_ID: u32 = 2;
-    // 3 is $workers.
-    pub(crate) const WORKER_RUNNING: u32 = 4;
-    pub(crate) const RUNNING: u32 = 5;
-    pub(crate) const PORT: u32 = 6;
-}
 
 /// How workers get messages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -35,9 +26,13 @@ pub(crate) enum Ipc {
     Socket = 3,
 }
 
-impl Ipc {
-    pub(super) fn of(number: i64) -> Option<Self> {
-        [Self::None, Self::UnixSock, Self::MsgQueue, Self::Socket].into_iter().find(|ipc| *ipc as i64 == number)
+impl Want<i64> for Ipc {
+    fn want(given: Given<i64>) -> Result<Self, Raise> {
+        let known = [Self::None, Self::UnixSock, Self::MsgQueue, Self::Socket];
+        known.into_iter().find(|ipc| *ipc as i64 == given.value).ok_or_else(|| {
+            let what = "must be Apus\\IPC_NONE, IPC_UNIXSOCK, IPC_MSGQUEUE or IPC_SOCKET";
+            given.value_error(&format!("{what}, {} given", given.value))
+        })
     }
 }
 

@@ -3,18 +3,23 @@
 
 use std::cell::RefCell;
 use std::io;
-use std::os::fd::{AsRawFd as _, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd as _, OwnedFd};
 use std::rc::Rc;
 use std::time::Duration;
 
 use apus_zend::object::Object;
 use apus_zend::{Callable, Raise};
+use rustix::event::PollFlags;
+use rustix::io::Errno;
+use rustix::net::{self, RecvFlags, SendFlags, SocketFlags, accept_with, recv};
+use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::core::PoolCore;
 use super::receive::Receiver;
 use super::worker::message_args;
+use crate::descriptor::watch;
 use crate::process::sys::{Blocked, block, deadline};
 use crate::runtime::Outcome;
 
@@ -24,12 +29,8 @@ const HEAD: usize = 4;
 const CHUNK: usize = 65_536;
 
 /// The next connection of a socket that listens; `None`: none waits.
-pub(super) fn accept(fd: RawFd) -> Option<OwnedFd> {
-    let flags = libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
-    // SAFETY: the address is not asked for.
-    let stream = unsafe { libc::accept4(fd, std::ptr::null_mut(), std::ptr::null_mut(), flags) };
-    // SAFETY: a new descriptor that nobody else owns.
-    (stream >= 0).then(|| unsafe { OwnedFd::from_raw_fd(stream) })
+pub(super) fn accept(fd: impl AsFd) -> Option<OwnedFd> {
+    accept_with(fd, SocketFlags::NONBLOCK | SocketFlags::CLOEXEC).ok()
 }
 
 /// A message as it comes.
@@ -52,22 +53,14 @@ impl Incoming {
                 Some(length) => HEAD + length - self.bytes.len(),
             };
             let before = self.bytes.len();
-            let room = wanted.min(CHUNK);
-            self.bytes.reserve(room);
-            // SAFETY: room for so many bytes behind those that are there.
-            let n = unsafe { libc::recv(stream.as_raw_fd(), self.bytes.as_mut_ptr().add(before).cast(), room, 0) };
-            match usize::try_from(n) {
+            self.bytes.resize(before + wanted.min(CHUNK), 0);
+            let received = recv(stream, &mut self.bytes[before..], RecvFlags::empty()).map(|(n, _)| n);
+            self.bytes.truncate(before + received.unwrap_or(0));
+            match received {
                 Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
-                // SAFETY: the kernel wrote so many bytes there.
-                Ok(n) => unsafe { self.bytes.set_len(before + n) },
-                Err(_) => {
-                    let error = io::Error::last_os_error();
-                    match error.kind() {
-                        io::ErrorKind::WouldBlock => return Ok(false),
-                        io::ErrorKind::Interrupted => {}
-                        _ => return Err(error),
-                    }
-                }
+                Ok(_) | Err(Errno::INTR) => {}
+                Err(Errno::WOULDBLOCK) => return Ok(false),
+                Err(error) => return Err(error.into()),
             }
         }
     }
@@ -96,14 +89,10 @@ fn answer(core: &PoolCore, of: apus_coro::TaskId) -> Vec<u8> {
 
 /// Sends some of `bytes`: how many are left. An error: nobody wants them.
 fn send(stream: &OwnedFd, bytes: &[u8]) -> io::Result<usize> {
-    // SAFETY: the kernel reads at most so many bytes.
-    let n = unsafe { libc::send(stream.as_raw_fd(), bytes.as_ptr().cast(), bytes.len(), libc::MSG_NOSIGNAL) };
-    match usize::try_from(n) {
+    match net::send(stream, bytes, SendFlags::NOSIGNAL) {
         Ok(n) => Ok(bytes.len() - n),
-        Err(_) => match io::Error::last_os_error() {
-            error if error.kind() == io::ErrorKind::WouldBlock => Ok(bytes.len()),
-            error => Err(error),
-        },
+        Err(Errno::WOULDBLOCK) => Ok(bytes.len()),
+        Err(error) => Err(error.into()),
     }
 }
 
@@ -117,7 +106,7 @@ pub(super) fn serve_blocking(
     let until = deadline(Some(PATIENCE));
     let mut incoming = Incoming::new(core.longest.get());
     while let Ok(false) = incoming.read(stream) {
-        if block(&[(stream.as_raw_fd(), libc::POLLIN)], until)? == Blocked::TimedOut {
+        if block(&[(stream.as_raw_fd(), PollFlags::IN)], until)? == Blocked::TimedOut {
             return Ok(());
         }
     }
@@ -135,7 +124,7 @@ pub(super) fn serve_blocking(
         match send(stream, &bytes[bytes.len() - left..]) {
             Ok(now) if now < left => left = now,
             Ok(_) => {
-                if block(&[(stream.as_raw_fd(), libc::POLLOUT)], until)? == Blocked::TimedOut {
+                if block(&[(stream.as_raw_fd(), PollFlags::OUT)], until)? == Blocked::TimedOut {
                     break;
                 }
             }
@@ -148,8 +137,7 @@ pub(super) fn serve_blocking(
 impl Receiver {
     /// The same in a coroutine.
     pub(super) async fn converse(&self, stream: OwnedFd, permit: OwnedSemaphorePermit) {
-        // SAFETY: an owned descriptor stays open, and the same, as long as it is registered.
-        let Ok(stream) = (unsafe { AsyncFd::register(stream) }) else { return };
+        let Ok(stream) = watch(stream, Interest::READABLE | Interest::WRITABLE) else { return };
         let mut incoming = Incoming::new(self.core.longest.get());
         let whole = tokio::time::timeout(PATIENCE, async {
             loop {

@@ -3,9 +3,12 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use apus_zend::{Call, Raise, native};
+use apus_zend::arg::{Given, Me};
+use apus_zend::call::value_error;
+use apus_zend::object::Object;
+use apus_zend::{Callable, Raise, native};
 
-use super::class;
+use super::class::{self, WORKERS};
 use super::core::{Ipc, Job, PoolCore};
 
 struct Manager {
@@ -16,44 +19,31 @@ struct Manager {
 
 native!(Manager, "Apus\\Process\\Manager");
 
-/// Workers at most.
-const WORKERS: usize = 4096;
-
-fn construct(call: &Call) -> Result<(), Raise> {
-    let ipc = class::ipc_of(call, 0, Ipc::None)?;
-    let key = call.int(1, 0)?;
-    call.construct(Manager { ipc: Cell::new(ipc), key: Cell::new(key), jobs: RefCell::default() })
+fn construct(ipc: Ipc, key: i64) -> Manager {
+    Manager { ipc: Cell::new(ipc), key: Cell::new(key), jobs: RefCell::default() }
 }
 
-/// Returns `$this`.
-fn fluent(call: &Call) -> Result<(), Raise> {
-    call.ret(call.object()?)
-}
-
-fn add_jobs(call: &Call, count: usize, callable: usize) -> Result<(), Raise> {
-    let job = (Rc::new(call.callable(callable)?), call.bool(callable + 1, false)?);
-    let manager = call.this::<Manager>()?;
-    if manager.jobs.borrow().len() + count > WORKERS {
-        return Err(call.value_error(0, &format!("would make more than {WORKERS} workers")));
+/// Adds workers; gives `$this`.
+fn add_jobs(me: Me<'_, Manager>, count: usize, callable: Callable, coroutine: bool) -> Result<Object, Raise> {
+    if me.jobs.borrow().len() + count > WORKERS {
+        return Err(value_error(0, &format!("would make more than {WORKERS} workers")));
     }
-    manager.jobs.borrow_mut().extend(std::iter::repeat_n(job, count));
-    fluent(call)
+    me.jobs.borrow_mut().extend(std::iter::repeat_n((Rc::new(callable), coroutine), count));
+    Ok(me.object)
 }
 
-fn add(call: &Call) -> Result<(), Raise> {
-    add_jobs(call, 1, 0)
+fn add(me: Me<'_, Manager>, callable: Callable, coroutine: bool) -> Result<Object, Raise> {
+    add_jobs(me, 1, callable, coroutine)
 }
 
-fn add_batch(call: &Call) -> Result<(), Raise> {
-    let count = call.int(0, 0)?;
-    match usize::try_from(count) {
-        Ok(count @ 1..=WORKERS) => add_jobs(call, count, 1),
-        _ => Err(call.value_error(0, &format!("must be between 1 and {WORKERS}, {count} given"))),
+fn add_batch(me: Me<'_, Manager>, count: Given<i64>, callable: Callable, coroutine: bool) -> Result<Object, Raise> {
+    match usize::try_from(count.value) {
+        Ok(count @ 1..=WORKERS) => add_jobs(me, count, callable, coroutine),
+        _ => Err(count.value_error(&format!("must be between 1 and {WORKERS}, {} given", count.value))),
     }
 }
 
-fn start(call: &Call) -> Result<(), Raise> {
-    let manager = call.this::<Manager>()?;
+fn start(manager: &Manager) -> Result<(), Raise> {
     let jobs: Vec<Job> = manager.jobs.borrow().iter().map(|(callable, on)| (Rc::clone(callable), *on)).collect();
     if jobs.is_empty() {
         return Err(crate::process::core::state_error("a manager needs add() or addBatch() before start()"));
@@ -63,24 +53,22 @@ fn start(call: &Call) -> Result<(), Raise> {
     class::run(&core, &pool)
 }
 
-fn set_ipc_type(call: &Call) -> Result<(), Raise> {
-    let ipc = class::ipc_of(call, 0, Ipc::None)?;
-    call.this::<Manager>()?.ipc.set(ipc);
-    fluent(call)
+fn set_ipc_type(me: Me<'_, Manager>, ipc: Ipc) -> Object {
+    me.ipc.set(ipc);
+    me.object
 }
 
-fn get_ipc_type(call: &Call) -> Result<(), Raise> {
-    call.ret(call.this::<Manager>()?.ipc.get() as i64)
+fn get_ipc_type(manager: &Manager) -> i64 {
+    manager.ipc.get() as i64
 }
 
-fn set_msg_queue_key(call: &Call) -> Result<(), Raise> {
-    let key = call.int(0, 0)?;
-    call.this::<Manager>()?.key.set(key);
-    fluent(call)
+fn set_msg_queue_key(me: Me<'_, Manager>, key: i64) -> Object {
+    me.key.set(key);
+    me.object
 }
 
-fn get_msg_queue_key(call: &Call) -> Result<(), Raise> {
-    call.ret(call.this::<Manager>()?.key.get())
+fn get_msg_queue_key(manager: &Manager) -> i64 {
+    manager.key.get()
 }
 
 apus_zend::stub!("process/pool/manager");

@@ -11,13 +11,18 @@ use apus_process::BackOff;
 use apus_process::log;
 use apus_zend::object::Object;
 use apus_zend::{Raise, Value, engine};
+use rustix::event::PollFlags;
+use rustix::process::{Pid, WaitOptions, WaitStatus, waitpid};
 
-use super::core::{Event, Ipc, Phase, PoolCore, slot};
+use super::class::slot::pool as slot;
+use super::core::{Event, Ipc, Phase, PoolCore};
 use super::worker;
 use crate::process::fork;
 use crate::process::pipe::{Pipe, Side};
 use crate::process::signals::{self, Action};
-use crate::process::sys::{block, datagrams, errno, receive_pid};
+use crate::process::sys::{block, datagrams, receive_pid};
+use crate::system::children;
+use crate::system::sys::kill;
 
 /// The pause before another try where no process could be made, or none could be ended.
 const EARLY: Duration = Duration::from_secs(1);
@@ -171,7 +176,7 @@ impl Master {
         }
         self.renew_next();
         self.urge();
-        let workers = self.ours.as_ref().map(|fd| (fd.as_raw_fd(), libc::POLLIN));
+        let workers = self.ours.as_ref().map(|fd| (fd.as_raw_fd(), PollFlags::IN));
         block(workers.as_slice(), self.next_look())?;
         Ok(Turn::Again)
     }
@@ -222,15 +227,16 @@ impl Master {
         self.detached.retain(|&pid| reap(pid).is_none());
         for index in 0..self.seats.len() {
             let pid = self.seats[index].pid;
-            let Some(status) = (pid != 0).then(|| reap(pid)).flatten() else { continue };
+            let Some(Ended(status)) = (pid != 0).then(|| reap(pid)).flatten() else { continue };
             let seat = &mut self.seats[index];
             let (asked, age) = (seat.end.is_some(), seat.born.elapsed());
             (seat.pid, seat.end) = (0, None);
             if let Some(board) = self.core.board.get() {
                 board.pids[index].store(0, Relaxed);
             }
-            let failed = !asked && status != 0;
-            if failed {
+            let failure = status.filter(|status| !asked && status.as_raw() != 0);
+            let failed = failure.is_some();
+            if let Some(status) = failure {
                 tell(index, pid, status);
             }
             let pause = if asked {
@@ -271,8 +277,7 @@ impl Master {
         if seat.pid == 0 || seat.end.is_some() {
             return;
         }
-        // SAFETY: takes integers; the process is a child that was not reaped.
-        unsafe { libc::kill(seat.pid, libc::SIGTERM) };
+        let _ = kill(seat.pid, libc::SIGTERM);
         let now = Instant::now();
         seat.end = Some(now + self.core.patience.get());
         seat.again = now + AGAIN;
@@ -300,13 +305,11 @@ impl Master {
                     seat.pid,
                     self.core.patience.get()
                 ));
-                // SAFETY: as in `tell_to_end`.
-                unsafe { libc::kill(seat.pid, libc::SIGKILL) };
+                let _ = kill(seat.pid, libc::SIGKILL);
                 seat.end = Some(now + EARLY);
             } else if seat.again <= now {
                 if deaf {
-                    // SAFETY: as in `tell_to_end`.
-                    unsafe { libc::kill(seat.pid, libc::SIGTERM) };
+                    let _ = kill(seat.pid, libc::SIGTERM);
                 }
                 seat.again = if deaf { now + AGAIN } else { end };
             }
@@ -316,11 +319,8 @@ impl Master {
     /// After the loop: nobody is left behind, even when an exception ended it.
     fn abandon(&mut self) {
         for seat in self.seats.iter().filter(|seat| seat.pid != 0) {
-            // SAFETY: takes integers; a child that was not reaped.
-            unsafe {
-                libc::kill(seat.pid, libc::SIGKILL);
-                libc::waitpid(seat.pid, std::ptr::null_mut(), 0);
-            }
+            let _ = kill(seat.pid, libc::SIGKILL);
+            let _ = waitpid(Pid::from_raw(seat.pid), WaitOptions::empty());
         }
         for object in self.core.processes.borrow().iter() {
             if let Some(pipe) = crate::process::core_of(object).ok().as_ref().and_then(|core| core.pipe.as_ref()) {
@@ -335,21 +335,20 @@ fn close(pipe: &Pipe) {
     pipe.close(Side::Worker);
 }
 
-/// The status of a child that has ended, which is gone then.
-fn reap(pid: libc::pid_t) -> Option<i32> {
-    let mut status = 0;
-    // SAFETY: the status is local.
-    match unsafe { libc::waitpid(pid, &raw mut status, libc::WNOHANG) } {
-        0 => None,
-        // Somebody else took it.
-        -1 if errno() == libc::ECHILD => Some(0),
-        -1 => None,
-        _ => Some(status),
+/// A child that has ended: its status, unless somebody else took it.
+struct Ended(Option<WaitStatus>);
+
+/// Takes the end of a child, if it has ended.
+fn reap(pid: libc::pid_t) -> Option<Ended> {
+    match children::reap(Pid::from_raw(pid)) {
+        Ok(ended) => ended.map(|(_, status)| Ended(Some(status))),
+        Err(libc::ECHILD) => Some(Ended(None)),
+        Err(_) => None,
     }
 }
 
-fn tell(index: usize, pid: libc::pid_t, status: i32) {
-    match crate::system::children::parts(status) {
+fn tell(index: usize, pid: libc::pid_t, status: WaitStatus) {
+    match children::parts(status) {
         (code, 0) => log::warning(format_args!("worker {index} of the pool ({pid}) exited with code {code}")),
         (_, signal) => log::warning(format_args!("worker {index} of the pool ({pid}) was ended by signal {signal}")),
     }

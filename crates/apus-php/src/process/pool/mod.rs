@@ -1,6 +1,6 @@
 //! Pools of processes that are kept running.
 //!
-//! [`core`] is a pool, [`class`] its methods, which [`table`] declares; [`master`] is the process that supervises; [`worker`] is one
+//! [`core`] is a pool, [`class`] its methods; [`master`] is the process that supervises; [`worker`] is one
 //! that is supervised, with [`receive`] for its messages in coroutines and [`frames`] for those over a socket. [`manager`] is a
 //! pool with a callable for each worker.
 
@@ -10,8 +10,7 @@ mod frames;
 mod manager;
 mod master;
 mod receive;
-mod table;
 mod worker;
 
+pub(super) use class::POOL;
 pub(super) use manager::MANAGER;
-pub(super) use table::POOL;

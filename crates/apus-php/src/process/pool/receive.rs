@@ -1,6 +1,6 @@
 //! How a worker with coroutines gets its messages: each is handled in a coroutine of its own.
 
-use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -13,6 +13,7 @@ use tokio::task::JoinHandle;
 
 use super::core::{Ipc, PoolCore};
 use super::{frames, worker};
+use crate::descriptor;
 use crate::process::core::{state_error, system_error};
 use crate::process::message_queue::{LARGEST, explain};
 use crate::process::sys::duplicate;
@@ -37,11 +38,8 @@ pub(super) fn queue_failed(code: i32) -> Raise {
 }
 
 fn watch(fd: OwnedFd) -> Result<AsyncFd<OwnedFd>, Raise> {
-    // SAFETY: an owned descriptor stays open, and the same, as long as it is registered.
-    unsafe { AsyncFd::register_with_interest(fd, Interest::READABLE) }.map_err(|error| {
-        let error = std::io::Error::from(error);
-        system_error("a worker's messages", error.raw_os_error().unwrap_or(libc::EIO))
-    })
+    descriptor::watch(fd, Interest::READABLE)
+        .map_err(|error| system_error("a worker's messages", error.raw_os_error().unwrap_or(libc::EIO)))
 }
 
 /// Begins to receive; aborting the task ends it.
@@ -58,19 +56,20 @@ pub(super) fn start(
         state: Rc::clone(state),
         slots: std::sync::Arc::new(Semaphore::new(AT_ONCE)),
     };
-    let copy = |fd| duplicate(fd).map_err(|code| system_error("a worker's messages", code));
+    let copy = |fd: BorrowedFd<'_>| duplicate(fd).map_err(|code| system_error("a worker's messages", code));
     Ok(match core.ipc {
         Ipc::None => return Err(state_error("a pool with Apus\\IPC_NONE has no messages")),
         Ipc::UnixSock => {
             let end = worker::own_end(core)?.ok_or_else(|| state_error("the worker's pipe is closed"))?;
-            let fd = copy(end.fd())?;
+            let fd = copy(end.as_fd())?;
             drop(end);
             state.spawn(async move { receiver.datagrams(fd).await })
         }
         Ipc::MsgQueue => state.spawn(async move { receiver.queue().await }),
         Ipc::Socket => {
-            let fd = core.listener.borrow().as_ref().map(|listener| listener.fd.as_raw_fd());
-            let fd = copy(fd.ok_or_else(|| state_error("the pool does not listen"))?)?;
+            let listener = core.listener.borrow();
+            let listener = listener.as_ref().ok_or_else(|| state_error("the pool does not listen"))?;
+            let fd = copy(listener.fd.as_fd())?;
             state.spawn(async move { Rc::new(receiver).connections(fd).await })
         }
     })
@@ -132,7 +131,7 @@ impl Receiver {
             let Some(permit) = self.slot().await else { return };
             let stream = loop {
                 let Ok(mut ready) = watched.readable().await else { return };
-                match frames::accept(watched.get_ref().as_raw_fd()) {
+                match frames::accept(watched.get_ref()) {
                     Some(stream) => break stream,
                     None => ready.clear_ready(),
                 }

@@ -9,9 +9,13 @@ use std::time::Duration;
 use apus_coro::Cancel;
 use apus_zend::object::Object;
 use apus_zend::{Callable, Raise, Value};
+use rustix::event::PollFlags;
+use rustix::process::{getppid, set_parent_process_death_signal};
 
-use super::core::{Event, Ipc, PoolCore, slot};
+use super::class::slot::pool as slot;
+use super::core::{Event, Ipc, PoolCore};
 use super::{frames, receive};
+use crate::descriptor::Number;
 use crate::process::fork::{self, Signals, ended};
 use crate::process::message_queue::LARGEST;
 use crate::process::pipe::{End, Patience, Side};
@@ -26,11 +30,10 @@ const LAST_WORDS: Duration = Duration::from_secs(1);
 pub(super) fn run(core: &Rc<PoolCore>, object: &Object, me: usize) -> Result<i32, Raise> {
     core.me.set(me);
     core.leaving.set(false);
-    // SAFETY: takes integers.
-    unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGTERM) };
+    // Where it cannot be had, the worker outlives a master that is killed until it looks.
+    let _ = set_parent_process_death_signal(Some(rustix::process::Signal::TERM));
     fork::begin_child(Signals::Default);
-    // SAFETY: has no preconditions.
-    if unsafe { libc::getppid() } != core.master.get() {
+    if getppid().is_none_or(|parent| parent.as_raw_pid() != core.master.get()) {
         // The master died before the lines above.
         return Ok(0);
     }
@@ -123,7 +126,7 @@ fn next_message(core: &Rc<PoolCore>, object: &Object, callable: &Callable) -> Re
             match take_from(&end)? {
                 Ok(bytes) if bytes.is_empty() => core.leaving.set(true),
                 Ok(bytes) => drop(callable.call(&message_args(object, &bytes)?)?),
-                Err(libc::EAGAIN) => drop(block(&[(end.fd(), libc::POLLIN)], None)?),
+                Err(libc::EAGAIN) => drop(block(&[(end.fd(), PollFlags::IN)], None)?),
                 Err(_) => core.leaving.set(true),
             }
         }
@@ -139,9 +142,9 @@ fn next_message(core: &Rc<PoolCore>, object: &Object, callable: &Callable) -> Re
             let Some(fd) = core.listener.borrow().as_ref().map(|listener| listener.fd.as_raw_fd()) else {
                 return stop(core);
             };
-            match frames::accept(fd) {
+            match frames::accept(Number(fd)) {
                 Some(stream) => frames::serve_blocking(core, object, callable, &stream)?,
-                None => drop(block(&[(fd, libc::POLLIN)], None)?),
+                None => drop(block(&[(fd, PollFlags::IN)], None)?),
             }
         }
     }

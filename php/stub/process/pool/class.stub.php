@@ -11,6 +11,7 @@ namespace Apus\Process;
  * Events: start(Pool) and shutdown(Pool) in the master; workerstart(Pool, int $workerId), whose return ends a worker
  * without messages, workerstop(Pool, int $workerId), workerexit(Pool, int $workerId), when a worker with coroutines is
  * to end, and message(Pool, string $data) in workers.
+ * @rust slots
  */
 class Pool
 {
@@ -35,7 +36,7 @@ class Pool
     /** The port that listen() has bound; the actual one if 0 was requested. */
     public int $port = 0;
 
-    // @rust module class
+    // @rust typed
 
     /**
      * @param int $worker_num 1 to 4096

@@ -8,54 +8,55 @@ namespace Apus;
  * returned and its coroutines and timers have ended, with the exit code 0; exit() sets another; an uncaught exception
  * is reported as at the end of a script, with 255. Shutdown functions and destructors run in it as at the end of a
  * script. Create processes outside coroutines: before run(), or by Server::addProcess().
+ * @rust slots
  */
 class Process
 {
     /**
      * For useQueue(): push() and pop() do not wait.
-     * @rust class::IPC_NOWAIT
+     * @rust IPC_NOWAIT
      */
     public const IPC_NOWAIT = 256;
 
     /**
      * For close(): the end of the process that started the other.
-     * @rust class::PIPE_MASTER
+     * @rust PIPE_MASTER
      */
     public const PIPE_MASTER = 1;
 
     /**
      * For close(): the end of the child.
-     * @rust class::PIPE_WORKER
+     * @rust PIPE_WORKER
      */
     public const PIPE_WORKER = 2;
 
     /**
      * For close(): this process reads no more.
-     * @rust class::PIPE_READ
+     * @rust PIPE_READ
      */
     public const PIPE_READ = 3;
 
     /**
      * For close(): this process writes no more: the other one reads end of file.
-     * @rust class::PIPE_WRITE
+     * @rust PIPE_WRITE
      */
     public const PIPE_WRITE = 4;
 
     /**
      * No pipe.
-     * @rust class::TYPE_NONE
+     * @rust TYPE_NONE
      */
     public const PIPE_TYPE_NONE = 0;
 
     /**
      * A pipe of bytes.
-     * @rust class::TYPE_STREAM
+     * @rust TYPE_STREAM
      */
     public const PIPE_TYPE_STREAM = 1;
 
     /**
      * A pipe of messages: each write() is one read().
-     * @rust class::TYPE_DGRAM
+     * @rust TYPE_DGRAM
      */
     public const PIPE_TYPE_DGRAM = 2;
 
@@ -74,7 +75,7 @@ class Process
     /** The number of this object, from 1; in a pool or server the number of its worker or process. */
     public ?int $id = null;
 
-    // @rust module class
+    // @rust typed
 
     /**
      * The pipe exists from now on: the child reads what is written before it is started.

@@ -1,5 +1,0 @@
-//! `Apus\Process`, as PHP sees it.
-
-use super::{class, statics};
-
-apus_zend::stub!("process/table");

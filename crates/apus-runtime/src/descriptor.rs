@@ -1,0 +1,38 @@
+//! Descriptors as system calls and the event loop take them.
+
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::rc::Rc;
+
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
+
+/// A number that PHP code uses as a descriptor. Its owner may close it at any time: system calls then fail with EBADF, or concern what
+/// has the number now.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Number(pub RawFd);
+
+impl AsFd for Number {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        let number = if self.0 < 0 { RawFd::MAX } else { self.0 };
+        // SAFETY: it is not -1. No memory depends on what the descriptor is: the kernel looks at the number in each call.
+        unsafe { BorrowedFd::borrow_raw(number) }
+    }
+}
+
+/// What owns a descriptor, which stays open, and the same, as long as this lives.
+///
+/// # Safety
+/// Just that.
+pub unsafe trait Kept: AsRawFd {}
+
+// SAFETY: it closes its descriptor when it is dropped, and only then.
+unsafe impl Kept for OwnedFd {}
+// SAFETY: as what it points to.
+unsafe impl<T: Kept> Kept for Rc<T> {}
+
+/// Has this thread's event loop tell when a descriptor is ready.
+pub fn watch<T: Kept>(fd: T, interest: Interest) -> io::Result<AsyncFd<T>> {
+    // SAFETY: the owner keeps its descriptor as long as the `AsyncFd` keeps the owner.
+    unsafe { AsyncFd::register_with_interest(fd, interest) }.map_err(Into::into)
+}
