@@ -14,7 +14,7 @@ const ROOTS = ['lib', 'main'];
  * answers, and the message connections that become of them know each other.
  */
 const KNOTS = [
-    'apus-net' => ['app', 'body', 'conn', 'control', 'file_part', 'http1', 'message_conn', 'pool', 'registry', 'request', 'response'],
+    'apus-net' => ['app', 'conn', 'control', 'http1', 'message_conn', 'registry', 'request', 'response'],
 ];
 
 /** @return list<string> the loops of every crate, each with the files that make it */

@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 use socket2::Socket;
 
-use crate::response::SendError;
+use crate::answer::SendError;
 use crate::wake::WakerList;
 
 /// Bytes sent before others have their turn.

@@ -11,6 +11,7 @@
 //! ```
 
 mod account;
+mod answer;
 mod app;
 mod body;
 mod clock;
@@ -19,6 +20,7 @@ mod conn;
 mod control;
 mod file_part;
 mod framing;
+mod head_bytes;
 mod http1;
 mod listener;
 mod message_conn;
@@ -36,6 +38,7 @@ mod wake;
 
 pub use apus_proto as proto;
 
+pub use answer::{ResponseHead, SendError};
 pub use app::App;
 pub use body::{Body, BodyError, Collected, ReadChunk, TempFile, UploadError, UploadedFile};
 pub use config::{Config, SendPolicy};
@@ -48,6 +51,6 @@ pub use message_conn::{
 pub use names::{Added, MAX_NAME, NameIndex, Removed, is_name};
 pub use regular_file::open_regular;
 pub use request::Request;
-pub use response::{Gone, Responder, ResponseHead, SendError, SendFile, Writable, WriteState};
+pub use response::{Gone, Responder, SendFile, Writable, WriteState};
 pub use serve::serve;
 pub use udp::{Datagram, PacketApp, serve_datagrams};

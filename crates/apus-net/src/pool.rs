@@ -3,7 +3,7 @@
 
 use std::cell::RefCell;
 
-use crate::request::Inner;
+use crate::head_bytes::Inner;
 
 /// Bytes of a read buffer: holds the heads browsers send; bodies are read into memory of their own.
 pub(crate) const READ_SIZE: usize = 8 * 1024;

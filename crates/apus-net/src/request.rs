@@ -6,6 +6,7 @@ use apus_proto::http1::{RequestHead, Version};
 
 use crate::body::Body;
 use crate::conn::{ConnInfo, Port};
+use crate::head_bytes::Inner;
 
 /// One request. Owned and cheap to move; its memory goes back to the worker's pool when it is dropped.
 pub struct Request {
@@ -15,14 +16,6 @@ pub struct Request {
     port: Rc<Port>,
     body: Body,
     received_at: f64,
-}
-
-/// The head, in memory that is used again by later requests.
-#[derive(Default)]
-pub(crate) struct Inner {
-    /// The head's bytes as sent; all spans of `head` point into them.
-    pub(crate) bytes: Vec<u8>,
-    pub(crate) head: RequestHead,
 }
 
 impl Request {

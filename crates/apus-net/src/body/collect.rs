@@ -10,7 +10,7 @@ use super::spool::Spool;
 use super::{Body, Collected};
 use crate::account::{Share, leaving_reserve};
 use crate::config::Config;
-use crate::request::Inner;
+use crate::head_bytes::Inner;
 
 /// Bytes of an announced body that memory is reserved for at once; more as it arrives.
 const AT_ONCE: usize = 8 << 20;

@@ -19,7 +19,7 @@ use super::temp::TempFile;
 use super::{Collected, UploadError, UploadedFile};
 use crate::account::{Share, leaving_reserve};
 use crate::config::Config;
-use crate::request::Inner;
+use crate::head_bytes::Inner;
 
 /// A form field of this name limits the files that follow it, as in PHP.
 const MAX_FILE_SIZE: &[u8] = b"MAX_FILE_SIZE";

@@ -14,8 +14,8 @@ use bytes::Bytes;
 
 pub(crate) use collect::Collecting;
 pub(crate) use decode::{BodyDecoder, Piece};
-pub(crate) use stream::BodyStream;
 pub use stream::ReadChunk;
+pub(crate) use stream::{BodyStream, Source};
 pub use temp::TempFile;
 pub(crate) use temp::sweep as sweep_temporary_files;
 

@@ -12,13 +12,18 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 
 use super::BodyError;
-use crate::conn::Conn;
 use crate::wake::WakerList;
 
 type Trailers = Vec<(Vec<u8>, Vec<u8>)>;
 
+/// Where a body comes from.
+pub(crate) trait Source {
+    /// Somebody waits for more of it.
+    fn want_body(&self);
+}
+
 pub(crate) struct BodyStream {
-    conn: Weak<Conn>,
+    conn: Weak<dyn Source>,
     /// Bytes the reader waits for; 0 when nobody waits.
     want: Cell<usize>,
     chunk: RefCell<Option<Bytes>>,
@@ -28,7 +33,7 @@ pub(crate) struct BodyStream {
 }
 
 impl BodyStream {
-    pub(crate) fn new(conn: Weak<Conn>) -> Self {
+    pub(crate) fn new(conn: Weak<dyn Source>) -> Self {
         Self {
             conn,
             want: Cell::new(0),

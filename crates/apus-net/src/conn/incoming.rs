@@ -10,8 +10,8 @@ use super::task::{ConnTask, State, Step};
 use super::{Conn, Expired, Timer, UnreadBody};
 use crate::account::{Holder, Share};
 use crate::app::App;
-use crate::body::{Body, BodyDecoder, BodyError, BodyStream, Collecting, Piece};
-use crate::request::Inner;
+use crate::body::{Body, BodyDecoder, BodyError, BodyStream, Collecting, Piece, Source};
+use crate::head_bytes::Inner;
 
 /// An unread body up to this many bytes is read away to keep the connection.
 const MAX_DISCARD: usize = 64 * 1024;
@@ -150,7 +150,8 @@ impl<A: App> ConnTask<A> {
 
     fn begin_stream(&mut self, inner: Box<Inner>, decoder: BodyDecoder, expects: bool, cx: &mut Context<'_>) -> Step {
         let conn = &self.conn;
-        let stream = Rc::new(BodyStream::new(Rc::downgrade(conn)));
+        let source: Rc<dyn Source> = Rc::<Conn>::clone(conn);
+        let stream = Rc::new(BodyStream::new(Rc::downgrade(&source)));
         *conn.stream.borrow_mut() = Some(Rc::clone(&stream));
         conn.exchange.expects_continue.set(expects);
         conn.exchange.unread.set(unread(&decoder, expects));

@@ -18,7 +18,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::task::{Context, Waker};
 
-use crate::body::BodyStream;
+use crate::body::{BodyStream, Source};
 use crate::config::Config;
 use crate::control::Control;
 use crate::message_conn::{Handshake, MessageConn, Refusal};
@@ -97,6 +97,13 @@ pub(crate) struct Conn {
     pub(crate) watch_in_sweep: Cell<bool>,
 }
 
+impl Source for Conn {
+    /// The task serves streams only between polls of the handler, so a reader inside the handler is served in the same turn.
+    fn want_body(&self) {
+        self.wake_task();
+    }
+}
+
 impl Conn {
     pub(crate) fn new(info: Rc<ConnInfo>, port: Rc<Port>, io: Io) -> Self {
         let now = port.control.clock.now();
@@ -146,12 +153,6 @@ impl Conn {
         if let Some(task) = task.as_ref() {
             task.wake_by_ref();
         }
-    }
-
-    /// A reader waits for body bytes. The task serves streams only between polls of the handler, so a reader inside the
-    /// handler is served in the same turn.
-    pub(crate) fn want_body(&self) {
-        self.wake_task();
     }
 
     /// Asks the task to end the connection.

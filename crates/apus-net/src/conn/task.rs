@@ -20,9 +20,10 @@ use super::{Conn, Expired, Kill, Phase, Timer, UnreadBody};
 use crate::app::App;
 use crate::body::{Body, BodyDecoder, BodyError, Collecting};
 use crate::control::bump;
+use crate::head_bytes::Inner;
 use crate::http1;
 use crate::message_conn::{self, Handshake};
-use crate::request::{Inner, Request};
+use crate::request::Request;
 use crate::response::Responder;
 
 /// How a TLS record of a handshake begins (RFC 8446 section 5.1).

@@ -2,8 +2,8 @@
 
 use apus_proto::http1::{Version, response};
 
+use crate::answer::ResponseHead;
 use crate::conn::{BodyOut, Conn, Exchange, Port, UnreadBody};
-use crate::response::ResponseHead;
 
 /// What PHP sends when a program names no type (`default_mimetype`, `default_charset`).
 const DEFAULT_TYPE: &[u8] = b"Content-Type: text/html; charset=UTF-8\r\n";

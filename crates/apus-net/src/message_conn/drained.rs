@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::task::{Context, Poll};
 
 use super::MessageConn;
-use crate::response::SendError;
+use crate::answer::SendError;
 
 impl MessageConn {
     /// Ready when the kernel has all that was to be sent, or with an error when the message connection is gone.

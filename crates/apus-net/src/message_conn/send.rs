@@ -13,10 +13,11 @@ use socket2::Socket;
 
 use super::out::{Sent, Waiting};
 use super::{MessageConn, Stage};
+use crate::answer::SendError;
 use crate::config::SendPolicy;
 use crate::conn::Kill;
 use crate::file_part::FileState;
-use crate::response::{SendError, SendFile};
+use crate::response::SendFile;
 
 /// Messages up to this many bytes, those with a head of two, are put behind it on the stack; longer ones stay where
 /// they are.

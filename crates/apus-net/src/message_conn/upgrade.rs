@@ -8,10 +8,11 @@ use apus_proto::websocket::handshake;
 
 use super::deflate::Agreed;
 use super::{MessageConn, Protocol};
+use crate::answer::ResponseHead;
 use crate::config::Config;
 use crate::conn::{Conn, Io};
 use crate::registry::Entry;
-use crate::response::{Responder, ResponseHead};
+use crate::response::Responder;
 
 /// Bytes of `Sec-WebSocket-Extensions`, of all its lines together, that are looked at.
 const MAX_OFFERS: usize = 4096;
