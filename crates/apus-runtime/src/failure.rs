@@ -51,6 +51,7 @@ impl State {
 
     /// To be called on the loop's own stack after PHP values were given back there: an exception of a destructor would else be
     /// taken for one of the next coroutine that is entered.
+    #[inline]
     pub fn catch_stray() {
         if !engine::is_stray() {
             return;

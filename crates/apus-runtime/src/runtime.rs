@@ -94,16 +94,19 @@ pub enum Outcome {
 
 impl Coro {
     /// Its stack.
+    #[inline]
     pub fn fiber(&self) -> Fiber {
         self.fiber
     }
 
     /// Whether a fatal error ended it.
+    #[inline]
     pub fn bailed(&self) -> bool {
         self.bailed.get()
     }
 
     /// It is to answer an HTTP request.
+    #[inline]
     pub fn is_to_answer(&self) {
         self.answers.set(true);
     }
@@ -119,11 +122,13 @@ impl Coro {
     }
 
     /// Whether it is to answer an HTTP request.
+    #[inline]
     pub fn answers(&self) -> bool {
         self.answers.get()
     }
 
     /// Whether its callable has returned, or called `exit()`, which nobody else speaks of.
+    #[inline]
     pub fn ended_silently(&self) -> bool {
         self.silent.get()
     }
@@ -151,17 +156,20 @@ pub struct PhpSwitch {
 impl Switch for PhpSwitch {
     type Data = Coro;
 
+    #[inline]
     fn enter(&self, task: &Task<Self>) -> bool {
         let _running = Running::begin();
         // SAFETY: the engine enters a task that has its job and does not run; it holds no borrow meanwhile.
         unsafe { task.data().fiber.enter() }
     }
 
+    #[inline]
     fn leave(&self, task: &Task<Self>) {
         // SAFETY: the engine leaves the task that runs, after asking can_switch().
         unsafe { task.data().fiber.leave() };
     }
 
+    #[inline]
     fn can_switch(&self) -> bool {
         engine::can_switch()
     }
@@ -265,6 +273,7 @@ thread_local! {
 
 impl State {
     /// This thread's state, if it was made.
+    #[inline]
     pub fn existing() -> Option<Rc<Self>> {
         STATE.with(|state| state.borrow().clone())
     }
@@ -275,6 +284,7 @@ impl State {
     }
 
     /// This thread's state.
+    #[inline]
     pub fn get() -> Result<Rc<Self>, Raise> {
         if let Some(state) = Self::existing() {
             return Ok(state);
@@ -450,6 +460,7 @@ impl State {
     }
 
     /// After a coroutine was entered from PHP code: what ended the script in it ends the code that entered it, too.
+    #[inline]
     pub fn check_stop(&self) -> Result<(), Raise> {
         match &*self.stop.borrow() {
             Some(Stop::Fatal) if self.mode.get() == Mode::Script => Err(Raise::Bailed),
@@ -501,6 +512,7 @@ impl State {
     }
 
     /// Whether the loop runs (further up the stack).
+    #[inline]
     pub fn is_looping(&self) -> bool {
         self.looping.get()
     }

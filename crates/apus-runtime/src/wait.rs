@@ -21,11 +21,13 @@ pub fn wait<T>(state: &State, wait: Wait, future: impl Future<Output = T>) -> Re
 }
 
 /// Whether the running code can be suspended: for those who have another way when it cannot.
+#[inline]
 pub fn may_wait(state: &State) -> bool {
     state.engine.current_id() != -1 && engine::can_switch()
 }
 
 /// Suspends the running coroutine until it is resumed. `false`: cancelled.
+#[inline]
 pub fn suspend(state: &State) -> Result<bool, Raise> {
     match state.engine.suspend() {
         Ok(()) => Ok(true),
@@ -57,6 +59,7 @@ pub fn sleep(what: &'static str, Pause(time): Pause) -> Result<bool, Raise> {
 }
 
 /// Throws what a wait would throw if the running code cannot be suspended: for those who start something before they wait.
+#[inline]
 pub fn expect_suspendable(state: &State, what: &'static str) -> Result<(), Raise> {
     if state.engine.current_id() == -1 {
         return failed(what, WaitError::Outside);
