@@ -292,7 +292,7 @@ fn a_half_closed_client_gets_its_answer() {
 #[test]
 fn interim_answers_come_first() {
     let server = Server::start(Config::default(), async |_: Request, r: Responder| {
-        r.informational(103, b"MessageConn: </a.css>; rel=preload\r\n").unwrap();
+        r.informational(103, b"Link: </a.css>; rel=preload\r\n").unwrap();
         r.end(&ResponseHead::new(200), b"x").unwrap();
         assert!(r.informational(103, b"").is_err());
     });
