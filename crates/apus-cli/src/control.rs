@@ -1,4 +1,5 @@
-//! Talks to running servers over their control sockets: one Unix socket a master, `<pid>.sock`, one line asked, one answered.
+//! Talks to running servers over their control sockets: one Unix socket a master, `<pid>.sock`, one line asked, one
+//! answered.
 
 use std::env;
 use std::fs;

@@ -120,7 +120,8 @@ fn warn_about(php: &Php, args: &PhpArgs) {
     }
 }
 
-/// Raises the soft limit of open files to the hard one: the usual soft limit of 1,024 is a fraction of what a worker holds.
+/// Raises the soft limit of open files to the hard one: the usual soft limit of 1,024 is a fraction of what a worker
+/// holds.
 fn raise_open_files() {
     let limit = getrlimit(Resource::Nofile);
     if limit.current != limit.maximum {
@@ -227,7 +228,8 @@ fn ended(child: &mut Child) -> String {
     child.wait().map_or_else(|error| error.to_string(), |status| format!("it ended before it served ({status})"))
 }
 
-/// INT (stop now) to the process that was started, and to nobody else; KILL when that is not enough. Workers follow their master.
+/// INT (stop now) to the process that was started, and to nobody else; KILL when that is not enough. Workers follow
+/// their master.
 fn terminate(child: &mut Child) {
     let Some(pid) = Pid::from_raw(child.id().cast_signed()) else { return };
     let handle = pidfd_open(pid, PidfdFlags::empty());
@@ -260,8 +262,8 @@ fn log_tail(log: &Path, from: u64) -> String {
     text[start.unwrap_or(0)..].trim().to_owned()
 }
 
-/// The log's entries of these processes, up to the one that says `last`. So the trace of a worker that fails again and again, as its
-/// siblings do, is shown once.
+/// The log's entries of these processes, up to the one that says `last`. So the trace of a worker that fails again and
+/// again, as its siblings do, is shown once.
 fn entries_of(text: &str, pids: &[i32], last: &str) -> String {
     let (mut shown, mut theirs) = (Vec::new(), true);
     for line in text.lines() {

@@ -24,10 +24,11 @@ const fn offset() -> Kind {
 
 settings! {
     unread: TLS_UNREAD.iter().chain(UNREAD);
-    /// How long the client waits, for anything that has no time-out of its own: to connect, for data to come, for data to leave. -1 for
-    /// no limit, 0 for the defaults `socket_connect_timeout` and `socket_timeout`.
+    /// How long the client waits, for anything that has no time-out of its own: to connect, for data to come, for data
+    /// to leave. -1 for no limit, 0 for the defaults `socket_connect_timeout` and `socket_timeout`.
     Client timeout: f64 = 0.0 => seconds();
-    /// How long connecting may take, with the resolution of the name and the TLS handshake. -1 for no limit, 0 for `timeout`.
+    /// How long connecting may take, with the resolution of the name and the TLS handshake. -1 for no limit, 0 for
+    /// `timeout`.
     Client connect_timeout: f64 = 0.0 => seconds();
     /// How long a method waits for data to come. -1 for no limit, 0 for `timeout`.
     Client read_timeout: f64 = 0.0 => seconds();
@@ -41,7 +42,8 @@ settings! {
     Client socket_buffer_size: usize = 0 => Kind::Size { min: 0, max: 1 << 30 };
     /// Whether small writes leave at once (`TCP_NODELAY`).
     Client open_tcp_nodelay ["tcp_nodelay"]: bool = true => Kind::Bool;
-    /// Whether a message is preceded by its length: `recvPacket()` and the clients' `recv()` then return one whole message.
+    /// Whether a message is preceded by its length: `recvPacket()` and the clients' `recv()` then return one whole
+    /// message.
     Client open_length_check: bool = false => Kind::Bool;
     /// How the length is written, a letter of PHP's `pack()`: c C s S n v l L N V q Q J P.
     Client package_length_type: String = "N".to_owned() => Kind::Str;
@@ -49,7 +51,8 @@ settings! {
     Client package_length_offset: usize = 0 => offset();
     /// How many bytes at the start of a message its length does not count; 0 when it counts the whole message.
     Client package_body_offset: usize = 0 => offset();
-    /// Whether a message ends with the marker `package_eof`: `recvPacket()` and the clients' `recv()` then return one whole message.
+    /// Whether a message ends with the marker `package_eof`: `recvPacket()` and the clients' `recv()` then return one
+    /// whole message.
     Client open_eof_check ["open_eof_split"]: bool = false => Kind::Bool;
     /// The marker that ends a message and belongs to it, 1 to 64 bytes.
     Client package_eof: Bytes = Bytes(b"\r\n".to_vec()), shown "`\\r\\n`" => Kind::Any;
@@ -61,7 +64,8 @@ settings! {
     Client ssl_verify_peer: bool = true => Kind::Bool;
     /// Whether a certificate that signed itself is valid, too.
     Client ssl_allow_self_signed: bool = false => Kind::Bool;
-    /// The name that the certificate must be made for, and that is sent in SNI; empty for the host that was connected to.
+    /// The name that the certificate must be made for, and that is sent in SNI; empty for the host that was connected
+    /// to.
     Client ssl_host_name: String = String::new() => Kind::Str;
     /// PEM file of the authorities to believe; empty, with `ssl_capath`, for the system's.
     Client ssl_cafile: String = String::new() => Kind::Str;
@@ -71,7 +75,8 @@ settings! {
     Client ssl_cert_file: String = String::new() => Kind::Str;
     /// PEM file of the key of `ssl_cert_file`, without a passphrase; empty when that file holds it, too.
     Client ssl_key_file: String = String::new() => Kind::Str;
-    /// The TLS versions to speak, the sum of `Apus\SSL_TLSv1_2` (32) and `Apus\SSL_TLSv1_3` (64); 0 for both. Older ones are not spoken.
+    /// The TLS versions to speak, the sum of `Apus\SSL_TLSv1_2` (32) and `Apus\SSL_TLSv1_3` (64); 0 for both. Older
+    /// ones are not spoken.
     Client ssl_protocols: u32 = 0 => Kind::Int { min: 0, max: 255, unit: "" };
 }
 

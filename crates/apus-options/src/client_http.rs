@@ -24,14 +24,14 @@ const fn port() -> Kind {
 
 settings! {
     unread: TLS_UNREAD.iter().chain(UNREAD);
-    /// Time for a request and its whole answer, once there is a connection; each redirection has its own. -1 for no limit, 0 for
-    /// `socket_timeout` of `Coroutine::set()`.
+    /// Time for a request and its whole answer, once there is a connection; each redirection has its own. -1 for no
+    /// limit, 0 for `socket_timeout` of `Coroutine::set()`.
     Client timeout: f64 = 0.0 => seconds();
     /// Time to connect, with the resolution of the name, the proxy's and the TLS handshake. -1 for no limit, 0 for
     /// `socket_connect_timeout` of `Coroutine::set()`.
     Client connect_timeout: f64 = 0.0 => seconds();
-    /// Time in which nothing of an answer comes. -1 for no limit, 0 for `timeout`, or 60 seconds where there is none. Also that of
-    /// `recv()` without one of its own, whose 0 is no limit where there is no `timeout`.
+    /// Time in which nothing of an answer comes. -1 for no limit, 0 for `timeout`, or 60 seconds where there is none.
+    /// Also that of `recv()` without one of its own, whose 0 is no limit where there is no `timeout`.
     Client read_timeout: f64 = 0.0 => seconds();
     /// Time for a WebSocket message to leave. -1 for no limit, 0 for `timeout`.
     Client write_timeout: f64 = 0.0 => seconds();
@@ -99,7 +99,8 @@ settings! {
     Client ssl_cert_file: String = String::new() => Kind::Str;
     /// PEM file of the key of `ssl_cert_file`, without a passphrase; empty when that file holds it, too.
     Client ssl_key_file: String = String::new() => Kind::Str;
-    /// The TLS versions to speak, the sum of `Apus\SSL_TLSv1_2` (32) and `Apus\SSL_TLSv1_3` (64); 0 for both. Older ones are not spoken.
+    /// The TLS versions to speak, the sum of `Apus\SSL_TLSv1_2` (32) and `Apus\SSL_TLSv1_3` (64); 0 for both. Older
+    /// ones are not spoken.
     Client ssl_protocols: u32 = 0 => Kind::Int { min: 0, max: 255, unit: "" };
 }
 

@@ -4,7 +4,8 @@ use crate::error::OptionError;
 use crate::row::{Kind, Row};
 use crate::value::Value;
 
-/// The value in its kind's own form, inside its limits: Bool, Int (also Size, Choice), Float (Duration, in seconds), Str or List of Int.
+/// The value in its kind's own form, inside its limits: Bool, Int (also Size, Choice), Float (Duration, in seconds),
+/// Str or List of Int.
 pub(crate) fn coerce(row: &'static Row, value: &Value) -> Result<Value, OptionError> {
     let coerced = match row.kind {
         Kind::Bool => to_bool(value).map(Value::Bool),

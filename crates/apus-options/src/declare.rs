@@ -22,7 +22,8 @@ macro_rules! settings {
             },
         )+];
 
-        /// Every setting, typed. Fields carry their row's name; durations of zero mean "no limit" where the row says so.
+        /// Every setting, typed. Fields carry their row's name; durations of zero mean "no limit" where the row says
+        /// so.
         #[derive(Debug, Clone, PartialEq)]
         #[allow(clippy::struct_excessive_bools, reason = "one field a setting, and many settings are switches")]
         pub struct Settings {
@@ -61,8 +62,8 @@ macro_rules! settings {
             /// Sets one setting, by its name or an alias. Null restores its default.
             ///
             /// # Errors
-            /// When the name is unknown, the value is malformed or outside the limits, or this version does not support the
-            /// setting. The settings are unchanged then.
+            /// When the name is unknown, the value is malformed or outside the limits, or this version does not support
+            /// the setting. The settings are unchanged then.
             pub fn set(&mut self, name: &str, value: &Value) -> Result<(), OptionError> {
                 let row = Self::rows()
                     .find(|row| row.answers_to(name))
@@ -84,8 +85,8 @@ macro_rules! settings {
                 }
             }
 
-            /// The value of one setting, by its name or an alias. Sizes and choices are Int, durations Float seconds. `None` for a
-            /// name that is unknown, or of a setting without effect that was never set.
+            /// The value of one setting, by its name or an alias. Sizes and choices are Int, durations Float seconds.
+            /// `None` for a name that is unknown, or of a setting without effect that was never set.
             pub fn get(&self, name: &str) -> Option<Value> {
                 let row = Self::rows().find(|row| row.answers_to(name))?;
                 self.load(row.name).or_else(|| self.inert.get(row.name).cloned())

@@ -1,7 +1,7 @@
 //! Every setting of Apus, declared once.
 //!
-//! One row names a setting, its kind, unit, default, limits, scope and meaning ([`table`] holds them all). From the rows come the
-//! typed [`Settings`], the parser of values with its error texts, and the reference page ([`markdown`]).
+//! One row names a setting, its kind, unit, default, limits, scope and meaning ([`table`] holds them all). From the
+//! rows come the typed [`Settings`], the parser of values with its error texts, and the reference page ([`markdown`]).
 #![forbid(unsafe_code)]
 
 pub mod client;

@@ -56,9 +56,11 @@ settings! {
     Server worker_num: u32 = cores(), shown "number of CPU cores" => count(1, 1024, "processes");
     /// Connections open at once, over all workers. Further ones wait in the listening queue until one closes.
     Server max_connection ["max_conn"]: u32 = 100_000 => count(1, 10_000_000, "connections");
-    /// Requests after which a worker is replaced by a fresh one; 0 for never. Nothing is lost: the new worker serves before the old one leaves.
+    /// Requests after which a worker is replaced by a fresh one; 0 for never. Nothing is lost: the new worker serves
+    /// before the old one leaves.
     Server max_request: u64 = 0 => count(0, i64::MAX, "requests");
-    /// Random share added to `max_request`, up to this many requests, so that workers do not leave together; 0 for half of `max_request`.
+    /// Random share added to `max_request`, up to this many requests, so that workers do not leave together; 0 for half
+    /// of `max_request`.
     Server max_request_grace: u64 = 0 => count(0, i64::MAX, "requests");
     /// Processes that run the tasks which other processes hand over with `Server::task()` and its like; 0 for none.
     Server task_worker_num: u32 = 0 => count(0, 1024, "processes");
@@ -66,13 +68,13 @@ settings! {
     Server task_max_request: u64 = 0 => count(0, i64::MAX, "tasks");
     /// Random share added to `task_max_request`, up to this many tasks; 0 for half of `task_max_request`.
     Server task_max_request_grace: u64 = 0 => count(0, i64::MAX, "tasks");
-    /// Whether a task worker runs many tasks at a time, each in a coroutine; when off, one after the other. The task event has an
-    /// `Apus\Server\Task` then.
+    /// Whether a task worker runs many tasks at a time, each in a coroutine; when off, one after the other. The task
+    /// event has an `Apus\Server\Task` then.
     Server task_enable_coroutine: bool = false => Kind::Bool;
     /// Whether the task event has an `Apus\Server\Task` in place of task id, worker id and data.
     Server task_use_object ["task_object"]: bool = false => Kind::Bool;
-    /// Memory for tasks that wait or run, and as much again for their results; the system gives it when it is used. A task that finds no room is
-    /// refused.
+    /// Memory for tasks that wait or run, and as much again for their results; the system gives it when it is used. A
+    /// task that finds no room is refused.
     Server task_queue_size: usize = 64 << 20 => size(64 * KIB, 64 * GIB);
     /// Resident memory at which a worker is replaced; 0 for no limit.
     Server max_worker_memory: u64 = 0 => size(0, TIB);
@@ -96,7 +98,8 @@ settings! {
     Server log_file: String = String::new() => Kind::Str;
     /// The minimum level that is logged.
     Server log_level: u8 = INFO => Kind::Choice(LEVELS);
-    /// How the processes call themselves in lists of processes, with their part added: "apus: master", "apus: worker 0".
+    /// How the processes call themselves in lists of processes, with their part added: "apus: master", "apus: worker
+    /// 0".
     Server process_title: String = "apus".to_owned() => Kind::Str;
     /// Whether each worker is bound to one CPU core.
     Server open_cpu_affinity: bool = false => Kind::Bool;
@@ -106,27 +109,31 @@ settings! {
     Server blocked_loop_warn: Duration = Duration::from_millis(50) => seconds(0.0, 3600.0);
     /// Whether a request's coroutine is cancelled when its client goes away before the answer.
     Server cancel_on_disconnect: bool = false => Kind::Bool;
-    /// Whether `$_GET`, `$_POST`, `$_COOKIE`, `$_FILES`, `$_SERVER` and `$_REQUEST` are those of the request in its handler's coroutine, and in
-    /// coroutines that it starts. Needs `enable_coroutine`.
+    /// Whether `$_GET`, `$_POST`, `$_COOKIE`, `$_FILES`, `$_SERVER` and `$_REQUEST` are those of the request in its
+    /// handler's coroutine, and in coroutines that it starts. Needs `enable_coroutine`.
     Server superglobals: bool = false => Kind::Bool;
-    /// Requests that one worker handles at once; further ones wait. 0 for no limit. Of each datagram port so many datagrams, 10,000 with 0;
-    /// further ones are dropped. Messages of streams and WebSockets have `connection_concurrency`.
+    /// Requests that one worker handles at once; further ones wait. 0 for no limit. Of each datagram port so many
+    /// datagrams, 10,000 with 0; further ones are dropped. Messages of streams and WebSockets have
+    /// `connection_concurrency`.
     Server max_concurrency ["worker_max_concurrency"]: u32 = 0 => count(0, 10_000_000, "requests");
-    /// Output that may wait in memory for slow clients, over all of a worker's connections. Beyond it every connection has reached its own bound.
+    /// Output that may wait in memory for slow clients, over all of a worker's connections. Beyond it every connection
+    /// has reached its own bound.
     Server max_buffered_bytes: u64 = 256 << 20 => size(64 * KIB, TIB);
-    /// Memory of one worker for what clients have sent and the program has not finished with: request bodies, form fields, messages that are not
-    /// complete. Beyond it bodies and fields go on in a file in `upload_tmp_dir` and messages wait; where that does not help, who brings the least is
-    /// ended (503, WebSockets 1013).
+    /// Memory of one worker for what clients have sent and the program has not finished with: request bodies, form
+    /// fields, messages that are not complete. Beyond it bodies and fields go on in a file in `upload_tmp_dir` and
+    /// messages wait; where that does not help, who brings the least is ended (503, WebSockets 1013).
     Server max_incoming_bytes: u64 = 128 << 20 => size(64 * KIB, TIB);
     /// Memory of each ring through which one worker sends messages to another; 0 chooses by the number of workers.
     Server ring_size: usize = 0, shown "chosen by the number of workers" => size(0, 256 * MIB);
-    /// Where several machines meet, so that `publish()` and `sendToUser()` reach the clients of all; empty for this machine alone. `redis://[user:password@]host[:port]`
-    /// (`rediss://` with TLS), `redis+sentinel://[user:password@]host[:port],.../service`, `redis+cluster://[user:password@]host[:port],...`,
+    /// Where several machines meet, so that `publish()` and `sendToUser()` reach the clients of all; empty for this
+    /// machine alone. `redis://[user:password@]host[:port]` (`rediss://` with TLS),
+    /// `redis+sentinel://[user:password@]host[:port],.../service`, `redis+cluster://[user:password@]host[:port],...`,
     /// `nats://[user:password@]host[:port],...` or `nats://token@host` (`tls://` demands TLS).
     Server broker: String = String::new() => Kind::Str;
     /// What the names of this server's channels at the broker begin with; servers that belong together have the same.
     Server broker_prefix: String = "apus".to_owned() => Kind::Str;
-    /// File that proves to NATS who this is: credentials (`.creds`, a JWT and its key) or the seed of an `NKey`. Read at the start, before `user` takes effect.
+    /// File that proves to NATS who this is: credentials (`.creds`, a JWT and its key) or the seed of an `NKey`. Read
+    /// at the start, before `user` takes effect.
     Server broker_credentials: String = String::new() => Kind::Str;
     /// User for Sentinels that demand a login other than the default user's.
     Server broker_sentinel_user: String = String::new() => Kind::Str;
@@ -136,7 +143,8 @@ settings! {
     Server broker_ssl_verify_peer: bool = true => Kind::Bool;
     /// Whether a broker's certificate that signed itself is valid, too.
     Server broker_ssl_allow_self_signed: bool = false => Kind::Bool;
-    /// The name that the broker's certificate must be made for, and that is sent in SNI; empty for the host of the URL (with Sentinels: of the master).
+    /// The name that the broker's certificate must be made for, and that is sent in SNI; empty for the host of the URL
+    /// (with Sentinels: of the master).
     Server broker_ssl_host_name: String = String::new() => Kind::Str;
     /// PEM file of the authorities to believe; empty for the system's.
     Server broker_ssl_cafile: String = String::new() => Kind::Str;
@@ -149,13 +157,15 @@ settings! {
     Port backlog: u32 = 1024 => count(1, 65_535, "connections");
     /// Whether small answers leave at once instead of waiting for more data (`TCP_NODELAY`).
     Port open_tcp_nodelay: bool = true => Kind::Bool;
-    /// Whether the kernel hands over a connection only when its first data is there (`TCP_DEFER_ACCEPT`), and for how many seconds it waits; 0 for off.
+    /// Whether the kernel hands over a connection only when its first data is there (`TCP_DEFER_ACCEPT`), and for how
+    /// many seconds it waits; 0 for off.
     Port tcp_defer_accept: u32 = 0 => count(0, 3600, "seconds");
-    /// Whether servers of the same user that all have this setting share the port (`SO_REUSEPORT`): the kernel gives each a part of the new connections and of
-    /// the datagrams. Without it, a port that others share is refused by `start()`, any other taken port already by the constructor.
+    /// Whether servers of the same user that all have this setting share the port (`SO_REUSEPORT`): the kernel gives
+    /// each a part of the new connections and of the datagrams. Without it, a port that others share is refused by
+    /// `start()`, any other taken port already by the constructor.
     Port enable_reuse_port: bool = false => Kind::Bool;
-    /// Largest body of a request (413 beyond), and longest message of a WebSocket (1009 beyond) or framed connection (closed beyond). With
-    /// `stream_request_body` a body of any allowed size takes constant memory.
+    /// Largest body of a request (413 beyond), and longest message of a WebSocket (1009 beyond) or framed connection
+    /// (closed beyond). With `stream_request_body` a body of any allowed size takes constant memory.
     Port package_max_length: u64 = 8 << 20 => size(0, 16 * TIB);
     /// Largest head of a request: request line and header fields (414 or 431 beyond).
     Port max_header_size: usize = 16 << 10 => size(256, MIB);
@@ -163,7 +173,8 @@ settings! {
     Port max_headers: usize = 100 => count(1, 10_000, "fields");
     /// Time for the whole head of a request, from its first byte (408 beyond); 0 for no limit.
     Port header_timeout: Duration = Duration::from_secs(10) => seconds(0.0, DAY);
-    /// Least rate, in bytes a second, at which a request's body must arrive once `body_timeout` has passed (408 below); 0 for no limit.
+    /// Least rate, in bytes a second, at which a request's body must arrive once `body_timeout` has passed (408 below);
+    /// 0 for no limit.
     Port body_min_rate: u64 = 500 => count(0, GIB, "bytes a second");
     /// Time before `body_min_rate` is asked of a body.
     Port body_timeout: Duration = Duration::from_secs(10) => seconds(0.0, DAY);
@@ -171,11 +182,13 @@ settings! {
     Port keepalive_timeout: Duration = Duration::from_secs(75) => seconds(0.0, DAY);
     /// Requests on one connection before it is closed; 0 for no limit.
     Port keepalive_requests: u64 = 0 => count(0, i64::MAX, "requests");
-    /// Time in which a client must take at least `body_min_rate` times as many seconds of the data waiting for it; 0 for no limit.
+    /// Time in which a client must take at least `body_min_rate` times as many seconds of the data waiting for it; 0
+    /// for no limit.
     Port send_timeout: Duration = Duration::from_secs(60) => seconds(0.0, DAY);
     /// Data of one connection that may wait in memory for a slow client; writers wait beyond it.
     Port buffer_output_size: usize = 2 << 20 => size(4 * KIB, GIB);
-    /// Data of one connection that the server keeps for a slow client: another name that programs use for `buffer_output_size`; the larger of the two rules.
+    /// Data of one connection that the server keeps for a slow client: another name that programs use for
+    /// `buffer_output_size`; the larger of the two rules.
     Port socket_buffer_size: usize = 0 => size(0, GIB);
     /// Pipelined requests of one connection that are read ahead while an earlier one is answered.
     Port max_pipelined: u32 = 32 => count(1, 10_000, "requests");
@@ -189,8 +202,9 @@ settings! {
     Port http_parse_files: bool = true => Kind::Bool;
     /// Whether `Request::$cookie` is filled.
     Port http_parse_cookie: bool = true => Kind::Bool;
-    /// Whether CONNECT requests reach the request handler; otherwise they are answered 501. A 2xx answer to one has no framing (RFC 9110 section 9.3.6): what is
-    /// written after it goes to the client as it is, until the connection is closed.
+    /// Whether CONNECT requests reach the request handler; otherwise they are answered 501. A 2xx answer to one has no
+    /// framing (RFC 9110 section 9.3.6): what is written after it goes to the client as it is, until the connection is
+    /// closed.
     Port http_connect: bool = false => Kind::Bool;
     /// Directory for uploaded files; the system's directory for temporary files when empty.
     Port upload_tmp_dir: String = String::new() => Kind::Str;
@@ -205,7 +219,8 @@ settings! {
     /// Parts in one multipart body, fields and files together (413 beyond).
     Port max_multipart_parts: u32 = 1100 => count(1, 1_000_000, "parts");
 
-    /// Whether the port speaks HTTP. An `Apus\Http\Server` can have raw ports when this is off, an `Apus\Server` HTTP ports when it is on.
+    /// Whether the port speaks HTTP. An `Apus\Http\Server` can have raw ports when this is off, an `Apus\Server` HTTP
+    /// ports when it is on.
     Port open_http_protocol: bool = false, shown "true on an `Apus\\Http\\Server`" => Kind::Bool;
     /// Whether HTTP connections of the port may be upgraded to WebSocket without a request handler's doing.
     Port open_websocket_protocol: bool = false, shown "true on an `Apus\\WebSocket\\Server`" => Kind::Bool;
@@ -217,7 +232,8 @@ settings! {
     Port open_websocket_pong_frame: bool = false => Kind::Bool;
     /// Subprotocols that the server speaks, with commas between them, the preferred one first; empty for none.
     Port websocket_subprotocol: String = String::new() => Kind::Str;
-    /// Origins whose pages may open a WebSocket (403 for others), with commas between them: `https://example.org`; empty for any.
+    /// Origins whose pages may open a WebSocket (403 for others), with commas between them: `https://example.org`;
+    /// empty for any.
     Port websocket_origins: String = String::new() => Kind::Str;
     /// Whether WebSocket messages are compressed where the client agrees (permessage-deflate).
     Port websocket_compression: bool = false => Kind::Bool;
@@ -225,7 +241,8 @@ settings! {
     Port websocket_compression_level: u32 = 6 => count(1, 9, "");
     /// Messages shorter than this are not compressed.
     Port websocket_compression_threshold: usize = 1024 => size(0, GIB);
-    /// Whether compression remembers earlier messages of the connection: smaller messages for about 300 KiB of memory a connection.
+    /// Whether compression remembers earlier messages of the connection: smaller messages for about 300 KiB of memory a
+    /// connection.
     Port websocket_context_takeover: bool = false => Kind::Bool;
     /// How long a WebSocket may be silent before it gets a PING; 0 for never.
     Port websocket_ping_interval: Duration = Duration::from_secs(30) => seconds(0.0, DAY);
@@ -235,14 +252,15 @@ settings! {
     Port websocket_close_timeout: Duration = Duration::from_secs(5) => seconds(0.0, DAY);
     /// Messages of one connection that are handled at once; 1 handles them strictly in order.
     Port connection_concurrency: u32 = 32 => count(1, 100_000, "messages");
-    /// What happens to a message for a client for which `buffer_output_size` bytes wait already: the sender waits, the message is dropped, or the
-    /// connection is closed.
+    /// What happens to a message for a client for which `buffer_output_size` bytes wait already: the sender waits, the
+    /// message is dropped, or the connection is closed.
     Port send_policy: u8 = 0 => Kind::Choice(SEND_POLICIES);
     /// Waiting output at which the bufferfull event comes; 0 for 80 % of `buffer_output_size`.
     Port buffer_high_watermark: usize = 0 => size(0, GIB);
     /// Waiting output at which, after bufferfull, the bufferempty event comes; 0 for half of the high watermark.
     Port buffer_low_watermark: usize = 0 => size(0, GIB);
-    /// How long a raw connection may bring no data before it is closed; 0 for no limit, or twice `heartbeat_check_interval` when that is set.
+    /// How long a raw connection may bring no data before it is closed; 0 for no limit, or twice
+    /// `heartbeat_check_interval` when that is set.
     Port heartbeat_idle_time ["max_idle_time"]: Duration = Duration::ZERO => seconds(0.0, 365.0 * DAY);
     /// How often connections are looked at for `heartbeat_idle_time`; 0 for as soon as it has passed.
     Port heartbeat_check_interval: Duration = Duration::ZERO => seconds(0.0, 365.0 * DAY);
@@ -256,14 +274,14 @@ settings! {
     Port tcp_keepinterval: u32 = 10 => count(1, 32_767, "seconds");
     /// Unanswered probes after which the connection is lost.
     Port tcp_keepcount: u32 = 5 => count(1, 127, "probes");
-    /// Memory that the kernel takes for datagrams that were not received yet; 0 for its default (`net.core.rmem_default`, at most `rmem_max`). It
-    /// tunes that of streams by itself.
+    /// Memory that the kernel takes for datagrams that were not received yet; 0 for its default
+    /// (`net.core.rmem_default`, at most `rmem_max`). It tunes that of streams by itself.
     Port kernel_socket_recv_buffer_size: usize = 0 => size(0, GIB);
-    /// Memory that the kernel takes for datagrams that have not left yet; 0 for its default (`net.core.wmem_default`, at most `wmem_max`). It
-    /// tunes that of streams by itself.
+    /// Memory that the kernel takes for datagrams that have not left yet; 0 for its default (`net.core.wmem_default`,
+    /// at most `wmem_max`). It tunes that of streams by itself.
     Port kernel_socket_send_buffer_size: usize = 0 => size(0, GIB);
-    /// Whether a message is preceded by its length; the receive event has one whole message. `package_length_func` can tell the length in place of the
-    /// three settings that follow.
+    /// Whether a message is preceded by its length; the receive event has one whole message. `package_length_func` can
+    /// tell the length in place of the three settings that follow.
     Port open_length_check: bool = false => Kind::Bool;
     /// How the length is written, a letter of PHP's `pack()`: c C s S n v l L N V q Q J P.
     Port package_length_type: String = "N".to_owned() => Kind::Str;
@@ -271,7 +289,8 @@ settings! {
     Port package_length_offset: usize = 0 => count(0, MAX_OFFSET, "bytes");
     /// How many bytes at the start of a message its length does not count; 0 when it counts the whole message.
     Port package_body_offset ["package_body_start"]: usize = 0 => count(0, MAX_OFFSET, "bytes");
-    /// Whether data is kept until it ends with the marker `package_eof`; the receive event may have several messages at once. See `open_eof_split`.
+    /// Whether data is kept until it ends with the marker `package_eof`; the receive event may have several messages at
+    /// once. See `open_eof_split`.
     Port open_eof_check: bool = false => Kind::Bool;
     /// Whether data is split at the marker `package_eof`; the receive event has one message, with its marker.
     Port open_eof_split: bool = false => Kind::Bool;
@@ -288,7 +307,8 @@ settings! {
 
     /// Coroutines that one process may have at once.
     Coroutine max_coroutine ["max_coro_num"]: u32 = 100_000 => count(1, 10_000_000, "coroutines");
-    /// C stack of a coroutine, of which only what is used takes memory. PHP's `serialize()` of deeply nested data needs up to 2 KiB a level.
+    /// C stack of a coroutine, of which only what is used takes memory. PHP's `serialize()` of deeply nested data needs
+    /// up to 2 KiB a level.
     Coroutine stack_size ["c_stack_size"]: usize = 2 << 20 => size(64 * KIB, 64 * MIB);
     /// Whether events run in a coroutine of their own. When off, a handler that waits blocks its worker.
     Coroutine enable_coroutine: bool = true => Kind::Bool;

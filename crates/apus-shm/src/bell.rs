@@ -1,19 +1,23 @@
-//! What processes wait for in shared memory: a bell, that is an eventfd which all of them inherit and a word that says whether anybody listens.
+//! What processes wait for in shared memory: a bell, that is an eventfd which all of them inherit and a word that says
+//! whether anybody listens.
 //!
 //! # Why no ring is lost, whoever is killed at whatever instruction
 //!
-//! Both sides hold the mutex of what they wait at: who finds nothing stores his wish ([`Bell::want`]) before he gives the mutex back; who changes
-//! something rings first ([`Bell::ring`]), publishes the change then, and gives the mutex back. So for everybody who sleeps: since his wish was stored
-//! either nobody has rung, then the wish stands and nothing has come that he wished for; or somebody has, and then he is awake or being woken, for a ring
-//! reaches *all* who listen. Who is woken takes the mutex, looks again, and wishes anew. One who is killed after he was woken therefore takes nothing
-//! with him.
+//! Both sides hold the mutex of what they wait at: who finds nothing stores his wish ([`Bell::want`]) before he gives
+//! the mutex back; who changes something rings first ([`Bell::ring`]), publishes the change then, and gives the mutex
+//! back. So for everybody who sleeps: since his wish was stored either nobody has rung, then the wish stands and
+//! nothing has come that he wished for; or somebody has, and then he is awake or being woken, for a ring reaches *all*
+//! who listen. Who is woken takes the mutex, looks again, and wishes anew. One who is killed after he was woken
+//! therefore takes nothing with him.
 //!
-//! Killed while he rings: before the write, the wish stands and the change is not made; after the write, the wish stands and the next one rings once more in
-//! vain; after the wish is cleared and before the change, all listeners are on their way to the mutex, where they wish anew. No order of these needs a repair.
+//! Killed while he rings: before the write, the wish stands and the change is not made; after the write, the wish
+//! stands and the next one rings once more in vain; after the wish is cleared and before the change, all listeners are
+//! on their way to the mutex, where they wish anew. No order of these needs a repair.
 //!
-//! The descriptor is never read. Each write is an event of its own to an epoll instance that watches it edge-triggered (`EPOLLET`), as the runtime's reactor
-//! and [`Watch`] do; a counter of 64 bits does not overflow. Were it read to make it "not ready" again, a process that reads it on behalf of its own wish could
-//! take the ring from another one that has not got to its `epoll_wait` yet. While nobody listens, nothing here makes a system call.
+//! The descriptor is never read. Each write is an event of its own to an epoll instance that watches it edge-triggered
+//! (`EPOLLET`), as the runtime's reactor and [`Watch`] do; a counter of 64 bits does not overflow. Were it read to make
+//! it "not ready" again, a process that reads it on behalf of its own wish could take the ring from another one that
+//! has not got to its `epoll_wait` yet. While nobody listens, nothing here makes a system call.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
@@ -62,7 +66,8 @@ impl Bell {
     #[cold]
     pub(crate) fn toll(&self) {
         let one = 1u64.to_ne_bytes();
-        // SAFETY: eight bytes of this stack. It cannot fail: the descriptor is an eventfd of ours, far from its greatest value.
+        // SAFETY: eight bytes of this stack. It cannot fail: the descriptor is an eventfd of ours, far from its
+        // greatest value.
         unsafe { libc::write(self.0.as_raw_fd(), one.as_ptr().cast(), one.len()) };
     }
 }

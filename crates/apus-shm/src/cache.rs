@@ -173,7 +173,8 @@ impl Cache {
         self.part(hash).get(hash, key, now(), None).is_some()
     }
 
-    /// Stores a value. `life`: how long it is to be found; `None`: until others need the room. False: with `only_new`, the key is there already.
+    /// Stores a value. `life`: how long it is to be found; `None`: until others need the room. False: with `only_new`,
+    /// the key is there already.
     pub fn set(
         &self,
         key: &[u8],

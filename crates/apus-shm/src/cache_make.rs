@@ -1,8 +1,9 @@
 //! Who makes a value that is not in the cache: one process at a time for each key.
 //!
-//! A producer enters the key's hash and its own life (`life.rs`) into its partition's list, under the partition's mutex; the life is stored last, so that a producer killed
-//! in between has entered nothing. Who finds a living producer waits and looks again; a dead one is replaced. Keys of equal hash (64 bits, keyed) are taken
-//! for one here, which makes one of them wait for nothing.
+//! A producer enters the key's hash and its own life (`life.rs`) into its partition's list, under the partition's
+//! mutex; the life is stored last, so that a producer killed in between has entered nothing. Who finds a living
+//! producer waits and looks again; a dead one is replaced. Keys of equal hash (64 bits, keyed) are taken for one here,
+//! which makes one of them wait for nothing.
 
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 

@@ -1,12 +1,14 @@
 //! One partition of a cache: a ring of entries with a hash index into it.
 //!
-//! Entries are appended at the head; room is made at the tail. An entry there that was read since it was written is appended again, its mark cleared: CLOCK over
-//! the order of arrival. That is chosen before an exact order of use because a read then writes nothing but a mark, and that once, so hot keys are read
-//! by many processes at once without a lock and without a line of memory that wanders between processors; what is read once and never again leaves first; and a
-//! ring has no holes, so every byte serves for values of any length.
+//! Entries are appended at the head; room is made at the tail. An entry there that was read since it was written is
+//! appended again, its mark cleared: CLOCK over the order of arrival. That is chosen before an exact order of use
+//! because a read then writes nothing but a mark, and that once, so hot keys are read by many processes at once without
+//! a lock and without a line of memory that wanders between processors; what is read once and never again leaves first;
+//! and a ring has no holes, so every byte serves for values of any length.
 //!
-//! Writers hold the mutex, and make the sequence count odd while they write. Readers hold nothing: they read while it is even, bounds-checked, and look at it
-//! again. A writer that is killed leaves a ring nobody can trust: who gets the mutex next empties it. A cache may forget.
+//! Writers hold the mutex, and make the sequence count odd while they write. Readers hold nothing: they read while it
+//! is even, bounds-checked, and look at it again. A writer that is killed leaves a ring nobody can trust: who gets the
+//! mutex next empties it. A cache may forget.
 
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, fence};
@@ -272,7 +274,8 @@ impl Part<'_> {
         Err(())
     }
 
-    /// The same under the mutex. A bucket with more than `STEPS` entries is none that chance makes: what lies beyond is not found.
+    /// The same under the mutex. A bucket with more than `STEPS` entries is none that chance makes: what lies beyond is
+    /// not found.
     fn find_held(&self, hash: u64, key: &[u8]) -> Option<(Hit, Entry)> {
         self.find(hash, key).ok().flatten()
     }
@@ -320,7 +323,8 @@ impl Part<'_> {
         if entry.is_over(now) {
             return Ok(None);
         }
-        // A mark too much, when the place was given to another entry meanwhile, is a second chance too much and no harm.
+        // A mark too much, when the place was given to another entry meanwhile, is a second chance too much and no
+        // harm.
         if self.mark(hit.place).load(Relaxed) == 0 {
             self.mark(hit.place).store(1, Relaxed);
         }

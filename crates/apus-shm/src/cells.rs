@@ -2,21 +2,26 @@
 //!
 //! # Whose a cell is
 //!
-//! A program makes numbers one by one, before it forks or after, and a page for each would be waste: so 64 lie in one page, each on a cache line of its own, since
-//! processes that count different things must not slow each other down. A process gives out cells only of pages that it mapped itself: a child begins a page of its
-//! own with its first number, or it and its parent would hand out the same cells for different things.
+//! A program makes numbers one by one, before it forks or after, and a page for each would be waste: so 64 lie in one
+//! page, each on a cache line of its own, since processes that count different things must not slow each other down. A
+//! process gives out cells only of pages that it mapped itself: a child begins a page of its own with its first number,
+//! or it and its parent would hand out the same cells for different things.
 //!
-//! When a number goes, its cell can serve another one only if nobody else can have it. Who has it is known to the process that made it: itself, and every
-//! process that it forked since, all of which go on using their copy for as long as they please, and tell nobody when they stop. So a cell is used again if the
-//! process that made the number has not forked since it was given out, and never otherwise; a forked child gives none back. (Counting references would need a hook in each fork and an
-//! answer to a child that is killed; what is lost here is 64 bytes for each number that a program makes, forks, and drops, which programs do once.)
+//! When a number goes, its cell can serve another one only if nobody else can have it. Who has it is known to the
+//! process that made it: itself, and every process that it forked since, all of which go on using their copy for as
+//! long as they please, and tell nobody when they stop. So a cell is used again if the process that made the number has
+//! not forked since it was given out, and never otherwise; a forked child gives none back. (Counting references would
+//! need a hook in each fork and an answer to a child that is killed; what is lost here is 64 bytes for each number that
+//! a program makes, forks, and drops, which programs do once.)
 //!
 //! # Waiting
 //!
-//! [`Number::wake`] sets 0 to 1, [`Number::take`] 1 to 0, so that one wake-up lets one through, also when it comes first. Sleepers are of two kinds: threads that sleep on
-//! the word itself, and event loops that listen to the page's bell. A waiter stores that it is there and then looks at the word again; a waker changes the word and then
-//! looks who is there (all sequentially consistent, so one of them sees the other). A wake-up reaches all who wait and the first to look takes it, so that one who is killed after he was woken
-//! leaves it to the next; and it is repeated if the word was 1 already, because the one who made it so may have been killed before he woke anybody.
+//! [`Number::wake`] sets 0 to 1, [`Number::take`] 1 to 0, so that one wake-up lets one through, also when it comes
+//! first. Sleepers are of two kinds: threads that sleep on the word itself, and event loops that listen to the page's
+//! bell. A waiter stores that it is there and then looks at the word again; a waker changes the word and then looks who
+//! is there (all sequentially consistent, so one of them sees the other). A wake-up reaches all who wait and the first
+//! to look takes it, so that one who is killed after he was woken leaves it to the next; and it is repeated if the word
+//! was 1 already, because the one who made it so may have been killed before he woke anybody.
 
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -42,8 +47,8 @@ struct Place {
     word: AtomicU32,
     /// Whether a thread has ever slept on the word.
     sleepers: AtomicU32,
-    /// Whether anybody has ever listened to the page's bell for this cell. Both stay set: to clear one would race with who sets it, and save a system call in
-    /// programs that wait once.
+    /// Whether anybody has ever listened to the page's bell for this cell. Both stay set: to clear one would race with
+    /// who sets it, and save a system call in programs that wait once.
     listeners: AtomicU32,
 }
 
@@ -161,7 +166,8 @@ impl Number {
         }
     }
 
-    /// Has events when it, or another number of its page, may have been woken. To be watched edge-triggered and never to be read.
+    /// Has events when it, or another number of its page, may have been woken. To be watched edge-triggered and never
+    /// to be read.
     pub fn fd(&self) -> BorrowedFd<'static> {
         self.page.bell.fd()
     }

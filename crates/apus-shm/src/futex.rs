@@ -9,12 +9,15 @@ use crate::bell::Heard;
 /// As good as no limit, and a number that every kernel takes.
 const ENDLESS: Duration = Duration::from_secs(365 * 24 * 3600);
 
-/// Sleeps until somebody wakes the word, unless it holds something else than `expected` already. Woken for no reason now and then.
+/// Sleeps until somebody wakes the word, unless it holds something else than `expected` already. Woken for no reason
+/// now and then.
 pub(crate) fn wait(word: &AtomicU32, expected: u32, until: Option<Instant>) -> Heard {
-    // A wait without an end would be begun again by the kernel after a signal whose handler says so (SA_RESTART), and nobody would learn of it here.
+    // A wait without an end would be begun again by the kernel after a signal whose handler says so (SA_RESTART), and
+    // nobody would learn of it here.
     let left = until.map_or(ENDLESS, |until| until.saturating_duration_since(Instant::now()).min(ENDLESS));
     let limit = libc::timespec { tv_sec: left.as_secs() as libc::time_t, tv_nsec: left.subsec_nanos().into() };
-    // SAFETY: the word is alive during the call, and so is the limit on this stack. The word is in memory of several processes, so not FUTEX_PRIVATE.
+    // SAFETY: the word is alive during the call, and so is the limit on this stack. The word is in memory of several
+    // processes, so not FUTEX_PRIVATE.
     let done = unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAIT, expected, &raw const limit) };
     match if done == 0 { 0 } else { io::Error::last_os_error().raw_os_error().unwrap_or(0) } {
         libc::ETIMEDOUT => Heard::Nothing,

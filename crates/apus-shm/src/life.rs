@@ -1,14 +1,17 @@
 //! Who lives: how processes know of each other's death without trusting process ids.
 //!
-//! Each process that needs it has a *life*: a robust mutex in shared memory that it takes once and never gives back. The kernel opens that at the moment of its
-//! death, whatever killed it; so whoever can take a life's mutex knows for certain that nobody lives it. Lives are used again, each time under a new generation, and what
-//! a process enters anywhere is its [`LifeId`], of both: an entry of a dead process is never taken for one of its successor.
+//! Each process that needs it has a *life*: a robust mutex in shared memory that it takes once and never gives back.
+//! The kernel opens that at the moment of its death, whatever killed it; so whoever can take a life's mutex knows for
+//! certain that nobody lives it. Lives are used again, each time under a new generation, and what a process enters
+//! anywhere is its [`LifeId`], of both: an entry of a dead process is never taken for one of its successor.
 //!
-//! All processes that share something share the table in which their lives are: it was mapped before the first thing that they share was made, by the same
-//! process or by one that this descends from. One life a process, not one for each thing: at a death the kernel looks through 2,048 held mutexes and no more.
+//! All processes that share something share the table in which their lives are: it was mapped before the first thing
+//! that they share was made, by the same process or by one that this descends from. One life a process, not one for
+//! each thing: at a death the kernel looks through 2,048 held mutexes and no more.
 //!
-//! Lives are begun, and looked at, under one short mutex, so nobody sees a life between its taking and its new generation. Killed between the two, its
-//! beginner leaves an open mutex under the old generation, which is dead under that, too.
+//! Lives are begun, and looked at, under one short mutex, so nobody sees a life between its taking and its new
+//! generation. Killed between the two, its beginner leaves an open mutex under the old generation, which is dead under
+//! that, too.
 
 use std::io;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
@@ -33,8 +36,8 @@ extern "C" fn born() {
     LINE.fetch_add(1, Relaxed);
 }
 
-/// What a process can compare to know whether it is still the one that it was, and whether it has forked since. Of two processes that have the same value in
-/// their own memory neither descends from the other.
+/// What a process can compare to know whether it is still the one that it was, and whether it has forked since. Of two
+/// processes that have the same value in their own memory neither descends from the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Moment {
     /// Changes in a child.

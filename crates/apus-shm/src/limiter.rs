@@ -2,26 +2,32 @@
 //!
 //! # The algorithm
 //!
-//! For each key one moment is kept: when a bucket that leaks at the rate would be empty, were all that was allowed poured into it (the theoretical arrival time of
-//! GCRA). A unit moves it by the time that the rate gives to one; it is allowed when the moment then lies no further ahead than a burst of units. So there is no window
-//! at whose edge twice the rate gets through, and nothing to clean up: a moment that has passed is the same as no moment.
+//! For each key one moment is kept: when a bucket that leaks at the rate would be empty, were all that was allowed
+//! poured into it (the theoretical arrival time of GCRA). A unit moves it by the time that the rate gives to one; it is
+//! allowed when the moment then lies no further ahead than a burst of units. So there is no window at whose edge twice
+//! the rate gets through, and nothing to clean up: a moment that has passed is the same as no moment.
 //!
 //! # The table
 //!
-//! A key belongs to a set of eight words, one cache line, by its hash. A word is 24 bits of the hash and 40 bits of the moment, in ticks since the limiter was made; 0: free. What
-//! finds no word of its own takes a free one, else the one whose moment is the oldest. Everything is one compare-and-exchange: nothing is ever half-done, whoever is
-//! killed at whatever instruction, and there is no lock.
+//! A key belongs to a set of eight words, one cache line, by its hash. A word is 24 bits of the hash and 40 bits of the
+//! moment, in ticks since the limiter was made; 0: free. What finds no word of its own takes a free one, else the one
+//! whose moment is the oldest. Everything is one compare-and-exchange: nothing is ever half-done, whoever is killed at
+//! whatever instruction, and there is no lock.
 //!
 //! # What this costs in exactness
 //!
-//! Two keys of one set with the same 24 bits share a limit: one pair in two million. When a set is full of keys that are all limited at the moment, the oldest of them is forgotten,
-//! and allowed a burst anew. Two processes that meet a new key at the same instant may enter it twice; the first word counts from then on. The moment is read
-//! around the circle of 2^40 ticks, of which the longest burst is a quarter at most: a key that returns after just so long may find its bucket filled by chance.
+//! Two keys of one set with the same 24 bits share a limit: one pair in two million. When a set is full of keys that
+//! are all limited at the moment, the oldest of them is forgotten, and allowed a burst anew. Two processes that meet a
+//! new key at the same instant may enter it twice; the first word counts from then on. The moment is read around the
+//! circle of 2^40 ticks, of which the longest burst is a quarter at most: a key that returns after just so long may
+//! find its bucket filled by chance.
 //!
 //! # Contention
 //!
-//! A word is judged by a clock that was read after it, in each round of the exchange: judged by one that was read before, a word that another processor has moved meanwhile lies further
-//! ahead than any burst, which is what long ago looks like, too. Clocks of processors may still differ a little: what lies no more than [`SKEW`] beyond a burst is a full bucket.
+//! A word is judged by a clock that was read after it, in each round of the exchange: judged by one that was read
+//! before, a word that another processor has moved meanwhile lies further ahead than any burst, which is what long ago
+//! looks like, too. Clocks of processors may still differ a little: what lies no more than [`SKEW`] beyond a burst is a
+//! full bucket.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io;
@@ -38,7 +44,8 @@ const SET: usize = 8;
 pub const LIMITER_KEYS_MOST: usize = 1 << 30;
 const MOMENT_BITS: u32 = 40;
 const MOMENTS: u64 = (1 << MOMENT_BITS) - 1;
-/// A unit is at least so many ticks, so that rounding changes the rate by less than a thousandth, unless a tick would be below a nanosecond.
+/// A unit is at least so many ticks, so that rounding changes the rate by less than a thousandth, unless a tick would
+/// be below a nanosecond.
 const TICKS_A_UNIT: u64 = 1024;
 /// The longest burst in ticks, where that leaves a unit enough of them.
 const TICKS_A_BURST: u64 = 1 << 22;
@@ -77,9 +84,11 @@ pub struct Limiter {
 }
 
 impl Limiter {
-    /// Allows `rate` units in `per` on the average, and `burst` (1 or more) at once. Keeps about `keys` keys, eight bytes each.
+    /// Allows `rate` units in `per` on the average, and `burst` (1 or more) at once. Keeps about `keys` keys, eight
+    /// bytes each.
     ///
-    /// `None`: a unit is not between a nanosecond and the 2^40th part of what 64 bits of nanoseconds hold, or a burst lasts too long.
+    /// `None`: a unit is not between a nanosecond and the 2^40th part of what 64 bits of nanoseconds hold, or a burst
+    /// lasts too long.
     pub fn new(keys: usize, rate: f64, per: Duration, burst: u64) -> Option<io::Result<Self>> {
         let unit = per.as_nanos() as f64 / rate;
         let burst_ns = unit * burst as f64;

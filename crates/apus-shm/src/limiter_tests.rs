@@ -159,7 +159,8 @@ fn the_clock_is_read_after_the_word_in_each_round() {
     assert_eq!((allowed, rounds.get()), (false, 2));
 }
 
-/// Four threads on one key, whose clocks lag by up to a millisecond: what they get is the burst and the rate, within one part in a hundred.
+/// Four threads on one key, whose clocks lag by up to a millisecond: what they get is the burst and the rate, within
+/// one part in a hundred.
 #[test]
 fn contending_threads_with_stale_clocks_get_the_limit() {
     let limiter = &limiter(1000, 20_000.0, 1, 500);

@@ -1,18 +1,20 @@
-//! A lock between processes that is held for as long as its holder likes: across waits, calls, requests. For what is held for microseconds there is
-//! [`RobustMutex`].
+//! A lock between processes that is held for as long as its holder likes: across waits, calls, requests. For what is
+//! held for microseconds there is [`RobustMutex`].
 //!
 //! # Whoever is killed at whatever instruction
 //!
-//! Who holds, shares or claims it is named by his life (see `life.rs`), so that everybody can find out whether he is dead, and then removes what he had. A process id is
-//! used for one thing only: to be woken when that process ends (`pidfd_open`), and the holder is looked at again when the descriptor is open.
+//! Who holds, shares or claims it is named by his life (see `life.rs`), so that everybody can find out whether he is
+//! dead, and then removes what he had. A process id is used for one thing only: to be woken when that process ends
+//! (`pidfd_open`), and the holder is looked at again when the descriptor is open.
 //!
-//! The state is changed under one short mutex, by single stores of which any may be the last before a death: who was not yet entered holds nothing, who was is removed
-//! as every dead one. So there is nothing to repair.
+//! The state is changed under one short mutex, by single stores of which any may be the last before a death: who was
+//! not yet entered holds nothing, who was is removed as every dead one. So there is nothing to repair.
 //!
 //! # Who gets it
 //!
-//! Waiters listen to the bell (see `bell.rs`) and try again; it is not handed over, since a process whose turn it were might be busy for seconds while the lock is free. One who
-//! wants it exclusively *claims* it while he waits: nobody new shares it then, so he is not kept out for ever by those who share it in turns.
+//! Waiters listen to the bell (see `bell.rs`) and try again; it is not handed over, since a process whose turn it were
+//! might be busy for seconds while the lock is free. One who wants it exclusively *claims* it while he waits: nobody
+//! new shares it then, so he is not kept out for ever by those who share it in turns.
 
 use std::cell::{Cell, RefCell};
 use std::io;
@@ -41,7 +43,8 @@ pub enum Mode {
 /// The lock was taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Taken {
-    /// A process died while it held it exclusively, and nobody has been told since: what the lock guards may be half-changed.
+    /// A process died while it held it exclusively, and nobody has been told since: what the lock guards may be
+    /// half-changed.
     pub after_death: bool,
 }
 
@@ -134,7 +137,8 @@ impl Lock {
         self.take(me, mode)
     }
 
-    /// Shares it once more, if this process does already. For code that shares it itself: one who wants it alone waits for that code, and it must not wait for him.
+    /// Shares it once more, if this process does already. For code that shares it itself: one who wants it alone waits
+    /// for that code, and it must not wait for him.
     pub fn share_again(&self) -> bool {
         let Some(me) = Lives::existing_me() else { return false };
         let _held = self.lock();
@@ -289,7 +293,8 @@ impl Drop for Lock {
 pub enum Step {
     /// Acquired.
     Taken(Taken),
-    /// Listen to the bell (wished for already), and to this descriptor of a holder, which becomes readable when it dies; look again at the latest after the time.
+    /// Listen to the bell (wished for already), and to this descriptor of a holder, which becomes readable when it
+    /// dies; look again at the latest after the time.
     Listen(Option<Rc<OwnedFd>>, Option<Duration>, Busy),
     /// More processes use it than can.
     TooMany,

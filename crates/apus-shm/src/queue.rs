@@ -2,24 +2,31 @@
 //!
 //! # Why no accepted message is lost or torn, whoever is killed at whatever instruction
 //!
-//! Messages lie in a ring of bytes, each behind a word that holds its length, at multiples of eight; one may go on at the first byte when it comes to the last.
-//! Where they begin, how many bytes they take and how many there are (the [`Positions`]) stands twice, and `turn` says by its lowest bit which of the two holds.
+//! Messages lie in a ring of bytes, each behind a word that holds its length, at multiples of eight; one may go on at
+//! the first byte when it comes to the last. Where they begin, how many bytes they take and how many there are (the
+//! [`Positions`]) stands twice, and `turn` says by its lowest bit which of the two holds.
 //!
-//! 1. **Changing.** Everything below is done by who holds the mutex. A producer writes the message behind the last one, into bytes that the positions do
-//!    not cover; then the new positions into the place that does not hold; then `turn`, by one store. Killed before that store he has changed nothing: the next
-//!    one writes over it. After it the message is there whole. A consumer copies the first message out, and then moves the positions the same way: killed
-//!    before, the message is still the queue's; after, it is his. So the state is right at any instruction, and there is nothing that a repair would have to do
-//!    when the mutex is opened by a death.
-//! 2. **Memory order.** Bytes, positions and wishes are ordered by the mutex alone (it is an acquire and release), also after a death, when the kernel's
-//!    marking takes the place of the release: the dead run no more, and what they had stored is in the coherent memory of the machine. [`Queue::len`] and the like read without
-//!    the mutex: they load `turn` (Acquire), the positions, fence (Acquire), and load `turn` again. A producer fences (Release) between his reading of
-//!    `turn`, which under the mutex comes after the store that made it, and his first store into the other place; so a reader that has seen any of his stores
-//!    sees at its second look at least the `turn` before, which is not the one that it began with two changes earlier, and begins again.
-//! 3. **Waking.** See the head of `bell.rs`: who finds nothing, or no room, leaves a wish under the mutex; who brings it rings before he publishes it.
-//! 4. **Trust.** Positions and lengths come from memory that a program gone astray could have spoilt. They are looked at before any byte is touched; what cannot be is
-//!    taken for an empty queue, so that nobody reads or writes outside it.
+//! 1. **Changing.** Everything below is done by who holds the mutex. A producer writes the message behind the last one,
+//!    into bytes that the positions do not cover; then the new positions into the place that does not hold; then
+//!    `turn`, by one store. Killed before that store he has changed nothing: the next one writes over it. After it the
+//!    message is there whole. A consumer copies the first message out, and then moves the positions the same way:
+//!    killed before, the message is still the queue's; after, it is his. So the state is right at any instruction, and
+//!    there is nothing that a repair would have to do when the mutex is opened by a death.
+//! 2. **Memory order.** Bytes, positions and wishes are ordered by the mutex alone (it is an acquire and release), also
+//!    after a death, when the kernel's marking takes the place of the release: the dead run no more, and what they had
+//!    stored is in the coherent memory of the machine. [`Queue::len`] and the like read without the mutex: they load
+//!    `turn` (Acquire), the positions, fence (Acquire), and load `turn` again. A producer fences (Release) between his
+//!    reading of `turn`, which under the mutex comes after the store that made it, and his first store into the other
+//!    place; so a reader that has seen any of his stores sees at its second look at least the `turn` before, which is
+//!    not the one that it began with two changes earlier, and begins again.
+//! 3. **Waking.** See the head of `bell.rs`: who finds nothing, or no room, leaves a wish under the mutex; who brings
+//!    it rings before he publishes it.
+//! 4. **Trust.** Positions and lengths come from memory that a program gone astray could have spoilt. They are looked
+//!    at before any byte is touched; what cannot be is taken for an empty queue, so that nobody reads or writes outside
+//!    it.
 //!
-//! When the last message is taken the next one begins at the first byte: a queue whose consumers keep up takes few pages, whatever its size.
+//! When the last message is taken the next one begins at the first byte: a queue whose consumers keep up takes few
+//! pages, whatever its size.
 
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -122,7 +129,8 @@ pub struct Queue {
 }
 
 impl Queue {
-    /// Room for messages of `bytes` in all, eight more counted for each and the sum rounded up to a page; the longest takes `longest` bytes, at most `bytes`.
+    /// Room for messages of `bytes` in all, eight more counted for each and the sum rounded up to a page; the longest
+    /// takes `longest` bytes, at most `bytes`.
     pub fn new(bytes: usize, longest: usize) -> io::Result<Self> {
         let whole =
             bytes.max(longest).checked_add(HEADER as usize).and_then(|size| size.checked_next_multiple_of(DATA));
@@ -144,7 +152,8 @@ impl Queue {
         self.push(parts, false)
     }
 
-    /// The same; when it is full, [`writable_fd`](Self::writable_fd) has an event as soon as there is room for this message.
+    /// The same; when it is full, [`writable_fd`](Self::writable_fd) has an event as soon as there is room for this
+    /// message.
     pub fn push_or_wish(&self, parts: &[&[u8]]) -> Result<(), Refused> {
         self.push(parts, true)
     }
@@ -154,13 +163,14 @@ impl Queue {
         self.try_take(|first, second| copy(first, second, into)).ok()
     }
 
-    /// The same; when there is none, [`readable_fd`](Self::readable_fd) has an event as soon as one has come, or the queue is closed.
+    /// The same; when there is none, [`readable_fd`](Self::readable_fd) has an event as soon as one has come, or the
+    /// queue is closed.
     pub fn pop_or_wish(&self, into: &mut Vec<u8>) -> Result<(), Nothing> {
         self.take_or_wish(|first, second| copy(first, second, into))
     }
 
-    /// Shows the oldest message to `read`, in two parts, of which the second is empty as a rule; it is taken when `read` has returned. Until then all others
-    /// wait: `read` copies and does nothing else.
+    /// Shows the oldest message to `read`, in two parts, of which the second is empty as a rule; it is taken when
+    /// `read` has returned. Until then all others wait: `read` copies and does nothing else.
     pub fn try_take<R>(&self, read: impl FnOnce(&[u8], &[u8]) -> R) -> Result<R, Nothing> {
         self.take(false, read)
     }
@@ -183,8 +193,8 @@ impl Queue {
         self.ends().closed.load(Relaxed) != 0
     }
 
-    /// Has events when there may be a message. To be watched edge-triggered (`EPOLLET`, as the runtime's `AsyncFd` does, or by a [`Watch`](crate::Watch)) and
-    /// never to be read: wish, then wait for an event, then look again.
+    /// Has events when there may be a message. To be watched edge-triggered (`EPOLLET`, as the runtime's `AsyncFd`
+    /// does, or by a [`Watch`](crate::Watch)) and never to be read: wish, then wait for an event, then look again.
     pub fn readable_fd(&self) -> BorrowedFd<'_> {
         self.arrivals.fd()
     }
@@ -363,8 +373,8 @@ impl Queue {
         let first = len.min(self.capacity - start);
         let bytes = |offset: u64, len: u64| {
             let place: &[AtomicU8] = self.region.slice(DATA + offset as usize, len as usize);
-            // SAFETY: `slice` has looked that the bytes lie inside the mapping. The caller holds the mutex as long as the slices live, the positions cover
-            // the bytes, and nobody writes to what they cover.
+            // SAFETY: `slice` has looked that the bytes lie inside the mapping. The caller holds the mutex as long as
+            // the slices live, the positions cover the bytes, and nobody writes to what they cover.
             unsafe { std::slice::from_raw_parts(place.as_ptr().cast::<u8>(), place.len()) }
         };
         (bytes(start, first), bytes(0, len - first))
@@ -385,8 +395,9 @@ impl Queue {
 
     fn write_bytes(&self, offset: u64, bytes: &[u8]) {
         let place: &[AtomicU8] = self.region.slice(DATA + offset as usize, bytes.len());
-        // SAFETY: `slice` has looked that the bytes lie inside the mapping, which no part overlaps. The caller holds the mutex, and nobody reads what the
-        // positions do not cover. The memory is that of atomics, so writing through a shared reference is allowed.
+        // SAFETY: `slice` has looked that the bytes lie inside the mapping, which no part overlaps. The caller holds
+        // the mutex, and nobody reads what the positions do not cover. The memory is that of atomics, so writing
+        // through a shared reference is allowed.
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), place.as_ptr().cast::<u8>().cast_mut(), bytes.len()) };
     }
 

@@ -1,8 +1,9 @@
 //! Mappings that every process forked later shares.
 //!
-//! A mapping is reserved whole and takes memory by the page, when a page is first touched: so room to grow costs address space and nothing else.
-//! Only types whose every bit pattern is valid and whose every field is atomic may live there ([`Shared`]), because other processes write at any time.
-//! Inside, places are named by their offset from the start: the same in every process, and in a snapshot.
+//! A mapping is reserved whole and takes memory by the page, when a page is first touched: so room to grow costs
+//! address space and nothing else. Only types whose every bit pattern is valid and whose every field is atomic may live
+//! there ([`Shared`]), because other processes write at any time. Inside, places are named by their offset from the
+//! start: the same in every process, and in a snapshot.
 
 use std::io;
 use std::ptr::NonNull;
@@ -16,7 +17,8 @@ const WORD: usize = 8;
 /// What may live in shared memory.
 ///
 /// # Safety
-/// All-zero bytes are a valid value, every field is an atomic (or an array or struct of such, or a mutex of the C library), and the type needs no drop.
+/// All-zero bytes are a valid value, every field is an atomic (or an array or struct of such, or a mutex of the C
+/// library), and the type needs no drop.
 pub unsafe trait Shared {}
 
 // SAFETY: an atomic integer; zero is valid.
@@ -88,7 +90,8 @@ impl Region {
             "offset {offset} of a mapping of {} bytes",
             self.size
         );
-        // SAFETY: inside the mapping and aligned (a mapping is aligned to a page); valid by the contract of `Shared`; lives as long as self.
+        // SAFETY: inside the mapping and aligned (a mapping is aligned to a page); valid by the contract of `Shared`;
+        // lives as long as self.
         unsafe { self.start.add(offset).cast::<T>().as_ref() }
     }
 
@@ -109,8 +112,8 @@ impl Region {
         unsafe { std::slice::from_raw_parts(self.start.add(offset).cast::<T>().as_ptr(), count) }
     }
 
-    /// Appends `len` bytes from an offset that is a multiple of 8. They are whole only if nobody writes there meanwhile: look at what guards them
-    /// afterwards.
+    /// Appends `len` bytes from an offset that is a multiple of 8. They are whole only if nobody writes there
+    /// meanwhile: look at what guards them afterwards.
     pub fn copy_out(&self, offset: usize, len: usize, into: &mut Vec<u8>) {
         into.reserve(len.next_multiple_of(WORD));
         let words: &[AtomicU64] = self.slice(offset, len.div_ceil(WORD));
@@ -139,11 +142,13 @@ impl Region {
         if asked == 0 { pages.iter().filter(|page| **page & 1 != 0).count() * PAGE } else { 0 }
     }
 
-    /// Gives the memory of whole pages inside a range back to the kernel; they read as zeros from then on, in every process.
+    /// Gives the memory of whole pages inside a range back to the kernel; they read as zeros from then on, in every
+    /// process.
     pub fn release(&self, offset: usize, len: usize) {
         let (from, to) = (offset.next_multiple_of(PAGE), (offset + len).min(self.size) / PAGE * PAGE);
         if from < to {
-            // SAFETY: inside the mapping; atomics of value zero are valid there. Failure leaves the memory taken, which is no harm.
+            // SAFETY: inside the mapping; atomics of value zero are valid there. Failure leaves the memory taken, which
+            // is no harm.
             unsafe { libc::madvise(self.start.add(from).as_ptr().cast(), to - from, libc::MADV_REMOVE) };
         }
     }

@@ -1,14 +1,16 @@
 //! A mutex between processes that death opens.
 //!
-//! It is the C library's robust mutex: the kernel itself knows who holds it (the list of robust futexes of each thread), marks it at the moment of the holder's
-//! death, whatever killed it, and wakes one who waits. No process id is looked at, so none can be mistaken for another that came later.
+//! It is the C library's robust mutex: the kernel itself knows who holds it (the list of robust futexes of each
+//! thread), marks it at the moment of the holder's death, whatever killed it, and wakes one who waits. No process id is
+//! looked at, so none can be mistaken for another that came later.
 //!
-//! Who gets it after a death is told, and puts in order what it guards before anything else: the repair must be possible to begin anew at any point, because the
-//! repairer may be killed, too.
+//! Who gets it after a death is told, and puts in order what it guards before anything else: the repair must be
+//! possible to begin anew at any point, because the repairer may be killed, too.
 //!
-//! One wake-up in many thousand deaths is lost, though: a waiter that was woken dies before it takes the mutex, while a third process has just taken it that knows of no waiters
-//! and so wakes nobody when it gives it back. The kernel makes up for such a death only where the mutex is free at that moment. So nobody sleeps longer than
-//! [`LOOK_AGAIN`] without looking himself.
+//! One wake-up in many thousand deaths is lost, though: a waiter that was woken dies before it takes the mutex, while a
+//! third process has just taken it that knows of no waiters and so wakes nobody when it gives it back. The kernel makes
+//! up for such a death only where the mutex is free at that moment. So nobody sleeps longer than [`LOOK_AGAIN`] without
+//! looking himself.
 
 use std::cell::UnsafeCell;
 use std::io;
@@ -29,12 +31,14 @@ unsafe extern "C" {
     ) -> libc::c_int;
 }
 
-/// The mutex. [`init`](Self::init) before the first fork; held for microseconds and never across a wait or a call into PHP.
+/// The mutex. [`init`](Self::init) before the first fork; held for microseconds and never across a wait or a call into
+/// PHP.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct RobustMutex(UnsafeCell<libc::pthread_mutex_t>);
 
-// SAFETY: the C library's type for this very use; all-zero is its plain mutex, which is valid, though not robust before `init`.
+// SAFETY: the C library's type for this very use; all-zero is its plain mutex, which is valid, though not robust before
+// `init`.
 unsafe impl Shared for RobustMutex {}
 // SAFETY: a mutex is made to be used by many.
 unsafe impl Sync for RobustMutex {}
@@ -43,7 +47,8 @@ impl RobustMutex {
     /// Makes it robust and shared. Call once, before any other process or thread can see it.
     pub fn init(&self) -> io::Result<()> {
         let check = |code: i32| if code == 0 { Ok(()) } else { Err(io::Error::from_raw_os_error(code)) };
-        // SAFETY: attributes on this stack, initialised first and destroyed last; the mutex is memory of the right type that nobody uses yet.
+        // SAFETY: attributes on this stack, initialised first and destroyed last; the mutex is memory of the right type
+        // that nobody uses yet.
         unsafe {
             let mut attributes: libc::pthread_mutexattr_t = std::mem::zeroed();
             check(libc::pthread_mutexattr_init(&raw mut attributes))?;
@@ -166,7 +171,8 @@ mod tests {
         assert!(mutex.try_lock(|| ()).is_some());
     }
 
-    /// What a woken waiter's death does at the wrong moment: the mutex is free, others sleep, and nobody will wake them.
+    /// What a woken waiter's death does at the wrong moment: the mutex is free, others sleep, and nobody will wake
+    /// them.
     #[test]
     fn a_lost_wake_up_is_made_up_for() {
         let region = Region::new(4096).unwrap();

@@ -80,7 +80,8 @@ fn one_wake_up_lets_one_through_also_when_it_comes_first() {
     });
 }
 
-/// Waiters of both kinds are killed at random moments, and so are wakers: each accepted wake-up is taken, and nobody sleeps over one.
+/// Waiters of both kinds are killed at random moments, and so are wakers: each accepted wake-up is taken, and nobody
+/// sleeps over one.
 fn wake_and_kill(seed: u64, kills: usize) {
     let (number, taken, done) =
         (Number::new().unwrap(), &map::<AtomicU32>(2).unwrap()[0], &map::<AtomicU32>(1).unwrap()[0]);

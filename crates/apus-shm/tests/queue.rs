@@ -232,7 +232,8 @@ fn round(seed: u64, kills: usize) {
     let round = Round::new(600);
     let mut next = numbers(seed);
     let mut children: Vec<Child> = (0..PRODUCERS + CONSUMERS).map(|place| round.start(place)).collect();
-    // What the dead had in their hands: a message that may be gone, numbers that may have been sent and not been counted.
+    // What the dead had in their hands: a message that may be gone, numbers that may have been sent and not been
+    // counted.
     let (mut gone, mut uncounted) = (Vec::new(), Vec::new());
     for _ in 0..kills {
         std::thread::sleep(Duration::from_micros(next() as u64 % 900));

@@ -418,7 +418,8 @@ fn ids_may_be_far_apart() {
     assert!(table.next(0, &[], &mut row).is_none() && !ids.iter().any(|id| table.has(Key::Id(*id))));
 }
 
-/// Writers in threads add to counters; none is lost. Readers see rows whose two halves agree. Rows that stay are met once by every walk.
+/// Writers in threads add to counters; none is lost. Readers see rows whose two halves agree. Rows that stay are met
+/// once by every walk.
 #[test]
 fn threads_write_and_read_at_once() {
     let kinds = [int(8, true), int(8, true), Kind::Text { longest: 100 }];
@@ -481,7 +482,8 @@ fn threads_write_and_read_at_once() {
     }
 }
 
-/// Each of many keys is made by one process alone, though all try; with integer ids, processes load parts of a table, whose indexes are built at the end.
+/// Each of many keys is made by one process alone, though all try; with integer ids, processes load parts of a table,
+/// whose indexes are built at the end.
 #[test]
 fn processes_make_rows_at_once() {
     let texts =

@@ -1,5 +1,5 @@
-//! Processes are killed while they write to a table, at whatever instruction they happen to be. No reader ever sees half a row, nobody waits for the dead, and
-//! afterwards everything in the table agrees with everything else.
+//! Processes are killed while they write to a table, at whatever instruction they happen to be. No reader ever sees
+//! half a row, nobody waits for the dead, and afterwards everything in the table agrees with everything else.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};

@@ -1,4 +1,5 @@
-//! Members that several classes declare alike: a `trait` of the stubs, which `use` in a class writes out. Nobody else sees it.
+//! Members that several classes declare alike: a `trait` of the stubs, which `use` in a class writes out. Nobody else
+//! sees it.
 //!
 //! ```php
 //! trait Rows
@@ -13,8 +14,8 @@
 //! }
 //! ```
 //!
-//! The words that `let` names are replaced where they stand alone. A trait is written from the first column, its members four
-//! columns in; any file may use it.
+//! The words that `let` names are replaced where they stand alone. A trait is written from the first column, its
+//! members four columns in; any file may use it.
 
 use std::collections::HashMap;
 
@@ -23,7 +24,8 @@ use crate::parse::Error;
 /// A line, and which one of its file it was.
 type Line = (String, usize);
 
-/// The text of a file without its traits, and the number of the line that each of its lines came from: of a trait's, where it is used.
+/// The text of a file without its traits, and the number of the line that each of its lines came from: of a trait's,
+/// where it is used.
 pub(crate) struct Expanded {
     pub(crate) text: String,
     pub(crate) lines: Vec<usize>,

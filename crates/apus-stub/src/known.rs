@@ -29,7 +29,8 @@ impl Known {
         }
     }
 
-    /// The value of a constant that is written as a default: `\Apus\NAME`, `\Apus\Lock::NAME`, or `self::NAME` in the class.
+    /// The value of a constant that is written as a default: `\Apus\NAME`, `\Apus\Lock::NAME`, or `self::NAME` in the
+    /// class.
     pub(crate) fn constant(&self, text: &str, class: Option<&str>) -> Option<&Literal> {
         match text.strip_prefix("self::") {
             Some(name) => self.constants.get(&format!("{}::{name}", class?)),

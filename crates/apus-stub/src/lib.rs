@@ -1,10 +1,11 @@
 //! The PHP API as it is written in `php/stub`: read here, and turned into the tables that the module registers.
 //!
-//! What a file declares is declared nowhere else: its name, its parameters with types and defaults, its documentation. `apus-php`'s build
-//! script has a Rust file made of each stub file, which the module that implements the classes includes; a declaration without an
-//! implementation does not compile. Lines of a docblock that begin with `@rust` speak to this crate alone and are not shown to users; so
-//! do the comments `// @rust module PATH` in a class (the functions of the methods behind it are there), `// @rust typed` (they take typed
-//! arguments: see `apus_zend::arg`) and `// @rust let` (see `expand.rs`: what several classes declare alike is stated once).
+//! What a file declares is declared nowhere else: its name, its parameters with types and defaults, its documentation.
+//! `apus-php`'s build script has a Rust file made of each stub file, which the module that implements the classes
+//! includes; a declaration without an implementation does not compile. Lines of a docblock that begin with `@rust`
+//! speak to this crate alone and are not shown to users; so do the comments `// @rust module PATH` in a class (the
+//! functions of the methods behind it are there), `// @rust typed` (they take typed arguments: see `apus_zend::arg`)
+//! and `// @rust let` (see `expand.rs`: what several classes declare alike is stated once).
 //!
 //! | in the docblock of | line | meaning |
 //! |---|---|---|
@@ -138,8 +139,8 @@ fn read(folder: &Path) -> Result<(Vec<Source>, Known), String> {
     Ok((sources, known))
 }
 
-/// Writes a Rust file for each of a part's stub files in `folder` into `into`, under the same name; second declarations go into the files of
-/// the first. An error names the file and line.
+/// Writes a Rust file for each of a part's stub files in `folder` into `into`, under the same name; second declarations
+/// go into the files of the first. An error names the file and line.
 pub fn build(folder: &Path, into: &Path, part: Part<'_>) -> Result<(), String> {
     let (sources, known) = read(folder)?;
     let (seconds, firsts): (Vec<_>, Vec<_>) = sources.into_iter().partition(Source::is_second);
@@ -165,7 +166,8 @@ pub fn build(folder: &Path, into: &Path, part: Part<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// What the build script does of the crate that prints the stubs, besides: writes `stubs.php`, the text of all, and `stubs.second.php`, that of the second declarations.
+/// What the build script does of the crate that prints the stubs, besides: writes `stubs.php`, the text of all, and
+/// `stubs.second.php`, that of the second declarations.
 pub fn all_script(version: &str) {
     let folder = folder("CARGO_MANIFEST_DIR").join("../../php/stub");
     println!("cargo:rerun-if-changed={}", folder.display());

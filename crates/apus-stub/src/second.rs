@@ -1,8 +1,8 @@
 //! Second declarations: the same class under another name, with other parameters, defaults and ways to fail.
 //!
 //! They stand in `NAME.second.stub.php` beside the `NAME.stub.php` of the first ones. A class there names its first by
-//! `@rust second Full\\Name`; its methods are those of the first with the same names, or what `@rust PATH` names. Parameters fit by their places; those that
-//! only the first has keep their defaults there.
+//! `@rust second Full\\Name`; its methods are those of the first with the same names, or what `@rust PATH` names.
+//! Parameters fit by their places; those that only the first has keep their defaults there.
 
 use crate::model::{Class, File, Function, Member, Param};
 use crate::names::{path, static_name};

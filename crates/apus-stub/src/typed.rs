@@ -1,12 +1,13 @@
-//! Calls of typed functions: `Semaphore::acquire(float $timeout = -1): bool` calls `acquire(&Semaphore, Timeout) -> Result<bool, Raise>`.
+//! Calls of typed functions: `Semaphore::acquire(float $timeout = -1): bool` calls
+//! `acquire(&Semaphore, Timeout) -> Result<bool, Raise>`.
 
 use crate::decl::literal;
 use crate::known::Known;
 use crate::model::{Class, Function, Literal, Member, Param};
 use crate::parse::Error;
 
-/// The closure that takes the arguments and calls the function at `path`: with `$this` as the function wants it, the place of the
-/// property that it is for, if it is for one, and the arguments.
+/// The closure that takes the arguments and calls the function at `path`: with `$this` as the function wants it, the
+/// place of the property that it is for, if it is for one, and the arguments.
 pub(crate) fn call(
     method: &Member<Function>,
     path: &str,

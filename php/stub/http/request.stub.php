@@ -64,8 +64,8 @@ class Request
     public function getContent(): string|false {}
 
     /**
-     * The body, which is JSON, as json_decode() gives it. The Content-Type is not looked at, and each call decodes anew.
-     * With the setting stream_request_body it waits for what has not arrived yet.
+     * The body, which is JSON, as json_decode() gives it. The Content-Type is not looked at, and each call decodes
+     * anew. With the setting stream_request_body it waits for what has not arrived yet.
      * @param bool $assoc whether objects become arrays
      * @param int $depth how deep arrays and objects may lie in each other at most
      * @throws \Apus\Http\Exception JSON when the body is empty, is not JSON, lies deeper than that, or is a multipart

@@ -6,11 +6,11 @@ namespace Apus\Http;
  * Finds the handler for a request by its method and path, and calls it with the middleware around it. It is itself a
  * handler: `$server->on('request', $router)`. Declare the routes before the server starts, or in `workerstart`.
  *
- * A pattern is a path with parameters: `{name}` is one segment or a part of one, `{name:\d+}` one that matches a regular
- * expression (linear time, ASCII classes, no look-around), `{name...}` as the last segment the rest of the path, which
- * may be empty. Paths are compared after percent-decoding, with their case, and with a slash at the end as a difference.
- * Of several routes for a path the most specific one is taken: text before parameters, parameters with an expression
- * before those without, the rest of the path last. The order of declaration makes no difference.
+ * A pattern is a path with parameters: `{name}` is one segment or a part of one, `{name:\d+}` one that matches a
+ * regular expression (linear time, ASCII classes, no look-around), `{name...}` as the last segment the rest of the
+ * path, which may be empty. Paths are compared after percent-decoding, with their case, and with a slash at the end as
+ * a difference. Of several routes for a path the most specific one is taken: text before parameters, parameters with an
+ * expression before those without, the rest of the path last. The order of declaration makes no difference.
  *
  * A handler is called with the request, the response, and an array of the parameters by name. A middleware is called
  * with the request, the response, `callable $next` and the parameters: it calls `$next($request, $response)` to go on,

@@ -1,7 +1,7 @@
 //! Loading many rows from a stream: what the formats have in common.
 //!
-//! The source and the progress callback are called with no lock held: they may take long and may do anything. A row that is loaded is there for all at once; rows
-//! loaded before an error, or before the callback ended it, stay.
+//! The source and the progress callback are called with no lock held: they may take long and may do anything. A row
+//! that is loaded is there for all at once; rows loaded before an error, or before the callback ended it, stay.
 
 use std::io::Read;
 

@@ -1,7 +1,8 @@
 //! Loading rows from comma-separated values (RFC 4180), or values separated by another byte.
 //!
-//! A field that begins with a quote ends with one; within it a quote is written twice. A quote anywhere else, or one that is never closed, is an error: it is the
-//! sign of a source that would be understood wrongly. Lines end with LF, CR LF or CR; empty ones count for nothing.
+//! A field that begins with a quote ends with one; within it a quote is written twice. A quote anywhere else, or one
+//! that is never closed, is an error: it is the sign of a source that would be understood wrongly. Lines end with LF,
+//! CR LF or CR; empty ones count for nothing.
 
 use std::io::Read;
 
@@ -12,7 +13,8 @@ use super::{Table, TableError};
 /// How the values are to be read.
 #[derive(Debug, Clone, Copy)]
 pub struct CsvOptions<'a> {
-    /// What the fields of a line are: the key's name, names of columns, or empty for a field that is passed over. None: the first line names them.
+    /// What the fields of a line are: the key's name, names of columns, or empty for a field that is passed over. None:
+    /// the first line names them.
     pub columns: Option<&'a [&'a str]>,
     /// The name of the field that is the row's key.
     pub key: &'a str,
@@ -31,7 +33,8 @@ impl Default for CsvOptions<'_> {
 }
 
 impl Table {
-    /// Loads rows from CSV. Columns that no field is named after become 0 or empty in new rows. `progress` as in [`load_json`](Self::load_json).
+    /// Loads rows from CSV. Columns that no field is named after become 0 or empty in new rows. `progress` as in
+    /// [`load_json`](Self::load_json).
     pub fn load_csv(
         &self,
         source: impl Read,

@@ -1,7 +1,9 @@
-//! Loading rows from JSON: an array of objects, alone or under a member of an object, or one object after the other (JSON lines).
+//! Loading rows from JSON: an array of objects, alone or under a member of an object, or one object after the other
+//! (JSON lines).
 //!
-//! The source is read in parts. A scanner finds where an object ends, which needs brackets and quotes only; then the object, whole in memory, is parsed straight
-//! into cells. So a source of any size needs the memory of one row, and no tree of values is ever built.
+//! The source is read in parts. A scanner finds where an object ends, which needs brackets and quotes only; then the
+//! object, whole in memory, is parsed straight into cells. So a source of any size needs the memory of one row, and no
+//! tree of values is ever built.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -19,7 +21,8 @@ const NESTING: u32 = 128;
 /// How JSON is to be read.
 #[derive(Debug, Clone, Copy)]
 pub struct JsonOptions<'a> {
-    /// The member of the outermost object that holds the array of rows. Empty: the source is an array of rows, or rows one after the other.
+    /// The member of the outermost object that holds the array of rows. Empty: the source is an array of rows, or rows
+    /// one after the other.
     pub member: &'a str,
     /// The member of a row that is its key.
     pub key: &'a str,
@@ -36,8 +39,9 @@ impl Default for JsonOptions<'_> {
 }
 
 impl Table {
-    /// Loads rows from JSON. Each row is an object with a member for its key and one for each column, and no others. `progress` gets the rows loaded and the bytes
-    /// read, every some thousand rows and at the end; false ends the load. Rows loaded before an error stay.
+    /// Loads rows from JSON. Each row is an object with a member for its key and one for each column, and no others.
+    /// `progress` gets the rows loaded and the bytes read, every some thousand rows and at the end; false ends the
+    /// load. Rows loaded before an error stay.
     pub fn load_json(
         &self,
         source: impl Read,

@@ -1,5 +1,6 @@
-//! The quick way through a row of JSON: one that has the members of the row before, in the same order, with integers of at most 18 digits and texts without escapes.
-//! Nearly all rows of real sources are so. What is not so, is cut off, or is wrong, is left to the full parser, which also finds the words for what is wrong.
+//! The quick way through a row of JSON: one that has the members of the row before, in the same order, with integers of
+//! at most 18 digits and texts without escapes. Nearly all rows of real sources are so. What is not so, is cut off, or
+//! is wrong, is left to the full parser, which also finds the words for what is wrong.
 
 use super::bulk::Part;
 use super::schema::Cell;

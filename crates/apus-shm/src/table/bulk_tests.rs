@@ -1,4 +1,5 @@
-//! Loading from JSON and CSV: what is loaded, wherever the source is cut into parts, and what is refused, with its place.
+//! Loading from JSON and CSV: what is loaded, wherever the source is cut into parts, and what is refused, with its
+//! place.
 
 use std::io::{self, Read};
 

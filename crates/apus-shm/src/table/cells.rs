@@ -1,4 +1,5 @@
-//! Reading cells. Everything is checked before it is used: while somebody writes, what stands in memory may be anything.
+//! Reading cells. Everything is checked before it is used: while somebody writes, what stands in memory may be
+//! anything.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 

@@ -1,5 +1,5 @@
-//! Looks whether everything in a table agrees with everything else: of what came from a file, in tests, and for finding out what
-//! happened to a table. It believes nothing that it reads.
+//! Looks whether everything in a table agrees with everything else: of what came from a file, in tests, and for finding
+//! out what happened to a table. It believes nothing that it reads.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
@@ -19,7 +19,8 @@ fn agree(condition: bool, otherwise: impl FnOnce() -> String) -> Checked {
 }
 
 impl Table {
-    /// Walks the whole table with all its locks held and says what does not agree, if anything: rows against keys, free rows, the heap's blocks, counts, indexes.
+    /// Walks the whole table with all its locks held and says what does not agree, if anything: rows against keys, free
+    /// rows, the heap's blocks, counts, indexes.
     pub fn check(&self) -> Result<(), String> {
         let store = &self.store;
         let everything = store.everything();

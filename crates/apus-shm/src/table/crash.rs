@@ -1,4 +1,5 @@
-//! Dying at every step of every change: a child process ends, locks held, at its n-th step, for each n until the change is complete.
+//! Dying at every step of every change: a child process ends, locks held, at its n-th step, for each n until the change
+//! is complete.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -36,7 +37,8 @@ fn dies_at(step: u64, change: impl FnOnce()) -> bool {
     }
 }
 
-/// Dies at every step of a change in turn. Afterwards the table must be whole, and either as before or as after; `undo` makes it as before.
+/// Dies at every step of a change in turn. Afterwards the table must be whole, and either as before or as after; `undo`
+/// makes it as before.
 pub(super) fn everywhere(name: &str, table: &Table, change: impl Fn(), undo: impl Fn()) {
     let before = contents(table);
     let mut died = 0;

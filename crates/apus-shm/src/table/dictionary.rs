@@ -1,9 +1,11 @@
-//! A dictionary: different texts of a column, each stored once and named by a code. Code 0 is the empty text, the others count from 1 in the order in which the
-//! texts came. A text stays until the table is emptied: rows that no longer have it do not give its code back.
+//! A dictionary: different texts of a column, each stored once and named by a code. Code 0 is the empty text, the
+//! others count from 1 in the order in which the texts came. A text stays until the table is emptied: rows that no
+//! longer have it do not give its code back.
 //!
-//! Texts are only ever added, so reading needs no lock: a code below the count names bytes that do not change. A text is added under a mutex: bytes, the place
-//! where they lie, the slot of the hash table, then the count, which makes it real. Who dies before has done nothing but to leave a slot with a code that
-//! will be another text's: a search compares the text, so that slot is passed over.
+//! Texts are only ever added, so reading needs no lock: a code below the count names bytes that do not change. A text
+//! is added under a mutex: bytes, the place where they lie, the slot of the hash table, then the count, which makes it
+//! real. Who dies before has done nothing but to leave a slot with a code that will be another text's: a search
+//! compares the text, so that slot is passed over.
 
 use std::hash::{Hash, Hasher};
 use std::io;
@@ -141,7 +143,8 @@ impl Dictionary {
         region.at(self.base + Self::slots(self.most) + slot * 4)
     }
 
-    /// The code of a text, which is added if it is not there. None: there is no room for another text. It is at most `longest` bytes long.
+    /// The code of a text, which is added if it is not there. None: there is no room for another text. It is at most
+    /// `longest` bytes long.
     pub(crate) fn code(&self, region: &Region, text: &[u8]) -> Option<u32> {
         if let Some(code) = self.lookup(region, text) {
             return Some(code);
@@ -185,7 +188,8 @@ impl Dictionary {
         self.count(region).load(Relaxed)
     }
 
-    /// Forgets all texts. Only when no row names a code any more and nobody adds one. May be broken off and begun again.
+    /// Forgets all texts. Only when no row names a code any more and nobody adds one. May be broken off and begun
+    /// again.
     pub(crate) fn clear(&self, region: &Region) {
         self.count(region).store(0, Relaxed);
         self.end(region).store(0, Relaxed);

@@ -1,4 +1,5 @@
-//! From values to the words of cells: everything that can be wrong with a value is found here, before anything is locked or changed.
+//! From values to the words of cells: everything that can be wrong with a value is found here, before anything is
+//! locked or changed.
 
 use super::TableError;
 use super::heap;

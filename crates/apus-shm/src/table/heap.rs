@@ -1,7 +1,7 @@
 //! Texts that are longer than their cell: blocks of a partition's heap, by size class, with a free list each.
 //!
-//! Blocks are neither split nor merged. So a class never holds more blocks than texts of its size were stored at once, and a heap that has room for all rows in
-//! every class can never be full before the table is.
+//! Blocks are neither split nor merged. So a class never holds more blocks than texts of its size were stored at once,
+//! and a heap that has room for all rows in every class can never be full before the table is.
 
 use super::TableError;
 use super::lane::{FREE, HEAP_END, Lane};
@@ -143,7 +143,8 @@ impl Heap<'_> {
         Ok(reference(at, text.len()))
     }
 
-    /// Frees the block of a text cell's word, if it has one. Gives its place when its memory is worth giving back once the change is complete.
+    /// Frees the block of a text cell's word, if it has one. Gives its place when its memory is worth giving back once
+    /// the change is complete.
     pub(super) fn free(self, change: &mut Change<'_>, word: u64) -> Option<(usize, usize)> {
         let Some(Text::Block(at, len)) = parse(word) else { return None };
         let class = class_of(len);

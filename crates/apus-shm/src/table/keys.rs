@@ -1,7 +1,8 @@
 //! From keys to rows.
 //!
-//! Text keys: a hash table with chains through the rows' heads, one in each partition. It grows by linear hashing: an insertion splits at most one bucket, so there
-//! is no moment at which everything moves, and memory follows the rows. Integer ids: a bit a row.
+//! Text keys: a hash table with chains through the rows' heads, one in each partition. It grows by linear hashing: an
+//! insertion splits at most one bucket, so there is no moment at which everything moves, and memory follows the rows.
+//! Integer ids: a bit a row.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
@@ -76,7 +77,8 @@ impl Store {
         }
     }
 
-    /// Runs `look` with the row of a key, until nothing of its partition changed meanwhile. None: no row can have this key.
+    /// Runs `look` with the row of a key, until nothing of its partition changed meanwhile. None: no row can have this
+    /// key.
     #[inline]
     pub(super) fn look_at<T>(&self, key: Key<'_>, mut look: impl FnMut(Option<u32>) -> T) -> Option<T> {
         loop {
@@ -133,7 +135,8 @@ impl Store {
         (at < buckets_each).then_some(buckets + lane * buckets_each + at)
     }
 
-    /// Takes a row for a new key and makes it found. Its cells are still to be written (the row is reached by nobody until the change is complete).
+    /// Takes a row for a new key and makes it found. Its cells are still to be written (the row is reached by nobody
+    /// until the change is complete).
     pub(super) fn link(&self, change: &mut Change<'_>, spot: &Spot<'_>) -> Result<u32, TableError> {
         let (lane, at) = (self.lane(spot.lane), self.lane_at(spot.lane));
         let num = lane.num.load(Relaxed);
@@ -164,7 +167,8 @@ impl Store {
         Ok(row)
     }
 
-    /// Notes that a block of ids is used. Past the journal: other partitions' blocks have bits in the same word, and one bit too many does no harm.
+    /// Notes that a block of ids is used. Past the journal: other partitions' blocks have bits in the same word, and
+    /// one bit too many does no harm.
     fn use_block(&self, blocks: usize, block: u32) {
         let word = self.region().at::<AtomicU64>(blocks + (block >> 6) as usize * 8);
         let bit = 1 << (block & 63);

@@ -1,4 +1,5 @@
-//! A lane: what one mutex and one sequence count guard. Every partition of a table has one; one more guards the ordered indexes.
+//! A lane: what one mutex and one sequence count guard. Every partition of a table has one; one more guards the ordered
+//! indexes.
 //!
 //! Locks are taken in this order: the lane of the indexes, partitions by rising number, the mutex of a dictionary.
 
@@ -75,9 +76,11 @@ pub(super) struct Head {
     pub(super) suspect: AtomicU64,
     /// Not 0: the ordered indexes are not kept up to date and must not be read.
     pub(super) deferred: AtomicU64,
-    /// How far emptying or replacing the whole table has come: one word for all lanes, so that all of them go the same way after a death.
+    /// How far emptying or replacing the whole table has come: one word for all lanes, so that all of them go the same
+    /// way after a death.
     pub(super) phase: AtomicU64,
-    /// Not 0: the dictionaries may be half-emptied or half-written; who locks the indexes' lane after the death that left it so puts that right.
+    /// Not 0: the dictionaries may be half-emptied or half-written; who locks the indexes' lane after the death that
+    /// left it so puts that right.
     pub(super) torn: AtomicU64,
 }
 
@@ -132,8 +135,9 @@ impl Lane {
     }
 }
 
-/// Keeps the compiler from moving a store over it. Death cuts a process's stores in the order of its program, and the kernel sees to it that all before the cut are
-/// visible to who takes the mutex next: so the processor needs no barrier for this.
+/// Keeps the compiler from moving a store over it. Death cuts a process's stores in the order of its program, and the
+/// kernel sees to it that all before the cut are visible to who takes the mutex next: so the processor needs no barrier
+/// for this.
 #[inline]
 pub(super) fn in_order() {
     compiler_fence(std::sync::atomic::Ordering::SeqCst);

@@ -1,4 +1,5 @@
-//! Where everything of a table lies in its region. A function of the schema alone: the same in every process, and in a snapshot.
+//! Where everything of a table lies in its region. A function of the schema alone: the same in every process, and in a
+//! snapshot.
 
 use super::dictionary::Dictionary;
 use super::heap::{self, HEAP_MOST};
@@ -55,7 +56,8 @@ impl Place {
 pub(super) enum Finder {
     /// Buckets of a hash table in each partition, and the heads of rows.
     Texts { buckets: usize, buckets_each: usize, heads: usize, stride: usize },
-    /// A bit a row, and a bit a block: whether any of the block's rows ever existed. Memory of other blocks is not touched, not even by reading.
+    /// A bit a row, and a bit a block: whether any of the block's rows ever existed. Memory of other blocks is not
+    /// touched, not even by reading.
     Ids { bits: usize, blocks: usize },
 }
 
@@ -105,8 +107,8 @@ impl Taker {
     }
 }
 
-/// Rows that a partition has room for, as a power of two: keys fall into partitions at random, so a partition gets its share and some standard deviations more,
-/// however many tables are made.
+/// Rows that a partition has room for, as a power of two: keys fall into partitions at random, so a partition gets its
+/// share and some standard deviations more, however many tables are made.
 fn row_bits(rows: u64, partitions: u64) -> u32 {
     let share = rows.div_ceil(partitions);
     let spread = 12 * (share.isqrt() + 1) + 64;

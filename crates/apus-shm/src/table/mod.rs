@@ -1,12 +1,16 @@
 //! A table in shared memory: rows of typed cells, found by a text key or an integer id, and by ordered indexes.
 //!
-//! - Rows have numbers and do not move. A cell lies at `base + row * stride`: one record a row, or one array a column, is only a matter of these numbers.
-//! - Long texts lie in a heap by their length (`heap`), keys are found by a hash table that grows with the rows or by a bit a row (`keys`).
-//! - A table is cut into partitions (`lane`), each with a mutex, a sequence count and a journal: a change of a row locks one. When ordered indexes are kept up to
-//!   date, all changes hold the lock of the indexes' lane, too, and move its sequence count.
-//! - Readers lock nothing: they look at the sequence count before and after, and try again when it moved (`store`). What they see meanwhile may be wild, so
-//!   every number read is checked before it is used.
-//! - A change notes what it overwrites in the journal and writes in place; after a death whoever locks next puts that back (`tx`). Not a word leaks.
+//! - Rows have numbers and do not move. A cell lies at `base + row * stride`: one record a row, or one array a column,
+//!   is only a matter of these numbers.
+//! - Long texts lie in a heap by their length (`heap`), keys are found by a hash table that grows with the rows or by a
+//!   bit a row (`keys`).
+//! - A table is cut into partitions (`lane`), each with a mutex, a sequence count and a journal: a change of a row
+//!   locks one. When ordered indexes are kept up to date, all changes hold the lock of the indexes' lane, too, and move
+//!   its sequence count.
+//! - Readers lock nothing: they look at the sequence count before and after, and try again when it moved (`store`).
+//!   What they see meanwhile may be wild, so every number read is checked before it is used.
+//! - A change notes what it overwrites in the journal and writes in place; after a death whoever locks next puts that
+//!   back (`tx`). Not a word leaks.
 
 mod bulk;
 mod bulk_csv;

@@ -1,7 +1,8 @@
 //! An ordered index of a table: a B+tree whose leaves hold row numbers and whose keys are read from the rows' cells.
 //!
-//! Its area starts with a header of one node's size; zeroed memory is an empty index. It grows by the node, and nodes that become free are used again. About 4.5
-//! bytes a row after a build, 6 to 6.5 after inserts in random order, 4.1 after inserts in the index's order.
+//! Its area starts with a header of one node's size; zeroed memory is an empty index. It grows by the node, and nodes
+//! that become free are used again. About 4.5 bytes a row after a build, 6 to 6.5 after inserts in random order, 4.1
+//! after inserts in the index's order.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -15,7 +16,8 @@ use super::store::Store;
 use super::tx::Change;
 use crate::region::Region;
 
-/// Room kept for a row, in bytes: twice what the fewest entries a node can be left with take (see `Editor::merge_leaf`), which costs address space only.
+/// Room kept for a row, in bytes: twice what the fewest entries a node can be left with take (see
+/// `Editor::merge_leaf`), which costs address space only.
 const ROOM: u64 = 24;
 /// Nodes beyond that, for the smallest tables.
 const NODES_LEAST: u64 = 64;

@@ -1,6 +1,8 @@
-//! Building an ordered index at once: row numbers are sorted by key and packed into leaves, with some room left in each for what comes later.
+//! Building an ordered index at once: row numbers are sorted by key and packed into leaves, with some room left in each
+//! for what comes later.
 //!
-//! Sorting takes memory of this process for a time; it is bounded by going over the rows several times, one range of keys a time.
+//! Sorting takes memory of this process for a time; it is bounded by going over the rows several times, one range of
+//! keys a time.
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -69,7 +71,8 @@ impl Item for Wide {
 }
 
 impl Order {
-    /// Builds it from the rows of the table. The caller holds all locks, and nobody reads the index: a death midway must leave it so.
+    /// Builds it from the rows of the table. The caller holds all locks, and nobody reads the index: a death midway
+    /// must leave it so.
     pub(crate) fn build(&self, store: &Store) -> Result<(), TableError> {
         self.build_within(store, BUDGET)
     }
@@ -178,8 +181,8 @@ impl<I: Item> Sorter<'_, I> {
         }
     }
 
-    /// Sorts entries by the next bytes of their keys. Each key is read once for that, where comparing entries would read two for each comparison; but long keys
-    /// must not be read for every 16 bytes of them.
+    /// Sorts entries by the next bytes of their keys. Each key is read once for that, where comparing entries would
+    /// read two for each comparison; but long keys must not be read for every 16 bytes of them.
     fn sort_alike(&mut self, range: Range<usize>, known: usize, alike: &mut Vec<(Range<usize>, usize)>) {
         let items = &mut self.items[range.clone()];
         if known > ALIKE {

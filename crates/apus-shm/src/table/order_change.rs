@@ -1,7 +1,8 @@
-//! Changing an ordered index, in place: every word that changes goes through the change's journal, which puts all back when the process that makes the change dies or fails.
+//! Changing an ordered index, in place: every word that changes goes through the change's journal, which puts all back
+//! when the process that makes the change dies or fails.
 //!
-//! Invariant: an inner node's entry (but for its first) names exactly the smallest entry below its child. So every row that is named anywhere is a row of the
-//! tree, and its cells can be read to compare whole texts.
+//! Invariant: an inner node's entry (but for its first) names exactly the smallest entry below its child. So every row
+//! that is named anywhere is a row of the tree, and its cells can be read to compare whole texts.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -212,8 +213,8 @@ impl<C: Cells, J: Journal> Editor<'_, C, J> {
         Ok((path, leaf))
     }
 
-    /// Where the node of a step, with one entry too many (at `at`), is cut in two: in the middle; but at the end of the tree, where rows that come in
-    /// order are put, as late as possible.
+    /// Where the node of a step, with one entry too many (at `at`), is cut in two: in the middle; but at the end of the
+    /// tree, where rows that come in order are put, as late as possible.
     fn cut(&self, path: &Path, cut: usize, at: usize, most: usize) -> Made<usize> {
         let mut at_the_end = at >= most;
         for step in 0..cut {
@@ -336,7 +337,8 @@ impl<C: Cells, J: Journal> Editor<'_, C, J> {
         self.set_first(path, step, first)
     }
 
-    /// Which neighbours a node of a step has under the same parent: the parent's entries, and the left ones of pairs to try.
+    /// Which neighbours a node of a step has under the same parent: the parent's entries, and the left ones of pairs to
+    /// try.
     fn neighbours(&self, path: &Path, step: usize) -> Made<Option<Neighbours>> {
         let Some(above) = step.checked_sub(1) else {
             return Ok(None);
@@ -347,7 +349,8 @@ impl<C: Cells, J: Journal> Editor<'_, C, J> {
         Ok(Some((entries, [at.checked_sub(1), right])))
     }
 
-    /// Puts a leaf that is less than half full and a neighbour into one, if that leaves a quarter free. False: it stays.
+    /// Puts a leaf that is less than half full and a neighbour into one, if that leaves a quarter free. False: it
+    /// stays.
     fn merge_leaf(&mut self, path: &Path, leaf: &Leaf, first: Option<Entry>) -> Made<bool> {
         let step = path.depth - 1;
         let (node, _) = path.step(step);

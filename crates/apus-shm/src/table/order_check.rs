@@ -27,7 +27,8 @@ impl From<Torn> for String {
 }
 
 impl Order {
-    /// Says what does not agree, if anything: order, the keys of inner nodes, rows, free nodes. The caller holds all locks.
+    /// Says what does not agree, if anything: order, the keys of inner nodes, rows, free nodes. The caller holds all
+    /// locks.
     pub(crate) fn check(&self, store: &Store) -> Result<(), String> {
         let nodes = self.nodes(store.region());
         let header = |word: usize| nodes.header()[word].load(Relaxed);

@@ -1,8 +1,9 @@
 //! Keys of ordered indexes: columns turned into bytes whose order as bytes is the order of the values.
 //!
-//! A key is its columns' encodings, one after the other. An integer takes its own width, highest byte first, with the sign turned; a float 8 bytes; a text its
-//! bytes with every 0 followed by 255, and 0 1 at the end. So no encoding begins another one, and a key's first columns are its first bytes. The first 16
-//! bytes, as a number, are the key's head: most comparisons end there, and with numbers of at most 16 bytes together all of them do.
+//! A key is its columns' encodings, one after the other. An integer takes its own width, highest byte first, with the
+//! sign turned; a float 8 bytes; a text its bytes with every 0 followed by 255, and 0 1 at the end. So no encoding
+//! begins another one, and a key's first columns are its first bytes. The first 16 bytes, as a number, are the key's
+//! head: most comparisons end there, and with numbers of at most 16 bytes together all of them do.
 
 use std::cmp::Ordering;
 
@@ -30,7 +31,8 @@ impl Form {
     }
 }
 
-/// What an index reads of the rows. Rows may be wild numbers and cells may change meanwhile: any answer will do then, but there must be one.
+/// What an index reads of the rows. Rows may be wild numbers and cells may change meanwhile: any answer will do then,
+/// but there must be one.
 pub(crate) trait Cells {
     /// The bits of a number's cell: an integer's own width (upper bits are of no account), or a float's.
     fn bits(&self, row: u32, column: usize) -> u64;
@@ -320,8 +322,8 @@ impl Place {
 
     /// The first of the rows from `low` on, in order, that does not lie before this place; `high` if all do.
     ///
-    /// Rows lie anywhere in memory, so looking at one costs a wait for memory. The first columns of several are asked for at once, which takes no longer than
-    /// one: three rounds for a leaf, where halving would take seven.
+    /// Rows lie anywhere in memory, so looking at one costs a wait for memory. The first columns of several are asked
+    /// for at once, which takes no longer than one: three rounds for a leaf, where halving would take seven.
     pub(crate) fn search(
         &self,
         spec: &Spec,

@@ -1,12 +1,13 @@
 //! Nodes of an ordered index: 512 bytes each, numbered from 1, in an area of the table's region.
 //!
-//! Word 0 of a node: how many entries (bits 0..16) and its level (16..24; leaves are 0). Of a free node: the next of the free list, in the upper half.
+//! Word 0 of a node: how many entries (bits 0..16) and its level (16..24; leaves are 0). Of a free node: the next of
+//! the free list, in the upper half.
 //!
-//! A leaf holds 126 row numbers and no key: keys are read from the rows. An inner node holds a key's first 8 or 16 bytes, a row and a child an entry: the
-//! smallest entry below that child. Entry 0's key is never looked at.
+//! A leaf holds 126 row numbers and no key: keys are read from the rows. An inner node holds a key's first 8 or 16
+//! bytes, a row and a child an entry: the smallest entry below that child. Entry 0's key is never looked at.
 //!
-//! Who reads without the mutex may follow a node number that is wild by now: everything is checked against the area, and what comes of it is thrown away when
-//! the sequence count has moved.
+//! Who reads without the mutex may follow a node number that is wild by now: everything is checked against the area,
+//! and what comes of it is thrown away when the sequence count has moved.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 

@@ -1,7 +1,8 @@
 //! Reading an ordered index, with the mutex or without it.
 //!
-//! Without it the nodes may change under the reader. So nothing here trusts what it reads: node numbers, counts and levels are checked, the number of steps is
-//! bounded by what the caller asks for, and the caller throws the result away when the table's sequence count has moved.
+//! Without it the nodes may change under the reader. So nothing here trusts what it reads: node numbers, counts and
+//! levels are checked, the number of steps is bounded by what the caller asks for, and the caller throws the result
+//! away when the table's sequence count has moved.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -43,7 +44,8 @@ pub(crate) struct Reader<'a, C> {
 }
 
 impl<C: Cells> Reader<'_, C> {
-    /// Reads. None: there is no more between the places, or as much as was wanted has been read. Otherwise the place to go on from.
+    /// Reads. None: there is no more between the places, or as much as was wanted has been read. Otherwise the place to
+    /// go on from.
     pub(crate) fn walk(&self, walk: &mut Walk<'_>) -> Result<Option<Place>, Torn> {
         let mut scratch = Vec::new();
         let start = if walk.descending { walk.to } else { walk.from };
@@ -110,7 +112,8 @@ impl<C: Cells> Reader<'_, C> {
         skip + take
     }
 
-    /// The way to the first entry that is not before the place: perhaps one behind the last of a leaf. None: the tree is empty.
+    /// The way to the first entry that is not before the place: perhaps one behind the last of a leaf. None: the tree
+    /// is empty.
     fn seek(&self, place: &Place, scratch: &mut Vec<u8>) -> Result<Option<Path>, Torn> {
         let root = self.nodes.header()[ROOT].load(Relaxed);
         let (mut node, depth) = (root as u32, (root >> 32) as usize);
@@ -148,7 +151,8 @@ impl<C: Cells> Reader<'_, C> {
         place.search(self.spec, self.cells, |at| Nodes::row(words, at), (low, high), scratch)
     }
 
-    /// The same for the end of what is read, which is near `at` most likely. A leaf that ends before the place, as its neighbour's key tells, is not looked into.
+    /// The same for the end of what is read, which is near `at` most likely. A leaf that ends before the place, as its
+    /// neighbour's key tells, is not looked into.
     fn end_in_leaf(
         &self,
         path: &Path,

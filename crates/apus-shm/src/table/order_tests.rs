@@ -1,4 +1,5 @@
-//! The tree beside a sorted set, in plain memory: every kind of key, random changes, undone changes, all forms of reading.
+//! The tree beside a sorted set, in plain memory: every kind of key, random changes, undone changes, all forms of
+//! reading.
 
 use std::cell::RefCell;
 use std::cmp::Ordering;

@@ -1,8 +1,8 @@
 //! Questions to the ordered indexes of a table.
 //!
-//! Nothing is locked to answer one, unless writers are so busy that reading under the sequence count fails again and again. A long answer is put together from
-//! sections, each of which is of one moment: rows that are there all the while come once; one that comes, goes or moves meanwhile may be missing or, having
-//! moved, come twice.
+//! Nothing is locked to answer one, unless writers are so busy that reading under the sequence count fails again and
+//! again. A long answer is put together from sections, each of which is of one moment: rows that are there all the
+//! while come once; one that comes, goes or moves meanwhile may be missing or, having moved, come twice.
 
 use super::order::Order;
 use super::order_key::{Form, Place};
@@ -18,9 +18,9 @@ const SECTION_COUNTING: usize = 1024;
 /// Rows of a section whose cells are read, too.
 const SECTION_ROWS: usize = 512;
 
-/// Which rows: those whose first columns of the index lie between two lists of values, compared one after the other as tuples are. A list may name fewer
-/// columns than the index has; an empty one means no bound. `[7]` to `[7]` is all rows where the first column is 7; `[7, 10]` to `[7]` those of them with at
-/// least 10 in the second.
+/// Which rows: those whose first columns of the index lie between two lists of values, compared one after the other as
+/// tuples are. A list may name fewer columns than the index has; an empty one means no bound. `[7]` to `[7]` is all
+/// rows where the first column is 7; `[7, 10]` to `[7]` those of them with at least 10 in the second.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Bounds<'a> {
     /// The lower bound.
@@ -167,7 +167,8 @@ struct Query<'a> {
 type Section = Result<(Option<Place>, u64), TableError>;
 
 impl Query<'_> {
-    /// Reads a section. `keep` puts down what it wants of the rows, and begins by throwing away what it kept of a try before; false: what it saw was wild.
+    /// Reads a section. `keep` puts down what it wants of the rows, and begins by throwing away what it kept of a try
+    /// before; false: what it saw was wild.
     fn section(
         &self,
         store: &Store,
@@ -223,7 +224,8 @@ fn damaged() -> TableError {
 }
 
 impl Table {
-    /// Keys of the rows that have these values in the index's first columns, in the index's order. They are added to `keys`.
+    /// Keys of the rows that have these values in the index's first columns, in the index's order. They are added to
+    /// `keys`.
     pub fn find(
         &self,
         index: usize,
@@ -282,8 +284,8 @@ impl Table {
         }
     }
 
-    /// Rows between two bounds: key and cells, of the same moment as the index that named them. `each` is called with no lock held; false ends it. Tells how many
-    /// rows there were.
+    /// Rows between two bounds: key and cells, of the same moment as the index that named them. `each` is called with
+    /// no lock held; false ends it. Tells how many rows there were.
     pub fn select(
         &self,
         index: usize,

@@ -1,4 +1,5 @@
-//! Tables with indexes beside a map: random changes, all forms of questions, loads with deferred indexes, and processes that are killed in the middle.
+//! Tables with indexes beside a map: random changes, all forms of questions, loads with deferred indexes, and processes
+//! that are killed in the middle.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -166,7 +167,8 @@ impl World {
         }
     }
 
-    /// Rows with equal values are in the order of their numbers, which are the ids; those of rows with text keys nobody knows.
+    /// Rows with equal values are in the order of their numbers, which are the ids; those of rows with text keys nobody
+    /// knows.
     fn same(&self, found: &[u64], want: &[(Vec<Held>, u64)], all: usize, key_of: &impl Fn(&[Held]) -> Vec<Held>) {
         if matches!(self.table.schema().keys, Keys::Ids { .. }) {
             assert!(found.iter().eq(want.iter().map(|(_, at)| at)));
@@ -405,7 +407,8 @@ fn change_blindly(world: &World, dice: &mut Dice) {
     });
 }
 
-/// A row's user is in its name: what is read while others write must be of one moment, in order, and of the range that was asked for.
+/// A row's user is in its name: what is read while others write must be of one moment, in order, and of the range that
+/// was asked for.
 #[test]
 fn readers_see_whole_rows_in_order_while_writers_come_and_die() {
     let counter = &map::<AtomicU64>(1).unwrap()[0];

@@ -23,7 +23,8 @@ enum Outcome {
 type Released = Vec<(usize, usize)>;
 
 impl Table {
-    /// Sets cells of a row; a new row's other cells are 0 or empty. False: with [`Mode::Insert`], the row is there already; with [`Mode::Update`], it is not there.
+    /// Sets cells of a row; a new row's other cells are 0 or empty. False: with [`Mode::Insert`], the row is there
+    /// already; with [`Mode::Update`], it is not there.
     pub fn set(&self, key: Key<'_>, cells: &[(usize, Cell<'_>)], mode: Mode) -> Result<bool, TableError> {
         let store = &self.store;
         let mut encoded = Encoded::empty();
@@ -93,7 +94,8 @@ impl Table {
         Ok(true)
     }
 
-    /// Adds to a cell and gives its new value. Makes the row when it is not there. An integer that no longer fits its column is an error.
+    /// Adds to a cell and gives its new value. Makes the row when it is not there. An integer that no longer fits its
+    /// column is an error.
     pub fn add(&self, key: Key<'_>, column: usize, delta: Delta) -> Result<Cell<'static>, TableError> {
         let store = &self.store;
         let Some(place) = store.plan.places.get(column) else { return Err(no_column(column)) };
@@ -233,7 +235,8 @@ impl Store {
         Ok(())
     }
 
-    /// Writes cells of a row that is there. New texts are stored before old ones are freed: memory freed by this change is not free before its end.
+    /// Writes cells of a row that is there. New texts are stored before old ones are freed: memory freed by this change
+    /// is not free before its end.
     fn write_cells(
         &self,
         change: &mut Change<'_>,
@@ -339,7 +342,8 @@ impl Store {
         }
     }
 
-    /// Counts all rows anew. Only who died between counting a row and making it (or removing it and counting that) left the count wrong, and too great.
+    /// Counts all rows anew. Only who died between counting a row and making it (or removing it and counting that) left
+    /// the count wrong, and too great.
     #[cold]
     pub(super) fn count_again(&self) {
         let everything = self.everything();

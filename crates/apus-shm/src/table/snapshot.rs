@@ -1,10 +1,12 @@
 //! A table's contents as a file.
 //!
-//! Layout, all numbers little-endian: a head (magic, version, fingerprint of the memory's layout, rows, flags, the description's length and the description, their
-//! CRC-32), then sections (where in memory, length, bytes, CRC-32 of all that), then the end (a section of length 0 at [`END`], with the number of sections). What
-//! is not there whole, or differs in a single bit, is refused before the table is touched.
+//! Layout, all numbers little-endian: a head (magic, version, fingerprint of the memory's layout, rows, flags, the
+//! description's length and the description, their CRC-32), then sections (where in memory, length, bytes, CRC-32 of
+//! all that), then the end (a section of length 0 at [`END`], with the number of sections). What is not there whole, or
+//! differs in a single bit, is refused before the table is touched.
 //!
-//! Saving writes beside the file and renames at the end, when all is on the disk: whatever happens, there is the old file or the new one.
+//! Saving writes beside the file and renames at the end, when all is on the disk: whatever happens, there is the old
+//! file or the new one.
 
 use std::fs::{File, OpenOptions, Permissions};
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
@@ -43,8 +45,9 @@ pub struct SnapshotInfo {
 }
 
 impl Table {
-    /// Writes the contents to a file, whose old contents stay until all of the new ones are on the disk. Who would change the table waits while it is copied (not
-    /// until it is on the disk); readers do not. A new file is its owner's alone; one that is there keeps its permissions.
+    /// Writes the contents to a file, whose old contents stay until all of the new ones are on the disk. Who would
+    /// change the table waits while it is copied (not until it is on the disk); readers do not. A new file is its
+    /// owner's alone; one that is there keeps its permissions.
     pub fn save(&self, path: &Path) -> Result<SnapshotInfo, TableError> {
         let failed = |error: io::Error| TableError::File(format!("saving {}: {error}", path.display()));
         let (path, permissions) = target(path).map_err(failed)?;
@@ -60,9 +63,10 @@ impl Table {
         Ok(info)
     }
 
-    /// Replaces the contents by those of a file that [`save`](Self::save) wrote from a table of the same description. A file that is torn, changed or of another
-    /// table is refused, and the table stays as it was. Whoever would read or change the table waits meanwhile. A checksum finds damage, not
-    /// malice: so what was read is looked through whole before anybody sees it, and when it contradicts itself, the file is refused and the table is empty.
+    /// Replaces the contents by those of a file that [`save`](Self::save) wrote from a table of the same description. A
+    /// file that is torn, changed or of another table is refused, and the table stays as it was. Whoever would read or
+    /// change the table waits meanwhile. A checksum finds damage, not malice: so what was read is looked through whole
+    /// before anybody sees it, and when it contradicts itself, the file is refused and the table is empty.
     pub fn restore(&self, path: &Path) -> Result<SnapshotInfo, TableError> {
         let failed = |error: Refusal| match error {
             Refusal::Io(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
@@ -110,7 +114,8 @@ fn folder(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// The file that is meant, behind symbolic links, and its permissions. Anything but a file is refused: it would be replaced by one.
+/// The file that is meant, behind symbolic links, and its permissions. Anything but a file is refused: it would be
+/// replaced by one.
 fn target(path: &Path) -> io::Result<(PathBuf, Permissions)> {
     match std::fs::canonicalize(path) {
         Ok(path) => {
@@ -130,7 +135,8 @@ fn file_stays(file: &File, permissions: Permissions, beside: &Path, path: &Path)
     std::fs::rename(beside, path)
 }
 
-/// The file that becomes `path` at the end. It is locked, so that two who save to one place do not mix; what one who died left there is overwritten.
+/// The file that becomes `path` at the end. It is locked, so that two who save to one place do not mix; what one who
+/// died left there is overwritten.
 fn open_beside(path: &Path) -> io::Result<(File, PathBuf)> {
     let Some(name) = path.file_name() else {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "this is no name of a file"));
@@ -142,7 +148,8 @@ fn open_beside(path: &Path) -> io::Result<(File, PathBuf)> {
         let file = OpenOptions::new().write(true).create(true).truncate(false).mode(OWNER).open(&beside)?;
         file.try_lock()
             .map_err(|_| io::Error::new(io::ErrorKind::ResourceBusy, "somebody else is saving to this file"))?;
-        // Between opening and locking, who had the lock may have renamed the file: then it is the snapshot, and must not be touched.
+        // Between opening and locking, who had the lock may have renamed the file: then it is the snapshot, and must
+        // not be touched.
         let (own, named) = (file.metadata()?, std::fs::metadata(&beside));
         if named.is_ok_and(|named| (named.dev(), named.ino()) == (own.dev(), own.ino())) {
             file.set_len(0)?;

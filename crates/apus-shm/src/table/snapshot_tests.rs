@@ -1,4 +1,5 @@
-//! Snapshots: what comes back is what was saved, whatever is torn or damaged is refused, and a saver that dies takes nothing with it.
+//! Snapshots: what comes back is what was saved, whatever is torn or damaged is refused, and a saver that dies takes
+//! nothing with it.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};

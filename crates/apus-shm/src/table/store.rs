@@ -16,7 +16,8 @@ use crate::{Guard, Region, RobustMutex};
 /// A reader that finds a change under way this often takes the mutex.
 const TRIES: usize = 64;
 
-/// The memory of a table. Reading it is always sound; what was read holds only when the sequence count says so afterwards.
+/// The memory of a table. Reading it is always sound; what was read holds only when the sequence count says so
+/// afterwards.
 #[derive(Debug)]
 pub(crate) struct Store {
     region: Region,
@@ -258,8 +259,9 @@ impl Store {
         look()
     }
 
-    /// Runs `look` until nothing of the whole table changed meanwhile; after some tries, with the mutex of the indexes. For tables whose indexes are kept up to date:
-    /// every writer moves that lane's count. None from `look` means that what it saw was wild.
+    /// Runs `look` until nothing of the whole table changed meanwhile; after some tries, with the mutex of the indexes.
+    /// For tables whose indexes are kept up to date: every writer moves that lane's count. None from `look` means that
+    /// what it saw was wild.
     pub(crate) fn read<T>(&self, mut look: impl FnMut(&Self) -> Option<T>) -> Option<T> {
         let guarded = self.orders_lane();
         for _ in 0..TRIES {
@@ -295,8 +297,8 @@ impl<'a> Writer<'a> {
         self.orders.is_some()
     }
 
-    /// A change of one word, which no index knows: readers see the old value or the new one, and so does whoever comes after a death. The counts move all the same,
-    /// so that nobody takes this word from before and another from after.
+    /// A change of one word, which no index knows: readers see the old value or the new one, and so does whoever comes
+    /// after a death. The counts move all the same, so that nobody takes this word from before and another from after.
     #[inline]
     pub(super) fn put_one(&self, offset: usize, width: usize, value: u64) {
         std::sync::atomic::fence(std::sync::atomic::Ordering::Release);

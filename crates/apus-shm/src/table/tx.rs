@@ -1,10 +1,12 @@
 //! A change of several words that happens whole or not at all, whatever kills the process.
 //!
-//! The journal holds what stood there before. A change notes the old value of a word, counts the entry, and writes the word in place; its commit is one store, the
-//! count of entries becoming 0. Who takes the mutex after a death finds entries counted and puts the old values back, last first: that can be begun anew at any
-//! point. So code inside a change reads its own writes, and giving up midway (no memory, say) is the same as dying.
+//! The journal holds what stood there before. A change notes the old value of a word, counts the entry, and writes the
+//! word in place; its commit is one store, the count of entries becoming 0. Who takes the mutex after a death finds
+//! entries counted and puts the old values back, last first: that can be begun anew at any point. So code inside a
+//! change reads its own writes, and giving up midway (no memory, say) is the same as dying.
 //!
-//! Memory that was free before the change and that nobody can reach is written without the journal. Memory that the change itself freed is not free in that sense.
+//! Memory that was free before the change and that nobody can reach is written without the journal. Memory that the
+//! change itself freed is not free in that sense.
 
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::Relaxed};
 
@@ -29,7 +31,8 @@ pub(crate) struct Change<'a> {
 }
 
 impl<'a> Change<'a> {
-    /// Begins a change of a lane (and of the indexes). The caller holds the mutexes, and goes on holding them until this is dropped.
+    /// Begins a change of a lane (and of the indexes). The caller holds the mutexes, and goes on holding them until
+    /// this is dropped.
     #[inline]
     pub(super) fn begin(
         region: &'a Region,

@@ -67,7 +67,8 @@ impl Table {
         Memory { reserved: store.region().size() as u64, used: used + pages(journals) }
     }
 
-    /// From now on, changes leave the ordered indexes alone, and queries fail, until [`build_indexes`](Self::build_indexes): for loading much at once.
+    /// From now on, changes leave the ordered indexes alone, and queries fail, until
+    /// [`build_indexes`](Self::build_indexes): for loading much at once.
     pub fn defer_indexes(&self) {
         let everything = self.store.everything();
         if !self.store.orders.is_empty() {
@@ -84,7 +85,8 @@ impl Table {
         self.store.deferred()
     }
 
-    /// Builds the ordered indexes from the rows, and keeps them up to date from then on. Whoever would change the table waits meanwhile; reading rows goes on.
+    /// Builds the ordered indexes from the rows, and keeps them up to date from then on. Whoever would change the table
+    /// waits meanwhile; reading rows goes on.
     pub fn build_indexes(&self) -> Result<(), TableError> {
         let store = &self.store;
         let everything = store.everything();
@@ -208,7 +210,8 @@ impl Store {
         }
     }
 
-    /// The bytes that make up the contents, as far as they are in use: all but locks, counts of changes, and journals. To be written in this order.
+    /// The bytes that make up the contents, as far as they are in use: all but locks, counts of changes, and journals.
+    /// To be written in this order.
     pub(crate) fn ranges(&self) -> Vec<Area> {
         let plan = &self.plan;
         let mut ranges = vec![Area { offset: 0, bytes: 16 }];
@@ -279,8 +282,9 @@ impl Store {
         saved
     }
 
-    /// Empties the table and runs `fill`, which writes what [`ranges`](Self::ranges) said at another time; nobody sees anything of it before it is complete. When
-    /// `fill` fails, or dies, or what it wrote contradicts itself, the table is empty. `deferred` says whether the new contents' indexes are.
+    /// Empties the table and runs `fill`, which writes what [`ranges`](Self::ranges) said at another time; nobody sees
+    /// anything of it before it is complete. When `fill` fails, or dies, or what it wrote contradicts itself, the table
+    /// is empty. `deferred` says whether the new contents' indexes are.
     pub(crate) fn replace(
         &self,
         deferred: bool,

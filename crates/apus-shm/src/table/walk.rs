@@ -8,8 +8,9 @@ use super::store::Store;
 const STEPS: usize = 1024;
 
 impl Table {
-    /// Reads the next row from a place on (0 at first), with its key, and gives the place after it. None: that was the last one. Each row that is there all the time
-    /// comes once; one that is made or removed meanwhile comes once or not at all.
+    /// Reads the next row from a place on (0 at first), with its key, and gives the place after it. None: that was the
+    /// last one. Each row that is there all the time comes once; one that is made or removed meanwhile comes once or
+    /// not at all.
     pub fn next(&self, from: u64, columns: &[usize], row: &mut RowBuffer) -> Option<u64> {
         let store = &self.store;
         let mut at = u32::try_from(from).ok()?;
@@ -32,8 +33,8 @@ enum Step {
 }
 
 impl Store {
-    /// Reads the first row from `at` on that is there, as long as it is of the same partition and not too far away: within one look at the sequence count, for a row
-    /// that somebody is changing may seem not to be there.
+    /// Reads the first row from `at` on that is there, as long as it is of the same partition and not too far away:
+    /// within one look at the sequence count, for a row that somebody is changing may seem not to be there.
     fn step(&self, at: u32, columns: &[usize], row: &mut RowBuffer) -> Step {
         let lane = self.lane_of(at);
         let mut next = Some(at);
@@ -42,7 +43,8 @@ impl Store {
             if self.exists(at) {
                 row.clear();
                 let read = self.key_of(at, row) && self.read_row(at, columns, row);
-                // Not to be read: somebody is changing it, which the count will tell; or a column was asked for that is not there.
+                // Not to be read: somebody is changing it, which the count will tell; or a column was asked for that is
+                // not there.
                 return if read { Step::Row(at) } else { Step::On(at.checked_add(1)) };
             }
             next = self.skip(at);

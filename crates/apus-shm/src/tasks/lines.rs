@@ -1,4 +1,5 @@
-//! Who waits: tasks in queues and in the clock, reports in inboxes, workers that have nothing to do. All of it follows from the tags.
+//! Who waits: tasks in queues and in the clock, reports in inboxes, workers that have nothing to do. All of it follows
+//! from the tags.
 
 use super::store::{Line, Store, Tag};
 

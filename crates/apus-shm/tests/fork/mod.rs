@@ -10,7 +10,8 @@ pub(crate) struct Child {
 impl Child {
     /// The function must not return into the test: a panic ends the process with 101.
     pub(crate) fn fork(run: impl FnOnce()) -> Self {
-        // SAFETY: the child runs what the test gives it, which takes no lock of another thread of this process, and leaves by _exit.
+        // SAFETY: the child runs what the test gives it, which takes no lock of another thread of this process, and
+        // leaves by _exit.
         let pid = unsafe { libc::fork() };
         assert!(pid >= 0, "fork: {}", std::io::Error::last_os_error());
         if pid == 0 {
