@@ -37,11 +37,11 @@ build: deps ## build the module (apus.so) and the command (apus); PHP_CONFIG=php
 	@echo "built $(RELEASE)/apus.so and $(RELEASE)/apus"
 
 test: cargo ## format, lints, rules of the tree, unit tests, phpt, end to end; counts at the end
-	@tools/test
+	@tests/run
 
 test-long: deps ## what takes longer: phpt under valgrind and AddressSanitizer, kills by the thousand, PHP's own tests (DIFFERENTIAL=folder)
 	@tools/install-packages test
-	@tools/test-long
+	@tests/run --long
 
 bench: build ## measure beside the peers (arguments: BENCH="--help")
 	@tools/install-packages bench

@@ -1,0 +1,1 @@
+"""What tests/run is made of: sections, what they count, PHP's own runner for phpt."""

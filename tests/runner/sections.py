@@ -1,0 +1,145 @@
+"""The sections, in their order: what each runs, and when it is part of a run."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Callable, NamedTuple
+
+from . import counts, phpt
+
+TESTS = Path(__file__).resolve().parent.parent
+ROOT = TESTS.parent
+# What of the tests PHP has a part in: they run on its other versions, too.
+ON_EVERY_PHP = ("phpt", "phpt-jit", "ceilings", "e2e", "conformance")
+
+
+class Section(NamedTuple):
+    name: str
+    about: str
+    run: Callable
+    # Whether it tests the module: with one that is given (APUS_SO) only such sections run, unless --only names them.
+    module: bool = True
+    # Whether words choose among its tests; with words only such sections run, unless --only names them.
+    words: bool = False
+    # Takes long: runs with --long or --only.
+    long: bool = False
+
+
+def component(session, name, command):
+    """Parts of Rust's toolchain that a minimal one lacks."""
+    if subprocess.run(["cargo", command, "--version"], capture_output=True, check=False).returncode:
+        session.show(["rustup", "component", "add", name])
+
+
+def formatting(session):
+    component(session, "rustfmt", "fmt")
+    session.command(None, counts.one, ["cargo", "fmt", "--all", "--check", "--", "--color", "never"])
+
+
+def lints(session):
+    component(session, "clippy", "clippy")
+    session.command(None, counts.one, ["cargo", "clippy", "--workspace", "--all-targets", "--keep-going", "--", "-D", "warnings"])
+
+
+def readme(session):
+    if (ROOT / "bench/results/latest.md").exists():
+        session.command(None, counts.one, ["tools/bench-table", "--check"])
+
+
+def units(folder, top):
+    """The command that runs Python's unittests below a folder."""
+    return sys.executable, "-B", "-m", "unittest", "discover", "-s", str(ROOT / folder), "-t", str(ROOT / top)
+
+
+def build(session):
+    """The module and the command, once a run."""
+    session.build()
+
+
+def plain(counter, *command):
+    """A section that is one command."""
+    return lambda session: session.command(None, counter, command)
+
+
+def tested(counter, *command, **more):
+    """The same, with the module under test."""
+    return lambda session: session.command(None, counter, command, env=session.environment(**more))
+
+
+def asan(session):
+    """The module is built anew, with AddressSanitizer."""
+    made = subprocess.run(["tools/asan-module"], cwd=ROOT, stdout=subprocess.PIPE, text=True, check=False)
+    if made.returncode:
+        raise phpt.Unable("tools/asan-module failed")
+    env = session.environment(APUS_SO=made.stdout.strip())
+    session.command(None, counts.last, ["tests/lib/watched.py", "--asan"], env=env)
+
+
+def kills(session):
+    env = session.environment(APUS_KILLS=os.environ.get("APUS_KILLS", "5000"))
+    session.command(None, counts.last, ["tests/e2e/run", "test_memory_kill"], env=env)
+
+
+def differential(session):
+    if sources := os.environ.get("DIFFERENTIAL"):
+        session.command(None, counts.last, ["tests/differential/run", sources], env=session.environment())
+
+
+def others(session):
+    """The other versions of PHP. The command is the same; the module is built with their headers."""
+    for version in session.fetched():
+        made = session.command(f"root {version}", counts.one, ["tools/root", "make", version])
+        if made.code:
+            continue
+        path = subprocess.run(["tools/root", "make", version], cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True).stdout
+        module = session.target / f"php{version}" / session.folder / "libapus.so"
+        module.unlink(missing_ok=True)
+        env = {**os.environ, "APUS_PHP_CONFIG": path.strip() + ".php-config"}
+        env |= {"CARGO_TARGET_DIR": str(session.target / f"php{version}")}
+        session.command(f"build {version}", counts.one, ["cargo", "build", "--profile", session.profile, "-p", "apus-php"], env=env)
+        if module.exists():
+            session.inside(version, module, ON_EVERY_PHP)
+
+
+def e2e(session):
+    session.command(None, counts.last, ["tests/e2e/run", *session.words], env=session.environment())
+
+
+SECTIONS = (
+    Section("format", "cargo fmt", formatting, module=False),
+    Section("lints", "clippy without a warning", lints, module=False),
+    Section("rules", "the rules of the tree", plain(counts.last, "php", "-n", "tools/checks/run.php"), module=False),
+    Section("readme", "README.md holds what was measured", readme, module=False),
+    Section("rust", "the tests of the crates", plain(counts.cargo, "cargo", "test", "--workspace", "--no-fail-fast"), module=False),
+    Section("build", "the module and the command", build, module=False),
+    Section("examples", "examples/, and what `apus new` writes", tested(counts.last, "php", "-n", "tools/tests/examples.php"), module=False),
+    Section("toolchain", "how make gets Rust", plain(counts.unittests, sys.executable, "-B", "tools/tests/toolchain.py"), module=False),
+    Section("samples", "the PHP blocks of README.md and docs/", tested(counts.last, "php", "-n", "tools/tests/samples.php"), module=False),
+    Section("bench", "the harness of the benchmarks", plain(counts.unittests, *units("bench", "bench")), module=False),
+    Section("runner", "this runner", plain(counts.unittests, *units("tests/runner", "tests")), module=False),
+    Section("phpt", "tests/phpt, by PHP's own runner", lambda s: phpt.run(s, "phpt"), words=True),
+    Section("phpt-jit", "the same with opcache and the tracing JIT", lambda s: phpt.run(s, "phpt", phpt.jit()), words=True),
+    # Memory and time are measured: one at a time.
+    Section("ceilings", "memory and instructions, one test at a time", lambda s: phpt.run(s, "ceilings", jobs=1), words=True),
+    Section("sanitize", "under valgrind: hooks, guards, fatal errors, the random test", tested(counts.last, "tests/sanitize")),
+    Section("xdebug", "beside Xdebug", tested(counts.unittests, *units("tests/xdebug", "tests"))),
+    Section("e2e", "end to end; with --only, words choose", e2e),
+    Section("conformance", "Autobahn's WebSocket cases", tested(counts.last, "tests/conformance/autobahn")),
+    Section("others", f"the PHP versions of TEST_PHP, each in a root of its own: {', '.join(ON_EVERY_PHP)}", others, module=False),
+    Section("valgrind", "all phpt of coroutines, the engine and the hooks", tested(counts.last, "tests/sanitize", SANITIZE="all"), long=True),
+    Section("asan", "all phpt with AddressSanitizer", asan, long=True),
+    Section("kills", "APUS_KILLS kills (5000) for each structure in shared memory", kills, long=True),
+    Section("differential", "PHP's own tests with and without Apus; DIFFERENTIAL names PHP's sources", differential, long=True),
+)
+
+
+def choose(only, words, built, long):
+    """Names of the sections of a run, in their order."""
+    if only:
+        return [section.name for section in SECTIONS if section.name in only]
+    return [
+        section.name
+        for section in SECTIONS
+        if section.long == long and (section.module or not built) and (section.words or not words)
+    ]
