@@ -124,6 +124,13 @@ $server->start();
             server.get()
             self.told(server, r"undefined function nowhere\(\) in")
 
+    def test_an_error_that_php_displays_is_not_printing(self):
+        with self.serve("$value = $unknown; $response->end('x');", ini=("display_errors=1", "error_reporting=32767")) as server:
+            server.get()
+            server.stop()
+            self.assertIn("Warning: Undefined variable $unknown", server.said())
+            self.assertNotIn("not to the client", server.said())
+
     def test_ending_twice(self):
         with self.serve("$response->end('one'); $response->end('two');") as server:
             self.assertEqual(server.get().body, b"one")

@@ -45,9 +45,16 @@ pub(crate) fn in_handler() -> bool {
     running.is_some_and(|task| task.data().answers())
 }
 
+/// Whether PHP itself prints this, by the setting `display_errors`: it stands in a line of its own.
+fn is_displayed_error(text: &[u8]) -> bool {
+    let kinds: [&[u8]; 6] =
+        [b"Warning: ", b"Notice: ", b"Deprecated: ", b"Fatal error: ", b"Recoverable fatal error: ", b"Parse error: "];
+    text.strip_prefix(b"\n").is_some_and(|line| kinds.iter().any(|kind| line.starts_with(kind)))
+}
+
 /// What PHP code prints in a server's process, before it is written. Runs in the middle of PHP code, and runs none.
-pub(crate) fn printing() {
-    if in_handler() {
+pub(crate) fn printing(text: &[u8]) {
+    if in_handler() && !is_displayed_error(text) {
         PRINTED.here(format_args!(
             "what a handler prints goes to standard output, not to the client: give it to $response->end() or write()"
         ));

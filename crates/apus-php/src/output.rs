@@ -23,7 +23,7 @@ pub(crate) fn take() {
 
 /// Whatever PHP code prints. A handler that prints means something else.
 fn print(text: &[u8]) {
-    crate::mistakes::printing();
+    crate::mistakes::printing(text);
     log::output(text);
 }
 
