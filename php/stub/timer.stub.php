@@ -9,6 +9,8 @@ namespace Apus;
  */
 final class Timer
 {
+    // @rust typed
+
     /**
      * Calls $callback(int $timerId, ...$args) every $ms milliseconds.
      * Ticks that a busy process missed are skipped, not made up for.

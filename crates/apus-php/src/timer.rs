@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::Duration;
 
-use apus_zend::{Array, Call, Callable, Raise, Value};
+use apus_zend::arg::{Given, Rest, Want};
+use apus_zend::object::Object;
+use apus_zend::{Array, Callable, Raise, Value};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
@@ -134,76 +136,78 @@ impl Timers {
     }
 }
 
-fn start(call: &Call, repeats: bool) -> Result<(), Raise> {
-    call.expect(2, u32::MAX)?;
-    let ms = call.int(0, 0)?;
-    if !(1..=MAX_MS).contains(&ms) {
-        return Err(call.value_error(0, &format!("must be between 1 and {MAX_MS} milliseconds, {ms} given")));
+/// An argument `int $ms`.
+struct Interval(i64);
+
+impl Want<i64> for Interval {
+    fn want(given: Given<i64>) -> Result<Self, Raise> {
+        if (1..=MAX_MS).contains(&given.value) {
+            return Ok(Self(given.value));
+        }
+        Err(given.value_error(&format!("must be between 1 and {MAX_MS} milliseconds, {} given", given.value)))
     }
-    let callable = call.callable(1)?;
-    let args = (2..call.count()).map(|i| call.value(i)).collect();
+}
+
+fn start(repeats: bool, Interval(ms): Interval, callable: Callable, args: Rest<'_>) -> Result<i64, Raise> {
     let state = State::get()?;
     state.register_finish();
-    call.ret(Timers::of(&state).add(&state, ms, repeats, callable, args))
+    Ok(Timers::of(&state).add(&state, ms, repeats, callable, args.values().collect()))
 }
 
-fn tick(call: &Call) -> Result<(), Raise> {
-    start(call, true)
+fn tick(interval: Interval, callable: Callable, args: Rest<'_>) -> Result<i64, Raise> {
+    start(true, interval, callable, args)
 }
 
-fn after(call: &Call) -> Result<(), Raise> {
-    start(call, false)
+fn after(interval: Interval, callable: Callable, args: Rest<'_>) -> Result<i64, Raise> {
+    start(false, interval, callable, args)
 }
 
-fn clear(call: &Call) -> Result<(), Raise> {
-    let id = call.int(0, 0)?;
-    call.ret(State::existing().is_some_and(|state| Timers::of(&state).clear(&state, id)))
+fn clear(id: i64) -> bool {
+    State::existing().is_some_and(|state| Timers::of(&state).clear(&state, id))
 }
 
-fn clear_all(call: &Call) -> Result<(), Raise> {
+fn clear_all() -> bool {
     if let Some(state) = State::existing() {
         Timers::of(&state).clear_all(&state);
     }
-    call.ret(true)
+    true
 }
 
-fn exists(call: &Call) -> Result<(), Raise> {
-    let id = call.int(0, 0)?;
-    call.ret(State::existing().is_some_and(|state| Timers::of(&state).entries.borrow().contains_key(&id)))
+fn exists(id: i64) -> bool {
+    State::existing().is_some_and(|state| Timers::of(&state).entries.borrow().contains_key(&id))
 }
 
-fn info(call: &Call) -> Result<(), Raise> {
-    let id = call.int(0, 0)?;
-    let Some(state) = State::existing() else { return call.ret(Value::null()) };
+fn info(id: i64) -> Result<Option<Array>, Raise> {
+    let Some(state) = State::existing() else { return Ok(None) };
     let facts = Timers::of(&state).entries.borrow().get(&id).map(|entry| {
         let left = entry.next.get().saturating_duration_since(Instant::now());
         (left.as_millis() as i64, entry.fired.get(), entry.interval_ms, entry.repeats)
     });
-    let Some((left, fired, interval, repeats)) = facts else { return call.ret(Value::null()) };
+    let Some((left, fired, interval, repeats)) = facts else { return Ok(None) };
     let mut array = Array::new(5)?;
     array.set_int(b"exec_msec", left)?;
     array.set_int(b"exec_count", fired)?;
     array.set_int(b"interval", if repeats { interval } else { 0 })?;
     array.set_int(b"round", Timers::of(&state).rounds.get())?;
     array.set(b"removed", Value::bool(false))?;
-    call.ret(array)
+    Ok(Some(array))
 }
 
-fn list(call: &Call) -> Result<(), Raise> {
+fn list() -> Result<Object, Raise> {
     let ids: Vec<i64> = State::existing()
         .map(|state| Timers::of(&state).entries.borrow().keys().copied().collect())
         .unwrap_or_default();
-    call.ret(array_iterator(&ids)?)
+    array_iterator(&ids)
 }
 
-fn stats(call: &Call) -> Result<(), Raise> {
+fn stats() -> Result<Array, Raise> {
     let state = State::existing();
     let timers = state.as_ref().map(|state| Timers::of(state));
     let mut array = Array::new(3)?;
     array.set(b"initialized", Value::bool(timers.as_ref().is_some_and(|t| t.made.get())))?;
     array.set_int(b"num", timers.as_ref().map_or(0, |t| t.len() as i64))?;
     array.set_int(b"round", timers.as_ref().map_or(0, |t| t.rounds.get()))?;
-    call.ret(array)
+    Ok(array)
 }
 
 apus_zend::stub!("timer");

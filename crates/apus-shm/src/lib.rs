@@ -24,6 +24,7 @@ pub use cache::{CACHE_KEY_MOST, CACHE_LEAST, CACHE_MOST, Cache, CacheError, Cach
 pub use cache_make::{Claim, Making};
 pub use cache_part::{Found, Stored};
 pub use cells::{Look, Number};
+pub use life::ForkEpoch;
 pub use limiter::{LIMITER_KEYS_MOST, Limiter, Verdict};
 pub use lock::{Busy, Lock, Mode, Step, Taken, Untaken, Waiting};
 pub use queue::{Nothing, Queue, QueueStats, Refused};

@@ -55,6 +55,23 @@ impl Moment {
     }
 }
 
+/// The process that something belongs to: a process that is forked off it later has what belongs to its parent in its memory, too, and
+/// knows it by this. Process ids would do as well, but are a system call each, and are used again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ForkEpoch(u64);
+
+impl ForkEpoch {
+    /// The calling process.
+    pub fn now() -> Self {
+        Self(Moment::now().line)
+    }
+
+    /// Whether this is still the calling process.
+    pub fn is_now(self) -> bool {
+        self == Self::now()
+    }
+}
+
 /// Names a life: generation above, place plus 1 below. Never 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct LifeId(u64);

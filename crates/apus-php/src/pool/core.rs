@@ -4,10 +4,10 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::rc::{Rc, Weak};
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
-use std::sync::{Arc, Once};
+use std::sync::Arc;
 use std::time::Duration;
 
+use apus_shm::ForkEpoch;
 use apus_zend::{Raise, native};
 use tokio::time::Instant;
 
@@ -69,8 +69,8 @@ pub(super) struct Core {
     pub(super) check: RefCell<Check>,
     pub(super) reset: RefCell<Reset>,
     pub(super) closed: Cell<bool>,
-    /// The process that the connections belong to: [`forks`] when it was entered.
-    process: Cell<u32>,
+    /// The process that the connections belong to.
+    process: Cell<ForkEpoch>,
     /// Places that are taken.
     slots: Cell<usize>,
     /// Idle connections; the last was used last.
@@ -86,19 +86,6 @@ pub(super) struct Core {
     pub(super) counters: Counters,
     pub(super) bell: Arc<Bell>,
     pub(super) keeper: Keeper,
-}
-
-/// How often this process, or those that it was forked from, forked since the first pool was made.
-fn forks() -> u32 {
-    static FORKS: AtomicU32 = AtomicU32::new(0);
-    static REGISTERED: Once = Once::new();
-    extern "C" fn forked() {
-        FORKS.fetch_add(1, Relaxed);
-    }
-    // SAFETY: the handler lives as long as the module, and touches an atomic only. Without it (no memory) a forked process would
-    // take its parent's connections for its own, which the documentation forbids anyway.
-    REGISTERED.call_once(|| _ = unsafe { libc::pthread_atfork(None, None, Some(forked)) });
-    FORKS.load(Relaxed)
 }
 
 /// Hashes addresses: they differ in themselves.
@@ -153,7 +140,7 @@ impl Core {
             check: RefCell::default(),
             reset: RefCell::default(),
             closed: Cell::new(false),
-            process: Cell::new(forks()),
+            process: Cell::new(ForkEpoch::now()),
             slots: Cell::new(0),
             idle: RefCell::default(),
             leases: RefCell::default(),
@@ -169,8 +156,8 @@ impl Core {
 
     /// In a forked child: the connections are the parent's, whose sessions a close would end.
     pub(super) fn enter_process(&self) {
-        let forks = forks();
-        if self.process.replace(forks) == forks {
+        let now = ForkEpoch::now();
+        if self.process.replace(now) == now {
             return;
         }
         std::mem::forget(self.idle.take());

@@ -6,6 +6,7 @@ use std::os::fd::{AsRawFd as _, OwnedFd, RawFd};
 use std::rc::Rc;
 use std::time::Duration;
 
+use apus_shm::ForkEpoch;
 use apus_zend::object::Object;
 use apus_zend::{Callable, Raise, Value, engine, native};
 
@@ -32,7 +33,7 @@ pub(super) enum Owner {
 /// A child that this very process forked.
 struct Child {
     pid: libc::pid_t,
-    parent: u32,
+    parent: ForkEpoch,
     /// Readable when it has ended.
     end: Option<OwnedFd>,
 }
@@ -149,7 +150,7 @@ impl ProcessCore {
     /// How an operation on the pipe waits.
     pub(super) fn patience(&self, what: &'static str) -> Patience {
         let child = self.child.borrow();
-        let own = child.as_ref().filter(|child| child.parent == std::process::id());
+        let own = child.as_ref().filter(|child| child.parent.is_now());
         Patience {
             what,
             blocking: self.blocking.get(),
@@ -161,7 +162,7 @@ impl ProcessCore {
     /// Whether a child that this process started has not ended.
     pub(super) fn is_running(&self) -> bool {
         let child = self.child.borrow();
-        let Some(child) = child.as_ref().filter(|child| child.parent == std::process::id()) else { return false };
+        let Some(child) = child.as_ref().filter(|child| child.parent.is_now()) else { return false };
         match &child.end {
             Some(end) => !readable(end),
             None => kill(child.pid, 0).is_ok(),
@@ -194,7 +195,7 @@ impl ProcessCore {
 
     /// In the process that forked a child for `start()`.
     pub(super) fn forked(&self, object: &Object, pid: libc::pid_t) {
-        let child = Child { pid, parent: std::process::id(), end: pidfd(pid) };
+        let child = Child { pid, parent: ForkEpoch::now(), end: pidfd(pid) };
         *self.child.borrow_mut() = Some(child);
         self.started(object, pid);
     }

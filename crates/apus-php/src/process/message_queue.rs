@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::ffi::{CString, c_int};
 use std::time::{Duration, Instant};
 
+use apus_shm::ForkEpoch;
 use apus_zend::arg::{Given, Made, Me, Want};
 use apus_zend::{Array, Raise, Value, engine, native};
 
@@ -220,7 +221,7 @@ impl Want<i64> for SystemKey {
 struct MessageQueue {
     queue: SysQueue,
     /// The process that made a queue without a key: with its object the queue goes.
-    private_to: Option<u32>,
+    private_to: Option<ForkEpoch>,
     removed: Cell<bool>,
 }
 
@@ -228,7 +229,7 @@ native!(MessageQueue, "Apus\\MessageQueue");
 
 impl Drop for MessageQueue {
     fn drop(&mut self) {
-        if self.private_to == Some(std::process::id()) && !self.removed.get() {
+        if self.private_to.is_some_and(ForkEpoch::is_now) && !self.removed.get() {
             // Nobody else can have a use for it; it may have been removed by its number.
             let _ = self.queue.remove();
         }
@@ -251,7 +252,7 @@ fn construct(
     if limit.value > 0 {
         queue.expect_limit(limit.value)?;
     }
-    let private_to = (key == libc::IPC_PRIVATE).then(std::process::id);
+    let private_to = (key == libc::IPC_PRIVATE).then(ForkEpoch::now);
     let slots = [
         (slot::message_queue::KEY, Value::int(i64::from(key))),
         (slot::message_queue::ID, Value::int(i64::from(queue.id))),

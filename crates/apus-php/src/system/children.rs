@@ -6,6 +6,7 @@ use std::ffi::c_int;
 use std::rc::Rc;
 use std::time::Duration;
 
+use apus_shm::ForkEpoch;
 use apus_zend::arg::{Given, Want};
 use apus_zend::{Array, Raise};
 use rustix::io::{Errno, retry_on_intr};
@@ -33,16 +34,15 @@ thread_local! {
 #[derive(Default)]
 struct Claimed {
     /// Whose children they are: a forked process has none of its parent's.
-    process: u32,
+    process: Option<ForkEpoch>,
     waiters: HashMap<libc::pid_t, Vec<Kept>>,
 }
 
 fn with_claimed<R>(with: impl FnOnce(&mut HashMap<libc::pid_t, Vec<Kept>>) -> R) -> R {
-    let me = std::process::id();
     CLAIMED.with(|claimed| {
         let mut claimed = claimed.borrow_mut();
-        if claimed.process != me {
-            claimed.process = me;
+        if !claimed.process.is_some_and(ForkEpoch::is_now) {
+            claimed.process = Some(ForkEpoch::now());
             claimed.waiters.clear();
         }
         with(&mut claimed.waiters)

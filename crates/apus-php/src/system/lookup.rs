@@ -6,6 +6,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::ptr::NonNull;
 use std::sync::Arc;
 
+use apus_shm::ForkEpoch;
 use apus_zend::arg::{Given, Want};
 use apus_zend::{Array, Raise, Value};
 use tokio::sync::Semaphore;
@@ -19,16 +20,15 @@ const LOOKUPS: usize = 64;
 
 thread_local! {
     /// The places of a process: those of a forked process's parent are taken for good.
-    static PLACES: RefCell<Option<(u32, Arc<Semaphore>)>> = const { RefCell::new(None) };
+    static PLACES: RefCell<Option<(ForkEpoch, Arc<Semaphore>)>> = const { RefCell::new(None) };
 }
 
 fn places() -> Arc<Semaphore> {
-    let me = std::process::id();
     PLACES.with(|places| {
         let mut places = places.borrow_mut();
         match &*places {
-            Some((process, semaphore)) if *process == me => Arc::clone(semaphore),
-            _ => Arc::clone(&places.insert((me, Arc::new(Semaphore::new(LOOKUPS)))).1),
+            Some((process, semaphore)) if process.is_now() => Arc::clone(semaphore),
+            _ => Arc::clone(&places.insert((ForkEpoch::now(), Arc::new(Semaphore::new(LOOKUPS)))).1),
         }
     })
 }

@@ -13,6 +13,7 @@ use std::sync::atomic::{
     Ordering::{AcqRel, Acquire, Release},
 };
 
+use apus_shm::ForkEpoch;
 use apus_zend::arg::{Any, Given, Want};
 use apus_zend::value::View;
 use apus_zend::{Raise, engine};
@@ -90,34 +91,32 @@ fn event_fd() -> Result<notifier::Event, c_int> {
 }
 
 /// The eventfd, watched by one runtime.
-struct Routing {
+struct WatchedEvent {
     event: AsyncFd<notifier::Event>,
-    process: u32,
+    process: ForkEpoch,
 }
 
 thread_local! {
-    static ROUTING: RefCell<Weak<Routing>> = const { RefCell::new(Weak::new()) };
+    static WATCHED: RefCell<Weak<WatchedEvent>> = const { RefCell::new(Weak::new()) };
 }
 
-impl Routing {
+impl WatchedEvent {
     fn get() -> Result<Rc<Self>, c_int> {
         let fd = event_fd()?;
-        let process = std::process::id();
-        if let Some(routing) =
-            ROUTING.with(|routing| routing.borrow().upgrade()).filter(|routing| routing.process == process)
-        {
-            return Ok(routing);
+        let process = ForkEpoch::now();
+        if let Some(watched) = WATCHED.with(|slot| slot.borrow().upgrade()).filter(|one| one.process.is_now()) {
+            return Ok(watched);
         }
         let event = watch(fd, Interest::READABLE).map_err(|error| code(&error))?;
-        let routing = Rc::new(Self { event, process });
-        ROUTING.with(|slot| *slot.borrow_mut() = Rc::downgrade(&routing));
-        Ok(routing)
+        let watched = Rc::new(Self { event, process });
+        WATCHED.with(|slot| *slot.borrow_mut() = Rc::downgrade(&watched));
+        Ok(watched)
     }
 }
 
 /// Signals that are caught as long as this lives.
 pub(super) struct Watch {
-    process: u32,
+    process: ForkEpoch,
     /// Each with the disposition that comes back.
     caught: Vec<(c_int, Disposition)>,
     mask: u64,
@@ -132,7 +131,7 @@ impl Watch {
     /// Catches signals; EBUSY when somebody waits for one of them already.
     fn new(signals: &[c_int]) -> Result<Self, c_int> {
         event_fd()?;
-        let mut watch = Self { process: std::process::id(), caught: Vec::with_capacity(signals.len()), mask: 0 };
+        let mut watch = Self { process: ForkEpoch::now(), caught: Vec::with_capacity(signals.len()), mask: 0 };
         for &signal in signals {
             watch.catch(signal)?;
         }
@@ -142,8 +141,7 @@ impl Watch {
     /// Watches for children that end; handlers of PHP code for SIGCHLD are called, too. `None`: look now and then
     /// instead.
     pub(super) fn children() -> Option<Rc<Self>> {
-        let process = std::process::id();
-        if let Some(watch) = CHILDREN.with(|slot| slot.borrow().upgrade()).filter(|watch| watch.process == process) {
+        if let Some(watch) = CHILDREN.with(|slot| slot.borrow().upgrade()).filter(|watch| watch.process.is_now()) {
             return Some(watch);
         }
         let watch = Rc::new(Self::new(&[libc::SIGCHLD]).ok()?);
@@ -182,13 +180,13 @@ impl Watch {
 
     /// Waits for one of the signals.
     pub(super) async fn came(&self) -> Result<c_int, c_int> {
-        let routing = Routing::get()?;
+        let watched = WatchedEvent::get()?;
         loop {
             if let Some(signal) = self.take() {
                 return Ok(signal);
             }
             // Every signal makes the eventfd readable anew, so it need not be emptied.
-            routing.event.readable().await.map_err(|error| code(&error))?.clear_ready();
+            watched.event.readable().await.map_err(|error| code(&error))?.clear_ready();
         }
     }
 }
@@ -204,7 +202,7 @@ fn install(slot: &Slot, signal: c_int) -> Result<Disposition, c_int> {
 
 impl Drop for Watch {
     fn drop(&mut self) {
-        if self.process != std::process::id() {
+        if !self.process.is_now() {
             return;
         }
         for (signal, before) in &self.caught {

@@ -33,10 +33,10 @@ const AGAIN: Duration = Duration::from_millis(100);
 /// The signals that a master heeds.
 const ORDERS: [libc::c_int; 5] = [libc::SIGTERM, libc::SIGINT, libc::SIGUSR1, libc::SIGUSR2, libc::SIGCHLD];
 
-/// A worker's place.
-struct Seat {
+/// One of the pool's workers: the process that runs, or when the next is due.
+struct WorkerSlot {
     pid: libc::pid_t,
-    born: Instant,
+    started: Instant,
     /// When its end is overdue, once it was told to end.
     end: Option<Instant>,
     /// When it is to be told again.
@@ -57,11 +57,11 @@ struct Master {
     core: Rc<PoolCore>,
     object: Object,
     asked: Rc<Asked>,
-    seats: Vec<Seat>,
+    workers: Vec<WorkerSlot>,
     /// Workers that left the pool and have not ended.
     detached: Vec<libc::pid_t>,
-    /// Seats whose workers are to be replaced, one after the other.
-    renew: VecDeque<usize>,
+    /// Workers that are to be replaced, one after the other.
+    to_reload: VecDeque<usize>,
     stopping: bool,
     /// When it was last said that workers return at once.
     told: Option<Instant>,
@@ -89,15 +89,16 @@ pub(super) fn run(core: &Rc<PoolCore>, object: &Object) -> Result<(), Raise> {
     object.set_slot(slot::MASTER_PID, Value::int(i64::from(core.master.get())));
     listen_to_signals(&asked);
     let now = Instant::now();
-    let seat = || Seat { pid: 0, born: now, end: None, again: now, due: Some(now), back_off: BackOff::default() };
-    let seats = std::iter::repeat_with(seat).take(core.count).collect();
+    let worker =
+        || WorkerSlot { pid: 0, started: now, end: None, again: now, due: Some(now), back_off: BackOff::default() };
+    let workers = std::iter::repeat_with(worker).take(core.count).collect();
     let mut master = Master {
         core: Rc::clone(core),
         object: object.share(),
         asked,
-        seats,
+        workers,
         detached: Vec::new(),
-        renew: VecDeque::new(),
+        to_reload: VecDeque::new(),
         stopping: false,
         told: None,
         ours: Some(ours),
@@ -108,7 +109,7 @@ pub(super) fn run(core: &Rc<PoolCore>, object: &Object) -> Result<(), Raise> {
         return result;
     }
     core.phase.set(Phase::Over);
-    master.abandon();
+    master.end_all();
     for signal in ORDERS {
         signals::unset(signal);
     }
@@ -155,44 +156,44 @@ impl Master {
     fn turn(&mut self) -> Result<Turn, Raise> {
         signals::silence();
         signals::dispatch()?;
-        self.hear_workers();
+        self.take_orders();
         self.reap();
         if self.asked.stop.get() && !self.stopping {
             self.stopping = true;
-            self.renew.clear();
-            for seat in 0..self.seats.len() {
-                self.tell_to_end(seat);
+            self.to_reload.clear();
+            for worker in 0..self.workers.len() {
+                self.ask_to_end(worker);
             }
         }
         if self.asked.reload.take() && !self.stopping {
-            let running = (0..self.seats.len()).filter(|&seat| self.seats[seat].pid != 0);
-            self.renew = running.collect();
+            let running = (0..self.workers.len()).filter(|&worker| self.workers[worker].pid != 0);
+            self.to_reload = running.collect();
         }
-        if self.stopping && self.seats.iter().all(|seat| seat.pid == 0) {
+        if self.stopping && self.workers.iter().all(|worker| worker.pid == 0) {
             return Ok(Turn::Over);
         }
         if let Some(code) = self.start_due()? {
             return Ok(Turn::Worker(code));
         }
-        self.renew_next();
-        self.urge();
-        let workers = self.ours.as_ref().map(|fd| (fd.as_raw_fd(), PollFlags::IN));
-        block(workers.as_slice(), self.next_look())?;
+        self.reload_next();
+        self.enforce();
+        let orders = self.ours.as_ref().map(|fd| (fd.as_raw_fd(), PollFlags::IN));
+        block(orders.as_slice(), self.next_look())?;
         Ok(Turn::Again)
     }
 
     /// When something is due without a signal.
     fn next_look(&self) -> Option<Instant> {
-        let due = self.seats.iter().filter(|_| !self.stopping).filter_map(|seat| seat.due);
-        let ends = self.seats.iter().filter_map(|seat| seat.end.map(|end| end.min(seat.again)));
+        let due = self.workers.iter().filter(|_| !self.stopping).filter_map(|worker| worker.due);
+        let ends = self.workers.iter().filter_map(|worker| worker.end.map(|end| end.min(worker.again)));
         due.chain(ends).min()
     }
 
     /// Starts every worker that is due; in one of them, its exit code.
     fn start_due(&mut self) -> Result<Option<i32>, Raise> {
         let now = Instant::now();
-        for index in 0..self.seats.len() {
-            if self.stopping || self.seats[index].pid != 0 || self.seats[index].due.is_none_or(|due| due > now) {
+        for index in 0..self.workers.len() {
+            if self.stopping || self.workers[index].pid != 0 || self.workers[index].due.is_none_or(|due| due > now) {
                 continue;
             }
             match fork::fork() {
@@ -202,13 +203,13 @@ impl Master {
                     return worker::run(&self.core, &self.object, index).map(Some);
                 }
                 Ok(pid) => {
-                    let seat = &mut self.seats[index];
-                    (seat.pid, seat.born, seat.end, seat.due) = (pid, now, None, None);
+                    let worker = &mut self.workers[index];
+                    (worker.pid, worker.started, worker.end, worker.due) = (pid, now, None, None);
                     self.tell_pid(index, pid)?;
                 }
                 Err(code) => {
                     log::error(format_args!("no worker {index} of the pool could be made: errno {code}"));
-                    self.seats[index].due = Some(now + EARLY);
+                    self.workers[index].due = Some(now + EARLY);
                 }
             }
         }
@@ -225,12 +226,12 @@ impl Master {
     /// Takes the ends of workers. Other children are left to whoever made them.
     fn reap(&mut self) {
         self.detached.retain(|&pid| reap(pid).is_none());
-        for index in 0..self.seats.len() {
-            let pid = self.seats[index].pid;
+        for index in 0..self.workers.len() {
+            let pid = self.workers[index].pid;
             let Some(Ended(status)) = (pid != 0).then(|| reap(pid)).flatten() else { continue };
-            let seat = &mut self.seats[index];
-            let (asked, age) = (seat.end.is_some(), seat.born.elapsed());
-            (seat.pid, seat.end) = (0, None);
+            let worker = &mut self.workers[index];
+            let (asked, age) = (worker.end.is_some(), worker.started.elapsed());
+            (worker.pid, worker.end) = (0, None);
             if let Some(board) = self.core.board.get() {
                 board.pids[index].store(0, Relaxed);
             }
@@ -240,12 +241,12 @@ impl Master {
                 tell(index, pid, status);
             }
             let pause = if asked {
-                seat.back_off.forget();
+                worker.back_off.forget();
                 Duration::ZERO
             } else if failed {
-                seat.back_off.death(true, age).0
+                worker.back_off.death(true, age).0
             } else {
-                seat.back_off.exit(age)
+                worker.back_off.exit(age)
             };
             let again = self.told.is_none_or(|told| told.elapsed() >= EARLY);
             if !asked && !failed && pause > FIRST_RETURNS && again {
@@ -257,70 +258,70 @@ impl Master {
                     pause.as_millis()
                 ));
             }
-            seat.due = Some(Instant::now() + pause);
+            worker.due = Some(Instant::now() + pause);
         }
     }
 
     /// Workers that say that they leave the pool.
-    fn hear_workers(&mut self) {
+    fn take_orders(&mut self) {
         while let Some(pid) = self.ours.as_ref().and_then(receive_pid) {
-            if let Some(index) = self.seats.iter().position(|seat| seat.pid == pid) {
+            if let Some(index) = self.workers.iter().position(|worker| worker.pid == pid) {
                 self.detached.push(pid);
-                let seat = &mut self.seats[index];
-                (seat.pid, seat.end, seat.due) = (0, None, Some(Instant::now()));
+                let worker = &mut self.workers[index];
+                (worker.pid, worker.end, worker.due) = (0, None, Some(Instant::now()));
             }
         }
     }
 
-    fn tell_to_end(&mut self, index: usize) {
-        let seat = &mut self.seats[index];
-        if seat.pid == 0 || seat.end.is_some() {
+    fn ask_to_end(&mut self, index: usize) {
+        let worker = &mut self.workers[index];
+        if worker.pid == 0 || worker.end.is_some() {
             return;
         }
-        let _ = kill(seat.pid, libc::SIGTERM);
+        let _ = kill(worker.pid, libc::SIGTERM);
         let now = Instant::now();
-        seat.end = Some(now + self.core.patience.get());
-        seat.again = now + AGAIN;
+        worker.end = Some(now + self.core.patience.get());
+        worker.again = now + AGAIN;
     }
 
     /// Replaces the next worker of a reload when the one before was replaced.
-    fn renew_next(&mut self) {
-        if self.seats.iter().any(|seat| seat.pid == 0 || seat.end.is_some()) {
+    fn reload_next(&mut self) {
+        if self.workers.iter().any(|worker| worker.pid == 0 || worker.end.is_some()) {
             return;
         }
-        if let Some(index) = self.renew.pop_front() {
-            self.tell_to_end(index);
+        if let Some(index) = self.to_reload.pop_front() {
+            self.ask_to_end(index);
         }
     }
 
     /// Ends workers by force whose time is over; tells those again that may have blocked in the kernel just when they were told.
-    fn urge(&mut self) {
+    fn enforce(&mut self) {
         let now = Instant::now();
-        let deaf = self.core.ipc == Ipc::MsgQueue && self.core.takes_messages();
-        for (index, seat) in self.seats.iter_mut().enumerate() {
-            let Some(end) = seat.end.filter(|_| seat.pid != 0) else { continue };
+        let blocks = self.core.ipc == Ipc::MsgQueue && self.core.takes_messages();
+        for (index, worker) in self.workers.iter_mut().enumerate() {
+            let Some(end) = worker.end.filter(|_| worker.pid != 0) else { continue };
             if end <= now {
                 log::warning(format_args!(
                     "worker {index} of the pool ({}) did not end in {:?} (max_wait_time) and is killed",
-                    seat.pid,
+                    worker.pid,
                     self.core.patience.get()
                 ));
-                let _ = kill(seat.pid, libc::SIGKILL);
-                seat.end = Some(now + EARLY);
-            } else if seat.again <= now {
-                if deaf {
-                    let _ = kill(seat.pid, libc::SIGTERM);
+                let _ = kill(worker.pid, libc::SIGKILL);
+                worker.end = Some(now + EARLY);
+            } else if worker.again <= now {
+                if blocks {
+                    let _ = kill(worker.pid, libc::SIGTERM);
                 }
-                seat.again = if deaf { now + AGAIN } else { end };
+                worker.again = if blocks { now + AGAIN } else { end };
             }
         }
     }
 
     /// After the loop: nobody is left behind, even when an exception ended it.
-    fn abandon(&mut self) {
-        for seat in self.seats.iter().filter(|seat| seat.pid != 0) {
-            let _ = kill(seat.pid, libc::SIGKILL);
-            let _ = waitpid(Pid::from_raw(seat.pid), WaitOptions::empty());
+    fn end_all(&mut self) {
+        for worker in self.workers.iter().filter(|worker| worker.pid != 0) {
+            let _ = kill(worker.pid, libc::SIGKILL);
+            let _ = waitpid(Pid::from_raw(worker.pid), WaitOptions::empty());
         }
         for object in self.core.processes.borrow().iter() {
             if let Some(pipe) = crate::process::core_of(object).ok().as_ref().and_then(|core| core.pipe.as_ref()) {

@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use apus_coro::Cancel;
+use apus_shm::ForkEpoch;
 use apus_zend::object::Object;
 use apus_zend::{Callable, Raise, Value};
 use rustix::event::PollFlags;
@@ -37,7 +38,7 @@ pub(super) fn run(core: &Rc<PoolCore>, object: &Object, me: usize) -> Result<i32
         // The master died before the lines above.
         return Ok(0);
     }
-    let worker = std::process::id();
+    let worker = ForkEpoch::now();
     become_worker(core, object, me)?;
     let (callable, coroutine) = match core.jobs.get(me) {
         Some((callable, coroutine)) => (Some(Rc::clone(callable)), *coroutine),
@@ -50,7 +51,7 @@ pub(super) fn run(core: &Rc<PoolCore>, object: &Object, me: usize) -> Result<i32
         ended(plain(core, object, callable, &args(object)))?
     };
     // A child that the worker made itself ends here, too; it is no worker that stops.
-    if code != 0 || std::process::id() != worker {
+    if code != 0 || !worker.is_now() {
         return Ok(code);
     }
     match core.callback(Event::WorkerStop) {
