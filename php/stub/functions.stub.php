@@ -5,12 +5,14 @@ namespace Apus;
 /**
  * The same as Apus\Coroutine::create().
  * @rust coroutine::create
+ * @rust typed
  */
 function go(callable $callback, mixed ...$args): int {}
 
 /**
  * The same as Apus\Coroutine::defer().
  * @rust coroutine::defer
+ * @rust typed
  */
 function defer(callable $callback): void {}
 
@@ -21,6 +23,7 @@ namespace Apus\Coroutine;
  * indirectly, and every timer have ended. For what it throws, and when, see Apus\Coroutine\Scheduler::start().
  * @return bool true
  * @rust coroutine::run
+ * @rust typed
  */
 function run(callable $callback, mixed ...$args): bool {}
 
@@ -32,6 +35,7 @@ function run(callable $callback, mixed ...$args): bool {}
  * @throws \Throwable the first exception that a task did not catch, when all have ended
  * Waits; cancelled, it cancels its tasks.
  * @rust coroutine::batch
+ * @rust typed
  */
 function batch(array $tasks, float $timeout = -1): array {}
 
@@ -41,6 +45,7 @@ function batch(array $tasks, float $timeout = -1): array {}
  * @throws \Throwable the first exception that one did not catch, when all have ended
  * Waits; cancelled, it cancels them.
  * @rust coroutine::parallel
+ * @rust typed
  */
 function parallel(int $n, callable $callback): void {}
 

@@ -243,9 +243,19 @@ impl Timeout {
         Self::want(Given { index, value })
     }
 
+    /// What a setting says, which was checked when it was set.
+    pub fn of_setting(seconds: f64) -> Self {
+        Self(seconds)
+    }
+
     /// Whether it is 0: nothing is to be waited for, or what is usual.
     pub fn is_zero(self) -> bool {
         self.0 == 0.0
+    }
+
+    /// Whether it gives a time, or no limit by infinity: neither 0 nor negative.
+    pub fn is_positive(self) -> bool {
+        self.0 > 0.0
     }
 
     /// `None`: no limit.

@@ -8,6 +8,8 @@ namespace Apus;
  */
 class Coroutine
 {
+    // @rust typed
+
     /** The default of `max_coroutine`. */
     public const DEFAULT_MAX_CORO_NUM = 100000;
 

@@ -5,6 +5,8 @@ namespace Apus\Coroutine;
 /** Collects coroutines and runs them until the last one has ended. */
 class Scheduler
 {
+    // @rust typed
+
     /** An empty scheduler. */
     public function __construct() {}
 

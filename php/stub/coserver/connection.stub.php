@@ -6,9 +6,12 @@ namespace Apus\Coroutine\Server;
  * A connection that an Apus\Coroutine\Server accepted. It is closed by close(), or when neither it nor its socket is
  * referenced any more. One coroutine may read while another one writes. errCode and errMsg of exportSocket() tell why a
  * method failed.
+ * @rust slots
  */
 class Connection
 {
+    // @rust typed
+
     /** The socket. */
     protected ?\Apus\Coroutine\Socket $socket = null;
 

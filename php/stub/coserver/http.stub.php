@@ -8,9 +8,12 @@ namespace Apus\Coroutine\Http;
  * request event of Apus\Http\Server; Response::upgrade() turns it into a WebSocket. For all cores start several
  * processes with $reuse_port, or use Apus\Http\Server, which supervises them. An exception that a handler does not
  * catch goes to the program's exception handler, or else to the log; the client gets 500, and the server goes on.
+ * @rust slots
  */
 final class Server
 {
+    // @rust typed
+
     /** The descriptor that listens; -1 when the server has ended. */
     public int $fd = -1;
 

@@ -8,9 +8,12 @@ namespace Apus\Coroutine;
  * processes with $reuse_port, or use Apus\Server, which supervises them.
  * An exception that a handler does not catch goes to the program's exception handler, or else to the log; the server
  * goes on.
+ * @rust slots
  */
 class Server
 {
+    // @rust typed
+
     /** The address, or the path of a Unix socket. */
     public string $host = '';
 

@@ -8,9 +8,12 @@ namespace Apus;
  * belongs to one process: make it in `workerstart`. One made before the server starts is empty in each worker.
  * docs/pools.md has the details.
  * @rust static POOL
+ * @rust slots
  */
 class ConnectionPool
 {
+    // @rust typed
+
     /**
      * The default size of a pool.
      * @rust DEFAULT_SIZE

@@ -6,9 +6,13 @@ namespace Apus\Database;
  * Where and as whom a MysqliPool connects. Each with…() changes the object and returns it.
  * @rust static CONFIG
  * @rust plain
+ * @rust slots
+ * @rust accessors config
  */
 class MysqliConfig
 {
+    // @rust typed
+
     /** Host name or address. */
     protected string $host = '127.0.0.1';
 
@@ -54,14 +58,12 @@ class MysqliConfig
     /**
      * The path of the Unix socket; null when none is set.
      * Does not wait.
-     * @rust get_socket
      */
     public function getUnixSocket(): ?string {}
 
     /**
      * Sets the path of a Unix socket, which is used instead of host and port. null (default) for none.
      * Does not wait.
-     * @rust with_socket
      */
     public function withUnixSocket(?string $unixSocket): self {}
 
@@ -69,6 +71,7 @@ class MysqliConfig
      * Sets the port, 0 to 65535; default 3306.
      * @throws \ValueError when it is out of range
      * Does not wait.
+     * @rust config::with_port
      */
     public function withPort(int $port): self {}
 
@@ -123,6 +126,7 @@ class MysqliConfig
     /**
      * The options of mysqli.
      * Does not wait.
+     * @rust config::get_array
      */
     public function getOptions(): array {}
 
@@ -139,9 +143,12 @@ class MysqliConfig
  * does not tell whether a transaction is open: put() asks the server, one round trip; the setting `reset` => 'none'
  * saves it for programs that leave none open.
  * @rust static POOL
+ * @rust slots
  */
 class MysqliPool extends \Apus\ConnectionPool
 {
+    // @rust typed
+
     /** Where and as whom it connects; read whenever a connection is made. */
     protected \Apus\Database\MysqliConfig $config;
 

@@ -6,9 +6,13 @@ namespace Apus\Database;
  * Where and as whom a PDOPool connects. Each with…() changes the object and returns it.
  * @rust static CONFIG
  * @rust plain
+ * @rust slots
+ * @rust accessors config
  */
 class PDOConfig
 {
+    // @rust typed
+
     /** The driver that is used unless another is named. */
     public const DRIVER_MYSQL = 'mysql';
 
@@ -67,6 +71,7 @@ class PDOConfig
     /**
      * The port; unless set 3306 for mysql, 5432 for pgsql, else 0: the driver's own.
      * Does not wait.
+     * @rust get_port
      */
     public function getPort(): int {}
 
@@ -80,7 +85,6 @@ class PDOConfig
     /**
      * The path of the Unix socket; null when none is set.
      * Does not wait.
-     * @rust get_socket
      */
     public function getUnixSocket(): ?string {}
 
@@ -89,7 +93,6 @@ class PDOConfig
      * socket.
      * null (default) for none.
      * Does not wait.
-     * @rust with_socket
      */
     public function withUnixSocket(?string $unixSocket): self {}
 
@@ -97,6 +100,7 @@ class PDOConfig
      * Sets the port, 0 to 65535; default: see getPort().
      * @throws \ValueError when it is out of range
      * Does not wait.
+     * @rust config::with_port
      */
     public function withPort(int $port): self {}
 
@@ -151,6 +155,7 @@ class PDOConfig
     /**
      * The PDO attributes.
      * Does not wait.
+     * @rust config::get_array
      */
     public function getOptions(): array {}
 
@@ -173,9 +178,12 @@ class PDOConfig
  * A pool of PDO connections. get() returns a plain PDO. One that was idle is checked by a small query; an open
  * transaction is rolled back when it comes back.
  * @rust static POOL
+ * @rust slots
  */
 class PDOPool extends \Apus\ConnectionPool
 {
+    // @rust typed
+
     /** Where and as whom it connects; read whenever a connection is made. */
     protected \Apus\Database\PDOConfig $config;
 

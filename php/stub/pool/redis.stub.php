@@ -6,9 +6,13 @@ namespace Apus\Database;
  * Where and as whom a RedisPool connects. Each with…() changes the object and returns it.
  * @rust static CONFIG
  * @rust plain
+ * @rust slots
+ * @rust accessors config
  */
 class RedisConfig
 {
+    // @rust typed
+
     /** Host name, address, or path of a Unix socket. */
     protected string $host = '127.0.0.1';
 
@@ -58,12 +62,14 @@ class RedisConfig
      * Sets the port, 0 to 65535; default 6379.
      * @throws \ValueError when it is out of range
      * Does not wait.
+     * @rust config::with_port
      */
     public function withPort(int $port): self {}
 
     /**
      * Seconds that connecting may take; 0 for no limit.
      * Does not wait.
+     * @rust config::get_seconds
      */
     public function getTimeout(): float {}
 
@@ -71,6 +77,7 @@ class RedisConfig
      * Sets the seconds that connecting may take; default 0, no limit.
      * @throws \ValueError when it is negative
      * Does not wait.
+     * @rust config::with_seconds
      */
     public function withTimeout(float $timeout): self {}
 
@@ -89,7 +96,6 @@ class RedisConfig
     /**
      * Milliseconds between attempts to connect.
      * Does not wait.
-     * @rust get_retry
      */
     public function getRetryInterval(): int {}
 
@@ -97,13 +103,14 @@ class RedisConfig
      * Sets the milliseconds between attempts to connect; default 0.
      * @throws \ValueError when it is negative
      * Does not wait.
-     * @rust with_retry
+     * @rust config::with_count
      */
     public function withRetryInterval(int $retry_interval): self {}
 
     /**
      * Seconds that an answer may take; 0 for no limit.
      * Does not wait.
+     * @rust config::get_seconds
      */
     public function getReadTimeout(): float {}
 
@@ -111,6 +118,7 @@ class RedisConfig
      * Sets the seconds that an answer may take; default 0, PHP's default_socket_timeout.
      * @throws \ValueError when it is negative
      * Does not wait.
+     * @rust config::with_seconds
      */
     public function withReadTimeout(float $read_timeout): self {}
 
@@ -129,7 +137,6 @@ class RedisConfig
     /**
      * The number of the database.
      * Does not wait.
-     * @rust get_db
      */
     public function getDbIndex(): int {}
 
@@ -137,7 +144,7 @@ class RedisConfig
      * Sets the number of the database; default 0. A connection that comes back with another one is set to this.
      * @throws \ValueError when it is negative
      * Does not wait.
-     * @rust with_db
+     * @rust config::with_count
      */
     public function withDbIndex(int $dbIndex): self {}
 
@@ -156,6 +163,7 @@ class RedisConfig
     /**
      * The options of phpredis.
      * Does not wait.
+     * @rust config::get_array
      */
     public function getOptions(): array {}
 }
@@ -165,9 +173,12 @@ class RedisConfig
  * open MULTI or pipeline, and selects the database that it was made with; WATCH and subscriptions end with their user's
  * own calls.
  * @rust static POOL
+ * @rust slots
  */
 class RedisPool extends \Apus\ConnectionPool
 {
+    // @rust typed
+
     /** Where and as whom it connects; read whenever a connection is made. */
     protected \Apus\Database\RedisConfig $config;
 

@@ -8,9 +8,12 @@ namespace Apus\Coroutine;
  * are in seconds: 0 means the settings timeout, connect_timeout, read_timeout and write_timeout of set(), else
  * socket_connect_timeout (2 s) and socket_timeout (none); a negative one means no limit. Failures of the network are
  * return values with errCode and errMsg; both are 0 and '' after a success.
+ * @rust slots
  */
 class Client
 {
+    // @rust typed
+
     /** Out-of-band data. */
     public const MSG_OOB = 1;
 
@@ -174,9 +177,12 @@ namespace Apus;
  * coroutine it lets the others run. The time-out of connect(), half a second unless given, limits each later operation,
  * too. Failures of the network are return values with errCode and errMsg; both are 0 and '' after a success.
  * @rust static BLOCKING
+ * @rust slots
  */
 class Client
 {
+    // @rust typed
+
     /** Out-of-band data. */
     public const MSG_OOB = 1;
 

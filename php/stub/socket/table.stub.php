@@ -8,9 +8,12 @@ namespace Apus\Coroutine;
  * the socket's own limit (setOption() with SO_RCVTIMEO, setProtocol()), else the settings socket_connect_timeout (2 s)
  * and socket_timeout (none); a negative one means no limit. Failures of the network are return values with errCode (an
  * errno) and errMsg; both are 0 and '' after a success.
+ * @rust slots
  */
 class Socket
 {
+    // @rust typed
+
     /** The descriptor; -1 when closed. */
     public readonly int $fd;
 

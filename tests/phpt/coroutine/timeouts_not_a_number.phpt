@@ -72,11 +72,11 @@ run(function (): void {
 ValueError: Apus\Coroutine::sleep(): Argument #1 ($seconds) must be 0 or more seconds, NaN given
 ValueError: Apus\Coroutine::join(): Argument #2 ($timeout) must be a number of seconds (negative for no limit), NAN given
 ValueError: Apus\Coroutine\batch(): Argument #2 ($timeout) must be a number of seconds (negative for no limit), NAN given
-ValueError: Apus\Coroutine\Channel::push(): Argument #2 ($timeout) must be a number of seconds, NAN given
-ValueError: Apus\Coroutine\Channel::pop(): Argument #1 ($timeout) must be a number of seconds, NAN given
+ValueError: Apus\Coroutine\Channel::push(): Argument #2 ($timeout) must be a number of seconds (negative for no limit), NAN given
+ValueError: Apus\Coroutine\Channel::pop(): Argument #1 ($timeout) must be a number of seconds (negative for no limit), NAN given
 ValueError: Apus\Coroutine\WaitGroup::wait(): Argument #1 ($timeout) must be a number of seconds (negative for no limit), NAN given
-ValueError: Apus\Coroutine\Barrier::wait(): Argument #2 ($timeout) must be a number of seconds, NAN given
-ValueError: Apus\Coroutine\Lock::lock(): Argument #2 ($timeout) must be a number of seconds, NAN given
+ValueError: Apus\Coroutine\Barrier::wait(): Argument #2 ($timeout) must be a number of seconds (negative for no limit), NAN given
+ValueError: Apus\Coroutine\Lock::lock(): Argument #2 ($timeout) must be a number of seconds (negative for no limit), NAN given
 ValueError: Apus\Coroutine\Semaphore::acquire(): Argument #1 ($timeout) must be a number of seconds (negative for no limit), NAN given
 ValueError: Apus\Coroutine\Scope::run(): Argument #2 ($timeout) must be a number of seconds (negative for no limit), NAN given
 ValueError: Apus\Coroutine\Scope::__construct(): Argument #1 ($timeout) must be a number of seconds (negative for no limit), NAN given
@@ -85,22 +85,22 @@ ValueError: Apus\Coroutine\timeout(): Argument #1 ($seconds) must be a number of
 ValueError: Apus\Coroutine\System::sleep(): Argument #1 ($seconds) must be 0 or more seconds, NaN given
 ValueError: Apus\Coroutine\System::wait(): Argument #1 ($timeout) must be a number of seconds (negative for no limit), NAN given
 ValueError: Apus\Coroutine\System::waitSignal(): Argument #2 ($timeout) must be a number of seconds (negative for no limit), NAN given
-ValueError: Apus\Coroutine\Socket::accept(): Argument #1 ($timeout) must be a number of seconds, NAN given
-ValueError: Apus\Coroutine\Socket::connect(): Argument #3 ($timeout) must be a number of seconds, NAN given
-ValueError: Apus\Coroutine\Socket::recv(): Argument #2 ($timeout) must be a number of seconds, NAN given
-ValueError: Apus\Coroutine\Socket::recvLine(): Argument #2 ($timeout) must be a number of seconds, NAN given
-ValueError: Apus\Coroutine\Socket::recvPacket(): Argument #1 ($timeout) must be a number of seconds, NAN given
-ValueError: Apus\Coroutine\Socket::sendAll(): Argument #2 ($timeout) must be a number of seconds, NAN given
-ValueError: Apus\Coroutine\Socket::readVector(): Argument #2 ($timeout) must be a number of seconds, NAN given
-ValueError: Apus\Coroutine\Client::connect(): Argument #3 ($timeout) must be a number of seconds, NAN given
-ValueError: Apus\Coroutine\Client::recv(): Argument #1 ($timeout) must be a number of seconds, NAN given
-ValueError: Apus\Coroutine\Client::send(): Argument #2 ($timeout) must be a number of seconds, NAN given
+ValueError: Apus\Coroutine\Socket::accept(): Argument #1 ($timeout) must be a number of seconds (negative for no limit), NAN given
+ValueError: Apus\Coroutine\Socket::connect(): Argument #3 ($timeout) must be a number of seconds (negative for no limit), NAN given
+ValueError: Apus\Coroutine\Socket::recv(): Argument #2 ($timeout) must be a number of seconds (negative for no limit), NAN given
+ValueError: Apus\Coroutine\Socket::recvLine(): Argument #2 ($timeout) must be a number of seconds (negative for no limit), NAN given
+ValueError: Apus\Coroutine\Socket::recvPacket(): Argument #1 ($timeout) must be a number of seconds (negative for no limit), NAN given
+ValueError: Apus\Coroutine\Socket::sendAll(): Argument #2 ($timeout) must be a number of seconds (negative for no limit), NAN given
+ValueError: Apus\Coroutine\Socket::readVector(): Argument #2 ($timeout) must be a number of seconds (negative for no limit), NAN given
+ValueError: Apus\Coroutine\Client::connect(): Argument #3 ($timeout) must be a number of seconds (negative for no limit), NAN given
+ValueError: Apus\Coroutine\Client::recv(): Argument #1 ($timeout) must be a number of seconds (negative for no limit), NAN given
+ValueError: Apus\Coroutine\Client::send(): Argument #2 ($timeout) must be a number of seconds (negative for no limit), NAN given
 ValueError: Apus\Process::setTimeout(): Argument #1 ($seconds) must be a number of seconds (negative for no limit), NAN given
 ValueError: Apus\Lock::lock(): Argument #2 ($timeout) must be a number of seconds (negative for no limit), NAN given
 ValueError: Apus\Lock::lockwait(): Argument #1 ($timeout) must be a number of seconds (negative for no limit), NAN given
 ValueError: Apus\Queue::push(): Argument #2 ($timeout) must be a number of seconds (negative for no limit), NAN given
 ValueError: Apus\Queue::pop(): Argument #1 ($timeout) must be a number of seconds (negative for no limit), NAN given
-ValueError: Apus\Atomic::wait(): Argument #1 ($timeout) must be a number of seconds, NAN given
+ValueError: Apus\Atomic::wait(): Argument #1 ($timeout) must be a number of seconds (negative for no limit), NAN given
 ValueError: Apus\Cache::remember(): Argument #4 ($wait) must be a number of seconds (negative for no limit), NAN given
-ValueError: Apus\ConnectionPool::get(): Argument #1 ($timeout) must be a number of seconds, NAN given
-ValueError: Apus\ConnectionPool::use(): Argument #2 ($timeout) must be a number of seconds, NAN given
+ValueError: Apus\ConnectionPool::get(): Argument #1 ($timeout) must be a number of seconds (negative for no limit), NAN given
+ValueError: Apus\ConnectionPool::use(): Argument #2 ($timeout) must be a number of seconds (negative for no limit), NAN given

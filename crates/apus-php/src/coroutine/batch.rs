@@ -5,13 +5,14 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use apus_coro::{Cancel, TaskId, Wait};
+use apus_zend::arg::{Given, Want};
 use apus_zend::engine::Thrown;
-use apus_zend::value::{Key, View};
-use apus_zend::{Array, Call, Callable, Raise, Value};
+use apus_zend::value::{ArrayView, Key, View};
+use apus_zend::{Array, Callable, Raise, Value};
 
 use crate::exception::CANCELED;
 use crate::runtime::{Outcome, State};
-use crate::wait::{expect_suspendable, time_limit, wait};
+use crate::wait::{Deadline, Timeout, Waited, expect_suspendable, wait_until};
 
 const BATCH: &str = "Coroutine\\batch()";
 const PARALLEL: &str = "Coroutine\\parallel()";
@@ -73,9 +74,8 @@ impl Results {
 /// Waits for `ids`, at most for `limit`. Cancelled, it cancels them.
 fn join(state: &Rc<State>, ids: &[TaskId], limit: Option<Duration>, what: &'static str) -> Result<bool, Raise> {
     let all = state.engine.all_ended(ids);
-    let Some(limit) = limit else { return Ok(wait(state, Wait::Inside(what), all)?.is_some()) };
-    let timed = async move { tokio::time::timeout(limit, all).await.is_ok() };
-    Ok(wait(state, Wait::Outside(what), timed)?.unwrap_or(false))
+    let joined = wait_until(state, Wait::Inside(what), Deadline::after(limit), all)?;
+    Ok(matches!(joined, Waited::Got(())))
 }
 
 fn join_children(
@@ -95,10 +95,8 @@ fn join_children(
 }
 
 /// `Apus\Coroutine\batch()`.
-pub(crate) fn batch(call: &Call) -> Result<(), Raise> {
-    call.expect(1, 2)?;
-    let tasks = call.array(0)?;
-    let limit = time_limit(call, 1, -1.0)?;
+pub(crate) fn batch(given: Given<ArrayView<'_>>, timeout: Timeout) -> Result<Array, Raise> {
+    let tasks = given.value;
     let state = State::get()?;
     expect_suspendable(&state, BATCH)?;
     let results = Results::new(tasks.len());
@@ -107,7 +105,7 @@ pub(crate) fn batch(call: &Call) -> Result<(), Raise> {
     for (key, value) in tasks.iter() {
         let mut value = value.value();
         let callable = Callable::new(&mut value)
-            .map_err(|not| not.or(|why| call.content_error(0, &format!("must hold callables only, {why}"))))?;
+            .map_err(|not| not.or(|why| given.content_error(&format!("must hold callables only, {why}"))))?;
         keys.push(match key {
             Key::Str(bytes) => OwnedKey::Str(bytes.to_vec()),
             Key::Index(index) => OwnedKey::Index(index),
@@ -118,10 +116,10 @@ pub(crate) fn batch(call: &Call) -> Result<(), Raise> {
     for (index, callable) in callables.into_iter().enumerate() {
         ids.push(state.go(callable, Vec::new(), Some(results.receiver(index)))?);
     }
-    let joined = join_children(&state, &ids, limit, BATCH);
-    if joined.is_err() {
+    let joined = join_children(&state, &ids, timeout.limit(), BATCH);
+    if let Err(raise) = joined {
         results.closed.set(true);
-        return joined.map(drop);
+        return Err(raise);
     }
     let mut array = Array::new(keys.len())?;
     for (key, value) in keys.iter().zip(results.close()?) {
@@ -131,22 +129,29 @@ pub(crate) fn batch(call: &Call) -> Result<(), Raise> {
             OwnedKey::Index(index) => array.set_index(*index, value)?,
         }
     }
-    call.ret(array)
+    Ok(array)
+}
+
+/// A number of coroutines to make.
+#[derive(Clone, Copy)]
+pub(crate) struct AtLeastOne(pub(super) i64);
+
+impl Want<i64> for AtLeastOne {
+    fn want(given: Given<i64>) -> Result<Self, Raise> {
+        if given.value < 1 {
+            return Err(given.value_error(&format!("must be at least 1, {} given", given.value)));
+        }
+        Ok(Self(given.value))
+    }
 }
 
 /// `Apus\Coroutine\parallel()`.
-pub(crate) fn parallel(call: &Call) -> Result<(), Raise> {
-    call.expect(2, 2)?;
-    let count = call.int(0, 0)?;
-    let callable = call.callable(1)?;
+pub(crate) fn parallel(count: AtLeastOne, callable: Callable) -> Result<(), Raise> {
     let state = State::get()?;
-    if count < 1 {
-        return Err(call.value_error(0, &format!("must be at least 1, {count} given")));
-    }
     expect_suspendable(&state, PARALLEL)?;
     let results = Results::new(0);
     let mut ids = Vec::new();
-    for _ in 0..count {
+    for _ in 0..count.0 {
         ids.push(state.go(callable.share(), Vec::new(), Some(results.receiver(0)))?);
     }
     let joined = join_children(&state, &ids, None, PARALLEL);
@@ -158,22 +163,18 @@ pub(crate) fn parallel(call: &Call) -> Result<(), Raise> {
 }
 
 /// `Apus\Coroutine::join()`.
-pub(super) fn join_call(call: &Call) -> Result<(), Raise> {
-    let array = call.array(0)?;
-    let limit = time_limit(call, 1, -1.0)?;
-    let mut ids = Vec::with_capacity(array.len());
-    for (_, value) in array.iter() {
+pub(super) fn join_call(given: Given<ArrayView<'_>>, timeout: Timeout) -> Result<bool, Raise> {
+    let mut ids = Vec::with_capacity(given.value.len());
+    for (_, value) in given.value.iter() {
         match value.view() {
             View::Int(id) => ids.push(id),
-            _ => return Err(call.content_error(0, "must hold coroutine ids (int) only")),
+            _ => return Err(given.content_error("must hold coroutine ids (int) only")),
         }
     }
     let state = State::get()?;
     let me = state.engine.current_id();
     if ids.contains(&me) {
-        return Err(
-            call.value_error(0, &format!("must not hold the running coroutine, {me}: it cannot wait for itself"))
-        );
+        return Err(given.value_error(&format!("must not hold the running coroutine, {me}: it cannot wait for itself")));
     }
-    call.ret(join(&state, &ids, limit, "Coroutine::join()")?)
+    join(&state, &ids, timeout.limit(), "Coroutine::join()")
 }

@@ -2,8 +2,11 @@
 
 use std::rc::Rc;
 
-use apus_coro::{Cancel, State as TaskState, Task};
-use apus_zend::{Array, Call, Raise, Value, engine, fiber};
+use apus_coro::{Cancel, State as TaskState, Task, TaskId};
+use apus_zend::arg::{OrFalse, Rest};
+use apus_zend::object::Object;
+use apus_zend::value::ArrayView;
+use apus_zend::{Array, Callable, Raise, Value, engine, fiber};
 
 use super::{array_iterator, batch, context};
 use crate::convert::{apply, from_option};
@@ -13,16 +16,12 @@ use crate::timer::Timers;
 use crate::wait::{Pause, suspend};
 
 /// `Coroutine::create()` and `go()`.
-pub(crate) fn create(call: &Call) -> Result<(), Raise> {
-    let callable = call.callable(0)?;
-    let args = (1..call.count()).map(|i| call.value(i)).collect();
-    let id = State::get()?.go(callable, args, None)?;
-    call.ret(id)
+pub(crate) fn create(callable: Callable, args: Rest<'_>) -> Result<TaskId, Raise> {
+    State::get()?.go(callable, args.values().collect(), None)
 }
 
 /// `Coroutine::defer()` and `defer()`.
-pub(crate) fn defer(call: &Call) -> Result<(), Raise> {
-    let callable = call.callable(0)?;
+pub(crate) fn defer(callable: Callable) -> Result<(), Raise> {
     current("defer()")?.data().defer(callable);
     Ok(())
 }
@@ -36,66 +35,57 @@ fn current(what: &str) -> Result<Rc<Task<PhpSwitch>>, Raise> {
     })
 }
 
-fn get_cid(call: &Call) -> Result<(), Raise> {
-    call.ret(State::existing().map_or(-1, |state| state.engine.current_id()))
+fn get_cid() -> TaskId {
+    State::existing().map_or(-1, |state| state.engine.current_id())
 }
 
-/// The task that an optional id argument means: the running one for none or 0.
-fn meant(call: &Call, index: usize) -> Result<Option<Rc<Task<PhpSwitch>>>, Raise> {
-    let id = call.opt_int(index)?.unwrap_or(0);
-    let Some(state) = State::existing() else { return Ok(None) };
-    Ok(if id == 0 { state.engine.current() } else { state.engine.find(id) })
+/// The task that an id means: the running one for 0.
+fn meant(id: TaskId) -> Option<Rc<Task<PhpSwitch>>> {
+    let state = State::existing()?;
+    if id == 0 { state.engine.current() } else { state.engine.find(id) }
 }
 
-fn get_pcid(call: &Call) -> Result<(), Raise> {
-    match meant(call, 0)? {
-        Some(task) => call.ret(task.parent()),
-        None => call.ret(false),
-    }
+fn get_pcid(id: TaskId) -> OrFalse<TaskId> {
+    OrFalse(meant(id).map(|task| task.parent()))
 }
 
 fn sleep(time: Pause) -> Result<bool, Raise> {
     crate::wait::sleep("Coroutine::sleep()", time)
 }
 
-fn yield_now(call: &Call) -> Result<(), Raise> {
-    call.ret(suspend(&*State::get()?)?)
+fn yield_now() -> Result<bool, Raise> {
+    suspend(&*State::get()?)
 }
 
-fn resume(call: &Call) -> Result<(), Raise> {
-    let id = call.int(0, 0)?;
-    let Some(state) = State::existing() else { return call.ret(false) };
+fn resume(id: TaskId) -> Result<bool, Raise> {
+    let Some(state) = State::existing() else { return Ok(false) };
     let resumed = state.engine.resume(id);
     if resumed {
         state.check_stop()?;
     }
-    call.ret(resumed)
+    Ok(resumed)
 }
 
-fn get_context(call: &Call) -> Result<(), Raise> {
-    let Some(task) = meant(call, 0)? else { return call.ret(Value::null()) };
-    let kept = task.data().context.borrow().as_ref().map(apus_zend::object::Object::share);
-    let object = if let Some(object) = kept {
-        object
-    } else {
-        let fresh = context::new()?;
-        *task.data().context.borrow_mut() = Some(fresh.share());
-        fresh
-    };
-    call.ret(object)
+fn get_context(id: TaskId) -> Result<Option<Object>, Raise> {
+    let Some(task) = meant(id) else { return Ok(None) };
+    let kept = task.data().context.borrow().as_ref().map(Object::share);
+    if kept.is_some() {
+        return Ok(kept);
+    }
+    let fresh = context::new()?;
+    *task.data().context.borrow_mut() = Some(fresh.share());
+    Ok(Some(fresh))
 }
 
-fn exists(call: &Call) -> Result<(), Raise> {
-    let id = call.int(0, 0)?;
-    call.ret(State::existing().is_some_and(|state| state.engine.find(id).is_some()))
+fn exists(id: TaskId) -> bool {
+    State::existing().is_some_and(|state| state.engine.find(id).is_some())
 }
 
-fn list(call: &Call) -> Result<(), Raise> {
-    let ids = State::existing().map(|state| state.engine.ids()).unwrap_or_default();
-    call.ret(array_iterator(&ids)?)
+fn list() -> Result<Object, Raise> {
+    array_iterator(&State::existing().map(|state| state.engine.ids()).unwrap_or_default())
 }
 
-fn stats(call: &Call) -> Result<(), Raise> {
+fn stats() -> Result<Array, Raise> {
     let state = State::get()?;
     let stats = state.engine.stats();
     let (stacks, idle) = state.engine.switch().pool.counts();
@@ -108,12 +98,11 @@ fn stats(call: &Call) -> Result<(), Raise> {
     array.set_int(b"stack_idle_num", idle as i64)?;
     array.set_int(b"switch_num", stats.switches as i64)?;
     array.set_int(b"timer_num", Timers::of(&state).len() as i64)?;
-    call.ret(array)
+    Ok(array)
 }
 
 /// `Coroutine::set()` and `Scheduler::set()`.
-pub(super) fn apply_options(call: &Call) -> Result<(), Raise> {
-    let given = call.array(0)?;
+pub(super) fn set(given: ArrayView<'_>) -> Result<(), Raise> {
     let state = State::get()?;
     let mut settings = state.settings.borrow().clone();
     apply(&mut settings, given).map_err(|error| engine::throw_value_error(&error))?;
@@ -121,12 +110,8 @@ pub(super) fn apply_options(call: &Call) -> Result<(), Raise> {
     Ok(())
 }
 
-fn set(call: &Call) -> Result<(), Raise> {
-    apply_options(call)
-}
-
 /// `Coroutine::getOptions()`: every setting that coroutines heed.
-pub(super) fn options_array() -> Result<Array, Raise> {
+pub(super) fn get_options() -> Result<Array, Raise> {
     let state = State::get()?;
     let settings = state.settings.borrow();
     let mut array = Array::new(8)?;
@@ -138,38 +123,30 @@ pub(super) fn options_array() -> Result<Array, Raise> {
     Ok(array)
 }
 
-fn get_options(call: &Call) -> Result<(), Raise> {
-    call.ret(options_array()?)
+fn cancel(id: TaskId, throws: bool) -> bool {
+    let how = if throws { Cancel::Throw } else { Cancel::Return };
+    State::existing().is_some_and(|state| state.engine.cancel(id, how))
 }
 
-fn cancel(call: &Call) -> Result<(), Raise> {
-    let id = call.int(0, 0)?;
-    let how = if call.bool(1, false)? { Cancel::Throw } else { Cancel::Return };
-    call.ret(State::existing().is_some_and(|state| state.engine.cancel(id, how)))
+fn is_canceled() -> bool {
+    State::existing().and_then(|state| state.engine.current()).is_some_and(|task| task.was_cancelled())
 }
 
-fn is_canceled(call: &Call) -> Result<(), Raise> {
-    call.ret(State::existing().and_then(|state| state.engine.current()).is_some_and(|task| task.was_cancelled()))
-}
-
-fn get_back_trace(call: &Call) -> Result<(), Raise> {
-    let (options, limit) = (call.int(1, 1)?, call.int(2, 0)?);
-    let Some(task) = meant(call, 0)? else { return call.ret(false) };
+fn get_back_trace(id: TaskId, options: i64, limit: i64) -> Result<OrFalse<Value>, Raise> {
+    let Some(task) = meant(id) else { return Ok(OrFalse(None)) };
     let me = State::existing().is_some_and(|state| state.engine.current_id() == task.id());
-    if me {
-        return call.ret(fiber::backtrace(None, options, limit)?);
-    }
-    if task.state() == TaskState::New {
-        return call.ret(Array::new(0)?);
-    }
-    call.ret(task.data().fiber().backtrace(options, limit)?)
+    let trace = if me {
+        fiber::backtrace(None, options, limit)?
+    } else if task.state() == TaskState::New {
+        Array::new(0)?.into()
+    } else {
+        task.data().fiber().backtrace(options, limit)?
+    };
+    Ok(OrFalse(Some(trace)))
 }
 
-fn get_elapsed(call: &Call) -> Result<(), Raise> {
-    match meant(call, 0)? {
-        Some(task) => call.ret(task.data().started.elapsed().as_millis() as i64),
-        None => call.ret(-1),
-    }
+fn get_elapsed(id: TaskId) -> i64 {
+    meant(id).map_or(-1, |task| task.data().started.elapsed().as_millis() as i64)
 }
 
 apus_zend::stub!("coroutine/class");

@@ -2,9 +2,11 @@
 
 use std::cell::RefCell;
 
-use apus_zend::{Call, Callable, Raise, Value, native};
+use apus_zend::arg::Rest;
+use apus_zend::value::ArrayView;
+use apus_zend::{Array, Callable, Raise, Value, native};
 
-use super::class::{apply_options, options_array};
+use super::batch::AtLeastOne;
 use crate::exception;
 use crate::runtime::State;
 
@@ -22,46 +24,30 @@ native!(Scheduler, "Apus\\Coroutine\\Scheduler", |scheduler, held| {
     }
 });
 
-fn construct(call: &Call) -> Result<(), Raise> {
-    call.construct(Scheduler::default())
+fn construct() -> Scheduler {
+    Scheduler::default()
 }
 
-fn rest(call: &Call, from: usize) -> Vec<Value> {
-    (from..call.count()).map(|i| call.value(i)).collect()
+fn add(scheduler: &Scheduler, callable: Callable, args: Rest<'_>) {
+    scheduler.jobs.borrow_mut().push((callable, args.values().collect()));
 }
 
-fn add(call: &Call) -> Result<(), Raise> {
-    let job = (call.callable(0)?, rest(call, 1));
-    call.this::<Scheduler>()?.jobs.borrow_mut().push(job);
-    Ok(())
-}
-
-fn parallel(call: &Call) -> Result<(), Raise> {
-    let count = call.int(0, 0)?;
-    if count < 1 {
-        return Err(call.value_error(0, &format!("must be at least 1, {count} given")));
+fn parallel(scheduler: &Scheduler, count: AtLeastOne, callable: Callable, args: Rest<'_>) {
+    for _ in 0..count.0 {
+        scheduler.jobs.borrow_mut().push((callable.share(), args.values().collect()));
     }
-    let callable = call.callable(1)?;
-    let scheduler = call.this::<Scheduler>()?;
-    for _ in 0..count {
-        let job = (callable.share(), rest(call, 2));
-        scheduler.jobs.borrow_mut().push(job);
-    }
-    Ok(())
 }
 
-fn start(call: &Call) -> Result<(), Raise> {
-    let jobs = call.this::<Scheduler>()?.jobs.take();
-    run_jobs(jobs)?;
-    call.ret(true)
+fn start(scheduler: &Scheduler) -> Result<bool, Raise> {
+    run_jobs(scheduler.jobs.take()).map(|()| true)
 }
 
-fn set(call: &Call) -> Result<(), Raise> {
-    apply_options(call)
+fn set(_: &Scheduler, options: ArrayView<'_>) -> Result<(), Raise> {
+    super::class::set(options)
 }
 
-fn get_options(call: &Call) -> Result<(), Raise> {
-    call.ret(options_array()?)
+fn get_options(_: &Scheduler) -> Result<Array, Raise> {
+    super::class::get_options()
 }
 
 fn run_jobs(jobs: Vec<(Callable, Vec<Value>)>) -> Result<(), Raise> {
@@ -79,11 +65,8 @@ fn run_jobs(jobs: Vec<(Callable, Vec<Value>)>) -> Result<(), Raise> {
 }
 
 /// `Apus\Coroutine\run()`.
-pub(crate) fn run(call: &Call) -> Result<(), Raise> {
-    call.expect(1, u32::MAX)?;
-    let job = (call.callable(0)?, rest(call, 1));
-    run_jobs(vec![job])?;
-    call.ret(true)
+pub(crate) fn run(callable: Callable, args: Rest<'_>) -> Result<bool, Raise> {
+    run_jobs(vec![(callable, args.values().collect())]).map(|()| true)
 }
 
 apus_zend::stub!("coroutine/scheduler");

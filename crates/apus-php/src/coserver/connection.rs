@@ -3,15 +3,13 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use apus_zend::arg::{Made, Me};
 use apus_zend::object::Object;
-use apus_zend::{Call, Raise, native};
+use apus_zend::{Raise, Value, native};
 
 use super::stream::Place;
 use crate::socket::{as_socket, peer_close, peer_recv, peer_send};
-use crate::wait::seconds;
-
-/// The number of the declared property.
-const SOCKET: u32 = 0;
+use crate::wait::Timeout;
 
 struct Connection {
     /// Its place among the connections of the server, until it is closed.
@@ -23,48 +21,40 @@ native!(Connection, "Apus\\Coroutine\\Server\\Connection");
 /// The object of a connection that was accepted.
 pub(super) fn object(socket: Object, place: Rc<Place>) -> Result<Object, Raise> {
     let object = Object::new(CONNECTION.get(), Connection { place: RefCell::new(Some(place)) })?;
-    object.init_slot(SOCKET, socket.into());
+    object.init_slot(slot::connection::SOCKET, socket.into());
     Ok(object)
 }
 
-fn construct(call: &Call) -> Result<(), Raise> {
-    let given = call.value(0);
-    let Some(socket) = as_socket(&given) else {
-        return Err(call.type_error(0, "of type Apus\\Coroutine\\Socket"));
-    };
-    call.construct(Connection { place: RefCell::new(None) })?;
-    this(call)?.set_slot(SOCKET, socket.into());
-    Ok(())
+fn construct(socket: Object) -> Result<Made<Connection, 1>, Raise> {
+    let socket = as_socket(&socket.into()).ok_or_else(none)?;
+    Ok(Made(Connection { place: RefCell::new(None) }, [(slot::connection::SOCKET, socket.into())]))
 }
 
-fn this(call: &Call) -> Result<Object, Raise> {
-    call.object()
+fn none() -> Raise {
+    apus_zend::engine::throw_error("this connection has no socket")
 }
 
 /// The socket, with a reference of its own: others may let go of it while a method waits.
-fn socket(call: &Call) -> Result<Object, Raise> {
-    let this = call.this::<Connection>().and(this(call))?;
-    as_socket(&this.slot(SOCKET)).ok_or_else(|| apus_zend::engine::throw_error("this connection has no socket"))
+fn socket(connection: &Me<'_, Connection>) -> Result<Object, Raise> {
+    as_socket(&connection.object.slot(slot::connection::SOCKET)).ok_or_else(none)
 }
 
-fn recv(call: &Call) -> Result<(), Raise> {
-    let timeout = seconds(call, 0, 0.0)?;
-    call.ret(peer_recv(&socket(call)?, timeout)?)
+fn recv(connection: Me<'_, Connection>, timeout: Timeout) -> Result<Value, Raise> {
+    peer_recv(&socket(&connection)?, timeout)
 }
 
-fn send(call: &Call) -> Result<(), Raise> {
-    let data = call.bytes(0)?;
-    call.ret(peer_send(&socket(call)?, data)?)
+fn send(connection: Me<'_, Connection>, data: &[u8]) -> Result<Value, Raise> {
+    peer_send(&socket(&connection)?, data)
 }
 
-fn close(call: &Call) -> Result<(), Raise> {
-    let closed = peer_close(&socket(call)?)?;
-    drop(call.this::<Connection>()?.place.take());
-    call.ret(closed)
+fn close(connection: Me<'_, Connection>) -> Result<bool, Raise> {
+    let closed = peer_close(&socket(&connection)?)?;
+    drop(connection.place.take());
+    Ok(closed)
 }
 
-fn export_socket(call: &Call) -> Result<(), Raise> {
-    call.ret(socket(call)?)
+fn export_socket(connection: Me<'_, Connection>) -> Result<Object, Raise> {
+    socket(&connection)
 }
 
 apus_zend::stub!("coserver/connection");

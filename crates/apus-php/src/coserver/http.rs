@@ -6,28 +6,20 @@ use std::rc::Rc;
 use apus_coro::Wait;
 use apus_net::Control;
 use apus_process::BindOptions;
+use apus_zend::arg::{Given, Made, Me};
 use apus_zend::object::Object;
-use apus_zend::{Call, Raise, Value, engine, native};
+use apus_zend::value::ArrayView;
+use apus_zend::{Callable, Raise, Value, engine, native};
 
 use super::core::{CoMetrics, HttpCore, Phase};
 use super::listen;
 use crate::convert;
-use crate::exception::{self};
+use crate::exception;
 use crate::runtime::State;
 use crate::socket::merged_settings;
 use crate::wait::{expect_suspendable, wait};
 
 const START: &str = "Coroutine\\Http\\Server::start()";
-
-/// Where the properties stand, in the order of their declarations.
-mod slot {
-    pub(super) const FD: u32 = 0;
-    pub(super) const HOST: u32 = 1;
-    pub(super) const PORT: u32 = 2;
-    pub(super) const SETTINGS: u32 = 4;
-    pub(super) const ERR_CODE: u32 = 5;
-    pub(super) const ERR_MSG: u32 = 6;
-}
 
 struct HttpServer(Rc<HttpCore>);
 
@@ -38,61 +30,47 @@ native!(HttpServer, "Apus\\Coroutine\\Http\\Server", |server, held| {
     }
 });
 
-fn this(call: &Call) -> Result<Object, Raise> {
-    call.object()
-}
-
-fn core(call: &Call) -> Result<Rc<HttpCore>, Raise> {
-    Ok(Rc::clone(&call.this::<HttpServer>()?.0))
-}
-
-fn construct(call: &Call) -> Result<(), Raise> {
-    let listener = listen::from_call(call)?;
+fn construct(host: String, port: i64, ssl: bool, reuse_port: bool) -> Result<Made<HttpServer, 3>, Raise> {
+    let listener = listen::listen(&host, port, ssl, reuse_port)?;
     let (host, port) = listen::shown(&listener);
-    let fd = listener.fd.as_raw_fd();
-    call.construct(HttpServer(HttpCore::new(listener, crate::server::ini_settings())))?;
-    let object = this(call)?;
-    object.set_slot(slot::FD, Value::int(i64::from(fd)));
-    object.set_slot(slot::HOST, Value::string(host.as_bytes())?);
-    object.set_slot(slot::PORT, Value::int(port));
-    Ok(())
+    let shown = [
+        (slot::server::FD, Value::int(i64::from(listener.fd.as_raw_fd()))),
+        (slot::server::HOST, Value::string(host.as_bytes())?),
+        (slot::server::PORT, Value::int(port)),
+    ];
+    Ok(Made(HttpServer(HttpCore::new(listener, crate::server::ini_settings())), shown))
 }
 
-fn set(call: &Call) -> Result<(), Raise> {
-    let given = call.array(0)?;
-    let core = core(call)?;
+fn set(server: Me<'_, HttpServer>, given: ArrayView<'_>) -> Result<bool, Raise> {
+    let core = &server.0;
     if core.phase.get() != Phase::New {
         return Err(state_error("set() must be called before start()"));
     }
     let mut settings = core.settings.borrow().clone();
     convert::apply(&mut settings, given).map_err(|why| exception::throw(exception::code::server::OPTION, &why))?;
     *core.settings.borrow_mut() = settings;
-    let object = this(call)?;
-    let shown = merged_settings(&object.slot(slot::SETTINGS), given)?;
-    object.set_slot(slot::SETTINGS, shown);
-    call.ret(true)
+    let shown = merged_settings(&server.object.slot(slot::server::SETTINGS), given)?;
+    server.object.set_slot(slot::server::SETTINGS, shown);
+    Ok(true)
 }
 
 fn state_error(text: &str) -> Raise {
     exception::throw(exception::code::server::STATE, text)
 }
 
-fn set_handler(call: &Call) -> Result<(), Raise> {
-    let pattern = call.bytes(0)?;
-    let handler = call.callable(1)?;
-    if pattern.first() != Some(&b'/') {
-        return Err(call.value_error(0, "must be the beginning of a path, such as \"/\" for all or \"/news\""));
+fn set_handler(server: &HttpServer, pattern: Given<&[u8]>, handler: Callable) -> Result<bool, Raise> {
+    if pattern.value.first() != Some(&b'/') {
+        return Err(pattern.value_error("must be the beginning of a path, such as \"/\" for all or \"/news\""));
     }
-    let core = core(call)?;
-    if core.phase.get() == Phase::Over {
+    if server.0.phase.get() == Phase::Over {
         return Err(state_error("this server has ended: make a new one"));
     }
-    core.handle(pattern, handler);
-    call.ret(true)
+    server.0.handle(pattern.value, handler);
+    Ok(true)
 }
 
-fn start(call: &Call) -> Result<(), Raise> {
-    let (core, object) = (core(call)?, this(call)?);
+fn start(server: Me<'_, HttpServer>) -> Result<bool, Raise> {
+    let (core, object) = (Rc::clone(&server.0), &server.object);
     let state = State::get()?;
     expect_suspendable(&state, START)?;
     match core.phase.get() {
@@ -101,10 +79,10 @@ fn start(call: &Call) -> Result<(), Raise> {
         Phase::Over => return Err(state_error("this server has ended: make a new one")),
     }
     crate::output::forgive();
-    let result = run(&core, &object, &state);
+    let result = run(&core, object, &state);
     core.ended();
-    object.set_slot(slot::FD, Value::int(-1));
-    call.ret(result?)
+    object.set_slot(slot::server::FD, Value::int(-1));
+    result
 }
 
 /// Serves until the end. `false`: it ended in another way than by `shutdown()`.
@@ -140,13 +118,13 @@ fn run(core: &Rc<HttpCore>, object: &Object, state: &Rc<State>) -> Result<bool, 
         Some(Err(_)) => return Err(engine::throw_error("the server's task ended early; please report it")),
         None => std::io::Error::from_raw_os_error(libc::ECANCELED),
     };
-    object.set_slot(slot::ERR_CODE, Value::int(i64::from(failure.raw_os_error().unwrap_or(libc::EIO))));
-    object.set_slot(slot::ERR_MSG, Value::string(failure.to_string().as_bytes())?);
+    object.set_slot(slot::server::ERR_CODE, Value::int(i64::from(failure.raw_os_error().unwrap_or(libc::EIO))));
+    object.set_slot(slot::server::ERR_MSG, Value::string(failure.to_string().as_bytes())?);
     Ok(false)
 }
 
-fn shutdown(call: &Call) -> Result<(), Raise> {
-    call.ret(core(call)?.shut_down())
+fn shutdown(server: &HttpServer) -> bool {
+    Rc::clone(&server.0).shut_down()
 }
 
 apus_zend::stub!("coserver/http");

@@ -3,21 +3,18 @@
 use std::path::PathBuf;
 
 use apus_process::{BindOptions, ListenAddr, Listener, bind};
-use apus_zend::{Call, Raise};
+use apus_zend::Raise;
 
-use crate::exception::{self};
+use crate::exception;
 
 /// Binds and listens as a constructor `(string $host, int $port = 0, bool $ssl = false, bool $reuse_port = false)` says.
-pub(super) fn from_call(call: &Call) -> Result<Listener, Raise> {
-    call.expect(1, 4)?;
-    let (host, port) = (call.text(0)?, call.int(1, 0)?);
-    let (secure, reuse_port) = (call.bool(2, false)?, call.bool(3, false)?);
+pub(super) fn listen(host: &str, port: i64, secure: bool, reuse_port: bool) -> Result<Listener, Raise> {
     if secure {
         return Err(no_tls());
     }
     let failed = |text: &str| exception::throw(exception::code::server::BIND, text);
     let port = u16::try_from(port).map_err(|_| failed(&format!("a port lies between 0 and 65535, {port} given")))?;
-    let address = address(&host, port).map_err(|why| failed(&why))?;
+    let address = address(host, port).map_err(|why| failed(&why))?;
     let options = BindOptions { reuse_port: reuse_port.into(), ..BindOptions::default() };
     bind(&address, &options).map_err(|error| failed(&error.to_string()))
 }

@@ -8,10 +8,11 @@ use apus_coro::Wait;
 use apus_options::{Settings, client};
 use apus_process::Listener;
 use apus_process::log::{Level, Repeats};
+use apus_zend::arg::{Made, Me};
 use apus_zend::engine::Thrown;
 use apus_zend::object::Object;
 use apus_zend::value::{ArrayView, Key};
-use apus_zend::{Array, Call, Callable, Raise, Value, native};
+use apus_zend::{Array, Callable, Raise, Value, native};
 use tokio::sync::Notify;
 
 use super::connection;
@@ -26,16 +27,6 @@ use crate::wait::wait;
 const START: &str = "Coroutine\\Server::start()";
 /// One a connection.
 static CLOSED: Repeats = Repeats::new(Level::Warning, "connections closed because no coroutine could be made for them");
-
-/// Where the properties stand, in the order of their declarations.
-mod slot {
-    pub(super) const HOST: u32 = 0;
-    pub(super) const PORT: u32 = 1;
-    pub(super) const TYPE: u32 = 2;
-    pub(super) const FD: u32 = 3;
-    pub(super) const ERR_CODE: u32 = 4;
-    pub(super) const SETTING: u32 = 5;
-}
 
 /// Where a server is in its life.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -94,26 +85,24 @@ impl Drop for Place {
     }
 }
 
-fn this(call: &Call) -> Result<Object, Raise> {
-    call.object()
-}
-
-fn core(call: &Call) -> Result<Rc<StreamCore>, Raise> {
-    Ok(Rc::clone(&call.this::<StreamServer>()?.0))
-}
-
 fn state_error(text: &str) -> Raise {
     exception::throw(exception::code::server::STATE, text)
 }
 
-fn construct(call: &Call) -> Result<(), Raise> {
-    let listener = listen::from_call(call)?;
+fn construct(host: String, port: i64, ssl: bool, reuse_port: bool) -> Result<Made<StreamServer, 5>, Raise> {
+    let listener = listen::listen(&host, port, ssl, reuse_port)?;
     let (host, port) = listen::shown(&listener);
     let fd = listener.fd.as_raw_fd();
     let listening = listener.fd.try_clone().and_then(Listening::new).map_err(|error| {
         exception::throw(exception::code::server::BIND, &format!("cannot listen on {}: {error}", listener.addr))
     })?;
-    let domain = listening.domain();
+    let shown = [
+        (slot::server::HOST, Value::string(host.as_bytes())?),
+        (slot::server::PORT, Value::int(port)),
+        (slot::server::TYPE, Value::int(i64::from(listening.domain()))),
+        (slot::server::FD, Value::int(i64::from(fd))),
+        (slot::server::SETTING, Array::new(0)?.into()),
+    ];
     let core = StreamCore {
         listener: RefCell::new(Some(listener)),
         listening,
@@ -123,19 +112,11 @@ fn construct(call: &Call) -> Result<(), Raise> {
         connections: Rc::default(),
         stopping: Notify::new(),
     };
-    call.construct(StreamServer(Rc::new(core)))?;
-    let object = this(call)?;
-    object.set_slot(slot::HOST, Value::string(host.as_bytes())?);
-    object.set_slot(slot::PORT, Value::int(port));
-    object.set_slot(slot::TYPE, Value::int(i64::from(domain)));
-    object.set_slot(slot::FD, Value::int(i64::from(fd)));
-    object.set_slot(slot::SETTING, Array::new(0)?.into());
-    Ok(())
+    Ok(Made(StreamServer(Rc::new(core)), shown))
 }
 
-fn set(call: &Call) -> Result<(), Raise> {
-    let given = call.array(0)?;
-    let core = core(call)?;
+fn set(server: Me<'_, StreamServer>, given: ArrayView<'_>) -> Result<(), Raise> {
+    let core = &server.0;
     if core.phase.get() != Phase::New {
         return Err(state_error("set() must be called before start()"));
     }
@@ -144,9 +125,8 @@ fn set(call: &Call) -> Result<(), Raise> {
     if let Some(most) = of_server {
         core.max_connections.set(most);
     }
-    let object = this(call)?;
-    let shown = merged_settings(&object.slot(slot::SETTING), given)?;
-    object.set_slot(slot::SETTING, shown);
+    let shown = merged_settings(&server.object.slot(slot::server::SETTING), given)?;
+    server.object.set_slot(slot::server::SETTING, shown);
     Ok(())
 }
 
@@ -180,9 +160,8 @@ fn sort(given: ArrayView<'_>) -> Result<(Array, Option<usize>), Raise> {
     Ok((of_connections, most))
 }
 
-fn set_handler(call: &Call) -> Result<(), Raise> {
-    let handler = call.callable(0)?;
-    let core = core(call)?;
+fn set_handler(server: &StreamServer, handler: Callable) -> Result<(), Raise> {
+    let core = Rc::clone(&server.0);
     if core.phase.get() == Phase::Over {
         return Err(state_error("this server has ended: make a new one"));
     }
@@ -192,8 +171,8 @@ fn set_handler(call: &Call) -> Result<(), Raise> {
     Ok(())
 }
 
-fn start(call: &Call) -> Result<(), Raise> {
-    let (core, object) = (core(call)?, this(call)?);
+fn start(server: Me<'_, StreamServer>) -> Result<bool, Raise> {
+    let (core, object) = (Rc::clone(&server.0), &server.object);
     match core.phase.get() {
         Phase::New => {}
         Phase::Running | Phase::Stopping => {
@@ -214,12 +193,12 @@ fn start(call: &Call) -> Result<(), Raise> {
     core.close();
     // It often holds the server that holds it.
     drop(core.handler.take());
-    object.set_slot(slot::FD, Value::int(-1));
+    object.set_slot(slot::server::FD, Value::int(-1));
     let errno = looped?;
     if !asked {
-        object.set_slot(slot::ERR_CODE, Value::int(i64::from(errno)));
+        object.set_slot(slot::server::ERR_CODE, Value::int(i64::from(errno)));
     }
-    call.ret(asked)
+    Ok(asked)
 }
 
 /// Takes connections until the server is to stop, or cannot go on; the errno that tells why.
@@ -316,15 +295,15 @@ impl StreamCore {
     }
 }
 
-fn shutdown(call: &Call) -> Result<(), Raise> {
-    let core = core(call)?;
+fn shutdown(server: &StreamServer) -> bool {
+    let core = Rc::clone(&server.0);
     if core.phase.get() != Phase::Running {
-        return call.ret(false);
+        return false;
     }
     core.phase.set(Phase::Stopping);
     core.close();
     core.stopping.notify_one();
-    call.ret(true)
+    true
 }
 
 apus_zend::stub!("coserver/stream");

@@ -2,32 +2,25 @@
 
 use std::rc::Rc;
 
+use apus_zend::arg::{Given, Made, Me, OrFalse, Want};
 use apus_zend::object::Object;
-use apus_zend::{Array, Call, Raise, Value};
+use apus_zend::value::ArrayView;
+use apus_zend::{Array, Callable, Raise, Value};
 
 use super::core::{Core, PoolHandle};
 use super::ops::Pool;
-use super::options;
 use super::source::Source;
+use super::{config, options};
 use super::{mysqli, pdo, redis};
-use crate::wait::seconds;
+use crate::wait::Timeout;
 
 /// What a pool holds unless it is told otherwise.
 pub(super) const DEFAULT_SIZE: i64 = 64;
 
-/// Where the properties stand, in the order of their declarations.
-pub(super) mod slot {
-    pub(in crate::pool) const CONSTRUCTOR: u32 = 0;
-    pub(in crate::pool) const SIZE: u32 = 1;
-    pub(in crate::pool) const PROXY: u32 = 2;
-    /// The first property of the classes that extend the pool.
-    pub(in crate::pool) const CONFIG: u32 = 3;
-}
-
 /// The pool that a method was called on.
-fn this(call: &Call) -> Result<Pool, Raise> {
-    let core = Rc::clone(&call.this::<PoolHandle>()?.0);
-    let object = call.object()?;
+fn pool(this: Me<'_, PoolHandle>) -> Pool {
+    let core = Rc::clone(&this.0);
+    let object = this.object;
     let source = if object.is(&pdo::POOL) {
         Source::Pdo
     } else if object.is(&mysqli::POOL) {
@@ -37,81 +30,86 @@ fn this(call: &Call) -> Result<Pool, Raise> {
     } else {
         Source::Callable
     };
-    Ok(Pool { object, core, source })
+    Pool { object, core, source }
 }
 
-/// Makes `$this` a pool of `size` (argument `index`) connections.
-pub(super) fn construct_with(call: &Call, index: usize) -> Result<Object, Raise> {
-    let size = call.int(index, DEFAULT_SIZE)?;
-    let count = usize::try_from(size)
-        .ok()
-        .filter(|size| (1..=100_000).contains(size))
-        .ok_or_else(|| call.value_error(index, &format!("must be from 1 to 100000 connections, {size} given")))?;
-    call.construct(PoolHandle(Core::new(count)))?;
-    let object = call.object()?;
-    object.set_slot(slot::SIZE, Value::int(size));
-    Ok(object)
-}
+/// How many connections a pool has at most.
+#[derive(Clone, Copy)]
+pub(super) struct Size(usize);
 
-fn construct(call: &Call) -> Result<(), Raise> {
-    drop(call.callable(0)?);
-    let proxy = call.opt_bytes(2)?.map(Value::string).transpose()?;
-    let object = construct_with(call, 1)?;
-    object.set_slot(slot::CONSTRUCTOR, call.value(0));
-    if let Some(proxy) = proxy {
-        object.set_slot(slot::PROXY, proxy);
-    }
-    Ok(())
-}
-
-fn fill(call: &Call) -> Result<(), Raise> {
-    this(call)?.fill()
-}
-
-fn get(call: &Call) -> Result<(), Raise> {
-    let timeout = seconds(call, 0, -1.0)?;
-    match this(call)?.get(timeout)? {
-        Some(conn) => call.ret(conn),
-        None => call.ret(false),
+impl Want<i64> for Size {
+    fn want(given: Given<i64>) -> Result<Self, Raise> {
+        let size = usize::try_from(given.value).ok().filter(|size| (1..=100_000).contains(size));
+        size.map(Self)
+            .ok_or_else(|| given.value_error(&format!("must be from 1 to 100000 connections, {} given", given.value)))
     }
 }
 
-fn put(call: &Call) -> Result<(), Raise> {
-    this(call)?.put(&call.value(0))
+impl Size {
+    /// A pool of so many connections, and what `$size` holds.
+    pub(super) fn pool(self) -> (PoolHandle, (u32, Value)) {
+        (PoolHandle(Core::new(self.0)), (slot::pool::SIZE, Value::int(self.0 as i64)))
+    }
 }
 
-fn with(call: &Call) -> Result<(), Raise> {
-    let callable = call.callable(0)?;
-    let timeout = seconds(call, 1, -1.0)?;
-    call.ret(this(call)?.with(&callable, timeout)?)
+/// A pool of connections that `config` describes; they need the class and the extension of PHP.
+pub(super) fn configured(
+    config: Object,
+    place: u32,
+    size: Size,
+    extension: &str,
+) -> Result<Made<PoolHandle, 2>, Raise> {
+    config::expect_class(extension)?;
+    let (pool, size) = size.pool();
+    Ok(Made(pool, [size, (place, config.into())]))
 }
 
-fn close(call: &Call) -> Result<(), Raise> {
-    this(call)?.close()
+fn construct(constructor: Callable, size: Size, proxy: Value) -> Made<PoolHandle, 3> {
+    let (pool, size) = size.pool();
+    Made(pool, [size, (slot::pool::CONSTRUCTOR, constructor.value()), (slot::pool::PROXY, proxy)])
 }
 
-fn maintain(call: &Call) -> Result<(), Raise> {
-    this(call)?.maintain()
+fn fill(this: Me<'_, PoolHandle>) -> Result<(), Raise> {
+    pool(this).fill()
 }
 
-fn set(call: &Call) -> Result<(), Raise> {
-    let given = call.array(0)?;
-    let pool = this(call)?;
+fn get(this: Me<'_, PoolHandle>, timeout: Timeout) -> Result<OrFalse<Value>, Raise> {
+    pool(this).get(timeout).map(OrFalse)
+}
+
+fn put(this: Me<'_, PoolHandle>, connection: Value) -> Result<(), Raise> {
+    pool(this).put(&connection)
+}
+
+fn with(this: Me<'_, PoolHandle>, callable: Callable, timeout: Timeout) -> Result<Value, Raise> {
+    pool(this).with(&callable, timeout)
+}
+
+fn close(this: Me<'_, PoolHandle>) -> Result<(), Raise> {
+    pool(this).close()
+}
+
+fn maintain(this: Me<'_, PoolHandle>) -> Result<(), Raise> {
+    pool(this).maintain()
+}
+
+fn set(this: Me<'_, PoolHandle>, given: ArrayView<'_>) -> Result<Object, Raise> {
+    let pool = pool(this);
     let core = &pool.core;
     let options::Given { numbers, check, reset } = options::read(given, core.numbers.get())?;
     core.numbers.set(numbers);
     // What is replaced is dropped last: its destructor may run PHP code that calls set() again.
     let old_check = check.map(|check| core.check.replace(check));
     let old_reset = reset.map(|reset| core.reset.replace(reset));
-    pool.object.set_slot(slot::SIZE, Value::int(numbers.size as i64));
+    pool.object.set_slot(slot::pool::SIZE, Value::int(numbers.size as i64));
     core.spread();
     core.bell.ring();
     drop((old_check, old_reset));
-    call.ret(pool.object)
+    Ok(pool.object)
 }
 
-fn stats(call: &Call) -> Result<(), Raise> {
-    let core = this(call)?.core;
+fn stats(pool: &PoolHandle) -> Result<Array, Raise> {
+    let core = &pool.0;
     core.enter_process();
     let (_, in_use, idle) = core.occupancy();
     let counters = &core.counters;
@@ -129,7 +127,7 @@ fn stats(call: &Call) -> Result<(), Raise> {
     array.set_int(b"waits", counters.waits.get() as i64)?;
     array.set(b"wait_time", Value::float(counters.wait_total.get().as_secs_f64()))?;
     array.set(b"wait_time_max", Value::float(counters.wait_max.get().as_secs_f64()))?;
-    call.ret(array)
+    Ok(array)
 }
 
 apus_zend::stub!("pool/class");

@@ -1,102 +1,61 @@
 //! What the three configuration classes share: values under fluent setters, kept as PHP properties.
 
-use std::ffi::CString;
-
+use apus_zend::arg::Given;
 use apus_zend::object::Object;
 use apus_zend::value::View;
-use apus_zend::{Array, Call, Raise, Value};
+use apus_zend::{Array, Raise, Value};
 
-use crate::exception::{self};
+use crate::exception;
 
-/// The object that a method was called on.
-pub(super) fn this(call: &Call) -> Result<Object, Raise> {
-    call.object()
+/// What a property holds.
+pub(super) fn get(config: Object, slot: u32) -> Value {
+    config.slot(slot)
 }
 
-/// Returns what property number `slot` holds.
-pub(super) fn get(call: &Call, slot: u32) -> Result<(), Raise> {
-    call.expect(0, 0)?;
-    call.ret(this(call)?.slot(slot))
+/// The array that a property holds; an empty one until it was set.
+pub(super) fn get_array(config: Object, slot: u32) -> Result<Value, Raise> {
+    let value = config.slot(slot);
+    if let View::Array(_) = value.view() { Ok(value) } else { Array::new(0).map(Value::from) }
 }
 
-/// Overwrites property number `slot` and returns `$this`.
-pub(super) fn with(call: &Call, slot: u32, value: Value) -> Result<(), Raise> {
-    let object = this(call)?;
-    object.set_slot(slot, value);
-    call.ret(object)
+/// The seconds that a property holds; 0 until they were set.
+pub(super) fn get_seconds(config: Object, slot: u32) -> f64 {
+    Config(config).float(slot)
 }
 
-/// Returns the array of property number `slot`; an empty one until it was set.
-pub(super) fn get_array(call: &Call, slot: u32) -> Result<(), Raise> {
-    call.expect(0, 0)?;
-    let value = this(call)?.slot(slot);
-    if let View::Array(_) = value.view() { call.ret(value) } else { call.ret(Array::new(0)?) }
+/// Has a property hold it, and returns the configuration.
+pub(super) fn with(config: Object, slot: u32, value: Value) -> Object {
+    config.set_slot(slot, value);
+    config
 }
 
-/// Returns the seconds of property number `slot`; 0 until they were set.
-pub(super) fn get_seconds(call: &Call, slot: u32) -> Result<(), Raise> {
-    call.expect(0, 0)?;
-    call.ret(Config(this(call)?).float(slot))
-}
-
-/// `with…(string)`
-pub(super) fn with_text(call: &Call, slot: u32) -> Result<(), Raise> {
-    call.expect(1, 1)?;
-    let value = Value::string(call.bytes(0)?)?;
-    with(call, slot, value)
-}
-
-/// `with…(?string)`
-pub(super) fn with_optional_text(call: &Call, slot: u32) -> Result<(), Raise> {
-    call.expect(1, 1)?;
-    let value = match call.opt_bytes(0)? {
-        Some(bytes) => Value::string(bytes)?,
-        None => Value::null(),
-    };
-    with(call, slot, value)
-}
-
-/// `with…(int)`, a port.
-pub(super) fn with_port(call: &Call, slot: u32) -> Result<(), Raise> {
-    call.expect(1, 1)?;
-    let port = call.int(0, 0)?;
-    if !(0..=65535).contains(&port) {
-        return Err(call.value_error(0, &format!("must be a port from 0 to 65535, {port} given")));
+/// The same of a port.
+pub(super) fn with_port(config: Object, slot: u32, port: Given<i64>) -> Result<Object, Raise> {
+    if !(0..=65535).contains(&port.value) {
+        return Err(port.value_error(&format!("must be a port from 0 to 65535, {} given", port.value)));
     }
-    with(call, slot, Value::int(port))
+    Ok(with(config, slot, Value::int(port.value)))
 }
 
-/// `with…(int)`, 0 or more.
-pub(super) fn with_count(call: &Call, slot: u32) -> Result<(), Raise> {
-    call.expect(1, 1)?;
-    let count = call.int(0, 0)?;
-    if count < 0 {
-        return Err(call.value_error(0, &format!("must be 0 or more, {count} given")));
+/// The same of a number, 0 or more.
+pub(super) fn with_count(config: Object, slot: u32, count: Given<i64>) -> Result<Object, Raise> {
+    if count.value < 0 {
+        return Err(count.value_error(&format!("must be 0 or more, {} given", count.value)));
     }
-    with(call, slot, Value::int(count))
+    Ok(with(config, slot, Value::int(count.value)))
 }
 
-/// `with…(float)`, seconds.
-pub(super) fn with_seconds(call: &Call, slot: u32) -> Result<(), Raise> {
-    call.expect(1, 1)?;
-    let seconds = call.float(0, 0.0)?;
-    if !(seconds >= 0.0 && seconds.is_finite()) {
-        return Err(call.value_error(0, &format!("must be 0 or more seconds, {seconds:?} given")));
+/// The same of seconds.
+pub(super) fn with_seconds(config: Object, slot: u32, seconds: Given<f64>) -> Result<Object, Raise> {
+    if !(seconds.value >= 0.0 && seconds.value.is_finite()) {
+        return Err(seconds.value_error(&format!("must be 0 or more seconds, {:?} given", seconds.value)));
     }
-    with(call, slot, Value::float(seconds))
+    Ok(with(config, slot, Value::float(seconds.value)))
 }
 
-/// `with…(array)`
-pub(super) fn with_array(call: &Call, slot: u32) -> Result<(), Raise> {
-    call.expect(1, 1)?;
-    call.array(0)?;
-    with(call, slot, call.value(0))
-}
-
-/// Throws OPTION unless the PHP class is there that `extension` brings.
-pub(super) fn expect_class(class: &str, extension: &str) -> Result<(), Raise> {
-    let known = CString::new(class).is_ok() && apus_zend::engine::ClassEntry::find(class).is_some();
-    if known {
+/// Throws OPTION unless the PHP class is there that has the name of its extension.
+pub(super) fn expect_class(extension: &str) -> Result<(), Raise> {
+    if apus_zend::engine::ClassEntry::find(extension).is_some() {
         return Ok(());
     }
     let text = format!("this pool needs the PHP extension {extension}, which is not loaded");
@@ -147,17 +106,3 @@ impl Config {
         Ok(())
     }
 }
-
-/// Makes the getter and the setter of one property.
-macro_rules! property {
-    ($slot:expr, $get:ident by $reader:ident, $with:ident by $writer:ident) => {
-        fn $get(call: &apus_zend::Call) -> Result<(), apus_zend::Raise> {
-            $crate::pool::config::$reader(call, $slot)
-        }
-
-        fn $with(call: &apus_zend::Call) -> Result<(), apus_zend::Raise> {
-            $crate::pool::config::$writer(call, $slot)
-        }
-    };
-}
-pub(super) use property;

@@ -21,7 +21,7 @@ use super::queue::{Grant, Queue};
 use super::source::{self, Source};
 use crate::exception::{self, POOL};
 use crate::runtime::State;
-use crate::wait::wait;
+use crate::wait::{Deadline, Timeout, Waited, limit_or_none, wait_until};
 
 const GET: &str = "ConnectionPool::get()";
 /// How often at most a `get()` that has to wait runs the cycle collector to find connections in garbage.
@@ -41,7 +41,7 @@ fn was_cancelled() -> bool {
 
 impl Pool {
     /// A connection for the running coroutine; none when the wait was cancelled with a failure value.
-    pub(super) fn get(&self, timeout: f64) -> Result<Option<Value>, Raise> {
+    pub(super) fn get(&self, timeout: Timeout) -> Result<Option<Value>, Raise> {
         let core = &self.core;
         core.enter_process();
         core.expect_usable()?;
@@ -77,31 +77,28 @@ impl Pool {
     }
 
     /// Waits for a connection or a place.
-    fn queue(&self, timeout: f64) -> Result<Option<Grant>, Raise> {
+    fn queue(&self, timeout: Timeout) -> Result<Option<Grant>, Raise> {
         let core = &self.core;
         if let Some(slot) = self.recover()? {
             return Ok(Some(Grant::Permit(slot)));
         }
-        let seconds = if timeout > 0.0 { timeout } else { core.numbers.get().wait_timeout };
-        let limit = (seconds > 0.0).then(|| Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX));
+        let usual = || limit_or_none(core.numbers.get().wait_timeout);
+        let limit = if timeout.is_positive() { timeout.limit() } else { usual() };
         let state = State::get()?;
         count(&core.keeper.activity);
         core.keeper.hurry(Some(Instant::now() + super::keeper::ORPHAN_POLL), &core.bell);
         let begin = Instant::now();
         let ticket = Queue::join(core);
-        let granted = match limit {
-            None => wait(&state, Wait::Inside(GET), async { Some(ticket.await) }),
-            Some(limit) => wait(&state, Wait::Outside(GET), async { tokio::time::timeout(limit, ticket).await.ok() }),
-        };
+        let granted = wait_until(&state, Wait::Inside(GET), Deadline::after(limit), ticket);
         let waited = begin.elapsed();
         core.waited(waited);
         match granted? {
-            Some(Some(grant)) => Ok(Some(grant)),
-            Some(None) => {
+            Waited::Got(grant) => Ok(Some(grant)),
+            Waited::TimedOut => {
                 count(&core.counters.timeouts);
                 Err(core.exhausted(waited))
             }
-            None => Ok(None),
+            Waited::Cancelled => Ok(None),
         }
     }
 
@@ -285,7 +282,7 @@ impl Pool {
     }
 
     /// `$callable($connection)` with a connection that goes back in any case.
-    pub(super) fn with(&self, callable: &Callable, timeout: f64) -> Result<Value, Raise> {
+    pub(super) fn with(&self, callable: &Callable, timeout: Timeout) -> Result<Value, Raise> {
         let Some(conn) = self.get(timeout)? else { return Ok(Value::bool(false)) };
         let result = callable.call(&[conn.share()]);
         if matches!(result, Err(Raise::Bailed)) {

@@ -1,33 +1,15 @@
 //! `Apus\Database\PDOPool` and `Apus\Database\PDOConfig`.
 
+use apus_zend::arg::Made;
+use apus_zend::object::Object;
 use apus_zend::value::View;
-use apus_zend::{Array, Call, Raise, Value, engine};
+use apus_zend::{Array, Raise, Value, engine};
 
-use super::class::{construct_with, slot as pool_slot};
-use super::config::{self, Config, property};
+use super::class::{Size, configured};
+use super::config::{self, Config};
+use super::core::PoolHandle;
 use super::php;
 use crate::coroutine::construct;
-
-mod slot {
-    pub(super) const DRIVER: u32 = 0;
-    pub(super) const HOST: u32 = 1;
-    pub(super) const PORT: u32 = 2;
-    pub(super) const SOCKET: u32 = 3;
-    pub(super) const DBNAME: u32 = 4;
-    pub(super) const CHARSET: u32 = 5;
-    pub(super) const USERNAME: u32 = 6;
-    pub(super) const PASSWORD: u32 = 7;
-    pub(super) const OPTIONS: u32 = 8;
-}
-
-property!(slot::DRIVER, get_driver by get, with_driver by with_text);
-property!(slot::HOST, get_host by get, with_host by with_text);
-property!(slot::SOCKET, get_socket by get, with_socket by with_optional_text);
-property!(slot::DBNAME, get_dbname by get, with_dbname by with_text);
-property!(slot::CHARSET, get_charset by get, with_charset by with_text);
-property!(slot::USERNAME, get_username by get, with_username by with_text);
-property!(slot::PASSWORD, get_password by get, with_password by with_text);
-property!(slot::OPTIONS, get_options by get_array, with_options by with_array);
 
 /// The port on which a driver's server listens unless it is told otherwise; 0 where the driver knows it better.
 fn default_port(driver: &str) -> i64 {
@@ -39,39 +21,27 @@ fn default_port(driver: &str) -> i64 {
 }
 
 fn port_of(config: &Config) -> i64 {
-    match config.value(slot::PORT).view() {
+    match config.value(slot::config::PORT).view() {
         View::Int(port) => port,
-        _ => default_port(&config.text(slot::DRIVER)),
+        _ => default_port(&config.text(slot::config::DRIVER)),
     }
 }
 
-fn get_port(call: &Call) -> Result<(), Raise> {
-    let config = Config::of(&config::this(call)?.into())?;
-    call.ret(port_of(&config))
+fn get_port(config: Object, _: u32) -> Result<i64, Raise> {
+    Ok(port_of(&Config::of(&config.into())?))
 }
 
-fn with_port(call: &Call) -> Result<(), Raise> {
-    config::with_port(call, slot::PORT)
+fn has_socket(config: Object) -> bool {
+    !php::string(&config.slot(slot::config::UNIX_SOCKET)).is_empty()
 }
 
-fn has_socket(call: &Call) -> Result<(), Raise> {
-    call.ret(!php::string(&config::this(call)?.slot(slot::SOCKET)).is_empty())
+fn available_drivers() -> Result<Value, Raise> {
+    config::expect_class("pdo")?;
+    php::function("pdo_drivers", &[])
 }
 
-fn available_drivers(call: &Call) -> Result<(), Raise> {
-    config::expect_class("pdo", "pdo")?;
-    call.ret(php::function("pdo_drivers", &[])?)
-}
-
-fn construct_pool(call: &Call) -> Result<(), Raise> {
-    let given = call.value(0);
-    match given.view() {
-        View::Object(object) if object.is(&CONFIG) => {}
-        _ => return Err(call.type_error(0, "of type Apus\\Database\\PDOConfig")),
-    }
-    config::expect_class("pdo", "pdo")?;
-    construct_with(call, 1)?.set_slot(pool_slot::CONFIG, given);
-    Ok(())
+fn construct_pool(config: Object, size: Size) -> Result<Made<PoolHandle, 2>, Raise> {
+    configured(config, slot::pool::CONFIG, size, "pdo")
 }
 
 /// What a data source name is built of.
@@ -87,12 +57,12 @@ struct Source {
 impl Source {
     fn of(config: &Config) -> Self {
         Self {
-            driver: config.text(slot::DRIVER),
-            host: config.text(slot::HOST),
+            driver: config.text(slot::config::DRIVER),
+            host: config.text(slot::config::HOST),
             port: port_of(config),
-            socket: config.text(slot::SOCKET),
-            dbname: config.text(slot::DBNAME),
-            charset: config.text(slot::CHARSET),
+            socket: config.text(slot::config::UNIX_SOCKET),
+            dbname: config.text(slot::config::DBNAME),
+            charset: config.text(slot::config::CHARSET),
         }
     }
 
@@ -163,14 +133,14 @@ pub(super) fn connect(config: &Value) -> Result<Value, Raise> {
     let config = Config::of(config)?;
     let source = Source::of(&config);
     let dsn = source.dsn().map_err(|why| engine::throw_error(&why))?;
-    let options = match config.value(slot::OPTIONS) {
+    let options = match config.value(slot::config::OPTIONS) {
         options if matches!(options.view(), View::Array(_)) => options,
         _ => Array::new(0)?.into(),
     };
     // Drivers of files take a user name for a mistake, or have none.
     let (user, password) = match source.driver.as_str() {
         "sqlite" => (Value::null(), Value::null()),
-        _ => (config.value(slot::USERNAME), config.value(slot::PASSWORD)),
+        _ => (config.value(slot::config::USERNAME), config.value(slot::config::PASSWORD)),
     };
     construct("PDO", None, &[php::text(&dsn)?, user, password, options]).map(Value::from)
 }

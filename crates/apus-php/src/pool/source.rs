@@ -31,9 +31,9 @@ pub(super) enum Source {
 pub(super) fn make(core: &Core, object: &Object, source: Source, slot: Slot) -> Result<Conn, Raise> {
     let made = match source {
         Source::Callable => from_callable(object),
-        Source::Pdo => pdo::connect(&object.slot(slot::CONFIG)),
-        Source::Mysqli => mysqli::connect(&object.slot(slot::CONFIG)),
-        Source::Redis => redis::connect(&object.slot(slot::CONFIG)),
+        Source::Pdo => pdo::connect(&object.slot(pdo::slot::pool::CONFIG)),
+        Source::Mysqli => mysqli::connect(&object.slot(mysqli::slot::pool::CONFIG)),
+        Source::Redis => redis::connect(&object.slot(redis::slot::pool::CONFIG)),
     };
     let finished = made.and_then(|value| {
         expect_connection(&value)?;
@@ -50,8 +50,8 @@ pub(super) fn make(core: &Core, object: &Object, source: Source, slot: Slot) -> 
 
 fn from_callable(object: &Object) -> Result<Value, Raise> {
     // Kept as a property only, where PHP's cycle collector sees it.
-    let mut constructor = object.slot(slot::CONSTRUCTOR);
-    let proxy = object.slot(slot::PROXY);
+    let mut constructor = object.slot(slot::pool::CONSTRUCTOR);
+    let proxy = object.slot(slot::pool::PROXY);
     if let View::Str(class) = proxy.view() {
         return php::instantiate(&String::from_utf8_lossy(class), &[constructor]);
     }

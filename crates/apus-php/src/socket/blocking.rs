@@ -2,22 +2,29 @@
 
 use std::future::poll_fn;
 
-use apus_zend::{Call, Raise, Value, native};
+use apus_zend::arg::{Given, Made, Me};
+use apus_zend::value::ArrayView;
+use apus_zend::{Callable, Raise, Value, native};
 
+use super::client::slot;
 use super::core::Sock;
 use super::descriptor::{Way, recv as recv_raw};
 use super::fault::{Fault, Outcome, Slots};
-use super::object::{answer, answer_part, bytes, count, done, length, this};
-use super::peer::{self, ASYNC, Layout, Peer};
+use super::object::{Direction, Extent, FilePath, Length, Port, answer, answer_part, bytes, count, done};
+use super::peer::{self, ASYNC, Client, Layout, Peer};
 use super::run::{Kind, Session, Span};
 use super::{packet, stream};
-use crate::exception::{self};
+use crate::exception;
+use crate::wait::Timeout;
 
-const ID: u32 = 5;
-const LAYOUT: Layout =
-    Layout { slots: Slots { code: 0, text: 7 }, fd: 1, kind: 4, setting: 6, connected: None, blocking: true };
-/// How long connecting and each later operation may take when nobody says.
-const TIMEOUT: f64 = 0.5;
+const LAYOUT: Layout = Layout {
+    slots: Slots { code: slot::blocking::ERR_CODE, text: slot::blocking::ERR_MSG },
+    fd: slot::blocking::SOCK,
+    kind: slot::blocking::TYPE,
+    setting: slot::blocking::SETTING,
+    connected: None,
+    blocking: true,
+};
 
 /// Behind an `Apus\Client`.
 pub(super) struct BlockingClient(Peer);
@@ -29,41 +36,40 @@ macro_rules! kind {
     };
 }
 
-pub(super) fn construct(call: &Call) -> Result<(), Raise> {
-    let (kind, later, id) = (call.int(0, 0)?, call.bool(1, false)?, call.bytes(2)?);
-    if later || kind & ASYNC != 0 {
+pub(super) fn construct(kind: Given<i64>, later: bool, id: Value) -> Result<Made<BlockingClient, 2>, Raise> {
+    if later || kind.value & ASYNC != 0 {
         return Err(exception::throw(
             exception::code::client::OPTION,
             "there is no asynchronous Client with callbacks: use Apus\\Coroutine\\Client in a coroutine",
         ));
     }
-    let peer = Peer::new(kind).ok_or_else(|| super::client::unknown_type(call, kind))?;
-    call.construct(BlockingClient(peer))?;
-    let object = this(call)?;
-    object.set_slot(LAYOUT.kind, Value::int(kind));
-    object.set_slot(ID, Value::string(id)?);
-    Ok(())
+    let peer = Peer::new(kind.value).ok_or_else(|| super::client::unknown_type(kind))?;
+    Ok(Made(BlockingClient(peer), [(LAYOUT.kind, Value::int(kind.value)), (slot::blocking::ID, id)]))
 }
 
-fn me(call: &Call) -> Result<&Peer, Raise> {
-    Ok(&call.this::<BlockingClient>()?.0)
+fn of<'a>(client: &'a Me<'_, BlockingClient>) -> Client<'a> {
+    (&client.object, LAYOUT, &client.0)
 }
 
-pub(super) fn set(call: &Call) -> Result<(), Raise> {
-    peer::set(call, LAYOUT, me(call)?)
+pub(super) fn set(client: Me<'_, BlockingClient>, settings: ArrayView<'_>) -> Result<bool, Raise> {
+    peer::set(of(&client), settings)
 }
 
-pub(super) fn connect(call: &Call) -> Result<(), Raise> {
-    peer::connect_to(call, LAYOUT, me(call)?, kind!("connect", Write, Connect), TIMEOUT)
+pub(super) fn connect(
+    client: Me<'_, BlockingClient>,
+    host: &[u8],
+    port: Port,
+    timeout: Timeout,
+    _flag: i64,
+) -> Result<Value, Raise> {
+    peer::connect_to(of(&client), kind!("connect", Write, Connect), host, port, timeout)
 }
 
-pub(super) fn recv(call: &Call) -> Result<(), Raise> {
-    let most = length(call, 0, 65_536)?;
-    let flags = flags(call, 1, libc::MSG_OOB | libc::MSG_PEEK | libc::MSG_DONTWAIT | libc::MSG_WAITALL)?;
-    let me = me(call)?;
-    let tell = me.given().tell();
+pub(super) fn recv(client: Me<'_, BlockingClient>, Length(most): Length, flags: Given<i64>) -> Result<Value, Raise> {
+    let flags = known(flags, libc::MSG_OOB | libc::MSG_PEEK | libc::MSG_DONTWAIT | libc::MSG_WAITALL)?;
+    let tell = client.0.given().tell();
     let mut later = None;
-    let outcome = peer::with(LAYOUT, me, kind!("recv", Read, Read), 0.0, |sock, session| {
+    let outcome = peer::with(of(&client), kind!("recv", Read, Read), Timeout::ZERO, |sock, session| {
         if flags == 0 && sock.framing.borrow().is_some() {
             return packet::recv_packet(sock, session, tell.as_deref());
         }
@@ -74,8 +80,8 @@ pub(super) fn recv(call: &Call) -> Result<(), Raise> {
         }
         recv_by_flags(sock, session, most, flags)
     })?;
-    peer::after_receiving(call, LAYOUT, me)?;
-    answer_part(call, LAYOUT.slots, (outcome, later), bytes)
+    peer::after_receiving(of(&client));
+    answer_part(&client.object, LAYOUT.slots, (outcome, later), bytes)
 }
 
 fn recv_by_flags(sock: &Sock, session: &Session<'_>, most: usize, flags: i32) -> Result<Outcome<Vec<u8>>, Raise> {
@@ -112,19 +118,18 @@ fn look(sock: &Sock, session: &Session<'_>, most: usize, flags: i32) -> Result<O
     Ok(Ok(sock.with_ahead(|bytes, _| bytes[..most.min(bytes.len())].to_vec())))
 }
 
-fn flags(call: &Call, index: usize, known: i32) -> Result<i32, Raise> {
-    let given = call.int(index, 0)?;
-    match i32::try_from(given) {
-        Ok(flags) if flags & !known == 0 => Ok(flags),
-        _ => Err(call.value_error(index, &format!("must be a sum of this class's MSG_ constants, {given} given"))),
+/// Flags that are among those.
+fn known(flags: Given<i64>, known: i32) -> Result<i32, Raise> {
+    match i32::try_from(flags.value) {
+        Ok(given) if given & !known == 0 => Ok(given),
+        _ => Err(flags.value_error(&format!("must be a sum of this class's MSG_ constants, {} given", flags.value))),
     }
 }
 
-pub(super) fn send(call: &Call) -> Result<(), Raise> {
-    let data = call.bytes(0)?;
-    let flags = flags(call, 1, libc::MSG_OOB | libc::MSG_DONTWAIT)?;
+pub(super) fn send(client: Me<'_, BlockingClient>, data: &[u8], flags: Given<i64>) -> Result<Value, Raise> {
+    let flags = known(flags, libc::MSG_OOB | libc::MSG_DONTWAIT)?;
     let mut later = None;
-    let outcome = peer::with(LAYOUT, me(call)?, kind!("send", Write, Write), 0.0, |sock, session| {
+    let outcome = peer::with(of(&client), kind!("send", Write, Write), Timeout::ZERO, |sock, session| {
         if flags != 0 {
             return Ok(send_now(sock, data, flags));
         }
@@ -132,7 +137,7 @@ pub(super) fn send(call: &Call) -> Result<(), Raise> {
         later = fault;
         Ok(outcome)
     })?;
-    answer_part(call, LAYOUT.slots, (outcome, later), count)
+    answer_part(&client.object, LAYOUT.slots, (outcome, later), count)
 }
 
 fn send_now(sock: &Sock, data: &[u8], flags: i32) -> Outcome<usize> {
@@ -143,50 +148,50 @@ fn send_now(sock: &Sock, data: &[u8], flags: i32) -> Outcome<usize> {
     Ok(descriptor.socket().send_with_flags(data, flags | libc::MSG_NOSIGNAL)?)
 }
 
-pub(super) fn sendfile(call: &Call) -> Result<(), Raise> {
-    let (path, offset, length) = super::methods::file_arguments(call)?;
-    let outcome = peer::with(LAYOUT, me(call)?, kind!("sendfile", Write, Write), 0.0, |sock, session| {
-        stream::send_file(sock, session, path, offset, length)
-    })?;
-    answer(call, LAYOUT.slots, outcome, done)
+pub(super) fn sendfile(
+    client: Me<'_, BlockingClient>,
+    path: FilePath,
+    offset: Extent,
+    length: Extent,
+) -> Result<Value, Raise> {
+    peer::sendfile(of(&client), kind!("sendfile", Write, Write), path, (offset, length))
 }
 
-pub(super) fn sendto(call: &Call) -> Result<(), Raise> {
-    peer::sendto(call, LAYOUT, me(call)?, kind!("sendto", Write, Write))
+pub(super) fn sendto(client: Me<'_, BlockingClient>, host: &[u8], port: Port, data: &[u8]) -> Result<Value, Raise> {
+    peer::sendto(of(&client), kind!("sendto", Write, Write), (host, port), data)
 }
 
-pub(super) fn shutdown(call: &Call) -> Result<(), Raise> {
-    let how = super::methods::direction(call, 2)?;
-    answer(call, LAYOUT.slots, me(call)?.sock().and_then(|sock| sock.shutdown(how)), done)
+pub(super) fn shutdown(client: Me<'_, BlockingClient>, Direction(how): Direction) -> Result<Value, Raise> {
+    answer(&client.object, LAYOUT.slots, client.0.sock().and_then(|sock| sock.shutdown(how)), done)
 }
 
-pub(super) fn enable_ssl(call: &Call) -> Result<(), Raise> {
-    if call.count() == 1 && !matches!(call.view(0), apus_zend::value::View::Null) {
-        return Err(call.value_error(0, "must be null: the handshake is done when enableSSL() returns"));
+pub(super) fn enable_ssl(client: Me<'_, BlockingClient>, ready: Given<Option<Callable>>) -> Result<Value, Raise> {
+    if ready.value.is_some() {
+        return Err(ready.value_error("must be null: the handshake is done when enableSSL() returns"));
     }
-    peer::enable_ssl(call, LAYOUT, me(call)?, kind!("enableSSL", Write, Connect))
+    peer::enable_ssl(of(&client), kind!("enableSSL", Write, Connect))
 }
 
-pub(super) fn peer_cert(call: &Call) -> Result<(), Raise> {
-    peer::peer_cert(call, LAYOUT, me(call)?)
+pub(super) fn peer_cert(client: Me<'_, BlockingClient>) -> Result<Value, Raise> {
+    peer::peer_cert(of(&client))
 }
 
-pub(super) fn verify_cert(call: &Call) -> Result<(), Raise> {
-    peer::verify_cert(call, LAYOUT, me(call)?)
+pub(super) fn verify_cert(client: Me<'_, BlockingClient>, allow: bool) -> Result<Value, Raise> {
+    peer::verify_cert(of(&client), allow)
 }
 
-pub(super) fn is_connected(call: &Call) -> Result<(), Raise> {
-    peer::is_connected(call, me(call)?)
+pub(super) fn is_connected(client: &BlockingClient) -> bool {
+    peer::is_connected(&client.0)
 }
 
-pub(super) fn getsockname(call: &Call) -> Result<(), Raise> {
-    peer::name(call, LAYOUT, me(call)?, false)
+pub(super) fn getsockname(client: Me<'_, BlockingClient>) -> Result<Value, Raise> {
+    peer::name(of(&client), false)
 }
 
-pub(super) fn getpeername(call: &Call) -> Result<(), Raise> {
-    peer::name(call, LAYOUT, me(call)?, true)
+pub(super) fn getpeername(client: Me<'_, BlockingClient>) -> Result<Value, Raise> {
+    peer::name(of(&client), true)
 }
 
-pub(super) fn close(call: &Call) -> Result<(), Raise> {
-    peer::close(call, LAYOUT, me(call)?)
+pub(super) fn close(client: Me<'_, BlockingClient>, _force: bool) -> Result<Value, Raise> {
+    peer::close(of(&client))
 }

@@ -3,22 +3,29 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use apus_zend::arg::{Given, Made, Me, Variable};
 use apus_zend::object::Object;
-use apus_zend::{Call, Raise, Value, native};
+use apus_zend::value::ArrayView;
+use apus_zend::{Raise, Value, native};
 
 use super::address::parts;
 use super::core::Sock;
 use super::descriptor::Way;
 use super::fault::Slots;
-use super::object::{answer, answer_part, bytes, count, done, length, this};
-use super::peer::{self, ASYNC, Layout, Peer};
+use super::object::{Extent, FilePath, Length, Port, answer, answer_part, bytes, count};
+use super::peer::{self, ASYNC, Client, Layout, Peer};
 use super::run::{Kind, Span};
-use super::{packet, stream};
-use crate::wait::seconds;
+use super::{blocking, client, packet, stream};
+use crate::wait::Timeout;
 
-const SOCKET: u32 = 3;
-const LAYOUT: Layout =
-    Layout { slots: Slots { code: 0, text: 1 }, fd: 2, kind: 4, setting: 5, connected: Some(6), blocking: false };
+const LAYOUT: Layout = Layout {
+    slots: Slots { code: slot::client::ERR_CODE, text: slot::client::ERR_MSG },
+    fd: slot::client::FD,
+    kind: slot::client::TYPE,
+    setting: slot::client::SETTING,
+    connected: Some(slot::client::CONNECTED),
+    blocking: false,
+};
 
 /// Behind an `Apus\Coroutine\Client`.
 pub(super) struct ClientObject {
@@ -34,125 +41,126 @@ macro_rules! kind {
 }
 
 /// What a constructor says of a type that there is not.
-pub(super) fn unknown_type(call: &Call, kind: i64) -> Raise {
-    call.value_error(
-        0,
-        &format!(
-            "must be Apus\\SOCK_TCP, SOCK_TCP6, SOCK_UDP, SOCK_UDP6, UNIX_STREAM or UNIX_DGRAM, of streams with Apus\\SSL if wanted, {kind} given"
-        ),
-    )
+pub(super) fn unknown_type(kind: Given<i64>) -> Raise {
+    kind.value_error(&format!(
+        "must be Apus\\SOCK_TCP, SOCK_TCP6, SOCK_UDP, SOCK_UDP6, UNIX_STREAM or UNIX_DGRAM, of streams with Apus\\SSL if wanted, {} given",
+        kind.value
+    ))
 }
 
-pub(super) fn construct(call: &Call) -> Result<(), Raise> {
-    let kind = call.int(0, 0)?;
-    let peer = Peer::new(kind & !ASYNC).ok_or_else(|| unknown_type(call, kind))?;
-    call.construct(ClientObject { peer, exported: RefCell::new(None) })?;
-    this(call)?.set_slot(LAYOUT.kind, Value::int(kind));
-    Ok(())
+pub(super) fn construct(kind: Given<i64>) -> Result<Made<ClientObject, 1>, Raise> {
+    let peer = Peer::new(kind.value & !ASYNC).ok_or_else(|| unknown_type(kind))?;
+    Ok(Made(ClientObject { peer, exported: RefCell::new(None) }, [(LAYOUT.kind, Value::int(kind.value))]))
 }
 
-fn me(call: &Call) -> Result<&Peer, Raise> {
-    Ok(&call.this::<ClientObject>()?.peer)
+fn of<'a>(client: &'a Me<'_, ClientObject>) -> Client<'a> {
+    (&client.object, LAYOUT, &client.peer)
 }
 
-pub(super) fn set(call: &Call) -> Result<(), Raise> {
-    peer::set(call, LAYOUT, me(call)?)
+pub(super) fn set(client: Me<'_, ClientObject>, settings: ArrayView<'_>) -> Result<bool, Raise> {
+    peer::set(of(&client), settings)
 }
 
-pub(super) fn connect(call: &Call) -> Result<(), Raise> {
-    peer::connect_to(call, LAYOUT, me(call)?, kind!("connect", Write, Connect), 0.0)
+pub(super) fn connect(
+    client: Me<'_, ClientObject>,
+    host: &[u8],
+    port: Port,
+    timeout: Timeout,
+    _flag: i64,
+) -> Result<Value, Raise> {
+    peer::connect_to(of(&client), kind!("connect", Write, Connect), host, port, timeout)
 }
 
-pub(super) fn recv(call: &Call) -> Result<(), Raise> {
-    let timeout = seconds(call, 0, 0.0)?;
-    let me = me(call)?;
-    let tell = me.given().tell();
-    let outcome = peer::with(LAYOUT, me, kind!("recv", Read, Read), timeout, |sock, session| {
+pub(super) fn recv(client: Me<'_, ClientObject>, timeout: Timeout) -> Result<Value, Raise> {
+    let tell = client.peer.given().tell();
+    let outcome = peer::with(of(&client), kind!("recv", Read, Read), timeout, |sock, session| {
         packet::recv_packet(sock, session, tell.as_deref())
     })?;
-    peer::after_receiving(call, LAYOUT, me)?;
-    answer(call, LAYOUT.slots, outcome, bytes)
+    peer::after_receiving(of(&client));
+    answer(&client.object, LAYOUT.slots, outcome, bytes)
 }
 
-pub(super) fn peek(call: &Call) -> Result<(), Raise> {
-    let most = length(call, 0, 65_535)?;
-    answer(call, LAYOUT.slots, me(call)?.sock().and_then(|sock| sock.peek(most)), bytes)
+pub(super) fn peek(client: Me<'_, ClientObject>, Length(most): Length) -> Result<Value, Raise> {
+    answer(&client.object, LAYOUT.slots, client.peer.sock().and_then(|sock| sock.peek(most)), bytes)
 }
 
-pub(super) fn send(call: &Call) -> Result<(), Raise> {
-    let (data, timeout) = (call.bytes(0)?, seconds(call, 1, 0.0)?);
+pub(super) fn send(client: Me<'_, ClientObject>, data: &[u8], timeout: Timeout) -> Result<Value, Raise> {
     let mut later = None;
-    let outcome = peer::with(LAYOUT, me(call)?, kind!("send", Write, Write), timeout, |sock, session| {
+    let outcome = peer::with(of(&client), kind!("send", Write, Write), timeout, |sock, session| {
         let (outcome, fault) = stream::send_all(sock, session, data)?;
         later = fault;
         Ok(outcome)
     })?;
-    answer_part(call, LAYOUT.slots, (outcome, later), count)
+    answer_part(&client.object, LAYOUT.slots, (outcome, later), count)
 }
 
-pub(super) fn sendfile(call: &Call) -> Result<(), Raise> {
-    let (path, offset, length) = super::methods::file_arguments(call)?;
-    let outcome = peer::with(LAYOUT, me(call)?, kind!("sendfile", Write, Write), 0.0, |sock, session| {
-        stream::send_file(sock, session, path, offset, length)
-    })?;
-    answer(call, LAYOUT.slots, outcome, done)
+pub(super) fn sendfile(
+    client: Me<'_, ClientObject>,
+    path: FilePath,
+    offset: Extent,
+    length: Extent,
+) -> Result<Value, Raise> {
+    peer::sendfile(of(&client), kind!("sendfile", Write, Write), path, (offset, length))
 }
 
-pub(super) fn sendto(call: &Call) -> Result<(), Raise> {
-    peer::sendto(call, LAYOUT, me(call)?, kind!("sendto", Write, Write))
+pub(super) fn sendto(client: Me<'_, ClientObject>, host: &[u8], port: Port, data: &[u8]) -> Result<Value, Raise> {
+    peer::sendto(of(&client), kind!("sendto", Write, Write), (host, port), data)
 }
 
-pub(super) fn recvfrom(call: &Call) -> Result<(), Raise> {
-    let most = length(call, 0, 0)?;
-    let outcome = peer::recv_from(LAYOUT, me(call)?, kind!("recvfrom", Read, Read), most)?;
-    let outcome = match outcome {
+pub(super) fn recvfrom(
+    client: Me<'_, ClientObject>,
+    Length(most): Length,
+    address: Variable<'_>,
+    port: Variable<'_>,
+) -> Result<Value, Raise> {
+    let outcome = match peer::recv_from(of(&client), kind!("recvfrom", Read, Read), most)? {
         Ok((data, from)) => {
-            let (host, port) = parts(&from);
-            call.assign(1, Value::string(&host)?)?;
-            call.assign(2, Value::int(i64::from(port)))?;
+            let (host, number) = parts(&from);
+            address.assign(Value::string(&host)?)?;
+            port.assign(Value::int(i64::from(number)))?;
             Ok(data)
         }
         Err(fault) => Err(fault),
     };
-    answer(call, LAYOUT.slots, outcome, bytes)
+    answer(&client.object, LAYOUT.slots, outcome, bytes)
 }
 
-pub(super) fn enable_ssl(call: &Call) -> Result<(), Raise> {
-    peer::enable_ssl(call, LAYOUT, me(call)?, kind!("enableSSL", Write, Connect))
+pub(super) fn enable_ssl(client: Me<'_, ClientObject>) -> Result<Value, Raise> {
+    peer::enable_ssl(of(&client), kind!("enableSSL", Write, Connect))
 }
 
-pub(super) fn peer_cert(call: &Call) -> Result<(), Raise> {
-    peer::peer_cert(call, LAYOUT, me(call)?)
+pub(super) fn peer_cert(client: Me<'_, ClientObject>) -> Result<Value, Raise> {
+    peer::peer_cert(of(&client))
 }
 
-pub(super) fn verify_cert(call: &Call) -> Result<(), Raise> {
-    peer::verify_cert(call, LAYOUT, me(call)?)
+pub(super) fn verify_cert(client: Me<'_, ClientObject>, allow: bool) -> Result<Value, Raise> {
+    peer::verify_cert(of(&client), allow)
 }
 
-pub(super) fn is_connected(call: &Call) -> Result<(), Raise> {
-    peer::is_connected(call, me(call)?)
+pub(super) fn is_connected(client: &ClientObject) -> bool {
+    peer::is_connected(&client.peer)
 }
 
-pub(super) fn getsockname(call: &Call) -> Result<(), Raise> {
-    peer::name(call, LAYOUT, me(call)?, false)
+pub(super) fn getsockname(client: Me<'_, ClientObject>) -> Result<Value, Raise> {
+    peer::name(of(&client), false)
 }
 
-pub(super) fn getpeername(call: &Call) -> Result<(), Raise> {
-    peer::name(call, LAYOUT, me(call)?, true)
+pub(super) fn getpeername(client: Me<'_, ClientObject>) -> Result<Value, Raise> {
+    peer::name(of(&client), true)
 }
 
-pub(super) fn close(call: &Call) -> Result<(), Raise> {
-    let client = call.this::<ClientObject>()?;
+pub(super) fn close(client: Me<'_, ClientObject>) -> Result<Value, Raise> {
     let _exported = client.exported.take();
-    this(call)?.set_slot(SOCKET, Value::null());
-    peer::close(call, LAYOUT, &client.peer)
+    client.object.set_slot(slot::client::SOCKET, Value::null());
+    peer::close(of(&client))
 }
 
-pub(super) fn export_socket(call: &Call) -> Result<(), Raise> {
-    let client = call.this::<ClientObject>()?;
+pub(super) fn export_socket(client: Me<'_, ClientObject>) -> Result<Value, Raise> {
     let outcome = peer::export(&client.peer, &client.exported)?;
     if let Ok(socket) = &outcome {
-        this(call)?.set_slot(SOCKET, socket.share().into());
+        client.object.set_slot(slot::client::SOCKET, socket.share().into());
     }
-    answer(call, LAYOUT.slots, outcome, |socket| Ok(socket.into()))
+    answer(&client.object, LAYOUT.slots, outcome, |socket| Ok(socket.into()))
 }
+
+apus_zend::stub!("socket/client_table");

@@ -1,7 +1,7 @@
 //! Making connections: resolving, connecting, TLS.
 
 use std::io;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use apus_client::tls::{self, TlsOptions};
 use socket2::SockAddr;
@@ -57,7 +57,7 @@ async fn connect_to(sock: &Sock, address: &SockAddr, pace: Pace) -> Outcome<()> 
 
 async fn sleep(pause: Duration, pace: Pace) -> Outcome<()> {
     match pace {
-        Pace::Block(Some(until)) if Instant::now() + pause > until => return Err(Fault::errno(libc::ETIMEDOUT)),
+        Pace::Block(until) if until.within(pause) < pause => return Err(Fault::errno(libc::ETIMEDOUT)),
         Pace::Block(_) | Pace::Try => std::thread::sleep(pause),
         Pace::Loop(_) => tokio::time::sleep(pause).await,
     }

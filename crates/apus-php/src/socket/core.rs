@@ -12,7 +12,6 @@ use std::os::fd::AsRawFd as _;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker, ready};
-use std::time::Duration;
 
 use apus_client::tls::{TlsOptions, TlsStream};
 use apus_net::proto::framing::{Framing, Scan};
@@ -23,6 +22,7 @@ use tokio::io::{AsyncRead as _, AsyncWrite as _, ReadBuf};
 use super::descriptor::{Descriptor, Way, Wire, recv};
 use super::fault::{Fault, Outcome};
 use super::lane::Lane;
+use crate::wait::Timeout;
 
 /// What one read takes at most when nobody asks for more, bytes.
 pub(super) const CHUNK: usize = 65_536;
@@ -32,12 +32,12 @@ thread_local! {
     static SCRATCH: RefCell<Box<[u8]>> = RefCell::new(vec![0; CHUNK].into_boxed_slice());
 }
 
-/// A socket's own limits of time in seconds; `None` takes the engine's, infinity is no limit.
+/// A socket's own limits of time; `None` takes the engine's.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Limits {
-    pub(super) connect: Option<f64>,
-    pub(super) read: Option<f64>,
-    pub(super) write: Option<f64>,
+    pub(super) connect: Option<Timeout>,
+    pub(super) read: Option<Timeout>,
+    pub(super) write: Option<Timeout>,
 }
 
 /// TLS to be spoken: how, and for which name.
@@ -330,9 +330,4 @@ impl Sock {
             Err(error) => Err(error.into()),
         }
     }
-}
-
-/// A number of seconds as a limit; `None` for none.
-pub(super) fn limit(seconds: f64) -> Option<Duration> {
-    Duration::try_from_secs_f64(seconds).ok().filter(|limit| limit.as_secs() < u64::from(u32::MAX))
 }

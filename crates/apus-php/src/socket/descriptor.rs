@@ -10,11 +10,13 @@ use std::os::fd::{AsRawFd, RawFd};
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, ready};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use socket2::Socket;
 use tokio::io::unix::AsyncFd;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+use crate::wait::Deadline;
 
 /// The direction of an operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -31,7 +33,7 @@ pub(super) enum Pace {
     /// For the event loop that this key stands for. A forked child has another one.
     Loop(usize),
     /// In the system, at most until then: whoever polls waits between two polls, with [`Descriptor::block`].
-    Block(Option<Instant>),
+    Block(Deadline),
     /// Not at all: what would block stays pending, and nobody is woken for it.
     Try,
 }
@@ -69,7 +71,7 @@ impl Descriptor {
             socket,
             registration: RefCell::new(None),
             process: Cell::new(0),
-            pace: Cell::new(Pace::Block(None)),
+            pace: Cell::new(Pace::Block(Deadline::NEVER)),
             wanted: Cell::new(0),
         })
     }
@@ -93,12 +95,12 @@ impl Descriptor {
     }
 
     /// Blocks this process until the descriptor is ready for what the last poll wanted. Such a poll MUST have been.
-    pub(super) fn block(&self, until: Option<Instant>) -> io::Result<()> {
+    pub(super) fn block(&self, until: Deadline) -> io::Result<()> {
         let events = self.wanted.take();
         loop {
-            let left = until.map_or(-1, |until| {
+            let left = until.left().map_or(-1, |left| {
                 // Rounded up: a wait that is a fraction of a millisecond short would spin.
-                let left = until.saturating_duration_since(Instant::now()) + Duration::from_micros(999);
+                let left = left.saturating_add(Duration::from_micros(999));
                 i32::try_from(left.as_millis()).unwrap_or(i32::MAX)
             });
             let mut entry = libc::pollfd { fd: self.socket.as_raw_fd(), events, revents: 0 };

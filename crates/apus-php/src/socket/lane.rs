@@ -9,11 +9,11 @@ use std::task::{Poll, Waker};
 
 use apus_coro::TaskId;
 use apus_zend::{Raise, engine};
-use tokio::time::Instant;
 
 use super::descriptor::Way;
 use super::fault::{Fault, Outcome};
 use crate::exception::CONFLICT;
+use crate::wait::Deadline;
 
 /// One direction of a socket.
 pub(super) struct Lane {
@@ -102,19 +102,14 @@ impl Claim {
     /// [`Claim::rest`] ends it.
     pub(super) fn attend<T>(
         &self,
-        deadline: Option<Instant>,
+        deadline: Deadline,
         operation: impl Future<Output = Outcome<T>>,
     ) -> impl Future<Output = Outcome<T>> {
         self.0.waiting.set(true);
         let turn = Rc::clone(&self.0);
         async move {
             let attended = turn.until_stopped(operation);
-            match deadline {
-                None => attended.await,
-                Some(deadline) => tokio::time::timeout_at(deadline, attended)
-                    .await
-                    .unwrap_or_else(|_| Err(Fault::errno(libc::ETIMEDOUT))),
-            }
+            deadline.keep(attended).await.unwrap_or_else(|| Err(Fault::errno(libc::ETIMEDOUT)))
         }
     }
 

@@ -1,64 +1,65 @@
 //! The methods of `Apus\Coroutine\Socket`.
 
 use std::future::poll_fn;
-use std::net::Shutdown;
 use std::os::fd::{BorrowedFd, OwnedFd};
-use std::path::PathBuf;
 use std::rc::Rc;
 
+use apus_zend::arg::{Any, Given, Made, Me, OrFalse, Variable, Want};
 use apus_zend::object::Object;
-use apus_zend::value::View;
-use apus_zend::{Array, Call, Raise, Value, descriptor, native};
+use apus_zend::value::{ArrayView, View};
+use apus_zend::{Array, Raise, Value, descriptor, native};
 use socket2::SockAddr;
 
 use super::address::{self, has_ports, to_array};
-use super::core::{CHUNK, Sock};
+use super::core::Sock;
 use super::descriptor::Way;
 use super::fault::{Fault, Outcome, Slots};
-use super::object::{answer, answer_part, bytes, count, done, length, name_of, port, this};
+use super::object::{Direction, Extent, FilePath, Length, Port, answer, answer_part, bytes, count, done, name_of};
 use super::run::{Caller, Kind, Session, Span};
 use super::serve::connection;
-use super::settings::Given;
-use super::{connect, option, packet, stream, table};
-use crate::exception::{self};
-use crate::wait::seconds;
+use super::settings;
+use super::{connect, methods, option, packet, stream};
+use crate::exception;
+use crate::wait::Timeout;
 
-/// The numbers of the declared properties.
-pub(super) const FD: u32 = 0;
-const DOMAIN: u32 = 1;
-const TYPE: u32 = 2;
-const PROTOCOL: u32 = 3;
-pub(super) const SLOTS: Slots = Slots { code: 4, text: 5 };
+pub(super) const FD: u32 = slot::socket::FD;
+pub(super) const SLOTS: Slots = Slots { code: slot::socket::ERR_CODE, text: slot::socket::ERR_MSG };
 
 /// Behind an `Apus\Coroutine\Socket`.
 pub(super) struct SocketObject {
     pub(super) sock: Rc<Sock>,
-    pub(super) given: Given,
+    pub(super) given: settings::Given,
 }
 native!(SocketObject, "Apus\\Coroutine\\Socket");
 
 impl SocketObject {
     fn new(sock: Rc<Sock>) -> Self {
-        Self { sock, given: Given::default() }
+        Self { sock, given: settings::Given::default() }
     }
 }
 
+/// What the properties show of a socket.
+fn shown(sock: &Sock) -> [(u32, Value); 4] {
+    [
+        (FD, sock.fd()),
+        (slot::socket::DOMAIN, sock.domain),
+        (slot::socket::TYPE, sock.kind),
+        (slot::socket::PROTOCOL, sock.protocol),
+    ]
+    .map(|(slot, number)| (slot, Value::int(i64::from(number))))
+}
+
 pub(super) fn fill(object: &Object, sock: &Sock) {
-    let numbers = [(FD, sock.fd()), (DOMAIN, sock.domain), (TYPE, sock.kind), (PROTOCOL, sock.protocol)];
-    for (slot, number) in numbers {
-        object.set_slot(slot, Value::int(i64::from(number)));
+    for (slot, value) in shown(sock) {
+        object.set_slot(slot, value);
     }
 }
 
 /// A new `Coroutine\Socket` of a socket.
 pub(super) fn wrap(sock: &Rc<Sock>) -> Result<Object, Raise> {
-    let object = Object::new(table::SOCKET.get(), SocketObject::new(Rc::clone(sock)))?;
+    let object = Object::new(SOCKET.get(), SocketObject::new(Rc::clone(sock)))?;
     fill(&object, sock);
     Ok(object)
-}
-
-fn sock(call: &Call) -> Result<Rc<Sock>, Raise> {
-    Ok(Rc::clone(&call.this::<SocketObject>()?.sock))
 }
 
 macro_rules! kind {
@@ -69,40 +70,45 @@ macro_rules! kind {
 
 /// Runs `operation` with the socket's direction taken.
 fn with<T>(
-    call: &Call,
+    socket: &SocketObject,
     kind: Kind,
-    timeout: f64,
+    timeout: Timeout,
     operation: impl FnOnce(&Rc<Sock>, &Session<'_>) -> Result<T, Raise>,
 ) -> Result<T, Raise> {
-    let sock = sock(call)?;
     let caller = Caller::find(kind.name, false)?;
-    let session = Session::begin(&sock, caller, kind, timeout)?;
-    operation(&sock, &session)
+    let session = Session::begin(&socket.sock, caller, kind, timeout)?;
+    operation(&socket.sock, &session)
 }
 
-pub(super) fn construct(call: &Call) -> Result<(), Raise> {
-    let (domain, kind, protocol) = (call.int(0, 0)?, call.int(1, 0)?, call.int(2, 0)?);
-    let narrow = |index: usize, value: i64| {
-        i32::try_from(value)
-            .map_err(|_| call.value_error(index, &format!("must be a number of socket(2), {value} given")))
-    };
-    let (domain, kind, protocol) = (narrow(0, domain)?, narrow(1, kind)?, narrow(2, protocol)?);
+/// A number of socket(2).
+#[derive(Clone, Copy)]
+pub(super) struct Number(i32);
+
+impl Want<i64> for Number {
+    fn want(given: Given<i64>) -> Result<Self, Raise> {
+        let text = || given.value_error(&format!("must be a number of socket(2), {} given", given.value));
+        i32::try_from(given.value).map(Self).map_err(|_| text())
+    }
+}
+
+pub(super) fn construct(
+    Number(domain): Number,
+    Number(kind): Number,
+    Number(protocol): Number,
+) -> Result<Made<SocketObject, 4>, Raise> {
     let sock = Sock::open(domain, kind, protocol).map_err(|error| {
         let why = Fault::from(error);
         let text =
             format!("a socket of domain {domain}, type {kind}, protocol {protocol} could not be made: {}", why.text());
         exception::throw(exception::code::client::ARGUMENT, &text)
     })?;
-    let sock = Rc::new(sock);
-    call.construct(SocketObject::new(Rc::clone(&sock)))?;
-    fill(&this(call)?, &sock);
-    Ok(())
+    let shown = shown(&sock);
+    Ok(Made(SocketObject::new(Rc::new(sock)), shown))
 }
 
-pub(super) fn bind(call: &Call) -> Result<(), Raise> {
-    let (host, port) = (call.bytes(0)?, port(call, 1)?);
-    let outcome = bind_to(&*sock(call)?, host, port);
-    answer(call, SLOTS, outcome, done)
+pub(super) fn bind(socket: Me<'_, SocketObject>, host: &[u8], port: Port) -> Result<Value, Raise> {
+    let outcome = bind_to(&socket.sock, host, port.number);
+    answer(&socket.object, SLOTS, outcome, done)
 }
 
 /// Binds to an address, not a name.
@@ -121,137 +127,125 @@ pub(super) fn bind_to(sock: &Sock, host: &[u8], port: u16) -> Outcome<()> {
     Ok(descriptor.socket().bind(&address)?)
 }
 
-pub(super) fn listen(call: &Call) -> Result<(), Raise> {
-    let backlog = call.int(0, 512)?.clamp(0, i64::from(i32::MAX)) as i32;
-    let outcome = sock(call)?.descriptor().and_then(|descriptor| Ok(descriptor.socket().listen(backlog)?));
-    answer(call, SLOTS, outcome, done)
+pub(super) fn listen(socket: Me<'_, SocketObject>, backlog: i64) -> Result<Value, Raise> {
+    let backlog = backlog.clamp(0, i64::from(i32::MAX)) as i32;
+    let outcome = socket.sock.descriptor().and_then(|descriptor| Ok(descriptor.socket().listen(backlog)?));
+    answer(&socket.object, SLOTS, outcome, done)
 }
 
-pub(super) fn accept(call: &Call) -> Result<(), Raise> {
-    let timeout = seconds(call, 0, 0.0)?;
-    let outcome = with(call, kind!("accept", Read, Read), timeout, |sock, session| {
+pub(super) fn accept(socket: Me<'_, SocketObject>, timeout: Timeout) -> Result<Value, Raise> {
+    let outcome = with(&socket, kind!("accept", Read, Read), timeout, |sock, session| {
         session.run(poll_fn(|cx| sock.poll_accept(cx)))
     })?;
-    let given = &call.this::<SocketObject>()?.given;
-    answer(call, SLOTS, outcome, |sock| connection(&Rc::new(sock), given.clone()).map(Value::from))
+    let given = &socket.given;
+    answer(&socket.object, SLOTS, outcome, |sock| connection(&Rc::new(sock), given.clone()).map(Value::from))
 }
 
-pub(super) fn connect(call: &Call) -> Result<(), Raise> {
-    let (host, port, timeout) = (call.bytes(0)?, port(call, 1)?, seconds(call, 2, 0.0)?);
-    let outcome = with(call, kind!("connect", Write, Connect), timeout, |sock, session| {
-        if has_ports(sock.domain) && port == 0 && sock.is_stream() {
-            return Err(call.value_error(1, "must be the port to connect to, 1 to 65535"));
+pub(super) fn connect(socket: Me<'_, SocketObject>, host: &[u8], port: Port, timeout: Timeout) -> Result<Value, Raise> {
+    let outcome = with(&socket, kind!("connect", Write, Connect), timeout, |sock, session| {
+        if has_ports(sock.domain) && sock.is_stream() {
+            port.expect()?;
         }
         let pace = session.pace();
-        if let Err(fault) = session.run_apart(connect::connect(sock, host, port, pace))? {
+        if let Err(fault) = session.run_apart(connect::connect(sock, host, port.number, pace))? {
             return Ok(Err(fault));
         }
         if sock.plan.borrow().from_start { session.run_apart(connect::shake(sock, pace)) } else { Ok(Ok(())) }
     })?;
-    answer(call, SLOTS, outcome, done)
+    answer(&socket.object, SLOTS, outcome, done)
 }
 
-pub(super) fn check_liveness(call: &Call) -> Result<(), Raise> {
-    answer(call, SLOTS, sock(call)?.is_alive(), done)
+pub(super) fn check_liveness(socket: Me<'_, SocketObject>) -> Result<Value, Raise> {
+    answer(&socket.object, SLOTS, socket.sock.is_alive(), done)
 }
 
-/// The lane that an event constant means.
-fn way(call: &Call, default: i64) -> Result<Way, Raise> {
-    match call.int(0, default)? {
-        512 => Ok(Way::Read),
-        1024 => Ok(Way::Write),
-        other => Err(call.value_error(0, &format!("must be Apus\\EVENT_READ or Apus\\EVENT_WRITE, {other} given"))),
+impl Want<i64> for Way {
+    fn want(given: Given<i64>) -> Result<Self, Raise> {
+        match given.value {
+            512 => Ok(Self::Read),
+            1024 => Ok(Self::Write),
+            other => Err(given.value_error(&format!("must be Apus\\EVENT_READ or Apus\\EVENT_WRITE, {other} given"))),
+        }
     }
 }
 
-pub(super) fn get_bound_cid(call: &Call) -> Result<(), Raise> {
-    let way = way(call, 512)?;
-    call.ret(sock(call)?.lane(way).owner())
+pub(super) fn get_bound_cid(socket: &SocketObject, way: Way) -> i64 {
+    socket.sock.lane(way).owner()
 }
 
-pub(super) fn cancel(call: &Call) -> Result<(), Raise> {
-    let way = way(call, 512)?;
-    call.ret(sock(call)?.lane(way).stop(libc::ECANCELED))
+pub(super) fn cancel(socket: &SocketObject, way: Way) -> bool {
+    socket.sock.lane(way).stop(libc::ECANCELED)
 }
 
-pub(super) fn peek(call: &Call) -> Result<(), Raise> {
-    let most = length(call, 0, CHUNK as i64)?;
-    answer(call, SLOTS, sock(call)?.peek(most), bytes)
+pub(super) fn peek(socket: Me<'_, SocketObject>, Length(most): Length) -> Result<Value, Raise> {
+    answer(&socket.object, SLOTS, socket.sock.peek(most), bytes)
 }
 
-pub(super) fn recv(call: &Call) -> Result<(), Raise> {
-    let (most, timeout) = (length(call, 0, CHUNK as i64)?, seconds(call, 1, 0.0)?);
-    let outcome = with(call, kind!("recv", Read, Read), timeout, |sock, session| stream::recv(sock, session, most))?;
-    answer(call, SLOTS, outcome, bytes)
+pub(super) fn recv(socket: Me<'_, SocketObject>, Length(most): Length, timeout: Timeout) -> Result<Value, Raise> {
+    let outcome = with(&socket, kind!("recv", Read, Read), timeout, |sock, session| stream::recv(sock, session, most))?;
+    answer(&socket.object, SLOTS, outcome, bytes)
 }
 
-pub(super) fn recv_all(call: &Call) -> Result<(), Raise> {
-    let (most, timeout) = (length(call, 0, CHUNK as i64)?, seconds(call, 1, 0.0)?);
+pub(super) fn recv_all(socket: Me<'_, SocketObject>, Length(most): Length, timeout: Timeout) -> Result<Value, Raise> {
     let outcome =
-        with(call, kind!("recvAll", Read, Read), timeout, |sock, session| stream::recv_all(sock, session, most))?;
-    answer_part(call, SLOTS, outcome, bytes)
+        with(&socket, kind!("recvAll", Read, Read), timeout, |sock, session| stream::recv_all(sock, session, most))?;
+    answer_part(&socket.object, SLOTS, outcome, bytes)
 }
 
-pub(super) fn recv_line(call: &Call) -> Result<(), Raise> {
-    let (most, timeout) = (length(call, 0, CHUNK as i64)?, seconds(call, 1, 0.0)?);
+pub(super) fn recv_line(socket: Me<'_, SocketObject>, Length(most): Length, timeout: Timeout) -> Result<Value, Raise> {
     let outcome =
-        with(call, kind!("recvLine", Read, Read), timeout, |sock, session| stream::recv_line(sock, session, most))?;
-    answer(call, SLOTS, outcome, bytes)
+        with(&socket, kind!("recvLine", Read, Read), timeout, |sock, session| stream::recv_line(sock, session, most))?;
+    answer(&socket.object, SLOTS, outcome, bytes)
 }
 
-pub(super) fn recv_with_buffer(call: &Call) -> Result<(), Raise> {
-    let (most, timeout) = (length(call, 0, CHUNK as i64)?, seconds(call, 1, 0.0)?);
-    let outcome = with(call, kind!("recvWithBuffer", Read, Read), timeout, |sock, session| {
+pub(super) fn recv_with_buffer(
+    socket: Me<'_, SocketObject>,
+    Length(most): Length,
+    timeout: Timeout,
+) -> Result<Value, Raise> {
+    let outcome = with(&socket, kind!("recvWithBuffer", Read, Read), timeout, |sock, session| {
         stream::recv_with_buffer(sock, session, most)
     })?;
-    answer(call, SLOTS, outcome, bytes)
+    answer(&socket.object, SLOTS, outcome, bytes)
 }
 
-pub(super) fn recv_packet(call: &Call) -> Result<(), Raise> {
-    let timeout = seconds(call, 0, 0.0)?;
-    let tell = call.this::<SocketObject>()?.given.tell();
-    let outcome = with(call, kind!("recvPacket", Read, Read), timeout, |sock, session| {
+pub(super) fn recv_packet(socket: Me<'_, SocketObject>, timeout: Timeout) -> Result<Value, Raise> {
+    let tell = socket.given.tell();
+    let outcome = with(&socket, kind!("recvPacket", Read, Read), timeout, |sock, session| {
         packet::recv_packet(sock, session, tell.as_deref())
     })?;
-    closed_by_framing(call)?;
-    answer(call, SLOTS, outcome, bytes)
-}
-
-/// A socket that was closed has no number any more.
-fn closed_by_framing(call: &Call) -> Result<(), Raise> {
-    let object = this(call)?;
-    if sock(call)?.is_closed() {
-        object.set_slot(FD, Value::int(-1));
+    if socket.sock.is_closed() {
+        // The framing was broken: a socket that was closed has no number any more.
+        socket.object.set_slot(FD, Value::int(-1));
     }
-    Ok(())
+    answer(&socket.object, SLOTS, outcome, bytes)
 }
 
-pub(super) fn send(call: &Call) -> Result<(), Raise> {
-    let (data, timeout) = (call.bytes(0)?, seconds(call, 1, 0.0)?);
-    let outcome = with(call, kind!("send", Write, Write), timeout, |sock, session| stream::send(sock, session, data))?;
-    answer(call, SLOTS, outcome, count)
-}
-
-pub(super) fn send_all(call: &Call) -> Result<(), Raise> {
-    let (data, timeout) = (call.bytes(0)?, seconds(call, 1, 0.0)?);
+pub(super) fn send(socket: Me<'_, SocketObject>, data: &[u8], timeout: Timeout) -> Result<Value, Raise> {
     let outcome =
-        with(call, kind!("sendAll", Write, Write), timeout, |sock, session| stream::send_all(sock, session, data))?;
-    answer_part(call, SLOTS, outcome, count)
+        with(&socket, kind!("send", Write, Write), timeout, |sock, session| stream::send(sock, session, data))?;
+    answer(&socket.object, SLOTS, outcome, count)
+}
+
+pub(super) fn send_all(socket: Me<'_, SocketObject>, data: &[u8], timeout: Timeout) -> Result<Value, Raise> {
+    let outcome =
+        with(&socket, kind!("sendAll", Write, Write), timeout, |sock, session| stream::send_all(sock, session, data))?;
+    answer_part(&socket.object, SLOTS, outcome, count)
 }
 
 /// The lengths that a read vector asks for.
-fn lengths(call: &Call) -> Result<Vec<usize>, Raise> {
+fn lengths(given: Given<ArrayView<'_>>) -> Result<Vec<usize>, Raise> {
     let mut lengths = Vec::new();
     let mut total: usize = 0;
-    for (_, item) in call.array(0)?.iter() {
+    for (_, item) in given.value.iter() {
         match item.view() {
             View::Int(n @ 1..) => lengths.push(n as usize),
-            _ => return Err(call.content_error(0, "must hold lengths of 1 or more bytes only")),
+            _ => return Err(given.content_error("must hold lengths of 1 or more bytes only")),
         }
         total = total.saturating_add(lengths.last().copied().unwrap_or(0));
     }
     if lengths.is_empty() || i64::try_from(total).is_err() {
-        return Err(call.value_error(0, "must hold one length at least, and a sum that an int can hold"));
+        return Err(given.value_error("must hold one length at least, and a sum that an int can hold"));
     }
     Ok(lengths)
 }
@@ -270,66 +264,76 @@ fn scatter(bytes: &[u8], lengths: &[usize]) -> Result<Value, Raise> {
     Ok(array.into())
 }
 
-pub(super) fn read_vector(call: &Call) -> Result<(), Raise> {
-    let (lengths, timeout) = (lengths(call)?, seconds(call, 1, 0.0)?);
+pub(super) fn read_vector(
+    socket: Me<'_, SocketObject>,
+    parts: Given<ArrayView<'_>>,
+    timeout: Timeout,
+) -> Result<Value, Raise> {
+    let lengths = lengths(parts)?;
     let most = lengths.iter().sum();
     let outcome =
-        with(call, kind!("readVector", Read, Read), timeout, |sock, session| stream::recv(sock, session, most))?;
-    answer(call, SLOTS, outcome, |bytes| scatter(&bytes, &lengths))
+        with(&socket, kind!("readVector", Read, Read), timeout, |sock, session| stream::recv(sock, session, most))?;
+    answer(&socket.object, SLOTS, outcome, |bytes| scatter(&bytes, &lengths))
 }
 
-pub(super) fn read_vector_all(call: &Call) -> Result<(), Raise> {
-    let (lengths, timeout) = (lengths(call)?, seconds(call, 1, 0.0)?);
+pub(super) fn read_vector_all(
+    socket: Me<'_, SocketObject>,
+    parts: Given<ArrayView<'_>>,
+    timeout: Timeout,
+) -> Result<Value, Raise> {
+    let lengths = lengths(parts)?;
     let most = lengths.iter().sum();
-    let outcome =
-        with(call, kind!("readVectorAll", Read, Read), timeout, |sock, session| stream::recv_all(sock, session, most))?;
-    answer_part(call, SLOTS, outcome, |bytes| scatter(&bytes, &lengths))
+    let outcome = with(&socket, kind!("readVectorAll", Read, Read), timeout, |sock, session| {
+        stream::recv_all(sock, session, most)
+    })?;
+    answer_part(&socket.object, SLOTS, outcome, |bytes| scatter(&bytes, &lengths))
 }
 
 /// The strings of a write vector, one after the other: one copy and one system call.
-fn gathered(call: &Call) -> Result<Vec<u8>, Raise> {
+fn gathered(given: Given<ArrayView<'_>>) -> Result<Vec<u8>, Raise> {
     let mut bytes = Vec::new();
-    for (_, item) in call.array(0)?.iter() {
+    for (_, item) in given.value.iter() {
         match item.view() {
             View::Str(part) => bytes.extend_from_slice(part),
-            _ => return Err(call.content_error(0, "must hold strings only")),
+            _ => return Err(given.content_error("must hold strings only")),
         }
     }
     Ok(bytes)
 }
 
-pub(super) fn write_vector(call: &Call) -> Result<(), Raise> {
-    let (data, timeout) = (gathered(call)?, seconds(call, 1, 0.0)?);
+pub(super) fn write_vector(
+    socket: Me<'_, SocketObject>,
+    parts: Given<ArrayView<'_>>,
+    timeout: Timeout,
+) -> Result<Value, Raise> {
+    let data = gathered(parts)?;
     let outcome =
-        with(call, kind!("writeVector", Write, Write), timeout, |sock, session| stream::send(sock, session, &data))?;
-    answer(call, SLOTS, outcome, count)
+        with(&socket, kind!("writeVector", Write, Write), timeout, |sock, session| stream::send(sock, session, &data))?;
+    answer(&socket.object, SLOTS, outcome, count)
 }
 
-pub(super) fn write_vector_all(call: &Call) -> Result<(), Raise> {
-    let (data, timeout) = (gathered(call)?, seconds(call, 1, 0.0)?);
-    let outcome = with(call, kind!("writeVectorAll", Write, Write), timeout, |sock, session| {
+pub(super) fn write_vector_all(
+    socket: Me<'_, SocketObject>,
+    parts: Given<ArrayView<'_>>,
+    timeout: Timeout,
+) -> Result<Value, Raise> {
+    let data = gathered(parts)?;
+    let outcome = with(&socket, kind!("writeVectorAll", Write, Write), timeout, |sock, session| {
         stream::send_all(sock, session, &data)
     })?;
-    answer_part(call, SLOTS, outcome, count)
+    answer_part(&socket.object, SLOTS, outcome, count)
 }
 
-/// The arguments of the three methods that send a file: path, offset, length.
-pub(super) fn file_arguments(call: &Call) -> Result<(PathBuf, u64, u64), Raise> {
-    use std::os::unix::ffi::OsStrExt as _;
-    let path = PathBuf::from(std::ffi::OsStr::from_bytes(call.bytes(0)?));
-    let number = |index: usize| {
-        let given = call.int(index, 0)?;
-        u64::try_from(given).map_err(|_| call.value_error(index, &format!("must be 0 or more, {given} given")))
-    };
-    Ok((path, number(1)?, number(2)?))
-}
-
-pub(super) fn send_file(call: &Call) -> Result<(), Raise> {
-    let (path, offset, length) = file_arguments(call)?;
-    let outcome = with(call, kind!("sendFile", Write, Write), 0.0, |sock, session| {
+pub(super) fn send_file(
+    socket: Me<'_, SocketObject>,
+    FilePath(path): FilePath,
+    Extent(offset): Extent,
+    Extent(length): Extent,
+) -> Result<Value, Raise> {
+    let outcome = with(&socket, kind!("sendFile", Write, Write), Timeout::ZERO, |sock, session| {
         stream::send_file(sock, session, path, offset, length)
     })?;
-    answer(call, SLOTS, outcome, done)
+    answer(&socket.object, SLOTS, outcome, done)
 }
 
 /// Sends a datagram.
@@ -363,112 +367,106 @@ async fn send_to(sock: &Sock, to: &SockAddr, data: &[u8]) -> Outcome<usize> {
     .await
 }
 
-pub(super) fn sendto(call: &Call) -> Result<(), Raise> {
-    let (host, port, data) = (call.bytes(0)?, port(call, 1)?, call.bytes(2)?);
-    let outcome = with(call, kind!("sendto", Write, Write), 0.0, |sock, session| {
-        send_datagram(sock, session, (host, port), data)
+pub(super) fn sendto(socket: Me<'_, SocketObject>, host: &[u8], port: Port, data: &[u8]) -> Result<Value, Raise> {
+    let outcome = with(&socket, kind!("sendto", Write, Write), Timeout::ZERO, |sock, session| {
+        send_datagram(sock, session, (host, port.number), data)
     })?;
-    answer(call, SLOTS, outcome, count)
+    answer(&socket.object, SLOTS, outcome, count)
 }
 
-pub(super) fn recvfrom(call: &Call) -> Result<(), Raise> {
-    let timeout = seconds(call, 1, 0.0)?;
-    let outcome = with(call, kind!("recvfrom", Read, Read), timeout, |sock, session| {
+pub(super) fn recvfrom(socket: Me<'_, SocketObject>, peer: Variable<'_>, timeout: Timeout) -> Result<Value, Raise> {
+    let outcome = with(&socket, kind!("recvfrom", Read, Read), timeout, |sock, session| {
         session.run(poll_fn(|cx| sock.poll_recv_from(cx)))
     })?;
     let outcome = match outcome {
         Ok((data, from)) => {
-            call.assign(0, to_array(&from, false)?.into())?;
+            peer.assign(to_array(&from, false)?.into())?;
             Ok(data)
         }
         Err(fault) => Err(fault),
     };
-    answer(call, SLOTS, outcome, bytes)
+    answer(&socket.object, SLOTS, outcome, bytes)
 }
 
-fn option_numbers(call: &Call) -> Result<(i32, i32), Raise> {
-    let narrow = |index: usize| {
-        let given = call.int(index, 0)?;
-        i32::try_from(given).map_err(|_| call.value_error(index, "must be a number of socket(7)"))
-    };
-    Ok((narrow(0)?, narrow(1)?))
+/// A level, or an option, of socket(7).
+#[derive(Clone, Copy)]
+pub(super) struct OptionNumber(i32);
+
+impl Want<i64> for OptionNumber {
+    fn want(given: Given<i64>) -> Result<Self, Raise> {
+        i32::try_from(given.value).map(Self).map_err(|_| given.value_error("must be a number of socket(7)"))
+    }
 }
 
-pub(super) fn get_option(call: &Call) -> Result<(), Raise> {
-    let (level, name) = option_numbers(call)?;
-    let outcome = option::get(&*sock(call)?, level, name)?;
-    answer(call, SLOTS, outcome, Ok)
+pub(super) fn get_option(
+    socket: Me<'_, SocketObject>,
+    level: OptionNumber,
+    name: OptionNumber,
+) -> Result<Value, Raise> {
+    let outcome = option::get(&socket.sock, level.0, name.0)?;
+    answer(&socket.object, SLOTS, outcome, Ok)
 }
 
-pub(super) fn set_option(call: &Call) -> Result<(), Raise> {
-    let (level, name) = option_numbers(call)?;
-    let outcome = option::set(&*sock(call)?, level, name, call, 2)?;
-    answer(call, SLOTS, outcome, done)
+pub(super) fn set_option(
+    socket: Me<'_, SocketObject>,
+    level: OptionNumber,
+    name: OptionNumber,
+    value: Any<'_>,
+) -> Result<Value, Raise> {
+    let outcome = option::set(&socket.sock, level.0, name.0, value)?;
+    answer(&socket.object, SLOTS, outcome, done)
 }
 
-pub(super) fn set_protocol(call: &Call) -> Result<(), Raise> {
-    let object = call.this::<SocketObject>()?;
-    object.given.take(call.array(0)?)?;
-    object.given.install(&object.sock)?;
-    call.ret(true)
+pub(super) fn set_protocol(socket: &SocketObject, settings: ArrayView<'_>) -> Result<bool, Raise> {
+    socket.given.take(settings)?;
+    socket.given.install(&socket.sock)?;
+    Ok(true)
 }
 
-pub(super) fn ssl_handshake(call: &Call) -> Result<(), Raise> {
-    let outcome = with(call, kind!("sslHandshake", Write, Connect), 0.0, |sock, session| {
+pub(super) fn ssl_handshake(socket: Me<'_, SocketObject>) -> Result<Value, Raise> {
+    let outcome = with(&socket, kind!("sslHandshake", Write, Connect), Timeout::ZERO, |sock, session| {
         // Shaking hands reads, too: nobody else may meanwhile.
         let _reading = sock.reader.claim(session.caller_id(), "Coroutine\\Socket::sslHandshake()")?;
         session.run_apart(connect::shake(sock, session.pace()))
     })?;
-    answer(call, SLOTS, outcome, done)
+    answer(&socket.object, SLOTS, outcome, done)
 }
 
-/// What `SHUT_RD`, `SHUT_WR` and `SHUT_RDWR` mean.
-pub(super) fn direction(call: &Call, default: i64) -> Result<Shutdown, Raise> {
-    match call.int(0, default)? {
-        0 => Ok(Shutdown::Read),
-        1 => Ok(Shutdown::Write),
-        2 => Ok(Shutdown::Both),
-        other => Err(call.value_error(0, &format!("must be 0 (reading), 1 (writing) or 2 (both), {other} given"))),
-    }
+pub(super) fn shutdown(socket: Me<'_, SocketObject>, Direction(how): Direction) -> Result<Value, Raise> {
+    answer(&socket.object, SLOTS, socket.sock.shutdown(how), done)
 }
 
-pub(super) fn shutdown(call: &Call) -> Result<(), Raise> {
-    let how = direction(call, 2)?;
-    answer(call, SLOTS, sock(call)?.shutdown(how), done)
+pub(super) fn close(socket: Me<'_, SocketObject>) -> Result<Value, Raise> {
+    socket.sock.close(libc::ECANCELED);
+    socket.object.set_slot(FD, Value::int(-1));
+    answer(&socket.object, SLOTS, Ok(()), done)
 }
 
-pub(super) fn close(call: &Call) -> Result<(), Raise> {
-    sock(call)?.close(libc::ECANCELED);
-    this(call)?.set_slot(FD, Value::int(-1));
-    answer(call, SLOTS, Ok(()), done)
+pub(super) fn is_closed(socket: &SocketObject) -> bool {
+    socket.sock.is_closed()
 }
 
-pub(super) fn is_closed(call: &Call) -> Result<(), Raise> {
-    call.ret(sock(call)?.is_closed())
+fn name(socket: &Me<'_, SocketObject>, peer: bool) -> Result<Value, Raise> {
+    let outcome = name_of(&socket.sock, peer);
+    answer(&socket.object, SLOTS, outcome, |address| to_array(&address, false).map(Value::from))
 }
 
-fn name(call: &Call, peer: bool) -> Result<(), Raise> {
-    call.expect(0, 0)?;
-    let outcome = name_of(&sock(call)?, peer);
-    answer(call, SLOTS, outcome, |address| to_array(&address, false).map(Value::from))
+pub(super) fn getpeername(socket: Me<'_, SocketObject>) -> Result<Value, Raise> {
+    name(&socket, true)
 }
 
-pub(super) fn getpeername(call: &Call) -> Result<(), Raise> {
-    name(call, true)
+pub(super) fn getsockname(socket: Me<'_, SocketObject>) -> Result<Value, Raise> {
+    name(&socket, false)
 }
 
-pub(super) fn getsockname(call: &Call) -> Result<(), Raise> {
-    name(call, false)
-}
-
-pub(super) fn import(call: &Call) -> Result<(), Raise> {
-    let Some(fd) = descriptor::of(&call.value(0))? else {
-        return Err(call.type_error(0, "of type resource (an open stream) or Socket"));
+pub(super) fn import(stream: Any<'_>) -> Result<OrFalse<Object>, Raise> {
+    let Some(fd) = descriptor::of(&stream.value())? else {
+        return Err(stream.type_error("of type resource (an open stream) or Socket"));
     };
     // SAFETY: the stream keeps its descriptor open during the call.
     let borrowed = unsafe { BorrowedFd::borrow_raw(fd) };
-    let Ok(sock) = adopt_copy(borrowed) else { return call.ret(false) };
-    call.ret(wrap(&Rc::new(sock))?)
+    let Ok(sock) = adopt_copy(borrowed) else { return Ok(OrFalse(None)) };
+    wrap(&Rc::new(sock)).map(|socket| OrFalse(Some(socket)))
 }
 
 /// A socket over a descriptor of its own for what `fd` stands for: each side closes its own.
@@ -480,3 +478,5 @@ fn adopt_copy(fd: BorrowedFd<'_>) -> Outcome<Sock> {
     let protocol = socket.protocol()?.map_or(0, i32::from);
     Ok(Sock::adopt(socket, domain, kind, protocol)?)
 }
+
+apus_zend::stub!("socket/table");

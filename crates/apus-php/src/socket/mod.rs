@@ -1,13 +1,11 @@
 //! Sockets that PHP code drives itself: `Coroutine\Socket`, `Coroutine\Client` and the blocking `Client`.
 //!
 //! [`core`] is one socket; [`run`] waits for it; [`methods`], [`client`] and [`blocking`] are the methods of the three
-//! classes, the latter two over [`peer`]; [`table`] and [`client_table`] declare them; [`serve`] is what
-//! `Coroutine\Server` needs of them.
+//! classes, the latter two over [`peer`]; [`serve`] is what `Coroutine\Server` needs of them.
 
 mod address;
 mod blocking;
 mod client;
-mod client_table;
 mod connect;
 mod core;
 mod descriptor;
@@ -22,7 +20,6 @@ mod run;
 mod serve;
 mod settings;
 mod stream;
-mod table;
 
 use apus_zend::class::Class;
 
@@ -31,6 +28,6 @@ pub(crate) use serve::{
 };
 
 /// The classes of this room, parents first.
-pub(crate) static ALL: &[&Class] = &[&table::SOCKET, &client_table::CLIENT, &client_table::BLOCKING];
+pub(crate) static ALL: &[&Class] = &[&methods::SOCKET, &client::CLIENT, &client::BLOCKING];
 
 apus_zend::stub!("socket/functions");

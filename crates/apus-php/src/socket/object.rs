@@ -1,47 +1,40 @@
 //! What the methods of the three classes share: the object, its socket, its error properties.
 
+use std::ffi::OsStr;
+use std::net::Shutdown;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::PathBuf;
 use std::rc::Rc;
 
+use apus_zend::arg::{Given, Want};
+use apus_zend::call::value_error;
 use apus_zend::object::Object;
-use apus_zend::{Call, Raise, Value};
+use apus_zend::{Raise, Value};
 
 use super::core::Sock;
-use super::fault::{Outcome, Slots};
+use super::fault::{Fault, Outcome, Slots};
 
-/// `$this`, with a reference of its own: others may let go of it while a method waits.
-pub(super) fn this(call: &Call) -> Result<Object, Raise> {
-    call.object()
-}
-
-/// Tells the object how it went, and returns what the method gives then, or false.
+/// Tells the object how it went, and makes what the method gives then, or false.
 pub(super) fn answer<T>(
-    call: &Call,
+    object: &Object,
     slots: Slots,
     outcome: Outcome<T>,
     value: impl FnOnce(T) -> Result<Value, Raise>,
-) -> Result<(), Raise> {
-    slots.report(&this(call)?, &outcome)?;
-    match outcome {
-        Ok(given) => call.ret(value(given)?),
-        Err(_) => call.ret(false),
-    }
+) -> Result<Value, Raise> {
+    slots.report(object, &outcome)?;
+    outcome.map_or_else(|_| Ok(Value::bool(false)), value)
 }
 
 /// The same for an operation that may have done a part before it failed: the part is returned, the failure told.
 pub(super) fn answer_part<T>(
-    call: &Call,
+    object: &Object,
     slots: Slots,
-    (outcome, later): (Outcome<T>, Option<super::fault::Fault>),
+    (outcome, later): (Outcome<T>, Option<Fault>),
     value: impl FnOnce(T) -> Result<Value, Raise>,
-) -> Result<(), Raise> {
-    if let Some(fault) = later {
-        slots.report(&this(call)?, &Err::<(), _>(fault))?;
-        return match outcome {
-            Ok(part) => call.ret(value(part)?),
-            Err(_) => call.ret(false),
-        };
-    }
-    answer(call, slots, outcome, value)
+) -> Result<Value, Raise> {
+    let Some(fault) = later else { return answer(object, slots, outcome, value) };
+    slots.report(object, &Err::<(), _>(fault))?;
+    outcome.map_or_else(|_| Ok(Value::bool(false)), value)
 }
 
 pub(super) fn bytes(bytes: Vec<u8>) -> Result<Value, Raise> {
@@ -59,18 +52,76 @@ pub(super) fn done<T>(_: T) -> Result<Value, Raise> {
 }
 
 /// A port number argument.
-pub(super) fn port(call: &Call, index: usize) -> Result<u16, Raise> {
-    let port = call.int(index, 0)?;
-    u16::try_from(port)
-        .map_err(|_| call.value_error(index, &format!("must be a port between 0 and 65535, {port} given")))
+#[derive(Clone, Copy)]
+pub(super) struct Port {
+    index: usize,
+    pub(super) number: u16,
+}
+
+impl Want<i64> for Port {
+    fn want(given: Given<i64>) -> Result<Self, Raise> {
+        match u16::try_from(given.value) {
+            Ok(number) => Ok(Self { index: given.index, number }),
+            Err(_) => Err(given.value_error(&format!("must be a port between 0 and 65535, {} given", given.value))),
+        }
+    }
+}
+
+impl Port {
+    /// The port of something to connect to; 0 is none.
+    pub(super) fn expect(self) -> Result<u16, Raise> {
+        if self.number == 0 {
+            return Err(value_error(self.index, "must be the port to connect to, 1 to 65535"));
+        }
+        Ok(self.number)
+    }
 }
 
 /// A number of bytes argument.
-pub(super) fn length(call: &Call, index: usize, default: i64) -> Result<usize, Raise> {
-    let length = call.int(index, default)?;
-    match usize::try_from(length) {
-        Ok(length) if length > 0 => Ok(length),
-        _ => Err(call.value_error(index, &format!("must be 1 or more bytes, {length} given"))),
+#[derive(Clone, Copy)]
+pub(super) struct Length(pub(super) usize);
+
+impl Want<i64> for Length {
+    fn want(given: Given<i64>) -> Result<Self, Raise> {
+        let length = usize::try_from(given.value).ok().filter(|length| *length > 0);
+        length.map(Self).ok_or_else(|| given.value_error(&format!("must be 1 or more bytes, {} given", given.value)))
+    }
+}
+
+/// A part of a file: an offset, or a length.
+#[derive(Clone, Copy)]
+pub(super) struct Extent(pub(super) u64);
+
+impl Want<i64> for Extent {
+    fn want(given: Given<i64>) -> Result<Self, Raise> {
+        let extent = u64::try_from(given.value);
+        extent.map(Self).map_err(|_| given.value_error(&format!("must be 0 or more, {} given", given.value)))
+    }
+}
+
+/// The path of a file.
+pub(super) struct FilePath(pub(super) PathBuf);
+
+impl Want<&[u8]> for FilePath {
+    fn want(given: Given<&[u8]>) -> Result<Self, Raise> {
+        Ok(Self(PathBuf::from(OsStr::from_bytes(given.value))))
+    }
+}
+
+/// What `SHUT_RD`, `SHUT_WR` and `SHUT_RDWR` mean.
+pub(super) struct Direction(pub(super) Shutdown);
+
+impl Want<i64> for Direction {
+    fn want(given: Given<i64>) -> Result<Self, Raise> {
+        Ok(Self(match given.value {
+            0 => Shutdown::Read,
+            1 => Shutdown::Write,
+            2 => Shutdown::Both,
+            other => {
+                let text = format!("must be 0 (reading), 1 (writing) or 2 (both), {other} given");
+                return Err(given.value_error(&text));
+            }
+        }))
     }
 }
 

@@ -4,11 +4,13 @@ use std::io;
 use std::mem::size_of;
 use std::os::fd::AsRawFd as _;
 
+use apus_zend::arg::Any;
 use apus_zend::value::View;
-use apus_zend::{Array, Call, Raise, Value};
+use apus_zend::{Array, Raise, Value};
 
 use super::core::Sock;
 use super::fault::Outcome;
+use crate::wait::Timeout;
 
 /// What an option holds.
 enum Shape {
@@ -80,8 +82,8 @@ pub(super) fn get(sock: &Sock, level: i32, name: i32) -> Result<Outcome<Value>, 
         Shape::Time => {
             let limits = sock.limits.get();
             let own = if name == libc::SO_RCVTIMEO { limits.read } else { limits.write };
-            let seconds = own.filter(|seconds| seconds.is_finite()).unwrap_or(0.0);
-            pair((b"sec", seconds.trunc() as i64), (b"usec", (seconds.fract() * 1e6).round() as i64))
+            let limit = own.and_then(Timeout::limit).unwrap_or_default();
+            pair((b"sec", limit.as_secs() as i64), (b"usec", i64::from(limit.subsec_micros())))
         }
     }
 }
@@ -94,41 +96,41 @@ fn pair(first: (&[u8], i64), second: (&[u8], i64)) -> Result<Outcome<Value>, Rai
 }
 
 /// Two numbers out of an array argument.
-fn two(call: &Call, index: usize, first: &str, second: &str) -> Result<(i64, i64), Raise> {
-    let View::Array(array) = call.view(index) else {
-        return Err(call.type_error(index, "of type array for this option"));
+fn two(given: Any<'_>, first: &str, second: &str) -> Result<(i64, i64), Raise> {
+    let View::Array(array) = given.view() else {
+        return Err(given.type_error("of type array for this option"));
     };
     match (array.get(first), array.get(second)) {
         (Some(View::Int(a)), Some(View::Int(b))) => Ok((a, b)),
-        _ => Err(call.value_error(index, &format!("must have the integers \"{first}\" and \"{second}\""))),
+        _ => Err(given.value_error(&format!("must have the integers \"{first}\" and \"{second}\""))),
     }
 }
 
-/// Sets an option to argument `index` of the call.
-pub(super) fn set(sock: &Sock, level: i32, name: i32, call: &Call, index: usize) -> Result<Outcome<()>, Raise> {
+/// Sets an option to what an argument holds.
+pub(super) fn set(sock: &Sock, level: i32, name: i32, given: Any<'_>) -> Result<Outcome<()>, Raise> {
     match shape(level, name) {
         Shape::Int => {
-            let value = call.int(index, 0)?;
+            let value = given.int()?;
             let Ok(value) = i32::try_from(value) else {
-                return Err(call.value_error(index, "must fit in 32 bits"));
+                return Err(given.value_error("must fit in 32 bits"));
             };
             Ok(raw_set(sock, level, name, &value.to_ne_bytes()))
         }
-        Shape::Text => Ok(raw_set(sock, level, name, call.bytes(index)?)),
+        Shape::Text => Ok(raw_set(sock, level, name, given.bytes()?)),
         Shape::Linger => {
-            let (on, seconds) = two(call, index, "l_onoff", "l_linger")?;
+            let (on, seconds) = two(given, "l_onoff", "l_linger")?;
             let bytes = [(on as i32).to_ne_bytes(), (seconds as i32).to_ne_bytes()].concat();
             Ok(raw_set(sock, level, name, &bytes))
         }
         Shape::Time => {
-            let (seconds, micros) = two(call, index, "sec", "usec")?;
+            let (seconds, micros) = two(given, "sec", "usec")?;
             if seconds < 0 || !(0..1_000_000).contains(&micros) {
-                return Err(call.value_error(index, "must have a \"sec\" of 0 or more and a \"usec\" below 1000000"));
+                return Err(given.value_error("must have a \"sec\" of 0 or more and a \"usec\" below 1000000"));
             }
             let total = seconds as f64 + micros as f64 / 1e6;
             let mut limits = sock.limits.get();
             // 0 is no limit, as socket(7) has it.
-            let own = Some(if total == 0.0 { f64::INFINITY } else { total });
+            let own = Some(if total == 0.0 { Timeout::NEVER } else { Timeout::of_setting(total) });
             if name == libc::SO_RCVTIMEO {
                 limits.read = own;
             } else {

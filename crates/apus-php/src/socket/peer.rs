@@ -7,19 +7,20 @@ use std::task::{Context, Poll, Waker};
 
 use apus_client::tls::TlsStream;
 use apus_zend::object::Object;
-use apus_zend::{Call, Raise, Value};
+use apus_zend::value::ArrayView;
+use apus_zend::{Raise, Value};
 use socket2::SockAddr;
 
 use super::address::{has_ports, to_array};
-use super::connect;
 use super::core::{Limits, Sock};
 use super::fault::{Fault, NOT_CONNECTED, Outcome, SSL_NO_CERTIFICATE, SSL_NOT_READY, Slots};
 use super::methods::{bind_to, send_datagram};
-use super::object::{answer, name_of, this};
+use super::object::{Extent, FilePath, Port, answer, name_of};
 use super::run::{Caller, Kind, Session};
 use super::settings::{Given, merged};
-use crate::exception::{self};
-use crate::wait::seconds;
+use super::{connect, stream};
+use crate::exception;
+use crate::wait::Timeout;
 
 /// The type of a client: its kind of socket, and flags.
 pub(super) const SOCK_TCP: i64 = 1;
@@ -130,7 +131,14 @@ impl Peer {
         Ok(Ok(sock))
     }
 
-    fn connect(&self, kind: Kind, blocking: bool, host: &[u8], port: u16, timeout: f64) -> Result<Outcome<()>, Raise> {
+    fn connect(
+        &self,
+        kind: Kind,
+        blocking: bool,
+        host: &[u8],
+        port: u16,
+        timeout: Timeout,
+    ) -> Result<Outcome<()>, Raise> {
         let caller = Caller::find(kind.name, blocking)?;
         if self.connected.get() {
             return Ok(Err(Fault::new(libc::EISCONN, "the client is connected already: close() it first")));
@@ -178,60 +186,61 @@ impl Drop for Peer {
     }
 }
 
+/// What a method of either class works on: the object, where it keeps its state, and its connection.
+pub(super) type Client<'a> = (&'a Object, Layout, &'a Peer);
+
 /// `connect()`.
-pub(super) fn connect_to(call: &Call, layout: Layout, peer: &Peer, kind: Kind, default: f64) -> Result<(), Raise> {
-    call.expect(1, 4)?;
-    let (host, port, timeout) = (call.bytes(0)?, super::object::port(call, 1)?, seconds(call, 2, default)?);
-    if port == 0 && has_ports(peer.domain) {
-        return Err(call.value_error(1, "must be the port to connect to, 1 to 65535"));
+pub(super) fn connect_to(
+    (object, layout, peer): Client<'_>,
+    kind: Kind,
+    host: &[u8],
+    port: Port,
+    timeout: Timeout,
+) -> Result<Value, Raise> {
+    if has_ports(peer.domain) {
+        port.expect()?;
     }
-    let outcome = peer.connect(kind, layout.blocking, host, port, timeout)?;
+    let outcome = peer.connect(kind, layout.blocking, host, port.number, timeout)?;
     // What the blocking client may take to connect, it may take for anything.
     if layout.blocking
         && outcome.is_ok()
-        && timeout != 0.0
+        && !timeout.is_zero()
         && let Ok(sock) = peer.sock()
     {
         let own = sock.limits.get();
-        let each = Some(timeout).map(|seconds| if seconds < 0.0 { f64::INFINITY } else { seconds });
+        let each = Some(timeout);
         sock.limits.set(Limits { read: own.read.or(each), write: own.write.or(each), ..own });
     }
-    show(call, layout, peer)?;
-    answer(call, layout.slots, outcome, super::object::done)
+    show(object, layout, peer);
+    answer(object, layout.slots, outcome, super::object::done)
 }
 
 /// Shows the state of the connection in the object's properties.
-fn show(call: &Call, layout: Layout, peer: &Peer) -> Result<(), Raise> {
-    let object = this(call)?;
+fn show(object: &Object, layout: Layout, peer: &Peer) {
     let fd = peer.sock.borrow().as_ref().map_or(-1, |sock| sock.fd());
     object.set_slot(layout.fd, Value::int(i64::from(fd)));
     if let Some(slot) = layout.connected {
         object.set_slot(slot, Value::bool(peer.connected.get()));
     }
-    Ok(())
 }
 
 /// `set()`.
-pub(super) fn set(call: &Call, layout: Layout, peer: &Peer) -> Result<(), Raise> {
-    call.expect(1, 1)?;
-    let given = call.array(0)?;
+pub(super) fn set((object, layout, peer): Client<'_>, given: ArrayView<'_>) -> Result<bool, Raise> {
     peer.given.take(given)?;
-    let object = this(call)?;
     let setting = merged(&object.slot(layout.setting), given)?;
     object.set_slot(layout.setting, setting.into());
     let sock = peer.sock.borrow().clone();
     if let Some(sock) = sock {
         peer.given.install(&sock)?;
     }
-    call.ret(true)
+    Ok(true)
 }
 
 /// Runs `operation` on the connection, with its direction taken.
 pub(super) fn with<T>(
-    layout: Layout,
-    peer: &Peer,
+    (_, layout, peer): Client<'_>,
     kind: Kind,
-    timeout: f64,
+    timeout: Timeout,
     operation: impl FnOnce(&Rc<Sock>, &Session<'_>) -> Result<Outcome<T>, Raise>,
 ) -> Result<Outcome<T>, Raise> {
     let caller = Caller::find(kind.name, layout.blocking)?;
@@ -244,41 +253,40 @@ pub(super) fn with<T>(
 }
 
 /// A connection that its framing closed is a connection no more.
-pub(super) fn after_receiving(call: &Call, layout: Layout, peer: &Peer) -> Result<(), Raise> {
+pub(super) fn after_receiving((object, layout, peer): Client<'_>) {
     let closed = peer.sock.borrow().as_ref().is_some_and(|sock| sock.is_closed());
     if closed && peer.connected.replace(false) {
-        show(call, layout, peer)?;
+        show(object, layout, peer);
     }
-    Ok(())
 }
 
 /// `close()`.
-pub(super) fn close(call: &Call, layout: Layout, peer: &Peer) -> Result<(), Raise> {
-    call.expect(0, 1)?;
+pub(super) fn close((object, layout, peer): Client<'_>) -> Result<Value, Raise> {
     let closed = peer.close(libc::ECANCELED);
-    show(call, layout, peer)?;
+    show(object, layout, peer);
     let outcome = if closed { Ok(()) } else { Err(Fault::errno(NOT_CONNECTED)) };
-    answer(call, layout.slots, outcome, super::object::done)
+    answer(object, layout.slots, outcome, super::object::done)
 }
 
 /// `isConnected()`.
-pub(super) fn is_connected(call: &Call, peer: &Peer) -> Result<(), Raise> {
-    call.expect(0, 0)?;
-    call.ret(peer.sock().and_then(|sock| sock.is_alive()).is_ok())
+pub(super) fn is_connected(peer: &Peer) -> bool {
+    peer.sock().and_then(|sock| sock.is_alive()).is_ok()
 }
 
 /// `getsockname()` and `getpeername()`.
-pub(super) fn name(call: &Call, layout: Layout, peer: &Peer, of_peer: bool) -> Result<(), Raise> {
-    call.expect(0, 0)?;
+pub(super) fn name((object, layout, peer): Client<'_>, of_peer: bool) -> Result<Value, Raise> {
     let sock = peer.sock.borrow().clone().ok_or_else(|| Fault::errno(NOT_CONNECTED));
     let outcome: Outcome<SockAddr> = sock.and_then(|sock| name_of(&sock, of_peer));
-    answer(call, layout.slots, outcome, |address| to_array(&address, true).map(Value::from))
+    answer(object, layout.slots, outcome, |address| to_array(&address, true).map(Value::from))
 }
 
 /// `sendto()`.
-pub(super) fn sendto(call: &Call, layout: Layout, peer: &Peer, kind: Kind) -> Result<(), Raise> {
-    call.expect(3, 3)?;
-    let (host, port, data) = (call.bytes(0)?, super::object::port(call, 1)?, call.bytes(2)?);
+pub(super) fn sendto(
+    (object, layout, peer): Client<'_>,
+    kind: Kind,
+    to: (&[u8], Port),
+    data: &[u8],
+) -> Result<Value, Raise> {
     if !peer.is_datagram() {
         return Err(exception::throw(
             exception::code::client::STATE,
@@ -288,19 +296,31 @@ pub(super) fn sendto(call: &Call, layout: Layout, peer: &Peer, kind: Kind) -> Re
     let caller = Caller::find(kind.name, layout.blocking)?;
     let outcome = match peer.any_sock()? {
         Ok(sock) => {
-            let session = Session::begin(&sock, caller, kind, 0.0)?;
-            send_datagram(&sock, &session, (host, port), data)?
+            let session = Session::begin(&sock, caller, kind, Timeout::ZERO)?;
+            send_datagram(&sock, &session, (to.0, to.1.number), data)?
         }
         Err(fault) => Err(fault),
     };
-    show(call, layout, peer)?;
-    answer(call, layout.slots, outcome, super::object::done)
+    show(object, layout, peer);
+    answer(object, layout.slots, outcome, super::object::done)
+}
+
+/// `sendfile()`.
+pub(super) fn sendfile(
+    client: Client<'_>,
+    kind: Kind,
+    FilePath(path): FilePath,
+    (offset, length): (Extent, Extent),
+) -> Result<Value, Raise> {
+    let (object, layout, _) = client;
+    let outcome =
+        with(client, kind, Timeout::ZERO, |sock, session| stream::send_file(sock, session, path, offset.0, length.0))?;
+    answer(object, layout.slots, outcome, super::object::done)
 }
 
 /// Receives a datagram and its sender, at most `most` bytes of it.
 pub(super) fn recv_from(
-    layout: Layout,
-    peer: &Peer,
+    (_, layout, peer): Client<'_>,
     kind: Kind,
     most: usize,
 ) -> Result<Outcome<(Vec<u8>, SockAddr)>, Raise> {
@@ -309,7 +329,7 @@ pub(super) fn recv_from(
         Ok(sock) => sock,
         Err(fault) => return Ok(Err(fault)),
     };
-    let session = Session::begin(&sock, caller, kind, 0.0)?;
+    let session = Session::begin(&sock, caller, kind, Timeout::ZERO)?;
     let outcome = session.run(poll_fn(|cx| sock.poll_recv_from(cx)))?;
     Ok(outcome.map(|(mut data, from)| {
         data.truncate(most);
@@ -318,34 +338,32 @@ pub(super) fn recv_from(
 }
 
 /// `enableSSL()`.
-pub(super) fn enable_ssl(call: &Call, layout: Layout, peer: &Peer, kind: Kind) -> Result<(), Raise> {
-    let outcome = with(layout, peer, kind, 0.0, |sock, session| {
+pub(super) fn enable_ssl(client: Client<'_>, kind: Kind) -> Result<Value, Raise> {
+    let (object, layout, _) = client;
+    let outcome = with(client, kind, Timeout::ZERO, |sock, session| {
         // Shaking hands reads, too: nobody else may meanwhile.
         let _reading = sock.reader.claim(session.caller_id(), kind.name)?;
         session.run_apart(connect::shake(sock, session.pace()))
     })?;
-    answer(call, layout.slots, outcome, super::object::done)
+    answer(object, layout.slots, outcome, super::object::done)
 }
 
 /// `getPeerCert()`.
-pub(super) fn peer_cert(call: &Call, layout: Layout, peer: &Peer) -> Result<(), Raise> {
-    call.expect(0, 0)?;
+pub(super) fn peer_cert((object, layout, peer): Client<'_>) -> Result<Value, Raise> {
     let outcome = peer.sock().and_then(|sock| {
         let pem = sock.with_tls(TlsStream::peer_certificate_pem).ok_or_else(|| Fault::errno(SSL_NOT_READY))?;
         pem.ok_or_else(|| Fault::errno(SSL_NO_CERTIFICATE))
     });
-    answer(call, layout.slots, outcome, |pem| Value::string(pem.as_bytes()))
+    answer(object, layout.slots, outcome, |pem| Value::string(pem.as_bytes()))
 }
 
 /// `verifyPeerCert()`.
-pub(super) fn verify_cert(call: &Call, layout: Layout, peer: &Peer) -> Result<(), Raise> {
-    call.expect(0, 1)?;
-    let allow = call.bool(0, false)?;
+pub(super) fn verify_cert((object, layout, peer): Client<'_>, allow: bool) -> Result<Value, Raise> {
     let outcome = peer.sock().and_then(|sock| {
         let verified = sock.with_tls(|tls| tls.verify_peer(allow)).ok_or_else(|| Fault::errno(SSL_NOT_READY))?;
         Ok(verified?)
     });
-    answer(call, layout.slots, outcome, super::object::done)
+    answer(object, layout.slots, outcome, super::object::done)
 }
 
 /// Bytes that are there now, without waiting; `EAGAIN` when there are none.

@@ -6,16 +6,17 @@ use std::future::Future;
 use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
+use std::time::Duration;
 
 use apus_coro::{TaskId, Wait};
 use apus_zend::Raise;
 
-use super::core::{Sock, limit};
+use super::core::Sock;
 use super::descriptor::{Descriptor, Pace, Way};
 use super::fault::{Fault, Outcome};
 use super::lane::Claim;
 use crate::runtime::State;
-use crate::wait::{expect_suspendable, wait};
+use crate::wait::{Deadline, Timeout, expect_suspendable, wait};
 
 /// How many operations in a row a thread does at once before one lets the others run: a peer that always has data must
 /// not keep its coroutine running for ever.
@@ -72,20 +73,19 @@ impl Caller {
     }
 }
 
-/// How long an operation may take: `given` seconds, or for 0 the socket's default. `None`: as long as it takes.
-fn time_limit(sock: &Sock, caller: &Caller, span: Span, given: f64) -> Option<std::time::Duration> {
-    if given != 0.0 {
-        return limit(given);
-    }
-    let own = sock.limits.get();
+/// How long an operation may take: as given, or for 0 the socket's default. `None`: as long as it takes.
+fn time_limit(sock: &Sock, caller: &Caller, span: Span, given: Timeout) -> Option<Duration> {
+    let limits = sock.limits.get();
     let own = match span {
-        Span::Connect => own.connect,
-        Span::Read => own.read,
-        Span::Write => own.write,
+        Span::Connect => limits.connect,
+        Span::Read => limits.read,
+        Span::Write => limits.write,
     };
-    if let Some(seconds) = own {
-        return limit(seconds);
-    }
+    given.limit_or(|| own.map_or_else(|| usual_limit(caller, span), Timeout::limit))
+}
+
+/// What the engine's settings say.
+fn usual_limit(caller: &Caller, span: Span) -> Option<Duration> {
     let (connect, io) = match caller {
         Caller::Coroutine(state, _) => {
             let settings = state.settings.borrow();
@@ -104,17 +104,16 @@ pub(super) struct Session<'a> {
     sock: &'a Sock,
     caller: Caller,
     kind: Kind,
-    deadline: Option<std::time::Instant>,
+    deadline: Deadline,
     claim: Claim,
 }
 
 impl<'a> Session<'a> {
     /// Takes the direction, from now until the limit of time. Throws when another coroutine has it, or when nobody may
     /// wait here.
-    pub(super) fn begin(sock: &'a Sock, caller: Caller, kind: Kind, timeout: f64) -> Result<Self, Raise> {
+    pub(super) fn begin(sock: &'a Sock, caller: Caller, kind: Kind, timeout: Timeout) -> Result<Self, Raise> {
         let claim = sock.lane(kind.way).claim(caller.id(), kind.name)?;
-        let span = time_limit(sock, &caller, kind.span, timeout);
-        let deadline = span.map(|span| std::time::Instant::now() + span);
+        let deadline = Deadline::after(time_limit(sock, &caller, kind.span, timeout));
         Ok(Self { sock, caller, kind, deadline, claim })
     }
 
@@ -171,7 +170,7 @@ impl<'a> Session<'a> {
         // Closing must give up the number at once, so nobody else keeps it while it waits.
         drop(descriptor);
         AT_ONCE.set(0);
-        let attended = self.claim.attend(self.deadline.map(Into::into), operation);
+        let attended = self.claim.attend(self.deadline, operation);
         let waited = wait(state, Wait::Outside(self.kind.name), attended);
         self.claim.rest();
         Ok(waited?.unwrap_or_else(|| Err(Fault::errno(libc::ECANCELED))))

@@ -16,7 +16,8 @@ use super::fault::{Fault, Outcome};
 use super::methods::{FD, SLOTS, SocketObject, fill};
 use super::run::{Caller, Kind, Session, Span};
 use super::settings::{Given, merged};
-use super::{packet, stream, table};
+use super::{methods, packet, stream};
+use crate::wait::Timeout;
 
 const ACCEPT: Kind = Kind { name: "Coroutine\\Server::start()", way: Way::Read, span: Span::Read };
 const RECV: Kind = Kind { name: "Coroutine\\Server\\Connection::recv()", way: Way::Read, span: Span::Read };
@@ -63,7 +64,7 @@ impl Listening {
     pub(crate) fn begin(&self) -> Result<Accepting<'_>, Raise> {
         let caller = Caller::find(ACCEPT.name, false)?;
         // No limit of time: a listener's is the connections', where settings name one.
-        Ok(Accepting { listening: self, session: Session::begin(&self.sock, caller, ACCEPT, -1.0)? })
+        Ok(Accepting { listening: self, session: Session::begin(&self.sock, caller, ACCEPT, Timeout::NEVER)? })
     }
 
     /// Closes it; whoever waits for a connection is told.
@@ -105,7 +106,7 @@ impl Accepting<'_> {
 /// A `Coroutine\Socket` over a connection that was accepted, with the settings of the one that listens.
 pub(super) fn connection(sock: &Rc<Sock>, given: Given) -> Result<Object, Raise> {
     given.install(sock)?;
-    let object = Object::new(table::SOCKET.get(), SocketObject { sock: Rc::clone(sock), given })?;
+    let object = Object::new(methods::SOCKET.get(), SocketObject { sock: Rc::clone(sock), given })?;
     fill(&object, sock);
     Ok(object)
 }
@@ -113,7 +114,7 @@ pub(super) fn connection(sock: &Rc<Sock>, given: Given) -> Result<Object, Raise>
 /// A `Coroutine\Socket` over a connected descriptor; `kind` says whether it carries bytes (`SOCK_STREAM`) or messages.
 pub(crate) fn over(fd: OwnedFd, domain: i32, kind: i32) -> io::Result<Result<Object, Raise>> {
     let sock = Rc::new(Sock::adopt(Socket::from(fd), domain, kind, 0)?);
-    Ok(super::methods::wrap(&sock))
+    Ok(methods::wrap(&sock))
 }
 
 /// What `$setting` shows after another array of settings.
@@ -123,7 +124,7 @@ pub(crate) fn merged_settings(before: &Value, given: ArrayView<'_>) -> Result<Va
 
 /// The `Apus\Coroutine\Socket` that a value is, constructed.
 pub(crate) fn as_socket(value: &Value) -> Option<Object> {
-    value.object().filter(|object| object.is(&table::SOCKET) && object.payload::<SocketObject>().is_some())
+    value.object().filter(|object| object.is(&methods::SOCKET) && object.payload::<SocketObject>().is_some())
 }
 
 fn payload(socket: &Object) -> Result<&SocketObject, Raise> {
@@ -142,7 +143,7 @@ fn told<T>(
 }
 
 /// The next message of a connection by its framing, or some bytes: `''` at the end, false on failure.
-pub(crate) fn peer_recv(socket: &Object, timeout: f64) -> Result<Value, Raise> {
+pub(crate) fn peer_recv(socket: &Object, timeout: Timeout) -> Result<Value, Raise> {
     let SocketObject { sock, given } = payload(socket)?;
     let (sock, tell) = (Rc::clone(sock), given.tell());
     let session = Session::begin(&sock, Caller::find(RECV.name, false)?, RECV, timeout)?;
@@ -157,7 +158,7 @@ pub(crate) fn peer_recv(socket: &Object, timeout: f64) -> Result<Value, Raise> {
 /// Sends all: how many bytes were taken, false when none were.
 pub(crate) fn peer_send(socket: &Object, data: &[u8]) -> Result<Value, Raise> {
     let sock = Rc::clone(&payload(socket)?.sock);
-    let session = Session::begin(&sock, Caller::find(SEND.name, false)?, SEND, 0.0)?;
+    let session = Session::begin(&sock, Caller::find(SEND.name, false)?, SEND, Timeout::ZERO)?;
     let (outcome, later): (_, Option<Fault>) = stream::send_all(&sock, &session, data)?;
     if let Some(fault) = later {
         SLOTS.report(socket, &Err::<(), _>(fault))?;

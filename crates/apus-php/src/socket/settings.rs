@@ -13,7 +13,8 @@ use apus_zend::{Array, Callable, Raise, Value};
 
 use super::core::{Limits, Sock, TlsPlan};
 use crate::convert::to_option;
-use crate::exception::{self};
+use crate::exception;
+use crate::wait::Timeout;
 
 /// The bits of `ssl_protocols`.
 pub(super) const TLS_1_2: u32 = 32;
@@ -71,9 +72,9 @@ impl Given {
         let framing = framing(&settings, self.tell.borrow().is_some())?;
         *sock.framing.borrow_mut() = framing.map(Rc::new);
         sock.limits.set(Limits {
-            connect: settings.limit(settings.connect_timeout),
-            read: settings.limit(settings.read_timeout),
-            write: settings.limit(settings.write_timeout),
+            connect: settings.limit(settings.connect_timeout).map(Timeout::of_setting),
+            read: settings.limit(settings.read_timeout).map(Timeout::of_setting),
+            write: settings.limit(settings.write_timeout).map(Timeout::of_setting),
         });
         *sock.plan.borrow_mut() = TlsPlan {
             options: tls_options(&settings)?,
