@@ -98,6 +98,22 @@ pub fn list_members(value: &[u8]) -> impl Iterator<Item = &[u8]> {
 /// Whether the bytes are `uri-host [ ":" port ]` (RFC 9110 section 7.2): what a Host field or an authority may hold.
 /// Userinfo is refused, and a port without a host; whether nothing at all will do is the caller's to judge.
 pub fn is_host_port(bytes: &[u8]) -> bool {
+    let name = bytes.iter().take_while(|&&b| CLASS[b as usize] & REG_NAME != 0).count();
+    match &bytes[name..] {
+        [] => true,
+        // A port without a host is refused.
+        [b':', port @ ..] if name > 0 => is_port(port),
+        _ => is_other_host_port(bytes),
+    }
+}
+
+#[inline]
+fn is_port(bytes: &[u8]) -> bool {
+    bytes.len() <= 5 && bytes.iter().all(u8::is_ascii_digit)
+}
+
+/// The same where the host is an address in brackets, or has something percent-encoded in it.
+fn is_other_host_port(bytes: &[u8]) -> bool {
     let after_host = if let [b'[', rest @ ..] = bytes {
         let Some(end) = memchr::memchr(b']', rest) else { return false };
         if !is_ip_literal(&rest[..end]) {
@@ -106,26 +122,19 @@ pub fn is_host_port(bytes: &[u8]) -> bool {
         &rest[end + 1..]
     } else {
         let end = scan::find(b':', bytes).unwrap_or(bytes.len());
-        let (host, no_port) = (&bytes[..end], end == bytes.len());
-        if !(is_reg_name(host) && (no_port || !host.is_empty())) {
+        if end == 0 || !is_encoded_reg_name(&bytes[..end]) {
             return false;
         }
         &bytes[end..]
     };
     match after_host {
         [] => true,
-        [b':', port @ ..] => port.len() <= 5 && port.iter().all(u8::is_ascii_digit),
+        [b':', port @ ..] => is_port(port),
         _ => false,
     }
 }
 
 /// RFC 3986 section 3.2.2: `*( unreserved / pct-encoded / sub-delims )`.
-#[inline]
-fn is_reg_name(bytes: &[u8]) -> bool {
-    bytes.iter().all(|&b| CLASS[b as usize] & REG_NAME != 0) || is_encoded_reg_name(bytes)
-}
-
-#[cold]
 fn is_encoded_reg_name(mut bytes: &[u8]) -> bool {
     loop {
         bytes = match bytes {

@@ -40,6 +40,27 @@ pub(crate) fn control_at(view: &[u8], from: usize) -> usize {
     first(view, from, |word| below(word, 0x20) | equal(word, 0x7f), |byte| byte < 0x20 || byte == 0x7f)
 }
 
+/// Marks what is neither a letter nor a hyphen, each byte exactly.
+#[inline]
+fn unusual(word: u64) -> u64 {
+    let low = (word | (ONES * 0x20)) & !HIGH;
+    let letter = (low + ONES * u64::from(0x80 - b'a')) & !(low + ONES * u64::from(0x7f - b'z'));
+    let off = (word ^ (ONES * u64::from(b'-'))) & !HIGH;
+    let hyphen = !(off + (!HIGH));
+    !((letter | hyphen) & !word) & HIGH
+}
+
+/// Where a token that begins at `from` ends: the first byte at or after it that `is_token` does not allow. Letters and hyphens, of which
+/// nearly all names of fields are made, MUST be allowed.
+#[inline]
+pub(crate) fn token_end(view: &[u8], from: usize, is_token: impl Fn(u8) -> bool) -> usize {
+    let mut at = first(view, from, unusual, |byte| !is_token(byte));
+    while at < view.len() && is_token(view[at]) {
+        at = first(view, at + 1, unusual, |byte| !is_token(byte));
+    }
+    at
+}
+
 /// The first `byte` of `bytes`.
 #[inline]
 pub(crate) fn find(byte: u8, bytes: &[u8]) -> Option<usize> {
@@ -81,6 +102,23 @@ mod tests {
             }
         }
         assert_eq!(control_at(b"ab", 5), 5, "beyond the end");
+    }
+
+    #[test]
+    fn a_token_ends_at_the_first_byte_that_is_none() {
+        let is_token = crate::grammar::is_token_byte;
+        for byte in 0..=255u8 {
+            for len in 0..20 {
+                for at in 0..len {
+                    let mut bytes = vec![b'-'; len];
+                    bytes[0] = b'Z';
+                    bytes[len - 1] = b'a';
+                    bytes[at] = byte;
+                    let slow = bytes.iter().position(|&b| !is_token(b)).unwrap_or(len);
+                    assert_eq!(token_end(&bytes, 0, is_token), slow, "{bytes:?}");
+                }
+            }
+        }
     }
 
     #[test]

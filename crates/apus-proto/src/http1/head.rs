@@ -6,7 +6,7 @@
 
 use super::{Framing, Limits, MAX_HEAD, Parsed, Reject, RequestHead, Span, Version};
 use crate::grammar::{is_field_value, is_host_port, is_token_byte, list_members, target_end};
-use crate::scan::{control_at, find, same};
+use crate::scan::{control_at, find, same, token_end};
 
 /// No method in the IANA registry is longer than 17; a longer one is refused with 501 (RFC 9112 section 3).
 const MAX_METHOD: usize = 32;
@@ -38,7 +38,7 @@ pub fn parse_request(buf: &[u8], limits: &Limits, head: &mut RequestHead) -> Res
 
 /// `method SP request-target SP HTTP-version CRLF`; `None` when more bytes are needed, else where the fields start.
 fn request_line(view: &[u8], start: usize, limits: &Limits, head: &mut RequestHead) -> Result<Option<usize>, Reject> {
-    let method_end = scan(view, start, is_token_byte);
+    let method_end = token_end(view, start, is_token_byte);
     if method_end - start > MAX_METHOD {
         return Err(Reject::new(501, "method too long"));
     }
@@ -201,7 +201,7 @@ pub(super) struct FieldLine {
 /// `field-name ":" OWS field-value OWS CRLF` (RFC 9112 section 5); `None` when more bytes are needed.
 #[inline]
 pub(super) fn field_line(view: &[u8], pos: usize) -> Result<Option<FieldLine>, Reject> {
-    let colon = scan(view, pos, is_token_byte);
+    let colon = token_end(view, pos, is_token_byte);
     match view.get(colon) {
         None => return Ok(None),
         Some(b':') if colon > pos => {}
@@ -233,16 +233,6 @@ fn other_line(view: &[u8], pos: usize, colon: usize) -> Result<Option<FieldLine>
         value: Span::new(colon + 1 + lead, lf - 1 - trail),
         next: lf + 1,
     }))
-}
-
-/// First position at or after `from` whose byte is not of the class.
-#[inline]
-fn scan(view: &[u8], from: usize, class: impl Fn(u8) -> bool) -> usize {
-    let mut at = from;
-    while at < view.len() && class(view[at]) {
-        at += 1;
-    }
-    at
 }
 
 /// The fields that decide framing and connection, gathered while the lines go by.
