@@ -1,7 +1,20 @@
 //! The worker's time: a coarse clock for deadlines, and wall-clock seconds for `Date`.
 
 use std::cell::Cell;
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::Instant;
+
+use crate::sys;
+
+/// The wall clock in seconds since 1970.
+#[inline]
+pub fn wall() -> f64 {
+    seconds(sys::wall_clock())
+}
+
+#[inline]
+fn seconds((whole, nanos): (u64, u32)) -> f64 {
+    whole as f64 + f64::from(nanos) / 1e9
+}
 
 /// Deadlines read `now`, which the sweep moves on; nothing reads the kernel's clock for a deadline of one request.
 pub(crate) struct Clock {
@@ -44,9 +57,9 @@ impl Clock {
     /// The wall clock in seconds since 1970; keeps `seconds` right on the way.
     #[inline]
     pub(crate) fn wall(&self) -> f64 {
-        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        self.seconds.set(since.as_secs());
-        self.coarse.set(since.as_secs_f64());
+        let now = sys::wall_clock();
+        self.seconds.set(now.0);
+        self.coarse.set(seconds(now));
         self.coarse.get()
     }
 

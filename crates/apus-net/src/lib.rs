@@ -41,6 +41,7 @@ pub use apus_proto as proto;
 pub use answer::{ResponseHead, SendError};
 pub use app::App;
 pub use body::{Body, BodyError, Collected, ReadChunk, TempFile, UploadError, UploadedFile};
+pub use clock::wall;
 pub use config::{Config, SendPolicy};
 pub use conn::{ConnInfo, Local, Peer};
 pub use control::{Control, Counters, Idle, Metrics, NoMetrics};

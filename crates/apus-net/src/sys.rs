@@ -62,6 +62,14 @@ pub(crate) fn receive_from(socket: &Socket, into: &mut [u8]) -> io::Result<(usiz
     socket.recv_from(spare)
 }
 
+/// The wall clock: seconds since 1970, and nanoseconds of the next one.
+pub(crate) fn wall_clock() -> (u64, u32) {
+    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: fills the local struct; this clock exists on every system.
+    unsafe { libc::clock_gettime(libc::CLOCK_REALTIME, &raw mut now) };
+    (u64::try_from(now.tv_sec).unwrap_or(0), now.tv_nsec as u32)
+}
+
 /// Gives free memory of the C library's heap back to the system.
 pub(crate) fn trim_heap() {
     // SAFETY: it takes the heap's own locks and moves nothing that is in use.

@@ -3,7 +3,6 @@
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use apus_net::{ConnInfo, Control, Counters, Metrics};
 use apus_process::log::{Level, Repeats};
@@ -49,10 +48,6 @@ pub(super) fn show(worker: &Worker, conn: &ConnInfo, full: bool) {
             worker.set_connection_flags(row, ConnFlags { websocket: conn.is_websocket(), full });
         }
     });
-}
-
-fn unix_now() -> f64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |t| t.as_secs_f64())
 }
 
 /// Peers can cause as many of these as they like.
@@ -114,7 +109,7 @@ impl Metrics for WorkerMetrics {
     }
 
     fn answered(&self, _conn: &ConnInfo, status: u16, received_at: f64) {
-        let micros = ((unix_now() - received_at) * 1e6).max(0.0) as u64;
+        let micros = ((apus_net::wall() - received_at) * 1e6).max(0.0) as u64;
         self.worker.slot.active.set(self.worker.slot.active.get().saturating_sub(1));
         self.worker.count_request(micros, status);
     }
