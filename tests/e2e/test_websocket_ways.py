@@ -33,6 +33,33 @@ class Ways(WebSocketCase):
             ws.say(str(i))
             self.assertEqual(ws.text(), str(i))
 
+    def test_frames_that_a_handler_keeps_or_changes_are_its_own(self):
+        code = """$server->on('message', function ($server, $frame) {
+            static $kept = [];
+            $said = $frame->data;
+            match ($said[0]) {
+                'k' => $kept[] = $frame,
+                'r' => $kept[] = &$frame->data,
+                'd' => @($frame->more = $frame),
+                'c' => [$frame->data, $frame->opcode, $frame->fd, $frame->finish] = ['changed', 9, -1, false],
+                default => null,
+            };
+            $sender = end(array_filter($kept, 'is_object'))->fd ?? null;
+            $texts = array_map(fn ($frame) => is_object($frame) ? "$frame->opcode$frame->data" : $frame, $kept);
+            $fresh = $said[0] === 'c' || count(get_object_vars($frame)) === 5 && $frame->opcode === 1 && $frame->finish && $frame->flags === 1;
+            $server->push($sender ?? $frame->fd, implode(',', [$said, ...$texts, json_encode($fresh || $said[0] === 'd')]));
+        });"""
+        ws = self.join(self.websockets(code))
+        answers = []
+        for said in ("k1", "x", "r2", "c3", "x4", "d5", "x6", "k7", "x8"):
+            ws.say(said)
+            answers.append(ws.text())
+        kept = {0: ",1k1", 2: ",1k1,r2", 7: ",1k1,r2,1k7"}
+        self.assertEqual(answers, [
+            f"{said}{kept[max(at for at in kept if at <= i)]},true"
+            for i, said in enumerate(("k1", "x", "r2", "c3", "x4", "d5", "x6", "k7", "x8"))
+        ])
+
     def test_exit_in_a_handler_ends_that_handler(self):
         server = self.websockets("$server->on('message', function ($server, $frame) { if ($frame->data === 'exit') { exit; } $server->push($frame->fd, $frame->data); });")
         ws = self.join(server)

@@ -90,6 +90,7 @@ unsafe extern "C" fn startup(module: i32) -> bool {
             classes().filter_map(|class| class.second).for_each(Class::register);
         }
         http::prepare();
+        client::prepare();
         for functions in FUNCTIONS {
             class::register_functions(functions, module);
         }

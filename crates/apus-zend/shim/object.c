@@ -189,7 +189,14 @@ static bool reuse_open;
 
 void apus_class_set_reused(zend_class_entry *ce)
 {
-	ZEND_ASSERT(reused_count < REUSED_CLASSES);
+	if (reused_count == REUSED_CLASSES) {
+		return;
+	}
+	for (int i = 0; i < ce->default_properties_count; i++) {
+		if (Z_REFCOUNTED(CE_DEFAULT_PROPERTIES_TABLE(ce)[i])) {
+			return;
+		}
+	}
 	reused[reused_count++].ce = ce;
 }
 
@@ -230,14 +237,16 @@ static zend_always_inline bool is_plain(const zend_object *object, bool *holds)
 	}
 #endif
 	uint32_t flags = 0;
-	for (int i = 0; i < object->ce->default_properties_count; i++) {
-		const zval *slot = &object->properties_table[i];
+	const zval *slot = object->properties_table, *const end = slot + object->ce->default_properties_count;
+	for (; slot < end; slot++) {
+		flags |= Z_TYPE_INFO_P(slot);
+	}
+	*holds = flags >> Z_TYPE_FLAGS_SHIFT != 0;
+	for (slot = object->properties_table; UNEXPECTED(*holds) && slot < end; slot++) {
 		if (Z_ISREF_P(slot)) {
 			return false;
 		}
-		flags |= Z_TYPE_FLAGS_P(slot);
 	}
-	*holds = flags != 0;
 	return true;
 }
 
@@ -248,8 +257,8 @@ bool apus_object_keep(zend_object *object)
 	if (kept == NULL || kept->count == REUSED_MOST || !reuse_open || !is_plain(object, &holds)) {
 		return false;
 	}
-	apus_object *native = apus_object_of(object);
-	if (EXPECTED(native->payload != NULL)) {
+	apus_object *const native = apus_object_of(object);
+	if (object->handlers->offset == XtOffsetOf(apus_object, std) && EXPECTED(native->payload != NULL)) {
 		native->memory = native->payload;
 		native->payload = NULL;
 		native->drop(native->memory);

@@ -7,7 +7,9 @@
 use std::rc::Rc;
 use std::task::Context;
 
-use apus_proto::websocket::{Event, Header, MAX_CONTROL, Opcode, Role, Violation, apply_mask, close, encode_close};
+use apus_proto::websocket::{
+    Event, Header, MAX_CONTROL, Opcode, Role, Violation, apply_mask, close, encode_close, is_utf8,
+};
 use bytes::{Bytes, BytesMut};
 
 use super::task::{Partial, Runner, Step};
@@ -46,7 +48,7 @@ impl<A: App> Runner<A> {
         let data = &self.input.bytes()[at..end];
         let kind = match header.opcode {
             Opcode::Text => {
-                if std::str::from_utf8(data).is_err() {
+                if !is_utf8(data) {
                     return Err(Violation { code: close::INVALID_DATA, reason: "a text message is not UTF-8" });
                 }
                 Kind::Text

@@ -121,7 +121,7 @@ impl<'a> Outgoing<'a> {
             return Err(refused("a control frame carries 125 bytes at most (RFC 6455 section 5.5)"));
         }
         let fin = fin || opcode.is_control();
-        if opcode == Opcode::Text && fin && std::str::from_utf8(&payload).is_err() {
+        if opcode == Opcode::Text && fin && !proto::is_utf8(&payload) {
             return Err(refused("a text message must be UTF-8: send other bytes with WEBSOCKET_OPCODE_BINARY"));
         }
         Ok(Self { opcode, fin, compress: flags & (COMPRESS | RSV1) != 0, mask: flags & MASK != 0, payload })

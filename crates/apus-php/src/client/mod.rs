@@ -24,3 +24,8 @@ pub(crate) static ALL: &[&Class] = &[
 ];
 
 apus_zend::stub!("client/functions");
+
+/// Once the classes are registered.
+pub(crate) fn prepare() {
+    apus_zend::object::reuse(frame::FRAME.get());
+}

@@ -29,7 +29,6 @@ pub(crate) fn is_response(object: std::ptr::NonNull<apus_zend::sys::zend_object>
 
 /// Once the classes are registered.
 pub(crate) fn prepare() {
-    for class in ALL {
-        apus_zend::object::reuse(class.get());
-    }
+    apus_zend::object::reuse(request::REQUEST.get());
+    apus_zend::object::reuse(response::RESPONSE.get());
 }

@@ -1,5 +1,11 @@
 //! UTF-8 checked as it arrives, however it is cut.
 
+/// Whether the bytes are UTF-8. Text that is all ASCII, as most is, is looked through faster for that.
+#[inline]
+pub fn is_utf8(bytes: &[u8]) -> bool {
+    bytes.is_ascii() || std::str::from_utf8(bytes).is_ok()
+}
+
 /// Checks text that comes in pieces.
 #[derive(Debug, Default, Clone)]
 pub struct Utf8 {
