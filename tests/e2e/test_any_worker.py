@@ -13,6 +13,20 @@ from websocket_cases import BINARY, CLOSE, TEXT
 NOT_EXIST = 1005
 
 
+def standing(count):
+    """The number once it is above 0 and stands still: who counts waits."""
+    last = [-1]
+
+    def stands():
+        now = count()
+        stood = now == last[0] > 0
+        last[0] = now
+        return stood
+
+    until("the count stands still", stands)
+    return last[0]
+
+
 class Orders(HubCase):
     def test_every_worker_reaches_every_connection(self):
         server = self.cluster(4)
@@ -126,15 +140,7 @@ class Orders(HubCase):
         count = 3000
         two.begin("$n = 0; for ($i = 0; $i < $count; $i++) { $n += $server->push($fd, \"$i\" . str_repeat('.', 10_000)); $GLOBALS['pushed'] = $i; } return $n;", fd=one.fd, count=count)
         # 30 MB: more than the buffers of kernel, connection and ring together.
-        last = [-1]
-
-        def stands():
-            now = other.php("return $GLOBALS['pushed'] ?? 0;")
-            stood = now == last[0] > 0
-            last[0] = now
-            return stood
-        until("the sender waits", stands)
-        self.assertLess(last[0], count - 1)
+        self.assertLess(standing(lambda: other.php("return $GLOBALS['pushed'] ?? 0;")), count - 1)
         for i in range(count):
             self.assertEqual(one.text(), str(i) + "." * 10_000)
         self.assertEqual(two.result(), count)
@@ -154,15 +160,7 @@ class Orders(HubCase):
         watcher = self.member(server)
         while watcher.worker != two.worker:
             watcher = self.member(server)
-        last = [-1]
-
-        def stands():
-            now = watcher.php("usleep(100_000); return $GLOBALS['n'] ?? 0;")
-            stood = now == last[0] > 0
-            last[0] = now
-            return stood
-        until("the senders wait", stands)
-        self.assertLess(last[0], 16 * 160)
+        self.assertLess(standing(lambda: watcher.php("usleep(100_000); return $GLOBALS['n'] ?? 0;")), 16 * 160)
         self.assertLess(rss(pid) - before, 40 << 20)
         for member in slow:
             for i in range(160):

@@ -1,5 +1,6 @@
 """Connections come, stay and go: with their worker, without a word, in thousands."""
 
+import contextlib
 import json
 import os
 import random
@@ -176,9 +177,10 @@ class Workers(WebSocketCase):
 class Load(WebSocketCase):
     alone = True
 
-    def talkers(self, server, count, over):
-        """Clients that talk until it is over: (messages echoed, how their connections ended)."""
-        echoed, ends = [0] * count, []
+    @contextlib.contextmanager
+    def talking(self, server, count):
+        """Clients that talk until the block ends: a function that waits until they said more, and how their connections ended."""
+        echoed, ends, over = [0] * count, [], threading.Event()
 
         def talk(number):
             while not over.is_set():
@@ -202,20 +204,24 @@ class Load(WebSocketCase):
         threads = [threading.Thread(target=talk, args=(number,)) for number in range(count)]
         for thread in threads:
             thread.start()
-        self.addCleanup(over.set)
-        return echoed, ends, threads
+
+        def they_talk():
+            before = sum(echoed)
+            until("they talk", lambda: sum(echoed) > before + 500)
+
+        try:
+            yield they_talk, ends
+        finally:
+            over.set()
+        for thread in threads:
+            thread.join()
 
     def test_reloads_under_load_lose_nothing(self):
         server = self.websockets(ECHO, settings={"worker_num": 2})
-        over = threading.Event()
-        echoed, ends, threads = self.talkers(server, 16, over)
-        for turn in range(10):
-            before = sum(echoed)
-            until("they talk", lambda: sum(echoed) > before + 500)
-            self.assertTrue(server.control("reload wait")["ok"])
-        over.set()
-        for thread in threads:
-            thread.join()
+        with self.talking(server, 16) as (they_talk, ends):
+            for turn in range(10):
+                they_talk()
+                self.assertTrue(server.control("reload wait")["ok"])
         # Every end was announced: no refusal, no reset, no silence.
         self.assertEqual(set(ends), {1001})
         self.assertGreaterEqual(len(ends), 16)
@@ -223,17 +229,12 @@ class Load(WebSocketCase):
 
     def test_kills_under_load_end_only_the_killed_ones_connections(self):
         server = self.websockets(ECHO, settings={"worker_num": 2})
-        over = threading.Event()
-        echoed, ends, threads = self.talkers(server, 16, over)
-        for turn in range(5):
-            before = sum(echoed)
-            until("they talk", lambda: sum(echoed) > before + 500)
-            victim = server.workers()[0]
-            os.kill(victim, signal.SIGKILL)
-            until("a successor", lambda: victim not in server.workers() and len(server.workers()) == 2)
-        over.set()
-        for thread in threads:
-            thread.join()
+        with self.talking(server, 16) as (they_talk, ends):
+            for turn in range(5):
+                they_talk()
+                victim = server.workers()[0]
+                os.kill(victim, signal.SIGKILL)
+                until("a successor", lambda: victim not in server.workers() and len(server.workers()) == 2)
         self.assertLessEqual(len(ends), 5 * 16)
         self.assertFalse([end for end in ends if "EOF" not in str(end) and "Reset" not in str(end) and "BrokenPipe" not in str(end)], ends)
 
