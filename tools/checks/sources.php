@@ -58,6 +58,22 @@ function too_long(array $sources, int $most): array
     return $complaints;
 }
 
+/** @return list<string> lines of prose that are wider; code, tables, and words that cannot be broken may be */
+function too_wide(array $sources, int $most): array
+{
+    $complaints = [];
+    foreach ($sources as $path => $text) {
+        $code = !str_ends_with($path, '.md');
+        foreach (explode("\n", $text) as $index => $line) {
+            $code = preg_match('~^\s*```~', $line) === 1 ? !$code : $code;
+            if (!$code && preg_match("~^(?! {4}|\|)(?=.*\S .*\S).{{$most}}.+$~u", $line) === 1) {
+                $complaints[] = sprintf('%s:%d is wider than %d columns', $path, $index + 1, $most);
+            }
+        }
+    }
+    return $complaints;
+}
+
 /** @return list<string> */
 function unfinished(array $sources): array
 {

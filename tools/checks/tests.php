@@ -68,6 +68,12 @@ function test_sources(): array
         'sizes: the limit itself is allowed' => expect([], too_long(['a.rs' => str_repeat("x\n", 3)], 3)),
         'sizes: one line more is not' => expect(1, count(too_long(['a.rs' => str_repeat("x\n", 4)], 3))),
         'sizes: prose may be long' => expect([], too_long(['a.md' => str_repeat("x\n", 4)], 3)),
+        'widths: a line of prose is named' => expect(['a.md:2 is wider than 9 columns'], too_wide(['a.md' => "123456 89\n12345 7890\n"], 9)),
+        'widths: characters count, not bytes' => expect([], too_wide(['a.md' => "ää ö ü µ\n"], 9)),
+        'widths: code, tables and addresses may' => expect([], too_wide(
+            ['a.md' => "```sh\n12345 7890\n```\n    5678 0\n| 34 678 0 |\n1234567890\n", 'a.rs' => "12345 7890\n"],
+            9,
+        )),
         'words: unfinished work is named with its line' => expect(['a.rs:2 says TO' . 'DO'], unfinished($unfinished)),
         'words: parts of words are not meant' => expect([], unfinished(['a.rs' => "method_todos(FIX" . "MEN)\n"])),
         'links: a dead one is named' => expect(

@@ -32,7 +32,8 @@ pub use verify::Refusal;
 pub struct TlsOptions {
     /// Whether the peer's certificate must be valid: signed by a known authority, inside its dates.
     pub verify_peer: bool,
-    /// Whether the certificate must also be made for the name that was asked for. Without `verify_peer` it is not looked at.
+    /// Whether the certificate must also be made for the name that was asked for. Without `verify_peer` it is not
+    /// looked at.
     pub verify_name: bool,
     /// Whether a certificate that signed itself is valid. Its dates and name still count.
     pub allow_self_signed: bool,
@@ -139,8 +140,8 @@ pub async fn accept<S: AsyncRead + AsyncWrite + Unpin>(
     Ok(TlsStream { side: Side::Server(side), name: None, options: options.clone() })
 }
 
-/// Reads the files that `options` name and keeps what they hold, so that the next [`connect`] or (`server`) [`accept`] with these
-/// options needs no runtime for it. Blocks.
+/// Reads the files that `options` name and keeps what they hold, so that the next [`connect`] or (`server`) [`accept`]
+/// with these options needs no runtime for it. Blocks.
 pub fn prepare(options: &TlsOptions, server: bool) -> Result<(), TlsError> {
     config::prepare(options, server)
 }

@@ -4,12 +4,13 @@
 //! tokio current-thread runtime as the only scheduler.
 //!
 //! A coroutine's code runs on its own stack. When it has to wait it calls [`Engine::wait`] with any future: the future
-//! stays where it is, on that stack; the task keeps a pointer to it ([`engine::task`] tells why that is sound), leaves the
-//! stack, and whoever drives the task polls the future and enters the stack again when it is ready. So a wait costs one
-//! switch pair and no allocation, however the future is made.
+//! stays where it is, on that stack; the task keeps a pointer to it ([`engine::task`] tells why that is sound), leaves
+//! the stack, and whoever drives the task polls the future and enters the stack again when it is ready. So a wait costs
+//! one switch pair and no allocation, however the future is made.
 //!
-//! Two kinds of drivers: [`Drive`] is a future for one task, a part of the request that the task handles; all others are
-//! driven by the engine itself ([`Engine::driver`]), in one runtime task, by a queue of their own ([`engine::ready`]).
+//! Two kinds of drivers: [`Drive`] is a future for one task, a part of the request that the task handles; all others
+//! are driven by the engine itself ([`Engine::driver`]), in one runtime task, by a queue of their own
+//! ([`engine::ready`]).
 
 mod engine;
 mod join;

@@ -1,7 +1,7 @@
 //! Bytes to messages and back: HTTP/1.1 heads and bodies, forms, cookies, ranges, dates.
 //!
-//! Nothing here does I/O, reads a clock or knows PHP. Every parser takes bytes that a hostile peer chose, so each one is
-//! bounded by the limits it is given, never panics, and is a fuzz target.
+//! Nothing here does I/O, reads a clock or knows PHP. Every parser takes bytes that a hostile peer chose, so each one
+//! is bounded by the limits it is given, never panics, and is a fuzz target.
 #![forbid(unsafe_code)]
 
 pub mod cookie;

@@ -1,8 +1,8 @@
 //! `application/x-www-form-urlencoded`: query strings and simple forms, as flat pairs.
 //!
 //! The rules are PHP's: empty pieces are skipped, a piece without `=` has the empty value, a broken `%` escape stays as
-//! it is. Names are given decoded but otherwise as sent; turning `a[b]` into arrays, dots into underscores and cutting a
-//! name at a NUL is the caller's.
+//! it is. Names are given decoded but otherwise as sent; turning `a[b]` into arrays, dots into underscores and cutting
+//! a name at a NUL is the caller's.
 
 use std::borrow::Cow;
 

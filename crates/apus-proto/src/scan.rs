@@ -17,7 +17,8 @@ pub(crate) fn equal(word: u64, byte: u8) -> u64 {
     below(word ^ (ONES * u64::from(byte)), 1)
 }
 
-/// The first position at or after `from` that `word` marks in eight bytes, and `byte` tells of one; the length without any.
+/// The first position at or after `from` that `word` marks in eight bytes, and `byte` tells of one; the length without
+/// any.
 #[inline]
 pub(crate) fn first(view: &[u8], from: usize, word: impl Fn(u64) -> u64, byte: impl Fn(u8) -> bool) -> usize {
     let mut at = from;
@@ -67,10 +68,12 @@ pub(crate) fn find(byte: u8, bytes: &[u8]) -> Option<usize> {
     if bytes.len() < SHORT { bytes.iter().position(|&b| b == byte) } else { memchr::memchr(byte, bytes) }
 }
 
-/// Whether `bytes`, in which no control character is, equal `lower` (lower-case letters and hyphens) without regard to case.
+/// Whether `bytes`, in which no control character is, equal `lower` (lower-case letters and hyphens) without regard to
+/// case.
 #[inline]
 pub(crate) fn same<const N: usize>(bytes: &[u8], lower: &[u8; N]) -> bool {
-    // Without an early exit it is a few wide compares. A letter differs in this bit from its other case alone, a hyphen from CR.
+    // Without an early exit it is a few wide compares. A letter differs in this bit from its other case alone, a hyphen
+    // from CR.
     <&[u8; N]>::try_from(bytes)
         .is_ok_and(|bytes| bytes.iter().zip(lower).fold(0, |diff, (byte, lower)| diff | ((byte | 0x20) ^ lower)) == 0)
 }

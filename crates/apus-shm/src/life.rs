@@ -55,8 +55,8 @@ impl Moment {
     }
 }
 
-/// The process that something belongs to: a process that is forked off it later has what belongs to its parent in its memory, too, and
-/// knows it by this. Process ids would do as well, but are a system call each, and are used again.
+/// The process that something belongs to: a process that is forked off it later has what belongs to its parent in its
+/// memory, too, and knows it by this. Process ids would do as well, but are a system call each, and are used again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ForkEpoch(u64);
 

@@ -279,8 +279,8 @@ impl<S: Switch> Engine<S> {
         self.switch.leave(task);
     }
 
-    /// Enters a task that suspended itself, at once; returns when it waits again or ends. Where the running code cannot be suspended the loop
-    /// enters it. `false`: it is not suspended, or is on its way already.
+    /// Enters a task that suspended itself, at once; returns when it waits again or ends. Where the running code cannot
+    /// be suspended the loop enters it. `false`: it is not suspended, or is on its way already.
     pub fn resume(&self, id: TaskId) -> bool {
         let Some(task) = self.find(id) else { return false };
         if !Self::has_yielded(&task) {
@@ -325,8 +325,8 @@ impl<S: Switch> Engine<S> {
         }
     }
 
-    /// Whether a parked task may be entered at once, by [`Engine::enter_now`]: not where the running code cannot be suspended, nor when the
-    /// loop was kept waiting long enough.
+    /// Whether a parked task may be entered at once, by [`Engine::enter_now`]: not where the running code cannot be
+    /// suspended, nor when the loop was kept waiting long enough.
     #[expect(clippy::inline_always, reason = "measured: 5 ns a switch")]
     #[inline(always)]
     pub fn enters_now(&self) -> bool {
@@ -363,8 +363,8 @@ impl<S: Switch> Engine<S> {
         }
     }
 
-    /// Enters every waiting task with a cancellation, oldest first, and ends those that have not run, until none is left or `rounds` are over.
-    /// Returns how many are left: they wait again and again, and are leaked.
+    /// Enters every waiting task with a cancellation, oldest first, and ends those that have not run, until none is
+    /// left or `rounds` are over. Returns how many are left: they wait again and again, and are leaked.
     pub fn drain(&self, cancel: Cancel, rounds: usize) -> usize {
         for _ in 0..rounds {
             for task in self.ids().into_iter().filter_map(|id| self.find(id)) {

@@ -104,7 +104,8 @@ impl Ready {
         Ticket { waker: Waker::from(Arc::clone(&bell)), bell }
     }
 
-    /// Takes back the ticket of a task that has ended, unless a copy of its waker is about: that would wake another task.
+    /// Takes back the ticket of a task that has ended, unless a copy of its waker is about: that would wake another
+    /// task.
     pub(crate) fn give_back(&self, ticket: Ticket) {
         let mut spare = self.spare.borrow_mut();
         // The bell itself and its waker.

@@ -4,8 +4,8 @@
 //! 1. The future is pinned in the frame of [`crate::Engine::wait`] on the task's own stack.
 //! 2. While the task is [`State::Waiting`] that frame is frozen: nothing runs on the stack, so the future neither moves
 //!    nor is dropped.
-//! 3. The pointer is set just before the stack is left, and cleared (by [`Task::take_slot`]) before it is entered again:
-//!    whoever enters takes it first, so a future is never polled while its own stack runs.
+//! 3. The pointer is set just before the stack is left, and cleared (by [`Task::take_slot`]) before it is entered
+//!    again: whoever enters takes it first, so a future is never polled while its own stack runs.
 //! 4. A stack that is never entered again is leaked by its owner with everything on it; the task then never polls.
 
 use std::cell::{Cell, RefCell};
@@ -286,8 +286,8 @@ impl<S: Switch> Task<S> {
 
 /// Drives one task to its end: polls what it waits for, and enters it when that is ready.
 ///
-/// `Unpin` and small, so that it can live in a connection's task, or be handed to the runtime when that goes on without.
-/// Dropped early, it leaves the task suspended; the engine still knows the task.
+/// `Unpin` and small, so that it can live in a connection's task, or be handed to the runtime when that goes on
+/// without. Dropped early, it leaves the task suspended; the engine still knows the task.
 pub struct Drive<S: Switch> {
     engine: Rc<Engine<S>>,
     task: Rc<Task<S>>,

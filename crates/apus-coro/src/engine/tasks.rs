@@ -33,8 +33,8 @@ const RECENT: usize = 256;
 /// Ended tasks kept at most.
 const SPARES: usize = 64;
 
-/// Most tasks end before [`RECENT`] others have been made: each of the last has a place of its own, and only what is still alive when a
-/// later one needs the place moves to the map.
+/// Most tasks end before [`RECENT`] others have been made: each of the last has a place of its own, and only what is
+/// still alive when a later one needs the place moves to the map.
 pub(crate) struct Tasks<S: Switch> {
     recent: Box<[Option<Rc<Task<S>>>; RECENT]>,
     others: HashMap<TaskId, Rc<Task<S>>, BuildHasherDefault<IdHasher>>,

@@ -1,8 +1,8 @@
-//! Messages inside a stream of bytes: each preceded by its length, ended by a marker, of one length, or of a protocol that
-//! tells where its messages end.
+//! Messages inside a stream of bytes: each preceded by its length, ended by a marker, of one length, or of a protocol
+//! that tells where its messages end.
 //!
-//! [`Framing::next`] looks at what has been read and says how long the first message is, or how much is missing. A length
-//! is judged as soon as it is there, so nobody reads towards a message that is over the limit.
+//! [`Framing::next`] looks at what has been read and says how long the first message is, or how much is missing. A
+//! length is judged as soon as it is there, so nobody reads towards a message that is over the limit.
 
 mod length;
 mod mqtt;
@@ -57,8 +57,8 @@ pub struct Framing {
     max: usize,
 }
 
-/// How far the first message was looked at, so that bytes that trickle in are looked at once. The default is the start of
-/// a message; a found message sets it back to that.
+/// How far the first message was looked at, so that bytes that trickle in are looked at once. The default is the start
+/// of a message; a found message sets it back to that.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Scan {
     /// Bytes that need no second look.
@@ -73,7 +73,8 @@ pub struct Scan {
 pub enum Next {
     /// The first message, this long, all of it.
     Message(usize),
-    /// Not all of it: at least this many bytes, never 0, have to follow. What is buffered and this are within the limit.
+    /// Not all of it: at least this many bytes, never 0, have to follow. What is buffered and this are within the
+    /// limit.
     More(usize),
 }
 
@@ -222,7 +223,8 @@ impl Framing {
         }
     }
 
-    /// The same for a [`Rule::Asked`]: `tell` is given the bytes, and asked again while it says 0, but not once it knows.
+    /// The same for a [`Rule::Asked`]: `tell` is given the bytes, and asked again while it says 0, but not once it
+    /// knows.
     ///
     /// # Errors
     /// As [`judge`](Self::judge).

@@ -64,8 +64,8 @@ fn string(bytes: &[u8], at: usize, max: usize) -> Result<Result<usize, usize>, F
     Ok(Ok(end))
 }
 
-/// The number in the line that begins at `at`, after its first byte, and how long the line is; `None` while it is not all
-/// there.
+/// The number in the line that begins at `at`, after its first byte, and how long the line is; `None` while it is not
+/// all there.
 fn head(bytes: &[u8], at: usize, max: usize) -> Result<Option<(i64, usize)>, FramingError> {
     let here = &bytes[at..bytes.len().min(max)];
     let within = &here[..here.len().min(MAX_HEAD)];

@@ -303,7 +303,8 @@ fn the_host_of_the_target_replaces_the_field() {
     assert_eq!(whole(b"GET http://good/ HTTP/1.1\r\nHost: a b\r\n\r\n"), Err(400), "it is checked all the same");
 }
 
-/// h1spec: a client that has sent an HTTP/0.9 line with a space after the target waits for an answer, and sends no more.
+/// h1spec: a client that has sent an HTTP/0.9 line with a space after the target waits for an answer, and sends no
+/// more.
 #[test]
 fn a_line_that_can_have_no_version_is_refused_at_once() {
     for begun in

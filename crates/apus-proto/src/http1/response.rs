@@ -190,8 +190,8 @@ pub fn write_chunk(out: &mut impl BufMut, data: &[u8]) {
     }
 }
 
-/// Whether a field of that name may be sent as a trailer: none that frames or routes the message, says how its content is to be read, or
-/// belongs to authentication or to the control of the answer (RFC 9110 section 6.5.1).
+/// Whether a field of that name may be sent as a trailer: none that frames or routes the message, says how its content
+/// is to be read, or belongs to authentication or to the control of the answer (RFC 9110 section 6.5.1).
 pub fn may_be_trailer(name: &[u8]) -> bool {
     const NOT: [&[u8]; 29] = [
         b"age",

@@ -139,8 +139,8 @@ impl Decoder {
         self.decode_within(input, &mut unlimited)
     }
 
-    /// Like [`decode`](Self::decode), but inflates no more bytes than the budget, from which they are taken. None is also what
-    /// comes when it is used up; then [`is_behind`](Self::is_behind).
+    /// Like [`decode`](Self::decode), but inflates no more bytes than the budget, from which they are taken. None is
+    /// also what comes when it is used up; then [`is_behind`](Self::is_behind).
     ///
     /// # Errors
     /// As [`decode`](Self::decode).

@@ -140,7 +140,8 @@ pub fn choose(offers: &str) -> Option<Params> {
 /// What a client reads in the server's answer to [`OFFER`]: none when the server declined.
 ///
 /// # Errors
-/// When the server answered with what was not offered or cannot be; the connection is to be failed (RFC 7692 section 7.1).
+/// When the server answered with what was not offered or cannot be; the connection is to be failed (RFC 7692 section
+/// 7.1).
 pub fn answered(field: &str) -> Result<Option<Params>, Violation> {
     const WRONG: Violation =
         Violation::protocol("the server chose an extension that was not offered, or broke its grammar");
@@ -169,8 +170,8 @@ impl Deflater {
         Self { state: Compress::new_with_window_bits(level, false, bits.clamp(MIN_BITS, 15)), no_context }
     }
 
-    /// The compressed form of one whole message, appended to `out`. `false`: zlib failed, which it has no reason to; the
-    /// message can be sent as it is after that, and all later ones too.
+    /// The compressed form of one whole message, appended to `out`. `false`: zlib failed, which it has no reason to;
+    /// the message can be sent as it is after that, and all later ones too.
     #[must_use]
     pub fn deflate(&mut self, mut input: &[u8], out: &mut BytesMut) -> bool {
         if input.is_empty() {
@@ -226,8 +227,8 @@ impl Inflater {
         self.inflate_some(&mut input, out, limit, &mut unlimited).map(drop)
     }
 
-    /// Like [`inflate`](Self::inflate), as far as the budget reaches, from which the bytes that were read and written are
-    /// taken. `input` is what is left; `true`: nothing is.
+    /// Like [`inflate`](Self::inflate), as far as the budget reaches, from which the bytes that were read and written
+    /// are taken. `input` is what is left; `true`: nothing is.
     ///
     /// # Errors
     /// As [`Inflater::inflate`].
@@ -254,7 +255,8 @@ impl Inflater {
                 return Err(TOO_LARGE);
             }
             match result {
-                // A block marked as the last one may end a message (RFC 7692 section 7.2.3.5): the next byte begins anew.
+                // A block marked as the last one may end a message (RFC 7692 section 7.2.3.5): the next byte begins
+                // anew.
                 Ok(Status::StreamEnd) => self.state.reset(false),
                 Ok(Status::Ok | Status::BufError) => {}
                 Err(_) => return Err(BROKEN),

@@ -25,8 +25,8 @@ pub fn encode(out: &mut BytesMut, opcode: Opcode, fin: bool, rsv1: bool, payload
     }
 }
 
-/// Writes the head of a server's uncompressed data frame to the start of `out`, which has room for 10 bytes: how many it
-/// takes.
+/// Writes the head of a server's uncompressed data frame to the start of `out`, which has room for 10 bytes: how many
+/// it takes.
 pub fn write_head(out: &mut [u8], opcode: Opcode, fin: bool, len: usize) -> usize {
     let mut head = [0; MAX_HEADER];
     let used = Header { fin, rsv1: false, opcode, mask: None, len: len as u64 }.write(&mut head);

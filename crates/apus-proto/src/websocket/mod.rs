@@ -1,7 +1,8 @@
 //! WebSocket frames and messages of both roles (RFC 6455), and permessage-deflate (RFC 7692).
 //!
 //! [`Decoder`] turns bytes into messages, [`encode`] messages into bytes; [`handshake`] holds the computations of the
-//! opening handshake, [`deflate`] the extension. A [`Violation`] carries the close code that the other side is to be told.
+//! opening handshake, [`deflate`] the extension. A [`Violation`] carries the close code that the other side is to be
+//! told.
 
 pub mod close;
 mod decoder;
