@@ -4,13 +4,13 @@ use std::ffi::{c_int, c_void};
 use std::os::fd::{AsRawFd, OwnedFd};
 
 use apus_options::hooks;
+use apus_runtime::descriptor::watch as watch_fd;
 use apus_runtime::runtime::State;
 use apus_runtime::wait::expect_outside;
 use apus_zend::hook;
 use libc::{FILE, WNOHANG, pid_t, rusage};
 use rustix::process::{Pid, PidfdFlags};
 use tokio::io::Interest;
-use tokio::io::unix::AsyncFd;
 
 use super::args::{Place, Text};
 use super::gate::{Gate, errno, fail, gate, gate_when_freeing};
@@ -43,8 +43,7 @@ fn wait_for(gate: &Gate, pid: pid_t, options: c_int, attempt: impl Fn() -> pid_t
 
 /// Takes a child's end when it has come.
 async fn reap(pid: pid_t, watch: OwnedFd) {
-    // SAFETY: an owned descriptor stays open, and the same, as long as it is registered.
-    let Ok(watch) = (unsafe { AsyncFd::register_with_interest(watch, Interest::READABLE) }) else { return };
+    let Ok(watch) = watch_fd(watch, Interest::READABLE) else { return };
     if watch.readable().await.is_ok() {
         sys::waitpid(pid, Place::none(), WNOHANG);
     }

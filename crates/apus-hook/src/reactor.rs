@@ -16,10 +16,10 @@ use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
 use apus_coro::TaskId;
+use apus_runtime::descriptor::watch;
 use rustix::event::epoll;
 use slab::Slab;
 use tokio::io::Interest;
-use tokio::io::unix::AsyncFd;
 
 /// Events taken from the kernel at once.
 const BATCH: usize = 256;
@@ -47,7 +47,7 @@ type Queue = Vec<(usize, u32)>;
 
 /// The descriptors of one thread that are waited for.
 pub struct Reactor {
-    epoll: OwnedFd,
+    epoll: Rc<OwnedFd>,
     waiters: RefCell<Slab<Waiter>>,
     /// By descriptor.
     queues: RefCell<Vec<Queue>>,
@@ -58,7 +58,7 @@ pub struct Reactor {
 
 impl Reactor {
     pub(super) fn new() -> io::Result<Rc<Self>> {
-        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
+        let epoll = Rc::new(epoll::create(epoll::CreateFlags::CLOEXEC)?);
         Ok(Rc::new(Self {
             epoll,
             waiters: RefCell::default(),
@@ -208,10 +208,12 @@ impl Reactor {
 
     /// Passes on what the kernel reports, for as long as the thread's runtime lives.
     async fn run(self: Rc<Self>) {
-        // SAFETY: the descriptor is registered under a copy of its number that stays open as long as `self`, which this holds.
-        let Ok(watch) = (unsafe { AsyncFd::register_with_interest(self.epoll.as_raw_fd(), Interest::READABLE) }) else {
-            apus_process::log::error(format_args!("descriptors cannot be watched: {}", io::Error::last_os_error()));
-            return;
+        let watch = match watch(Rc::clone(&self.epoll), Interest::READABLE) {
+            Ok(watch) => watch,
+            Err(error) => {
+                apus_process::log::error(format_args!("descriptors cannot be watched: {error}"));
+                return;
+            }
         };
         while let Ok(mut ready) = watch.readable().await {
             if !self.take_events() {

@@ -18,6 +18,7 @@ use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 use tokio::sync::Mutex;
 
+use crate::descriptor;
 use crate::runtime::State;
 use crate::wait::{Deadline, Waited, wait, wait_until};
 
@@ -73,9 +74,7 @@ impl Ears {
         if let Some(listener) = slot.as_ref().filter(|known| known.process == process && known.state == state) {
             return Ok(Rc::clone(listener));
         }
-        let fd = bell.try_clone_to_owned()?;
-        // SAFETY: an owned descriptor stays open, and the same, as long as it is registered.
-        let fd = unsafe { AsyncFd::register_with_interest(fd, Interest::READABLE) }?;
+        let fd = descriptor::watch(bell.try_clone_to_owned()?, Interest::READABLE)?;
         let listener = Rc::new(Listener { process, state, fd: ManuallyDrop::new(fd), turn: Mutex::default() });
         *slot = Some(Rc::clone(&listener));
         Ok(listener)
@@ -264,14 +263,8 @@ impl ProcessLock {
                 Step::TooMany => return Err(Unlocked::TooMany),
                 Step::Listen(death, again, _) => (death, again),
             };
-            let death = match death {
-                // SAFETY: an owned descriptor stays open, and the same, as long as it is registered.
-                Some(fd) => Some(
-                    unsafe { AsyncFd::register_with_interest(fd, Interest::READABLE) }
-                        .map_err(|error| Unlocked::Deaf(error.into()))?,
-                ),
-                None => None,
-            };
+            let death = death.map(|fd| descriptor::watch(fd, Interest::READABLE)).transpose();
+            let death = death.map_err(Unlocked::Deaf)?;
             let died = async {
                 match &death {
                     Some(death) => _ = death.readable().await,

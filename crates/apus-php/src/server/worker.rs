@@ -11,7 +11,6 @@ use apus_process::{Command, Listener, Role, Worker, log};
 use apus_zend::object::Object;
 use apus_zend::{Raise, Value, engine};
 use tokio::io::Interest;
-use tokio::io::unix::AsyncFd;
 use tokio::sync::Semaphore;
 
 use super::class::slot;
@@ -21,6 +20,7 @@ use super::metrics::WorkerMetrics;
 use super::serving::Serving;
 use super::task::{self, Leaving, TaskClient};
 use super::{routing, set_control};
+use crate::descriptor;
 use crate::output;
 use crate::runtime::{Mode, State};
 use crate::watchdog;
@@ -179,11 +179,9 @@ impl Running {
 
     /// Does what the master says.
     async fn obey(self: Rc<Self>) {
-        let watch = self.worker.signal_fd().try_clone_to_owned().ok().and_then(|fd| {
-            // SAFETY: an owned descriptor stays open, and the same, as long as it is registered.
-            unsafe { AsyncFd::register_with_interest(fd, Interest::READABLE) }.ok()
-        });
-        let Some(watch) = watch else {
+        let watch =
+            self.worker.signal_fd().try_clone_to_owned().and_then(|fd| descriptor::watch(fd, Interest::READABLE));
+        let Ok(watch) = watch else {
             log::error(format_args!("worker {} cannot hear the master and leaves", self.worker.id));
             self.leave();
             return;

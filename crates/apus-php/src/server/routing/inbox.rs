@@ -5,12 +5,12 @@ use std::rc::Rc;
 use apus_process::log;
 use bytes::Bytes;
 use tokio::io::Interest;
-use tokio::io::unix::AsyncFd;
 
 use super::Routing;
 use super::outbox::PostOutcome;
 use super::questions::Respondent;
 use super::record::{Body, Order, PART};
+use crate::descriptor;
 
 /// Bytes taken at one go before the loop turns to other things.
 const TURN: usize = 64 * 1024;
@@ -27,11 +27,9 @@ pub(super) enum Origin {
 impl Routing {
     /// Hears the other processes until the routing stops.
     pub(super) async fn hear_ipc(self: Rc<Self>) {
-        let watch = self.worker.ipc().fd().try_clone_to_owned().ok().and_then(|fd| {
-            // SAFETY: an owned descriptor stays open, and the same, as long as it is registered.
-            unsafe { AsyncFd::register_with_interest(fd, Interest::READABLE) }.ok()
-        });
-        let Some(watch) = watch else {
+        let watch =
+            self.worker.ipc().fd().try_clone_to_owned().and_then(|fd| descriptor::watch(fd, Interest::READABLE));
+        let Ok(watch) = watch else {
             log::error(format_args!("worker {} cannot hear the other workers", self.worker.id));
             return;
         };

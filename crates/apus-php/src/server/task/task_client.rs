@@ -12,13 +12,13 @@ use apus_shm::{Heard, Watch};
 use apus_zend::object::Object;
 use apus_zend::{Callable, Raise, Value};
 use tokio::io::Interest;
-use tokio::io::unix::AsyncFd;
 use tokio::sync::Notify;
 
 use super::answer::{Answer, Waiter, decode};
 use super::running::Running;
 use super::work::Leaving;
 use super::{flags, kinds, wants};
+use crate::descriptor;
 use crate::exception;
 use crate::runtime::State;
 use crate::server::core::ServerCore;
@@ -177,11 +177,12 @@ impl TaskClient {
     }
 
     async fn hear(self: Rc<Self>) {
-        let watch = self.task_queue.bell(self.slot).try_clone_to_owned().ok().and_then(|fd| {
-            // SAFETY: an owned descriptor stays open, and the same, as long as it is registered.
-            unsafe { AsyncFd::register_with_interest(fd, Interest::READABLE) }.ok()
-        });
-        let Some(watch) = watch else {
+        let watch = self
+            .task_queue
+            .bell(self.slot)
+            .try_clone_to_owned()
+            .and_then(|fd| descriptor::watch(fd, Interest::READABLE));
+        let Ok(watch) = watch else {
             log::error(format_args!("worker {} cannot hear of its tasks", self.worker.id));
             return;
         };
