@@ -306,26 +306,6 @@ impl Responder {
         Ok(())
     }
 
-    /// Sends an interim response (RFC 9110 section 15.2), such as 103 with `MessageConn` lines. A 1.0 client gets none.
-    pub fn informational(&self, status: u16, lines: &[u8]) -> Result<(), SendError> {
-        self.check()?;
-        let conn = &*self.conn;
-        if conn.exchange.phase.get() != Phase::Open {
-            return Err(SendError::HeadSent);
-        }
-        // 101 ends HTTP on the connection: it is not an interim response.
-        if !(100..200).contains(&status) || status == 101 || conn.exchange.version.get() < wire_11() {
-            return Ok(());
-        }
-        let mut out = conn.out.borrow_mut();
-        let buffer = out.buffer(&conn.port.control.pool);
-        wire::write_status_line(buffer, wire_11(), status, None);
-        buffer.extend_from_slice(lines);
-        buffer.extend_from_slice(b"\r\n");
-        conn.push(out);
-        Ok(())
-    }
-
     /// The answer will come from elsewhere: dropping all responders does not end it. [`crate::Control::responder`]
     /// makes a new one from the session id.
     pub fn detach(&self) {

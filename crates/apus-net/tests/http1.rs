@@ -289,20 +289,6 @@ fn a_half_closed_client_gets_its_answer() {
     client.assert_closed();
 }
 
-#[test]
-fn interim_answers_come_first() {
-    let server = Server::start(Config::default(), async |_: Request, r: Responder| {
-        r.informational(103, b"Link: </a.css>; rel=preload\r\n").unwrap();
-        r.end(&ResponseHead::new(200), b"x").unwrap();
-        assert!(r.informational(103, b"").is_err());
-    });
-    let mut client = server.client();
-    let early = client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n").answer();
-    assert_eq!(early.head, "HTTP/1.1 103 Early Hints\r\nLink: </a.css>; rel=preload\r\n\r\n");
-    assert_eq!(client.answer().status, 200);
-    assert_eq!(client.send("GET / HTTP/1.0\r\n\r\n").answer().status, 200);
-}
-
 /// Sends `request` and expects an error answer that ends the connection, readable though the client sent more.
 fn refused(config: Config, request: &str) -> u16 {
     let server = Server::start(config, hello);

@@ -1,4 +1,4 @@
-//! Bytes to messages and back: HTTP/1.1 heads and bodies, forms, cookies, ranges, dates.
+//! Bytes to messages and back: HTTP/1.1 heads and bodies, forms, cookies, dates.
 //!
 //! Nothing here does I/O, reads a clock or knows PHP. Every parser takes bytes that a hostile peer chose, so each one
 //! is bounded by the limits it is given, never panics, and is a fuzz target.
@@ -12,6 +12,5 @@ pub mod grammar;
 pub mod http1;
 pub mod multipart;
 pub mod query;
-pub mod range;
 mod scan;
 pub mod websocket;

@@ -145,11 +145,6 @@ impl Body {
         }
     }
 
-    /// Whether the body is read as it arrives.
-    pub fn is_streamed(&self) -> bool {
-        matches!(self.kind, Kind::Stream(_))
-    }
-
     /// The length the client announced; `None` with the chunked coding or without a body.
     pub fn content_length(&self) -> Option<u64> {
         self.content_length

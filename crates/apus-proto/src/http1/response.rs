@@ -7,9 +7,6 @@ use super::Version;
 pub use crate::date::DateCache;
 pub use crate::grammar::{is_field_value, is_token as is_field_name};
 
-/// Ends a chunked body that has no trailer fields (RFC 9112 section 7.1).
-pub const LAST_CHUNK: &[u8] = b"0\r\n\r\n";
-
 /// The interim response to `Expect: 100-continue` (RFC 9110 section 15.2.1).
 pub const CONTINUE: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
 

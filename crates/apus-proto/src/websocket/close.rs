@@ -6,23 +6,12 @@ pub const NORMAL: u16 = 1000;
 pub const GOING_AWAY: u16 = 1001;
 /// The protocol was broken.
 pub const PROTOCOL_ERROR: u16 = 1002;
-/// A kind of data that the receiver does not take.
-pub const UNSUPPORTED_DATA: u16 = 1003;
 /// Never on the wire: a close frame without a code came.
 pub const NO_STATUS: u16 = 1005;
-/// Never on the wire: the connection broke without a close frame.
-pub const ABNORMAL: u16 = 1006;
 /// Text that is not UTF-8, or a compressed message that is broken.
 pub const INVALID_DATA: u16 = 1007;
-/// A policy was broken.
-pub const POLICY: u16 = 1008;
 /// A message is larger than the receiver allows.
 pub const TOO_BIG: u16 = 1009;
-/// The server did not agree to an extension.
-pub const EXTENSION_MISSING: u16 = 1010;
-/// The server met a condition that it did not expect.
-pub const INTERNAL_ERROR: u16 = 1011;
-
 /// The server is overloaded.
 pub const TRY_AGAIN_LATER: u16 = 1013;
 

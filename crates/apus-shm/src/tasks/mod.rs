@@ -268,14 +268,6 @@ impl TaskQueue {
         held.call_others();
     }
 
-    /// Whether a task of any kind waits that could run now.
-    pub fn has_waiting(&self) -> bool {
-        let mut held = self.hold();
-        held.promote(now());
-        held.call_others();
-        self.store.head().waiting.get() > 0
-    }
-
     /// Tells the sender of a task something, while it runs or later. Nothing happens when the sender is gone.
     pub fn report(&self, task: &Task, slot: usize, kind: u32, payload: &[u8]) -> Result<(), Unroomed> {
         let mut held = self.hold();
