@@ -346,10 +346,6 @@ fn copy(data: &[u8]) -> impl FnOnce(&mut Out, &Pool, usize) {
     move |out, pool, from| out.buffer(pool).extend_from_slice(&data[from..])
 }
 
-const fn wire_11() -> apus_proto::http1::Version {
-    apus_proto::http1::Version::Http11
-}
-
 fn write_state(waiting: usize) -> WriteState {
     if waiting == 0 { WriteState::Sent } else { WriteState::Buffered(waiting) }
 }

@@ -109,7 +109,7 @@ in a coroutine:
 Apus\Client\Exception 302: the path holds control characters: encode it with rawurlencode()
 Apus\Client\Exception 303: this client speaks no WebSocket: call upgrade() first, and look at its result
 Apus\Client\Exception 303: this client speaks no WebSocket: call upgrade() first, and look at its result
-ValueError 0: Apus\Coroutine\Http\Client::recv(): Argument #1 ($timeout) must be a number of seconds, NAN given
+ValueError 0: Apus\Coroutine\Http\Client::recv(): Argument #1 ($timeout) must be a number of seconds (negative for no limit), NAN given
 Apus\Client\Exception: $requestBody must be a string or an array of form fields
 Apus\Client\Exception: "no url" is no URL of http or https
 Apus\Client\Exception: "ftp://a.test/" is no URL of http or https

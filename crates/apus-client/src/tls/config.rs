@@ -13,7 +13,7 @@ use tokio_rustls::rustls::{
     ClientConfig, RootCertStore, ServerConfig, SupportedProtocolVersion, server::VerifierBuilderError, version,
 };
 
-use super::verify::{Checked, Unchecked, Verifier};
+use super::verify::{Believed, Verifier};
 use super::{TlsError, TlsOptions};
 
 /// Configurations kept. A program has few distinct ones; each holds its session tickets.
@@ -125,11 +125,8 @@ fn make_client(options: &TlsOptions) -> Result<ClientConfig, TlsError> {
         .with_protocol_versions(&versions(options)?)
         .map_err(TlsError::Handshake)?
         .dangerous();
-    let builder = if options.verify_peer {
-        builder.with_custom_certificate_verifier(Arc::new(Checked(strict_verifier(options)?)))
-    } else {
-        builder.with_custom_certificate_verifier(Arc::new(Unchecked(provider())))
-    };
+    let verifier = if options.verify_peer { Some(strict_verifier(options)?) } else { None };
+    let builder = builder.with_custom_certificate_verifier(Arc::new(Believed { provider: provider(), verifier }));
     let mut config = match identity(options)? {
         Some((chain, key)) => builder.with_client_auth_cert(chain, key).map_err(|e| bad_identity(options, &e))?,
         None => builder.with_no_client_auth(),

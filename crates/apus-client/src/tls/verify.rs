@@ -157,41 +157,15 @@ fn webpki_verifier(provider: &Arc<CryptoProvider>, roots: RootCertStore) -> Resu
     WebPkiServerVerifier::builder_with_provider(roots.into(), Arc::clone(provider)).build().map_err(|e| e.to_string())
 }
 
-/// Believes what [`Verifier`] believes.
+/// Believes what the verifier believes. Without one, any certificate, as the caller asked; the handshake still proves that
+/// the peer has its key.
 #[derive(Debug)]
-pub(super) struct Checked(pub(super) Verifier);
-
-/// Believes any certificate, as the caller asked; the handshake still proves that the peer has its key.
-#[derive(Debug)]
-pub(super) struct Unchecked(pub(super) Arc<CryptoProvider>);
-
-macro_rules! signatures {
-    ($($provider:tt)+) => {
-        fn verify_tls12_signature(
-            &self,
-            message: &[u8],
-            cert: &CertificateDer<'_>,
-            dss: &DigitallySignedStruct,
-        ) -> Result<HandshakeSignatureValid, Error> {
-            verify_tls12_signature(message, cert, dss, &self.$($provider)+.signature_verification_algorithms)
-        }
-
-        fn verify_tls13_signature(
-            &self,
-            message: &[u8],
-            cert: &CertificateDer<'_>,
-            dss: &DigitallySignedStruct,
-        ) -> Result<HandshakeSignatureValid, Error> {
-            verify_tls13_signature(message, cert, dss, &self.$($provider)+.signature_verification_algorithms)
-        }
-
-        fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-            self.$($provider)+.signature_verification_algorithms.supported_schemes()
-        }
-    };
+pub(super) struct Believed {
+    pub(super) provider: Arc<CryptoProvider>,
+    pub(super) verifier: Option<Verifier>,
 }
 
-impl ServerCertVerifier for Checked {
+impl ServerCertVerifier for Believed {
     fn verify_server_cert(
         &self,
         leaf: &CertificateDer<'_>,
@@ -200,23 +174,29 @@ impl ServerCertVerifier for Checked {
         ocsp: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
-        self.0.check(leaf, chain, name, ocsp, now).map(|()| ServerCertVerified::assertion())
+        let checked = self.verifier.as_ref().map_or(Ok(()), |verifier| verifier.check(leaf, chain, name, ocsp, now));
+        checked.map(|()| ServerCertVerified::assertion())
     }
 
-    signatures!(0.provider);
-}
-
-impl ServerCertVerifier for Unchecked {
-    fn verify_server_cert(
+    fn verify_tls12_signature(
         &self,
-        _leaf: &CertificateDer<'_>,
-        _chain: &[CertificateDer<'_>],
-        _name: &ServerName<'_>,
-        _ocsp: &[u8],
-        _now: UnixTime,
-    ) -> Result<ServerCertVerified, Error> {
-        Ok(ServerCertVerified::assertion())
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        verify_tls12_signature(message, cert, dss, &self.provider.signature_verification_algorithms)
     }
 
-    signatures!(0);
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        verify_tls13_signature(message, cert, dss, &self.provider.signature_verification_algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.provider.signature_verification_algorithms.supported_schemes()
+    }
 }

@@ -13,8 +13,8 @@ use apus_client::proxy::{Proxy, ProxyKind};
 use apus_client::tls::TlsOptions;
 use apus_client::websocket::WebSocketOptions;
 use apus_options::client_http::Settings;
+use apus_zend::Raise;
 use apus_zend::value::ArrayView;
-use apus_zend::{Call, Raise};
 
 use crate::convert::pairs;
 use crate::exception::{self};
@@ -52,11 +52,6 @@ pub(super) fn apply(settings: &RefCell<Settings>, given: ArrayView<'_>) -> Resul
 /// A time-out in seconds: negative for no limit, 0 for `fallback`.
 pub(super) fn limit(seconds: f64, fallback: Option<Duration>) -> Option<Duration> {
     if seconds == 0.0 { fallback } else { wait::limit(seconds) }
-}
-
-/// A time-out that a method was given.
-pub(super) fn argument(call: &Call, index: usize, fallback: Option<Duration>) -> Result<Option<Duration>, Raise> {
-    Ok(limit(wait::seconds(call, index, 0.0)?, fallback))
 }
 
 /// The time for a whole request.
@@ -157,9 +152,13 @@ pub(super) fn websocket(settings: &Settings) -> WebSocketOptions {
     }
 }
 
+/// How long a method that reads waits: `read_timeout`, or else `timeout`.
+pub(super) fn reading(settings: &Settings, state: &State) -> Option<Duration> {
+    limit(settings.read_timeout, whole(settings, state))
+}
+
 /// The endpoint that a constructor's arguments (host, port, TLS) mean.
-pub(super) fn endpoint(call: &Call, default_port: fn(bool) -> u16) -> Result<Endpoint, Raise> {
-    let host = call.bytes(0)?;
+pub(super) fn endpoint(host: &[u8], port: i64, tls: bool) -> Result<Endpoint, Raise> {
     let refused = |text: &str| exception::throw(exception::code::client::ARGUMENT, text);
     let text = std::str::from_utf8(host)
         .ok()
@@ -168,9 +167,9 @@ pub(super) fn endpoint(call: &Call, default_port: fn(bool) -> u16) -> Result<End
     let Some(text) = text else {
         return Err(refused("the host must be a name, an IP address or unix:/path, without scheme, port or path"));
     };
-    let tls = call.bool(2, false)?;
-    let port = match call.int(1, 0)? {
-        0 => default_port(tls),
+    let port = match port {
+        0 if tls => 443,
+        0 => 80,
         port => {
             u16::try_from(port).map_err(|_| refused(&format!("the port must be between 0 and 65535, {port} given")))?
         }

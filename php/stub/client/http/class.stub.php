@@ -70,6 +70,7 @@ class Client
     public $body = '';
 
     // @rust module plain
+    // @rust typed
 
     /**
      * A client of one server; it connects when it is first used.
@@ -169,6 +170,7 @@ class Client
      * @param string|null $filename null for $name
      * @return bool true
      * Does not wait.
+     * @rust raw
      */
     public function addData(string $path, string $name, ?string $type = null, ?string $filename = null): bool {}
 
@@ -307,6 +309,7 @@ class Client
      * @throws \Apus\Coroutine\Exception NOT_IN_COROUTINE, CANNOT_SWITCH
      * @throws \Apus\Coroutine\CanceledException when cancelled with an exception
      * Waits.
+     * @rust raw
      */
     public function push(mixed $data, int $opcode = 1, int $flags = 1): bool {}
 

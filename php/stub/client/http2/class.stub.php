@@ -44,6 +44,7 @@ class Client
     public $serverLastStreamId = 0;
 
     // @rust module super
+    // @rust typed
 
     /**
      * A client of one server.

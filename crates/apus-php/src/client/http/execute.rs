@@ -6,16 +6,18 @@ use std::rc::Rc;
 use apus_client::failure::{Failure, Stage};
 use apus_client::http::{Finished, Job, Request, Response, Sink, run};
 use apus_coro::Wait;
+use apus_zend::arg::{Any, Given};
 use apus_zend::object::Object;
 use apus_zend::value::{Key, View};
-use apus_zend::{Array, Call, Callable, Raise, Value};
+use apus_zend::{Array, Callable, Raise, Value};
 use tokio::sync::{mpsc, oneshot};
 
-use super::{Deferred, HttpClient, NAME, request, slot, this};
+use super::plain::Me;
+use super::{Deferred, HttpClient, NAME, request, slot};
 use crate::client::{settings, values};
 use crate::exception::{self};
 use crate::runtime::State;
-use crate::wait::{expect_suspendable, wait};
+use crate::wait::{Timeout, expect_suspendable, wait};
 
 /// `$statusCode` of a request without an answer.
 fn status_of(stage: Stage) -> i64 {
@@ -204,14 +206,13 @@ fn writer(object: &Object) -> Result<Option<Callable>, Raise> {
 }
 
 /// Makes the request that the properties describe.
-fn execute_path(call: &Call, path: &[u8], names: (&'static str, &'static str)) -> Result<(), Raise> {
-    let client = call.this::<HttpClient>()?;
-    let object = this(call)?;
+fn execute_path(me: &Me<'_>, path: &[u8], names: (&'static str, &'static str)) -> Result<bool, Raise> {
+    let (client, object): (&HttpClient, _) = (me, &me.object);
     let state = State::get()?;
     expect_free(client, &state, names)?;
-    let request = request::build(&object, client, path)?;
-    clear(&object)?;
-    request::forget(&object);
+    let request = request::build(object, client, path)?;
+    clear(object)?;
+    request::forget(object);
     if client.defer.get() {
         let job = job(client, &state, request);
         let (done, answer) = oneshot::channel();
@@ -221,92 +222,92 @@ fn execute_path(call: &Call, path: &[u8], names: (&'static str, &'static str)) -
         });
         *client.deferred.borrow_mut() = Some(Deferred { running, answer });
         object.set_slot(slot::CONNECTED, Value::bool(true));
-        return call.ret(true);
+        return Ok(true);
     }
-    match exchange(&object, client, &state, request, names)? {
-        Some(finished) => call.ret(finish(&object, client, finished)?),
-        None => call.ret(false),
+    match exchange(object, client, &state, request, names)? {
+        Some(finished) => finish(object, client, finished),
+        None => Ok(false),
     }
 }
 
-pub(super) fn execute(call: &Call) -> Result<(), Raise> {
-    execute_path(call, call.bytes(0)?, ("Coroutine\\Http\\Client::execute()", "execute()"))
+#[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
+pub(super) fn execute(me: Me<'_>, path: &[u8]) -> Result<bool, Raise> {
+    execute_path(&me, path, ("Coroutine\\Http\\Client::execute()", "execute()"))
 }
 
-pub(super) fn get(call: &Call) -> Result<(), Raise> {
-    this(call)?.set_slot(slot::REQUEST_METHOD, Value::string(b"GET")?);
-    execute_path(call, call.bytes(0)?, ("Coroutine\\Http\\Client::get()", "get()"))
+#[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
+pub(super) fn get(me: Me<'_>, path: &[u8]) -> Result<bool, Raise> {
+    me.object.set_slot(slot::REQUEST_METHOD, Value::string(b"GET")?);
+    execute_path(&me, path, ("Coroutine\\Http\\Client::get()", "get()"))
 }
 
-pub(super) fn post(call: &Call) -> Result<(), Raise> {
-    let object = this(call)?;
-    object.set_slot(slot::REQUEST_METHOD, Value::string(b"POST")?);
-    object.set_slot(slot::REQUEST_BODY, call.value(1));
-    let done = execute_path(call, call.bytes(0)?, ("Coroutine\\Http\\Client::post()", "post()"));
+#[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
+pub(super) fn post(me: Me<'_>, path: &[u8], data: Any<'_>) -> Result<bool, Raise> {
+    me.object.set_slot(slot::REQUEST_METHOD, Value::string(b"POST")?);
+    me.object.set_slot(slot::REQUEST_BODY, data.value());
+    let done = execute_path(&me, path, ("Coroutine\\Http\\Client::post()", "post()"));
     // The data of one post() is not that of the next request.
-    object.set_slot(slot::REQUEST_BODY, Value::null());
+    me.object.set_slot(slot::REQUEST_BODY, Value::null());
     done
 }
 
-pub(super) fn download(call: &Call) -> Result<(), Raise> {
-    let object = this(call)?;
-    let offset = call.int(2, 0)?;
-    if offset < 0 {
-        return Err(call.value_error(2, &format!("must be 0 or more bytes, {offset} given")));
+#[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
+pub(super) fn download(me: Me<'_>, path: &[u8], file: &[u8], offset: Given<i64>) -> Result<bool, Raise> {
+    if offset.value < 0 {
+        return Err(offset.value_error(&format!("must be 0 or more bytes, {} given", offset.value)));
     }
-    call.bytes(1)?;
-    object.set_slot(slot::DOWNLOAD_FILE, call.value(1));
-    object.set_slot(slot::DOWNLOAD_OFFSET, Value::int(offset));
-    let done = execute_path(call, call.bytes(0)?, ("Coroutine\\Http\\Client::download()", "download()"));
-    request::forget(&object);
+    me.object.set_slot(slot::DOWNLOAD_FILE, Value::string(file)?);
+    me.object.set_slot(slot::DOWNLOAD_OFFSET, Value::int(offset.value));
+    let done = execute_path(&me, path, ("Coroutine\\Http\\Client::download()", "download()"));
+    request::forget(&me.object);
     done
 }
 
 /// Makes the request of `upgrade()`; whether the connection is a WebSocket now.
-pub(super) fn upgrade(call: &Call) -> Result<(), Raise> {
+#[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
+pub(super) fn upgrade(me: Me<'_>, path: &[u8]) -> Result<bool, Raise> {
     const NAMES: (&str, &str) = ("Coroutine\\Http\\Client::upgrade()", "upgrade()");
-    call.expect(1, 1)?;
-    let client = call.this::<HttpClient>()?;
-    let object = this(call)?;
+    let (client, object): (&HttpClient, _) = (&me, &me.object);
     let state = State::get()?;
     expect_free(client, &state, NAMES)?;
     object.set_slot(slot::REQUEST_METHOD, Value::string(b"GET")?);
-    let mut request = request::build(&object, client, call.bytes(0)?)?;
+    let mut request = request::build(object, client, path)?;
     let options = settings::websocket(&client.settings.borrow());
-    clear(&object)?;
+    clear(object)?;
     if let Err(failure) = apus_client::websocket::ask(&mut request.headers, &options) {
-        fail(&object, &failure)?;
-        return call.ret(false);
+        fail(object, &failure)?;
+        return Ok(false);
     }
     request.websocket = Some(options);
-    let Some(mut finished) = exchange(&object, client, &state, request, NAMES)? else { return call.ret(false) };
+    let Some(mut finished) = exchange(object, client, &state, request, NAMES)? else { return Ok(false) };
     let websocket = finished.result.as_mut().ok().and_then(|response| response.websocket.take());
-    let answered = finish(&object, client, finished)?;
+    let answered = finish(object, client, finished)?;
     let Some(websocket) = websocket else {
         if answered {
             values::set_error(
-                &object,
+                object,
                 slot::ERR_CODE,
                 i64::from(apus_client::failure::HANDSHAKE_FAILED),
                 "the server did not change to WebSocket: $statusCode, $headers and $body tell what it answered",
             )?;
         }
-        return call.ret(false);
+        return Ok(false);
     };
     object.set_slot(slot::CONNECTED, Value::bool(true));
     *client.facts.borrow_mut() = Some(Rc::clone(websocket.facts()));
     *client.websocket.borrow_mut() = Some(Rc::from(websocket));
     client.was_websocket.set(true);
-    call.ret(true)
+    Ok(true)
 }
 
 /// Fetches the answer to a deferred request.
-pub(super) fn receive_deferred(call: &Call, object: &Object, client: &HttpClient) -> Result<(), Raise> {
+pub(super) fn receive_deferred(me: &Me<'_>, timeout: Timeout) -> Result<bool, Raise> {
+    let (client, object): (&HttpClient, _) = (me, &me.object);
     let state = State::get()?;
     expect_suspendable(&state, "Coroutine\\Http\\Client::recv()")?;
     let in_use = client.reading.enter(&state, NAME, "recv()")?;
-    let limit = settings::argument(call, 0, None)?;
-    let Some(mut deferred) = client.deferred.borrow_mut().take() else { return call.ret(false) };
+    let limit = timeout.limit_or(|| None);
+    let Some(mut deferred) = client.deferred.borrow_mut().take() else { return Ok(false) };
     let closing = Rc::clone(&client.closing);
     // Made here, not when first polled: a close() before that counts, too.
     let closed = closing.notified();
@@ -319,27 +320,20 @@ pub(super) fn receive_deferred(call: &Call, object: &Object, client: &HttpClient
     });
     drop(deferred);
     drop(in_use);
-    let done = match waited {
+    match waited {
         Err(raise) => {
             object.set_slot(slot::CONNECTED, Value::bool(false));
             return Err(raise);
         }
-        Ok(Some(Ok(finished))) => finish(object, client, finished)?,
+        Ok(Some(Ok(finished))) => return finish(object, client, finished),
         Ok(Some(Err(libc::ETIMEDOUT))) => {
             object.set_slot(slot::CONNECTED, Value::bool(false));
             fail(object, &Failure::timeout("the answer"))?;
-            false
         }
-        Ok(Some(Err(errno))) => {
-            abandoned(object, errno, "the client was closed meanwhile")?;
-            false
-        }
-        Ok(None) => {
-            abandoned(object, libc::ECANCELED, "the coroutine was cancelled")?;
-            false
-        }
-    };
-    call.ret(done)
+        Ok(Some(Err(errno))) => abandoned(object, errno, "the client was closed meanwhile")?,
+        Ok(None) => abandoned(object, libc::ECANCELED, "the coroutine was cancelled")?,
+    }
+    Ok(false)
 }
 
 /// Sleeps for a time-out; for ever without one.

@@ -1,30 +1,31 @@
 //! The methods that set a request up, tell of an answer, or close: none of them waits.
 
 use std::fs;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use apus_client::types::HeaderValue;
+use apus_client::wire::Facts;
+use apus_zend::arg::{Any, Made, OrFalse};
 use apus_zend::object::Object;
-use apus_zend::value::{Key, View};
+use apus_zend::value::{ArrayView, Key, View};
 use apus_zend::{Array, Call, Raise, Value};
 
 use super::{HttpClient, slot, this};
 use crate::client::{settings, values};
 
-pub(super) fn construct(call: &Call) -> Result<(), Raise> {
-    let endpoint = settings::endpoint(call, |tls| if tls { 443 } else { 80 })?;
-    let (port, tls) = (i64::from(endpoint.port), endpoint.tls);
-    call.construct(HttpClient::new(endpoint))?;
-    let object = this(call)?;
-    object.set_slot(slot::HOST, call.value(0));
-    object.set_slot(slot::PORT, Value::int(port));
-    object.set_slot(slot::SSL, Value::bool(tls));
-    Ok(())
+/// `$this` of a method.
+pub(super) type Me<'c> = apus_zend::arg::Me<'c, HttpClient>;
+
+pub(super) fn construct(host: &[u8], port: i64, ssl: bool) -> Result<Made<HttpClient, 3>, Raise> {
+    let endpoint = settings::endpoint(host, port, ssl)?;
+    let port = Value::int(i64::from(endpoint.port));
+    let told = [(slot::HOST, Value::string(host)?), (slot::PORT, port), (slot::SSL, Value::bool(ssl))];
+    Ok(Made(HttpClient::new(endpoint), told))
 }
 
-pub(super) fn set(call: &Call) -> Result<(), Raise> {
-    let given = call.array(0)?;
-    let client = call.this::<HttpClient>()?;
+#[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
+pub(super) fn set(me: Me<'_>, given: ArrayView<'_>) -> Result<bool, Raise> {
     let mut others = Array::new(given.len())?;
     for (key, value) in given.iter() {
         let mut value = value.value();
@@ -34,23 +35,19 @@ pub(super) fn set(call: &Call) -> Result<(), Raise> {
             values::write_func(&mut value)?;
         }
     }
-    settings::apply(&client.settings, others.view())?;
+    settings::apply(&me.settings, others.view())?;
     if given.get("defer").is_some() {
-        client.defer.set(client.settings.borrow().defer);
+        me.defer.set(me.settings.borrow().defer);
     }
-    merge_settings(&this(call)?, slot::SETTING, given)?;
-    call.ret(true)
+    merge_settings(&me.object, slot::SETTING, given)?;
+    Ok(true)
 }
 
 /// Adds settings to the property that tells them.
-pub(in crate::client) fn merge_settings(
-    object: &Object,
-    slot: u32,
-    given: apus_zend::value::ArrayView<'_>,
-) -> Result<(), Raise> {
+pub(in crate::client) fn merge_settings(object: &Object, slot: u32, given: ArrayView<'_>) -> Result<(), Raise> {
     let known = object.slot(slot);
     let mut all = Array::new(given.len())?;
-    let mut add = |from: apus_zend::value::ArrayView<'_>| -> Result<(), Raise> {
+    let mut add = |from: ArrayView<'_>| -> Result<(), Raise> {
         for (key, value) in from.iter() {
             all.set(&values::key_text(key), value.value())?;
         }
@@ -64,30 +61,30 @@ pub(in crate::client) fn merge_settings(
     Ok(())
 }
 
-pub(super) fn get_defer(call: &Call) -> Result<(), Raise> {
-    call.ret(call.this::<HttpClient>()?.defer.get())
+pub(super) fn get_defer(client: &HttpClient) -> bool {
+    client.defer.get()
 }
 
-pub(super) fn set_defer(call: &Call) -> Result<(), Raise> {
-    let defer = call.bool(0, true)?;
-    call.this::<HttpClient>()?.defer.set(defer);
-    call.ret(true)
+pub(super) fn set_defer(client: &HttpClient, defer: bool) -> bool {
+    client.defer.set(defer);
+    true
 }
 
-pub(super) fn set_method(call: &Call) -> Result<(), Raise> {
-    values::method(call.bytes(0)?)?;
-    this(call)?.set_slot(slot::REQUEST_METHOD, call.value(0));
-    call.ret(true)
+#[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
+pub(super) fn set_method(object: Object, method: &[u8]) -> Result<bool, Raise> {
+    values::method(method)?;
+    object.set_slot(slot::REQUEST_METHOD, Value::string(method)?);
+    Ok(true)
 }
 
-pub(super) fn set_headers(call: &Call) -> Result<(), Raise> {
-    values::headers(call.array(0)?)?;
-    this(call)?.set_slot(slot::REQUEST_HEADERS, call.value(0));
-    call.ret(true)
+#[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
+pub(super) fn set_headers(object: Object, headers: ArrayView<'_>) -> Result<bool, Raise> {
+    values::headers(headers)?;
+    object.set_slot(slot::REQUEST_HEADERS, headers.value());
+    Ok(true)
 }
 
-pub(super) fn set_basic_auth(call: &Call) -> Result<(), Raise> {
-    let (user, password) = (call.bytes(0)?, call.bytes(1)?);
+pub(super) fn set_basic_auth(client: &HttpClient, user: &[u8], password: &[u8]) -> Result<(), Raise> {
     if user.contains(&b':') {
         return Err(values::refused("a user name of Basic authentication holds no colon (RFC 7617 section 2)"));
     }
@@ -95,22 +92,23 @@ pub(super) fn set_basic_auth(call: &Call) -> Result<(), Raise> {
     let mut value =
         HeaderValue::from_str(&credentials).map_err(|_| values::refused("these credentials cannot be sent"))?;
     value.set_sensitive(true);
-    *call.this::<HttpClient>()?.authorization.borrow_mut() = Some(value);
+    *client.authorization.borrow_mut() = Some(value);
     Ok(())
 }
 
-pub(super) fn set_cookies(call: &Call) -> Result<(), Raise> {
-    call.array(0)?;
-    this(call)?.set_slot(slot::COOKIES, call.value(0));
-    call.ret(true)
+#[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
+pub(super) fn set_cookies(object: Object, cookies: ArrayView<'_>) -> bool {
+    object.set_slot(slot::COOKIES, cookies.value());
+    true
 }
 
-pub(super) fn set_data(call: &Call) -> Result<(), Raise> {
-    if !matches!(call.view(0), View::Array(_)) {
-        call.bytes(0)?;
+#[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
+pub(super) fn set_data(object: Object, data: Any<'_>) -> Result<bool, Raise> {
+    if !matches!(data.view(), View::Array(_)) {
+        data.bytes()?;
     }
-    this(call)?.set_slot(slot::REQUEST_BODY, call.value(0));
-    call.ret(true)
+    object.set_slot(slot::REQUEST_BODY, data.value());
+    Ok(true)
 }
 
 /// Adds to `$uploadFiles`.
@@ -134,9 +132,16 @@ fn describe(file: &mut Array, name: &[u8], content_type: &[u8], filename: &[u8],
     file.set_int(b"size", i64::try_from(size).unwrap_or(i64::MAX))
 }
 
-pub(super) fn add_file(call: &Call) -> Result<(), Raise> {
-    let (path, name) = (call.bytes(0)?, call.bytes(1)?);
-    let (offset, length) = (call.int(4, 0)?, call.int(5, 0)?);
+#[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
+pub(super) fn add_file(
+    object: Object,
+    path: &[u8],
+    name: &[u8],
+    content_type: Option<&[u8]>,
+    filename: Option<&[u8]>,
+    offset: i64,
+    length: i64,
+) -> Result<bool, Raise> {
     let file = PathBuf::from(<std::ffi::OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(path));
     let refused = |why: &str| values::refused(&format!("{} cannot be uploaded: {why}", file.display()));
     let meta = fs::metadata(&file).map_err(|error| refused(&error.to_string()))?;
@@ -156,11 +161,11 @@ pub(super) fn add_file(call: &Call) -> Result<(), Raise> {
     let guessed = mime_guess::from_path(&file).first_or_octet_stream();
     let mut array = Array::new(6)?;
     array.set_str(b"path", path)?;
-    let content_type = call.opt_bytes(2)?.unwrap_or(guessed.essence_str().as_bytes());
-    describe(&mut array, name, content_type, call.opt_bytes(3)?.unwrap_or(&own_name), size)?;
+    let content_type = content_type.unwrap_or(guessed.essence_str().as_bytes());
+    describe(&mut array, name, content_type, filename.unwrap_or(&own_name), size)?;
     array.set_int(b"offset", offset)?;
-    add_upload(&this(call)?, array)?;
-    call.ret(true)
+    add_upload(&object, array)?;
+    Ok(true)
 }
 
 pub(super) fn add_data(call: &Call) -> Result<(), Raise> {
@@ -173,63 +178,60 @@ pub(super) fn add_data(call: &Call) -> Result<(), Raise> {
     call.ret(true)
 }
 
-fn property(call: &Call, slot: u32) -> Result<(), Raise> {
-    call.expect(0, 0)?;
-    call.ret(this(call)?.slot(slot))
+#[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
+pub(super) fn get_body(object: Object) -> Value {
+    object.slot(slot::BODY)
 }
 
-pub(super) fn get_body(call: &Call) -> Result<(), Raise> {
-    property(call, slot::BODY)
+#[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
+pub(super) fn get_headers(object: Object) -> Value {
+    object.slot(slot::HEADERS)
 }
 
-pub(super) fn get_headers(call: &Call) -> Result<(), Raise> {
-    property(call, slot::HEADERS)
+#[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
+pub(super) fn get_cookies(object: Object) -> Value {
+    object.slot(slot::COOKIES)
 }
 
-pub(super) fn get_cookies(call: &Call) -> Result<(), Raise> {
-    property(call, slot::COOKIES)
+#[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
+pub(super) fn get_status_code(object: Object) -> Value {
+    object.slot(slot::STATUS_CODE)
 }
 
-pub(super) fn get_status_code(call: &Call) -> Result<(), Raise> {
-    property(call, slot::STATUS_CODE)
-}
-
-pub(super) fn get_header_out(call: &Call) -> Result<(), Raise> {
-    let client = call.this::<HttpClient>()?;
+pub(super) fn get_header_out(client: &HttpClient) -> OrFalse<String> {
     let head = client.head.borrow();
-    if head.is_empty() { call.ret(false) } else { call.ret_bytes(head.as_bytes()) }
+    OrFalse((!head.is_empty()).then(|| head.clone()))
 }
 
-pub(super) fn get_peer_name(call: &Call) -> Result<(), Raise> {
-    let facts = call.this::<HttpClient>()?.facts.borrow().clone();
-    call.ret(values::address(facts.and_then(|facts| facts.peer))?)
+/// An address of the connection.
+fn address(client: &HttpClient, of: fn(&Facts) -> Option<SocketAddr>) -> Result<Value, Raise> {
+    values::address(client.facts.borrow().as_ref().and_then(|facts| of(facts)))
 }
 
-pub(super) fn get_sock_name(call: &Call) -> Result<(), Raise> {
-    let facts = call.this::<HttpClient>()?.facts.borrow().clone();
-    call.ret(values::address(facts.and_then(|facts| facts.local))?)
+pub(super) fn get_peer_name(client: &HttpClient) -> Result<Value, Raise> {
+    address(client, |facts| facts.peer)
 }
 
-pub(super) fn get_peer_cert(call: &Call) -> Result<(), Raise> {
-    let facts = call.this::<HttpClient>()?.facts.borrow().clone();
-    match facts.and_then(|facts| facts.certificate.clone()) {
-        Some(certificate) => call.ret_bytes(certificate.as_bytes()),
-        None => call.ret(false),
-    }
+pub(super) fn get_sock_name(client: &HttpClient) -> Result<Value, Raise> {
+    address(client, |facts| facts.local)
 }
 
-pub(super) fn close(call: &Call) -> Result<(), Raise> {
-    let client = call.this::<HttpClient>()?;
-    let connected = client.is_connected();
-    client.drop_connection();
-    this(call)?.set_slot(slot::CONNECTED, Value::bool(false));
-    call.ret(connected)
+pub(super) fn get_peer_cert(client: &HttpClient) -> OrFalse<String> {
+    OrFalse(client.facts.borrow().as_ref().and_then(|facts| facts.certificate.clone()))
 }
 
-pub(super) fn destruct(call: &Call) -> Result<(), Raise> {
+#[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
+pub(super) fn close(me: Me<'_>) -> bool {
+    let connected = me.is_connected();
+    me.drop_connection();
+    me.object.set_slot(slot::CONNECTED, Value::bool(false));
+    connected
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
+pub(super) fn destruct(object: Object) {
     // A subclass may have failed before it called parent::__construct().
-    if let Some(client) = call.object()?.payload::<HttpClient>() {
+    if let Some(client) = object.payload::<HttpClient>() {
         client.drop_connection();
     }
-    Ok(())
 }

@@ -8,16 +8,18 @@ use apus_client::proto::websocket::{Event, Opcode};
 use apus_client::websocket::WebSocket;
 use apus_coro::Wait;
 use apus_options::client_http::Settings;
+use apus_zend::arg::{Given, This};
 use apus_zend::object::Object;
 use apus_zend::{Call, Raise, Value};
 
 use super::execute::{fail, receive_deferred, sleep};
-use super::{HttpClient, NAME, slot, this};
+use super::plain::Me;
+use super::{HttpClient, NAME, slot};
 use crate::client::frame::{self, Outgoing};
 use crate::client::{settings, values};
 use crate::exception::{self};
 use crate::runtime::State;
-use crate::wait::{expect_suspendable, wait};
+use crate::wait::{Timeout, expect_suspendable, wait};
 
 /// `$errCode` of a WebSocket that is closed.
 const UNCONNECTED: i64 = 8503;
@@ -73,13 +75,12 @@ fn settle(object: &Object, client: &HttpClient, websocket: &Rc<WebSocket>, ended
 }
 
 /// Sends a frame, and waits until it has left.
-fn send(call: &Call, outgoing: &Outgoing<'_>, names: (&'static str, &'static str)) -> Result<(), Raise> {
-    let client = call.this::<HttpClient>()?;
-    let object = this(call)?;
+fn send(me: &Me<'_>, outgoing: &Outgoing<'_>, names: (&'static str, &'static str)) -> Result<bool, Raise> {
+    let (client, object): (&HttpClient, _) = (me, &me.object);
     let state = State::get()?;
     expect_suspendable(&state, names.0)?;
     client.writing.check(&state, NAME, names.1)?;
-    let Some(websocket) = websocket(&object, client)? else { return call.ret(false) };
+    let Some(websocket) = websocket(object, client)? else { return Ok(false) };
     websocket.after(outgoing.opcode, outgoing.fin, &outgoing.payload).map_err(frame::refused)?;
     let in_use = client.writing.enter(&state, NAME, names.1)?;
     let limit = write_limit(&client.settings.borrow(), &state);
@@ -101,10 +102,10 @@ fn send(call: &Call, outgoing: &Outgoing<'_>, names: (&'static str, &'static str
     })?;
     drop(in_use);
     if let Some(ended) = waited {
-        return call.ret(settle(&object, client, &websocket, &ended)?);
+        return settle(object, client, &websocket, &ended);
     }
-    fail(&object, &Failure::new(Stage::Send, libc::ECANCELED, "the coroutine was cancelled"))?;
-    call.ret(false)
+    fail(object, &Failure::new(Stage::Send, libc::ECANCELED, "the coroutine was cancelled"))?;
+    Ok(false)
 }
 
 fn write_limit(settings: &Settings, state: &State) -> Option<Duration> {
@@ -113,16 +114,18 @@ fn write_limit(settings: &Settings, state: &State) -> Option<Duration> {
 
 pub(super) fn push(call: &Call) -> Result<(), Raise> {
     let outgoing = Outgoing::from_call(call, 0)?;
-    send(call, &outgoing, ("Coroutine\\Http\\Client::push()", "push()"))
+    let sent = send(&Me::this(call)?, &outgoing, ("Coroutine\\Http\\Client::push()", "push()"))?;
+    call.ret(sent)
 }
 
-pub(super) fn ping(call: &Call) -> Result<(), Raise> {
-    let payload = call.bytes(0)?.to_vec();
-    if payload.len() > 125 {
-        return Err(call.value_error(0, "must have 125 bytes at most"));
+#[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
+pub(super) fn ping(me: Me<'_>, data: Given<&[u8]>) -> Result<bool, Raise> {
+    if data.value.len() > 125 {
+        return Err(data.value_error("must have 125 bytes at most"));
     }
-    let outgoing = Outgoing { opcode: Opcode::Ping, fin: true, compress: false, mask: true, payload: payload.into() };
-    send(call, &outgoing, ("Coroutine\\Http\\Client::ping()", "ping()"))
+    let payload = data.value.into();
+    let outgoing = Outgoing { opcode: Opcode::Ping, fin: true, compress: false, mask: true, payload };
+    send(&me, &outgoing, ("Coroutine\\Http\\Client::ping()", "ping()"))
 }
 
 /// The next thing for the program: pings are answered, pongs skipped, unless it wants them.
@@ -139,21 +142,19 @@ async fn next(websocket: &WebSocket, settings: &Settings) -> Result<Event, Failu
     }
 }
 
-pub(super) fn recv(call: &Call) -> Result<(), Raise> {
+#[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
+pub(super) fn recv(me: Me<'_>, timeout: Timeout) -> Result<Value, Raise> {
     const NAMES: (&str, &str) = ("Coroutine\\Http\\Client::recv()", "recv()");
-    call.expect(0, 1)?;
-    let client = call.this::<HttpClient>()?;
-    let object = this(call)?;
+    let (client, object): (&HttpClient, _) = (&me, &me.object);
     if client.deferred.borrow().is_some() {
-        return receive_deferred(call, &object, client);
+        return receive_deferred(&me, timeout).map(Value::bool);
     }
     let state = State::get()?;
     expect_suspendable(&state, NAMES.0)?;
     client.reading.check(&state, NAME, NAMES.1)?;
     let settings = client.settings.borrow().clone();
-    let fallback = settings::limit(settings.read_timeout, settings::whole(&settings, &state));
-    let limit = settings::argument(call, 0, fallback)?;
-    let Some(websocket) = websocket(&object, client)? else { return call.ret(false) };
+    let limit = timeout.limit_or(|| settings::reading(&settings, &state));
+    let Some(websocket) = websocket(object, client)? else { return Ok(Value::bool(false)) };
     let in_use = client.reading.enter(&state, NAME, NAMES.1)?;
     let closing = Rc::clone(&client.closing);
     // Made here, not when first polled: a close() before that counts, too.
@@ -172,25 +173,24 @@ pub(super) fn recv(call: &Call) -> Result<(), Raise> {
     drop(in_use);
     let ended = match waited {
         None => {
-            fail(&object, &Failure::new(Stage::Receive, libc::ECANCELED, "the coroutine was cancelled"))?;
-            return call.ret(false);
+            fail(object, &Failure::new(Stage::Receive, libc::ECANCELED, "the coroutine was cancelled"))?;
+            return Ok(Value::bool(false));
         }
-        Some(Ended::Done(event)) => return deliver(call, &object, client, &websocket, &event, &settings),
+        Some(Ended::Done(event)) => return deliver(object, client, &websocket, &event, &settings),
         Some(Ended::Failed(failure)) => Ended::Failed(failure),
         Some(Ended::Deferred) => Ended::Deferred,
         Some(Ended::Closed) => Ended::Closed,
     };
-    call.ret(settle(&object, client, &websocket, &ended)?)
+    settle(object, client, &websocket, &ended).map(Value::bool)
 }
 
 fn deliver(
-    call: &Call,
     object: &Object,
     client: &HttpClient,
     websocket: &Rc<WebSocket>,
     event: &Event,
     settings: &Settings,
-) -> Result<(), Raise> {
+) -> Result<Value, Raise> {
     if let Event::Close { code, reason } = event {
         client.drop_connection();
         object.set_slot(slot::CONNECTED, Value::bool(false));
@@ -198,22 +198,21 @@ fn deliver(
             let code = code.map_or_else(|| "no code".to_owned(), |code| code.to_string());
             let text = format!("the server closed the WebSocket: {code} {}", String::from_utf8_lossy(reason));
             values::set_error(object, slot::ERR_CODE, 0, text.trim_end())?;
-            return call.ret_bytes(b"");
+            return Value::string(b"");
         }
     }
-    call.ret(frame::of_event(event, i64::from(websocket.facts().fd))?)
+    frame::of_event(event, i64::from(websocket.facts().fd)).map(Into::into)
 }
 
-pub(super) fn disconnect(call: &Call) -> Result<(), Raise> {
+#[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
+pub(super) fn disconnect(me: Me<'_>, code: i64, reason: &[u8]) -> Result<bool, Raise> {
     const NAMES: (&str, &str) = ("Coroutine\\Http\\Client::disconnect()", "disconnect()");
-    call.expect(0, 2)?;
-    let payload = frame::close_payload(call.int(0, 1000)?, call.bytes(1)?)?;
-    let client = call.this::<HttpClient>()?;
-    let object = this(call)?;
+    let payload = frame::close_payload(code, reason)?;
+    let (client, object): (&HttpClient, _) = (&me, &me.object);
     let state = State::get()?;
     expect_suspendable(&state, NAMES.0)?;
     client.writing.check(&state, NAME, NAMES.1)?;
-    let Some(websocket) = websocket(&object, client)? else { return call.ret(false) };
+    let Some(websocket) = websocket(object, client)? else { return Ok(false) };
     let in_use = client.writing.enter(&state, NAME, NAMES.1)?;
     // Where another coroutine receives, the server's close frame comes to that one.
     let alone = !client.reading.is_taken();
@@ -234,5 +233,5 @@ pub(super) fn disconnect(call: &Call) -> Result<(), Raise> {
         client.drop_connection();
         object.set_slot(slot::CONNECTED, Value::bool(false));
     }
-    call.ret(waited?.unwrap_or(false))
+    Ok(waited?.unwrap_or(false))
 }

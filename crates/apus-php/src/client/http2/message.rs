@@ -5,7 +5,7 @@ use apus_client::types::header::{ACCEPT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, 
 use apus_client::types::{HeaderMap, HeaderValue};
 use apus_zend::object::Object;
 use apus_zend::value::View;
-use apus_zend::{Array, Call, Raise, Value};
+use apus_zend::{Array, Raise, Value};
 use bytes::Bytes;
 
 use crate::client::cookies::Written;
@@ -50,11 +50,7 @@ pub(super) fn body(data: &Value) -> Result<Bytes, Raise> {
 }
 
 /// The request that an object describes.
-pub(super) fn build(call: &Call, compression: bool) -> Result<Http2Request, Raise> {
-    let object = match call.view(0) {
-        View::Object(object) if object.is(&REQUEST) => object.share(),
-        _ => return Err(call.type_error(0, "of type Apus\\Http2\\Request")),
-    };
+pub(super) fn build(object: &Object, compression: bool) -> Result<Http2Request, Raise> {
     let text = |slot: u32| values::scalar(object.slot(slot).view()).unwrap_or_default();
     let truth = |slot: u32| matches!(object.slot(slot).view(), View::Bool(true));
     let given = object.slot(request::HEADERS);

@@ -13,16 +13,17 @@ use apus_client::failure::Failure;
 use apus_client::http2::Http2;
 use apus_coro::Wait;
 use apus_options::client_http::Settings;
+use apus_zend::arg::{Any, Given, Made, OrFalse};
 use apus_zend::object::Object;
-use apus_zend::value::View;
-use apus_zend::{Array, Call, Raise, Value, native};
+use apus_zend::value::{ArrayView, View};
+use apus_zend::{Array, Raise, Value, native};
 use tokio::sync::Notify;
 
 use super::busy::Busy;
 use super::http::{merge_settings, sleep};
 use super::{settings, values};
 use crate::runtime::State;
-use crate::wait::{expect_suspendable, wait};
+use crate::wait::{Timeout, expect_suspendable, wait};
 
 pub(super) use class::CLIENT_CLASS;
 pub(super) use message::{REQUEST, RESPONSE};
@@ -65,57 +66,59 @@ impl Http2Client {
     }
 }
 
-fn this(call: &Call) -> Result<Object, Raise> {
-    call.object()
-}
+/// `$this` of a method.
+type Me<'c> = apus_zend::arg::Me<'c, Http2Client>;
 
-fn construct(call: &Call) -> Result<(), Raise> {
-    let endpoint = settings::endpoint(call, |tls| if tls { 443 } else { 80 })?;
-    let (port, tls) = (i64::from(endpoint.port), endpoint.tls);
-    call.construct(Http2Client {
+fn construct(host: &[u8], port: i64, open_ssl: bool) -> Result<Made<Http2Client, 3>, Raise> {
+    let endpoint = settings::endpoint(host, port, open_ssl)?;
+    let port = Value::int(i64::from(endpoint.port));
+    let client = Http2Client {
         endpoint,
         settings: RefCell::new(Settings::default()),
         connection: RefCell::new(None),
         connecting: Busy::default(),
         receiving: Busy::default(),
         closing: Rc::new(Notify::new()),
-    })?;
-    let object = this(call)?;
-    object.set_slot(slot::HOST, call.value(0));
-    object.set_slot(slot::PORT, Value::int(port));
-    object.set_slot(slot::SSL, Value::bool(tls));
-    Ok(())
+    };
+    Ok(Made(client, [(slot::HOST, Value::string(host)?), (slot::PORT, port), (slot::SSL, Value::bool(open_ssl))]))
 }
 
-fn destruct(call: &Call) -> Result<(), Raise> {
-    if let Some(client) = call.object()?.payload::<Http2Client>() {
+#[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
+fn destruct(object: Object) {
+    // A subclass may have failed before it called parent::__construct().
+    if let Some(client) = object.payload::<Http2Client>() {
         client.drop_connection();
     }
-    Ok(())
 }
 
-fn set(call: &Call) -> Result<(), Raise> {
-    let given = call.array(0)?;
-    settings::apply(&call.this::<Http2Client>()?.settings, given)?;
-    merge_settings(&this(call)?, slot::SETTING, given)?;
-    call.ret(true)
+#[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
+fn set(me: Me<'_>, given: ArrayView<'_>) -> Result<bool, Raise> {
+    settings::apply(&me.settings, given)?;
+    merge_settings(&me.object, slot::SETTING, given)?;
+    Ok(true)
 }
 
 fn fail(object: &Object, errno: i64, message: &str) -> Result<(), Raise> {
     values::set_error(object, slot::ERR_CODE, errno, message)
 }
 
+/// What a method that waits begins with.
+fn begin(name: &'static str) -> Result<Rc<State>, Raise> {
+    let state = State::get()?;
+    expect_suspendable(&state, name)?;
+    Ok(state)
+}
+
 /// Waits for what a connection does, unless the client is closed or the time is over meanwhile. None: it failed, which the
 /// properties tell.
 fn during<T>(
-    object: &Object,
-    client: &Http2Client,
+    me: &Me<'_>,
     state: &State,
     name: &'static str,
     limit: Option<Duration>,
     future: impl Future<Output = Result<T, Failure>>,
 ) -> Result<Option<T>, Raise> {
-    let closing = Rc::clone(&client.closing);
+    let closing = Rc::clone(&me.closing);
     // Made here, not when first polled: a close() before that counts, too.
     let closed = closing.notified();
     let waited = wait(state, Wait::Outside(name), async {
@@ -126,149 +129,120 @@ fn during<T>(
             () = sleep(limit) => Err((i64::from(libc::ETIMEDOUT), format!("{name} took longer than its time-out"))),
         }
     })?;
-    let open = client.connection.borrow().as_ref().is_some_and(|connection| connection.is_open());
-    object.set_slot(slot::CONNECTED, Value::bool(open));
+    let open = me.connection.borrow().as_ref().is_some_and(|connection| connection.is_open());
+    me.object.set_slot(slot::CONNECTED, Value::bool(open));
     match waited {
         Some(Ok(done)) => {
-            fail(object, 0, "")?;
+            fail(&me.object, 0, "")?;
             return Ok(Some(done));
         }
-        Some(Err((errno, message))) => fail(object, errno, &message)?,
-        None => fail(object, i64::from(libc::ECANCELED), "the coroutine was cancelled")?,
+        Some(Err((errno, message))) => fail(&me.object, errno, &message)?,
+        None => fail(&me.object, i64::from(libc::ECANCELED), "the coroutine was cancelled")?,
     }
     Ok(None)
 }
 
 /// The connection; none, which the properties tell, when there is none.
-fn connection(object: &Object, client: &Http2Client) -> Result<Option<Rc<Http2>>, Raise> {
-    let held = client.connection.borrow().clone();
+fn connection(me: &Me<'_>) -> Result<Option<Rc<Http2>>, Raise> {
+    let held = me.connection.borrow().clone();
     if held.is_none() {
-        object.set_slot(slot::CONNECTED, Value::bool(false));
-        fail(object, NO_CONNECTION, "the client is not connected: call connect() first")?;
+        me.object.set_slot(slot::CONNECTED, Value::bool(false));
+        fail(&me.object, NO_CONNECTION, "the client is not connected: call connect() first")?;
     }
     Ok(held)
 }
 
-fn connect(call: &Call) -> Result<(), Raise> {
+/// Has the connection do something within the client's `timeout`.
+fn with_connection<T, F>(me: &Me<'_>, name: &'static str, act: impl FnOnce(Rc<Http2>) -> F) -> Result<Option<T>, Raise>
+where
+    F: Future<Output = Result<T, Failure>>,
+{
+    let state = begin(name)?;
+    let Some(connection) = connection(me)? else { return Ok(None) };
+    let limit = settings::whole(&me.settings.borrow(), &state);
+    during(me, &state, name, limit, act(connection))
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
+fn connect(me: Me<'_>) -> Result<bool, Raise> {
     const NAMES: (&str, &str) = ("Coroutine\\Http2\\Client::connect()", "connect()");
-    call.expect(0, 0)?;
-    let client = call.this::<Http2Client>()?;
-    let object = this(call)?;
-    let state = State::get()?;
-    expect_suspendable(&state, NAMES.0)?;
-    let in_use = client.connecting.enter(&state, NAME, NAMES.1)?;
-    let open = client.connection.borrow().as_ref().is_some_and(|connection| connection.is_open());
+    let state = begin(NAMES.0)?;
+    let in_use = me.connecting.enter(&state, NAME, NAMES.1)?;
+    let open = me.connection.borrow().as_ref().is_some_and(|connection| connection.is_open());
     if open {
-        fail(&object, i64::from(libc::EISCONN), "the client is connected already")?;
-        return call.ret(false);
+        fail(&me.object, i64::from(libc::EISCONN), "the client is connected already")?;
+        return Ok(false);
     }
-    client.drop_connection();
-    let options = settings::http2(&client.settings.borrow(), &state);
-    let endpoint = client.endpoint.clone();
-    let made = during(&object, client, &state, NAMES.0, None, async move { Http2::connect(&endpoint, options).await });
+    me.drop_connection();
+    let options = settings::http2(&me.settings.borrow(), &state);
+    let endpoint = me.endpoint.clone();
+    let made = during(&me, &state, NAMES.0, None, async move { Http2::connect(&endpoint, options).await });
     drop(in_use);
-    let Some(made) = made? else { return call.ret(false) };
-    *client.connection.borrow_mut() = Some(Rc::new(made));
-    object.set_slot(slot::CONNECTED, Value::bool(true));
-    call.ret(true)
+    let Some(made) = made? else { return Ok(false) };
+    *me.connection.borrow_mut() = Some(Rc::new(made));
+    me.object.set_slot(slot::CONNECTED, Value::bool(true));
+    Ok(true)
 }
 
-fn send(call: &Call) -> Result<(), Raise> {
-    const NAME: &str = "Coroutine\\Http2\\Client::send()";
-    call.expect(1, 1)?;
-    let client = call.this::<Http2Client>()?;
-    let object = this(call)?;
-    let request = message::build(call, client.settings.borrow().http_compression)?;
-    let state = State::get()?;
-    expect_suspendable(&state, NAME)?;
-    let Some(connection) = connection(&object, client)? else { return call.ret(false) };
-    let limit = settings::whole(&client.settings.borrow(), &state);
-    match during(&object, client, &state, NAME, limit, connection.send(request))? {
-        Some(id) => call.ret(i64::from(id)),
-        None => call.ret(false),
-    }
+#[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
+fn send(me: Me<'_>, request: Object) -> Result<OrFalse<i64>, Raise> {
+    let request = message::build(&request, me.settings.borrow().http_compression)?;
+    let sent = with_connection(&me, "Coroutine\\Http2\\Client::send()", |connection| async move {
+        connection.send(request).await
+    })?;
+    Ok(OrFalse(sent.map(i64::from)))
 }
 
-fn write(call: &Call) -> Result<(), Raise> {
-    const NAME: &str = "Coroutine\\Http2\\Client::write()";
-    call.expect(2, 3)?;
-    let id = call.int(0, 0)?;
-    let data = message::body(&call.value(1))?;
-    let end = call.bool(2, false)?;
-    let client = call.this::<Http2Client>()?;
-    let object = this(call)?;
-    let state = State::get()?;
-    expect_suspendable(&state, NAME)?;
-    let Some(connection) = connection(&object, client)? else { return call.ret(false) };
-    let limit = settings::whole(&client.settings.borrow(), &state);
+#[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
+fn write(me: Me<'_>, id: i64, data: Any<'_>, end: bool) -> Result<bool, Raise> {
+    let data = message::body(&data.value())?;
     let id = u32::try_from(id).unwrap_or(0);
-    call.ret(during(&object, client, &state, NAME, limit, connection.write(id, data, end))?.is_some())
+    let written = with_connection(&me, "Coroutine\\Http2\\Client::write()", |connection| async move {
+        connection.write(id, data, end).await
+    })?;
+    Ok(written.is_some())
 }
 
-fn recv(call: &Call) -> Result<(), Raise> {
+#[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
+fn recv(me: Me<'_>, timeout: Timeout) -> Result<OrFalse<Object>, Raise> {
     const NAMES: (&str, &str) = ("Coroutine\\Http2\\Client::recv()", "recv()");
-    call.expect(0, 1)?;
-    let client = call.this::<Http2Client>()?;
-    let object = this(call)?;
-    let state = State::get()?;
-    expect_suspendable(&state, NAMES.0)?;
-    let in_use = client.receiving.enter(&state, NAME, NAMES.1)?;
-    let Some(connection) = connection(&object, client)? else { return call.ret(false) };
-    let fallback = {
-        let settings = client.settings.borrow();
-        settings::limit(settings.read_timeout, settings::whole(&settings, &state))
-    };
-    let limit = settings::argument(call, 0, fallback)?;
-    let answer = during(&object, client, &state, NAMES.0, limit, connection.receive());
+    let state = begin(NAMES.0)?;
+    let in_use = me.receiving.enter(&state, NAME, NAMES.1)?;
+    let Some(connection) = connection(&me)? else { return Ok(OrFalse(None)) };
+    let limit = timeout.limit_or(|| settings::reading(&me.settings.borrow(), &state));
+    let answer = during(&me, &state, NAMES.0, limit, connection.receive());
     drop(in_use);
-    object.set_slot(slot::SERVER_LAST_STREAM_ID, Value::int(i64::from(connection.last_answered())));
-    match answer? {
-        Some(answer) => call.ret(message::object(&answer)?),
-        None => call.ret(false),
-    }
+    me.object.set_slot(slot::SERVER_LAST_STREAM_ID, Value::int(i64::from(connection.last_answered())));
+    answer?.map(|answer| message::object(&answer)).transpose().map(OrFalse)
 }
 
-fn ping(call: &Call) -> Result<(), Raise> {
-    const NAME: &str = "Coroutine\\Http2\\Client::ping()";
-    call.expect(0, 0)?;
-    let client = call.this::<Http2Client>()?;
-    let object = this(call)?;
-    let state = State::get()?;
-    expect_suspendable(&state, NAME)?;
-    let Some(connection) = connection(&object, client)? else { return call.ret(false) };
-    let limit = settings::whole(&client.settings.borrow(), &state);
-    call.ret(during(&object, client, &state, NAME, limit, connection.ping())?.is_some())
+#[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
+fn ping(me: Me<'_>) -> Result<bool, Raise> {
+    let answered =
+        with_connection(&me, "Coroutine\\Http2\\Client::ping()", |connection| async move { connection.ping().await })?;
+    Ok(answered.is_some())
 }
 
-fn go_away(call: &Call) -> Result<(), Raise> {
-    let code = call.int(0, 0)?;
-    call.bytes(1)?;
-    if code != 0 {
-        return Err(call.value_error(0, "must be 0 (NO_ERROR): this version announces no other reason"));
+#[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
+fn go_away(me: Me<'_>, code: Given<i64>, _debug_data: &[u8]) -> Result<bool, Raise> {
+    if code.value != 0 {
+        return Err(code.value_error("must be 0 (NO_ERROR): this version announces no other reason"));
     }
-    let client = call.this::<Http2Client>()?;
-    let object = this(call)?;
-    let Some(connection) = connection(&object, client)? else { return call.ret(false) };
+    let Some(connection) = connection(&me)? else { return Ok(false) };
     let open = connection.is_open();
     connection.go_away();
-    object.set_slot(slot::CONNECTED, Value::bool(false));
-    call.ret(open)
+    me.object.set_slot(slot::CONNECTED, Value::bool(false));
+    Ok(open)
 }
 
-fn is_stream_exist(call: &Call) -> Result<(), Raise> {
-    let id = call.int(0, 0)?;
-    let client = call.this::<Http2Client>()?;
+fn is_stream_exist(client: &Http2Client, id: i64) -> bool {
     let held = client.connection.borrow();
-    let Some(connection) = &*held else { return call.ret(false) };
+    let Some(connection) = &*held else { return false };
     // 0 is the connection itself.
-    let exists =
-        if id == 0 { connection.is_open() } else { u32::try_from(id).is_ok_and(|id| connection.has_stream(id)) };
-    call.ret(exists)
+    if id == 0 { connection.is_open() } else { u32::try_from(id).is_ok_and(|id| connection.has_stream(id)) }
 }
 
-fn stats(call: &Call) -> Result<(), Raise> {
-    let key = call.bytes(0)?;
-    let client = call.this::<Http2Client>()?;
+fn stats(client: &Http2Client, key: Given<&[u8]>) -> Result<Value, Raise> {
     let mut array = Array::new(4)?;
     {
         let held = client.connection.borrow();
@@ -278,17 +252,18 @@ fn stats(call: &Call) -> Result<(), Raise> {
         array.set_int(b"active_stream_num", of(|c| c.streams() as u64))?;
         array.set_int(b"max_stream_num", of(|c| c.max_streams() as u64))?;
     }
-    if key.is_empty() {
-        return call.ret(array);
+    if key.value.is_empty() {
+        return Ok(array.into());
     }
-    match std::str::from_utf8(key).ok().and_then(|key| array.view().get(key)) {
-        Some(View::Int(value)) => call.ret(value),
-        _ => Err(call.value_error(0, "must be current_stream_id, last_stream_id, active_stream_num or max_stream_num")),
+    match std::str::from_utf8(key.value).ok().and_then(|key| array.view().get(key)) {
+        Some(View::Int(value)) => Ok(Value::int(value)),
+        _ => Err(key.value_error("must be current_stream_id, last_stream_id, active_stream_num or max_stream_num")),
     }
 }
 
-fn close(call: &Call) -> Result<(), Raise> {
-    let closed = call.this::<Http2Client>()?.drop_connection();
-    this(call)?.set_slot(slot::CONNECTED, Value::bool(false));
-    call.ret(closed)
+#[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
+fn close(me: Me<'_>) -> bool {
+    let closed = me.drop_connection();
+    me.object.set_slot(slot::CONNECTED, Value::bool(false));
+    closed
 }
