@@ -116,13 +116,18 @@ fn any_node_of_a_redis_cluster_reaches_all() {
         // Messages of one publisher come in order, whatever their subjects' slots are.
         assert!(to.subscribe("b") && to.subscribe("c"));
         to.synced().await;
-        while to.try_receive().is_some() {}
         for number in 10..1010 {
             assert_eq!(from.publish(["b", "c"][number as usize % 2], numbered(number)), Published::Queued);
         }
-        for number in 10..1010 {
-            assert_eq!(to.receive().await.payload, numbered(number));
+        let mut came = Vec::new();
+        while came.len() < 1000 {
+            let message = to.receive().await;
+            // Some that looked for the way may still come, on a subject of their own.
+            if &*message.subject != "a" {
+                came.push(message.payload);
+            }
         }
+        assert!(came.into_iter().eq((10..1010).map(numbered)));
         let home = if nodes[1].ask(&["PUBSUB", "NUMSUB", "a"]).contains('2') { 1 } else { 2 };
         nodes[home].kill();
         reports.until(|report| matches!(report, Report::Lost(_))).await;
