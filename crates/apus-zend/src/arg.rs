@@ -209,6 +209,11 @@ impl<'c> Any<'c> {
         self.call.value(self.index)
     }
 
+    /// Whether it was passed.
+    pub fn is_passed(self) -> bool {
+        self.index < self.call.count()
+    }
+
     /// It as a string, by PHP's rules.
     pub fn bytes(self) -> Result<&'c [u8], Raise> {
         self.call.bytes(self.index)
