@@ -62,7 +62,7 @@ pub trait Program {
 
     /// The process that had this slot is gone, and nobody has the slot yet: for what it left in memory that the program shares. In the master,
     /// with its signals blocked: it has to be quick, and to call no code of users.
-    fn on_buried(&mut self, _slot: usize, _role: Role) {}
+    fn on_reaped(&mut self, _slot: usize, _role: Role) {}
 
     /// Something happened, in the master.
     fn on_event(&mut self, event: MasterEvent);

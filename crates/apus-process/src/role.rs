@@ -26,7 +26,7 @@ impl Role {
 
 /// How many processes of each role a server has. Ids go up in this order, from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Seating {
+pub struct RoleCounts {
     /// Event workers.
     pub workers: u16,
     /// Task workers.
@@ -38,7 +38,7 @@ pub struct Seating {
 /// The most user processes: session ids have 12 bits for the id of a process, of which 1,024 event and 1,024 task workers leave half.
 pub const MOST_USERS: u16 = 1024;
 
-impl Seating {
+impl RoleCounts {
     /// What the settings say, with so many user processes.
     pub fn new(settings: &Settings, users: u16) -> Self {
         let count = |n: u32| u16::try_from(n).unwrap_or(u16::MAX);
@@ -76,11 +76,11 @@ mod tests {
 
     #[test]
     fn ids_go_from_event_workers_over_task_workers_to_user_processes() {
-        let seating = Seating { workers: 2, tasks: 1, users: 2 };
-        let roles: Vec<_> = (0..6).map(|id| seating.role(id)).collect();
+        let role_counts = RoleCounts { workers: 2, tasks: 1, users: 2 };
+        let roles: Vec<_> = (0..6).map(|id| role_counts.role(id)).collect();
         let users = [Some(Role::User(0)), Some(Role::User(1)), None];
         assert_eq!(roles[..3], [Some(Role::Worker), Some(Role::Worker), Some(Role::Task)]);
         assert_eq!(roles[3..], users);
-        assert_eq!(Seating::workers(3).role(3), None);
+        assert_eq!(RoleCounts::workers(3).role(3), None);
     }
 }

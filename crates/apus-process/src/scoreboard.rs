@@ -7,7 +7,7 @@ use std::sync::atomic::{
 };
 
 use crate::histogram::Histogram;
-use crate::role::{Role, Seating};
+use crate::role::{Role, RoleCounts};
 use apus_shm::{self as shm, Shared};
 
 /// Connections that make no difference between workers.
@@ -225,35 +225,35 @@ pub struct Scoreboard {
     slots: &'static [WorkerSlot],
     /// For each worker id, the last session number given out: outlives the process, so that no session id comes twice.
     sessions: &'static [AtomicU64],
-    seating: Seating,
+    role_counts: RoleCounts,
 }
 
 impl Scoreboard {
     /// Maps a scoreboard for these processes. There are three slots for each, so that two generations may drain while a
     /// third serves.
-    pub fn new(seating: Seating) -> io::Result<&'static Self> {
-        let slots = Self::slots_for(seating);
+    pub fn new(role_counts: RoleCounts) -> io::Result<&'static Self> {
+        let slots = Self::slots_for(role_counts);
         Ok(Box::leak(Box::new(Self {
             header: shm::map::<Header>(1)?.first().ok_or(io::ErrorKind::OutOfMemory)?,
             slots: shm::map(slots)?,
-            sessions: shm::map(usize::from(seating.total()))?,
-            seating,
+            sessions: shm::map(usize::from(role_counts.total()))?,
+            role_counts,
         })))
     }
 
     /// How many slots a scoreboard for these processes has.
-    pub fn slots_for(seating: Seating) -> usize {
-        usize::from(seating.total()) * 3
+    pub fn slots_for(role_counts: RoleCounts) -> usize {
+        usize::from(role_counts.total()) * 3
     }
 
     /// Event workers that serve when all is well.
     pub fn worker_num(&self) -> u16 {
-        self.seating.workers
+        self.role_counts.workers
     }
 
     /// How many processes of which role there are when all is well.
-    pub fn seating(&self) -> Seating {
-        self.seating
+    pub fn role_counts(&self) -> RoleCounts {
+        self.role_counts
     }
 
     /// Whether the whole server is stopping.
@@ -262,7 +262,7 @@ impl Scoreboard {
     }
 
     pub(crate) fn role_of(&self, slot: &WorkerSlot) -> Option<Role> {
-        self.seating.role(slot.id())
+        self.role_counts.role(slot.id())
     }
 
     /// Whether a process of this role is there, starting and leaving ones included.
@@ -305,7 +305,7 @@ impl Scoreboard {
     /// How many connections a worker may have before it has more than its share: a quarter above the mean of those that
     /// serve, and a few.
     pub(crate) fn share(&self) -> u64 {
-        let workers = self.slots.iter().filter(|slot| slot.id() < self.seating.workers);
+        let workers = self.slots.iter().filter(|slot| slot.id() < self.role_counts.workers);
         let serving = workers.filter(|slot| matches!(slot.state(), WorkerState::Serving | WorkerState::Recycling));
         let (count, sum) =
             serving.fold((0u64, 0u64), |(count, sum), slot| (count + 1, sum.saturating_add(slot.rows.get())));
@@ -366,7 +366,7 @@ mod tests {
 
     #[test]
     fn slots_are_claimed_counted_and_released() {
-        let board = Scoreboard::new(Seating::workers(2)).unwrap();
+        let board = Scoreboard::new(RoleCounts::workers(2)).unwrap();
         let (index, slot) = board.claim(1, 1, 5).unwrap();
         slot.set_pid(42);
         slot.set_state(WorkerState::Serving);
@@ -382,13 +382,13 @@ mod tests {
 
     #[test]
     fn there_is_room_for_three_processes_a_worker_and_no_more() {
-        let board = Scoreboard::new(Seating::workers(1)).unwrap();
+        let board = Scoreboard::new(RoleCounts::workers(1)).unwrap();
         assert_eq!((0..4).filter(|n| board.claim(0, *n, 0).is_some()).count(), 3);
     }
 
     #[test]
     fn a_serving_worker_is_found_before_a_starting_one() {
-        let board = Scoreboard::new(Seating::workers(1)).unwrap();
+        let board = Scoreboard::new(RoleCounts::workers(1)).unwrap();
         let (_, old) = board.claim(0, 1, 0).unwrap();
         old.set_state(WorkerState::Serving);
         let (_, new) = board.claim(0, 2, 1).unwrap();
@@ -399,7 +399,7 @@ mod tests {
 
     #[test]
     fn session_ids_name_their_worker_and_never_repeat() {
-        let board = Scoreboard::new(Seating::workers(3)).unwrap();
+        let board = Scoreboard::new(RoleCounts::workers(3)).unwrap();
         let (a, b) = (board.next_session(2), board.next_session(2));
         assert_eq!((a, b), (1 << 12 | 2, 2 << 12 | 2));
         assert_eq!(Scoreboard::session_worker(b), 2);
@@ -408,7 +408,7 @@ mod tests {
 
     #[test]
     fn a_share_counts_those_that_serve() {
-        let board = Scoreboard::new(Seating::workers(2)).unwrap();
+        let board = Scoreboard::new(RoleCounts::workers(2)).unwrap();
         let slots: Vec<_> = (0..4).map(|id| board.claim(id / 2, 1, 0).unwrap().1).collect();
         slots.iter().zip([1000, 200, 5000, 0]).for_each(|(slot, rows)| slot.rows.set(rows));
         assert_eq!(board.share(), SLACK, "nobody serves");
@@ -419,7 +419,7 @@ mod tests {
 
     #[test]
     fn slots_have_numbers() {
-        let board = Scoreboard::new(Seating::workers(2)).unwrap();
+        let board = Scoreboard::new(RoleCounts::workers(2)).unwrap();
         let (first, old) = board.claim(1, 1, 0).unwrap();
         old.set_state(WorkerState::Serving);
         let (second, new) = board.claim(1, 2, 1).unwrap();
@@ -431,7 +431,7 @@ mod tests {
 
     #[test]
     fn tasks_and_requests_are_counted_apart() {
-        let board = Scoreboard::new(Seating { workers: 1, tasks: 1, users: 1 }).unwrap();
+        let board = Scoreboard::new(RoleCounts { workers: 1, tasks: 1, users: 1 }).unwrap();
         for id in 0..3 {
             let (_, slot) = board.claim(id, 1, 0).unwrap();
             slot.requests.add(u64::from(id) + 1);

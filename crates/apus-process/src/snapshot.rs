@@ -193,8 +193,8 @@ impl Scoreboard {
             uptime: seconds_since(self.header.started_at.get()),
             generation: self.header.generation.get() as u32,
             worker_num: self.worker_num(),
-            task_worker_num: self.seating().tasks,
-            user_process_num: self.seating().users,
+            task_worker_num: self.role_counts().tasks,
+            user_process_num: self.role_counts().users,
             workers,
             totals,
             ..Snapshot::default()
@@ -262,11 +262,11 @@ pub(crate) fn resident(pid: u32) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::role::Seating;
+    use crate::role::RoleCounts;
 
     #[test]
     fn totals_keep_what_is_gone_and_survive_json() {
-        let board = Scoreboard::new(Seating { workers: 2, tasks: 1, users: 0 }).unwrap();
+        let board = Scoreboard::new(RoleCounts { workers: 2, tasks: 1, users: 0 }).unwrap();
         for id in 0..2 {
             let (_, slot) = board.claim(id, 1, sys::now_ms()).unwrap();
             slot.set_pid(std::process::id());

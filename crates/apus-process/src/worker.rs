@@ -311,7 +311,7 @@ mod tests {
     use super::*;
 
     fn worker() -> (Worker, Channel) {
-        let scoreboard = Scoreboard::new(crate::Seating::workers(1)).unwrap();
+        let scoreboard = Scoreboard::new(crate::RoleCounts::workers(1)).unwrap();
         let (slot_index, slot) = scoreboard.claim(0, 1, 0).unwrap();
         let (channel, master) = Channel::pair().unwrap();
         let connections = ConnTable::new(1).unwrap();

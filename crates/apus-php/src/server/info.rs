@@ -204,7 +204,7 @@ pub(super) fn stop(call: &Call) -> Result<(), Raise> {
     let id = call.int(0, -1)?;
     let worker = call.this::<ServerHandle>()?.0.worker("stop()")?;
     let id = if id < 0 { worker.id } else { u16::try_from(id).unwrap_or(u16::MAX) };
-    if id >= worker.scoreboard.seating().total() {
+    if id >= worker.scoreboard.role_counts().total() {
         return call.ret(false);
     }
     call.ret(worker.ask(Ask::Replace(id)))

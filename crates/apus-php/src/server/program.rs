@@ -4,7 +4,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::rc::Rc;
 
-use apus_process::{MasterEvent, Outcome, Program, Role, Seating, Worker};
+use apus_process::{MasterEvent, Outcome, Program, Role, RoleCounts, Worker};
 use apus_zend::object::Object;
 use apus_zend::{Callable, Raise, Value, engine};
 
@@ -40,9 +40,9 @@ impl Program for PhpProgram {
         }
     }
 
-    fn on_buried(&mut self, slot: usize, _role: Role) {
+    fn on_reaped(&mut self, slot: usize, _role: Role) {
         if let Some(task_queue) = self.core.task_queue.get() {
-            task::bury(task_queue, slot);
+            task::reap(task_queue, slot);
         }
     }
 
@@ -135,7 +135,7 @@ pub(super) fn start(core: &Rc<ServerCore>, server: Object) -> Result<(), Raise> 
     super::routing::prepare(&settings)?;
     super::user_process::number(core, &settings);
     let users = u16::try_from(core.users.borrow().len()).unwrap_or(u16::MAX);
-    core.task_queue.set(task::prepare(&settings, Seating::new(&settings, users))?);
+    core.task_queue.set(task::prepare(&settings, RoleCounts::new(&settings, users))?);
     // An event loop does not survive fork(): whatever used one before is over.
     State::tear_down();
     let script = script();

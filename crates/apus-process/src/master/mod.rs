@@ -27,9 +27,9 @@ use crate::listener::Listener;
 use crate::notify::{Notify, ReadyLine};
 use crate::pid_file::PidFile;
 use crate::program::{Config, MasterEvent, Outcome, Program};
-use crate::role::{MOST_USERS, Role, Seating};
+use crate::replica::{Process, Replica};
+use crate::role::{MOST_USERS, Role, RoleCounts};
 use crate::scoreboard::{Scoreboard, WorkerState};
-use crate::seat::{Process, Seat};
 use crate::snapshot::resident;
 use crate::worker::{Post, Worker};
 use crate::{log, sys};
@@ -58,7 +58,7 @@ pub(crate) struct Master<'a> {
     pub(crate) signals: SignalFd,
     /// The signal mask before the master's: workers and callbacks get it back.
     pub(crate) outer_mask: SigSet,
-    pub(crate) seats: Vec<Seat>,
+    pub(crate) replicas: Vec<Replica>,
     /// Processes that were replaced and finish what they began.
     pub(crate) leaving: Vec<Process>,
     pub(crate) generation: u32,
@@ -82,8 +82,8 @@ pub(crate) struct Master<'a> {
 impl<'a> Master<'a> {
     pub(crate) fn new(config: &'a Config, listeners: &'a [Listener], identity: Identity) -> Result<Self, Error> {
         let settings = &config.settings;
-        let seating = Seating::new(settings, config.users.min(MOST_USERS));
-        let scoreboard = Scoreboard::new(seating).map_err(Error::system("mmap"))?;
+        let role_counts = RoleCounts::new(settings, config.users.min(MOST_USERS));
+        let scoreboard = Scoreboard::new(role_counts).map_err(Error::system("mmap"))?;
         let connections = ConnTable::new(settings.max_connection).map_err(Error::system("mmap"))?;
         // A bell a slot, in every process.
         raise_descriptor_limit(settings.max_connection as usize + scoreboard.slot_count());
@@ -111,7 +111,7 @@ impl<'a> Master<'a> {
             identity,
             signals,
             outer_mask,
-            seats: (0..seating.total()).filter_map(|id| Some(Seat::new(id, seating.role(id)?))).collect(),
+            replicas: (0..role_counts.total()).filter_map(|id| Some(Replica::new(id, role_counts.role(id)?))).collect(),
             leaving: Vec::new(),
             generation: 1,
             reloads: Reloads::default(),
@@ -147,7 +147,7 @@ impl<'a> Master<'a> {
             }
             self.wait();
             self.take_signals(program);
-            // Before the dead are buried: their last words count.
+            // Before the dead are reaped: their last words count.
             self.hear_workers(program);
             self.reap(program);
             self.serve_control(program);
@@ -190,40 +190,40 @@ impl<'a> Master<'a> {
         self.find_expired();
         self.advance_reload(program);
         let worker = self.start_due();
-        if self.phase == Phase::Starting && self.seats.iter().all(|seat| seat.current.is_some()) {
+        if self.phase == Phase::Starting && self.replicas.iter().all(|replica| replica.current.is_some()) {
             self.serving();
         }
         worker
     }
 
-    /// Whether a process may be started for this seat: in a stopping server only task workers, as long as somebody may wait for them.
-    pub(crate) fn may_start(&self, seat: &Seat) -> bool {
+    /// Whether a process may be started for this replica: in a stopping server only task workers, as long as somebody may wait for them.
+    pub(crate) fn may_start(&self, replica: &Replica) -> bool {
         self.phase != Phase::Stopping
-            || seat.role == Role::Task
-                && processes(&self.seats, &self.leaving).any(|process| process.role == Role::Worker)
+            || replica.role == Role::Task
+                && processes(&self.replicas, &self.leaving).any(|process| process.role == Role::Worker)
     }
 
     /// All workers serve for the first time.
     fn serving(&mut self) {
         self.phase = Phase::Serving;
         let listen: Vec<String> = self.listeners.iter().map(|listener| listener.addr.to_string()).collect();
-        let seating = self.scoreboard.seating();
+        let role_counts = self.scoreboard.role_counts();
         let mut others = String::new();
-        for (count, what) in [(seating.tasks, "task workers"), (seating.users, "user processes")] {
+        for (count, what) in [(role_counts.tasks, "task workers"), (role_counts.users, "user processes")] {
             if count > 0 {
                 // Writing to a String cannot fail.
                 let _ = write!(others, ", {count} {what}");
             }
         }
-        log::info(format_args!("serving on {} with {} workers{others}", listen.join(", "), seating.workers));
+        log::info(format_args!("serving on {} with {} workers{others}", listen.join(", "), role_counts.workers));
         let control = self.control.as_ref().map(|control| control.path().to_string_lossy().into_owned());
         self.notify.ready(&ReadyLine { pid: std::process::id(), listen, control: control.as_deref() });
     }
 
     /// Puts processes that became ready in their places, and tells those they replace to leave.
     fn promote_ready(&mut self) {
-        for seat in &mut self.seats {
-            if let Some(mut old) = seat.promote() {
+        for replica in &mut self.replicas {
+            if let Some(mut old) = replica.promote() {
                 dismiss(&mut old, &self.config.settings);
                 self.leaving.push(old);
             }
@@ -233,13 +233,13 @@ impl<'a> Master<'a> {
     /// Tells processes that already serve what their predecessors left when they were killed while leaving.
     fn report_orphans(&mut self) {
         if self.phase != Phase::Stopping {
-            self.seats.iter_mut().for_each(Seat::report_orphans);
+            self.replicas.iter_mut().for_each(Replica::report_orphans);
         }
     }
 
     fn kill_overdue(&mut self) {
         let now = Instant::now();
-        for process in processes_mut(&mut self.seats, &mut self.leaving) {
+        for process in processes_mut(&mut self.replicas, &mut self.leaving) {
             process.send_unsent();
             if process.kill_at.is_some_and(|at| at <= now) && !process.overdue {
                 process.overdue = true;
@@ -257,17 +257,17 @@ impl<'a> Master<'a> {
         if weigh {
             self.next_weighing = now + TICK;
         }
-        for seat in self.seats.iter_mut().filter(|seat| !matches!(seat.role, Role::User(_))) {
-            if let Some(next) = seat.next.as_mut().filter(|next| next.slot.state() == WorkerState::Faulted) {
+        for replica in self.replicas.iter_mut().filter(|replica| !matches!(replica.role, Role::User(_))) {
+            if let Some(next) = replica.next.as_mut().filter(|next| next.slot.state() == WorkerState::Faulted) {
                 // It will never serve. Its death counts as a failed start.
                 next.expel(AT_ONCE);
             }
-            let Some(current) = seat.current.as_ref().filter(|_| !seat.replace) else { continue };
+            let Some(current) = replica.current.as_ref().filter(|_| !replica.replace) else { continue };
             let limit = if weigh { self.config.settings.max_worker_memory } else { u64::MAX };
             if let Some(why) = reason_to_replace(current, now, limit) {
                 let (role, id) = (current.role.name(), current.id);
                 log::info(format_args!("{role} {id} ({}) {why}: replacing it", current.pid));
-                seat.replace = true;
+                replica.replace = true;
             }
         }
     }
@@ -276,13 +276,18 @@ impl<'a> Master<'a> {
     fn next_deadline(&self) -> Option<Instant> {
         let now = Instant::now();
         let running = self.phase != Phase::Stopping;
-        let starts = self.seats.iter().filter(|seat| self.may_start(seat)).filter_map(|seat| seat.start_at(now));
-        let ages =
-            self.seats.iter().filter(|seat| running && !seat.replace).filter_map(|seat| seat.current.as_ref()?.expires);
-        let kills = processes(&self.seats, &self.leaving).filter(|p| !p.overdue).filter_map(|process| process.kill_at);
+        let starts =
+            self.replicas.iter().filter(|replica| self.may_start(replica)).filter_map(|replica| replica.start_at(now));
+        let ages = self
+            .replicas
+            .iter()
+            .filter(|replica| running && !replica.replace)
+            .filter_map(|replica| replica.current.as_ref()?.expires);
+        let kills =
+            processes(&self.replicas, &self.leaving).filter(|p| !p.overdue).filter_map(|process| process.kill_at);
         let weighing = (running && self.config.settings.max_worker_memory > 0).then_some(self.next_weighing);
-        let unsent = processes(&self.seats, &self.leaving).any(Process::has_unsent);
-        let unsent = (unsent || self.log_waits || running && self.seats.iter().any(Seat::has_unreported))
+        let unsent = processes(&self.replicas, &self.leaving).any(Process::has_unsent);
+        let unsent = (unsent || self.log_waits || running && self.replicas.iter().any(Replica::has_unreported))
             .then(|| now + TICK / 10);
         starts.chain(ages).chain(kills).chain(weighing).chain(unsent).chain(self.notify.ping_at()).min()
     }
@@ -293,7 +298,7 @@ impl<'a> Master<'a> {
             || self.reloads.is_due(self.phase);
         let mut fds = vec![PollFd::new(self.signals.as_fd(), PollFlags::POLLIN)];
         fds.extend(
-            processes(&self.seats, &self.leaving)
+            processes(&self.replicas, &self.leaving)
                 .filter_map(Process::poll_fd)
                 .map(|fd| PollFd::new(fd, PollFlags::POLLIN)),
         );
@@ -337,15 +342,15 @@ impl<'a> Master<'a> {
     }
 }
 
-pub(crate) fn processes<'p>(seats: &'p [Seat], leaving: &'p [Process]) -> impl Iterator<Item = &'p Process> {
-    seats.iter().flat_map(Seat::processes).chain(leaving)
+pub(crate) fn processes<'p>(replicas: &'p [Replica], leaving: &'p [Process]) -> impl Iterator<Item = &'p Process> {
+    replicas.iter().flat_map(Replica::processes).chain(leaving)
 }
 
 pub(crate) fn processes_mut<'p>(
-    seats: &'p mut [Seat],
+    replicas: &'p mut [Replica],
     leaving: &'p mut [Process],
 ) -> impl Iterator<Item = &'p mut Process> {
-    seats.iter_mut().flat_map(Seat::processes_mut).chain(leaving)
+    replicas.iter_mut().flat_map(Replica::processes_mut).chain(leaving)
 }
 
 /// Why a worker that serves should be replaced, if it should.

@@ -36,7 +36,7 @@ impl Master<'_> {
                 self.reopen_log();
                 self.request_reload(Scope::All);
             }
-            Signal::SIGUSR2 if self.scoreboard.seating().tasks == 0 => {
+            Signal::SIGUSR2 if self.scoreboard.role_counts().tasks == 0 => {
                 log::notice(format_args!("USR2 reloads task workers; this server has none"));
             }
             Signal::SIGUSR2 => self.request_reload(Scope::Tasks),
@@ -58,7 +58,7 @@ impl Master<'_> {
 
     pub(crate) fn hear_workers(&mut self, program: &mut dyn Program) {
         let mut asked = Vec::new();
-        for process in processes_mut(&mut self.seats, &mut self.leaving) {
+        for process in processes_mut(&mut self.replicas, &mut self.leaving) {
             for _ in 0..BATCH {
                 let Some(message) = process.hear() else { break };
                 asked.push((process.pid, process.id, message));
@@ -80,14 +80,14 @@ impl Master<'_> {
     /// Somebody sent a signal to a worker itself: TERM replaces it, INT ends it at once.
     fn on_worker_signalled(&mut self, pid: Pid, signal: i32) {
         if signal == Signal::SIGINT as i32 {
-            processes_mut(&mut self.seats, &mut self.leaving)
+            processes_mut(&mut self.replicas, &mut self.leaving)
                 .filter(|p| p.pid == pid)
                 .for_each(|p| p.dismiss(Command::StopNow, AT_ONCE));
             return;
         }
-        for seat in &mut self.seats {
-            match (&seat.current, &mut seat.next) {
-                (Some(current), _) if current.pid == pid => seat.replace = true,
+        for replica in &mut self.replicas {
+            match (&replica.current, &mut replica.next) {
+                (Some(current), _) if current.pid == pid => replica.replace = true,
                 (_, Some(next)) if next.pid == pid => dismiss(next, &self.config.settings),
                 _ => {}
             }
@@ -100,11 +100,11 @@ impl Master<'_> {
             Ask::ReloadTasks => self.request_reload(Scope::Tasks),
             Ask::Stop => self.stop(program, false),
             Ask::StopNow => self.stop(program, true),
-            Ask::Replace(id) => match self.seats.get_mut(usize::from(id)) {
-                Some(seat) => match seat.current.as_mut().filter(|current| current.is_user()) {
+            Ask::Replace(id) => match self.replicas.get_mut(usize::from(id)) {
+                Some(replica) => match replica.current.as_mut().filter(|current| current.is_user()) {
                     // Two of one kind may not run side by side: the next one comes when this one is gone.
                     Some(user) => user.dismiss(Command::StopNow, self.config.settings.max_wait_time),
-                    None => seat.ask_replacement(pid),
+                    None => replica.ask_replacement(pid),
                 },
                 None => log::warning(format_args!("worker {from} asked to replace worker {id}, which does not exist")),
             },
@@ -126,7 +126,7 @@ impl Master<'_> {
             return;
         }
         if at_once {
-            processes_mut(&mut self.seats, &mut self.leaving).for_each(|p| p.dismiss(Command::StopNow, AT_ONCE));
+            processes_mut(&mut self.replicas, &mut self.leaving).for_each(|p| p.dismiss(Command::StopNow, AT_ONCE));
         } else {
             self.dismiss_role(|role| role == Role::Worker);
         }
@@ -134,14 +134,14 @@ impl Master<'_> {
 
     fn dismiss_role(&mut self, concerns: impl Fn(Role) -> bool) {
         let patience = self.stop_by.saturating_duration_since(Instant::now()).max(AT_ONCE);
-        processes_mut(&mut self.seats, &mut self.leaving)
+        processes_mut(&mut self.replicas, &mut self.leaving)
             .filter(|process| concerns(process.role) && !(process.dismissed && process.kill_at.is_some()))
             .for_each(|process| process.dismiss(Command::Drain, patience));
     }
 
     /// Tells those to leave whom nobody needs any more: task workers once the event workers are gone, user processes after them.
     pub(crate) fn advance_stop(&mut self) {
-        let has = |role: fn(Role) -> bool| processes(&self.seats, &self.leaving).any(|process| role(process.role));
+        let has = |role: fn(Role) -> bool| processes(&self.replicas, &self.leaving).any(|process| role(process.role));
         if has(|role| role == Role::Worker) {
             return;
         }
@@ -151,7 +151,7 @@ impl Master<'_> {
 
     /// Once no worker accepts any more, refuses new clients instead of letting them wait in queues that nobody serves.
     pub(crate) fn close_queues(&mut self) {
-        let all_drain = processes(&self.seats, &self.leaving)
+        let all_drain = processes(&self.replicas, &self.leaving)
             .filter(|process| process.role == Role::Worker)
             .all(|process| process.is_silent() || process.slot.state() == WorkerState::Draining);
         if all_drain && !self.closed_queues {
@@ -164,7 +164,7 @@ impl Master<'_> {
     }
 
     pub(crate) fn is_over(&self) -> bool {
-        self.phase == Phase::Stopping && processes(&self.seats, &self.leaving).next().is_none()
+        self.phase == Phase::Stopping && processes(&self.replicas, &self.leaving).next().is_none()
     }
 
     pub(crate) fn serve_control(&mut self, program: &mut dyn Program) {

@@ -10,8 +10,8 @@ use super::{Master, Phase};
 use crate::control::ClientId;
 use crate::log;
 use crate::program::{MasterEvent, Program};
+use crate::replica::Replica;
 use crate::role::Role;
-use crate::seat::Seat;
 
 /// Whom a reload concerns; of two that are asked for, the greater is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -88,18 +88,19 @@ impl Master<'_> {
             self.begin_reload(program, scope);
         }
         let Some(reload) = &mut self.reloads.running else { return };
-        let (seats, generation) = (&mut self.seats, self.generation);
-        let is_old = |seat: &Seat| seat.current.as_ref().is_none_or(|current| current.generation != generation);
-        reload.active.retain(|id| seats[usize::from(*id)].next.is_some() || is_old(&seats[usize::from(*id)]));
+        let (replicas, generation) = (&mut self.replicas, self.generation);
+        let is_old =
+            |replica: &Replica| replica.current.as_ref().is_none_or(|current| current.generation != generation);
+        reload.active.retain(|id| replicas[usize::from(*id)].next.is_some() || is_old(&replicas[usize::from(*id)]));
         while reload.failure.is_none() && reload.active.len() < reload.width {
             let Some(id) = reload.todo.pop() else { break };
             reload.active.insert(id);
         }
         if reload.failure.is_none() {
-            // Each time: a process of the old generation may have been starting when its seat's turn came.
+            // Each time: a process of the old generation may have been starting when its replica's turn came.
             for id in &reload.active {
-                let seat = &mut seats[usize::from(*id)];
-                seat.replace |= seat.current.is_some() && is_old(seat);
+                let replica = &mut replicas[usize::from(*id)];
+                replica.replace |= replica.current.is_some() && is_old(replica);
             }
         }
         if reload.failure.is_some() || reload.todo.is_empty() && reload.active.is_empty() {
@@ -115,8 +116,8 @@ impl Master<'_> {
         self.notify.reloading();
         let waiters = std::mem::take(&mut self.reloads.waiters);
         // Popped from the end: worker 0 is the first.
-        let concerned = self.seats.iter().filter(|seat| scope.concerns(seat.role));
-        let todo: Vec<u16> = concerned.map(|seat| seat.id).rev().collect();
+        let concerned = self.replicas.iter().filter(|replica| scope.concerns(replica.role));
+        let todo: Vec<u16> = concerned.map(|replica| replica.id).rev().collect();
         let width = todo.len().div_ceil(4).max(1);
         self.reloads.running = Some(Reload { todo, width, active: HashSet::new(), waiters, failure: None });
         self.emit(program, MasterEvent::BeforeReload);
@@ -128,9 +129,9 @@ impl Master<'_> {
             && reload.failure.is_none()
         {
             reload.failure = Some(format!("{role} {id} of generation {} {how} before it was ready", self.generation));
-            for seat in &mut self.seats {
-                if seat.next.is_none() && reload.active.contains(&seat.id) {
-                    seat.replace = false;
+            for replica in &mut self.replicas {
+                if replica.next.is_none() && reload.active.contains(&replica.id) {
+                    replica.replace = false;
                 }
             }
         }

@@ -12,8 +12,8 @@ use crate::channel::Channel;
 use crate::error::Error;
 use crate::identity::Identity;
 use crate::program::{Config, MasterEvent, Program};
+use crate::replica::Process;
 use crate::role::Role;
-use crate::seat::Process;
 use crate::worker::{Begun, Worker, jittered};
 use crate::{log, sys};
 use std::os::fd::{AsFd, AsRawFd};
@@ -51,19 +51,19 @@ impl Master<'_> {
     /// Starts every process that is due; in a worker just forked, returns what it works with.
     pub(crate) fn start_due(&mut self) -> Option<Worker> {
         let now = Instant::now();
-        for index in 0..self.seats.len() {
-            let seat = &self.seats[index];
-            if !self.may_start(seat) || seat.start_at(now).is_none_or(|at| at > now) {
+        for index in 0..self.replicas.len() {
+            let replica = &self.replicas[index];
+            if !self.may_start(replica) || replica.start_at(now).is_none_or(|at| at > now) {
                 continue;
             }
             match self.start(index) {
-                Ok(Started::Process(process)) => self.seats[index].next = Some(process),
+                Ok(Started::Process(process)) => self.replicas[index].next = Some(process),
                 Ok(Started::Worker(worker)) => return Some(*worker),
-                Ok(Started::NoSlot) => self.seats[index].delay(now),
+                Ok(Started::NoSlot) => self.replicas[index].delay(now),
                 Err(error) => {
-                    let role = self.seats[index].role.name();
+                    let role = self.replicas[index].role.name();
                     log::error(format_args!("cannot start {role} {index}: {error}; trying again in a second"));
-                    self.seats[index].delay(now);
+                    self.replicas[index].delay(now);
                 }
             }
         }
@@ -71,7 +71,7 @@ impl Master<'_> {
     }
 
     fn start(&mut self, index: usize) -> io::Result<Started> {
-        let (id, role) = (self.seats[index].id, self.seats[index].role);
+        let (id, role) = (self.replicas[index].id, self.replicas[index].role);
         let Some((slot_index, slot)) = self.scoreboard.claim(id, self.generation, sys::now_ms()) else {
             return Ok(Started::NoSlot);
         };
@@ -96,13 +96,13 @@ impl Master<'_> {
         };
         let Some(pid) = pid else {
             slot.set_pid(std::process::id());
-            let orphans = std::mem::take(&mut self.seats[index].orphans);
+            let orphans = std::mem::take(&mut self.replicas[index].orphans);
             let begun = Begun { role, slot_index, slot, channel: theirs, orphans, master_pid: master.as_raw() as u32 };
             return Ok(Started::Worker(Box::new(begun.worker(self.scoreboard, self.connections, &self.post))));
         };
         slot.set_pid(pid.as_raw() as u32);
         let mut process = Process::new(pid, role, ours, (slot_index, slot));
-        process.orphans = std::mem::take(&mut self.seats[index].orphans);
+        process.orphans = std::mem::take(&mut self.replicas[index].orphans);
         let age = settings.max_worker_age;
         if !age.is_zero() && !process.is_user() {
             let spread = age.as_millis() as u64 / 10;
@@ -113,7 +113,7 @@ impl Master<'_> {
 
     /// Takes leave of the workers that ended. Only their process ids are asked for: the program may have children of its own.
     pub(crate) fn reap(&mut self, program: &mut dyn Program) {
-        let pids: Vec<Pid> = processes(&self.seats, &self.leaving).map(|process| process.pid).collect();
+        let pids: Vec<Pid> = processes(&self.replicas, &self.leaving).map(|process| process.pid).collect();
         for pid in pids {
             let end = match waitpid(pid, Some(WaitPidFlag::WNOHANG)) {
                 Ok(WaitStatus::Exited(_, exit_code)) => End { exit_code, signal: 0 },
@@ -122,14 +122,14 @@ impl Master<'_> {
                 Err(nix::Error::ECHILD) => End { exit_code: 0, signal: 0 },
                 _ => continue,
             };
-            self.bury(program, pid, end);
+            self.account_for(program, pid, end);
         }
     }
 
-    fn bury(&mut self, program: &mut dyn Program, pid: Pid, end: End) {
+    fn account_for(&mut self, program: &mut dyn Program, pid: Pid, end: End) {
         let Some((process, place)) = self.take_out(pid) else { return };
         self.inherit(&process);
-        program.on_buried(process.slot_index, process.role);
+        program.on_reaped(process.slot_index, process.role);
         self.post.close(process.slot_index);
         self.scoreboard.release(process.slot);
         let crashed = !process.dismissed && (end.signal != 0 || end.exit_code != 0);
@@ -145,13 +145,13 @@ impl Master<'_> {
         self.emit(program, MasterEvent::WorkerExited { id, role, pid, exit_code, signal, crashed });
     }
 
-    /// Keeps for the next process of the seat what a dead one has not reported: its own connections, and those that it was to report.
+    /// Keeps for the next process of the replica what a dead one has not reported: its own connections, and those that it was to report.
     fn inherit(&mut self, process: &Process) {
         let left = if process.slot.rows.get() > 0 { self.connections.purge(process.slot_index) } else { Vec::new() };
         if !left.is_empty() {
             log::notice(format_args!("worker {} ({}) left {} connections behind", process.id, process.pid, left.len()));
         }
-        let orphans = &mut self.seats[usize::from(process.id)].orphans;
+        let orphans = &mut self.replicas[usize::from(process.id)].orphans;
         orphans.extend_from_slice(&process.orphans);
         orphans.extend(left);
     }
@@ -159,7 +159,7 @@ impl Master<'_> {
     /// A user process has left by itself: it is started again, soon.
     fn count_exit(&mut self, process: &Process) {
         let now = Instant::now();
-        let delay = self.seats[usize::from(process.id)].count_exit(now - process.born, now);
+        let delay = self.replicas[usize::from(process.id)].count_exit(now - process.born, now);
         log::info(format_args!(
             "user process {} ({}) has ended; next start in {} ms",
             process.id,
@@ -172,8 +172,8 @@ impl Master<'_> {
     fn mourn(&mut self, process: &Process, place: Place, end: End) {
         self.scoreboard.header.crashes.add(1);
         let now = Instant::now();
-        let seat = &mut self.seats[usize::from(process.id)];
-        let (delay, failures) = seat.count_death(place == Place::Current, now - process.born, now);
+        let replica = &mut self.replicas[usize::from(process.id)];
+        let (delay, failures) = replica.count_death(place == Place::Current, now - process.born, now);
         let (id, pid, age) = (process.id, process.pid, (now - process.born).as_secs_f64());
         let role = process.role.name();
         let again = format!("next start in {} ms", delay.as_millis());
@@ -199,9 +199,10 @@ impl Master<'_> {
         if let Some(index) = self.leaving.iter().position(|process| process.pid == pid) {
             return Some((self.leaving.swap_remove(index), Place::Leaving));
         }
-        self.seats.iter_mut().find_map(|seat| {
-            let current = seat.current.take_if(|process| process.pid == pid).map(|process| (process, Place::Current));
-            current.or_else(|| seat.next.take_if(|process| process.pid == pid).map(|process| (process, Place::Next)))
+        self.replicas.iter_mut().find_map(|replica| {
+            let current =
+                replica.current.take_if(|process| process.pid == pid).map(|process| (process, Place::Current));
+            current.or_else(|| replica.next.take_if(|process| process.pid == pid).map(|process| (process, Place::Next)))
         })
     }
 }

@@ -88,8 +88,8 @@ impl Program for Lines<'_> {
         Serving::new(worker, &self.listeners[0], self.directory.clone()).run()
     }
 
-    fn on_buried(&mut self, slot: usize, role: Role) {
-        self.note(&format!("buried {role:?} of slot {slot}"));
+    fn on_reaped(&mut self, slot: usize, role: Role) {
+        self.note(&format!("reaped {role:?} of slot {slot}"));
     }
 
     fn on_event(&mut self, event: MasterEvent) {

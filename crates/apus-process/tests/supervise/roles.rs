@@ -9,7 +9,7 @@ pub(crate) const TESTS: &[(&str, fn())] = &[
     ("usr2_reloads_task_workers_alone", usr2_reloads_task_workers_alone),
     ("usr1_reloads_all_but_user_processes", usr1_reloads_all_but_user_processes),
     ("the_greater_of_two_reloads_is_done", the_greater_of_two_reloads_is_done),
-    ("killed_task_workers_are_buried_and_replaced", killed_task_workers_are_buried_and_replaced),
+    ("killed_task_workers_are_reaped_and_replaced", killed_task_workers_are_reaped_and_replaced),
     ("user_processes_come_again", user_processes_come_again),
     ("stopping_goes_from_workers_to_tasks_to_users", stopping_goes_from_workers_to_tasks_to_users),
     ("task_workers_come_again_while_a_stop_waits", task_workers_come_again_while_a_stop_waits),
@@ -58,7 +58,7 @@ fn reload(server: &Server, ask: impl FnOnce()) -> [Vec<u32>; 3] {
         let status = server.control("status");
         (status["generation"].as_u64() > before && status["state"] == "serving").then_some(())
     });
-    until("one process a seat", || {
+    until("one process a replica", || {
         let found = by_role(server);
         found.iter().all(|pids| pids.len() == 2).then_some(found)
     })
@@ -100,7 +100,7 @@ fn the_greater_of_two_reloads_is_done() {
     server.stop();
 }
 
-fn killed_task_workers_are_buried_and_replaced() {
+fn killed_task_workers_are_reaped_and_replaced() {
     let server = all_roles(ALL);
     let [workers, tasks, users] = by_role(&server);
     send(tasks[1], Signal::SIGKILL);
@@ -110,7 +110,7 @@ fn killed_task_workers_are_buried_and_replaced() {
     });
     assert_eq!(by_role(&server).map(|mut pids| pids.remove(0)), [workers[0], tasks[0], users[0]]);
     let events = server.events();
-    assert!(events.contains("buried Task of slot "), "{events}");
+    assert!(events.contains("reaped Task of slot "), "{events}");
     assert!(events.contains("WorkerExited { id: 3, role: Task"), "{events}");
     server.stop();
 }

@@ -211,8 +211,8 @@ pub(in crate::server) fn presence(call: &Call) -> Result<(), Raise> {
 
 pub(in crate::server) fn send_message(call: &Call) -> Result<(), Raise> {
     let (routing, id) = (routing(call, "Server::sendMessage()")?, call.int(1, 0)?);
-    let seating = routing.worker.scoreboard.seating();
-    let workers = seating.workers + seating.tasks;
+    let role_counts = routing.worker.scoreboard.role_counts();
+    let workers = role_counts.workers + role_counts.tasks;
     let Some(to) = u16::try_from(id).ok().filter(|id| *id < workers) else {
         return Err(call.value_error(1, &format!("must be the id of a worker, 0 to {}, {id} given", workers - 1)));
     };

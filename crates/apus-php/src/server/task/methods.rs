@@ -23,7 +23,7 @@ const PATIENCE: f64 = 0.5;
 
 /// Who runs a task: -1 for any task worker.
 pub(super) fn seat(call: &Call, task_client: &TaskClient, index: usize) -> Result<Option<usize>, Raise> {
-    let (given, workers) = (call.int(index, -1)?, i64::from(task_client.worker.scoreboard.seating().tasks));
+    let (given, workers) = (call.int(index, -1)?, i64::from(task_client.worker.scoreboard.role_counts().tasks));
     match given {
         -1 => Ok(None),
         seat if (0..workers).contains(&seat) => Ok(Some(seat as usize)),

@@ -16,7 +16,7 @@ mod task_client;
 mod work;
 
 use apus_options::Settings;
-use apus_process::{Scoreboard, Seating, log};
+use apus_process::{RoleCounts, Scoreboard, log};
 use apus_shm::tasks::TaskQueue;
 use apus_zend::Raise;
 use apus_zend::class::Class;
@@ -100,11 +100,11 @@ fn full() -> bool {
 }
 
 /// In the master, before the first fork: the memory that tasks stand in; `None` without task workers.
-pub(super) fn prepare(settings: &Settings, seating: Seating) -> Result<Option<&'static TaskQueue>, Raise> {
-    if seating.tasks == 0 {
+pub(super) fn prepare(settings: &Settings, role_counts: RoleCounts) -> Result<Option<&'static TaskQueue>, Raise> {
+    if role_counts.tasks == 0 {
         return Ok(None);
     }
-    match TaskQueue::new(settings.task_queue_size, Scoreboard::slots_for(seating), usize::from(seating.tasks)) {
+    match TaskQueue::new(settings.task_queue_size, Scoreboard::slots_for(role_counts), usize::from(role_counts.tasks)) {
         Ok(task_queue) => Ok(Some(Box::leak(Box::new(task_queue)))),
         Err(error) => Err(exception::throw(
             exception::code::server::PROCESS,
@@ -125,7 +125,7 @@ pub(super) fn tell_left(core: &ServerCore) {
 }
 
 /// In the master: a process is gone, and has left what it worked at.
-pub(super) fn bury(task_queue: &TaskQueue, slot: usize) {
+pub(super) fn reap(task_queue: &TaskQueue, slot: usize) {
     let next = |payload: &[u8]| cron::Calendar::read(payload)?.0.next();
     for lost in task_queue.bury(slot, next) {
         let then = if lost.repeats { "; it comes again at its time" } else { "" };

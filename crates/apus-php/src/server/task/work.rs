@@ -75,7 +75,7 @@ pub(in crate::server) async fn work(task_client: Rc<TaskClient>, state: Rc<State
         (true, most) => most as usize,
     };
     let places = Arc::new(Semaphore::new(most));
-    let seat = usize::from(task_client.worker.id - task_client.worker.scoreboard.seating().workers);
+    let seat = usize::from(task_client.worker.id - task_client.worker.scoreboard.role_counts().workers);
     let taking = async {
         // The semaphore is never closed.
         while let Ok(place) = Arc::clone(&places).acquire_owned().await {

@@ -1,4 +1,5 @@
-//! A worker's place: the process that has it, the one that is to have it, and when to try again after a death.
+//! A worker, task worker or user process that the master keeps running: the process that does it now, the one that is to, and when to try
+//! again after a death.
 
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::{Duration, Instant};
@@ -143,25 +144,25 @@ impl Process {
     }
 }
 
-/// The place of one process id.
+/// What the master keeps running under one id.
 #[derive(Debug)]
-pub(crate) struct Seat {
+pub(crate) struct Replica {
     pub(crate) id: u16,
     pub(crate) role: Role,
-    /// Who serves.
+    /// The process that serves.
     pub(crate) current: Option<Process>,
-    /// Who starts, and serves once it is ready.
+    /// The one that starts, and serves once it is ready.
     pub(crate) next: Option<Process>,
     /// Whether `current` is to be replaced.
     pub(crate) replace: bool,
-    /// Session ids of connections that went down with processes of this seat, and that none of them has been told of yet.
+    /// Session ids of connections that went down with processes of this replica, and that none of them has been told of yet.
     pub(crate) orphans: Vec<i64>,
     back_off: BackOff,
     /// No start before this.
     not_before: Option<Instant>,
 }
 
-impl Seat {
+impl Replica {
     pub(crate) fn new(id: u16, role: Role) -> Self {
         Self {
             id,
@@ -254,19 +255,19 @@ mod tests {
 
     #[test]
     fn early_deaths_wait_longer_each_time_and_a_long_life_forgets_them() {
-        let (mut seat, now) = (Seat::new(0, Role::Worker), Instant::now());
-        let delays: Vec<u128> = (0..9).map(|_| seat.count_death(false, Duration::ZERO, now).0.as_millis()).collect();
+        let (mut replica, now) = (Replica::new(0, Role::Worker), Instant::now());
+        let delays: Vec<u128> = (0..9).map(|_| replica.count_death(false, Duration::ZERO, now).0.as_millis()).collect();
         assert_eq!(delays, [100, 200, 400, 800, 1600, 3200, 6400, 10_000, 10_000]);
-        assert_eq!(seat.start_at(now), Some(now + LONGEST_DELAY));
-        assert_eq!(seat.count_death(false, SETTLED, now), (Duration::ZERO, 0));
-        assert_eq!(seat.count_death(false, SERVED, now), (FIRST_DELAY, 1));
-        assert_eq!(seat.count_death(true, Duration::ZERO, now), (FIRST_DELAY * 2, 2));
-        assert_eq!(seat.count_death(true, SERVED, now), (Duration::ZERO, 0));
-        seat.count_death(false, Duration::ZERO, now);
-        assert_eq!(seat.count_exit(Duration::ZERO, now), FIRST_DELAY * 2);
+        assert_eq!(replica.start_at(now), Some(now + LONGEST_DELAY));
+        assert_eq!(replica.count_death(false, SETTLED, now), (Duration::ZERO, 0));
+        assert_eq!(replica.count_death(false, SERVED, now), (FIRST_DELAY, 1));
+        assert_eq!(replica.count_death(true, Duration::ZERO, now), (FIRST_DELAY * 2, 2));
+        assert_eq!(replica.count_death(true, SERVED, now), (Duration::ZERO, 0));
+        replica.count_death(false, Duration::ZERO, now);
+        assert_eq!(replica.count_exit(Duration::ZERO, now), FIRST_DELAY * 2);
         for _ in 0..100 {
-            assert!(seat.count_exit(Duration::ZERO, now) <= CLEAN_DELAY);
-            assert!(seat.count_death(false, Duration::ZERO, now).0 <= LONGEST_DELAY);
+            assert!(replica.count_exit(Duration::ZERO, now) <= CLEAN_DELAY);
+            assert!(replica.count_death(false, Duration::ZERO, now).0 <= LONGEST_DELAY);
         }
     }
 }
