@@ -1,4 +1,5 @@
-//! WebSocket frames: no panic, one verdict however the bytes are cut, every limit held, and what is written can be read back.
+//! WebSocket frames: no panic, one verdict however the bytes are cut, every limit held, and what is written can be read
+//! back.
 #![no_main]
 
 use apus_proto::websocket::deflate::{self, Params};

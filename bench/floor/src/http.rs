@@ -62,7 +62,8 @@ fn wants_keep_alive(value: &[u8], default: bool) -> bool {
     }
 }
 
-/// Appends a response head. `Connection` is sent only where it differs from the version's default (RFC 9112 section 9.3).
+/// Appends a response head. `Connection` is sent only where it differs from the version's default (RFC 9112 section
+/// 9.3).
 pub fn head(request: &Request, status: &str, kind: &str, length: usize, date: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(b"HTTP/1.1 ");
     out.extend_from_slice(status.as_bytes());

@@ -174,8 +174,8 @@ impl WebSocket {
         self.closed.get()
     }
 
-    /// The next thing the server says. Dropped half-way it loses nothing. After a close frame, which it answers, and after
-    /// a failure the connection is of no further use. Pings are not answered: see [`WebSocket::pong`].
+    /// The next thing the server says. Dropped half-way it loses nothing. After a close frame, which it answers, and
+    /// after a failure the connection is of no further use. Pings are not answered: see [`WebSocket::pong`].
     pub async fn receive(&self) -> Result<Event, Failure> {
         let received = self.next_event().await;
         match &received {

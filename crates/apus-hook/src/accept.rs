@@ -1,8 +1,9 @@
 //! accept(2) on a socket that blocks, on which other processes may accept, too.
 //!
-//! That poll(2) announces a connection does not mean that it is still there when we come for it. accept(2) knows no `MSG_DONTWAIT`,
-//! and `O_NONBLOCK` belongs to the description, which all processes share that have inherited the socket: whoever sets it, even for a
-//! moment, lets their calls fail. So the call is made as it is, and where it finds nothing a timer interrupts it.
+//! That poll(2) announces a connection does not mean that it is still there when we come for it. accept(2) knows no
+//! `MSG_DONTWAIT`, and `O_NONBLOCK` belongs to the description, which all processes share that have inherited the
+//! socket: whoever sets it, even for a moment, lets their calls fail. So the call is made as it is, and where it finds
+//! nothing a timer interrupts it.
 
 use std::cell::Cell;
 use std::ffi::c_int;
@@ -18,7 +19,8 @@ use super::gate::{Gate, errno, fail, gate, set_errno};
 use super::sys::{gettid, is_ready};
 use super::timeout::{ANY_SOCKET, blocks, hooked, receive_deadline};
 
-/// How long a call that finds nothing stands still, and the loop with it, in nanoseconds. One that finds a connection takes a tenth.
+/// How long a call that finds nothing stands still, and the loop with it, in nanoseconds. One that finds a connection
+/// takes a tenth.
 const PATIENCE: libc::c_long = 100_000;
 
 /// The timer that interrupts this thread.
@@ -32,8 +34,8 @@ struct Timer {
 
 thread_local! {
     static TIMER: Cell<Option<Timer>> = const { Cell::new(None) };
-    /// The last call of poll(2) for one descriptor that ended before its time-out: which PHP call made it, for which descriptor, and
-    /// until when it would have waited.
+    /// The last call of poll(2) for one descriptor that ended before its time-out: which PHP call made it, for which
+    /// descriptor, and until when it would have waited.
     static ANNOUNCED: Cell<Option<(usize, RawFd, Instant)>> = const { Cell::new(None) };
 }
 
@@ -104,7 +106,8 @@ impl Timer {
     }
 }
 
-/// Makes one call, which fails with EAGAIN when there is no connection. Without a timer it stands still until the next one comes, as libc's does.
+/// Makes one call, which fails with EAGAIN when there is no connection. Without a timer it stands still until the next
+/// one comes, as libc's does.
 fn attempt(call: impl FnOnce() -> c_int) -> c_int {
     let timer = Timer::get();
     if let Some(timer) = timer {
@@ -119,8 +122,9 @@ fn attempt(call: impl FnOnce() -> c_int) -> c_int {
     result
 }
 
-/// poll(2) has said that `fd` is ready, before its time-out. PHP's `stream_socket_accept()` keeps its time-out by that call alone: the
-/// `accept()` that follows in the same PHP call ends by then, too, when another process has taken the connection.
+/// poll(2) has said that `fd` is ready, before its time-out. PHP's `stream_socket_accept()` keeps its time-out by that
+/// call alone: the `accept()` that follows in the same PHP call ends by then, too, when another process has taken the
+/// connection.
 pub(super) fn announced(fd: RawFd, until: Instant) {
     ANNOUNCED.set(Some((hook::running_call(), fd, until)));
 }

@@ -1,6 +1,6 @@
-//! What C code calls a hook with. C's prototypes promise that a pointer is NULL, or leads for the time of the call to what its type says.
-//! The types here hold that promise: they stand for pointers in the signatures of hooks and of libc's functions, and Rust code makes them of
-//! references alone.
+//! What C code calls a hook with. C's prototypes promise that a pointer is NULL, or leads for the time of the call to
+//! what its type says. The types here hold that promise: they stand for pointers in the signatures of hooks and of
+//! libc's functions, and Rust code makes them of references alone.
 
 use std::ffi::{CStr, CString, c_char};
 use std::marker::PhantomData;
@@ -116,7 +116,8 @@ impl<T: Copy> Place<'_, T> {
 /// Bytes that C code may not have written yet.
 pub(super) type Bytes = [MaybeUninit<u8>];
 
-/// A caller's array. `None`: NULL, where there should be elements, or more than memory holds; libc's functions say EFAULT.
+/// A caller's array. `None`: NULL, where there should be elements, or more than memory holds; libc's functions say
+/// EFAULT.
 ///
 /// # Safety
 /// A pointer that is not NULL MUST lead to so many elements, which nobody else uses for the time of the call.

@@ -1,8 +1,8 @@
 //! Two coroutines that need the same class: the second waits until the first one's autoloader has ended.
 //!
-//! PHP marks a class that is being autoloaded, and says that it does not exist to whoever asks for it meanwhile. Coroutines
-//! have a mark each (`shim/ambient.c`), and would both run the autoloader, which declares the class twice. A class whose
-//! declaration waits for what it extends is being loaded, too, whoever has asked for its file.
+//! PHP marks a class that is being autoloaded, and says that it does not exist to whoever asks for it meanwhile.
+//! Coroutines have a mark each (`shim/ambient.c`), and would both run the autoloader, which declares the class twice. A
+//! class whose declaration waits for what it extends is being loaded, too, whoever has asked for its file.
 
 use std::cell::RefCell;
 use std::collections::HashMap;

@@ -1,5 +1,5 @@
-//! Opening, reading and syncing regular files on the runtime's pool of threads, when that is asked for (`HOOK_FILE`). Writing ends in the
-//! page cache and is done at once: so what coroutines write to one file keeps its order.
+//! Opening, reading and syncing regular files on the runtime's pool of threads, when that is asked for (`HOOK_FILE`).
+//! Writing ends in the page cache and is done at once: so what coroutines write to one file keeps its order.
 //!
 //! A thread works on memory of its own: a coroutine that is cancelled goes on while its job is still done.
 
@@ -22,8 +22,8 @@ fn offloads() -> bool {
     flags() & hooks::FILE != 0 && hook::may_wait_on_file()
 }
 
-/// Reads where the file stands, into a buffer that the thread owns. A copy of the descriptor: the caller may close its own when it was
-/// cancelled.
+/// Reads where the file stands, into a buffer that the thread owns. A copy of the descriptor: the caller may close its
+/// own when it was cancelled.
 fn read_some(fd: &OwnedFd, len: usize) -> Result<Vec<u8>, c_int> {
     let mut buffer: Vec<u8> = Vec::with_capacity(len);
     let room = &mut buffer.spare_capacity_mut()[..len];

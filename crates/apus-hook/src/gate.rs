@@ -64,8 +64,8 @@ impl Gate {
         (place(freeing) != Place::Stay).then_some(Self { state, name, freeing, errno })
     }
 
-    /// The result of the call that is to be made `attempt` by `attempt`, each after `park`, ends with this: a success leaves errno
-    /// as it was found.
+    /// The result of the call that is to be made `attempt` by `attempt`, each after `park`, ends with this: a success
+    /// leaves errno as it was found.
     pub(super) fn success<T>(&self, result: T) -> T {
         set_errno(self.errno.get());
         result
@@ -117,7 +117,8 @@ impl Gate {
     }
 }
 
-/// Libraries may take a connection whose wait has failed for idle, and the answer that comes late for that to the next question.
+/// Libraries may take a connection whose wait has failed for idle, and the answer that comes late for that to the next
+/// question.
 fn end_connections(fds: &[(RawFd, u32)]) {
     for &(fd, _) in fds {
         // What is no socket is left as it is.
@@ -126,14 +127,15 @@ fn end_connections(fds: &[(RawFd, u32)]) {
 }
 
 impl Gate {
-    /// Has `job` done by another thread. Cancelled, even before, it is done nevertheless: it MUST own all that it touches.
+    /// Has `job` done by another thread. Cancelled, even before, it is done nevertheless: it MUST own all that it
+    /// touches.
     pub(super) fn on_thread<T: Send + 'static>(&self, job: impl FnOnce() -> T + Send + 'static) -> Result<T, c_int> {
         let job = self.state.spawn_blocking(job);
         self.park(job)?.map_err(|_| libc::EIO)
     }
 
-    /// Does `attempt` again and again, with growing pauses, until it gives something or the deadline has passed: for what
-    /// the kernel announces to nobody.
+    /// Does `attempt` again and again, with growing pauses, until it gives something or the deadline has passed: for
+    /// what the kernel announces to nobody.
     pub(super) fn retry<T>(
         &self,
         deadline: Option<Instant>,

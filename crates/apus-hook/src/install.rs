@@ -79,8 +79,8 @@ static TABLE: &[Redirect] = table! {
     c"dlopen" => dlopen,
 };
 
-/// Objects that are left alone, by what their file is called: libc and the linker, whose own calls belong to the call that was
-/// made of them; debuggers and profilers, which talk to their front ends while PHP code stands still; memory
+/// Objects that are left alone, by what their file is called: libc and the linker, whose own calls belong to the call
+/// that was made of them; debuggers and profilers, which talk to their front ends while PHP code stands still; memory
 /// checkers; and `OPcache`, which holds locks for the whole process.
 const LEFT_ALONE: &[&str] = &[
     "linux-vdso",

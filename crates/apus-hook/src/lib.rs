@@ -1,9 +1,11 @@
-//! Blocking libc functions that wait in a coroutine instead: redirection, readiness, and what guards PHP objects meanwhile.
+//! Blocking libc functions that wait in a coroutine instead: redirection, readiness, and what guards PHP objects
+//! meanwhile.
 //!
-//! The functions that PHP's extensions and their libraries call to block (`recv`, `poll`, `nanosleep`, …) are redirected
-//! to those of this room. Outside a coroutine each goes straight on to libc. Inside one it does what libc would do without
-//! blocking, and where that is not possible waits on the event loop and does it again. A descriptor stays as its owner
-//! made it: that it blocks is what the owner sees, `O_NONBLOCK`, `SO_RCVTIMEO` and `SO_SNDTIMEO` mean what they say.
+//! The functions that PHP's extensions and their libraries call to block (`recv`, `poll`, `nanosleep`, …) are
+//! redirected to those of this room. Outside a coroutine each goes straight on to libc. Inside one it does what libc
+//! would do without blocking, and where that is not possible waits on the event loop and does it again. A descriptor
+//! stays as its owner made it: that it blocks is what the owner sees, `O_NONBLOCK`, `SO_RCVTIMEO` and `SO_SNDTIMEO`
+//! mean what they say.
 //!
 //! Waiting is possible only where a function that PHP code called leads to the call ([`gate`]): what the VM itself does
 //! (`include`, freeing values, printing) blocks as ever.

@@ -80,8 +80,8 @@ fn socket_gate(name: &'static str, fd: RawFd, flags: c_int) -> Option<Gate> {
     gate(name, ANY_SOCKET).filter(|_| hooked(fd))
 }
 
-/// The result of a call that was not to wait. In a call whose wait was broken off there is nothing to come any more: PHP's
-/// streams would ask for ever.
+/// The result of a call that was not to wait. In a call whose wait was broken off there is nothing to come any more:
+/// PHP's streams would ask for ever.
 pub(super) fn at_once(result: ssize_t) -> ssize_t {
     // What came after the cancellation is lost with the connection: else a call that was cancelled would go on.
     if (result >= 0 || errno() == libc::EAGAIN) && in_coroutine() && guard::is_broken() {
@@ -182,7 +182,8 @@ pub(super) struct Parts {
 
 impl Parts {
     /// # Safety
-    /// `parts` MUST be the caller's array of `count` records, each with a buffer for the time of the call; it may be NULL when empty.
+    /// `parts` MUST be the caller's array of `count` records, each with a buffer for the time of the call; it may be
+    /// NULL when empty.
     pub(super) unsafe fn of(parts: *const iovec, count: usize) -> Self {
         // SAFETY: by contract.
         let parts = unsafe { array(parts.cast_mut(), count) };

@@ -19,8 +19,8 @@ const FEW: usize = 8;
 /// What poll(2) may stand for: sockets, pipes of child processes, a sleep.
 const POLLING: i64 = ANY_SOCKET | hooks::PROC | hooks::STDIO | hooks::STREAM_FUNCTION;
 
-/// Does `attempt`, which must not block and gives 0 for "none is ready", until it gives something else or the time is over. It is
-/// told the events that the event loop has reported, if it has.
+/// Does `attempt`, which must not block and gives 0 for "none is ready", until it gives something else or the time is
+/// over. It is told the events that the event loop has reported, if it has.
 fn attempt_until(
     gate: &Gate,
     fds: &[(RawFd, u32)],

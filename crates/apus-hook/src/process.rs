@@ -118,8 +118,8 @@ pub(super) extern "C" fn system(command: Text<'_>) -> c_int {
     }
 }
 
-/// fork(2). A child has nothing of the event loop: it would share the parent's epoll instances. Where a loop runs PHP code cannot
-/// fork, for all that it has begun would go on in both processes.
+/// fork(2). A child has nothing of the event loop: it would share the parent's epoll instances. Where a loop runs PHP
+/// code cannot fork, for all that it has begun would go on in both processes.
 pub(super) extern "C" fn fork() -> pid_t {
     if hook::running_function().ends_with("fork()") && expect_outside("pcntl_fork()").is_err() {
         return fail(libc::EPERM);

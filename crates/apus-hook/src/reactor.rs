@@ -1,10 +1,10 @@
 //! Readiness of descriptors that are not ours: those of PHP's extensions and their libraries.
 //!
-//! tokio's own registration is made for descriptors that it owns: one registration each, undone before the descriptor is
-//! closed. A library's descriptor may be registered by two coroutines, closed behind our back and its number used again.
-//! So these have an epoll instance of their own, which the runtime watches as one descriptor. A wait arms its descriptors
-//! once (`EPOLLONESHOT`); whoever was woken asks the descriptor itself before it believes anything. So a registration
-//! that was left behind can wake somebody in vain, and never wrongly.
+//! tokio's own registration is made for descriptors that it owns: one registration each, undone before the descriptor
+//! is closed. A library's descriptor may be registered by two coroutines, closed behind our back and its number used
+//! again. So these have an epoll instance of their own, which the runtime watches as one descriptor. A wait arms its
+//! descriptors once (`EPOLLONESHOT`); whoever was woken asks the descriptor itself before it believes anything. So a
+//! registration that was left behind can wake somebody in vain, and never wrongly.
 
 use std::cell::{Cell, RefCell};
 use std::ffi::c_int;
@@ -68,8 +68,8 @@ impl Reactor {
         }))
     }
 
-    /// For coroutine `cid`: resolves when one of `fds` may be ready for its `EPOLL*` events, or is closed. The caller MUST then ask the
-    /// descriptors themselves, and wait again when none is ready.
+    /// For coroutine `cid`: resolves when one of `fds` may be ready for its `EPOLL*` events, or is closed. The caller
+    /// MUST then ask the descriptors themselves, and wait again when none is ready.
     pub fn ready<'a>(self: &'a Rc<Self>, cid: TaskId, fds: &'a [(RawFd, u32)]) -> Ready<'a> {
         Ready { reactor: self, cid, fds, key: None }
     }
@@ -113,7 +113,8 @@ impl Reactor {
         }
     }
 
-    /// Adds a waiter to the queues of its descriptors. `false`: one of them is ready always (a regular file) or is none.
+    /// Adds a waiter to the queues of its descriptors. `false`: one of them is ready always (a regular file) or is
+    /// none.
     fn enqueue(&self, key: usize, fds: &[(RawFd, u32)]) -> bool {
         let mut queues = self.queues.borrow_mut();
         fds.iter().all(|&(fd, events)| {
@@ -164,8 +165,8 @@ impl Reactor {
         if ctl(libc::EPOLL_CTL_MOD) {
             return true;
         }
-        // Not registered, perhaps as another file under the same number was. The kernel forgot that one when it was closed, unless
-        // another process still holds it: what it reports then is of a generation that is over.
+        // Not registered, perhaps as another file under the same number was. The kernel forgot that one when it was
+        // closed, unless another process still holds it: what it reports then is of a generation that is over.
         self.next_generation(index);
         ctl(libc::EPOLL_CTL_ADD)
     }

@@ -39,7 +39,8 @@ impl Drop for Addresses {
     }
 }
 
-/// The result of a function that returns its error: what the other thread has said, and `handed` over when that is success.
+/// The result of a function that returns its error: what the other thread has said, and `handed` over when that is
+/// success.
 fn finish<T>(gate: &Gate, looked_up: Result<(c_int, c_int, T), c_int>, handed: impl FnOnce(T)) -> c_int {
     match looked_up {
         Ok((0, _, found)) => {
@@ -228,7 +229,8 @@ fn keep(host: Host) -> *mut hostent {
     })
 }
 
-/// Looks up on another thread, and hands out what was found. `Err`: an `h_errno`; -1 (`NETDB_INTERNAL`) says "see errno".
+/// Looks up on another thread, and hands out what was found. `Err`: an `h_errno`; -1 (`NETDB_INTERNAL`) says "see
+/// errno".
 fn handed_out(gate: &Gate, asked: Asked) -> Result<*mut hostent, c_int> {
     match gate.on_thread(move || look_up(&asked)) {
         Ok(Ok(host)) => Ok(gate.success(keep(host))),
@@ -248,8 +250,8 @@ fn static_record(gate: &Gate, asked: Asked) -> *mut hostent {
     })
 }
 
-/// The result of a reentrant function. The record's pointers lead to memory of ours, not into the caller's buffer: PHP gives
-/// each call the same buffer, which another coroutine may have freed meanwhile.
+/// The result of a reentrant function. The record's pointers lead to memory of ours, not into the caller's buffer: PHP
+/// gives each call the same buffer, which another coroutine may have freed meanwhile.
 fn reentrant(
     gate: &Gate,
     asked: Asked,

@@ -1,4 +1,5 @@
-//! Functions whose C code keeps something in globals that cannot be swapped: one coroutine at a time is in those of a group.
+//! Functions whose C code keeps something in globals that cannot be swapped: one coroutine at a time is in those of a
+//! group.
 
 use std::cell::RefCell;
 use std::collections::HashMap;

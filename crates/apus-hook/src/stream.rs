@@ -144,8 +144,8 @@ fn write_parts(gate: &Gate, fd: RawFd, parts: &Parts) -> ssize_t {
     gate.success(done)
 }
 
-/// Connects with `O_NONBLOCK` set on a descriptor that blocks. A socket that is being connected is nobody else's yet; what others may
-/// share, one that listens, is never changed.
+/// Connects with `O_NONBLOCK` set on a descriptor that blocks. A socket that is being connected is nobody else's yet;
+/// what others may share, one that listens, is never changed.
 fn without_blocking(fd: RawFd, call: impl FnOnce() -> c_int) -> c_int {
     let flags = sys::status_flags(fd);
     sys::set_status_flags(fd, flags | libc::O_NONBLOCK);

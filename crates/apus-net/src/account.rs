@@ -1,10 +1,11 @@
-//! The memory of a worker for what clients have sent and the program has not finished with: bodies of requests, fields of
-//! forms, messages that are not complete.
+//! The memory of a worker for what clients have sent and the program has not finished with: bodies of requests, fields
+//! of forms, messages that are not complete.
 //!
-//! All of it stands in one account. A [`Share`] is the part of one connection, given back when it is dropped, so that the sum
-//! cannot drift; to grow it is an addition and a comparison. What finds no room goes to a file, or waits, or is refused.
-//! Large shares stand in a list with what they brought lately: when something could neither be kept nor put into a file,
-//! the sweep ends those that brought the least ([`Holder::give_up`]), so that who drips cannot keep others out.
+//! All of it stands in one account. A [`Share`] is the part of one connection, given back when it is dropped, so that
+//! the sum cannot drift; to grow it is an addition and a comparison. What finds no room goes to a file, or waits, or is
+//! refused. Large shares stand in a list with what they brought lately: when something could neither be kept nor put
+//! into a file, the sweep ends those that brought the least ([`Holder::give_up`]), so that who drips cannot keep others
+//! out.
 
 use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
@@ -63,7 +64,8 @@ impl Account {
         self.short.set(bound.max(1));
     }
 
-    /// Looks at what the large shares have brought. Ends those that brought the least when there was no room for something.
+    /// Looks at what the large shares have brought. Ends those that brought the least when there was no room for
+    /// something.
     pub(crate) fn sweep(&self) {
         let mut large: Vec<Rc<Large>> = {
             let listed = self.large.borrow();

@@ -5,8 +5,9 @@ use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-/// Opens a regular file for reading. Anything else is refused before it is opened: a FIFO would wait for its writer, and opening a device may do
-/// something. What takes the name's place in between is opened without waiting, and refused then.
+/// Opens a regular file for reading. Anything else is refused before it is opened: a FIFO would wait for its writer,
+/// and opening a device may do something. What takes the name's place in between is opened without waiting, and refused
+/// then.
 pub fn open_regular(path: &Path) -> io::Result<(File, Metadata)> {
     let only_regular = |about: Metadata| if about.is_file() { Ok(about) } else { Err(not_regular()) };
     only_regular(fs::metadata(path)?)?;

@@ -77,8 +77,8 @@ impl Request {
         self.parts().1.upgrade
     }
 
-    /// The field lines in the order sent: name as sent, value without the white space around it. Host has the target's authority where that has
-    /// one.
+    /// The field lines in the order sent: name as sent, value without the white space around it. Host has the target's
+    /// authority where that has one.
     pub fn headers(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
         let (bytes, head) = self.parts();
         head.headers.iter().map(move |(name, value)| (name.of(bytes), value.of(bytes)))

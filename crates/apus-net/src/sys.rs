@@ -10,8 +10,8 @@ use tokio::io::unix::AsyncFd;
 
 /// Registers the socket with this thread's runtime, for reading and writing.
 pub(crate) fn register(socket: Socket) -> io::Result<AsyncFd<Socket>> {
-    // SAFETY: `Socket` owns its descriptor, closes it only when dropped, and nothing here replaces or duplicates it while
-    // the `AsyncFd` owns the socket (only shared references are handed out).
+    // SAFETY: `Socket` owns its descriptor, closes it only when dropped, and nothing here replaces or duplicates it
+    // while the `AsyncFd` owns the socket (only shared references are handed out).
     unsafe { AsyncFd::register(socket) }.map_err(Into::into)
 }
 
@@ -27,19 +27,20 @@ pub(crate) fn receive_behind(socket: &Socket, into: &mut Vec<u8>, max: usize) ->
     let spare = into.spare_capacity_mut();
     let room = spare.len().min(max);
     let count = socket.recv(&mut spare[..room])?;
-    // SAFETY: recv(2) returned `count`, so the first `count` bytes of the spare capacity are initialised, and `count` is
-    // at most `room`, which lies within the capacity.
+    // SAFETY: recv(2) returned `count`, so the first `count` bytes of the spare capacity are initialised, and `count`
+    // is at most `room`, which lies within the capacity.
     unsafe { into.set_len(len + count.min(room)) };
     Ok(count)
 }
 
-/// Connections that wait in the queue of a listening TCP socket: Linux tells it where a connection has its unacknowledged
-/// segments.
+/// Connections that wait in the queue of a listening TCP socket: Linux tells it where a connection has its
+/// unacknowledged segments.
 pub(crate) fn accept_queue(listener: &Socket) -> io::Result<usize> {
     // SAFETY: plain data, for which all-zero bytes are a value.
     let mut info: libc::tcp_info = unsafe { std::mem::zeroed() };
     let mut size = size_of::<libc::tcp_info>() as libc::socklen_t;
-    // SAFETY: the descriptor is open for as long as `listener` is borrowed; the kernel writes `size` bytes to `info` at most.
+    // SAFETY: the descriptor is open for as long as `listener` is borrowed; the kernel writes `size` bytes to `info` at
+    // most.
     let result = unsafe {
         libc::getsockopt(listener.as_raw_fd(), libc::IPPROTO_TCP, libc::TCP_INFO, (&raw mut info).cast(), &raw mut size)
     };
@@ -49,15 +50,16 @@ pub(crate) fn accept_queue(listener: &Socket) -> io::Result<usize> {
 /// Bytes that were written to the socket and that the peer has not acknowledged.
 pub(crate) fn unacknowledged(socket: &Socket) -> io::Result<u64> {
     let mut bytes: libc::c_int = 0;
-    // SAFETY: the descriptor is open for as long as `socket` is borrowed; SIOCOUTQ (TIOCOUTQ) writes one int to `bytes`.
+    // SAFETY: the descriptor is open for as long as `socket` is borrowed; SIOCOUTQ (TIOCOUTQ) writes one int to
+    // `bytes`.
     let result = unsafe { libc::ioctl(socket.as_raw_fd(), libc::TIOCOUTQ, &raw mut bytes) };
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(u64::try_from(bytes).unwrap_or(0)) }
 }
 
 /// Receives one datagram and its sender's address.
 pub(crate) fn receive_from(socket: &Socket, into: &mut [u8]) -> io::Result<(usize, SockAddr)> {
-    // SAFETY: initialised bytes are valid as possibly uninitialised ones of the same layout, and recvfrom(2) only writes
-    // initialised bytes to them, so `into` is initialised afterwards, too.
+    // SAFETY: initialised bytes are valid as possibly uninitialised ones of the same layout, and recvfrom(2) only
+    // writes initialised bytes to them, so `into` is initialised afterwards, too.
     let spare = unsafe { &mut *(std::ptr::from_mut::<[u8]>(into) as *mut [MaybeUninit<u8>]) };
     socket.recv_from(spare)
 }
@@ -85,7 +87,8 @@ pub(crate) struct Mapping {
     len: usize,
 }
 
-/// Maps the first `len` bytes of a file, at least one, that nobody else can open and that is not written to or cut any more.
+/// Maps the first `len` bytes of a file, at least one, that nobody else can open and that is not written to or cut any
+/// more.
 pub(crate) fn map(file: &std::fs::File, len: usize) -> io::Result<Mapping> {
     // SAFETY: a new mapping at an address of the kernel's choice touches no other memory.
     let at = unsafe { libc::mmap(std::ptr::null_mut(), len, libc::PROT_READ, libc::MAP_PRIVATE, file.as_raw_fd(), 0) };

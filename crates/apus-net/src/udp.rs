@@ -17,7 +17,8 @@ use crate::sys;
 
 /// Datagrams taken in one turn, before other sockets have theirs.
 const BATCH: usize = 32;
-/// The longest datagram that is received, bytes: above that of UDP (65,507), and of Unix sockets as Linux is set up (212,992).
+/// The longest datagram that is received, bytes: above that of UDP (65,507), and of Unix sockets as Linux is set up
+/// (212,992).
 const MAX_DATAGRAM: usize = 256 << 10;
 /// Milliseconds before the same trouble is told again.
 const WARN_AGAIN: u64 = 60_000;
@@ -85,8 +86,8 @@ impl Datagram {
     /// Sends one datagram without waiting.
     ///
     /// # Errors
-    /// The kernel's: `WouldBlock` when its queue is full (see [`sendable`](Self::sendable)), `EMSGSIZE` for a datagram that
-    /// is too long, and what the network says.
+    /// The kernel's: `WouldBlock` when its queue is full (see [`sendable`](Self::sendable)), `EMSGSIZE` for a datagram
+    /// that is too long, and what the network says.
     pub fn send_to(&self, to: &SockAddr, data: &[u8]) -> io::Result<()> {
         loop {
             match self.fd.get_ref().send_to(data, to) {

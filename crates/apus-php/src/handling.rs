@@ -1,6 +1,8 @@
-//! One request in the hands of PHP: its place among those that are handled at once, its coroutine, its client's leaving.
+//! One request in the hands of PHP: its place among those that are handled at once, its coroutine, its client's
+//! leaving.
 //!
-//! Who answers a port decides what is called; how a handler is begun, driven, broken off and reported is the same for all.
+//! Who answers a port decides what is called; how a handler is begun, driven, broken off and reported is the same for
+//! all.
 
 use std::future::Future;
 use std::pin::Pin;

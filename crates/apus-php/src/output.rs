@@ -1,4 +1,5 @@
-//! What PHP code prints in a server: a reader that is gone ends no request, and one that does not read holds up no worker.
+//! What PHP code prints in a server: a reader that is gone ends no request, and one that does not read holds up no
+//! worker.
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
@@ -33,7 +34,8 @@ pub(crate) fn give_back() {
     output::give_back();
 }
 
-/// In a script that serves from a coroutine: its output is its own, and waits for its reader, but one that is gone ends nothing.
+/// In a script that serves from a coroutine: its output is its own, and waits for its reader, but one that is gone ends
+/// nothing.
 pub(crate) fn forgive() {
     // In a server's process it does not wait, either.
     if !TAKEN.load(Relaxed) {

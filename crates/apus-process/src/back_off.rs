@@ -8,7 +8,8 @@ pub(crate) const FIRST_DELAY: Duration = Duration::from_millis(100);
 pub(crate) const LONGEST_DELAY: Duration = Duration::from_secs(10);
 /// A process that lived this long did not die of its start.
 pub(crate) const SETTLED: Duration = Duration::from_secs(10);
-/// Nor did one that served and lived this long: something that came later killed it, and the clients want the next one at once.
+/// Nor did one that served and lived this long: something that came later killed it, and the clients want the next one
+/// at once.
 pub(crate) const SERVED: Duration = Duration::from_secs(1);
 /// The longest wait before a process that left by itself, without an error, is started again.
 pub(crate) const CLEAN_DELAY: Duration = Duration::from_secs(1);
@@ -18,7 +19,8 @@ pub(crate) const CLEAN_DELAY: Duration = Duration::from_secs(1);
 pub struct BackOff(u32);
 
 impl BackOff {
-    /// Counts a death that nobody asked for; how long to wait before the next start, and how many early ones there were in a row.
+    /// Counts a death that nobody asked for; how long to wait before the next start, and how many early ones there were
+    /// in a row.
     pub fn death(&mut self, served: bool, lived: Duration) -> (Duration, u32) {
         let early = lived < if served { SERVED } else { SETTLED };
         self.0 = if early { self.0.saturating_add(1) } else { 0 };

@@ -1,7 +1,8 @@
 //! What master and worker tell each other: datagrams over a socket pair that each closes when it ends.
 //!
-//! One message is one datagram: a letter, and where it needs one a number of eight bytes. The worker's end turns readable when the master
-//! wants something and when the master is gone; the kernel closes the ends of a killed process, so neither can miss the other's death.
+//! One message is one datagram: a letter, and where it needs one a number of eight bytes. The worker's end turns
+//! readable when the master wants something and when the master is gone; the kernel closes the ends of a killed
+//! process, so neither can miss the other's death.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};

@@ -1,7 +1,7 @@
 //! The control socket: `apus status`, `reload` and `stop` talk to the master here.
 //!
-//! A Unix socket in a directory that only its user can enter. One request is one line; one answer is one line of JSON. The master serves it
-//! from its poll loop: nothing blocks, and what one client can take up is bounded.
+//! A Unix socket in a directory that only its user can enter. One request is one line; one answer is one line of JSON.
+//! The master serves it from its poll loop: nothing blocks, and what one client can take up is bounded.
 
 use std::fs::{self, DirBuilder, Permissions};
 use std::io::{self, ErrorKind, Read, Write};
@@ -72,7 +72,8 @@ pub(crate) struct Control {
     last_id: ClientId,
 }
 
-/// The directory of the control sockets: `$XDG_RUNTIME_DIR/apus`, else `/tmp/apus-<uid>`. A socket is called `<master's pid>.sock`.
+/// The directory of the control sockets: `$XDG_RUNTIME_DIR/apus`, else `/tmp/apus-<uid>`. A socket is called
+/// `<master's pid>.sock`.
 pub fn control_directory() -> PathBuf {
     match std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|dir| dir.is_absolute()) {
         Some(dir) => dir.join("apus"),
@@ -81,7 +82,8 @@ pub fn control_directory() -> PathBuf {
 }
 
 impl Control {
-    /// Binds the calling process's control socket in the directory, which is made when missing, and removes those of dead masters.
+    /// Binds the calling process's control socket in the directory, which is made when missing, and removes those of
+    /// dead masters.
     pub(crate) fn open(directory: &Path) -> io::Result<Self> {
         secure(directory)?;
         sweep(directory);

@@ -29,8 +29,9 @@ impl Launcher {
     }
 }
 
-/// Detaches from the terminal. Returns in the daemon only; the calling process waits until the daemon is ready (or is not going to be) and ends
-/// there, without unwinding: its memory, and what its destructors would end, live on in the daemon.
+/// Detaches from the terminal. Returns in the daemon only; the calling process waits until the daemon is ready (or is
+/// not going to be) and ends there, without unwinding: its memory, and what its destructors would end, live on in the
+/// daemon.
 pub(crate) fn detach() -> Result<Launcher, Error> {
     let (reader, writer) = pipe().map_err(Error::system("pipe"))?;
     let null = OpenOptions::new().read(true).open("/dev/null").map_err(Error::system("/dev/null"))?;

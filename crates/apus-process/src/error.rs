@@ -82,8 +82,8 @@ fn hint(error: &io::Error) -> &'static str {
 /// Why a record was not posted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum PostError {
-    /// The ring is full. [`crate::IpcEndpoint::fd`] turns readable when there is room again, or when the receiver is gone: try
-    /// again then.
+    /// The ring is full. [`crate::IpcEndpoint::fd`] turns readable when there is room again, or when the receiver is
+    /// gone: try again then.
     #[error("the receiver has not taken what was sent before")]
     Full,
     /// No process has that slot.

@@ -47,7 +47,8 @@ fn floor(bucket: usize) -> f64 {
     if bucket == 0 { 0.0 } else { octave * if bucket.is_multiple_of(2) { 1.0 } else { 1.5 } }
 }
 
-/// The latency, in microseconds, that the share `q` (0 to 1) of all counts does not exceed, interpolated inside its bucket; 0 without counts.
+/// The latency, in microseconds, that the share `q` (0 to 1) of all counts does not exceed, interpolated inside its
+/// bucket; 0 without counts.
 pub fn percentile(counts: &[u64; BUCKETS], q: f64) -> f64 {
     let total: u64 = counts.iter().sum();
     let rank = (total as f64 * q.clamp(0.0, 1.0)).max(1.0);

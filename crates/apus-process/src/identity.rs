@@ -59,8 +59,8 @@ impl Identity {
         Ok(())
     }
 
-    /// Makes the calling process what a worker with this id is, `bound` to a core where the settings say so. Order matters: the root directory
-    /// and the groups need the rights that the user change gives up.
+    /// Makes the calling process what a worker with this id is, `bound` to a core where the settings say so. Order
+    /// matters: the root directory and the groups need the rights that the user change gives up.
     pub(crate) fn assume(&self, worker: u16, bound: bool) -> Result<(), Error> {
         if bound && !self.cpus.is_empty() {
             let mut set = CpuSet::new();

@@ -85,8 +85,8 @@ impl From<&apus_options::Settings> for BindOptions {
     }
 }
 
-/// A socket that listens; close-on-exec and non-blocking. Dropping it in the master (or before [`run`](crate::run)) removes a Unix
-/// socket's file.
+/// A socket that listens; close-on-exec and non-blocking. Dropping it in the master (or before [`run`](crate::run))
+/// removes a Unix socket's file.
 #[derive(Debug)]
 pub struct Listener {
     /// Where it listens; the real port where 0 was asked for.
@@ -113,8 +113,8 @@ impl Listener {
         self.file.iter().for_each(OwnedPath::remove);
     }
 
-    /// Applies options that were set after the socket was bound: a longer or shorter queue, `TCP_NODELAY`, `TCP_DEFER_ACCEPT`.
-    /// There is none of them for datagrams. `SO_REUSEPORT` can be set, and not taken back.
+    /// Applies options that were set after the socket was bound: a longer or shorter queue, `TCP_NODELAY`,
+    /// `TCP_DEFER_ACCEPT`. There is none of them for datagrams. `SO_REUSEPORT` can be set, and not taken back.
     pub fn apply(&self, options: &BindOptions) -> Result<(), Error> {
         let failed = |source| Error::Bind { addr: self.addr.to_string(), source };
         let socket = SockRef::from(&self.fd);
@@ -138,7 +138,8 @@ impl Listener {
     }
 }
 
-/// Binds and listens, or takes the matching socket that systemd passed (`LISTEN_FDS`, when `LISTEN_PID` is this process).
+/// Binds and listens, or takes the matching socket that systemd passed (`LISTEN_FDS`, when `LISTEN_PID` is this
+/// process).
 pub fn bind(addr: &ListenAddr, options: &BindOptions) -> Result<Listener, Error> {
     bind_as(Type::STREAM, addr, options)
 }
@@ -268,7 +269,8 @@ fn listens_at(fd: BorrowedFd<'_>, wanted: &ListenAddr, kind: Type) -> bool {
         && local(&fd).is_ok_and(|found| same_place(&found, wanted))
 }
 
-/// Whether a socket at `found` is what a program that wants `wanted` should get: [::] stands for 0.0.0.0, as systemd binds it.
+/// Whether a socket at `found` is what a program that wants `wanted` should get: [::] stands for 0.0.0.0, as systemd
+/// binds it.
 fn same_place(found: &ListenAddr, wanted: &ListenAddr) -> bool {
     match (found, wanted) {
         (ListenAddr::Tcp(a), ListenAddr::Tcp(b)) => {

@@ -1,4 +1,5 @@
-//! The server's log: lines to standard error or to `log_file`, whole lines by one write each; and what PHP prints. Nobody waits for a reader.
+//! The server's log: lines to standard error or to `log_file`, whole lines by one write each; and what PHP prints.
+//! Nobody waits for a reader.
 
 use std::fmt::{self, Write as _};
 use std::fs::{File, OpenOptions};
@@ -84,8 +85,8 @@ pub fn enabled(level: Level) -> bool {
     level as u8 >= LEVEL.load(Relaxed)
 }
 
-/// In the master, before its first fork: looks at standard output and error while this process may still open them anew. Its workers may be of
-/// another user.
+/// In the master, before its first fork: looks at standard output and error while this process may still open them
+/// anew. Its workers may be of another user.
 pub(crate) fn prepare() {
     let mut sinks = Sinks::lock();
     let _ = sinks.output.sink(io::stdout().as_fd());
@@ -167,8 +168,9 @@ fn hold() {
     }
 }
 
-/// `told` is called, on any thread and any number of times, when something waits to be written: then [`settle`] is to be called several times a
-/// second until it says that nothing does. Without it, what waits is written before what comes next.
+/// `told` is called, on any thread and any number of times, when something waits to be written: then [`settle`] is to
+/// be called several times a second until it says that nothing does. Without it, what waits is written before what
+/// comes next.
 pub fn on_held(told: fn()) {
     let _ = ON_HELD.set(told);
 }
@@ -251,8 +253,8 @@ impl fmt::Display for Timestamp {
     }
 }
 
-/// Year, month and day of a day counted from 1970-01-01, in the proleptic Gregorian calendar. Years begin in March here, so that the
-/// leap day is a year's last, and 400 years are one era of 146,097 days.
+/// Year, month and day of a day counted from 1970-01-01, in the proleptic Gregorian calendar. Years begin in March
+/// here, so that the leap day is a year's last, and 400 years are one era of 146,097 days.
 fn civil(days: i64) -> (i64, i64, i64) {
     let shifted = days + 719_468;
     let era = shifted.div_euclid(146_097);

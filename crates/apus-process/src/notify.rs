@@ -71,8 +71,8 @@ impl Notify {
         self.tell(&format!("READY=1\nMAINPID={}\nSTATUS=serving {}", line.pid, line.listen.join(" ")));
     }
 
-    /// A process that the server needs dies again and again before it has served: whoever waits for the ready line need not wait longer.
-    /// The server goes on trying, and tells when it serves.
+    /// A process that the server needs dies again and again before it has served: whoever waits for the ready line need
+    /// not wait longer. The server goes on trying, and tells when it serves.
     pub(crate) fn failing(&mut self, worker: u32, text: &str) {
         let line = FailedLine { pid: std::process::id(), failed: text, worker };
         if let (Some(file), Ok(mut text)) = (&mut self.ready, serde_json::to_string(&line)) {
@@ -123,8 +123,8 @@ impl Notify {
     }
 }
 
-/// The descriptor in `APUS_READY_FD`, when it is open and can be what a parent waits on: a pipe or a socket. A process far down may have
-/// inherited the variable without the descriptor, and something else may have its number.
+/// The descriptor in `APUS_READY_FD`, when it is open and can be what a parent waits on: a pipe or a socket. A process
+/// far down may have inherited the variable without the descriptor, and something else may have its number.
 fn ready_file() -> Option<File> {
     let number = env::var("APUS_READY_FD").ok()?.parse().ok().filter(|fd| *fd > 2)?;
     let Some(fd) = sys::inherited(number) else {

@@ -6,8 +6,8 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Removes its path when dropped, but only in the process that owns it (forked children drop their copies without effect), and
-/// only while the path still leads to the same file (a successor may have put its own there).
+/// Removes its path when dropped, but only in the process that owns it (forked children drop their copies without
+/// effect), and only while the path still leads to the same file (a successor may have put its own there).
 #[derive(Debug)]
 pub(crate) struct OwnedPath {
     path: PathBuf,

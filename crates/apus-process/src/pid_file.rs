@@ -8,8 +8,8 @@ use std::path::Path;
 use crate::error::Error;
 use crate::owned_path::OwnedPath;
 
-/// A locked pid file. The lock (flock) belongs to the open file, which a daemon inherits from the process that opened it; it ends with the
-/// last process that has the file open, so workers close their copy and never unlock it.
+/// A locked pid file. The lock (flock) belongs to the open file, which a daemon inherits from the process that opened
+/// it; it ends with the last process that has the file open, so workers close their copy and never unlock it.
 #[derive(Debug)]
 pub(crate) struct PidFile {
     file: File,
@@ -30,7 +30,8 @@ impl PidFile {
                 }
                 Err(TryLockError::Error(source)) => return Err(failed(source)),
             }
-            // The previous owner may have removed the file between our opening and our locking: then we hold a file that nobody finds.
+            // The previous owner may have removed the file between our opening and our locking: then we hold a file
+            // that nobody finds.
             if same_file(&file, path).map_err(failed)? {
                 let path = OwnedPath::new(path).map_err(failed)?;
                 return Ok(Self { file, path });

@@ -21,7 +21,8 @@ pub struct Config {
     pub users: u16,
 }
 
-/// What happens in the master, for the program's callbacks. They run in the master's loop: while one runs, nothing is supervised.
+/// What happens in the master, for the program's callbacks. They run in the master's loop: while one runs, nothing is
+/// supervised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MasterEvent {
     /// The first workers are forked.
@@ -57,11 +58,12 @@ pub enum MasterEvent {
 
 /// What runs in the processes.
 pub trait Program {
-    /// Serves as [`Worker::role`] says, in a freshly forked process; the exit code. Call [`Worker::ready`] once it serves.
+    /// Serves as [`Worker::role`] says, in a freshly forked process; the exit code. Call [`Worker::ready`] once it
+    /// serves.
     fn run_worker(&mut self, worker: Worker) -> i32;
 
-    /// The process that had this slot is gone, and nobody has the slot yet: for what it left in memory that the program shares. In the master,
-    /// with its signals blocked: it has to be quick, and to call no code of users.
+    /// The process that had this slot is gone, and nobody has the slot yet: for what it left in memory that the program
+    /// shares. In the master, with its signals blocked: it has to be quick, and to call no code of users.
     fn on_reaped(&mut self, _slot: usize, _role: Role) {}
 
     /// Something happened, in the master.

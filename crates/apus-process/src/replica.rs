@@ -1,5 +1,5 @@
-//! A worker, task worker or user process that the master keeps running: the process that does it now, the one that is to, and when to try
-//! again after a death.
+//! A worker, task worker or user process that the master keeps running: the process that does it now, the one that is
+//! to, and when to try again after a death.
 
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::{Duration, Instant};
@@ -12,7 +12,8 @@ use crate::channel::{Channel, Command, Message, Received};
 use crate::role::Role;
 use crate::scoreboard::{WorkerSlot, WorkerState};
 
-/// The least time between the start of service of a process that asked for its replacement before, and the start of the next.
+/// The least time between the start of service of a process that asked for its replacement before, and the start of the
+/// next.
 const SOONEST: Duration = Duration::from_secs(1);
 
 /// A process, as the master sees it.
@@ -155,7 +156,8 @@ pub(crate) struct Replica {
     pub(crate) next: Option<Process>,
     /// Whether `current` is to be replaced.
     pub(crate) replace: bool,
-    /// Session ids of connections that went down with processes of this replica, and that none of them has been told of yet.
+    /// Session ids of connections that went down with processes of this replica, and that none of them has been told of
+    /// yet.
     pub(crate) orphans: Vec<i64>,
     back_off: BackOff,
     /// No start before this.
@@ -181,8 +183,8 @@ impl Replica {
         self.next.is_none() && (self.current.is_none() || self.replace)
     }
 
-    /// Somebody (`asker`, a process id) asks for the replacement of the process that has this id: of the one that is starting if it asks itself, or if
-    /// there is no other.
+    /// Somebody (`asker`, a process id) asks for the replacement of the process that has this id: of the one that is
+    /// starting if it asks itself, or if there is no other.
     pub(crate) fn ask_replacement(&mut self, asker: Pid) {
         match &mut self.next {
             Some(next) if next.pid == asker || self.current.is_none() => next.replace_soon = true,
@@ -195,7 +197,8 @@ impl Replica {
         self.wants_process().then(|| self.not_before.map_or(now, |at| at.max(now)))
     }
 
-    /// Counts a death that nobody asked for; how long to wait before the next start, and how many early ones there were in a row.
+    /// Counts a death that nobody asked for; how long to wait before the next start, and how many early ones there were
+    /// in a row.
     pub(crate) fn count_death(&mut self, served: bool, lived: Duration, now: Instant) -> (Duration, u32) {
         let (delay, failures) = self.back_off.death(served, lived);
         self.not_before = Some(now + delay);
@@ -231,7 +234,8 @@ impl Replica {
         self.current.is_some() && self.next.is_none() && !self.orphans.is_empty()
     }
 
-    /// Tells the process that serves of as many as its channel takes now. A process that is starting has them by fork, the next one will.
+    /// Tells the process that serves of as many as its channel takes now. A process that is starting has them by fork,
+    /// the next one will.
     pub(crate) fn report_orphans(&mut self) {
         if let Some(current) = self.current.as_ref().filter(|_| self.next.is_none()) {
             let told = self.orphans.iter().take_while(|session| current.report_orphan(**session)).count();

@@ -35,7 +35,8 @@ pub struct RoleCounts {
     pub users: u16,
 }
 
-/// The most user processes: session ids have 12 bits for the id of a process, of which 1,024 event and 1,024 task workers leave half.
+/// The most user processes: session ids have 12 bits for the id of a process, of which 1,024 event and 1,024 task
+/// workers leave half.
 pub const MOST_USERS: u16 = 1024;
 
 impl RoleCounts {

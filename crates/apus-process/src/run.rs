@@ -11,8 +11,8 @@ use crate::pid_file::PidFile;
 use crate::program::{Config, Outcome, Program};
 use crate::{daemon, log};
 
-/// Runs a server: the calling process becomes the master and returns when the server has stopped; each worker returns, too, as
-/// [`Outcome::Worker`]. With `daemonize` the calling process ends inside, and its grandchild is the master.
+/// Runs a server: the calling process becomes the master and returns when the server has stopped; each worker returns,
+/// too, as [`Outcome::Worker`]. With `daemonize` the calling process ends inside, and its grandchild is the master.
 pub fn run(config: &Config, listeners: &[Listener], program: &mut dyn Program) -> Result<Outcome, Error> {
     let settings = &config.settings;
     log::set_level(settings.log_level);

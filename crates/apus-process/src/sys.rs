@@ -22,8 +22,8 @@ pub(crate) fn now_ms() -> u64 {
 
 /// The child's process id in the parent, `None` in the child.
 pub(crate) fn fork() -> io::Result<Option<Pid>> {
-    // SAFETY: the master has one thread (stock PHP is built without threads, and this crate starts none), so the child's memory holds no
-    // lock that a vanished thread owned, and it may go on as an ordinary process.
+    // SAFETY: the master has one thread (stock PHP is built without threads, and this crate starts none), so the
+    // child's memory holds no lock that a vanished thread owned, and it may go on as an ordinary process.
     match unsafe { nix::unistd::fork() }? {
         ForkResult::Parent { child } => Ok(Some(child)),
         ForkResult::Child => Ok(None),
@@ -43,7 +43,8 @@ pub(crate) fn inherited(fd: RawFd) -> Option<BorrowedFd<'static>> {
 
 /// Takes over a descriptor that the environment says is handed to this process.
 pub(crate) fn adopt(fd: BorrowedFd<'static>) -> OwnedFd {
-    // SAFETY: the descriptor is open, and by the meaning of the variable that named it nobody else in this process uses it.
+    // SAFETY: the descriptor is open, and by the meaning of the variable that named it nobody else in this process uses
+    // it.
     unsafe { OwnedFd::from_raw_fd(fd.as_raw_fd()) }
 }
 
@@ -103,8 +104,8 @@ extern "C" fn note_signal(signal: libc::c_int) {
     CAME.fetch_or(1 << signal, AcqRel);
 }
 
-/// Runs a callback of the program with the signal mask it had before the master blocked its signals, so that processes that the callback
-/// starts do not inherit a blocked TERM. What comes meanwhile is noted and given back.
+/// Runs a callback of the program with the signal mask it had before the master blocked its signals, so that processes
+/// that the callback starts do not inherit a blocked TERM. What comes meanwhile is noted and given back.
 pub(crate) fn with_open_signals(outer: &SigSet, callback: impl FnOnce()) -> io::Result<Vec<Signal>> {
     let note = SigAction::new(SigHandler::Handler(note_signal), SaFlags::SA_RESTART, SigSet::empty());
     let mut before = Vec::with_capacity(ORDERS.len());
@@ -127,12 +128,14 @@ pub(crate) fn with_open_signals(outer: &SigSet, callback: impl FnOnce()) -> io::
 const ORDERS: [Signal; 6] =
     [Signal::SIGTERM, Signal::SIGINT, Signal::SIGQUIT, Signal::SIGHUP, Signal::SIGUSR1, Signal::SIGUSR2];
 
-/// The signals that the master blocks and takes from its signalfd. SIGPIPE is among them so that a reader that is gone means an error, not death.
+/// The signals that the master blocks and takes from its signalfd. SIGPIPE is among them so that a reader that is gone
+/// means an error, not death.
 pub(crate) fn master_signals() -> SigSet {
     ORDERS.into_iter().chain([Signal::SIGCHLD, Signal::SIGPIPE]).collect()
 }
 
-/// Gives SIGCHLD its default disposition: a parent that ignored it would have passed that on, and the kernel would then reap our children itself.
+/// Gives SIGCHLD its default disposition: a parent that ignored it would have passed that on, and the kernel would then
+/// reap our children itself.
 pub(crate) fn default_sigchld() -> io::Result<()> {
     let action = SigAction::new(SigHandler::SigDfl, SaFlags::empty(), SigSet::empty());
     // SAFETY: the default disposition runs no code of ours.
@@ -140,8 +143,9 @@ pub(crate) fn default_sigchld() -> io::Result<()> {
     Ok(())
 }
 
-/// Signals that mean nothing to a server, and end a process that does not say what to do: timers and limits that ran out, a tty's or a power supply's
-/// news, and the real-time signals (34 to 64; the C library keeps those below for itself).
+/// Signals that mean nothing to a server, and end a process that does not say what to do: timers and limits that ran
+/// out, a tty's or a power supply's news, and the real-time signals (34 to 64; the C library keeps those below for
+/// itself).
 fn meaningless() -> impl Iterator<Item = libc::c_int> {
     let named =
         [libc::SIGALRM, libc::SIGVTALRM, libc::SIGPROF, libc::SIGIO, libc::SIGPWR, libc::SIGXCPU, libc::SIGXFSZ];
@@ -160,8 +164,8 @@ fn plain_action(handler: libc::sighandler_t) -> libc::sigaction {
 /// What SIGPROF did before the master: PHP's time limit, which counts the time of one request.
 static TIME_LIMIT: OnceLock<libc::sigaction> = OnceLock::new();
 
-/// In the master: signals that mean nothing do nothing, but for those that the program handles. A handler, not ignoring, so that programs that are started
-/// from here get the default back at exec.
+/// In the master: signals that mean nothing do nothing, but for those that the program handles. A handler, not
+/// ignoring, so that programs that are started from here get the default back at exec.
 pub(crate) fn endure_signals() {
     let quiet = plain_action(do_nothing as *const () as libc::sighandler_t);
     for signal in meaningless() {
@@ -197,7 +201,8 @@ fn stop_enduring(all: bool) {
     }
 }
 
-/// Keeps signals from the calling thread, a helper: handlers are PHP's thread's. What a thread's own instructions cause stays.
+/// Keeps signals from the calling thread, a helper: handlers are PHP's thread's. What a thread's own instructions cause
+/// stays.
 pub fn block_signals() {
     let mut all = SigSet::all();
     for fault in [Signal::SIGSEGV, Signal::SIGBUS, Signal::SIGFPE, Signal::SIGILL, Signal::SIGTRAP] {
@@ -225,8 +230,9 @@ pub(crate) enum Orders {
     Kept,
 }
 
-/// Prepares the signals of a worker: TERM and INT as `orders` say; HUP, USR1 and USR2, meant for the master, do nothing. Handlers, not masks or ignoring: programs that the worker starts get defaults back at exec.
-/// When the master dies, a worker that has not left `limit` later is killed, even one whose event loop is blocked.
+/// Prepares the signals of a worker: TERM and INT as `orders` say; HUP, USR1 and USR2, meant for the master, do
+/// nothing. Handlers, not masks or ignoring: programs that the worker starts get defaults back at exec. When the master
+/// dies, a worker that has not left `limit` later is killed, even one whose event loop is blocked.
 pub(crate) fn become_worker(orders: Orders, master: Pid, limit: Duration) -> io::Result<()> {
     let (channel, own): (RawFd, &[Signal]) = match orders {
         Orders::ToMaster(channel) => (channel, &[]),
@@ -262,7 +268,8 @@ pub(crate) fn forget_channel() {
 }
 
 extern "C" fn on_signal(signal: libc::c_int) {
-    // SAFETY: reads a thread-local integer; the handler gives it back as it was, as it must between a system call and its caller's look at it.
+    // SAFETY: reads a thread-local integer; the handler gives it back as it was, as it must between a system call and
+    // its caller's look at it.
     let errno = unsafe { *libc::__errno_location() };
     // SAFETY: getppid cannot fail and is async-signal-safe.
     if unsafe { libc::getppid() } != MASTER.load(Acquire) {
@@ -294,7 +301,8 @@ fn kill_timer() -> io::Result<*mut libc::c_void> {
     Ok(timer)
 }
 
-/// Starts the timer that kills this process when it has not left in time after its master died. A second call changes nothing.
+/// Starts the timer that kills this process when it has not left in time after its master died. A second call changes
+/// nothing.
 pub(crate) fn arm_orphan_timer() {
     let limit = ORPHAN_LIMIT.swap(0, AcqRel);
     if limit == 0 {

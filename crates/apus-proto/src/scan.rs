@@ -51,8 +51,8 @@ fn unusual(word: u64) -> u64 {
     !((letter | hyphen) & !word) & HIGH
 }
 
-/// Where a token that begins at `from` ends: the first byte at or after it that `is_token` does not allow. Letters and hyphens, of which
-/// nearly all names of fields are made, MUST be allowed.
+/// Where a token that begins at `from` ends: the first byte at or after it that `is_token` does not allow. Letters and
+/// hyphens, of which nearly all names of fields are made, MUST be allowed.
 #[inline]
 pub(crate) fn token_end(view: &[u8], from: usize, is_token: impl Fn(u8) -> bool) -> usize {
     let mut at = first(view, from, unusual, |byte| !is_token(byte));

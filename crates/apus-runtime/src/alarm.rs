@@ -1,5 +1,5 @@
-//! Sleeping: who is to wake up when. tokio's timers count in milliseconds, which makes a sleep up to 2 ms too long; a timer
-//! of the kernel's, set to the soonest, is right to a fraction of that.
+//! Sleeping: who is to wake up when. tokio's timers count in milliseconds, which makes a sleep up to 2 ms too long; a
+//! timer of the kernel's, set to the soonest, is right to a fraction of that.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -19,8 +19,8 @@ use tokio::io::Interest;
 
 use crate::descriptor::watch;
 
-/// Sleeps end at multiples of so many nanoseconds, so that those that end at nearly the same time share a turn of the loop:
-/// of the shortest step for short ones, of the longest for those of 40 ms and more.
+/// Sleeps end at multiples of so many nanoseconds, so that those that end at nearly the same time share a turn of the
+/// loop: of the shortest step for short ones, of the longest for those of 40 ms and more.
 const SHORTEST_STEP: u64 = 20_000;
 const LONGEST_STEP: u64 = 300_000;
 /// Which part of a sleep its step is.

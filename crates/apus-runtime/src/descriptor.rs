@@ -7,15 +7,16 @@ use std::rc::Rc;
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
-/// A number that PHP code uses as a descriptor. Its owner may close it at any time: system calls then fail with EBADF, or concern what
-/// has the number now.
+/// A number that PHP code uses as a descriptor. Its owner may close it at any time: system calls then fail with EBADF,
+/// or concern what has the number now.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Number(pub RawFd);
 
 impl AsFd for Number {
     fn as_fd(&self) -> BorrowedFd<'_> {
         let number = if self.0 < 0 { RawFd::MAX } else { self.0 };
-        // SAFETY: it is not -1. No memory depends on what the descriptor is: the kernel looks at the number in each call.
+        // SAFETY: it is not -1. No memory depends on what the descriptor is: the kernel looks at the number in each
+        // call.
         unsafe { BorrowedFd::borrow_raw(number) }
     }
 }

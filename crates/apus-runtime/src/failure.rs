@@ -6,8 +6,8 @@ use apus_zend::engine::{self, Thrown, ThrownKind};
 use crate::runtime::{Mode, State, Stop};
 
 impl State {
-    /// Accounts for what ended PHP code that was called from the loop. An exception is given back, for whoever has more to
-    /// say about it than [`State::uncaught`].
+    /// Accounts for what ended PHP code that was called from the loop. An exception is given back, for whoever has more
+    /// to say about it than [`State::uncaught`].
     pub fn failed(&self, raise: Raise) -> Option<Thrown> {
         let thrown = Thrown::take();
         if raise == Raise::Bailed {
@@ -49,8 +49,8 @@ impl State {
         }
     }
 
-    /// To be called on the loop's own stack after PHP values were given back there: an exception of a destructor would else be
-    /// taken for one of the next coroutine that is entered.
+    /// To be called on the loop's own stack after PHP values were given back there: an exception of a destructor would
+    /// else be taken for one of the next coroutine that is entered.
     #[inline]
     pub fn catch_stray() {
         if !engine::is_stray() {

@@ -1,4 +1,5 @@
-//! `Apus\last_error()` and `Server::getLastError()`: why the last call that returned false failed, as an errno or one of these codes.
+//! `Apus\last_error()` and `Server::getLastError()`: why the last call that returned false failed, as an errno or one
+//! of these codes.
 
 use std::cell::Cell;
 

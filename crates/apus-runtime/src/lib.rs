@@ -1,5 +1,5 @@
-//! What every room of the extension stands on: the state of PHP's thread, waiting, exceptions, conversion of values, clocks, and
-//! reports of what ended badly.
+//! What every room of the extension stands on: the state of PHP's thread, waiting, exceptions, conversion of values,
+//! clocks, and reports of what ended badly.
 
 pub mod alarm;
 pub mod builtin;

@@ -1,4 +1,5 @@
-//! A coroutine's code runs: what a switch notes, for the hooks, which ask on which thread, and for the watchdog, which asks for how long.
+//! A coroutine's code runs: what a switch notes, for the hooks, which ask on which thread, and for the watchdog, which
+//! asks for how long.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -48,7 +49,8 @@ pub fn in_coroutine() -> bool {
     slice() != 0 && THREAD.load(Ordering::Relaxed) == this_thread()
 }
 
-/// One stay of the loop in PHP code; ends when dropped. It holds the slice's number, or 0: a stay inside another one belongs to that.
+/// One stay of the loop in PHP code; ends when dropped. It holds the slice's number, or 0: a stay inside another one
+/// belongs to that.
 pub(crate) struct Running(u64);
 
 impl Running {

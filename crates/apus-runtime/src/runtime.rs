@@ -361,7 +361,8 @@ impl State {
         self.runtime.spawn_local(future)
     }
 
-    /// A signal came that PHP code handles, and no PHP code ran that could have noticed: its handlers run in a coroutine.
+    /// A signal came that PHP code handles, and no PHP code ran that could have noticed: its handlers run in a
+    /// coroutine.
     fn dispatch_signals(self: &Rc<Self>) {
         let state = Rc::clone(self);
         self.spawn(async move {

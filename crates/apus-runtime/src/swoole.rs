@@ -16,8 +16,8 @@ pub fn is_on() -> bool {
     engine::ini(SETTING).is_some_and(|value| !matches!(value.as_str(), "" | "0"))
 }
 
-/// Calls a method by the conventions there: what is not possible is a warning and `false`, with the code in `$errCode` and as the last
-/// error; nothing is thrown but what ends a coroutine, and what callers' code threw.
+/// Calls a method by the conventions there: what is not possible is a warning and `false`, with the code in `$errCode`
+/// and as the last error; nothing is thrown but what ends a coroutine, and what callers' code threw.
 pub fn answers_false(call: &Call, class: &Class, body: impl Fn(&Call) -> Result<(), Raise>) -> Result<(), Raise> {
     match body(call) {
         Err(Raise::Thrown) => refused(call, class),

@@ -11,8 +11,8 @@ use apus_zend::{Call, Raise, engine};
 use crate::exception::{self, CANCELED, TIMEOUT};
 use crate::runtime::State;
 
-/// Suspends the running coroutine until `future` is ready. `None`: the wait was cancelled, and the function is to return
-/// its failure value.
+/// Suspends the running coroutine until `future` is ready. `None`: the wait was cancelled, and the function is to
+/// return its failure value.
 pub fn wait<T>(state: &State, wait: Wait, future: impl Future<Output = T>) -> Result<Option<T>, Raise> {
     match state.engine.wait(wait, future) {
         Ok(value) => Ok(Some(value)),
@@ -35,7 +35,8 @@ pub fn suspend(state: &State) -> Result<bool, Raise> {
     }
 }
 
-/// Waits for `future` in the coroutine where that can be suspended, else as `blocking` does. `None`: the wait was cancelled.
+/// Waits for `future` in the coroutine where that can be suspended, else as `blocking` does. `None`: the wait was
+/// cancelled.
 pub fn wait_either<T, F: Future<Output = T>>(
     what: &'static str,
     future: impl FnOnce(&Rc<State>) -> F,
@@ -58,7 +59,8 @@ pub fn sleep(what: &'static str, Pause(time): Pause) -> Result<bool, Raise> {
     Ok(slept.is_some())
 }
 
-/// Throws what a wait would throw if the running code cannot be suspended: for those who start something before they wait.
+/// Throws what a wait would throw if the running code cannot be suspended: for those who start something before they
+/// wait.
 #[inline]
 pub fn expect_suspendable(state: &State, what: &'static str) -> Result<(), Raise> {
     if state.engine.current_id() == -1 {
@@ -83,7 +85,8 @@ pub fn expect_outside(what: &str) -> Result<(), Raise> {
     ))
 }
 
-/// Throws what a wait that failed is to throw. `Ok`: it was cancelled quietly, and the function returns its failure value.
+/// Throws what a wait that failed is to throw. `Ok`: it was cancelled quietly, and the function returns its failure
+/// value.
 pub fn failed(what: &str, error: WaitError) -> Result<(), Raise> {
     match error {
         WaitError::Cancelled(Cancel::Return) => Ok(()),
@@ -122,8 +125,8 @@ pub enum Waited<T> {
     Cancelled,
 }
 
-/// Suspends the running coroutine until `future` is ready, or the time is over. With a deadline it waits for the clock, too, which
-/// is outside of all coroutines.
+/// Suspends the running coroutine until `future` is ready, or the time is over. With a deadline it waits for the clock,
+/// too, which is outside of all coroutines.
 pub fn wait_until<T>(
     state: &State,
     waits: Wait,

@@ -1,8 +1,8 @@
 //! Notices PHP code that keeps its event loop from everything else, and says where that code stands.
 //!
-//! The event loop only stores a number when it hands the thread to PHP code, and 0 when it has it back. A thread of its own
-//! looks at that number now and then: the same one for longer than the limit means that the loop is blocked. It then
-//! interrupts the PHP code, which logs its own stack. While nothing runs, the thread sleeps until something does.
+//! The event loop only stores a number when it hands the thread to PHP code, and 0 when it has it back. A thread of its
+//! own looks at that number now and then: the same one for longer than the limit means that the loop is blocked. It
+//! then interrupts the PHP code, which logs its own stack. While nothing runs, the thread sleeps until something does.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};

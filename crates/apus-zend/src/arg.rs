@@ -1,8 +1,10 @@
-//! Arguments and results of typed functions: what a declaration in `php/stub` promises, and what the Rust function wants of it.
+//! Arguments and results of typed functions: what a declaration in `php/stub` promises, and what the Rust function
+//! wants of it.
 //!
-//! The code that the build makes of a stub takes each argument by its declared type (`int` as `i64`, `?string` as `Option<&[u8]>`) with the
-//! declared default, and hands it to the function as whatever type the function has there ([`Want`]): the same, or one that a room makes of
-//! it, as a time-out of a float. What the function gives back becomes the PHP value ([`Give`]).
+//! The code that the build makes of a stub takes each argument by its declared type (`int` as `i64`, `?string` as
+//! `Option<&[u8]>`) with the declared default, and hands it to the function as whatever type the function has there
+//! ([`Want`]): the same, or one that a room makes of it, as a time-out of a float. What the function gives back becomes
+//! the PHP value ([`Give`]).
 
 use std::ops::Deref;
 
@@ -132,7 +134,8 @@ impl This<'_> for Object {
     }
 }
 
-/// The Rust value behind `$this`, and the object itself, which lives as long as this: for methods that wait, or set properties.
+/// The Rust value behind `$this`, and the object itself, which lives as long as this: for methods that wait, or set
+/// properties.
 pub struct Me<'c, T> {
     native: &'c T,
     /// The object.

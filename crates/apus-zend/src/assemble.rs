@@ -1,4 +1,5 @@
-//! Building values from data that is not trusted: arrays with room made before, references, objects without their constructors.
+//! Building values from data that is not trusted: arrays with room made before, references, objects without their
+//! constructors.
 
 use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
@@ -7,7 +8,8 @@ use crate::call::Raise;
 use crate::sys;
 use crate::value::{Array, PhpString, Value, check};
 
-/// Whether the memory limit was passed: some versions of PHP give more memory until the running function returns, and end the script then.
+/// Whether the memory limit was passed: some versions of PHP give more memory until the running function returns, and
+/// end the script then.
 pub fn is_exhausted() -> bool {
     // SAFETY: reads a value.
     unsafe { sys::apus_unpack_exhausted() }
@@ -120,7 +122,8 @@ impl MapBuilder {
         }
         self.left -= 1;
         let value = ManuallyDrop::new(value);
-        // SAFETY: the place holds null, which needs no release. The rest of it belongs to the hash: the link to the next of its chain.
+        // SAFETY: the place holds null, which needs no release. The rest of it belongs to the hash: the link to the
+        // next of its chain.
         unsafe {
             (*slot).value = (*value.as_ptr()).value;
             (*slot).u1.type_info = (*value.as_ptr()).u1.type_info;

@@ -23,8 +23,8 @@ pub trait Autoload {
     fn begin(name: &[u8]) -> Turn;
     /// The autoloader has returned.
     fn end(name: &[u8]);
-    /// The class of this lower-case name is being declared, and needs another one first. `true`: nobody was loading it, and
-    /// [`Autoload::end`] is called when the other one is there.
+    /// The class of this lower-case name is being declared, and needs another one first. `true`: nobody was loading it,
+    /// and [`Autoload::end`] is called when the other one is there.
     fn claim(name: &[u8]) -> bool;
 }
 

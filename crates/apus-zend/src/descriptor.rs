@@ -6,11 +6,12 @@ use crate::call::Raise;
 use crate::sys;
 use crate::value::{Value, check};
 
-/// The descriptor of an integer, a stream resource, a `Socket` of ext/sockets (which need not be loaded), or an object of Apus with
-/// a descriptor in its property `fd`, `sock` or `pipe`. `None`: it has none, or is closed.
+/// The descriptor of an integer, a stream resource, a `Socket` of ext/sockets (which need not be loaded), or an object
+/// of Apus with a descriptor in its property `fd`, `sock` or `pipe`. `None`: it has none, or is closed.
 ///
-/// An integer is taken as it is: whether that descriptor is open is the caller's question to the kernel. The owner may close the
-/// descriptor at any time. PHP code may run (the `stream_cast` of a stream wrapper in PHP), whose exception is the error.
+/// An integer is taken as it is: whether that descriptor is open is the caller's question to the kernel. The owner may
+/// close the descriptor at any time. PHP code may run (the `stream_cast` of a stream wrapper in PHP), whose exception
+/// is the error.
 pub fn of(value: &Value) -> Result<Option<RawFd>, Raise> {
     let mut fd = -1;
     // SAFETY: the value is alive; the shim contains a bailout.

@@ -59,7 +59,8 @@ impl Job {
         Box::new(Self { raw, callable: None, args: Vec::new(), deferred: RefCell::new(Vec::new()) })
     }
 
-    /// Keeps the memory of a job that is over for a later one. What it still holds is given back, which may run destructors.
+    /// Keeps the memory of a job that is over for a later one. What it still holds is given back, which may run
+    /// destructors.
     pub fn recycle(mut job: Box<Self>) {
         drop(job.take_exception());
         drop(job.take_result());
@@ -305,8 +306,8 @@ impl Pool {
         }
     }
 
-    /// Destroys at most `most` of the fibers that were not needed since the last call, but keeps a few, so that the memory
-    /// of a burst goes back to the system. To be called now and then.
+    /// Destroys at most `most` of the fibers that were not needed since the last call, but keeps a few, so that the
+    /// memory of a burst goes back to the system. To be called now and then.
     pub fn trim(&self, most: usize) {
         let unneeded = self.spare.replace(self.idle.borrow().len()).saturating_sub(SPARE_KEPT);
         for _ in 0..unneeded.min(most) {

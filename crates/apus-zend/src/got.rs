@@ -1,8 +1,8 @@
 //! Redirecting libc calls of the php binary and the loaded libraries.
 //!
-//! A dynamically linked object calls `recv` through a slot that the dynamic linker fills with the function's address. We
-//! find these slots by the object's relocations and store another address there. The functions themselves stay as they
-//! are, so whoever is left alone (libc, the linker, this module) still reaches them directly.
+//! A dynamically linked object calls `recv` through a slot that the dynamic linker fills with the function's address.
+//! We find these slots by the object's relocations and store another address there. The functions themselves stay as
+//! they are, so whoever is left alone (libc, the linker, this module) still reaches them directly.
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::{CStr, c_int, c_void};
@@ -32,8 +32,8 @@ pub struct Patched {
     pub slots: usize,
 }
 
-/// Objects that were looked at, by their load address: a pass over later ones skips them. An address means another object when
-/// one was unloaded: then all are looked at again.
+/// Objects that were looked at, by their load address: a pass over later ones skips them. An address means another
+/// object when one was unloaded: then all are looked at again.
 struct Seen {
     objects: HashSet<usize>,
     /// How many objects the linker had unloaded by then.
@@ -162,7 +162,8 @@ impl Pass<'_> {
             if relro.is_some_and(|pages| pages.hold(slot)) && opened.is_none() {
                 continue;
             }
-            // SAFETY: an aligned, mapped and now writable slot that holds a function's address; other threads read it whole.
+            // SAFETY: an aligned, mapped and now writable slot that holds a function's address; other threads read it
+            // whole.
             unsafe { std::sync::atomic::AtomicUsize::from_ptr(slot as *mut usize) }
                 .store(to as usize, std::sync::atomic::Ordering::Release);
             self.done.slots += 1;
@@ -313,7 +314,8 @@ mod tests {
         let others = |path: &str| !path.contains("apus-got-");
         for name in ["one", "two", "three"] {
             let path = library(&folder.0, name);
-            // SAFETY: a library without constructors, whose function has this signature; closed when nothing of it is used any more.
+            // SAFETY: a library without constructors, whose function has this signature; closed when nothing of it is
+            // used any more.
             unsafe {
                 let handle = libc::dlopen(path.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL);
                 assert!(!handle.is_null());

@@ -1,7 +1,8 @@
 //! Values as a serializer sees them: references as such, objects by identity, arrays walked and built in place.
 //!
-//! A magic method runs PHP code, which may change what is being written. So whoever descends into a value holds a reference of its own to it
-//! ([`Item::hold`]): an array with two owners is copied by who writes to it, and an object stays where it is.
+//! A magic method runs PHP code, which may change what is being written. So whoever descends into a value holds a
+//! reference of its own to it ([`Item::hold`]): an array with two owners is copied by who writes to it, and an object
+//! stays where it is.
 
 use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
@@ -234,8 +235,8 @@ impl<'a> Iterator for Elements<'a> {
         if self.array.is_null() {
             return None;
         }
-        // SAFETY: held by the caller; the index is below the number of used places. An indirect element lies in an object's slot,
-        // which stays where it is as long as the object.
+        // SAFETY: held by the caller; the index is below the number of used places. An indirect element lies in an
+        // object's slot, which stays where it is as long as the object.
         unsafe {
             while self.at < (*self.array).nNumUsed {
                 let at = self.at as usize;
@@ -343,7 +344,8 @@ fn raw_object(value: &Value) -> Option<NonNull<sys::zend_object>> {
     }
 }
 
-/// The initialised declared properties of an object that [`describe`] said to write so; PHP code may run between two steps.
+/// The initialised declared properties of an object that [`describe`] said to write so; PHP code may run between two
+/// steps.
 pub fn slots(object: &Value) -> impl Iterator<Item = (Text<'_>, Item<'_>)> {
     let raw = raw_object(object);
     // SAFETY: alive as long as the value.

@@ -4,8 +4,8 @@ use crate::sys;
 
 /// Who is asked what the guard cannot know.
 pub trait Guard {
-    /// A coroutine is in the midst of a call on what is to be used: throws and says `true`; or says `false` when it has ended.
-    /// `tree`: that is a tree of nodes.
+    /// A coroutine is in the midst of a call on what is to be used: throws and says `true`; or says `false` when it has
+    /// ended. `tree`: that is a tree of nodes.
     fn conflict(other: i64, tree: bool) -> bool;
     /// A coroutine selects on what has changed.
     fn wake(other: i64);
@@ -42,14 +42,15 @@ pub fn install() {
     }
 }
 
-/// A wait of the running call was broken off: whatever else would wait in it fails, and if an exception is pending, the call
-/// ends with it.
+/// A wait of the running call was broken off: whatever else would wait in it fails, and if an exception is pending, the
+/// call ends with it.
 pub fn broken_off() {
     // SAFETY: reads the VM's frames; keeps a reference of the exception.
     unsafe { sys::apus_guard_broken_off() };
 }
 
-/// Whether the call that was broken off leaves an answer to come in its connection, which the next call would take for its own.
+/// Whether the call that was broken off leaves an answer to come in its connection, which the next call would take for
+/// its own.
 pub fn leaves_answer() -> bool {
     // SAFETY: reads the VM's frames.
     unsafe { sys::apus_guard_leaves_answer() }

@@ -26,7 +26,8 @@ pub fn place(freeing: bool) -> Place {
     }
 }
 
-/// Whether the running call works on plain files alone, and nothing else is in the middle of something: another thread may do it.
+/// Whether the running call works on plain files alone, and nothing else is in the middle of something: another thread
+/// may do it.
 pub fn may_wait_on_file() -> bool {
     // SAFETY: reads the VM's state and the call's arguments.
     unsafe { sys::apus_file_may_wait() }

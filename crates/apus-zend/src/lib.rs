@@ -2,9 +2,9 @@
 //!
 //! Three rules hold this crate together; its functions keep them so that callers need not know them by heart.
 //!
-//! 1. **A longjmp never crosses a Rust frame.** PHP reports a fatal error by longjmp. Everything that can end so runs in
-//!    the C shim inside `zend_try` and comes back as [`Raise::Bailed`]. A native function drops all it holds, returns the
-//!    error, and only the outermost frame, which owns nothing, bails out again (see [`call::enter`]).
+//! 1. **A longjmp never crosses a Rust frame.** PHP reports a fatal error by longjmp. Everything that can end so runs
+//!    in the C shim inside `zend_try` and comes back as [`Raise::Bailed`]. A native function drops all it holds,
+//!    returns the error, and only the outermost frame, which owns nothing, bails out again (see [`call::enter`]).
 //! 2. **No Rust borrow lives across a wait or a call into PHP.** Payloads of PHP objects are reached as `&T` and keep
 //!    their state in cells.
 //! 3. **A context switch is a function call that returns later.** [`fiber::Fiber::enter`] and [`fiber::Fiber::leave`]

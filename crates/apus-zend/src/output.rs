@@ -15,7 +15,8 @@ fn writers() -> (Writer, Writer) {
     *WRITERS.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-/// What PHP prints goes to `output` from now on, and what it logs to standard error to `log`, if given. PHP takes neither for failed.
+/// What PHP prints goes to `output` from now on, and what it logs to standard error to `log`, if given. PHP takes
+/// neither for failed.
 pub fn take(output: Writer, log: Option<Writer>) {
     *WRITERS.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = (output, log.unwrap_or(drop_all));
     // SAFETY: the functions live for the process, and keep to the rules of a writer as `output` and `log` do.
@@ -28,7 +29,8 @@ pub fn give_back() {
     unsafe { sys::apus_output_give_back() };
 }
 
-/// Opens /dev/null under those of the descriptors 0, 1 and 2 that are closed: else a connection would get the number, and what is printed.
+/// Opens /dev/null under those of the descriptors 0, 1 and 2 that are closed: else a connection would get the number,
+/// and what is printed.
 pub fn open_standard() {
     // SAFETY: opens a file; has no preconditions.
     unsafe { sys::apus_output_open_standard() };

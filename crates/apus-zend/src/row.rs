@@ -139,7 +139,8 @@ impl Shape {
         for slot in &mut room[count..self.count] {
             slot.write(Cell::Int(0).raw());
         }
-        // SAFETY: as many cells as the shape has columns were written above, and their texts outlive the call; NULL tells a bailout.
+        // SAFETY: as many cells as the shape has columns were written above, and their texts outlive the call; NULL
+        // tells a bailout.
         let raw = NonNull::new(unsafe { sys::apus_row_new(self.array.raw(), room.as_ptr().cast()) });
         // SAFETY: the shim hands over the one reference.
         let row = unsafe { Array::from_raw(raw.ok_or(Raise::Bailed)?) };
@@ -155,8 +156,8 @@ impl Shape {
         room: &'a mut Elements,
     ) -> Result<impl ExactSizeIterator<Item = Given<'a>> + use<'a>, Unknown<'a>> {
         let (mut key, mut index) = (std::ptr::null_mut(), 0);
-        // SAFETY: both arrays are alive. Keys of an array differ, so at most as many name a column as there are columns, and the
-        // shim stops at the first that names none.
+        // SAFETY: both arrays are alive. Keys of an array differ, so at most as many name a column as there are
+        // columns, and the shim stops at the first that names none.
         let count = unsafe {
             sys::apus_row_match(self.array.raw(), given.raw(), room.0.as_mut_ptr().cast(), &raw mut key, &raw mut index)
         };
@@ -176,8 +177,9 @@ unsafe fn key_bytes<'a>(key: NonNull<sys::zend_string>) -> &'a [u8] {
     unsafe { std::slice::from_raw_parts((&raw const (*key.as_ptr()).val).cast::<u8>(), key.as_ref().len) }
 }
 
-/// To be asked now and then by who builds much in one call: an error when an exception is pending. Some builds of PHP, Debian's 8.2 among them,
-/// let a native function go on when it passes the memory limit, with an exit pending, and end the process at twice the limit.
+/// To be asked now and then by who builds much in one call: an error when an exception is pending. Some builds of PHP,
+/// Debian's 8.2 among them, let a native function go on when it passes the memory limit, with an exit pending, and end
+/// the process at twice the limit.
 #[inline]
 pub fn go_on() -> Result<(), Raise> {
     // SAFETY: reads a pointer.

@@ -82,7 +82,8 @@ pub fn install_sessions(
     unsafe { sys::apus_session_install(&raw const hooks) };
 }
 
-/// `$_GET`, `$_POST`, `$_COOKIE`, `$_FILES` and `$_SERVER` for a coroutine that is to be made, and what `$_REQUEST` is then.
+/// `$_GET`, `$_POST`, `$_COOKIE`, `$_FILES` and `$_SERVER` for a coroutine that is to be made, and what `$_REQUEST` is
+/// then.
 pub struct Superglobals(NonNull<sys::apus_own>);
 
 impl Superglobals {

@@ -78,8 +78,8 @@ pub fn write(value: &Value, bytes: &[u8]) -> Result<Option<usize>, Raise> {
     Ok(usize::try_from(written).ok())
 }
 
-/// Prepares a file for bytes that are written to its descriptor beside PHP; [`moved`] then tells PHP how many. `false`: a filter has to
-/// see them.
+/// Prepares a file for bytes that are written to its descriptor beside PHP; [`moved`] then tells PHP how many. `false`:
+/// a filter has to see them.
 pub fn write_beside(value: &Value) -> bool {
     // SAFETY: the value is alive; a plain file's seek runs no PHP code.
     unsafe { sys::apus_stream_write_beside(value.as_ptr()) }

@@ -1,5 +1,5 @@
-//! The floor: one thread, one epoll, one `read` and one `write` a message. It does what every contender does and nothing
-//! else: no limits, no deadlines, no fragments. Not a server to expose to anybody.
+//! The floor: one thread, one epoll, one `read` and one `write` a message. It does what every contender does and
+//! nothing else: no limits, no deadlines, no fragments. Not a server to expose to anybody.
 //!
 //! With more than one process each has its own listening socket on the port (`SO_REUSEPORT`); a broadcast goes from one
 //! process to the others as a line through the pipes of standard input and output.

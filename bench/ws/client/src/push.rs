@@ -1,7 +1,7 @@
 //! Messages that one worker pushes to a connection of another. What the server has to do, in text messages:
-//! `w` is answered with `w:WORKER:FD`; `p:FD:COUNT:GAP` makes it push COUNT messages to FD, GAP nanoseconds apart (0: as
-//! fast as it can), each the time of its sending in 20 digits, and then answer `p:COUNT:NANOSECONDS` with how many it
-//! pushed and how long that took.
+//! `w` is answered with `w:WORKER:FD`; `p:FD:COUNT:GAP` makes it push COUNT messages to FD, GAP nanoseconds apart (0:
+//! as fast as it can), each the time of its sending in 20 digits, and then answer `p:COUNT:NANOSECONDS` with how many
+//! it pushed and how long that took.
 
 use std::io;
 

@@ -170,15 +170,16 @@ impl Broker {
         Self { shared, driver }
     }
 
-    /// Whether a subject is one that both kinds of brokers take: 1 to [`MAX_SUBJECT`] bytes of printable ASCII without spaces,
-    /// `*` and `>`, and without empty parts between dots.
+    /// Whether a subject is one that both kinds of brokers take: 1 to [`MAX_SUBJECT`] bytes of printable ASCII without
+    /// spaces, `*` and `>`, and without empty parts between dots.
     pub fn is_subject(subject: &str) -> bool {
         subject.len() <= MAX_SUBJECT
             && subject.bytes().all(|byte| byte.is_ascii_graphic() && !matches!(byte, b'*' | b'>'))
             && subject.split('.').all(|part| !part.is_empty())
     }
 
-    /// Wants the messages of a subject from now on, whatever happens to the connection. False for a subject that is none.
+    /// Wants the messages of a subject from now on, whatever happens to the connection. False for a subject that is
+    /// none.
     pub fn subscribe(&self, subject: &str) -> bool {
         Self::is_subject(subject) && {
             self.shared.want(subject);

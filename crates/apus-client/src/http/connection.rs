@@ -115,7 +115,8 @@ impl Connection {
                 let error = error.into_error();
                 let failure = Failure::of_hyper(&error);
                 let silent = error.is_canceled() || matches!(failure.errno, libc::ECONNRESET | libc::EPIPE);
-                // Whether the server has acted on the request cannot be known once it was sent (RFC 9110 section 9.2.2).
+                // Whether the server has acted on the request cannot be known once it was sent (RFC 9110 section
+                // 9.2.2).
                 if reused && (unsent || (silent && request.method.is_idempotent())) {
                     return Sent::Stale;
                 }

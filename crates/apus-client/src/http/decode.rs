@@ -7,8 +7,8 @@ use flate2::write::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
 
 use crate::failure::Failure;
 
-/// What is given to a decoder at a time: its output for so much is what may wait in memory at most (deflate makes 1 byte
-/// into 1032 at the utmost).
+/// What is given to a decoder at a time: its output for so much is what may wait in memory at most (deflate makes 1
+/// byte into 1032 at the utmost).
 const SLICE: usize = 8 << 10;
 /// The window that brotli's decoder works in.
 const BROTLI_BUFFER: usize = 16 << 10;
@@ -79,7 +79,8 @@ impl BodyDecoder {
         }
     }
 
-    /// Takes bytes of the body, and gives what they became to `each`, in pieces of bounded size where it was compressed.
+    /// Takes bytes of the body, and gives what they became to `each`, in pieces of bounded size where it was
+    /// compressed.
     pub(crate) fn feed(&mut self, bytes: &[u8], mut each: impl FnMut(Vec<u8>)) -> Result<(), Failure> {
         self.begun |= !bytes.is_empty();
         let slice = if matches!(self.coding, Coding::Identity(_)) { bytes.len().max(1) } else { SLICE };

@@ -167,7 +167,8 @@ impl Http2 {
             .initial_connection_window_size(options.window.saturating_mul(4).min(0x7fff_ffff))
             .max_header_list_size(options.max_head)
             .enable_push(false)
-            // Until its SETTINGS are here it is not known how many streams the server takes, and it would refuse what is beyond.
+            // Until its SETTINGS are here it is not known how many streams the server takes, and it would refuse what
+            // is beyond.
             .initial_max_send_streams(1)
             .handshake::<Wire, Bytes>(wire)
             .await

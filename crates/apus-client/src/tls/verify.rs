@@ -157,8 +157,8 @@ fn webpki_verifier(provider: &Arc<CryptoProvider>, roots: RootCertStore) -> Resu
     WebPkiServerVerifier::builder_with_provider(roots.into(), Arc::clone(provider)).build().map_err(|e| e.to_string())
 }
 
-/// Believes what the verifier believes. Without one, any certificate, as the caller asked; the handshake still proves that
-/// the peer has its key.
+/// Believes what the verifier believes. Without one, any certificate, as the caller asked; the handshake still proves
+/// that the peer has its key.
 #[derive(Debug)]
 pub(super) struct Believed {
     pub(super) provider: Arc<CryptoProvider>,

@@ -28,8 +28,8 @@ pub(crate) struct Collecting {
 
 /// Where the bytes go.
 pub(crate) enum Collect {
-    /// A body of `total` bytes. The kernel gives the memory pages only as they arrive, so a length that is announced and
-    /// not sent costs nothing.
+    /// A body of `total` bytes. The kernel gives the memory pages only as they arrive, so a length that is announced
+    /// and not sent costs nothing.
     Sized {
         bytes: Vec<u8>,
         total: usize,

@@ -324,7 +324,8 @@ impl Sink {
     }
 }
 
-/// Whether the brackets in a file's field name are sound: each closed, and after a closed one the end or the next. PHP drops other files.
+/// Whether the brackets in a file's field name are sound: each closed, and after a closed one the end or the next. PHP
+/// drops other files.
 fn has_closed_brackets(name: &[u8]) -> bool {
     let mut open = 0usize;
     for (at, byte) in name.iter().enumerate() {

@@ -40,8 +40,8 @@ impl<A: App> ConnTask<A> {
         Step::Again
     }
 
-    /// Reads until the client closes: closing with unread input would reset the connection, and the client could lose the
-    /// answer (RFC 9112 section 9.6).
+    /// Reads until the client closes: closing with unread input would reset the connection, and the client could lose
+    /// the answer (RFC 9112 section 9.6).
     pub(super) fn linger(&mut self, cx: &mut Context<'_>) -> Step {
         let conn = Rc::clone(&self.conn);
         let State::Linger(taken) = &mut self.state else { return Step::Again };

@@ -53,8 +53,8 @@ impl<A: App> ConnTask<A> {
         self.conn.timer.set(Timer::Body { since: self.conn.port.control.clock.now() });
     }
 
-    /// While the handler asks for nothing the client's rate does not count; the window goes on with the next read, so that
-    /// a client cannot win time by sending single bytes.
+    /// While the handler asks for nothing the client's rate does not count; the window goes on with the next read, so
+    /// that a client cannot win time by sending single bytes.
     fn pause_body_timer(&self) {
         let paused = match self.conn.timer.get() {
             Timer::Body { since } => {

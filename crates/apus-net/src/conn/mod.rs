@@ -98,7 +98,8 @@ pub(crate) struct Conn {
 }
 
 impl Source for Conn {
-    /// The task serves streams only between polls of the handler, so a reader inside the handler is served in the same turn.
+    /// The task serves streams only between polls of the handler, so a reader inside the handler is served in the same
+    /// turn.
     fn want_body(&self) {
         self.wake_task();
     }

@@ -219,9 +219,9 @@ impl Conn {
         self.pushed(out, sent.unwrap_or(Sent::Broken))
     }
 
-    /// Sends what was just appended to `out`, and `tail` behind it, in one call of the kernel; or leaves both to the task
-    /// when the socket is full or more answers follow in this very turn. `keep` stores the bytes of `tail` from the given
-    /// one on. Returns the bytes left waiting.
+    /// Sends what was just appended to `out`, and `tail` behind it, in one call of the kernel; or leaves both to the
+    /// task when the socket is full or more answers follow in this very turn. `keep` stores the bytes of `tail` from
+    /// the given one on. Returns the bytes left waiting.
     pub(crate) fn push_tail(
         &self,
         mut out: RefMut<'_, Out>,

@@ -89,8 +89,8 @@ impl Conn {
 
     /// While the program works: watches for the peer's EOF or reset without reading.
     ///
-    /// Unread input (a pipelined request, a body nobody asks for) keeps the socket readable, so that no event would tell of
-    /// the EOF behind it; then the sweep polls the task, which comes here again.
+    /// Unread input (a pipelined request, a body nobody asks for) keeps the socket readable, so that no event would
+    /// tell of the EOF behind it; then the sweep polls the task, which comes here again.
     pub(crate) fn watch_peer(&self, cx: &mut Context<'_>) {
         self.watch_in_sweep.set(false);
         if self.broken.get() {

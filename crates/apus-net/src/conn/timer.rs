@@ -16,7 +16,8 @@ pub(crate) enum Timer {
     Head { since: u64 },
     /// Body bytes; the window of the minimum rate began then.
     Body { since: u64 },
-    /// Nothing yet: the handler has not asked for more of its body. So much of the window of the minimum rate has passed.
+    /// Nothing yet: the handler has not asked for more of its body. So much of the window of the minimum rate has
+    /// passed.
     BodyPaused { spent: u64 },
     /// The peer's close, after ours.
     Linger { since: u64 },
@@ -87,8 +88,8 @@ impl Conn {
 
     /// Whether the client took too little of its answer during a whole window.
     ///
-    /// Progress is counted in bytes the peer acknowledged: the kernel reports a socket writable only when a third of its
-    /// buffer is free, which a slow but honest client may need longer for.
+    /// Progress is counted in bytes the peer acknowledged: the kernel reports a socket writable only when a third of
+    /// its buffer is free, which a slow but honest client may need longer for.
     fn output_stalled(&self, now: u64) -> bool {
         let config = &self.port.config;
         let (pending, written) = {

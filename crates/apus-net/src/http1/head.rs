@@ -40,13 +40,14 @@ pub(crate) fn plan(exchange: &Exchange, head: &ResponseHead, whole: Option<u64>)
 /// An answer to HEAD, or one whose status has no content.
 fn bodiless(head: &ResponseHead, whole: Option<u64>) -> Answer {
     let (length, typed) = match head.final_status() {
-        // Without it the client would wait for the end of the connection (RFC 9112 section 6.3): no rule of framing knows 205.
+        // Without it the client would wait for the end of the connection (RFC 9112 section 6.3): no rule of framing
+        // knows 205.
         205 => (Some(0), false),
         // May tell the length that a 200 would have had (RFC 9110 section 8.6).
         304 => (head.content_length, false),
         status if !response::status_has_body(status) => (None, false),
-        // To HEAD: the length that GET would have had, which is that of the body that was made for it. Where none was made, only the program
-        // can know it, and nothing is told unless it does.
+        // To HEAD: the length that GET would have had, which is that of the body that was made for it. Where none was
+        // made, only the program can know it, and nothing is told unless it does.
         _ => {
             let length = whole.filter(|&length| length > 0).or(head.content_length);
             (length, length.map_or(whole.is_none(), |length| length > 0))
@@ -83,7 +84,8 @@ pub(crate) fn write_head(out: &mut Vec<u8>, port: &Port, head: &ResponseHead, an
     if close {
         out.extend_from_slice(b"Connection: close\r\n");
     } else if old || head.tell_keep_alive {
-        // A 1.0 client asked for it and is told that it has it (RFC 9112 section 9.3); any other where the program wants it.
+        // A 1.0 client asked for it and is told that it has it (RFC 9112 section 9.3); any other where the program
+        // wants it.
         out.extend_from_slice(b"Connection: keep-alive\r\n");
     }
     out.extend_from_slice(b"\r\n");

@@ -62,8 +62,8 @@ fn opcode(number: i64) -> Result<Opcode, Raise> {
 }
 
 impl<'a> Outgoing<'a> {
-    /// From `push($data, $opcode, $flags)`, whose first argument has the number `at`: data or a frame object, whose own opcode
-    /// and flags rule. Flags that only say something else leave the message whole.
+    /// From `push($data, $opcode, $flags)`, whose first argument has the number `at`: data or a frame object, whose own
+    /// opcode and flags rule. Flags that only say something else leave the message whole.
     pub(crate) fn from_call(call: &'a Call, at: usize) -> Result<Self, Raise> {
         Self::read(call, at, !0)
     }

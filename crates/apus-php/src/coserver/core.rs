@@ -1,4 +1,5 @@
-//! What is behind an `Apus\Coroutine\Http\Server`: its routes, its settings, and its life from `start()` to the last answer.
+//! What is behind an `Apus\Coroutine\Http\Server`: its routes, its settings, and its life from `start()` to the last
+//! answer.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashSet;

@@ -7,7 +7,8 @@ use apus_zend::Raise;
 
 use crate::exception;
 
-/// Binds and listens as a constructor `(string $host, int $port = 0, bool $ssl = false, bool $reuse_port = false)` says.
+/// Binds and listens as a constructor `(string $host, int $port = 0, bool $ssl = false, bool $reuse_port = false)`
+/// says.
 pub(super) fn listen(host: &str, port: i64, secure: bool, reuse_port: bool) -> Result<Listener, Raise> {
     if secure {
         return Err(no_tls());

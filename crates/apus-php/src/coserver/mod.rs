@@ -1,8 +1,8 @@
-//! Servers that live in a coroutine: `Coroutine\Server` and `Coroutine\Http\Server`. They need no master process: a script
-//! makes one, says what answers, and `start()` waits in its coroutine until `shutdown()`.
+//! Servers that live in a coroutine: `Coroutine\Server` and `Coroutine\Http\Server`. They need no master process: a
+//! script makes one, says what answers, and `start()` waits in its coroutine until `shutdown()`.
 //!
-//! [`stream`] accepts connections of bytes over the socket room; [`core`] runs `apus-net` for HTTP, with [`app`] between it
-//! and PHP; [`listen`] binds for both, [`trouble`] reports what nobody catches.
+//! [`stream`] accepts connections of bytes over the socket room; [`core`] runs `apus-net` for HTTP, with [`app`]
+//! between it and PHP; [`listen`] binds for both, [`trouble`] reports what nobody catches.
 
 mod app;
 mod connection;

@@ -130,8 +130,8 @@ fn set(server: Me<'_, StreamServer>, given: ArrayView<'_>) -> Result<(), Raise> 
     Ok(())
 }
 
-/// The settings of connections among those that were given, and `max_connection`. Others of a server's are checked only:
-/// programs share one array among all their servers.
+/// The settings of connections among those that were given, and `max_connection`. Others of a server's are checked
+/// only: programs share one array among all their servers.
 fn sort(given: ArrayView<'_>) -> Result<(Array, Option<usize>), Raise> {
     let refused = |text: &str| exception::throw(exception::code::server::OPTION, text);
     let mut of_connections = Array::new(given.len())?;
@@ -271,7 +271,8 @@ impl StreamCore {
         }
     }
 
-    /// Hands a connection to a coroutine of its own, which runs at once. `false`: none could be made, and it was closed.
+    /// Hands a connection to a coroutine of its own, which runs at once. `false`: none could be made, and it was
+    /// closed.
     fn take(&self, state: &Rc<State>, socket: Object, receiver: &Rc<dyn Fn(Outcome)>) -> Result<bool, Raise> {
         let Some(handler) = self.handler.borrow().as_ref().map(Callable::share) else { return Ok(false) };
         let connection = connection::object(socket, Place::take(&self.connections))?;

@@ -272,7 +272,8 @@ fn is_valid(name: &[u8], value: &[u8]) -> bool {
     is_field_value(value) && (!name.eq_ignore_ascii_case(b"content-length") || length(value).is_some())
 }
 
-/// Whether the program has a say in this field: the server frames messages by itself, and of Connection hears "close" and "keep-alive".
+/// Whether the program has a say in this field: the server frames messages by itself, and of Connection hears "close"
+/// and "keep-alive".
 fn is_heard(name: &[u8], value: &[u8]) -> bool {
     match name.len() {
         10 if name.eq_ignore_ascii_case(b"connection") => {
@@ -284,8 +285,8 @@ fn is_heard(name: &[u8], value: &[u8]) -> bool {
     }
 }
 
-/// Whether a field is one that the server has nothing to do with: see [`Head::special`], [`is_valid`] and [`is_heard`]. Such a name is
-/// of a length that the index can hold, and need not be one.
+/// Whether a field is one that the server has nothing to do with: see [`Head::special`], [`is_valid`] and [`is_heard`].
+/// Such a name is of a length that the index can hold, and need not be one.
 fn is_ordinary(name: &[u8]) -> bool {
     let first = name.first().map_or(0, |byte| byte | 0x20);
     !matches!((first, name.len()), (b'd', 4) | (b's', 6) | (b'c' | b'k', 10) | (b'c', 12 | 14) | (b't', 17))

@@ -200,8 +200,8 @@ pub(super) fn load_csv(
     loading.result(&name, loaded)
 }
 
-/// Does what takes long: on another thread while the coroutine waits, or at once where code cannot wait. `None`: the coroutine was
-/// cancelled; the job goes on.
+/// Does what takes long: on another thread while the coroutine waits, or at once where code cannot wait. `None`: the
+/// coroutine was cancelled; the job goes on.
 fn apart<T: Send + 'static>(
     what: &'static str,
     table: &Arc<Table>,

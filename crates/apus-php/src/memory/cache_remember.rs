@@ -1,7 +1,8 @@
 //! `Apus\Cache::remember()`: one process makes a value, the others wait for it.
 //!
-//! Who waits looks again after pauses that grow from 1 to 20 ms: a look takes a fraction of a microsecond and no lock, and needs nothing that a producer
-//! could fail to do before it dies. An eventfd would be another descriptor a cache, written at each store, to save half a pause where a value takes long to make anyway.
+//! Who waits looks again after pauses that grow from 1 to 20 ms: a look takes a fraction of a microsecond and no lock,
+//! and needs nothing that a producer could fail to do before it dies. An eventfd would be another descriptor a cache,
+//! written at each store, to save half a pause where a value takes long to make anyway.
 
 use std::cell::RefCell;
 use std::time::Duration;

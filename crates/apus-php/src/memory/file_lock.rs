@@ -16,15 +16,17 @@ use apus_shm::Mode;
 /// The first and the longest pause between two tries: nobody wakes who waits for another program.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(16));
 
-/// The files that this process has open for locks. flock(2) is of the open file, which a forked child has, too: as long as the child had it open, what the parent held
-/// would stay locked after the parent's death. So a child closes them.
+/// The files that this process has open for locks. flock(2) is of the open file, which a forked child has, too: as long
+/// as the child had it open, what the parent held would stay locked after the parent's death. So a child closes them.
 static OPEN: Mutex<Vec<RawFd>> = Mutex::new(Vec::new());
 
 extern "C" fn born() {
-    // Nobody else runs in a child that has just been forked; one who held the mutex in the parent then left it shut, and the files open.
+    // Nobody else runs in a child that has just been forked; one who held the mutex in the parent then left it shut,
+    // and the files open.
     if let Ok(mut open) = OPEN.try_lock() {
         for fd in open.drain(..) {
-            // SAFETY: a descriptor that this process has from its parent, and that nothing here uses any more: see `Handle::drop`.
+            // SAFETY: a descriptor that this process has from its parent, and that nothing here uses any more: see
+            // `Handle::drop`.
             unsafe { libc::close(fd) };
         }
     }
@@ -48,7 +50,8 @@ impl Drop for Handle {
     }
 }
 
-/// The file of a lock. What is between the coroutines and processes of this program is settled before: here a process comes as a whole.
+/// The file of a lock. What is between the coroutines and processes of this program is settled before: here a process
+/// comes as a whole.
 pub(super) struct FileLock {
     path: PathBuf,
     handle: RefCell<Option<Handle>>,

@@ -104,8 +104,8 @@ impl Core {
         Ok(taken)
     }
 
-    /// Whether only the waiting code itself could give it back: the whole process outside coroutines, or the coroutine that has it. A semaphore may be given back by
-    /// any process.
+    /// Whether only the waiting code itself could give it back: the whole process outside coroutines, or the coroutine
+    /// that has it. A semaphore may be given back by any process.
     fn would_wait_for_itself(&self, shared: &ProcessLock, mode: Mode) -> bool {
         let held = shared.held();
         let conflicts = held == Some(Mode::Exclusive) || (held == Some(Mode::Shared) && mode == Mode::Exclusive);

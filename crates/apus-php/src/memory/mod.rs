@@ -1,5 +1,5 @@
-//! Memory that the processes of a program share, as PHP sees it: tables, atomics, locks, queues, a cache, a rate limiter; and the
-//! serializer that values cross processes in. `apus-shm` is what lies beneath.
+//! Memory that the processes of a program share, as PHP sees it: tables, atomics, locks, queues, a cache, a rate
+//! limiter; and the serializer that values cross processes in. `apus-shm` is what lies beneath.
 
 mod atomic;
 pub(crate) mod bell;

@@ -1,7 +1,8 @@
 //! `Apus\Table` and `Apus\ColumnTable`: what an object holds, how it is described and created.
 //!
-//! Both classes are this one: they differ in what names a row (a text, an integer) and in how cells lie in memory. Everything that is
-//! shared lives in `apus_shm::table`; an object is this process's view of it, which a forked process inherits.
+//! Both classes are this one: they differ in what names a row (a text, an integer) and in how cells lie in memory.
+//! Everything that is shared lives in `apus_shm::table`; an object is this process's view of it, which a forked process
+//! inherits.
 
 use std::cell::{Cell, Ref, RefCell};
 use std::rc::Rc;

@@ -38,7 +38,8 @@ impl Texts {
     fn keep(&self, text: PhpString) -> &[u8] {
         let bytes = std::ptr::from_ref(text.as_bytes());
         self.0.borrow_mut().push(text);
-        // SAFETY: a string's bytes stay where they are; it is never taken out again and is freed with self, which the result borrows.
+        // SAFETY: a string's bytes stay where they are; it is never taken out again and is freed with self, which the
+        // result borrows.
         unsafe { &*bytes }
     }
 }
@@ -73,7 +74,8 @@ pub(super) fn whole(value: f64) -> Option<i64> {
     (value.fract() == 0.0 && (-WHOLE_BOUND..WHOLE_BOUND).contains(&value)).then_some(value as i64)
 }
 
-/// A PHP value as a cell of a column: what PHP's own conversions make of it where nothing is lost, an exception where something would be.
+/// A PHP value as a cell of a column: what PHP's own conversions make of it where nothing is lost, an exception where
+/// something would be.
 #[inline]
 pub(super) fn cell<'a>(column: &Column, view: View<'a>, texts: &'a Texts) -> Result<Cell<'a>, Raise> {
     match (column.kind, view) {

@@ -1,7 +1,8 @@
 //! `foreach` over a table.
 //!
-//! An object has one cursor, as the peer's has: loops over the same object inside each other share it. The row on which it stands is a
-//! copy that `rewind()` and `next()` took in one step, so what others write or remove meanwhile does not tear it.
+//! An object has one cursor, as the peer's has: loops over the same object inside each other share it. The row on which
+//! it stands is a copy that `rewind()` and `next()` took in one step, so what others write or remove meanwhile does not
+//! tear it.
 
 use std::cell::{Cell, RefCell};
 

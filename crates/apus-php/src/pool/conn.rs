@@ -128,7 +128,8 @@ impl Lease {
         Self { conn, holder, task, place: Place::here(), since, _ended: ended }
     }
 
-    /// Whether a wait of its holder was cancelled, or the last one of who gives it back: perhaps in the middle of a query.
+    /// Whether a wait of its holder was cancelled, or the last one of who gives it back: perhaps in the middle of a
+    /// query.
     pub(super) fn was_interrupted(&self) -> bool {
         let current = State::existing().and_then(|state| state.engine.current());
         let by_other = current.is_some_and(|task| task.id() != self.holder && task.was_cancelled());

@@ -312,8 +312,8 @@ impl Core {
         self.idle.borrow().iter().any(|conn| conn.identity() == key)
     }
 
-    /// Collects the connections that nobody can give back any more. Returns whether some are left whose holder has ended, or
-    /// that somebody waits for: it is worth looking again.
+    /// Collects the connections that nobody can give back any more. Returns whether some are left whose holder has
+    /// ended, or that somebody waits for: it is worth looking again.
     pub(super) fn collect_lost(&self) -> bool {
         let lost: Vec<Lease> = {
             let mut leases = self.leases.borrow_mut();

@@ -88,8 +88,8 @@ impl Kind {
     }
 }
 
-/// Asks the server something cheap. The answer is one that nobody else can have asked for: a connection on which the rest of an
-/// earlier answer is still to come is of no use either. Waits.
+/// Asks the server something cheap. The answer is one that nobody else can have asked for: a connection on which the
+/// rest of an earlier answer is still to come is of no use either. Waits.
 pub(super) fn is_alive(conn: &Conn) -> Result<bool, Raise> {
     let value = conn.value();
     let nonce = i64::from(random_number());

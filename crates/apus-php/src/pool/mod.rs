@@ -1,7 +1,8 @@
 //! Pools of connections.
 //!
-//! [`core`] knows places, connections, leases and the queue, and calls no PHP code. [`ops`] is what happens to a connection
-//! from its making to its end. [`driver`] knows what PDO, mysqli and the others can be asked. [`keeper`] works unasked.
+//! [`core`] knows places, connections, leases and the queue, and calls no PHP code. [`ops`] is what happens to a
+//! connection from its making to its end. [`driver`] knows what PDO, mysqli and the others can be asked. [`keeper`]
+//! works unasked.
 
 mod class;
 mod config;

@@ -80,7 +80,8 @@ pub(super) fn pending() -> Result<(), Raise> {
     Thrown::take().map_or(Ok(()), |thrown| Err(thrown.rethrow()))
 }
 
-/// Tries something that may fail as connections do: an exception is a failure (`None`), but for those that end the coroutine.
+/// Tries something that may fail as connections do: an exception is a failure (`None`), but for those that end the
+/// coroutine.
 pub(super) fn attempt<T>(body: impl FnOnce() -> Result<T, Raise>) -> Result<Option<T>, Raise> {
     match body() {
         Ok(value) => Ok(Some(value)),

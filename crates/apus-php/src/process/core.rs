@@ -200,7 +200,8 @@ impl ProcessCore {
         self.started(object, pid);
     }
 
-    /// Makes this process the one that `object` stands for: its id, its end of the pipe. `alone`: nobody writes to it from here.
+    /// Makes this process the one that `object` stands for: its id, its end of the pipe. `alone`: nobody writes to it
+    /// from here.
     pub(super) fn become_child(&self, object: &Object, alone: bool) {
         self.started(object, std::process::id() as libc::pid_t);
         drop(self.child.take());
@@ -221,8 +222,9 @@ impl ProcessCore {
         }
     }
 
-    /// In a forked child that has no event loop yet: runs the callable to its end, and gives the exit code. `Err`: a fatal error
-    /// was reported; the native function is to return it. `prepare` runs before the callable, and is told whether that gets a coroutine.
+    /// In a forked child that has no event loop yet: runs the callable to its end, and gives the exit code. `Err`: a
+    /// fatal error was reported; the native function is to return it. `prepare` runs before the callable, and is told
+    /// whether that gets a coroutine.
     pub(crate) fn run_child(
         &self,
         object: &Object,

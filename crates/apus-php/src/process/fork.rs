@@ -23,8 +23,8 @@ pub(crate) enum Signals {
 pub(super) fn fork() -> Result<libc::pid_t, i32> {
     // SAFETY: all-zero is a valid set; the calls fill them.
     let (mut all, mut before): (libc::sigset_t, libc::sigset_t) = unsafe { std::mem::zeroed() };
-    // SAFETY: PHP's thread forks, with no Rust lock held; threads that do not survive own nothing that the child uses. What the
-    // child inherits of an event loop it forgets in `begin_child`. The sets are local.
+    // SAFETY: PHP's thread forks, with no Rust lock held; threads that do not survive own nothing that the child uses.
+    // What the child inherits of an event loop it forgets in `begin_child`. The sets are local.
     unsafe {
         libc::sigfillset(&raw mut all);
         libc::pthread_sigmask(libc::SIG_SETMASK, &raw const all, &raw mut before);
@@ -59,8 +59,8 @@ pub(super) fn begin_child(handlers: Signals) {
     }
 }
 
-/// Calls `callable`, in a coroutine if asked to, and runs what coroutines it leaves to their end. Gives the exit code of a
-/// process that does nothing else. An uncaught exception is reported as PHP does.
+/// Calls `callable`, in a coroutine if asked to, and runs what coroutines it leaves to their end. Gives the exit code
+/// of a process that does nothing else. An uncaught exception is reported as PHP does.
 pub(super) fn run(callable: Callable, args: Vec<Value>, coroutine: bool) -> Result<i32, Raise> {
     ended(call(callable, args, coroutine))
 }

@@ -1,7 +1,7 @@
 //! The two ends of the pipe between a process and the one that started it.
 //!
-//! A pair of connected sockets: `SOCK_STREAM`, or `SOCK_SEQPACKET` where datagrams are asked for, which keeps the borders of
-//! messages as well and, other than a datagram socket, tells its reader when the other side is gone.
+//! A pair of connected sockets: `SOCK_STREAM`, or `SOCK_SEQPACKET` where datagrams are asked for, which keeps the
+//! borders of messages as well and, other than a datagram socket, tells its reader when the other side is gone.
 
 use std::cell::{Cell, RefCell};
 use std::ffi::c_int;
@@ -152,7 +152,8 @@ impl End {
     pub(super) fn write(&self, bytes: &[u8], patience: &Patience) -> Result<Result<usize, c_int>, Raise> {
         let mut sent = 0;
         let result = self.attempt(patience, PollFlags::OUT, |over| {
-            // Its end is open in this process, too, and perhaps in later children: the kernel would take bytes for nobody.
+            // Its end is open in this process, too, and perhaps in later children: the kernel would take bytes for
+            // nobody.
             if over {
                 return Err(libc::EPIPE);
             }
@@ -168,7 +169,8 @@ impl End {
         Ok(if sent > 0 { Ok(sent) } else { result })
     }
 
-    /// Makes `attempt` until it is done, waiting in between as `patience` says. It is told whether the other side has ended.
+    /// Makes `attempt` until it is done, waiting in between as `patience` says. It is told whether the other side has
+    /// ended.
     fn attempt<T>(
         &self,
         patience: &Patience,

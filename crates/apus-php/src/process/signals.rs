@@ -1,9 +1,9 @@
 //! `Process::signal()`: handlers of signals for as long as the process lives.
 //!
-//! The C handler notes the signal, makes one eventfd readable and has the VM interrupted. While an event loop runs, handlers
-//! run in coroutines: a task of the loop starts them when nothing else does. Without one they run between two opcodes, as
-//! those of ext/pcntl, or in the functions of this room that block, which wait for the eventfd, too. A forked child begins
-//! with no handlers.
+//! The C handler notes the signal, makes one eventfd readable and has the VM interrupted. While an event loop runs,
+//! handlers run in coroutines: a task of the loop starts them when nothing else does. Without one they run between two
+//! opcodes, as those of ext/pcntl, or in the functions of this room that block, which wait for the eventfd, too. A
+//! forked child begins with no handlers.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -212,8 +212,8 @@ fn default(signal: c_int) {
     let _ = Disposition::default().set(signal);
 }
 
-/// Gives every signal whose handler lies in this module its default action: in a forked child, where the parent's servers and
-/// waits have no meaning.
+/// Gives every signal whose handler lies in this module its default action: in a forked child, where the parent's
+/// servers and waits have no meaning.
 pub(super) fn reset_module() {
     let Some(ours) = module_of(on_signal as *const () as usize) else { return };
     for signal in 1..SIGNALS {

@@ -40,7 +40,8 @@ pub(super) enum Blocked {
     TimedOut,
 }
 
-/// Blocks this process until one of `fds` is ready, a signal with a handler came (which then has run), or the time is over.
+/// Blocks this process until one of `fds` is ready, a signal with a handler came (which then has run), or the time is
+/// over.
 pub(super) fn block(fds: &[(RawFd, PollFlags)], until: Option<Instant>) -> Result<Blocked, Raise> {
     let event = signals::event();
     let numbers: Vec<Number> = fds.iter().map(|&(fd, _)| Number(fd)).collect();

@@ -67,8 +67,8 @@ pub(super) fn check(core: &ServerCore) -> Result<(), Raise> {
     Ok(())
 }
 
-/// The part of PHP's `memory_limit` that messages may take while handlers wait: a quarter, because most handlers make more of
-/// a message than they were given.
+/// The part of PHP's `memory_limit` that messages may take while handlers wait: a quarter, because most handlers make
+/// more of a message than they were given.
 fn memory_share() -> usize {
     let mut probe = Settings::default();
     let limit = engine::ini("memory_limit").map(apus_options::Value::Str);
@@ -93,7 +93,8 @@ pub(super) struct Serving<'a> {
 }
 
 impl Serving<'_> {
-    /// Serves a port, which stands at `place` among the server's, until the worker drains. `None`: nothing would answer it.
+    /// Serves a port, which stands at `place` among the server's, until the worker drains. `None`: nothing would answer
+    /// it.
     pub(super) fn port(
         &self,
         port: &Rc<PortCore>,

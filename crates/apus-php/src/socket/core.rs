@@ -276,7 +276,8 @@ impl Sock {
         SCRATCH.with(|scratch| {
             let mut scratch = scratch.borrow_mut();
             let (n, from) = ready!(self.poll_io(cx, Way::Read, |socket| {
-                // SAFETY: initialised bytes are valid as maybe-uninitialised ones, and the kernel writes initialised ones.
+                // SAFETY: initialised bytes are valid as maybe-uninitialised ones, and the kernel writes initialised
+                // ones.
                 let room = unsafe { &mut *(std::ptr::from_mut(&mut scratch[..]) as *mut [MaybeUninit<u8>]) };
                 socket.recv_from(room).map(|got| (got, false))
             }))?;

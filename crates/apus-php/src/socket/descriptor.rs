@@ -56,7 +56,8 @@ struct Registration {
 pub(super) struct Descriptor {
     socket: Socket,
     registration: RefCell<Option<Registration>>,
-    /// The process that registered: a forked child must leave the parent's registration, which both epoll instances share.
+    /// The process that registered: a forked child must leave the parent's registration, which both epoll instances
+    /// share.
     process: Cell<u32>,
     pace: Cell<Pace>,
     /// The directions that the last poll found blocked, as `poll(2)` names them.
@@ -124,7 +125,8 @@ impl Descriptor {
             return Ok(());
         }
         self.unregister(slot.take());
-        // SAFETY: the number is that of `self.socket`, which is open as long as self; the registration goes before it, in `drop`.
+        // SAFETY: the number is that of `self.socket`, which is open as long as self; the registration goes before it,
+        // in `drop`.
         let io = unsafe { AsyncFd::register(Watched(self.socket.as_raw_fd())) }?;
         *slot = Some(Registration { key, io: ManuallyDrop::new(io) });
         self.process.set(std::process::id());
@@ -138,8 +140,8 @@ impl Descriptor {
         }
     }
 
-    /// Makes `attempt` until it does something else than to block. Its second result tells that there is nothing left to
-    /// do right now, as a short read does, which spares the attempt that would only find out.
+    /// Makes `attempt` until it does something else than to block. Its second result tells that there is nothing left
+    /// to do right now, as a short read does, which spares the attempt that would only find out.
     pub(super) fn poll_io<T>(
         &self,
         cx: &mut Context<'_>,

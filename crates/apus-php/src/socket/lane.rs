@@ -21,8 +21,8 @@ pub(super) struct Lane {
     turn: RefCell<Rc<Turn>>,
 }
 
-/// One use of a lane. It outlives its place there when it is stopped: the lane is free at once, though the coroutine that
-/// was stopped has yet to run.
+/// One use of a lane. It outlives its place there when it is stopped: the lane is free at once, though the coroutine
+/// that was stopped has yet to run.
 #[derive(Default)]
 struct Turn {
     /// The coroutine; 0 for none, -1 for code outside coroutines.

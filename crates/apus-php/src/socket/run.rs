@@ -135,8 +135,8 @@ impl<'a> Session<'a> {
         self.drive(true, operation)
     }
 
-    /// Runs an operation that needs the runtime (threads, time), or more of the stack than a coroutine should give: never on the
-    /// coroutine's own.
+    /// Runs an operation that needs the runtime (threads, time), or more of the stack than a coroutine should give:
+    /// never on the coroutine's own.
     pub(super) fn run_apart<T>(&self, operation: impl Future<Output = Outcome<T>>) -> Result<Outcome<T>, Raise> {
         self.drive(false, operation)
     }
@@ -160,7 +160,8 @@ impl<'a> Session<'a> {
         };
         if at_once {
             self.give_way(state)?;
-            // Without the loop, which need not run yet: a coroutine's first steps are those of the code that started it.
+            // Without the loop, which need not run yet: a coroutine's first steps are those of the code that started
+            // it.
             let polled = descriptor.at_once(|| operation.as_mut().poll(&mut Context::from_waker(Waker::noop())));
             if let Poll::Ready(outcome) = polled {
                 return Ok(outcome);

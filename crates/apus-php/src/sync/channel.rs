@@ -1,11 +1,11 @@
 //! `Apus\Coroutine\Channel`: a queue of bounded length between coroutines.
 //!
 //! A value goes straight to a coroutine that waits for it, which is entered at once, as in the peer: one switch there
-//! and one back for what would else take a turn of the event loop. Where it cannot be entered at once, the value goes to the end of the buffer
-//! and the coroutine is promised one: it takes the first that is there when it runs, and so does everybody else, so that values come
-//! out in the order of their coming whoever is entered first. Invariants: the buffer holds at least what is promised; somebody waits to
-//! pop only while it holds no more than that, and to push only while it holds the capacity besides; of a closed channel nobody waits for
-//! anything.
+//! and one back for what would else take a turn of the event loop. Where it cannot be entered at once, the value goes
+//! to the end of the buffer and the coroutine is promised one: it takes the first that is there when it runs, and so
+//! does everybody else, so that values come out in the order of their coming whoever is entered first. Invariants: the
+//! buffer holds at least what is promised; somebody waits to pop only while it holds no more than that, and to push
+//! only while it holds the capacity besides; of a closed channel nobody waits for anything.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -234,8 +234,8 @@ fn change_err(call: &Call, channel: &Channel, code: i64) -> Result<(), Raise> {
     Ok(())
 }
 
-/// Returns what came of an operation, after the coroutine that it served has run. `$errCode` comes last: that one may have
-/// used the channel meanwhile.
+/// Returns what came of an operation, after the coroutine that it served has run. `$errCode` comes last: that one may
+/// have used the channel meanwhile.
 #[expect(clippy::inline_always, reason = "one return less after a switch, which the processor cannot predict")]
 #[inline(always)]
 fn finish(call: &Call, channel: &Channel, done: Done, served: Option<Rc<ChannelWaiter>>) -> Result<(), Raise> {

@@ -1,7 +1,7 @@
 //! Coroutines that wait in line, each until another one serves it, its time is over, or it is cancelled.
 //!
-//! A coroutine parks once with one [`Waiter`], which may stand in several lines (`select()`): who takes it out of one of
-//! them serves it, and it counts no more in the others. What it is given lies in the waiter until the coroutine runs
+//! A coroutine parks once with one [`Waiter`], which may stand in several lines (`select()`): who takes it out of one
+//! of them serves it, and it counts no more in the others. What it is given lies in the waiter until the coroutine runs
 //! again, and is taken then whatever else has happened, so nothing that was handed over is lost.
 
 use std::cell::{Cell, RefCell};
@@ -67,8 +67,8 @@ impl<T, O> Waiter<T, O> {
         &self.task
     }
 
-    /// Gives it what it waits for. `false`: it does not wait any more, and `got` is dropped. The coroutine still has to be
-    /// unparked.
+    /// Gives it what it waits for. `false`: it does not wait any more, and `got` is dropped. The coroutine still has to
+    /// be unparked.
     pub(super) fn serve(&self, got: T) -> bool {
         let waiting = self.waiting.replace(false);
         if waiting {

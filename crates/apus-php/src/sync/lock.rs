@@ -96,7 +96,8 @@ impl Core {
         }
     }
 
-    /// What the coroutine holds among those of this process, it gets among processes, too. `Some`: it did not, and holds nothing.
+    /// What the coroutine holds among those of this process, it gets among processes, too. `Some`: it did not, and
+    /// holds nothing.
     fn take_process(
         self: &Rc<Self>,
         state: &State,

@@ -158,7 +158,8 @@ impl Core {
         }
     }
 
-    /// Waits until no coroutine is left in the scope. `Some`: the wait was cancelled, and the coroutines therefore, too.
+    /// Waits until no coroutine is left in the scope. `Some`: the wait was cancelled, and the coroutines therefore,
+    /// too.
     fn join(&self, state: &State, what: &'static str) -> Result<Option<Cancel>, Raise> {
         let mut cut = None;
         while !self.children.borrow().is_empty() {

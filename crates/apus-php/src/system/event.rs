@@ -182,8 +182,8 @@ fn defer(callback: Callable) -> Result<bool, Raise> {
     Ok(true)
 }
 
-/// Calls what `cycle()` was given after each turn in which coroutines ran, as long as there is such a callback. It holds the
-/// loop but for a moment after a turn without any, so that the last turn is followed by a call, too.
+/// Calls what `cycle()` was given after each turn in which coroutines ran, as long as there is such a callback. It
+/// holds the loop but for a moment after a turn without any, so that the last turn is followed by a call, too.
 async fn cycle_on(state: Weak<State>, events: Weak<Events>) {
     let mut seen = u64::MAX;
     loop {

@@ -61,8 +61,8 @@ pub(super) async fn within<T>(limit: Option<Duration>, future: impl Future<Outpu
     }
 }
 
-/// Suspends the running coroutine for a job that the outside world ends. The inner error is an errno, with ETIMEDOUT and
-/// ECANCELED for what ended the waiting.
+/// Suspends the running coroutine for a job that the outside world ends. The inner error is an errno, with ETIMEDOUT
+/// and ECANCELED for what ended the waiting.
 pub(super) fn waited<T>(
     state: &State,
     what: &'static str,

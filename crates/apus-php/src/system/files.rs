@@ -1,5 +1,5 @@
-//! Whole files, and file systems: on threads of the pool, with data that the job owns, so that a wait that is given up leaves
-//! nothing behind that the job could touch.
+//! Whole files, and file systems: on threads of the pool, with data that the job owns, so that a wait that is given up
+//! leaves nothing behind that the job could touch.
 
 use std::ffi::{OsString, c_int};
 use std::fs::{File, OpenOptions};

@@ -46,7 +46,8 @@ impl Interfaces {
     fn iter(&self) -> impl Iterator<Item = (&[u8], Address)> {
         let mut next = self.0;
         let all = std::iter::from_fn(move || {
-            // SAFETY: the list lives as long as self; names end in NUL, and each address is of the family that it tells.
+            // SAFETY: the list lives as long as self; names end in NUL, and each address is of the family that it
+            // tells.
             unsafe {
                 let entry = next.as_ref()?;
                 next = entry.ifa_next;
@@ -171,7 +172,8 @@ pub(super) fn set_process_name(Name(title): Name) -> Result<Value, Raise> {
     set_title(title.as_bytes())
 }
 
-/// Has the process listed under a name, by PHP's own function, which keeps the room of argv; the command line alone has it.
+/// Has the process listed under a name, by PHP's own function, which keeps the room of argv; the command line alone has
+/// it.
 pub(crate) fn set_title(title: &[u8]) -> Result<Value, Raise> {
     let title = Value::string(title)?;
     let mut name = Value::string(b"cli_set_process_title")?;

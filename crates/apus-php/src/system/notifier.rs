@@ -1,7 +1,8 @@
 //! What a handler of signals tells its process through: a bit for each signal that came, and an eventfd.
 //!
-//! The eventfd stays open as long as the process, so that a handler that runs late on another thread never writes to somebody else's
-//! descriptor. A forked child makes its own: the process id that is kept beside the number says whose it is.
+//! The eventfd stays open as long as the process, so that a handler that runs late on another thread never writes to
+//! somebody else's descriptor. A forked child makes its own: the process id that is kept beside the number says whose
+//! it is.
 
 use std::ffi::c_int;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, IntoRawFd, OwnedFd, RawFd};

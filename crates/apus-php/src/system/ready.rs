@@ -29,7 +29,8 @@ fn wanted(events: i64) -> PollFlags {
     flags
 }
 
-/// Which of `events` a descriptor is ready for now. One that is broken or at its end is ready for all of them: using it tells.
+/// Which of `events` a descriptor is ready for now. One that is broken or at its end is ready for all of them: using it
+/// tells.
 pub(super) fn now(fd: RawFd, events: i64) -> Result<i64, c_int> {
     let happened = match look(Number(fd), wanted(events)) {
         Ok(happened) => happened,
@@ -77,7 +78,8 @@ pub(super) fn epoll_bits(events: i64) -> u32 {
     (read | write) as u32
 }
 
-/// Whether a value's descriptor is still that one: a stream or socket that was closed may have left its number to another file.
+/// Whether a value's descriptor is still that one: a stream or socket that was closed may have left its number to
+/// another file.
 pub(super) fn is_still(value: &Value, fd: RawFd) -> bool {
     match value.view() {
         View::Other => stream::kind(value).is_some(),

@@ -1,7 +1,8 @@
 //! `fread()`, `fwrite()` and `fgets()` that wait in a coroutine, for PHP's streams.
 //!
-//! The stream itself is used on this thread only, by PHP's own functions, so that buffers, filters and TLS stay whole. What
-//! waits is either a descriptor's readiness, or another thread that fetches what a file's next read needs from the disk.
+//! The stream itself is used on this thread only, by PHP's own functions, so that buffers, filters and TLS stay whole.
+//! What waits is either a descriptor's readiness, or another thread that fetches what a file's next read needs from the
+//! disk.
 
 use std::fs::File;
 use std::io::{Seek, Write};

@@ -183,8 +183,8 @@ fn send_now(fd: RawFd, bytes: &[u8]) -> Result<usize, c_int> {
     Ok(sent)
 }
 
-/// Bytes that wait to be read from a stream of bytes; -1 where that says nothing (datagrams may be of one size, connections
-/// have none).
+/// Bytes that wait to be read from a stream of bytes; -1 where that says nothing (datagrams may be of one size,
+/// connections have none).
 fn unread(fd: RawFd) -> c_int {
     let kind = socket_type(Number(fd)).unwrap_or(SocketType::STREAM);
     let count = if kind == SocketType::STREAM { ioctl_fionread(Number(fd)).ok() } else { None };
@@ -262,7 +262,8 @@ impl Events {
         }
     }
 
-    /// Whether the entry of a descriptor is about a stream or socket that was closed: the number means something else now.
+    /// Whether the entry of a descriptor is about a stream or socket that was closed: the number means something else
+    /// now.
     pub(super) fn forget_stale(&self, fd: RawFd) -> Result<(), Raise> {
         let Some(entry) = self.watched.borrow().get(&fd).cloned() else { return Ok(()) };
         if descriptor::of(&entry.value)? != Some(fd) {
@@ -334,7 +335,8 @@ async fn watch(state: Weak<State>, entry: Rc<Watched>, event: i64) {
     State::catch_stray();
 }
 
-/// Waits as long as a coroutine waits for the same event, or was woken for it and has not run: it is who gets what came.
+/// Waits as long as a coroutine waits for the same event, or was woken for it and has not run: it is who gets what
+/// came.
 async fn others_first(state: &State, entry: &Watched, event: i64) {
     let ran = |id: TaskId| state.engine.find(id).map(|task| task.switches());
     let mut last = None;

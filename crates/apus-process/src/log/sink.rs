@@ -1,7 +1,9 @@
-//! Writing to what somebody else reads (a terminal, a pipe to a collector, the journal's socket) without ever waiting for them.
+//! Writing to what somebody else reads (a terminal, a pipe to a collector, the journal's socket) without ever waiting
+//! for them.
 //!
-//! Standard output and error are shared with processes that count on their blocking, so their flags are left alone. A pipe or a terminal is
-//! opened a second time, which gives a description of its own; a socket takes the flag with each call.
+//! Standard output and error are shared with processes that count on their blocking, so their flags are left alone. A
+//! pipe or a terminal is opened a second time, which gives a description of its own; a socket takes the flag with each
+//! call.
 
 use std::collections::VecDeque;
 use std::fs::{File, OpenOptions};
@@ -26,8 +28,8 @@ enum Way {
     Plain,
     /// A socket, with the flag in each call.
     Send,
-    /// What could not be opened again (another user's terminal): asked before each small piece. Another process may be faster, and
-    /// then this one waits: there is no better way.
+    /// What could not be opened again (another user's terminal): asked before each small piece. Another process may be
+    /// faster, and then this one waits: there is no better way.
     Asked,
 }
 
@@ -177,8 +179,8 @@ impl Standard {
         let about = fstat(fd).ok().map(|about| (about.st_dev, about.st_ino));
         if about != self.known || about.is_none() {
             (self.known, self.sink) = (None, None);
-            // A standard descriptor is inherited by programs. One that would not be is something else's (a connection of ours), which got
-            // the number because the program closed it.
+            // A standard descriptor is inherited by programs. One that would not be is something else's (a connection
+            // of ours), which got the number because the program closed it.
             let standard = fcntl(fd, FcntlArg::F_GETFD).is_ok_and(|flags| flags & FdFlag::FD_CLOEXEC.bits() == 0);
             self.sink = if standard { Some(Sink::of_shared(fd)?) } else { None };
             self.known = about;

@@ -1,7 +1,7 @@
 //! The master: it starts the workers, keeps them, and ends with them.
 //!
-//! One loop: what is due is done ([`Master::settle`]), then everything that may happen is waited for in one `poll`. Nothing in it blocks,
-//! but for the program's own callbacks.
+//! One loop: what is due is done ([`Master::settle`]), then everything that may happen is waited for in one `poll`.
+//! Nothing in it blocks, but for the program's own callbacks.
 
 mod orders;
 mod reload;
@@ -36,7 +36,8 @@ use crate::{log, sys};
 
 /// How long a worker that was told to leave at once may take.
 pub(crate) const AT_ONCE: Duration = Duration::from_secs(1);
-/// How often memory is looked at when `max_worker_memory` is set; an order that found no room is tried again ten times as often.
+/// How often memory is looked at when `max_worker_memory` is set; an order that found no room is tried again ten times
+/// as often.
 const TICK: Duration = Duration::from_secs(1);
 
 /// Where the server stands.
@@ -64,7 +65,8 @@ pub(crate) struct Master<'a> {
     pub(crate) generation: u32,
     pub(crate) reloads: Reloads,
     pub(crate) phase: Phase,
-    /// Whether a callback ran since the last wait: a SIGCHLD that came meanwhile is lost, so the dead are looked for without waiting.
+    /// Whether a callback ran since the last wait: a SIGCHLD that came meanwhile is lost, so the dead are looked for
+    /// without waiting.
     called_back: bool,
     /// When the workers' memory is looked at next.
     next_weighing: Instant,
@@ -196,7 +198,8 @@ impl<'a> Master<'a> {
         worker
     }
 
-    /// Whether a process may be started for this replica: in a stopping server only task workers, as long as somebody may wait for them.
+    /// Whether a process may be started for this replica: in a stopping server only task workers, as long as somebody
+    /// may wait for them.
     pub(crate) fn may_start(&self, replica: &Replica) -> bool {
         self.phase != Phase::Stopping
             || replica.role == Role::Task

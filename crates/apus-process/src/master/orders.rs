@@ -111,8 +111,8 @@ impl Master<'_> {
         }
     }
 
-    /// Stops the server: everybody leaves at once, or event workers finish what they began, then task workers what waits for them, and then user
-    /// processes are told to leave.
+    /// Stops the server: everybody leaves at once, or event workers finish what they began, then task workers what
+    /// waits for them, and then user processes are told to leave.
     fn stop(&mut self, program: &mut dyn Program, at_once: bool) {
         if self.phase != Phase::Stopping {
             log::info(format_args!("stopping{}", if at_once { " at once" } else { "" }));
@@ -139,7 +139,8 @@ impl Master<'_> {
             .for_each(|process| process.dismiss(Command::Drain, patience));
     }
 
-    /// Tells those to leave whom nobody needs any more: task workers once the event workers are gone, user processes after them.
+    /// Tells those to leave whom nobody needs any more: task workers once the event workers are gone, user processes
+    /// after them.
     pub(crate) fn advance_stop(&mut self) {
         let has = |role: fn(Role) -> bool| processes(&self.replicas, &self.leaving).any(|process| role(process.role));
         if has(|role| role == Role::Worker) {
@@ -156,7 +157,8 @@ impl Master<'_> {
             .all(|process| process.is_silent() || process.slot.state() == WorkerState::Draining);
         if all_drain && !self.closed_queues {
             self.closed_queues = true;
-            // What systemd passed is systemd's: its queue waits for the next start. Datagrams have no client that waits to be accepted.
+            // What systemd passed is systemd's: its queue waits for the next start. Datagrams have no client that waits
+            // to be accepted.
             for listener in self.listeners.iter().filter(|listener| !listener.passed && !listener.datagram) {
                 let _ = socket2::SockRef::from(&listener.fd).shutdown(std::net::Shutdown::Both);
             }

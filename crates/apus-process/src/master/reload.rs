@@ -1,8 +1,9 @@
-//! Reloads: every worker replaced by one of a new generation, a few at a time, new ones first. One may concern the task workers alone. User
-//! processes are not reloaded: what they do is the program's own, and two of one kind may not run side by side.
+//! Reloads: every worker replaced by one of a new generation, a few at a time, new ones first. One may concern the task
+//! workers alone. User processes are not reloaded: what they do is the program's own, and two of one kind may not run
+//! side by side.
 //!
-//! A reload that is asked for while one runs is done once, after it. When a new worker dies before it serves, the new code is no good: the
-//! reload ends there, and the workers not yet replaced go on.
+//! A reload that is asked for while one runs is done once, after it. When a new worker dies before it serves, the new
+//! code is no good: the reload ends there, and the workers not yet replaced go on.
 
 use std::collections::HashSet;
 
@@ -58,7 +59,8 @@ impl Reloads {
         self.running.is_some()
     }
 
-    /// Whether one that was asked for can begin: while workers are still starting for the first time there is nothing old to replace.
+    /// Whether one that was asked for can begin: while workers are still starting for the first time there is nothing
+    /// old to replace.
     pub(crate) fn is_due(&self, phase: Phase) -> bool {
         self.running.is_none() && self.asked.is_some() && phase == Phase::Serving
     }

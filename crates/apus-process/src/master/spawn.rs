@@ -111,7 +111,8 @@ impl Master<'_> {
         Ok(Started::Process(process))
     }
 
-    /// Takes leave of the workers that ended. Only their process ids are asked for: the program may have children of its own.
+    /// Takes leave of the workers that ended. Only their process ids are asked for: the program may have children of
+    /// its own.
     pub(crate) fn reap(&mut self, program: &mut dyn Program) {
         let pids: Vec<Pid> = processes(&self.replicas, &self.leaving).map(|process| process.pid).collect();
         for pid in pids {
@@ -145,7 +146,8 @@ impl Master<'_> {
         self.emit(program, MasterEvent::WorkerExited { id, role, pid, exit_code, signal, crashed });
     }
 
-    /// Keeps for the next process of the replica what a dead one has not reported: its own connections, and those that it was to report.
+    /// Keeps for the next process of the replica what a dead one has not reported: its own connections, and those that
+    /// it was to report.
     fn inherit(&mut self, process: &Process) {
         let left = if process.slot.rows.get() > 0 { self.connections.purge(process.slot_index) } else { Vec::new() };
         if !left.is_empty() {
@@ -215,7 +217,8 @@ enum Place {
     Leaving,
 }
 
-/// Makes a freshly forked process a worker: rights, signals, name. The signal mask comes last, when every handler stands.
+/// Makes a freshly forked process a worker: rights, signals, name. The signal mask comes last, when every handler
+/// stands.
 pub(crate) fn become_worker(worker: &Worker, config: &Config, identity: &Identity, mask: &SigSet) -> Result<(), Error> {
     let (part, bound) = match worker.role {
         Role::Worker => ("worker", true),

@@ -30,7 +30,8 @@ fn a_killed_worker_is_started_again() {
     server.stop();
 }
 
-/// Clients ask on and on while workers are killed at random: what fails was begun on a killed worker, one request a client at most.
+/// Clients ask on and on while workers are killed at random: what fails was begun on a killed worker, one request a
+/// client at most.
 fn kills_cost_only_what_the_killed_held() {
     const CLIENTS: u64 = 3;
     const KILLS: u64 = 10;

@@ -219,7 +219,8 @@ pub(crate) fn is_alive(pid: u32) -> bool {
     fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| !stat.contains(") Z "))
 }
 
-/// Asks again and again until there is an answer; fails at the deadline. The pause bounds the CPU taken, nothing relies on its length.
+/// Asks again and again until there is an answer; fails at the deadline. The pause bounds the CPU taken, nothing relies
+/// on its length.
 pub(crate) fn until<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
     let end = Instant::now() + DEADLINE;
     loop {

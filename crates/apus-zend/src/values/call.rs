@@ -68,8 +68,9 @@ fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
         .unwrap_or_default()
 }
 
-/// Makes the handler that Zend calls for a native function's body, a `fn(&Call) -> Result<(), Raise>`, which takes so many arguments
-/// at least and at most. `within AROUND, CLASS` has the body called by `AROUND(call, &CLASS, body)`, for a second declaration.
+/// Makes the handler that Zend calls for a native function's body, a `fn(&Call) -> Result<(), Raise>`, which takes so
+/// many arguments at least and at most. `within AROUND, CLASS` has the body called by `AROUND(call, &CLASS, body)`, for
+/// a second declaration.
 #[macro_export]
 macro_rules! handler {
     (|$call:ident| $typed:expr, $least:expr, $most:expr) => {{
@@ -133,7 +134,8 @@ impl Call {
         if index >= self.count() {
             return None;
         }
-        // SAFETY: the index is below the argument count, so the slot exists; a reference holds its value as long as it lives.
+        // SAFETY: the index is below the argument count, so the slot exists; a reference holds its value as long as it
+        // lives.
         unsafe {
             let arg = self.ex.cast::<sys::zval>().add(FRAME + index);
             let reference = u32::from((*arg).u1.v.type_) == sys::IS_REFERENCE;

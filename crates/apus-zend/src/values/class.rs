@@ -167,7 +167,8 @@ pub struct Class {
     pub second: Option<&'static Self>,
 }
 
-/// Includes what the build made of `php/stub/FILE.stub.php`: the classes whose methods the including module has, its functions and constants.
+/// Includes what the build made of `php/stub/FILE.stub.php`: the classes whose methods the including module has, its
+/// functions and constants.
 #[macro_export]
 macro_rules! stub {
     ($file:literal) => {

@@ -20,8 +20,9 @@ pub trait Native: 'static {
     const NAME: &'static str;
     /// A static of the implementing type's own: its address tells the type behind an object.
     fn tag() -> &'static u8;
-    /// Names the PHP values that this holds a reference of, for the cycle collector: each once, and only those that are given back
-    /// when the object goes, not what is shared with somebody who lives on. MUST NOT run PHP code, nor change anything.
+    /// Names the PHP values that this holds a reference of, for the cycle collector: each once, and only those that are
+    /// given back when the object goes, not what is shared with somebody who lives on. MUST NOT run PHP code, nor
+    /// change anything.
     fn held(&self, _: &Held) {}
 }
 
@@ -134,8 +135,8 @@ pub unsafe fn payload<'a, T: Native>(object: NonNull<sys::zend_object>) -> Optio
     }
 }
 
-/// Objects of exactly this class that a coroutine's arguments alone still hold at its end are kept, and made anew: those of a class
-/// whose objects come and go with every event. To be called once, after the class was registered.
+/// Objects of exactly this class that a coroutine's arguments alone still hold at its end are kept, and made anew:
+/// those of a class whose objects come and go with every event. To be called once, after the class was registered.
 pub fn reuse(class: ClassEntry) {
     // SAFETY: a registered class, of the module's own, lives as long as the process.
     unsafe { sys::apus_class_set_reused(class.as_ptr()) };

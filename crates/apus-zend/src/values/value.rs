@@ -381,8 +381,8 @@ impl Array {
         unsafe { ArrayView::of(self.0.as_ptr()) }
     }
 
-    /// Puts each value where PHP would put a form variable of its name. A name that goes on below an earlier one takes its place, and the other way
-    /// round: no value becomes a part of another.
+    /// Puts each value where PHP would put a form variable of its name. A name that goes on below an earlier one takes
+    /// its place, and the other way round: no value becomes a part of another.
     pub fn of_named<'a>(values: &Array, names: impl Iterator<Item = &'a [u8]>) -> Result<Value, Raise> {
         let array = Value::from(Self::new(8)?);
         let mut key = Vec::with_capacity(64);
@@ -508,7 +508,8 @@ impl<'a> ArrayView<'a> {
     /// A reference to the array.
     pub fn value(self) -> Value {
         let array = self.array.as_ptr();
-        // SAFETY: alive for 'a; arrays that PHP keeps for good are not counted, and have the flag that such strings have.
+        // SAFETY: alive for 'a; arrays that PHP keeps for good are not counted, and have the flag that such strings
+        // have.
         let counted = unsafe {
             let counted = (*array).gc.u.type_info & sys::APUS_STR_INTERNED == 0;
             if counted {

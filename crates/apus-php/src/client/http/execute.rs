@@ -191,8 +191,8 @@ pub(super) fn exchange(
 /// Pieces of a body that wait for the program.
 const PIECES: usize = 16;
 
-/// The callable that `set(['write_func' => …])` was given. It is looked up each time: only `$setting` holds it, where PHP's
-/// cycle collector sees it.
+/// The callable that `set(['write_func' => …])` was given. It is looked up each time: only `$setting` holds it, where
+/// PHP's cycle collector sees it.
 fn writer(object: &Object) -> Result<Option<Callable>, Raise> {
     let settings = object.slot(slot::SETTING);
     let View::Array(settings) = settings.view() else { return Ok(None) };

@@ -109,8 +109,8 @@ fn begin(name: &'static str) -> Result<Rc<State>, Raise> {
     Ok(state)
 }
 
-/// Waits for what a connection does, unless the client is closed or the time is over meanwhile. None: it failed, which the
-/// properties tell.
+/// Waits for what a connection does, unless the client is closed or the time is over meanwhile. None: it failed, which
+/// the properties tell.
 fn during<T>(
     me: &Me<'_>,
     state: &State,

@@ -151,8 +151,8 @@ impl Node {
         self.literals.values().chain(self.params.iter().map(|(_, node)| node)).for_each(|node| node.methods(all));
     }
 
-    /// Shows the leaves that a path leads to, the most specific first, until `visit` says that it is enough. As each place of the tree has one
-    /// way to it, none is looked at twice.
+    /// Shows the leaves that a path leads to, the most specific first, until `visit` says that it is enough. As each
+    /// place of the tree has one way to it, none is looked at twice.
     fn search(
         &self,
         path: &Path,

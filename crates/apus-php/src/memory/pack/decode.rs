@@ -1,4 +1,5 @@
-//! Bytes into a value. They may come from anywhere: every count is compared with the bytes that are left before anything is made.
+//! Bytes into a value. They may come from anywhere: every count is compared with the bytes that are left before
+//! anything is made.
 
 use std::collections::HashSet;
 

@@ -1,8 +1,9 @@
 //! The bytes of a packed value.
 //!
-//! One byte names the format and its version, then comes one value. A value begins with a tag; numbers are little-endian, counts are LEB128
-//! (seven bits a byte, the lowest first). Strings of 2 to 255 bytes, keys and names among them, are numbered as they come, and named by their
-//! number when they come again; so are objects and references, in a numbering of their own.
+//! One byte names the format and its version, then comes one value. A value begins with a tag; numbers are
+//! little-endian, counts are LEB128 (seven bits a byte, the lowest first). Strings of 2 to 255 bytes, keys and names
+//! among them, are numbered as they come, and named by their number when they come again; so are objects and
+//! references, in a numbering of their own.
 
 /// The first byte.
 pub(super) const VERSION: u8 = 0xb1;

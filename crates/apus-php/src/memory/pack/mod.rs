@@ -12,8 +12,8 @@ use apus_zend::{Call, Raise, Value};
 
 use self::decode::Allowed;
 
-/// Appends `value` to `into`. PHP code runs when there are objects in it with methods for this. After an error, what `into` holds beyond its
-/// former length means nothing.
+/// Appends `value` to `into`. PHP code runs when there are objects in it with methods for this. After an error, what
+/// `into` holds beyond its former length means nothing.
 pub(crate) fn encode(value: &Value, into: &mut Vec<u8>) -> Result<(), Raise> {
     encode::encode(value, into)
 }

@@ -4,7 +4,8 @@ use std::cell::Cell;
 
 /// Places of the table at first, a power of two.
 const FIRST: usize = 64;
-/// Places looked at before a string is taken for a new one: strings of equal hash, which a client may choose, cost no more than this.
+/// Places looked at before a string is taken for a new one: strings of equal hash, which a client may choose, cost no
+/// more than this.
 const PROBES: usize = 16;
 /// A table larger than this is not kept for the next value.
 const KEPT: usize = 4096;
@@ -17,7 +18,8 @@ struct Seen {
     len: u32,
 }
 
-/// The strings of a value so far, found by content. They are compared with what was written, so that nothing has to be held.
+/// The strings of a value so far, found by content. They are compared with what was written, so that nothing has to be
+/// held.
 #[derive(Default)]
 pub(super) struct Texts {
     seen: Vec<Seen>,
@@ -50,7 +52,8 @@ impl Texts {
         }
     }
 
-    /// The number of a string that was written; `None`: it is new, and is to be written now, with a head of one byte below `short` bytes, else two.
+    /// The number of a string that was written; `None`: it is new, and is to be written now, with a head of one byte
+    /// below `short` bytes, else two.
     #[inline]
     pub(super) fn number(&mut self, written: &[u8], hash: u64, bytes: &[u8], short: u8) -> Option<usize> {
         if (self.seen.len() + 1) * 2 > self.places.len() {
@@ -101,7 +104,8 @@ impl Texts {
     }
 }
 
-/// PHP's hashes of similar strings follow each other in steps, which one multiplication would leave in runs of neighbouring places.
+/// PHP's hashes of similar strings follow each other in steps, which one multiplication would leave in runs of
+/// neighbouring places.
 fn spread(hash: u64) -> usize {
     let mixed = (hash ^ (hash >> 32)).wrapping_mul(0xff51_afd7_ed55_8ccd);
     let mixed = (mixed ^ (mixed >> 29)).wrapping_mul(0xc4ce_b9fe_1a85_ec53);

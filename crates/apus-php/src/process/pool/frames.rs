@@ -1,5 +1,5 @@
-//! Messages over a socket: four bytes with the length in network order, then so many bytes; the answer looks the same. One
-//! message a connection.
+//! Messages over a socket: four bytes with the length in network order, then so many bytes; the answer looks the same.
+//! One message a connection.
 
 use std::cell::RefCell;
 use std::io;

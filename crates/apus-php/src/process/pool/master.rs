@@ -294,7 +294,8 @@ impl Master {
         }
     }
 
-    /// Ends workers by force whose time is over; tells those again that may have blocked in the kernel just when they were told.
+    /// Ends workers by force whose time is over; tells those again that may have blocked in the kernel just when they
+    /// were told.
     fn enforce(&mut self) {
         let now = Instant::now();
         let blocks = self.core.ipc == Ipc::MsgQueue && self.core.takes_messages();

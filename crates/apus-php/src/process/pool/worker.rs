@@ -79,7 +79,8 @@ fn become_worker(core: &PoolCore, object: &Object, me: usize) -> Result<(), Rais
     Ok(())
 }
 
-/// Has SIGTERM end the worker when it has done what it does now, and SIGINT, which a terminal sends to all, leave it to the master.
+/// Has SIGTERM end the worker when it has done what it does now, and SIGINT, which a terminal sends to all, leave it to
+/// the master.
 fn end_softly(action: Rc<dyn Fn()>) {
     // Without handlers the worker ends at once: that is no reason not to start it.
     let _ = signals::set(libc::SIGTERM, Action::Native(action));
@@ -225,8 +226,8 @@ fn leave(core: &Rc<PoolCore>, object: &Object, receiver: Option<&tokio::task::Jo
     end_in_time(&state, core.patience.get());
 }
 
-/// Coroutines that have not ended when most of the time is over are cancelled, so that their `finally` blocks and the callback of
-/// workerstop run before the master kills.
+/// Coroutines that have not ended when most of the time is over are cancelled, so that their `finally` blocks and the
+/// callback of workerstop run before the master kills.
 fn end_in_time(state: &Rc<State>, patience: Duration) {
     let weak = Rc::downgrade(state);
     let grace = patience.saturating_sub(patience.min(LAST_WORDS * 2) / 2);

@@ -1,4 +1,5 @@
-//! Callables on their way to another process: names and objects are values; a closure is where its code stands, what it uses and its object.
+//! Callables on their way to another process: names and objects are values; a closure is where its code stands, what it
+//! uses and its object.
 
 use apus_zend::closure::{self, Code, Place};
 use apus_zend::engine::ClassEntry;
@@ -8,7 +9,8 @@ use apus_zend::{Array, Callable, Raise, Value, engine};
 
 use crate::exception::{self};
 
-/// What the first element says of an array that stands for a closure. No class has that name, so no callable begins with it.
+/// What the first element says of an array that stands for a closure. No class has that name, so no callable begins
+/// with it.
 const CLOSURE: &[u8] = b"\0closure";
 
 fn refused(text: &str) -> Raise {

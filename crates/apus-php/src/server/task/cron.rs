@@ -38,7 +38,8 @@ impl Calendar {
         Ok(Self { cron, zone, expression: expression.to_owned(), zone_name: zone_name.to_owned() })
     }
 
-    /// The first date after now, in milliseconds since 1970; `None` when there is none in the years that calendars have.
+    /// The first date after now, in milliseconds since 1970; `None` when there is none in the years that calendars
+    /// have.
     pub(super) fn next(&self) -> Option<u64> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).ok()?.as_millis();
         self.after(u64::try_from(now).ok()?)
