@@ -8,11 +8,11 @@ use apus_zend::{Callable, Raise, Value, native};
 
 use super::client::slot;
 use super::core::Sock;
-use super::descriptor::{Way, recv as recv_raw};
+use super::descriptor::recv as recv_raw;
 use super::fault::{Fault, Outcome, Slots};
 use super::object::{Direction, Extent, FilePath, Length, Port, answer, answer_part, bytes, count, done};
 use super::peer::{self, ASYNC, Client, Layout, Peer};
-use super::run::{Kind, Session, Span};
+use super::run::Session;
 use super::{packet, stream};
 use crate::exception;
 use crate::wait::Timeout;
@@ -30,12 +30,6 @@ const LAYOUT: Layout = Layout {
 pub(super) struct BlockingClient(Peer);
 native!(BlockingClient, "Apus\\Client");
 
-macro_rules! kind {
-    ($name:literal, $way:ident, $span:ident) => {
-        Kind { name: concat!("Client::", $name, "()"), way: Way::$way, span: Span::$span }
-    };
-}
-
 pub(super) fn construct(kind: Given<i64>, later: bool, id: Value) -> Result<Made<BlockingClient, 2>, Raise> {
     if later || kind.value & ASYNC != 0 {
         return Err(exception::throw(
@@ -51,35 +45,24 @@ fn of<'a>(client: &'a Me<'_, BlockingClient>) -> Client<'a> {
     (&client.object, LAYOUT, &client.0)
 }
 
-pub(super) fn set(client: Me<'_, BlockingClient>, settings: ArrayView<'_>) -> Result<bool, Raise> {
-    peer::set(of(&client), settings)
-}
-
-pub(super) fn connect(
-    client: Me<'_, BlockingClient>,
-    host: &[u8],
-    port: Port,
-    timeout: Timeout,
-    _flag: i64,
-) -> Result<Value, Raise> {
-    peer::connect_to(of(&client), kind!("connect", Write, Connect), host, port, timeout)
-}
+peer::shared_methods!(BlockingClient, "Client");
 
 pub(super) fn recv(client: Me<'_, BlockingClient>, Length(most): Length, flags: Given<i64>) -> Result<Value, Raise> {
     let flags = known(flags, libc::MSG_OOB | libc::MSG_PEEK | libc::MSG_DONTWAIT | libc::MSG_WAITALL)?;
     let tell = client.0.given().tell();
     let mut later = None;
-    let outcome = peer::with(of(&client), kind!("recv", Read, Read), Timeout::ZERO, |sock, session| {
-        if flags == 0 && sock.framing.borrow().is_some() {
-            return packet::recv_packet(sock, session, tell.as_deref());
-        }
-        if flags == libc::MSG_WAITALL {
-            let (outcome, fault) = stream::recv_all(sock, session, most)?;
-            later = fault;
-            return Ok(outcome);
-        }
-        recv_by_flags(sock, session, most, flags)
-    })?;
+    let outcome =
+        peer::with(of(&client), peer::kind!("Client", "recv", Read, Read), Timeout::ZERO, |sock, session| {
+            if flags == 0 && sock.framing.borrow().is_some() {
+                return packet::recv_packet(sock, session, tell.as_deref());
+            }
+            if flags == libc::MSG_WAITALL {
+                let (outcome, fault) = stream::recv_all(sock, session, most)?;
+                later = fault;
+                return Ok(outcome);
+            }
+            recv_by_flags(sock, session, most, flags)
+        })?;
     peer::after_receiving(of(&client));
     answer_part(&client.object, LAYOUT.slots, (outcome, later), bytes)
 }
@@ -129,14 +112,15 @@ fn known(flags: Given<i64>, known: i32) -> Result<i32, Raise> {
 pub(super) fn send(client: Me<'_, BlockingClient>, data: &[u8], flags: Given<i64>) -> Result<Value, Raise> {
     let flags = known(flags, libc::MSG_OOB | libc::MSG_DONTWAIT)?;
     let mut later = None;
-    let outcome = peer::with(of(&client), kind!("send", Write, Write), Timeout::ZERO, |sock, session| {
-        if flags != 0 {
-            return Ok(send_now(sock, data, flags));
-        }
-        let (outcome, fault) = stream::send_all(sock, session, data)?;
-        later = fault;
-        Ok(outcome)
-    })?;
+    let outcome =
+        peer::with(of(&client), peer::kind!("Client", "send", Write, Write), Timeout::ZERO, |sock, session| {
+            if flags != 0 {
+                return Ok(send_now(sock, data, flags));
+            }
+            let (outcome, fault) = stream::send_all(sock, session, data)?;
+            later = fault;
+            Ok(outcome)
+        })?;
     answer_part(&client.object, LAYOUT.slots, (outcome, later), count)
 }
 
@@ -148,19 +132,6 @@ fn send_now(sock: &Sock, data: &[u8], flags: i32) -> Outcome<usize> {
     Ok(descriptor.socket().send_with_flags(data, flags | libc::MSG_NOSIGNAL)?)
 }
 
-pub(super) fn sendfile(
-    client: Me<'_, BlockingClient>,
-    path: FilePath,
-    offset: Extent,
-    length: Extent,
-) -> Result<Value, Raise> {
-    peer::sendfile(of(&client), kind!("sendfile", Write, Write), path, (offset, length))
-}
-
-pub(super) fn sendto(client: Me<'_, BlockingClient>, host: &[u8], port: Port, data: &[u8]) -> Result<Value, Raise> {
-    peer::sendto(of(&client), kind!("sendto", Write, Write), (host, port), data)
-}
-
 pub(super) fn shutdown(client: Me<'_, BlockingClient>, Direction(how): Direction) -> Result<Value, Raise> {
     answer(&client.object, LAYOUT.slots, client.0.sock().and_then(|sock| sock.shutdown(how)), done)
 }
@@ -169,27 +140,7 @@ pub(super) fn enable_ssl(client: Me<'_, BlockingClient>, ready: Given<Option<Cal
     if ready.value.is_some() {
         return Err(ready.value_error("must be null: the handshake is done when enableSSL() returns"));
     }
-    peer::enable_ssl(of(&client), kind!("enableSSL", Write, Connect))
-}
-
-pub(super) fn peer_cert(client: Me<'_, BlockingClient>) -> Result<Value, Raise> {
-    peer::peer_cert(of(&client))
-}
-
-pub(super) fn verify_cert(client: Me<'_, BlockingClient>, allow: bool) -> Result<Value, Raise> {
-    peer::verify_cert(of(&client), allow)
-}
-
-pub(super) fn is_connected(client: &BlockingClient) -> bool {
-    peer::is_connected(&client.0)
-}
-
-pub(super) fn getsockname(client: Me<'_, BlockingClient>) -> Result<Value, Raise> {
-    peer::name(of(&client), false)
-}
-
-pub(super) fn getpeername(client: Me<'_, BlockingClient>) -> Result<Value, Raise> {
-    peer::name(of(&client), true)
+    peer::enable_ssl(of(&client), peer::kind!("Client", "enableSSL", Write, Connect))
 }
 
 pub(super) fn close(client: Me<'_, BlockingClient>, _force: bool) -> Result<Value, Raise> {

@@ -10,11 +10,9 @@ use apus_zend::{Raise, Value, native};
 
 use super::address::parts;
 use super::core::Sock;
-use super::descriptor::Way;
 use super::fault::Slots;
 use super::object::{Extent, FilePath, Length, Port, answer, answer_part, bytes, count};
 use super::peer::{self, ASYNC, Client, Layout, Peer};
-use super::run::{Kind, Span};
 use super::{blocking, client, packet, stream};
 use crate::wait::Timeout;
 
@@ -34,12 +32,6 @@ pub(super) struct ClientObject {
 }
 native!(ClientObject, "Apus\\Coroutine\\Client");
 
-macro_rules! kind {
-    ($name:literal, $way:ident, $span:ident) => {
-        Kind { name: concat!("Coroutine\\Client::", $name, "()"), way: Way::$way, span: Span::$span }
-    };
-}
-
 /// What a constructor says of a type that there is not.
 pub(super) fn unknown_type(kind: Given<i64>) -> Raise {
     kind.value_error(&format!(
@@ -57,25 +49,14 @@ fn of<'a>(client: &'a Me<'_, ClientObject>) -> Client<'a> {
     (&client.object, LAYOUT, &client.peer)
 }
 
-pub(super) fn set(client: Me<'_, ClientObject>, settings: ArrayView<'_>) -> Result<bool, Raise> {
-    peer::set(of(&client), settings)
-}
-
-pub(super) fn connect(
-    client: Me<'_, ClientObject>,
-    host: &[u8],
-    port: Port,
-    timeout: Timeout,
-    _flag: i64,
-) -> Result<Value, Raise> {
-    peer::connect_to(of(&client), kind!("connect", Write, Connect), host, port, timeout)
-}
+peer::shared_methods!(ClientObject, "Coroutine\\Client");
 
 pub(super) fn recv(client: Me<'_, ClientObject>, timeout: Timeout) -> Result<Value, Raise> {
     let tell = client.peer.given().tell();
-    let outcome = peer::with(of(&client), kind!("recv", Read, Read), timeout, |sock, session| {
-        packet::recv_packet(sock, session, tell.as_deref())
-    })?;
+    let outcome =
+        peer::with(of(&client), peer::kind!("Coroutine\\Client", "recv", Read, Read), timeout, |sock, session| {
+            packet::recv_packet(sock, session, tell.as_deref())
+        })?;
     peer::after_receiving(of(&client));
     answer(&client.object, LAYOUT.slots, outcome, bytes)
 }
@@ -86,25 +67,13 @@ pub(super) fn peek(client: Me<'_, ClientObject>, Length(most): Length) -> Result
 
 pub(super) fn send(client: Me<'_, ClientObject>, data: &[u8], timeout: Timeout) -> Result<Value, Raise> {
     let mut later = None;
-    let outcome = peer::with(of(&client), kind!("send", Write, Write), timeout, |sock, session| {
-        let (outcome, fault) = stream::send_all(sock, session, data)?;
-        later = fault;
-        Ok(outcome)
-    })?;
+    let outcome =
+        peer::with(of(&client), peer::kind!("Coroutine\\Client", "send", Write, Write), timeout, |sock, session| {
+            let (outcome, fault) = stream::send_all(sock, session, data)?;
+            later = fault;
+            Ok(outcome)
+        })?;
     answer_part(&client.object, LAYOUT.slots, (outcome, later), count)
-}
-
-pub(super) fn sendfile(
-    client: Me<'_, ClientObject>,
-    path: FilePath,
-    offset: Extent,
-    length: Extent,
-) -> Result<Value, Raise> {
-    peer::sendfile(of(&client), kind!("sendfile", Write, Write), path, (offset, length))
-}
-
-pub(super) fn sendto(client: Me<'_, ClientObject>, host: &[u8], port: Port, data: &[u8]) -> Result<Value, Raise> {
-    peer::sendto(of(&client), kind!("sendto", Write, Write), (host, port), data)
 }
 
 pub(super) fn recvfrom(
@@ -113,7 +82,7 @@ pub(super) fn recvfrom(
     address: Variable<'_>,
     port: Variable<'_>,
 ) -> Result<Value, Raise> {
-    let outcome = match peer::recv_from(of(&client), kind!("recvfrom", Read, Read), most)? {
+    let outcome = match peer::recv_from(of(&client), peer::kind!("Coroutine\\Client", "recvfrom", Read, Read), most)? {
         Ok((data, from)) => {
             let (host, number) = parts(&from);
             address.assign(Value::string(&host)?)?;
@@ -126,27 +95,7 @@ pub(super) fn recvfrom(
 }
 
 pub(super) fn enable_ssl(client: Me<'_, ClientObject>) -> Result<Value, Raise> {
-    peer::enable_ssl(of(&client), kind!("enableSSL", Write, Connect))
-}
-
-pub(super) fn peer_cert(client: Me<'_, ClientObject>) -> Result<Value, Raise> {
-    peer::peer_cert(of(&client))
-}
-
-pub(super) fn verify_cert(client: Me<'_, ClientObject>, allow: bool) -> Result<Value, Raise> {
-    peer::verify_cert(of(&client), allow)
-}
-
-pub(super) fn is_connected(client: &ClientObject) -> bool {
-    peer::is_connected(&client.peer)
-}
-
-pub(super) fn getsockname(client: Me<'_, ClientObject>) -> Result<Value, Raise> {
-    peer::name(of(&client), false)
-}
-
-pub(super) fn getpeername(client: Me<'_, ClientObject>) -> Result<Value, Raise> {
-    peer::name(of(&client), true)
+    peer::enable_ssl(of(&client), peer::kind!("Coroutine\\Client", "enableSSL", Write, Connect))
 }
 
 pub(super) fn close(client: Me<'_, ClientObject>) -> Result<Value, Raise> {

@@ -181,9 +181,19 @@ pub(super) fn peek(socket: Me<'_, SocketObject>, Length(most): Length) -> Result
     answer(&socket.object, SLOTS, socket.sock.peek(most), bytes)
 }
 
-pub(super) fn recv(socket: Me<'_, SocketObject>, Length(most): Length, timeout: Timeout) -> Result<Value, Raise> {
-    let outcome = with(&socket, kind!("recv", Read, Read), timeout, |sock, session| stream::recv(sock, session, most))?;
+/// Returns the bytes that an operation gives.
+fn received(
+    socket: &Me<'_, SocketObject>,
+    kind: Kind,
+    timeout: Timeout,
+    operation: impl FnOnce(&Sock, &Session<'_>) -> Result<Outcome<Vec<u8>>, Raise>,
+) -> Result<Value, Raise> {
+    let outcome = with(socket, kind, timeout, |sock, session| operation(sock, session))?;
     answer(&socket.object, SLOTS, outcome, bytes)
+}
+
+pub(super) fn recv(socket: Me<'_, SocketObject>, Length(most): Length, timeout: Timeout) -> Result<Value, Raise> {
+    received(&socket, kind!("recv", Read, Read), timeout, |sock, session| stream::recv(sock, session, most))
 }
 
 pub(super) fn recv_all(socket: Me<'_, SocketObject>, Length(most): Length, timeout: Timeout) -> Result<Value, Raise> {
@@ -193,9 +203,7 @@ pub(super) fn recv_all(socket: Me<'_, SocketObject>, Length(most): Length, timeo
 }
 
 pub(super) fn recv_line(socket: Me<'_, SocketObject>, Length(most): Length, timeout: Timeout) -> Result<Value, Raise> {
-    let outcome =
-        with(&socket, kind!("recvLine", Read, Read), timeout, |sock, session| stream::recv_line(sock, session, most))?;
-    answer(&socket.object, SLOTS, outcome, bytes)
+    received(&socket, kind!("recvLine", Read, Read), timeout, |sock, session| stream::recv_line(sock, session, most))
 }
 
 pub(super) fn recv_with_buffer(
@@ -203,10 +211,9 @@ pub(super) fn recv_with_buffer(
     Length(most): Length,
     timeout: Timeout,
 ) -> Result<Value, Raise> {
-    let outcome = with(&socket, kind!("recvWithBuffer", Read, Read), timeout, |sock, session| {
+    received(&socket, kind!("recvWithBuffer", Read, Read), timeout, |sock, session| {
         stream::recv_with_buffer(sock, session, most)
-    })?;
-    answer(&socket.object, SLOTS, outcome, bytes)
+    })
 }
 
 pub(super) fn recv_packet(socket: Me<'_, SocketObject>, timeout: Timeout) -> Result<Value, Raise> {

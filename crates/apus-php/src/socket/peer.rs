@@ -269,7 +269,7 @@ pub(super) fn close((object, layout, peer): Client<'_>) -> Result<Value, Raise> 
 }
 
 /// `isConnected()`.
-pub(super) fn is_connected(peer: &Peer) -> bool {
+pub(super) fn is_connected((_, _, peer): Client<'_>) -> bool {
     peer.sock().and_then(|sock| sock.is_alive()).is_ok()
 }
 
@@ -391,3 +391,69 @@ pub(super) fn export(peer: &Peer, kept: &RefCell<Option<(Rc<Sock>, Object)>>) ->
     let _old = kept.replace(Some((sock, object.share())));
     Ok(Ok(object))
 }
+
+/// The methods that both classes have, by `of`: what makes a [`Client`] of `$this`.
+macro_rules! shared_methods {
+    ($object:ty, $class:literal) => {
+        pub(super) fn set(client: Me<'_, $object>, settings: ArrayView<'_>) -> Result<bool, Raise> {
+            peer::set(of(&client), settings)
+        }
+
+        pub(super) fn connect(
+            client: Me<'_, $object>,
+            host: &[u8],
+            port: Port,
+            timeout: Timeout,
+            _flag: i64,
+        ) -> Result<Value, Raise> {
+            let kind = peer::kind!($class, "connect", Write, Connect);
+            peer::connect_to(of(&client), kind, host, port, timeout)
+        }
+
+        pub(super) fn sendfile(
+            client: Me<'_, $object>,
+            path: FilePath,
+            offset: Extent,
+            length: Extent,
+        ) -> Result<Value, Raise> {
+            peer::sendfile(of(&client), peer::kind!($class, "sendfile", Write, Write), path, (offset, length))
+        }
+
+        pub(super) fn sendto(client: Me<'_, $object>, host: &[u8], port: Port, data: &[u8]) -> Result<Value, Raise> {
+            peer::sendto(of(&client), peer::kind!($class, "sendto", Write, Write), (host, port), data)
+        }
+
+        pub(super) fn peer_cert(client: Me<'_, $object>) -> Result<Value, Raise> {
+            peer::peer_cert(of(&client))
+        }
+
+        pub(super) fn verify_cert(client: Me<'_, $object>, allow: bool) -> Result<Value, Raise> {
+            peer::verify_cert(of(&client), allow)
+        }
+
+        pub(super) fn is_connected(client: Me<'_, $object>) -> bool {
+            peer::is_connected(of(&client))
+        }
+
+        pub(super) fn getsockname(client: Me<'_, $object>) -> Result<Value, Raise> {
+            peer::name(of(&client), false)
+        }
+
+        pub(super) fn getpeername(client: Me<'_, $object>) -> Result<Value, Raise> {
+            peer::name(of(&client), true)
+        }
+    };
+}
+pub(super) use shared_methods;
+
+/// An operation of a class.
+macro_rules! kind {
+    ($class:literal, $name:literal, $way:ident, $span:ident) => {
+        $crate::socket::run::Kind {
+            name: concat!($class, "::", $name, "()"),
+            way: $crate::socket::descriptor::Way::$way,
+            span: $crate::socket::run::Span::$span,
+        }
+    };
+}
+pub(super) use kind;
