@@ -2,12 +2,12 @@
 //!
 //! Rules that make it safe without locks, whoever is killed at whatever instruction:
 //! 1. A row belongs to the process whose mark is in `owner`, from the compare-and-swap that sets it to the store that
-//!   clears it. Only that process writes the row; the master does when the process is gone ([`ConnTable::purge`]).
+//!    clears it. Only that process writes the row; the master does when the process is gone ([`ConnTable::purge`]).
 //! 2. `session` is zero while the row's other fields may change. A reader takes the fields between two loads of
-//!   `session` that both give the session it wants; session ids never come twice, so the fields are that session's.
+//!    `session` that both give the session it wants; session ids never come twice, so the fields are that session's.
 //! 3. `used` and `index` are hints. A set bit says "probably taken", an index entry "look there": what they say is
-//!   checked against the row, and a wrong one costs time, never a wrong answer. Every transition of a bit is undone or
-//!   repeated by whoever next meets a row it does not fit.
+//!    checked against the row, and a wrong one costs time, never a wrong answer. Every transition of a bit is undone or
+//!    repeated by whoever next meets a row it does not fit.
 //!
 //! Rows are given out from the lowest free one on, and a worker's consecutive sessions stand side by side in the index,
 //! so that few connections touch few pages, whatever the limit is.

@@ -10,21 +10,21 @@
 //! than one of each, and fork and wait order their memory.
 //!
 //! 1. **Publishing.** The producer writes header and payload behind `tail` and then stores the new `tail` with Release.
-//!   The consumer loads `tail` with Acquire and so sees all bytes of what it covers. A producer killed before that
-//!   store has published nothing: its successor writes over the torn bytes. After it, the record is whole. There is no
-//!   instruction in between.
+//!    The consumer loads `tail` with Acquire and so sees all bytes of what it covers. A producer killed before that
+//!    store has published nothing: its successor writes over the torn bytes. After it, the record is whole. There is no
+//!    instruction in between.
 //! 2. **Freeing.** The consumer stores `head` with Release after the last look at a record; the producer loads it with
-//!   Acquire before it writes into the space. A consumer killed while it reads leaves `head`: its successor meets the
-//!   record again, and passes it over, because each record carries the *life* of the process that it was meant for (see
-//!   `ipc.rs`).
+//!    Acquire before it writes into the space. A consumer killed while it reads leaves `head`: its successor meets the
+//!    record again, and passes it over, because each record carries the *life* of the process that it was meant for (see
+//!    `ipc.rs`).
 //! 3. **Waiting for room.** The producer stores `wanted`, fences, and looks at `head` once more; the consumer stores
-//!   `head`, fences, and looks at `wanted`. Of two such pairs with sequentially consistent fences at least one side
-//!   sees the other's store: either the producer finds the room, or the consumer finds the wish and wakes it. `wanted`
-//!   that a dead producer left wakes its successor in vain, once.
+//!    `head`, fences, and looks at `wanted`. Of two such pairs with sequentially consistent fences at least one side
+//!    sees the other's store: either the producer finds the room, or the consumer finds the wish and wakes it. `wanted`
+//!    that a dead producer left wakes its successor in vain, once.
 //! 4. **Trust.** Positions and headers come from memory that any process of the server could spoil. Both sides check
-//!   them each time: alignment, `tail - head` within the ring, a record within what is published and within the ring's
-//!   end. What does not fit makes the consumer, who alone may move `head`, give up what is in the ring ([`Broken`]);
-//!   the producer then finds it empty.
+//!    them each time: alignment, `tail - head` within the ring, a record within what is published and within the ring's
+//!    end. What does not fit makes the consumer, who alone may move `head`, give up what is in the ring ([`Broken`]);
+//!    the producer then finds it empty.
 //!
 //! Records are contiguous, so that a payload is one slice of the ring itself: where one would not fit before the end, a
 //! pad record takes the rest of the lap. A record takes at most a quarter of the ring; when half of it is free, any
