@@ -6,14 +6,14 @@ use apus_shm::{Heard, Look, Number};
 use apus_zend::arg::Given;
 use apus_zend::{Raise, engine, native};
 
-use super::bell::{self, Ears};
+use super::notifier::{self, Subscription};
 use crate::wait::{Deadline, Timeout, Waited};
 
 const WAIT: &str = "Atomic::wait()";
 
 struct Atomic {
     number: Number,
-    ears: Ears,
+    subscription: Subscription,
 }
 
 native!(Atomic, "Apus\\Atomic");
@@ -29,7 +29,7 @@ fn number() -> Result<Number, Raise> {
 fn construct(value: i64) -> Result<Atomic, Raise> {
     let number = number()?;
     number.word().store(value as u32, SeqCst);
-    Ok(Atomic { number, ears: Ears::default() })
+    Ok(Atomic { number, subscription: Subscription::default() })
 }
 
 fn add(atomic: &Atomic, by: i64) -> i64 {
@@ -59,13 +59,13 @@ fn wait(atomic: &Atomic, timeout: Timeout) -> Result<bool, Raise> {
     match atomic.number.take() {
         Look::Taken => Ok(true),
         Look::Other => Ok(false),
-        Look::Zero if bell::coroutine().is_some() => {
+        Look::Zero if notifier::coroutine().is_some() => {
             let look = || match atomic.number.take_or_wish() {
                 Look::Taken => Some(true),
                 Look::Other => Some(false),
                 Look::Zero => None,
             };
-            Ok(bell::wait_for(&atomic.ears, atomic.number.fd(), WAIT, until, look)? == Waited::Got(true))
+            Ok(notifier::wait_for(&atomic.subscription, atomic.number.fd(), WAIT, until, look)? == Waited::Got(true))
         }
         Look::Zero => sleep(&atomic.number, until),
     }
@@ -83,7 +83,7 @@ fn sleep(number: &Number, until: Deadline) -> Result<bool, Raise> {
         match heard {
             Heard::Something => {}
             Heard::Nothing => return Ok(false),
-            Heard::Signal => bell::handle_signals()?,
+            Heard::Signal => notifier::handle_signals()?,
         }
     }
 }

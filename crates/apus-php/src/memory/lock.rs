@@ -11,8 +11,8 @@ use apus_zend::arg::{Given, Me, Want};
 use apus_zend::object::Object;
 use apus_zend::{Raise, Value, engine, native};
 
-use super::bell::{self, ProcessLock};
 use super::file_lock::{FileLock, pauses};
+use super::notifier::{self, ProcessLock};
 use crate::exception;
 use crate::wait::{Deadline, Timeout, Waited, wait};
 
@@ -111,7 +111,7 @@ impl Core {
         let conflicts = held == Some(Mode::Exclusive) || (held == Some(Mode::Shared) && mode == Mode::Exclusive);
         self.kind != SEM
             && conflicts
-            && match bell::coroutine() {
+            && match notifier::coroutine() {
                 None => true,
                 Some(_) => self.has_it(),
             }
@@ -169,7 +169,7 @@ impl Drop for Core {
 
 /// The running coroutine; -1 for code outside.
 fn runner() -> i64 {
-    bell::coroutine().map_or(-1, |state| state.engine.current_id())
+    notifier::coroutine().map_or(-1, |state| state.engine.current_id())
 }
 
 /// Waits until no other program has the file.
@@ -194,13 +194,13 @@ fn lock_file(
             return Ok(Err(libc::ETIMEDOUT));
         }
         let pause = until.within(pause);
-        if let Some(state) = bell::coroutine() {
+        if let Some(state) = notifier::coroutine() {
             if wait(&state, Wait::Outside(what), async move { tokio::time::sleep(pause).await })?.is_none() {
                 return Ok(Err(libc::ECANCELED));
             }
         } else {
             std::thread::sleep(pause);
-            bell::handle_signals()?;
+            notifier::handle_signals()?;
         }
     }
     Ok(Err(libc::ETIMEDOUT))

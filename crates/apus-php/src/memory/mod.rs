@@ -2,13 +2,13 @@
 //! limiter; and the serializer that values cross processes in. `apus-shm` is what lies beneath.
 
 mod atomic;
-pub(crate) mod bell;
 mod bulk;
 mod cache;
 mod cache_remember;
 mod file_lock;
 mod limiter;
 pub(crate) mod lock;
+pub(crate) mod notifier;
 pub(crate) mod pack;
 mod queue;
 mod table;

@@ -6,7 +6,7 @@ use apus_shm::{Nothing, Queue as Shared, Refused};
 use apus_zend::arg::{Given, Me};
 use apus_zend::{Array, Raise, Value, engine, native};
 
-use super::bell::{self, Ears};
+use super::notifier::{self, Subscription};
 use super::pack;
 use crate::codes;
 use crate::exception;
@@ -24,8 +24,8 @@ const LONGEST: i64 = 1 << 30;
 
 struct Core {
     shared: Shared,
-    arrivals: Ears,
-    room: Ears,
+    arrivals: Subscription,
+    room: Subscription,
 }
 
 struct Queue(Rc<Core>);
@@ -52,7 +52,7 @@ fn construct(bytes: Given<i64>, longest: Given<i64>) -> Result<Queue, Raise> {
     };
     let shared = Shared::new(bytes.value as usize, longest as usize)
         .map_err(|error| engine::throw_error(&format!("no memory could be shared for the queue: {error}")))?;
-    Ok(Queue(Rc::new(Core { shared, arrivals: Ears::default(), room: Ears::default() })))
+    Ok(Queue(Rc::new(Core { shared, arrivals: Subscription::default(), room: Subscription::default() })))
 }
 
 /// Notes how an operation ended, and returns whether it succeeded.
@@ -65,7 +65,7 @@ fn push_within(queue: &Me<'_, Queue>, value: &Value, timeout: Timeout) -> Result
     let core = Rc::clone(&queue.0);
     let mut bytes = Vec::with_capacity(128);
     pack::encode(value, &mut bytes)?;
-    if !bell::give_way(PUSH)? {
+    if !notifier::give_way(PUSH)? {
         return Ok(finish(queue, codes::CANCELED));
     }
     let done = match core.shared.try_push(&[&bytes]) {
@@ -75,7 +75,7 @@ fn push_within(queue: &Me<'_, Queue>, value: &Value, timeout: Timeout) -> Result
                 done => Some(done),
             };
             let until = Deadline::after(timeout.limit());
-            bell::wait_for(&core.room, core.shared.writable_fd(), PUSH, until, look)?
+            notifier::wait_for(&core.room, core.shared.writable_fd(), PUSH, until, look)?
         }
         done => Waited::Got(done),
     };
@@ -99,7 +99,7 @@ fn too_long(queue: &Shared, len: usize) -> Raise {
 
 fn pop_within(queue: &Me<'_, Queue>, timeout: Timeout) -> Result<Value, Raise> {
     let core = Rc::clone(&queue.0);
-    if !bell::give_way(POP)? {
+    if !notifier::give_way(POP)? {
         return Ok(finish(queue, codes::CANCELED).into());
     }
     let mut bytes = Vec::new();
@@ -115,7 +115,7 @@ fn pop_within(queue: &Me<'_, Queue>, timeout: Timeout) -> Result<Value, Raise> {
                 done => Some(done),
             };
             let until = Deadline::after(timeout.limit());
-            bell::wait_for(&core.arrivals, core.shared.readable_fd(), POP, until, look)?
+            notifier::wait_for(&core.arrivals, core.shared.readable_fd(), POP, until, look)?
         }
         done => Waited::Got(done),
     };

@@ -103,7 +103,7 @@ fn set(this: Me<'_, PoolHandle>, given: ArrayView<'_>) -> Result<Object, Raise> 
     let old_reset = reset.map(|reset| core.reset.replace(reset));
     pool.object.set_slot(slot::pool::SIZE, Value::int(numbers.size as i64));
     core.spread();
-    core.bell.ring();
+    core.notifier.notify();
     drop((old_check, old_reset));
     Ok(pool.object)
 }

@@ -14,7 +14,7 @@ use tokio::time::Instant;
 
 use super::core::Slot;
 use super::driver::Kind;
-use super::keeper::Bell;
+use super::keeper::Notifier;
 use super::php::{self, Place};
 use crate::runtime::{PhpSwitch, State};
 
@@ -107,20 +107,20 @@ pub(super) struct Lease {
     /// The call that got it.
     place: Place,
     pub(super) since: Instant,
-    /// Rings when the holder ends. Kept for its drop.
+    /// Notifies when the holder ends. Kept for its drop.
     _ended: Option<AllEnded<PhpSwitch>>,
 }
 
 impl Lease {
     /// Notes who has `conn` from now on.
-    pub(super) fn new(conn: Conn, since: Instant, bell: &Arc<Bell>) -> Self {
+    pub(super) fn new(conn: Conn, since: Instant, notifier: &Arc<Notifier>) -> Self {
         let state = State::existing();
         let task = state.as_ref().and_then(|state| state.engine.current());
         let task = task.map(|task| (Rc::clone(&task), task.cancellations()));
         let holder = task.as_ref().map_or(-1, |(task, _)| task.id());
         let ended = state.filter(|_| holder != -1).map(|state| {
             let mut ended = state.engine.all_ended(&[holder]);
-            let waker = Waker::from(Arc::clone(bell));
+            let waker = Waker::from(Arc::clone(notifier));
             // It runs now, so this only leaves the waker behind.
             let _ = Pin::new(&mut ended).poll(&mut Context::from_waker(&waker));
             ended

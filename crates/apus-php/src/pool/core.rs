@@ -12,7 +12,7 @@ use apus_zend::{Raise, native};
 use tokio::time::Instant;
 
 use super::conn::{Conn, Lease, seconds};
-use super::keeper::{Bell, Keeper};
+use super::keeper::{Keeper, Notifier};
 use super::options::{Check, Numbers, Reset};
 use super::queue::{Grant, Queue};
 use crate::exception::{self};
@@ -84,7 +84,7 @@ pub(super) struct Core {
     /// When garbage was last looked through for connections.
     collected: Cell<Option<Instant>>,
     pub(super) counters: Counters,
-    pub(super) bell: Arc<Bell>,
+    pub(super) notifier: Arc<Notifier>,
     pub(super) keeper: Keeper,
 }
 
@@ -149,7 +149,7 @@ impl Core {
             distrusted: Cell::new(None),
             collected: Cell::new(None),
             counters: Counters::default(),
-            bell: Arc::default(),
+            notifier: Arc::default(),
             keeper: Keeper::default(),
         })
     }
@@ -241,7 +241,7 @@ impl Core {
         let due = [conn.idle_until, conn.expires].into_iter().flatten().min();
         if let Some(Grant::Conn(conn)) = self.queue.hand(Grant::Conn(conn)) {
             self.idle.borrow_mut().push(conn);
-            self.keeper.hurry(due, &self.bell);
+            self.keeper.hurry(due, &self.notifier);
         }
         None
     }
@@ -275,12 +275,12 @@ impl Core {
     pub(super) fn lease(&self, conn: Conn, now: Instant) -> apus_zend::Value {
         let value = conn.value().share();
         let key = conn.identity();
-        let lease = Lease::new(conn, now, &self.bell);
+        let lease = Lease::new(conn, now, &self.notifier);
         let before = self.leases.borrow_mut().insert(key, lease);
         debug_assert!(before.is_none(), "one connection has one lease");
         count(&self.keeper.activity);
         if self.lacks_idle() {
-            self.bell.ring();
+            self.notifier.notify();
         }
         value
     }

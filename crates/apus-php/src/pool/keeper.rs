@@ -23,23 +23,23 @@ pub(super) const ORPHAN_POLL: Duration = Duration::from_millis(100);
 /// How long making idle connections pauses after a failure.
 pub(super) const RETRY: Duration = Duration::from_secs(1);
 
-/// Calls the keeper. A waker, too: the end of a coroutine that holds a connection rings it.
+/// Calls the keeper. A waker, too: the end of a coroutine that holds a connection wakes it.
 #[derive(Default)]
-pub(super) struct Bell(Notify);
+pub(super) struct Notifier(Notify);
 
-impl Bell {
-    pub(super) fn ring(&self) {
+impl Notifier {
+    pub(super) fn notify(&self) {
         self.0.notify_one();
     }
 }
 
-impl Wake for Bell {
+impl Wake for Notifier {
     fn wake(self: Arc<Self>) {
-        self.ring();
+        self.notify();
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        self.ring();
+        self.notify();
     }
 }
 
@@ -70,7 +70,7 @@ impl Keeper {
         }
         let Some(state) = State::existing().filter(|state| state.engine.current_id() != -1) else { return };
         self.object.set(Some(object.as_raw()));
-        let task = state.spawn(keep(Rc::downgrade(core), Arc::clone(&core.bell)));
+        let task = state.spawn(keep(Rc::downgrade(core), Arc::clone(&core.notifier)));
         *self.task.borrow_mut() = Some(task);
     }
 
@@ -104,9 +104,9 @@ impl Keeper {
     }
 
     /// Has it look at `due`, unless it does so before.
-    pub(super) fn hurry(&self, due: Option<Instant>, bell: &Bell) {
+    pub(super) fn hurry(&self, due: Option<Instant>, notifier: &Notifier) {
         if due.is_some_and(|due| self.wakes.get().is_none_or(|wakes| due < wakes)) {
-            bell.ring();
+            notifier.notify();
         }
     }
 
@@ -123,7 +123,7 @@ impl Keeper {
     }
 }
 
-async fn keep(core: Weak<Core>, bell: Arc<Bell>) {
+async fn keep(core: Weak<Core>, notifier: Arc<Notifier>) {
     loop {
         let next = match core.upgrade() {
             Some(core) => core.tend(),
@@ -131,8 +131,8 @@ async fn keep(core: Weak<Core>, bell: Arc<Bell>) {
         };
         match next {
             // Whether it was rung for or the time is over: it looks again.
-            Some(at) => drop(timeout_at(at, bell.0.notified()).await),
-            None => bell.0.notified().await,
+            Some(at) => drop(timeout_at(at, notifier.0.notified()).await),
+            None => notifier.0.notified().await,
         }
     }
 }
@@ -151,7 +151,7 @@ impl Core {
             self.start_work();
         }
         let again = watch.then(|| now + ORPHAN_POLL);
-        // What is due now is being worked at; the work rings when it is done.
+        // What is due now is being worked at; the work notifies when it is done.
         let next = [again, expiry.filter(|at| *at > now), paused.filter(|_| lacking)].into_iter().flatten().min();
         self.keeper.wakes.set(next);
         next

@@ -86,7 +86,7 @@ impl Pool {
         let limit = if timeout.is_positive() { timeout.limit() } else { usual() };
         let state = State::get()?;
         count(&core.keeper.activity);
-        core.keeper.hurry(Some(Instant::now() + super::keeper::ORPHAN_POLL), &core.bell);
+        core.keeper.hurry(Some(Instant::now() + super::keeper::ORPHAN_POLL), &core.notifier);
         let begin = Instant::now();
         let ticket = Queue::join(core);
         let granted = wait_until(&state, Wait::Inside(GET), Deadline::after(limit), ticket);
@@ -332,7 +332,7 @@ impl Pool {
         }
         let done = self.maintain_once();
         core.keeper.working.set(false);
-        core.bell.ring();
+        core.notifier.notify();
         done
     }
 

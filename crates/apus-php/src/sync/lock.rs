@@ -11,8 +11,8 @@ use apus_zend::{Raise, Value, native};
 
 use super::line::{Line, Unserved, wait_in};
 use crate::exception;
-use crate::memory::bell::ProcessLock;
 use crate::memory::lock::Operation;
+use crate::memory::notifier::ProcessLock;
 use crate::runtime::{PhpSwitch, State};
 use crate::wait::{Deadline, Timeout, Waited, expect_suspendable};
 

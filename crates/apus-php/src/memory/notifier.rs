@@ -1,7 +1,9 @@
-//! Waiting for what other processes do in shared memory: in a coroutine, which alone waits then, and outside, where the process does.
+//! Waiting for what other processes do in shared memory: in a coroutine, which alone waits then, and outside, where the
+//! process does.
 //!
-//! `apus-shm` rings a descriptor that is watched edge-triggered and never read (see the head of its `bell.rs`). Whoever waits looks, leaves a wish, and
-//! listens; every ring makes all who listen look again.
+//! Each structure of `apus-shm` has a notifier: a descriptor that is watched edge-triggered and never read (see the head
+//! of its `bell.rs`). Whoever waits looks, registers its interest, and waits for the notifier; a notification makes all
+//! who wait look again.
 
 use std::cell::{Cell, RefCell};
 use std::io;
@@ -29,20 +31,20 @@ thread_local! {
     static SERVED: Cell<u32> = const { Cell::new(0) };
 }
 
-/// A bell as a coroutine listens to it.
+/// A notifier as coroutines wait for it.
 struct Listener {
     process: u32,
     /// The event loop that it is registered with: one of another request, or of the parent, is none.
     state: *const State,
     fd: ManuallyDrop<AsyncFd<OwnedFd>>,
-    /// Held by the one coroutine that looks and listens; the others stand in line for it. So what comes wakes one coroutine of a process and not all, and
-    /// they are served in the order of their coming.
+    /// Held by the one coroutine that looks and waits; the others stand in line for it. So a notification wakes one
+    /// coroutine of a process and not all, and they are served in the order of their coming.
     turn: Mutex<()>,
 }
 
 impl Listener {
-    /// Ready when the bell has rung since the last time.
-    async fn hear(&self) -> io::Result<()> {
+    /// Ready when it was notified since the last time.
+    async fn notified(&self) -> io::Result<()> {
         self.fd.readable().await?.clear_ready();
         Ok(())
     }
@@ -50,7 +52,7 @@ impl Listener {
 
 impl Drop for Listener {
     fn drop(&mut self) {
-        // In a forked child it is the parent's: taking it out of the epoll instance, which both have, would make the parent deaf.
+        // In a forked child it is the parent's: taking it out of the epoll instance, which both have, would end the parent's waits.
         if self.process == std::process::id() {
             // SAFETY: dropped once, here.
             unsafe { ManuallyDrop::drop(&mut self.fd) };
@@ -58,35 +60,35 @@ impl Drop for Listener {
     }
 }
 
-/// What one object listens to one bell with; made when first needed, and anew in a forked child.
+/// How one object waits for one notifier; made when first needed, and anew in a forked child.
 #[derive(Default)]
-pub(crate) struct Ears {
+pub(crate) struct Subscription {
     listener: RefCell<Option<Rc<Listener>>>,
     watch: RefCell<Option<(u32, Rc<Watch>)>>,
 }
 
-impl Ears {
+impl Subscription {
     /// The listener of this process and event loop. To be called on that.
-    fn listener(&self, bell: BorrowedFd<'_>) -> io::Result<Rc<Listener>> {
+    fn listener(&self, fd: BorrowedFd<'_>) -> io::Result<Rc<Listener>> {
         let (process, state) =
             (std::process::id(), State::existing().map_or(std::ptr::null(), |state| Rc::as_ptr(&state)));
         let mut slot = self.listener.borrow_mut();
         if let Some(listener) = slot.as_ref().filter(|known| known.process == process && known.state == state) {
             return Ok(Rc::clone(listener));
         }
-        let fd = descriptor::watch(bell.try_clone_to_owned()?, Interest::READABLE)?;
+        let fd = descriptor::watch(fd.try_clone_to_owned()?, Interest::READABLE)?;
         let listener = Rc::new(Listener { process, state, fd: ManuallyDrop::new(fd), turn: Mutex::default() });
         *slot = Some(Rc::clone(&listener));
         Ok(listener)
     }
 
-    fn watch(&self, bell: BorrowedFd<'_>) -> io::Result<Rc<Watch>> {
+    fn watch(&self, fd: BorrowedFd<'_>) -> io::Result<Rc<Watch>> {
         let process = std::process::id();
         let mut slot = self.watch.borrow_mut();
         if let Some((_, watch)) = slot.as_ref().filter(|(owner, _)| *owner == process) {
             return Ok(Rc::clone(watch));
         }
-        let watch = Rc::new(Watch::new(bell)?);
+        let watch = Rc::new(Watch::new(fd)?);
         *slot = Some((process, Rc::clone(&watch)));
         Ok(watch)
     }
@@ -110,23 +112,24 @@ pub(crate) fn give_way(what: &'static str) -> Result<bool, Raise> {
     }
 }
 
-/// Waits until `look` finds something. It is called at first, and after each ring; it leaves a wish when it finds nothing.
+/// Waits until `look` finds something. It is called at first, and after each notification; it registers its interest when
+/// it finds nothing.
 pub(crate) fn wait_for<T>(
-    ears: &Ears,
-    bell: BorrowedFd<'_>,
+    subscription: &Subscription,
+    fd: BorrowedFd<'_>,
     what: &'static str,
     until: Deadline,
     mut look: impl FnMut() -> Option<T>,
 ) -> Result<Waited<T>, Raise> {
     if let Some(state) = coroutine() {
         let found = async {
-            let listener = ears.listener(bell)?;
+            let listener = subscription.listener(fd)?;
             let _turn = listener.turn.lock().await;
             loop {
                 if let Some(found) = look() {
                     return Ok(found);
                 }
-                listener.hear().await?;
+                listener.notified().await?;
             }
         };
         return in_time(&state, what, until, found);
@@ -135,7 +138,7 @@ pub(crate) fn wait_for<T>(
         if let Some(found) = look() {
             return Ok(Waited::Got(found));
         }
-        if !block(ears, bell, None, until)? {
+        if !block(subscription, fd, None, until)? {
             return Ok(Waited::TimedOut);
         }
     }
@@ -148,16 +151,21 @@ fn in_time<T>(
     found: impl Future<Output = io::Result<T>>,
 ) -> Result<Waited<T>, Raise> {
     Ok(match wait_until(state, Wait::Outside(what), until, found)? {
-        Waited::Got(found) => Waited::Got(found.map_err(|error| deaf(&error))?),
+        Waited::Got(found) => Waited::Got(found.map_err(|error| no_descriptor(&error))?),
         Waited::TimedOut => Waited::TimedOut,
         Waited::Cancelled => Waited::Cancelled,
     })
 }
 
 /// Blocks the process until there is something to look at; `false`: the time was over.
-fn block(ears: &Ears, bell: BorrowedFd<'_>, other: Option<BorrowedFd<'_>>, until: Deadline) -> Result<bool, Raise> {
-    let watch = ears.watch(bell).map_err(|error| deaf(&error))?;
-    match watch.wait(other, until.instant()).map_err(|error| deaf(&error))? {
+fn block(
+    subscription: &Subscription,
+    fd: BorrowedFd<'_>,
+    other: Option<BorrowedFd<'_>>,
+    until: Deadline,
+) -> Result<bool, Raise> {
+    let watch = subscription.watch(fd).map_err(|error| no_descriptor(&error))?;
+    match watch.wait(other, until.instant()).map_err(|error| no_descriptor(&error))? {
         Heard::Something => Ok(true),
         Heard::Nothing => Ok(false),
         Heard::Signal => handle_signals().map(|()| true),
@@ -172,24 +180,24 @@ pub(crate) fn handle_signals() -> Result<(), Raise> {
     Callable::new(&mut name).map_or(Ok(()), |any| any.call(&[]).map(drop))
 }
 
-fn deaf(error: &io::Error) -> Raise {
+fn no_descriptor(error: &io::Error) -> Raise {
     engine::throw_error(&format!("the system gives no descriptor to wait with: {error} (see ulimit -n)"))
 }
 
 /// Why a lock was not waited for to the end.
 #[derive(Debug)]
-enum Unlocked {
+enum LockError {
     /// More processes use locks than can.
     TooMany,
     /// The system gives no descriptor to wait with.
-    Deaf(io::Error),
+    NoDescriptor(io::Error),
 }
 
-impl From<Unlocked> for Raise {
-    fn from(why: Unlocked) -> Self {
+impl From<LockError> for Raise {
+    fn from(why: LockError) -> Self {
         match why {
-            Unlocked::TooMany => too_many(),
-            Unlocked::Deaf(error) => deaf(&error),
+            LockError::TooMany => too_many(),
+            LockError::NoDescriptor(error) => no_descriptor(&error),
         }
     }
 }
@@ -201,7 +209,7 @@ fn too_many() -> Raise {
 /// A lock between processes, as an object has it.
 pub(crate) struct ProcessLock {
     shared: Lock,
-    ears: Ears,
+    subscription: Subscription,
 }
 
 impl Deref for ProcessLock {
@@ -217,7 +225,7 @@ impl ProcessLock {
     pub(crate) fn new() -> Result<Self, Raise> {
         let shared = Lock::new()
             .map_err(|error| engine::throw_error(&format!("no memory could be shared for the lock: {error}")))?;
-        Ok(Self { shared, ears: Ears::default() })
+        Ok(Self { shared, subscription: Subscription::default() })
     }
 
     /// Takes it if it is free: `None` when it is not.
@@ -246,25 +254,25 @@ impl ProcessLock {
                 Step::Listen(death, again, _) => (death, again),
             };
             let next = until.or_sooner(Deadline::after(again));
-            if !block(&self.ears, self.fd(), death.as_deref().map(AsFd::as_fd), next)? && until.is_over() {
+            if !block(&self.subscription, self.fd(), death.as_deref().map(AsFd::as_fd), next)? && until.is_over() {
                 return Ok(Waited::TimedOut);
             }
         }
     }
 
     /// Ready when it was taken. On the event loop.
-    async fn taken(&self, mode: Mode) -> Result<Taken, Unlocked> {
-        let listener = self.ears.listener(self.fd()).map_err(Unlocked::Deaf)?;
+    async fn taken(&self, mode: Mode) -> Result<Taken, LockError> {
+        let listener = self.subscription.listener(self.fd()).map_err(LockError::NoDescriptor)?;
         let _turn = listener.turn.lock().await;
         let waiting = self.waiting(mode);
         loop {
             let (death, again) = match waiting.step() {
                 Step::Taken(taken) => return Ok(taken),
-                Step::TooMany => return Err(Unlocked::TooMany),
+                Step::TooMany => return Err(LockError::TooMany),
                 Step::Listen(death, again, _) => (death, again),
             };
             let death = death.map(|fd| descriptor::watch(fd, Interest::READABLE)).transpose();
-            let death = death.map_err(Unlocked::Deaf)?;
+            let death = death.map_err(LockError::NoDescriptor)?;
             let died = async {
                 match &death {
                     Some(death) => _ = death.readable().await,
@@ -272,7 +280,7 @@ impl ProcessLock {
                 }
             };
             tokio::select! {
-                rung = listener.hear() => rung.map_err(Unlocked::Deaf)?,
+                notified = listener.notified() => notified.map_err(LockError::NoDescriptor)?,
                 () = died => {}
             }
         }
