@@ -73,7 +73,7 @@ pub(crate) struct Conn {
     /// The WebSocket handshake that the request of this exchange is.
     pub(crate) handshake: RefCell<Option<Result<Handshake, Refusal>>>,
     /// What the connection became.
-    message_conn: RefCell<Option<Rc<MessageConn>>>,
+    became: RefCell<Option<Rc<MessageConn>>>,
     /// The task's waker; it never changes during the connection's life.
     task: RefCell<Option<Waker>>,
     /// The task is being polled: it will look at everything before it waits.
@@ -116,7 +116,7 @@ impl Conn {
             exchange: Exchange::default(),
             stream: RefCell::new(None),
             handshake: RefCell::new(None),
-            message_conn: RefCell::new(None),
+            became: RefCell::new(None),
             task: RefCell::new(None),
             in_poll: Cell::new(false),
             pipelined: Cell::new(false),
@@ -172,7 +172,7 @@ impl Conn {
 
     /// The connection became a message connection: the task hands over to the message connection's.
     pub(crate) fn upgraded(&self, message_conn: &Rc<MessageConn>) {
-        *self.message_conn.borrow_mut() = Some(Rc::clone(message_conn));
+        *self.became.borrow_mut() = Some(Rc::clone(message_conn));
         *self.handshake.borrow_mut() = None;
         self.exchange.phase.set(Phase::Ended);
         self.port.control.answered(&self.info, 101, self.exchange.received_at.get());
@@ -188,7 +188,7 @@ impl Conn {
     }
 
     pub(crate) fn take_message_conn(&self) -> Option<Rc<MessageConn>> {
-        self.message_conn.borrow_mut().take()
+        self.became.borrow_mut().take()
     }
 
     /// The peer will send nothing more.
