@@ -1,9 +1,12 @@
 //! UTF-8 checked as it arrives, however it is cut.
 
-/// Whether the bytes are UTF-8. Text that is all ASCII, as most is, is looked through faster for that.
+/// Text up to this many bytes is looked at for being ASCII first; for more, the library's check is as fast.
+const SHORT: usize = 256;
+
+/// Whether the bytes are UTF-8. Short text that is all ASCII, as most is, is seen to be faster.
 #[inline]
 pub fn is_utf8(bytes: &[u8]) -> bool {
-    bytes.is_ascii() || std::str::from_utf8(bytes).is_ok()
+    (bytes.len() <= SHORT && bytes.is_ascii()) || std::str::from_utf8(bytes).is_ok()
 }
 
 /// Checks text that comes in pieces.
