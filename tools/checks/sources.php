@@ -58,15 +58,17 @@ function too_long(array $sources, int $most): array
     return $complaints;
 }
 
-/** @return list<string> lines of prose that are wider; code, tables, and words that cannot be broken may be */
+/** @return list<string> lines of prose, and of comments in Rust, that are wider; code, tables, and words that cannot be broken may be */
 function too_wide(array $sources, int $most): array
 {
     $complaints = [];
     foreach ($sources as $path => $text) {
-        $code = !str_ends_with($path, '.md');
-        foreach (explode("\n", $text) as $index => $line) {
-            $code = preg_match('~^\s*```~', $line) === 1 ? !$code : $code;
-            if (!$code && preg_match("~^(?! {4}|\|)(?=.*\S .*\S).{{$most}}.+$~u", $line) === 1) {
+        $kind = pathinfo($path, PATHINFO_EXTENSION);
+        $fenced = false;
+        foreach (in_array($kind, ['md', 'rs'], true) ? explode("\n", $text) : [] as $index => $line) {
+            $prose = $kind === 'md' ? preg_match('~^(?! {4}|\|)~', $line) === 1 : preg_match('~^\s*//(?![/!]? ?\|)~', $line) === 1;
+            $fenced = preg_match('~^[\s/!]*```~', $line) === 1 ? !$fenced : $fenced && ($prose || $kind === 'md');
+            if ($prose && !$fenced && preg_match("~^(?=.*\S .*\S).{{$most}}.+$~u", $line) === 1) {
                 $complaints[] = sprintf('%s:%d is wider than %d columns', $path, $index + 1, $most);
             }
         }

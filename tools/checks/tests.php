@@ -74,6 +74,7 @@ function test_sources(): array
             ['a.md' => "```sh\n12345 7890\n```\n    5678 0\n| 34 678 0 |\n1234567890\n", 'a.rs' => "12345 7890\n"],
             9,
         )),
+        'widths: a comment in Rust is named' => expect(['a.rs:1 is wider than 9 columns'], too_wide(['a.rs' => "/// 45 7890\n"], 9)),
         'words: unfinished work is named with its line' => expect(['a.rs:2 says TO' . 'DO'], unfinished($unfinished)),
         'words: parts of words are not meant' => expect([], unfinished(['a.rs' => "method_todos(FIX" . "MEN)\n"])),
         'links: a dead one is named' => expect(

@@ -15,8 +15,8 @@
 //!    instruction in between.
 //! 2. **Freeing.** The consumer stores `head` with Release after the last look at a record; the producer loads it with
 //!    Acquire before it writes into the space. A consumer killed while it reads leaves `head`: its successor meets the
-//!    record again, and passes it over, because each record carries the *life* of the process that it was meant for (see
-//!    `ipc.rs`).
+//!    record again, and passes it over, because each record carries the *life* of the process that it was meant for
+//!    (see `ipc.rs`).
 //! 3. **Waiting for room.** The producer stores `wanted`, fences, and looks at `head` once more; the consumer stores
 //!    `head`, fences, and looks at `wanted`. Of two such pairs with sequentially consistent fences at least one side
 //!    sees the other's store: either the producer finds the room, or the consumer finds the wish and wakes it. `wanted`

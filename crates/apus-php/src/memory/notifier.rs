@@ -1,9 +1,9 @@
 //! Waiting for what other processes do in shared memory: in a coroutine, which alone waits then, and outside, where the
 //! process does.
 //!
-//! Each structure of `apus-shm` has a notifier: a descriptor that is watched edge-triggered and never read (see the head
-//! of its `bell.rs`). Whoever waits looks, registers its interest, and waits for the notifier; a notification makes all
-//! who wait look again.
+//! Each structure of `apus-shm` has a notifier: a descriptor that is watched edge-triggered and never read (see the
+//! head of its `bell.rs`). Whoever waits looks, registers its interest, and waits for the notifier; a notification
+//! makes all who wait look again.
 
 use std::cell::{Cell, RefCell};
 use std::io;
@@ -24,7 +24,8 @@ use crate::descriptor;
 use crate::runtime::State;
 use crate::wait::{Deadline, Waited, wait, wait_until};
 
-/// Operations in a row that found at once what they wanted, before the coroutine lets the event loop turn to other things.
+/// Operations in a row that found at once what they wanted, before the coroutine lets the event loop turn to other
+/// things.
 const AT_ONCE: u32 = 64;
 
 thread_local! {
@@ -52,7 +53,8 @@ impl Listener {
 
 impl Drop for Listener {
     fn drop(&mut self) {
-        // In a forked child it is the parent's: taking it out of the epoll instance, which both have, would end the parent's waits.
+        // In a forked child it is the parent's: taking it out of the epoll instance, which both have, would end the
+        // parent's waits.
         if self.process == std::process::id() {
             // SAFETY: dropped once, here.
             unsafe { ManuallyDrop::drop(&mut self.fd) };
@@ -99,7 +101,8 @@ pub(crate) fn coroutine() -> Option<Rc<State>> {
     State::existing().filter(|state| state.engine.current_id() != -1)
 }
 
-/// Lets the event loop turn to other things now and then, although nothing has to be waited for. `false`: cancelled meanwhile.
+/// Lets the event loop turn to other things now and then, although nothing has to be waited for. `false`: cancelled
+/// meanwhile.
 pub(crate) fn give_way(what: &'static str) -> Result<bool, Raise> {
     let served = SERVED.get() + 1;
     SERVED.set(served % AT_ONCE);
@@ -112,8 +115,8 @@ pub(crate) fn give_way(what: &'static str) -> Result<bool, Raise> {
     }
 }
 
-/// Waits until `look` finds something. It is called at first, and after each notification; it registers its interest when
-/// it finds nothing.
+/// Waits until `look` finds something. It is called at first, and after each notification; it registers its interest
+/// when it finds nothing.
 pub(crate) fn wait_for<T>(
     subscription: &Subscription,
     fd: BorrowedFd<'_>,
@@ -174,8 +177,8 @@ fn block(
 
 /// A signal broke a wait off outside the event loop: PHP's handlers of it run, if they are due.
 pub(crate) fn handle_signals() -> Result<(), Raise> {
-    // They run where the VM looks for interruptions, one of which is after any function of an extension that was called from native code. Where that one
-    // is forbidden they run when this call is over.
+    // They run where the VM looks for interruptions, one of which is after any function of an extension that was called
+    // from native code. Where that one is forbidden they run when this call is over.
     let mut name = Value::string(b"getmypid")?;
     Callable::new(&mut name).map_or(Ok(()), |any| any.call(&[]).map(drop))
 }

@@ -139,7 +139,7 @@ impl Routing {
         let reason = String::from_utf8_lossy(reason);
         match self.control.message_conn(fd) {
             Some(message_conn) if !reset && self.late.has(fd) => {
-                self.hold(&message_conn, Item::Close(code, reason.into_owned()))
+                self.hold(&message_conn, Item::Close(code, reason.into_owned()));
             }
             Some(message_conn) if !reset => {
                 message_conn.close(code, &reason);
