@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use crate::cache_part::{Found, Layout, Part, Stored};
-use crate::life::Lives;
+use crate::process_registry::ProcessRegistry;
 use crate::region::{Region, Shared};
 
 /// Bytes of a ring that are worth a partition of their own.
@@ -91,7 +91,7 @@ pub struct Cache {
     partitions: usize,
     /// Keyed at random: clients may choose keys.
     hasher: RandomState,
-    pub(crate) lives: &'static Lives,
+    pub(crate) registry: &'static ProcessRegistry,
 }
 
 impl Cache {
@@ -101,9 +101,9 @@ impl Cache {
         let partitions = (bytes / WORTH_A_PARTITION).clamp(1, PARTITIONS_MOST);
         let partitions = if partitions.is_power_of_two() { partitions } else { partitions.next_power_of_two() / 2 };
         let layout = Layout::new(bytes.div_ceil(partitions));
-        let lives = Lives::table()?;
+        let registry = ProcessRegistry::table()?;
         let region = Region::new(Self::first() + partitions * layout.whole)?;
-        let this = Self { region, layout, partitions, hasher: RandomState::new(), lives };
+        let this = Self { region, layout, partitions, hasher: RandomState::new(), registry };
         for part in this.parts() {
             part.init()?;
         }
@@ -173,20 +173,20 @@ impl Cache {
         self.part(hash).get(hash, key, now(), None).is_some()
     }
 
-    /// Stores a value. `life`: how long it is to be found; `None`: until others need the room. False: with `only_new`,
+    /// Stores a value. `ttl`: how long it is to be found; `None`: until others need the room. False: with `only_new`,
     /// the key is there already.
     pub fn set(
         &self,
         key: &[u8],
         value: Stored<'_>,
-        life: Option<Duration>,
+        ttl: Option<Duration>,
         only_new: bool,
     ) -> Result<bool, CacheError> {
         self.check(key, if let Stored::Bytes(bytes) = value { bytes.len() } else { size_of::<i64>() })?;
         let (hash, now) = (self.hash(key), now());
         let part = self.part(hash);
         let _held = part.lock();
-        Ok(part.put(hash, key, value, end(now, life), now, only_new))
+        Ok(part.put(hash, key, value, end(now, ttl), now, only_new))
     }
 
     /// Removes a key. False: it was not there.
@@ -198,21 +198,21 @@ impl Cache {
     }
 
     /// Gives a key another end. False: it is not there.
-    pub fn touch(&self, key: &[u8], life: Option<Duration>) -> bool {
+    pub fn touch(&self, key: &[u8], ttl: Option<Duration>) -> bool {
         let (hash, now) = (self.hash(key), now());
         let part = self.part(hash);
         let _held = part.lock();
-        part.touch(hash, key, end(now, life), now)
+        part.touch(hash, key, end(now, ttl), now)
     }
 
-    /// Adds to an integer in one step; one that is not there begins at 0, and `life` is its.
-    pub fn add(&self, key: &[u8], delta: i64, life: Option<Duration>) -> Result<i64, CacheError> {
+    /// Adds to an integer in one step; one that is not there begins at 0, and `ttl` is its.
+    pub fn add(&self, key: &[u8], delta: i64, ttl: Option<Duration>) -> Result<i64, CacheError> {
         self.check(key, size_of::<i64>())?;
         let (hash, now) = (self.hash(key), now());
         let part = self.part(hash);
         let _held = part.lock();
         let Some((old, at)) = part.number(hash, key, now).map_err(|()| CacheError::NoInteger)? else {
-            part.put(hash, key, Stored::Int(delta), end(now, life), now, false);
+            part.put(hash, key, Stored::Int(delta), end(now, ttl), now, false);
             return Ok(delta);
         };
         let new = old.checked_add(delta).ok_or(CacheError::Overflow)?;
@@ -260,9 +260,9 @@ pub(crate) fn now() -> u64 {
     (time.tv_sec as u64).wrapping_mul(1_000_000_000).wrapping_add(time.tv_nsec as u64)
 }
 
-/// When a life that begins now ends; 0: never.
-fn end(now: u64, life: Option<Duration>) -> u64 {
-    life.map_or(0, |life| now.saturating_add(u64::try_from(life.as_nanos()).unwrap_or(u64::MAX)).max(1))
+/// When an entry with this time to live ends; 0: never.
+fn end(now: u64, ttl: Option<Duration>) -> u64 {
+    ttl.map_or(0, |ttl| now.saturating_add(u64::try_from(ttl.as_nanos()).unwrap_or(u64::MAX)).max(1))
 }
 
 #[cfg(test)]

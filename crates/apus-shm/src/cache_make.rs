@@ -1,14 +1,14 @@
 //! Who makes a value that is not in the cache: one process at a time for each key.
 //!
-//! A producer enters the key's hash and its own life (`life.rs`) into its partition's list, under the partition's
-//! mutex; the life is stored last, so that a producer killed in between has entered nothing. Who finds a living
-//! producer waits and looks again; a dead one is replaced. Keys of equal hash (64 bits, keyed) are taken for one here,
-//! which makes one of them wait for nothing.
+//! A producer enters the key's hash and its own token (`process_registry.rs`) into its partition's list, under the
+//! partition's mutex; the token is stored last, so that a producer killed in between has entered nothing. Who finds a
+//! living producer waits and looks again; a dead one is replaced. Keys of equal hash (64 bits, keyed) are taken for one
+//! here, which makes one of them wait for nothing.
 
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 use crate::cache::Cache;
-use crate::life::{LifeId, Lives};
+use crate::process_registry::{ProcessRegistry, ProcessToken};
 
 /// What became of an attempt to be the producer.
 #[derive(Debug)]
@@ -29,33 +29,33 @@ pub enum Claim<'a> {
 pub struct Making<'a> {
     cache: &'a Cache,
     hash: u64,
-    me: LifeId,
+    me: ProcessToken,
 }
 
 impl Cache {
     /// Attempts to become the producer of a key's value.
     pub fn claim(&self, key: &[u8]) -> Claim<'_> {
-        let Some(me) = self.lives.me() else { return Claim::Untracked };
+        let Some(me) = self.registry.me() else { return Claim::Untracked };
         let hash = self.hash(key);
         let part = self.part(hash);
         let _held = part.lock();
         let mut free = None;
         for producer in part.producers() {
-            let Some(owner) = LifeId::of(producer.owner.load(Acquire)) else {
+            let Some(owner) = ProcessToken::of(producer.owner.load(Acquire)) else {
                 free = free.or(Some(producer));
                 continue;
             };
             if producer.hash.load(Relaxed) != hash {
                 continue;
             }
-            if self.lives.living(owner).is_some() {
+            if self.registry.living(owner).is_some() {
                 return Claim::Taken { here: owner == me };
             }
             producer.owner.store(me.word(), Release);
             return Claim::Mine(Making { cache: self, hash, me });
         }
         let dead = || {
-            let is_dead = |word| LifeId::of(word).is_none_or(|owner| self.lives.living(owner).is_none());
+            let is_dead = |word| ProcessToken::of(word).is_none_or(|owner| self.registry.living(owner).is_none());
             part.producers().iter().find(|producer| is_dead(producer.owner.load(Relaxed)))
         };
         let Some(producer) = free.or_else(dead) else { return Claim::Untracked };
@@ -78,7 +78,7 @@ impl Cache {
 impl Drop for Making<'_> {
     fn drop(&mut self) {
         // In a child forked meanwhile, the value is the parent's to make.
-        if Lives::existing_me() != Some(self.me) {
+        if ProcessRegistry::existing_me() != Some(self.me) {
             return;
         }
         let part = self.cache.part(self.hash);

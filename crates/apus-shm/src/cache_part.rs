@@ -83,7 +83,7 @@ impl Head {
 #[repr(C)]
 pub(crate) struct Producer {
     pub(crate) hash: AtomicU64,
-    /// The life of who makes the value; 0: nobody.
+    /// The token of the process that makes the value; 0: nobody.
     pub(crate) owner: AtomicU64,
 }
 

@@ -18,10 +18,10 @@
 //!
 //! [`Number::wake`] sets 0 to 1, [`Number::take`] 1 to 0, so that one wake-up lets one through, also when it comes
 //! first. Sleepers are of two kinds: threads that sleep on the word itself, and event loops that listen to the page's
-//! bell. A waiter stores that it is there and then looks at the word again; a waker changes the word and then looks who
-//! is there (all sequentially consistent, so one of them sees the other). A wake-up reaches all who wait and the first
-//! to look takes it, so that one who is killed after he was woken leaves it to the next; and it is repeated if the word
-//! was 1 already, because the one who made it so may have been killed before he woke anybody.
+//! notifier. A waiter stores that it is there and then looks at the word again; a waker changes the word and then looks
+//! who is there (all sequentially consistent, so one of them sees the other). A wake-up reaches all who wait and the
+//! first to look takes it, so that one who is killed after he was woken leaves it to the next; and it is repeated if
+//! the word was 1 already, because the one who made it so may have been killed before he woke anybody.
 
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -32,9 +32,9 @@ use std::sync::atomic::{
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-use crate::bell::{Bell, Heard};
 use crate::futex;
-use crate::life::Moment;
+use crate::notifier::{Heard, Notifier};
+use crate::process_registry::Moment;
 use crate::region::{Region, Shared};
 
 /// Cells of a page.
@@ -47,8 +47,8 @@ struct Place {
     word: AtomicU32,
     /// Whether a thread has ever slept on the word.
     sleepers: AtomicU32,
-    /// Whether anybody has ever listened to the page's bell for this cell. Both stay set: to clear one would race with
-    /// who sets it, and save a system call in programs that wait once.
+    /// Whether anybody has ever listened to the page's notifier for this cell. Both stay set: to clear one would race
+    /// with who sets it, and save a system call in programs that wait once.
     listeners: AtomicU32,
 }
 
@@ -58,7 +58,7 @@ unsafe impl Shared for Place {}
 #[derive(Debug)]
 struct Page {
     region: Region,
-    bell: Bell,
+    notifier: Notifier,
 }
 
 /// What this process can give out.
@@ -137,7 +137,7 @@ impl Number {
     }
 
     /// The same; when it is 0, [`fd`](Self::fd) has an event as soon as it was woken.
-    pub fn take_or_wish(&self) -> Look {
+    pub fn take_or_register(&self) -> Look {
         match self.take() {
             Look::Zero => {
                 self.place().listeners.store(1, SeqCst);
@@ -162,14 +162,14 @@ impl Number {
             futex::wake_all(self.word());
         }
         if self.place().listeners.load(SeqCst) != 0 {
-            self.page.bell.toll();
+            self.page.notifier.notify_now();
         }
     }
 
     /// Has events when it, or another number of its page, may have been woken. To be watched edge-triggered and never
     /// to be read.
     pub fn fd(&self) -> BorrowedFd<'static> {
-        self.page.bell.fd()
+        self.page.notifier.fd()
     }
 }
 
@@ -195,7 +195,7 @@ impl Arena {
         let page = match self.page {
             Some(page) if self.next < CELLS => page,
             _ => {
-                let page = Page { region: Region::new(CELLS * size_of::<Place>())?, bell: Bell::new()? };
+                let page = Page { region: Region::new(CELLS * size_of::<Place>())?, notifier: Notifier::new()? };
                 let page: &'static Page = Box::leak(Box::new(page));
                 (self.page, self.next) = (Some(page), 0);
                 page

@@ -4,7 +4,7 @@ use std::io;
 use std::sync::atomic::AtomicU32;
 use std::time::{Duration, Instant};
 
-use crate::bell::Heard;
+use crate::notifier::Heard;
 
 /// As good as no limit, and a number that every kernel takes.
 const ENDLESS: Duration = Duration::from_secs(365 * 24 * 3600);

@@ -4,29 +4,29 @@
 //! instruction: what a process had begun and not finished is undone or completed by whoever comes next, nobody waits
 //! for the dead, and nobody reads what was half-written. Knows no PHP and no runtime.
 
-mod bell;
 mod cache;
 mod cache_make;
 mod cache_part;
 mod cells;
 mod futex;
-mod life;
 mod limiter;
 mod lock;
+mod notifier;
+mod process_registry;
 mod queue;
 mod region;
 mod robust;
 pub mod table;
 pub mod tasks;
 
-pub use bell::{Heard, Watch};
 pub use cache::{CACHE_KEY_MOST, CACHE_LEAST, CACHE_MOST, Cache, CacheError, CacheStats};
 pub use cache_make::{Claim, Making};
 pub use cache_part::{Found, Stored};
 pub use cells::{Look, Number};
-pub use life::ForkEpoch;
 pub use limiter::{LIMITER_KEYS_MOST, Limiter, Verdict};
-pub use lock::{Busy, Lock, Mode, Step, Taken, Untaken, Waiting};
+pub use lock::{Busy, Lock, Mode, Step, TakeError, Taken, Waiting};
+pub use notifier::{Heard, Watch};
+pub use process_registry::ForkEpoch;
 pub use queue::{Nothing, Queue, QueueStats, Refused};
 pub use region::{Region, Shared, map};
 pub use robust::{Guard, RobustMutex};

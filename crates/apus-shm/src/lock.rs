@@ -3,18 +3,18 @@
 //!
 //! # Whoever is killed at whatever instruction
 //!
-//! Who holds, shares or claims it is named by his life (see `life.rs`), so that everybody can find out whether he is
-//! dead, and then removes what he had. A process id is used for one thing only: to be woken when that process ends
-//! (`pidfd_open`), and the holder is looked at again when the descriptor is open.
+//! Who holds, shares or claims it is named by its token (see `process_registry.rs`), so that everybody can find out
+//! whether it is dead, and then removes what it had. A process id is used for one thing only: to be woken when that
+//! process ends (`pidfd_open`), and the holder is looked at again when the descriptor is open.
 //!
 //! The state is changed under one short mutex, by single stores of which any may be the last before a death: who was
 //! not yet entered holds nothing, who was is removed as every dead one. So there is nothing to repair.
 //!
 //! # Who gets it
 //!
-//! Waiters listen to the bell (see `bell.rs`) and try again; it is not handed over, since a process whose turn it were
-//! might be busy for seconds while the lock is free. One who wants it exclusively *claims* it while he waits: nobody
-//! new shares it then, so he is not kept out for ever by those who share it in turns.
+//! Waiters listen to the notifier (see `notifier.rs`) and try again; it is not handed over, since a process whose turn
+//! it were might be busy for seconds while the lock is free. One who wants it exclusively *claims* it while it waits:
+//! nobody new shares it then, so it is not kept out for ever by those who share it in turns.
 
 use std::cell::{Cell, RefCell};
 use std::io;
@@ -23,8 +23,8 @@ use std::rc::Rc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
-use crate::bell::Bell;
-use crate::life::{LIVES, LifeId, Lives};
+use crate::notifier::Notifier;
+use crate::process_registry::{MAX_PROCESSES, ProcessRegistry, ProcessToken};
 use crate::region::{Region, Shared};
 use crate::robust::{Guard, RobustMutex};
 
@@ -59,7 +59,7 @@ pub enum Busy {
 
 /// Why it was not taken.
 #[derive(Debug)]
-pub enum Untaken {
+pub enum TakeError {
     /// Somebody has it.
     Busy(Busy),
     /// More processes use locks than can: 8,192.
@@ -71,59 +71,59 @@ pub enum Untaken {
 #[repr(C, align(64))]
 struct State {
     mutex: RobustMutex,
-    /// Whether anybody listens to the bell.
+    /// Whether anybody listens to the notifier.
     wanted: AtomicU64,
-    /// The life that holds it exclusively, or 0.
+    /// The token of the process that holds it exclusively, or 0.
     owner: AtomicU64,
     /// Whether a holder died, and nobody has been told.
     bereaved: AtomicU32,
-    /// By life: how often it shares the lock.
+    /// By process: how often it shares the lock.
     shares: Counts,
-    /// By life: how many of it wait for it exclusively.
+    /// By process: how many of it wait for it exclusively.
     claims: Counts,
 }
 
 // SAFETY: atomics and a mutex of the C library; zero is valid.
 unsafe impl Shared for State {}
 
-/// A count for each life, below its generation.
+/// A count for each process, below its generation.
 #[derive(Debug)]
-struct Counts([AtomicU64; LIVES]);
+struct Counts([AtomicU64; MAX_PROCESSES]);
 
 impl Counts {
-    fn of(&self, life: LifeId) -> u32 {
-        let word = self.0[life.index()].load(Relaxed);
-        if (word >> 32) as u32 == life.generation() { word as u32 } else { 0 }
+    fn of(&self, token: ProcessToken) -> u32 {
+        let word = self.0[token.index()].load(Relaxed);
+        if (word >> 32) as u32 == token.generation() { word as u32 } else { 0 }
     }
 
-    fn set(&self, life: LifeId, count: u32) {
-        self.0[life.index()].store(u64::from(life.generation()) << 32 | u64::from(count), Relaxed);
+    fn set(&self, token: ProcessToken, count: u32) {
+        self.0[token.index()].store(u64::from(token.generation()) << 32 | u64::from(count), Relaxed);
     }
 
-    /// The life whose count stands at a place, if it is not 0.
-    fn at(&self, index: usize) -> Option<LifeId> {
+    /// The process whose count stands at a place, if it is not 0.
+    fn at(&self, index: usize) -> Option<ProcessToken> {
         let word = self.0[index].load(Relaxed);
-        if word as u32 == 0 { None } else { LifeId::of(word & !0xffff_ffff | (index as u64 + 1)) }
+        if word as u32 == 0 { None } else { ProcessToken::of(word & !0xffff_ffff | (index as u64 + 1)) }
     }
 }
 
 /// The lock. Made before the fork; used by one thread of each process.
 #[derive(Debug)]
 pub struct Lock {
-    lives: &'static Lives,
+    registry: &'static ProcessRegistry,
     region: Region,
-    bell: Bell,
+    notifier: Notifier,
     not_sync: std::marker::PhantomData<*const ()>,
 }
 
 impl Lock {
     /// One that nobody holds.
     pub fn new() -> io::Result<Self> {
-        let lives = Lives::table()?;
+        let registry = ProcessRegistry::table()?;
         let lock = Self {
-            lives,
+            registry,
             region: Region::new(size_of::<State>())?,
-            bell: Bell::new()?,
+            notifier: Notifier::new()?,
             not_sync: std::marker::PhantomData,
         };
         lock.state().mutex.init()?;
@@ -131,7 +131,7 @@ impl Lock {
     }
 
     /// Takes it if that is possible now. Who has it already is refused as well, or shares it once more.
-    pub fn try_take(&self, mode: Mode) -> Result<Taken, Untaken> {
+    pub fn try_take(&self, mode: Mode) -> Result<Taken, TakeError> {
         let me = self.me()?;
         let _held = self.lock();
         self.take(me, mode)
@@ -140,7 +140,7 @@ impl Lock {
     /// Shares it once more, if this process does already. For code that shares it itself: one who wants it alone waits
     /// for that code, and it must not wait for him.
     pub fn share_again(&self) -> bool {
-        let Some(me) = Lives::existing_me() else { return false };
+        let Some(me) = ProcessRegistry::existing_me() else { return false };
         let _held = self.lock();
         let shares = &self.state().shares;
         let shared = shares.of(me);
@@ -157,14 +157,14 @@ impl Lock {
 
     /// Gives it back once. `false`: this process has it not.
     pub fn release(&self) -> bool {
-        let Some(me) = Lives::existing_me() else { return false };
+        let Some(me) = ProcessRegistry::existing_me() else { return false };
         let _held = self.lock();
         let state = self.state();
         let (owns, shares) = (state.owner.load(Relaxed) == me.word(), state.shares.of(me));
         if !owns && shares == 0 {
             return false;
         }
-        self.bell.ring(&state.wanted, 1);
+        self.notifier.notify(&state.wanted, 1);
         if owns {
             state.owner.store(0, Relaxed);
         } else {
@@ -185,7 +185,7 @@ impl Lock {
         let state = self.state();
         let held = state.owner.load(Relaxed) != 0;
         if held {
-            self.bell.ring(&state.wanted, 1);
+            self.notifier.notify(&state.wanted, 1);
             state.owner.store(0, Relaxed);
         }
         held
@@ -198,7 +198,7 @@ impl Lock {
 
     /// How this process has it now.
     pub fn held(&self) -> Option<Mode> {
-        let me = Lives::existing_me()?;
+        let me = ProcessRegistry::existing_me()?;
         if self.state().owner.load(Relaxed) == me.word() {
             return Some(Mode::Exclusive);
         }
@@ -207,12 +207,12 @@ impl Lock {
 
     /// How often this process shares it.
     pub fn shares(&self) -> u32 {
-        Lives::existing_me().map_or(0, |me| self.state().shares.of(me))
+        ProcessRegistry::existing_me().map_or(0, |me| self.state().shares.of(me))
     }
 
     /// Has events when it may be free. To be watched edge-triggered and never to be read.
     pub fn fd(&self) -> BorrowedFd<'_> {
-        self.bell.fd()
+        self.notifier.fd()
     }
 
     fn state(&self) -> &State {
@@ -224,17 +224,17 @@ impl Lock {
         self.state().mutex.lock(|| ())
     }
 
-    fn me(&self) -> Result<LifeId, Untaken> {
-        self.lives.me().ok_or(Untaken::TooMany)
+    fn me(&self) -> Result<ProcessToken, TakeError> {
+        self.registry.me().ok_or(TakeError::TooMany)
     }
 
     /// Who keeps `me` from the lock, the dead being removed. Under the mutex.
-    fn kept_by(&self, me: LifeId, mode: Mode) -> Option<Busy> {
+    fn kept_by(&self, me: ProcessToken, mode: Mode) -> Option<Busy> {
         let state = self.state();
-        let living = |life: LifeId| {
-            if life == me { Some(Busy::Own) } else { self.lives.living(life).map(Busy::Process) }
+        let living = |token: ProcessToken| {
+            if token == me { Some(Busy::Own) } else { self.registry.living(token).map(Busy::Process) }
         };
-        if let Some(owner) = LifeId::of(state.owner.load(Relaxed)) {
+        if let Some(owner) = ProcessToken::of(state.owner.load(Relaxed)) {
             if let Some(busy) = living(owner) {
                 return Some(busy);
             }
@@ -243,20 +243,20 @@ impl Lock {
             state.owner.store(0, Relaxed);
         }
         let against = if mode == Mode::Exclusive { &state.shares } else { &state.claims };
-        (0..self.lives.begun()).find_map(|index| {
-            let life = against.at(index)?;
-            let busy = living(life);
+        (0..self.registry.begun()).find_map(|index| {
+            let token = against.at(index)?;
+            let busy = living(token);
             if busy.is_none() {
-                against.set(life, 0);
+                against.set(token, 0);
             }
             busy
         })
     }
 
     /// Under the mutex.
-    fn take(&self, me: LifeId, mode: Mode) -> Result<Taken, Untaken> {
+    fn take(&self, me: ProcessToken, mode: Mode) -> Result<Taken, TakeError> {
         if let Some(busy) = self.kept_by(me, mode) {
-            return Err(Untaken::Busy(busy));
+            return Err(TakeError::Busy(busy));
         }
         let state = self.state();
         let after_death = state.bereaved.load(Relaxed) != 0;
@@ -276,10 +276,10 @@ impl Lock {
 impl Drop for Lock {
     /// What this process had of it is given back.
     fn drop(&mut self) {
-        let Some(me) = Lives::existing_me() else { return };
+        let Some(me) = ProcessRegistry::existing_me() else { return };
         let _held = self.lock();
         let state = self.state();
-        self.bell.ring(&state.wanted, 1);
+        self.notifier.notify(&state.wanted, 1);
         state.claims.set(me, 0);
         state.shares.set(me, 0);
         if state.owner.load(Relaxed) == me.word() {
@@ -293,8 +293,8 @@ impl Drop for Lock {
 pub enum Step {
     /// Acquired.
     Taken(Taken),
-    /// Listen to the bell (wished for already), and to this descriptor of a holder, which becomes readable when it
-    /// dies; look again at the latest after the time.
+    /// Listen to the notifier (interest is registered already), and to this descriptor of a holder, which becomes
+    /// readable when it dies; look again at the latest after the time.
     Listen(Option<Rc<OwnedFd>>, Option<Duration>, Busy),
     /// More processes use it than can.
     TooMany,
@@ -316,8 +316,8 @@ impl Waiting<'_> {
         loop {
             let busy = match self.look() {
                 Ok(taken) => return Step::Taken(taken),
-                Err(Untaken::TooMany) => return Step::TooMany,
-                Err(Untaken::Busy(busy)) => busy,
+                Err(TakeError::TooMany) => return Step::TooMany,
+                Err(TakeError::Busy(busy)) => busy,
             };
             let Busy::Process(pid) = busy else { return Step::Listen(None, None, busy) };
             let mut death = self.death.borrow_mut();
@@ -336,7 +336,7 @@ impl Waiting<'_> {
         }
     }
 
-    fn look(&self) -> Result<Taken, Untaken> {
+    fn look(&self) -> Result<Taken, TakeError> {
         let lock = self.lock;
         let me = lock.me()?;
         let _held = lock.lock();
@@ -344,7 +344,7 @@ impl Waiting<'_> {
         if taken.is_ok() {
             self.unclaim(me);
         } else {
-            Bell::want(&lock.state().wanted, 1);
+            Notifier::register(&lock.state().wanted, 1);
             if self.mode == Mode::Exclusive && !self.claimed.replace(true) {
                 let claims = &lock.state().claims;
                 claims.set(me, claims.of(me) + 1);
@@ -354,7 +354,7 @@ impl Waiting<'_> {
     }
 
     /// Under the mutex.
-    fn unclaim(&self, me: LifeId) {
+    fn unclaim(&self, me: ProcessToken) {
         if self.claimed.replace(false) {
             let claims = &self.lock.state().claims;
             claims.set(me, claims.of(me).saturating_sub(1));
@@ -365,10 +365,10 @@ impl Waiting<'_> {
 impl Drop for Waiting<'_> {
     fn drop(&mut self) {
         if self.claimed.get()
-            && let Some(me) = Lives::existing_me()
+            && let Some(me) = ProcessRegistry::existing_me()
         {
             let _held = self.lock.lock();
-            self.lock.bell.ring(&self.lock.state().wanted, 1);
+            self.lock.notifier.notify(&self.lock.state().wanted, 1);
             self.unclaim(me);
         }
     }

@@ -12,15 +12,15 @@
 //!    message is there whole. A consumer copies the first message out, and then moves the positions the same way:
 //!    killed before, the message is still the queue's; after, it is his. So the state is right at any instruction, and
 //!    there is nothing that a repair would have to do when the mutex is opened by a death.
-//! 2. **Memory order.** Bytes, positions and wishes are ordered by the mutex alone (it is an acquire and release), also
-//!    after a death, when the kernel's marking takes the place of the release: the dead run no more, and what they had
-//!    stored is in the coherent memory of the machine. [`Queue::len`] and the like read without the mutex: they load
-//!    `turn` (Acquire), the positions, fence (Acquire), and load `turn` again. A producer fences (Release) between his
-//!    reading of `turn`, which under the mutex comes after the store that made it, and his first store into the other
-//!    place; so a reader that has seen any of his stores sees at its second look at least the `turn` before, which is
-//!    not the one that it began with two changes earlier, and begins again.
-//! 3. **Waking.** See the head of `bell.rs`: who finds nothing, or no room, leaves a wish under the mutex; who brings
-//!    it rings before he publishes it.
+//! 2. **Memory order.** Bytes, positions and interests are ordered by the mutex alone (it is an acquire and release),
+//!    also after a death, when the kernel's marking takes the place of the release: the dead run no more, and what they
+//!    had stored is in the coherent memory of the machine. [`Queue::len`] and the like read without the mutex: they
+//!    load `turn` (Acquire), the positions, fence (Acquire), and load `turn` again. A producer fences (Release) between
+//!    its reading of `turn`, which under the mutex comes after the store that made it, and its first store into the
+//!    other place; so a reader that has seen any of its stores sees at its second look at least the `turn` before,
+//!    which is not the one that it began with two changes earlier, and begins again.
+//! 3. **Waking.** See the head of `notifier.rs`: a process that finds nothing, or no room, registers its
+//!    interest under the mutex; one that brings it notifies before it publishes.
 //! 4. **Trust.** Positions and lengths come from memory that a program gone astray could have spoilt. They are looked
 //!    at before any byte is touched; what cannot be is taken for an empty queue, so that nobody reads or writes outside
 //!    it.
@@ -36,7 +36,7 @@ use std::sync::atomic::{
     fence,
 };
 
-use crate::bell::Bell;
+use crate::notifier::Notifier;
 use crate::region::{Region, Shared};
 use crate::robust::{Guard, RobustMutex};
 
@@ -124,8 +124,8 @@ pub struct Queue {
     region: Region,
     capacity: u64,
     longest: u64,
-    arrivals: Bell,
-    room: Bell,
+    arrivals: Notifier,
+    room: Notifier,
 }
 
 impl Queue {
@@ -140,8 +140,8 @@ impl Queue {
             region: Region::new(size)?,
             capacity: capacity as u64,
             longest: longest as u64,
-            arrivals: Bell::new()?,
-            room: Bell::new()?,
+            arrivals: Notifier::new()?,
+            room: Notifier::new()?,
         };
         queue.ends().mutex.init()?;
         Ok(queue)
@@ -154,7 +154,7 @@ impl Queue {
 
     /// The same; when it is full, [`writable_fd`](Self::writable_fd) has an event as soon as there is room for this
     /// message.
-    pub fn push_or_wish(&self, parts: &[&[u8]]) -> Result<(), Refused> {
+    pub fn push_or_register(&self, parts: &[&[u8]]) -> Result<(), Refused> {
         self.push(parts, true)
     }
 
@@ -165,8 +165,8 @@ impl Queue {
 
     /// The same; when there is none, [`readable_fd`](Self::readable_fd) has an event as soon as one has come, or the
     /// queue is closed.
-    pub fn pop_or_wish(&self, into: &mut Vec<u8>) -> Result<(), Nothing> {
-        self.take_or_wish(|first, second| copy(first, second, into))
+    pub fn pop_or_register(&self, into: &mut Vec<u8>) -> Result<(), Nothing> {
+        self.take_or_register(|first, second| copy(first, second, into))
     }
 
     /// Shows the oldest message to `read`, in two parts, of which the second is empty as a rule; it is taken when
@@ -175,16 +175,16 @@ impl Queue {
         self.take(false, read)
     }
 
-    /// The same with the wish of [`pop_or_wish`](Self::pop_or_wish).
-    pub fn take_or_wish<R>(&self, read: impl FnOnce(&[u8], &[u8]) -> R) -> Result<R, Nothing> {
+    /// The same, registering as [`pop_or_register`](Self::pop_or_register).
+    pub fn take_or_register<R>(&self, read: impl FnOnce(&[u8], &[u8]) -> R) -> Result<R, Nothing> {
         self.take(true, read)
     }
 
     /// No message is accepted from now on; those that are there can be taken. Everybody who waits is woken.
     pub fn close(&self) {
         let _held = self.lock();
-        self.arrivals.toll();
-        self.room.toll();
+        self.arrivals.notify_now();
+        self.room.notify_now();
         self.ends().closed.store(1, Relaxed);
     }
 
@@ -194,7 +194,7 @@ impl Queue {
     }
 
     /// Has events when there may be a message. To be watched edge-triggered (`EPOLLET`, as the runtime's `AsyncFd`
-    /// does, or by a [`Watch`](crate::Watch)) and never to be read: wish, then wait for an event, then look again.
+    /// does, or by a [`Watch`](crate::Watch)) and never to be read: register, then wait for an event, then look again.
     pub fn readable_fd(&self) -> BorrowedFd<'_> {
         self.arrivals.fd()
     }
@@ -257,7 +257,7 @@ impl Queue {
         mutex.lock(|| ())
     }
 
-    fn push(&self, parts: &[&[u8]], wish: bool) -> Result<(), Refused> {
+    fn push(&self, parts: &[&[u8]], interest: bool) -> Result<(), Refused> {
         let len = parts.iter().map(|part| part.len() as u64).sum::<u64>();
         if len > self.longest {
             return Err(Refused::TooLarge);
@@ -269,18 +269,18 @@ impl Queue {
         }
         let at = self.positions();
         if size > self.capacity - at.used {
-            if wish {
-                Bell::want(&ends.room_wanted, size);
+            if interest {
+                Notifier::register(&ends.room_wanted, size);
             }
             return Err(Refused::Full);
         }
         self.write(at, len, parts);
-        self.arrivals.ring(&ends.message_wanted, 1);
+        self.arrivals.notify(&ends.message_wanted, 1);
         self.publish(Positions { used: at.used + size, count: at.count + 1, pushed: at.pushed + 1, ..at });
         Ok(())
     }
 
-    fn take<R>(&self, wish: bool, read: impl FnOnce(&[u8], &[u8]) -> R) -> Result<R, Nothing> {
+    fn take<R>(&self, interest: bool, read: impl FnOnce(&[u8], &[u8]) -> R) -> Result<R, Nothing> {
         let ends = self.ends();
         let _held = self.lock();
         let at = self.positions();
@@ -292,8 +292,8 @@ impl Queue {
             if self.is_closed() {
                 return Err(Nothing::Closed);
             }
-            if wish {
-                Bell::want(&ends.message_wanted, 1);
+            if interest {
+                Notifier::register(&ends.message_wanted, 1);
             }
             return Err(Nothing::Empty);
         };
@@ -304,7 +304,7 @@ impl Queue {
         } else {
             Positions { head: self.wrap(at.head + size), used: at.used - size, count: at.count.saturating_sub(1), ..at }
         };
-        self.room.ring(&ends.room_wanted, self.capacity - next.used);
+        self.room.notify(&ends.room_wanted, self.capacity - next.used);
         self.publish(next);
         Ok(got)
     }

@@ -7,7 +7,7 @@ use std::sync::atomic::{
 };
 use std::time::{Duration, Instant};
 
-use apus_shm::{Busy, Heard, Lock, Mode, Step, Taken, Untaken, Watch, map};
+use apus_shm::{Busy, Heard, Lock, Mode, Step, TakeError, Taken, Watch, map};
 
 mod fork;
 use fork::{Child, alone, numbers};
@@ -33,7 +33,7 @@ fn take(lock: &Lock, mode: Mode) -> Taken {
 }
 
 fn is_busy(lock: &Lock, mode: Mode) -> bool {
-    matches!(lock.try_take(mode), Err(Untaken::Busy(_)))
+    matches!(lock.try_take(mode), Err(TakeError::Busy(_)))
 }
 
 #[test]
@@ -43,7 +43,7 @@ fn one_holds_it_or_many_share_it() {
         assert!(!lock.release());
         assert_eq!(lock.try_take(Mode::Exclusive).unwrap(), PLAIN);
         assert_eq!(lock.held(), Some(Mode::Exclusive));
-        assert!(matches!(lock.try_take(Mode::Shared), Err(Untaken::Busy(Busy::Own))));
+        assert!(matches!(lock.try_take(Mode::Shared), Err(TakeError::Busy(Busy::Own))));
         assert!(is_busy(&lock, Mode::Exclusive));
         assert!(lock.release() && !lock.release());
         assert_eq!(lock.try_take(Mode::Shared).unwrap(), PLAIN);
@@ -87,7 +87,7 @@ fn what_a_child_does_is_its_own() {
         Child::fork(|| {
             assert_eq!(lock.held(), None);
             assert!(!lock.release());
-            let Err(Untaken::Busy(Busy::Process(holder))) = lock.try_take(Mode::Exclusive) else {
+            let Err(TakeError::Busy(Busy::Process(holder))) = lock.try_take(Mode::Exclusive) else {
                 panic!("it was given")
             };
             assert_eq!(holder, me);

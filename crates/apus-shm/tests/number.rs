@@ -66,9 +66,9 @@ fn one_wake_up_lets_one_through_also_when_it_comes_first() {
         let watch = Watch::new(number.fd()).unwrap();
         number.wake();
         number.wake();
-        assert_eq!(watch.wait(None, Some(Instant::now())).unwrap(), Heard::Nothing, "nobody had wished");
-        assert_eq!(number.take_or_wish(), Look::Taken);
-        assert_eq!(number.take_or_wish(), Look::Zero);
+        assert_eq!(watch.wait(None, Some(Instant::now())).unwrap(), Heard::Nothing, "nobody had registered");
+        assert_eq!(number.take_or_register(), Look::Taken);
+        assert_eq!(number.take_or_register(), Look::Zero);
         assert_eq!(number.sleep(Some(Instant::now() + Duration::from_millis(1))), Heard::Nothing);
         number.wake();
         assert_eq!(watch.wait(None, Some(Instant::now())).unwrap(), Heard::Something);
@@ -88,7 +88,7 @@ fn wake_and_kill(seed: u64, kills: usize) {
     let wait = |listens: bool| {
         let watch = Watch::new(number.fd()).unwrap();
         while done.load(SeqCst) == 0 {
-            match number.take_or_wish() {
+            match number.take_or_register() {
                 Look::Taken => _ = taken.fetch_add(1, SeqCst),
                 _ if listens => _ = watch.wait(None, None).unwrap(),
                 _ => _ = number.sleep(None),

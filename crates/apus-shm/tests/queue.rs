@@ -87,43 +87,43 @@ fn a_reader_that_unwinds_has_taken_nothing() {
 fn closed_it_gives_what_is_there_and_takes_no_more() {
     let queue = Queue::new(4096, 100).unwrap();
     let watch = Watch::new(queue.readable_fd()).unwrap();
-    assert_eq!(queue.pop_or_wish(&mut Vec::new()), Err(Nothing::Empty));
+    assert_eq!(queue.pop_or_register(&mut Vec::new()), Err(Nothing::Empty));
     queue.try_push(&[b"a"]).unwrap();
     queue.close();
     assert!(queue.is_closed());
     assert_eq!(watch.wait(None, Some(Instant::now())).unwrap(), Heard::Something);
     assert_eq!(queue.try_push(&[b"b"]), Err(Refused::Closed));
     assert_eq!(popped(&queue).unwrap(), b"a");
-    assert_eq!(queue.pop_or_wish(&mut Vec::new()), Err(Nothing::Closed));
+    assert_eq!(queue.pop_or_register(&mut Vec::new()), Err(Nothing::Closed));
 }
 
 #[test]
-fn bells_ring_for_those_who_wish_and_for_nobody_else() {
+fn notifiers_notify_those_who_registered_and_nobody_else() {
     let queue = Queue::new(4096 - 8, 4096 - 8).unwrap();
     let heard = |watch: &Watch| watch.wait(None, Some(Instant::now())).unwrap() == Heard::Something;
     let (arrivals, room) = (Watch::new(queue.readable_fd()).unwrap(), Watch::new(queue.writable_fd()).unwrap());
     queue.try_push(&[b"a"]).unwrap();
-    assert!(!heard(&arrivals), "nobody had wished");
-    assert!(queue.pop_or_wish(&mut Vec::new()).is_ok());
-    assert!(queue.pop_or_wish(&mut Vec::new()).is_err());
+    assert!(!heard(&arrivals), "nobody had registered");
+    assert!(queue.pop_or_register(&mut Vec::new()).is_ok());
+    assert!(queue.pop_or_register(&mut Vec::new()).is_err());
     queue.try_push(&[b"a"]).unwrap();
     assert!(heard(&arrivals));
     assert!(!heard(&arrivals), "told once");
     queue.try_push(&[b"b"]).unwrap();
-    assert!(!heard(&arrivals), "the wish was fulfilled");
+    assert!(!heard(&arrivals), "the interest was fulfilled");
     assert!(popped(&queue).is_some());
 
     for _ in 0..3 {
         queue.try_push(&[&[0; 1000]]).unwrap();
     }
-    assert_eq!(queue.push_or_wish(&[&[0; 3000]]), Err(Refused::Full));
+    assert_eq!(queue.push_or_register(&[&[0; 3000]]), Err(Refused::Full));
     assert!(popped(&queue).is_some() && popped(&queue).is_some());
     assert!(!heard(&room), "it would still not fit");
     queue.try_push(&[&[0; 1000]]).unwrap();
-    assert_eq!(queue.push_or_wish(&[&[0; 1100]]), Err(Refused::Full));
+    assert_eq!(queue.push_or_register(&[&[0; 1100]]), Err(Refused::Full));
     assert!(popped(&queue).is_some());
     assert!(heard(&room), "the smaller one fits");
-    assert_eq!(queue.push_or_wish(&[&[0; 3000]]), Err(Refused::Full));
+    assert_eq!(queue.push_or_register(&[&[0; 3000]]), Err(Refused::Full));
     assert!(popped(&queue).is_some());
     assert!(heard(&room));
 }
@@ -182,7 +182,7 @@ impl Round {
         while self.accepted[me].load(SeqCst) < self.aims {
             let number = self.accepted[me].load(SeqCst);
             let id = me as u64 * NUMBERS + number;
-            while self.queue.push_or_wish(&[&id.to_ne_bytes(), &filling[..Self::filling(number)]]).is_err() {
+            while self.queue.push_or_register(&[&id.to_ne_bytes(), &filling[..Self::filling(number)]]).is_err() {
                 room.wait(None, None).unwrap();
             }
             self.accepted[me].store(number + 1, SeqCst);
@@ -193,7 +193,7 @@ impl Round {
         let arrivals = Watch::new(self.queue.readable_fd()).unwrap();
         let mut last = [None; PRODUCERS];
         loop {
-            let taken = self.queue.take_or_wish(|first, second| {
+            let taken = self.queue.take_or_register(|first, second| {
                 let mut message = [0; 700];
                 let len = first.len() + second.len();
                 message[..first.len()].copy_from_slice(first);
@@ -321,7 +321,7 @@ fn waiting_processes_hear_of_everything_in_time() {
             Child::fork(|| {
                 let watch = Watch::new(queue.readable_fd()).unwrap();
                 loop {
-                    match queue.take_or_wish(|first, _| first.len()) {
+                    match queue.take_or_register(|first, _| first.len()) {
                         Ok(_) => _ = got[me].fetch_add(1, SeqCst),
                         Err(Nothing::Empty) => _ = watch.wait(None, None).unwrap(),
                         Err(Nothing::Closed) => return,
@@ -332,7 +332,7 @@ fn waiting_processes_hear_of_everything_in_time() {
         .collect();
     let room = Watch::new(queue.writable_fd()).unwrap();
     for _ in 0..MESSAGES {
-        while queue.push_or_wish(&[&filling]).is_err() {
+        while queue.push_or_register(&[&filling]).is_err() {
             assert_eq!(
                 room.wait(None, Some(Instant::now() + Duration::from_secs(20))).unwrap(),
                 Heard::Something,

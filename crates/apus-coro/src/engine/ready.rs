@@ -51,14 +51,14 @@ impl Queue {
 }
 
 /// The waker of one task; its id changes hands with the [`Ticket`].
-struct Bell {
+struct Notifier {
     id: AtomicI64,
     /// The id is in the queue.
     queued: AtomicBool,
     queue: Arc<Queue>,
 }
 
-impl Wake for Bell {
+impl Wake for Notifier {
     fn wake(self: Arc<Self>) {
         self.wake_by_ref();
     }
@@ -72,13 +72,13 @@ impl Wake for Bell {
 
 /// What a task that the engine drives is woken by.
 pub(crate) struct Ticket {
-    bell: Arc<Bell>,
+    notifier: Arc<Notifier>,
     waker: Waker,
 }
 
 impl Ticket {
-    pub(crate) fn ring(&self) {
-        self.bell.wake_by_ref();
+    pub(crate) fn notify(&self) {
+        self.notifier.wake_by_ref();
     }
 }
 
@@ -94,22 +94,25 @@ pub(crate) struct Ready {
 impl Ready {
     fn ticket(&self, id: TaskId) -> Ticket {
         if let Some(ticket) = self.spare.borrow_mut().pop() {
-            ticket.bell.id.store(id, Ordering::Relaxed);
+            ticket.notifier.id.store(id, Ordering::Relaxed);
             // Its old id may be in the queue still: no task has that any more.
-            ticket.bell.queued.store(false, Ordering::Release);
+            ticket.notifier.queued.store(false, Ordering::Release);
             return ticket;
         }
-        let bell =
-            Arc::new(Bell { id: AtomicI64::new(id), queued: AtomicBool::new(false), queue: Arc::clone(&self.queue) });
-        Ticket { waker: Waker::from(Arc::clone(&bell)), bell }
+        let notifier = Arc::new(Notifier {
+            id: AtomicI64::new(id),
+            queued: AtomicBool::new(false),
+            queue: Arc::clone(&self.queue),
+        });
+        Ticket { waker: Waker::from(Arc::clone(&notifier)), notifier }
     }
 
     /// Takes back the ticket of a task that has ended, unless a copy of its waker is about: that would wake another
     /// task.
     pub(crate) fn give_back(&self, ticket: Ticket) {
         let mut spare = self.spare.borrow_mut();
-        // The bell itself and its waker.
-        if Arc::strong_count(&ticket.bell) == 2 && spare.len() < SPARE_TICKETS {
+        // The notifier itself and its waker.
+        if Arc::strong_count(&ticket.notifier) == 2 && spare.len() < SPARE_TICKETS {
             spare.push(ticket);
         }
     }
@@ -146,7 +149,7 @@ impl<S: Switch> Engine<S> {
     pub fn adopt(&self, task: &Rc<Task<S>>) {
         let ticket = self.ready.ticket(task.id());
         if task.state.get() == State::New || task.awaits_future() {
-            ticket.ring();
+            ticket.notify();
         }
         task.set_ticket(ticket);
     }
@@ -182,7 +185,7 @@ impl<S: Switch> Engine<S> {
 
     /// Polls what a woken task waits for, and enters it when that is ready.
     fn go_on(&self, task: &Rc<Task<S>>) {
-        task.with_ticket(|ticket| ticket.bell.queued.store(false, Ordering::Release));
+        task.with_ticket(|ticket| ticket.notifier.queued.store(false, Ordering::Release));
         for _ in 0..STREAK {
             match task.state.get() {
                 // Entered by another one meanwhile; it is looked at again when that has left it.

@@ -279,7 +279,7 @@ impl<S: Switch> Task<S> {
         match &*self.waking.borrow() {
             Waking::None => {}
             Waking::Drive(waker) => waker.wake_by_ref(),
-            Waking::Engine(ticket) => ticket.ring(),
+            Waking::Engine(ticket) => ticket.notify(),
         }
     }
 }

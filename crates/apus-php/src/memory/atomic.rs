@@ -60,7 +60,7 @@ fn wait(atomic: &Atomic, timeout: Timeout) -> Result<bool, Raise> {
         Look::Taken => Ok(true),
         Look::Other => Ok(false),
         Look::Zero if notifier::coroutine().is_some() => {
-            let look = || match atomic.number.take_or_wish() {
+            let look = || match atomic.number.take_or_register() {
                 Look::Taken => Some(true),
                 Look::Other => Some(false),
                 Look::Zero => None,

@@ -55,10 +55,10 @@ pub(super) fn refused(key: Given<&[u8]>, error: CacheError) -> Raise {
 
 /// How long an entry lives; `None`: it does not end.
 #[derive(Clone, Copy)]
-pub(super) struct Life(pub(super) Option<Duration>);
+pub(super) struct TimeToLive(pub(super) Option<Duration>);
 
 /// Seconds, 0 for a life that does not end.
-impl Want<f64> for Life {
+impl Want<f64> for TimeToLive {
     fn want(given: Given<f64>) -> Result<Self, Raise> {
         let seconds = given.value;
         if seconds == 0.0 {
@@ -85,7 +85,7 @@ pub(super) fn store(
     cache: &Cache,
     key: &[u8],
     value: &Value,
-    Life(life): Life,
+    TimeToLive(life): TimeToLive,
     only_new: bool,
 ) -> Result<Result<bool, CacheError>, Raise> {
     if let View::Int(value) = value.view() {
@@ -101,15 +101,15 @@ fn get(shared: &Shared, key: &[u8], default: Value) -> Result<Value, Raise> {
     shared.cache.get(key, &mut bytes).map_or(Ok(default), |found| value_of(found, &bytes))
 }
 
-fn put(shared: &Shared, key: Given<&[u8]>, value: &Value, life: Life, only_new: bool) -> Result<bool, Raise> {
+fn put(shared: &Shared, key: Given<&[u8]>, value: &Value, life: TimeToLive, only_new: bool) -> Result<bool, Raise> {
     store(&shared.cache, key.value, value, life, only_new)?.map_err(|error| refused(key, error))
 }
 
-fn set(shared: &Shared, key: Given<&[u8]>, value: Value, life: Life) -> Result<bool, Raise> {
+fn set(shared: &Shared, key: Given<&[u8]>, value: Value, life: TimeToLive) -> Result<bool, Raise> {
     put(shared, key, &value, life, false)
 }
 
-fn add(shared: &Shared, key: Given<&[u8]>, value: Value, life: Life) -> Result<bool, Raise> {
+fn add(shared: &Shared, key: Given<&[u8]>, value: Value, life: TimeToLive) -> Result<bool, Raise> {
     put(shared, key, &value, life, true)
 }
 
@@ -121,20 +121,20 @@ fn delete(shared: &Shared, key: &[u8]) -> bool {
     shared.cache.remove(key)
 }
 
-fn touch(shared: &Shared, key: &[u8], life: Life) -> bool {
+fn touch(shared: &Shared, key: &[u8], life: TimeToLive) -> bool {
     shared.cache.touch(key, life.0)
 }
 
-fn change(shared: &Shared, key: Given<&[u8]>, by: Option<i64>, life: Life) -> Result<i64, Raise> {
+fn change(shared: &Shared, key: Given<&[u8]>, by: Option<i64>, life: TimeToLive) -> Result<i64, Raise> {
     let added = by.ok_or(CacheError::Overflow).and_then(|by| shared.cache.add(key.value, by, life.0));
     added.map_err(|error| refused(key, error))
 }
 
-fn increment(shared: &Shared, key: Given<&[u8]>, by: i64, life: Life) -> Result<i64, Raise> {
+fn increment(shared: &Shared, key: Given<&[u8]>, by: i64, life: TimeToLive) -> Result<i64, Raise> {
     change(shared, key, Some(by), life)
 }
 
-fn decrement(shared: &Shared, key: Given<&[u8]>, by: i64, life: Life) -> Result<i64, Raise> {
+fn decrement(shared: &Shared, key: Given<&[u8]>, by: i64, life: TimeToLive) -> Result<i64, Raise> {
     change(shared, key, by.checked_neg(), life)
 }
 

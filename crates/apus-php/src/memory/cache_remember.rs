@@ -12,7 +12,7 @@ use apus_shm::{Claim, Making};
 use apus_zend::arg::Given;
 use apus_zend::{Callable, Raise, Value, engine};
 
-use super::cache::{self, Life, Shared};
+use super::cache::{self, Shared, TimeToLive};
 use crate::exception;
 use crate::runtime::State;
 use crate::wait::{Deadline, Timeout, may_wait, wait};
@@ -45,7 +45,7 @@ impl Producers {
 struct Remember<'a> {
     shared: &'a Shared,
     key: &'a [u8],
-    life: Life,
+    life: TimeToLive,
     make: Callable,
     /// The coroutine; -1: none.
     coroutine: i64,
@@ -66,7 +66,7 @@ enum Turn<'a> {
 pub(super) fn remember(
     shared: &Shared,
     key: Given<&[u8]>,
-    life: Life,
+    life: TimeToLive,
     make: Callable,
     timeout: Timeout,
     strict: bool,

@@ -2,7 +2,7 @@
 //! process does.
 //!
 //! Each structure of `apus-shm` has a notifier: a descriptor that is watched edge-triggered and never read (see the
-//! head of its `bell.rs`). Whoever waits looks, registers its interest, and waits for the notifier; a notification
+//! head of its `notifier.rs`). Whoever waits looks, registers its interest, and waits for the notifier; a notification
 //! makes all who wait look again.
 
 use std::cell::{Cell, RefCell};
@@ -14,7 +14,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use apus_coro::Wait;
-use apus_shm::{Heard, Lock, Mode, Step, Taken, Untaken, Watch};
+use apus_shm::{Heard, Lock, Mode, Step, TakeError, Taken, Watch};
 use apus_zend::{Callable, Raise, Value, engine};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
@@ -235,8 +235,8 @@ impl ProcessLock {
     pub(crate) fn take(&self, mode: Mode) -> Result<Option<Taken>, Raise> {
         match self.try_take(mode) {
             Ok(taken) => Ok(Some(taken)),
-            Err(Untaken::Busy(_)) => Ok(None),
-            Err(Untaken::TooMany) => Err(too_many()),
+            Err(TakeError::Busy(_)) => Ok(None),
+            Err(TakeError::TooMany) => Err(too_many()),
         }
     }
 

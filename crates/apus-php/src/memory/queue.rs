@@ -70,7 +70,7 @@ fn push_within(queue: &Me<'_, Queue>, value: &Value, timeout: Timeout) -> Result
     }
     let done = match core.shared.try_push(&[&bytes]) {
         Err(Refused::Full) if !timeout.is_zero() => {
-            let look = || match core.shared.push_or_wish(&[&bytes]) {
+            let look = || match core.shared.push_or_register(&[&bytes]) {
                 Err(Refused::Full) => None,
                 done => Some(done),
             };
@@ -106,11 +106,11 @@ fn pop_within(queue: &Me<'_, Queue>, timeout: Timeout) -> Result<Value, Raise> {
     let first = if timeout.is_zero() {
         core.shared.try_take(|first, second| copy(&mut bytes, first, second))
     } else {
-        core.shared.take_or_wish(|first, second| copy(&mut bytes, first, second))
+        core.shared.take_or_register(|first, second| copy(&mut bytes, first, second))
     };
     let done = match first {
         Err(Nothing::Empty) if !timeout.is_zero() => {
-            let look = || match core.shared.take_or_wish(|first, second| copy(&mut bytes, first, second)) {
+            let look = || match core.shared.take_or_register(|first, second| copy(&mut bytes, first, second)) {
                 Err(Nothing::Empty) => None,
                 done => Some(done),
             };

@@ -1,9 +1,9 @@
-//! What `Coroutine\Socket`, `Coroutine\Client` and `Client` are made of: one socket, its two lanes, what was read ahead
-//! of it, TLS over it, and its limits of time.
+//! What `Coroutine\Socket`, `Coroutine\Client` and `Client` are made of: one socket, its two directions, what was read
+//! ahead of it, TLS over it, and its limits of time.
 //!
 //! Everything here is a future's single poll or does not wait at all; [`super::run`] does the waiting. The descriptor
 //! is looked up at each poll, so closing takes it away at once: the loop forgets it before its number can be used anew,
-//! and who waited is told through its lane.
+//! and who waited is told through its direction.
 
 use std::cell::{Cell, RefCell};
 use std::io;
@@ -20,8 +20,8 @@ use socket2::{SockAddr, Socket};
 use tokio::io::{AsyncRead as _, AsyncWrite as _, ReadBuf};
 
 use super::descriptor::{Descriptor, Way, Wire, recv};
+use super::direction::Direction;
 use super::fault::{Fault, Outcome};
-use super::lane::Lane;
 use crate::wait::Timeout;
 
 /// What one read takes at most when nobody asks for more, bytes.
@@ -56,8 +56,8 @@ pub(super) struct Sock {
     pub(super) domain: i32,
     pub(super) kind: i32,
     pub(super) protocol: i32,
-    pub(super) reader: Lane,
-    pub(super) writer: Lane,
+    pub(super) reader: Direction,
+    pub(super) writer: Direction,
     tls: RefCell<Option<TlsStream<Wire>>>,
     /// Bytes that were read and not yet asked for.
     ahead: RefCell<BytesMut>,
@@ -90,8 +90,8 @@ impl Sock {
             domain,
             kind,
             protocol,
-            reader: Lane::new(Way::Read),
-            writer: Lane::new(Way::Write),
+            reader: Direction::new(Way::Read),
+            writer: Direction::new(Way::Write),
             tls: RefCell::new(None),
             ahead: RefCell::new(BytesMut::new()),
             scan: Cell::new(Scan::default()),
@@ -128,8 +128,8 @@ impl Sock {
         self.tls.borrow().is_some()
     }
 
-    /// The lane of a direction.
-    pub(super) fn lane(&self, way: Way) -> &Lane {
+    /// The direction of a direction.
+    pub(super) fn direction(&self, way: Way) -> &Direction {
         match way {
             Way::Read => &self.reader,
             Way::Write => &self.writer,

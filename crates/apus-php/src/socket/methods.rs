@@ -170,11 +170,11 @@ impl Want<i64> for Way {
 }
 
 pub(super) fn get_bound_cid(socket: &SocketObject, way: Way) -> i64 {
-    socket.sock.lane(way).owner()
+    socket.sock.direction(way).owner()
 }
 
 pub(super) fn cancel(socket: &SocketObject, way: Way) -> bool {
-    socket.sock.lane(way).stop(libc::ECANCELED)
+    socket.sock.direction(way).stop(libc::ECANCELED)
 }
 
 pub(super) fn peek(socket: Me<'_, SocketObject>, Length(most): Length) -> Result<Value, Raise> {

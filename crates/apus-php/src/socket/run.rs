@@ -13,8 +13,8 @@ use apus_zend::Raise;
 
 use super::core::Sock;
 use super::descriptor::{Descriptor, Pace, Way};
+use super::direction::Claim;
 use super::fault::{Fault, Outcome};
-use super::lane::Claim;
 use crate::runtime::State;
 use crate::wait::{Deadline, Timeout, expect_suspendable, wait};
 
@@ -112,7 +112,7 @@ impl<'a> Session<'a> {
     /// Takes the direction, from now until the limit of time. Throws when another coroutine has it, or when nobody may
     /// wait here.
     pub(super) fn begin(sock: &'a Sock, caller: Caller, kind: Kind, timeout: Timeout) -> Result<Self, Raise> {
-        let claim = sock.lane(kind.way).claim(caller.id(), kind.name)?;
+        let claim = sock.direction(kind.way).claim(caller.id(), kind.name)?;
         let deadline = Deadline::after(time_limit(sock, &caller, kind.span, timeout));
         Ok(Self { sock, caller, kind, deadline, claim })
     }
@@ -147,12 +147,12 @@ impl<'a> Session<'a> {
             Err(closed) => return Ok(Err(closed)),
         };
         // A stop that came between two waits of one method.
-        if !self.sock.lane(self.kind.way).is_held_by(&self.claim) {
+        if !self.sock.direction(self.kind.way).is_held_by(&self.claim) {
             return Ok(Err(Fault::errno(libc::ECANCELED)));
         }
         let mut operation = pin!(operation);
         let Caller::Coroutine(state, _) = &self.caller else {
-            // A coroutine that waits on the other lane goes on waiting in the loop, so the pace is put back.
+            // A coroutine that waits on the other direction goes on waiting in the loop, so the pace is put back.
             let previous = descriptor.set_pace(self.pace());
             let outcome = self.block_on(&descriptor, operation);
             descriptor.set_pace(previous);

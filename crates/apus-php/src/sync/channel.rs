@@ -15,7 +15,7 @@ use apus_zend::arg::{Made, Me};
 use apus_zend::object::Object;
 use apus_zend::{Array, Call, Raise, Value, native};
 
-use super::line::{Line, Unserved, Waiter};
+use super::line::{Line, LineError, Waiter};
 use crate::codes::{CANCELED, CLOSED, OK, TIMEOUT};
 use crate::runtime::State;
 use crate::wait::Timeout;
@@ -272,7 +272,7 @@ fn wait(
     match waited? {
         Ok((_, done)) => finish(call, channel, channel.redeem(done), None),
         Err(unserved) => {
-            set_err(call, channel, if unserved == Unserved::TimedOut { TIMEOUT } else { CANCELED })?;
+            set_err(call, channel, if unserved == LineError::TimedOut { TIMEOUT } else { CANCELED })?;
             call.ret(false)
         }
     }

@@ -29,7 +29,7 @@ pub(super) struct Waiter<T, O = ()> {
 
 /// How a wait ended that nobody served.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Unserved {
+pub(super) enum LineError {
     TimedOut,
     Cancelled,
 }
@@ -101,7 +101,7 @@ impl<T, O> Waiter<T, O> {
         state: &State,
         what: &'static str,
         limit: Option<Duration>,
-    ) -> Result<Result<T, Unserved>, Raise> {
+    ) -> Result<Result<T, LineError>, Raise> {
         let parked = if !self.waiting.get() {
             Ok(true)
         } else if let Some(limit) = limit {
@@ -115,8 +115,8 @@ impl<T, O> Waiter<T, O> {
             return Ok(Ok(got));
         }
         match parked {
-            Ok(_) => Ok(Err(Unserved::TimedOut)),
-            Err(error) => failed(what, error).map(|()| Err(Unserved::Cancelled)),
+            Ok(_) => Ok(Err(LineError::TimedOut)),
+            Err(error) => failed(what, error).map(|()| Err(LineError::Cancelled)),
         }
     }
 }
@@ -193,7 +193,7 @@ pub(super) fn wait_in<W: Copy>(
     state: &State,
     what: &'static str,
     limit: Option<Duration>,
-) -> Result<Result<(), Unserved>, Raise> {
+) -> Result<Result<(), LineError>, Raise> {
     let waiter = Waiter::new(state, what, ())?;
     line.join(&waiter, wants);
     let waited = waiter.wait(state, what, limit);

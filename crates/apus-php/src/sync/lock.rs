@@ -9,7 +9,7 @@ use apus_shm::{Mode, Taken};
 use apus_zend::arg::Me;
 use apus_zend::{Raise, Value, native};
 
-use super::line::{Line, Unserved, wait_in};
+use super::line::{Line, LineError, wait_in};
 use crate::exception;
 use crate::memory::lock::Operation;
 use crate::memory::notifier::ProcessLock;
@@ -104,7 +104,7 @@ impl Core {
         mode: Mode,
         what: &'static str,
         until: Deadline,
-    ) -> Result<Option<Unserved>, Raise> {
+    ) -> Result<Option<LineError>, Raise> {
         let Some(process) = self.process.as_ref().filter(|process| !process.taken.get()) else { return Ok(None) };
         let waited = process.take(mode, what, until);
         let unserved = match &waited {
@@ -113,8 +113,8 @@ impl Core {
                 process.taken.set(true);
                 return Ok(None);
             }
-            Ok(Waited::TimedOut) => Unserved::TimedOut,
-            Ok(Waited::Cancelled) | Err(_) => Unserved::Cancelled,
+            Ok(Waited::TimedOut) => LineError::TimedOut,
+            Ok(Waited::Cancelled) | Err(_) => LineError::Cancelled,
         };
         self.leave(state.engine.current_id());
         waited.map(|_| Some(unserved))
@@ -236,8 +236,8 @@ fn acquire(lock: &Me<'_, Lock>, mode: Mode, timeout: Timeout, what: &'static str
         let unserved = acquire_new(&core, &state, &task, mode, what, timeout)?;
         unserved.map(|unserved| match unserved {
             _ if timeout.is_zero() => libc::EBUSY,
-            Unserved::TimedOut => libc::ETIMEDOUT,
-            Unserved::Cancelled => libc::ECANCELED,
+            LineError::TimedOut => libc::ETIMEDOUT,
+            LineError::Cancelled => libc::ECANCELED,
         })
     };
     let owner_died = unserved.is_none() && core.process.as_ref().is_some_and(|process| process.owner_died.take());
@@ -253,12 +253,12 @@ fn acquire_new(
     mode: Mode,
     what: &'static str,
     timeout: Timeout,
-) -> Result<Option<Unserved>, Raise> {
+) -> Result<Option<LineError>, Raise> {
     let until = Deadline::after(timeout.limit());
     if core.waiters.first().is_none() && core.is_free_for(mode) {
         core.give(task, mode);
     } else if timeout.is_zero() {
-        return Ok(Some(Unserved::TimedOut));
+        return Ok(Some(LineError::TimedOut));
     } else {
         let waited = wait_in(&core.waiters, mode, state, what, timeout.limit());
         if !matches!(waited, Ok(Ok(()))) {

@@ -17,7 +17,7 @@ pub(super) const KEY: usize = 8;
 impl Store {
     /// The partition of a row.
     #[inline]
-    pub(super) fn lane_of(&self, row: u32) -> usize {
+    pub(super) fn segment_of(&self, row: u32) -> usize {
         match self.plan.finder {
             Finder::Texts { .. } => (row >> self.plan.row_bits) as usize,
             Finder::Ids { .. } => (row >> BLOCK_BITS) as usize & (self.plan.partitions - 1),
@@ -39,7 +39,7 @@ impl Store {
             return false;
         }
         match self.column(column).kind {
-            Kind::Text { longest } => self.block(self.lane_of(row), word, longest, into),
+            Kind::Text { longest } => self.block(self.segment_of(row), word, longest, into),
             Kind::Dictionary { .. } => match &self.dictionaries[column] {
                 Some(dictionary) => word == 0 || dictionary.text(self.region(), word as u32, into),
                 None => false,
@@ -50,14 +50,14 @@ impl Store {
 
     /// Appends the text that a text cell's word means.
     #[inline]
-    fn block(&self, lane: usize, word: u64, longest: u32, into: &mut Vec<u8>) -> bool {
+    fn block(&self, segment: usize, word: u64, longest: u32, into: &mut Vec<u8>) -> bool {
         match heap::parse(word) {
             Some(Text::Inline(len, bytes)) => {
                 into.extend_from_slice(&bytes[1..=len]);
                 true
             }
             Some(Text::Block(at, len)) if len <= longest as usize && self.in_heap(at, len) => {
-                self.region().copy_out(self.heap(lane).base + at, len, into);
+                self.region().copy_out(self.heap(segment).base + at, len, into);
                 true
             }
             _ => false,
@@ -71,7 +71,7 @@ impl Store {
 
     /// Whether a text cell's word means this text. False also for what is wild.
     #[inline]
-    pub(super) fn same_text(&self, lane: usize, word: u64, text: &[u8]) -> bool {
+    pub(super) fn same_text(&self, segment: usize, word: u64, text: &[u8]) -> bool {
         if let Some(short) = heap::inline(text) {
             return word == short;
         }
@@ -79,7 +79,7 @@ impl Store {
         if len != text.len() || !self.in_heap(at, len) {
             return false;
         }
-        let words: &[AtomicU64] = self.region().slice(self.heap(lane).base + at, len.div_ceil(WORD));
+        let words: &[AtomicU64] = self.region().slice(self.heap(segment).base + at, len.div_ceil(WORD));
         let mut chunks = text.chunks_exact(WORD);
         let same = (&mut chunks).zip(words).all(|(chunk, word)| word.load(Relaxed).to_le_bytes() == chunk);
         let rest = chunks.remainder();
@@ -122,7 +122,7 @@ impl Store {
         };
         let word = self.region().at::<AtomicU64>(head + KEY).load(Relaxed);
         let start = into.bytes.len();
-        let read = self.block(self.lane_of(row), word, KEY_LONGEST, &mut into.bytes);
+        let read = self.block(self.segment_of(row), word, KEY_LONGEST, &mut into.bytes);
         into.set_key_text(start);
         read && into.key() != Key::Text(b"")
     }
@@ -142,7 +142,7 @@ impl Store {
         if row >= self.rows_end() {
             return false;
         }
-        let end = self.lane(self.lane_of(row)).end.load(Relaxed);
+        let end = self.segment(self.segment_of(row)).end.load(Relaxed);
         match self.plan.finder {
             Finder::Texts { heads, stride, .. } => {
                 let local = u64::from(row & ((1 << self.plan.row_bits) - 1));
@@ -195,7 +195,7 @@ impl Store {
     pub(super) fn skip(&self, row: u32) -> Option<u32> {
         match self.plan.finder {
             Finder::Texts { .. } => {
-                let end = self.lane(self.lane_of(row)).end.load(Relaxed);
+                let end = self.segment(self.segment_of(row)).end.load(Relaxed);
                 let local = u64::from(row & ((1 << self.plan.row_bits) - 1));
                 if local + 1 < end {
                     row.checked_add(1)

@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use super::cells::KEY;
 use super::heap::{self, CLASSES, Text, WORD, class_bytes, class_of};
 use super::keys::{BUCKETS, bucket_of};
-use super::lane::IDLE;
 use super::layout::{BLOCK_BITS, Finder};
 use super::schema::{Key, Kind, RowBuffer};
+use super::segment::IDLE;
 use super::store::Store;
 use super::{Table, hash};
 
@@ -66,16 +66,16 @@ impl Seen {
 
 impl Store {
     fn check_quiet(&self, at: usize) -> Checked {
-        let lane = self.lane(at);
-        agree(lane.still().is_some(), || "a change is under way".into())?;
-        agree(lane.logged.load(Relaxed) == 0, || "the journal is not empty".into())?;
-        agree(lane.work.load(Relaxed) == IDLE, || "work is under way".into())
+        let segment = self.segment(at);
+        agree(segment.still().is_some(), || "a change is under way".into())?;
+        agree(segment.logged.load(Relaxed) == 0, || "the journal is not empty".into())?;
+        agree(segment.work.load(Relaxed) == IDLE, || "work is under way".into())
     }
 
     /// Whether the rows and indexes agree, wherever they came from. The caller holds all locks.
     pub(super) fn check_contents(&self) -> Checked {
         for at in 0..self.plan.partitions {
-            self.check_lane(at).map_err(|what| format!("partition {at}: {what}"))?;
+            self.check_segment(at).map_err(|what| format!("partition {at}: {what}"))?;
         }
         if !self.deferred() {
             for (at, order) in self.orders.iter().enumerate() {
@@ -85,24 +85,24 @@ impl Store {
         Ok(())
     }
 
-    fn check_lane(&self, at: usize) -> Checked {
-        let lane = self.lane(at);
+    fn check_segment(&self, at: usize) -> Checked {
+        let segment = self.segment(at);
         let rows = match self.plan.finder {
             Finder::Texts { .. } => self.check_chains(at)?,
             Finder::Ids { bits, blocks } => self.check_bits(at, bits, blocks),
         };
-        let num = lane.num.load(Relaxed);
+        let num = segment.num.load(Relaxed);
         agree(rows.len() as u64 == num, || format!("{num} rows are counted, {} are found", rows.len()))?;
         self.check_heap(at, &rows)
     }
 
     fn check_chains(&self, at: usize) -> Result<Vec<u32>, String> {
         let Finder::Texts { buckets, buckets_each, heads, stride } = self.plan.finder else { return Ok(Vec::new()) };
-        let lane = self.lane(at);
-        let end = lane.end.load(Relaxed);
+        let segment = self.segment(at);
+        let end = segment.end.load(Relaxed);
         let (first, most) = ((at as u64) << self.plan.row_bits, 1u64 << self.plan.row_bits);
         agree(end <= most, || format!("rows end at {end}, there is room for {most}"))?;
-        let more = lane.buckets.load(Relaxed);
+        let more = segment.buckets.load(Relaxed);
         let room = (buckets_each as u64 / 4).saturating_sub(BUCKETS);
         agree(more <= room, || format!("{more} buckets more than {BUCKETS}, there is room for {room}"))?;
         let count = BUCKETS + more;
@@ -118,7 +118,7 @@ impl Store {
                 link = heads + row as usize * stride;
             }
         }
-        let mut free = lane.free_row.load(Relaxed) as u32;
+        let mut free = segment.free_row.load(Relaxed) as u32;
         while let Some(row) = free.checked_sub(1) {
             agree(seen.holds(row), || format!("free row {row} is not of this partition"))?;
             agree(seen.insert(row), || format!("row {row} is free and used, or free twice"))?;
@@ -151,7 +151,7 @@ impl Store {
             let first = u64::from(block) << BLOCK_BITS;
             for row in first..(first + (1 << BLOCK_BITS)).min(self.rows_end().into()) {
                 let word = self.region().at::<AtomicU64>(bits + (row / 64) as usize * WORD).load(Relaxed);
-                if self.lane_of(row as u32) == at && word >> (row % 64) & 1 != 0 {
+                if self.segment_of(row as u32) == at && word >> (row % 64) & 1 != 0 {
                     rows.push(row as u32);
                 }
             }
@@ -182,7 +182,7 @@ impl Store {
             }
         }
         for class in 0..CLASSES {
-            let mut next = heap.lane.free[class].load(Relaxed);
+            let mut next = heap.segment.free[class].load(Relaxed);
             while next != 0 {
                 let at = (next as usize - 1).saturating_mul(WORD);
                 agree(at < heap.bytes && blocks.len() <= heap.bytes / WORD, || format!("free block at {at}"))?;
@@ -196,7 +196,7 @@ impl Store {
             agree(at == end, || format!("the heap's blocks do not follow each other: {at} after {end}"))?;
             end = at + bytes;
         }
-        let used = heap.lane.heap_end.load(Relaxed);
+        let used = heap.segment.heap_end.load(Relaxed);
         agree(used <= heap.bytes as u64, || format!("{used} bytes of the heap are used, of {}", heap.bytes))?;
         agree(used == end as u64, || format!("{used} bytes of the heap are used, blocks end at {end}"))
     }

@@ -4,7 +4,7 @@
 //! and a heap that has room for all rows in every class can never be full before the table is.
 
 use super::TableError;
-use super::lane::{FREE, HEAP_END, Lane};
+use super::segment::{FREE, HEAP_END, Segment};
 use super::tx::Change;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -105,9 +105,9 @@ fn reference(at: usize, len: usize) -> u64 {
 /// The heap of one partition.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Heap<'a> {
-    pub(super) lane: &'a Lane,
-    /// Where the lane lies in the region.
-    pub(super) lane_at: usize,
+    pub(super) segment: &'a Segment,
+    /// Where the segment lies in the region.
+    pub(super) segment_at: usize,
     /// Where the heap lies in the region.
     pub(super) base: usize,
     pub(super) bytes: usize,
@@ -120,21 +120,21 @@ impl Heap<'_> {
             return Ok(word);
         }
         let class = class_of(text.len());
-        let head = &self.lane.free[class];
+        let head = &self.segment.free[class];
         let region = change.region();
         let first = head.load(Relaxed);
         let at = if first == 0 {
-            let at = self.lane.heap_end.load(Relaxed) as usize;
+            let at = self.segment.heap_end.load(Relaxed) as usize;
             let end = at + class_bytes(class);
             if end > self.bytes {
                 return Err(TableError::NoMemory(format!("the {} bytes kept for texts are used up", self.bytes)));
             }
-            change.put(self.lane_at + HEAP_END, end as u64);
+            change.put(self.segment_at + HEAP_END, end as u64);
             at
         } else {
             let at = (first as usize - 1) * WORD;
             let next = region.at::<AtomicU64>(self.base + at).load(Relaxed);
-            change.put(self.lane_at + FREE + class * WORD, next);
+            change.put(self.segment_at + FREE + class * WORD, next);
             // The link of the free list stands in the block's first word: undoing must bring it back.
             change.put(self.base + at, 0);
             at
@@ -148,9 +148,9 @@ impl Heap<'_> {
     pub(super) fn free(self, change: &mut Change<'_>, word: u64) -> Option<(usize, usize)> {
         let Some(Text::Block(at, len)) = parse(word) else { return None };
         let class = class_of(len);
-        let first = self.lane.free[class].load(Relaxed);
+        let first = self.segment.free[class].load(Relaxed);
         change.put(self.base + at, first);
-        change.put(self.lane_at + FREE + class * WORD, (at / WORD) as u64 + 1);
+        change.put(self.segment_at + FREE + class * WORD, (at / WORD) as u64 + 1);
         let bytes = class_bytes(class);
         // The first word stays: it is the list's link.
         (bytes >= RELEASED).then_some((self.base + at + WORD, bytes - WORD))

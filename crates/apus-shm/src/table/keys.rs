@@ -7,9 +7,9 @@
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use super::cells::{HASH, KEY, NEXT};
-use super::lane::{END, FREE_ROW, Lane, MORE_BUCKETS, NUM};
 use super::layout::{BLOCK_BITS, Finder};
 use super::schema::{Key, Keys};
+use super::segment::{END, FREE_ROW, MORE_BUCKETS, NUM, Segment};
 use super::store::{Store, Writer};
 use super::tx::{self, Change};
 use super::{TableError, hash};
@@ -22,7 +22,7 @@ const CHAIN_MOST: u64 = 4096;
 /// A key, and where its row must be if there is one.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Spot<'k> {
-    pub(super) lane: usize,
+    pub(super) segment: usize,
     pub(super) key: Key<'k>,
     hash: u32,
     /// The seed that the hash was made with, as far as it takes to notice another one.
@@ -45,12 +45,12 @@ impl Store {
             (Key::Text(text), Keys::Text { longest }) if (1..=longest as usize).contains(&text.len()) => {
                 let seed = self.seed();
                 let hash = hash::hash(seed, text);
-                let lane = (hash >> 32) as usize & (self.plan.partitions - 1);
-                Some(Spot { lane, key, hash: hash as u32, seed: seed[0] })
+                let segment = (hash >> 32) as usize & (self.plan.partitions - 1);
+                Some(Spot { segment, key, hash: hash as u32, seed: seed[0] })
             }
             (Key::Id(id), Keys::Ids { most }) if id < most => {
-                let lane = (id >> BLOCK_BITS) as usize & (self.plan.partitions - 1);
-                Some(Spot { lane, key, hash: 0, seed: 0 })
+                let segment = (id >> BLOCK_BITS) as usize & (self.plan.partitions - 1);
+                Some(Spot { segment, key, hash: 0, seed: 0 })
             }
             _ => None,
         }
@@ -67,7 +67,7 @@ impl Store {
     pub(super) fn writer_of<'k>(&self, key: Key<'k>) -> Option<(Spot<'k>, Writer<'_>)> {
         loop {
             let spot = self.spot(key)?;
-            let writer = self.writer(spot.lane);
+            let writer = self.writer(spot.segment);
             if self.coded && self.head().torn.load(Relaxed) != 0 {
                 drop(writer);
                 drop(self.everything());
@@ -83,7 +83,7 @@ impl Store {
     pub(super) fn look_at<T>(&self, key: Key<'_>, mut look: impl FnMut(Option<u32>) -> T) -> Option<T> {
         loop {
             let spot = self.spot(key)?;
-            let seen = self.look(spot.lane, || look(self.find(&spot).map(|found| found.row)));
+            let seen = self.look(spot.segment, || look(self.find(&spot).map(|found| found.row)));
             if !self.moved(&spot) {
                 return Some(seen);
             }
@@ -107,7 +107,7 @@ impl Store {
     #[inline]
     fn find_text(&self, spot: &Spot<'_>, text: &[u8]) -> Option<Found> {
         let Finder::Texts { heads, stride, .. } = self.plan.finder else { return None };
-        let mut link = self.bucket_at(spot.lane, spot.hash)?;
+        let mut link = self.bucket_at(spot.segment, spot.hash)?;
         for _ in 0..CHAIN_MOST {
             let row = self.region().at::<AtomicU32>(link).load(Relaxed).checked_sub(1)?;
             if row >= self.rows_end() {
@@ -115,7 +115,7 @@ impl Store {
             }
             let head = heads + row as usize * stride;
             let (_, hash, key) = self.head_words(head);
-            if hash == spot.hash && self.same_text(spot.lane, key, text) {
+            if hash == spot.hash && self.same_text(spot.segment, key, text) {
                 return Some(Found { row, link });
             }
             link = head + NEXT;
@@ -123,36 +123,36 @@ impl Store {
         None
     }
 
-    fn buckets(&self, lane: usize) -> u64 {
-        BUCKETS + self.lane(lane).buckets.load(Relaxed).min(1 << 32)
+    fn buckets(&self, segment: usize) -> u64 {
+        BUCKETS + self.segment(segment).buckets.load(Relaxed).min(1 << 32)
     }
 
     /// Where the bucket of a hash stands. None: the count of buckets is wild.
     #[inline]
-    fn bucket_at(&self, lane: usize, hash: u32) -> Option<usize> {
+    fn bucket_at(&self, segment: usize, hash: u32) -> Option<usize> {
         let Finder::Texts { buckets, buckets_each, .. } = self.plan.finder else { return None };
-        let at = bucket_of(self.buckets(lane), hash) as usize * 4;
-        (at < buckets_each).then_some(buckets + lane * buckets_each + at)
+        let at = bucket_of(self.buckets(segment), hash) as usize * 4;
+        (at < buckets_each).then_some(buckets + segment * buckets_each + at)
     }
 
     /// Takes a row for a new key and makes it found. Its cells are still to be written (the row is reached by nobody
     /// until the change is complete).
     pub(super) fn link(&self, change: &mut Change<'_>, spot: &Spot<'_>) -> Result<u32, TableError> {
-        let (lane, at) = (self.lane(spot.lane), self.lane_at(spot.lane));
-        let num = lane.num.load(Relaxed);
+        let (segment, at) = (self.segment(spot.segment), self.segment_at(spot.segment));
+        let num = segment.num.load(Relaxed);
         let row = match (spot.key, self.plan.finder) {
             (Key::Text(text), Finder::Texts { heads, stride, .. }) => {
-                self.grow(change, spot.lane, num + 1);
-                let row = self.take_row(change, spot.lane)?;
-                let key = self.heap(spot.lane).store(change, text)?;
+                self.grow(change, spot.segment, num + 1);
+                let row = self.take_row(change, spot.segment)?;
+                let key = self.heap(spot.segment).store(change, text)?;
                 let head = heads + row as usize * stride;
-                let Some(bucket) = self.bucket_at(spot.lane, spot.hash) else { return Err(self.full()) };
+                let Some(bucket) = self.bucket_at(spot.segment, spot.hash) else { return Err(self.full()) };
                 let next = self.region().at::<AtomicU32>(bucket).load(Relaxed);
                 change.put32(head + NEXT, next);
                 change.put(head + KEY, key);
                 self.region().at::<AtomicU32>(head + HASH).store(spot.hash, Relaxed);
                 change.put32(bucket, row + 1);
-                self.count_conflicts(lane, next);
+                self.count_conflicts(segment, next);
                 row
             }
             (Key::Id(id), Finder::Ids { bits, blocks }) => {
@@ -183,8 +183,8 @@ impl Store {
         change.put(at, word ^ 1 << (row & 63));
     }
 
-    fn take_row(&self, change: &mut Change<'_>, lane: usize) -> Result<u32, TableError> {
-        let (words, at) = (self.lane(lane), self.lane_at(lane));
+    fn take_row(&self, change: &mut Change<'_>, segment: usize) -> Result<u32, TableError> {
+        let (words, at) = (self.segment(segment), self.segment_at(segment));
         if let Some(row) = (words.free_row.load(Relaxed) as u32).checked_sub(1) {
             let next = self.row_head(row).map_or(0, |head| self.head_words(head).0);
             change.put(at + FREE_ROW, next.into());
@@ -195,36 +195,36 @@ impl Store {
             return Err(self.full());
         }
         change.put(at + END, end + 1);
-        Ok((lane as u32) << self.plan.row_bits | end as u32)
+        Ok((segment as u32) << self.plan.row_bits | end as u32)
     }
 
     /// Removes a row and what its key had in the heap.
     pub(super) fn unlink(&self, change: &mut Change<'_>, spot: &Spot<'_>, found: Found) {
-        let at = self.lane_at(spot.lane);
-        let lane = self.lane(spot.lane);
+        let at = self.segment_at(spot.segment);
+        let segment = self.segment(spot.segment);
         match self.plan.finder {
             Finder::Texts { heads, stride, .. } => {
                 let head = heads + found.row as usize * stride;
                 let (next, _, key) = self.head_words(head);
                 change.put32(found.link, next);
-                self.heap(spot.lane).free(change, key);
+                self.heap(spot.segment).free(change, key);
                 change.put(head + KEY, 0);
-                change.put32(head + NEXT, lane.free_row.load(Relaxed) as u32);
+                change.put32(head + NEXT, segment.free_row.load(Relaxed) as u32);
                 change.put(at + FREE_ROW, u64::from(found.row) + 1);
             }
             Finder::Ids { bits, .. } => self.flip(change, bits, found.row),
         }
-        change.put(at + NUM, lane.num.load(Relaxed) - 1);
+        change.put(at + NUM, segment.num.load(Relaxed) - 1);
     }
 
     /// Splits a bucket when there are more rows than buckets.
-    fn grow(&self, change: &mut Change<'_>, lane: usize, rows: u64) {
+    fn grow(&self, change: &mut Change<'_>, segment: usize, rows: u64) {
         let Finder::Texts { buckets, buckets_each, heads, stride } = self.plan.finder else { return };
-        let count = self.buckets(lane);
+        let count = self.buckets(segment);
         if rows <= count || (count as usize) * 4 >= buckets_each {
             return;
         }
-        let base = buckets + lane * buckets_each;
+        let base = buckets + segment * buckets_each;
         let (low, high) = (base + (count as usize - (1 << count.ilog2())) * 4, base + count as usize * 4);
         let mut row = self.region().at::<AtomicU32>(low).load(Relaxed);
         // Beyond the last bucket nobody looks: its old value does not matter.
@@ -240,7 +240,7 @@ impl Store {
         }
         self.relink(change, low_link, 0);
         self.relink(change, high_link, 0);
-        change.put(self.lane_at(lane) + MORE_BUCKETS, count + 1 - BUCKETS);
+        change.put(self.segment_at(segment) + MORE_BUCKETS, count + 1 - BUCKETS);
     }
 
     fn relink(&self, change: &mut Change<'_>, link: usize, row: u32) {
@@ -249,15 +249,15 @@ impl Store {
         }
     }
 
-    fn count_conflicts(&self, lane: &Lane, next: u32) {
+    fn count_conflicts(&self, segment: &Segment, next: u32) {
         let (mut row, mut depth) = (next, 0);
         while let Some(head) = row.checked_sub(1).and_then(|row| self.row_head(row)) {
             depth += 1;
             row = self.head_words(head).0;
         }
         if depth > 0 {
-            Lane::bump(&lane.conflicts);
-            lane.deepest.fetch_max(depth, Relaxed);
+            Segment::bump(&segment.conflicts);
+            segment.deepest.fetch_max(depth, Relaxed);
         }
     }
 

@@ -3,9 +3,9 @@
 
 use super::dictionary::Dictionary;
 use super::heap::{self, HEAP_MOST};
-use super::lane::{JOURNAL_BYTES, LANE};
 use super::order::Order;
 use super::schema::{Keys, Kind, Layout, Schema};
+use super::segment::{JOURNAL_BYTES, SEGMENT};
 use super::{TableError, keys};
 
 /// Areas start at multiples of this: a page, so that each can be given back by itself.
@@ -69,8 +69,8 @@ pub(super) struct Plan {
     pub(super) row_bits: u32,
     /// Row numbers lie below.
     pub(super) rows_end: u32,
-    /// The lanes: of the partitions, then of the indexes.
-    pub(super) lanes: usize,
+    /// The segments: of the partitions, then of the indexes.
+    pub(super) segments: usize,
     pub(super) journals: usize,
     pub(super) finder: Finder,
     pub(super) places: Vec<Place>,
@@ -129,13 +129,13 @@ impl Plan {
             }
         };
         let mut taker = Taker(PAGE);
-        let lanes = taker.take((partitions + 1) * LANE as u64)?.offset;
+        let segments = taker.take((partitions + 1) * SEGMENT as u64)?.offset;
         let journals = taker.take((partitions + 1) * JOURNAL_BYTES as u64)?.offset;
         let mut plan = Self {
             partitions: partitions as usize,
             row_bits,
             rows_end: rows_end as u32,
-            lanes,
+            segments,
             journals,
             finder: Finder::Ids { bits: 0, blocks: 0 },
             places: Vec::new(),

@@ -6,8 +6,8 @@ use super::cells::signed;
 use super::encode::{Coded, Encoded, no_column, out_of_range, truncated, wrong_type};
 use super::heap;
 use super::keys::{Found, Spot, bad_key};
-use super::lane::Lane;
 use super::schema::{Cell, Delta, Key, Kind, Mode, RowBuffer};
+use super::segment::Segment;
 use super::store::{Store, Writer};
 use super::tx::{self, Change};
 use super::{Table, TableError};
@@ -110,7 +110,7 @@ impl Table {
                 } else {
                     writer.put_one(place.offset(found.row), place.width, word);
                 }
-                Lane::bump(&store.lane(spot.lane).updates);
+                Segment::bump(&store.segment(spot.segment).updates);
                 return Ok(cell);
             }
             let outcome = store.insert(&writer, &spot, &[Coded { column, word, long: None }])?;
@@ -188,11 +188,11 @@ impl Store {
         encoded.retain(|coded| {
             let old = self.raw(row, coded.column);
             match coded.long {
-                Some(text) => !self.same_text(writer.lane, old, text),
+                Some(text) => !self.same_text(writer.segment, old, text),
                 None => old != coded.word,
             }
         });
-        Lane::bump(&self.lane(writer.lane).updates);
+        Segment::bump(&self.segment(writer.segment).updates);
         match encoded.all_mut() {
             [] => Ok(()),
             [one] if self.is_plain(writer, row, one) => {
@@ -224,7 +224,7 @@ impl Store {
                 self.orders[at].remove(self, &mut change, row)?;
             }
         }
-        self.write_cells(&mut change, writer.lane, row, cells, &mut released)?;
+        self.write_cells(&mut change, writer.segment, row, cells, &mut released)?;
         for (at, order) in self.orders.iter().enumerate() {
             if touched >> at & 1 != 0 {
                 order.insert(self, &mut change, row)?;
@@ -240,12 +240,12 @@ impl Store {
     fn write_cells(
         &self,
         change: &mut Change<'_>,
-        lane: usize,
+        segment: usize,
         row: u32,
         cells: &mut [Coded<'_>],
         released: &mut Released,
     ) -> Result<(), TableError> {
-        let heap = self.heap(lane);
+        let heap = self.heap(segment);
         for coded in &mut *cells {
             if let Some(text) = coded.long.take() {
                 coded.word = heap.store(change, text)?;
@@ -283,7 +283,7 @@ impl Store {
         for coded in cells {
             let place = self.column(coded.column);
             let word = match coded.long {
-                Some(text) => self.heap(spot.lane).store(&mut change, text)?,
+                Some(text) => self.heap(spot.segment).store(&mut change, text)?,
                 None => coded.word,
             };
             tx::store_sized(self.region(), place.offset(row), place.width, word);
@@ -294,7 +294,7 @@ impl Store {
             }
         }
         change.commit()?;
-        Lane::bump(&self.lane(spot.lane).inserts);
+        Segment::bump(&self.segment(spot.segment).inserts);
         Ok(())
     }
 
@@ -306,7 +306,7 @@ impl Store {
                 order.remove(self, &mut change, found.row)?;
             }
         }
-        let heap = self.heap(spot.lane);
+        let heap = self.heap(spot.segment);
         for (column, place) in self.plan.places.iter().enumerate() {
             if matches!(place.kind, Kind::Text { .. }) {
                 released.extend(heap.free(&mut change, self.raw(found.row, column)));
@@ -316,7 +316,7 @@ impl Store {
         change.commit()?;
         self.release(&released);
         self.uncount_one();
-        Lane::bump(&self.lane(spot.lane).removes);
+        Segment::bump(&self.segment(spot.segment).removes);
         Ok(())
     }
 
@@ -354,6 +354,6 @@ impl Store {
 
     /// Rows. Holds with all locks.
     pub(crate) fn len(&self) -> u64 {
-        (0..self.plan.partitions).map(|lane| self.lane(lane).num.load(Relaxed)).sum()
+        (0..self.plan.partitions).map(|segment| self.segment(segment).num.load(Relaxed)).sum()
     }
 }

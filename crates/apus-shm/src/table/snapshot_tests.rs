@@ -188,13 +188,13 @@ fn a_forged_file_with_right_checksums_is_refused() {
         ("a chain that bites its tail", &|store| store_word32(store, heads + NEXT, 1)),
         ("a chain into nowhere", &|store| store_word32(store, heads + NEXT, 4_000_000)),
         ("a bucket of another row", &|store| store_word32(store, bucket_of_row(store), 3)),
-        ("a row that is free and used", &|store| store.lane(0).free_row.store(1, Relaxed)),
-        ("a wild count of buckets", &|store| store.lane(0).buckets.store(buckets_each as u64 / 4 + 1, Relaxed)),
-        ("a wild count of rows", &|store| store.lane(0).end.store((1 << store.plan.row_bits) + 1, Relaxed)),
-        ("a free block nowhere", &|store| store.lane(0).free[2].store(u64::MAX, Relaxed)),
-        ("a free block that is its own successor", &|store| store.lane(0).free[0].store(1, Relaxed)),
+        ("a row that is free and used", &|store| store.segment(0).free_row.store(1, Relaxed)),
+        ("a wild count of buckets", &|store| store.segment(0).buckets.store(buckets_each as u64 / 4 + 1, Relaxed)),
+        ("a wild count of rows", &|store| store.segment(0).end.store((1 << store.plan.row_bits) + 1, Relaxed)),
+        ("a free block nowhere", &|store| store.segment(0).free[2].store(u64::MAX, Relaxed)),
+        ("a free block that is its own successor", &|store| store.segment(0).free[0].store(1, Relaxed)),
         ("a heap beyond its blocks", &|store| {
-            store.lane(0).heap_end.store(store.lane(0).heap_end.load(Relaxed) + 8, Relaxed);
+            store.segment(0).heap_end.store(store.segment(0).heap_end.load(Relaxed) + 8, Relaxed);
         }),
     ];
     for (what, forge) in forgeries {

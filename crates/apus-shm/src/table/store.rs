@@ -5,11 +5,11 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use super::TableError;
 use super::dictionary::Dictionary;
 use super::heap::Heap;
-use super::lane::{BUSY, EMPTYING, Head, IDLE, JOURNAL, JOURNAL_BYTES, LANE, Lane};
 pub(crate) use super::layout::Place;
 use super::layout::{Finder, Plan};
 use super::order::Order;
 use super::schema::{Column, Keys, Schema};
+use super::segment::{BUSY, EMPTYING, Head, IDLE, JOURNAL, JOURNAL_BYTES, SEGMENT, Segment};
 use super::tx::{self, Change};
 use crate::{Guard, Region, RobustMutex};
 
@@ -31,11 +31,11 @@ pub(crate) struct Store {
     pub(super) every_id_fits: bool,
 }
 
-/// What a writer holds: its partition, and the indexes' lane when they are kept up to date.
+/// What a writer holds: its partition, and the indexes' segment when they are kept up to date.
 #[derive(Debug)]
 pub(super) struct Writer<'a> {
     store: &'a Store,
-    pub(super) lane: usize,
+    pub(super) segment: usize,
     // Dropped in this order: the partition first.
     _partition: Guard<'a>,
     orders: Option<Guard<'a>>,
@@ -58,9 +58,9 @@ impl Store {
         };
         let plan = Plan::new(&schema)?;
         let region = Region::new(plan.bytes).map_err(|error| no_memory(plan.bytes, error))?;
-        for lane in 0..=plan.partitions {
-            let mutex = region.at::<RobustMutex>(plan.lanes + lane * LANE);
-            mutex.init().map_err(|error| no_memory(LANE, error))?;
+        for segment in 0..=plan.partitions {
+            let mutex = region.at::<RobustMutex>(plan.segments + segment * SEGMENT);
+            mutex.init().map_err(|error| no_memory(SEGMENT, error))?;
         }
         let mut dictionaries = Vec::new();
         for (column, area) in schema.columns.iter().zip(&plan.dictionaries) {
@@ -124,33 +124,33 @@ impl Store {
         self.region.at(0)
     }
 
-    /// Where a lane lies. The lane after the partitions' is that of the indexes.
+    /// Where a segment lies. The segment after the partitions' is that of the indexes.
     #[inline]
-    pub(super) fn lane_at(&self, lane: usize) -> usize {
-        self.plan.lanes + lane * LANE
+    pub(super) fn segment_at(&self, segment: usize) -> usize {
+        self.plan.segments + segment * SEGMENT
     }
 
     #[inline]
-    pub(super) fn lane(&self, lane: usize) -> &Lane {
-        self.region.at(self.lane_at(lane))
+    pub(super) fn segment(&self, segment: usize) -> &Segment {
+        self.region.at(self.segment_at(segment))
     }
 
     #[inline]
-    pub(super) fn orders_lane(&self) -> &Lane {
-        self.lane(self.plan.partitions)
+    pub(super) fn orders_segment(&self) -> &Segment {
+        self.segment(self.plan.partitions)
     }
 
     #[inline]
-    fn journal(&self, lane: usize) -> &[AtomicU64] {
-        self.region.slice(self.plan.journals + lane * JOURNAL_BYTES, 2 * JOURNAL)
+    fn journal(&self, segment: usize) -> &[AtomicU64] {
+        self.region.slice(self.plan.journals + segment * JOURNAL_BYTES, 2 * JOURNAL)
     }
 
     #[inline]
-    pub(super) fn heap(&self, lane: usize) -> Heap<'_> {
+    pub(super) fn heap(&self, segment: usize) -> Heap<'_> {
         Heap {
-            lane: self.lane(lane),
-            lane_at: self.lane_at(lane),
-            base: self.plan.heaps + lane * self.plan.heap_each,
+            segment: self.segment(segment),
+            segment_at: self.segment_at(segment),
+            base: self.plan.heaps + segment * self.plan.heap_each,
             bytes: self.plan.heap_each,
         }
     }
@@ -177,53 +177,53 @@ impl Store {
     // Locks.
 
     #[inline]
-    fn lock_lane(&self, lane: usize) -> Guard<'_> {
-        self.lane(lane).mutex.lock(|| self.repair(lane))
+    fn lock_segment(&self, segment: usize) -> Guard<'_> {
+        self.segment(segment).mutex.lock(|| self.repair(segment))
     }
 
     fn lock_orders(&self) -> Guard<'_> {
-        let lane = self.orders_lane();
-        lane.mutex.lock(|| {
+        let segment = self.orders_segment();
+        segment.mutex.lock(|| {
             // Who held this may have died in a change of any partition, whose journal has the indexes' words, too.
-            for lane in 0..self.plan.partitions {
-                drop(self.lock_lane(lane));
+            for segment in 0..self.plan.partitions {
+                drop(self.lock_segment(segment));
             }
-            if self.must_empty(lane) {
+            if self.must_empty(segment) {
                 self.empty_orders();
             }
             self.head().torn.store(0, Relaxed);
-            lane.work.store(IDLE, Relaxed);
-            lane.close();
+            segment.work.store(IDLE, Relaxed);
+            segment.close();
         })
     }
 
-    /// After a death, with the lane's mutex: undoes or completes what the dead had begun.
+    /// After a death, with the segment's mutex: undoes or completes what the dead had begun.
     #[cold]
     fn repair(&self, at: usize) {
-        let lane = self.lane(at);
+        let segment = self.segment(at);
         self.head().suspect.store(1, Relaxed);
-        tx::undo(&self.region, lane, self.journal(at));
-        if self.must_empty(lane) {
-            self.empty_lane(at);
+        tx::undo(&self.region, segment, self.journal(at));
+        if self.must_empty(segment) {
+            self.empty_segment(at);
         }
-        lane.work.store(IDLE, Relaxed);
-        lane.close();
+        segment.work.store(IDLE, Relaxed);
+        segment.close();
     }
 
-    fn must_empty(&self, lane: &Lane) -> bool {
-        lane.work.load(Relaxed) == BUSY && self.head().phase.load(Relaxed) == EMPTYING
+    fn must_empty(&self, segment: &Segment) -> bool {
+        segment.work.load(Relaxed) == BUSY && self.head().phase.load(Relaxed) == EMPTYING
     }
 
     /// What a change of a row in this partition needs.
     #[inline]
-    pub(super) fn writer(&self, lane: usize) -> Writer<'_> {
+    pub(super) fn writer(&self, segment: usize) -> Writer<'_> {
         loop {
             let ordered = self.ordered();
             let orders = ordered.then(|| self.lock_orders());
-            let partition = self.lock_lane(lane);
+            let partition = self.lock_segment(segment);
             // Who switches holds all locks, so from here on it stays as it is.
             if self.ordered() == ordered {
-                return Writer { store: self, lane, _partition: partition, orders };
+                return Writer { store: self, segment, _partition: partition, orders };
             }
         }
     }
@@ -231,7 +231,7 @@ impl Store {
     /// All locks: nobody writes.
     pub(super) fn everything(&self) -> Everything<'_> {
         let orders = self.lock_orders();
-        let partitions = (0..self.plan.partitions).map(|lane| self.lock_lane(lane)).collect();
+        let partitions = (0..self.plan.partitions).map(|segment| self.lock_segment(segment)).collect();
         Everything { _partitions: partitions, _orders: orders }
     }
 
@@ -239,8 +239,8 @@ impl Store {
 
     /// Runs `look` until nothing of the partition changed meanwhile; after some tries, with the mutex.
     #[inline]
-    pub(super) fn look<T>(&self, lane: usize, mut look: impl FnMut() -> T) -> T {
-        let guarded = self.lane(lane);
+    pub(super) fn look<T>(&self, segment: usize, mut look: impl FnMut() -> T) -> T {
+        let guarded = self.segment(segment);
         for _ in 0..TRIES {
             if let Some(now) = guarded.still() {
                 let seen = look();
@@ -250,20 +250,20 @@ impl Store {
             }
             std::hint::spin_loop();
         }
-        self.look_locked(lane, &mut look)
+        self.look_locked(segment, &mut look)
     }
 
     #[cold]
-    fn look_locked<T>(&self, lane: usize, look: &mut dyn FnMut() -> T) -> T {
-        let _guard = self.lock_lane(lane);
+    fn look_locked<T>(&self, segment: usize, look: &mut dyn FnMut() -> T) -> T {
+        let _guard = self.lock_segment(segment);
         look()
     }
 
     /// Runs `look` until nothing of the whole table changed meanwhile; after some tries, with the mutex of the indexes.
-    /// For tables whose indexes are kept up to date: every writer moves that lane's count. None from `look` means that
-    /// what it saw was wild.
+    /// For tables whose indexes are kept up to date: every writer moves that segment's count. None from `look` means
+    /// that what it saw was wild.
     pub(crate) fn read<T>(&self, mut look: impl FnMut(&Self) -> Option<T>) -> Option<T> {
-        let guarded = self.orders_lane();
+        let guarded = self.orders_segment();
         for _ in 0..TRIES {
             if let Some(now) = guarded.still() {
                 let seen = look(self);
@@ -287,8 +287,8 @@ impl<'a> Writer<'a> {
     #[inline]
     pub(super) fn change(&self) -> Change<'a> {
         let store = self.store;
-        let orders = self.orders.as_ref().map(|_| store.orders_lane());
-        Change::begin(&store.region, store.lane(self.lane), orders, store.journal(self.lane))
+        let orders = self.orders.as_ref().map(|_| store.orders_segment());
+        Change::begin(&store.region, store.segment(self.segment), orders, store.journal(self.segment))
     }
 
     /// Whether the ordered indexes are to be kept up to date.
@@ -303,9 +303,9 @@ impl<'a> Writer<'a> {
     pub(super) fn put_one(&self, offset: usize, width: usize, value: u64) {
         std::sync::atomic::fence(std::sync::atomic::Ordering::Release);
         tx::store_sized(&self.store.region, offset, width, value);
-        self.store.lane(self.lane).close();
+        self.store.segment(self.segment).close();
         if self.orders.is_some() {
-            self.store.orders_lane().close();
+            self.store.orders_segment().close();
         }
     }
 }

@@ -11,7 +11,7 @@
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use super::TableError;
-use super::lane::{JOURNAL, Lane, in_order};
+use super::segment::{JOURNAL, Segment, in_order};
 use crate::Region;
 
 /// In an entry, the logarithm of the word's bytes stands above the place.
@@ -21,9 +21,9 @@ const WIDTH_SHIFT: u32 = 56;
 #[derive(Debug)]
 pub(crate) struct Change<'a> {
     region: &'a Region,
-    lane: &'a Lane,
-    /// The lane of the ordered indexes, when this change holds that, too.
-    orders: Option<&'a Lane>,
+    segment: &'a Segment,
+    /// The segment of the ordered indexes, when this change holds that, too.
+    orders: Option<&'a Segment>,
     journal: &'a [AtomicU64],
     logged: usize,
     full: bool,
@@ -31,20 +31,20 @@ pub(crate) struct Change<'a> {
 }
 
 impl<'a> Change<'a> {
-    /// Begins a change of a lane (and of the indexes). The caller holds the mutexes, and goes on holding them until
+    /// Begins a change of a segment (and of the indexes). The caller holds the mutexes, and goes on holding them until
     /// this is dropped.
     #[inline]
     pub(super) fn begin(
         region: &'a Region,
-        lane: &'a Lane,
-        orders: Option<&'a Lane>,
+        segment: &'a Segment,
+        orders: Option<&'a Segment>,
         journal: &'a [AtomicU64],
     ) -> Self {
         if let Some(orders) = orders {
             orders.open();
         }
-        lane.open();
-        Self { region, lane, orders, journal, logged: 0, full: false, done: false }
+        segment.open();
+        Self { region, segment, orders, journal, logged: 0, full: false, done: false }
     }
 
     /// The memory.
@@ -62,7 +62,7 @@ impl<'a> Change<'a> {
         self.journal[2 * self.logged + 1].store(old, Relaxed);
         in_order();
         self.logged += 1;
-        self.lane.logged.store(self.logged as u64, Relaxed);
+        self.segment.logged.store(self.logged as u64, Relaxed);
         in_order();
         true
     }
@@ -113,7 +113,7 @@ impl<'a> Change<'a> {
             return Err(TableError::NoMemory(format!("a change of more than {JOURNAL} words at once is not possible")));
         }
         in_order();
-        self.lane.logged.store(0, Relaxed);
+        self.segment.logged.store(0, Relaxed);
         in_order();
         self.done = true;
         Ok(())
@@ -124,25 +124,25 @@ impl Drop for Change<'_> {
     #[inline]
     fn drop(&mut self) {
         if !self.done {
-            undo(self.region, self.lane, self.journal);
+            undo(self.region, self.segment, self.journal);
         }
-        self.lane.close();
+        self.segment.close();
         if let Some(orders) = self.orders {
             orders.close();
         }
     }
 }
 
-/// Puts back what a change that was not completed had written. Only with the lane's mutex.
-pub(super) fn undo(region: &Region, lane: &Lane, journal: &[AtomicU64]) {
-    let logged = lane.logged.load(Relaxed).min(JOURNAL as u64) as usize;
+/// Puts back what a change that was not completed had written. Only with the segment's mutex.
+pub(super) fn undo(region: &Region, segment: &Segment, journal: &[AtomicU64]) {
+    let logged = segment.logged.load(Relaxed).min(JOURNAL as u64) as usize;
     for entry in journal[..2 * logged].chunks_exact(2).rev() {
         let (place, old) = (entry[0].load(Relaxed), entry[1].load(Relaxed));
         let offset = (place & ((1 << WIDTH_SHIFT) - 1)) as usize;
         store_sized(region, offset, 1 << (place >> WIDTH_SHIFT), old);
     }
     in_order();
-    lane.logged.store(0, Relaxed);
+    segment.logged.store(0, Relaxed);
     in_order();
 }
 

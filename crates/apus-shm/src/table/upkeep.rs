@@ -3,9 +3,9 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::keys::BUCKETS;
-use super::lane::{AFTER, BEFORE, BUSY, EMPTYING, IDLE, KEPT, LANE, in_order};
 use super::layout::{Area, BLOCK_BITS, Finder};
 use super::schema::{Memory, Stats};
+use super::segment::{AFTER, BEFORE, BUSY, EMPTYING, IDLE, KEPT, SEGMENT, in_order};
 use super::store::{Everything, Store};
 use super::{Table, TableError, hash};
 use crate::Region;
@@ -20,7 +20,7 @@ impl Table {
     /// Rows.
     pub fn len(&self) -> u64 {
         let store = &self.store;
-        (0..store.plan.partitions).map(|at| store.look(at, || store.lane(at).num.load(Relaxed))).sum()
+        (0..store.plan.partitions).map(|at| store.look(at, || store.segment(at).num.load(Relaxed))).sum()
     }
 
     /// Whether there is none.
@@ -47,12 +47,12 @@ impl Table {
     pub fn stats(&self) -> Stats {
         let store = &self.store;
         let mut stats = Stats { num: self.len(), total_slice_num: self.capacity(), ..Stats::default() };
-        for lane in (0..store.plan.partitions).map(|lane| store.lane(lane)) {
-            stats.conflict_count += lane.conflicts.load(Relaxed);
-            stats.conflict_max_level = stats.conflict_max_level.max(lane.deepest.load(Relaxed));
-            stats.insert_count += lane.inserts.load(Relaxed);
-            stats.update_count += lane.updates.load(Relaxed);
-            stats.delete_count += lane.removes.load(Relaxed);
+        for segment in (0..store.plan.partitions).map(|segment| store.segment(segment)) {
+            stats.conflict_count += segment.conflicts.load(Relaxed);
+            stats.conflict_max_level = stats.conflict_max_level.max(segment.deepest.load(Relaxed));
+            stats.insert_count += segment.inserts.load(Relaxed);
+            stats.update_count += segment.updates.load(Relaxed);
+            stats.delete_count += segment.removes.load(Relaxed);
         }
         stats.available_slice_num = stats.total_slice_num.saturating_sub(stats.num);
         stats
@@ -72,10 +72,10 @@ impl Table {
     pub fn defer_indexes(&self) {
         let everything = self.store.everything();
         if !self.store.orders.is_empty() {
-            // Writers will no longer move this lane's count: who is reading an index must notice now.
-            self.store.orders_lane().open();
+            // Writers will no longer move this segment's count: who is reading an index must notice now.
+            self.store.orders_segment().open();
             self.store.head().deferred.store(1, Relaxed);
-            self.store.orders_lane().close();
+            self.store.orders_segment().close();
         }
         drop(everything);
     }
@@ -95,7 +95,7 @@ impl Table {
         }
         // A death or an error in here leaves them deferred: nobody reads half an index.
         store.head().deferred.store(1, Relaxed);
-        store.orders_lane().open();
+        store.orders_segment().open();
         in_order();
         let built = store.orders.iter().try_for_each(|order| {
             order.clear(store.region());
@@ -105,21 +105,21 @@ impl Table {
         if built.is_ok() {
             store.head().deferred.store(0, Relaxed);
         }
-        store.orders_lane().close();
+        store.orders_segment().close();
         drop(everything);
         built
     }
 }
 
 impl Store {
-    /// Marks all lanes busy. Until the first phase is entered, a death leaves everything as it was.
+    /// Marks all segments busy. Until the first phase is entered, a death leaves everything as it was.
     fn mark(&self, _: &Everything<'_>) {
         self.head().torn.store(1, Relaxed);
         self.enter(BEFORE);
-        for lane in (0..=self.plan.partitions).map(|lane| self.lane(lane)) {
-            lane.open();
+        for segment in (0..=self.plan.partitions).map(|segment| self.segment(segment)) {
+            segment.open();
             in_order();
-            lane.work.store(BUSY, Relaxed);
+            segment.work.store(BUSY, Relaxed);
         }
     }
 
@@ -129,29 +129,29 @@ impl Store {
         in_order();
     }
 
-    /// What the lanes hold is what they are to hold.
+    /// What the segments hold is what they are to hold.
     fn unmark(&self) {
         self.enter(AFTER);
         self.head().torn.store(0, Relaxed);
-        for lane in (0..=self.plan.partitions).map(|lane| self.lane(lane)) {
-            lane.work.store(IDLE, Relaxed);
+        for segment in (0..=self.plan.partitions).map(|segment| self.segment(segment)) {
+            segment.work.store(IDLE, Relaxed);
             in_order();
-            lane.close();
+            segment.close();
         }
     }
 
-    /// Empties all lanes, which are busy.
+    /// Empties all segments, which are busy.
     fn empty(&self) {
-        for lane in 0..self.plan.partitions {
-            self.empty_lane(lane);
+        for segment in 0..self.plan.partitions {
+            self.empty_segment(segment);
         }
         self.empty_orders();
         self.head().count.store(0, Relaxed);
     }
 
     /// Empties a partition, with its lock. May be broken off and begun again.
-    pub(super) fn empty_lane(&self, at: usize) {
-        let lane = self.lane(at);
+    pub(super) fn empty_segment(&self, at: usize) {
+        let segment = self.segment(at);
         let heap = self.heap(at);
         in_order();
         match self.plan.finder {
@@ -169,10 +169,10 @@ impl Store {
             }
             Finder::Ids { bits, blocks } => self.empty_ids(at, bits, blocks),
         }
-        self.region().release(heap.base, (lane.heap_end.load(Relaxed) as usize).min(heap.bytes));
+        self.region().release(heap.base, (segment.heap_end.load(Relaxed) as usize).min(heap.bytes));
         in_order();
-        let words = [&lane.num, &lane.end, &lane.free_row, &lane.buckets, &lane.heap_end];
-        for word in words.into_iter().chain(&lane.free) {
+        let words = [&segment.num, &segment.end, &segment.free_row, &segment.buckets, &segment.heap_end];
+        for word in words.into_iter().chain(&segment.free) {
             word.store(0, Relaxed);
         }
     }
@@ -182,7 +182,7 @@ impl Store {
         while let Some(block) = self.next_block(blocks, next) {
             next = block + 1;
             let first = (block as usize) << BLOCK_BITS;
-            if self.lane_of(first as u32) != at {
+            if self.segment_of(first as u32) != at {
                 continue;
             }
             let count = (1 << BLOCK_BITS).min(self.rows_end() as usize - first);
@@ -215,25 +215,30 @@ impl Store {
     pub(crate) fn ranges(&self) -> Vec<Area> {
         let plan = &self.plan;
         let mut ranges = vec![Area { offset: 0, bytes: 16 }];
-        for lane in 0..plan.partitions {
-            ranges.push(Area { offset: self.lane_at(lane) + KEPT, bytes: LANE - KEPT });
+        for segment in 0..plan.partitions {
+            ranges.push(Area { offset: self.segment_at(segment) + KEPT, bytes: SEGMENT - KEPT });
         }
         match plan.finder {
             Finder::Texts { buckets, buckets_each, .. } => {
-                for lane in 0..plan.partitions {
-                    let end = self.lane(lane).end.load(Relaxed) as usize;
-                    let count = BUCKETS + self.lane(lane).buckets.load(Relaxed);
-                    ranges.push(Area { offset: buckets + lane * buckets_each, bytes: count as usize * 4 });
+                for segment in 0..plan.partitions {
+                    let end = self.segment(segment).end.load(Relaxed) as usize;
+                    let count = BUCKETS + self.segment(segment).buckets.load(Relaxed);
+                    ranges.push(Area { offset: buckets + segment * buckets_each, bytes: count as usize * 4 });
                     for (area, stride) in &plan.row_areas {
-                        ranges
-                            .push(Area { offset: area.offset + (lane << plan.row_bits) * stride, bytes: end * stride });
+                        ranges.push(Area {
+                            offset: area.offset + (segment << plan.row_bits) * stride,
+                            bytes: end * stride,
+                        });
                     }
                 }
             }
             Finder::Ids { bits, blocks } => self.id_ranges(bits, blocks, &mut ranges),
         }
-        for lane in 0..plan.partitions {
-            ranges.push(Area { offset: self.heap(lane).base, bytes: self.lane(lane).heap_end.load(Relaxed) as usize });
+        for segment in 0..plan.partitions {
+            ranges.push(Area {
+                offset: self.heap(segment).base,
+                bytes: self.segment(segment).heap_end.load(Relaxed) as usize,
+            });
         }
         for (order, area) in self.orders.iter().zip(&plan.orders) {
             ranges.push(Area { offset: area.offset, bytes: order.used(self.region()) });

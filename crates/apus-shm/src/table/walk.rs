@@ -15,7 +15,7 @@ impl Table {
         let store = &self.store;
         let mut at = u32::try_from(from).ok()?;
         while at < store.rows_end() {
-            match store.look(store.lane_of(at), || store.step(at, columns, row)) {
+            match store.look(store.segment_of(at), || store.step(at, columns, row)) {
                 Step::Row(found) => return Some(u64::from(found) + 1),
                 Step::On(next) => at = next?,
             }
@@ -36,10 +36,10 @@ impl Store {
     /// Reads the first row from `at` on that is there, as long as it is of the same partition and not too far away:
     /// within one look at the sequence count, for a row that somebody is changing may seem not to be there.
     fn step(&self, at: u32, columns: &[usize], row: &mut RowBuffer) -> Step {
-        let lane = self.lane_of(at);
+        let segment = self.segment_of(at);
         let mut next = Some(at);
         for _ in 0..STEPS {
-            let Some(at) = next.filter(|at| *at < self.rows_end() && self.lane_of(*at) == lane) else { break };
+            let Some(at) = next.filter(|at| *at < self.rows_end() && self.segment_of(*at) == segment) else { break };
             if self.exists(at) {
                 row.clear();
                 let read = self.key_of(at, row) && self.read_row(at, columns, row);

@@ -2,8 +2,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use super::lane::NUM;
 use super::layout::{Area, Finder};
+use super::segment::NUM;
 use super::{Cell, Column, Key, Keys, Kind, Layout, Mode, RowBuffer, Schema, Table};
 
 const ROWS: u64 = 3000;
@@ -30,8 +30,8 @@ fn with_key<T>(table: &Table, at: u64, run: impl FnOnce(Key<'_>) -> T) -> T {
 fn areas(table: &Table) -> Vec<Area> {
     let plan = &table.store.plan;
     let mut areas: Vec<Area> = plan.row_areas.iter().map(|(area, _)| *area).collect();
-    for lane in 0..plan.partitions {
-        areas.push(Area { offset: table.store.lane_at(lane) + NUM, bytes: 64 });
+    for segment in 0..plan.partitions {
+        areas.push(Area { offset: table.store.segment_at(segment) + NUM, bytes: 64 });
     }
     let found_by = match plan.finder {
         Finder::Texts { buckets, buckets_each, .. } => Area { offset: buckets, bytes: buckets_each },

@@ -4,25 +4,28 @@ use super::lines::{
     PRIORITIES, append, first_due, queue_of, rest, rested, rouse, seat_of, set_clock, unlink, unset_clock,
 };
 use super::store::{Pool, Store, Tag};
-use super::{About, CALENDAR_CHECK, Cancelled, DIED, Lost, TaskQueue, Unroomed, now, unix_micros};
+use super::{About, CALENDAR_CHECK, Cancelled, DIED, Lost, SubmitError, TaskQueue, now, unix_micros};
 use crate::robust::Guard;
 
 /// Milliseconds that a date may be ahead and count as reached: timers are rounded.
 const EARLY: u64 = 2;
 
-/// The mutex is held; the bells ring when it is given back.
+/// The mutex is held; notifications are sent when it is released.
 pub(super) struct Held<'a> {
     task_queue: &'a TaskQueue,
     store: &'a Store,
     guard: Option<Guard<'a>>,
-    bells: Vec<usize>,
+    notifiers: Vec<usize>,
 }
 
 impl Drop for Held<'_> {
     fn drop(&mut self) {
         drop(self.guard.take());
         // A process killed in between leaves others asleep; the master wakes them when it buries it.
-        self.bells.iter().filter_map(|slot| self.task_queue.bells.get(*slot)).for_each(crate::bell::Bell::toll);
+        self.notifiers
+            .iter()
+            .filter_map(|slot| self.task_queue.notifiers.get(*slot))
+            .for_each(crate::notifier::Notifier::notify_now);
     }
 }
 
@@ -35,9 +38,9 @@ pub(super) fn next_look(wall: u64, now: u64) -> u64 {
 impl<'a> Held<'a> {
     pub(super) fn new(task_queue: &'a TaskQueue) -> Self {
         let guard = task_queue.store.lock();
-        let mut held = Self { task_queue, store: &task_queue.store, guard: Some(guard), bells: Vec::new() };
+        let mut held = Self { task_queue, store: &task_queue.store, guard: Some(guard), notifiers: Vec::new() };
         if held.store.head().alarm.get() != 0 {
-            held.bells.extend(0..held.store.slots);
+            held.notifiers.extend(0..held.store.slots);
             held.store.head().alarm.set(0);
         }
         held
@@ -48,26 +51,26 @@ impl<'a> Held<'a> {
     }
 
     /// Rings for a process when something is freed.
-    pub(super) fn wish(&mut self, slot: usize) {
-        let wish = &self.store.place(slot).wish;
-        if wish.get() == 0 {
-            wish.set(1);
-            self.store.head().wishes.add(1);
+    pub(super) fn interest(&mut self, slot: usize) {
+        let interest = &self.store.place(slot).interest;
+        if interest.get() == 0 {
+            interest.set(1);
+            self.store.head().interested.add(1);
         }
     }
 
-    /// Frees a chain, and calls those who wished for room.
+    /// Frees a chain, and calls those who registered for room.
     pub(super) fn release(&mut self, block: u32) {
         self.store.release(block);
-        if self.store.head().wishes.get() == 0 {
+        if self.store.head().interested.get() == 0 {
             return;
         }
-        self.store.head().wishes.set(0);
+        self.store.head().interested.set(0);
         for slot in 0..self.store.slots {
-            let wish = &self.store.place(slot).wish;
-            if wish.get() != 0 {
-                wish.set(0);
-                self.bells.push(slot);
+            let interest = &self.store.place(slot).interest;
+            if interest.get() != 0 {
+                interest.set(0);
+                self.notifiers.push(slot);
             }
         }
     }
@@ -89,7 +92,7 @@ impl<'a> Held<'a> {
     fn call(&mut self, queue: usize) {
         if let Some(slot) = rested(self.store, queue) {
             self.rouse(slot);
-            self.bells.push(slot);
+            self.notifiers.push(slot);
         }
     }
 
@@ -109,7 +112,7 @@ impl<'a> Held<'a> {
                 keeper => {
                     let keeper = keeper as usize - 1;
                     self.rouse(keeper);
-                    self.bells.push(keeper);
+                    self.notifiers.push(keeper);
                 }
             }
         }
@@ -191,18 +194,18 @@ impl<'a> Held<'a> {
     }
 
     /// Whether the process that handed a task over is still there.
-    pub(super) fn is_there(&self, slot: usize, life: u32) -> bool {
-        slot < self.store.slots && self.store.place(slot).life.get() == life
+    pub(super) fn is_there(&self, slot: usize, generation: u32) -> bool {
+        slot < self.store.slots && self.store.place(slot).generation.get() == generation
     }
 
     /// A chain for a report on a task.
-    pub(super) fn reply(&mut self, about: About, slot: usize, kind: u32, len: usize) -> Result<u32, Unroomed> {
+    pub(super) fn reply(&mut self, about: About, slot: usize, kind: u32, len: usize) -> Result<u32, SubmitError> {
         if self.store.is_too_large(len) {
-            return Err(Unroomed::TooLarge);
+            return Err(SubmitError::TooLarge);
         }
         let Some(block) = self.store.allocate(Pool::Reports, len) else {
-            self.wish(slot);
-            return Err(Unroomed::Full);
+            self.interest(slot);
+            return Err(SubmitError::Full);
         };
         let entry = self.store.entry(block);
         entry.id.set(about.id);
@@ -224,7 +227,7 @@ impl<'a> Held<'a> {
         let inbox = self.store.inbox(slot);
         // Who collects goes on until nothing is left.
         if inbox.first.get() == 0 {
-            self.bells.push(slot);
+            self.notifiers.push(slot);
         }
         append(self.store, inbox, block);
     }
@@ -302,10 +305,10 @@ impl<'a> Held<'a> {
         let (mut lost, dead) = (Vec::new(), slot as u32);
         self.rouse(slot);
         let place = self.store.place(slot);
-        place.life.add(1);
-        if place.wish.get() != 0 {
-            place.wish.set(0);
-            self.store.head().wishes.sub(1);
+        place.generation.add(1);
+        if place.interest.get() != 0 {
+            place.interest.set(0);
+            self.store.head().interested.sub(1);
         }
         let chains: Vec<(u32, Tag)> = self.store.chains().collect();
         for (block, tag) in chains {
@@ -327,8 +330,8 @@ impl<'a> Held<'a> {
     fn lose(&mut self, block: u32, next: &impl Fn(&[u8]) -> Option<u64>) -> Lost {
         let entry = self.store.entry(block);
         let repeats = entry.period.get() != 0 || entry.wall.get() != 0;
-        let (sender, life) = (entry.sender.get() as usize, entry.sender_life.get());
-        let listens = self.is_there(sender, life);
+        let (sender, generation) = (entry.sender.get() as usize, entry.sender_generation.get());
+        let listens = self.is_there(sender, generation);
         if repeats {
             // Without room for the report nobody is told; the next run comes all the same.
             let about =
@@ -352,8 +355,8 @@ impl<'a> Held<'a> {
     /// Everybody who may have been about to be woken by a process that died looks again.
     fn wake_all(&mut self) {
         let waiting = (0..self.store.slots).filter(|slot| self.store.inbox(*slot).first.get() != 0);
-        self.bells.extend(waiting);
+        self.notifiers.extend(waiting);
         let idle = self.store.idle()[..self.store.head().idle.get() as usize].iter().map(|word| word.get() as usize);
-        self.bells.extend(idle);
+        self.notifiers.extend(idle);
     }
 }

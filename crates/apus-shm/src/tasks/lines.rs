@@ -24,11 +24,11 @@ pub(super) fn rebuild(store: &Store) {
         line.first.set(0);
         line.last.set(0);
     }
-    for word in [&head.waiting, &head.running, &head.clock, &head.idle, &head.keeper, &head.wishes] {
+    for word in [&head.waiting, &head.running, &head.clock, &head.idle, &head.keeper, &head.interested] {
         word.set(0);
     }
-    // All are about to look again, whatever they wished for.
-    (0..store.slots).for_each(|slot| store.place(slot).wish.set(0));
+    // All are about to look again, whatever they registered for.
+    (0..store.slots).for_each(|slot| store.place(slot).interest.set(0));
     let mut chains: Vec<(u64, u32, Tag)> =
         store.chains().map(|(block, tag)| (store.entry(block).order.get(), block, tag)).collect();
     chains.sort_unstable_by_key(|(order, block, _)| (*order, *block));

@@ -5,8 +5,8 @@
 //! that wait for a time or come again stand here, too: no process's death loses one, and exactly one worker takes each
 //! run. `store.rs` says why this holds.
 //!
-//! Every process has a slot and a bell of its own, which rings when it has something to collect, to take, or room that
-//! it wished for.
+//! Every process has a slot and a notifier of its own, which notifies it when it has something to collect, to take, or
+//! room that it registered for.
 
 mod held;
 mod lines;
@@ -18,7 +18,7 @@ use std::io;
 use std::os::fd::BorrowedFd;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use crate::bell::Bell;
+use crate::notifier::Notifier;
 use held::Held;
 use lines::{PRIORITIES, queue_of};
 use store::{Pool, Store, Tag};
@@ -33,7 +33,7 @@ pub const DIED: u32 = 0xff;
 
 /// Why a task or report was not taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Unroomed {
+pub enum SubmitError {
     /// There is no room now.
     #[error("there is no room now")]
     Full,
@@ -72,8 +72,8 @@ pub struct Order {
     pub wants: u32,
     /// Takes the place of a task with the same key, which is called off; 0 for none.
     pub key: u64,
-    /// Whether the sender's bell is to ring when there may be room.
-    pub wish: bool,
+    /// Whether the sender is to be notified when there may be room.
+    pub interest: bool,
 }
 
 /// A task to run.
@@ -84,7 +84,7 @@ pub struct Task {
     pub id: u64,
     /// Slot of the process that handed it over.
     pub sender: usize,
-    sender_life: u32,
+    sender_generation: u32,
     /// When it was handed over, in microseconds since 1970.
     pub born: u64,
     /// The program's own.
@@ -117,7 +117,7 @@ impl From<&Task> for About {
 pub enum Taken {
     /// A task, this process's now.
     Task(Task),
-    /// None: the bell rings when there is one. Look again after this time, too, where one is given.
+    /// None: the notifier tells when there is one. Look again after this time, too, where one is given.
     Nothing(Option<Duration>),
 }
 
@@ -179,7 +179,7 @@ pub struct Stats {
 #[derive(Debug)]
 pub struct TaskQueue {
     store: Store,
-    bells: Vec<Bell>,
+    notifiers: Vec<Notifier>,
 }
 
 impl TaskQueue {
@@ -187,25 +187,25 @@ impl TaskQueue {
     /// task workers at a time.
     pub fn new(bytes: usize, slots: usize, seats: usize) -> io::Result<Self> {
         let store = Store::new(bytes, slots, (seats + 1) * PRIORITIES)?;
-        Ok(Self { store, bells: (0..slots).map(|_| Bell::new()).collect::<io::Result<_>>()? })
+        Ok(Self { store, notifiers: (0..slots).map(|_| Notifier::new()).collect::<io::Result<_>>()? })
     }
 
-    /// The bell of a slot: to be watched edge-triggered and never read.
-    pub fn bell(&self, slot: usize) -> BorrowedFd<'_> {
-        self.bells[slot].fd()
+    /// The notifier of a slot: to be watched edge-triggered and never read.
+    pub fn notifier(&self, slot: usize) -> BorrowedFd<'_> {
+        self.notifiers[slot].fd()
     }
 
     /// Hands a task over; its number. From here on it survives this process.
-    pub fn submit(&self, order: &Order, payload: &[u8]) -> Result<u64, Unroomed> {
+    pub fn submit(&self, order: &Order, payload: &[u8]) -> Result<u64, SubmitError> {
         if self.store.is_too_large(payload.len()) {
-            return Err(Unroomed::TooLarge);
+            return Err(SubmitError::TooLarge);
         }
         let mut held = self.hold();
         let Some(block) = self.store.allocate(Pool::Tasks, payload.len()) else {
-            if order.wish {
-                held.wish(order.sender);
+            if order.interest {
+                held.interest(order.sender);
             }
-            return Err(Unroomed::Full);
+            return Err(SubmitError::Full);
         };
         held = self.write(held, block, order.sender, payload);
         if order.key != 0 {
@@ -216,7 +216,7 @@ impl TaskQueue {
         entry.id.set(id);
         entry.key.set(order.key);
         entry.sender.set(order.sender as u32);
-        entry.sender_life.set(self.store.place(order.sender).life.get());
+        entry.sender_generation.set(self.store.place(order.sender).generation.get());
         entry.flags.set(order.flags);
         entry.wants.set(order.wants);
         entry.born.set(unix_micros());
@@ -252,7 +252,7 @@ impl TaskQueue {
             block,
             id: entry.id.get(),
             sender: entry.sender.get() as usize,
-            sender_life: entry.sender_life.get(),
+            sender_generation: entry.sender_generation.get(),
             born: entry.born.get(),
             flags: entry.flags.get(),
             wants: entry.wants.get(),
@@ -269,9 +269,9 @@ impl TaskQueue {
     }
 
     /// Tells the sender of a task something, while it runs or later. Nothing happens when the sender is gone.
-    pub fn report(&self, task: &Task, slot: usize, kind: u32, payload: &[u8]) -> Result<(), Unroomed> {
+    pub fn report(&self, task: &Task, slot: usize, kind: u32, payload: &[u8]) -> Result<(), SubmitError> {
         let mut held = self.hold();
-        if !held.is_there(task.sender, task.sender_life) {
+        if !held.is_there(task.sender, task.sender_generation) {
             return Ok(());
         }
         let block = held.reply(task.into(), slot, kind, payload.len())?;
@@ -281,16 +281,16 @@ impl TaskQueue {
     }
 
     /// A task is over, and its sender told where there is something to tell; for a task with a date, `next` is the next
-    /// one. On an error it is not over yet: the bell of `slot` rings when there may be room.
+    /// one. On an error it is not over yet: the notifier of `slot` tells when there may be room.
     pub fn finish(
         &self,
         task: &Task,
         slot: usize,
         report: Option<(u32, &[u8])>,
         next: Option<u64>,
-    ) -> Result<(), Unroomed> {
+    ) -> Result<(), SubmitError> {
         let mut held = self.hold();
-        let told = match report.filter(|_| held.is_there(task.sender, task.sender_life)) {
+        let told = match report.filter(|_| held.is_there(task.sender, task.sender_generation)) {
             None => None,
             Some((kind, payload)) => {
                 let block = held.reply(task.into(), slot, kind, payload.len())?;

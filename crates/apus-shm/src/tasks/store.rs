@@ -4,9 +4,9 @@
 //! # Why nothing is lost or done twice, whoever is killed at whatever instruction
 //!
 //! Everything but the bytes of a payload is changed under one mutex, and *the tags are the truth*: each change of a
-//! task's life is one store of its tag. Free blocks, queues, clock, idle workers and counts are made of the tags and
-//! entries, and made anew ([`Store::rebuild`]) by whoever gets the mutex after a holder's death. What an entry says is
-//! stored before the tag that makes it count.
+//! task's generation is one store of its tag. Free blocks, queues, clock, idle workers and counts are made of the tags
+//! and entries, and made anew ([`Store::rebuild`]) by whoever gets the mutex after a holder's death. What an entry says
+//! is stored before the tag that makes it count.
 //!
 //! Outside the mutex a process touches only payloads of chains whose tag names it (`Writing`, `Taken`, `Reading`). When
 //! it dies the master gives those chains their next tag ([`super::TaskQueue::bury`]).
@@ -170,9 +170,9 @@ pub(super) struct Entry {
     pub(super) len: Wide,
     /// What only one of the tasks that wait has; 0 for nothing.
     pub(super) key: Wide,
-    /// Slot of the process that handed it over, and that slot's life then.
+    /// Slot of the process that handed it over, and that slot's generation then.
     pub(super) sender: Word,
-    pub(super) sender_life: Word,
+    pub(super) sender_generation: Word,
     /// The program's own.
     pub(super) flags: Word,
     /// What is reported of it; of a report its kind.
@@ -227,7 +227,7 @@ pub(super) struct Head {
     /// The slot of the one among them that looks at the clock.
     pub(super) keeper: Word,
     /// Slots that wait for room.
-    pub(super) wishes: Word,
+    pub(super) interested: Word,
     /// Whether all who sleep are to look again, because lines were made anew.
     pub(super) alarm: Word,
     unused: Word,
@@ -241,10 +241,10 @@ unsafe impl Shared for Head {}
 #[repr(C)]
 pub(super) struct Place {
     /// Grows with each death.
-    pub(super) life: Word,
+    pub(super) generation: Word,
     /// The number among task workers of the process that has it, while that is idle.
     pub(super) seat: Word,
-    pub(super) wish: Word,
+    pub(super) interest: Word,
     unused: Word,
 }
 

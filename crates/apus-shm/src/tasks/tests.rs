@@ -5,11 +5,11 @@ use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::time::Instant;
 
 use super::*;
-use crate::bell::Watch;
+use crate::notifier::Watch;
 use crate::region::map;
 
 const NOW: Order =
-    Order { sender: 0, priority: 1, seat: None, when: When::Now, flags: 5, wants: 9, key: 0, wish: false };
+    Order { sender: 0, priority: 1, seat: None, when: When::Now, flags: 5, wants: 9, key: 0, interest: false };
 
 fn task_queue() -> TaskQueue {
     TaskQueue::new(1 << 20, 4, 2).unwrap()
@@ -70,16 +70,16 @@ fn priorities_go_first_and_seats_get_their_own() {
 fn a_full_queue_says_so_and_calls_when_there_is_room() {
     let task_queue = task_queue();
     let half = vec![1; 600 << 10];
-    assert_eq!(task_queue.submit(&NOW, &vec![0; (1 << 20) + 1]), Err(Unroomed::TooLarge));
+    assert_eq!(task_queue.submit(&NOW, &vec![0; (1 << 20) + 1]), Err(SubmitError::TooLarge));
     task_queue.submit(&NOW, &half).unwrap();
-    assert_eq!(task_queue.submit(&Order { wish: true, ..NOW }, &half), Err(Unroomed::Full));
-    let (watch, got) = (Watch::new(task_queue.bell(0)).unwrap(), task(task_queue.take(1, 0)));
-    assert_eq!(watch.wait(None, Some(Instant::now())).unwrap(), crate::bell::Heard::Nothing);
+    assert_eq!(task_queue.submit(&Order { interest: true, ..NOW }, &half), Err(SubmitError::Full));
+    let (watch, got) = (Watch::new(task_queue.notifier(0)).unwrap(), task(task_queue.take(1, 0)));
+    assert_eq!(watch.wait(None, Some(Instant::now())).unwrap(), crate::notifier::Heard::Nothing);
     task_queue.finish(&got, 1, Some((8, &half)), None).unwrap();
-    assert_eq!(watch.wait(None, None).unwrap(), crate::bell::Heard::Something);
+    assert_eq!(watch.wait(None, None).unwrap(), crate::notifier::Heard::Something);
     task_queue.submit(&NOW, &half).unwrap();
     let again = task(task_queue.take(1, 0));
-    assert_eq!(task_queue.finish(&again, 1, Some((8, &half)), None), Err(Unroomed::Full));
+    assert_eq!(task_queue.finish(&again, 1, Some((8, &half)), None), Err(SubmitError::Full));
     assert_eq!(task_queue.stats().running, 1, "it is not over without its report");
     task_queue.collect(0).unwrap();
     task_queue.finish(&again, 1, Some((8, &half)), None).unwrap();
@@ -92,7 +92,7 @@ fn take_when_due(task_queue: &TaskQueue, slot: usize) -> Task {
         match task_queue.take(slot, 0) {
             Taken::Task(task) => return task,
             Taken::Nothing(Some(after)) => {
-                Watch::new(task_queue.bell(slot)).unwrap().wait(None, Some(Instant::now() + after)).unwrap();
+                Watch::new(task_queue.notifier(slot)).unwrap().wait(None, Some(Instant::now() + after)).unwrap();
             }
             Taken::Nothing(None) => panic!("nothing is due, ever"),
         }
@@ -218,12 +218,12 @@ fn check(bytes: &[u8]) {
 }
 
 fn work(task_queue: &TaskQueue, slot: usize) {
-    let watch = Watch::new(task_queue.bell(slot)).unwrap();
+    let watch = Watch::new(task_queue.notifier(slot)).unwrap();
     loop {
         match task_queue.take(slot, slot - SENDERS) {
             Taken::Task(task) => {
                 check(&task.payload);
-                while task_queue.finish(&task, slot, Some((8, &task.payload)), None) == Err(Unroomed::Full) {
+                while task_queue.finish(&task, slot, Some((8, &task.payload)), None) == Err(SubmitError::Full) {
                     watch.wait(None, None).unwrap();
                 }
             }
@@ -236,12 +236,12 @@ fn work(task_queue: &TaskQueue, slot: usize) {
 
 /// Hands over so many tasks, and leaves when each has been answered once.
 fn send(task_queue: &TaskQueue, slot: usize, count: usize, answered: &AtomicU64) {
-    let watch = Watch::new(task_queue.bell(slot)).unwrap();
+    let watch = Watch::new(task_queue.notifier(slot)).unwrap();
     let (mut open, mut random, mut sent) = (HashMap::new(), slot as u64, 0);
     while sent < count || !open.is_empty() {
         let bytes = payload(&mut random);
         let when = if random >> 58 == 3 { When::After(Duration::from_micros(random >> 54)) } else { When::Now };
-        let order = Order { sender: slot, wish: true, when, priority: (random >> 20) as usize % 3, ..NOW };
+        let order = Order { sender: slot, interest: true, when, priority: (random >> 20) as usize % 3, ..NOW };
         let full = if sent < count {
             match task_queue.submit(&order, &bytes) {
                 Ok(id) => {
@@ -249,7 +249,7 @@ fn send(task_queue: &TaskQueue, slot: usize, count: usize, answered: &AtomicU64)
                     assert!(open.insert(id, bytes).is_none());
                     false
                 }
-                Err(error) => error == Unroomed::Full,
+                Err(error) => error == SubmitError::Full,
             }
         } else {
             true

@@ -37,8 +37,8 @@ impl Routing {
             let Ok(mut ready) = watch.readable().await else { return };
             ready.clear_ready();
             self.worker.ipc().clear_signal();
-            // The bell also says that there is room elsewhere, and those who wait for it must not wait for the end of
-            // our messages.
+            // The notifier also says that there is room elsewhere, and those who wait for it must not wait for the end
+            // of our messages.
             self.outbox.rooms();
             self.take_all().await;
             let gone = self.gone_in_midst();

@@ -1,6 +1,6 @@
 //! Posting to the other processes: in order, and where a ring is full, patiently.
 //!
-//! Each receiver has a lane, which whoever posts to it holds meanwhile; those who wait for it get it in the order in
+//! Each receiver has a lock, which whoever posts to it holds meanwhile; those who wait for it get it in the order in
 //! which they asked. So nothing overtakes, neither a small record a large one that is being posted in parts, nor a
 //! later coroutine an earlier one that waits for room.
 
@@ -33,7 +33,7 @@ pub(in crate::server) enum PostOutcome {
 pub(super) struct Outbox {
     worker: Rc<Worker>,
     /// By the receiver's slot.
-    lanes: RefCell<Vec<Option<Arc<Semaphore>>>>,
+    order_locks: RefCell<Vec<Option<Arc<Semaphore>>>>,
     /// Wakes those who wait for room in a ring.
     room: Notify,
     /// The number of the last record that was cut.
@@ -75,15 +75,15 @@ pub(super) fn place_in(queue: Arc<Semaphore>) -> impl Future<Output = Option<Own
 
 impl Outbox {
     pub(super) fn new(worker: Rc<Worker>, limit: usize) -> Self {
-        Self { worker, lanes: RefCell::default(), room: Notify::new(), cuts: Cell::new(0), limit }
+        Self { worker, order_locks: RefCell::default(), room: Notify::new(), cuts: Cell::new(0), limit }
     }
 
-    fn lane(&self, slot: usize) -> Arc<Semaphore> {
-        let mut lanes = self.lanes.borrow_mut();
-        if lanes.len() <= slot {
-            lanes.resize(slot + 1, None);
+    fn order_lock(&self, slot: usize) -> Arc<Semaphore> {
+        let mut order_locks = self.order_locks.borrow_mut();
+        if order_locks.len() <= slot {
+            order_locks.resize(slot + 1, None);
         }
-        Arc::clone(lanes[slot].get_or_insert_with(|| Arc::new(Semaphore::new(1))))
+        Arc::clone(order_locks[slot].get_or_insert_with(|| Arc::new(Semaphore::new(1))))
     }
 
     /// Whether an order fits into one record.
@@ -93,8 +93,8 @@ impl Outbox {
 
     /// Posts a record if that needs no waiting. A long one may end half-way: the receiver drops it then.
     pub(super) fn post_now(&self, slot: usize, order: &Order<'_>) -> PostOutcome {
-        let lane = self.lane(slot);
-        let Ok(_turn) = lane.try_acquire() else { return PostOutcome::Full };
+        let order_lock = self.order_lock(slot);
+        let Ok(_turn) = order_lock.try_acquire() else { return PostOutcome::Full };
         let record = Record::new(order);
         if record.len() <= self.worker.ipc().largest() {
             return self.post_whole(slot, &record);
@@ -113,9 +113,9 @@ impl Outbox {
     }
 
     /// Posts a record, and waits for its turn and for room. Dropped half-way, what was posted of a long record is
-    /// dropped by its receiver. Its place in the lane is that of this call.
+    /// dropped by its receiver. Its place in the lock is that of this call.
     pub(super) fn post<'a>(&'a self, slot: usize, order: &'a Order<'a>) -> impl Future<Output = PostOutcome> + 'a {
-        let turn = place_in(self.lane(slot));
+        let turn = place_in(self.order_lock(slot));
         async move {
             let Some(_turn) = turn.await else { return PostOutcome::Gone };
             self.post_in_turn(slot, order).await

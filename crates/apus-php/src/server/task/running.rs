@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use apus_coro::TaskId;
 use apus_process::log;
-use apus_shm::tasks::{Task, Unroomed};
+use apus_shm::tasks::{SubmitError, Task};
 use apus_zend::value::View;
 use apus_zend::{Callable, Raise, Value, engine};
 
@@ -89,8 +89,8 @@ impl Running {
         let kind = if packed { as_packed } else { plain };
         match self.task_client.task_queue.report(&self.task, self.task_client.slot, kind, &bytes) {
             Ok(()) => Ok(true),
-            Err(Unroomed::Full) => Ok(super::full()),
-            Err(Unroomed::TooLarge) => {
+            Err(SubmitError::Full) => Ok(super::full()),
+            Err(SubmitError::TooLarge) => {
                 let text = format!("a result of {} bytes is larger than task_queue_size: set it higher", bytes.len());
                 Err(exception::throw(exception::code::task::TOO_LARGE, &text))
             }
@@ -210,10 +210,10 @@ impl Running {
             let report = said.as_ref().map(|said| (said.kind, &said.bytes[..]));
             match task_queue.finish(&self.task, slot, report, next) {
                 Ok(()) => break,
-                Err(Unroomed::Full) => {
+                Err(SubmitError::Full) => {
                     let _ = tokio::time::timeout(AGAIN, self.task_client.room.notified()).await;
                 }
-                Err(Unroomed::TooLarge) => {
+                Err(SubmitError::TooLarge) => {
                     let len = said.as_ref().map_or(0, |said| said.bytes.len());
                     let text = format!("its result of {len} bytes is larger than task_queue_size: set it higher");
                     log::error(format_args!("task {}: {text}", self.task.id));

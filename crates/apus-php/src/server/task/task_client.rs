@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use apus_coro::{TaskId, Wait};
 use apus_process::{Worker, log};
-use apus_shm::tasks::{Order, Report, TaskQueue, Unroomed, When};
+use apus_shm::tasks::{Order, Report, SubmitError, TaskQueue, When};
 use apus_shm::{Heard, Watch};
 use apus_zend::object::Object;
 use apus_zend::{Callable, Raise, Value};
@@ -70,10 +70,10 @@ pub(in crate::server) struct TaskClient {
     /// Reports that were collected by somebody who blocked, and are for others.
     stash: RefCell<VecDeque<Report>>,
     listening: Cell<bool>,
-    /// Somebody rang: there may be room.
+    /// It was notified: there may be room.
     pub(super) room: Notify,
     /// Likewise: there may be a task for this task worker.
-    pub(super) bell: Notify,
+    pub(super) notifier: Notify,
     /// The tasks that run here, by their coroutines.
     pub(super) running: RefCell<HashMap<TaskId, Rc<Running>>>,
     pub(super) leaving: Cell<Leaving>,
@@ -94,7 +94,7 @@ pub(in crate::server) fn open(core: &Rc<ServerCore>, server: &Object, worker: &R
         stash: RefCell::default(),
         listening: Cell::new(false),
         room: Notify::new(),
-        bell: Notify::new(),
+        notifier: Notify::new(),
         running: RefCell::default(),
         leaving: Cell::new(Leaving::No),
         left: Notify::new(),
@@ -137,7 +137,7 @@ async fn in_time(until: Option<Instant>, came: impl Future<Output = ()>) -> bool
 
 impl TaskClient {
     /// Hands a task over; its number. Too large for ever, it is an exception.
-    pub(super) fn submit(&self, handing: &Submission<'_>, wish: bool) -> Result<Result<u64, Unroomed>, Raise> {
+    pub(super) fn submit(&self, handing: &Submission<'_>, interest: bool) -> Result<Result<u64, SubmitError>, Raise> {
         let order = Order {
             sender: self.slot,
             priority: handing.priority,
@@ -146,10 +146,10 @@ impl TaskClient {
             flags: handing.flags | u32::from(self.worker.id) << 16,
             wants: handing.wants,
             key: handing.key,
-            wish,
+            interest,
         };
         match self.task_queue.submit(&order, handing.payload) {
-            Err(Unroomed::TooLarge) => {
+            Err(SubmitError::TooLarge) => {
                 let (len, most) = (handing.payload.len(), self.task_queue.stats().capacity);
                 let text = format!("the task's data takes {len} bytes, and task_queue_size is {most}: set it higher");
                 Err(exception::throw(exception::code::task::TOO_LARGE, &text))
@@ -179,7 +179,7 @@ impl TaskClient {
     async fn hear(self: Rc<Self>) {
         let watch = self
             .task_queue
-            .bell(self.slot)
+            .notifier(self.slot)
             .try_clone_to_owned()
             .and_then(|fd| descriptor::watch(fd, Interest::READABLE));
         let Ok(watch) = watch else {
@@ -199,7 +199,7 @@ impl TaskClient {
             // Never read: each ring is an event of its own.
             ready.clear_ready();
             self.room.notify_waiters();
-            self.bell.notify_one();
+            self.notifier.notify_one();
         }
     }
 
@@ -320,7 +320,7 @@ impl TaskClient {
     }
 
     fn watch(&self) -> Result<Watch, Raise> {
-        Watch::new(self.task_queue.bell(self.slot)).map_err(|error| {
+        Watch::new(self.task_queue.notifier(self.slot)).map_err(|error| {
             exception::throw(
                 exception::code::server::PROCESS,
                 &format!("no descriptor to wait for tasks with: {error}"),

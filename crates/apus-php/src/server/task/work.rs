@@ -32,7 +32,7 @@ impl TaskClient {
     /// Ends the loop.
     pub(in crate::server) fn leave(&self, how: Leaving) {
         self.leaving.set(self.leaving.get().max(how));
-        self.bell.notify_one();
+        self.notifier.notify_one();
         self.left.notify_waiters();
     }
 
@@ -89,7 +89,7 @@ pub(in crate::server) async fn work(task_client: Rc<TaskClient>, state: Rc<State
                         running.await;
                         drop(place);
                     }));
-                    // What rang meanwhile, and the master, have their turn.
+                    // What was notified meanwhile, and the master, have their turn.
                     tokio::task::yield_now().await;
                 }
                 Taken::Nothing(after) => {
@@ -98,8 +98,8 @@ pub(in crate::server) async fn work(task_client: Rc<TaskClient>, state: Rc<State
                     }
                     let after = if task_client.leaving.get() == Leaving::No { after } else { Some(ORPHAN_LOOK) };
                     match after {
-                        Some(after) => drop(tokio::time::timeout(after, task_client.bell.notified()).await),
-                        None => task_client.bell.notified().await,
+                        Some(after) => drop(tokio::time::timeout(after, task_client.notifier.notified()).await),
+                        None => task_client.notifier.notified().await,
                     }
                 }
             }

@@ -1,7 +1,7 @@
-//! A lane: what one mutex and one sequence count guard. Every partition of a table has one; one more guards the ordered
-//! indexes.
+//! A segment: what one mutex and one sequence count guard. Every partition of a table has one; one more guards the
+//! ordered indexes.
 //!
-//! Locks are taken in this order: the lane of the indexes, partitions by rising number, the mutex of a dictionary.
+//! Locks are taken in this order: the segment of the indexes, partitions by rising number, the mutex of a dictionary.
 
 use std::mem::offset_of;
 use std::sync::atomic::{AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release, compiler_fence, fence};
@@ -9,29 +9,29 @@ use std::sync::atomic::{AtomicU64, Ordering::Acquire, Ordering::Relaxed, Orderin
 use super::heap::CLASSES;
 use crate::{RobustMutex, Shared};
 
-/// Bytes from one lane to the next.
-pub(super) const LANE: usize = 1024;
+/// Bytes from one segment to the next.
+pub(super) const SEGMENT: usize = 1024;
 /// Changes that one transaction can hold: far more than one row of 128 columns and 16 indexes needs.
 pub(super) const JOURNAL: usize = 1 << 16;
 /// Bytes of a journal: a place and an old value each.
 pub(super) const JOURNAL_BYTES: usize = JOURNAL * 16;
 
-/// Values of [`Lane::work`]. Nothing beyond a transaction is under way.
+/// Values of [`Segment::work`]. Nothing beyond a transaction is under way.
 pub(super) const IDLE: u64 = 0;
 /// The whole table is being emptied or replaced: whoever comes after a death looks at [`Head::phase`].
 pub(super) const BUSY: u64 = 1;
 
-/// Values of [`Head::phase`]. Busy lanes are as they were.
+/// Values of [`Head::phase`]. Busy segments are as they were.
 pub(super) const BEFORE: u64 = 0;
-/// What busy lanes hold is half-done: it is to be emptied.
+/// What busy segments hold is half-done: it is to be emptied.
 pub(super) const EMPTYING: u64 = 1;
-/// Busy lanes hold the new contents.
+/// Busy segments hold the new contents.
 pub(super) const AFTER: u64 = 2;
 
-/// One lane. `num` and everything below `heap_end`, it included, change through the journal.
+/// One segment. `num` and everything below `heap_end`, it included, change through the journal.
 #[derive(Debug)]
 #[repr(C, align(1024))]
-pub(super) struct Lane {
+pub(super) struct Segment {
     pub(super) mutex: RobustMutex,
     /// Odd while a change is being applied.
     pub(super) sequence: AtomicU64,
@@ -60,9 +60,9 @@ pub(super) struct Lane {
 }
 
 // SAFETY: atomics and a mutex; all-zero is an unlocked mutex, an empty journal, and an empty partition.
-unsafe impl Shared for Lane {}
+unsafe impl Shared for Segment {}
 
-const _: () = assert!(size_of::<Lane>() == LANE);
+const _: () = assert!(size_of::<Segment>() == SEGMENT);
 
 /// What there is once a table, at the start of its region.
 #[derive(Debug)]
@@ -76,10 +76,10 @@ pub(super) struct Head {
     pub(super) suspect: AtomicU64,
     /// Not 0: the ordered indexes are not kept up to date and must not be read.
     pub(super) deferred: AtomicU64,
-    /// How far emptying or replacing the whole table has come: one word for all lanes, so that all of them go the same
-    /// way after a death.
+    /// How far emptying or replacing the whole table has come: one word for all segments, so that all of them go the
+    /// same way after a death.
     pub(super) phase: AtomicU64,
-    /// Not 0: the dictionaries may be half-emptied or half-written; who locks the indexes' lane after the death that
+    /// Not 0: the dictionaries may be half-emptied or half-written; who locks the indexes' segment after the death that
     /// left it so puts that right.
     pub(super) torn: AtomicU64,
 }
@@ -87,17 +87,17 @@ pub(super) struct Head {
 // SAFETY: atomics; all-zero is an empty table.
 unsafe impl Shared for Head {}
 
-/// Words of a lane that changes name by their offset in it.
-pub(super) const NUM: usize = offset_of!(Lane, num);
-pub(super) const END: usize = offset_of!(Lane, end);
-pub(super) const FREE_ROW: usize = offset_of!(Lane, free_row);
-pub(super) const MORE_BUCKETS: usize = offset_of!(Lane, buckets);
-pub(super) const HEAP_END: usize = offset_of!(Lane, heap_end);
-pub(super) const FREE: usize = offset_of!(Lane, free);
-/// From here to the end of a lane lies what a snapshot holds of it.
+/// Words of a segment that changes name by their offset in it.
+pub(super) const NUM: usize = offset_of!(Segment, num);
+pub(super) const END: usize = offset_of!(Segment, end);
+pub(super) const FREE_ROW: usize = offset_of!(Segment, free_row);
+pub(super) const MORE_BUCKETS: usize = offset_of!(Segment, buckets);
+pub(super) const HEAP_END: usize = offset_of!(Segment, heap_end);
+pub(super) const FREE: usize = offset_of!(Segment, free);
+/// From here to the end of a segment lies what a snapshot holds of it.
 pub(super) const KEPT: usize = NUM;
 
-impl Lane {
+impl Segment {
     /// From here on readers see that a change is being applied. Only with the mutex.
     #[inline]
     pub(super) fn open(&self) {

@@ -1,17 +1,18 @@
-//! Who lives: how processes know of each other's death without trusting process ids.
+//! Which processes live: how they know of each other's death without trusting process ids.
 //!
-//! Each process that needs it has a *life*: a robust mutex in shared memory that it takes once and never gives back.
-//! The kernel opens that at the moment of its death, whatever killed it; so whoever can take a life's mutex knows for
-//! certain that nobody lives it. Lives are used again, each time under a new generation, and what a process enters
-//! anywhere is its [`LifeId`], of both: an entry of a dead process is never taken for one of its successor.
+//! Each process that needs it has an *entry*: a robust mutex in shared memory that it takes once and never releases.
+//! The kernel opens that at the moment of its death, whatever killed it; so whoever can take an entry's mutex knows for
+//! certain that its process is dead. Entries are used again, each time under a new generation, and what a process
+//! writes anywhere is its [`ProcessToken`], made of both: the token of a dead process is never taken for its
+//! successor's.
 //!
-//! All processes that share something share the table in which their lives are: it was mapped before the first thing
-//! that they share was made, by the same process or by one that this descends from. One life a process, not one for
-//! each thing: at a death the kernel looks through 2,048 held mutexes and no more.
+//! All processes that share something share the table of entries: it was mapped before the first thing that they share
+//! was made, by the same process or by one that this descends from. One entry a process, not one for each thing: at a
+//! death the kernel looks through 2,048 held mutexes and no more.
 //!
-//! Lives are begun, and looked at, under one short mutex, so nobody sees a life between its taking and its new
-//! generation. Killed between the two, its beginner leaves an open mutex under the old generation, which is dead under
-//! that, too.
+//! Entries are begun, and looked at, under one short mutex, so nobody sees one between its taking and its new
+//! generation. A process that is killed between the two leaves an open mutex under the old generation, which is dead
+//! under that, too.
 
 use std::io;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
@@ -20,8 +21,8 @@ use std::sync::{Mutex, Once, OnceLock, PoisonError};
 use crate::region::{Region, Shared};
 use crate::robust::RobustMutex;
 
-/// Processes that have a life at a time. A life takes memory when it is first used.
-pub(crate) const LIVES: usize = 8192;
+/// Processes that have an entry at a time. An entry takes memory when it is first used.
+pub(crate) const MAX_PROCESSES: usize = 8192;
 
 /// How often this process has forked.
 static FORKS: AtomicU64 = AtomicU64::new(0);
@@ -72,11 +73,11 @@ impl ForkEpoch {
     }
 }
 
-/// Names a life: generation above, place plus 1 below. Never 0.
+/// Names a process: generation above, place plus 1 below. Never 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct LifeId(u64);
+pub(crate) struct ProcessToken(u64);
 
-impl LifeId {
+impl ProcessToken {
     fn new(generation: u32, index: usize) -> Self {
         Self(u64::from(generation) << 32 | (index as u64 + 1))
     }
@@ -90,9 +91,9 @@ impl LifeId {
         self.0
     }
 
-    /// Its place in the table, below [`LIVES`].
+    /// Its place in the table, below [`MAX_PROCESSES`].
     pub(crate) fn index(self) -> usize {
-        (self.0 as u32 as usize - 1).min(LIVES - 1)
+        (self.0 as u32 as usize - 1).min(MAX_PROCESSES - 1)
     }
 
     pub(crate) fn generation(self) -> u32 {
@@ -102,53 +103,53 @@ impl LifeId {
 
 #[derive(Debug)]
 #[repr(C, align(64))]
-struct Life {
+struct Entry {
     alive: RobustMutex,
     generation: AtomicU32,
     pid: AtomicU32,
 }
 
 // SAFETY: atomics and a mutex of the C library; zero is valid, and the mutex is initialised before its first use.
-unsafe impl Shared for Life {}
+unsafe impl Shared for Entry {}
 
 #[derive(Debug)]
 #[repr(C)]
 struct Head {
     mutex: RobustMutex,
-    /// Lives whose mutex was initialised.
+    /// Entries whose mutex was initialised.
     begun: AtomicU32,
 }
 
 // SAFETY: as above.
 unsafe impl Shared for Head {}
 
-/// The lives of the processes that share anything.
+/// The entries of the processes that share anything.
 #[derive(Debug)]
-pub(crate) struct Lives(Region);
+pub(crate) struct ProcessRegistry(Region);
 
-/// This process's life, and the process that it is of.
-static ME: Mutex<Option<(u64, LifeId)>> = Mutex::new(None);
+/// This process's token, and the fork epoch that it is of.
+static ME: Mutex<Option<(u64, ProcessToken)>> = Mutex::new(None);
 
-impl Lives {
+impl ProcessRegistry {
     /// The table of this process: the one that it inherited, or a new one.
     pub(crate) fn table() -> io::Result<&'static Self> {
-        static TABLE: OnceLock<Lives> = OnceLock::new();
+        static TABLE: OnceLock<ProcessRegistry> = OnceLock::new();
         if let Some(table) = TABLE.get() {
             return Ok(table);
         }
-        let table = Self(Region::new(size_of::<Head>().next_multiple_of(64) + LIVES * size_of::<Life>())?);
+        let table = Self(Region::new(size_of::<Head>().next_multiple_of(64) + MAX_PROCESSES * size_of::<Entry>())?);
         table.head().mutex.init()?;
         Ok(TABLE.get_or_init(|| table))
     }
 
-    /// This process's life, if it has begun one.
-    pub(crate) fn existing_me() -> Option<LifeId> {
+    /// This process's token, if it has begun an entry.
+    pub(crate) fn existing_me() -> Option<ProcessToken> {
         let me = ME.lock().unwrap_or_else(PoisonError::into_inner);
         me.filter(|(line, _)| *line == Moment::now().line).map(|(_, id)| id)
     }
 
-    /// This process's life. `None`: there are [`LIVES`] already.
-    pub(crate) fn me(&self) -> Option<LifeId> {
+    /// This process's token. `None`: there are [`MAX_PROCESSES`] already.
+    pub(crate) fn me(&self) -> Option<ProcessToken> {
         if let Some(me) = Self::existing_me() {
             return Some(me);
         }
@@ -157,49 +158,49 @@ impl Lives {
         Some(id)
     }
 
-    fn begin(&self) -> Option<LifeId> {
+    fn begin(&self) -> Option<ProcessToken> {
         let _held = self.head().mutex.lock(|| ());
         let begun = self.begun();
-        let dead = (0..begun).find_map(|index| self.life(index).alive.try_lock(|| ()).map(|alive| (index, alive)));
+        let dead = (0..begun).find_map(|index| self.entry(index).alive.try_lock(|| ()).map(|alive| (index, alive)));
         let (index, alive) = match dead {
             Some(found) => found,
-            None if begun < LIVES => {
+            None if begun < MAX_PROCESSES => {
                 // Killed before it is counted, this is done once more, with a mutex that nobody has seen.
-                self.life(begun).alive.init().ok()?;
+                self.entry(begun).alive.init().ok()?;
                 self.head().begun.store(begun as u32 + 1, Relaxed);
-                (begun, self.life(begun).alive.lock(|| ()))
+                (begun, self.entry(begun).alive.lock(|| ()))
             }
             None => return None,
         };
         // Given back by nobody but the kernel.
         std::mem::forget(alive);
-        let life = self.life(index);
-        let generation = life.generation.load(Relaxed).wrapping_add(1);
-        life.pid.store(std::process::id(), Relaxed);
-        life.generation.store(generation, Relaxed);
-        Some(LifeId::new(generation, index))
+        let entry = self.entry(index);
+        let generation = entry.generation.load(Relaxed).wrapping_add(1);
+        entry.pid.store(std::process::id(), Relaxed);
+        entry.generation.store(generation, Relaxed);
+        Some(ProcessToken::new(generation, index))
     }
 
     /// How many places of the table are in use, or were.
     pub(crate) fn begun(&self) -> usize {
-        (self.head().begun.load(Relaxed) as usize).min(LIVES)
+        (self.head().begun.load(Relaxed) as usize).min(MAX_PROCESSES)
     }
 
-    /// The process of a life, if that has not died.
-    pub(crate) fn living(&self, id: LifeId) -> Option<u32> {
+    /// The process of a token, if that has not died.
+    pub(crate) fn living(&self, id: ProcessToken) -> Option<u32> {
         let _held = self.head().mutex.lock(|| ());
-        let life = self.life(id.index());
+        let entry = self.entry(id.index());
         let lives = id.index() < self.begun()
-            && life.generation.load(Relaxed) == id.generation()
-            && (Self::existing_me() == Some(id) || life.alive.try_lock(|| ()).is_none());
-        lives.then(|| life.pid.load(Relaxed))
+            && entry.generation.load(Relaxed) == id.generation()
+            && (Self::existing_me() == Some(id) || entry.alive.try_lock(|| ()).is_none());
+        lives.then(|| entry.pid.load(Relaxed))
     }
 
     fn head(&self) -> &Head {
         self.0.at(0)
     }
 
-    fn life(&self, index: usize) -> &Life {
-        self.0.at(size_of::<Head>().next_multiple_of(64) + index * size_of::<Life>())
+    fn entry(&self, index: usize) -> &Entry {
+        self.0.at(size_of::<Head>().next_multiple_of(64) + index * size_of::<Entry>())
     }
 }

@@ -16,13 +16,13 @@ use crate::exception::CONFLICT;
 use crate::wait::Deadline;
 
 /// One direction of a socket.
-pub(super) struct Lane {
+pub(super) struct Direction {
     way: Way,
     turn: RefCell<Rc<Turn>>,
 }
 
-/// One use of a lane. It outlives its place there when it is stopped: the lane is free at once, though the coroutine
-/// that was stopped has yet to run.
+/// One use of a direction. It outlives its place there when it is stopped: the direction is free at once, though the
+/// coroutine that was stopped has yet to run.
 #[derive(Default)]
 struct Turn {
     /// The coroutine; 0 for none, -1 for code outside coroutines.
@@ -35,7 +35,7 @@ struct Turn {
     waker: RefCell<Option<Waker>>,
 }
 
-/// The use of a lane, until dropped.
+/// The use of a direction, until dropped.
 pub(super) struct Claim(Rc<Turn>);
 
 impl Drop for Claim {
@@ -45,7 +45,7 @@ impl Drop for Claim {
     }
 }
 
-impl Lane {
+impl Direction {
     pub(super) fn new(way: Way) -> Self {
         Self { way, turn: RefCell::default() }
     }
@@ -55,7 +55,7 @@ impl Lane {
         self.turn.borrow().owner.get()
     }
 
-    /// Takes the lane for `cid`, or throws a `ConflictException`.
+    /// Takes the direction for `cid`, or throws a `ConflictException`.
     pub(super) fn claim(&self, cid: TaskId, what: &'static str) -> Result<Claim, Raise> {
         let turn = Rc::clone(&self.turn.borrow());
         if turn.owner.get() == 0 {
@@ -82,7 +82,7 @@ impl Lane {
         Rc::ptr_eq(&self.turn.borrow(), &claim.0)
     }
 
-    /// Has the owner give up its wait with that errno; others may take the lane at once. `false`: nobody waits.
+    /// Has the owner give up its wait with that errno; others may take the direction at once. `false`: nobody waits.
     pub(super) fn stop(&self, errno: i32) -> bool {
         if !self.turn.borrow().waiting.get() {
             return false;
@@ -98,8 +98,8 @@ impl Lane {
 }
 
 impl Claim {
-    /// A wait for `operation`, at most until `deadline`, or until [`Lane::stop`]. It has begun when this returns, and
-    /// [`Claim::rest`] ends it.
+    /// A wait for `operation`, at most until `deadline`, or until [`Direction::stop`]. It has begun when this returns,
+    /// and [`Claim::rest`] ends it.
     pub(super) fn attend<T>(
         &self,
         deadline: Deadline,

@@ -1,34 +1,35 @@
-//! What processes wait for in shared memory: a bell, that is an eventfd which all of them inherit and a word that says
-//! whether anybody listens.
+//! What processes wait for in shared memory: a notifier, that is an eventfd which all of them inherit and a word that
+//! says whether anybody is interested.
 //!
-//! # Why no ring is lost, whoever is killed at whatever instruction
+//! # Why no notification is lost, whichever process is killed at whatever instruction
 //!
-//! Both sides hold the mutex of what they wait at: who finds nothing stores his wish ([`Bell::want`]) before he gives
-//! the mutex back; who changes something rings first ([`Bell::ring`]), publishes the change then, and gives the mutex
-//! back. So for everybody who sleeps: since his wish was stored either nobody has rung, then the wish stands and
-//! nothing has come that he wished for; or somebody has, and then he is awake or being woken, for a ring reaches *all*
-//! who listen. Who is woken takes the mutex, looks again, and wishes anew. One who is killed after he was woken
-//! therefore takes nothing with him.
+//! Both sides hold the mutex of what they wait at. A process that finds nothing stores its interest
+//! ([`Notifier::register`]) before it releases the mutex. A process that changes something notifies first
+//! ([`Notifier::notify`]), publishes the change then, and releases the mutex. So for every process that sleeps: since
+//! its interest was stored either nobody has notified, then the interest stands and nothing has come that it waits for;
+//! or somebody has, and then it is awake or being woken, for a notification reaches *all* that listen. A process that
+//! is woken takes the mutex, looks again, and registers its interest anew. One that is killed after it was woken
+//! therefore takes nothing with it.
 //!
-//! Killed while he rings: before the write, the wish stands and the change is not made; after the write, the wish
-//! stands and the next one rings once more in vain; after the wish is cleared and before the change, all listeners are
-//! on their way to the mutex, where they wish anew. No order of these needs a repair.
+//! Killed while it notifies: before the write, the interest stands and the change is not made; after the write, the
+//! interest stands and the next one notifies once more in vain; after the interest is cleared and before the change,
+//! all listeners are on their way to the mutex, where they register anew. No order of these needs a repair.
 //!
 //! The descriptor is never read. Each write is an event of its own to an epoll instance that watches it edge-triggered
 //! (`EPOLLET`), as the runtime's reactor and [`Watch`] do; a counter of 64 bits does not overflow. Were it read to make
-//! it "not ready" again, a process that reads it on behalf of its own wish could take the ring from another one that
-//! has not got to its `epoll_wait` yet. While nobody listens, nothing here makes a system call.
+//! it "not ready" again, a process that reads it for an interest of its own could take the notification from another
+//! one that has not got to its `epoll_wait` yet. While nobody listens, nothing here makes a system call.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-/// A bell; the wish is a word in shared memory that belongs to it.
+/// A notifier; the interest is a word in shared memory that belongs to it.
 #[derive(Debug)]
-pub(crate) struct Bell(OwnedFd);
+pub(crate) struct Notifier(OwnedFd);
 
-impl Bell {
+impl Notifier {
     pub(crate) fn new() -> io::Result<Self> {
         // SAFETY: makes a descriptor, which is owned from here on.
         let fd = unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK) };
@@ -44,27 +45,27 @@ impl Bell {
         self.0.as_fd()
     }
 
-    /// Stores that somebody will listen until there are `least` of what he waits for. Under the mutex.
-    pub(crate) fn want(wish: &AtomicU64, least: u64) {
-        let wished = wish.load(Relaxed);
-        if wished == 0 || least < wished {
-            wish.store(least.max(1), Relaxed);
+    /// Stores that somebody will listen until there are `least` of what it waits for. Under the mutex.
+    pub(crate) fn register(interest: &AtomicU64, least: u64) {
+        let registered = interest.load(Relaxed);
+        if registered == 0 || least < registered {
+            interest.store(least.max(1), Relaxed);
         }
     }
 
-    /// Rings if somebody listens for what there will be. Under the mutex, before the change is published.
+    /// Notifies if somebody listens for what there will be. Under the mutex, before the change is published.
     #[inline]
-    pub(crate) fn ring(&self, wish: &AtomicU64, there: u64) {
-        let wished = wish.load(Relaxed);
-        if wished != 0 && there >= wished {
-            self.toll();
-            wish.store(0, Relaxed);
+    pub(crate) fn notify(&self, interest: &AtomicU64, there: u64) {
+        let registered = interest.load(Relaxed);
+        if registered != 0 && there >= registered {
+            self.notify_now();
+            interest.store(0, Relaxed);
         }
     }
 
-    /// Rings.
+    /// Notifies, whoever listens.
     #[cold]
-    pub(crate) fn toll(&self) {
+    pub(crate) fn notify_now(&self) {
         let one = 1u64.to_ne_bytes();
         // SAFETY: eight bytes of this stack. It cannot fail: the descriptor is an eventfd of ours, far from its
         // greatest value.
@@ -75,7 +76,7 @@ impl Bell {
 /// How a wait ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Heard {
-    /// The bell rang, or the other descriptor became readable: look again.
+    /// The notifier was used, or the other descriptor became readable: look again.
     Something,
     /// The time was over.
     Nothing,
@@ -83,13 +84,14 @@ pub enum Heard {
     Signal,
 }
 
-/// Blocks its thread until a bell rings: for code that runs outside an event loop. Belongs to the process that made it.
+/// Blocks its thread until it is notified: for code that runs outside an event loop. Belongs to the process that made
+/// it.
 #[derive(Debug)]
 pub struct Watch(OwnedFd);
 
 impl Watch {
-    /// Listens to a bell, which is also heard if it rang before.
-    pub fn new(bell: BorrowedFd<'_>) -> io::Result<Self> {
+    /// Listens to a notifier, which is also heard if it was used before.
+    pub fn new(notifier: BorrowedFd<'_>) -> io::Result<Self> {
         // SAFETY: makes a descriptor, which is owned from here on.
         let fd = unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) };
         if fd < 0 {
@@ -97,7 +99,7 @@ impl Watch {
         }
         // SAFETY: just made, and nobody else's.
         let watch = Self(unsafe { OwnedFd::from_raw_fd(fd) });
-        watch.control(libc::EPOLL_CTL_ADD, bell, libc::EPOLLIN | libc::EPOLLET)?;
+        watch.control(libc::EPOLL_CTL_ADD, notifier, libc::EPOLLIN | libc::EPOLLET)?;
         Ok(watch)
     }
 
@@ -108,7 +110,7 @@ impl Watch {
         if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
     }
 
-    /// Waits for a ring that this has not reported yet, or for `other` to be readable.
+    /// Waits for a notification that this has not reported yet, or for `other` to be readable.
     pub fn wait(&self, other: Option<BorrowedFd<'_>>, until: Option<Instant>) -> io::Result<Heard> {
         if let Some(other) = other {
             self.control(libc::EPOLL_CTL_ADD, other, libc::EPOLLIN)?;
