@@ -289,14 +289,19 @@ impl State {
         if let Some(state) = Self::existing() {
             return Ok(state);
         }
+        Self::make()
+    }
+
+    // Never a part of `get`: the large frame, and room for the state on its way, would cost every coroutine a page of
+    // its stack.
+    #[cold]
+    #[inline(never)]
+    fn make() -> Result<Rc<Self>, Raise> {
         let state = Rc::new(Self::new()?);
         STATE.with(|slot| *slot.borrow_mut() = Some(Rc::clone(&state)));
         Ok(state)
     }
 
-    // Never a part of `get`: its large frame would cost every coroutine a page of its stack.
-    #[cold]
-    #[inline(never)]
     fn new() -> Result<Self, Raise> {
         let failed = |error: &io::Error| engine::throw_error(&format!("the event loop could not be made: {error}"));
         let settings = Settings::default();

@@ -223,7 +223,7 @@ fn ready_until(
     until: Option<Instant>,
 ) -> impl Future<Output = bool> + use<> {
     // The numbers of poll(2) and epoll(7) are the same for these events.
-    let fds: Vec<(RawFd, u32)> = fds.iter().map(|&(fd, event)| (fd, u32::from(event.bits()))).collect();
+    let fds: Vec<(RawFd, u32)> = fds.iter().map(|&(fd, event)| (fd, u32::from(event.bits().cast_unsigned()))).collect();
     let reactor = state.room::<Reactor>();
     let cid = state.engine.current_id();
     async move {
