@@ -152,6 +152,11 @@ pub struct Member<T> {
 }
 
 impl<T> Member<T> {
+    /// What stands at that line.
+    pub(crate) fn new(item: T, namespace: &str, doc: Doc, text: &str, line: usize) -> Self {
+        Self { item, namespace: namespace.to_owned(), doc, text: text.to_owned(), line, assumed: Vec::new() }
+    }
+
     /// `Namespace\Name`.
     pub fn full(&self, name: &str) -> String {
         if self.namespace.is_empty() { name.to_owned() } else { format!("{}\\{name}", self.namespace) }

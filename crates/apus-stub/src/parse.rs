@@ -48,34 +48,13 @@ pub(crate) fn parse_lines(text: &str, lines: &[usize]) -> Result<File, Error> {
             name.trim().clone_into(&mut namespace);
         } else if let Some(rest) = head.strip_prefix("const ") {
             let item = decl::constant(rest).map_err(fail)?;
-            file.constants.push(Member {
-                item,
-                namespace: namespace.clone(),
-                doc,
-                text: head.to_owned(),
-                line,
-                assumed: Vec::new(),
-            });
+            file.constants.push(Member::new(item, &namespace, doc, head, line));
         } else if head.starts_with("function ") {
             let item = function(&mut reader, head, end)?;
-            file.functions.push(Member {
-                item,
-                namespace: namespace.clone(),
-                doc,
-                text: head.to_owned(),
-                line,
-                assumed: Vec::new(),
-            });
+            file.functions.push(Member::new(item, &namespace, doc, head, line));
         } else if end == '{' {
             let item = class(&mut reader, head, line)?;
-            file.classes.push(Member {
-                item,
-                namespace: namespace.clone(),
-                doc,
-                text: head.to_owned(),
-                line,
-                assumed: Vec::new(),
-            });
+            file.classes.push(Member::new(item, &namespace, doc, head, line));
         } else {
             return Err(fail(format!("\"{head}\" is no declaration")));
         }
@@ -137,16 +116,15 @@ fn members(reader: &mut Reader<'_>, class: &mut Class) -> Result<(), Error> {
         let line = reader.line();
         let (head, end) = reader.statement()?;
         let fail = |text: String| Error { line, text };
-        let (namespace, text) = (String::new(), head.to_owned());
         if let Some(rest) = head.strip_prefix("public const ") {
             let item = decl::constant(rest).map_err(fail)?;
-            class.constants.push(Member { item, namespace, doc, text, line, assumed: Vec::new() });
+            class.constants.push(Member::new(item, "", doc, head, line));
         } else if decl::modifiers(head).1.starts_with("function ") {
             let item = function(reader, head, end)?;
-            class.methods.push(Member { item, namespace, doc, text, line, assumed: Vec::new() });
+            class.methods.push(Member::new(item, "", doc, head, line));
         } else {
             let item = decl::property(head).map_err(fail)?;
-            class.properties.push(Member { item, namespace, doc, text, line, assumed: Vec::new() });
+            class.properties.push(Member::new(item, "", doc, head, line));
         }
     }
 }

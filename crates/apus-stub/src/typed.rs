@@ -169,14 +169,7 @@ mod tests {
             crate::parse("<?php\nnamespace A;\nconst SEVEN = 7;\nclass B\n{\n    public const M = 'm';\n}\n").unwrap();
         known.add(&class);
         let item = decl::function(text).unwrap();
-        let method = Member {
-            item,
-            namespace: String::new(),
-            doc: Doc::default(),
-            text: text.to_owned(),
-            line: 7,
-            assumed: Vec::new(),
-        };
+        let method = Member::new(item, "", Doc::default(), text, 7);
         call(&method, "f", in_class.then_some(&class.classes[0]), None, &known)
     }
 

@@ -162,10 +162,9 @@ impl Shape {
             sys::apus_row_match(self.array.raw(), given.raw(), room.0.as_mut_ptr().cast(), &raw mut key, &raw mut index)
         };
         if count != sys::APUS_UNKNOWN_COLUMN {
+            let filled = room.0[..count as usize].iter();
             // SAFETY: the shim filled this many.
-            return Ok(room.0[..count as usize]
-                .iter()
-                .map(|given| Given(unsafe { given.assume_init() }, std::marker::PhantomData)));
+            return Ok(filled.map(|given| Given(unsafe { given.assume_init() }, std::marker::PhantomData)));
         }
         // SAFETY: a key lives as long as its array.
         Err(NonNull::new(key).map_or(Unknown::Index(index), |key| Unknown::Name(unsafe { key_bytes(key) })))
