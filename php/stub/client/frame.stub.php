@@ -8,6 +8,8 @@ namespace Apus\WebSocket;
  */
 class Frame implements \Stringable
 {
+    // @rust typed
+
     /** int The connection that it came over; 0 for one made by the program. */
     public $fd = 0;
 

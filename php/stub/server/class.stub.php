@@ -7,6 +7,8 @@ namespace Apus;
  */
 class Server
 {
+    // @rust typed
+
     /** All settings in effect, once start() was called. */
     public ?array $setting = null;
 
@@ -325,6 +327,7 @@ class Server
      * Why the latest call that returned false failed: one of Apus\ERROR_*, or an errno of the kernel.
      * Does not wait.
      * @rust crate::last_error::get
+     * @rust raw
      */
     public function getLastError(): int {}
 
@@ -365,7 +368,7 @@ class Server
 
     /**
      * Sends a message to all connections of a user, in all workers, and with the setting broker on all servers:
-     * WebSockets get a message (binary where $data is not UTF-8 and no $opcode is given), others the data as it is. A
+     * WebSockets get a message (binary where $data is not UTF-8 and $opcode is null), others the data as it is. A
      * connection for which buffer_output_size bytes wait does not get it and is not counted.
      * @return int the connections that it reached; processes that do not answer within 2 s are not counted
      * @throws \ValueError, \Apus\Client\Exception ARGUMENT for a fragment, a close frame, text that is not UTF-8
@@ -373,7 +376,7 @@ class Server
      * @throws \Apus\Server\Exception STATE outside workers
      * Waits (for the answers of other workers).
      */
-    public function sendToUser(string|int $user, \Apus\WebSocket\Frame|string $data, int $opcode = 1, int $flags = 1): int {}
+    public function sendToUser(string|int $user, \Apus\WebSocket\Frame|string $data, ?int $opcode = null, int $flags = 1): int {}
 
     /**
      * Whether a user has a connection, on any worker, and with the setting broker on any server.
@@ -409,7 +412,8 @@ class Server
 
     /**
      * Sends a message to all connections that are subscribed to a topic, in all workers, and with the setting broker on
-     * all servers: WebSockets get a message, encoded once and never compressed, others the data as it is. It does not
+     * all servers: WebSockets get a message ($opcode as in sendToUser()), encoded once and never compressed, others the
+     * data as it is. It does not
      * wait for a slow connection: one for which buffer_output_size bytes wait does not get it, or is closed if
      * send_policy says so.
      * @return bool false when a worker or the broker takes nothing now, so that some may not get it: see getLastError()
@@ -417,7 +421,7 @@ class Server
      * @throws \Apus\Server\Exception STATE outside workers
      * Waits (where a coroutine runs, for room in another worker's queue).
      */
-    public function publish(string $topic, \Apus\WebSocket\Frame|string $data, int $opcode = 1, int $flags = 1): bool {}
+    public function publish(string $topic, \Apus\WebSocket\Frame|string $data, ?int $opcode = null, int $flags = 1): bool {}
 
     /**
      * How many connections are subscribed to a topic, in all workers, and with the setting broker on all servers.

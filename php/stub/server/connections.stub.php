@@ -5,6 +5,8 @@ namespace Apus\Server;
 /** The session ids of a server's connections, including those of other workers. Empty outside workers. */
 final class Connections implements \IteratorAggregate, \Countable
 {
+    // @rust typed
+
     /**
      * The ids, ascending.
      * Does not wait.

@@ -11,6 +11,7 @@ namespace Apus;
  * @throws \Exception what packing the value throws
  * Does not wait.
  * @rust task::compute::progress
+ * @rust typed
  */
 function progress(mixed $value = null): bool {}
 

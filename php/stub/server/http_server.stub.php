@@ -8,6 +8,8 @@ namespace Apus\Http;
  */
 class Server extends \Apus\Server
 {
+    // @rust typed
+
     /**
      * Binds the address at once, so that an address in use throws an exception here. A socket that systemd passed for
      * it is used instead.

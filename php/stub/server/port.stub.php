@@ -5,6 +5,8 @@ namespace Apus\Server;
 /** One address that a server listens on. Where it has no setting or callback of its own, the server's applies. */
 final class Port
 {
+    // @rust typed
+
     /** The address, or the path of a Unix socket. */
     public string $host = '';
 

@@ -9,6 +9,8 @@ namespace Apus\WebSocket;
  */
 class Server extends \Apus\Http\Server
 {
+    // @rust typed
+
     /**
      * Binds the address at once: see Apus\Http\Server.
      * Events: handshake (Request, Response): answer with status 101 and end() to accept, with another status to refuse,

@@ -145,7 +145,7 @@ array(11) {
   ["stop nobody"]=>
   bool(false)
 }
-ValueError: Argument #2 ($count) must be between 1 and 10000, 0 given
+ValueError: Apus\Server::getClientList(): Argument #2 ($count) must be between 1 and 10000, 0 given
 Apus\Server\Exception 104: set() must be called before start()
 Apus\Server\Exception 104: on() must be called before start()
 Apus\Server\Exception 104: start() was called already, and this server runs

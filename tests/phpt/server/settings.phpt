@@ -39,6 +39,6 @@ Apus\Server\Exception 102: setting "task_worker_num" must be a whole number of p
 Apus\Server\Exception 102: setting "document_root" is not supported by this version of Apus: remove it or switch it off. Static files come in a later version; answer with Response::sendfile().
 Apus\Server\Exception 102: setting "pid_file" cannot be an object or a resource
 Apus\Server\Exception 102: settings are given as 'name' => value, but a numeric key was found
-TypeError: Apus\Server::set(): Argument #1 ($settings) must be of type ?array, string given
+TypeError: Apus\Server::set(): Argument #1 ($settings) must be of type array, string given
 ArgumentCountError: Apus\Server::set() expects exactly 1 argument, 0 given
 Apus\Server\Exception 102: setting "worker_num" must be a whole number of processes from 1 to 1024, "x" given

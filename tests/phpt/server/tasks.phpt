@@ -39,7 +39,7 @@ Apus\Server\Exception 104: taskCron() works in a process of a server with task w
 Apus\Server\Exception 104: taskCancel() works in a process of a server with task workers: set task_worker_num, and call it after start()
 Apus\Server\Exception 104: compute() works in a process of a server with task workers: set task_worker_num, and call it after start()
 Apus\Server\Exception 104: Apus\progress() works inside what Server::compute() runs
-TypeError: an Apus\Process whose constructor has run is needed: call parent::__construct() first
+TypeError: Apus\Server::addProcess(): Argument #1 ($process) must be of type Apus\Process, stdClass given
 bool(false)
 bool(true)
 array(2) {

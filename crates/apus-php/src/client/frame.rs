@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use apus_client::proto::websocket::deflate::Params;
 use apus_client::proto::websocket::{self as proto, Event, Header, Opcode, Role, close};
 use apus_net::{Kind, Message};
+use apus_zend::arg::{Any, OrFalse};
 use apus_zend::class::Class;
 use apus_zend::object::Object;
 use apus_zend::value::View;
@@ -44,9 +45,9 @@ pub(crate) struct Outgoing<'a> {
 }
 
 /// Whether an argument that is an object can be converted to text.
-fn is_stringable(call: &Call, at: usize) -> Result<bool, Raise> {
+fn is_stringable(data: Any<'_>) -> Result<bool, Raise> {
     let mut method = Array::new(2)?;
-    method.push(call.value(at))?;
+    method.push(data.value())?;
     method.push(Value::string(b"__toString")?)?;
     match Callable::new(&mut method.into()) {
         Ok(_) => Ok(true),
@@ -65,21 +66,25 @@ impl<'a> Outgoing<'a> {
     /// From `push($data, $opcode, $flags)`, whose first argument has the number `at`: data or a frame object, whose own
     /// opcode and flags rule. Flags that only say something else leave the message whole.
     pub(crate) fn from_call(call: &'a Call, at: usize) -> Result<Self, Raise> {
-        Self::read(call, at, !0)
+        Self::of(Any::new(call, at), call.int(at + 1, 1)?, call.int(at + 2, FIN)?)
     }
 
-    /// From a call like that. Each of the flags in `whole` makes the frame the last of its message.
-    fn read(call: &'a Call, at: usize, whole: i64) -> Result<Self, Raise> {
-        if let View::Object(object) = call.view(at) {
+    /// From the arguments of such a call.
+    pub(crate) fn of(data: Any<'a>, opcode: i64, flags: i64) -> Result<Self, Raise> {
+        Self::read(data, opcode, flags, !0)
+    }
+
+    /// From such arguments. Each of the flags in `whole` makes the frame the last of its message.
+    fn read(data: Any<'a>, number: i64, flags: i64, whole: i64) -> Result<Self, Raise> {
+        if let View::Object(object) = data.view() {
             if object.is(&FRAME) {
                 return Self::from_frame(&object.share());
             }
-            if !is_stringable(call, at)? {
-                return Err(call.type_error(at, "of type string or Apus\\WebSocket\\Frame"));
+            if !is_stringable(data)? {
+                return Err(data.type_error("of type string or Apus\\WebSocket\\Frame"));
             }
         }
-        let data = call.bytes(at)?;
-        let (opcode, flags) = (opcode(call.int(at + 1, 1)?)?, call.int(at + 2, FIN)?);
+        let (data, opcode) = (data.bytes()?, opcode(number)?);
         let payload =
             if opcode == Opcode::Close { Cow::Owned(close_payload(1000, data)?) } else { Cow::Borrowed(data) };
         Self::new(opcode, flags & whole != 0, flags, payload)
@@ -203,14 +208,14 @@ pub(crate) fn of_message(message: &Message<'_>, fd: i64) -> Result<Object, Raise
     object(&FRAME, fd, message.data, opcode, if message.compressed { FIN | RSV1 | COMPRESS } else { FIN })
 }
 
-fn to_string(call: &Call) -> Result<(), Raise> {
-    let object = call.object()?;
-    call.ret_bytes(&Outgoing::from_frame(&object)?.pack()?)
+#[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
+fn to_string(object: Object) -> Result<Vec<u8>, Raise> {
+    Ok(Outgoing::from_frame(&object)?.pack()?.into())
 }
 
-pub(crate) fn pack(call: &Call) -> Result<(), Raise> {
+pub(crate) fn pack(data: Any<'_>, opcode: i64, flags: i64) -> Result<Vec<u8>, Raise> {
     // A fragment may be masked; what is compressed is whole.
-    call.ret_bytes(&Outgoing::read(call, 0, FIN | COMPRESS | RSV1)?.pack()?)
+    Ok(Outgoing::read(data, opcode, flags, FIN | COMPRESS | RSV1)?.pack()?.into())
 }
 
 /// One whole frame as an object; none when the bytes are not one.
@@ -244,11 +249,8 @@ fn parse(bytes: &[u8]) -> Result<Option<Object>, Raise> {
     object(&FRAME, 0, &payload, header.opcode, flags).map(Some)
 }
 
-pub(crate) fn unpack(call: &Call) -> Result<(), Raise> {
-    match parse(call.bytes(0)?)? {
-        Some(object) => call.ret(object),
-        None => call.ret(false),
-    }
+pub(crate) fn unpack(data: &[u8]) -> Result<OrFalse<Object>, Raise> {
+    parse(data).map(OrFalse)
 }
 
 apus_zend::stub!("client/frame");

@@ -2,13 +2,16 @@
 
 use std::rc::Rc;
 
+use apus_process::Worker;
+use apus_zend::arg::{Made, Me, OrFalse};
 use apus_zend::object::Object;
-use apus_zend::{Array, Call, Raise, Value};
+use apus_zend::value::{ArrayView, View};
+use apus_zend::{Array, Callable, Raise, Value};
 
 use super::core::{Phase, ServerCore, ServerHandle, ServerKind};
 use super::events::Event;
 use super::port_core::PortCore;
-use super::{address, connections, info, port, program, serving};
+use super::{connections, info, port, program, serving};
 use crate::convert::from_option;
 use crate::exception::{self};
 use crate::runtime::State;
@@ -29,48 +32,46 @@ pub(super) mod slot {
     pub(in crate::server) const WORKER_PID: u32 = 11;
 }
 
-fn this_object(call: &Call) -> Result<Object, Raise> {
-    call.object()
-}
-
 /// Sends a signal to this very process.
 pub(super) fn signal_self(signal: i32) -> bool {
     // SAFETY: a signal that this process handles, to itself.
     unsafe { libc::kill(libc::getpid(), signal) == 0 }
 }
 
-fn construct_plain(call: &Call) -> Result<(), Raise> {
-    construct(call, ServerKind::Raw)
+/// A server, and its properties that are known from the beginning.
+pub(super) type Constructed = Made<ServerHandle, 6>;
+
+#[expect(clippy::needless_pass_by_value, reason = "what a typed function is given")]
+fn construct_plain(host: String, port: i64, mode: i64, kind: i64) -> Result<Constructed, Raise> {
+    construct(ServerKind::Raw, &host, port, mode, kind)
 }
 
-fn construct_http(call: &Call) -> Result<(), Raise> {
-    construct(call, ServerKind::Http)
+#[expect(clippy::needless_pass_by_value, reason = "what a typed function is given")]
+fn construct_http(host: String, port: i64, mode: i64, kind: i64) -> Result<Constructed, Raise> {
+    construct(ServerKind::Http, &host, port, mode, kind)
 }
 
 /// Binds the first port.
-pub(super) fn construct(call: &Call, server: ServerKind) -> Result<(), Raise> {
-    call.expect(0, 4)?;
-    let host = if call.count() > 0 { call.text(0)? } else { "0.0.0.0".to_owned() };
-    let (port_number, mode, kind) = (call.int(1, 0)?, call.int(2, 1)?, call.int(3, address::SOCK_TCP)?);
-    let first = PortCore::bind(&host, port_number, kind)?;
-    let (host, port_number) = (first.host(), first.port());
+pub(super) fn construct(server: ServerKind, host: &str, port: i64, mode: i64, kind: i64) -> Result<Constructed, Raise> {
+    let first = PortCore::bind(host, port, kind)?;
+    let (host, port) = (first.host(), first.port());
     let core = ServerCore::new(server, first);
-    call.construct(ServerHandle(Rc::clone(&core)))?;
-    let object = this_object(call)?;
-    object.set_slot(slot::HOST, Value::string(host.as_bytes())?);
-    object.set_slot(slot::PORT, Value::int(port_number));
-    object.set_slot(slot::TYPE, Value::int(kind));
-    object.set_slot(slot::MODE, Value::int(mode));
-    object.set_slot(slot::CONNECTIONS, connections::object(Rc::clone(&core))?.into());
-    refresh_ports(&core, &object)
+    let properties = [
+        (slot::HOST, Value::string(host.as_bytes())?),
+        (slot::PORT, Value::int(port)),
+        (slot::TYPE, Value::int(kind)),
+        (slot::MODE, Value::int(mode)),
+        (slot::CONNECTIONS, connections::object(Rc::clone(&core))?.into()),
+        (slot::PORTS, with_new_ports(&core, &Value::null())?),
+    ];
+    Ok(Made(ServerHandle(core), properties))
 }
 
-/// Fills `$ports`. Objects that stand there stay: programs keep and compare them.
-fn refresh_ports(core: &Rc<ServerCore>, object: &Object) -> Result<(), Raise> {
-    let old = object.slot(slot::PORTS);
+/// What `$ports` is to hold. Objects that stand there stay: programs keep and compare them.
+fn with_new_ports(core: &Rc<ServerCore>, old: &Value) -> Result<Value, Raise> {
     let mut ports = Array::new(1)?;
     let mut known = 0;
-    if let apus_zend::value::View::Array(array) = old.view() {
+    if let View::Array(array) = old.view() {
         for (_, port) in array.iter() {
             ports.push(port.value())?;
             known += 1;
@@ -79,16 +80,13 @@ fn refresh_ports(core: &Rc<ServerCore>, object: &Object) -> Result<(), Raise> {
     for port in core.ports.borrow().iter().skip(known) {
         ports.push(port::object(Rc::clone(port), Rc::clone(core))?.into())?;
     }
-    object.set_slot(slot::PORTS, ports.into());
-    Ok(())
+    Ok(ports.into())
 }
 
-fn set(call: &Call) -> Result<(), Raise> {
-    let given = call.opt_array(0)?.ok_or_else(|| call.type_error(0, "of type array"))?;
-    let core = &call.this::<ServerHandle>()?.0;
+fn set(core: &ServerHandle, given: ArrayView<'_>) -> Result<bool, Raise> {
     core.expect_new("set()")?;
     core.set(given)?;
-    call.ret(true)
+    Ok(true)
 }
 
 /// Fills `$setting`: every setting of the table that is in force.
@@ -104,43 +102,33 @@ fn show_settings(core: &ServerCore, object: &Object) -> Result<(), Raise> {
     Ok(())
 }
 
-fn on(call: &Call) -> Result<(), Raise> {
-    let event: Event = port::event(call)?;
-    let core = &call.this::<ServerHandle>()?.0;
+fn on(core: &ServerHandle, event: Event, callable: Callable) -> Result<bool, Raise> {
     core.expect_new("on()")?;
-    core.callbacks.set(event, call.callable(1)?);
-    call.ret(true)
+    core.callbacks.set(event, callable);
+    Ok(true)
 }
 
-fn get_callback(call: &Call) -> Result<(), Raise> {
-    let event = port::event(call)?;
-    match call.this::<ServerHandle>()?.0.callbacks.get(event) {
-        Some(callable) => call.ret(callable.value()),
-        None => call.ret(Value::null()),
-    }
+fn get_callback(core: &ServerHandle, event: Event) -> Option<Value> {
+    core.callbacks.get(event).map(|callable| callable.value())
 }
 
-fn listen(call: &Call) -> Result<(), Raise> {
-    let core = &call.this::<ServerHandle>()?.0;
-    core.expect_new("listen()")?;
-    let added = Rc::new(PortCore::bind(&call.text(0)?, call.int(1, 0)?, call.int(2, address::SOCK_TCP)?)?);
-    core.ports.borrow_mut().push(added);
-    let object = this_object(call)?;
-    refresh_ports(core, &object)?;
+#[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
+fn listen(server: Me<'_, ServerHandle>, host: String, port: i64, kind: i64) -> Result<OrFalse<Value>, Raise> {
+    server.expect_new("listen()")?;
+    let added = Rc::new(PortCore::bind(&host, port, kind)?);
+    server.ports.borrow_mut().push(added);
+    let ports = with_new_ports(&server, &server.object.slot(slot::PORTS))?;
     // The very object that stands in $ports.
-    let ports = object.slot(slot::PORTS);
     let last = match ports.view() {
-        apus_zend::value::View::Array(array) => array.iter().last().map(|(_, value)| value),
+        View::Array(array) => array.iter().last().map(|(_, value)| value.value()),
         _ => None,
     };
-    match last {
-        Some(value) => call.ret(value.value()),
-        None => call.ret(false),
-    }
+    server.object.set_slot(slot::PORTS, ports);
+    Ok(OrFalse(last))
 }
 
-fn start(call: &Call) -> Result<(), Raise> {
-    let core = Rc::clone(&call.this::<ServerHandle>()?.0);
+fn start(server: Me<'_, ServerHandle>) -> Result<bool, Raise> {
+    let core = Rc::clone(&server);
     core.expect_start()?;
     if State::existing().is_some_and(|state| state.is_looping() || state.engine.live() > 0) {
         return Err(exception::throw(
@@ -149,43 +137,31 @@ fn start(call: &Call) -> Result<(), Raise> {
         ));
     }
     serving::check(&core)?;
-    let object = this_object(call)?;
-    show_settings(&core, &object)?;
-    program::start(&core, object)?;
-    call.ret(true)
+    show_settings(&core, &server.object)?;
+    program::start(&core, server.object)?;
+    Ok(true)
 }
 
-fn number(call: &Call, of: impl Fn(&ServerCore) -> Option<i64>) -> Result<(), Raise> {
-    call.expect(0, 0)?;
-    match of(&call.this::<ServerHandle>()?.0) {
-        Some(value) => call.ret(value),
-        None => call.ret(false),
-    }
-}
-
-fn master_pid(core: &ServerCore) -> Option<i64> {
-    match core.phase.get() {
+fn get_master_pid(core: &ServerHandle) -> OrFalse<i64> {
+    OrFalse(match core.phase.get() {
         Phase::Master => Some(i64::from(std::process::id())),
         _ => core.worker.borrow().as_ref().map(|worker| i64::from(worker.master_pid)),
-    }
+    })
 }
 
-fn get_master_pid(call: &Call) -> Result<(), Raise> {
-    number(call, master_pid)
+fn get_worker_id(core: &ServerHandle) -> OrFalse<i64> {
+    OrFalse(core.worker.borrow().as_ref().map(|worker| i64::from(worker.id)))
 }
 
-fn get_worker_id(call: &Call) -> Result<(), Raise> {
-    number(call, |core| core.worker.borrow().as_ref().map(|worker| i64::from(worker.id)))
+/// The number of a worker; -1 means the one that asks.
+pub(super) fn worker_number(given: i64, worker: &Worker) -> u16 {
+    if given < 0 { worker.id } else { u16::try_from(given).unwrap_or(u16::MAX) }
 }
 
-fn get_worker_pid(call: &Call) -> Result<(), Raise> {
-    let id = call.int(0, -1)?;
-    let worker = call.this::<ServerHandle>()?.0.worker("getWorkerPid()")?;
-    let id = if id < 0 { worker.id } else { u16::try_from(id).unwrap_or(u16::MAX) };
-    match worker.scoreboard.worker(id) {
-        Some(slot) => call.ret(i64::from(slot.pid())),
-        None => call.ret(false),
-    }
+fn get_worker_pid(core: &ServerHandle, id: i64) -> Result<OrFalse<i64>, Raise> {
+    let worker = core.worker("getWorkerPid()")?;
+    let slot = worker.scoreboard.worker(worker_number(id, &worker));
+    Ok(OrFalse(slot.map(|slot| i64::from(slot.pid()))))
 }
 
 apus_zend::stub!("server/class");

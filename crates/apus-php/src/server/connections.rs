@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use apus_zend::object::Object;
-use apus_zend::{Call, Raise, native};
+use apus_zend::{Raise, native};
 
 use super::core::ServerCore;
 use crate::coroutine::array_iterator;
@@ -20,9 +20,9 @@ pub(super) fn object(core: Rc<ServerCore>) -> Result<Object, Raise> {
     Object::new(CONNECTIONS.get(), Connections(core))
 }
 
-fn get_iterator(call: &Call) -> Result<(), Raise> {
+fn get_iterator(all: &Connections) -> Result<Object, Raise> {
     let mut ids = Vec::new();
-    if let Some(worker) = &*call.this::<Connections>()?.0.worker.borrow() {
+    if let Some(worker) = &*all.0.worker.borrow() {
         loop {
             let page = worker.connections.sessions(ids.last().copied().unwrap_or(0), PAGE);
             let last = page.len() < PAGE;
@@ -32,11 +32,11 @@ fn get_iterator(call: &Call) -> Result<(), Raise> {
             }
         }
     }
-    call.ret(array_iterator(&ids)?)
+    array_iterator(&ids)
 }
 
-fn count(call: &Call) -> Result<(), Raise> {
-    call.ret(call.this::<Connections>()?.0.worker.borrow().as_ref().map_or(0, |worker| worker.connections.len() as i64))
+fn count(all: &Connections) -> usize {
+    all.0.worker.borrow().as_ref().map_or(0, |worker| worker.connections.len())
 }
 
 apus_zend::stub!("server/connections");

@@ -1,6 +1,7 @@
 //! What is behind the PHP objects of a server, shared by all of them.
 
 use std::cell::{Cell, RefCell};
+use std::ops::Deref;
 use std::rc::{Rc, Weak};
 
 use apus_net::Datagram;
@@ -100,6 +101,13 @@ impl Drop for ServerCore {
 pub(super) struct ServerHandle(pub(super) Rc<ServerCore>);
 
 native!(ServerHandle, "Apus\\Server");
+
+impl Deref for ServerHandle {
+    type Target = Rc<ServerCore>;
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
 
 impl ServerCore {
     pub(super) fn new(kind: ServerKind, first: PortCore) -> Rc<Self> {

@@ -2,14 +2,14 @@
 
 use apus_net::proto::websocket::close;
 use apus_process::{Ask, ConnEntry, Peer};
-use apus_zend::{Array, Call, Raise, Value, engine};
+use apus_zend::arg::{Given, OrFalse};
+use apus_zend::{Array, Raise, Value};
 
+use super::class::worker_number;
 use super::core::{Phase, ServerCore, ServerHandle};
 use super::{address, current_control};
 use crate::exception::{self};
 
-/// `Apus\WEBSOCKET_STATUS_ACTIVE`.
-const STATUS_ACTIVE: i64 = 3;
 /// Session ids that `getClientList()` gives at most.
 const LIST_MAX: i64 = 10_000;
 
@@ -17,15 +17,14 @@ const LIST_MAX: i64 = 10_000;
 const WEBSOCKET_ACTIVE: i64 = 3;
 
 /// `Server::stats()`.
-pub(super) fn stats(call: &Call) -> Result<(), Raise> {
-    let worker = call.this::<ServerHandle>()?.0.worker("stats()")?;
+pub(super) fn stats(core: &ServerHandle) -> Result<Array, Raise> {
+    let worker = core.worker("stats()")?;
     let all = worker.scoreboard.snapshot();
     let mine = worker.slot.snapshot();
     let idle_of = |role: &str| {
         all.workers.iter().filter(|w| w.role == role && w.state == "serving" && w.active == 0).count() as i64
     };
-    let tasks =
-        call.this::<ServerHandle>()?.0.task_queue.get().map(apus_shm::tasks::TaskQueue::stats).unwrap_or_default();
+    let tasks = core.task_queue.get().map(apus_shm::tasks::TaskQueue::stats).unwrap_or_default();
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0.0, |t| t.as_secs_f64());
     let t = &all.totals;
     let mut array = Array::new(48)?;
@@ -67,7 +66,7 @@ pub(super) fn stats(call: &Call) -> Result<(), Raise> {
         array.set_int(name.as_bytes(), value)?;
     }
     array.set(b"workers", workers(&all.workers)?)?;
-    call.ret(array)
+    Ok(array)
 }
 
 fn workers(rows: &[apus_process::WorkerSnapshot]) -> Result<Value, Raise> {
@@ -96,20 +95,23 @@ fn workers(rows: &[apus_process::WorkerSnapshot]) -> Result<Value, Raise> {
     Ok(list.into())
 }
 
-fn entry(call: &Call, what: &str) -> Result<Option<ConnEntry>, Raise> {
-    let fd = call.int(0, 0)?;
-    let worker = call.this::<ServerHandle>()?.0.worker(what)?;
-    Ok(worker.connections.get(fd))
-}
-
 /// `Server::exist()`.
-pub(super) fn exist(call: &Call) -> Result<(), Raise> {
-    call.ret(entry(call, "exist()")?.is_some())
+pub(super) fn exist(core: &ServerHandle, fd: i64) -> Result<bool, Raise> {
+    Ok(core.worker("exist()")?.connections.get(fd).is_some())
 }
 
 /// `Server::getClientInfo()`.
-pub(super) fn client_info(call: &Call) -> Result<(), Raise> {
-    let Some(entry) = entry(call, "getClientInfo()")? else { return call.ret(false) };
+pub(super) fn client_info(
+    core: &ServerHandle,
+    fd: i64,
+    _reactor_id: i64,
+    _ignore_error: bool,
+) -> Result<OrFalse<Array>, Raise> {
+    let entry = core.worker("getClientInfo()")?.connections.get(fd);
+    entry.map(|entry| told(fd, &entry)).transpose().map(OrFalse)
+}
+
+fn told(fd: i64, entry: &ConnEntry) -> Result<Array, Raise> {
     let (ip, port, kind) = match entry.peer {
         Peer::Tcp(addr) => {
             let kind = if addr.is_ipv4() { address::SOCK_TCP } else { address::SOCK_TCP6 };
@@ -130,45 +132,37 @@ pub(super) fn client_info(call: &Call) -> Result<(), Raise> {
     array.set_int(b"request_count", entry.requests as i64)?;
     array.set_int(b"close_errno", 0)?;
     if entry.websocket {
-        array.set_int(b"websocket_status", STATUS_ACTIVE)?;
-    }
-    if entry.websocket {
         array.set_int(b"websocket_status", WEBSOCKET_ACTIVE)?;
     }
-    if let Some(message_conn) = current_control().and_then(|control| control.message_conn(call.int(0, 0).ok()?)) {
+    if let Some(message_conn) = current_control().and_then(|control| control.message_conn(fd)) {
         array.set_int(b"send_queued_bytes", message_conn.buffered() as i64)?;
     }
-    call.ret(array)
+    Ok(array)
 }
 
 /// `Server::getClientList()`.
-pub(super) fn client_list(call: &Call) -> Result<(), Raise> {
-    let (after, count) = (call.int(0, 0)?, call.int(1, 10)?);
-    if !(1..=LIST_MAX).contains(&count) {
-        return Err(engine::throw_value_error(&format!(
-            "Argument #2 ($count) must be between 1 and {LIST_MAX}, {count} given"
-        )));
+pub(super) fn client_list(core: &ServerHandle, after: i64, count: Given<i64>) -> Result<OrFalse<Array>, Raise> {
+    if !(1..=LIST_MAX).contains(&count.value) {
+        return Err(count.value_error(&format!("must be between 1 and {LIST_MAX}, {} given", count.value)));
     }
-    let worker = call.this::<ServerHandle>()?.0.worker("getClientList()")?;
-    let ids = worker.connections.sessions(after, count as usize);
+    let ids = core.worker("getClientList()")?.connections.sessions(after, count.value as usize);
     if ids.is_empty() {
-        return call.ret(false);
+        return Ok(OrFalse(None));
     }
     let mut array = Array::new(ids.len())?;
     for id in ids {
         array.push(Value::int(id))?;
     }
-    call.ret(array)
+    Ok(OrFalse(Some(array)))
 }
 
 /// `Server::close()`.
-pub(super) fn close_connection(call: &Call) -> Result<(), Raise> {
-    let (fd, at_once) = (call.int(0, 0)?, call.bool(1, false)?);
-    call.this::<ServerHandle>()?.0.worker("close()")?;
+pub(super) fn close_connection(core: &ServerHandle, fd: i64, at_once: bool) -> Result<bool, Raise> {
+    core.worker("close()")?;
     if current_control().is_some_and(|control| control.close(fd, at_once)) {
-        return call.ret(true);
+        return Ok(true);
     }
-    call.ret(super::routing::close_at(fd, at_once, close::NORMAL, "")?.told())
+    Ok(super::routing::close_at(fd, at_once, close::NORMAL, "")?.told())
 }
 
 fn order(core: &ServerCore, ask: Ask, signal: i32, what: &str) -> Result<bool, Raise> {
@@ -183,29 +177,22 @@ fn order(core: &ServerCore, ask: Ask, signal: i32, what: &str) -> Result<bool, R
 }
 
 /// `Server::shutdown()`.
-pub(super) fn shutdown(call: &Call) -> Result<(), Raise> {
-    let done = order(&call.this::<ServerHandle>()?.0, Ask::Stop, libc::SIGTERM, "shutdown()")?;
-    call.ret(done)
+pub(super) fn shutdown(core: &ServerHandle) -> Result<bool, Raise> {
+    order(core, Ask::Stop, libc::SIGTERM, "shutdown()")
 }
 
 /// `Server::reload()`.
-pub(super) fn reload(call: &Call) -> Result<(), Raise> {
-    let core = &call.this::<ServerHandle>()?.0;
-    let done = if call.bool(0, false)? {
-        order(core, Ask::ReloadTasks, libc::SIGUSR2, "reload()")?
+pub(super) fn reload(core: &ServerHandle, only_tasks: bool) -> Result<bool, Raise> {
+    if only_tasks {
+        order(core, Ask::ReloadTasks, libc::SIGUSR2, "reload()")
     } else {
-        order(core, Ask::Reload, libc::SIGUSR1, "reload()")?
-    };
-    call.ret(done)
+        order(core, Ask::Reload, libc::SIGUSR1, "reload()")
+    }
 }
 
 /// `Server::stop()`.
-pub(super) fn stop(call: &Call) -> Result<(), Raise> {
-    let id = call.int(0, -1)?;
-    let worker = call.this::<ServerHandle>()?.0.worker("stop()")?;
-    let id = if id < 0 { worker.id } else { u16::try_from(id).unwrap_or(u16::MAX) };
-    if id >= worker.scoreboard.role_counts().total() {
-        return call.ret(false);
-    }
-    call.ret(worker.ask(Ask::Replace(id)))
+pub(super) fn stop(core: &ServerHandle, id: i64, _wait_event: bool) -> Result<bool, Raise> {
+    let worker = core.worker("stop()")?;
+    let id = worker_number(id, &worker);
+    Ok(id < worker.scoreboard.role_counts().total() && worker.ask(Ask::Replace(id)))
 }

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use apus_coro::Wait;
 use apus_net::{Datagram, Local, PacketApp};
-use apus_zend::{Array, Call, Callable, Raise, Value, engine};
+use apus_zend::{Array, Callable, Raise, Value, engine};
 use socket2::SockAddr;
 
 use super::core::{ServerCore, ServerHandle};
@@ -71,11 +71,9 @@ impl PacketApp for PhpPackets {
 }
 
 /// `Server::sendto()`.
-pub(super) fn sendto(call: &Call) -> Result<(), Raise> {
-    let (host, port, data) = (call.text(0)?, call.int(1, 0)?, call.bytes(2)?);
-    let core = &call.this::<ServerHandle>()?.0;
-    let sent = send(core, "sendto()", &host, port, data, call.int(3, -1)?)?;
-    call.ret(sent)
+#[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
+pub(super) fn sendto(server: &ServerHandle, host: String, port: i64, data: &[u8], place: i64) -> Result<bool, Raise> {
+    send(server, "sendto()", &host, port, data, place)
 }
 
 /// Sends one datagram to an address; false when it is lost.

@@ -2,8 +2,10 @@
 
 use std::rc::Rc;
 
+use apus_zend::arg::{Given, Me, Want};
 use apus_zend::object::Object;
-use apus_zend::{Call, Raise, Value};
+use apus_zend::value::ArrayView;
+use apus_zend::{Callable, Raise, Value};
 
 use super::core::ServerCore;
 use super::events::Event;
@@ -26,38 +28,32 @@ pub(super) fn object(core: Rc<PortCore>, server: Rc<ServerCore>) -> Result<Objec
 }
 
 /// The event that `on()` was given.
-pub(super) fn event(call: &Call) -> Result<Event, Raise> {
-    Event::parse(&call.text(0)?).map_err(|why| exception::throw(exception::code::server::EVENT, &why))
+impl Want<&[u8]> for Event {
+    fn want(given: Given<&[u8]>) -> Result<Self, Raise> {
+        let name = String::from_utf8_lossy(given.value);
+        Self::parse(&name).map_err(|why| exception::throw(exception::code::server::EVENT, &why))
+    }
 }
 
-fn on(call: &Call) -> Result<(), Raise> {
-    let event = event(call)?;
-    let handle = call.this::<PortHandle>()?;
+fn on(handle: &PortHandle, event: Event, callable: Callable) -> Result<bool, Raise> {
     if !event.of_port() {
         let text = format!("the event \"{}\" belongs to the server, not to one port", event.name());
         return Err(exception::throw(exception::code::server::EVENT, &text));
     }
     handle.1.expect_new("Port::on()")?;
-    handle.0.callbacks.set(event, call.callable(1)?);
-    call.ret(true)
+    handle.0.callbacks.set(event, callable);
+    Ok(true)
 }
 
-fn set(call: &Call) -> Result<(), Raise> {
-    let given = call.opt_array(0)?.ok_or_else(|| call.type_error(0, "of type array"))?;
-    let handle = call.this::<PortHandle>()?;
-    handle.1.expect_new("Port::set()")?;
-    handle.0.set(given)?;
-    let object = call.object()?;
-    object.set_slot(SETTING, call.value(0));
+fn set(port: Me<'_, PortHandle>, given: ArrayView<'_>) -> Result<(), Raise> {
+    port.1.expect_new("Port::set()")?;
+    port.0.set(given)?;
+    port.object.set_slot(SETTING, given.value());
     Ok(())
 }
 
-fn get_callback(call: &Call) -> Result<(), Raise> {
-    let event = event(call)?;
-    match call.this::<PortHandle>()?.0.callbacks.get(event) {
-        Some(callable) => call.ret(callable.value()),
-        None => call.ret(Value::null()),
-    }
+fn get_callback(port: &PortHandle, event: Event) -> Option<Value> {
+    port.0.callbacks.get(event).map(|callable| callable.value())
 }
 
 apus_zend::stub!("server/port");

@@ -6,8 +6,9 @@ use std::rc::Rc;
 
 use apus_coro::Wait;
 use apus_net::{Delivery, MessageConn, SendError, open_regular};
+use apus_zend::arg::{Any, OrFalse};
 use apus_zend::value::View;
-use apus_zend::{Array, Call, Raise, Value, engine};
+use apus_zend::{Array, Raise, Value, engine};
 
 use super::core::ServerHandle;
 use super::routing::Step;
@@ -29,8 +30,8 @@ enum Place {
     Nowhere,
 }
 
-fn place(call: &Call, fd: i64, what: &str) -> Result<Place, Raise> {
-    let worker = call.this::<ServerHandle>()?.0.worker(what)?;
+fn place(core: &ServerHandle, fd: i64, what: &str) -> Result<Place, Raise> {
+    let worker = core.worker(what)?;
     // User processes have no connections of their own.
     let control = current_control();
     Ok(match control.as_ref().and_then(|control| control.message_conn(fd)) {
@@ -43,8 +44,8 @@ fn place(call: &Call, fd: i64, what: &str) -> Result<Place, Raise> {
 }
 
 /// The stream of this worker with that id; else notes why there is none.
-fn stream(call: &Call, what: &str) -> Result<Option<Rc<MessageConn>>, Raise> {
-    let code = match place(call, call.int(0, 0)?, what)? {
+fn stream(core: &ServerHandle, fd: i64, what: &str) -> Result<Option<Rc<MessageConn>>, Raise> {
+    let code = match place(core, fd, what)? {
         Place::Stream(message_conn) => return Ok(Some(message_conn)),
         Place::Other => last_error::WRONG_KIND,
         Place::Elsewhere | Place::Nowhere => last_error::NOT_EXIST,
@@ -66,49 +67,45 @@ pub(super) fn send_here(message_conn: &Rc<MessageConn>, data: &[u8], what: &'sta
     }
 }
 
-pub(super) fn send(call: &Call) -> Result<(), Raise> {
-    let data = call.bytes(1)?;
-    if let View::Str(path) = call.view(0)
+pub(super) fn send(core: &ServerHandle, to: Any<'_>, data: &[u8], server_socket: i64) -> Result<bool, Raise> {
+    if let View::Str(path) = to.view()
         && path.iter().any(|byte| !byte.is_ascii_digit())
     {
-        let core = &call.this::<ServerHandle>()?.0;
-        let sent = packet::send(core, "send()", &String::from_utf8_lossy(path), 0, data, call.int(2, -1)?)?;
-        return call.ret(sent);
+        return packet::send(core, "send()", &String::from_utf8_lossy(path), 0, data, server_socket);
     }
-    let fd = call.int(0, 0)?;
-    let sent = match place(call, fd, "send()")? {
+    let fd = to.int()?;
+    Ok(match place(core, fd, "send()")? {
         Place::Stream(message_conn) => delivered(send_here(&message_conn, data, "Server::send()")?),
         Place::Elsewhere => routing::send_to(fd, data, true)?.told(),
         Place::Other => last_error::fail(last_error::WRONG_KIND),
         Place::Nowhere => last_error::fail(last_error::NOT_EXIST),
-    };
-    call.ret(sent)
+    })
 }
 
-pub(super) fn sendwait(call: &Call) -> Result<(), Raise> {
-    let Some(message_conn) = stream(call, "sendwait()")? else { return call.ret(false) };
-    let delivery = send_here(&message_conn, call.bytes(1)?, "Server::sendwait()")?;
+pub(super) fn sendwait(core: &ServerHandle, fd: i64, data: &[u8]) -> Result<bool, Raise> {
+    let Some(message_conn) = stream(core, fd, "sendwait()")? else { return Ok(false) };
+    let delivery = send_here(&message_conn, data, "Server::sendwait()")?;
     if !delivered(delivery) {
-        return call.ret(false);
+        return Ok(false);
     }
     if message_conn.is_drained() {
-        return call.ret(true);
+        return Ok(true);
     }
     let left = wait(&*State::get()?, Wait::Outside("Server::sendwait()"), message_conn.drained())?;
-    match left {
-        Some(Ok(())) => call.ret(true),
-        Some(Err(_)) => call.ret(last_error::fail(last_error::CLOSED)),
-        None => call.ret(false),
-    }
+    Ok(match left {
+        Some(Ok(())) => true,
+        Some(Err(_)) => last_error::fail(last_error::CLOSED),
+        None => false,
+    })
 }
 
-pub(super) fn sendfile(call: &Call) -> Result<(), Raise> {
-    let (path, offset, length) = (call.text(1)?, call.int(2, 0)?, call.int(3, 0)?);
-    let Some(message_conn) = stream(call, "sendfile()")? else { return call.ret(false) };
+#[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
+pub(super) fn sendfile(core: &ServerHandle, fd: i64, path: String, offset: i64, length: i64) -> Result<bool, Raise> {
+    let Some(message_conn) = stream(core, fd, "sendfile()")? else { return Ok(false) };
     let (file, about) = match open_regular(Path::new(&path)) {
         Ok(opened) => opened,
         // What is no regular file has no number of the system's.
-        Err(error) => return call.ret(last_error::fail(i64::from(error.raw_os_error().unwrap_or(libc::EINVAL)))),
+        Err(error) => return Ok(last_error::fail(i64::from(error.raw_os_error().unwrap_or(libc::EINVAL)))),
     };
     let rest = u64::try_from(offset).ok().and_then(|offset| about.len().checked_sub(offset));
     let part = rest.zip(u64::try_from(length).ok()).filter(|(rest, length)| length <= rest);
@@ -119,8 +116,7 @@ pub(super) fn sendfile(call: &Call) -> Result<(), Raise> {
         )));
     };
     let length = if length == 0 { rest } else { length };
-    let sent = queue_file(&message_conn, &file, offset as u64, length)?;
-    call.ret(sent)
+    queue_file(&message_conn, &file, offset as u64, length)
 }
 
 /// Has a file sent behind what waits, once no other file does: each holds a descriptor.
@@ -155,11 +151,10 @@ fn queue_file(message_conn: &Rc<MessageConn>, file: &File, offset: u64, length: 
 }
 
 /// Turns a switch of a connection, of whichever worker.
-fn switch(call: &Call, what: &str, step: Step) -> Result<(), Raise> {
-    let fd = call.int(0, 0)?;
-    let place = place(call, fd, what)?;
+fn switch(core: &ServerHandle, fd: i64, what: &str, step: Step) -> Result<bool, Raise> {
+    let place = place(core, fd, what)?;
     let here = current_control().and_then(|control| control.message_conn(fd));
-    let turned = match (here, place) {
+    Ok(match (here, place) {
         (Some(message_conn), _) => {
             step.turn(&message_conn);
             true
@@ -167,31 +162,28 @@ fn switch(call: &Call, what: &str, step: Step) -> Result<(), Raise> {
         (None, Place::Elsewhere) => routing::step_at(fd, step)?.told(),
         (None, Place::Nowhere) => last_error::fail(last_error::NOT_EXIST),
         (None, _) => last_error::fail(last_error::WRONG_KIND),
-    };
-    call.ret(turned)
+    })
 }
 
-pub(super) fn pause(call: &Call) -> Result<(), Raise> {
-    switch(call, "pause()", Step::Pause)
+pub(super) fn pause(core: &ServerHandle, fd: i64) -> Result<bool, Raise> {
+    switch(core, fd, "pause()", Step::Pause)
 }
 
-pub(super) fn resume(call: &Call) -> Result<(), Raise> {
-    switch(call, "resume()", Step::Resume)
+pub(super) fn resume(core: &ServerHandle, fd: i64) -> Result<bool, Raise> {
+    switch(core, fd, "resume()", Step::Resume)
 }
 
-pub(super) fn confirm(call: &Call) -> Result<(), Raise> {
-    switch(call, "confirm()", Step::Resume)
+pub(super) fn confirm(core: &ServerHandle, fd: i64) -> Result<bool, Raise> {
+    switch(core, fd, "confirm()", Step::Resume)
 }
 
-pub(super) fn protect(call: &Call) -> Result<(), Raise> {
-    let step = if call.bool(1, true)? { Step::Protect } else { Step::Unprotect };
-    switch(call, "protect()", step)
+pub(super) fn protect(core: &ServerHandle, fd: i64, on: bool) -> Result<bool, Raise> {
+    switch(core, fd, "protect()", if on { Step::Protect } else { Step::Unprotect })
 }
 
-pub(super) fn heartbeat(call: &Call) -> Result<(), Raise> {
-    let close = call.bool(0, true)?;
-    call.this::<ServerHandle>()?.0.worker("heartbeat()")?;
-    let Some(control) = current_control() else { return call.ret(false) };
+pub(super) fn heartbeat(core: &ServerHandle, close: bool) -> Result<OrFalse<Array>, Raise> {
+    core.worker("heartbeat()")?;
+    let Some(control) = current_control() else { return Ok(OrFalse(None)) };
     let (mut silent, mut any) = (Array::new(8)?, false);
     for message_conn in control.message_conns() {
         let Some(is_silent) = message_conn.is_silent() else { continue };
@@ -203,17 +195,14 @@ pub(super) fn heartbeat(call: &Call) -> Result<(), Raise> {
             }
         }
     }
-    if !any {
-        return call.ret(false);
-    }
-    call.ret(silent)
+    Ok(OrFalse(any.then_some(silent)))
 }
 
-pub(super) fn buffered_amount(call: &Call) -> Result<(), Raise> {
-    let fd = call.int(0, 0)?;
-    call.this::<ServerHandle>()?.0.worker("bufferedAmount()")?;
-    match current_control().and_then(|control| control.message_conn(fd)) {
-        Some(message_conn) => call.ret(message_conn.buffered() as i64),
-        None => call.ret(last_error::fail(last_error::NOT_EXIST)),
+pub(super) fn buffered_amount(core: &ServerHandle, fd: i64) -> Result<OrFalse<usize>, Raise> {
+    core.worker("bufferedAmount()")?;
+    let message_conn = current_control().and_then(|control| control.message_conn(fd));
+    if message_conn.is_none() {
+        last_error::fail(last_error::NOT_EXIST);
     }
+    Ok(OrFalse(message_conn.map(|message_conn| message_conn.buffered())))
 }

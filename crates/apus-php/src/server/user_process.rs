@@ -4,10 +4,10 @@ use std::rc::Rc;
 
 use apus_options::Settings;
 use apus_process::{MOST_USERS, Worker, log};
+use apus_zend::arg::Given;
 use apus_zend::engine::Thrown;
 use apus_zend::object::Object;
-use apus_zend::value::View;
-use apus_zend::{Call, Raise, Value};
+use apus_zend::{Raise, Value};
 
 use super::class::slot;
 use super::core::{ServerCore, ServerHandle, describe};
@@ -17,19 +17,16 @@ use crate::process::{ProcessCore, Signals, core_of};
 /// The exit code of a process that met a fatal error: PHP's own.
 const FAILED: i32 = 255;
 
-pub(super) fn add_process(call: &Call) -> Result<(), Raise> {
-    let core = &call.this::<ServerHandle>()?.0;
+pub(super) fn add_process(core: &ServerHandle, given: Given<Object>) -> Result<usize, Raise> {
     core.expect_new("addProcess()")?;
-    let View::Object(object) = call.view(0) else { return Err(call.type_error(0, "of type Apus\\Process")) };
-    let object = object.share();
-    let process = core_of(&object)?;
+    let process = core_of(&given.value)?;
     let id = core.users.borrow().len();
     if id >= usize::from(MOST_USERS) {
-        return Err(call.value_error(0, &format!("would be one of more than {MOST_USERS} user processes")));
+        return Err(given.value_error(&format!("would be one of more than {MOST_USERS} user processes")));
     }
-    process.adopt(&object, id as i64)?;
-    core.users.borrow_mut().push(object);
-    call.ret(id as i64)
+    process.adopt(&given.value, id as i64)?;
+    core.users.borrow_mut().push(given.value);
+    Ok(id)
 }
 
 /// In the master, before the first fork: their ids, which go on from those of the task workers.

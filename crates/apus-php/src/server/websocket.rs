@@ -4,8 +4,10 @@ use std::rc::Rc;
 
 use apus_net::proto::websocket::{Opcode, close};
 use apus_net::{Delivery, MessageConn};
-use apus_zend::{Call, Raise};
+use apus_zend::Raise;
+use apus_zend::arg::Any;
 
+use super::class::Constructed;
 use super::core::{ServerHandle, ServerKind};
 use super::routing::{self, Forwarded};
 use super::{class, current_control};
@@ -17,8 +19,9 @@ pub(super) const BUFFERED: i64 = 2;
 pub(super) const DROPPED: i64 = 0;
 pub(super) const GONE: i64 = -1;
 
-fn construct(call: &Call) -> Result<(), Raise> {
-    class::construct(call, ServerKind::WebSocket)
+#[expect(clippy::needless_pass_by_value, reason = "what a typed function is given")]
+fn construct(host: String, port: i64, mode: i64, kind: i64) -> Result<Constructed, Raise> {
+    class::construct(ServerKind::WebSocket, &host, port, mode, kind)
 }
 
 /// A WebSocket of this worker.
@@ -45,22 +48,19 @@ fn number(delivery: Delivery) -> i64 {
 }
 
 /// Sends to whichever worker's connection: what `tryPush()` answers, with the reason for failure noted.
-fn deliver(call: &Call, patient: bool) -> Result<i64, Raise> {
-    call.expect(2, 4)?;
-    let fd = call.int(0, 0)?;
-    let frame = Outgoing::from_call(call, 1)?;
+fn deliver(fd: i64, frame: &Outgoing<'_>, patient: bool) -> Result<i64, Raise> {
     let closes = (frame.opcode == Opcode::Close).then(|| frame.close_parts());
     let Some(message_conn) = local(fd) else {
         let handed = match closes {
             Some((code, reason)) => routing::close_at(fd, false, code, reason)?,
-            None => routing::push_to(fd, &frame, patient)?,
+            None => routing::push_to(fd, frame, patient)?,
         };
         return Ok(far_number(handed));
     };
     let delivery = match closes {
         Some((code, reason)) if message_conn.close(code, reason) => Delivery::Sent,
         Some(_) => Delivery::Gone,
-        None => connections::push(&message_conn, &frame, patient)?,
+        None => connections::push(&message_conn, frame, patient)?,
     };
     delivered(delivery);
     Ok(number(delivery))
@@ -75,42 +75,37 @@ fn far_number(handed: Forwarded) -> i64 {
     }
 }
 
-fn push(call: &Call) -> Result<(), Raise> {
-    let became = deliver(call, true)?;
-    call.ret(became > DROPPED)
+fn push(_: &ServerHandle, fd: i64, data: Any<'_>, opcode: i64, flags: i64) -> Result<bool, Raise> {
+    Ok(deliver(fd, &Outgoing::of(data, opcode, flags)?, true)? > DROPPED)
 }
 
-fn try_push(call: &Call) -> Result<(), Raise> {
-    let became = deliver(call, false)?;
-    call.ret(became)
+fn try_push(_: &ServerHandle, fd: i64, data: Any<'_>, opcode: i64, flags: i64) -> Result<i64, Raise> {
+    deliver(fd, &Outgoing::of(data, opcode, flags)?, false)
 }
 
-fn disconnect(call: &Call) -> Result<(), Raise> {
-    let (fd, code, reason) = (call.int(0, 0)?, call.int(1, i64::from(close::NORMAL))?, call.bytes(2)?);
+fn disconnect(_: &ServerHandle, fd: i64, code: i64, reason: &[u8]) -> Result<bool, Raise> {
     // Says what is wrong with code or reason.
     frame::close_payload(code, reason)?;
     let (code, reason) = (u16::try_from(code).unwrap_or(close::NORMAL), String::from_utf8_lossy(reason));
     match local(fd) {
-        Some(message_conn) => call.ret(message_conn.close(code, &reason) || last_error::fail(last_error::CLOSED)),
-        None => call.ret(routing::close_at(fd, false, code, &reason)?.told()),
+        Some(message_conn) => Ok(message_conn.close(code, &reason) || last_error::fail(last_error::CLOSED)),
+        None => Ok(routing::close_at(fd, false, code, &reason)?.told()),
     }
 }
 
-fn is_established(call: &Call) -> Result<(), Raise> {
-    let fd = call.int(0, 0)?;
+fn is_established(server: &ServerHandle, fd: i64) -> Result<bool, Raise> {
     if let Some(message_conn) = local(fd) {
-        return call.ret(message_conn.is_established());
+        return Ok(message_conn.is_established());
     }
-    let worker = call.this::<ServerHandle>()?.0.worker("isEstablished()")?;
-    call.ret(worker.connections.get(fd).is_some_and(|entry| entry.websocket))
+    let worker = server.worker("isEstablished()")?;
+    Ok(worker.connections.get(fd).is_some_and(|entry| entry.websocket))
 }
 
-fn ping(call: &Call) -> Result<(), Raise> {
-    let (fd, data) = (call.int(0, 0)?, call.bytes(1)?);
+fn ping(_: &ServerHandle, fd: i64, data: &[u8]) -> Result<bool, Raise> {
     let frame = Outgoing::ping(data)?;
     match local(fd) {
-        Some(message_conn) => call.ret(delivered(connections::push(&message_conn, &frame, false)?)),
-        None => call.ret(routing::push_to(fd, &frame, false)?.told()),
+        Some(message_conn) => Ok(delivered(connections::push(&message_conn, &frame, false)?)),
+        None => Ok(routing::push_to(fd, &frame, false)?.told()),
     }
 }
 

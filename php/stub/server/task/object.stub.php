@@ -5,6 +5,8 @@ namespace Apus\Server;
 /** A task, as the callback of the event task gets it with task_enable_coroutine or task_use_object. */
 final class Task
 {
+    // @rust typed
+
     /** The data that was submitted. */
     public mixed $data = null;
 

@@ -5,8 +5,9 @@ use std::rc::Rc;
 
 use apus_net::proto::websocket::Opcode;
 use apus_net::{MAX_NAME, is_name};
+use apus_zend::arg::{Any, Given, Want};
 use apus_zend::value::View;
-use apus_zend::{Array, Call, Raise, Value};
+use apus_zend::{Array, Raise, Value};
 
 use super::names::{CHANGED, NO_CONNECTION};
 use super::record::{Change, How, Order, Question};
@@ -19,33 +20,51 @@ use crate::server::core::ServerHandle;
 
 /// Rows that `presence()` gives at most.
 const MAX_ROWS: i64 = 100_000;
+/// `Apus\WEBSOCKET_OPCODE_TEXT`.
+const TEXT: i64 = 1;
 
 /// The routing, inside a worker.
-fn routing(call: &Call, what: &str) -> Result<Rc<Routing>, Raise> {
+fn routing(core: &ServerHandle, what: &str) -> Result<Rc<Routing>, Raise> {
     // Says that it works inside workers.
-    call.this::<ServerHandle>()?.0.worker(what)?;
+    core.worker(what)?;
     current().ok_or_else(|| exception::throw(exception::code::server::STATE, &format!("{what}: this worker is ending")))
 }
 
-fn checked<'a>(call: &Call, at: usize, name: Cow<'a, [u8]>) -> Result<Cow<'a, [u8]>, Raise> {
-    if is_name(&name) {
-        return Ok(name);
-    }
-    Err(call.value_error(at, &format!("must have 1 to {MAX_NAME} bytes, {} given", name.len())))
+/// What is wrong with a name; `None` for nothing.
+fn mistake(name: &[u8]) -> Option<String> {
+    (!is_name(name)).then(|| format!("must have 1 to {MAX_NAME} bytes, {} given", name.len()))
 }
 
 /// A user: a string, or an integer, which means its decimal digits.
-fn user(call: &Call, at: usize) -> Result<Cow<'_, [u8]>, Raise> {
-    let name = match call.view(at) {
-        View::Int(number) => Cow::Owned(number.to_string().into_bytes()),
-        View::Str(bytes) => Cow::Borrowed(bytes),
-        _ => return Err(call.type_error(at, "of type string|int")),
-    };
-    checked(call, at, name)
+pub(in crate::server) struct User<'a>(Cow<'a, [u8]>);
+
+impl<'a> Want<Any<'a>> for User<'a> {
+    fn want(given: Given<Any<'a>>) -> Result<Self, Raise> {
+        let name = match given.value.view() {
+            View::Int(number) => Cow::Owned(number.to_string().into_bytes()),
+            View::Str(bytes) => Cow::Borrowed(bytes),
+            _ => return Err(given.value.type_error("of type string|int")),
+        };
+        mistake(&name).map_or(Ok(Self(name)), |text| Err(given.value_error(&text)))
+    }
 }
 
-fn topic(call: &Call, at: usize) -> Result<Cow<'_, [u8]>, Raise> {
-    checked(call, at, Cow::Borrowed(call.bytes(at)?))
+/// A topic.
+pub(in crate::server) struct Topic<'a>(&'a [u8]);
+
+impl<'a> Want<&'a [u8]> for Topic<'a> {
+    fn want(given: Given<&'a [u8]>) -> Result<Self, Raise> {
+        mistake(given.value).map_or(Ok(Self(given.value)), |text| Err(given.value_error(&text)))
+    }
+}
+
+/// A topic, or all of them.
+pub(in crate::server) struct TopicOrAll<'a>(&'a [u8]);
+
+impl<'a> Want<&'a [u8]> for TopicOrAll<'a> {
+    fn want(given: Given<&'a [u8]>) -> Result<Self, Raise> {
+        if given.value.is_empty() { Ok(Self(b"")) } else { Topic::want(given).map(|topic| Self(topic.0)) }
+    }
 }
 
 /// A user as PHP has it: as an array has its keys, decimal digits are an integer.
@@ -59,24 +78,24 @@ fn user_value(user: &[u8]) -> Result<Value, Raise> {
 
 /// A message for many: whole, and text or binary (or a ping). Data of no said kind that is not UTF-8 is binary: streams
 /// have no kinds of messages.
-fn message(call: &Call, at: usize) -> Result<(How, Cow<'_, [u8]>), Raise> {
+fn message(given: Any<'_>, opcode: Option<i64>, flags: i64) -> Result<(How, Cow<'_, [u8]>), Raise> {
     let how = |opcode| How { opcode, fin: true, compress: false };
-    if let View::Str(data) = call.view(at)
-        && call.count() == at + 1
+    if let View::Str(data) = given.view()
+        && opcode.is_none()
         && std::str::from_utf8(data).is_err()
     {
         return Ok((how(Opcode::Binary), Cow::Borrowed(data)));
     }
-    let frame = Outgoing::from_call(call, at)?;
+    let frame = Outgoing::of(given, opcode.unwrap_or(TEXT), flags)?;
     if !frame.fin || !matches!(frame.opcode, Opcode::Text | Opcode::Binary | Opcode::Ping) {
-        return Err(call.value_error(at, "must be a whole message: text, binary, or a ping"));
+        return Err(given.value_error("must be a whole message: text, binary, or a ping"));
     }
     Ok((how(frame.opcode), frame.payload))
 }
 
 /// Changes a name of a connection of whichever worker.
-fn change(call: &Call, what: &'static str, change: Change, name: &[u8]) -> Result<bool, Raise> {
-    let (routing, fd) = (routing(call, what)?, call.int(0, 0)?);
+fn change(core: &ServerHandle, what: &'static str, fd: i64, change: Change, name: &[u8]) -> Result<bool, Raise> {
+    let routing = routing(core, what)?;
     let done = if routing.control.contains(fd) {
         routing.change(fd, change, name)
     } else if let Some(entry) = routing.elsewhere(fd) {
@@ -95,46 +114,52 @@ fn change(call: &Call, what: &'static str, change: Change, name: &[u8]) -> Resul
     })
 }
 
-pub(in crate::server) fn bind(call: &Call) -> Result<(), Raise> {
-    let user = user(call, 1)?;
-    let done = change(call, "Server::bind()", Change::Bind, &user)?;
-    call.ret(done)
+#[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
+pub(in crate::server) fn bind(core: &ServerHandle, fd: i64, user: User<'_>) -> Result<bool, Raise> {
+    change(core, "Server::bind()", fd, Change::Bind, &user.0)
 }
 
-pub(in crate::server) fn unbind(call: &Call) -> Result<(), Raise> {
-    let done = change(call, "Server::unbind()", Change::Unbind, b"")?;
-    call.ret(done)
+pub(in crate::server) fn unbind(core: &ServerHandle, fd: i64) -> Result<bool, Raise> {
+    change(core, "Server::unbind()", fd, Change::Unbind, b"")
 }
 
-pub(in crate::server) fn subscribe(call: &Call) -> Result<(), Raise> {
-    let topic = topic(call, 1)?;
-    let done = change(call, "Server::subscribe()", Change::Subscribe, &topic)?;
-    call.ret(done)
+pub(in crate::server) fn subscribe(core: &ServerHandle, fd: i64, Topic(topic): Topic<'_>) -> Result<bool, Raise> {
+    change(core, "Server::subscribe()", fd, Change::Subscribe, topic)
 }
 
-pub(in crate::server) fn unsubscribe(call: &Call) -> Result<(), Raise> {
-    let topic = match call.opt_bytes(1)? {
-        None | Some(b"") => Cow::Borrowed(&b""[..]),
-        Some(_) => topic(call, 1)?,
-    };
-    let done = change(call, "Server::unsubscribe()", Change::Unsubscribe, &topic)?;
-    call.ret(done)
+pub(in crate::server) fn unsubscribe(
+    core: &ServerHandle,
+    fd: i64,
+    TopicOrAll(topic): TopicOrAll<'_>,
+) -> Result<bool, Raise> {
+    change(core, "Server::unsubscribe()", fd, Change::Unsubscribe, topic)
 }
 
-pub(in crate::server) fn send_to_user(call: &Call) -> Result<(), Raise> {
-    let (user, (how, data)) = (user(call, 0)?, message(call, 1)?);
-    let reached = routing(call, "Server::sendToUser()")?.send_to_user(&user, how, &data)?;
-    call.ret(reached)
+#[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
+pub(in crate::server) fn send_to_user(
+    core: &ServerHandle,
+    user: User<'_>,
+    data: Any<'_>,
+    opcode: Option<i64>,
+    flags: i64,
+) -> Result<i64, Raise> {
+    let (how, data) = message(data, opcode, flags)?;
+    routing(core, "Server::sendToUser()")?.send_to_user(&user.0, how, &data)
 }
 
-pub(in crate::server) fn publish(call: &Call) -> Result<(), Raise> {
-    let (topic, (how, data)) = (topic(call, 0)?, message(call, 1)?);
-    let done = routing(call, "Server::publish()")?.publish(&topic, how, &data)?;
-    call.ret(done)
+pub(in crate::server) fn publish(
+    core: &ServerHandle,
+    Topic(topic): Topic<'_>,
+    data: Any<'_>,
+    opcode: Option<i64>,
+    flags: i64,
+) -> Result<bool, Raise> {
+    let (how, data) = message(data, opcode, flags)?;
+    routing(core, "Server::publish()")?.publish(topic, how, &data)
 }
 
-pub(in crate::server) fn is_online(call: &Call) -> Result<(), Raise> {
-    let (routing, user) = (routing(call, "Server::isOnline()")?, user(call, 0)?);
+pub(in crate::server) fn is_online(core: &ServerHandle, User(user): User<'_>) -> Result<bool, Raise> {
+    let routing = routing(core, "Server::isOnline()")?;
     let inquiry = Inquiry {
         what: "Server::isOnline()",
         question: Question::Online,
@@ -144,11 +169,11 @@ pub(in crate::server) fn is_online(call: &Call) -> Result<(), Raise> {
         slots: routing.user_slots(&user),
     };
     let found = routing.inquire(&inquiry)?;
-    call.ret(found.is_some_and(|(count, _)| count > 0))
+    Ok(found.is_some_and(|(count, _)| count > 0))
 }
 
-pub(in crate::server) fn user_connections(call: &Call) -> Result<(), Raise> {
-    let (routing, user) = (routing(call, "Server::userConnections()")?, user(call, 0)?);
+pub(in crate::server) fn user_connections(core: &ServerHandle, User(user): User<'_>) -> Result<Array, Raise> {
+    let routing = routing(core, "Server::userConnections()")?;
     let inquiry = Inquiry {
         what: "Server::userConnections()",
         question: Question::Connections,
@@ -164,35 +189,39 @@ pub(in crate::server) fn user_connections(call: &Call) -> Result<(), Raise> {
     for fd in fds {
         array.push(Value::int(fd))?;
     }
-    call.ret(array)
+    Ok(array)
 }
 
-pub(in crate::server) fn subscribers(call: &Call) -> Result<(), Raise> {
-    let (routing, topic) = (routing(call, "Server::subscribers()")?, topic(call, 0)?);
+pub(in crate::server) fn subscribers(core: &ServerHandle, Topic(topic): Topic<'_>) -> Result<i64, Raise> {
+    let routing = routing(core, "Server::subscribers()")?;
     let inquiry = Inquiry {
         what: "Server::subscribers()",
         question: Question::Subscribers,
-        name: &topic,
+        name: topic,
         limit: 0,
         everywhere: true,
-        slots: routing.topic_slots(&topic),
+        slots: routing.topic_slots(topic),
     };
     let (count, _) = routing.inquire(&inquiry)?.unwrap_or_default();
-    call.ret(count as i64)
+    Ok(count as i64)
 }
 
-pub(in crate::server) fn presence(call: &Call) -> Result<(), Raise> {
-    let (routing, topic, limit) = (routing(call, "Server::presence()")?, topic(call, 0)?, call.int(1, 1000)?);
-    if !(1..=MAX_ROWS).contains(&limit) {
-        return Err(call.value_error(1, &format!("must be between 1 and {MAX_ROWS}, {limit} given")));
+pub(in crate::server) fn presence(
+    core: &ServerHandle,
+    Topic(topic): Topic<'_>,
+    limit: Given<i64>,
+) -> Result<Array, Raise> {
+    let routing = routing(core, "Server::presence()")?;
+    if !(1..=MAX_ROWS).contains(&limit.value) {
+        return Err(limit.value_error(&format!("must be between 1 and {MAX_ROWS}, {} given", limit.value)));
     }
     let inquiry = Inquiry {
         what: "Server::presence()",
         question: Question::Presence,
-        name: &topic,
-        limit: limit as usize,
+        name: topic,
+        limit: limit.value as usize,
         everywhere: true,
-        slots: routing.topic_slots(&topic),
+        slots: routing.topic_slots(topic),
     };
     let (_, rows) = routing.inquire(&inquiry)?.unwrap_or_default();
     let mut array = Array::new(rows.len())?;
@@ -206,16 +235,17 @@ pub(in crate::server) fn presence(call: &Call) -> Result<(), Raise> {
         entry.set_str(b"server", server.as_bytes())?;
         array.push(entry.into())?;
     }
-    call.ret(array)
+    Ok(array)
 }
 
-pub(in crate::server) fn send_message(call: &Call) -> Result<(), Raise> {
-    let (routing, id) = (routing(call, "Server::sendMessage()")?, call.int(1, 0)?);
+#[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
+pub(in crate::server) fn send_message(core: &ServerHandle, message: Value, id: Given<i64>) -> Result<bool, Raise> {
+    let routing = routing(core, "Server::sendMessage()")?;
     let role_counts = routing.worker.scoreboard.role_counts();
     let workers = role_counts.workers + role_counts.tasks;
-    let Some(to) = u16::try_from(id).ok().filter(|id| *id < workers) else {
-        return Err(call.value_error(1, &format!("must be the id of a worker, 0 to {}, {id} given", workers - 1)));
+    let Some(to) = u16::try_from(id.value).ok().filter(|id| *id < workers) else {
+        let text = format!("must be the id of a worker, 0 to {}, {} given", workers - 1, id.value);
+        return Err(id.value_error(&text));
     };
-    let handed = routing.send_pipe_message(&call.value(0), to)?;
-    call.ret(handed.told())
+    Ok(routing.send_pipe_message(&message, to)?.told())
 }

@@ -3,17 +3,18 @@
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
-use std::time::Instant;
 
 use apus_shm::tasks::{Report, When};
-use apus_zend::value::View;
-use apus_zend::{Array, Call, Callable, Raise, Value, engine};
+use apus_zend::arg::OrFalse;
+use apus_zend::value::{ArrayView, View};
+use apus_zend::{Array, Callable, Raise, Value, engine};
 
 use super::answer::{Answer, Waiter, decode, encode};
 use super::task_client::{Pending, Submission, TaskClient, current, expect};
 use super::{code, flags, kinds, priority, running, wants};
 use crate::exception::{self};
-use crate::wait::time_limit;
+use crate::server::core::ServerHandle;
+use crate::wait::{Deadline, Timeout};
 
 const WHAT: &str = "Server::compute()";
 
@@ -63,17 +64,20 @@ fn tell(callback: Option<&Callable>, reports: &RefCell<VecDeque<Report>>) -> Res
     }
 }
 
-pub(in crate::server) fn compute(call: &Call) -> Result<(), Raise> {
+#[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
+pub(in crate::server) fn compute(
+    _: &ServerHandle,
+    callable: Callable,
+    args: Option<ArrayView<'_>>,
+    progress: Option<Callable>,
+    timeout: Timeout,
+) -> Result<OrFalse<Value>, Raise> {
     let task_client = expect("compute()")?;
-    // A callable, to be told at once; what it is made of is what travels.
-    drop(call.callable(0)?);
-    let args = if matches!(call.view(1), View::Null) { Array::new(0)?.into() } else { call.value(1) };
-    let progress = if matches!(call.view(2), View::Null) { None } else { Some(call.callable(2)?) };
-    let patience = time_limit(call, 3, -1.0)?;
-    let until = patience.map(|patience| Instant::now() + patience);
+    let until = Deadline::after(timeout.limit());
     let mut parts = Array::new(2)?;
-    parts.push(code::take_apart(&call.value(0))?)?;
-    parts.push(args)?;
+    // What the callable is made of is what travels.
+    parts.push(code::take_apart(&callable.value())?)?;
+    parts.push(args.map_or_else(|| Array::new(0).map(Value::from), |args| Ok(args.value()))?)?;
     let data: Value = parts.into();
     let (_, payload) = encode(&data)?;
     let handing = Submission {
@@ -85,14 +89,13 @@ pub(in crate::server) fn compute(call: &Call) -> Result<(), Raise> {
         when: When::Now,
         key: 0,
     };
-    let Some(id) = task_client.submit_waiting(WHAT, &handing, until)? else {
+    let Some(id) = task_client.submit_waiting(WHAT, &handing, until.instant())? else {
         return Err(refused(exception::code::task::FULL, "as much waits for task workers as task_queue_size allows"));
     };
     let (waiter, reports) = (Rc::new(Waiter::new(1)), Rc::new(RefCell::default()));
     task_client.expect_report(id, Pending::Compute(Rc::clone(&waiter), Rc::clone(&reports)));
     let mut computation = Computation { task_client: Rc::clone(&task_client), id, over: false };
-    let left = until.map(|until| until.saturating_duration_since(Instant::now()));
-    let waited = task_client.await_answers(WHAT, &waiter, left, || {
+    let waited = task_client.await_answers(WHAT, &waiter, until.left(), || {
         if tell(progress.as_ref(), &reports)? {
             return Ok(());
         }
@@ -106,8 +109,8 @@ pub(in crate::server) fn compute(call: &Call) -> Result<(), Raise> {
     computation.over = answer.is_some();
     drop(computation);
     match answer {
-        Some(Answer::Value { packed, bytes }) => call.ret(decode(packed, &bytes)?),
-        Some(Answer::Nothing) => call.ret(Value::null()),
+        Some(Answer::Value { packed, bytes }) => Ok(OrFalse(Some(decode(packed, &bytes)?))),
+        Some(Answer::Nothing) => Ok(OrFalse(Some(Value::null()))),
         Some(Answer::Failed(text)) => Err(refused(exception::code::task::FAILED, &text)),
         Some(Answer::Died | Answer::Refused) => {
             Err(refused(exception::code::task::WORKER_DIED, "the task worker that computed it died"))
@@ -115,11 +118,12 @@ pub(in crate::server) fn compute(call: &Call) -> Result<(), Raise> {
         None if waited => {
             Err(refused(exception::code::task::TIMEOUT, "the computation took longer than the time that was given"))
         }
-        None => call.ret(false),
+        None => Ok(OrFalse(None)),
     }
 }
 
-pub(in crate::server) fn progress(call: &Call) -> Result<(), Raise> {
+#[expect(clippy::needless_pass_by_value, reason = "what a typed function is given")]
+pub(in crate::server) fn progress(value: Value) -> Result<bool, Raise> {
     let Some(running) = current().and_then(|task_client| running::of_running_code(&task_client)) else {
         let text = "Apus\\progress() works inside what Server::compute() runs";
         return Err(exception::throw(exception::code::server::STATE, text));
@@ -127,5 +131,5 @@ pub(in crate::server) fn progress(call: &Call) -> Result<(), Raise> {
     if running.is_cancelled() {
         return Err(refused(exception::code::task::CANCELLED, "nobody waits for this computation any more"));
     }
-    call.ret(running.progress(&call.value(0))?)
+    running.progress(&value)
 }

@@ -1,11 +1,11 @@
 //! The methods of `Apus\Server` that hand tasks over and wait for them.
 
 use std::rc::Rc;
-use std::time::Instant;
 
 use apus_shm::tasks::When;
-use apus_zend::value::View;
-use apus_zend::{Array, Call, Callable, Raise, Value};
+use apus_zend::arg::{Given, OrFalse, Want};
+use apus_zend::value::ArrayView;
+use apus_zend::{Array, Callable, Raise, Value};
 
 use super::answer::{Waiter, encode};
 use super::task_client::{Pending, Submission, TaskClient, expect};
@@ -13,51 +13,64 @@ use super::{errors, flags, priority, running, wants};
 use crate::exception;
 use crate::last_error::{clear, fail};
 use crate::runtime::State;
+use crate::server::core::ServerHandle;
 use crate::server::events::Event;
-use crate::wait::{may_wait, time_limit};
+use crate::wait::{Deadline, Timeout, may_wait};
 
 /// Tasks that one call waits for.
 const MOST: usize = 10_000;
-/// What a wait takes where no time is given, in seconds.
-const PATIENCE: f64 = 0.5;
 
 /// Who runs a task: -1 for any task worker.
-pub(super) fn seat(call: &Call, task_client: &TaskClient, index: usize) -> Result<Option<usize>, Raise> {
-    let (given, workers) = (call.int(index, -1)?, i64::from(task_client.worker.scoreboard.role_counts().tasks));
-    match given {
+pub(super) fn seat(given: Given<i64>, task_client: &TaskClient) -> Result<Option<usize>, Raise> {
+    let workers = i64::from(task_client.worker.scoreboard.role_counts().tasks);
+    match given.value {
         -1 => Ok(None),
         seat if (0..workers).contains(&seat) => Ok(Some(seat as usize)),
-        _ => Err(call.value_error(index, &format!("must be -1 or a task worker, 0 to {}, {given} given", workers - 1))),
+        other => Err(given.value_error(&format!("must be -1 or a task worker, 0 to {}, {other} given", workers - 1))),
     }
 }
 
-/// Throws unless somebody runs tasks.
-pub(super) fn expect_callback(task_client: &TaskClient, what: &str) -> Result<(), Raise> {
+/// Throws unless this process may hand over tasks, and somebody runs them.
+pub(super) fn expect_tasks(what: &str) -> Result<Rc<TaskClient>, Raise> {
+    let task_client = expect(what)?;
     if task_client.core.callbacks.get(Event::Task).is_some() {
-        return Ok(());
+        return Ok(task_client);
     }
     let text = format!("{what} needs a callback that runs tasks: call on('task', …) before start()");
     Err(exception::throw(exception::code::server::EVENT, &text))
 }
 
-fn priority_of(call: &Call, index: usize) -> Result<usize, Raise> {
-    let given = call.int(index, priority::NORMAL)?;
-    if (priority::HIGH..=priority::LOW).contains(&given) {
-        return Ok(given as usize);
+/// The priority of a task.
+pub(in crate::server) struct Priority(usize);
+
+impl Want<i64> for Priority {
+    fn want(given: Given<i64>) -> Result<Self, Raise> {
+        if (priority::HIGH..=priority::LOW).contains(&given.value) {
+            return Ok(Self(given.value as usize));
+        }
+        let text = format!("must be Apus\\TASK_HIGH, TASK_NORMAL or TASK_LOW, {} given", given.value);
+        Err(given.value_error(&text))
     }
-    let text = format!("must be Apus\\TASK_HIGH, TASK_NORMAL or TASK_LOW, {given} given");
-    Err(call.value_error(index, &text))
 }
 
-fn own_callback(call: &Call, index: usize) -> Result<Option<Callable>, Raise> {
-    if matches!(call.view(index), View::Null) { Ok(None) } else { call.callable(index).map(Some) }
+/// The number of a task that was taken; false for one that was not.
+pub(super) fn taken<E>(id: Result<u64, E>) -> OrFalse<u64> {
+    if id.is_err() {
+        super::full();
+    }
+    OrFalse(id.ok())
 }
 
-pub(in crate::server) fn task(call: &Call) -> Result<(), Raise> {
-    let task_client = expect("task()")?;
-    expect_callback(&task_client, "task()")?;
-    let (seat, priority, finish) = (seat(call, &task_client, 1)?, priority_of(call, 3)?, own_callback(call, 2)?);
-    let value = call.value(0);
+#[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
+pub(in crate::server) fn task(
+    _: &ServerHandle,
+    value: Value,
+    given_seat: Given<i64>,
+    finish: Option<Callable>,
+    Priority(priority): Priority,
+) -> Result<OrFalse<u64>, Raise> {
+    let task_client = expect_tasks("task()")?;
+    let seat = seat(given_seat, &task_client)?;
     let (packed, payload) = encode(&value)?;
     let has = |event| task_client.core.callbacks.get(event).is_some();
     let mut wanted = if has(Event::TaskError) { wants::ERROR } else { 0 };
@@ -75,14 +88,17 @@ pub(in crate::server) fn task(call: &Call) -> Result<(), Raise> {
         when: When::Now,
         key: 0,
     };
-    let Ok(id) = task_client.submit(&handing, false)? else { return call.ret(super::full()) };
+    let id = match task_client.submit(&handing, false)? {
+        Ok(id) => id,
+        refused => return Ok(taken(refused)),
+    };
     if let Some(finish) = finish {
         task_client.expect_report(id, Pending::Callback(Rc::new(finish)));
     }
     if wanted != 0 {
         task_client.listen(&State::get()?);
     }
-    call.ret(id as i64)
+    Ok(OrFalse(Some(id)))
 }
 
 /// Hands tasks over and waits for them together.
@@ -112,7 +128,7 @@ impl Batch {
     }
 
     /// Hands one over, with patience for room.
-    fn add(&mut self, value: &Value, seat: Option<usize>, until: Option<Instant>) -> Result<(), Raise> {
+    fn add(&mut self, value: &Value, seat: Option<usize>, until: Deadline) -> Result<(), Raise> {
         let (packed, payload) = encode(value)?;
         let waits = if may_wait(&*State::get()?) { flags::COROUTINE } else { flags::BLOCKING };
         let handing = Submission {
@@ -124,7 +140,7 @@ impl Batch {
             when: When::Now,
             key: 0,
         };
-        let (id, place) = (self.task_client.submit_waiting(self.what, &handing, until)?, self.ids.len());
+        let (id, place) = (self.task_client.submit_waiting(self.what, &handing, until.instant())?, self.ids.len());
         match id {
             Some(id) => self.task_client.expect_report(id, Pending::Wait(Rc::clone(&self.waiter), place)),
             None => self.waiter.give(place, super::answer::Answer::Refused),
@@ -134,9 +150,8 @@ impl Batch {
     }
 
     /// By the tasks' places: what they gave, `None` for nothing.
-    fn results(&self, until: Option<Instant>) -> Result<Vec<Option<Value>>, Raise> {
-        let left = until.map(|until| until.saturating_duration_since(Instant::now()));
-        self.task_client.await_answers(self.what, &self.waiter, left, || Ok(()))?;
+    fn results(&self, until: Deadline) -> Result<Vec<Option<Value>>, Raise> {
+        self.task_client.await_answers(self.what, &self.waiter, until.left(), || Ok(()))?;
         let answers = self.waiter.answers.take();
         answers
             .into_iter()
@@ -151,40 +166,53 @@ impl Batch {
     }
 }
 
-pub(in crate::server) fn taskwait(call: &Call) -> Result<(), Raise> {
-    let task_client = expect("taskwait()")?;
-    expect_callback(&task_client, "taskwait()")?;
-    let (patience, seat) = (time_limit(call, 1, PATIENCE)?, seat(call, &task_client, 2)?);
-    let until = patience.map(|patience| Instant::now() + patience);
+#[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
+pub(in crate::server) fn taskwait(
+    _: &ServerHandle,
+    value: Value,
+    timeout: Timeout,
+    given_seat: Given<i64>,
+) -> Result<OrFalse<Value>, Raise> {
+    let task_client = expect_tasks("taskwait()")?;
+    let seat = seat(given_seat, &task_client)?;
+    let until = Deadline::after(timeout.limit());
     let mut batch = Batch::new(&task_client, "Server::taskwait()", 1);
-    batch.add(&call.value(0), seat, until)?;
-    match batch.results(until)?.pop().flatten() {
-        Some(value) => call.ret(value),
-        None => call.ret(false),
+    batch.add(&value, seat, until)?;
+    Ok(OrFalse(batch.results(until)?.pop().flatten()))
+}
+
+/// The tasks that a call waits for together.
+pub(in crate::server) struct Tasks(Vec<Value>);
+
+impl Want<ArrayView<'_>> for Tasks {
+    fn want(given: Given<ArrayView<'_>>) -> Result<Self, Raise> {
+        let tasks: Vec<Value> = given.value.iter().map(|(_, task)| task.value()).collect();
+        if tasks.len() > MOST {
+            return Err(given.value_error(&format!("must have at most {MOST} tasks, {} given", tasks.len())));
+        }
+        Ok(Self(tasks))
     }
 }
 
-fn many(call: &Call, what: &'static str) -> Result<Vec<Option<Value>>, Raise> {
-    call.expect(1, 2)?;
-    let task_client = expect(what)?;
-    expect_callback(&task_client, what)?;
-    let patience = time_limit(call, 1, PATIENCE)?;
-    let until = patience.map(|patience| Instant::now() + patience);
-    let tasks: Vec<Value> = call.array(0)?.iter().map(|(_, task)| task.value()).collect();
-    if tasks.len() > MOST {
-        return Err(call.value_error(0, &format!("must have at most {MOST} tasks, {} given", tasks.len())));
-    }
+fn many(Tasks(tasks): &Tasks, timeout: Timeout, what: &'static str) -> Result<Vec<Option<Value>>, Raise> {
+    let task_client = expect_tasks(what)?;
+    let until = Deadline::after(timeout.limit());
     let mut batch = Batch::new(&task_client, what, tasks.len());
-    for task in &tasks {
+    for task in tasks {
         batch.add(task, None, until)?;
     }
     batch.results(until)
 }
 
-pub(in crate::server) fn task_wait_multi(call: &Call) -> Result<(), Raise> {
-    let results = many(call, "Server::taskWaitMulti()")?;
+#[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
+pub(in crate::server) fn task_wait_multi(
+    _: &ServerHandle,
+    tasks: Tasks,
+    timeout: Timeout,
+) -> Result<OrFalse<Array>, Raise> {
+    let results = many(&tasks, timeout, "Server::taskWaitMulti()")?;
     if results.iter().all(Option::is_none) && !results.is_empty() {
-        return call.ret(false);
+        return Ok(OrFalse(None));
     }
     let mut array = Array::new(results.len())?;
     for (place, value) in results.into_iter().enumerate() {
@@ -192,24 +220,26 @@ pub(in crate::server) fn task_wait_multi(call: &Call) -> Result<(), Raise> {
             array.set_index(place as u64, value)?;
         }
     }
-    call.ret(array)
+    Ok(OrFalse(Some(array)))
 }
 
-pub(in crate::server) fn task_co(call: &Call) -> Result<(), Raise> {
-    let results = many(call, "Server::taskCo()")?;
+#[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
+pub(in crate::server) fn task_co(_: &ServerHandle, tasks: Tasks, timeout: Timeout) -> Result<Array, Raise> {
+    let results = many(&tasks, timeout, "Server::taskCo()")?;
     let mut array = Array::new(results.len())?;
     for value in results {
         array.push(value.unwrap_or_else(|| Value::bool(false)))?;
     }
-    call.ret(array)
+    Ok(array)
 }
 
-pub(in crate::server) fn finish(call: &Call) -> Result<(), Raise> {
+#[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
+pub(in crate::server) fn finish(_: &ServerHandle, value: Value) -> Result<bool, Raise> {
     let task_client = expect("finish()")?;
     let Some(running) = running::of_running_code(&task_client) else {
         let text = "finish() works inside the callback of the event task; where several tasks run at once, call \
                     Apus\\Server\\Task::finish()";
         return Err(exception::throw(exception::code::server::STATE, text));
     };
-    call.ret(running.finish(&call.value(0))?)
+    running.finish(&value)
 }

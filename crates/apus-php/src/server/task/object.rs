@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use apus_zend::object::Object;
-use apus_zend::{Call, Raise, Value, native};
+use apus_zend::{Raise, Value, native};
 
 use super::answer::decode;
 use super::running::Running;
@@ -33,24 +33,24 @@ pub(super) fn object(running: &Rc<Running>, data: Value) -> Result<Object, Raise
     Ok(object)
 }
 
-fn finish(call: &Call) -> Result<(), Raise> {
-    let done = call.this::<TaskHandle>()?.0.finish(&call.value(0))?;
-    call.ret(done)
+#[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
+fn finish(task: &TaskHandle, data: Value) -> Result<bool, Raise> {
+    task.0.finish(&data)
 }
 
-fn is_cancelled(call: &Call) -> Result<(), Raise> {
-    call.ret(call.this::<TaskHandle>()?.0.is_cancelled())
+fn is_cancelled(task: &TaskHandle) -> bool {
+    task.0.is_cancelled()
 }
 
-fn pack_value(call: &Call) -> Result<(), Raise> {
+#[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
+fn pack_value(data: Value) -> Result<Vec<u8>, Raise> {
     let mut bytes = Vec::new();
-    pack::encode(&call.value(0), &mut bytes)?;
-    call.ret_bytes(&bytes)
+    pack::encode(&data, &mut bytes)?;
+    Ok(bytes)
 }
 
-fn unpack_value(call: &Call) -> Result<(), Raise> {
-    let data = call.bytes(0)?.to_vec();
-    call.ret(decode(true, &data)?)
+fn unpack_value(data: &[u8]) -> Result<Value, Raise> {
+    decode(true, data)
 }
 
 apus_zend::stub!("server/task/object");

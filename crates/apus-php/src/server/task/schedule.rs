@@ -1,18 +1,21 @@
 //! Tasks that run later, again and again, or by the calendar.
 
 use std::hash::{DefaultHasher, Hasher};
+use std::rc::Rc;
 use std::time::Duration;
 
 use apus_shm::tasks::{Cancelled, When};
+use apus_zend::arg::{Given, OrFalse, Want};
 use apus_zend::value::View;
-use apus_zend::{Call, Callable, Raise, Value, engine};
+use apus_zend::{Callable, Raise, Value, engine};
 
 use super::answer::encode;
 use super::cron::Calendar;
-use super::methods::{expect_callback, seat};
+use super::methods::{expect_tasks, seat, taken};
 use super::task_client::{Submission, TaskClient, expect};
 use super::{flags, priority, wants};
 use crate::runtime::State;
+use crate::server::core::ServerHandle;
 use crate::server::events::Event;
 
 /// The shortest time between two runs, in seconds.
@@ -22,27 +25,31 @@ const LONGEST: f64 = 10.0 * 366.0 * 86_400.0;
 /// The longest name, in bytes.
 const LONGEST_NAME: usize = 256;
 
-fn seconds(call: &Call, index: usize, least: f64) -> Result<Duration, Raise> {
-    let given = call.float(index, 0.0)?;
-    if (least..=LONGEST).contains(&given) {
-        return Ok(Duration::from_secs_f64(given));
+fn seconds(given: Given<f64>, least: f64) -> Result<Duration, Raise> {
+    let Given { value, .. } = given;
+    if (least..=LONGEST).contains(&value) {
+        return Ok(Duration::from_secs_f64(value));
     }
-    Err(call.value_error(index, &format!("must be between {least} and {LONGEST} seconds, {given} given")))
+    Err(given.value_error(&format!("must be between {least} and {LONGEST} seconds, {value} given")))
 }
 
-/// The same in all processes of a server. Two names with the same number would be one task: of a million names, with a
-/// chance of 1 in 37 million.
-fn key_of(call: &Call, index: usize) -> Result<u64, Raise> {
-    let name = call.bytes(index)?;
-    if name.len() > LONGEST_NAME {
-        return Err(call.value_error(index, &format!("must have at most {LONGEST_NAME} bytes, {} given", name.len())));
+/// A task's name, as a number that is the same in all processes of a server; 0 without a name. Two names with the same
+/// number would be one task: of a million names, with a chance of 1 in 37 million.
+pub(in crate::server) struct Name(u64);
+
+impl Want<&[u8]> for Name {
+    fn want(given: Given<&[u8]>) -> Result<Self, Raise> {
+        let name = given.value;
+        if name.len() > LONGEST_NAME {
+            return Err(given.value_error(&format!("must have at most {LONGEST_NAME} bytes, {} given", name.len())));
+        }
+        if name.is_empty() {
+            return Ok(Self(0));
+        }
+        let mut hasher = DefaultHasher::new();
+        hasher.write(name);
+        Ok(Self(hasher.finish().max(1)))
     }
-    if name.is_empty() {
-        return Ok(0);
-    }
-    let mut hasher = DefaultHasher::new();
-    hasher.write(name);
-    Ok(hasher.finish().max(1))
 }
 
 struct Later {
@@ -52,7 +59,7 @@ struct Later {
     calendar: Option<Calendar>,
 }
 
-fn submit(call: &Call, task_client: &std::rc::Rc<TaskClient>, data: &Value, later: &Later) -> Result<(), Raise> {
+fn submit(task_client: &Rc<TaskClient>, data: &Value, later: &Later) -> Result<OrFalse<u64>, Raise> {
     let (packed, bytes) = encode(data)?;
     let mut payload = Vec::new();
     let bytes = match &later.calendar {
@@ -75,25 +82,36 @@ fn submit(call: &Call, task_client: &std::rc::Rc<TaskClient>, data: &Value, late
         when: later.when,
         key: later.key,
     };
-    let Ok(id) = task_client.submit(&handing, false)? else { return call.ret(super::full()) };
-    task_client.listen(&State::get()?);
-    call.ret(id as i64)
+    let id = task_client.submit(&handing, false)?;
+    if id.is_ok() {
+        task_client.listen(&State::get()?);
+    }
+    Ok(taken(id))
 }
 
-pub(in crate::server) fn task_after(call: &Call) -> Result<(), Raise> {
-    let task_client = expect("taskAfter()")?;
-    expect_callback(&task_client, "taskAfter()")?;
-    let when = When::After(seconds(call, 0, 0.0)?);
-    let later = Later { when, seat: seat(call, &task_client, 2)?, key: 0, calendar: None };
-    submit(call, &task_client, &call.value(1), &later)
+#[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
+pub(in crate::server) fn task_after(
+    _: &ServerHandle,
+    time: Given<f64>,
+    data: Value,
+    given_seat: Given<i64>,
+) -> Result<OrFalse<u64>, Raise> {
+    let task_client = expect_tasks("taskAfter()")?;
+    let when = When::After(seconds(time, 0.0)?);
+    let later = Later { when, seat: seat(given_seat, &task_client)?, key: 0, calendar: None };
+    submit(&task_client, &data, &later)
 }
 
-pub(in crate::server) fn task_every(call: &Call) -> Result<(), Raise> {
-    let task_client = expect("taskEvery()")?;
-    expect_callback(&task_client, "taskEvery()")?;
-    let when = When::Every(seconds(call, 0, SHORTEST)?);
-    let later = Later { when, seat: None, key: key_of(call, 2)?, calendar: None };
-    submit(call, &task_client, &call.value(1), &later)
+#[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
+pub(in crate::server) fn task_every(
+    _: &ServerHandle,
+    time: Given<f64>,
+    data: Value,
+    Name(key): Name,
+) -> Result<OrFalse<u64>, Raise> {
+    let task_client = expect_tasks("taskEvery()")?;
+    let when = When::Every(seconds(time, SHORTEST)?);
+    submit(&task_client, &data, &Later { when, seat: None, key, calendar: None })
 }
 
 /// PHP's own time zone; empty for the system's, which PHP's default "UTC" stands for.
@@ -106,27 +124,30 @@ fn php_zone() -> Result<String, Raise> {
     Ok(if unset { String::new() } else { zone })
 }
 
-pub(in crate::server) fn task_cron(call: &Call) -> Result<(), Raise> {
-    let task_client = expect("taskCron()")?;
-    expect_callback(&task_client, "taskCron()")?;
-    let zone = match call.text(3)? {
-        given if given.is_empty() => php_zone()?,
-        given => given,
-    };
-    let calendar = Calendar::parse(&call.text(0)?, &zone).map_err(|why| engine::throw_value_error(&why))?;
+#[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
+pub(in crate::server) fn task_cron(
+    _: &ServerHandle,
+    expression: Given<&[u8]>,
+    data: Value,
+    Name(key): Name,
+    zone: String,
+) -> Result<OrFalse<u64>, Raise> {
+    let task_client = expect_tasks("taskCron()")?;
+    let zone = if zone.is_empty() { php_zone()? } else { zone };
+    let text = String::from_utf8_lossy(expression.value);
+    let calendar = Calendar::parse(&text, &zone).map_err(|why| engine::throw_value_error(&why))?;
     let Some(next) = calendar.next() else {
-        return Err(call.value_error(0, "must be an expression that some date of the future fits"));
+        return Err(expression.value_error("must be an expression that some date of the future fits"));
     };
-    let later = Later { when: When::At(next), seat: None, key: key_of(call, 2)?, calendar: Some(calendar) };
-    submit(call, &task_client, &call.value(1), &later)
+    submit(&task_client, &data, &Later { when: When::At(next), seat: None, key, calendar: Some(calendar) })
 }
 
-pub(in crate::server) fn task_cancel(call: &Call) -> Result<(), Raise> {
+pub(in crate::server) fn task_cancel(_: &ServerHandle, id: i64) -> Result<bool, Raise> {
     let task_client = expect("taskCancel()")?;
-    let Ok(id) = u64::try_from(call.int(0, 0)?) else { return call.ret(false) };
+    let Ok(id) = u64::try_from(id) else { return Ok(false) };
     let cancelled = task_client.task_queue.cancel(id);
     if cancelled == Cancelled::Removed {
         task_client.forget(id);
     }
-    call.ret(cancelled != Cancelled::Unknown)
+    Ok(cancelled != Cancelled::Unknown)
 }
