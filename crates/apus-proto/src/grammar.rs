@@ -4,8 +4,7 @@ use crate::scan;
 
 /// One bit a class, so that one 256-byte table answers every question about a byte.
 const TOKEN: u8 = 1;
-const TARGET: u8 = 2;
-const REG_NAME: u8 = 4;
+const REG_NAME: u8 = 2;
 
 const CLASS: [u8; 256] = classes();
 
@@ -23,11 +22,6 @@ const fn classes() -> [u8; 256] {
             )
         {
             table[byte] |= TOKEN;
-        }
-        // RFC 3986 allows less, but browsers send `|`, `{` or `"` as they are and curl sends UTF-8: what would be
-        // ambiguous to a parser after us (controls, space, DEL, a fragment) is refused, the rest is the application's.
-        if b > 0x20 && b != 0x7f && b != b'#' {
-            table[byte] |= TARGET;
         }
         // RFC 3986 section 3.2.2, reg-name: unreserved / sub-delims; what is percent-encoded is looked at by itself.
         if alnum
@@ -49,17 +43,10 @@ pub const fn is_token_byte(byte: u8) -> bool {
     CLASS[byte as usize] & TOKEN != 0
 }
 
-/// Whether the byte may stand in a request target: no control, no space, no fragment.
-#[inline]
-pub fn is_target_byte(byte: u8) -> bool {
-    CLASS[byte as usize] & TARGET != 0
-}
-
-/// Where the request target that begins at `from` ends: at the first byte that [`is_target_byte`] does not allow.
+/// Where the request target that begins at `from` ends: at the first byte of [`scan::NoTarget`].
 #[inline]
 pub(crate) fn target_end(view: &[u8], from: usize) -> usize {
-    let ends = |word| scan::below(word, 0x21) | scan::equal(word, 0x7f) | scan::equal(word, b'#');
-    scan::first(view, from, ends, |byte| !is_target_byte(byte))
+    scan::first::<scan::NoTarget>(view, from)
 }
 
 /// Whether the bytes are a token: a method or a field name (RFC 9110 section 5.6.2).
@@ -98,12 +85,18 @@ pub fn list_members(value: &[u8]) -> impl Iterator<Item = &[u8]> {
 /// Whether the bytes are `uri-host [ ":" port ]` (RFC 9110 section 7.2): what a Host field or an authority may hold.
 /// Userinfo is refused, and a port without a host; whether nothing at all will do is the caller's to judge.
 pub fn is_host_port(bytes: &[u8]) -> bool {
-    let name = bytes.iter().take_while(|&&b| CLASS[b as usize] & REG_NAME != 0).count();
-    match &bytes[name..] {
+    host_port_ends_at(bytes, 0, bytes.len())
+}
+
+/// [`is_host_port`] of `view[from..to]`. It is quicker where more bytes follow, at which nothing is judged.
+#[inline]
+pub(crate) fn host_port_ends_at(view: &[u8], from: usize, to: usize) -> bool {
+    let name = scan::first::<scan::NoHost>(view, from).min(to);
+    match &view[name..to] {
         [] => true,
         // A port without a host is refused.
-        [b':', port @ ..] if name > 0 => is_port(port),
-        _ => is_other_host_port(bytes),
+        [b':', port @ ..] if name > from => is_port(port),
+        _ => is_other_host_port(&view[from..to]),
     }
 }
 

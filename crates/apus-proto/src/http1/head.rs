@@ -5,7 +5,7 @@
 //! obs-fold, lists in Content-Length) is refused here: another parser in front may have read it differently.
 
 use super::{Framing, Limits, MAX_HEAD, Parsed, Reject, RequestHead, Span, Version};
-use crate::grammar::{is_field_value, is_host_port, is_token_byte, list_members, target_end};
+use crate::grammar::{host_port_ends_at, is_field_value, is_host_port, is_token_byte, list_members, target_end};
 use crate::scan::{control_at, find, same, token_end};
 
 /// No method in the IANA registry is longer than 17; a longer one is refused with 501 (RFC 9112 section 3).
@@ -37,6 +37,7 @@ pub fn parse_request(buf: &[u8], limits: &Limits, head: &mut RequestHead) -> Res
 }
 
 /// `method SP request-target SP HTTP-version CRLF`; `None` when more bytes are needed, else where the fields start.
+#[inline]
 fn request_line(view: &[u8], start: usize, limits: &Limits, head: &mut RequestHead) -> Result<Option<usize>, Reject> {
     let method_end = token_end(view, start, is_token_byte);
     if method_end - start > MAX_METHOD {
@@ -63,7 +64,11 @@ fn request_line(view: &[u8], start: usize, limits: &Limits, head: &mut RequestHe
     head.version = version(line)?;
     head.method = Span::new(start, method_end);
     head.target = Span::new(target_at, target_end);
-    split_target(view, head)?;
+    if view[target_at] == b'/' && &view[start..method_end] != b"CONNECT" {
+        split_path(view, target_at, head);
+    } else {
+        other_target(view, head)?;
+    }
     Ok(Some(target_end + 11))
 }
 
@@ -103,8 +108,9 @@ fn version_begun(tail: &[u8]) -> Result<(), Reject> {
     if tail.iter().zip(b"HTTP/1.1\r\n").all(fits) { Ok(()) } else { Err(BAD_VERSION) }
 }
 
-/// The four forms of RFC 9112 section 3.2, and where path and query lie in them.
-fn split_target(view: &[u8], head: &mut RequestHead) -> Result<(), Reject> {
+/// The forms of RFC 9112 section 3.2 besides the origin-form, and where path and query lie in them.
+#[cold]
+fn other_target(view: &[u8], head: &mut RequestHead) -> Result<(), Reject> {
     let target = head.target.of(view);
     let at = head.target.start as usize;
     let method = head.method.of(view);
@@ -118,14 +124,14 @@ fn split_target(view: &[u8], head: &mut RequestHead) -> Result<(), Reject> {
         head.path = Span::new(at, at);
         return Ok(());
     }
-    match target {
-        [b'/', ..] => split_path(view, at, head),
-        b"*" if method == b"OPTIONS" => head.path = head.target,
-        _ => return absolute_form(view, head),
+    if target == b"*" && method == b"OPTIONS" {
+        head.path = head.target;
+        return Ok(());
     }
-    Ok(())
+    absolute_form(view, head)
 }
 
+#[inline]
 fn split_path(view: &[u8], at: usize, head: &mut RequestHead) {
     let end = head.target.end as usize;
     if let Some(mark) = find(b'?', &view[at..end]) {
@@ -158,6 +164,7 @@ fn absolute_form(view: &[u8], head: &mut RequestHead) -> Result<(), Reject> {
 }
 
 /// Field lines and the empty line; `None` when more bytes are needed, else the length of the head.
+#[inline]
 fn fields(
     view: &[u8],
     mut pos: usize,
@@ -166,15 +173,18 @@ fn fields(
     seen: &mut Seen,
 ) -> Result<Option<usize>, Reject> {
     loop {
-        if !view.get(pos).is_some_and(|&byte| is_token_byte(byte)) {
+        let colon = token_end(view, pos, is_token_byte);
+        if colon == pos {
             return after_fields(view, pos);
         }
-        let Some(line) = field_line(view, pos)? else { return Ok(None) };
+        let Some(line) = line(view, pos, colon)? else { return Ok(None) };
         if head.headers.len() >= limits.max_headers {
             return Err(Reject::new(431, "too many fields"));
         }
         head.headers.push((line.name, line.value));
-        seen.note(view, &line, head.version)?;
+        if is_noted(&view[pos..colon]) {
+            seen.note(view, &line, head.version)?;
+        }
         pos = line.next;
     }
 }
@@ -199,9 +209,14 @@ pub(super) struct FieldLine {
 }
 
 /// `field-name ":" OWS field-value OWS CRLF` (RFC 9112 section 5); `None` when more bytes are needed.
-#[inline]
 pub(super) fn field_line(view: &[u8], pos: usize) -> Result<Option<FieldLine>, Reject> {
     let colon = token_end(view, pos, is_token_byte);
+    line(view, pos, colon)
+}
+
+/// The same where it is known that the name ends at `colon`.
+#[inline]
+fn line(view: &[u8], pos: usize, colon: usize) -> Result<Option<FieldLine>, Reject> {
     match view.get(colon) {
         None => return Ok(None),
         Some(b':') if colon > pos => {}
@@ -211,8 +226,13 @@ pub(super) fn field_line(view: &[u8], pos: usize) -> Result<Option<FieldLine>, R
     let start = colon + 1 + usize::from(view.get(colon + 1) == Some(&b' '));
     let end = control_at(view, start);
     // Nearly every line has one space before its value, no other white space around it, and no HTAB inside.
-    let plain = end > start && view[start] != b' ' && view[end - 1] != b' ';
-    if plain && view.get(end..end + 2) == Some(b"\r\n") {
+    if end + 1 < view.len()
+        && view[end] == b'\r'
+        && view[end + 1] == b'\n'
+        && end > start
+        && view[start] != b' '
+        && view[end - 1] != b' '
+    {
         return Ok(Some(FieldLine { name: Span::new(pos, colon), value: Span::new(start, end), next: end + 2 }));
     }
     other_line(view, pos, colon)
@@ -249,13 +269,33 @@ struct Seen {
     connection_upgrade: bool,
 }
 
+/// The first letter of the field of that length that [`Seen::note`] looks at; 0 where there is none.
+const NOTED: [u8; 32] = {
+    let mut first = [0; 32];
+    let names: [&[u8]; 6] = [b"host", b"expect", b"upgrade", b"connection", b"content-length", b"transfer-encoding"];
+    let mut at = 0;
+    while at < names.len() {
+        assert!(first[names[at].len()] == 0, "two of a length");
+        first[names[at].len()] = names[at][0];
+        at += 1;
+    }
+    first
+};
+
+/// Whether a name, which is not empty, may be one that decides framing or connection: most are not.
+#[inline]
+fn is_noted(name: &[u8]) -> bool {
+    // A longer name is looked at as a shorter one, which costs nothing but time.
+    NOTED[name.len() % 32] == name[0] | 0x20
+}
+
 impl Seen {
-    #[inline]
+    #[inline(never)]
     fn note(&mut self, view: &[u8], line: &FieldLine, version: Version) -> Result<(), Reject> {
         let name = line.name.of(view);
         let value = line.value.of(view);
         match name.len() {
-            4 if same(name, b"host") => self.host(value, line.value)?,
+            4 if same(name, b"host") => self.host(view, line.value)?,
             6 if same(name, b"expect") => self.expect(value, version)?,
             7 if same(name, b"upgrade") => self.upgrade = true,
             10 if same(name, b"connection") => self.connection(value),
@@ -267,11 +307,12 @@ impl Seen {
     }
 
     /// RFC 9112 section 3.2: more than one Host, or an invalid one, MUST be answered 400.
-    fn host(&mut self, value: &[u8], span: Span) -> Result<(), Reject> {
+    #[inline]
+    fn host(&mut self, view: &[u8], span: Span) -> Result<(), Reject> {
         if self.host.is_some() {
             return Err(Reject::bad("more than one Host"));
         }
-        if !is_host_port(value) {
+        if !host_port_ends_at(view, span.start as usize, span.end as usize) {
             return Err(Reject::bad("malformed Host"));
         }
         self.host = Some(span);
