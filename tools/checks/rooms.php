@@ -9,23 +9,12 @@ namespace Apus\Tools;
 /** What a crate begins with: it names its rooms and is none. */
 const ROOTS = ['lib', 'main'];
 
-/**
- * Rooms that are still tied together, by crate: what they import of each other is not looked at. HTTP connections, their requests and
- * answers, and the message connections that become of them know each other.
- */
-const KNOTS = [
-    'apus-net' => ['app', 'conn', 'control', 'http1', 'message_conn', 'registry', 'request', 'response'],
-];
-
 /** @return list<string> the loops of every crate, each with the files that make it */
-function room_loops(array $sources, array $knots = KNOTS): array
+function room_loops(array $sources): array
 {
     $complaints = [];
     foreach (crates_of($sources) as $crate => $files) {
         $imports = room_imports($files);
-        foreach ($knots[$crate] ?? [] as $room) {
-            $imports[$room] = array_diff_key($imports[$room] ?? [], array_flip($knots[$crate]));
-        }
         foreach (loops(array_map(array_keys(...), $imports)) as $loop) {
             $hops = [];
             foreach ($loop as $index => $room) {

@@ -5,7 +5,7 @@
 use std::future::Future;
 use std::rc::Rc;
 
-use crate::conn::ConnInfo;
+use crate::info::ConnInfo;
 use crate::message_conn::{Message, MessageConn};
 use crate::request::Request;
 use crate::response::Responder;

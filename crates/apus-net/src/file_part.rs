@@ -2,10 +2,13 @@
 
 use std::cell::Cell;
 use std::fs::File;
+use std::future::Future;
 use std::io;
 use std::num::NonZeroUsize;
 use std::os::unix::fs::FileExt;
+use std::pin::Pin;
 use std::rc::Rc;
+use std::task::{Context, Poll};
 
 use socket2::Socket;
 
@@ -99,6 +102,21 @@ impl FilePart {
         self.offset += count as u64;
         self.left -= count as u64;
         Ok(count as u64)
+    }
+}
+
+/// Ready when the last byte of a file is with the kernel, or will never be.
+pub struct SendFile(pub(crate) Rc<FileState>);
+
+impl Future for SendFile {
+    type Output = Result<(), SendError>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        if let Some(result) = self.0.done.get() {
+            return Poll::Ready(result);
+        }
+        self.0.waiting.register(cx.waker());
+        Poll::Pending
     }
 }
 

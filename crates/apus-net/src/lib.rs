@@ -4,9 +4,10 @@
 //! crate knows nothing of PHP: whoever answers requests implements [`App`].
 //!
 //! ```text
-//! listener ── accept ──> conn::task (one future a connection) ──> App::on_request(Request, Responder)
+//! listener ── accept ──> conn_task (one future a connection) ──> App::on_request(Request, Responder)
 //!                           │  reads, parses, collects bodies            │ end / write / send_file
 //!                           └────────── conn::Conn (out buffer, state) <─┘
+//!            └─ upgrade, stream port ──> message_conn::MessageConn, run by message_runner ──> App::on_message
 //! sweep: one coarse timer looks at the deadlines of all connections
 //! ```
 
@@ -17,15 +18,22 @@ mod body;
 mod clock;
 mod config;
 mod conn;
+mod conn_task;
 mod control;
+mod exchange;
 mod file_part;
 mod framing;
 mod head_bytes;
 mod http1;
+mod info;
+mod input;
+mod kill;
 mod listener;
 mod message_conn;
+mod message_runner;
 mod names;
 mod pool;
+mod port;
 mod registry;
 mod regular_file;
 mod request;
@@ -35,6 +43,7 @@ mod sweep;
 mod sys;
 mod udp;
 mod wake;
+mod worker;
 
 pub use apus_proto as proto;
 
@@ -43,15 +52,17 @@ pub use app::App;
 pub use body::{Body, BodyError, Collected, ReadChunk, TempFile, UploadError, UploadedFile};
 pub use clock::wall;
 pub use config::{Config, SendPolicy};
-pub use conn::{ConnInfo, Local, Peer};
-pub use control::{Control, Counters, Idle, Metrics, NoMetrics};
+pub use control::{Control, Idle};
+pub use file_part::SendFile;
 pub use framing::framing;
+pub use info::{ConnInfo, Local, Peer};
 pub use message_conn::{
     Broadcast, Delivery, Drained, Kind, Message, MessageConn, MessageConnWritable, OwnedMessage, Recv, Refusal, Upgrade,
 };
 pub use names::{Added, MAX_NAME, NameIndex, Removed, is_name};
 pub use regular_file::open_regular;
 pub use request::Request;
-pub use response::{Gone, Responder, SendFile, Writable, WriteState};
+pub use response::{Gone, Responder, Writable, WriteState};
 pub use serve::serve;
 pub use udp::{Datagram, PacketApp, serve_datagrams};
+pub use worker::{Counters, Metrics, NoMetrics};

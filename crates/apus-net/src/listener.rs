@@ -9,11 +9,15 @@ use socket2::{SockAddr, Socket};
 use tokio::io::unix::AsyncFd;
 
 use crate::app::App;
-use crate::conn::{Conn, ConnInfo, ConnTask, Input, Io, Peer, Port};
-use crate::control::Control;
-use crate::message_conn::{self, MessageConn, Protocol};
-use crate::registry::Entry;
+use crate::conn::{Conn, Conns, Io};
+use crate::conn_task::ConnTask;
+use crate::info::{ConnInfo, Peer};
+use crate::input::Input;
+use crate::message_conn::{MessageConn, Protocol};
+use crate::message_runner;
+use crate::port::Port;
 use crate::sys;
+use crate::worker::Worker;
 
 /// Connections taken in one turn while few wait, so that other workers on the same socket take their share.
 const BATCH: usize = 8;
@@ -33,15 +37,16 @@ const WARN_AGAIN: u64 = 60_000;
 const ROOM_CHECK: Duration = Duration::from_millis(250);
 
 /// Accepts on one socket until the worker drains.
-pub(crate) async fn run<A: App>(app: Rc<A>, listener: AsyncFd<Socket>, port: Rc<Port>) {
-    let control = Rc::clone(&port.control);
+pub(crate) async fn run<A: App>(app: Rc<A>, listener: AsyncFd<Socket>, port: Rc<Port>, conns: Rc<Conns>) {
+    let worker = Rc::clone(&port.worker);
+    let arrivals = Arrivals { app, port, conns };
     let mut warned: Option<u64> = None;
     let mut batch = BATCH;
     let mut born = Born(VecDeque::new());
-    while !control.is_draining() {
+    while !worker.is_draining() {
         let mut ready = None;
         if born.0.is_empty() {
-            let stop = control.stop_accepting.notified();
+            let stop = worker.stop_accepting.notified();
             let readable = tokio::select! {
                 biased;
                 () = stop => return,
@@ -50,7 +55,7 @@ pub(crate) async fn run<A: App>(app: Rc<A>, listener: AsyncFd<Socket>, port: Rc<
             let Ok(guard) = readable else { return };
             ready = Some(guard);
         }
-        let accepted = accept_batch(&app, listener.get_ref(), &port, batch, &mut born);
+        let accepted = arrivals.accept(listener.get_ref(), batch, &mut born);
         born.begin(if matches!(accepted, Batch::Empty | Batch::More) { BORN } else { usize::MAX });
         match accepted {
             Batch::Empty => {
@@ -67,14 +72,14 @@ pub(crate) async fn run<A: App>(app: Rc<A>, listener: AsyncFd<Socket>, port: Rc<
                 batch = if waiting > MANY { waiting.min(MAX_BATCH) } else { BATCH };
                 tokio::task::yield_now().await;
             }
-            Batch::Full => wait_for_room(&control).await,
+            Batch::Full => wait_for_room(&worker).await,
             // One was taken all the same: others may be busy.
             Batch::Crowded => tokio::time::sleep(GIVE_WAY).await,
             Batch::Failed(error) => {
-                let now = control.clock.now();
+                let now = worker.clock.now();
                 if warned.is_none_or(|at| now.saturating_sub(at) >= WARN_AGAIN) {
                     warned = Some(now);
-                    control.metrics.warn(&format!(
+                    worker.metrics.warn(&format!(
                         "cannot accept connections: {error}; trying again every {} ms (see ulimit -n)",
                         BACK_OFF.as_millis()
                     ));
@@ -110,78 +115,91 @@ enum Batch {
     Failed(io::Error),
 }
 
-fn accept_batch<A: App>(app: &Rc<A>, listener: &Socket, port: &Rc<Port>, most: usize, born: &mut Born<A>) -> Batch {
-    let control = &port.control;
-    control.clock.refresh();
-    for round in 0..most {
-        // The metrics first: they tell the operator that the server is full.
-        if most <= BATCH && round > 0 && control.metrics.is_crowded() {
-            return Batch::Crowded;
-        }
-        if !control.metrics.may_accept() || control.connections() >= port.config.max_connections {
-            return Batch::Full;
-        }
-        match listener.accept4(libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC) {
-            Ok((socket, addr)) => {
-                born.0.extend(open(app, socket, &addr, port));
+/// What a new connection needs.
+struct Arrivals<A: App> {
+    app: Rc<A>,
+    port: Rc<Port>,
+    conns: Rc<Conns>,
+}
+
+impl<A: App> Arrivals<A> {
+    fn accept(&self, listener: &Socket, most: usize, born: &mut Born<A>) -> Batch {
+        let worker = &self.port.worker;
+        worker.clock.refresh();
+        for round in 0..most {
+            // The metrics first: they tell the operator that the server is full.
+            if most <= BATCH && round > 0 && worker.metrics.is_crowded() {
+                return Batch::Crowded;
             }
-            Err(error) => match error.raw_os_error() {
-                Some(libc::EAGAIN) => return Batch::Empty,
-                // Out of descriptors or memory: the queue stays, and stays readable.
-                Some(libc::EMFILE | libc::ENFILE | libc::ENOBUFS | libc::ENOMEM) => return Batch::Failed(error),
-                // The connection died in the queue, or its network's error is reported here (accept(2)).
-                _ => {}
-            },
+            if !worker.metrics.may_accept() || worker.connections() >= self.port.config.max_connections {
+                return Batch::Full;
+            }
+            match listener.accept4(libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC) {
+                Ok((socket, addr)) => {
+                    born.0.extend(self.open(socket, &addr));
+                }
+                Err(error) => match error.raw_os_error() {
+                    Some(libc::EAGAIN) => return Batch::Empty,
+                    // Out of descriptors or memory: the queue stays, and stays readable.
+                    Some(libc::EMFILE | libc::ENFILE | libc::ENOBUFS | libc::ENOMEM) => return Batch::Failed(error),
+                    // The connection died in the queue, or its network's error is reported here (accept(2)).
+                    _ => {}
+                },
+            }
         }
+        Batch::More
     }
-    Batch::More
+
+    /// Enters a new connection; its task, where it has one of its own.
+    fn open(&self, socket: Socket, addr: &SockAddr) -> Option<ConnTask<A>> {
+        let (port, conns) = (&self.port, &self.conns);
+        let now = port.worker.clock.wall();
+        let info = Rc::new(ConnInfo {
+            id: port.worker.metrics.next_session(),
+            peer: Peer::from_addr(addr),
+            local: Rc::clone(&port.local),
+            connected_at: now,
+            last_request_at: now.into(),
+            requests: 0.into(),
+            websocket: false.into(),
+            open: true.into(),
+            gone: false.into(),
+            peer_ip: std::cell::OnceCell::new(),
+        });
+        if port.config.stream {
+            self.open_stream(socket, info);
+            return None;
+        }
+        let conn = Rc::new(Conn::new(info, Rc::clone(port), Rc::clone(conns), Io::Fresh(socket)));
+        conns.registry.borrow_mut().insert(conn.info.id, Rc::clone(&conn));
+        port.worker.opened(&conn.info);
+        self.app.on_connect(&conn.info);
+        Some(ConnTask::new(Rc::clone(&self.app), conn))
+    }
+
+    /// A connection of a stream port is a message connection from the start.
+    fn open_stream(&self, socket: Socket, info: Rc<ConnInfo>) {
+        let (port, conns) = (&self.port, &self.conns.messages);
+        if let Some(keepalive) = &port.config.keepalive {
+            // A Unix socket has no keepalive, and needs none.
+            let _ = socket.set_tcp_keepalive(keepalive);
+        }
+        let message_conn = MessageConn::new(info, Rc::clone(port), Rc::clone(conns), socket, Protocol::Stream);
+        let message_conn = Rc::new(message_conn);
+        if port.config.delay_receive {
+            message_conn.pause();
+        }
+        conns.registry.borrow_mut().insert(message_conn.info.id, Rc::clone(&message_conn));
+        port.worker.opened(&message_conn.info);
+        self.app.on_connect(&message_conn.info);
+        message_runner::start(&self.app, &message_conn, Input::default());
+    }
 }
 
-/// Enters a new connection; its task, where it has one of its own.
-fn open<A: App>(app: &Rc<A>, socket: Socket, addr: &SockAddr, port: &Rc<Port>) -> Option<ConnTask<A>> {
-    let control = &port.control;
-    let now = control.clock.wall();
-    let info = Rc::new(ConnInfo {
-        id: control.metrics.next_session(),
-        peer: Peer::from_addr(addr),
-        local: Rc::clone(&port.local),
-        connected_at: now,
-        last_request_at: now.into(),
-        requests: 0.into(),
-        websocket: false.into(),
-        open: true.into(),
-        gone: false.into(),
-        peer_ip: std::cell::OnceCell::new(),
-    });
-    if port.config.stream {
-        open_stream(app, socket, info, port);
-        return None;
-    }
-    let conn = Rc::new(Conn::new(info, Rc::clone(port), Io::Fresh(socket)));
-    control.opened(Entry::Http(Rc::clone(&conn)));
-    app.on_connect(&conn.info);
-    Some(ConnTask::new(Rc::clone(app), conn))
-}
-
-/// A connection of a stream port is a message connection from the start.
-fn open_stream<A: App>(app: &Rc<A>, socket: Socket, info: Rc<ConnInfo>, port: &Rc<Port>) {
-    if let Some(keepalive) = &port.config.keepalive {
-        // A Unix socket has no keepalive, and needs none.
-        let _ = socket.set_tcp_keepalive(keepalive);
-    }
-    let message_conn = Rc::new(MessageConn::new(info, Rc::clone(port), socket, Protocol::Stream));
-    if port.config.delay_receive {
-        message_conn.pause();
-    }
-    port.control.opened(Entry::MessageConn(Rc::clone(&message_conn)));
-    app.on_connect(message_conn.info());
-    message_conn::start(app, &message_conn, Input::default());
-}
-
-async fn wait_for_room(control: &Control) {
+async fn wait_for_room(worker: &Worker) {
     tokio::select! {
-        () = control.stop_accepting.notified() => {}
-        () = control.room.notified() => {}
+        () = worker.stop_accepting.notified() => {}
+        () = worker.room.notified() => {}
         () = tokio::time::sleep(ROOM_CHECK) => {}
     }
 }

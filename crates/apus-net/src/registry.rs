@@ -1,45 +1,10 @@
-//! The open connections of a worker.
+//! Open connections of one kind, found by session id.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::rc::Rc;
 
 use slab::Slab;
-
-use crate::conn::{Conn, ConnInfo, Kill};
-use crate::message_conn::MessageConn;
-
-/// An open connection: one that speaks HTTP, or a message connection.
-#[derive(Clone)]
-pub(crate) enum Entry {
-    Http(Rc<Conn>),
-    MessageConn(Rc<MessageConn>),
-}
-
-impl Entry {
-    pub(crate) fn info(&self) -> &Rc<ConnInfo> {
-        match self {
-            Self::Http(conn) => &conn.info,
-            Self::MessageConn(message_conn) => message_conn.info(),
-        }
-    }
-
-    /// Looks at the deadlines.
-    pub(crate) fn sweep(&self, now: u64, draining: bool) {
-        match self {
-            Self::Http(conn) => conn.sweep(now, draining),
-            Self::MessageConn(message_conn) => message_conn.sweep(now, draining),
-        }
-    }
-
-    /// Ends the connection at once.
-    pub(crate) fn kill(&self, kill: Kill) {
-        match self {
-            Self::Http(conn) => conn.kill(kill),
-            Self::MessageConn(message_conn) => message_conn.kill(kill),
-        }
-    }
-}
 
 /// Spreads session ids. Peers do not choose them, so nothing stronger is needed.
 #[derive(Default)]
@@ -66,26 +31,22 @@ impl Hasher for IdHasher {
 }
 
 /// Dense for the sweep, and found by session id.
-#[derive(Default)]
-pub(crate) struct Registry {
-    conns: Slab<Entry>,
+pub(crate) struct Registry<T> {
+    conns: Slab<Rc<T>>,
     /// Session id to the key in `conns`.
     keys: HashMap<i64, u32, BuildHasherDefault<IdHasher>>,
 }
 
-impl Registry {
-    pub(crate) fn insert(&mut self, entry: Entry) {
-        let id = entry.info().id;
-        let key = self.conns.insert(entry);
-        self.keys.insert(id, key as u32);
+impl<T> Default for Registry<T> {
+    fn default() -> Self {
+        Self { conns: Slab::new(), keys: HashMap::default() }
     }
+}
 
-    /// Puts another entry in the place of the connection with that id.
-    pub(crate) fn replace(&mut self, id: i64, entry: Entry) {
-        let place = self.keys.get(&id).and_then(|key| self.conns.get_mut(*key as usize));
-        if let Some(place) = place {
-            *place = entry;
-        }
+impl<T> Registry<T> {
+    pub(crate) fn insert(&mut self, id: i64, conn: Rc<T>) {
+        let key = self.conns.insert(conn);
+        self.keys.insert(id, key as u32);
     }
 
     pub(crate) fn remove(&mut self, id: i64) {
@@ -95,19 +56,15 @@ impl Registry {
     }
 
     #[inline]
-    pub(crate) fn find(&self, id: i64) -> Option<&Entry> {
+    pub(crate) fn find(&self, id: i64) -> Option<&Rc<T>> {
         self.keys.get(&id).and_then(|key| self.conns.get(*key as usize))
     }
 
-    pub(crate) fn len(&self) -> usize {
-        self.conns.len()
+    pub(crate) fn ids(&self) -> impl Iterator<Item = i64> {
+        self.keys.keys().copied()
     }
 
-    pub(crate) fn ids(&self) -> Vec<i64> {
-        self.keys.keys().copied().collect()
-    }
-
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Entry> {
-        self.conns.iter().map(|(_, entry)| entry)
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Rc<T>> {
+        self.conns.iter().map(|(_, conn)| conn)
     }
 }

@@ -5,8 +5,9 @@ use std::rc::Rc;
 use apus_proto::http1::{RequestHead, Version};
 
 use crate::body::Body;
-use crate::conn::{ConnInfo, Port};
 use crate::head_bytes::Inner;
+use crate::info::ConnInfo;
+use crate::port::Port;
 
 /// One request. Owned and cheap to move; its memory goes back to the worker's pool when it is dropped.
 pub struct Request {
@@ -123,7 +124,7 @@ impl Request {
 impl Drop for Request {
     fn drop(&mut self) {
         if let Some(inner) = self.inner.take() {
-            self.port.control.pool.give_request(inner);
+            self.port.worker.pool.give_request(inner);
         }
     }
 }

@@ -10,8 +10,10 @@ use socket2::{Domain, Socket};
 use crate::app::App;
 use crate::body::sweep_temporary_files;
 use crate::config::Config;
-use crate::conn::{Local, Port};
 use crate::control::Control;
+use crate::info::Local;
+use crate::port::Port;
+use crate::worker::Worker;
 use crate::{listener, sweep, sys};
 
 /// Serves `app` on the sockets, which must be bound and listening, until [`Control::drain`] was called and the last
@@ -22,7 +24,7 @@ use crate::{listener, sweep, sys};
 /// # Errors
 /// When a socket cannot be registered with the runtime; nothing is served then.
 pub async fn serve<A: App>(app: Rc<A>, listeners: Vec<(OwnedFd, Rc<Config>)>, control: Rc<Control>) -> io::Result<()> {
-    control.prepare_message_conns()?;
+    control.conns.messages.prepare()?;
     let mut accepting = Vec::with_capacity(listeners.len());
     for (fd, config) in listeners {
         if config.parse_multipart && config.store_files && !config.stream {
@@ -30,13 +32,15 @@ pub async fn serve<A: App>(app: Rc<A>, listeners: Vec<(OwnedFd, Rc<Config>)>, co
             sweep_temporary_files(&config.upload_dir);
         }
         let socket = Socket::from(fd);
-        let port = open_port(&socket, config, &control)?;
+        let port = open_port(&socket, config, &control.worker)?;
         accepting.push((sys::register(socket)?, port));
     }
     let sweep = tokio::task::spawn_local(sweep::run(Rc::clone(&control)));
     let tasks: Vec<_> = accepting
         .into_iter()
-        .map(|(listener, port)| tokio::task::spawn_local(listener::run(Rc::clone(&app), listener, port)))
+        .map(|(listener, port)| {
+            tokio::task::spawn_local(listener::run(Rc::clone(&app), listener, port, Rc::clone(&control.conns)))
+        })
         .collect();
     for task in tasks {
         // A listener ends only when the worker drains.
@@ -47,7 +51,7 @@ pub async fn serve<A: App>(app: Rc<A>, listeners: Vec<(OwnedFd, Rc<Config>)>, co
     Ok(())
 }
 
-fn open_port(socket: &Socket, config: Rc<Config>, control: &Rc<Control>) -> io::Result<Rc<Port>> {
+fn open_port(socket: &Socket, config: Rc<Config>, worker: &Rc<Worker>) -> io::Result<Rc<Port>> {
     socket.set_nonblocking(true)?;
     let domain = socket.domain()?;
     if domain == Domain::IPV4 || domain == Domain::IPV6 {
@@ -55,5 +59,5 @@ fn open_port(socket: &Socket, config: Rc<Config>, control: &Rc<Control>) -> io::
         socket.set_tcp_nodelay(config.nodelay)?;
     }
     let local = Rc::new(Local::from_addr(&socket.local_addr()?));
-    Ok(Rc::new(Port { config, control: Rc::clone(control), local, standing: RefCell::default() }))
+    Ok(Rc::new(Port { config, worker: Rc::clone(worker), local, standing: RefCell::default() }))
 }

@@ -10,13 +10,14 @@ const PERIOD: Duration = Duration::from_millis(250);
 
 /// Looks at the deadlines of all connections, several times a second; sleeps for good while there is none. Never ends.
 pub(crate) async fn run(control: Rc<Control>) {
+    let worker = Rc::clone(&control.worker);
     loop {
-        if control.connections() == 0 {
-            control.rest();
-            control.busy.notified().await;
+        if worker.connections() == 0 {
+            worker.rest();
+            worker.busy.notified().await;
         }
-        control.clock.refresh();
-        if !control.clock.is_manual() {
+        worker.clock.refresh();
+        if !worker.clock.is_manual() {
             control.sweep();
         }
         tokio::time::sleep(PERIOD).await;

@@ -11,9 +11,10 @@ use std::task::{Context, Poll, ready};
 use socket2::{SockAddr, Socket};
 use tokio::io::unix::AsyncFd;
 
-use crate::conn::Local;
 use crate::control::Control;
+use crate::info::Local;
 use crate::sys;
+use crate::worker::Worker;
 
 /// Datagrams taken in one turn, before other sockets have theirs.
 const BATCH: usize = 32;
@@ -39,7 +40,7 @@ pub trait PacketApp: 'static {
 pub struct Datagram {
     fd: AsyncFd<Socket>,
     local: Local,
-    control: Rc<Control>,
+    worker: Rc<Worker>,
     /// Handlers at once, beyond which datagrams are dropped.
     most: usize,
     running: Cell<usize>,
@@ -53,14 +54,14 @@ impl Datagram {
     ///
     /// # Errors
     /// When the socket cannot be registered with the runtime.
-    pub fn new(fd: OwnedFd, most: usize, control: Rc<Control>) -> io::Result<Rc<Self>> {
+    pub fn new(fd: OwnedFd, most: usize, control: &Control) -> io::Result<Rc<Self>> {
         let socket = Socket::from(fd);
         socket.set_nonblocking(true)?;
         let local = Local::from_addr(&socket.local_addr()?);
         Ok(Rc::new(Self {
             fd: sys::register(socket)?,
             local,
-            control,
+            worker: Rc::clone(&control.worker),
             most,
             running: Cell::new(0),
             dropped: Cell::new(0),
@@ -94,7 +95,7 @@ impl Datagram {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 result => {
                     let sent = result?;
-                    let out = &self.control.counters.bytes_out;
+                    let out = &self.worker.counters.bytes_out;
                     out.set(out.get() + sent as u64);
                     return Ok(());
                 }
@@ -117,10 +118,10 @@ impl Datagram {
 
     /// Says what an operator should know, at most once a minute.
     fn warn(&self, text: impl FnOnce() -> String) {
-        let now = self.control.clock.now();
+        let now = self.worker.clock.now();
         if self.warned.get().is_none_or(|at| now.saturating_sub(at) >= WARN_AGAIN) {
             self.warned.set(Some(now));
-            self.control.metrics.warn(&text());
+            self.worker.metrics.warn(&text());
         }
     }
 
@@ -174,11 +175,11 @@ impl<F> Drop for Running<F> {
 
 /// Hands every datagram of the socket to `app` until the worker drains. Handlers that still run then go on.
 pub async fn serve_datagrams<A: PacketApp>(app: Rc<A>, socket: Rc<Datagram>) {
-    let control = Rc::clone(&socket.control);
+    let worker = Rc::clone(&socket.worker);
     // Lent to each turn, and given back before anything waits: a port holds no buffer twice.
     let buffer = RefCell::new(vec![0; MAX_DATAGRAM]);
-    while !control.is_draining() {
-        let stop = control.stop_accepting.notified();
+    while !worker.is_draining() {
+        let stop = worker.stop_accepting.notified();
         let ready = tokio::select! {
             biased;
             () = stop => return,
@@ -195,7 +196,7 @@ pub async fn serve_datagrams<A: PacketApp>(app: Rc<A>, socket: Rc<Datagram>) {
 
 /// Receives a batch; whether there may be more.
 async fn turn<A: PacketApp>(app: &Rc<A>, socket: &Rc<Datagram>, buffer: &RefCell<Vec<u8>>) -> bool {
-    socket.control.clock.refresh();
+    socket.worker.clock.refresh();
     for _ in 0..BATCH {
         let mut bytes = buffer.take();
         let received = receive(socket, &mut bytes);
@@ -213,7 +214,7 @@ async fn turn<A: PacketApp>(app: &Rc<A>, socket: &Rc<Datagram>, buffer: &RefCell
         if let Some(handling) = handling {
             begin(socket, handling).await;
         }
-        if socket.control.is_draining() {
+        if socket.worker.is_draining() {
             return false;
         }
     }
@@ -234,7 +235,7 @@ fn receive(socket: &Datagram, bytes: &mut [u8]) -> io::Result<(usize, SockAddr)>
     if count == bytes.len() {
         return Err(io::Error::other(format!("a datagram of {count} bytes or more is too long")));
     }
-    let counter = &socket.control.counters.bytes_in;
+    let counter = &socket.worker.counters.bytes_in;
     counter.set(counter.get() + count as u64);
     Ok((count, from))
 }

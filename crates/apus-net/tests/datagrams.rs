@@ -71,7 +71,7 @@ fn port(most: usize) -> Port {
     let addr = bound.local_addr().unwrap();
     let told = Rc::new(Told::default());
     let control = Control::new(Rc::<Told>::clone(&told));
-    let socket = Datagram::new(bound.into(), most, Rc::clone(&control)).unwrap();
+    let socket = Datagram::new(bound.into(), most, &control).unwrap();
     Port { app: Rc::default(), socket, control, told, addr }
 }
 
@@ -204,7 +204,7 @@ fn unix_datagrams_with_and_without_a_sender() {
         std::fs::create_dir(&dir).unwrap();
         let control = Control::new(Rc::new(NoMetrics::default()));
         let bound = UnixDatagram::bind(dir.join("server")).unwrap();
-        let socket = Datagram::new(bound.into(), 10, control).unwrap();
+        let socket = Datagram::new(bound.into(), 10, &control).unwrap();
         assert_eq!(socket.local(), &Local::Unix(dir.join("server")));
         let app = Rc::new(Senders::default());
         let serving = tokio::task::spawn_local(serve_datagrams(Rc::clone(&app), socket));

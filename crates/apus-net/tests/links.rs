@@ -91,6 +91,21 @@ fn websocket() -> Config {
 }
 
 #[test]
+fn a_connection_that_was_closed_is_not_upgraded() {
+    let server = Server::start(websocket(), |_request: Request, response: Responder| async move { response.detach() });
+    let mut client = server.client();
+    client.ask_upgrade();
+    server.until(|control| control.counters().requests.get() == 1);
+    server.with(|control| {
+        let id = control.ids()[0];
+        let response = control.responder(id).unwrap();
+        assert!(control.close(id, true));
+        assert!(response.upgrade(&Upgrade::default()).is_err() && control.message_conn(id).is_none());
+    });
+    server.until_connections(0);
+}
+
+#[test]
 fn messages_go_and_come_whole_in_parts_and_many_at_once() {
     let server = start(websocket(), false);
     let mut client = server.client();

@@ -3,15 +3,9 @@
 //! Invariant: no `RefCell` of this module stays borrowed across a call to an `App`, to a waker that is not a runtime's,
 //! or across an await.
 
-mod ending;
-mod exchange;
-mod incoming;
-mod info;
-mod input;
 mod io;
 mod output;
 mod peer;
-mod task;
 mod timer;
 
 use std::cell::{Cell, RefCell};
@@ -19,53 +13,30 @@ use std::rc::Rc;
 use std::task::{Context, Waker};
 
 use crate::body::{BodyStream, Source};
-use crate::config::Config;
-use crate::control::Control;
-use crate::message_conn::{Handshake, MessageConn, Refusal};
+use crate::exchange::{Exchange, Phase};
+use crate::info::ConnInfo;
+use crate::kill::Kill;
+use crate::message_conn::{Handshake, MessageConn, MessageConns, Refusal};
+use crate::port::Port;
+use crate::registry::Registry;
 use crate::wake::WakerList;
 
-pub(crate) use exchange::{BodyOut, Exchange, Phase, UnreadBody};
-pub use info::{ConnInfo, Local, Peer};
-pub(crate) use input::Input;
 pub(crate) use io::Io;
 pub(crate) use output::Out;
-pub(crate) use peer::Receive;
-pub(crate) use task::ConnTask;
-pub(crate) use timer::{DRAIN_GRACE, Expired, Timer};
+pub(crate) use timer::{Expired, Timer};
 
-/// A listening port, as its connections see it.
-pub(crate) struct Port {
-    pub(crate) config: Rc<Config>,
-    pub(crate) control: Rc<Control>,
-    pub(crate) local: Rc<Local>,
-    /// `Server` and `Date` lines of one second.
-    pub(crate) standing: RefCell<StandingLines>,
-}
-
-/// Field lines that all answers of a second share.
+/// The connections of a worker that speak HTTP, and those that were upgraded.
 #[derive(Default)]
-pub(crate) struct StandingLines {
-    pub(crate) seconds: u64,
-    pub(crate) lines: Vec<u8>,
-    /// Where in `lines` the `Date` line starts.
-    pub(crate) date_at: usize,
-}
-
-/// How a connection is asked to end from outside its task.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kill {
-    No,
-    /// After the output that waits.
-    AfterOutput,
-    Now,
-    /// And throw away what the kernel has not sent.
-    Reset,
+pub(crate) struct Conns {
+    pub(crate) registry: RefCell<Registry<Conn>>,
+    pub(crate) messages: Rc<MessageConns>,
 }
 
 /// The shared part of a connection. The socket is closed when its task ends, whoever still holds this.
 pub(crate) struct Conn {
     pub(crate) info: Rc<ConnInfo>,
     pub(crate) port: Rc<Port>,
+    pub(crate) conns: Rc<Conns>,
     pub(crate) io: RefCell<Option<Io>>,
     pub(crate) out: RefCell<Out>,
     pub(crate) exchange: Exchange,
@@ -106,11 +77,12 @@ impl Source for Conn {
 }
 
 impl Conn {
-    pub(crate) fn new(info: Rc<ConnInfo>, port: Rc<Port>, io: Io) -> Self {
-        let now = port.control.clock.now();
+    pub(crate) fn new(info: Rc<ConnInfo>, port: Rc<Port>, conns: Rc<Conns>, io: Io) -> Self {
+        let now = port.worker.clock.now();
         Self {
             info,
             port,
+            conns,
             io: RefCell::new(Some(io)),
             out: RefCell::new(Out::default()),
             exchange: Exchange::default(),
@@ -175,7 +147,7 @@ impl Conn {
         *self.became.borrow_mut() = Some(Rc::clone(message_conn));
         *self.handshake.borrow_mut() = None;
         self.exchange.phase.set(Phase::Ended);
-        self.port.control.answered(&self.info, 101, self.exchange.received_at.get());
+        self.port.worker.answered(&self.info, 101, self.exchange.received_at.get());
         self.wake_task();
     }
 
@@ -203,7 +175,7 @@ impl Conn {
         if self.broken.replace(true) {
             return;
         }
-        self.out.borrow_mut().discard(&self.port.control.pool);
+        self.out.borrow_mut().discard(&self.port.worker.pool);
         self.peer_closed();
         self.drained.wake_all();
         self.wake_task();

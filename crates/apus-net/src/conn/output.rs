@@ -201,7 +201,7 @@ impl Conn {
     /// Lets `work` send on the socket, and counts what it sent.
     #[inline]
     fn send_with<R>(&self, out: &mut Out, work: impl FnOnce(&mut Out, &Socket) -> io::Result<R>) -> Option<R> {
-        let bytes_out = &self.port.control.counters.bytes_out;
+        let bytes_out = &self.port.worker.counters.bytes_out;
         let io = self.io.borrow();
         let before = out.written;
         let result = work(out, io.as_ref()?.socket()).ok();
@@ -215,7 +215,7 @@ impl Conn {
         if self.held(&out, 0) {
             return out.buffered();
         }
-        let sent = self.send_with(&mut out, |out, socket| out.send(socket, &self.port.control.pool));
+        let sent = self.send_with(&mut out, |out, socket| out.send(socket, &self.port.worker.pool));
         self.pushed(out, sent.unwrap_or(Sent::Broken))
     }
 
@@ -228,7 +228,7 @@ impl Conn {
         tail: &[u8],
         keep: impl FnOnce(&mut Out, &Pool, usize),
     ) -> usize {
-        let pool = &self.port.control.pool;
+        let pool = &self.port.worker.pool;
         if self.held(&out, tail.len()) {
             keep(&mut out, pool, 0);
             return out.buffered();
@@ -288,7 +288,7 @@ impl Conn {
             let (sent, waiting) = {
                 let mut out = self.out.borrow_mut();
                 out.blocked = false;
-                let sent = self.send_with(&mut out, |out, socket| out.send(socket, &self.port.control.pool));
+                let sent = self.send_with(&mut out, |out, socket| out.send(socket, &self.port.worker.pool));
                 (sent.unwrap_or(Sent::Broken), out.buffered())
             };
             if sent == Sent::Blocked {

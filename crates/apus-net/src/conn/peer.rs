@@ -1,48 +1,15 @@
 //! Input of a connection, and noticing that the peer left.
 
-use std::io::{self, Read};
+use std::io;
+use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 
-use socket2::Socket;
-
-use super::input::Input;
 use super::io::Direction;
-use super::{Conn, Io};
-use crate::pool::Pool;
-use crate::sys;
-
-/// Where received bytes go.
-pub(crate) trait Receive {
-    /// Receives once: how many bytes, and whether there was room for more. The buffer is fetched here, when there is
-    /// something to read.
-    fn receive(&mut self, socket: &Socket) -> io::Result<(usize, bool)>;
-}
-
-impl Receive for [u8] {
-    #[inline]
-    fn receive(&mut self, mut socket: &Socket) -> io::Result<(usize, bool)> {
-        let count = socket.read(self)?;
-        Ok((count, count < self.len()))
-    }
-}
-
-/// The input buffer of a connection, borrowed from the pool at need.
-impl Receive for (&mut Input, &Pool) {
-    #[inline]
-    fn receive(&mut self, socket: &Socket) -> io::Result<(usize, bool)> {
-        self.0.space(self.1).receive(socket)
-    }
-}
-
-/// The spare capacity of a vector, up to so many bytes.
-impl Receive for (&mut Vec<u8>, usize) {
-    #[inline]
-    fn receive(&mut self, socket: &Socket) -> io::Result<(usize, bool)> {
-        let room = self.1.min(self.0.capacity() - self.0.len());
-        let count = sys::receive_behind(socket, self.0, room)?;
-        Ok((count, count < room))
-    }
-}
+use super::{Conn, Expired, Io};
+use crate::account::Holder;
+use crate::body::BodyError;
+use crate::exchange::UnreadBody;
+use crate::input::Receive;
 
 impl Conn {
     /// Reads once. Asks the kernel a second time only when the buffer was filled to its end.
@@ -81,7 +48,7 @@ impl Conn {
 
     #[inline]
     fn count_in(&self, count: usize) -> usize {
-        let bytes_in = &self.port.control.counters.bytes_in;
+        let bytes_in = &self.port.worker.counters.bytes_in;
         bytes_in.set(bytes_in.get() + count as u64);
         self.body_bytes.set(self.body_bytes.get() + count as u64);
         count
@@ -121,5 +88,37 @@ impl Conn {
         }
         // Neither an EOF behind the unread input nor a reset after the EOF raises an event for us.
         self.watch_in_sweep.set(true);
+    }
+}
+
+impl Holder for Conn {
+    fn give_up(self: Rc<Self>) {
+        self.expired.set(Some(Expired::Memory));
+        self.wake_later();
+    }
+}
+
+impl Conn {
+    /// The peer left while its body was awaited.
+    pub(crate) fn lost(&self) -> BodyError {
+        self.peer_closed();
+        BodyError::Disconnected
+    }
+
+    /// Sends 100 (Continue) once, if the client waits for it.
+    pub(crate) fn send_continue(&self) {
+        if self.exchange.expects_continue.get() {
+            self.send_continue_now();
+        }
+    }
+
+    pub(crate) fn send_continue_now(&self) {
+        self.exchange.expects_continue.set(false);
+        if self.exchange.unread.get() == UnreadBody::Large {
+            self.exchange.unread.set(UnreadBody::Small);
+        }
+        let mut out = self.out.borrow_mut();
+        out.buffer(&self.port.worker.pool).extend_from_slice(apus_proto::http1::response::CONTINUE);
+        self.push(out);
     }
 }

@@ -1,7 +1,9 @@
 //! Deadlines of one connection, looked at by the sweep.
 
-use super::{Conn, Kill};
+use super::Conn;
+use crate::kill::Kill;
 use crate::sys;
+use crate::worker::DRAIN_GRACE;
 
 /// What the connection waits for, and since when (milliseconds of the worker's clock).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,9 +40,6 @@ pub(crate) enum Expired {
     Peer,
 }
 
-/// While the worker drains, an idle connection gets this long to bring one more request, so that a request that is
-/// already on its way is answered and not met by a reset. Milliseconds.
-pub(crate) const DRAIN_GRACE: u64 = 2_000;
 /// How long a closed connection's last input is read and thrown away (RFC 9112 section 9.6). Milliseconds.
 pub(crate) const LINGER: u64 = 5_000;
 /// The same while the worker drains: a stop does not wait for a client that ignores its answer. Milliseconds.

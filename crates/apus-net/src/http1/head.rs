@@ -3,7 +3,8 @@
 use apus_proto::http1::{Version, response};
 
 use crate::answer::ResponseHead;
-use crate::conn::{BodyOut, Conn, Exchange, Port, UnreadBody};
+use crate::exchange::{BodyOut, Exchange, UnreadBody};
+use crate::port::Port;
 
 /// What PHP sends when a program names no type (`default_mimetype`, `default_charset`).
 const DEFAULT_TYPE: &[u8] = b"Content-Type: text/html; charset=UTF-8\r\n";
@@ -58,13 +59,12 @@ fn bodiless(head: &ResponseHead, whole: Option<u64>) -> Answer {
 
 /// Whether the connection ends with this answer.
 #[inline]
-pub(crate) fn close_after(conn: &Conn, head: &ResponseHead, answer: Answer) -> bool {
-    let exchange = &conn.exchange;
+pub(crate) fn close_after(exchange: &Exchange, port: &Port, head: &ResponseHead, answer: Answer) -> bool {
     head.close
         || !exchange.persist.get()
         || answer.body == BodyOut::UntilClose
         || exchange.unread.get() == UnreadBody::Large
-        || conn.port.control.is_draining()
+        || port.worker.is_draining()
 }
 
 /// Writes status line, fields and the empty line.
@@ -95,7 +95,7 @@ pub(crate) fn write_head(out: &mut Vec<u8>, port: &Port, head: &ResponseHead, an
 #[inline]
 fn write_standing(out: &mut Vec<u8>, port: &Port, head: &ResponseHead) {
     let mut standing = port.standing.borrow_mut();
-    let seconds = port.control.clock.seconds();
+    let seconds = port.worker.clock.seconds();
     if standing.seconds != seconds || standing.lines.is_empty() {
         standing.seconds = seconds;
         standing.lines.clear();

@@ -5,8 +5,9 @@ use std::rc::Rc;
 use apus_proto::websocket::{Opcode, close};
 
 use super::{MessageConn, Stage};
-use crate::conn::{DRAIN_GRACE, Kill};
+use crate::kill::Kill;
 use crate::sys;
+use crate::worker::DRAIN_GRACE;
 
 impl MessageConn {
     /// Looks at the deadlines: wakes the task, and sends a ping where one is due; calls nothing else.
@@ -40,13 +41,13 @@ impl MessageConn {
     fn leave(self: &Rc<Self>, now: u64) {
         let quiet = self.handlers.get() == 0;
         // A stream has no words for it: what is already on its way is still answered.
-        let over = now.saturating_sub(self.control().draining_since()) >= DRAIN_GRACE;
+        let over = now.saturating_sub(self.worker().draining_since()) >= DRAIN_GRACE;
         if over {
             // Else a peer that goes on asking would never be quiet.
             self.set_flags(|flags| flags.leaving = true);
         }
         // A handler that lives as long as its connection ends when it can push no more.
-        let late = now.saturating_sub(self.control().draining_since()) >= self.port.config.drain_patience;
+        let late = now.saturating_sub(self.worker().draining_since()) >= self.port.config.drain_patience;
         if (quiet && (over || self.is_websocket())) || (late && self.is_websocket()) {
             self.close(close::GOING_AWAY, "the server is restarting");
         }
@@ -90,8 +91,8 @@ impl MessageConn {
 
     /// Bytes came.
     #[inline]
-    pub(super) fn saw_input(&self) {
-        let clock = &self.control().clock;
+    pub(crate) fn saw_input(&self) {
+        let clock = &self.worker().clock;
         self.seen.set(clock.now());
         self.pinged.set(0);
         self.info.last_request_at.set(clock.coarse());

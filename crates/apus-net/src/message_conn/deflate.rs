@@ -44,7 +44,7 @@ impl Agreed {
 
 impl MessageConn {
     /// A decoder for messages that did not come whole, or compressed.
-    pub(super) fn take_decoder(&self) -> Box<Decoder> {
+    pub(crate) fn take_decoder(&self) -> Box<Decoder> {
         let config = &self.port.config;
         let max = usize::try_from(config.max_body).unwrap_or(usize::MAX);
         let limits = Limits { max_frame: max, max_message: max };
@@ -55,7 +55,7 @@ impl MessageConn {
                 Box::new(Decoder::new(Role::Server, limits, Some(agreed.params.inflater(Role::Server))))
             }
             Some(agreed) => {
-                let kept = self.control().deflate.decoders.borrow_mut().pop();
+                let kept = self.conns.deflate.decoders.borrow_mut().pop();
                 kept.map_or_else(
                     || Box::new(Decoder::new(Role::Server, limits, Some(agreed.params.inflater(Role::Server)))),
                     |mut decoder| {
@@ -68,13 +68,13 @@ impl MessageConn {
     }
 
     /// Gives an idle decoder back, unless it holds the context of this very message connection.
-    pub(super) fn give_decoder(&self, decoder: Box<Decoder>) -> Option<Box<Decoder>> {
+    pub(crate) fn give_decoder(&self, decoder: Box<Decoder>) -> Option<Box<Decoder>> {
         let extra = self.extra.borrow();
         match extra.as_ref().and_then(|extra| extra.deflate.as_ref()) {
             None => None,
             Some(agreed) if agreed.keeps_inflater() => Some(decoder),
             Some(_) => {
-                let mut kept = self.control().deflate.decoders.borrow_mut();
+                let mut kept = self.conns.deflate.decoders.borrow_mut();
                 if kept.len() < KEEP {
                     kept.push(decoder);
                 }
@@ -83,19 +83,19 @@ impl MessageConn {
         }
     }
 
-    pub(super) fn agreed_deflate(&self) -> bool {
+    pub(crate) fn agreed_deflate(&self) -> bool {
         self.extra.borrow().as_ref().is_some_and(|extra| extra.deflate.is_some())
     }
 
     /// The frame of a compressed message, where compression is agreed upon and worth it, or asked for.
-    pub(super) fn deflated(&self, opcode: Opcode, payload: &[u8], asked: bool) -> Option<BytesMut> {
+    pub(crate) fn deflated(&self, opcode: Opcode, payload: &[u8], asked: bool) -> Option<BytesMut> {
         let config = &self.port.config;
         let mut extra = self.extra.borrow_mut();
         let agreed = extra.as_mut()?.deflate.as_mut()?;
         if !asked && payload.len() < config.compression_threshold {
             return None;
         }
-        let mut shared = self.control().deflate.deflater.borrow_mut();
+        let mut shared = self.conns.deflate.deflater.borrow_mut();
         let slot = if agreed.keeps_deflater() { &mut agreed.own } else { &mut *shared };
         let deflater = slot.get_or_insert_with(|| agreed.params.deflater(Role::Server, config.compression_level));
         let mut compressed = BytesMut::new();

@@ -1,6 +1,7 @@
 //! The socket of a message connection.
 
 use std::io;
+use std::net::Shutdown;
 use std::task::Poll;
 
 use nix::sys::epoll::EpollFlags;
@@ -8,7 +9,8 @@ use socket2::Socket;
 
 use super::MessageConn;
 use super::out::Sent;
-use crate::conn::{Kill, Receive};
+use crate::input::Receive;
+use crate::kill::Kill;
 
 impl MessageConn {
     /// What the kernel says of the socket.
@@ -31,13 +33,18 @@ impl MessageConn {
         }
     }
 
+    /// Closes our direction; whether that was possible.
+    pub(crate) fn shut_down(&self) -> bool {
+        self.io.borrow().as_ref().is_some_and(|io| io.shutdown(Shutdown::Write).is_ok())
+    }
+
     pub(super) fn with_socket<R>(&self, work: impl FnOnce(&Socket) -> R) -> Option<R> {
         self.io.borrow().as_ref().map(work)
     }
 
     /// Reads once. Pending: an event will tell when there is something.
     #[inline]
-    pub(super) fn poll_recv<S: Receive + ?Sized>(&self, into: &mut S) -> Poll<io::Result<usize>> {
+    pub(crate) fn poll_recv<S: Receive + ?Sized>(&self, into: &mut S) -> Poll<io::Result<usize>> {
         let io = self.io.borrow();
         let Some(socket) = io.as_ref() else { return Poll::Ready(Err(io::ErrorKind::NotConnected.into())) };
         while self.flags().readable {
@@ -52,8 +59,8 @@ impl MessageConn {
                         // The socket is empty, and an event will tell when that changes.
                         self.set_flags(|flags| flags.readable = false);
                     }
-                    let control = self.control();
-                    control.counters.bytes_in.set(control.counters.bytes_in.get() + count as u64);
+                    let bytes_in = &self.worker().counters.bytes_in;
+                    bytes_in.set(bytes_in.get() + count as u64);
                     return Poll::Ready(Ok(count));
                 }
             }
@@ -62,7 +69,7 @@ impl MessageConn {
     }
 
     /// Sends what waits. Ready when nothing waits any more; an error when the connection is broken.
-    pub(super) fn poll_output(&self) -> Poll<io::Result<()>> {
+    pub(crate) fn poll_output(&self) -> Poll<io::Result<()>> {
         loop {
             let blocked = match &*self.out.borrow() {
                 None => return Poll::Ready(Ok(())),

@@ -5,9 +5,11 @@
 //! HTTP state, no buffer, no coroutine. Invariant: no `RefCell` of this module stays borrowed across a call to an
 //! `App`, to a waker that is not a runtime's, or across an await.
 
+mod conns;
 mod deadline;
 mod deflate;
 mod drained;
+mod handshake;
 mod io;
 mod message;
 mod out;
@@ -15,31 +17,30 @@ mod outbox;
 mod reactor;
 mod recv;
 mod send;
-mod stream;
-mod task;
-mod upgrade;
-mod websocket;
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use apus_proto::websocket::{Opcode, encode_close};
+use apus_proto::websocket::{Opcode, close, encode_close};
 use bytes::BytesMut;
 use socket2::Socket;
 
-use crate::conn::{ConnInfo, Kill, Port};
-use crate::control::Control;
+use crate::account::Holder;
+use crate::info::ConnInfo;
+use crate::kill::Kill;
+use crate::port::Port;
 use crate::wake::WakerList;
+use crate::worker::Worker;
 
-pub(crate) use deflate::Shared as SharedDeflate;
+pub(crate) use conns::MessageConns;
+pub(crate) use deflate::Agreed;
 pub use drained::Drained;
+pub(crate) use handshake::Handshake;
+pub use handshake::{Refusal, Upgrade};
 pub use message::{Kind, Message, OwnedMessage};
-pub(crate) use reactor::{Reactor, Run};
+pub(crate) use reactor::Run;
 pub use recv::Recv;
 pub use send::{Broadcast, Delivery, MessageConnWritable};
-pub(crate) use task::start;
-pub(crate) use upgrade::Handshake;
-pub use upgrade::{Refusal, Upgrade};
 
 /// Where a message connection stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -113,8 +114,9 @@ pub(crate) struct Extra {
 
 /// A connection that exchanges messages. The socket is closed when its task ends, whoever still holds this.
 pub struct MessageConn {
-    info: Rc<ConnInfo>,
+    pub(crate) info: Rc<ConnInfo>,
     pub(crate) port: Rc<Port>,
+    pub(crate) conns: Rc<MessageConns>,
     io: RefCell<Option<Socket>>,
     /// Its key in the reactor; 0 before it has one.
     pub(crate) key: Cell<u64>,
@@ -125,11 +127,11 @@ pub struct MessageConn {
     pub(crate) stage: Cell<Stage>,
     pub(crate) kill: Cell<Kill>,
     flags: Cell<Flags>,
-    protocol: Protocol,
+    pub(crate) protocol: Protocol,
     /// Handlers of messages that have not returned.
-    handlers: Cell<u16>,
+    pub(crate) handlers: Cell<u16>,
     /// Bytes of the messages that they hold.
-    pending: Cell<usize>,
+    pub(crate) pending: Cell<usize>,
     /// When bytes last came (milliseconds of the worker's clock).
     pub(crate) seen: Cell<u64>,
     /// When a ping that nothing answered was sent; 0 for none.
@@ -137,11 +139,18 @@ pub struct MessageConn {
 }
 
 impl MessageConn {
-    pub(crate) fn new(info: Rc<ConnInfo>, port: Rc<Port>, socket: Socket, protocol: Protocol) -> Self {
-        let now = port.control.clock.now();
+    pub(crate) fn new(
+        info: Rc<ConnInfo>,
+        port: Rc<Port>,
+        conns: Rc<MessageConns>,
+        socket: Socket,
+        protocol: Protocol,
+    ) -> Self {
+        let now = port.worker.clock.now();
         Self {
             info,
             port,
+            conns,
             io: RefCell::new(Some(socket)),
             key: Cell::new(0),
             out: RefCell::new(None),
@@ -209,7 +218,7 @@ impl MessageConn {
 
     /// Milliseconds since bytes last came, exact to the sweep's period.
     pub fn idle(&self) -> u64 {
-        self.control().clock.now().saturating_sub(self.seen.get())
+        self.worker().clock.now().saturating_sub(self.seen.get())
     }
 
     /// Ends the message connection: a WebSocket with a closing handshake (RFC 6455 section 7), a stream after what
@@ -218,7 +227,7 @@ impl MessageConn {
         if self.stage.get() != Stage::Open {
             return false;
         }
-        let since = self.control().clock.now();
+        let since = self.worker().clock.now();
         if self.is_websocket() {
             let mut frame = BytesMut::new();
             encode_close(&mut frame, code, reason, None);
@@ -251,8 +260,9 @@ impl MessageConn {
         self.wake_later();
     }
 
-    pub(crate) fn control(&self) -> &Rc<Control> {
-        &self.port.control
+    #[inline]
+    pub(crate) fn worker(&self) -> &Worker {
+        &self.port.worker
     }
 
     #[inline]
@@ -285,27 +295,39 @@ impl MessageConn {
     }
 
     pub(crate) fn wake_later(&self) {
-        self.control().wake_message_conn(self);
+        self.conns.wake(self);
+    }
+
+    /// Nothing more is read or accepted; what waits is sent.
+    pub(crate) fn end_now(&self) {
+        self.stage.set(Stage::Ending { since: self.worker().clock.now() });
+        self.waiters.wake_all();
     }
 
     /// The connection is over: everyone who waits is woken, output is dropped, the socket closed.
-    fn finish(&self) {
+    pub(crate) fn finish(&self) {
         self.stage.set(Stage::Closed);
         self.info.open.set(false);
         self.info.gone.set(true);
         let waiting = self.out.borrow_mut().take();
         if let Some(waiting) = waiting {
-            self.control().unbuffer(waiting.bytes());
+            self.conns.unbuffer(waiting.bytes());
         }
         let io = self.io.borrow_mut().take();
-        if let Some(io) = &io
-            && self.kill.get() == Kill::Reset
-        {
-            // A peer that takes nothing must not keep the kernel's buffers either.
-            let _ = io.set_linger(Some(std::time::Duration::ZERO));
+        if let Some(io) = io {
+            self.kill.get().before_close(&io);
         }
-        drop(io);
         self.waiters.wake_all();
+    }
+}
+
+impl Holder for MessageConn {
+    fn give_up(self: Rc<Self>) {
+        self.worker().metrics.refused(&self.info, "too much memory is taken by messages that are not complete");
+        if self.is_websocket() {
+            self.close(close::TRY_AGAIN_LATER, "the server is busy");
+        }
+        self.kill(Kill::Now);
     }
 }
 

@@ -295,8 +295,8 @@ impl Future for Driver {
 
 impl Drop for Driver {
     fn drop(&mut self) {
-        // Message connections that are left when the runtime goes know their control, which knows this reactor: the
-        // circle ends here.
+        // Message connections that are left when the runtime goes know the others of their worker, and those know this
+        // reactor: the circle ends here.
         let left = self.0.entries.take();
         drop(left);
     }

@@ -18,17 +18,17 @@ impl MessageConn {
     }
 
     /// Keeps a message for `recv`.
-    pub(super) fn deliver(&self, message: OwnedMessage) {
+    pub(crate) fn deliver(&self, message: OwnedMessage) {
         self.with_extra(|extra| extra.inbox.push_back(message));
         self.waiters.wake_all();
     }
 
     /// Bytes of the messages that wait for `recv`.
-    pub(super) fn mail_bytes(&self) -> usize {
+    pub(crate) fn mail_bytes(&self) -> usize {
         self.extra.borrow().as_ref().map_or(0, |extra| extra.inbox.iter().map(|message| message.data.len()).sum())
     }
 
-    pub(super) fn has_mail(&self) -> bool {
+    pub(crate) fn has_mail(&self) -> bool {
         self.extra.borrow().as_ref().is_some_and(|extra| !extra.inbox.is_empty())
     }
 }

@@ -15,9 +15,8 @@ use super::out::{Sent, Waiting};
 use super::{MessageConn, Stage};
 use crate::answer::SendError;
 use crate::config::SendPolicy;
-use crate::conn::Kill;
-use crate::file_part::FileState;
-use crate::response::SendFile;
+use crate::file_part::{FileState, SendFile};
+use crate::kill::Kill;
 
 /// Messages up to this many bytes, those with a head of two, are put behind it on the stack; longer ones stay where
 /// they are.
@@ -141,7 +140,7 @@ impl MessageConn {
         if let Some(refused) = self.refused() {
             return Err(if refused == Delivery::Gone { SendError::Closed } else { SendError::Full });
         }
-        self.control().send_outbox();
+        self.conns.send_outbox();
         let state = Rc::new(FileState::default());
         let kept = Rc::clone(&state);
         let _ = self.keep(|waiting, _| waiting.attach(file, offset, length, kept));
@@ -177,7 +176,7 @@ impl MessageConn {
         let config = &self.port.config;
         let buffered = self.buffered();
         // A message connection with nothing of its own waiting is not made to suffer for the others.
-        buffered >= config.max_output || (buffered > 0 && self.control().buffered() >= config.max_buffered)
+        buffered >= config.max_output || (buffered > 0 && self.conns.buffered() >= config.max_buffered)
     }
 
     /// Sends or keeps bytes, whatever the bounds.
@@ -196,10 +195,10 @@ impl MessageConn {
         if self.stage.get() == Stage::Closed {
             return Err(Delivery::Gone);
         }
-        if self.control().is_corked() || self.out.borrow().is_some() {
+        if self.conns.is_corked() || self.out.borrow().is_some() {
             return Ok(0);
         }
-        if self.control().put_in_outbox(self, parts) {
+        if self.conns.put_in_outbox(self, parts) {
             return Ok(parts[0].len() + parts[1].len());
         }
         self.try_socket(parts)
@@ -244,28 +243,28 @@ impl MessageConn {
     }
 
     fn count_out(&self, count: u64) {
-        let counter = &self.control().counters.bytes_out;
+        let counter = &self.worker().counters.bytes_out;
         counter.set(counter.get() + count);
     }
 
     /// Changes what waits, and sees to it that it is sent in time.
     fn keep(self: &Rc<Self>, change: impl FnOnce(&mut Waiting, &crate::pool::Pool)) -> Delivery {
-        let control = self.control();
+        let conns = &self.conns;
         let (bytes, blocked) = {
             let mut out = self.out.borrow_mut();
             let waiting = out.get_or_insert_default();
             let before = waiting.bytes();
-            change(waiting, &control.pool);
-            control.buffer(waiting.bytes() - before);
+            change(waiting, &self.worker().pool);
+            conns.buffer(waiting.bytes() - before);
             (waiting.bytes(), waiting.blocked)
         };
         if !blocked && bytes >= HELD {
             self.flush();
         } else if !blocked {
-            if control.is_corked() {
+            if conns.is_corked() {
                 if !self.flags().dirty {
                     self.set_flags(|flags| flags.dirty = true);
-                    control.note_dirty(self);
+                    conns.note_dirty(self);
                 }
             } else {
                 self.wake_task();
@@ -295,13 +294,12 @@ impl MessageConn {
 
     /// One attempt to send all that waits.
     pub(super) fn send_waiting(&self, socket: &Socket) -> io::Result<Sent> {
-        let control = self.control();
         let sent = {
             let mut out = self.out.borrow_mut();
             let Some(waiting) = out.as_mut() else { return Ok(Sent::All) };
             let (before, written) = (waiting.bytes(), waiting.written);
-            let sent = waiting.send(socket, &control.pool);
-            control.unbuffer(before - waiting.bytes());
+            let sent = waiting.send(socket, &self.worker().pool);
+            self.conns.unbuffer(before - waiting.bytes());
             self.count_out(waiting.written - written);
             if waiting.is_empty() {
                 *out = None;
@@ -322,7 +320,7 @@ impl MessageConn {
             self.set_flags(|flags| flags.full = false);
         }
         if self.flags().full != full {
-            self.control().metrics.pressure(&self.info, !full);
+            self.worker().metrics.pressure(&self.info, !full);
             self.wake_task();
         }
         if bytes <= config.low_watermark {
@@ -349,7 +347,7 @@ impl Future for MessageConnWritable {
         }
         message_conn.waiters.register(cx.waker());
         if below {
-            message_conn.control().drained.register(cx.waker());
+            message_conn.conns.drained.register(cx.waker());
         }
         Poll::Pending
     }

@@ -290,9 +290,14 @@ impl<S: Read + Write> Client<S> {
 
     /// A WebSocket handshake; the answer to it.
     pub fn upgrade(&mut self) -> Answer {
+        self.ask_upgrade().answer()
+    }
+
+    /// Sends a handshake.
+    pub fn ask_upgrade(&mut self) -> &mut Self {
         let head = "GET /chat HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
                     Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n";
-        self.send(head).answer()
+        self.send(head)
     }
 
     /// A masked frame; `first` is its first byte.

@@ -142,7 +142,7 @@ impl Serving<'_> {
         if plan.settings.kernel_socket_send_buffer_size > 0 {
             let _ = bound.set_send_buffer_size(plan.settings.kernel_socket_send_buffer_size);
         }
-        let socket = Datagram::new(fd, most, Rc::clone(self.control))
+        let socket = Datagram::new(fd, most, self.control)
             .map_err(|error| engine::throw_error(&format!("receiving at {} failed: {error}", port.addr)))?;
         self.core.datagrams.borrow_mut().push((place, Rc::clone(&socket)));
         let app = PhpPackets::new(self, port, place, plan);

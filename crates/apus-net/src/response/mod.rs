@@ -1,5 +1,7 @@
 //! Answering a request: from the handler, later, or from another task.
 
+mod upgrade;
+
 use std::fs::File;
 use std::future::Future;
 use std::pin::Pin;
@@ -9,9 +11,12 @@ use std::task::{Context, Poll};
 use apus_proto::http1::response as wire;
 
 use crate::answer::{ResponseHead, SendError};
-use crate::conn::{BodyOut, Conn, ConnInfo, Kill, Out, Phase};
-use crate::file_part::{FilePart, FileState};
+use crate::conn::{Conn, Out};
+use crate::exchange::{BodyOut, Phase};
+use crate::file_part::{FilePart, FileState, SendFile};
 use crate::http1;
+use crate::info::ConnInfo;
+use crate::kill::Kill;
 use crate::pool::Pool;
 
 /// Bodies up to this many bytes are copied behind their head; longer ones are sent from where they are.
@@ -40,10 +45,6 @@ impl Responder {
         exchange.responders.set(exchange.responders.get() + 1);
         let seq = exchange.seq.get();
         Self { conn, seq }
-    }
-
-    pub(crate) fn conn_rc(&self) -> &Rc<Conn> {
-        &self.conn
     }
 
     #[inline]
@@ -145,7 +146,7 @@ impl Responder {
             return self.finish(head, &[]);
         }
         let conn = &*self.conn;
-        let pool = &conn.port.control.pool;
+        let pool = &conn.port.worker.pool;
         let answer = http1::plan(&conn.exchange, head, Some(body.len() as u64));
         let mut out = conn.out.borrow_mut();
         self.begin(head, answer, out.buffer(pool));
@@ -166,7 +167,7 @@ impl Responder {
     #[inline]
     fn begin(&self, head: &ResponseHead, answer: http1::Answer, out: &mut Vec<u8>) {
         let conn = &*self.conn;
-        let close = http1::close_after(conn, head, answer);
+        let close = http1::close_after(&conn.exchange, &conn.port, head, answer);
         let old = conn.exchange.version.get() == apus_proto::http1::Version::Http10;
         http1::write_head(out, &conn.port, head, answer, close, old);
         if close {
@@ -178,7 +179,7 @@ impl Responder {
     /// The exchange is complete.
     #[inline]
     fn ended(&self, status: u16) {
-        self.conn.port.control.answered(&self.conn.info, status, self.conn.exchange.received_at.get());
+        self.conn.port.worker.answered(&self.conn.info, status, self.conn.exchange.received_at.get());
         self.conn.wake_task();
     }
 
@@ -190,7 +191,7 @@ impl Responder {
         if conn.exchange.phase.get() == Phase::Open {
             let answer = http1::plan(&conn.exchange, head, None);
             let mut out = conn.out.borrow_mut();
-            self.begin(head, answer, out.buffer(&conn.port.control.pool));
+            self.begin(head, answer, out.buffer(&conn.port.worker.pool));
             conn.exchange.phase.set(Phase::Body(answer.body));
             if data.is_empty() || answer.body == BodyOut::Suppressed {
                 return Ok(write_state(conn.push(out)));
@@ -207,7 +208,7 @@ impl Responder {
         if out.buffered() >= bound {
             return Err(SendError::Full);
         }
-        let pool = &conn.port.control.pool;
+        let pool = &conn.port.worker.pool;
         let waiting = match body {
             BodyOut::Suppressed => out.buffered(),
             BodyOut::Chunked => {
@@ -244,7 +245,7 @@ impl Responder {
         match body {
             BodyOut::Chunked => {
                 let mut out = conn.out.borrow_mut();
-                wire::write_last_chunk(out.buffer(&conn.port.control.pool), trailers);
+                wire::write_last_chunk(out.buffer(&conn.port.worker.pool), trailers);
                 conn.push(out);
             }
             BodyOut::Suppressed | BodyOut::Length(0) | BodyOut::UntilClose => {}
@@ -276,7 +277,7 @@ impl Responder {
         let answer = http1::plan(&conn.exchange, head, Some(len));
         let state = Rc::new(FileState::default());
         let mut out = conn.out.borrow_mut();
-        self.begin(head, answer, out.buffer(&conn.port.control.pool));
+        self.begin(head, answer, out.buffer(&conn.port.worker.pool));
         let left = if answer.body == BodyOut::Suppressed { 0 } else { len };
         let part = FilePart::new(file, offset, left, Rc::clone(&state));
         // A part of nothing is dropped at once, which completes the future.
@@ -416,21 +417,6 @@ impl Future for Writable {
             return Poll::Ready(Ok(()));
         }
         conn.drained.register(cx.waker());
-        Poll::Pending
-    }
-}
-
-/// Future of [`Responder::send_file`].
-pub struct SendFile(pub(crate) Rc<FileState>);
-
-impl Future for SendFile {
-    type Output = Result<(), SendError>;
-
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        if let Some(result) = self.0.done.get() {
-            return Poll::Ready(result);
-        }
-        self.0.waiting.register(cx.waker());
         Poll::Pending
     }
 }

@@ -4,9 +4,9 @@ use std::net::Shutdown;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 
-use super::Timer;
-use super::task::{ConnTask, State, Step};
+use super::{ConnTask, State, Step};
 use crate::app::App;
+use crate::conn::Timer;
 
 /// Bytes read away after our close before the client is cut off.
 const MAX_LINGER: usize = 16 << 20;
@@ -35,7 +35,7 @@ impl<A: App> ConnTask<A> {
         if conn.broken.get() || !shut {
             return Step::Close;
         }
-        conn.timer.set(Timer::Linger { since: conn.port.control.clock.now() });
+        conn.timer.set(Timer::Linger { since: conn.port.worker.clock.now() });
         self.state = State::Linger(0);
         Step::Again
     }
@@ -45,7 +45,7 @@ impl<A: App> ConnTask<A> {
     pub(super) fn linger(&mut self, cx: &mut Context<'_>) -> Step {
         let conn = Rc::clone(&self.conn);
         let State::Linger(taken) = &mut self.state else { return Step::Again };
-        conn.port.control.pool.with_scratch(|scratch| {
+        conn.port.worker.pool.with_scratch(|scratch| {
             while *taken < MAX_LINGER {
                 match conn.poll_recv(cx, scratch) {
                     Poll::Pending => return Step::Wait,

@@ -8,6 +8,9 @@
 //!    └── refused ───────────────┴──> Closing ──> Linger ──> closed
 //! ```
 
+mod ending;
+mod incoming;
+
 use std::future::Future;
 use std::pin::Pin;
 use std::rc::Rc;
@@ -15,16 +18,19 @@ use std::task::{Context, Poll};
 
 use apus_proto::http1::{Framing, Parsed, Reject, Version, parse_request};
 
-use super::input::Input;
-use super::{Conn, Expired, Kill, Phase, Timer, UnreadBody};
 use crate::app::App;
 use crate::body::{Body, BodyDecoder, BodyError, Collecting};
-use crate::control::bump;
+use crate::conn::{Conn, Expired, Timer};
+use crate::exchange::{Phase, UnreadBody};
 use crate::head_bytes::Inner;
 use crate::http1;
-use crate::message_conn::{self, Handshake};
+use crate::input::Input;
+use crate::kill::Kill;
+use crate::message_conn::Handshake;
+use crate::message_runner;
 use crate::request::Request;
 use crate::response::Responder;
+use crate::worker::bump;
 
 /// How a TLS record of a handshake begins (RFC 8446 section 5.1).
 const TLS_HANDSHAKE: [u8; 2] = [0x16, 0x03];
@@ -145,7 +151,7 @@ impl<A: App> ConnTask<A> {
     /// Reads until a request head is complete, and begins it.
     fn head(&mut self, cx: &mut Context<'_>) -> Step {
         let conn = Rc::clone(&self.conn);
-        let pool = &conn.port.control.pool;
+        let pool = &conn.port.worker.pool;
         loop {
             if !self.input.is_empty() {
                 if self.turn >= conn.port.config.max_pipelined || conn.out.borrow().buffered() >= MAX_HELD {
@@ -159,7 +165,7 @@ impl<A: App> ConnTask<A> {
                         pool.give_request(inner);
                         if self.input.bytes().starts_with(&TLS_HANDSHAKE) {
                             let why = "it speaks TLS, and this port does not: for https:// a proxy in front ends TLS";
-                            conn.port.control.metrics.refused(&conn.info, why);
+                            conn.port.worker.metrics.refused(&conn.info, why);
                         }
                         return self.refuse(reject);
                     }
@@ -179,7 +185,7 @@ impl<A: App> ConnTask<A> {
 
     /// Reads until there is a line to look at: a head that drips in is not parsed again for every byte.
     fn read_line(&mut self, cx: &mut Context<'_>) -> Poll<bool> {
-        let pool = &self.conn.port.control.pool;
+        let pool = &self.conn.port.worker.pool;
         loop {
             let before = self.input.len();
             let received = self.conn.poll_recv(cx, &mut (&mut self.input, pool));
@@ -210,12 +216,12 @@ impl<A: App> ConnTask<A> {
     #[inline]
     fn rest(&mut self) -> Step {
         let conn = &self.conn;
-        let now = conn.port.control.clock.now();
+        let now = conn.port.worker.clock.now();
         if self.input.is_empty() {
             if self.last_chance {
                 return Step::Close;
             }
-            self.input.release(&conn.port.control.pool);
+            self.input.release(&conn.port.worker.pool);
             if !matches!(conn.timer.get(), Timer::Fresh { .. } | Timer::Idle { .. }) {
                 conn.timer.set(Timer::Idle { since: now });
             }
@@ -235,9 +241,9 @@ impl<A: App> ConnTask<A> {
         self.turn += 1;
         self.last_chance = false;
         let conn = &self.conn;
-        let (config, control) = (&conn.port.config, &conn.port.control);
+        let (config, worker) = (&conn.port.config, &conn.port.worker);
         conn.timer.set(Timer::None);
-        let received_at = control.clock.wall();
+        let received_at = worker.clock.wall();
         let count = conn.info.requests.get() + 1;
         conn.info.requests.set(count);
         conn.info.last_request_at.set(received_at);
@@ -271,10 +277,10 @@ impl<A: App> ConnTask<A> {
         cx: &mut Context<'_>,
     ) -> Step {
         let conn = &self.conn;
-        let control = &conn.port.control;
+        let worker = &conn.port.worker;
         conn.pipelined.set(!self.input.is_empty() && decoder.is_none());
-        bump(&control.counters.requests);
-        control.metrics.request(&conn.info);
+        bump(&worker.counters.requests);
+        worker.metrics.request(&conn.info);
         let upgrade = inner.head.upgrade && self.read_handshake(&inner);
         let conn = &self.conn;
         let received_at = conn.exchange.received_at.get();
@@ -305,7 +311,7 @@ impl<A: App> ConnTask<A> {
         }
         self.conn.timer.set(Timer::None);
         self.closed = true;
-        message_conn::start(&self.app, &message_conn, std::mem::take(&mut self.input));
+        message_runner::start(&self.app, &message_conn, std::mem::take(&mut self.input));
         Some(Step::Close)
     }
 
@@ -385,11 +391,11 @@ impl<A: App> ConnTask<A> {
     /// Answers a request that the app never sees; the connection ends with it (RFC 9112 section 2.2).
     pub(super) fn refuse(&mut self, reject: Reject) -> Step {
         let conn = &self.conn;
-        bump(&conn.port.control.counters.refused);
+        bump(&conn.port.worker.counters.refused);
         conn.pipelined.set(false);
         let head_only = conn.exchange.phase.get() == Phase::Open && conn.exchange.head_only.get();
         let mut out = conn.out.borrow_mut();
-        let buffer = out.buffer(&conn.port.control.pool);
+        let buffer = out.buffer(&conn.port.worker.pool);
         http1::write_error(buffer, &conn.port, reject.status, reject.reason, head_only);
         conn.push(out);
         conn.exchange.phase.set(Phase::Idle);
@@ -411,16 +417,13 @@ impl<A: App> ConnTask<A> {
         conn.info.open.set(false);
         conn.timer.set(Timer::None);
         let io = conn.io.borrow_mut().take();
-        if let Some(io) = &io
-            && conn.kill.get() == Kill::Reset
-        {
-            // A client that takes nothing must not keep the kernel's buffers either.
-            let _ = io.socket().set_linger(Some(std::time::Duration::ZERO));
+        if let Some(io) = io {
+            conn.kill.get().before_close(io.socket());
         }
-        drop(io);
         self.input.consume(usize::MAX);
-        self.input.release(&conn.port.control.pool);
-        conn.port.control.closed(&conn.info);
+        self.input.release(&conn.port.worker.pool);
+        conn.conns.registry.borrow_mut().remove(conn.info.id);
+        conn.port.worker.closed(&conn.info);
         self.app.on_close(&conn.info);
     }
 }

@@ -6,11 +6,12 @@ use std::task::{Context, Poll};
 use apus_proto::http1::{Framing, Reject};
 use bytes::Bytes;
 
-use super::task::{ConnTask, State, Step};
-use super::{Conn, Expired, Timer, UnreadBody};
-use crate::account::{Holder, Share};
+use super::{ConnTask, State, Step};
+use crate::account::Share;
 use crate::app::App;
 use crate::body::{Body, BodyDecoder, BodyError, BodyStream, Collecting, Piece, Source};
+use crate::conn::{Conn, Timer};
+use crate::exchange::UnreadBody;
 use crate::head_bytes::Inner;
 
 /// An unread body up to this many bytes is read away to keep the connection.
@@ -37,7 +38,7 @@ impl<A: App> ConnTask<A> {
             conn.send_continue_now();
         }
         let weak: Weak<Conn> = Rc::downgrade(&conn);
-        let share = Share::new(&conn.port.control.account, weak);
+        let share = Share::new(&conn.port.worker.account, weak);
         match Collecting::new(inner, decoder, config, share) {
             Ok(collecting) => {
                 self.state = State::Collect(Box::new(collecting));
@@ -50,7 +51,7 @@ impl<A: App> ConnTask<A> {
 
     fn start_body_timer(&self) {
         self.conn.body_bytes.set(0);
-        self.conn.timer.set(Timer::Body { since: self.conn.port.control.clock.now() });
+        self.conn.timer.set(Timer::Body { since: self.conn.port.worker.clock.now() });
     }
 
     /// While the handler asks for nothing the client's rate does not count; the window goes on with the next read, so
@@ -58,7 +59,7 @@ impl<A: App> ConnTask<A> {
     fn pause_body_timer(&self) {
         let paused = match self.conn.timer.get() {
             Timer::Body { since } => {
-                Timer::BodyPaused { spent: self.conn.port.control.clock.now().saturating_sub(since) }
+                Timer::BodyPaused { spent: self.conn.port.worker.clock.now().saturating_sub(since) }
             }
             paused @ Timer::BodyPaused { .. } => paused,
             _ => Timer::None,
@@ -70,7 +71,7 @@ impl<A: App> ConnTask<A> {
         match self.conn.timer.get() {
             Timer::Body { .. } => {}
             Timer::BodyPaused { spent } => {
-                let since = self.conn.port.control.clock.now().saturating_sub(spent);
+                let since = self.conn.port.worker.clock.now().saturating_sub(spent);
                 self.conn.timer.set(Timer::Body { since });
             }
             _ => self.start_body_timer(),
@@ -96,7 +97,7 @@ impl<A: App> ConnTask<A> {
                 Poll::Ready(Err(Some(reject))) => return self.refuse(reject),
                 Poll::Ready(Err(None)) => return Step::Close,
                 Poll::Pending => {
-                    self.input.release(&self.conn.port.control.pool);
+                    self.input.release(&self.conn.port.worker.pool);
                     return Step::Wait;
                 }
             }
@@ -130,7 +131,7 @@ impl<A: App> ConnTask<A> {
                 Err(_) => Err(None),
             });
         }
-        let pool = &conn.port.control.pool;
+        let pool = &conn.port.worker.pool;
         let input = &mut self.input;
         pool.with_scratch(|scratch| {
             let count = match std::task::ready!(conn.poll_recv(cx, scratch)) {
@@ -215,7 +216,7 @@ impl<A: App> ConnTask<A> {
             self.input.consume(used);
             if let Some(found) = found {
                 conn.exchange.unread.set(unread(decoder, false));
-                self.input.release(&conn.port.control.pool);
+                self.input.release(&conn.port.worker.pool);
                 return Poll::Ready(found);
             }
             if self.input.is_empty()
@@ -232,12 +233,12 @@ impl<A: App> ConnTask<A> {
                 conn.exchange.unread.set(unread(decoder, false));
                 return Poll::Ready(Ok(Some(piece.into())));
             }
-            let space = self.input.space(&conn.port.control.pool);
+            let space = self.input.space(&conn.port.worker.pool);
             match conn.poll_recv(cx, space) {
                 Poll::Ready(Ok(count @ 1..)) => self.input.filled(count),
                 Poll::Ready(_) => return Poll::Ready(Err(conn.lost())),
                 Poll::Pending => {
-                    self.input.release(&conn.port.control.pool);
+                    self.input.release(&conn.port.worker.pool);
                     return Poll::Pending;
                 }
             }
@@ -258,7 +259,7 @@ impl<A: App> ConnTask<A> {
     /// Reads the rest of a body away.
     pub(super) fn discard(&mut self, cx: &mut Context<'_>) -> Step {
         let conn = Rc::clone(&self.conn);
-        let pool = &conn.port.control.pool;
+        let pool = &conn.port.worker.pool;
         if conn.poll_output(cx).is_pending() {
             return Step::Wait;
         }
@@ -304,37 +305,5 @@ fn unread(decoder: &BodyDecoder, expects: bool) -> UnreadBody {
         Some(left) if left > MAX_DISCARD as u64 => UnreadBody::Large,
         _ if expects => UnreadBody::Large,
         _ => UnreadBody::Small,
-    }
-}
-
-impl Holder for Conn {
-    fn give_up(self: Rc<Self>) {
-        self.expired.set(Some(Expired::Memory));
-        self.wake_later();
-    }
-}
-
-impl Conn {
-    /// The peer left while its body was awaited.
-    fn lost(&self) -> BodyError {
-        self.peer_closed();
-        BodyError::Disconnected
-    }
-
-    /// Sends 100 (Continue) once, if the client waits for it.
-    pub(crate) fn send_continue(&self) {
-        if self.exchange.expects_continue.get() {
-            self.send_continue_now();
-        }
-    }
-
-    fn send_continue_now(&self) {
-        self.exchange.expects_continue.set(false);
-        if self.exchange.unread.get() == UnreadBody::Large {
-            self.exchange.unread.set(UnreadBody::Small);
-        }
-        let mut out = self.out.borrow_mut();
-        out.buffer(&self.port.control.pool).extend_from_slice(apus_proto::http1::response::CONTINUE);
-        self.push(out);
     }
 }

@@ -1,6 +1,11 @@
-//! Bytes read and not yet used.
+//! Where received bytes go, and those that are not yet used.
+
+use std::io::{self, Read};
+
+use socket2::Socket;
 
 use crate::pool::Pool;
+use crate::sys;
 
 /// A buffer borrowed from the pool while it holds something. `data[start..end]` is what was read.
 #[derive(Default)]
@@ -86,6 +91,39 @@ impl Input {
             (self.start, self.end) = (0, 0);
             pool.give_read(std::mem::take(&mut self.data));
         }
+    }
+}
+
+/// Where received bytes go.
+pub(crate) trait Receive {
+    /// Receives once: how many bytes, and whether there was room for more. The buffer is fetched here, when there is
+    /// something to read.
+    fn receive(&mut self, socket: &Socket) -> io::Result<(usize, bool)>;
+}
+
+impl Receive for [u8] {
+    #[inline]
+    fn receive(&mut self, mut socket: &Socket) -> io::Result<(usize, bool)> {
+        let count = socket.read(self)?;
+        Ok((count, count < self.len()))
+    }
+}
+
+/// The input buffer of a connection, borrowed from the pool at need.
+impl Receive for (&mut Input, &Pool) {
+    #[inline]
+    fn receive(&mut self, socket: &Socket) -> io::Result<(usize, bool)> {
+        self.0.space(self.1).receive(socket)
+    }
+}
+
+/// The spare capacity of a vector, up to so many bytes.
+impl Receive for (&mut Vec<u8>, usize) {
+    #[inline]
+    fn receive(&mut self, socket: &Socket) -> io::Result<(usize, bool)> {
+        let room = self.1.min(self.0.capacity() - self.0.len());
+        let count = sys::receive_behind(socket, self.0, room)?;
+        Ok((count, count < room))
     }
 }
 

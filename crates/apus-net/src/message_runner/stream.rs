@@ -1,14 +1,13 @@
 //! Reading a stream's messages.
 
-use std::net::Shutdown;
 use std::task::Context;
 
 use apus_proto::framing::{FramingError, Next, Rule};
 
-use super::task::{Runner, Step};
-use super::{Kind, Message, MessageConn};
+use super::{Runner, Step};
 use crate::app::App;
-use crate::conn::Kill;
+use crate::kill::Kill;
+use crate::message_conn::{Kind, Message};
 
 impl<A: App> Runner<A> {
     /// Handles the next message of what was read.
@@ -52,16 +51,9 @@ impl<A: App> Runner<A> {
 
     /// The peer's bytes make no sense: the connection ends, and the log says why.
     fn refuse(&self, error: FramingError) {
-        self.message_conn.control().metrics.refused(&self.message_conn.info, &error.to_string());
+        self.message_conn.worker().metrics.refused(&self.message_conn.info, &error.to_string());
         // Answers to what came before are sent.
-        self.message_conn.control().send_outbox();
+        self.message_conn.conns.send_outbox();
         self.message_conn.kill(Kill::Now);
-    }
-}
-
-impl MessageConn {
-    /// Closes our direction; whether that was possible.
-    pub(super) fn shut_down(&self) -> bool {
-        self.io.borrow().as_ref().is_some_and(|io| io.shutdown(Shutdown::Write).is_ok())
     }
 }

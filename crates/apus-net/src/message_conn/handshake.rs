@@ -1,18 +1,10 @@
-//! From an HTTP request to a WebSocket (RFC 6455 section 4.2).
-
-use std::rc::Rc;
+//! What a request that asks for a WebSocket says, and its answer (RFC 6455 section 4.2).
 
 use apus_proto::http1::{Framing, RequestHead, Version, response as wire};
 use apus_proto::websocket::deflate::{self, Params};
 use apus_proto::websocket::handshake;
 
-use super::deflate::Agreed;
-use super::{MessageConn, Protocol};
-use crate::answer::ResponseHead;
 use crate::config::Config;
-use crate::conn::{Conn, Io};
-use crate::registry::Entry;
-use crate::response::Responder;
 
 /// Bytes of `Sec-WebSocket-Extensions`, of all its lines together, that are looked at.
 const MAX_OFFERS: usize = 4096;
@@ -54,7 +46,7 @@ pub struct Upgrade<'a> {
     pub has_subprotocol: bool,
     /// `lines` has a Server.
     pub has_server: bool,
-    /// Messages go to [`MessageConn::recv`] instead of the app.
+    /// Messages go to [`MessageConn::recv`](super::MessageConn::recv) instead of the app.
     pub pull: bool,
 }
 
@@ -132,7 +124,7 @@ impl Handshake {
     }
 
     /// What both sides agree on for compression.
-    fn params(&self, config: &Config) -> Option<Params> {
+    pub(crate) fn params(&self, config: &Config) -> Option<Params> {
         let mut params = config.compression.then(|| deflate::choose(&self.offers)).flatten()?;
         if !config.context_takeover {
             params.server_no_context_takeover = true;
@@ -141,8 +133,13 @@ impl Handshake {
         Some(params)
     }
 
-    fn write_answer(&self, out: &mut Vec<u8>, conn: &Conn, upgrade: &Upgrade<'_>, params: Option<Params>) {
-        let config = &conn.port.config;
+    pub(crate) fn write_answer(
+        &self,
+        out: &mut Vec<u8>,
+        config: &Config,
+        upgrade: &Upgrade<'_>,
+        params: Option<Params>,
+    ) {
         wire::write_status_line(out, Version::Http11, 101, None);
         out.extend_from_slice(b"Upgrade: websocket\r\nConnection: Upgrade\r\n");
         wire::write_field(out, b"Sec-WebSocket-Accept", self.accept.as_bytes());
@@ -159,76 +156,5 @@ impl Handshake {
         }
         out.extend_from_slice(upgrade.lines);
         out.extend_from_slice(b"\r\n");
-    }
-}
-
-impl Responder {
-    /// Whether the request is a WebSocket handshake that can be accepted with [`upgrade`](Self::upgrade).
-    pub fn is_handshake(&self) -> bool {
-        !self.is_ended() && matches!(&*self.conn_rc().handshake.borrow(), Some(Ok(_)))
-    }
-
-    /// Accepts the WebSocket handshake that this request is: sends 101, and the connection becomes a [`MessageConn`].
-    ///
-    /// # Errors
-    /// When the request is no handshake, a bad one, or one from a page that may not connect: answer it with
-    /// [`refuse_upgrade`](Self::refuse_upgrade), or in another way. When the answer has begun or the client is gone.
-    pub fn upgrade(&self, upgrade: &Upgrade<'_>) -> Result<Rc<MessageConn>, Refusal> {
-        const GONE: Refusal = Refusal { status: 500, reason: "the response has begun, or the client is gone" };
-        let conn = self.conn_rc();
-        if self.is_head_sent() || !conn.is_usable() {
-            return Err(GONE);
-        }
-        let held = conn.handshake.borrow();
-        let handshake = match &*held {
-            None => return Err(Refusal { status: 400, reason: "the request is no WebSocket handshake" }),
-            Some(Err(refusal)) => return Err(*refusal),
-            Some(Ok(handshake)) => handshake,
-        };
-        let config = &conn.port.config;
-        handshake.check_origin(config)?;
-        let params = handshake.params(config);
-        let mut answer = conn.out.borrow_mut().take_memory(&conn.port.control.pool);
-        handshake.write_answer(&mut answer, conn, upgrade, params);
-        let socket = match conn.io.borrow_mut().take() {
-            Some(Io::Registered(fd)) => fd.into_inner(),
-            Some(Io::Fresh(socket)) => socket,
-            None => return Err(GONE),
-        };
-        drop(held);
-        let message_conn =
-            Rc::new(MessageConn::new(Rc::clone(&conn.info), Rc::clone(&conn.port), socket, Protocol::WebSocket));
-        if upgrade.pull {
-            message_conn.set_pull();
-        }
-        if let Some(params) = params {
-            message_conn.with_extra(|extra| extra.deflate = Some(Agreed::new(params)));
-        }
-        let control = &conn.port.control;
-        control.registry.borrow_mut().replace(conn.info.id, Entry::MessageConn(Rc::clone(&message_conn)));
-        conn.info.websocket.set(true);
-        control.metrics.upgraded(&conn.info);
-        let _ = message_conn.transmit([&answer, &[]]);
-        control.pool.give_out(answer);
-        conn.upgraded(&message_conn);
-        Ok(message_conn)
-    }
-
-    /// Answers a handshake that is not accepted.
-    pub fn refuse_upgrade(&self, refusal: Refusal) {
-        let mut head = ResponseHead::new(refusal.status);
-        head.push_field(b"Content-Type", b"text/plain; charset=UTF-8");
-        head.has_content_type = true;
-        head.close = true;
-        if refusal.status == 426 {
-            head.push_field(b"Upgrade", b"websocket");
-            head.push_field(b"Sec-WebSocket-Version", handshake::VERSION.as_bytes());
-        }
-        if refusal.status == 405 {
-            head.push_field(b"Allow", b"GET");
-        }
-        // A client that is gone needs no answer.
-        let _ =
-            self.end(&head, format!("{} {}: {}\n", refusal.status, wire::reason(refusal.status), refusal).as_bytes());
     }
 }

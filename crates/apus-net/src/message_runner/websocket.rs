@@ -12,9 +12,9 @@ use apus_proto::websocket::{
 };
 use bytes::{Bytes, BytesMut};
 
-use super::task::{Partial, Runner, Step};
-use super::{Kind, Message, MessageConn, OwnedMessage, Stage};
+use super::{Partial, Runner, Step};
 use crate::app::App;
+use crate::message_conn::{Kind, Message, MessageConn, OwnedMessage, Stage};
 
 impl<A: App> Runner<A> {
     /// Handles the next message of what was read.
@@ -78,14 +78,14 @@ impl<A: App> Runner<A> {
     }
 
     fn rest_input(&mut self) {
-        self.input.release(&self.message_conn.control().pool);
+        self.input.release(&self.message_conn.worker().pool);
     }
 
     /// The next event of a message that did not come whole.
     fn decode(&mut self, cx: &mut Context<'_>) -> Result<Step, Violation> {
         let Some(mut partial) = self.partial.take() else { return Ok(Step::Again) };
-        let control = Rc::clone(self.message_conn.control());
-        let event = control.with_inflate_budget(|budget| {
+        let conns = Rc::clone(&self.message_conn.conns);
+        let event = conns.with_inflate_budget(|budget| {
             if *budget == 0 && partial.decoder.is_behind() {
                 // A message that is inflated to its end waits for its turn all the same: handing it over takes long,
                 // too.
@@ -107,7 +107,7 @@ impl<A: App> Runner<A> {
             Some(Event::Message { text, data, compressed }) => {
                 if compressed {
                     // What the program does with it takes time, too.
-                    control.with_inflate_budget(|budget| *budget = budget.saturating_sub(data.len()));
+                    conns.with_inflate_budget(|budget| *budget = budget.saturating_sub(data.len()));
                 }
                 let kind = if text { Kind::Text } else { Kind::Binary };
                 if self.message_conn.stage.get() == Stage::Open {
@@ -173,19 +173,11 @@ impl<A: App> Runner<A> {
 
 /// Ends a message connection whose peer broke the protocol (RFC 6455 section 7.1.7).
 fn fail(message_conn: &Rc<MessageConn>, violation: Violation) {
-    message_conn.control().metrics.refused(&message_conn.info, violation.reason);
+    message_conn.worker().metrics.refused(&message_conn.info, violation.reason);
     if message_conn.stage.get() == Stage::Open {
         let mut frame = BytesMut::new();
         encode_close(&mut frame, violation.code, violation.reason, None);
         let _ = message_conn.transmit([&frame, &[]]);
     }
     message_conn.end_now();
-}
-
-impl MessageConn {
-    /// Nothing more is read or accepted; what waits is sent.
-    fn end_now(self: &Rc<Self>) {
-        self.stage.set(Stage::Ending { since: self.control().clock.now() });
-        self.waiters.wake_all();
-    }
 }

@@ -1,19 +1,22 @@
 //! The runner of a message connection: reads messages, hands them to the app and sends what waits.
 
+mod stream;
+mod websocket;
+
 use std::future::Future;
 use std::pin::Pin;
 use std::rc::{Rc, Weak};
 use std::task::{Context, Poll};
 
 use apus_proto::framing::Scan;
-use apus_proto::websocket::{Decoder, close};
+use apus_proto::websocket::Decoder;
 use bytes::BytesMut;
 
-use super::reactor::Run;
-use super::{Message, MessageConn, OwnedMessage, Protocol, Stage};
-use crate::account::{Holder, Share};
+use crate::account::Share;
 use crate::app::App;
-use crate::conn::{Input, Kill};
+use crate::input::Input;
+use crate::kill::Kill;
+use crate::message_conn::{Message, MessageConn, OwnedMessage, Protocol, Run, Stage};
 use crate::pool::READ_SIZE;
 
 /// Messages handled before other connections have their turn.
@@ -72,7 +75,7 @@ impl<A: App> Runner<A> {
                 && self.message_conn.stage.get() == Stage::Open
             {
                 // Nobody is left who would answer.
-                self.message_conn.stage.set(Stage::Ending { since: self.message_conn.control().clock.now() });
+                self.message_conn.stage.set(Stage::Ending { since: self.message_conn.worker().clock.now() });
             }
             match self.message_conn.stage.get() {
                 Stage::Closed => return true,
@@ -93,7 +96,7 @@ impl<A: App> Runner<A> {
                     self.flush();
                     self.account();
                     self.wait();
-                    self.message_conn.control().fall_behind(&self.message_conn);
+                    self.message_conn.conns.fall_behind(&self.message_conn);
                     return false;
                 }
                 Step::Hold => {
@@ -134,16 +137,16 @@ impl<A: App> Runner<A> {
         // Messages that handlers hold take memory of the program. Who sends large ones waits first, so that a few such
         // peers do not keep the others from being heard.
         let config = &message_conn.port.config;
-        let short = message_conn.control().pending() >= config.max_pending;
+        let short = message_conn.conns.pending() >= config.max_pending;
         let greedy = message_conn.handlers.get() > 0 || self.partial.is_some() || self.input.len() > READ_SIZE;
         let begun = self.partial.is_some() || self.input.len() > READ_SIZE;
-        let crowded = begun && message_conn.control().account.used() >= config.max_incoming;
+        let crowded = begun && message_conn.worker().account.used() >= config.max_incoming;
         if crowded {
-            message_conn.control().account.press(config.max_incoming);
+            message_conn.worker().account.press(config.max_incoming);
         }
         let room = (message_conn.pending.get() as u64) < config.max_body && !(short && greedy) && !crowded;
         if !room {
-            message_conn.control().starve(message_conn);
+            message_conn.conns.starve(message_conn);
         }
         room
     }
@@ -175,7 +178,7 @@ impl<A: App> Runner<A> {
         let message_conn = &self.message_conn;
         let share = self.share.get_or_insert_with(|| {
             let weak: Weak<MessageConn> = Rc::downgrade(message_conn);
-            Box::new(Share::new(&message_conn.control().account, weak))
+            Box::new(Share::new(&message_conn.worker().account, weak))
         });
         share.set(kept);
     }
@@ -196,7 +199,7 @@ impl<A: App> Runner<A> {
 
     /// Reads once; `false`: the peer sends nothing more.
     fn read(&mut self) -> Poll<bool> {
-        let pool = &self.message_conn.control().pool;
+        let pool = &self.message_conn.worker().pool;
         let message_conn = &self.message_conn;
         let received = match &mut self.partial {
             None => {
@@ -220,7 +223,7 @@ impl<A: App> Runner<A> {
 
     /// Nothing to do until the peer sends more: an idle message connection owns no buffer.
     fn rest(&mut self) {
-        self.input.release(&self.message_conn.control().pool);
+        self.input.release(&self.message_conn.worker().pool);
     }
 
     /// The peer closed its side: a WebSocket is over; a stream's answers are still sent.
@@ -254,7 +257,7 @@ impl<A: App> Runner<A> {
         if Pin::new(&mut handling).poll(cx).is_pending() {
             message_conn.handlers.set(message_conn.handlers.get() + 1);
             message_conn.pending.set(message_conn.pending.get() + bytes);
-            message_conn.control().take_pending(bytes);
+            message_conn.conns.take_pending(bytes);
             tokio::task::spawn_local(Handler::<A> { handling, message_conn: Rc::clone(message_conn), bytes });
         }
     }
@@ -262,7 +265,7 @@ impl<A: App> Runner<A> {
     /// Waits until handlers are over and the output is sent, shuts our side down and waits for the peer's end.
     fn finish(&mut self) -> bool {
         let message_conn = Rc::clone(&self.message_conn);
-        message_conn.control().send_outbox();
+        message_conn.conns.send_outbox();
         match message_conn.poll_output() {
             Poll::Ready(Ok(())) => {}
             Poll::Ready(Err(_)) => return true,
@@ -282,7 +285,7 @@ impl<A: App> Runner<A> {
         }
         let taken = self.lingering.get_or_insert(0);
         let turn = taken.saturating_add(LINGER_TURN);
-        message_conn.control().pool.with_scratch(|scratch| {
+        message_conn.worker().pool.with_scratch(|scratch| {
             while *taken < MAX_LINGER {
                 if *taken >= turn {
                     message_conn.wake_later();
@@ -306,20 +309,20 @@ impl<A: App> Runner<A> {
         }
         let message_conn = Rc::clone(&self.message_conn);
         if message_conn.kill.get() != Kill::Reset {
-            message_conn.control().send_outbox();
+            message_conn.conns.send_outbox();
         }
         self.share = None;
         message_conn.finish();
         self.input.consume(usize::MAX);
         self.rest();
-        message_conn.control().closed(&message_conn.info);
+        message_conn.conns.registry.borrow_mut().remove(message_conn.info.id);
+        message_conn.worker().closed(&message_conn.info);
         self.app.on_close(&message_conn.info);
     }
 }
 
 /// Starts a message connection, with what was read of its connection already.
 pub(crate) fn start<A: App>(app: &Rc<A>, message_conn: &Rc<MessageConn>, input: Input) {
-    let control = Rc::clone(message_conn.control());
     let runner = Runner {
         app: Rc::clone(app),
         message_conn: Rc::clone(message_conn),
@@ -330,18 +333,8 @@ pub(crate) fn start<A: App>(app: &Rc<A>, message_conn: &Rc<MessageConn>, input: 
         share: None,
         closed: false,
     };
-    if let Err(error) = control.run_message_conn(message_conn, Box::new(runner)) {
-        control.metrics.warn(&format!("a connection could not be watched, and is closed: {error}"));
-    }
-}
-
-impl Holder for MessageConn {
-    fn give_up(self: Rc<Self>) {
-        self.control().metrics.refused(&self.info, "too much memory is taken by messages that are not complete");
-        if self.is_websocket() {
-            self.close(close::TRY_AGAIN_LATER, "the server is busy");
-        }
-        self.kill(Kill::Now);
+    if let Err(error) = message_conn.conns.run(message_conn, Box::new(runner)) {
+        message_conn.worker().metrics.warn(&format!("a connection could not be watched, and is closed: {error}"));
     }
 }
 
@@ -388,7 +381,7 @@ impl<A: App> Drop for Handler<A> {
         let before = message_conn.handlers.get();
         message_conn.handlers.set(before - 1);
         message_conn.pending.set(message_conn.pending.get().saturating_sub(self.bytes));
-        message_conn.control().give_pending(self.bytes);
+        message_conn.conns.give_pending(self.bytes);
         // Only a message connection that did not read for want of places, or that is ending, has anything to do.
         if before >= message_conn.port.config.concurrency || message_conn.flags().eof {
             message_conn.wake_task();

@@ -1,0 +1,164 @@
+//! The message connections of a worker, and what they share: their reactor, their memory for compression, the output
+//! that waits and the messages that handlers hold.
+
+use std::cell::{Cell, OnceCell, RefCell};
+use std::rc::Rc;
+
+use super::MessageConn;
+use super::deflate::Shared as SharedDeflate;
+use super::reactor::{Reactor, Run};
+use crate::registry::Registry;
+use crate::wake::WakerList;
+
+/// The message connections of a worker.
+#[derive(Default)]
+pub(crate) struct MessageConns {
+    pub(crate) registry: RefCell<Registry<MessageConn>>,
+    pub(super) deflate: SharedDeflate,
+    /// What waits for their sockets.
+    reactor: OnceCell<Rc<Reactor>>,
+    /// Bytes of output that wait over all of them.
+    buffered: Cell<usize>,
+    /// Senders that wait for `buffered` to fall.
+    pub(super) drained: WakerList,
+    corked: Cell<bool>,
+    /// Those that were written to while the worker was corked.
+    dirty: RefCell<Vec<Rc<MessageConn>>>,
+    /// Bytes of messages that handlers hold.
+    pending: Cell<usize>,
+    /// Those that are not read until handlers end, or others take less memory.
+    starved: RefCell<Vec<Rc<MessageConn>>>,
+}
+
+impl MessageConns {
+    /// Holds output back until [`uncork`](Self::uncork).
+    pub(crate) fn cork(&self) {
+        self.corked.set(true);
+    }
+
+    /// Sends what was held back.
+    pub(crate) fn uncork(&self) {
+        self.corked.set(false);
+        let dirty = self.dirty.take();
+        for message_conn in &dirty {
+            message_conn.set_flags(|flags| flags.dirty = false);
+            message_conn.flush();
+        }
+    }
+
+    /// Bytes of messages that handlers hold.
+    pub(crate) fn pending(&self) -> usize {
+        self.pending.get()
+    }
+
+    pub(crate) fn take_pending(&self, bytes: usize) {
+        self.pending.set(self.pending.get() + bytes);
+    }
+
+    /// A handler is over: message connections that waited for it may be read on.
+    pub(crate) fn give_pending(&self, bytes: usize) {
+        self.pending.set(self.pending.get().saturating_sub(bytes));
+        self.retry_starved();
+    }
+
+    /// Has the message connections that found no room look again.
+    pub(crate) fn retry_starved(&self) {
+        for message_conn in self.starved.take() {
+            message_conn.set_flags(|flags| flags.starved = false);
+            message_conn.wake_later();
+        }
+    }
+
+    /// Has a message connection run again when a handler has ended.
+    pub(crate) fn starve(&self, message_conn: &Rc<MessageConn>) {
+        if !message_conn.flags().starved {
+            message_conn.set_flags(|flags| flags.starved = true);
+            self.starved.borrow_mut().push(Rc::clone(message_conn));
+        }
+    }
+
+    /// Makes what message connections need while there are descriptors to be had.
+    pub(crate) fn prepare(&self) -> std::io::Result<()> {
+        if self.reactor.get().is_none() {
+            // There is one thread: nobody else can have made one.
+            let _ = self.reactor.set(Reactor::start()?);
+        }
+        Ok(())
+    }
+
+    /// Runs a message connection from now on.
+    pub(crate) fn run(&self, message_conn: &Rc<MessageConn>, runner: Box<dyn Run>) -> std::io::Result<()> {
+        self.prepare()?;
+        self.reactor.get().map_or(Ok(()), |reactor| reactor.attach(message_conn, runner))
+    }
+
+    /// Has a message connection run soon.
+    pub(crate) fn wake(&self, message_conn: &MessageConn) {
+        if let Some(reactor) = self.reactor.get() {
+            reactor.wake(message_conn);
+        }
+    }
+
+    /// Lends the bytes that the message connection which runs may still inflate.
+    pub(crate) fn with_inflate_budget<R>(&self, work: impl FnOnce(&mut usize) -> R) -> R {
+        let mut budget = self.reactor.get().map_or(usize::MAX, |reactor| reactor.budget.get());
+        let result = work(&mut budget);
+        if let Some(reactor) = self.reactor.get() {
+            reactor.budget.set(budget);
+        }
+        result
+    }
+
+    /// Has a message connection go on inflating after those that inflate less.
+    pub(crate) fn fall_behind(&self, message_conn: &MessageConn) {
+        if let Some(reactor) = self.reactor.get() {
+            reactor.fall_behind(message_conn);
+        }
+    }
+
+    /// Leaves a small message to the end of the reactor's turn; `false`: it is to be sent at once.
+    #[inline]
+    pub(crate) fn put_in_outbox(&self, message_conn: &Rc<MessageConn>, parts: [&[u8]; 2]) -> bool {
+        self.reactor.get().is_some_and(|reactor| reactor.outbox.put(message_conn, parts))
+    }
+
+    /// Sends what the reactor's turn has gathered.
+    pub(crate) fn send_outbox(&self) {
+        if let Some(reactor) = self.reactor.get() {
+            reactor.outbox.send();
+        }
+    }
+
+    #[inline]
+    pub(crate) fn is_corked(&self) -> bool {
+        self.corked.get()
+    }
+
+    pub(crate) fn note_dirty(&self, message_conn: &Rc<MessageConn>) {
+        self.dirty.borrow_mut().push(Rc::clone(message_conn));
+    }
+
+    /// Bytes of output that wait over all message connections.
+    pub(crate) fn buffered(&self) -> usize {
+        self.buffered.get()
+    }
+
+    pub(crate) fn buffer(&self, bytes: usize) {
+        self.buffered.set(self.buffered.get() + bytes);
+    }
+
+    pub(crate) fn unbuffer(&self, bytes: usize) {
+        if bytes > 0 {
+            self.buffered.set(self.buffered.get().saturating_sub(bytes));
+            self.drained.wake_all();
+        }
+    }
+}
+
+impl Drop for MessageConns {
+    fn drop(&mut self) {
+        if let Some(reactor) = self.reactor.get() {
+            reactor.end();
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! A listening port, as its connections see it.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use crate::config::Config;
+use crate::info::Local;
+use crate::worker::Worker;
+
+/// A listening port, as its connections see it.
+pub(crate) struct Port {
+    pub(crate) config: Rc<Config>,
+    pub(crate) worker: Rc<Worker>,
+    pub(crate) local: Rc<Local>,
+    /// `Server` and `Date` lines of one second.
+    pub(crate) standing: RefCell<StandingLines>,
+}
+
+/// Field lines that all answers of a second share.
+#[derive(Default)]
+pub(crate) struct StandingLines {
+    pub(crate) seconds: u64,
+    pub(crate) lines: Vec<u8>,
+    /// Where in `lines` the `Date` line starts.
+    pub(crate) date_at: usize,
+}

@@ -1,0 +1,204 @@
+//! What the connections of a worker share, whatever they speak: its counters, its clock, its memory, and whether it
+//! drains. It knows no connection.
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use tokio::sync::Notify;
+
+use crate::account::Account;
+use crate::clock::Clock;
+use crate::info::ConnInfo;
+use crate::pool::Pool;
+use crate::wake::WakerList;
+
+/// While the worker drains, an idle connection gets this long to bring one more request, so that a request that is
+/// already on its way is answered and not met by a reset. Milliseconds.
+pub(crate) const DRAIN_GRACE: u64 = 2_000;
+
+/// Totals of a worker since it began.
+#[derive(Debug, Default)]
+pub struct Counters {
+    /// Connections accepted.
+    pub accepted: Cell<u64>,
+    /// Connections closed.
+    pub closed: Cell<u64>,
+    /// Requests handed to the app.
+    pub requests: Cell<u64>,
+    /// Answers that ended.
+    pub answers: Cell<u64>,
+    /// Answers with a status of 500 or more.
+    pub errors: Cell<u64>,
+    /// Requests refused before the app saw them (400, 408, 413, …).
+    pub refused: Cell<u64>,
+    /// Bytes read.
+    pub bytes_in: Cell<u64>,
+    /// Bytes sent.
+    pub bytes_out: Cell<u64>,
+}
+
+/// What the worker around this crate wants to hear, and hands out. MUST NOT wait, and MUST NOT call back into the
+/// connection it is told of.
+pub trait Metrics {
+    /// The session id of a new connection: unique on the server, not only in this worker.
+    fn next_session(&self) -> i64;
+
+    /// Whether another connection may be accepted now. When not, it stays in the listening queue and this is asked
+    /// again when a connection closes, and a few times a second.
+    fn may_accept(&self) -> bool {
+        true
+    }
+
+    /// A connection was accepted.
+    fn connected(&self, _conn: &ConnInfo) {}
+
+    /// A connection is closed.
+    fn closed(&self, _conn: &ConnInfo) {}
+
+    /// A connection became a WebSocket.
+    fn upgraded(&self, _conn: &ConnInfo) {}
+
+    /// As much output waits for a message connection as its high watermark says (`full`), or no longer.
+    fn pressure(&self, _conn: &ConnInfo, _full: bool) {}
+
+    /// A message connection ends because its peer broke the protocol.
+    fn refused(&self, _conn: &ConnInfo, _why: &str) {}
+
+    /// Whether this worker has so many connections that others should take the next.
+    fn is_crowded(&self) -> bool {
+        false
+    }
+
+    /// A request is about to be handed to the app.
+    fn request(&self, _conn: &ConnInfo) {}
+
+    /// An answer has ended. `received_at` is when its request's head was complete, in seconds since 1970.
+    fn answered(&self, _conn: &ConnInfo, _status: u16, _received_at: f64) {}
+
+    /// A few times a second while connections are open, and once when the last is closed.
+    fn sample(&self, _counters: &Counters) {}
+
+    /// Something an operator should know, once an occasion.
+    fn warn(&self, message: &str) {
+        eprintln!("{message}");
+    }
+}
+
+/// Counts nothing; session ids are 1, 2, 3, …
+#[derive(Debug, Default)]
+pub struct NoMetrics(Cell<i64>);
+
+impl Metrics for NoMetrics {
+    fn next_session(&self) -> i64 {
+        self.0.set(self.0.get() + 1);
+        self.0.get()
+    }
+}
+
+/// What the connections of a worker share.
+pub(crate) struct Worker {
+    pub(crate) metrics: Rc<dyn Metrics>,
+    pub(crate) counters: Counters,
+    pub(crate) clock: Clock,
+    pub(crate) pool: Pool,
+    /// Memory that what clients have sent takes.
+    pub(crate) account: Rc<Account>,
+    /// Connections that are open.
+    open: Cell<usize>,
+    /// When draining began (milliseconds of the worker's clock).
+    draining: Cell<Option<u64>>,
+    /// Wakes listeners when draining begins.
+    pub(crate) stop_accepting: Notify,
+    /// Wakes listeners when there is room for a connection again.
+    pub(crate) room: Notify,
+    /// Wakes the sweep when the first connection opens.
+    pub(crate) busy: Notify,
+    /// Tasks waiting until no connection is open.
+    pub(crate) idle: WakerList,
+}
+
+impl Worker {
+    pub(crate) fn new(metrics: Rc<dyn Metrics>) -> Rc<Self> {
+        Rc::new(Self {
+            metrics,
+            counters: Counters::default(),
+            clock: Clock::new(),
+            pool: Pool::default(),
+            account: Rc::default(),
+            open: Cell::new(0),
+            draining: Cell::new(None),
+            stop_accepting: Notify::new(),
+            room: Notify::new(),
+            busy: Notify::new(),
+            idle: WakerList::default(),
+        })
+    }
+
+    /// Connections that are open.
+    pub(crate) fn connections(&self) -> usize {
+        self.open.get()
+    }
+
+    /// Has listeners end, once. Whether draining began with this call.
+    pub(crate) fn begin_draining(&self) -> bool {
+        if self.is_draining() {
+            return false;
+        }
+        self.draining.set(Some(self.clock.now()));
+        self.stop_accepting.notify_waiters();
+        true
+    }
+
+    #[inline]
+    pub(crate) fn is_draining(&self) -> bool {
+        self.draining.get().is_some()
+    }
+
+    /// When draining began, in milliseconds of the worker's clock.
+    pub(crate) fn draining_since(&self) -> u64 {
+        self.draining.get().unwrap_or(0)
+    }
+
+    /// No connection is open.
+    pub(crate) fn rest(&self) {
+        self.account.trim(self.clock.now(), true);
+    }
+
+    #[inline]
+    pub(crate) fn answered(&self, conn: &ConnInfo, status: u16, received_at: f64) {
+        bump(&self.counters.answers);
+        if status >= 500 {
+            bump(&self.counters.errors);
+        }
+        self.metrics.answered(conn, status, received_at);
+    }
+
+    /// A connection was accepted.
+    pub(crate) fn opened(&self, info: &ConnInfo) {
+        bump(&self.counters.accepted);
+        let before = self.open.get();
+        self.open.set(before + 1);
+        if before == 0 {
+            self.busy.notify_one();
+        }
+        self.metrics.connected(info);
+    }
+
+    /// A connection is gone.
+    pub(crate) fn closed(&self, info: &ConnInfo) {
+        bump(&self.counters.closed);
+        let left = self.open.get().saturating_sub(1);
+        self.open.set(left);
+        self.metrics.closed(info);
+        self.room.notify_waiters();
+        if left == 0 {
+            self.metrics.sample(&self.counters);
+            self.idle.wake_all();
+        }
+    }
+}
+
+#[inline]
+pub(crate) fn bump(counter: &Cell<u64>) {
+    counter.set(counter.get() + 1);
+}
