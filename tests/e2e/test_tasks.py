@@ -221,7 +221,7 @@ class Blocking(TaskCase):
         own = self.value(server, "finish", {"do": "sleep", "seconds": 0.1, "value": "own"})
         self.assertEqual(self.value(server, "taskWaitMulti", [{"do": "sleep", "seconds": 0.1, "value": 1}], 10), [1])
         until("the callback", lambda: self.lines(server, "finished"))
-        self.assertEqual(self.lines(server, "finished"), [["own", own, "own", True]])
+        self.assertEqual(self.lines(server, "finished"), [["own", own, "own", False]])
 
     def test_a_death_ends_the_wait(self):
         server = self.tasks({"enable_coroutine": False, "task_worker_num": 1})

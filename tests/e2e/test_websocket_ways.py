@@ -20,6 +20,29 @@ class Ways(WebSocketCase):
         self.assertEqual([e[0] for e in events], ["open"] + ["message"] * 100 + ["close"])
         self.assertEqual({e[1] for e in events if e[0] == "message"}, {-1})
 
+    def test_without_coroutines_no_event_has_one(self):
+        code = """foreach (['workerstart', 'pipemessage', 'connect', 'handshake', 'open', 'message', 'close', 'disconnect', 'finish'] as $event) {
+            $server->on($event, function (...$with) use ($event) {
+                note($event, Coroutine::getCid());
+                $event === 'message' && $with[0]->task('');
+                return true;
+            });
+        }
+        $server->on('task', fn () => 'done');"""
+        server = self.websockets(code, settings={"enable_coroutine": False, "task_worker_num": 1})
+        ws = self.join(server)
+        ws.say("x")
+        self.php(server, "return $server->sendMessage('', 0);")
+        kinds = {"workerstart", "pipemessage", "connect", "handshake", "open", "message", "close", "disconnect", "finish"}
+        self.events(server, 1, {"finish"})
+        ws.close()
+        ws.sock.close()
+        self.events(server, 1, {"close"})
+        self.events(server, 1, {"disconnect"})
+        events = self.php(server, "return $GLOBALS['events'];")
+        self.assertEqual({e[0] for e in events}, kinds)
+        self.assertEqual({e[1] for e in events}, {-1}, events)
+
     def test_without_coroutines_a_push_to_a_slow_client_answers_at_once(self):
         server = self.websockets(TELL_FD + ECHO, settings={"enable_coroutine": False, "buffer_output_size": 65536})
         ws = self.join(server, receive_buffer=4096)

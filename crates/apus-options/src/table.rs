@@ -310,7 +310,8 @@ settings! {
     /// C stack of a coroutine, of which only what is used takes memory. PHP's `serialize()` of deeply nested data needs
     /// up to 2 KiB a level.
     Coroutine stack_size ["c_stack_size"]: usize = 2 << 20 => size(64 * KIB, 64 * MIB);
-    /// Whether events run in a coroutine of their own. When off, a handler that waits blocks its worker.
+    /// Whether the callbacks of events run in coroutines of their own: those of ports, of tasks' results, of messages
+    /// between workers, of a worker's beginning and end. When off, a handler that waits blocks its worker.
     Coroutine enable_coroutine: bool = true => Kind::Bool;
     /// Kinds of blocking calls that let other coroutines run instead: `Apus\HOOK_*` bits, 0 for none.
     Coroutine hook_flags: i64 = hooks::DEFAULT, shown "all but HOOK_FILE" => count(0, i64::MAX, "");

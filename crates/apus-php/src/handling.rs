@@ -15,21 +15,18 @@ use apus_net::{Gone, Request, Responder};
 use apus_zend::{Callable, Raise, Value};
 use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
 
-use crate::runtime::{Coro, Outcome, PhpSwitch, State};
+use crate::handlers::{Begun, Handlers};
+use crate::runtime::{Coro, Outcome, PhpSwitch, Receive, State};
 use crate::{http, mistakes};
 
-/// What drives a handler that has been begun; none for one that is over, or could not be begun.
-pub(crate) type Begun = Option<Drive<PhpSwitch>>;
-
-/// How the handlers of a port are called.
+/// How the handlers of a port's requests are called.
 pub(crate) struct Calling {
-    pub(crate) state: Rc<State>,
+    pub(crate) handlers: Handlers,
     pub(crate) limits: Rc<http::Limits>,
-    pub(crate) in_coroutine: bool,
     /// Whether the superglobals are those of the request in its coroutine.
     pub(crate) superglobals: bool,
     /// Receives how each handler ended; without it, what is not caught is dealt with as in any coroutine.
-    pub(crate) outcome: Option<Rc<dyn Fn(Outcome)>>,
+    pub(crate) outcome: Option<Receive>,
 }
 
 impl Calling {
@@ -44,29 +41,42 @@ impl Calling {
     fn start(&self, handler: Callable, request: Request, responder: &Responder) -> Result<Begun, Raise> {
         let request = http::Request::object(request, Rc::clone(&self.limits))?;
         let response = http::Response::object(responder.clone())?;
-        let globals = if self.superglobals && self.in_coroutine { Some(http::superglobals(&request)?) } else { None };
+        let globals = if self.superglobals { Some(http::superglobals(&request)?) } else { None };
         let args: [Value; 2] = [request.into(), response.into()];
-        if self.in_coroutine {
-            let task = self.state.create_for(true, handler, args, self.outcome.clone())?;
-            task.data().is_to_answer();
-            if let Some(globals) = globals {
-                task.data().fiber().give(globals);
-            }
-            return Ok(Some(self.state.engine.drive(&task)));
+        if !self.handlers.in_coroutine {
+            self.call(&handler, args, responder);
+            return Ok(None);
         }
-        handler.call(&args)?;
-        Ok(None)
+        let begun = self.handlers.begin(handler, args, self.outcome.clone())?;
+        if let Some(drive) = &begun {
+            let coro = drive.task().data();
+            coro.is_to_answer();
+            if let Some(globals) = globals {
+                coro.fiber().give(globals);
+            }
+        }
+        Ok(begun)
     }
 
-    /// The handler could not be started, or failed outside a coroutine.
+    /// Runs a handler outside coroutines.
+    #[cold]
+    fn call(&self, handler: &Callable, args: [Value; 2], responder: &Responder) {
+        if !self.handlers.call(handler, args, self.outcome.clone()) {
+            responder.fail(500);
+        } else if responder.is_forgotten() {
+            unanswered(handler.place().map(|(file, line)| format!("{file}:{line}")).as_deref());
+        }
+    }
+
+    /// The handler could not be started.
     fn failed(&self, raise: Raise, responder: &Responder) {
-        let thrown = self.state.failed(raise);
+        let thrown = self.handlers.state.failed(raise);
         let busy = thrown.as_ref().is_some_and(|t| t.is(crate::exception::COROUTINE.get()));
         responder.fail(if busy { 503 } else { 500 });
         let Some(thrown) = thrown else { return };
         match &self.outcome {
             Some(receive) => receive(Outcome::Threw(thrown)),
-            None => self.state.uncaught(thrown),
+            None => self.handlers.state.uncaught(thrown),
         }
     }
 }
@@ -146,11 +156,15 @@ fn forgotten(coro: &Coro, place: Option<&str>) {
     let of_route = coro.place();
     let place = of_route.as_deref().or(place);
     if coro.answers() && coro.ended_silently() {
-        mistakes::UNANSWERED.tell(format_args!(
-            "the handler of a request ended without Response::end(), and the client got 500: what it returns or prints is not sent ({})",
-            place.unwrap_or("a handler that is not written in PHP")
-        ));
+        unanswered(place);
     }
+}
+
+fn unanswered(place: Option<&str>) {
+    mistakes::UNANSWERED.tell(format_args!(
+        "the handler of a request ended without Response::end(), and the client got 500: what it returns or prints is not sent ({})",
+        place.unwrap_or("a handler that is not written in PHP")
+    ));
 }
 
 impl Future for Handling {

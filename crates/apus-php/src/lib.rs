@@ -8,6 +8,7 @@ mod connections;
 mod coroutine;
 mod coserver;
 mod functions;
+mod handlers;
 mod handling;
 mod http;
 mod in_handlers;

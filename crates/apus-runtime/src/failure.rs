@@ -1,9 +1,10 @@
 //! How PHP code that the loop called ended badly: the one place that sorts it and says so.
 
-use apus_zend::Raise;
 use apus_zend::engine::{self, Thrown, ThrownKind};
+use apus_zend::{Raise, Value};
 
-use crate::runtime::{Mode, State, Stop};
+use crate::exception::CANCELED;
+use crate::runtime::{Mode, Outcome, Receive, State, Stop};
 
 impl State {
     /// Accounts for what ended PHP code that was called from the loop. An exception is given back, for whoever has more
@@ -76,9 +77,23 @@ impl State {
         }
     }
 
-    /// An exception that no PHP code caught.
+    /// What PHP code left that was called from the loop, outside coroutines, goes to who wants it, or is reported.
+    pub fn settle_call(&self, result: Result<Value, Raise>, outcome: Option<Receive>) {
+        let outcome_of_it = match result {
+            Ok(value) => Outcome::Returned(value),
+            Err(raise) => self.failed(raise).map_or(Outcome::Gone, Outcome::Threw),
+        };
+        match (outcome, outcome_of_it) {
+            (Some(receive), outcome) => receive(outcome),
+            (None, Outcome::Threw(thrown)) => self.uncaught(thrown),
+            (None, _) => {}
+        }
+    }
+
+    /// An exception that no PHP code caught. A coroutine that was cancelled and let itself be ended has done what was
+    /// asked: no error.
     pub fn uncaught(&self, thrown: Thrown) {
-        let Some(thrown) = self.sort(thrown) else { return };
+        let Some(thrown) = self.sort(thrown).filter(|thrown| !thrown.is(CANCELED.get())) else { return };
         match self.mode.get() {
             Mode::Script => self.stop_with(Stop::Uncaught(thrown)),
             Mode::Worker => self.tell_handler("", "", thrown),

@@ -20,7 +20,7 @@ use tokio::runtime::{Builder, LocalOptions, LocalRuntime};
 
 use crate::alarm::Alarm;
 use crate::clock::Coarse;
-use crate::exception::{self, CANCELED};
+use crate::exception;
 use crate::running::{self, Running};
 
 /// Idle stacks kept at most. A burst above it costs an mmap a coroutine, not a failure.
@@ -394,8 +394,12 @@ impl State {
         args: Vec<Value>,
         outcome: Option<Receive>,
     ) -> Result<Rc<Task<PhpSwitch>>, Raise> {
-        let of_request = self.engine.current().is_some_and(|parent| parent.data().of_request);
-        self.create_for(of_request, callable, args, outcome)
+        self.create_for(self.is_of_request(), callable, args, outcome)
+    }
+
+    /// Whether the running code came of a request.
+    fn is_of_request(&self) -> bool {
+        self.engine.current().is_some_and(|task| task.data().of_request)
     }
 
     /// The same for the handler of a request.
@@ -454,8 +458,19 @@ impl State {
         args: Vec<Value>,
         outcome: Option<Receive>,
     ) -> Result<TaskId, Raise> {
+        self.go_for(self.is_of_request(), callable, args, outcome)
+    }
+
+    /// The same for the handler of a request.
+    pub fn go_for(
+        self: &Rc<Self>,
+        of_request: bool,
+        callable: Callable,
+        args: impl IntoIterator<Item = Value>,
+        outcome: Option<Receive>,
+    ) -> Result<TaskId, Raise> {
         self.register_finish();
-        let task = self.create(callable, args, outcome)?;
+        let task = self.create_for(of_request, callable, args, outcome)?;
         if engine::can_switch() {
             self.engine.launch(&task);
         } else {
@@ -491,10 +506,7 @@ impl State {
         match (coro.outcome.take(), outcome) {
             (Some(receive), Outcome::Threw(_)) if unwound || exited => receive(Outcome::Gone),
             (Some(receive), outcome) => receive(outcome),
-            // A coroutine that was cancelled and let itself be ended has done what was asked: no error.
-            (None, Outcome::Threw(thrown)) if !unwound && !exited && !thrown.is(CANCELED.get()) => {
-                self.uncaught(thrown);
-            }
+            (None, Outcome::Threw(thrown)) if !unwound && !exited => self.uncaught(thrown),
             (None, _) => {}
         }
     }

@@ -17,17 +17,25 @@ $log = serving(
             $response->end();
             return;
         }
+        if ($request->server['request_uri'] === '/wait') {
+            Apus\Coroutine::suspend();
+        }
+        if ($request->server['request_uri'] === '/forget') {
+            return;
+        }
         $response->end(json_encode(['cid' => Apus\Coroutine::getCid(), 'post' => $request->post]));
     },
     function (Client $client): void {
         $client->show('-d', 'a=b', '/');
         echo $client->get('/write'), "\n";
         $client->show('/throw');
+        echo strtok($client->get('/wait'), "\n"), "\n", strtok($client->get('/forget'), "\n"), "\n";
         echo $client->get('/'), "\n";
     },
     ['enable_coroutine' => false],
 );
 echo preg_match('/error: uncaught LogicException: thrown on the main stack/', $log) ? "logged\n" : $log;
+echo preg_match('/handler of a request ended without Response::end.*handler_without_coroutine/', $log) ? "logged\n" : $log;
 ?>
 --EXPECT--
 HTTP/1.1 200 OK
@@ -43,5 +51,8 @@ Content-Type: text/plain; charset=UTF-8
 Content-Length: 26
 
 500 Internal Server Error
+500 Internal Server Error
+500 Internal Server Error
 {"cid":-1,"post":null}
+logged
 logged

@@ -22,6 +22,7 @@ use tokio::time::Instant;
 use super::app::CoApp;
 use super::trouble;
 use crate::connections;
+use crate::handlers::Handlers;
 use crate::handling::Calling;
 use crate::http;
 use crate::runtime::State;
@@ -50,7 +51,7 @@ enum Stop {
 
 /// The handlers that run.
 #[derive(Default)]
-pub(super) struct Handlers {
+pub(super) struct Requests {
     /// Requests that were taken and whose handlers are not over.
     live: Cell<usize>,
     /// Their coroutines, as far as they have any yet.
@@ -58,7 +59,7 @@ pub(super) struct Handlers {
     idle: Notify,
 }
 
-impl Handlers {
+impl Requests {
     /// A request was taken.
     pub(super) fn enter(&self) {
         self.live.set(self.live.get() + 1);
@@ -109,7 +110,7 @@ pub(super) struct HttpCore {
     routes: RefCell<Vec<Route>>,
     pub(super) settings: RefCell<Settings>,
     pub(super) phase: Cell<Phase>,
-    pub(super) handlers: Handlers,
+    pub(super) handlers: Requests,
     control: RefCell<Option<Rc<Control>>>,
     stop: Cell<Stop>,
     stopping: Notify,
@@ -122,7 +123,7 @@ impl HttpCore {
             routes: RefCell::default(),
             settings: RefCell::new(settings),
             phase: Cell::new(Phase::New),
-            handlers: Handlers::default(),
+            handlers: Requests::default(),
             control: RefCell::new(None),
             stop: Cell::new(Stop::No),
             stopping: Notify::new(),
@@ -190,9 +191,8 @@ impl HttpCore {
         let places =
             (settings.max_concurrency > 0).then(|| Arc::new(Semaphore::new(settings.max_concurrency as usize)));
         let calling = Calling {
-            state: Rc::clone(state),
+            handlers: Handlers::new(state, true),
             limits: Rc::new(limits),
-            in_coroutine: true,
             superglobals: settings.superglobals,
             outcome: Some(trouble::receiver("Coroutine\\Http\\Server")),
         };

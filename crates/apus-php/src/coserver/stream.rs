@@ -20,6 +20,7 @@ use super::listen;
 use super::trouble::{self, BACK_OFF, Trouble};
 use crate::convert;
 use crate::exception::{self, COROUTINE};
+use crate::handlers::Handlers;
 use crate::runtime::{Outcome, State};
 use crate::socket::{Accepted, Listening, merged_settings};
 use crate::wait::wait;
@@ -276,8 +277,8 @@ impl StreamCore {
     fn take(&self, state: &Rc<State>, socket: Object, receiver: &Rc<dyn Fn(Outcome)>) -> Result<bool, Raise> {
         let Some(handler) = self.handler.borrow().as_ref().map(Callable::share) else { return Ok(false) };
         let connection = connection::object(socket, Place::take(&self.connections))?;
-        match state.go(handler, vec![connection.into()], Some(Rc::clone(receiver))) {
-            Ok(_) => Ok(true),
+        match Handlers::new(state, true).launch(handler, [connection.into()], Some(Rc::clone(receiver))) {
+            Ok(()) => Ok(true),
             Err(Raise::Bailed) => Err(Raise::Bailed),
             Err(Raise::Thrown) => match Thrown::take() {
                 Some(thrown) if thrown.is(COROUTINE.get()) => {

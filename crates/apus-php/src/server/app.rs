@@ -16,6 +16,7 @@ use super::core::ServerCore;
 use super::events::Event;
 use super::port_core::PortCore;
 use crate::client::frame;
+use crate::handlers::Handlers;
 use crate::handling::{Calling, Handling};
 use crate::http;
 use crate::runtime::{Outcome, State};
@@ -78,10 +79,9 @@ impl PhpApp {
             parse_cookie: of_port.http_parse_cookie,
         };
         let calling = Calling {
-            state: Rc::clone(state),
+            handlers: Handlers::new(state, of_port.enable_coroutine),
             limits: Rc::new(limits),
-            in_coroutine: of_port.enable_coroutine,
-            superglobals: of_port.superglobals,
+            superglobals: of_port.superglobals && of_port.enable_coroutine,
             outcome: None,
         };
         let place = on.request.as_ref().and_then(Callable::place).map(|(file, line)| format!("{file}:{line}").into());
@@ -92,16 +92,18 @@ impl PhpApp {
 
     fn notify(&self, callable: Option<&Callable>, fd: i64, with_worker: bool) {
         let Some(callable) = callable else { return };
-        let mut args = vec![self.server.share().into(), Value::int(fd)];
-        if with_worker {
-            args.push(Value::int(i64::from(self.worker.id)));
-        }
-        report(&self.calling.state, self.calling.state.go(callable.share(), args, None).map(drop));
+        let args = [self.server.share().into(), Value::int(fd)];
+        let worker = with_worker.then(|| Value::int(i64::from(self.worker.id)));
+        self.calling.handlers.notify(callable.share(), args.into_iter().chain(worker));
     }
 
     /// Runs the callback of an event; `None` when it is over, or could not be begun (then `Err`).
     fn event(&self, callable: &Callable, args: [Value; 2]) -> Result<Option<Handling>, Raise> {
-        event(&self.calling, callable, args)
+        Ok(self.calling.handlers.begin(callable.share(), args, None)?.map(Handling::event))
+    }
+
+    fn report(&self, raise: Raise) {
+        self.calling.handlers.state.report(raise);
     }
 
     /// The default handshake: accepted, then the open event.
@@ -117,7 +119,7 @@ impl PhpApp {
         let request = match http::Request::object(request, Rc::clone(&self.calling.limits)) {
             Ok(request) => request,
             Err(raise) => {
-                report(&self.calling.state, Err(raise));
+                self.report(raise);
                 return None;
             }
         };
@@ -133,7 +135,7 @@ impl PhpApp {
     /// come again.
     fn begun(&self, begun: Result<Option<Handling>, Raise>, message_conn: &Rc<MessageConn>) -> Option<Handling> {
         begun.unwrap_or_else(|raise| {
-            report(&self.calling.state, Err(raise));
+            self.report(raise);
             message_conn.close(close::TRY_AGAIN_LATER, "the server is busy");
             None
         })
@@ -149,24 +151,23 @@ impl PhpApp {
         let decided = move |outcome: Outcome| match outcome {
             Outcome::Threw(thrown) => {
                 responder.fail(500);
-                app.calling.state.uncaught(thrown);
+                app.calling.handlers.state.uncaught(thrown);
             }
             Outcome::Gone => responder.fail(500),
             Outcome::Returned(_) if responder.is_ended() => {}
             Outcome::Returned(value) if matches!(value.view(), View::Bool(false)) => responder.fail(403),
             Outcome::Returned(_) => app.accept_asked(kept.share(), &kept_answer),
         };
-        let args = vec![request.into(), answer.into()];
-        let state = &self.calling.state;
-        let task = state.create_for(true, handshake.share(), args, Some(Rc::new(decided)))?;
-        Ok(Handling::begun(Some(state.engine.drive(&task)), response.clone(), None))
+        let args = [request.into(), answer.into()];
+        let begun = self.calling.handlers.begin(handshake.share(), args, Some(Rc::new(decided)))?;
+        Ok(Handling::begun(begun, response.clone(), None))
     }
 
     /// The program let a handshake in: accepted with the header fields that it set, then the open event.
     fn accept_asked(&self, request: Object, response: &Object) {
         let Some(answer) = response.payload::<http::Response>() else { return };
         match answer.accept_handshake(false) {
-            Err(raise) => report(&self.calling.state, Err(raise)),
+            Err(raise) => self.report(raise),
             Ok(None) => {}
             Ok(Some(message_conn)) => {
                 if let Some(open) = &self.on.open
@@ -176,28 +177,6 @@ impl PhpApp {
                 }
             }
         }
-    }
-}
-
-/// Runs the callback of an event.
-pub(super) fn event<const N: usize>(
-    calling: &Calling,
-    callable: &Callable,
-    args: [Value; N],
-) -> Result<Option<Handling>, Raise> {
-    if calling.in_coroutine {
-        let task = calling.state.create_for(true, callable.share(), args, None)?;
-        return Ok(Some(Handling::event(calling.state.engine.drive(&task))));
-    }
-    let called = callable.call(&args).map(drop);
-    report(&calling.state, called);
-    Ok(None)
-}
-
-/// Reports what ended a callback that nobody waits for.
-pub(super) fn report(state: &State, result: Result<(), Raise>) {
-    if let Err(raise) = result {
-        state.report(raise);
     }
 }
 
@@ -232,7 +211,7 @@ impl App for PhpApp {
             return open.unwrap_or_else(|| Handling::begun(None, response, None));
         };
         self.ask(handshake, request, &response).unwrap_or_else(|raise| {
-            report(&self.calling.state, Err(raise));
+            self.report(raise);
             response.fail(503);
             Handling::begun(None, response, None)
         })

@@ -6,7 +6,7 @@ use std::rc::{Rc, Weak};
 
 use apus_net::Datagram;
 use apus_options::Settings;
-use apus_process::Worker;
+use apus_process::{Role, Worker};
 use apus_shm::tasks::TaskQueue;
 use apus_zend::engine::{Thrown, ThrownKind};
 use apus_zend::object::Object;
@@ -16,6 +16,8 @@ use apus_zend::{Callable, Raise, Value, engine, fiber, native};
 use super::events::{COUNT, Event};
 use super::port_core::{Given, PortCore, Tell};
 use crate::exception::{self};
+use crate::handlers::Handlers;
+use crate::runtime::State;
 
 /// The callbacks of a server or port, by event.
 #[derive(Default)]
@@ -151,6 +153,12 @@ impl ServerCore {
     /// The callback for an event of a port: its own, or the server's.
     pub(super) fn callback(&self, port: &PortCore, event: Event) -> Option<Callable> {
         port.callbacks.get(event).or_else(|| self.callbacks.get(event))
+    }
+
+    /// How the callbacks of a worker are called that belong to no port. User processes have `enable_coroutine` from
+    /// their own constructor.
+    pub(super) fn handlers(&self, state: &Rc<State>, role: Role) -> Handlers {
+        Handlers::new(state, matches!(role, Role::User(_)) || self.settings.borrow().enable_coroutine)
     }
 
     /// Calls back on the running stack, and reports what nobody catches.

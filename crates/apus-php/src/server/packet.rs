@@ -49,7 +49,7 @@ impl PhpPackets {
         info.set_int(b"port", i64::from(port))?;
         info.set_int(b"server_socket", self.place as i64)?;
         info.set_int(b"server_port", i64::from(socket.local().port()))?;
-        self.caller.begin(callable, vec![self.caller.server(), Value::string(data)?, info.into()])
+        self.caller.begin(callable, [self.caller.server(), Value::string(data)?, info.into()])
     }
 }
 
@@ -60,9 +60,10 @@ impl PacketApp for PhpPackets {
         let callable = self.packet.as_ref()?;
         self.received(callable, socket, from, data).unwrap_or_else(|raise| {
             // Too many coroutines: whoever floods the port must not flood the log.
-            match self.caller.state.failed(raise) {
+            let state = &self.caller.handlers.state;
+            match state.failed(raise) {
                 Some(thrown) if thrown.is(exception::COROUTINE.get()) => socket.count_dropped(),
-                Some(thrown) => self.caller.state.uncaught(thrown),
+                Some(thrown) => state.uncaught(thrown),
                 None => {}
             }
             None

@@ -6,14 +6,13 @@ use apus_net::{App, ConnInfo, Message, MessageConn, Request, Responder};
 use apus_process::log::{Level, Repeats};
 use apus_zend::object::Object;
 use apus_zend::value::View;
-use apus_zend::{Callable, Raise, Value, engine};
+use apus_zend::{Callable, Raise, Value};
 
-use super::app::report;
 use super::events::Event;
 use super::port_core::{Plan, PortCore};
 use super::serving::Serving;
+use crate::handlers::Handlers;
 use crate::handling::Handling;
-use crate::runtime::State;
 
 /// One a connection, if the callback is wrong.
 static NO_INT: Repeats = Repeats::new(Level::Error, "connections closed because package_length_func returned no int");
@@ -32,19 +31,17 @@ pub(super) struct PhpStreams {
 
 /// How the callbacks of raw ports are called.
 pub(super) struct Caller {
-    pub(super) state: Rc<State>,
+    pub(super) handlers: Handlers,
     server: Object,
     worker_id: i64,
-    in_coroutine: bool,
 }
 
 impl Caller {
     pub(super) fn new(serving: &Serving<'_>, plan: &Plan) -> Self {
         Self {
-            state: Rc::clone(serving.state),
+            handlers: Handlers::new(serving.state, plan.settings.enable_coroutine),
             server: serving.server.share(),
             worker_id: i64::from(serving.worker.id),
-            in_coroutine: plan.settings.enable_coroutine,
         }
     }
 
@@ -54,35 +51,19 @@ impl Caller {
     }
 
     /// Begins the handler of something that was received; whoever leaves waits for it. `Err`: it could not be begun.
-    pub(super) fn begin(&self, callable: &Callable, args: Vec<Value>) -> Result<Option<Handling>, Raise> {
-        if self.in_coroutine {
-            let task = self.state.create_for(true, callable.share(), args, None)?;
-            return Ok(Some(Handling::event(self.state.engine.drive(&task))));
-        }
-        self.report(callable.call(&args).map(drop));
-        Ok(None)
+    pub(super) fn begin<const N: usize>(
+        &self,
+        callable: &Callable,
+        args: [Value; N],
+    ) -> Result<Option<Handling>, Raise> {
+        Ok(self.handlers.begin(callable.share(), args, None)?.map(Handling::event))
     }
 
     /// Runs the callback of an event until its first wait.
     fn notify(&self, callable: Option<&Callable>, fd: i64, with_worker: bool) {
         let Some(callable) = callable else { return };
-        let mut args = vec![self.server(), Value::int(fd)];
-        if with_worker {
-            args.push(Value::int(self.worker_id));
-        }
-        if !self.in_coroutine {
-            return self.report(callable.call(&args).map(drop));
-        }
-        match self.state.create_for(true, callable.share(), args, None) {
-            Ok(task) if engine::can_switch() => self.state.engine.launch(&task),
-            Ok(task) => self.state.engine.adopt(&task),
-            Err(raise) => self.report(Err(raise)),
-        }
-    }
-
-    /// Reports what ended a callback, or kept it from beginning.
-    pub(super) fn report(&self, result: Result<(), Raise>) {
-        report(&self.state, result);
+        let worker = with_worker.then(|| Value::int(self.worker_id));
+        self.handlers.notify(callable.share(), [self.server(), Value::int(fd)].into_iter().chain(worker));
     }
 }
 
@@ -101,7 +82,7 @@ impl PhpStreams {
     }
 
     fn received(&self, callable: &Callable, fd: i64, data: &[u8]) -> Result<Option<Handling>, Raise> {
-        let args = vec![self.caller.server(), Value::int(fd), Value::int(self.caller.worker_id), Value::string(data)?];
+        let args = [self.caller.server(), Value::int(fd), Value::int(self.caller.worker_id), Value::string(data)?];
         self.caller.begin(callable, args)
     }
 }
@@ -118,7 +99,7 @@ impl App for PhpStreams {
     fn on_message(self: &Rc<Self>, message_conn: &Rc<MessageConn>, message: Message<'_>) -> Option<Handling> {
         let callable = self.receive.as_ref()?;
         self.received(callable, message_conn.info().id(), message.data).unwrap_or_else(|raise| {
-            self.caller.report(Err(raise));
+            self.caller.handlers.state.report(raise);
             // A stream with a hole in it is worse than none.
             message_conn.close(0, "");
             None
@@ -141,7 +122,7 @@ impl App for PhpStreams {
                 length
             }
             Err(raise) => {
-                self.caller.report(Err(raise));
+                self.caller.handlers.state.report(raise);
                 -1
             }
         }

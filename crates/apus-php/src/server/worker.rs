@@ -250,7 +250,7 @@ impl Running {
     /// Runs a callback in a coroutine to its end. `false`: it threw, or a fatal error ended it.
     async fn call(&self, event: Event) -> bool {
         let Some(callable) = self.core.callbacks.get(event) else { return true };
-        let args = vec![self.server.share().into(), Value::int(i64::from(self.worker.id))];
+        let args = [self.server.share().into(), Value::int(i64::from(self.worker.id))];
         let ok = Rc::new(Cell::new(true));
         let flag = Rc::clone(&ok);
         let state = Rc::clone(&self.state);
@@ -262,14 +262,15 @@ impl Running {
             }
             crate::runtime::Outcome::Gone => flag.set(false),
         });
-        let task = match self.state.create(callable, args, Some(outcome)) {
-            Ok(task) => task,
+        let handlers = self.core.handlers(&self.state, self.worker.role).beside_requests();
+        let mut drive = match handlers.begin(callable, args, Some(outcome)) {
+            Ok(Some(drive)) => drive,
+            Ok(None) => return ok.get(),
             Err(raise) => {
                 self.report(raise);
                 return false;
             }
         };
-        let mut drive = self.state.engine.drive(&task);
         if tokio::time::timeout(SLOW_START, &mut drive).await.is_err() {
             log::notice(format_args!(
                 "worker {}: the {} callback has not returned for {} s; requests wait for it",

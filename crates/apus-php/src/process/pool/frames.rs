@@ -20,6 +20,7 @@ use super::core::PoolCore;
 use super::receive::Receiver;
 use super::worker::message_args;
 use crate::descriptor::watch;
+use crate::handlers::Handlers;
 use crate::process::sys::{Blocked, block, deadline};
 use crate::runtime::Outcome;
 
@@ -167,18 +168,20 @@ impl Receiver {
                 *into.borrow_mut() = Some(thrown);
             }
         });
-        let task = message_args(&self.object, message)
-            .and_then(|args| self.state.create(self.callable.share(), args, Some(done)));
-        let task = match task {
-            Ok(task) => task,
+        let begun = message_args(&self.object, message)
+            .and_then(|args| Handlers::new(&self.state, true).begin(self.callable.share(), args, Some(done)));
+        let drive = match begun {
+            Ok(Some(drive)) => drive,
+            Ok(None) => return Vec::new(),
             Err(raise) => {
                 self.state.report(raise);
                 return Vec::new();
             }
         };
-        self.core.answers.borrow_mut().insert(task.id(), Vec::new());
-        self.state.engine.drive(&task).await;
-        let bytes = answer(&self.core, task.id());
+        let id = drive.task().id();
+        self.core.answers.borrow_mut().insert(id, Vec::new());
+        drive.await;
+        let bytes = answer(&self.core, id);
         let thrown = thrown.take();
         if let Some(thrown) = thrown {
             self.state.uncaught(thrown);

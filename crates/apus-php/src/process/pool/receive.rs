@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use apus_zend::object::Object;
-use apus_zend::{Callable, Raise, Value};
+use apus_zend::{Callable, Raise};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -14,6 +14,7 @@ use tokio::task::JoinHandle;
 use super::core::{Ipc, PoolCore};
 use super::{frames, worker};
 use crate::descriptor;
+use crate::handlers::Handlers;
 use crate::process::core::{state_error, system_error};
 use crate::process::message_queue::{LARGEST, explain};
 use crate::process::sys::duplicate;
@@ -152,7 +153,7 @@ impl Receiver {
             }
         });
         let begun = worker::message_args(&self.object, bytes)
-            .and_then(|args: Vec<Value>| self.state.go(self.callable.share(), args, Some(done)));
+            .and_then(|args| Handlers::new(&self.state, true).launch(self.callable.share(), args, Some(done)));
         if let Err(raise) = begun {
             self.state.report(raise);
         }

@@ -17,6 +17,7 @@ use super::class::slot::pool as slot;
 use super::core::{Event, Ipc, PoolCore};
 use super::{frames, receive};
 use crate::descriptor::Number;
+use crate::handlers::Handlers;
 use crate::process::fork::{self, Signals, ended};
 use crate::process::message_queue::LARGEST;
 use crate::process::pipe::{End, Patience, Side};
@@ -215,10 +216,8 @@ fn leave(core: &Rc<PoolCore>, object: &Object, receiver: Option<&tokio::task::Jo
         receiver.abort();
     }
     if let Some(callable) = core.callback(Event::WorkerExit) {
-        let args = vec![object.share().into(), Value::int(core.me.get() as i64)];
-        if let Err(raise) = state.go(callable.share(), args, None) {
-            state.report(raise);
-        }
+        let args = [object.share().into(), Value::int(core.me.get() as i64)];
+        Handlers::new(&state, true).notify(callable.share(), args);
     }
     if held {
         state.engine.release();

@@ -43,6 +43,7 @@ use tokio::task::AbortHandle;
 use super::core::ServerCore;
 use super::metrics::WorkerMetrics;
 use crate::exception::{self};
+use crate::handlers::Handlers;
 use crate::runtime::State;
 use crate::wait::wait;
 
@@ -66,6 +67,7 @@ thread_local! {
 /// A worker's part of it all.
 struct Routing {
     state: Rc<State>,
+    handlers: Handlers,
     core: Rc<ServerCore>,
     server: Object,
     worker: Rc<Worker>,
@@ -176,6 +178,7 @@ fn open((core, server, worker, control, state): Parts<'_>, only: Option<u32>, br
     let limit = settings.package_max_length.max(SHORTEST_LIMIT).min(u64::from(u32::MAX)) as usize;
     let routing = Rc::new(Routing {
         state: Rc::clone(state),
+        handlers: core.handlers(state, worker.role),
         core: Rc::clone(core),
         server: server.share(),
         worker: Rc::clone(worker),

@@ -69,8 +69,8 @@ impl Routing {
     fn give_pipe_message(&self, callable: &Callable, pipe_message: &PipeMessage) -> Result<(), Raise> {
         let value = Value::string(&pipe_message.value)?;
         let value = if pipe_message.serialized { php_function("unserialize")?.call(&[value])? } else { value };
-        let args = vec![self.server.share().into(), Value::int(i64::from(pipe_message.worker)), value];
-        self.state.go(callable.share(), args, None).map(|_| ())
+        let args = [self.server.share().into(), Value::int(i64::from(pipe_message.worker)), value];
+        self.handlers.launch(callable.share(), args, None)
     }
 
     /// What PHP code threw that was called from the loop.
@@ -84,10 +84,8 @@ impl Routing {
         let orphans = self.worker.orphans.take();
         let Some(callable) = self.core.callbacks.get(Event::Close) else { return };
         for fd in orphans {
-            let args = vec![self.server.share().into(), Value::int(fd), Value::int(i64::from(self.worker.id))];
-            if let Err(raise) = self.state.go(callable.share(), args, None) {
-                self.report(raise);
-            }
+            let args = [self.server.share().into(), Value::int(fd), Value::int(i64::from(self.worker.id))];
+            self.handlers.notify(callable.share(), args);
         }
     }
 }

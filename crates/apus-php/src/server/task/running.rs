@@ -15,7 +15,8 @@ use super::cron::Calendar;
 use super::task_client::TaskClient;
 use super::{compute, flags, kinds, object, wants};
 use crate::exception;
-use crate::runtime::{Outcome, PhpSwitch, State};
+use crate::handlers::{Begun, Handlers};
+use crate::runtime::{Outcome, State};
 use crate::server::core::describe;
 use crate::server::events::Event;
 
@@ -103,7 +104,7 @@ impl Running {
         state: &Rc<State>,
         data: &[u8],
         end: &Rc<RefCell<Option<Outcome>>>,
-    ) -> Result<apus_coro::Drive<PhpSwitch>, Raise> {
+    ) -> Result<Begun, Raise> {
         let value = decode(self.task.flags & flags::PACKED != 0, data)?;
         let (callable, args) = if self.task.flags & flags::COMPUTE == 0 {
             (self.callback()?, self.arguments(value)?)
@@ -113,9 +114,11 @@ impl Running {
         *self.callable.borrow_mut() = Some(callable.share());
         let end = Rc::clone(end);
         let outcome = Rc::new(move |outcome| *end.borrow_mut() = Some(outcome));
-        let coroutine = state.create_for(true, callable, args, Some(outcome))?;
-        self.coroutine.set(coroutine.id());
-        Ok(state.engine.drive(&coroutine))
+        let begun = Handlers::new(state, true).begin(callable, args, Some(outcome))?;
+        if let Some(drive) = &begun {
+            self.coroutine.set(drive.task().id());
+        }
+        Ok(begun)
     }
 
     fn callback(&self) -> Result<Callable, Raise> {
@@ -243,9 +246,11 @@ pub(super) async fn run(task_client: Rc<TaskClient>, state: Rc<State>, mut task:
     let begun_with = running.begin(&state, data, &end);
     drop(payload);
     let said = match begun_with {
-        Ok(drive) => {
+        Ok(begun) => {
             task_client.running.borrow_mut().insert(running.coroutine.get(), Rc::clone(&running));
-            drive.await;
+            if let Some(drive) = begun {
+                drive.await;
+            }
             task_client.running.borrow_mut().remove(&running.coroutine.get());
             let outcome = end.take();
             running.outcome(&state, outcome)

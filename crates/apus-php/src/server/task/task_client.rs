@@ -267,11 +267,9 @@ impl TaskClient {
             (event, _) => self.core.callbacks.get(event),
         };
         let Some(callable) = callable else { return Ok(()) };
-        let args = vec![self.server.share().into(), Value::int(id as i64), value];
-        match State::existing() {
-            Some(state) => state.go(callable, args, None).map(|_| ()),
-            None => Ok(()),
-        }
+        let Some(state) = State::existing() else { return Ok(()) };
+        let args = [self.server.share().into(), Value::int(id as i64), value];
+        self.core.handlers(&state, self.worker.role).launch(callable, args, None)
     }
 
     /// What PHP code threw that was called from the loop.
