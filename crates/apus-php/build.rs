@@ -11,6 +11,7 @@ const ROOMS: &[&str] = &[
     "process",
     "server",
     "socket",
+    "swoole",
     "sync",
     "system",
     "timer.stub.php",

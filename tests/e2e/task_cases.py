@@ -58,7 +58,7 @@ $server->on('workerstart', fn ($server, $id) => note('started', $id, getmypid(),
 PLAIN = "$server->on('task', fn ($server, $id, $from, $data) => perform($server, $id, $from, $data));"
 OBJECTS = "$server->on('task', fn ($server, $task) => perform($server, $task->id, $task->worker_id, $task->data, $task));"
 
-QUEUE_FULL, WORKER_DIED, FAILED, TIMEOUT = 1301, 1302, 1303, 1304
+QUEUE_FULL, WORKER_DIED, FAILED, TIMEOUT = 1301, 1302, 1303, 2003
 
 
 class TaskCase(Case):

@@ -45,7 +45,7 @@ const KNOWN = [
     'apus_guard_unmark' => 'numbers in a table of the process',
 ];
 /** Called once, when the module starts or all modules have: PHP ends the process if it cannot. */
-const AT_START = '~^apus_(?:class_(?:register|implement|property|constant_\w+|set_\w+)|functions_register|constant_\w+|module|info_row|\w+_(?:startup|install)|request_keys)$~';
+const AT_START = '~^apus_(?:class_(?:register|implement|property|constant|alias|set_\w+)|functions_register|constant|module|second_module|module_loaded|info_row|\w+_(?:startup|install)|request_keys)$~';
 
 /** C without comments and with empty literals, of the same lines. */
 function bare_c(string $text): string

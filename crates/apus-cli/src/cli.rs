@@ -136,6 +136,9 @@ pub(crate) struct PhpArgs {
     /// Set a php.ini entry; may be repeated
     #[arg(short, long = "ini", value_name = "KEY=VALUE", value_parser = ini_entry)]
     pub(crate) ini: Vec<String>,
+    /// With the names that code written for Swoole uses: the ini entry `apus.swoole_compat`
+    #[arg(long)]
+    pub(crate) swoole: bool,
     /// Switch the JIT on, with a buffer of SIZE
     #[arg(long, value_name = "SIZE", num_args = 0..=1, default_missing_value = "64M", require_equals = true, value_parser = byte_size)]
     pub(crate) jit: Option<String>,
@@ -282,9 +285,6 @@ pub(crate) struct StubsArgs {
     /// Write them into DIR as a Composer package, for editors and static analysis
     #[arg(long, value_name = "DIR", conflicts_with = "check")]
     pub(crate) package: Option<PathBuf>,
-    /// Those of the names that code written for Swoole uses, which the ini entry `apus.swoole_compat` switches on
-    #[arg(long)]
-    pub(crate) swoole: bool,
     #[command(flatten)]
     pub(crate) php: PhpArgs,
 }

@@ -232,6 +232,9 @@ pub(crate) fn arguments(args: &PhpArgs, info: &Info, module: Option<&Path>) -> V
     if let Some(size) = &args.jit {
         entries.extend(["opcache.jit=tracing".into(), format!("opcache.jit_buffer_size={size}").into()]);
     }
+    if args.swoole {
+        entries.push("apus.swoole_compat=1".into());
+    }
     entries.extend(args.ini.iter().map(OsString::from));
     entries.into_iter().flat_map(|entry| [OsString::from("-d"), entry]).collect()
 }
@@ -292,7 +295,7 @@ pub(crate) mod tests {
     }
 
     fn no_args() -> PhpArgs {
-        PhpArgs { ini: vec![], jit: None, php: None, extension: None }
+        PhpArgs { ini: vec![], swoole: false, jit: None, php: None, extension: None }
     }
 
     #[test]
@@ -319,6 +322,13 @@ pub(crate) mod tests {
         assert_eq!(built[..2], ["-d", "extension=/m/apus.so"]);
         assert_eq!(built.last().map(OsString::as_os_str), Some(OsStr::new("opcache.enable_cli=0")));
         assert!(!built.iter().any(|entry| entry.to_string_lossy().contains("jit")));
+    }
+
+    #[test]
+    fn the_names_of_swoole_are_an_entry_that_users_may_override() {
+        let built = arguments(&PhpArgs { swoole: true, ini: vec!["a=b".into()], ..no_args() }, &info(), None);
+        assert_eq!(built[built.len() - 4..], ["-d", "apus.swoole_compat=1", "-d", "a=b"]);
+        assert!(!arguments(&no_args(), &info(), None).contains(&OsString::from("apus.swoole_compat=1")));
     }
 
     #[test]

@@ -4,6 +4,7 @@
 
 mod client;
 mod codes;
+mod compat;
 mod connections;
 mod coroutine;
 mod coserver;

@@ -6,8 +6,8 @@ use apus_zend::sys;
 
 use crate::runtime::{self, MakeRoom, State};
 use crate::{
-    client, coroutine, coserver, exception, functions, hook, http, in_handlers, memory, pool, process, server, socket,
-    swoole, sync, system, timer, watchdog,
+    client, compat, coroutine, coserver, exception, functions, hook, http, in_handlers, memory, pool, process, server,
+    socket, swoole, sync, system, timer, watchdog,
 };
 
 /// Every class, parents first.
@@ -86,9 +86,6 @@ unsafe extern "C" fn startup(module: i32) -> bool {
         for class in classes() {
             class.register();
         }
-        if swoole::is_on() {
-            classes().filter_map(|class| class.second).for_each(Class::register);
-        }
         http::prepare();
         client::prepare();
         for functions in FUNCTIONS {
@@ -97,7 +94,18 @@ unsafe extern "C" fn startup(module: i32) -> bool {
         for constants in CONSTANTS {
             class::register_constants(constants, module);
         }
-    })
+    }) && (!swoole::is_on() || apus_zend::module::second(compat::VERSION, startup_second, info_second))
+}
+
+/// The same for the module that code written for Swoole sees.
+unsafe extern "C" fn startup_second(module: i32) -> bool {
+    contained("the registration of the names of Swoole", || compat::register(classes(), module))
+}
+
+unsafe extern "C" fn info_second() {
+    info_row("Swoole", "enabled");
+    info_row("Version", &compat::VERSION.to_string_lossy());
+    info_row("Made by", concat!("Apus ", env!("CARGO_PKG_VERSION")));
 }
 
 unsafe extern "C" fn shutdown() {

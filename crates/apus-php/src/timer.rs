@@ -137,7 +137,7 @@ impl Timers {
 }
 
 /// An argument `int $ms`.
-struct Interval(i64);
+pub(crate) struct Interval(i64);
 
 impl Want<i64> for Interval {
     fn want(given: Given<i64>) -> Result<Self, Raise> {
@@ -154,30 +154,30 @@ fn start(repeats: bool, Interval(ms): Interval, callable: Callable, args: Rest<'
     Ok(Timers::of(&state).add(&state, ms, repeats, callable, args.values().collect()))
 }
 
-fn tick(interval: Interval, callable: Callable, args: Rest<'_>) -> Result<i64, Raise> {
+pub(crate) fn tick(interval: Interval, callable: Callable, args: Rest<'_>) -> Result<i64, Raise> {
     start(true, interval, callable, args)
 }
 
-fn after(interval: Interval, callable: Callable, args: Rest<'_>) -> Result<i64, Raise> {
+pub(crate) fn after(interval: Interval, callable: Callable, args: Rest<'_>) -> Result<i64, Raise> {
     start(false, interval, callable, args)
 }
 
-fn clear(id: i64) -> bool {
+pub(crate) fn clear(id: i64) -> bool {
     State::existing().is_some_and(|state| Timers::of(&state).clear(&state, id))
 }
 
-fn clear_all() -> bool {
+pub(crate) fn clear_all() -> bool {
     if let Some(state) = State::existing() {
         Timers::of(&state).clear_all(&state);
     }
     true
 }
 
-fn exists(id: i64) -> bool {
+pub(crate) fn exists(id: i64) -> bool {
     State::existing().is_some_and(|state| Timers::of(&state).entries.borrow().contains_key(&id))
 }
 
-fn info(id: i64) -> Result<Option<Array>, Raise> {
+pub(crate) fn info(id: i64) -> Result<Option<Array>, Raise> {
     let Some(state) = State::existing() else { return Ok(None) };
     let facts = Timers::of(&state).entries.borrow().get(&id).map(|entry| {
         let left = entry.next.get().saturating_duration_since(Instant::now());
@@ -193,14 +193,14 @@ fn info(id: i64) -> Result<Option<Array>, Raise> {
     Ok(Some(array))
 }
 
-fn list() -> Result<Object, Raise> {
+pub(crate) fn list() -> Result<Object, Raise> {
     let ids: Vec<i64> = State::existing()
         .map(|state| Timers::of(&state).entries.borrow().keys().copied().collect())
         .unwrap_or_default();
     array_iterator(&ids)
 }
 
-fn stats() -> Result<Array, Raise> {
+pub(crate) fn stats() -> Result<Array, Raise> {
     let state = State::existing();
     let timers = state.as_ref().map(|state| Timers::of(state));
     let mut array = Array::new(3)?;

@@ -62,3 +62,17 @@ pub fn apply(settings: &mut options::Settings, given: ArrayView<'_>) -> Result<(
     *settings = changed;
     Ok(())
 }
+
+/// Applies what is known of an array of settings, one by one; gives what is wrong with values that do not fit. What is
+/// unknown or unsupported is passed over.
+pub fn apply_known(settings: &mut options::Settings, given: ArrayView<'_>) -> Vec<String> {
+    let mut wrong = Vec::new();
+    for (key, value) in given.iter() {
+        let (Key::Str(name), Some(value)) = (key, to_option(value.view())) else { continue };
+        if let Err(error @ options::OptionError::Invalid { .. }) = settings.set(&String::from_utf8_lossy(name), &value)
+        {
+            wrong.push(error.to_string());
+        }
+    }
+    wrong
+}

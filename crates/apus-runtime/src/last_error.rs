@@ -14,7 +14,7 @@ pub const OVERFLOW: i64 = 1009;
 /// The connection is not what the call needs: a WebSocket, or a stream.
 pub const WRONG_KIND: i64 = 1006;
 /// The other process takes no more messages now.
-pub const QUEUE_FULL: i64 = 1210;
+pub const QUEUE_FULL: i64 = 506;
 /// The message is larger than the other process takes.
 pub const TOO_LARGE: i64 = 1203;
 

@@ -13,7 +13,7 @@ const SETTING: &str = "apus.swoole_compat";
 
 /// Whether the names are wanted.
 pub fn is_on() -> bool {
-    engine::ini(SETTING).is_some_and(|value| !matches!(value.as_str(), "" | "0"))
+    engine::ini_switch(SETTING)
 }
 
 /// Calls a method by the conventions there: what is not possible is a warning and `false`, with the code in `$errCode`

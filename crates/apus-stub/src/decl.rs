@@ -89,8 +89,8 @@ pub(crate) fn property(text: &str) -> Result<Property, String> {
 pub(crate) fn constant(text: &str) -> Result<Constant, String> {
     let (name, value) = text.split_once('=').ok_or("a constant needs a value")?;
     match literal(value.trim())? {
-        value @ (Literal::Int(_) | Literal::Str(_)) => Ok(Constant { name: identifier(name.trim())?, value }),
-        _ => Err("a constant is a whole number or a text".to_owned()),
+        Literal::Null => Err("a constant is a number, a text, true or false".to_owned()),
+        value => Ok(Constant { name: identifier(name.trim())?, value }),
     }
 }
 
@@ -176,7 +176,8 @@ mod tests {
         assert!(wrong("public function f(int a): void").contains("begins with $"));
         assert!(wrong("public f()").contains("a function was expected"));
         assert!(constant("A = [1]").is_err());
-        assert!(constant("A = 1.5").is_err());
+        assert!(constant("A = null").is_err());
+        assert_eq!(constant("A = 1.5").unwrap().value, Literal::Float(1.5));
         assert!(property("public string $s = 'it\\'s'").is_err());
     }
 }

@@ -115,7 +115,9 @@ impl Emitter<'_> {
         let second = second.map_or_else(|| "None".to_owned(), |own| format!("Some(&{own})"));
         let _ = writeln!(
             self.out,
-            "    ],\n    entry: {{ static ENTRY: apus_zend::class::Entry = apus_zend::class::Entry::new(); &ENTRY }},\n    second: {second},\n}};"
+            "    ],\n    entry: {{ static ENTRY: apus_zend::class::Entry = apus_zend::class::Entry::new(); &ENTRY }},\n    second: {second},\n    also: {},\n    short: {},\n}};",
+            names(class.doc.rust("also")),
+            names(class.doc.rust("short")),
         );
         Ok(())
     }
@@ -124,7 +126,9 @@ impl Emitter<'_> {
         let value = match &constant.item.value {
             Literal::Int(value) => format!("apus_zend::class::Const::Int({})", number(*value)),
             Literal::Str(value) => format!("apus_zend::class::Const::Str({})", text(value)),
-            other => unreachable!("refused while reading: {other:?}"),
+            Literal::Bool(value) => format!("apus_zend::class::Const::Bool({value})"),
+            Literal::Float(value) => format!("apus_zend::class::Const::Float({})", float(*value)),
+            Literal::Null => unreachable!("refused while reading"),
         };
         let _ = writeln!(
             self.out,
@@ -279,6 +283,19 @@ impl Emitter<'_> {
         }
         self.line("}");
     }
+}
+
+/// A float as Rust writes it, its whole part in groups of digits.
+fn float(value: f64) -> String {
+    let text = format!("{value:?}");
+    let (whole, rest) = text.split_once('.').unwrap_or((&text, "0"));
+    whole.parse().map_or_else(|_| text.clone(), |whole| format!("{}.{rest}", number(whole)))
+}
+
+/// Further names of a class, as they stand behind `@rust also` and `@rust short`.
+fn names(listed: Option<&str>) -> String {
+    let names: Vec<_> = listed.unwrap_or_default().split_whitespace().map(text).collect();
+    format!("&[{}]", names.join(", "))
 }
 
 /// A C string.

@@ -13,6 +13,8 @@
 //! | a class | `@rust plain`, `@rust native` | its objects own no Rust value, or one; default: those of a class with methods do |
 //! | a class | `@rust lazy COUNT FUNCTION` | the first properties are filled by the function when they are first read |
 //! | a class | `@rust second NAME` | in a `.second.stub.php`: it is the class of that name in the file beside it, under another name |
+//! | a class | `@rust also NAME...` | further names of it, which `module.rs` has registered where the names of Swoole are |
+//! | a class | `@rust short NAME...` | the same, unless `swoole.use_shortname` is off |
 //! | a class | `@rust codes` | its constants are the codes of an exception: they become constants to throw |
 //! | a class | `@rust slots` | the places of its properties become constants, in `slot`, below the name of its static |
 //! | a class | `@rust accessors PATH` | `getX()` and `withX()` or `setX()` of its property `$x` call `PATH::get` and `PATH::with`, or the function that they name, with the place of the property |
@@ -42,7 +44,7 @@ use known::Known;
 pub use model::{Class, Constant, Doc, File, Function, Literal, Member, Param, Property, Type};
 pub use package::package;
 pub use parse::{Error, parse};
-pub use print::print;
+pub use print::{further_names, print};
 pub use reference::{Output, html};
 
 /// The stub files below a folder, in the order of their paths.
@@ -107,6 +109,8 @@ struct Source {
 }
 
 const SECOND: &str = ".second.stub.php";
+/// What only code written for Swoole sees, and is no second declaration of anything.
+const SWOOLE: &str = "swoole/";
 
 impl Source {
     fn is_second(&self) -> bool {
@@ -172,13 +176,15 @@ pub fn all_script(version: &str) {
     let folder = folder("CARGO_MANIFEST_DIR").join("../../php/stub");
     println!("cargo:rerun-if-changed={}", folder.display());
     let written = read(&folder).and_then(|(sources, _)| {
-        let (seconds, firsts): (Vec<_>, Vec<_>) = sources.into_iter().partition(Source::is_second);
+        let for_swoole = |source: &Source| source.is_second() || source.name.starts_with(SWOOLE);
+        let (seconds, firsts): (Vec<_>, Vec<_>) = sources.into_iter().partition(for_swoole);
         for (name, sources) in [("stubs.php", firsts), ("stubs.second.php", seconds)] {
             // A file of traits alone shows nothing.
             let texts =
                 sources.iter().filter(|source| source.file != File::default()).map(|source| source.text.as_str());
+            let text = print(version, texts) + &further_names(sources.iter().flat_map(|source| &source.file.classes));
             let out = self::folder("OUT_DIR").join(name);
-            fs::write(&out, print(version, texts)).map_err(|error| io(&out, error))?;
+            fs::write(&out, text).map_err(|error| io(&out, error))?;
         }
         Ok(())
     });

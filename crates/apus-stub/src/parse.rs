@@ -2,6 +2,7 @@
 
 use crate::decl;
 use crate::model::{Class, Doc, File, Function, Member};
+use crate::print::ALIAS;
 
 /// What is wrong with a file, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,6 +45,9 @@ pub(crate) fn parse_lines(text: &str, lines: &[usize]) -> Result<File, Error> {
         let line = reader.line();
         let (head, end) = reader.statement()?;
         let fail = |text: String| Error { line, text };
+        if head.starts_with(ALIAS) {
+            continue;
+        }
         if let Some(name) = head.strip_prefix("namespace ") {
             name.trim().clone_into(&mut namespace);
         } else if let Some(rest) = head.strip_prefix("const ") {
@@ -223,6 +227,12 @@ mod tests {
         function f(int $a, string $b = ';{'): void {}\n\n/**\n * A class.\n *\n * Of two parts.\n */\n\
         final class A extends \\Apus\\B implements \\Iterator, \\Countable\n{\n    /** Two. */\n    public const TWO = 'two';\n\n\
             /** It. */\n    public ?int $it = null;\n\n    public static function g(): \\Apus\\B {}\n}\n";
+
+    #[test]
+    fn passes_over_further_names() {
+        let file = parse("<?php\nnamespace A;\nclass B\n{\n}\n\n\\class_alias('A\\B', 'C');\n").unwrap();
+        assert_eq!(file.classes.len(), 1);
+    }
 
     #[test]
     fn reads_all_kinds() {

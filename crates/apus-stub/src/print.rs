@@ -1,5 +1,12 @@
 //! What users see of the stub files.
 
+use std::fmt::Write as _;
+
+use crate::model::{Class, Member};
+
+/// How a line begins that gives a class a further name.
+pub(crate) const ALIAS: &str = "\\class_alias(";
+
 /// The files one after the other, without what speaks to the build alone.
 pub fn print<'a>(version: &str, files: impl Iterator<Item = &'a str>) -> String {
     let mut out = format!(
@@ -15,6 +22,18 @@ pub fn print<'a>(version: &str, files: impl Iterator<Item = &'a str>) -> String 
     }
     // Docblocks of which nothing is left, and what stood around a comment.
     out.replace("/**\n     */\n    ", "").replace("/**\n */\n", "").replace("{\n\n", "{\n").replace("\n\n\n", "\n\n")
+}
+
+/// The further names of classes, as PHP gives them.
+pub fn further_names<'a>(classes: impl Iterator<Item = &'a Member<Class>>) -> String {
+    let mut out = String::new();
+    for class in classes {
+        let names = ["also", "short"].into_iter().filter_map(|word| class.doc.rust(word));
+        for name in names.flat_map(str::split_whitespace) {
+            let _ = writeln!(out, "\n{ALIAS}'{}', '{name}');", class.full(&class.item.name));
+        }
+    }
+    out
 }
 
 #[cfg(test)]

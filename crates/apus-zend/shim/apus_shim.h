@@ -162,6 +162,9 @@ typedef struct {
 	void (*info)(void);
 } apus_module_hooks;
 zend_module_entry *apus_module(const char *version, const apus_module_hooks *hooks);
+/* At module start: a module named swoole, whose classes, functions and constants `startup` registers. False: no. */
+bool apus_second_module(const char *version, bool (*startup)(int module_number), void (*info)(void));
+bool apus_module_loaded(const char *name);
 void apus_info_row(const char *name, const char *value);
 
 /* ---- valgrind.c, asan.c ---- */
@@ -180,11 +183,10 @@ zend_class_entry *apus_class_find(const char *name);
 void apus_class_implement(zend_class_entry *ce, zend_class_entry *interface);
 /* A typed property; the value's kind decides the default: UNDEF leaves it uninitialized. */
 void apus_class_property(zend_class_entry *ce, const char *name, uint32_t mask, const char *class_name, zval *value, uint32_t flags);
-void apus_class_constant_long(zend_class_entry *ce, const char *name, zend_long value);
-void apus_class_constant_string(zend_class_entry *ce, const char *name, const char *value);
+void apus_class_constant(zend_class_entry *ce, const char *name, zval *value);
+void apus_class_alias(const char *name, zend_class_entry *ce);
 apus_status apus_functions_register(const apus_method_def *functions, size_t count, int module_number);
-void apus_constant_long(const char *name, zend_long value, int module_number);
-void apus_constant_string(const char *name, const char *value, int module_number);
+void apus_constant(const char *name, zval *value, int module_number);
 
 /* ---- object.c: PHP objects that own a Rust value ---- */
 typedef struct {

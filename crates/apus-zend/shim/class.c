@@ -69,6 +69,13 @@ void apus_class_implement(zend_class_entry *ce, zend_class_entry *interface)
 	zend_class_implements(ce, 1, interface);
 }
 
+static void interned(zval *value)
+{
+	if (Z_TYPE_P(value) == IS_STRING) {
+		ZVAL_STR(value, zend_string_init_interned(Z_STRVAL_P(value), Z_STRLEN_P(value), true));
+	}
+}
+
 void apus_class_property(zend_class_entry *ce, const char *name, uint32_t mask, const char *class_name, zval *value, uint32_t flags)
 {
 	zend_string *key = zend_string_init_interned(name, strlen(name), true);
@@ -79,20 +86,19 @@ void apus_class_property(zend_class_entry *ce, const char *name, uint32_t mask, 
 	} else {
 		type = (zend_type) ZEND_TYPE_INIT_MASK(mask);
 	}
-	if (Z_TYPE_P(value) == IS_STRING) {
-		ZVAL_STR(value, zend_string_init_interned(Z_STRVAL_P(value), Z_STRLEN_P(value), true));
-	}
+	interned(value);
 	zend_declare_typed_property(ce, key, value, (int) flags, NULL, type);
 }
 
-void apus_class_constant_long(zend_class_entry *ce, const char *name, zend_long value)
+void apus_class_constant(zend_class_entry *ce, const char *name, zval *value)
 {
-	zend_declare_class_constant_long(ce, name, strlen(name), value);
+	interned(value);
+	zend_declare_class_constant(ce, name, strlen(name), value);
 }
 
-void apus_class_constant_string(zend_class_entry *ce, const char *name, const char *value)
+void apus_class_alias(const char *name, zend_class_entry *ce)
 {
-	zend_declare_class_constant_string(ce, name, strlen(name), value);
+	zend_register_class_alias_ex(name, strlen(name), ce, true);
 }
 
 apus_status apus_functions_register(const apus_method_def *functions, size_t count, int module_number)
@@ -100,12 +106,12 @@ apus_status apus_functions_register(const apus_method_def *functions, size_t cou
 	return zend_register_functions(NULL, entries(functions, count), NULL, MODULE_PERSISTENT) == SUCCESS ? APUS_OK : APUS_THREW;
 }
 
-void apus_constant_long(const char *name, zend_long value, int module_number)
+void apus_constant(const char *name, zval *value, int module_number)
 {
-	zend_register_long_constant(name, strlen(name), value, CONST_CS | CONST_PERSISTENT, module_number);
-}
-
-void apus_constant_string(const char *name, const char *value, int module_number)
-{
-	zend_register_string_constant(name, strlen(name), value, CONST_CS | CONST_PERSISTENT, module_number);
+	zend_constant constant;
+	interned(value);
+	ZVAL_COPY_VALUE(&constant.value, value);
+	ZEND_CONSTANT_SET_FLAGS(&constant, CONST_CS | CONST_PERSISTENT, module_number);
+	constant.name = zend_string_init_interned(name, strlen(name), true);
+	zend_register_constant(&constant);
 }

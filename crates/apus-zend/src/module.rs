@@ -1,6 +1,6 @@
 //! The module entry: when PHP starts us, and when it ends.
 
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
 use std::sync::OnceLock;
 
 use crate::sys;
@@ -33,6 +33,23 @@ pub fn entry(version: &str, hooks: Hooks) -> *mut sys::zend_module_entry {
     let version = CString::new(version).unwrap_or_default().into_raw();
     // SAFETY: both live as long as the process.
     unsafe { sys::apus_module(version, std::ptr::from_ref(hooks)) }
+}
+
+/// Has PHP see a module named `swoole`, whose classes, functions and constants `startup` registers. To be called at
+/// module start; `false` when it is not possible, which PHP was told.
+pub fn second(
+    version: &'static CStr,
+    startup: unsafe extern "C" fn(module_number: i32) -> bool,
+    info: unsafe extern "C" fn(),
+) -> bool {
+    // SAFETY: module start; all three live as long as the process.
+    unsafe { sys::apus_second_module(version.as_ptr(), Some(startup), Some(info)) }
+}
+
+/// Whether there is a module of that name, started or not. To be called at module start.
+pub fn is_loaded(name: &CStr) -> bool {
+    // SAFETY: module start; the table of modules exists.
+    unsafe { sys::apus_module_loaded(name.as_ptr()) }
 }
 
 /// A row of the `phpinfo()` table.

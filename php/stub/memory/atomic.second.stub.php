@@ -5,6 +5,7 @@ namespace Swoole;
 /**
  * Apus\Atomic, for code written for Swoole.
  * @rust second Apus\Atomic
+ * @rust also swoole_atomic
  */
 class Atomic
 {
@@ -30,6 +31,7 @@ namespace Swoole\Atomic;
 /**
  * Apus\Atomic\Long, for code written for Swoole.
  * @rust second Apus\Atomic\Long
+ * @rust also swoole_atomic_long
  */
 class Long
 {

@@ -5,6 +5,7 @@ namespace Swoole;
 /**
  * Apus\Lock, for code written for Swoole: a call that cannot be made gives false and a warning.
  * @rust second Apus\Lock
+ * @rust also swoole_lock
  * @rust within crate::swoole::answers_false
  */
 class Lock

@@ -73,7 +73,7 @@ const ERROR_SESSION_INVALID = 1006;
  * The process that has the connection takes no more messages now.
  * @rust crate::last_error::QUEUE_FULL
  */
-const ERROR_QUEUE_FULL = 1210;
+const ERROR_QUEUE_FULL = 506;
 
 /**
  * The message is larger than the process that has the connection takes.
@@ -145,4 +145,4 @@ const ERROR_TASK_FAILED = 1303;
  * The task took longer.
  * @rust task::errors::TIMEOUT
  */
-const ERROR_TASK_TIMEOUT = 1304;
+const ERROR_TASK_TIMEOUT = 2003;

@@ -5,6 +5,7 @@ namespace Swoole\Coroutine;
 /**
  * Apus\Coroutine\Channel, for code written for Swoole: a call that cannot be made gives false and a warning.
  * @rust second Apus\Coroutine\Channel
+ * @rust short Co\Channel Chan
  * @rust within crate::swoole::answers_false
  */
 class Channel

@@ -76,7 +76,7 @@ bool(true)
 bool(false)
 int(16)
 bool(true)
-Method [ <internal:apus> public method pop ] {
+Method [ <internal:swoole> public method pop ] {
 
   - Parameters [1] {
     Parameter #0 [ <optional> float $timeout = -1 ]

@@ -9,7 +9,8 @@ echo "\x1eAPUS", json_encode([
     'int_size' => PHP_INT_SIZE,
     'extension_dir' => ini_get('extension_dir'),
     'module' => phpversion('apus') ?: null,
-    'swoole' => phpversion('swoole') ?: null,
+    // Our own module by that name is no other one.
+    'swoole' => ini_get('apus.swoole_compat') ? null : (phpversion('swoole') ?: null),
     'opcache' => extension_loaded('Zend OPcache'),
     'opcache_on' => $opcache !== false && $opcache['opcache_enabled'],
     'jit_on' => $opcache !== false && ($opcache['jit']['on'] ?? false),

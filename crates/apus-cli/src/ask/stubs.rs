@@ -14,7 +14,7 @@ const SWOOLE: &str = "echo Apus\\stubs(swoole: true);";
 
 /// `apus stubs`: prints them, or says whether a file still equals them.
 pub(crate) fn stubs(args: &StubsArgs) -> Outcome<()> {
-    let current = generate(&Php::find(&args.php)?, if args.swoole { SWOOLE } else { STUBS })?;
+    let current = generate(&Php::find(&args.php)?, if args.php.swoole { SWOOLE } else { STUBS })?;
     if args.html.is_some() || args.package.is_some() {
         let text = String::from_utf8_lossy(&current);
         if let Some(folder) = &args.html {

@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn without_any_php_the_mend_installs_one() {
-        let args = PhpArgs { ini: vec![], jit: None, php: Some("/bin/true".into()), extension: None };
+        let args = PhpArgs { ini: vec![], swoole: false, jit: None, php: Some("/bin/true".into()), extension: None };
         let findings = examine(&args);
         assert_eq!((findings[0].id, findings[0].level), ("php", Level::Fail));
         assert!(findings[0].fix[0].contains("php8.2-cli"));

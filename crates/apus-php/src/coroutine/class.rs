@@ -9,7 +9,7 @@ use apus_zend::value::ArrayView;
 use apus_zend::{Array, Callable, Raise, Value, engine, fiber};
 
 use super::{array_iterator, batch, context};
-use crate::convert::{apply, from_option};
+use crate::convert::{apply, apply_known, from_option};
 use crate::exception;
 use crate::runtime::{PhpSwitch, State};
 use crate::timer::Timers;
@@ -106,6 +106,17 @@ pub(super) fn set(given: ArrayView<'_>) -> Result<(), Raise> {
     let state = State::get()?;
     let mut settings = state.settings.borrow().clone();
     apply(&mut settings, given).map_err(|error| engine::throw_value_error(&error))?;
+    state.configure(settings);
+    Ok(())
+}
+
+/// The same for code written for Swoole: what is unknown or unsuitable there has no effect here either.
+pub(crate) fn set_known(given: ArrayView<'_>) -> Result<(), Raise> {
+    let state = State::get()?;
+    let mut settings = state.settings.borrow().clone();
+    for wrong in apply_known(&mut settings, given) {
+        engine::warning(&wrong)?;
+    }
     state.configure(settings);
     Ok(())
 }

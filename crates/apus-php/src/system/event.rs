@@ -29,7 +29,7 @@ fn expect_answers(entry: &Watched, events: i64) -> Result<(), Raise> {
     Ok(())
 }
 
-fn add(
+pub(crate) fn add(
     Descriptor { value, fd }: Descriptor,
     read: Option<Callable>,
     write: Option<Callable>,
@@ -71,7 +71,12 @@ fn entry_of(given: &Descriptor, told: Option<&str>) -> Result<Option<Found>, Rai
     Ok(entry)
 }
 
-fn set(fd: Descriptor, read: Option<Callable>, write: Option<Callable>, events: Given<i64>) -> Result<bool, Raise> {
+pub(crate) fn set(
+    fd: Descriptor,
+    read: Option<Callable>,
+    write: Option<Callable>,
+    events: Given<i64>,
+) -> Result<bool, Raise> {
     let callbacks = [read, write];
     let events = if events.value == 0 { 0 } else { Wanted::want(events)?.0 };
     let Some((_, entry)) = entry_of(&fd, Some("set"))? else { return Ok(false) };
@@ -84,15 +89,15 @@ fn set(fd: Descriptor, read: Option<Callable>, write: Option<Callable>, events: 
     Ok(true)
 }
 
-fn del(fd: Descriptor) -> Result<bool, Raise> {
+pub(crate) fn del(fd: Descriptor) -> Result<bool, Raise> {
     Ok(entry_of(&fd, None)?.is_some_and(|(events, entry)| events.remove(&entry)))
 }
 
-fn is_set(fd: Descriptor, Wanted(asked): Wanted) -> Result<bool, Raise> {
+pub(crate) fn is_set(fd: Descriptor, Wanted(asked): Wanted) -> Result<bool, Raise> {
     Ok(entry_of(&fd, None)?.is_some_and(|(_, entry)| entry.events() & asked != 0))
 }
 
-fn write(fd: Descriptor, bytes: Given<&[u8]>) -> Result<Noted<bool>, Raise> {
+pub(crate) fn write(fd: Descriptor, bytes: Given<&[u8]>) -> Result<Noted<bool>, Raise> {
     if bytes.value.is_empty() {
         return Err(bytes.value_error("cannot be empty"));
     }
@@ -120,11 +125,11 @@ fn run(what: &str) -> Result<(), Raise> {
     ended
 }
 
-fn wait() -> Result<(), Raise> {
+pub(crate) fn wait() -> Result<(), Raise> {
     run("Event::wait()")
 }
 
-fn rshutdown() -> Result<(), Raise> {
+pub(crate) fn rshutdown() -> Result<(), Raise> {
     run("Event::rshutdown()")
 }
 
@@ -140,7 +145,7 @@ async fn one_turn(state: &State) {
     }
 }
 
-fn dispatch() -> Result<bool, Raise> {
+pub(crate) fn dispatch() -> Result<bool, Raise> {
     let Some(state) = State::existing() else { return Ok(false) };
     expect_outside(&state, "Event::dispatch()")?;
     let idle = state.block_on(async {
@@ -158,7 +163,7 @@ fn dispatch() -> Result<bool, Raise> {
     Ok(true)
 }
 
-fn exit() {
+pub(crate) fn exit() {
     let Some(state) = State::existing() else { return };
     state.room::<Watching>().end_all(&state);
     Timers::of(&state).clear_all(&state);
@@ -169,7 +174,7 @@ fn exit() {
     }
 }
 
-fn defer(callback: Callable) -> Result<bool, Raise> {
+pub(crate) fn defer(callback: Callable) -> Result<bool, Raise> {
     let state = State::get()?;
     state.register_finish();
     hold(&state);
@@ -214,7 +219,7 @@ async fn cycle_on(state: Weak<State>, events: Weak<Events>) {
     }
 }
 
-fn cycle(callback: Option<Callable>, before: bool) -> Result<bool, Raise> {
+pub(crate) fn cycle(callback: Option<Callable>, before: bool) -> Result<bool, Raise> {
     let slot = usize::from(!before);
     let state = State::get()?;
     let events = Events::get(&state);

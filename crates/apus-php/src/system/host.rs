@@ -12,7 +12,7 @@ use super::failure::{self, Name, set_last_error};
 use super::lookup::{Family, ip_address};
 
 /// `Apus\cpu_num()`.
-pub(super) fn cpu_num() -> i64 {
+pub(crate) fn cpu_num() -> i64 {
     std::thread::available_parallelism().map_or(1, |count| count.get() as i64)
 }
 
@@ -82,7 +82,7 @@ impl Drop for Interfaces {
 }
 
 /// `Apus\get_local_ip()`.
-pub(super) fn get_local_ip(family: Family) -> Result<Array, Raise> {
+pub(crate) fn get_local_ip(family: Family) -> Result<Array, Raise> {
     let mut array = Array::new(4)?;
     let Some(interfaces) = Interfaces::get() else { return Ok(array) };
     for (name, address) in interfaces.iter() {
@@ -96,7 +96,7 @@ pub(super) fn get_local_ip(family: Family) -> Result<Array, Raise> {
 }
 
 /// `Apus\get_local_mac()`.
-pub(super) fn get_local_mac() -> Result<Array, Raise> {
+pub(crate) fn get_local_mac() -> Result<Array, Raise> {
     let mut array = Array::new(4)?;
     let Some(interfaces) = Interfaces::get() else { return Ok(array) };
     for (name, address) in interfaces.iter() {
@@ -116,6 +116,23 @@ pub(crate) fn know_constants(constants: &'static [&'static [Constant]]) {
     let _ = CONSTANTS.set(constants);
 }
 
+/// The constants of Swoole, where they are switched on.
+static SWOOLE: OnceLock<&'static [Constant]> = OnceLock::new();
+
+/// At module start: the same of the module that code written for Swoole sees.
+pub(crate) fn know_swoole(constants: &'static [Constant]) {
+    let _ = SWOOLE.set(constants);
+}
+
+/// The name of the error with that number there, as words.
+fn swoole_text(number: i64) -> Option<String> {
+    let mut names = SWOOLE.get()?.iter().filter_map(|constant| {
+        let name = constant.name.to_str().ok()?.strip_prefix("SWOOLE_ERROR_")?;
+        matches!(constant.value, Const::Int(value) if value == number).then_some(name)
+    });
+    Some(names.next()?.to_ascii_lowercase().replace('_', " "))
+}
+
 /// What the constant with that number says of it.
 fn own_text(number: i64) -> Option<&'static str> {
     let mut errors = CONSTANTS
@@ -132,11 +149,14 @@ fn own_text(number: i64) -> Option<&'static str> {
 }
 
 /// `Apus\strerror()`.
-pub(super) fn strerror(given: i64, kind: Given<i64>) -> Result<String, Raise> {
+pub(crate) fn strerror(given: i64, kind: Given<i64>) -> Result<String, Raise> {
     let number = c_int::try_from(given).unwrap_or(-1);
     Ok(match kind.value {
         0 | 9 if [failure::RESOLVE_FAILED, failure::RESOLVE_TIMEOUT].contains(&number) => failure::strerror(number),
-        0 | 9 => own_text(given).map_or_else(|| failure::strerror(number), str::to_owned),
+        0 | 9 => own_text(given)
+            .map(str::to_owned)
+            .or_else(|| swoole_text(given))
+            .unwrap_or_else(|| failure::strerror(number)),
         // SAFETY: gives a text that lives as long as the process, for every number.
         1 => unsafe { CStr::from_ptr(libc::gai_strerror(number)) }.to_string_lossy().into_owned(),
         2 => resolver_text(number).to_owned(),
@@ -158,17 +178,17 @@ fn resolver_text(number: c_int) -> &'static str {
 }
 
 /// `Apus\errno()`.
-pub(super) fn errno() -> i64 {
+pub(crate) fn errno() -> i64 {
     i64::from(failure::errno())
 }
 
 /// `Apus\clear_error()`.
-pub(super) fn clear_error() {
+pub(crate) fn clear_error() {
     set_last_error(0);
 }
 
 /// `Apus\set_process_name()`.
-pub(super) fn set_process_name(Name(title): Name) -> Result<Value, Raise> {
+pub(crate) fn set_process_name(Name(title): Name) -> Result<Value, Raise> {
     set_title(title.as_bytes())
 }
 

@@ -135,7 +135,7 @@ impl Query {
 
 /// An argument `int $family`.
 #[derive(Clone, Copy)]
-pub(super) struct Family(c_int);
+pub(crate) struct Family(c_int);
 
 impl Family {
     pub(super) fn has(self, address: IpAddr) -> bool {
@@ -196,7 +196,7 @@ pub(super) fn gethostbyname(host: Name, family: Family, timeout: Timeout) -> Res
 }
 
 /// `System::dnsLookup()`.
-pub(super) fn dns_lookup(host: Name, timeout: Timeout, family: Family) -> Result<Noted<String>, Raise> {
+pub(crate) fn dns_lookup(host: Name, timeout: Timeout, family: Family) -> Result<Noted<String>, Raise> {
     first("Coroutine\\System::dnsLookup()", host, family, timeout)
 }
 

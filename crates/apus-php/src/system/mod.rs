@@ -7,7 +7,7 @@ mod exec;
 pub(crate) mod failure;
 mod files;
 pub(crate) mod host;
-mod lookup;
+pub(crate) mod lookup;
 pub(crate) mod notifier;
 pub(crate) mod ready;
 pub(crate) mod signals;
@@ -17,7 +17,7 @@ mod watch;
 
 use apus_zend::class::Class;
 
-pub(crate) use host::know_constants;
+pub(crate) use host::{know_constants, know_swoole};
 pub(crate) use watch::Watching;
 
 /// The classes of this room, parents first.

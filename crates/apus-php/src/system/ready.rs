@@ -89,7 +89,7 @@ pub(super) fn is_still(value: &Value, fd: RawFd) -> bool {
 }
 
 /// An argument that says which events are meant: some of those there are.
-pub(super) struct Wanted(pub(super) i64);
+pub(crate) struct Wanted(pub(super) i64);
 
 impl Want<i64> for Wanted {
     fn want(given: Given<i64>) -> Result<Self, Raise> {
@@ -101,7 +101,7 @@ impl Want<i64> for Wanted {
 }
 
 /// An argument with a descriptor.
-pub(super) struct Descriptor {
+pub(crate) struct Descriptor {
     pub(super) value: Value,
     /// `None`: it has been closed.
     pub(super) fd: Option<RawFd>,

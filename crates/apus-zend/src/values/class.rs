@@ -129,6 +129,21 @@ pub enum Const {
     Int(i64),
     /// A string.
     Str(&'static CStr),
+    /// A boolean.
+    Bool(bool),
+    /// A float.
+    Float(f64),
+}
+
+impl Const {
+    fn value(self) -> Value {
+        default_value(match self {
+            Self::Int(value) => Default::Int(value),
+            Self::Str(text) => Default::Str(text),
+            Self::Bool(value) => Default::Bool(value),
+            Self::Float(value) => Default::Float(value),
+        })
+    }
 }
 
 /// A constant, of a class or global.
@@ -165,6 +180,10 @@ pub struct Class {
     pub entry: &'static Entry,
     /// The same class under another name and declaration; its objects are as good as this one's.
     pub second: Option<&'static Self>,
+    /// Further names of the class.
+    pub also: &'static [&'static CStr],
+    /// Further names that a setting of PHP may switch off.
+    pub short: &'static [&'static CStr],
 }
 
 /// Includes what the build made of `php/stub/FILE.stub.php`: the classes whose methods the including module has, its
@@ -264,14 +283,22 @@ impl Class {
             std::mem::forget(value);
         }
         for constant in self.constants {
-            let name = constant.name.as_ptr();
+            let value = constant.value.value();
             // SAFETY: a class under registration.
-            unsafe {
-                match constant.value {
-                    Const::Int(value) => sys::apus_class_constant_long(entry, name, value),
-                    Const::Str(value) => sys::apus_class_constant_string(entry, name, value.as_ptr()),
-                }
-            }
+            unsafe { sys::apus_class_constant(entry, constant.name.as_ptr(), value.as_ptr()) };
+            // A string was interned in place and has no reference to give back.
+            std::mem::forget(value);
+        }
+    }
+
+    /// Registers further names of the class. To be called at module start, after [`Class::register`].
+    ///
+    /// # Panics
+    /// When the class is not registered.
+    pub fn register_names(&self, names: &[&'static CStr]) {
+        for name in names {
+            // SAFETY: module start; a registered class.
+            unsafe { sys::apus_class_alias(name.as_ptr(), self.get().as_ptr()) };
         }
     }
 
@@ -319,13 +346,9 @@ pub fn register_functions(functions: &'static [Method], module: i32) {
 /// Registers global constants.
 pub fn register_constants(constants: &'static [Constant], module: i32) {
     for constant in constants {
-        let name = constant.name.as_ptr();
+        let value = constant.value.value();
         // SAFETY: module start.
-        unsafe {
-            match constant.value {
-                Const::Int(value) => sys::apus_constant_long(name, value, module),
-                Const::Str(value) => sys::apus_constant_string(name, value.as_ptr(), module),
-            }
-        }
+        unsafe { sys::apus_constant(constant.name.as_ptr(), value.as_ptr(), module) };
+        std::mem::forget(value);
     }
 }

@@ -274,6 +274,15 @@ pub fn ini(name: &str) -> Option<String> {
     Some(unsafe { PhpString::from_raw(value) }.to_text())
 }
 
+/// Whether an ini directive is on.
+pub fn ini_switch(name: &str) -> bool {
+    let on = |value: String| {
+        ["on", "yes", "true"].iter().any(|word| value.eq_ignore_ascii_case(word))
+            || value.trim().parse::<i64>().is_ok_and(|number| number != 0)
+    };
+    ini(name).is_some_and(on)
+}
+
 /// The path of the script that PHP was started with.
 pub fn main_script() -> Option<Vec<u8>> {
     // SAFETY: PHP keeps the path for the whole request.

@@ -91,7 +91,7 @@ pub(super) mod errors {
     pub(in crate::server) const QUEUE_FULL: i64 = 1301;
     pub(in crate::server) const WORKER_DIED: i64 = 1302;
     pub(in crate::server) const FAILED: i64 = 1303;
-    pub(in crate::server) const TIMEOUT: i64 = 1304;
+    pub(in crate::server) const TIMEOUT: i64 = 2003;
 }
 
 /// There is no room; gives what a call returns then.

@@ -1,0 +1,3 @@
+//! The constants of Swoole.
+
+apus_zend::stub!("swoole/constants");

@@ -1,0 +1,47 @@
+//! What code written for Swoole sees and is no second declaration of anything of ours: the module `swoole` itself, its
+//! constants, functions and short names. Declared in `php/stub/swoole`.
+
+mod constants;
+mod functions;
+mod part;
+mod short;
+mod signals;
+mod sockets;
+
+use std::ffi::CStr;
+
+use apus_zend::class::{self, Class, Const, Constant};
+use apus_zend::engine;
+use apus_zend::module::is_loaded;
+
+/// The version that the module answers to: whose names and conventions these are.
+pub(crate) const VERSION: &CStr = c"6.2.1";
+
+/// What the switch of the short names is as a constant, while it is off.
+static WITHOUT_SHORT: &[Constant] =
+    &[Constant { name: c"SWOOLE_USE_SHORTNAME", value: Const::Bool(false), doc: "Whether there are short names." }];
+
+/// Registers what the module has, of the classes of Apus those that have a second declaration.
+pub(crate) fn register(classes: impl Iterator<Item = &'static Class>, module: i32) {
+    let with_short = engine::ini_switch("swoole.use_shortname");
+    for class in classes.filter_map(|class| class.second) {
+        class.register();
+        class.register_names(class.also);
+        if with_short {
+            class.register_names(class.short);
+        }
+    }
+    crate::system::know_swoole(constants::CONSTANTS);
+    class::register_functions(functions::FUNCTIONS, module);
+    class::register_constants(constants::CONSTANTS, module);
+    if with_short {
+        class::register_functions(short::FUNCTIONS, module);
+    }
+    class::register_constants(if with_short { short::CONSTANTS } else { WITHOUT_SHORT }, module);
+    // A module that declares them itself need not have started.
+    for (name, constants) in [(c"pcntl", signals::CONSTANTS), (c"sockets", sockets::CONSTANTS)] {
+        if !is_loaded(name) {
+            class::register_constants(constants, module);
+        }
+    }
+}

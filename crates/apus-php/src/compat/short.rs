@@ -1,0 +1,3 @@
+//! The names without a prefix, which `swoole.use_shortname` switches off.
+
+apus_zend::stub!("swoole/short");

@@ -1,0 +1,18 @@
+<?php
+
+/** Whether there are short names: go(), defer(), Co, Chan, Co\*. */
+const SWOOLE_USE_SHORTNAME = true;
+
+/**
+ * The same as Swoole\Coroutine::create().
+ * @rust crate::coroutine::create
+ * @rust typed
+ */
+function go(callable $func, mixed ...$params): int|false {}
+
+/**
+ * The same as Swoole\Coroutine::defer().
+ * @rust crate::coroutine::defer
+ * @rust typed
+ */
+function defer(callable $callback): void {}
