@@ -97,9 +97,9 @@ pub struct Config {
     pub concurrency: u16,
     /// What is done when as much output waits as may.
     pub send_policy: SendPolicy,
-    /// Bytes of waiting output at which a message connection is called full.
+    /// Bytes of waiting output at which a connection is called full.
     pub high_watermark: usize,
-    /// Bytes of waiting output at which it is no longer.
+    /// Bytes of waiting output at which it is no longer, and writers that wait for room go on.
     pub low_watermark: usize,
     /// Milliseconds that handlers have, when the worker leaves, before their WebSockets are closed.
     pub drain_patience: u64,
@@ -107,7 +107,7 @@ pub struct Config {
     pub max_pending: usize,
     /// Bytes of what clients have sent and the program has not finished with, over all connections of the worker.
     pub max_incoming: usize,
-    /// Bytes of output that may wait over all message connections of the worker.
+    /// Bytes of output that may wait over all connections of the worker.
     pub max_buffered: usize,
 }
 

@@ -92,9 +92,9 @@ impl Control {
         self.worker.account.used()
     }
 
-    /// Bytes of output that wait over all message connections.
+    /// Bytes of output that wait in memory over all connections.
     pub fn buffered(&self) -> usize {
-        self.messages().buffered()
+        self.worker.output_bytes()
     }
 
     /// Closes a connection: after the output that waits, or (`at_once`) without it. Inside the handler of its own

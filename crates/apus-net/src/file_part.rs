@@ -16,7 +16,7 @@ use crate::answer::SendError;
 use crate::wake::WakerList;
 
 /// Bytes sent before others have their turn.
-const TURN: u64 = 1 << 20;
+pub(crate) const TURN: u64 = 1 << 20;
 /// Bytes read at once from a file that the kernel cannot send by itself.
 const READ: u64 = 64 * 1024;
 
@@ -53,7 +53,7 @@ impl Drop for FilePart {
 }
 
 /// What one step came to.
-pub(crate) enum Step {
+pub(crate) enum FileStep {
     /// The socket took so many bytes.
     Sent(u64),
     /// The socket is full.
@@ -72,18 +72,19 @@ impl FilePart {
         self.left == 0
     }
 
-    /// Sends or reads some more of it. A file that is shorter than it was is an error.
-    pub(crate) fn step(&mut self, socket: &Socket) -> io::Result<Step> {
-        if !self.by_copy {
+    /// Sends some more of it into the socket, or reads it where there is none. A file that is shorter than it was is an
+    /// error.
+    pub(crate) fn step(&mut self, socket: Option<&Socket>) -> io::Result<FileStep> {
+        if let Some(socket) = socket.filter(|_| !self.by_copy) {
             let turn = usize::try_from(self.left.min(TURN)).unwrap_or(usize::MAX);
             let offset = usize::try_from(self.offset).map_err(|_| io::ErrorKind::InvalidInput)?;
             return match socket.sendfile(&self.file, offset, NonZeroUsize::new(turn)) {
-                Ok(count) => self.took(count).map(Step::Sent),
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(Step::Sent(0)),
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(Step::Full),
+                Ok(count) => self.took(count).map(FileStep::Sent),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(FileStep::Sent(0)),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(FileStep::Full),
                 Err(error) if matches!(error.raw_os_error(), Some(libc::EINVAL | libc::ENOSYS)) => {
                     self.by_copy = true;
-                    Ok(Step::Sent(0))
+                    Ok(FileStep::Sent(0))
                 }
                 Err(error) => Err(error),
             };
@@ -92,7 +93,7 @@ impl FilePart {
         let count = self.file.read_at(&mut piece, self.offset)?;
         self.took(count)?;
         piece.truncate(count);
-        Ok(Step::Read(piece))
+        Ok(FileStep::Read(piece))
     }
 
     fn took(&mut self, count: usize) -> io::Result<u64> {
@@ -138,16 +139,16 @@ mod tests {
         let mut part = FilePart::new(File::open(path).unwrap(), 0, whole.len() as u64, Rc::clone(&state));
         let mut got = Vec::new();
         while !part.is_done() {
-            match part.step(&socket).unwrap() {
-                Step::Read(bytes) => got.extend(bytes),
-                Step::Sent(0) => {}
+            match part.step(Some(&socket)).unwrap() {
+                FileStep::Read(bytes) => got.extend(bytes),
+                FileStep::Sent(0) => {}
                 // A kernel that can: then it is in the socket.
-                Step::Sent(count) => {
+                FileStep::Sent(count) => {
                     let mut bytes = vec![0; count as usize];
                     theirs.read_exact(&mut bytes).unwrap();
                     got.extend(bytes);
                 }
-                Step::Full => panic!("an empty socket is not full"),
+                FileStep::Full => panic!("an empty socket is not full"),
             }
         }
         assert_eq!(got, whole);
@@ -161,7 +162,7 @@ mod tests {
         let socket = Socket::from(std::os::fd::OwnedFd::from(ours));
         let state = Rc::new(FileState::default());
         let mut part = FilePart::new(File::open("/dev/null").unwrap(), 0, 1, Rc::clone(&state));
-        let error = (0..3).find_map(|_| part.step(&socket).err()).unwrap();
+        let error = (0..3).find_map(|_| part.step(Some(&socket)).err()).unwrap();
         assert_eq!(error.kind(), io::ErrorKind::UnexpectedEof);
         drop(part);
         assert_eq!(state.done.get(), Some(Err(SendError::Closed)));

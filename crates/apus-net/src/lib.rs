@@ -32,6 +32,7 @@ mod listener;
 mod message_conn;
 mod message_runner;
 mod names;
+mod output;
 mod pool;
 mod port;
 mod registry;

@@ -105,6 +105,10 @@ pub(crate) struct Worker {
     pub(crate) account: Rc<Account>,
     /// Connections that are open.
     open: Cell<usize>,
+    /// Bytes of output that wait in memory over all connections.
+    output_bytes: Cell<usize>,
+    /// Writers that wait for `output_bytes` to fall.
+    pub(crate) output_fell: WakerList,
     /// When draining began (milliseconds of the worker's clock).
     draining: Cell<Option<u64>>,
     /// Wakes listeners when draining begins.
@@ -126,6 +130,8 @@ impl Worker {
             pool: Pool::default(),
             account: Rc::default(),
             open: Cell::new(0),
+            output_bytes: Cell::new(0),
+            output_fell: WakerList::default(),
             draining: Cell::new(None),
             stop_accepting: Notify::new(),
             room: Notify::new(),
@@ -137,6 +143,19 @@ impl Worker {
     /// Connections that are open.
     pub(crate) fn connections(&self) -> usize {
         self.open.get()
+    }
+
+    /// Bytes of output that wait in memory over all connections.
+    pub(crate) fn output_bytes(&self) -> usize {
+        self.output_bytes.get()
+    }
+
+    /// The output of a connection that waits was so much, and is so much.
+    pub(crate) fn count_output(&self, before: usize, after: usize) {
+        self.output_bytes.set((self.output_bytes.get() + after).saturating_sub(before));
+        if after < before {
+            self.output_fell.wake_all();
+        }
     }
 
     /// Has listeners end, once. Whether draining began with this call.

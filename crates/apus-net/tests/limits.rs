@@ -205,6 +205,35 @@ fn a_slow_reader_meets_a_bounded_buffer_and_a_deadline() {
 }
 
 #[test]
+fn slow_readers_together_meet_the_bound_of_the_worker() {
+    const ALL: usize = 150_000;
+    let config = Config { max_output: 100_000, max_buffered: ALL, ..config() };
+    let server = Server::start(config, async |_: Request, r: Responder| {
+        let head = ResponseHead::new(200);
+        loop {
+            match r.write(&head, &[b'x'; 10_000]) {
+                Ok(_) => {}
+                Err(SendError::Full) if r.writable().await.is_ok() => {}
+                Err(_) => return,
+            }
+        }
+    });
+    let mut readers: Vec<_> = (0..3).map(|_| small_reader(&server)).collect();
+    for reader in &mut readers {
+        reader.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+    }
+    server.until(|c| c.counters().requests.get() == 3 && c.buffered() >= ALL);
+    assert!(server.with(|c| c.buffered()) < ALL + 3 * 11_000, "one piece each beyond it");
+    // What one of them kept goes to another when it leaves.
+    readers.pop();
+    server.until_connections(2);
+    server.until(|c| c.buffered() >= ALL);
+    drop(readers);
+    server.until_connections(0);
+    assert_eq!(server.with(|c| c.buffered()), 0);
+}
+
+#[test]
 fn a_reader_that_takes_enough_is_not_cut() {
     let server = Server::start(Config { min_rate: 10, ..config() }, async |_: Request, r: Responder| {
         r.end(&ResponseHead::new(200), &vec![b'x'; 8_000_000]).unwrap();

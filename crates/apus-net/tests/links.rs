@@ -3,6 +3,7 @@
 mod support;
 
 use std::future::Future;
+use std::io::Read;
 use std::net::TcpListener;
 use std::pin::Pin;
 use std::rc::Rc;
@@ -13,7 +14,7 @@ use apus_net::proto::websocket::Opcode;
 use apus_net::{
     App, Config, Delivery, Kind, Message, MessageConn, Request, Responder, ResponseHead, SendPolicy, Upgrade,
 };
-use support::{Server, masked};
+use support::{Client, Server, masked};
 
 type Handling = Pin<Box<dyn Future<Output = ()>>>;
 
@@ -241,6 +242,31 @@ fn what_a_client_does_not_read_is_bounded() {
         client.next_frame();
     }
     server.until(|control| !control.message_conns()[0].is_full());
+}
+
+#[test]
+fn a_peer_that_takes_enough_is_not_cut() {
+    let server = start(Config { stream: true, min_rate: 10, max_output: 1 << 20, ..Config::default() }, false);
+    let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
+    socket.set_recv_buffer_size(4096).unwrap();
+    socket.connect(&server.addr.into()).unwrap();
+    let mut client = Client::new(socket.into());
+    server.until_connections(1);
+    // The kernel takes all it has room for at once, long before anything waits here.
+    server.with(|control| {
+        let message_conn = Rc::clone(&control.message_conns()[0]);
+        while message_conn.send(&[0; 8192]) != Delivery::Full {}
+    });
+    let mut piece = vec![0; 100_000];
+    for _ in 0..10 {
+        server.advance(Duration::from_secs(1));
+        client.stream.read_exact(&mut piece).unwrap();
+        server.advance(Duration::from_secs(59));
+    }
+    assert_eq!(server.with(|control| control.connections()), 1, "ten minutes, and still taking");
+    server.advance(Duration::from_secs(1));
+    server.advance(Duration::from_secs(60));
+    server.until_connections(0);
 }
 
 #[test]

@@ -257,7 +257,8 @@ settings! {
     Port send_policy: u8 = 0 => Kind::Choice(SEND_POLICIES);
     /// Waiting output at which the bufferfull event comes; 0 for 80 % of `buffer_output_size`.
     Port buffer_high_watermark: usize = 0 => size(0, GIB);
-    /// Waiting output at which, after bufferfull, the bufferempty event comes; 0 for half of the high watermark.
+    /// Waiting output at which writers that wait for room go on, and, after bufferfull, the bufferempty event comes; 0
+    /// for half of the high watermark.
     Port buffer_low_watermark: usize = 0 => size(0, GIB);
     /// How long a raw connection may bring no data before it is closed; 0 for no limit, or twice
     /// `heartbeat_check_interval` when that is set.

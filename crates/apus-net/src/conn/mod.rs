@@ -17,12 +17,12 @@ use crate::exchange::{Exchange, Phase};
 use crate::info::ConnInfo;
 use crate::kill::Kill;
 use crate::message_conn::{Handshake, MessageConn, MessageConns, Refusal};
+use crate::output::OutputQueue;
 use crate::port::Port;
 use crate::registry::Registry;
 use crate::wake::WakerList;
 
 pub(crate) use io::Io;
-pub(crate) use output::Out;
 pub(crate) use timer::{Expired, Timer};
 
 /// The connections of a worker that speak HTTP, and those that were upgraded.
@@ -38,7 +38,7 @@ pub(crate) struct Conn {
     pub(crate) port: Rc<Port>,
     pub(crate) conns: Rc<Conns>,
     pub(crate) io: RefCell<Option<Io>>,
-    pub(crate) out: RefCell<Out>,
+    pub(crate) out: RefCell<OutputQueue>,
     pub(crate) exchange: Exchange,
     pub(crate) stream: RefCell<Option<Rc<BodyStream>>>,
     /// The WebSocket handshake that the request of this exchange is.
@@ -62,8 +62,6 @@ pub(crate) struct Conn {
     pub(crate) expired: Cell<Option<Expired>>,
     /// Bytes of the body in the current window of its minimum rate.
     pub(crate) body_bytes: Cell<u64>,
-    /// When the current window of waiting output began, and what the peer had taken by then.
-    pub(crate) send_window: Cell<Option<(u64, u64)>>,
     /// Unread input keeps the socket readable, so only the sweep can notice that the peer left.
     pub(crate) watch_in_sweep: Cell<bool>,
 }
@@ -84,7 +82,7 @@ impl Conn {
             port,
             conns,
             io: RefCell::new(Some(io)),
-            out: RefCell::new(Out::default()),
+            out: RefCell::new(OutputQueue::default()),
             exchange: Exchange::default(),
             stream: RefCell::new(None),
             handshake: RefCell::new(None),
@@ -99,7 +97,6 @@ impl Conn {
             timer: Cell::new(Timer::Fresh { since: now }),
             expired: Cell::new(None),
             body_bytes: Cell::new(0),
-            send_window: Cell::new(None),
             watch_in_sweep: Cell::new(false),
         }
     }
@@ -175,7 +172,7 @@ impl Conn {
         if self.broken.replace(true) {
             return;
         }
-        self.out.borrow_mut().discard(&self.port.worker.pool);
+        self.out.borrow_mut().give_up(&self.port.worker);
         self.peer_closed();
         self.drained.wake_all();
         self.wake_task();

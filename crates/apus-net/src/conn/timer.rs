@@ -86,33 +86,8 @@ impl Conn {
     }
 
     /// Whether the client took too little of its answer during a whole window.
-    ///
-    /// Progress is counted in bytes the peer acknowledged: the kernel reports a socket writable only when a third of
-    /// its buffer is free, which a slow but honest client may need longer for.
     fn output_stalled(&self, now: u64) -> bool {
-        let config = &self.port.config;
-        let (pending, written) = {
-            let out = self.out.borrow();
-            (out.is_pending(), out.written())
-        };
-        if !pending || config.send_timeout == 0 {
-            self.send_window.set(None);
-            return false;
-        }
-        let Some((since, taken_before)) = self.send_window.get() else {
-            self.send_window.set(Some((now, written - self.in_flight().min(written))));
-            return false;
-        };
-        if now.saturating_sub(since) < config.send_timeout {
-            return false;
-        }
-        let taken = written - self.in_flight().min(written);
-        let least = (config.min_rate.saturating_mul(config.send_timeout) / 1_000).max(1);
-        self.send_window.set(Some((now, taken)));
-        taken.saturating_sub(taken_before) < least
-    }
-
-    fn in_flight(&self) -> u64 {
-        self.io.borrow().as_ref().and_then(|io| sys::unacknowledged(io.socket()).ok()).unwrap_or(0)
+        let in_flight = || self.io.borrow().as_ref().and_then(|io| sys::unacknowledged(io.socket()).ok()).unwrap_or(0);
+        self.out.borrow_mut().is_stalled(now, &self.port.config, in_flight)
     }
 }

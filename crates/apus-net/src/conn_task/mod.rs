@@ -154,7 +154,7 @@ impl<A: App> ConnTask<A> {
         let pool = &conn.port.worker.pool;
         loop {
             if !self.input.is_empty() {
-                if self.turn >= conn.port.config.max_pipelined || conn.out.borrow().buffered() >= MAX_HELD {
+                if self.turn >= conn.port.config.max_pipelined || conn.out.borrow().bytes() >= MAX_HELD {
                     return self.pause(cx);
                 }
                 let mut inner = pool.request();
@@ -365,7 +365,7 @@ impl<A: App> ConnTask<A> {
             self.state = State::Closing { linger: unread.is_some() || !self.input.is_empty() };
         } else if let Some(decoder) = unread {
             self.begin_discard(decoder);
-        } else if conn.out.borrow().has_part() {
+        } else if conn.out.borrow().holds_part() {
             self.state = State::Drain;
         }
         self.conn.exchange.phase.set(Phase::Idle);

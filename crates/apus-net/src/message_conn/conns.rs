@@ -1,5 +1,5 @@
-//! The message connections of a worker, and what they share: their reactor, their memory for compression, the output
-//! that waits and the messages that handlers hold.
+//! The message connections of a worker, and what they share: their reactor, their memory for compression, what is
+//! written together, and the messages that handlers hold.
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
@@ -8,7 +8,6 @@ use super::MessageConn;
 use super::deflate::Shared as SharedDeflate;
 use super::reactor::{Reactor, Run};
 use crate::registry::Registry;
-use crate::wake::WakerList;
 
 /// The message connections of a worker.
 #[derive(Default)]
@@ -17,10 +16,6 @@ pub(crate) struct MessageConns {
     pub(super) deflate: SharedDeflate,
     /// What waits for their sockets.
     reactor: OnceCell<Rc<Reactor>>,
-    /// Bytes of output that wait over all of them.
-    buffered: Cell<usize>,
-    /// Senders that wait for `buffered` to fall.
-    pub(super) drained: WakerList,
     corked: Cell<bool>,
     /// Those that were written to while the worker was corked.
     dirty: RefCell<Vec<Rc<MessageConn>>>,
@@ -136,22 +131,6 @@ impl MessageConns {
 
     pub(crate) fn note_dirty(&self, message_conn: &Rc<MessageConn>) {
         self.dirty.borrow_mut().push(Rc::clone(message_conn));
-    }
-
-    /// Bytes of output that wait over all message connections.
-    pub(crate) fn buffered(&self) -> usize {
-        self.buffered.get()
-    }
-
-    pub(crate) fn buffer(&self, bytes: usize) {
-        self.buffered.set(self.buffered.get() + bytes);
-    }
-
-    pub(crate) fn unbuffer(&self, bytes: usize) {
-        if bytes > 0 {
-            self.buffered.set(self.buffered.get().saturating_sub(bytes));
-            self.drained.wake_all();
-        }
     }
 }
 

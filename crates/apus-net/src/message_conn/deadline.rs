@@ -98,23 +98,9 @@ impl MessageConn {
         self.info.last_request_at.set(clock.coarse());
     }
 
-    /// Whether the peer took too little of the output during a whole window. Progress is counted in bytes it
-    /// acknowledged.
+    /// Whether the peer took too little of the output during a whole window.
     fn output_stalled(&self, now: u64) -> bool {
-        let config = &self.port.config;
-        let mut out = self.out.borrow_mut();
-        let Some(waiting) = out.as_mut().filter(|_| config.send_timeout > 0) else { return false };
-        let in_flight = self.io.borrow().as_ref().and_then(|io| sys::unacknowledged(io).ok()).unwrap_or(0);
-        let taken = waiting.written.saturating_sub(in_flight);
-        let Some((since, before)) = waiting.window else {
-            waiting.window = Some((now, taken));
-            return false;
-        };
-        if now.saturating_sub(since) < config.send_timeout {
-            return false;
-        }
-        waiting.window = Some((now, taken));
-        let least = (config.min_rate.saturating_mul(config.send_timeout) / 1_000).max(1);
-        taken.saturating_sub(before) < least
+        let in_flight = || self.io.borrow().as_ref().and_then(|io| sys::unacknowledged(io).ok()).unwrap_or(0);
+        self.out.borrow_mut().as_mut().is_some_and(|out| out.is_stalled(now, &self.port.config, in_flight))
     }
 }

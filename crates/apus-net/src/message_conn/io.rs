@@ -8,9 +8,9 @@ use nix::sys::epoll::EpollFlags;
 use socket2::Socket;
 
 use super::MessageConn;
-use super::out::Sent;
 use crate::input::Receive;
 use crate::kill::Kill;
+use crate::output::Sent;
 
 impl MessageConn {
     /// What the kernel says of the socket.
@@ -18,7 +18,7 @@ impl MessageConn {
         if events.intersects(EpollFlags::EPOLLOUT | EpollFlags::EPOLLERR | EpollFlags::EPOLLHUP)
             && let Some(waiting) = self.out.borrow_mut().as_mut()
         {
-            waiting.blocked = false;
+            waiting.unblock();
         }
         if events.contains(EpollFlags::EPOLLERR) {
             // Reset: nothing can be read or sent any more, and a paused message connection would not notice by reading.
@@ -73,7 +73,7 @@ impl MessageConn {
         loop {
             let blocked = match &*self.out.borrow() {
                 None => return Poll::Ready(Ok(())),
-                Some(waiting) => waiting.blocked,
+                Some(waiting) => waiting.is_blocked(),
             };
             if blocked {
                 return Poll::Pending;

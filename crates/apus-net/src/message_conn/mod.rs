@@ -12,7 +12,6 @@ mod drained;
 mod handshake;
 mod io;
 mod message;
-mod out;
 mod outbox;
 mod reactor;
 mod recv;
@@ -28,6 +27,7 @@ use socket2::Socket;
 use crate::account::Holder;
 use crate::info::ConnInfo;
 use crate::kill::Kill;
+use crate::output::OutputQueue;
 use crate::port::Port;
 use crate::wake::WakerList;
 use crate::worker::Worker;
@@ -120,7 +120,7 @@ pub struct MessageConn {
     io: RefCell<Option<Socket>>,
     /// Its key in the reactor; 0 before it has one.
     pub(crate) key: Cell<u64>,
-    out: RefCell<Option<Box<out::Waiting>>>,
+    out: RefCell<Option<Box<OutputQueue>>>,
     extra: RefCell<Option<Box<Extra>>>,
     /// Tasks waiting for output to drain, for a message, or for the end.
     waiters: WakerList,
@@ -310,8 +310,8 @@ impl MessageConn {
         self.info.open.set(false);
         self.info.gone.set(true);
         let waiting = self.out.borrow_mut().take();
-        if let Some(waiting) = waiting {
-            self.conns.unbuffer(waiting.bytes());
+        if let Some(mut waiting) = waiting {
+            waiting.give_up(self.worker());
         }
         let io = self.io.borrow_mut().take();
         if let Some(io) = io {

@@ -11,12 +11,13 @@ use apus_proto::websocket::{Opcode, encode};
 use bytes::{Bytes, BytesMut};
 use socket2::Socket;
 
-use super::out::{Sent, Waiting};
 use super::{MessageConn, Stage};
 use crate::answer::SendError;
 use crate::config::SendPolicy;
-use crate::file_part::{FileState, SendFile};
+use crate::file_part::{FilePart, FileState, SendFile};
 use crate::kill::Kill;
+use crate::output::{OutputQueue, Sent, Sink, is_full, is_over_bound};
+use crate::pool::Pool;
 
 /// Messages up to this many bytes, those with a head of two, are put behind it on the stack; longer ones stay where
 /// they are.
@@ -143,7 +144,7 @@ impl MessageConn {
         self.conns.send_outbox();
         let state = Rc::new(FileState::default());
         let kept = Rc::clone(&state);
-        let _ = self.keep(|waiting, _| waiting.attach(file, offset, length, kept));
+        let _ = self.keep(|waiting, _| waiting.attach(FilePart::new(file, offset, length, kept)));
         self.wake_task();
         Ok(SendFile(state))
     }
@@ -173,10 +174,7 @@ impl MessageConn {
     }
 
     pub(crate) fn is_over_bound(&self) -> bool {
-        let config = &self.port.config;
-        let buffered = self.buffered();
-        // A message connection with nothing of its own waiting is not made to suffer for the others.
-        buffered >= config.max_output || (buffered > 0 && self.conns.buffered() >= config.max_buffered)
+        is_over_bound(self.buffered(), &self.port.config, self.worker())
     }
 
     /// Sends or keeps bytes, whatever the bounds.
@@ -219,14 +217,11 @@ impl MessageConn {
     /// Sends at once what the socket takes: how many bytes.
     fn try_socket(self: &Rc<Self>, parts: [&[u8]; 2]) -> Result<usize, Delivery> {
         let io = self.io.borrow();
-        let Some(socket) = io.as_ref() else { return Err(Delivery::Gone) };
+        let Some(mut socket) = io.as_ref() else { return Err(Delivery::Gone) };
+        let slices = [IoSlice::new(parts[0]), IoSlice::new(parts[1])];
+        let used = if parts[1].is_empty() { 1 } else { 2 };
         loop {
-            let sent = if parts[1].is_empty() {
-                socket.send_with_flags(parts[0], libc::MSG_NOSIGNAL)
-            } else {
-                socket.send_vectored_with_flags(&[IoSlice::new(parts[0]), IoSlice::new(parts[1])], libc::MSG_NOSIGNAL)
-            };
-            match sent {
+            match socket.write(&slices[..used], false) {
                 Ok(count) => {
                     self.count_out(count as u64);
                     return Ok(count);
@@ -242,21 +237,27 @@ impl MessageConn {
         }
     }
 
+    /// Goes on with output that an HTTP connection had, and sends it.
+    pub(crate) fn adopt(self: &Rc<Self>, queue: OutputQueue) {
+        *self.out.borrow_mut() = Some(Box::new(queue));
+        self.flush();
+        self.look_at_level();
+    }
+
     fn count_out(&self, count: u64) {
         let counter = &self.worker().counters.bytes_out;
         counter.set(counter.get() + count);
     }
 
     /// Changes what waits, and sees to it that it is sent in time.
-    fn keep(self: &Rc<Self>, change: impl FnOnce(&mut Waiting, &crate::pool::Pool)) -> Delivery {
+    fn keep(self: &Rc<Self>, change: impl FnOnce(&mut OutputQueue, &Pool)) -> Delivery {
         let conns = &self.conns;
         let (bytes, blocked) = {
             let mut out = self.out.borrow_mut();
             let waiting = out.get_or_insert_default();
-            let before = waiting.bytes();
             change(waiting, &self.worker().pool);
-            conns.buffer(waiting.bytes() - before);
-            (waiting.bytes(), waiting.blocked)
+            waiting.count(self.worker());
+            (waiting.bytes(), waiting.is_blocked())
         };
         if !blocked && bytes >= HELD {
             self.flush();
@@ -279,7 +280,7 @@ impl MessageConn {
         let sent = {
             let io = self.io.borrow();
             let Some(socket) = io.as_ref() else { return };
-            let ready = self.out.borrow().as_ref().is_some_and(|waiting| !waiting.blocked);
+            let ready = self.out.borrow().as_ref().is_some_and(|waiting| !waiting.is_blocked());
             if !ready {
                 return;
             }
@@ -293,14 +294,11 @@ impl MessageConn {
     }
 
     /// One attempt to send all that waits.
-    pub(super) fn send_waiting(&self, socket: &Socket) -> io::Result<Sent> {
+    pub(super) fn send_waiting(&self, mut socket: &Socket) -> io::Result<Sent> {
         let sent = {
             let mut out = self.out.borrow_mut();
             let Some(waiting) = out.as_mut() else { return Ok(Sent::All) };
-            let (before, written) = (waiting.bytes(), waiting.written);
-            let sent = waiting.send(socket, &self.worker().pool);
-            self.conns.unbuffer(before - waiting.bytes());
-            self.count_out(waiting.written - written);
+            let sent = waiting.flush(&mut socket, self.worker());
             if waiting.is_empty() {
                 *out = None;
             }
@@ -314,12 +312,8 @@ impl MessageConn {
     fn look_at_level(&self) {
         let config = &self.port.config;
         let (bytes, full) = (self.buffered(), self.flags().full);
-        if !full && bytes >= config.high_watermark {
-            self.set_flags(|flags| flags.full = true);
-        } else if full && bytes <= config.low_watermark {
-            self.set_flags(|flags| flags.full = false);
-        }
-        if self.flags().full != full {
+        if is_full(full, bytes, config) != full {
+            self.set_flags(|flags| flags.full = !full);
             self.worker().metrics.pressure(&self.info, !full);
             self.wake_task();
         }
@@ -347,7 +341,7 @@ impl Future for MessageConnWritable {
         }
         message_conn.waiters.register(cx.waker());
         if below {
-            message_conn.conns.drained.register(cx.waker());
+            message_conn.worker().output_fell.register(cx.waker());
         }
         Poll::Pending
     }

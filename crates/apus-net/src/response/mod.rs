@@ -11,12 +11,13 @@ use std::task::{Context, Poll};
 use apus_proto::http1::response as wire;
 
 use crate::answer::{ResponseHead, SendError};
-use crate::conn::{Conn, Out};
+use crate::conn::Conn;
 use crate::exchange::{BodyOut, Phase};
 use crate::file_part::{FilePart, FileState, SendFile};
 use crate::http1;
 use crate::info::ConnInfo;
 use crate::kill::Kill;
+use crate::output::{OutputQueue, is_over_bound};
 use crate::pool::Pool;
 
 /// Bodies up to this many bytes are copied behind their head; longer ones are sent from where they are.
@@ -127,7 +128,7 @@ impl Responder {
         body: &[u8],
         keep: impl FnOnce() -> Box<dyn AsRef<[u8]>>,
     ) -> Result<(), SendError> {
-        self.end_with(head, body, |out, _, from| out.share(keep(), from))
+        self.end_with(head, body, |out, _, from| out.lend(keep(), from))
     }
 
     #[inline]
@@ -135,13 +136,13 @@ impl Responder {
         &self,
         head: &ResponseHead,
         body: &[u8],
-        keep: impl FnOnce(&mut Out, &Pool, usize),
+        keep: impl FnOnce(&mut OutputQueue, &Pool, usize),
     ) -> Result<(), SendError> {
         self.check()?;
         if self.conn.exchange.phase.get() != Phase::Open {
             if !body.is_empty() {
                 // The last piece may pass the bound: its writer cannot be asked to come again.
-                self.write_body(body, usize::MAX)?;
+                self.write_body(body)?;
             }
             return self.finish(head, &[]);
         }
@@ -188,6 +189,15 @@ impl Responder {
     pub fn write(&self, head: &ResponseHead, data: &[u8]) -> Result<WriteState, SendError> {
         self.check()?;
         let conn = &*self.conn;
+        if is_over_bound(conn.out.borrow().bytes(), &conn.port.config, &conn.port.worker) {
+            return Err(SendError::Full);
+        }
+        self.write_on(head, data)
+    }
+
+    /// Sends a piece of the body, however much waits.
+    fn write_on(&self, head: &ResponseHead, data: &[u8]) -> Result<WriteState, SendError> {
+        let conn = &*self.conn;
         if conn.exchange.phase.get() == Phase::Open {
             let answer = http1::plan(&conn.exchange, head, None);
             let mut out = conn.out.borrow_mut();
@@ -197,20 +207,16 @@ impl Responder {
                 return Ok(write_state(conn.push(out)));
             }
         }
-        self.write_body(data, conn.port.config.max_output)
+        self.write_body(data)
     }
 
-    /// Sends a piece of the body unless `bound` bytes wait already.
-    fn write_body(&self, data: &[u8], bound: usize) -> Result<WriteState, SendError> {
+    fn write_body(&self, data: &[u8]) -> Result<WriteState, SendError> {
         let conn = &*self.conn;
         let Phase::Body(body) = conn.exchange.phase.get() else { return Err(SendError::Ended) };
         let mut out = conn.out.borrow_mut();
-        if out.buffered() >= bound {
-            return Err(SendError::Full);
-        }
         let pool = &conn.port.worker.pool;
         let waiting = match body {
-            BodyOut::Suppressed => out.buffered(),
+            BodyOut::Suppressed => out.bytes(),
             BodyOut::Chunked => {
                 wire::write_chunk(out.buffer(pool), data);
                 conn.push(out)
@@ -238,7 +244,7 @@ impl Responder {
             if trailers.is_empty() {
                 return self.end(head, &[]);
             }
-            self.write(head, &[])?;
+            self.write_on(head, &[])?;
         }
         let Phase::Body(body) = conn.exchange.phase.get() else { return Err(SendError::Ended) };
         conn.exchange.phase.set(Phase::Ended);
@@ -297,7 +303,7 @@ impl Responder {
 
     /// Bytes of this connection that wait for the client.
     pub fn buffered(&self) -> usize {
-        self.conn.out.borrow().buffered()
+        self.conn.out.borrow().bytes()
     }
 
     /// Tells a client that waits for it to send its body (RFC 9110 section 10.1.1). Reading the body does so by itself.
@@ -343,8 +349,8 @@ impl Responder {
 }
 
 /// Keeps what the socket did not take.
-fn copy(data: &[u8]) -> impl FnOnce(&mut Out, &Pool, usize) {
-    move |out, pool, from| out.buffer(pool).extend_from_slice(&data[from..])
+fn copy(data: &[u8]) -> impl FnOnce(&mut OutputQueue, &Pool, usize) {
+    move |out, pool, from| out.append([data, &[]], from, pool)
 }
 
 fn write_state(waiting: usize) -> WriteState {
@@ -413,10 +419,16 @@ impl Future for Writable {
         if conn.broken.get() {
             return Poll::Ready(Err(SendError::Closed));
         }
-        if conn.exchange.seq.get() != self.seq || conn.out.borrow().buffered() <= conn.low_water() {
+        let (config, worker) = (&conn.port.config, &conn.port.worker);
+        let waiting = conn.out.borrow().bytes();
+        let below = waiting <= config.low_watermark;
+        if conn.exchange.seq.get() != self.seq || (below && !is_over_bound(waiting, config, worker)) {
             return Poll::Ready(Ok(()));
         }
         conn.drained.register(cx.waker());
+        if below {
+            worker.output_fell.register(cx.waker());
+        }
         Poll::Pending
     }
 }

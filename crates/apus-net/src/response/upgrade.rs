@@ -37,13 +37,14 @@ impl Responder {
         let config = &conn.port.config;
         handshake.check_origin(config)?;
         let params = handshake.params(config);
-        let mut answer = conn.out.borrow_mut().take_memory(&conn.port.worker.pool);
-        handshake.write_answer(&mut answer, config, upgrade, params);
         let socket = match conn.io.borrow_mut().take() {
             Some(Io::Registered(fd)) => fd.into_inner(),
             Some(Io::Fresh(socket)) => socket,
             None => return Err(GONE),
         };
+        let (id, worker) = (conn.info.id, &conn.port.worker);
+        let mut out = conn.out.take();
+        handshake.write_answer(out.buffer(&worker.pool), config, upgrade, params);
         drop(held);
         let messages = &conn.conns.messages;
         let (info, port) = (Rc::clone(&conn.info), Rc::clone(&conn.port));
@@ -54,13 +55,11 @@ impl Responder {
         if let Some(params) = params {
             message_conn.with_extra(|extra| extra.deflate = Some(Agreed::new(params)));
         }
-        let (id, worker) = (conn.info.id, &conn.port.worker);
         conn.conns.registry.borrow_mut().remove(id);
         messages.registry.borrow_mut().insert(id, Rc::clone(&message_conn));
         conn.info.websocket.set(true);
         worker.metrics.upgraded(&conn.info);
-        let _ = message_conn.transmit([&answer, &[]]);
-        worker.pool.give_out(answer);
+        message_conn.adopt(out);
         conn.upgraded(&message_conn);
         Ok(message_conn)
     }
