@@ -20,4 +20,5 @@ const ROOMS: &[&str] = &[
 fn main() {
     apus_stub::build_script(apus_stub::Part { rooms: ROOMS, seen: "pub(crate)" });
     apus_stub::all_script(env!("CARGO_PKG_VERSION"));
+    apus_stub::library_script();
 }

@@ -28,6 +28,7 @@ const SHIM: &[&str] = &[
     "hook",
     "guard",
     "autoload",
+    "library",
     "marks",
     "handlers",
     "file",

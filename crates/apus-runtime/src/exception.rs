@@ -28,6 +28,11 @@ impl Code {
     pub const fn none(class: &'static Class) -> Self {
         Self { class, value: 0 }
     }
+
+    /// Whether this is what was thrown.
+    pub fn is_of(self, thrown: &engine::Thrown) -> bool {
+        thrown.is(self.class.get()) && thrown.code() == self.value
+    }
 }
 
 /// Throws the exception whose code this is.

@@ -27,6 +27,7 @@ mod decl;
 mod emit;
 mod expand;
 mod known;
+mod library;
 mod model;
 mod names;
 mod package;
@@ -168,6 +169,17 @@ pub fn build(folder: &Path, into: &Path, part: Part<'_>) -> Result<(), String> {
         fs::write(&out, code).map_err(|error| io(&out, error))?;
     }
     Ok(())
+}
+
+/// What the build script of the crate that has the PHP code in `php/library` does, too: `library.rs` in its output.
+pub fn library_script() {
+    let folder = folder("CARGO_MANIFEST_DIR").join("../../php/library");
+    println!("cargo:rerun-if-changed={}", folder.display());
+    let out = self::folder("OUT_DIR").join("library.rs");
+    let written = folder.canonicalize().and_then(|folder| fs::write(&out, library::tables(&folder)?));
+    if let Err(error) = written {
+        fail(&io(&folder, error));
+    }
 }
 
 /// What the build script does of the crate that prints the stubs, besides: writes `stubs.php`, the text of all, and

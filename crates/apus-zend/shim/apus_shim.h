@@ -383,6 +383,21 @@ typedef struct {
 } apus_autoload_hooks;
 void apus_autoload_install(const apus_autoload_hooks *hooks); /* when all modules are loaded */
 
+/* ---- library.c ---- */
+typedef struct {
+	const char *name; /* of the file, as it is shown */
+	const char *code; /* begins with <?php */
+	size_t len;
+	const char *class; /* what it declares, in lower case */
+	size_t class_len;
+} apus_library_source;
+typedef struct {
+	const apus_library_source *(*class)(const char *lc_name, size_t len); /* NULL: it is not ours */
+	const apus_library_source *(*functions)(size_t *count);
+} apus_library_hooks;
+void apus_library_install(const apus_library_hooks *hooks); /* at module start */
+void apus_library_open(void); /* a request begins; may bail out */
+
 /* ---- ambient.c: what a switch does to state that the Zend VM does not save ----
  * swapped:   output buffers, usort()'s comparison, (un)serialize()'s nesting, internal error handling mode, which classes
  *            are being autoloaded, and that PHP takes the error handler away while it runs

@@ -26,6 +26,7 @@ static PHP_RINIT_FUNCTION(apus)
 {
 	apus_objects_open();
 	module_hooks->activate();
+	apus_library_open();
 	return SUCCESS;
 }
 

@@ -227,9 +227,12 @@ impl<'c> Any<'c> {
         self.call.callable(self.index)
     }
 
-    /// It as an object of a class.
-    pub fn instance(self, class: &str) -> Result<Object, Raise> {
-        instance(self.call, self.index, class)
+    /// It as an object.
+    pub fn object(self) -> Option<Object> {
+        match self.call.view(self.index) {
+            View::Object(object) => Some(object.share()),
+            _ => None,
+        }
     }
 
     /// It as an integer, by PHP's rules.

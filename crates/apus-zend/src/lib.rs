@@ -20,6 +20,7 @@ pub mod got;
 pub mod graph;
 pub mod guard;
 pub mod hook;
+pub mod library;
 pub mod mistake;
 pub mod module;
 pub mod output;

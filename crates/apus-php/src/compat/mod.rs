@@ -3,6 +3,7 @@
 
 mod constants;
 mod functions;
+mod library;
 mod part;
 mod short;
 mod signals;
@@ -23,6 +24,7 @@ static WITHOUT_SHORT: &[Constant] =
 
 /// Registers what the module has, of the classes of Apus those that have a second declaration.
 pub(crate) fn register(classes: impl Iterator<Item = &'static Class>, module: i32) {
+    library::install();
     let with_short = engine::ini_switch("swoole.use_shortname");
     for class in classes.filter_map(|class| class.second) {
         class.register();

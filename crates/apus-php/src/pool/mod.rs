@@ -18,6 +18,7 @@ mod php;
 mod queue;
 mod redis;
 mod source;
+mod swoole;
 
 use apus_zend::class::Class;
 

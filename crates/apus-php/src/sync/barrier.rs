@@ -38,9 +38,13 @@ fn make() -> Result<Object, Raise> {
     Object::new(BARRIER.get(), Barrier::default())
 }
 
+fn make_second() -> Result<Object, Raise> {
+    Object::new(SECOND_BARRIER.get(), Barrier::default())
+}
+
 fn wait(variable: Variable<'_>, timeout: Timeout) -> Result<(), Raise> {
-    let object = variable.instance("Apus\\Coroutine\\Barrier")?;
-    let Some(barrier) = object.payload::<Barrier>() else {
+    let object = variable.object();
+    let Some(barrier) = object.as_ref().and_then(Object::payload::<Barrier>) else {
         return Err(variable.type_error("of type Apus\\Coroutine\\Barrier"));
     };
     if barrier.waiter.borrow().is_some() {

@@ -170,12 +170,7 @@ impl Thrown {
 
     /// Throws it again.
     pub fn rethrow(self) -> Raise {
-        let raw = self.object.as_raw();
-        // SAFETY: one reference goes to Zend; self gives back its own.
-        raised(unsafe {
-            sys::apus_object_addref(raw.as_ptr());
-            sys::apus_rethrow(raw.as_ptr())
-        })
+        throw_object(&self.object)
     }
 
     /// Gives it to the handler that `set_exception_handler()` set; gives it back when there is none.
@@ -200,6 +195,16 @@ impl Thrown {
     pub fn object(&self) -> &Object {
         &self.object
     }
+}
+
+/// Throws an object, which must be an exception.
+pub fn throw_object(exception: &Object) -> Raise {
+    let raw = exception.as_raw();
+    // SAFETY: one reference goes to Zend; the caller keeps its own.
+    raised(unsafe {
+        sys::apus_object_addref(raw.as_ptr());
+        sys::apus_rethrow(raw.as_ptr())
+    })
 }
 
 /// Throws the quiet pseudo-exception that `finally` sees and `catch` does not.

@@ -1,0 +1,9 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Swoole\Coroutine\Socket;
+
+class Exception extends \Swoole\Exception
+{
+}
