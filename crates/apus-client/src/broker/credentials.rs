@@ -3,9 +3,9 @@
 use std::fmt;
 use std::path::Path;
 
+use aws_lc_rs::signature::{Ed25519KeyPair, KeyPair as _};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use ring::signature::{Ed25519KeyPair, KeyPair as _};
 
 /// The largest file of credentials, bytes.
 const MAX_FILE: u64 = 64 * 1024;

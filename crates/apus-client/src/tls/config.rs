@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::SystemTime;
 
-use tokio_rustls::rustls::crypto::{CryptoProvider, ring};
-use tokio_rustls::rustls::pki_types::pem::PemObject as _;
+use apus_tls::{pem, provider};
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::rustls::server::WebPkiClientVerifier;
 use tokio_rustls::rustls::{
@@ -99,11 +98,6 @@ pub(super) async fn server(options: &TlsOptions) -> Result<Arc<ServerConfig>, Tl
 /// Makes the configuration of a client or a server before it is needed.
 pub(super) fn prepare(options: &TlsOptions, server: bool) -> Result<(), TlsError> {
     if server { SERVERS.prepare(options, make_server) } else { CLIENTS.prepare(options, make_client) }
-}
-
-fn provider() -> Arc<CryptoProvider> {
-    static RING: LazyLock<Arc<CryptoProvider>> = LazyLock::new(|| Arc::new(ring::default_provider()));
-    Arc::clone(&RING)
 }
 
 fn versions(options: &TlsOptions) -> Result<Vec<&'static SupportedProtocolVersion>, TlsError> {
@@ -227,13 +221,7 @@ fn read_pem(path: &Path) -> Result<Vec<u8>, TlsError> {
 }
 
 fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
-    let pem = read_pem(path)?;
-    let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&pem).collect();
-    let found = found.map_err(|e| unreadable(path, &e.to_string()))?;
-    if found.is_empty() {
-        return Err(refuse(format!("{} holds no certificate (PEM, BEGIN CERTIFICATE)", path.display())));
-    }
-    Ok(found)
+    pem::certificates(path, &read_pem(path)?).map_err(|error| refuse(error.to_string()))
 }
 
 type Identity = (Vec<CertificateDer<'static>>, PrivateKeyDer<'static>);
@@ -247,19 +235,8 @@ fn identity(options: &TlsOptions) -> Result<Option<Identity>, TlsError> {
         (None, Some(_)) => return Err(refuse("a TLS key is of no use without its certificate: set both files".into())),
     };
     let chain = certificates(cert)?;
-    let pem = read_pem(key)?;
-    if memory_holds(&pem, b"ENCRYPTED") {
-        let what =
-            "is protected by a passphrase, which is not supported: store it without one, readable by this user only";
-        return Err(unreadable(key, what));
-    }
-    let key = PrivateKeyDer::from_pem_slice(&pem)
-        .map_err(|e| unreadable(key, &format!("no usable private key (PEM; PKCS#8, PKCS#1 or SEC1): {e}")))?;
+    let key = pem::key(key, &read_pem(key)?, "").map_err(|error| refuse(error.to_string()))?;
     Ok(Some((chain, key)))
-}
-
-fn memory_holds(haystack: &[u8], needle: &[u8]) -> bool {
-    haystack.windows(needle.len()).any(|window| window == needle)
 }
 
 fn bad_identity(options: &TlsOptions, error: &tokio_rustls::rustls::Error) -> TlsError {

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use apus_client::broker::{Broker, BrokerOptions, Credentials, Published, Report};
 use apus_client::tls::TlsOptions;
+use aws_lc_rs::signature::{Ed25519KeyPair, KeyPair as _};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair};
-use ring::signature::{Ed25519KeyPair, KeyPair as _};
 
 use super::servers::{Folder, Kind, Reports, Server, numbered, run};
 

@@ -1,0 +1,101 @@
+//! What rustls makes of the settings of a TLS port.
+
+use std::sync::Arc;
+
+use rustls::pki_types::CertificateDer;
+use rustls::server::WebPkiClientVerifier;
+use rustls::sign::CertifiedKey;
+use rustls::{RootCertStore, ServerConfig, SupportedProtocolVersion, version};
+
+use crate::files::Files;
+use crate::names::Names;
+use crate::settings::{Identity, ServerTls, Versions};
+use crate::tickets::{TicketSecret, Tickets};
+use crate::{TlsError, pem, provider};
+
+impl Versions {
+    fn list(self) -> Result<Vec<&'static SupportedProtocolVersion>, TlsError> {
+        let mut list = Vec::with_capacity(2);
+        if self.tls13 {
+            list.push(&version::TLS13);
+        }
+        if self.tls12 {
+            list.push(&version::TLS12);
+        }
+        if list.is_empty() {
+            return Err(TlsError::new(
+                "ssl_protocols leaves no version: allow TLS 1.2 or TLS 1.3 (older ones are not safe)",
+            ));
+        }
+        Ok(list)
+    }
+}
+
+impl ServerTls {
+    /// What rustls needs, from files as they were read.
+    ///
+    /// # Errors
+    /// Which file or setting cannot be used, and why.
+    pub fn build(&self, files: &Files, secret: &TicketSecret) -> Result<Arc<ServerConfig>, TlsError> {
+        let provider = Arc::new(self.choice.apply(&provider())?);
+        let builder = ServerConfig::builder_with_provider(Arc::clone(&provider))
+            .with_protocol_versions(&self.versions.list()?)
+            .map_err(|error| TlsError::new(format!("ssl_protocols and ssl_ciphers do not fit: {error}")))?;
+        let builder = if self.verify_peer {
+            let verifier = WebPkiClientVerifier::builder_with_provider(self.authorities(files)?.into(), provider);
+            let verifier = verifier.build().map_err(|error| TlsError::new(format!("ssl_verify_peer: {error}")))?;
+            builder.with_client_cert_verifier(verifier)
+        } else {
+            builder.with_no_client_auth()
+        };
+        let mut names = Names::new(certified(&self.identity, files)?);
+        for (name, identity) in &self.names {
+            names.add(name, certified(identity, files)?);
+        }
+        let mut config = builder.with_cert_resolver(Arc::new(names));
+        config.ticketer = Arc::new(Tickets::new(secret));
+        config.send_tls13_tickets = 2;
+        config.alpn_protocols.clone_from(&self.alpn);
+        Ok(Arc::new(config))
+    }
+
+    fn authorities(&self, files: &Files) -> Result<RootCertStore, TlsError> {
+        let mut roots = RootCertStore::empty();
+        if let Some(file) = &self.ca_file {
+            let (added, _) = roots.add_parsable_certificates(pem::certificates(file, files.get(file)?)?);
+            if added == 0 {
+                return Err(pem::unusable(file, "there is no certificate in it that can be used"));
+            }
+        }
+        if let Some(folder) = &self.ca_path {
+            let found = files.inside(folder).filter_map(|(path, bytes)| pem::certificates(path, bytes).ok()).flatten();
+            let (added, _) = roots.add_parsable_certificates(found.collect::<Vec<CertificateDer<'static>>>());
+            if added == 0 {
+                return Err(pem::unusable(folder, "there is no PEM file with a certificate in it"));
+            }
+        }
+        if roots.is_empty() {
+            return Err(TlsError::new(
+                "ssl_verify_peer needs the authorities of clients' certificates: set ssl_client_cert_file, ssl_cafile or \
+                 ssl_capath",
+            ));
+        }
+        Ok(roots)
+    }
+}
+
+fn certified(identity: &Identity, files: &Files) -> Result<Arc<CertifiedKey>, TlsError> {
+    let Identity { cert_file, key_file, passphrase, stapling_file } = identity;
+    let chain = pem::certificates(cert_file, files.get(cert_file)?)?;
+    let key = pem::key(key_file, files.get(key_file)?, passphrase)?;
+    let mut certified = CertifiedKey::from_der(chain, key, &provider()).map_err(|error| {
+        pem::unusable(
+            cert_file,
+            &format!("the certificate cannot be used with the key of {}: {error}", key_file.display()),
+        )
+    })?;
+    if let Some(file) = stapling_file {
+        certified.ocsp = Some(files.get(file)?.to_vec());
+    }
+    Ok(Arc::new(certified))
+}

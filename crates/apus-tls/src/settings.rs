@@ -1,0 +1,70 @@
+//! The settings of a TLS port.
+
+use std::path::{Path, PathBuf};
+
+use crate::ciphers::Choice;
+
+/// The versions a port speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Versions {
+    /// TLS 1.2 (RFC 5246).
+    pub tls12: bool,
+    /// TLS 1.3 (RFC 8446).
+    pub tls13: bool,
+}
+
+impl Default for Versions {
+    fn default() -> Self {
+        Self { tls12: true, tls13: true }
+    }
+}
+
+/// A certificate and its key.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Identity {
+    /// PEM file of the certificate and those between it and an authority.
+    pub cert_file: PathBuf,
+    /// PEM file of the key; may be the same.
+    pub key_file: PathBuf,
+    /// What the key is encrypted with; empty where it is not.
+    pub passphrase: String,
+    /// DER file of an OCSP response that is stapled to the certificate.
+    pub stapling_file: Option<PathBuf>,
+}
+
+/// The settings of a port that speaks TLS.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ServerTls {
+    /// Shown to clients that ask for no name, or for one that is not listed.
+    pub identity: Identity,
+    /// Further ones by name; `*.` begins a wildcard.
+    pub names: Vec<(String, Identity)>,
+    /// The versions spoken.
+    pub versions: Versions,
+    /// Cipher suites and groups.
+    pub choice: Choice,
+    /// Whether clients must show a certificate of an authority of `ca_file` or `ca_path`.
+    pub verify_peer: bool,
+    /// PEM file of authorities for clients' certificates.
+    pub ca_file: Option<PathBuf>,
+    /// Folder of such files.
+    pub ca_path: Option<PathBuf>,
+    /// Protocols offered by ALPN (RFC 7301), the best first.
+    pub alpn: Vec<Vec<u8>>,
+}
+
+impl ServerTls {
+    pub(crate) fn files(&self) -> impl Iterator<Item = &Path> {
+        let identities = std::iter::once(&self.identity).chain(self.names.iter().map(|(_, identity)| identity));
+        identities
+            .flat_map(|identity| {
+                [
+                    Some(identity.cert_file.as_path()),
+                    Some(identity.key_file.as_path()),
+                    identity.stapling_file.as_deref(),
+                ]
+            })
+            .chain([self.ca_file.as_deref()])
+            .flatten()
+    }
+}
