@@ -61,7 +61,7 @@ static int of_object(zend_object *object)
 	if (of_module(ce, "sockets") && zend_string_equals_literal(ce->name, "Socket")) {
 		return *(sockets_descriptor *) ((char *) object - object->handlers->offset);
 	}
-	return of_module(ce, "apus") ? of_property(object, ce) : -1;
+	return of_module(ce, "apus") || of_module(ce, "swoole") ? of_property(object, ce) : -1;
 }
 
 apus_status apus_descriptor(zval *value, int *fd)

@@ -61,7 +61,7 @@ static const char *const WAITING_FUNCTIONS[] = {
 
 /* Extensions whose objects are data, or protect themselves: any number of calls may be in one. */
 static const char *const PLAIN_MODULES[] = {
-	"apus", "Core", "standard", "SPL", "date", "Reflection", "json", "random", "intl", "gmp", "bcmath", "mbstring", "tokenizer",
+	"apus", "swoole", "Core", "standard", "SPL", "date", "Reflection", "json", "random", "intl", "gmp", "bcmath", "mbstring", "tokenizer",
 	"dom", "SimpleXML", "libxml", "FFI", "openssl", "sodium", "pcntl", "posix", "apcu", "igbinary", "msgpack", "ds", "decimal",
 	"uri", "lexbor", "ev", "event", "uv", "protobuf", "ast", "yaml", "xdebug", "Zend OPcache", "Zend Test",
 };
