@@ -39,8 +39,9 @@ impl Calling {
     }
 
     fn start(&self, handler: Callable, request: Request, responder: &Responder) -> Result<Begun, Raise> {
+        let second = self.limits.second;
         let request = http::Request::object(request, Rc::clone(&self.limits))?;
-        let response = http::Response::object(responder.clone())?;
+        let response = http::Response::object(responder.clone(), second)?;
         let globals = if self.superglobals { Some(http::superglobals(&request)?) } else { None };
         let args: [Value; 2] = [request.into(), response.into()];
         if !self.handlers.in_coroutine {

@@ -2,7 +2,7 @@
 //! `apus.swoole_compat` is set.
 
 use apus_zend::class::Class;
-use apus_zend::engine::{self, Thrown};
+use apus_zend::engine::{self, ClassEntry, Thrown};
 use apus_zend::{Call, Raise, Value};
 
 use crate::exception::{CANCELED, EXCEPTION};
@@ -28,7 +28,8 @@ pub fn answers_false(call: &Call, class: &Class, body: impl Fn(&Call) -> Result<
 #[cold]
 fn refused(call: &Call, class: &Class) -> Result<(), Raise> {
     let Some(thrown) = Thrown::take() else { return Err(Raise::Thrown) };
-    if !thrown.is(EXCEPTION.get()) || thrown.is(CANCELED.get()) {
+    let refused = thrown.is(EXCEPTION.get()) || thrown.is(ClassEntry::value_error());
+    if !refused || thrown.is(CANCELED.get()) {
         return Err(thrown.rethrow());
     }
     let (code, message) = (thrown.code(), thrown.message());

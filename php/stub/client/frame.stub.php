@@ -5,6 +5,7 @@ namespace Apus\WebSocket;
 /**
  * A WebSocket message or control frame (RFC 6455).
  * @rust plain
+ * @rust also Swoole\WebSocket\Frame swoole_websocket_frame
  */
 class Frame implements \Stringable
 {
@@ -49,7 +50,10 @@ class Frame implements \Stringable
     public static function unpack(string $data): \Apus\WebSocket\Frame|false {}
 }
 
-/** The frame that closes a WebSocket. */
+/**
+ * The frame that closes a WebSocket.
+ * @rust also Swoole\WebSocket\CloseFrame swoole_websocket_closeframe
+ */
 class CloseFrame extends \Apus\WebSocket\Frame
 {
     /** int Apus\WEBSOCKET_OPCODE_CLOSE. */

@@ -26,13 +26,16 @@ static WITHOUT_SHORT: &[Constant] =
 pub(crate) fn register(classes: impl Iterator<Item = &'static Class>, module: i32) {
     library::install();
     let with_short = engine::ini_switch("swoole.use_shortname");
-    for class in classes.filter_map(|class| class.second) {
+    for first in classes {
+        first.register_names(first.also);
+        let Some(class) = first.second else { continue };
         class.register();
         class.register_names(class.also);
         if with_short {
             class.register_names(class.short);
         }
     }
+    crate::http::prepare_second();
     crate::system::know_swoole(constants::CONSTANTS);
     class::register_functions(functions::FUNCTIONS, module);
     class::register_constants(constants::CONSTANTS, module);

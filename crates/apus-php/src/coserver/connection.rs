@@ -18,9 +18,9 @@ struct Connection {
 
 native!(Connection, "Apus\\Coroutine\\Server\\Connection");
 
-/// The object of a connection that was accepted.
-pub(super) fn object(socket: Object, place: Rc<Place>) -> Result<Object, Raise> {
-    let object = Object::new(CONNECTION.get(), Connection { place: RefCell::new(Some(place)) })?;
+/// The object of a connection that was accepted; `second`: of the class that code written for Swoole knows.
+pub(super) fn object(socket: Object, place: Rc<Place>, second: bool) -> Result<Object, Raise> {
+    let object = Object::new(CONNECTION.named(second), Connection { place: RefCell::new(Some(place)) })?;
     object.init_slot(slot::connection::SOCKET, socket.into());
     Ok(object)
 }

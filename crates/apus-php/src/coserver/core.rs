@@ -114,10 +114,12 @@ pub(super) struct HttpCore {
     control: RefCell<Option<Rc<Control>>>,
     stop: Cell<Stop>,
     stopping: Notify,
+    /// Whether it is of the class that code written for Swoole knows.
+    second: bool,
 }
 
 impl HttpCore {
-    pub(super) fn new(listener: Listener, settings: Settings) -> Rc<Self> {
+    pub(super) fn new(listener: Listener, settings: Settings, second: bool) -> Rc<Self> {
         Rc::new(Self {
             listener: RefCell::new(Some(listener)),
             routes: RefCell::default(),
@@ -127,6 +129,7 @@ impl HttpCore {
             control: RefCell::new(None),
             stop: Cell::new(Stop::No),
             stopping: Notify::new(),
+            second,
         })
     }
 
@@ -187,6 +190,7 @@ impl HttpCore {
             max_vars: settings.max_input_vars as usize,
             parse_post: settings.http_parse_post,
             parse_cookie: settings.http_parse_cookie,
+            second: self.second,
         };
         let places =
             (settings.max_concurrency > 0).then(|| Arc::new(Semaphore::new(settings.max_concurrency as usize)));

@@ -5,11 +5,11 @@ use std::rc::Rc;
 
 use apus_coro::Wait;
 use apus_net::Control;
-use apus_process::BindOptions;
-use apus_zend::arg::{Given, Made, Me};
+use apus_process::{BindOptions, Listener};
+use apus_zend::arg::{Given, Made, Make, Me};
 use apus_zend::object::Object;
 use apus_zend::value::ArrayView;
-use apus_zend::{Callable, Raise, Value, engine, native};
+use apus_zend::{Call, Callable, Raise, Value, engine, native};
 
 use super::core::{CoMetrics, HttpCore, Phase};
 use super::listen;
@@ -30,15 +30,25 @@ native!(HttpServer, "Apus\\Coroutine\\Http\\Server", |server, held| {
     }
 });
 
-fn construct(host: String, port: i64, ssl: bool, reuse_port: bool) -> Result<Made<HttpServer, 3>, Raise> {
-    let listener = listen::listen(&host, port, ssl, reuse_port)?;
-    let (host, port) = listen::shown(&listener);
-    let shown = [
-        (slot::server::FD, Value::int(i64::from(listener.fd.as_raw_fd()))),
-        (slot::server::HOST, Value::string(host.as_bytes())?),
-        (slot::server::PORT, Value::int(port)),
-    ];
-    Ok(Made(HttpServer(HttpCore::new(listener, crate::server::ini_settings())), shown))
+/// A server that is bound.
+struct Bound(Listener);
+
+impl Make for Bound {
+    fn make(self, call: &Call) -> Result<(), Raise> {
+        let (host, port) = listen::shown(&self.0);
+        let shown = [
+            (slot::server::FD, Value::int(i64::from(self.0.fd.as_raw_fd()))),
+            (slot::server::HOST, Value::string(host.as_bytes())?),
+            (slot::server::PORT, Value::int(port)),
+        ];
+        let second = SERVER.is_second(call.this_object()?);
+        Made(HttpServer(HttpCore::new(self.0, crate::server::ini_settings(), second)), shown).make(call)
+    }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "what a typed function is given")]
+fn construct(host: String, port: i64, ssl: bool, reuse_port: bool) -> Result<Bound, Raise> {
+    listen::listen(&host, port, ssl, reuse_port).map(Bound)
 }
 
 fn set(server: Me<'_, HttpServer>, given: ArrayView<'_>) -> Result<bool, Raise> {

@@ -49,6 +49,8 @@ struct StreamCore {
     phase: Cell<Phase>,
     connections: Rc<Connections>,
     stopping: Notify,
+    /// Whether it is of the class that code written for Swoole knows.
+    second: Cell<bool>,
 }
 
 struct StreamServer(Rc<StreamCore>);
@@ -112,6 +114,7 @@ fn construct(host: String, port: i64, ssl: bool, reuse_port: bool) -> Result<Mad
         phase: Cell::new(Phase::New),
         connections: Rc::default(),
         stopping: Notify::new(),
+        second: Cell::new(false),
     };
     Ok(Made(StreamServer(Rc::new(core)), shown))
 }
@@ -174,6 +177,7 @@ fn set_handler(server: &StreamServer, handler: Callable) -> Result<(), Raise> {
 
 fn start(server: Me<'_, StreamServer>) -> Result<bool, Raise> {
     let (core, object) = (Rc::clone(&server.0), &server.object);
+    core.second.set(object.is_second(&SERVER));
     match core.phase.get() {
         Phase::New => {}
         Phase::Running | Phase::Stopping => {
@@ -276,7 +280,7 @@ impl StreamCore {
     /// closed.
     fn take(&self, state: &Rc<State>, socket: Object, receiver: &Rc<dyn Fn(Outcome)>) -> Result<bool, Raise> {
         let Some(handler) = self.handler.borrow().as_ref().map(Callable::share) else { return Ok(false) };
-        let connection = connection::object(socket, Place::take(&self.connections))?;
+        let connection = connection::object(socket, Place::take(&self.connections), self.second.get())?;
         match Handlers::new(state, true).launch(handler, [connection.into()], Some(Rc::clone(receiver))) {
             Ok(()) => Ok(true),
             Err(Raise::Bailed) => Err(Raise::Bailed),

@@ -24,11 +24,21 @@ pub(crate) static ALL: &[&Class] = &[&request::REQUEST, &response::RESPONSE, &ro
 
 /// Whether an object is an answer.
 pub(crate) fn is_response(object: std::ptr::NonNull<apus_zend::sys::zend_object>) -> bool {
-    response::RESPONSE.get().contains(object)
+    response::RESPONSE.contains(object)
 }
 
 /// Once the classes are registered.
 pub(crate) fn prepare() {
-    apus_zend::object::reuse(request::REQUEST.get());
-    apus_zend::object::reuse(response::RESPONSE.get());
+    reuse(false);
+}
+
+/// The same, once the classes are registered that code written for Swoole knows.
+pub(crate) fn prepare_second() {
+    reuse(true);
+}
+
+fn reuse(second: bool) {
+    for class in [&request::REQUEST, &response::RESPONSE] {
+        apus_zend::object::reuse(class.named(second));
+    }
 }

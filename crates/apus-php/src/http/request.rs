@@ -21,6 +21,8 @@ pub(crate) struct Limits {
     pub(crate) max_vars: usize,
     pub(crate) parse_post: bool,
     pub(crate) parse_cookie: bool,
+    /// Whether the objects are of the classes that code written for Swoole knows.
+    pub(crate) second: bool,
 }
 
 /// What is behind a request object.
@@ -36,7 +38,7 @@ impl Request {
     pub(crate) fn object(net: apus_net::Request, limits: Rc<Limits>) -> Result<Object, Raise> {
         let fd = net.conn().id();
         fill::announce_uploads(&net)?;
-        let object = Object::new(REQUEST.get(), Self { net, limits })?;
+        let object = Object::new(REQUEST.named(limits.second), Self { net, limits })?;
         object.init_slot(FD, Value::int(fd));
         Ok(object)
     }

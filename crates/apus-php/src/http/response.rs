@@ -39,8 +39,8 @@ pub(crate) struct Response {
 native!(Response, "Apus\\Http\\Response");
 
 impl Response {
-    /// A response object that answers through `responder`.
-    pub(crate) fn object(responder: Responder) -> Result<Object, Raise> {
+    /// A response object that answers through `responder`; `second`: of the class that code written for Swoole knows.
+    pub(crate) fn object(responder: Responder, second: bool) -> Result<Object, Raise> {
         let fd = responder.conn().id();
         let response = Self {
             responder: RefCell::new(Some(responder)),
@@ -50,7 +50,7 @@ impl Response {
             begun: Cell::new(false),
             ended: Cell::new(false),
         };
-        let object = Object::new(RESPONSE.get(), response)?;
+        let object = Object::new(RESPONSE.named(second), response)?;
         object.init_slot(FD, Value::int(fd));
         Ok(object)
     }
@@ -419,13 +419,21 @@ fn detach(call: &Call) -> Result<(), Raise> {
 }
 
 fn create(call: &Call) -> Result<(), Raise> {
+    create_named(call, false)
+}
+
+fn create_second(call: &Call) -> Result<(), Raise> {
+    create_named(call, true)
+}
+
+fn create_named(call: &Call, second: bool) -> Result<(), Raise> {
     let fd = match (call.view(0), call.count()) {
         (View::Int(fd), 1) => fd,
         _ => call.int(1, -1)?,
     };
     let responder = connections::responder(fd);
     match responder {
-        Some(responder) => call.ret(Response::object(responder)?),
+        Some(responder) => call.ret(Response::object(responder, second)?),
         None => call.ret(false),
     }
 }

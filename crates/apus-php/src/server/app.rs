@@ -77,6 +77,7 @@ impl PhpApp {
             max_vars: of_port.max_input_vars as usize,
             parse_post: of_port.http_parse_post,
             parse_cookie: of_port.http_parse_cookie,
+            second: core.second,
         };
         let calling = Calling {
             handlers: Handlers::new(state, of_port.enable_coroutine),
@@ -145,7 +146,7 @@ impl PhpApp {
     /// returns false to refuse and anything else to accept.
     fn ask(self: &Rc<Self>, handshake: &Callable, request: Request, response: &Responder) -> Result<Handling, Raise> {
         let request = http::Request::object(request, Rc::clone(&self.calling.limits))?;
-        let answer = http::Response::object(response.clone())?;
+        let answer = http::Response::object(response.clone(), self.calling.limits.second)?;
         let (app, responder) = (Rc::clone(self), response.clone());
         let (kept, kept_answer) = (request.share(), answer.share());
         let decided = move |outcome: Outcome| match outcome {

@@ -3,18 +3,20 @@
 use std::rc::Rc;
 
 use apus_process::Worker;
-use apus_zend::arg::{Made, Me, OrFalse};
+use apus_zend::arg::{Made, Make, Me, OrFalse};
+use apus_zend::class::Class;
 use apus_zend::object::Object;
 use apus_zend::value::{ArrayView, View};
-use apus_zend::{Array, Callable, Raise, Value};
+use apus_zend::{Array, Call, Callable, Raise, Value};
 
-use super::core::{Phase, ServerCore, ServerHandle, ServerKind};
+use super::core::{ServerCore, ServerHandle, ServerKind};
 use super::events::Event;
 use super::port_core::PortCore;
 use super::{connections, info, port, program, serving};
 use crate::convert::from_option;
 use crate::exception::{self};
 use crate::runtime::State;
+use crate::socket::merged_settings;
 
 /// Where the properties stand, in the order of their declarations.
 pub(super) mod slot {
@@ -38,8 +40,29 @@ pub(super) fn signal_self(signal: i32) -> bool {
     unsafe { libc::kill(libc::getpid(), signal) == 0 }
 }
 
-/// A server, and its properties that are known from the beginning.
-pub(super) type Constructed = Made<ServerHandle, 6>;
+/// A server that is bound.
+pub(super) struct Constructed {
+    kind: ServerKind,
+    first: PortCore,
+    mode: i64,
+}
+
+impl Make for Constructed {
+    fn make(self, call: &Call) -> Result<(), Raise> {
+        let Self { kind, first, mode } = self;
+        let (host, port, sock_type) = (first.host(), first.port(), first.kind);
+        let core = ServerCore::new(kind, first, SERVER.is_second(call.this_object()?));
+        let properties = [
+            (slot::HOST, Value::string(host.as_bytes())?),
+            (slot::PORT, Value::int(port)),
+            (slot::TYPE, Value::int(sock_type)),
+            (slot::MODE, Value::int(mode)),
+            (slot::CONNECTIONS, connections::object(Rc::clone(&core), None)?.into()),
+            (slot::PORTS, with_new_ports(&core, &Value::null())?),
+        ];
+        Made(ServerHandle(core), properties).make(call)
+    }
+}
 
 #[expect(clippy::needless_pass_by_value, reason = "what a typed function is given")]
 fn construct_plain(host: String, port: i64, mode: i64, kind: i64) -> Result<Constructed, Raise> {
@@ -53,18 +76,7 @@ fn construct_http(host: String, port: i64, mode: i64, kind: i64) -> Result<Const
 
 /// Binds the first port.
 pub(super) fn construct(server: ServerKind, host: &str, port: i64, mode: i64, kind: i64) -> Result<Constructed, Raise> {
-    let first = PortCore::bind(host, port, kind)?;
-    let (host, port) = (first.host(), first.port());
-    let core = ServerCore::new(server, first);
-    let properties = [
-        (slot::HOST, Value::string(host.as_bytes())?),
-        (slot::PORT, Value::int(port)),
-        (slot::TYPE, Value::int(kind)),
-        (slot::MODE, Value::int(mode)),
-        (slot::CONNECTIONS, connections::object(Rc::clone(&core))?.into()),
-        (slot::PORTS, with_new_ports(&core, &Value::null())?),
-    ];
-    Ok(Made(ServerHandle(core), properties))
+    Ok(Constructed { kind: server, first: PortCore::bind(host, port, kind)?, mode })
 }
 
 /// What `$ports` is to hold. Objects that stand there stay: programs keep and compare them.
@@ -83,9 +95,13 @@ fn with_new_ports(core: &Rc<ServerCore>, old: &Value) -> Result<Value, Raise> {
     Ok(ports.into())
 }
 
-fn set(core: &ServerHandle, given: ArrayView<'_>) -> Result<bool, Raise> {
-    core.expect_new("set()")?;
-    core.set(given)?;
+fn set(server: Me<'_, ServerHandle>, given: ArrayView<'_>) -> Result<bool, Raise> {
+    server.expect_new("set()")?;
+    server.set(given)?;
+    if server.second {
+        let shown = merged_settings(&server.object.slot(slot::SETTING), given)?;
+        server.object.set_slot(slot::SETTING, shown);
+    }
     Ok(true)
 }
 
@@ -102,10 +118,38 @@ fn show_settings(core: &ServerCore, object: &Object) -> Result<(), Raise> {
     Ok(())
 }
 
-fn on(core: &ServerHandle, event: Event, callable: Callable) -> Result<bool, Raise> {
-    core.expect_new("on()")?;
-    core.callbacks.set(event, callable);
+fn on(server: Me<'_, ServerHandle>, event: Event, callable: Callable) -> Result<bool, Raise> {
+    server.expect_new("on()")?;
+    if server.second && event.of_port() {
+        // There the callbacks of ports are those of the first one.
+        let ports = server.object.slot(slot::PORTS);
+        if let View::Array(array) = ports.view()
+            && let Some(View::Object(port)) = array.iter().next().map(|(_, port)| port.view())
+        {
+            port::show_callback(&port.share(), event, &callable);
+        }
+    } else if server.second {
+        show_callback(&server.object, SERVER.second, event, &callable);
+    }
+    server.callbacks.set(event, callable);
     Ok(true)
+}
+
+/// Puts a callback into the property `$onXxx` of an object of a second declaration, where programs look for it.
+pub(super) fn show_callback(object: &Object, class: Option<&Class>, event: Event, callable: &Callable) {
+    let named = |class: &Class| {
+        let at = class.properties.iter().position(|property| {
+            property
+                .name
+                .to_bytes()
+                .strip_prefix(b"on")
+                .is_some_and(|name| name.eq_ignore_ascii_case(event.name().as_bytes()))
+        })?;
+        u32::try_from(at).ok()
+    };
+    if let Some(slot) = class.and_then(named) {
+        object.set_slot(slot, callable.value());
+    }
 }
 
 fn get_callback(core: &ServerHandle, event: Event) -> Option<Value> {
@@ -137,16 +181,15 @@ fn start(server: Me<'_, ServerHandle>) -> Result<bool, Raise> {
         ));
     }
     serving::check(&core)?;
-    show_settings(&core, &server.object)?;
+    if !core.second {
+        show_settings(&core, &server.object)?;
+    }
     program::start(&core, server.object)?;
     Ok(true)
 }
 
 fn get_master_pid(core: &ServerHandle) -> OrFalse<i64> {
-    OrFalse(match core.phase.get() {
-        Phase::Master => Some(i64::from(std::process::id())),
-        _ => core.worker.borrow().as_ref().map(|worker| i64::from(worker.master_pid)),
-    })
+    OrFalse(info::master_pid(core))
 }
 
 fn get_worker_id(core: &ServerHandle) -> OrFalse<i64> {

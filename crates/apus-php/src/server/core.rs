@@ -76,6 +76,8 @@ pub(super) struct ServerCore {
     pub(super) users: RefCell<Vec<Object>>,
     /// The process that made it.
     creator: u32,
+    /// Whether it is of the classes that code written for Swoole knows: it has their conventions.
+    pub(super) second: bool,
 }
 
 thread_local! {
@@ -112,7 +114,7 @@ impl Deref for ServerHandle {
 }
 
 impl ServerCore {
-    pub(super) fn new(kind: ServerKind, first: PortCore) -> Rc<Self> {
+    pub(super) fn new(kind: ServerKind, first: PortCore, second: bool) -> Rc<Self> {
         let mut settings = ini_settings();
         settings.open_http_protocol = kind != ServerKind::Raw;
         settings.open_websocket_protocol = kind == ServerKind::WebSocket;
@@ -127,6 +129,7 @@ impl ServerCore {
             task_queue: Cell::new(None),
             users: RefCell::default(),
             creator: std::process::id(),
+            second,
         });
         MADE.with(|made| {
             let mut made = made.borrow_mut();
@@ -137,7 +140,7 @@ impl ServerCore {
     }
 
     pub(super) fn set(&self, given: ArrayView<'_>) -> Result<(), Raise> {
-        let mut given = Given::read(given)?;
+        let mut given = Given::read(given, self.second)?;
         let mut settings = self.settings.borrow().clone();
         given.apply(&mut settings)?;
         *self.settings.borrow_mut() = settings;

@@ -1,7 +1,7 @@
 //! What a server tells of itself and of its connections.
 
 use apus_net::proto::websocket::close;
-use apus_process::{Ask, ConnEntry, Peer};
+use apus_process::{Ask, ConnEntry, Peer, WorkerState};
 use apus_zend::arg::{Given, OrFalse};
 use apus_zend::{Array, Raise, Value};
 
@@ -66,6 +66,16 @@ pub(super) fn stats(core: &ServerHandle) -> Result<Array, Raise> {
         array.set_int(name.as_bytes(), value)?;
     }
     array.set(b"workers", workers(&all.workers)?)?;
+    if core.second {
+        for (name, value) in [
+            ("user_worker_num", i64::from(all.user_process_num)),
+            ("dispatch_count", t.requests as i64),
+            ("worker_dispatch_count", mine.requests as i64),
+            ("coroutine_peek_num", mine.coroutine_peak as i64),
+        ] {
+            array.set_int(name.as_bytes(), value)?;
+        }
+    }
     Ok(array)
 }
 
@@ -93,6 +103,33 @@ fn workers(rows: &[apus_process::WorkerSnapshot]) -> Result<Value, Raise> {
         list.push(array.into())?;
     }
     Ok(list.into())
+}
+
+/// The master's process id; 0 before `start()`.
+pub(super) fn master_pid_or_zero(core: &ServerHandle) -> i64 {
+    master_pid(core).unwrap_or_default()
+}
+
+/// The master's process id, from `start()` on.
+pub(super) fn master_pid(core: &ServerCore) -> Option<i64> {
+    match core.phase.get() {
+        Phase::Master => Some(i64::from(std::process::id())),
+        _ => core.worker.borrow().as_ref().map(|worker| i64::from(worker.master_pid)),
+    }
+}
+
+/// `Swoole\Server::getWorkerStatus()`: `SWOOLE_WORKER_BUSY`, `SWOOLE_WORKER_IDLE` or `SWOOLE_WORKER_EXIT`.
+pub(super) fn worker_status(core: &ServerHandle, id: i64) -> Result<OrFalse<i64>, Raise> {
+    const BUSY: i64 = 1;
+    const IDLE: i64 = 2;
+    const EXIT: i64 = 3;
+    let worker = core.worker("getWorkerStatus()")?;
+    let slot = worker.scoreboard.worker(worker_number(id, &worker));
+    Ok(OrFalse(slot.map(|slot| match slot.state() {
+        WorkerState::Serving if slot.active.get() == 0 => IDLE,
+        WorkerState::Serving | WorkerState::Starting => BUSY,
+        _ => EXIT,
+    })))
 }
 
 /// `Server::exist()`.

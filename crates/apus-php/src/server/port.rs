@@ -10,6 +10,7 @@ use apus_zend::{Callable, Raise, Value};
 use super::core::ServerCore;
 use super::events::Event;
 use super::port_core::{PortCore, PortHandle};
+use super::{class, connections};
 use crate::exception::{self};
 
 const HOST: u32 = 0;
@@ -20,7 +21,12 @@ const SETTING: u32 = 3;
 /// The object of a port.
 pub(super) fn object(core: Rc<PortCore>, server: Rc<ServerCore>) -> Result<Object, Raise> {
     let (host, port, kind) = (core.host(), core.port(), core.kind);
-    let object = Object::new(PORT.get(), PortHandle(core, server))?;
+    let second = server.second;
+    let connections = if second { Some(connections::object(Rc::clone(&server), Some(port))?) } else { None };
+    let object = Object::new(PORT.named(second), PortHandle(core, server))?;
+    if let (Some(connections), Some(slot)) = (connections, PORT.second.and_then(|class| class.slot("connections"))) {
+        object.set_slot(slot, connections.into());
+    }
     object.set_slot(HOST, Value::string(host.as_bytes())?);
     object.set_slot(PORT_SLOT, Value::int(port));
     object.set_slot(TYPE, Value::int(kind));
@@ -35,19 +41,27 @@ impl Want<&[u8]> for Event {
     }
 }
 
-fn on(handle: &PortHandle, event: Event, callable: Callable) -> Result<bool, Raise> {
+/// Puts a callback into the property `$onXxx`, where programs written for Swoole look for it.
+pub(super) fn show_callback(port: &Object, event: Event, callable: &Callable) {
+    class::show_callback(port, PORT.second, event, callable);
+}
+
+fn on(handle: Me<'_, PortHandle>, event: Event, callable: Callable) -> Result<bool, Raise> {
     if !event.of_port() {
         let text = format!("the event \"{}\" belongs to the server, not to one port", event.name());
         return Err(exception::throw(exception::code::server::EVENT, &text));
     }
     handle.1.expect_new("Port::on()")?;
+    if handle.1.second {
+        show_callback(&handle.object, event, &callable);
+    }
     handle.0.callbacks.set(event, callable);
     Ok(true)
 }
 
 fn set(port: Me<'_, PortHandle>, given: ArrayView<'_>) -> Result<(), Raise> {
     port.1.expect_new("Port::set()")?;
-    port.0.set(given)?;
+    port.0.set(given, port.1.second)?;
     port.object.set_slot(SETTING, given.value());
     Ok(())
 }

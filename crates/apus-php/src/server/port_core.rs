@@ -8,7 +8,7 @@ use apus_options::client::Bytes;
 use apus_options::{Scope, Settings, Support};
 use apus_process::{BindOptions, ListenAddr, Listener, ReusePort, bind, bind_datagram};
 use apus_zend::value::{ArrayView, Key, View};
-use apus_zend::{Callable, Raise, Value, native};
+use apus_zend::{Callable, Raise, Value, engine, native};
 
 use super::address;
 use super::core::{Callbacks, ServerCore};
@@ -47,13 +47,44 @@ pub(super) struct Given {
     tell: Tell,
 }
 
+/// Settings that code written for Swoole has, and that mean nothing here.
+const WITHOUT_EFFECT: [&str; 19] = [
+    "buffer_input_size",
+    "compression_types",
+    "debug_mode",
+    "enable_kqueue",
+    "enable_signalfd",
+    "http2_enable_push",
+    "http2_header_table_size",
+    "http2_init_window_size",
+    "http2_max_concurrent_streams",
+    "http2_max_frame_size",
+    "http2_max_header_list_size",
+    "http2_max_headers",
+    "input_buffer_size",
+    "print_backtrace_on_error",
+    "socket_dns_timeout",
+    "start_session_id",
+    "tcp_fastopen",
+    "tcp_user_timeout",
+    "url_rewrite_rules",
+];
+
+/// A setting's value, if it is one; else what is wrong with it.
+fn checked(probe: &mut Settings, name: &str, view: View<'_>) -> Result<apus_options::Value, String> {
+    let value = to_option(view).ok_or_else(|| format!("setting \"{name}\" cannot be an object or a resource"))?;
+    probe.set(name, &value).map_err(|error| error.to_string())?;
+    Ok(value)
+}
+
 fn refused(text: &str) -> Raise {
     exception::throw(exception::code::server::OPTION, text)
 }
 
 impl Given {
-    /// Reads an array of settings.
-    pub(super) fn read(given: ArrayView<'_>) -> Result<Self, Raise> {
+    /// Reads an array of settings. With `lenient`, a warning tells of what is not known or cannot be, and it is left
+    /// out.
+    pub(super) fn read(given: ArrayView<'_>, lenient: bool) -> Result<Self, Raise> {
         let mut all = Self::default();
         let mut probe = Settings::default();
         for (key, value) in given.iter() {
@@ -71,9 +102,15 @@ impl Given {
                 }
                 (name, view) => {
                     let name = String::from_utf8_lossy(name);
-                    let value = to_option(view)
-                        .ok_or_else(|| refused(&format!("setting \"{name}\" cannot be an object or a resource")))?;
-                    probe.set(&name, &value).map_err(|error| refused(&error.to_string()))?;
+                    let value = match checked(&mut probe, &name, view) {
+                        Ok(value) => value,
+                        Err(_) if lenient && WITHOUT_EFFECT.contains(&&*name) => continue,
+                        Err(why) if lenient => {
+                            engine::warning(&why)?;
+                            continue;
+                        }
+                        Err(why) => return Err(refused(&why)),
+                    };
                     // Found, for it was just set.
                     all.pairs.extend(apus_options::find(&name).map(|row| (row.name, value)));
                 }
@@ -234,8 +271,11 @@ impl PortCore {
         Ok(Plan { settings, protocol, framing, tell })
     }
 
-    pub(super) fn set(&self, given: ArrayView<'_>) -> Result<(), Raise> {
-        let given = Given::read(given)?;
+    pub(super) fn set(&self, given: ArrayView<'_>, lenient: bool) -> Result<(), Raise> {
+        let mut given = Given::read(given, lenient)?;
+        if lenient {
+            given.pairs.retain(|(name, _)| !of_whole_server(name));
+        }
         for (name, _) in &given.pairs {
             if of_whole_server(name) {
                 let text =

@@ -310,6 +310,21 @@ impl Class {
         *self.entry.get().expect("registered at module start")
     }
 
+    /// The registered class; with `second` that of its second declaration, where that is registered.
+    #[inline]
+    pub fn named(&self, second: bool) -> ClassEntry {
+        if second {
+            self.second.and_then(|class| class.entry.get().copied()).unwrap_or_else(|| self.get())
+        } else {
+            self.get()
+        }
+    }
+
+    /// Whether `object` is an instance of the second declaration.
+    pub fn is_second(&self, object: NonNull<sys::zend_object>) -> bool {
+        self.second.and_then(|class| class.entry.get()).is_some_and(|entry| entry.contains(object))
+    }
+
     /// Whether `object` is an instance of this class, or of the same class under its second name.
     pub fn contains(&self, object: NonNull<sys::zend_object>) -> bool {
         let named = |class: &Self| class.entry.get().is_some_and(|entry| entry.contains(object));

@@ -222,6 +222,11 @@ impl Object {
         class.contains(self.0)
     }
 
+    /// Whether it is an instance of the class's second declaration.
+    pub fn is_second(&self, class: &Class) -> bool {
+        class.is_second(self.0)
+    }
+
     /// The Rust value behind it.
     pub fn payload<T: Native>(&self) -> Option<&T> {
         // SAFETY: alive as long as the borrow of self; only native objects are asked.

@@ -49,6 +49,12 @@ impl<'a> Want<Any<'a>> for User<'a> {
     }
 }
 
+impl Want<i64> for User<'_> {
+    fn want(given: Given<i64>) -> Result<Self, Raise> {
+        Ok(Self(Cow::Owned(given.value.to_string().into_bytes())))
+    }
+}
+
 /// A topic.
 pub(in crate::server) struct Topic<'a>(&'a [u8]);
 

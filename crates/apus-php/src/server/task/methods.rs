@@ -54,11 +54,11 @@ impl Want<i64> for Priority {
 }
 
 /// The number of a task that was taken; false for one that was not.
-pub(super) fn taken<E>(id: Result<u64, E>) -> OrFalse<u64> {
+pub(super) fn taken<E>(task_client: &TaskClient, id: Result<u64, E>) -> OrFalse<i64> {
     if id.is_err() {
         super::full();
     }
-    OrFalse(id.ok())
+    OrFalse(id.ok().map(|id| task_client.shown(id)))
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
@@ -68,7 +68,7 @@ pub(in crate::server) fn task(
     given_seat: Given<i64>,
     finish: Option<Callable>,
     Priority(priority): Priority,
-) -> Result<OrFalse<u64>, Raise> {
+) -> Result<OrFalse<i64>, Raise> {
     let task_client = expect_tasks("task()")?;
     let seat = seat(given_seat, &task_client)?;
     let (packed, payload) = encode(&value)?;
@@ -90,7 +90,7 @@ pub(in crate::server) fn task(
     };
     let id = match task_client.submit(&handing, false)? {
         Ok(id) => id,
-        refused => return Ok(taken(refused)),
+        refused => return Ok(taken(&task_client, refused)),
     };
     if let Some(finish) = finish {
         task_client.expect_report(id, Pending::Callback(Rc::new(finish)));
@@ -98,7 +98,7 @@ pub(in crate::server) fn task(
     if wanted != 0 {
         task_client.listen(&State::get()?);
     }
-    Ok(OrFalse(Some(id)))
+    Ok(OrFalse(Some(task_client.shown(id))))
 }
 
 /// Hands tasks over and waits for them together.

@@ -24,7 +24,7 @@ native!(TaskHandle, "Apus\\Server\\Task");
 
 /// The object that a callback gets.
 pub(super) fn object(running: &Rc<Running>, data: Value) -> Result<Object, Raise> {
-    let object = Object::new(TASK.get(), TaskHandle(Rc::clone(running)))?;
+    let object = Object::new(TASK.named(running.second()), TaskHandle(Rc::clone(running)))?;
     object.set_slot(slot::DATA, data);
     object.set_slot(slot::DISPATCH_TIME, Value::float(running.dispatched()));
     object.set_slot(slot::ID, Value::int(running.id()));

@@ -49,7 +49,12 @@ impl ReportText {
 
 impl Running {
     pub(super) fn id(&self) -> i64 {
-        self.task.id as i64
+        self.task_client.shown(self.task.id)
+    }
+
+    /// Whether its server is of the classes that code written for Swoole knows.
+    pub(super) fn second(&self) -> bool {
+        self.task_client.core.second
     }
 
     /// The id of the process that handed it over.

@@ -59,7 +59,7 @@ struct Later {
     calendar: Option<Calendar>,
 }
 
-fn submit(task_client: &Rc<TaskClient>, data: &Value, later: &Later) -> Result<OrFalse<u64>, Raise> {
+fn submit(task_client: &Rc<TaskClient>, data: &Value, later: &Later) -> Result<OrFalse<i64>, Raise> {
     let (packed, bytes) = encode(data)?;
     let mut payload = Vec::new();
     let bytes = match &later.calendar {
@@ -86,7 +86,7 @@ fn submit(task_client: &Rc<TaskClient>, data: &Value, later: &Later) -> Result<O
     if id.is_ok() {
         task_client.listen(&State::get()?);
     }
-    Ok(taken(id))
+    Ok(taken(task_client, id))
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
@@ -95,7 +95,7 @@ pub(in crate::server) fn task_after(
     time: Given<f64>,
     data: Value,
     given_seat: Given<i64>,
-) -> Result<OrFalse<u64>, Raise> {
+) -> Result<OrFalse<i64>, Raise> {
     let task_client = expect_tasks("taskAfter()")?;
     let when = When::After(seconds(time, 0.0)?);
     let later = Later { when, seat: seat(given_seat, &task_client)?, key: 0, calendar: None };
@@ -108,7 +108,7 @@ pub(in crate::server) fn task_every(
     time: Given<f64>,
     data: Value,
     Name(key): Name,
-) -> Result<OrFalse<u64>, Raise> {
+) -> Result<OrFalse<i64>, Raise> {
     let task_client = expect_tasks("taskEvery()")?;
     let when = When::Every(seconds(time, SHORTEST)?);
     submit(&task_client, &data, &Later { when, seat: None, key, calendar: None })
@@ -131,7 +131,7 @@ pub(in crate::server) fn task_cron(
     data: Value,
     Name(key): Name,
     zone: String,
-) -> Result<OrFalse<u64>, Raise> {
+) -> Result<OrFalse<i64>, Raise> {
     let task_client = expect_tasks("taskCron()")?;
     let zone = if zone.is_empty() { php_zone()? } else { zone };
     let text = String::from_utf8_lossy(expression.value);

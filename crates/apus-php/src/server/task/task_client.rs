@@ -233,6 +233,11 @@ impl TaskClient {
         }
     }
 
+    /// The number of a task as the program knows it: from 1, in code written for Swoole from 0.
+    pub(super) fn shown(&self, id: u64) -> i64 {
+        id as i64 - i64::from(self.core.second)
+    }
+
     /// Does what a report brings about. On the loop's own stack.
     fn deal(&self, report: Report) {
         let Some(report) = self.tell_waiter(report) else { return };
@@ -268,7 +273,7 @@ impl TaskClient {
         };
         let Some(callable) = callable else { return Ok(()) };
         let Some(state) = State::existing() else { return Ok(()) };
-        let args = [self.server.share().into(), Value::int(id as i64), value];
+        let args = [self.server.share().into(), Value::int(self.shown(id)), value];
         self.core.handlers(&state, self.worker.role).launch(callable, args, None)
     }
 

@@ -1,0 +1,73 @@
+--TEST--
+Swoole\Http\Server: own declaration, its callbacks get Swoole\Http\Request and Response, mistakes are warnings
+--INI--
+apus.swoole_compat=1
+--FILE--
+<?php
+set_error_handler(function (int $number, string $text): bool {
+    echo 'warning: ', preg_replace('/[;:].*/s', '', $text), "\n";
+    return true;
+});
+$server = new Swoole\Http\Server('127.0.0.1', 0, SWOOLE_PROCESS);
+var_dump(get_parent_class($server), $server instanceof Apus\Server, $server->mode, $server->setting);
+var_dump($server->on('nonsense', fn () => null));
+var_dump($server->set(['worker_num' => 1, 'log_level' => SWOOLE_LOG_ERROR, 'blocked_loop_warn' => 0, 'nonsense' => 1, 'open_http2_protocol' => true, 'debug_mode' => 1]));
+var_dump($server->set(['max_request' => 0]), count($server->setting), $server->setting['nonsense']);
+// Callbacks may be set in any order; they stand in private properties.
+$server->on('Request', function (Swoole\Http\Request $request, Swoole\Http\Response $response) use ($server) {
+    $response->header('X-Fd', (string) ($response->fd === $request->fd));
+    var_dump($response->status(9999), $response->end(json_encode([
+        $request->get, $request->server['request_uri'], $request->getMethod(), $request->post,
+        count($server->connections), isset($server->connections[$request->fd]), isset($server->connections[0]),
+        iterator_to_array($server->connections) === [$request->fd], iterator_to_array($server->ports[0]->connections) === [$request->fd],
+        $server->exist($request->fd), $server->connection_info($request->fd)['remote_ip'],
+        $server->getWorkerStatus() === SWOOLE_WORKER_BUSY, $server->getMasterPid() === $server->master_pid,
+        isset($server->stats()['user_worker_num']),
+    ])));
+    var_dump($response->end('twice'), $server->taskwait('x'), $server->sendMessage('x', 99));
+});
+$server->on('WorkerStart', function (Swoole\Http\Server $server, int $worker) {
+    go(function () use ($server) {
+        echo file_get_contents("http://127.0.0.1:$server->port/path?a=b"), "\n";
+        var_dump(in_array('X-Fd: 1', $http_response_header, true));
+        $server->shutdown();
+    });
+});
+$server->on('Start', fn (Swoole\Server $server) => print('start ' . json_encode($server->master_pid === getmypid()) . "\n"));
+$shown = fn (object $of, string $class, string $name) => (new ReflectionProperty($class, $name))->getValue($of);
+var_dump($shown($server, Swoole\Server::class, 'onWorkerStart') instanceof Closure, $shown($server, Swoole\Server::class, 'onFinish'));
+var_dump($shown($server->ports[0], Swoole\Server\Port::class, 'onRequest') instanceof Closure, get_class($server->ports[0]));
+var_dump($server->start());
+var_dump($server->start());
+?>
+--EXPECT--
+string(13) "Swoole\Server"
+bool(false)
+int(2)
+NULL
+warning: there is no event "nonsense"
+bool(false)
+warning: unknown setting "nonsense"
+warning: setting "open_http2_protocol" is not supported by this version of Apus
+bool(true)
+bool(true)
+int(7)
+int(1)
+bool(true)
+NULL
+bool(true)
+string(18) "Swoole\Server\Port"
+start true
+warning: the status code of an answer lies between 200 and 999 (RFC 9110 section 15), 9999 given
+bool(false)
+bool(true)
+warning: taskwait() works in a process of a server with task workers
+warning: Swoole\Server
+bool(false)
+bool(false)
+bool(false)
+[{"a":"b"},"\/path","GET",null,1,true,false,true,true,true,"127.0.0.1",true,true,true]
+bool(true)
+bool(true)
+warning: start() was called already, and this server has stopped
+bool(false)
