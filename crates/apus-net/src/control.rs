@@ -9,7 +9,7 @@ use std::time::Duration;
 use crate::conn::{Conn, Conns};
 use crate::info::ConnInfo;
 use crate::kill::Kill;
-use crate::message_conn::{MessageConn, MessageConns};
+use crate::message_conn::{MessageConn, MessageConns, WriteTurn};
 use crate::response::Responder;
 use crate::worker::{Counters, Metrics, Worker};
 
@@ -76,15 +76,10 @@ impl Control {
         self.messages().registry.borrow().iter().cloned().collect()
     }
 
-    /// Holds output of message connections back until [`uncork`](Self::uncork), so that many messages to one message
-    /// connection leave in few writes. MUST be followed by `uncork` before the loop goes on.
-    pub fn cork(&self) {
-        self.messages().cork();
-    }
-
-    /// Sends what was held back.
-    pub fn uncork(&self) {
-        self.messages().uncork();
+    /// Has small messages to message connections leave together when the turn ends that begins here, those to one of
+    /// them in one write.
+    pub fn write_turn(&self) -> WriteTurn {
+        WriteTurn::new(&self.messages().batch)
     }
 
     /// Bytes that what clients have sent takes, and the program has not finished with.

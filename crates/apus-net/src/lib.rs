@@ -58,7 +58,8 @@ pub use file_part::SendFile;
 pub use framing::framing;
 pub use info::{ConnInfo, Local, Peer};
 pub use message_conn::{
-    Broadcast, Delivery, Drained, Kind, Message, MessageConn, MessageConnWritable, OwnedMessage, Recv, Refusal, Upgrade,
+    Broadcast, Delivery, Drained, Kind, Message, MessageConn, MessageConnWritable, OwnedMessage, Recv, Refusal,
+    Upgrade, WriteTurn,
 };
 pub use names::{Added, MAX_NAME, NameIndex, Removed, is_name};
 pub use regular_file::open_regular;

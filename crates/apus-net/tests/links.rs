@@ -321,21 +321,60 @@ fn a_leaving_worker_says_goodbye() {
 }
 
 #[test]
-fn corked_messages_leave_together_and_in_order() {
+fn messages_of_a_turn_leave_together_and_in_order() {
     let server = start(websocket(), false);
     let mut client = server.client();
     client.upgrade();
     server.with(|control| {
         let message_conn = Rc::clone(&control.message_conns()[0]);
-        control.cork();
+        let turn = control.write_turn();
         for n in 0..50u8 {
-            assert_eq!(message_conn.push(Opcode::Binary, true, false, &[n]), Delivery::Buffered);
+            assert_eq!(message_conn.push(Opcode::Binary, true, false, &[n]), Delivery::Sent);
         }
-        control.uncork();
+        drop(turn);
         assert_eq!(message_conn.push(Opcode::Binary, true, false, &[50]), Delivery::Sent);
     });
     for n in 0..=50 {
         assert_eq!(client.next_frame(), (0x82, vec![n]));
+    }
+}
+
+#[test]
+fn a_turn_with_several_receivers_keeps_the_order_of_each() {
+    let server = start(websocket(), false);
+    let mut clients: Vec<_> = (0..3).map(|_| server.client()).collect();
+    for client in &mut clients {
+        client.upgrade();
+    }
+    server.with(|control| {
+        let receivers = control.message_conns();
+        let sent = || control.counters().bytes_out.get();
+        let before = sent();
+        let turns = [control.write_turn(), control.write_turn()];
+        for n in 0..40u8 {
+            for (at, receiver) in receivers.iter().enumerate() {
+                if n == 20 && at == 1 {
+                    assert_eq!(sent(), before, "nothing has left");
+                    // A long message leaves at once, and what came before it first.
+                    assert_eq!(receiver.push(Opcode::Binary, true, false, &[20; 5000]), Delivery::Sent);
+                    assert!(sent() > before + 5000);
+                } else {
+                    assert_eq!(receiver.push(Opcode::Binary, true, false, &[n; 3]), Delivery::Sent);
+                }
+            }
+        }
+        let before = sent();
+        let [first, second] = turns;
+        drop(first);
+        assert_eq!(sent(), before, "the outer turn goes on");
+        drop(second);
+        assert!(sent() > before);
+    });
+    for client in &mut clients {
+        for n in 0..40u8 {
+            let (first, payload) = client.next_frame();
+            assert_eq!((first, payload[0], payload.len()), (0x82, n, if payload.len() > 3 { 5000 } else { 3 }));
+        }
     }
 }
 

@@ -7,6 +7,7 @@ use std::rc::Rc;
 use super::MessageConn;
 use super::deflate::Shared as SharedDeflate;
 use super::reactor::{Reactor, Run};
+use super::write_batch::WriteBatch;
 use crate::registry::Registry;
 
 /// The message connections of a worker.
@@ -16,9 +17,8 @@ pub(crate) struct MessageConns {
     pub(super) deflate: SharedDeflate,
     /// What waits for their sockets.
     reactor: OnceCell<Rc<Reactor>>,
-    corked: Cell<bool>,
-    /// Those that were written to while the worker was corked.
-    dirty: RefCell<Vec<Rc<MessageConn>>>,
+    /// What is written together.
+    pub(crate) batch: Rc<WriteBatch>,
     /// Bytes of messages that handlers hold.
     pending: Cell<usize>,
     /// Those that are not read until handlers end, or others take less memory.
@@ -26,21 +26,6 @@ pub(crate) struct MessageConns {
 }
 
 impl MessageConns {
-    /// Holds output back until [`uncork`](Self::uncork).
-    pub(crate) fn cork(&self) {
-        self.corked.set(true);
-    }
-
-    /// Sends what was held back.
-    pub(crate) fn uncork(&self) {
-        self.corked.set(false);
-        let dirty = self.dirty.take();
-        for message_conn in &dirty {
-            message_conn.set_flags(|flags| flags.dirty = false);
-            message_conn.flush();
-        }
-    }
-
     /// Bytes of messages that handlers hold.
     pub(crate) fn pending(&self) -> usize {
         self.pending.get()
@@ -76,7 +61,7 @@ impl MessageConns {
     pub(crate) fn prepare(&self) -> std::io::Result<()> {
         if self.reactor.get().is_none() {
             // There is one thread: nobody else can have made one.
-            let _ = self.reactor.set(Reactor::start()?);
+            let _ = self.reactor.set(Reactor::start(&self.batch)?);
         }
         Ok(())
     }
@@ -109,28 +94,6 @@ impl MessageConns {
         if let Some(reactor) = self.reactor.get() {
             reactor.fall_behind(message_conn);
         }
-    }
-
-    /// Leaves a small message to the end of the reactor's turn; `false`: it is to be sent at once.
-    #[inline]
-    pub(crate) fn put_in_outbox(&self, message_conn: &Rc<MessageConn>, parts: [&[u8]; 2]) -> bool {
-        self.reactor.get().is_some_and(|reactor| reactor.outbox.put(message_conn, parts))
-    }
-
-    /// Sends what the reactor's turn has gathered.
-    pub(crate) fn send_outbox(&self) {
-        if let Some(reactor) = self.reactor.get() {
-            reactor.outbox.send();
-        }
-    }
-
-    #[inline]
-    pub(crate) fn is_corked(&self) -> bool {
-        self.corked.get()
-    }
-
-    pub(crate) fn note_dirty(&self, message_conn: &Rc<MessageConn>) {
-        self.dirty.borrow_mut().push(Rc::clone(message_conn));
     }
 }
 

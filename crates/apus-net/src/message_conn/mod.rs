@@ -12,10 +12,10 @@ mod drained;
 mod handshake;
 mod io;
 mod message;
-mod outbox;
 mod reactor;
 mod recv;
 mod send;
+mod write_batch;
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -41,6 +41,7 @@ pub use message::{Kind, Message, OwnedMessage};
 pub(crate) use reactor::Run;
 pub use recv::Recv;
 pub use send::{Broadcast, Delivery, MessageConnWritable};
+pub use write_batch::WriteTurn;
 
 /// Where a message connection stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,8 +79,8 @@ pub(crate) struct Flags {
     pub(crate) full: bool,
     /// What the program was last told of it.
     pub(crate) full_told: bool,
-    /// It stands in the list of message connections that were written to while the worker is corked.
-    pub(crate) dirty: bool,
+    /// The write batch has something for it.
+    pub(crate) batched: bool,
     /// The program takes messages itself with `recv`.
     pub(crate) pull: bool,
     /// The peer will send nothing more.

@@ -25,7 +25,7 @@ use socket2::Socket;
 use tokio::io::unix::AsyncFd;
 
 use super::MessageConn;
-use super::outbox::Outbox;
+use super::write_batch::{WriteBatch, WriteTurn};
 use crate::sys;
 
 /// Events taken from the kernel at once.
@@ -81,14 +81,14 @@ pub(crate) struct Reactor {
     free: Cell<usize>,
     driver: RefCell<Option<Waker>>,
     over: Cell<bool>,
-    pub(crate) outbox: Outbox,
+    batch: Rc<WriteBatch>,
     /// Where the kernel writes; used in one place at a time.
     events: RefCell<Vec<EpollEvent>>,
 }
 
 impl Reactor {
     /// Makes it, and starts its task on this thread's runtime.
-    pub(crate) fn start() -> io::Result<Rc<Self>> {
+    pub(crate) fn start(batch: &Rc<WriteBatch>) -> io::Result<Rc<Self>> {
         let epoll = Watched(Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?);
         let reactor = Rc::new(Self {
             epoll: sys::watch(epoll)?,
@@ -100,7 +100,7 @@ impl Reactor {
             free: Cell::new(ALL_FREE),
             driver: RefCell::new(None),
             over: Cell::new(false),
-            outbox: Outbox::default(),
+            batch: Rc::clone(batch),
             events: RefCell::new(vec![EpollEvent::empty(); EVENTS]),
         });
         tokio::task::spawn_local(Driver(Rc::clone(&reactor)));
@@ -278,13 +278,13 @@ impl Future for Driver {
             }
         }
         self.0.free.set(ALL_FREE);
-        self.0.outbox.begin();
+        let turn = WriteTurn::new(&self.0.batch);
         let ended = self.turn(cx);
-        self.0.outbox.end();
+        drop(turn);
         if ended.is_pending() && !self.0.behind.borrow().is_empty() {
-            self.0.outbox.begin();
+            let turn = WriteTurn::new(&self.0.batch);
             let more = self.0.run_behind(cx);
-            self.0.outbox.end();
+            drop(turn);
             if more {
                 after_the_others(cx);
             }

@@ -141,7 +141,7 @@ impl MessageConn {
         if let Some(refused) = self.refused() {
             return Err(if refused == Delivery::Gone { SendError::Closed } else { SendError::Full });
         }
-        self.conns.send_outbox();
+        self.conns.batch.send();
         let state = Rc::new(FileState::default());
         let kept = Rc::clone(&state);
         let _ = self.keep(|waiting, _| waiting.attach(FilePart::new(file, offset, length, kept)));
@@ -186,23 +186,22 @@ impl MessageConn {
         }
     }
 
-    /// Sends at once what the socket takes, when nothing waits or is held back, or leaves it to the outbox: how many
-    /// bytes.
+    /// Sends at once what the socket takes, when nothing waits, or leaves it to the batch of the turn: how many bytes.
     #[inline]
     fn try_now(self: &Rc<Self>, parts: [&[u8]; 2]) -> Result<usize, Delivery> {
         if self.stage.get() == Stage::Closed {
             return Err(Delivery::Gone);
         }
-        if self.conns.is_corked() || self.out.borrow().is_some() {
+        if self.out.borrow().is_some() {
             return Ok(0);
         }
-        if self.conns.put_in_outbox(self, parts) {
+        if self.conns.batch.put(self, parts) {
             return Ok(parts[0].len() + parts[1].len());
         }
         self.try_socket(parts)
     }
 
-    /// Sends what the outbox gathered for this message connection.
+    /// Sends what the write batch gathered for this message connection.
     pub(crate) fn send_gathered(self: &Rc<Self>, bytes: &[u8]) {
         if self.stage.get() == Stage::Closed {
             return;
@@ -251,7 +250,6 @@ impl MessageConn {
 
     /// Changes what waits, and sees to it that it is sent in time.
     fn keep(self: &Rc<Self>, change: impl FnOnce(&mut OutputQueue, &Pool)) -> Delivery {
-        let conns = &self.conns;
         let (bytes, blocked) = {
             let mut out = self.out.borrow_mut();
             let waiting = out.get_or_insert_default();
@@ -262,14 +260,7 @@ impl MessageConn {
         if !blocked && bytes >= HELD {
             self.flush();
         } else if !blocked {
-            if conns.is_corked() {
-                if !self.flags().dirty {
-                    self.set_flags(|flags| flags.dirty = true);
-                    conns.note_dirty(self);
-                }
-            } else {
-                self.wake_task();
-            }
+            self.wake_task();
         }
         self.look_at_level();
         Delivery::Buffered

@@ -265,7 +265,7 @@ impl<A: App> Runner<A> {
     /// Waits until handlers are over and the output is sent, shuts our side down and waits for the peer's end.
     fn finish(&mut self) -> bool {
         let message_conn = Rc::clone(&self.message_conn);
-        message_conn.conns.send_outbox();
+        message_conn.conns.batch.send();
         match message_conn.poll_output() {
             Poll::Ready(Ok(())) => {}
             Poll::Ready(Err(_)) => return true,
@@ -309,7 +309,7 @@ impl<A: App> Runner<A> {
         }
         let message_conn = Rc::clone(&self.message_conn);
         if message_conn.kill.get() != Kill::Reset {
-            message_conn.conns.send_outbox();
+            message_conn.conns.batch.send();
         }
         self.share = None;
         message_conn.finish();

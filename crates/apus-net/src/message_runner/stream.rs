@@ -53,7 +53,7 @@ impl<A: App> Runner<A> {
     fn refuse(&self, error: FramingError) {
         self.message_conn.worker().metrics.refused(&self.message_conn.info, &error.to_string());
         // Answers to what came before are sent.
-        self.message_conn.conns.send_outbox();
+        self.message_conn.conns.batch.send();
         self.message_conn.kill(Kill::Now);
     }
 }

@@ -237,7 +237,7 @@ impl Routing {
         let Some(cluster) = &self.cluster else { return };
         loop {
             let mut next = Some(cluster.broker.receive().await);
-            self.control.cork();
+            let turn = self.control.write_turn();
             for _ in 0..TURN {
                 let Some(message) = next.take() else { break };
                 self.receive_remote(cluster, &message.payload);
@@ -246,7 +246,7 @@ impl Routing {
             if let Some(message) = next {
                 self.receive_remote(cluster, &message.payload);
             }
-            self.control.uncork();
+            drop(turn);
             tokio::task::yield_now().await;
         }
     }

@@ -60,9 +60,9 @@ impl Routing {
 
     /// Takes some of what came; whether there is more.
     fn take_ipc(self: &Rc<Self>) -> bool {
-        self.control.cork();
+        let turn = self.control.write_turn();
         let more = self.worker.ipc().take(TURN, |from, kind, bytes| self.receive(from, kind, bytes));
-        self.control.uncork();
+        drop(turn);
         self.give_pipe_messages();
         more
     }
