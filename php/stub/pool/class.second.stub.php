@@ -29,4 +29,7 @@ class ConnectionPool
     public function close(): void {}
 
     public function stats(): array {}
+
+    /** Is called by the pool itself. */
+    public function maintain(): void {}
 }
