@@ -134,7 +134,7 @@ $server->start();
     def test_ending_twice(self):
         with self.serve("$response->end('one'); $response->end('two');") as server:
             self.assertEqual(server.get().body, b"one")
-            self.told(server, r"end\(\) is called again.*server\.php\((\d+)\)\)", "end('two')")
+            self.told(server, r"end\(\) is called, but the answer has ended before.*server\.php\((\d+)\)\)", "end('two')")
 
     def test_a_status_that_means_nothing(self):
         with self.serve("$response->status(999); $response->end('x');") as server:

@@ -46,6 +46,21 @@ impl ResponseHead {
     }
 }
 
+/// How far an answer is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AnswerState {
+    /// Nothing is sent: the head can still be changed.
+    Open,
+    /// The head is sent, the body is not complete.
+    Begun,
+    /// It is complete.
+    Answered,
+    /// The exchange ended without an answer, or with a part of one.
+    Lost,
+    /// It was left to somebody else.
+    Detached,
+}
+
 /// Why nothing was sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum SendError {

@@ -57,7 +57,7 @@ impl Control {
 
     /// A responder for the exchange that connection is in, if it waits for an answer.
     pub fn responder(&self, id: i64) -> Option<Responder> {
-        self.http(id).filter(|conn| !conn.exchange.has_ended()).map(Responder::new)
+        self.http(id).filter(|conn| conn.exchange.is_answerable()).map(Responder::new)
     }
 
     /// A connection that exchanges messages.

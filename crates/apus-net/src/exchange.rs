@@ -1,4 +1,4 @@
-//! The exchange that a connection is in: one request and its answer.
+//! The exchange that a connection is in: one request and its answer. What becomes of the answer is known here alone.
 
 use std::cell::Cell;
 
@@ -6,16 +6,20 @@ use apus_proto::http1::Version;
 
 /// How far the answer is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum Phase {
-    /// No exchange.
+pub(crate) enum AnswerPhase {
+    /// No exchange yet, or one that the program never sees.
     #[default]
-    Idle,
+    None,
+    /// The request is on its way: the program does not know of it.
+    Arriving,
     /// The request is with the program; nothing is sent yet.
     Open,
     /// The head is sent, the body follows piece by piece.
     Body(BodyOut),
     /// Everything is sent or queued.
-    Ended,
+    Answered,
+    /// The connection ended first, or the program gave the answer up.
+    Lost,
 }
 
 /// How the body of an answer is delimited.
@@ -45,7 +49,7 @@ pub(crate) enum UnreadBody {
 #[derive(Default)]
 pub(crate) struct Exchange {
     pub(crate) seq: Cell<u32>,
-    pub(crate) phase: Cell<Phase>,
+    phase: Cell<AnswerPhase>,
     /// Responders of this exchange that are alive.
     pub(crate) responders: Cell<u32>,
     /// A dropped responder does not mean the end: another will be made by session id.
@@ -70,7 +74,7 @@ impl Exchange {
     #[inline]
     pub(crate) fn begin(&self, version: Version, method: &[u8], persist: bool, received_at: f64) {
         self.seq.set(self.seq.get().wrapping_add(1));
-        self.phase.set(Phase::Open);
+        self.phase.set(AnswerPhase::Arriving);
         self.responders.set(0);
         self.detached.set(false);
         self.head_only.set(method == b"HEAD");
@@ -80,8 +84,45 @@ impl Exchange {
         self.received_at.set(received_at);
     }
 
+    /// How far the answer is.
     #[inline]
-    pub(crate) fn has_ended(&self) -> bool {
-        matches!(self.phase.get(), Phase::Ended | Phase::Idle)
+    pub(crate) fn phase(&self) -> AnswerPhase {
+        self.phase.get()
+    }
+
+    /// Whether the program has the request and can still answer it.
+    #[inline]
+    pub(crate) fn is_answerable(&self) -> bool {
+        matches!(self.phase.get(), AnswerPhase::Open | AnswerPhase::Body(_))
+    }
+
+    /// The program gets the request.
+    #[inline]
+    pub(crate) fn open(&self) {
+        self.phase.set(AnswerPhase::Open);
+    }
+
+    /// The head is sent, or bytes of the body: this is how the rest goes out.
+    #[inline]
+    pub(crate) fn set_body(&self, body: BodyOut) {
+        self.phase.set(AnswerPhase::Body(body));
+    }
+
+    /// Ends the answer. Whether it was open until now.
+    #[inline]
+    pub(crate) fn end(&self, answered: bool) -> bool {
+        let was_open = self.is_answerable();
+        if was_open {
+            self.phase.set(if answered { AnswerPhase::Answered } else { AnswerPhase::Lost });
+        }
+        was_open
+    }
+
+    /// A request that the program does not see is refused. Whether its answer has no body.
+    pub(crate) fn refuse(&self) -> bool {
+        let head_only = self.phase.get() == AnswerPhase::Arriving && self.head_only.get();
+        self.phase.set(AnswerPhase::None);
+        self.unread.set(UnreadBody::Nothing);
+        head_only
     }
 }

@@ -48,7 +48,7 @@ mod worker;
 
 pub use apus_proto as proto;
 
-pub use answer::{ResponseHead, SendError};
+pub use answer::{AnswerState, ResponseHead, SendError};
 pub use app::App;
 pub use body::{Body, BodyError, Collected, ReadChunk, TempFile, UploadError, UploadedFile};
 pub use clock::wall;

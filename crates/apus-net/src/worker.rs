@@ -25,8 +25,10 @@ pub struct Counters {
     pub closed: Cell<u64>,
     /// Requests handed to the app.
     pub requests: Cell<u64>,
-    /// Answers that ended.
+    /// Answers that are complete.
     pub answers: Cell<u64>,
+    /// Requests handed to the app whose exchange ended without a complete answer.
+    pub lost: Cell<u64>,
     /// Answers with a status of 500 or more.
     pub errors: Cell<u64>,
     /// Requests refused before the app saw them (400, 408, 413, …).
@@ -72,8 +74,11 @@ pub trait Metrics {
     /// A request is about to be handed to the app.
     fn request(&self, _conn: &ConnInfo) {}
 
-    /// An answer has ended. `received_at` is when its request's head was complete, in seconds since 1970.
+    /// An answer is complete. `received_at` is when its request's head was complete, in seconds since 1970.
     fn answered(&self, _conn: &ConnInfo, _status: u16, _received_at: f64) {}
+
+    /// The exchange of a request that was handed to the app ended without a complete answer.
+    fn lost(&self, _conn: &ConnInfo) {}
 
     /// A few times a second while connections are open, and once when the last is closed.
     fn sample(&self, _counters: &Counters) {}
@@ -190,6 +195,12 @@ impl Worker {
             bump(&self.counters.errors);
         }
         self.metrics.answered(conn, status, received_at);
+    }
+
+    /// The exchange of a request that was handed to the app ended without a complete answer.
+    pub(crate) fn lost(&self, conn: &ConnInfo) {
+        bump(&self.counters.lost);
+        self.metrics.lost(conn);
     }
 
     /// A connection was accepted.

@@ -9,7 +9,7 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
-use apus_net::{Config, Peer, Request, Responder, ResponseHead, SendError};
+use apus_net::{AnswerState, Config, Control, Peer, Request, Responder, ResponseHead, SendError};
 use support::{Client, Server, hello};
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -154,6 +154,74 @@ fn a_detached_answer_is_made_from_the_session_id() {
     });
     assert_eq!(client.answer().text(), "detached");
     assert!(server.with(|control| control.responder(control.ids()[0]).is_none()));
+}
+
+/// Whether all requests that were handed over so far are answered or lost, and how many of each.
+fn over(control: &Control) -> Option<(u64, u64)> {
+    let counters = control.counters();
+    let (answers, lost) = (counters.answers.get(), counters.lost.get());
+    (counters.requests.get() == answers + lost).then_some((answers, lost))
+}
+
+#[test]
+fn every_request_is_answered_or_lost_once() {
+    let server = Server::start(Config::default(), |request: Request, r: Responder| async move {
+        let head = ResponseHead::new(200);
+        match request.path() {
+            b"/end" => {
+                r.end(&head, b"x").unwrap();
+                assert_eq!((r.state(), r.end(&head, b"y")), (AnswerState::Answered, Err(SendError::Ended)));
+            }
+            b"/none" => assert_eq!(r.state(), AnswerState::Open),
+            b"/half" => {
+                r.write(&head, b"x").unwrap();
+                assert_eq!(r.state(), AnswerState::Begun);
+            }
+            b"/short" => {
+                let head = ResponseHead { content_length: Some(2), ..head };
+                r.write(&head, b"x").unwrap();
+                assert_eq!((r.finish(&head, &[]), r.state()), (Err(SendError::Length), AnswerState::Answered));
+            }
+            b"/abort" => {
+                r.abort();
+                assert_eq!((r.state(), r.end(&head, b"")), (AnswerState::Lost, Err(SendError::Ended)));
+            }
+            b"/left" => {
+                r.detach();
+                assert_eq!((r.state(), r.is_open(), r.is_ended()), (AnswerState::Detached, false, true));
+                assert_eq!(r.clone().end(&head, b""), Err(SendError::Ended));
+            }
+            _ => std::future::pending().await,
+        }
+    });
+    // How many are answered and lost after each.
+    let expected = [("/end", (1, 0)), ("/none", (2, 0)), ("/half", (2, 1)), ("/short", (3, 1)), ("/abort", (3, 2))];
+    for (path, counts) in expected {
+        let mut client = server.client();
+        client.send(format!("GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"));
+        server.until(move |control| control.counters().accepted.get() > 0 && over(control) == Some(counts));
+        drop(client);
+        server.until_connections(0);
+        assert_eq!(server.with(|control| over(control)), Some(counts), "{path}");
+    }
+    // Their clients leave.
+    for (path, lost) in [("/wait", 3), ("/left", 4)] {
+        let mut client = server.client();
+        client.send(format!("GET {path} HTTP/1.1\r\nHost: x\r\n\r\n"));
+        server.until(|control| control.counters().requests.get() > 5 && over(control).is_none());
+        let id = server.with(|control| control.ids()[0]);
+        server.with(move |control| control.close(id, true));
+        server.until(move |control| over(control) == Some((3, lost)));
+        server.until_connections(0);
+    }
+    // One that the program never saw is neither.
+    let mut client = server.client();
+    client.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nabc");
+    server.until(|control| control.incoming() == 3);
+    server.with(|control| assert!(control.responder(control.ids()[0]).is_none()));
+    drop(client);
+    server.until_connections(0);
+    assert_eq!(server.with(|control| over(control)), Some((3, 4)));
 }
 
 #[test]

@@ -32,4 +32,4 @@ Content-Length: 3
 
 one
 [true,true,false,false,false,false,false,false,false,false,false,false]
-%s warning: Response::end() is called again: the answer has ended, and nothing is sent (%s(11))
+%s warning: Response::end() is called, but the answer has ended before, and nothing is sent (%s(11))

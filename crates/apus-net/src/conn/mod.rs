@@ -13,7 +13,7 @@ use std::rc::Rc;
 use std::task::{Context, Waker};
 
 use crate::body::{BodyStream, Source};
-use crate::exchange::{Exchange, Phase};
+use crate::exchange::Exchange;
 use crate::info::ConnInfo;
 use crate::kill::Kill;
 use crate::message_conn::{Handshake, MessageConn, MessageConns, Refusal};
@@ -136,16 +136,31 @@ impl Conn {
     /// Whether the code that runs is called by the handler of this connection's request, which is not yet answered:
     /// handlers are polled by the connection's own task.
     pub(crate) fn is_answering_here(&self) -> bool {
-        self.in_poll.get() && matches!(self.exchange.phase.get(), Phase::Open | Phase::Body(_))
+        self.in_poll.get() && self.exchange.is_answerable()
     }
 
     /// The connection became a message connection: the task hands over to the message connection's.
     pub(crate) fn upgraded(&self, message_conn: &Rc<MessageConn>) {
         *self.became.borrow_mut() = Some(Rc::clone(message_conn));
         *self.handshake.borrow_mut() = None;
-        self.exchange.phase.set(Phase::Ended);
-        self.port.worker.answered(&self.info, 101, self.exchange.received_at.get());
-        self.wake_task();
+        self.answered(101);
+    }
+
+    /// The answer is complete: sent, or queued.
+    #[inline]
+    pub(crate) fn answered(&self, status: u16) {
+        if self.exchange.end(true) {
+            self.port.worker.answered(&self.info, status, self.exchange.received_at.get());
+            self.wake_task();
+        }
+    }
+
+    /// There will be no answer, or no more of it.
+    pub(crate) fn lose_answer(&self) {
+        if self.exchange.end(false) {
+            self.port.worker.lost(&self.info);
+            self.wake_task();
+        }
     }
 
     /// A handshake that was answered in another way is over.

@@ -21,7 +21,6 @@ use apus_proto::http1::{Framing, Parsed, Reject, Version, parse_request};
 use crate::app::App;
 use crate::body::{Body, BodyDecoder, BodyError, Collecting};
 use crate::conn::{Conn, Expired, Timer};
-use crate::exchange::{Phase, UnreadBody};
 use crate::head_bytes::Inner;
 use crate::http1;
 use crate::input::Input;
@@ -279,6 +278,7 @@ impl<A: App> ConnTask<A> {
         let conn = &self.conn;
         let worker = &conn.port.worker;
         conn.pipelined.set(!self.input.is_empty() && decoder.is_none());
+        conn.exchange.open();
         bump(&worker.counters.requests);
         worker.metrics.request(&conn.info);
         let upgrade = inner.head.upgrade && self.read_handshake(&inner);
@@ -328,7 +328,7 @@ impl<A: App> ConnTask<A> {
     #[inline]
     fn settle(&mut self, cx: &mut Context<'_>) -> Step {
         let conn = Rc::clone(&self.conn);
-        if conn.exchange.has_ended() {
+        if !conn.exchange.is_answerable() {
             if let Some(step) = self.become_message_conn() {
                 return step;
             }
@@ -368,7 +368,6 @@ impl<A: App> ConnTask<A> {
         } else if conn.out.borrow().holds_part() {
             self.state = State::Drain;
         }
-        self.conn.exchange.phase.set(Phase::Idle);
         Step::Again
     }
 
@@ -378,7 +377,7 @@ impl<A: App> ConnTask<A> {
             tokio::task::spawn_local(running);
         }
         self.finish_stream(Err(BodyError::Disconnected));
-        self.conn.exchange.phase.set(Phase::Ended);
+        self.conn.lose_answer();
     }
 
     pub(super) fn finish_stream(&self, end: Result<(), BodyError>) {
@@ -393,13 +392,11 @@ impl<A: App> ConnTask<A> {
         let conn = &self.conn;
         bump(&conn.port.worker.counters.refused);
         conn.pipelined.set(false);
-        let head_only = conn.exchange.phase.get() == Phase::Open && conn.exchange.head_only.get();
+        let head_only = conn.exchange.refuse();
         let mut out = conn.out.borrow_mut();
         let buffer = out.buffer(&conn.port.worker.pool);
         http1::write_error(buffer, &conn.port, reject.status, reject.reason, head_only);
         conn.push(out);
-        conn.exchange.phase.set(Phase::Idle);
-        conn.exchange.unread.set(UnreadBody::Nothing);
         self.state = State::Closing { linger: true };
         Step::Again
     }

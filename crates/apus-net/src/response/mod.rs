@@ -2,6 +2,7 @@
 
 mod upgrade;
 
+use std::cell::Cell;
 use std::fs::File;
 use std::future::Future;
 use std::pin::Pin;
@@ -10,9 +11,9 @@ use std::task::{Context, Poll};
 
 use apus_proto::http1::response as wire;
 
-use crate::answer::{ResponseHead, SendError};
+use crate::answer::{AnswerState, ResponseHead, SendError};
 use crate::conn::Conn;
-use crate::exchange::{BodyOut, Phase};
+use crate::exchange::{AnswerPhase, BodyOut};
 use crate::file_part::{FilePart, FileState, SendFile};
 use crate::http1;
 use crate::info::ConnInfo;
@@ -38,6 +39,8 @@ pub enum WriteState {
 pub struct Responder {
     conn: Rc<Conn>,
     seq: u32,
+    /// This one left the answer to others.
+    detached: Cell<bool>,
 }
 
 impl Responder {
@@ -45,12 +48,39 @@ impl Responder {
         let exchange = &conn.exchange;
         exchange.responders.set(exchange.responders.get() + 1);
         let seq = exchange.seq.get();
-        Self { conn, seq }
+        Self { conn, seq, detached: Cell::new(false) }
     }
 
     #[inline]
     fn is_current(&self) -> bool {
-        self.conn.exchange.seq.get() == self.seq
+        self.conn.exchange.seq.get() == self.seq && !self.detached.get()
+    }
+
+    /// How far the answer is.
+    pub fn state(&self) -> AnswerState {
+        if self.detached.get() {
+            return AnswerState::Detached;
+        }
+        match self.conn.exchange.phase() {
+            // Only after an answer does the connection go on with the next request.
+            _ if !self.is_current() => AnswerState::Answered,
+            AnswerPhase::Open => AnswerState::Open,
+            AnswerPhase::Body(_) => AnswerState::Begun,
+            AnswerPhase::Answered => AnswerState::Answered,
+            AnswerPhase::None | AnswerPhase::Arriving | AnswerPhase::Lost => AnswerState::Lost,
+        }
+    }
+
+    /// Whether this one left the answer to others.
+    #[inline]
+    pub fn is_detached(&self) -> bool {
+        self.detached.get()
+    }
+
+    /// Whether nothing is sent, so that the head can still be changed.
+    #[inline]
+    pub fn is_open(&self) -> bool {
+        self.is_current() && self.conn.exchange.phase() == AnswerPhase::Open
     }
 
     /// The connection.
@@ -62,7 +92,7 @@ impl Responder {
     /// Whether the answer has ended, or its request is over in another way.
     #[inline]
     pub fn is_ended(&self) -> bool {
-        !self.is_current() || self.conn.exchange.has_ended()
+        !self.is_current() || !self.conn.exchange.is_answerable()
     }
 
     /// Whether nobody but the holder of this one could still answer, and nobody has.
@@ -70,11 +100,6 @@ impl Responder {
     pub fn is_forgotten(&self) -> bool {
         let exchange = &self.conn.exchange;
         !self.is_ended() && exchange.responders.get() == 1 && !exchange.detached.get()
-    }
-
-    /// Whether the head was sent.
-    pub fn is_head_sent(&self) -> bool {
-        !self.is_current() || self.conn.exchange.phase.get() != Phase::Open
     }
 
     /// Whether something can be written: not ended, and the client is not known to be gone. A client that closed only
@@ -102,8 +127,7 @@ impl Responder {
             Err(SendError::Ended)
         } else if self.conn.broken.get() {
             // Nothing can be answered any more: the exchange is over.
-            self.conn.exchange.phase.set(Phase::Ended);
-            self.conn.wake_task();
+            self.conn.lose_answer();
             Err(SendError::Closed)
         } else {
             Ok(())
@@ -139,7 +163,7 @@ impl Responder {
         keep: impl FnOnce(&mut OutputQueue, &Pool, usize),
     ) -> Result<(), SendError> {
         self.check()?;
-        if self.conn.exchange.phase.get() != Phase::Open {
+        if self.conn.exchange.phase() != AnswerPhase::Open {
             if !body.is_empty() {
                 // The last piece may pass the bound: its writer cannot be asked to come again.
                 self.write_body(body)?;
@@ -151,7 +175,6 @@ impl Responder {
         let answer = http1::plan(&conn.exchange, head, Some(body.len() as u64));
         let mut out = conn.out.borrow_mut();
         self.begin(head, answer, out.buffer(pool));
-        conn.exchange.phase.set(Phase::Ended);
         if answer.body == BodyOut::Suppressed {
             conn.push(out);
         } else if body.len() <= COPY {
@@ -160,7 +183,7 @@ impl Responder {
         } else {
             conn.push_tail(out, body, keep);
         }
-        self.ended(head.final_status());
+        conn.answered(head.final_status());
         Ok(())
     }
 
@@ -177,13 +200,6 @@ impl Responder {
         conn.exchange.status.set(head.final_status());
     }
 
-    /// The exchange is complete.
-    #[inline]
-    fn ended(&self, status: u16) {
-        self.conn.port.worker.answered(&self.conn.info, status, self.conn.exchange.received_at.get());
-        self.conn.wake_task();
-    }
-
     /// Sends a piece of the body; the first call sends the head before it. Chunked, by the length that `head` tells, or
     /// (to a 1.0 client) by the end of the connection.
     pub fn write(&self, head: &ResponseHead, data: &[u8]) -> Result<WriteState, SendError> {
@@ -198,11 +214,11 @@ impl Responder {
     /// Sends a piece of the body, however much waits.
     fn write_on(&self, head: &ResponseHead, data: &[u8]) -> Result<WriteState, SendError> {
         let conn = &*self.conn;
-        if conn.exchange.phase.get() == Phase::Open {
+        if conn.exchange.phase() == AnswerPhase::Open {
             let answer = http1::plan(&conn.exchange, head, None);
             let mut out = conn.out.borrow_mut();
             self.begin(head, answer, out.buffer(&conn.port.worker.pool));
-            conn.exchange.phase.set(Phase::Body(answer.body));
+            conn.exchange.set_body(answer.body);
             if data.is_empty() || answer.body == BodyOut::Suppressed {
                 return Ok(write_state(conn.push(out)));
             }
@@ -212,7 +228,7 @@ impl Responder {
 
     fn write_body(&self, data: &[u8]) -> Result<WriteState, SendError> {
         let conn = &*self.conn;
-        let Phase::Body(body) = conn.exchange.phase.get() else { return Err(SendError::Ended) };
+        let AnswerPhase::Body(body) = conn.exchange.phase() else { return Err(SendError::Ended) };
         let mut out = conn.out.borrow_mut();
         let pool = &conn.port.worker.pool;
         let waiting = match body {
@@ -228,7 +244,7 @@ impl Responder {
                     conn.push(out);
                     return Err(self.cut());
                 };
-                conn.exchange.phase.set(Phase::Body(BodyOut::Length(left)));
+                conn.exchange.set_body(BodyOut::Length(left));
                 conn.push_tail(out, data, copy(data))
             }
         };
@@ -240,14 +256,13 @@ impl Responder {
     pub fn finish(&self, head: &ResponseHead, trailers: &[(&[u8], &[u8])]) -> Result<(), SendError> {
         self.check()?;
         let conn = &*self.conn;
-        if conn.exchange.phase.get() == Phase::Open {
+        if conn.exchange.phase() == AnswerPhase::Open {
             if trailers.is_empty() {
                 return self.end(head, &[]);
             }
             self.write_on(head, &[])?;
         }
-        let Phase::Body(body) = conn.exchange.phase.get() else { return Err(SendError::Ended) };
-        conn.exchange.phase.set(Phase::Ended);
+        let AnswerPhase::Body(body) = conn.exchange.phase() else { return Err(SendError::Ended) };
         match body {
             BodyOut::Chunked => {
                 let mut out = conn.out.borrow_mut();
@@ -257,15 +272,14 @@ impl Responder {
             BodyOut::Suppressed | BodyOut::Length(0) | BodyOut::UntilClose => {}
             BodyOut::Length(_) => return Err(self.cut()),
         }
-        self.ended(conn.exchange.status.get());
+        conn.answered(conn.exchange.status.get());
         Ok(())
     }
 
     /// The answer has not the length that its head told: it is over, and the connection with it, so that the client
     /// takes nothing that follows for the rest of this body.
     fn cut(&self) -> SendError {
-        self.conn.exchange.phase.set(Phase::Ended);
-        self.ended(self.conn.exchange.status.get());
+        self.conn.answered(self.conn.exchange.status.get());
         self.conn.kill(Kill::AfterOutput);
         SendError::Length
     }
@@ -277,7 +291,7 @@ impl Responder {
     pub fn send_file(&self, head: &ResponseHead, file: File, offset: u64, len: u64) -> Result<SendFile, SendError> {
         self.check()?;
         let conn = &*self.conn;
-        if conn.exchange.phase.get() != Phase::Open {
+        if conn.exchange.phase() != AnswerPhase::Open {
             return Err(SendError::HeadSent);
         }
         let answer = http1::plan(&conn.exchange, head, Some(len));
@@ -290,9 +304,8 @@ impl Responder {
         if left > 0 {
             out.attach(part);
         }
-        conn.exchange.phase.set(Phase::Ended);
         conn.push(out);
-        self.ended(head.final_status());
+        conn.answered(head.final_status());
         Ok(SendFile(state))
     }
 
@@ -313,18 +326,21 @@ impl Responder {
         Ok(())
     }
 
-    /// The answer will come from elsewhere: dropping all responders does not end it. [`crate::Control::responder`]
-    /// makes a new one from the session id.
+    /// Leaves the answer to somebody else: this one can do nothing more, and dropping all responders does not end the
+    /// answer. [`crate::Control::responder`] makes a new one from the session id.
     pub fn detach(&self) {
         if self.is_current() {
-            self.conn.exchange.detached.set(true);
+            let exchange = &self.conn.exchange;
+            exchange.detached.set(true);
+            exchange.responders.set(exchange.responders.get() - 1);
         }
+        self.detached.set(true);
     }
 
     /// Gives the answer up: cuts the connection.
     pub fn abort(&self) {
         if !self.is_ended() {
-            self.conn.exchange.phase.set(Phase::Ended);
+            self.conn.lose_answer();
             self.conn.kill(Kill::Now);
         }
     }
@@ -335,7 +351,7 @@ impl Responder {
         if self.is_ended() {
             return;
         }
-        if self.conn.exchange.phase.get() == Phase::Open {
+        if self.conn.exchange.phase() == AnswerPhase::Open {
             let mut head = ResponseHead::new(status);
             head.push_field(b"Content-Type", b"text/plain; charset=UTF-8");
             head.has_content_type = true;
@@ -363,7 +379,7 @@ impl Clone for Responder {
             let responders = &self.conn.exchange.responders;
             responders.set(responders.get() + 1);
         }
-        Self { conn: Rc::clone(&self.conn), seq: self.seq }
+        Self { conn: Rc::clone(&self.conn), seq: self.seq, detached: self.detached.clone() }
     }
 }
 
@@ -375,7 +391,7 @@ impl Drop for Responder {
         }
         let exchange = &self.conn.exchange;
         exchange.responders.set(exchange.responders.get() - 1);
-        if exchange.responders.get() == 0 && !exchange.detached.get() && !exchange.has_ended() {
+        if exchange.responders.get() == 0 && !exchange.detached.get() && exchange.is_answerable() {
             self.fail(500);
         }
     }

@@ -25,7 +25,7 @@ impl Responder {
     pub fn upgrade(&self, upgrade: &Upgrade<'_>) -> Result<Rc<MessageConn>, Refusal> {
         const GONE: Refusal = Refusal { status: 500, reason: "the response has begun, or the client is gone" };
         let conn = &self.conn;
-        if self.is_head_sent() || !conn.is_usable() || conn.kill.get() != Kill::No {
+        if !self.is_open() || !conn.is_usable() || conn.kill.get() != Kill::No {
             return Err(GONE);
         }
         let held = conn.handshake.borrow();

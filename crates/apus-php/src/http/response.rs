@@ -1,13 +1,13 @@
 //! `Apus\Http\Response`.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::fs::File;
 use std::path::PathBuf;
 use std::rc::Rc;
 
 use apus_coro::Wait;
 use apus_net::proto::http1::response::{is_field_name, is_field_value, is_reason, may_be_trailer};
-use apus_net::{MessageConn, Responder, SendError, Upgrade, WriteState, open_regular};
+use apus_net::{AnswerState, MessageConn, Responder, SendError, Upgrade, WriteState, open_regular};
 use apus_zend::object::Object;
 use apus_zend::value::View;
 use apus_zend::{Array, Call, Raise, Value, engine, native};
@@ -26,14 +26,12 @@ const FD: u32 = 0;
 
 /// What is behind a response object.
 pub(crate) struct Response {
-    responder: RefCell<Option<Responder>>,
+    /// Knows how far the answer is.
+    pub(super) responder: Responder,
     /// What the connection became, for `recv()` and `push()`.
     pub(super) message_conn: RefCell<Option<Rc<MessageConn>>>,
     pub(super) head: RefCell<Borrowed>,
     trailers: RefCell<Vec<(Vec<u8>, Vec<u8>)>>,
-    pub(super) begun: Cell<bool>,
-    /// Whether the program has ended it.
-    ended: Cell<bool>,
 }
 
 native!(Response, "Apus\\Http\\Response");
@@ -43,12 +41,10 @@ impl Response {
     pub(crate) fn object(responder: Responder, second: bool) -> Result<Object, Raise> {
         let fd = responder.conn().id();
         let response = Self {
-            responder: RefCell::new(Some(responder)),
+            responder,
             message_conn: RefCell::new(None),
             head: RefCell::new(Borrowed::take()),
             trailers: RefCell::new(Vec::new()),
-            begun: Cell::new(false),
-            ended: Cell::new(false),
         };
         let object = Object::new(RESPONSE.named(second), response)?;
         object.init_slot(FD, Value::int(fd));
@@ -59,16 +55,13 @@ impl Response {
     /// refused.
     pub(crate) fn accept_handshake(&self, pull: bool) -> Result<Option<Rc<MessageConn>>, Raise> {
         let lines = HandshakeLines::of(&self.head.borrow());
-        let responder = self.responder()?;
+        let responder = self.answering()?;
         let (has_subprotocol, has_server) = (lines.has_subprotocol, lines.has_server);
         let upgrade = Upgrade { lines: &lines.bytes, has_subprotocol, has_server, pull };
         match responder.upgrade(&upgrade) {
-            Ok(message_conn) => {
-                self.begun.set(true);
-                Ok(Some(message_conn))
-            }
+            Ok(message_conn) => Ok(Some(message_conn)),
             Err(refusal) => {
-                if !responder.is_head_sent() {
+                if responder.is_open() {
                     responder.refuse_upgrade(refusal);
                 }
                 Ok(None)
@@ -76,28 +69,30 @@ impl Response {
         }
     }
 
-    pub(super) fn responder(&self) -> Result<Responder, Raise> {
-        self.responder.borrow().clone().ok_or_else(|| {
-            exception::throw(exception::code::http::DETACHED, "this response was detached and answers nothing any more")
-        })
+    /// What answers, unless the answer was left to others.
+    pub(super) fn answering(&self) -> Result<&Responder, Raise> {
+        if self.responder.is_detached() {
+            let text = "this response was detached and answers nothing any more";
+            return Err(exception::throw(exception::code::http::DETACHED, text));
+        }
+        Ok(&self.responder)
+    }
+
+    /// Whether the answer is complete; an upgrade is not looked at as one.
+    fn is_answered(&self) -> bool {
+        self.responder.state() == AnswerState::Answered && self.message_conn.borrow().is_none()
     }
 
     /// Whether the head can still be changed.
     pub(super) fn is_open(&self) -> bool {
-        !self.begun.get() && self.responder.borrow().as_ref().is_some_and(|r| !r.is_ended() && !r.is_head_sent())
+        self.responder.is_open()
     }
 
     /// Ends with `body`; `owner` gives another reference to the string that holds it.
     fn end_with(&self, body: &[u8], owner: impl FnOnce() -> Value) -> Result<bool, Raise> {
-        let held = self.responder.borrow();
-        let Some(responder) = &*held else {
-            drop(held);
-            return self.responder().map(|_| false);
-        };
+        let responder = self.answering()?;
         if !self.trailers.borrow().is_empty() {
-            let responder = responder.clone();
-            drop(held);
-            return self.end_with_trailers(&responder, body);
+            return self.end_with_trailers(responder, body);
         }
         let head = self.head.borrow();
         let ended = if body.len() < SHARED {
@@ -106,7 +101,7 @@ impl Response {
             // Slow readers of the same string share its memory.
             responder.end_shared(&head.wire, body, || Box::new(SharedBody(owner())))
         };
-        drop((head, held));
+        drop(head);
         succeeded(&ended)
     }
 
@@ -166,7 +161,7 @@ fn status(call: &Call) -> Result<(), Raise> {
     let reason = call.bytes(1)?;
     let response = call.this::<Response>()?;
     // 1xx is no answer: another one would have to follow.
-    let handshake = || response.responder.borrow().as_ref().is_some_and(Responder::is_handshake);
+    let handshake = || response.responder.is_handshake();
     let allowed = (200..=999).contains(&code) || (code == 101 && handshake());
     if code > 599 {
         mistakes::ODD_STATUS.here(format_args!(
@@ -284,7 +279,7 @@ fn trailer(call: &Call) -> Result<(), Raise> {
         );
         return Err(exception::throw(exception::code::http::INVALID_HEADER, &text));
     }
-    if response.responder()?.is_ended() {
+    if response.answering()?.is_ended() {
         return call.ret(false);
     }
     response.trailers.borrow_mut().push((name.to_vec(), value.to_vec()));
@@ -294,22 +289,21 @@ fn trailer(call: &Call) -> Result<(), Raise> {
 fn write(call: &Call) -> Result<(), Raise> {
     let data = call.bytes(0)?;
     let response = call.this::<Response>()?;
-    let responder = response.responder()?;
-    if data.is_empty() && response.begun.get() {
+    let responder = response.answering()?;
+    if data.is_empty() && !responder.is_open() {
         return call.ret(!responder.is_ended());
     }
     loop {
         let written = responder.write(&response.head.borrow().wire, data);
-        response.begun.set(true);
         match written {
             Ok(WriteState::Sent) => return call.ret(true),
             Ok(WriteState::Buffered(_)) => {
                 let state = State::get()?;
-                return call.ret(!may_wait(&state) || room(&state, &responder)?);
+                return call.ret(!may_wait(&state) || room(&state, responder)?);
             }
             Err(SendError::Full) => {
                 let state = State::get()?;
-                if !may_wait(&state) || !room(&state, &responder)? {
+                if !may_wait(&state) || !room(&state, responder)? {
                     return call.ret(false);
                 }
             }
@@ -326,9 +320,9 @@ fn room(state: &State, responder: &Responder) -> Result<bool, Raise> {
 fn end(call: &Call) -> Result<(), Raise> {
     let body = call.opt_bytes(0)?.unwrap_or_default();
     let response = call.this::<Response>()?;
-    if response.ended.get() {
+    if response.is_answered() {
         mistakes::ENDED_TWICE
-            .here(format_args!("Response::end() is called again: the answer has ended, and nothing is sent"));
+            .here(format_args!("Response::end() is called, but the answer has ended before, and nothing is sent"));
         return call.ret(false);
     }
     let accepts = response.head.borrow().wire.status == 101;
@@ -337,8 +331,6 @@ fn end(call: &Call) -> Result<(), Raise> {
     } else {
         response.end_with(body, || call.value(0))?
     };
-    response.begun.set(true);
-    response.ended.set(true);
     call.ret(ended)
 }
 
@@ -346,7 +338,7 @@ fn send_file(call: &Call) -> Result<(), Raise> {
     let path = PathBuf::from(call.text(0)?);
     let (offset, length) = (call.int(1, 0)?, call.int(2, 0)?);
     let response = call.this::<Response>()?;
-    let responder = response.responder()?;
+    let responder = response.answering()?;
     if !response.is_open() {
         return call.ret(false);
     }
@@ -358,7 +350,6 @@ fn send_file(call: &Call) -> Result<(), Raise> {
         }
     }
     let sent = responder.send_file(&response.head.borrow().wire, file, offset as u64, length);
-    response.begun.set(true);
     call.ret(succeeded(&sent)?)
 }
 
@@ -398,24 +389,18 @@ fn redirect(call: &Call) -> Result<(), Raise> {
         head.wire.reason = None;
     }
     let ended = response.end_with(b"", Value::null)?;
-    response.begun.set(true);
-    response.ended.set(true);
     call.ret(ended)
 }
 
 fn is_writable(call: &Call) -> Result<(), Raise> {
-    let writable = call.this::<Response>()?.responder.borrow().as_ref().is_some_and(Responder::is_writable);
-    call.ret(writable)
+    call.ret(call.this::<Response>()?.responder.is_writable())
 }
 
 fn detach(call: &Call) -> Result<(), Raise> {
-    match call.this::<Response>()?.responder.take() {
-        Some(responder) if !responder.is_ended() => {
-            responder.detach();
-            call.ret(true)
-        }
-        _ => call.ret(false),
-    }
+    let responder = &call.this::<Response>()?.responder;
+    let open = !responder.is_ended();
+    responder.detach();
+    call.ret(open)
 }
 
 fn create(call: &Call) -> Result<(), Raise> {

@@ -115,7 +115,7 @@ pub(super) fn close(call: &Call) -> Result<(), Raise> {
     if let Some(message_conn) = upgraded {
         return call.ret(message_conn.close(close::NORMAL, ""));
     }
-    let responder = response.responder()?;
+    let responder = response.answering()?;
     if responder.is_ended() {
         return call.ret(false);
     }

@@ -36,6 +36,11 @@ pub(super) struct WorkerMetrics {
 }
 
 impl WorkerMetrics {
+    /// A request is no longer in flight.
+    fn count_over(&self) {
+        self.worker.slot.active.set(self.worker.slot.active.get().saturating_sub(1));
+    }
+
     pub(super) fn new(worker: Rc<Worker>) -> Self {
         Self { worker, rows: ROWS.with(Rc::clone), full: Cell::new(false), samples: Cell::new(0) }
     }
@@ -110,8 +115,12 @@ impl Metrics for WorkerMetrics {
 
     fn answered(&self, _conn: &ConnInfo, status: u16, received_at: f64) {
         let micros = ((apus_net::wall() - received_at) * 1e6).max(0.0) as u64;
-        self.worker.slot.active.set(self.worker.slot.active.get().saturating_sub(1));
+        self.count_over();
         self.worker.count_request(micros, status);
+    }
+
+    fn lost(&self, _conn: &ConnInfo) {
+        self.count_over();
     }
 
     fn sample(&self, counters: &Counters) {
