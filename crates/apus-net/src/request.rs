@@ -38,6 +38,7 @@ impl Request {
             keep_alive: false,
             expect_continue: false,
             upgrade: false,
+            protocol: None,
             head_len: 0,
         };
         self.inner.as_deref().map_or((&[], &EMPTY), |inner| (&inner.bytes, &inner.head))

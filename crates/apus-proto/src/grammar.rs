@@ -100,6 +100,11 @@ pub(crate) fn host_port_ends_at(view: &[u8], from: usize, to: usize) -> bool {
     }
 }
 
+/// Whether what [`is_host_port`] allows has a port, which is not empty.
+pub(crate) fn has_port(authority: &[u8]) -> bool {
+    authority.iter().rposition(|&b| b == b':').is_some_and(|colon| colon > 0 && colon + 1 < authority.len())
+}
+
 #[inline]
 fn is_port(bytes: &[u8]) -> bool {
     bytes.len() <= 5 && bytes.iter().all(u8::is_ascii_digit)

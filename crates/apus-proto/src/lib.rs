@@ -1,4 +1,4 @@
-//! Bytes to messages and back: HTTP/1.1 heads and bodies, forms, cookies, dates.
+//! Bytes to messages and back: HTTP/1.1 heads and bodies, HTTP/2 frames and field blocks, forms, cookies, dates.
 //!
 //! Nothing here does I/O, reads a clock or knows PHP. Every parser takes bytes that a hostile peer chose, so each one
 //! is bounded by the limits it is given, never panics, and is a fuzz target.
@@ -10,6 +10,7 @@ pub mod form;
 pub mod framing;
 pub mod grammar;
 pub mod http1;
+pub mod http2;
 pub mod multipart;
 pub mod query;
 mod scan;

@@ -5,11 +5,13 @@
 //! obs-fold, lists in Content-Length) is refused here: another parser in front may have read it differently.
 
 use super::{Framing, Limits, MAX_HEAD, Parsed, Reject, RequestHead, Span, Version};
-use crate::grammar::{host_port_ends_at, is_field_value, is_host_port, is_token_byte, list_members, target_end};
+use crate::grammar::{
+    has_port, host_port_ends_at, is_field_value, is_host_port, is_token_byte, list_members, target_end,
+};
 use crate::scan::{control_at, find, same, token_end};
 
 /// No method in the IANA registry is longer than 17; a longer one is refused with 501 (RFC 9112 section 3).
-const MAX_METHOD: usize = 32;
+pub(crate) const MAX_METHOD: usize = 32;
 
 /// Reads one request head from the start of `buf`. One empty line before it is skipped (RFC 9112 section 2.2).
 ///
@@ -115,9 +117,7 @@ fn other_target(view: &[u8], head: &mut RequestHead) -> Result<(), Reject> {
     let at = head.target.start as usize;
     let method = head.method.of(view);
     if method == b"CONNECT" {
-        let has_port =
-            target.iter().rposition(|&b| b == b':').is_some_and(|colon| colon > 0 && colon + 1 < target.len());
-        if !has_port || target.starts_with(b":") || !is_host_port(target) {
+        if !has_port(target) || target.starts_with(b":") || !is_host_port(target) {
             return Err(Reject::bad("CONNECT needs host:port"));
         }
         head.host = Some(head.target);
@@ -131,8 +131,9 @@ fn other_target(view: &[u8], head: &mut RequestHead) -> Result<(), Reject> {
     absolute_form(view, head)
 }
 
+/// Sets path and query to what they are in the target from `at` on.
 #[inline]
-fn split_path(view: &[u8], at: usize, head: &mut RequestHead) {
+pub(crate) fn split_path(view: &[u8], at: usize, head: &mut RequestHead) {
     let end = head.target.end as usize;
     if let Some(mark) = find(b'?', &view[at..end]) {
         head.path = Span::new(at, at + mark);
@@ -348,16 +349,7 @@ impl Seen {
         if self.length.is_some() {
             return Err(Reject::bad("more than one Content-Length"));
         }
-        if value.is_empty() || !value.iter().all(u8::is_ascii_digit) {
-            return Err(Reject::bad("malformed Content-Length"));
-        }
-        let length =
-            value.iter().try_fold(0u64, |sum, digit| sum.checked_mul(10)?.checked_add(u64::from(digit - b'0')));
-        match length {
-            // Above i64::MAX no caller could count the bytes.
-            Some(length) if i64::try_from(length).is_ok() => self.length = Some(length),
-            _ => return Err(Reject::new(413, "Content-Length too large")),
-        }
+        self.length = Some(content_length(value)?);
         Ok(())
     }
 
@@ -393,7 +385,7 @@ impl Seen {
         }
         self.settle_host(head);
         head.keep_alive = match head.version {
-            Version::Http11 => !self.connection_close,
+            Version::Http11 | Version::Http2 => !self.connection_close,
             Version::Http10 => self.connection_keep_alive && !self.connection_close,
         };
         // Without a body there is nothing to wait for (RFC 9110 section 10.1.1).
@@ -414,6 +406,19 @@ impl Seen {
                 *value = target;
             }
         }
+    }
+}
+
+/// The value of a field Content-Length.
+pub(crate) fn content_length(value: &[u8]) -> Result<u64, Reject> {
+    if value.is_empty() || !value.iter().all(u8::is_ascii_digit) {
+        return Err(Reject::bad("malformed Content-Length"));
+    }
+    let length = value.iter().try_fold(0u64, |sum, digit| sum.checked_mul(10)?.checked_add(u64::from(digit - b'0')));
+    match length {
+        // Above i64::MAX no caller could count the bytes.
+        Some(length) if i64::try_from(length).is_ok() => Ok(length),
+        _ => Err(Reject::new(413, "Content-Length too large")),
     }
 }
 

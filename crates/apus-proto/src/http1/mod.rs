@@ -1,4 +1,5 @@
-//! HTTP/1.1 messages (RFC 9112): the request head, the chunked coding, and what a response is written with.
+//! HTTP/1.1 messages (RFC 9112): the request head, which HTTP/2 shares, the chunked coding, and what a response is
+//! written with.
 
 mod chunked;
 mod head;
@@ -6,6 +7,7 @@ pub mod response;
 
 pub use chunked::{ChunkEvent, ChunkLimits, ChunkedDecoder, Trailer};
 pub use head::parse_request;
+pub(crate) use head::{MAX_METHOD, content_length, split_path};
 
 /// A piece of the buffer that [`parse_request`] was given, as offsets: it survives the buffer's move.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -70,6 +72,8 @@ pub enum Version {
     /// HTTP/1.1.
     #[default]
     Http11,
+    /// HTTP/2.
+    Http2,
 }
 
 impl Version {
@@ -78,6 +82,7 @@ impl Version {
         match self {
             Self::Http10 => "HTTP/1.0",
             Self::Http11 => "HTTP/1.1",
+            Self::Http2 => "HTTP/2",
         }
     }
 }
@@ -90,7 +95,7 @@ pub enum Framing {
     None,
     /// Content-Length, in bytes; may be 0.
     Length(u64),
-    /// Transfer-Encoding: chunked.
+    /// Transfer-Encoding: chunked; over HTTP/2, whose frames end it, a body without Content-Length.
     Chunked,
 }
 
@@ -123,6 +128,8 @@ pub struct RequestHead {
     pub expect_continue: bool,
     /// Whether the peer asks for another protocol: an Upgrade field that Connection names (RFC 9110 section 7.8).
     pub upgrade: bool,
+    /// The protocol that an extended CONNECT asks for (RFC 8441); never of HTTP/1.1.
+    pub protocol: Option<Span>,
     /// Bytes of the head, the empty line included: the body starts there.
     pub head_len: usize,
 }
@@ -138,7 +145,7 @@ impl RequestHead {
         if self.path.is_empty() { b"/" } else { self.path.of(buf) }
     }
 
-    fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         let mut headers = std::mem::take(&mut self.headers);
         headers.clear();
         *self = Self { headers, ..Self::default() };
