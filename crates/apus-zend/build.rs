@@ -40,6 +40,7 @@ const SHIM: &[&str] = &[
     "guard_iterate",
     "guard_connect",
     "descriptor",
+    "exit",
     "stream",
     "closure",
     "pack",

@@ -24,11 +24,25 @@ pub(super) use super::sys::{errno, set_errno};
 /// `Apus\HOOK_*` bits in force.
 static FLAGS: AtomicI64 = AtomicI64::new(hooks::DEFAULT);
 
+/// The same as a program has asked for them.
+static TOLD: AtomicI64 = AtomicI64::new(hooks::DEFAULT);
+
+/// What was asked for.
+pub(super) fn told_flags() -> i64 {
+    TOLD.load(Ordering::Relaxed)
+}
+
 pub(super) fn flags() -> i64 {
     FLAGS.load(Ordering::Relaxed)
 }
 
 pub(super) fn set_flags(flags: i64) {
+    set_flags_of(flags, flags);
+}
+
+/// Sets what is in force for what was asked for.
+pub(super) fn set_flags_of(told: i64, flags: i64) {
+    TOLD.store(told, Ordering::Relaxed);
     FLAGS.store(flags, Ordering::Relaxed);
 }
 

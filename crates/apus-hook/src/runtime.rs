@@ -6,6 +6,9 @@ use apus_zend::{Call, Raise};
 
 use super::{gate, install};
 
+/// Bits of Swoole's for single drivers of databases: all but the one for files talk over sockets.
+const DRIVERS: i64 = 1 << 16 | 1 << 17 | 1 << 18 | 1 << 20 | 1 << 22;
+
 fn set(call: &Call) -> Result<(), Raise> {
     let flags = match call.view(0) {
         View::Bool(on) => call.int(1, if on { hooks::ALL } else { 0 })?,
@@ -19,8 +22,17 @@ fn set(call: &Call) -> Result<(), Raise> {
     call.ret(true)
 }
 
+/// `Swoole\Runtime::enableCoroutine()`. Whatever is named there waits on sockets or names: one kind alone is enough.
+fn enable(flags: i64) -> bool {
+    const ON_SOCKETS: i64 = hooks::CURL | hooks::NATIVE_CURL | hooks::SOCKETS | hooks::SSL | hooks::TLS | DRIVERS;
+    install::install();
+    let sockets = hooks::TCP | hooks::UNIX | hooks::STREAM_FUNCTION | hooks::NET_FUNCTION;
+    gate::set_flags_of(flags, if flags & ON_SOCKETS == 0 { flags } else { flags | sockets });
+    true
+}
+
 fn get(call: &Call) -> Result<(), Raise> {
-    call.ret(gate::flags())
+    call.ret(gate::told_flags())
 }
 
 apus_zend::stub!("hook/runtime");

@@ -11,7 +11,7 @@ use apus_zend::{Array, Callable, Raise, Value};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
-use crate::builtin::array_iterator;
+use crate::builtin::{array_iterator, iterator};
 use crate::runtime::{Room, State};
 
 /// The longest interval: what Swoole allows, 2^31 - 1 ms (24 days), so that ported code meets the same limit.
@@ -193,11 +193,17 @@ pub(crate) fn info(id: i64) -> Result<Option<Array>, Raise> {
     Ok(Some(array))
 }
 
-pub(crate) fn list() -> Result<Object, Raise> {
-    let ids: Vec<i64> = State::existing()
-        .map(|state| Timers::of(&state).entries.borrow().keys().copied().collect())
-        .unwrap_or_default();
-    array_iterator(&ids)
+fn ids() -> Vec<i64> {
+    State::existing().map(|state| Timers::of(&state).entries.borrow().keys().copied().collect()).unwrap_or_default()
+}
+
+fn list() -> Result<Object, Raise> {
+    array_iterator(&ids())
+}
+
+/// `Swoole\Timer::list()`.
+pub(crate) fn list_there() -> Result<Object, Raise> {
+    iterator("Swoole\\Timer\\Iterator", &ids())
 }
 
 pub(crate) fn stats() -> Result<Array, Raise> {

@@ -24,10 +24,24 @@ pub fn construct(name: &str, class: Option<ClassEntry>, args: &[Value]) -> Resul
 /// An `ArrayIterator` over ids.
 pub fn array_iterator(ids: &[i64]) -> Result<Object, Raise> {
     static CLASS: OnceLock<Option<ClassEntry>> = OnceLock::new();
+    let class = *CLASS.get_or_init(|| ClassEntry::find("ArrayIterator"));
+    construct("ArrayIterator", class, &[array_of(ids)?])
+}
+
+/// The same of a class that descends from it.
+pub fn iterator(class: &str, ids: &[i64]) -> Result<Object, Raise> {
+    construct(class, None, &[array_of(ids)?])
+}
+
+fn array_of(ids: &[i64]) -> Result<Value, Raise> {
     let mut array = Array::new(ids.len())?;
     for &id in ids {
         array.push(Value::int(id))?;
     }
-    let class = *CLASS.get_or_init(|| ClassEntry::find("ArrayIterator"));
-    construct("ArrayIterator", class, &[array.into()])
+    Ok(array.into())
+}
+
+/// `printf('%s', $text)`: output as PHP code makes it.
+pub fn print(text: &[u8]) -> Result<(), Raise> {
+    Callable::named("printf")?.call(&[Value::string(b"%s")?, Value::string(text)?]).map(drop)
 }

@@ -24,6 +24,11 @@ impl Code {
         Self { class, value }
     }
 
+    /// The number.
+    pub const fn value(self) -> i64 {
+        self.value
+    }
+
     /// Code 0, of a class that has no codes.
     pub const fn none(class: &'static Class) -> Self {
         Self { class, value: 0 }
@@ -37,5 +42,5 @@ impl Code {
 
 /// Throws the exception whose code this is.
 pub fn throw(code: Code, message: &str) -> Raise {
-    engine::throw(code.class.get(), code.value, message)
+    engine::throw(code.class.latest(), code.value, message)
 }

@@ -5,6 +5,7 @@ use apus_zend::{Raise, Value};
 
 use crate::exception::CANCELED;
 use crate::runtime::{Mode, Outcome, Receive, State, Stop};
+use crate::swoole;
 
 impl State {
     /// Accounts for what ended PHP code that was called from the loop. An exception is given back, for whoever has more
@@ -28,6 +29,7 @@ impl State {
     /// Gives back what is an exception. A fatal error may unwind as `exit()` does, and `exit()` is neither.
     fn sort(&self, thrown: Thrown) -> Option<Thrown> {
         match thrown.kind() {
+            ThrownKind::Exception if swoole::is_exit(&thrown) => self.exited(),
             ThrownKind::Exception => return Some(thrown),
             ThrownKind::Fatal => self.fatal(),
             ThrownKind::Exit => self.exited(),

@@ -9,7 +9,9 @@ use apus_zend::arg::{Given, Want};
 use apus_zend::{Call, Raise, engine};
 
 use crate::exception::{self, CANCELED, TIMEOUT};
+use crate::last_error;
 use crate::runtime::State;
+use crate::swoole;
 
 /// Suspends the running coroutine until `future` is ready. `None`: the wait was cancelled, and the function is to
 /// return its failure value.
@@ -59,6 +61,11 @@ pub fn sleep(what: &'static str, Pause(time): Pause) -> Result<bool, Raise> {
     Ok(slept.is_some())
 }
 
+/// The same for code written for Swoole, which asks for the last error when the wait was cancelled.
+pub fn sleep_noted(pause: Pause) -> Result<bool, Raise> {
+    Ok(sleep("Coroutine::sleep()", pause)? || last_error::fail(swoole::error::CANCELED))
+}
+
 /// Throws what a wait would throw if the running code cannot be suspended: for those who start something before they
 /// wait.
 #[inline]
@@ -91,13 +98,13 @@ pub fn failed(what: &str, error: WaitError) -> Result<(), Raise> {
     match error {
         WaitError::Cancelled(Cancel::Return) => Ok(()),
         WaitError::Cancelled(Cancel::Throw) => {
-            Err(engine::throw(CANCELED.get(), 0, &format!("the coroutine was cancelled while it waited in {what}")))
+            Err(engine::throw(CANCELED.latest(), 0, &format!("the coroutine was cancelled while it waited in {what}")))
         }
         WaitError::Cancelled(Cancel::Scope(_)) => {
-            Err(engine::throw(CANCELED.get(), 0, &format!("the scope ended while the coroutine waited in {what}")))
+            Err(engine::throw(CANCELED.latest(), 0, &format!("the scope ended while the coroutine waited in {what}")))
         }
         WaitError::Cancelled(Cancel::Deadline(_)) => {
-            Err(engine::throw(TIMEOUT.get(), 0, &format!("the time was over while the coroutine waited in {what}")))
+            Err(engine::throw(TIMEOUT.latest(), 0, &format!("the time was over while the coroutine waited in {what}")))
         }
         WaitError::Cancelled(Cancel::Unwind) => Err(engine::throw_graceful_exit()),
         WaitError::Outside => Err(exception::throw(

@@ -181,13 +181,13 @@ impl Emitter<'_> {
                 None if method.doc.is_typed() => typed::call(method, &path, class, None, self.known)?,
                 None => path,
             };
-            match (method.doc.rust("within").filter(|around| *around != "nothing"), class) {
-                (Some(around), Some(class)) => {
+            match method.doc.rust("within").filter(|around| *around != "nothing") {
+                Some(around) => {
                     let body = if body.starts_with('|') { format!("apus_zend::given!({body})") } else { body };
-                    let own = static_name(class);
+                    let own = class.map_or_else(|| "apus_zend::class::NONE".to_owned(), static_name);
                     format!("Some(apus_zend::handler!(within {around}, {own}, {body}, {}, {most}))", item.required())
                 }
-                _ => format!("Some(apus_zend::handler!({body}, {}, {most}))", item.required()),
+                None => format!("Some(apus_zend::handler!({body}, {}, {most}))", item.required()),
             }
         };
         let params: Vec<_> = item.params.iter().map(param).collect();

@@ -21,6 +21,7 @@
 //! | a method, a function | `@rust PATH` | its Rust function; default: its name in `snake_case` |
 //! | a method, a function | `@rust typed`, `@rust raw` | it takes typed arguments, or the call as it is (the default) |
 //! | a class or method declared a second time | `@rust within PATH`, `@rust within nothing` | a function that calls the method's: it may fail in another way |
+//! | such a class | `@rust made PATH` | the same for its constructor |
 //! | a constant | `@rust PATH` | the Rust constant that must have the same value: a difference does not compile |
 
 mod decl;

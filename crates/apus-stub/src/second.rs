@@ -32,9 +32,11 @@ fn second(first: &File, mut class: Member<Class>) -> Result<Second, Error> {
     let one = first.classes.iter().find(|one| one.full(&one.item.name) == of);
     let one = one.ok_or_else(|| fail(format!("there is no class {of} in the file beside this one")))?;
     same_places(one, &class)?;
-    let within = class.doc.rust("within").map(|around| format!("within {around}"));
+    let around = |word: &str| class.doc.rust(word).map(|around| format!("within {around}"));
+    let (within, made) = (around("within"), around("made"));
     for method in &mut class.item.methods {
-        implement(one, method, within.as_deref())?;
+        let made = made.as_deref().filter(|_| method.item.name == "__construct");
+        implement(one, method, made.or(within.as_deref()))?;
     }
     // What the objects are made of is the first's.
     class.doc.rust.retain(|line| !line.starts_with("static "));
@@ -138,6 +140,13 @@ mod tests {
         let found = seconds("/** @rust second A\\One */\nclass Two\n{\n    public int $a;\n}\n").unwrap();
         let first = emit::file("one", &parse(FIRST).unwrap(), &found, &Known::default(), "pub(crate)");
         assert!(first.unwrap().contains("second: Some(&SECOND_ONE)"));
+    }
+
+    #[test]
+    fn a_constructor_fails_in_a_way_of_its_own() {
+        let found = seconds("/** @rust second A\\One\n * @rust within crate::around\n * @rust made crate::making */\nclass Two\n{\n    public int $a = 7;\n    public function __construct() {}\n}\n").unwrap();
+        let code = emit::seconds("two", &found, &Known::default(), "pub(crate)").unwrap();
+        assert!(code.contains("within crate::making, SECOND_ONE"), "{code}");
     }
 
     #[test]

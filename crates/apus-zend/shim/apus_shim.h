@@ -167,6 +167,11 @@ bool apus_second_module(const char *version, bool (*startup)(int module_number),
 bool apus_module_loaded(const char *name);
 void apus_info_row(const char *name, const char *value);
 
+/* ---- exit.c ---- */
+/* At module start: exit() throws an exception of this class while `where` is not 0. */
+void apus_exit_install(zend_class_entry *thrown, zend_long (*where)(void));
+void apus_exit_property(zend_object *thrown, const char *name, zval *into);
+
 /* ---- valgrind.c, asan.c ---- */
 void apus_valgrind_startup(void);
 void apus_asan_startup(void);

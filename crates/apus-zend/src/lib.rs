@@ -15,6 +15,7 @@ pub mod assemble;
 pub mod autoload;
 pub mod closure;
 pub mod descriptor;
+pub mod exit;
 pub mod fiber;
 pub mod got;
 pub mod graph;

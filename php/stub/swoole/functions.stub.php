@@ -6,6 +6,7 @@ function swoole_version(): string {}
 /**
  * The same as Apus\cpu_num().
  * @rust typed
+ * @rust within crate::swoole::answers_false
  * @rust host::cpu_num
  */
 function swoole_cpu_num(): int {}
@@ -19,6 +20,7 @@ function swoole_last_error(): int {}
 /**
  * The same as Apus\clear_error().
  * @rust typed
+ * @rust within crate::swoole::answers_false
  * @rust host::clear_error
  */
 function swoole_clear_error(): void {}
@@ -26,6 +28,7 @@ function swoole_clear_error(): void {}
 /**
  * The same as Apus\errno().
  * @rust typed
+ * @rust within crate::swoole::answers_false
  * @rust host::errno
  */
 function swoole_errno(): int {}
@@ -33,6 +36,7 @@ function swoole_errno(): int {}
 /**
  * The same as Apus\strerror().
  * @rust typed
+ * @rust within crate::swoole::answers_false
  * @rust host::strerror
  */
 function swoole_strerror(int $errno, int $error_type = 0): string {}
@@ -40,6 +44,7 @@ function swoole_strerror(int $errno, int $error_type = 0): string {}
 /**
  * The same as Apus\set_process_name().
  * @rust typed
+ * @rust within crate::swoole::answers_false
  * @rust host::set_process_name
  */
 function swoole_set_process_name(string $process_name): bool {}
@@ -47,6 +52,7 @@ function swoole_set_process_name(string $process_name): bool {}
 /**
  * The same as Apus\get_local_ip().
  * @rust typed
+ * @rust within crate::swoole::answers_false
  * @rust host::get_local_ip
  */
 function swoole_get_local_ip(int $family = 2): array {}
@@ -54,6 +60,7 @@ function swoole_get_local_ip(int $family = 2): array {}
 /**
  * The same as Apus\get_local_mac().
  * @rust typed
+ * @rust within crate::swoole::answers_false
  * @rust host::get_local_mac
  */
 function swoole_get_local_mac(): array {}
@@ -62,6 +69,7 @@ function swoole_get_local_mac(): array {}
  * The same as Swoole\Coroutine::create().
  * @rust crate::coroutine::create
  * @rust typed
+ * @rust within crate::swoole::answers_false
  */
 function swoole_coroutine_create(callable $func, mixed ...$params): int|false {}
 
@@ -69,6 +77,7 @@ function swoole_coroutine_create(callable $func, mixed ...$params): int|false {}
  * The same as Swoole\Coroutine::defer().
  * @rust crate::coroutine::defer
  * @rust typed
+ * @rust within crate::swoole::answers_false
  */
 function swoole_coroutine_defer(callable $callback): void {}
 
@@ -76,6 +85,7 @@ function swoole_coroutine_defer(callable $callback): void {}
  * Changes settings of coroutines.
  * @return bool true
  * @rust typed
+ * @rust within crate::swoole::answers_false
  */
 function swoole_async_set(array $settings): bool {}
 
@@ -83,12 +93,14 @@ function swoole_async_set(array $settings): bool {}
  * The same as Swoole\Coroutine\System::dnsLookup().
  * @rust crate::system::lookup::dns_lookup
  * @rust typed
+ * @rust within crate::swoole::answers_false
  */
 function swoole_async_dns_lookup_coro(string $domain_name, float $timeout = 60, int $type = 2): string|false {}
 
 /**
  * Nothing is cached: there is nothing to forget.
  * @rust typed
+ * @rust within crate::swoole::answers_false
  */
 function swoole_clear_dns_cache(): void {}
 
@@ -97,6 +109,7 @@ function swoole_clear_dns_cache(): void {}
  * @param int $type 0 for the one by which PHP's arrays are ordered, 1 for Jenkins' one at a time
  * @return int|false false for another type
  * @rust typed
+ * @rust within crate::swoole::answers_false
  */
 function swoole_hashcode(string $data, int $type = 0): false|int {}
 
@@ -107,6 +120,7 @@ function swoole_hashcode(string $data, int $type = 0): false|int {}
  * @return mixed false when there is no such part
  * @rust part::unserialize
  * @rust typed
+ * @rust within crate::swoole::answers_false
  */
 function swoole_substr_unserialize(string $str, int $offset, int $length = 0, array $options = []): mixed {}
 
@@ -117,6 +131,7 @@ function swoole_substr_unserialize(string $str, int $offset, int $length = 0, ar
  * @return mixed null, with a warning, when there is no such part
  * @rust part::json_decode
  * @rust typed
+ * @rust within crate::swoole::answers_false
  */
 function swoole_substr_json_decode(string $str, int $offset, int $length = 0, bool $associative = false, int $depth = 512, int $flags = 0): mixed {}
 
@@ -125,48 +140,56 @@ function swoole_substr_json_decode(string $str, int $offset, int $length = 0, bo
 /**
  * @rust timer::tick
  * @rust typed
+ * @rust within crate::swoole::answers_false
  */
 function swoole_timer_tick(int $ms, callable $callback, mixed ...$params): false|int {}
 
 /**
  * @rust timer::after
  * @rust typed
+ * @rust within crate::swoole::answers_false
  */
 function swoole_timer_after(int $ms, callable $callback, mixed ...$params): false|int {}
 
 /**
  * @rust timer::exists
  * @rust typed
+ * @rust within crate::swoole::answers_false
  */
 function swoole_timer_exists(int $timer_id): bool {}
 
 /**
  * @rust timer::info
  * @rust typed
+ * @rust within crate::swoole::answers_false
  */
 function swoole_timer_info(int $timer_id): ?array {}
 
 /**
  * @rust timer::stats
  * @rust typed
+ * @rust within crate::swoole::answers_false
  */
 function swoole_timer_stats(): array {}
 
 /**
- * @rust timer::list
+ * @rust timer::list_there
  * @rust typed
+ * @rust within crate::swoole::answers_false
  */
-function swoole_timer_list(): \ArrayIterator {}
+function swoole_timer_list(): \Swoole\Timer\Iterator {}
 
 /**
  * @rust timer::clear
  * @rust typed
+ * @rust within crate::swoole::answers_false
  */
 function swoole_timer_clear(int $timer_id): bool {}
 
 /**
  * @rust timer::clear_all
  * @rust typed
+ * @rust within crate::swoole::answers_false
  */
 function swoole_timer_clear_all(): bool {}
 
@@ -175,65 +198,76 @@ function swoole_timer_clear_all(): bool {}
 /**
  * @rust event::add
  * @rust typed
+ * @rust within crate::swoole::answers_false
  */
 function swoole_event_add(mixed $fd, ?callable $read_callback = null, ?callable $write_callback = null, int $events = 512): false|int {}
 
 /**
  * @rust event::set
  * @rust typed
+ * @rust within crate::swoole::answers_false
  */
 function swoole_event_set(mixed $fd, ?callable $read_callback = null, ?callable $write_callback = null, int $events = 0): bool {}
 
 /**
  * @rust event::del
  * @rust typed
+ * @rust within crate::swoole::answers_false
  */
 function swoole_event_del(mixed $fd): bool {}
 
 /**
  * @rust event::is_set
  * @rust typed
+ * @rust within crate::swoole::answers_false
  */
 function swoole_event_isset(mixed $fd, int $events = 1536): bool {}
 
 /**
  * @rust event::write
  * @rust typed
+ * @rust within crate::swoole::answers_false
  */
 function swoole_event_write(mixed $fd, string $data): bool {}
 
 /**
  * @rust event::wait
  * @rust typed
+ * @rust within crate::swoole::answers_false
  */
 function swoole_event_wait(): void {}
 
 /**
  * @rust event::rshutdown
  * @rust typed
+ * @rust within crate::swoole::answers_false
  */
 function swoole_event_rshutdown(): void {}
 
 /**
  * @rust event::dispatch
  * @rust typed
+ * @rust within crate::swoole::answers_false
  */
 function swoole_event_dispatch(): bool {}
 
 /**
  * @rust event::exit
  * @rust typed
+ * @rust within crate::swoole::answers_false
  */
 function swoole_event_exit(): void {}
 
 /**
  * @rust event::defer
  * @rust typed
+ * @rust within crate::swoole::answers_false
  */
 function swoole_event_defer(callable $callback): bool {}
 
 /**
  * @rust event::cycle
  * @rust typed
+ * @rust within crate::swoole::answers_false
  */
 function swoole_event_cycle(?callable $callback, bool $before = false): bool {}

@@ -7,6 +7,7 @@ const SWOOLE_USE_SHORTNAME = true;
  * The same as Swoole\Coroutine::create().
  * @rust crate::coroutine::create
  * @rust typed
+ * @rust within crate::swoole::answers_false
  */
 function go(callable $func, mixed ...$params): int|false {}
 
@@ -14,5 +15,6 @@ function go(callable $func, mixed ...$params): int|false {}
  * The same as Swoole\Coroutine::defer().
  * @rust crate::coroutine::defer
  * @rust typed
+ * @rust within crate::swoole::answers_false
  */
 function defer(callable $callback): void {}

@@ -67,7 +67,7 @@ int(0)
 Warning: Coroutine\Channel::pop() waits and needs a coroutine: call it inside Apus\Coroutine\run() or Apus\go() in %s on line %d
 bool(false)
 bool(true)
-int(1)
+int(10001)
 Apus\Coroutine\Exception: Coroutine\Channel::pop() waits and needs a coroutine: call it inside Apus\Coroutine\run() or Apus\go()
 Swoole\Coroutine\Channel::push() expects at least 1 argument, 0 given
 int(7)

@@ -1,7 +1,9 @@
 //! What code written for Swoole sees and is no second declaration of anything of ours: the module `swoole` itself, its
 //! constants, functions and short names. Declared in `php/stub/swoole`.
 
+mod classes;
 mod constants;
+mod exit;
 mod functions;
 mod library;
 mod part;
@@ -22,20 +24,30 @@ pub(crate) const VERSION: &CStr = c"6.2.1";
 static WITHOUT_SHORT: &[Constant] =
     &[Constant { name: c"SWOOLE_USE_SHORTNAME", value: Const::Bool(false), doc: "Whether there are short names." }];
 
+/// Registers a class of the module, with its further names.
+fn enter(class: &'static Class, with_short: bool) {
+    class.register();
+    class.register_names(class.also);
+    if with_short {
+        class.register_names(class.short);
+    }
+}
+
 /// Registers what the module has, of the classes of Apus those that have a second declaration.
 pub(crate) fn register(classes: impl Iterator<Item = &'static Class>, module: i32) {
     library::install();
     let with_short = engine::ini_switch("swoole.use_shortname");
     for first in classes {
         first.register_names(first.also);
-        let Some(class) = first.second else { continue };
-        class.register();
-        class.register_names(class.also);
-        if with_short {
-            class.register_names(class.short);
+        if let Some(class) = first.second {
+            enter(class, with_short);
         }
     }
+    for class in classes::ALL {
+        enter(class, with_short);
+    }
     crate::http::prepare_second();
+    exit::prepare();
     crate::system::know_swoole(constants::CONSTANTS);
     class::register_functions(functions::FUNCTIONS, module);
     class::register_constants(constants::CONSTANTS, module);

@@ -8,7 +8,7 @@ use apus_zend::object::Object;
 use apus_zend::value::ArrayView;
 use apus_zend::{Array, Callable, Raise, Value, engine, fiber};
 
-use super::{array_iterator, batch, context};
+use super::{array_iterator, batch, context, second};
 use crate::convert::{apply, apply_known, from_option};
 use crate::exception;
 use crate::runtime::{PhpSwitch, State};
@@ -35,12 +35,12 @@ fn current(what: &str) -> Result<Rc<Task<PhpSwitch>>, Raise> {
     })
 }
 
-fn get_cid() -> TaskId {
+pub(super) fn get_cid() -> TaskId {
     State::existing().map_or(-1, |state| state.engine.current_id())
 }
 
 /// The task that an id means: the running one for 0.
-fn meant(id: TaskId) -> Option<Rc<Task<PhpSwitch>>> {
+pub(super) fn meant(id: TaskId) -> Option<Rc<Task<PhpSwitch>>> {
     let state = State::existing()?;
     if id == 0 { state.engine.current() } else { state.engine.find(id) }
 }
@@ -57,7 +57,7 @@ fn yield_now() -> Result<bool, Raise> {
     suspend(&*State::get()?)
 }
 
-fn resume(id: TaskId) -> Result<bool, Raise> {
+pub(super) fn resume(id: TaskId) -> Result<bool, Raise> {
     let Some(state) = State::existing() else { return Ok(false) };
     let resumed = state.engine.resume(id);
     if resumed {
@@ -139,11 +139,11 @@ fn cancel(id: TaskId, throws: bool) -> bool {
     State::existing().is_some_and(|state| state.engine.cancel(id, how))
 }
 
-fn is_canceled() -> bool {
+pub(super) fn is_canceled() -> bool {
     State::existing().and_then(|state| state.engine.current()).is_some_and(|task| task.was_cancelled())
 }
 
-fn get_back_trace(id: TaskId, options: i64, limit: i64) -> Result<OrFalse<Value>, Raise> {
+pub(super) fn get_back_trace(id: TaskId, options: i64, limit: i64) -> Result<OrFalse<Value>, Raise> {
     let Some(task) = meant(id) else { return Ok(OrFalse(None)) };
     let me = State::existing().is_some_and(|state| state.engine.current_id() == task.id());
     let trace = if me {

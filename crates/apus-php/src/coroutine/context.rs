@@ -11,7 +11,7 @@ const ARRAY_AS_PROPS: i64 = 2;
 pub(crate) fn new() -> Result<Object, Raise> {
     super::construct(
         "Apus\\Coroutine\\Context",
-        Some(CONTEXT.get()),
+        Some(CONTEXT.latest()),
         &[Array::new(0)?.into(), Value::int(ARRAY_AS_PROPS)],
     )
 }

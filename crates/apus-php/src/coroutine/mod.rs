@@ -4,6 +4,7 @@ mod batch;
 mod class;
 mod context;
 mod scheduler;
+mod second;
 
 use apus_zend::class::Class;
 

@@ -46,6 +46,10 @@ fn set(_: &Scheduler, options: ArrayView<'_>) -> Result<(), Raise> {
     super::class::set(options)
 }
 
+fn set_known(_: &Scheduler, options: ArrayView<'_>) -> Result<(), Raise> {
+    super::class::set_known(options)
+}
+
 fn get_options(_: &Scheduler) -> Result<Array, Raise> {
     super::class::get_options()
 }

@@ -286,4 +286,15 @@ fn unlock(lock: Me<'_, Lock>) -> Result<bool, Raise> {
     Ok(true)
 }
 
+/// `Swoole\Coroutine\Lock::unlock()`: whoever holds it.
+fn unlock_of_any(lock: Me<'_, Lock>) -> Result<bool, Raise> {
+    expect_suspendable(&*State::get()?, "Coroutine\\Lock::unlock()")?;
+    let holder = lock.0.holders.borrow().first().map(|holder| holder.task.id());
+    if let Some(holder) = holder {
+        lock.0.leave(holder);
+    }
+    set_err(&lock, 0);
+    Ok(true)
+}
+
 apus_zend::stub!("sync/lock");

@@ -237,7 +237,7 @@ fn open(state: &Rc<State>, limit: Option<Duration>, what: &'static str, interrup
 }
 
 fn timed_out() -> Raise {
-    engine::throw(TIMEOUT.get(), 0, "the scope's time was over before everything in it had ended")
+    engine::throw(TIMEOUT.latest(), 0, "the scope's time was over before everything in it had ended")
 }
 
 /// How a scope ends whose code has ended with `body`: what came first decides.

@@ -192,12 +192,12 @@ pub(crate) fn told(result: Result<Ended, c_int>) -> Result<Noted<Array>, Raise> 
 }
 
 /// `System::wait()`.
-pub(super) fn wait(timeout: Timeout) -> Result<Noted<Array>, Raise> {
+pub(crate) fn wait(timeout: Timeout) -> Result<Noted<Array>, Raise> {
     told(waited(&*State::get()?, "Coroutine\\System::wait()", timeout.limit(), any_child())?)
 }
 
 /// Which child is waited for; `None`: any.
-pub(super) struct Child(Option<Pid>);
+pub(crate) struct Child(Option<Pid>);
 
 impl Want<i64> for Child {
     fn want(given: Given<i64>) -> Result<Self, Raise> {
@@ -213,7 +213,7 @@ impl Want<i64> for Child {
 }
 
 /// `System::waitPid()`.
-pub(super) fn wait_pid(Child(pid): Child, timeout: Timeout) -> Result<Noted<Array>, Raise> {
+pub(crate) fn wait_pid(Child(pid): Child, timeout: Timeout) -> Result<Noted<Array>, Raise> {
     let job = async move {
         match pid {
             Some(pid) => Claim::new(pid).ended().await.map(|status| (pid.as_raw_pid(), status)),

@@ -103,6 +103,14 @@ fn returned((output, status): &(Vec<u8>, WaitStatus)) -> Result<Array, Raise> {
     Ok(array)
 }
 
+/// Bytes that a command may print, unless the program says so: the default in the stub.
+const MAX_OUTPUT: i64 = 64 << 20;
+
+/// The same with the default limit of what is printed.
+pub(crate) fn exec_whole(command: Text, with_errors: bool) -> Result<Noted<Array>, Raise> {
+    exec(command, with_errors, Given { index: 2, value: MAX_OUTPUT })
+}
+
 /// `System::exec()`.
 pub(super) fn exec(Text(command): Text, with_errors: bool, limit: Given<i64>) -> Result<Noted<Array>, Raise> {
     let command = OsString::from_vec(command.into_bytes());

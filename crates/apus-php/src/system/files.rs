@@ -91,14 +91,14 @@ fn flags(given: Given<i64>, known: i64, names: &str) -> Result<i64, Raise> {
 }
 
 /// `System::readFile()`.
-pub(super) fn read_file(name: Name, flag: Given<i64>) -> Result<Noted<Vec<u8>>, Raise> {
+pub(crate) fn read_file(name: Name, flag: Given<i64>) -> Result<Noted<Vec<u8>>, Raise> {
     let locked = flags(flag, i64::from(libc::LOCK_EX), "LOCK_EX")? != 0;
     let job = read_whole(path(name), locked);
     waited(&*State::get()?, "Coroutine\\System::readFile()", None, job).map(Noted)
 }
 
 /// `System::writeFile()`.
-pub(super) fn write_file(name: Name, bytes: &[u8], given: Given<i64>) -> Result<Noted<i64>, Raise> {
+pub(crate) fn write_file(name: Name, bytes: &[u8], given: Given<i64>) -> Result<Noted<i64>, Raise> {
     let flags = flags(given, FILE_APPEND | i64::from(libc::LOCK_EX), "FILE_APPEND, LOCK_EX or both")?;
     let (append, locked) = (flags & FILE_APPEND != 0, flags & i64::from(libc::LOCK_EX) != 0);
     let job = write_whole(path(name), bytes.to_vec(), append, locked);
@@ -106,7 +106,7 @@ pub(super) fn write_file(name: Name, bytes: &[u8], given: Given<i64>) -> Result<
 }
 
 /// `System::statvfs()`.
-pub(super) fn statvfs(Name(path): Name) -> Result<Noted<Array>, Raise> {
+pub(crate) fn statvfs(Name(path): Name) -> Result<Noted<Array>, Raise> {
     /// What the kernel sets to tell that there are flags.
     const VALID: u64 = 0x20;
     let job = on_thread(move || rustix::fs::statvfs(&*path).map_err(Errno::raw_os_error));

@@ -158,7 +158,7 @@ impl Want<i64> for Family {
 }
 
 /// An argument that is a C int.
-pub(super) struct Small(c_int);
+pub(crate) struct Small(c_int);
 
 impl Want<i64> for Small {
     fn want(given: Given<i64>) -> Result<Self, Raise> {
@@ -169,7 +169,7 @@ impl Want<i64> for Small {
 }
 
 /// An argument `?string $service`; the empty one is none.
-pub(super) struct Service(Option<CString>);
+pub(crate) struct Service(Option<CString>);
 
 impl Want<Option<&[u8]>> for Service {
     fn want(given: Given<Option<&[u8]>>) -> Result<Self, Raise> {
@@ -191,7 +191,7 @@ fn first(what: &'static str, host: Name, family: Family, timeout: Timeout) -> Re
 }
 
 /// `System::gethostbyname()`.
-pub(super) fn gethostbyname(host: Name, family: Family, timeout: Timeout) -> Result<Noted<String>, Raise> {
+pub(crate) fn gethostbyname(host: Name, family: Family, timeout: Timeout) -> Result<Noted<String>, Raise> {
     first("Coroutine\\System::gethostbyname()", host, family, timeout)
 }
 
@@ -201,7 +201,7 @@ pub(crate) fn dns_lookup(host: Name, timeout: Timeout, family: Family) -> Result
 }
 
 /// `System::getaddrinfo()`.
-pub(super) fn getaddrinfo(
+pub(crate) fn getaddrinfo(
     Name(host): Name,
     family: Family,
     Small(kind): Small,

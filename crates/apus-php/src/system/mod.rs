@@ -5,7 +5,7 @@ mod class;
 pub(crate) mod event;
 mod exec;
 pub(crate) mod failure;
-mod files;
+pub(crate) mod files;
 pub(crate) mod host;
 pub(crate) mod lookup;
 pub(crate) mod notifier;
@@ -17,6 +17,7 @@ mod watch;
 
 use apus_zend::class::Class;
 
+pub(crate) use exec::exec_whole;
 pub(crate) use host::{know_constants, know_swoole};
 pub(crate) use watch::Watching;
 

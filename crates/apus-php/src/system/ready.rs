@@ -125,7 +125,7 @@ impl Want<Any<'_>> for Descriptor {
 }
 
 /// `System::waitEvent()`.
-pub(super) fn wait_event(
+pub(crate) fn wait_event(
     Descriptor { value, fd }: Descriptor,
     Wanted(events): Wanted,
     timeout: Timeout,

@@ -216,7 +216,7 @@ impl Drop for Watch {
 }
 
 /// An argument with a signal, or several.
-pub(super) struct Signals(Vec<c_int>);
+pub(crate) struct Signals(Vec<c_int>);
 
 impl Want<Any<'_>> for Signals {
     fn want(given: Given<Any<'_>>) -> Result<Self, Raise> {
@@ -260,7 +260,7 @@ fn valid(argument: Any<'_>, signal: i64) -> Result<c_int, Raise> {
 const WAIT_SIGNAL: &str = "Coroutine\\System::waitSignal()";
 
 /// `System::waitSignal()`.
-pub(super) fn wait_signal(Signals(signals): Signals, timeout: Timeout) -> Result<Noted<i64>, Raise> {
+pub(crate) fn wait_signal(Signals(signals): Signals, timeout: Timeout) -> Result<Noted<i64>, Raise> {
     let state = State::get()?;
     expect_suspendable(&state, WAIT_SIGNAL)?;
     // Caught from now on, before anybody else runs: the signal may come at once.

@@ -156,6 +156,26 @@ pub struct Constant {
     pub doc: &'static str,
 }
 
+/// No class: that of a function's wrapper.
+pub static NONE: Class = Class {
+    name: c"",
+    flags: 0,
+    extends: None,
+    implements: &[],
+    constants: &[],
+    properties: &[],
+    methods: &[],
+    native: false,
+    lazy: None,
+    entry: {
+        static ENTRY: Entry = Entry::new();
+        &ENTRY
+    },
+    second: None,
+    also: &[],
+    short: &[],
+};
+
 /// A class.
 pub struct Class {
     /// Its full name.
@@ -323,6 +343,16 @@ impl Class {
     /// Whether `object` is an instance of the second declaration.
     pub fn is_second(&self, object: NonNull<sys::zend_object>) -> bool {
         self.second.and_then(|class| class.entry.get()).is_some_and(|entry| entry.contains(object))
+    }
+
+    /// The class that new objects are of: its second declaration where that is registered and descends from it, so that
+    /// they are as good under both names.
+    ///
+    /// # Panics
+    /// Before registration.
+    pub fn latest(&self) -> ClassEntry {
+        let second = self.second.filter(|second| second.extends == Some(self.name));
+        second.and_then(|second| second.entry.get().copied()).unwrap_or_else(|| self.get())
     }
 
     /// Whether `object` is an instance of this class, or of the same class under its second name.

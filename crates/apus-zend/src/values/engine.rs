@@ -222,6 +222,12 @@ pub fn throw_exit(status: i32) -> Raise {
     })
 }
 
+/// Sets what the process is to end with.
+pub fn set_exit_status(status: i32) {
+    // SAFETY: writes a global of Zend's.
+    unsafe { sys::apus_set_exit_status(status) };
+}
+
 /// The exit status that `exit()` or a fatal error left.
 pub fn exit_status() -> i32 {
     // SAFETY: reads a value.

@@ -1,0 +1,114 @@
+//! What `Swoole\Coroutine` does in a way of its own: the numbers of `swoole_last_error()`, and what only it has.
+
+use std::fmt::Write as _;
+
+use apus_coro::{Cancel, TaskId};
+use apus_zend::arg::Given;
+use apus_zend::object::Object;
+use apus_zend::value::{ArrayView, View};
+use apus_zend::{Raise, engine};
+
+use super::batch;
+use super::class::{get_back_trace, meant};
+use crate::last_error;
+use crate::runtime::State;
+use crate::swoole::error;
+use crate::wait::{Pause, Timeout, sleep_noted, suspend};
+
+pub(super) fn sleep(time: Pause) -> Result<bool, Raise> {
+    sleep_noted(time)
+}
+
+pub(super) fn yield_now() -> Result<bool, Raise> {
+    let resumed = suspend(&*State::get()?)?;
+    Ok(resumed || last_error::fail(error::CANCELED))
+}
+
+pub(super) fn cancel(id: TaskId, throws: bool) -> bool {
+    let Some(state) = State::existing() else { return last_error::fail(error::NOT_EXISTS) };
+    if state.engine.find(id).is_none() {
+        return last_error::fail(error::NOT_EXISTS);
+    }
+    let how = if throws { Cancel::Throw } else { Cancel::Return };
+    state.engine.cancel(id, how) || last_error::fail(error::CANNOT_CANCEL)
+}
+
+pub(super) fn resume(id: TaskId) -> Result<bool, Raise> {
+    let resumed = super::class::resume(id)?;
+    if !resumed {
+        engine::warning("can not resume the coroutine which is in IO operation or non-existent")?;
+    }
+    Ok(resumed)
+}
+
+pub(super) fn join(given: Given<ArrayView<'_>>, timeout: Timeout) -> Result<bool, Raise> {
+    let exists = |id: i64| State::existing().is_some_and(|state| state.engine.find(id).is_some());
+    let me = super::class::get_cid();
+    let ids: Vec<i64> = given
+        .value
+        .iter()
+        .filter_map(|(_, value)| if let View::Int(id) = value.view() { Some(id) } else { None })
+        .collect();
+    if ids.contains(&me) {
+        engine::warning("can not join self")?;
+        return Ok(last_error::fail(error::WRONG_OPERATION));
+    }
+    if !ids.iter().any(|&id| exists(id)) {
+        return Ok(last_error::fail(error::INVALID_PARAMS));
+    }
+    last_error::clear();
+    let joined = batch::join_call(given, timeout)?;
+    Ok(joined || last_error::fail(if super::class::is_canceled() { error::CANCELED } else { error::TIMED_OUT }))
+}
+
+/// `Swoole\Coroutine\Iterator` over the ids.
+pub(super) fn list() -> Result<Object, Raise> {
+    let ids = State::existing().map(|state| state.engine.ids()).unwrap_or_default();
+    crate::builtin::iterator("Swoole\\Coroutine\\Iterator", &ids)
+}
+
+/// Prints what [`get_back_trace`] tells, in the form of PHP's `debug_print_backtrace()`.
+pub(super) fn print_back_trace(id: TaskId, options: i64, limit: i64) -> Result<(), Raise> {
+    if meant(id).is_none() {
+        last_error::fail(error::NOT_EXISTS);
+        return Ok(());
+    }
+    let Some(trace) = get_back_trace(id, options, limit)?.0 else { return Ok(()) };
+    let View::Array(frames) = trace.view() else { return Ok(()) };
+    let mut text = String::new();
+    for (at, (_, frame)) in frames.iter().enumerate() {
+        if let View::Array(frame) = frame.view() {
+            let _ = writeln!(text, "#{at} {}", frame_text(frame));
+        }
+    }
+    crate::builtin::print(text.as_bytes())
+}
+
+/// `/file.php(7): Class->method()`
+fn frame_text(frame: ArrayView<'_>) -> String {
+    let text = |key| match frame.get(key) {
+        Some(View::Str(text)) => String::from_utf8_lossy(text).into_owned(),
+        _ => String::new(),
+    };
+    let place = match frame.get("line") {
+        Some(View::Int(line)) => format!("{}({line}): ", text("file")),
+        _ => "[internal function]: ".to_owned(),
+    };
+    format!("{place}{}{}{}({})", text("class"), text("type"), text("function"), arguments(frame))
+}
+
+/// Numbers and the kinds of everything else: values may be large or secret.
+fn arguments(frame: ArrayView<'_>) -> String {
+    let Some(View::Array(args)) = frame.get("args") else { return String::new() };
+    let one = |view: View<'_>| match view {
+        View::Int(value) => value.to_string(),
+        View::Str(_) => "'...'".to_owned(),
+        View::Array(_) => "Array".to_owned(),
+        View::Object(_) => "Object".to_owned(),
+        View::Null => "NULL".to_owned(),
+        View::Bool(value) => value.to_string(),
+        View::Float(value) => value.to_string(),
+        View::Other => "Resource".to_owned(),
+    };
+    args.iter().map(|(_, value)| one(value.view())).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,28 @@
+<?php
+
+namespace Swoole\Coroutine;
+
+/**
+ * Apus\Coroutine\Scheduler, for code written for Swoole.
+ * @rust second Apus\Coroutine\Scheduler
+ * @rust short Co\Scheduler
+ * @rust within crate::swoole::answers_false
+ */
+final class Scheduler
+{
+    public function __construct() {}
+
+    public function add(callable $func, mixed ...$param): void {}
+
+    public function parallel(int $n, callable $func, mixed ...$param): void {}
+
+    /**
+     * @rust set_known
+     * @rust typed
+     */
+    public function set(array $settings): void {}
+
+    public function getOptions(): ?array {}
+
+    public function start(): bool {}
+}

@@ -1,0 +1,51 @@
+--TEST--
+exit() in a coroutine throws Swoole\ExitException
+--INI--
+apus.swoole_compat=1
+--FILE--
+<?php
+use Swoole\ExitException;
+
+foreach ([null, 5, 'text', [1], 1.5] as $status) {
+    go(function () use ($status) {
+        try {
+            exit($status);
+        } catch (ExitException $e) {
+            echo $e->getMessage(), ' ', $e->getFlags() === SWOOLE_EXIT_IN_COROUTINE ? 'in a coroutine ' : '', json_encode($e->getStatus()), "\n";
+        }
+    });
+}
+go(function () {
+    try {
+        exit;
+    } catch (Swoole\Exception $e) {
+        var_dump($e->getStatus());
+    } finally {
+        echo "finally\n";
+    }
+});
+go(function () {
+    $made = 'made ';
+    try {
+        die($made . 'here');
+    } catch (ExitException $e) {
+        var_dump($e->getStatus(), (new ReflectionClass($e))->getParentClass()->name, (new ReflectionClass(Swoole\Exception::class))->getParentClass()->name);
+    }
+});
+go(function () {
+    exit("what nobody catches is printed\n");
+});
+echo "not reached\n";
+?>
+--EXPECTF--
+swoole exit in a coroutine null
+swoole exit in a coroutine 5
+swoole exit in a coroutine "text"
+swoole exit in a coroutine [1]
+swoole exit in a coroutine 1.5
+NULL
+finally
+string(9) "made here"
+string(16) "Swoole\Exception"
+string(9) "Exception"
+what nobody catches is printed
