@@ -7,7 +7,7 @@ use libfuzzer_sys::fuzz_target;
 fuzz_target!(|input: (u16, u8, &[u8])| {
     let (cut, small, bytes) = input;
     let limits =
-        if small & 1 == 0 { Limits::default() } else { Limits { max_head: 64, max_headers: 3, max_target: 16 } };
+        if small & 1 == 0 { Limits::default() } else { Limits { max_head: 64, max_headers: 3, max_target: 16, without_host: true } };
     let mut head = RequestHead::default();
     let verdict = parse_request(bytes, &limits, &mut head);
     let mut early = RequestHead::default();

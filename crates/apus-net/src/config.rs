@@ -131,7 +131,12 @@ impl From<&Settings> for Config {
             if s.upload_tmp_dir.is_empty() { std::env::temp_dir() } else { PathBuf::from(&s.upload_tmp_dir) };
         Self {
             // A request line as long as the whole head is the head's own limit to refuse, with 414.
-            head: Limits { max_head: s.max_header_size, max_headers: s.max_headers, max_target: s.max_header_size },
+            head: Limits {
+                max_head: s.max_header_size,
+                max_headers: s.max_headers,
+                max_target: s.max_header_size,
+                without_host: !s.http_require_host,
+            },
             max_body: s.package_max_length,
             stream_body: s.stream_request_body,
             connect: s.http_connect,

@@ -206,6 +206,9 @@ settings! {
     /// framing (RFC 9110 section 9.3.6): what is written after it goes to the client as it is, until the connection is
     /// closed.
     Port http_connect: bool = false => Kind::Bool;
+    /// Whether an HTTP/1.1 request without a Host field is answered 400, as RFC 9112 section 3.2 demands. Off in code
+    /// written for Swoole, unless it says otherwise.
+    Port http_require_host: bool = true => Kind::Bool;
     /// Directory for uploaded files; the system's directory for temporary files when empty.
     Port upload_tmp_dir: String = String::new() => Kind::Str;
     /// Largest uploaded file; a larger one is dropped and marked with `UPLOAD_ERR_INI_SIZE`.

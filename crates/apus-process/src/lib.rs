@@ -43,7 +43,7 @@ pub use error::{Error, PostError};
 pub use histogram::{BUCKETS, Histogram, percentile};
 pub use ipc::IpcEndpoint;
 pub use listener::{BindOptions, ListenAddr, Listener, ReusePort, bind, bind_datagram};
-pub use program::{Config, MasterEvent, Outcome, Program};
+pub use program::{Awaited, Config, MasterEvent, Outcome, Program};
 pub use role::{MOST_USERS, Role, RoleCounts};
 pub use run::run;
 pub use scoreboard::{Counter, Scoreboard, WorkerSlot, WorkerState};

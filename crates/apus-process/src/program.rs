@@ -1,7 +1,9 @@
 //! What a program gives for its server.
 
+use std::os::fd::BorrowedFd;
 use std::path::PathBuf;
 use std::rc::Rc;
+use std::time::Duration;
 
 use apus_options::Settings;
 
@@ -68,6 +70,22 @@ pub trait Program {
 
     /// Something happened, in the master.
     fn on_event(&mut self, event: MasterEvent);
+
+    /// Nothing is to be done in the master until one of these is ready, or the time is over (`None`: for ever). Waits
+    /// for that where the program has something of its own to do meanwhile, such as timers; else gives false, and the
+    /// master waits. With the master's signals blocked.
+    fn wait(&mut self, _until: &[Awaited<'_>], _limit: Option<Duration>) -> bool {
+        false
+    }
+}
+
+/// What the master waits for.
+#[derive(Debug, Clone, Copy)]
+pub struct Awaited<'a> {
+    /// A descriptor of the master's.
+    pub fd: BorrowedFd<'a>,
+    /// Whether it is to be writable, too; else readable.
+    pub write: bool,
 }
 
 /// Which process [`run`](crate::run) returned in.

@@ -42,7 +42,11 @@ impl Make for Bound {
             (slot::server::PORT, Value::int(port)),
         ];
         let second = SERVER.is_second(call.this_object()?);
-        Made(HttpServer(HttpCore::new(self.0, crate::server::ini_settings(), second)), shown).make(call)
+        let mut settings = crate::server::ini_settings();
+        if second {
+            crate::server::second_defaults(&mut settings);
+        }
+        Made(HttpServer(HttpCore::new(self.0, settings, second)), shown).make(call)
     }
 }
 

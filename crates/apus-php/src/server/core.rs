@@ -118,6 +118,9 @@ impl ServerCore {
         let mut settings = ini_settings();
         settings.open_http_protocol = kind != ServerKind::Raw;
         settings.open_websocket_protocol = kind == ServerKind::WebSocket;
+        if second {
+            second_defaults(&mut settings);
+        }
         let core = Rc::new(Self {
             ports: RefCell::new(vec![Rc::new(first)]),
             callbacks: Callbacks::default(),
@@ -245,6 +248,13 @@ pub(super) fn describe(thrown: &Thrown) -> String {
         ThrownKind::Fatal => "a fatal error".to_owned(),
         ThrownKind::Exit | ThrownKind::Graceful => "exit()".to_owned(),
     }
+}
+
+/// What else holds by default in code written for Swoole.
+pub(crate) fn second_defaults(settings: &mut Settings) {
+    settings.http_require_host = false;
+    // A start is not worth a line there.
+    let _ = settings.set("log_level", &apus_options::Value::Str("warning".to_owned()));
 }
 
 /// The defaults, with PHP's own limits where PHP names them.

@@ -36,6 +36,6 @@ pub(crate) static ALL: &[&Class] = &[
 ];
 
 pub(crate) use address::ip as listen_ip;
-pub(crate) use core::ini_settings;
+pub(crate) use core::{ini_settings, second_defaults};
 
 apus_zend::stub!("server/functions");

@@ -1,20 +1,26 @@
 //! What runs in the master and in the workers.
 
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::rc::Rc;
+use std::task::{Context, Poll};
+use std::time::Duration;
 
-use apus_process::{MasterEvent, Outcome, Program, Role, RoleCounts, Worker};
+use apus_process::{Awaited, MasterEvent, Outcome, Program, Role, RoleCounts, Worker};
 use apus_zend::object::Object;
 use apus_zend::{Callable, Raise, Value, engine};
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
 
 use super::class::slot;
 use super::core::{Phase, ServerCore, callback_ended};
 use super::events::Event;
 use super::{task, user_process, worker};
+use crate::descriptor;
 use crate::exception::{self};
 use crate::output;
-use crate::runtime::State;
+use crate::runtime::{Mode, State};
 use crate::timer::Timers;
 
 pub(super) struct PhpProgram {
@@ -44,6 +50,34 @@ impl Program for PhpProgram {
         if let Some(task_queue) = self.core.task_queue.get() {
             task::reap(task_queue, slot);
         }
+    }
+
+    fn wait(&mut self, until: &[Awaited<'_>], limit: Option<Duration>) -> bool {
+        let busy = |state: &Rc<State>| state.engine.live() > 0 || Timers::of(state).len() > 0;
+        let Some(state) = State::existing().filter(|state| self.core.second && busy(state)) else { return false };
+        let interest = |write| if write { Interest::READABLE | Interest::WRITABLE } else { Interest::READABLE };
+        state.block_on(async {
+            let watched: Result<Vec<_>, _> = until
+                .iter()
+                .map(|one| one.fd.try_clone_to_owned().and_then(|fd| descriptor::watch(fd, interest(one.write))))
+                .collect();
+            let Ok(watched) = watched else { return false };
+            let ready = std::future::poll_fn(|cx| {
+                let ready = |fd: &AsyncFd<OwnedFd>, write: bool, cx: &mut Context<'_>| {
+                    fd.poll_read_ready(cx).is_ready() || write && fd.poll_write_ready(cx).is_ready()
+                };
+                let mut any = false;
+                for (fd, one) in watched.iter().zip(until) {
+                    any |= ready(fd, one.write, cx);
+                }
+                if any { Poll::Ready(()) } else { Poll::Pending }
+            });
+            match limit {
+                Some(limit) => drop(tokio::time::timeout(limit, ready).await),
+                None => ready.await,
+            }
+            true
+        })
     }
 
     fn on_event(&mut self, event: MasterEvent) {
@@ -86,6 +120,9 @@ impl PhpProgram {
     }
 
     fn emit(&self, event: Event, args: Vec<Value>) {
+        if self.core.second {
+            return self.emit_second(event, args);
+        }
         self.core.emit(&self.server, event, args);
         // A callback may use coroutines; they end before the master goes on. Timers would hold it for ever.
         if let Some(state) = State::existing() {
@@ -101,6 +138,24 @@ impl PhpProgram {
             {
                 callback_ended(event, &thrown);
             }
+        }
+    }
+}
+
+impl PhpProgram {
+    /// The same in code written for Swoole: coroutines and timers that a callback begins go on in the master.
+    fn emit_second(&self, event: Event, args: Vec<Value>) {
+        if self.core.callbacks.get(event).is_none() {
+            return;
+        }
+        if let Ok(state) = State::get() {
+            state.mode.set(Mode::Worker);
+        }
+        self.core.emit(&self.server, event, args);
+        if event == Event::Shutdown
+            && let Some(state) = State::existing()
+        {
+            Timers::of(&state).clear_all(&state);
         }
     }
 }
@@ -155,6 +210,10 @@ pub(super) fn start(core: &Rc<ServerCore>, server: Object) -> Result<(), Raise> 
         output::give_back();
     }
     worker::keep_listeners(&[]);
+    if core.second && matches!(outcome, Ok(Outcome::Master(_))) {
+        // What the master's callbacks have begun ends with the server.
+        State::tear_down();
+    }
     core.phase.set(Phase::Over);
     match outcome {
         Ok(Outcome::Master(_)) => Ok(()),

@@ -26,7 +26,7 @@ use crate::identity::Identity;
 use crate::listener::Listener;
 use crate::notify::{Notify, ReadyLine};
 use crate::pid_file::PidFile;
-use crate::program::{Config, MasterEvent, Outcome, Program};
+use crate::program::{Awaited, Config, MasterEvent, Outcome, Program};
 use crate::replica::{Process, Replica};
 use crate::role::{MOST_USERS, Role, RoleCounts};
 use crate::scoreboard::{Scoreboard, WorkerState};
@@ -147,7 +147,7 @@ impl<'a> Master<'a> {
             if self.is_over() {
                 break;
             }
-            self.wait();
+            self.wait(program);
             self.take_signals(program);
             // Before the dead are reaped: their last words count.
             self.hear_workers(program);
@@ -295,7 +295,7 @@ impl<'a> Master<'a> {
         starts.chain(ages).chain(kills).chain(weighing).chain(unsent).chain(self.notify.ping_at()).min()
     }
 
-    fn wait(&mut self) {
+    fn wait(&mut self, program: &mut dyn Program) {
         let at_once = std::mem::take(&mut self.called_back)
             || self.control.as_ref().is_some_and(Control::has_more)
             || self.reloads.is_due(self.phase);
@@ -308,15 +308,22 @@ impl<'a> Master<'a> {
         if let Some(control) = &self.control {
             control.poll_fds(&mut fds);
         }
-        let timeout = match self.next_deadline() {
-            _ if at_once => PollTimeout::ZERO,
-            None => PollTimeout::NONE,
-            Some(at) => {
-                // Rounded up: waking a little early would only mean waking twice.
-                let millis = at.saturating_duration_since(Instant::now()).as_micros().div_ceil(1000);
-                PollTimeout::try_from(i32::try_from(millis).unwrap_or(i32::MAX)).unwrap_or(PollTimeout::MAX)
-            }
+        let limit = if at_once {
+            Some(Duration::ZERO)
+        } else {
+            self.next_deadline().map(|at| at.saturating_duration_since(Instant::now()))
         };
+        let writes = |fd: &PollFd<'_>| fd.events().contains(PollFlags::POLLOUT);
+        let until: Vec<_> = fds.iter().map(|fd| Awaited { fd: fd.as_fd(), write: writes(fd) }).collect();
+        if program.wait(&until, limit) {
+            return;
+        }
+        drop(until);
+        let timeout = limit.map_or(PollTimeout::NONE, |limit| {
+            // Rounded up: waking a little early would only mean waking twice.
+            let millis = limit.as_micros().div_ceil(1000);
+            PollTimeout::try_from(i32::try_from(millis).unwrap_or(i32::MAX)).unwrap_or(PollTimeout::MAX)
+        });
         let _ = poll(&mut fds, timeout);
     }
 

@@ -34,7 +34,7 @@ pub fn parse_request(buf: &[u8], limits: &Limits, head: &mut RequestHead) -> Res
         return if full { Err(Reject::new(431, "request head too large")) } else { Ok(Parsed::Partial) };
     };
     head.head_len = head_len;
-    seen.settle(view, head)?;
+    seen.settle(view, head, limits)?;
     Ok(Parsed::Complete)
 }
 
@@ -369,8 +369,8 @@ impl Seen {
     }
 
     /// What can only be judged when every field is known.
-    fn settle(&self, view: &[u8], head: &mut RequestHead) -> Result<(), Reject> {
-        if self.host.is_none() && head.version == Version::Http11 {
+    fn settle(&self, view: &[u8], head: &mut RequestHead, limits: &Limits) -> Result<(), Reject> {
+        if self.host.is_none() && head.version == Version::Http11 && !limits.without_host {
             return Err(Reject::bad("Host is missing"));
         }
         head.framing = match (self.chunked, self.length) {

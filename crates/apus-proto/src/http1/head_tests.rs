@@ -506,6 +506,14 @@ fn limits_of_the_target() {
 }
 
 #[test]
+fn a_host_may_be_missing_where_limits_say_so() {
+    let limits = Limits { without_host: true, ..Limits::default() };
+    assert!(parse_with(b"GET / HTTP/1.1\r\n\r\n", &limits).is_ok());
+    assert_eq!(parse_with(b"GET / HTTP/1.1\r\n\r\n", &Limits::default()), Err(400));
+    assert_eq!(parse_with(b"GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", &limits), Err(400));
+}
+
+#[test]
 fn limits_of_the_head() {
     let request = b"GET /x HTTP/1.1\r\nHost: h\r\nA: b\r\nC: d\r\n\r\n";
     for max_head in 0..=request.len() {

@@ -56,11 +56,13 @@ pub struct Limits {
     pub max_headers: usize,
     /// Bytes of the request target. More: 414.
     pub max_target: usize,
+    /// Whether a request may lack the Host field, which RFC 9112 section 3.2 forbids.
+    pub without_host: bool,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { max_head: 16 * 1024, max_headers: 100, max_target: 8 * 1024 }
+        Self { max_head: 16 * 1024, max_headers: 100, max_target: 8 * 1024, without_host: false }
     }
 }
 
