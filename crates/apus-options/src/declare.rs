@@ -1,10 +1,11 @@
 //! The macro that turns the rows of `table.rs` into the typed settings.
 
 /// Declares `Settings` and `ROWS`. One setting is
-/// after `unread: ROWS;`, the rows of settings that are known and not acted on:
+/// after `unread: ROWS;`, the rows of settings that are known and not acted on, and `group field: Type;` for each other
+/// table whose settings belong to this one:
 /// `/// doc` `scope name [aliases]: type = default [, shown "default in words"] => kind;`
 macro_rules! settings {
-    (unread: $unread:expr; $(
+    (unread: $unread:expr; $(group $group:ident: $grouped:ty;)* $(
         $(#[doc = $doc:literal])+
         $scope:ident $name:ident $([$($alias:literal),+])?: $type:ty = $default:expr $(, shown $shown:literal)? => $kind:expr;
     )+) => {
@@ -28,13 +29,15 @@ macro_rules! settings {
         #[allow(clippy::struct_excessive_bools, reason = "one field a setting, and many settings are switches")]
         pub struct Settings {
             $($(#[doc = $doc])+ pub $name: $type,)+
+            $(/// The settings that it shares with others.
+            pub $group: $grouped,)*
             /// Settings that are accepted without effect, as they were given.
             pub inert: BTreeMap<&'static str, Value>,
         }
 
         impl Default for Settings {
             fn default() -> Self {
-                Self { $($name: $default,)+ inert: BTreeMap::new() }
+                Self { $($name: $default,)+ $($group: <$grouped>::default(),)* inert: BTreeMap::new() }
             }
         }
 
@@ -56,7 +59,7 @@ macro_rules! settings {
 
             /// Every setting of this table, the supported ones first.
             pub fn rows() -> impl Iterator<Item = &'static Row> {
-                ROWS.iter().chain($unread)
+                ROWS.iter().chain($unread)$(.chain(<$grouped>::rows()))*
             }
 
             /// Sets one setting, by its name or an alias. Null restores its default.
@@ -65,6 +68,9 @@ macro_rules! settings {
             /// When the name is unknown, the value is malformed or outside the limits, or this version does not support
             /// the setting. The settings are unchanged then.
             pub fn set(&mut self, name: &str, value: &Value) -> Result<(), OptionError> {
+                $(if <$grouped>::rows().any(|row| row.answers_to(name)) {
+                    return self.$group.set(name, value);
+                })*
                 let row = Self::rows()
                     .find(|row| row.answers_to(name))
                     .ok_or_else(|| OptionError::unknown_among(name, Self::rows()))?;
@@ -88,11 +94,46 @@ macro_rules! settings {
             /// The value of one setting, by its name or an alias. Sizes and choices are Int, durations Float seconds.
             /// `None` for a name that is unknown, or of a setting without effect that was never set.
             pub fn get(&self, name: &str) -> Option<Value> {
+                $(if <$grouped>::rows().any(|row| row.answers_to(name)) {
+                    return self.$group.get(name);
+                })*
                 let row = Self::rows().find(|row| row.answers_to(name))?;
                 self.load(row.name).or_else(|| self.inert.get(row.name).cloned())
+            }
+        }
+
+        #[cfg(test)]
+        mod table {
+            use super::{Settings, Value};
+
+            #[test]
+            fn every_default_is_a_value_that_its_row_allows() {
+                for row in super::ROWS {
+                    let mut settings = Settings::default();
+                    let default = settings.get(row.name).expect(row.name);
+                    settings.set(row.name, &default).expect(row.name);
+                    assert_eq!(settings, Settings::default(), "{}", row.name);
+                    settings.set(row.name, &Value::Null).expect(row.name);
+                }
+            }
+
+            #[test]
+            fn names_and_aliases_are_unique_and_documented() {
+                let mut names = std::collections::HashSet::new();
+                for row in Settings::rows() {
+                    assert!(names.insert(row.name) && row.aliases.iter().all(|name| names.insert(name)), "{}", row.name);
+                    assert!(row.doc.trim().ends_with('.'), "{}", row.name);
+                }
             }
         }
     };
 }
 
-pub(crate) use settings;
+/// Rows of settings that are known and not acted on: `scope support "what to do instead" => names;`
+macro_rules! unread {
+    ($($scope:ident $support:ident $doc:literal => $($name:ident),+;)+) => {
+        &[$($(Row::unread(stringify!($name), Scope::$scope, Support::$support, $doc),)+)+]
+    };
+}
+
+pub(crate) use {settings, unread};

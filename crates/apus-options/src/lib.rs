@@ -5,7 +5,6 @@
 #![forbid(unsafe_code)]
 
 pub mod client;
-pub mod client_http;
 mod coerce;
 mod declare;
 mod error;

@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
+use crate::client::{self, http, socket};
 use crate::error::bytes;
 use crate::row::{Kind, Row, Scope, Support};
 use crate::table::Settings;
 use crate::table::rows;
 use crate::value::Value;
-use crate::{client, client_http};
 
 /// The text of docs/options.md.
 pub fn markdown() -> String {
@@ -24,10 +24,12 @@ pub fn markdown() -> String {
             }
         }
     }
-    let sockets = client::Settings::rows().map(|row| (row, client::Settings::default().get(row.name)));
-    clients(&mut page, "Clients", SOCKETS, sockets.collect());
-    let http = client_http::Settings::rows().map(|row| (row, client_http::Settings::default().get(row.name)));
-    clients(&mut page, "HTTP clients", HTTP, http.collect());
+    clients(&mut page, "All clients", ALL, client::Settings::rows(), |name| client::Settings::default().get(name));
+    let own = |row: &&'static Row| !client::Settings::rows().any(|common| common.name == row.name);
+    let sockets = socket::Settings::rows().filter(own);
+    clients(&mut page, "Clients", SOCKETS, sockets, |name| socket::Settings::default().get(name));
+    let https = http::Settings::rows().filter(own);
+    clients(&mut page, "HTTP clients", HTTP, https, |name| http::Settings::default().get(name));
     names(&mut page, "Accepted without effect", INERT, Support::NoEffect);
     names(&mut page, "Not supported yet", MISSING, Support::Missing);
     format!("{HEAD}{}{}", index(&page), wrapped(&page))
@@ -102,23 +104,31 @@ const INERT: &str =
 const MISSING: &str =
     "Known, and refused with a clear message unless the value asks for nothing (`false`, `0`, `''`, `null`).";
 
-const SOCKETS: &str = "What `Coroutine\\Client::set()`, `Client::set()` and `Coroutine\\Socket::setProtocol()` take, besides \
+const ALL: &str = "What the `set()` of every client takes.";
+
+const SOCKETS: &str = "What `Coroutine\\Client::set()`, `Client::set()` and `Coroutine\\Socket::setProtocol()` take, besides the above and \
      `package_length_func`, a callable `(string $bytes): int` that tells how long the message at the front of the bytes is.";
 
-const HTTP: &str = "What `Coroutine\\Http\\Client::set()` and `Coroutine\\Http2\\Client::set()` take.";
+const HTTP: &str = "What `Coroutine\\Http\\Client::set()` and `Coroutine\\Http2\\Client::set()` take besides.";
 
 /// The settings of one kind of client, each with its default.
-fn clients(page: &mut String, title: &str, text: &str, rows: Vec<(&'static Row, Option<Value>)>) {
+fn clients(
+    page: &mut String,
+    title: &str,
+    text: &str,
+    rows: impl Iterator<Item = &'static Row>,
+    default: impl Fn(&str) -> Option<Value>,
+) {
     let _ = write!(page, "\n## {title}\n\n{text}\n");
-    let (full, others): (Vec<_>, Vec<_>) = rows.into_iter().partition(|(row, _)| row.support == Support::Full);
-    for (row, default) in full {
-        section(page, row, default);
+    let (full, others): (Vec<_>, Vec<_>) = rows.partition(|row| row.support == Support::Full);
+    for row in full {
+        section(page, row, default(row.name));
     }
     if others.is_empty() {
         return;
     }
     let _ = write!(page, "\n## {title}: known from elsewhere\n\n| setting | | |\n| --- | --- | --- |\n");
-    for (row, _) in others {
+    for row in others {
         let fate = if row.support == Support::Missing { "refused" } else { "without effect" };
         let _ = writeln!(page, "| `{}` | {fate} | {} |", row.name, row.doc.trim());
     }

@@ -32,6 +32,7 @@ $calls = [
     fn() => (new Client('a.test'))->set(['bind_address' => 'localhost']),
     fn() => (new Client('a.test'))->set(['max_retries' => 3]),
     fn() => (new Http2('a.test'))->set(['http2_window_size' => 1]),
+    fn() => (new Client('a.test'))->set(['ssl_protocols' => 4]),
     fn() => (new Client('a.test'))->setMethod('GET /'),
     fn() => (new Client('a.test'))->setHeaders(["X\n" => '1']),
     fn() => (new Client('a.test'))->setHeaders(['X' => "1\r\nY: 2"]),
@@ -97,6 +98,7 @@ Apus\Client\Exception 301: write_func must be callable: function "no_such_functi
 Apus\Client\Exception 301: bind_address "localhost" is not an IP address
 Apus\Client\Exception 301: setting "max_retries" is not supported by this version of Apus: remove it or switch it off. Look at the status code and send the request again.
 Apus\Client\Exception 301: setting "http2_window_size" must be a number of bytes from 65535 to 2147483647 ("512K", "8M" and "2G" work too), 1 given
+Apus\Client\Exception 301: setting "ssl_protocols" leaves no version that is spoken: add Apus\SSL_TLSv1_2 or Apus\SSL_TLSv1_3
 Apus\Client\Exception 302: method "GET /" is no token (RFC 9110 section 9.1)
 Apus\Client\Exception 302: header "X\n": a name is a token, a value is text without control characters, line breaks above all (RFC 9110 section 5)
 Apus\Client\Exception 302: header "X": a name is a token, a value is text without control characters, line breaks above all (RFC 9110 section 5)

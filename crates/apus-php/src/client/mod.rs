@@ -6,6 +6,7 @@ pub(crate) mod frame;
 mod http;
 mod http2;
 mod settings;
+pub(crate) mod tls;
 mod values;
 
 use apus_zend::class::Class;

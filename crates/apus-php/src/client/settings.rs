@@ -2,7 +2,6 @@
 
 use std::cell::RefCell;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::path::PathBuf;
 use std::time::Duration;
 
 use apus_client::connect::{ConnectOptions, Endpoint};
@@ -12,7 +11,7 @@ use apus_client::proto::websocket::Limits;
 use apus_client::proxy::{Proxy, ProxyKind};
 use apus_client::tls::TlsOptions;
 use apus_client::websocket::WebSocketOptions;
-use apus_options::client_http::Settings;
+use apus_options::client::http::Settings;
 use apus_zend::Raise;
 use apus_zend::value::ArrayView;
 
@@ -21,13 +20,12 @@ use crate::exception::{self};
 use crate::runtime::State;
 use crate::wait;
 
+use super::tls;
+
 /// zlib's level for WebSocket messages: most of the gain for a third of the cost of level 6.
 const WEBSOCKET_LEVEL: u32 = 3;
 /// How long a server may say nothing where no time-out at all was set.
 const IDLE: Duration = Duration::from_secs(60);
-/// Bits of `ssl_protocols`.
-const TLS12: u32 = 32;
-const TLS13: u32 = 64;
 
 /// Applies an array of settings, all or none.
 pub(super) fn apply(settings: &RefCell<Settings>, given: ArrayView<'_>) -> Result<(), Raise> {
@@ -42,9 +40,10 @@ pub(super) fn apply(settings: &RefCell<Settings>, given: ArrayView<'_>) -> Resul
     {
         return Err(refused("a proxy needs both its host and its port".to_owned()));
     }
-    if !changed.bind_address.is_empty() && changed.bind_address.parse::<IpAddr>().is_err() {
-        return Err(refused(format!("bind_address \"{}\" is not an IP address", changed.bind_address)));
+    if !changed.common.bind_address.is_empty() && changed.common.bind_address.parse::<IpAddr>().is_err() {
+        return Err(refused(format!("bind_address \"{}\" is not an IP address", changed.common.bind_address)));
     }
+    tls::options(&changed.common).map_err(|why| refused(why.to_owned()))?;
     *settings.borrow_mut() = changed;
     Ok(())
 }
@@ -56,28 +55,7 @@ pub(super) fn limit(seconds: f64, fallback: Option<Duration>) -> Option<Duration
 
 /// The time for a whole request.
 pub(super) fn whole(settings: &Settings, state: &State) -> Option<Duration> {
-    limit(settings.timeout, state.settings.borrow().socket_timeout.get())
-}
-
-fn path(text: &str) -> Option<PathBuf> {
-    (!text.is_empty()).then(|| PathBuf::from(text))
-}
-
-fn tls(settings: &Settings, alpn: &[&[u8]]) -> TlsOptions {
-    let versions = settings.ssl_protocols & (TLS12 | TLS13);
-    let cert_file = path(&settings.ssl_cert_file);
-    TlsOptions {
-        verify_peer: settings.ssl_verify_peer,
-        verify_name: settings.ssl_verify_peer,
-        allow_self_signed: settings.ssl_allow_self_signed,
-        ca_file: path(&settings.ssl_cafile),
-        ca_path: path(&settings.ssl_capath),
-        key_file: path(&settings.ssl_key_file).or_else(|| cert_file.clone()),
-        cert_file,
-        alpn: alpn.iter().map(|name| name.to_vec()).collect(),
-        tls12: settings.ssl_protocols == 0 || versions & TLS12 != 0,
-        tls13: settings.ssl_protocols == 0 || versions & TLS13 != 0,
-    }
+    limit(settings.common.timeout, state.settings.borrow().socket_timeout.get())
 }
 
 fn proxy(settings: &Settings, always_tunnel: bool) -> Option<Proxy> {
@@ -101,15 +79,19 @@ fn proxy(settings: &Settings, always_tunnel: bool) -> Option<Proxy> {
 }
 
 fn connect(settings: &Settings, state: &State, alpn: &[&[u8]], always_tunnel: bool) -> ConnectOptions {
-    let address = settings.bind_address.parse().ok();
-    let bind = (address.is_some() || settings.bind_port != 0)
-        .then(|| SocketAddr::new(address.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED)), settings.bind_port));
+    let address = settings.common.bind_address.parse().ok();
+    let bind = (address.is_some() || settings.common.bind_port != 0)
+        .then(|| SocketAddr::new(address.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED)), settings.common.bind_port));
     ConnectOptions {
-        timeout: limit(settings.connect_timeout, state.settings.borrow().socket_connect_timeout.get()),
+        timeout: limit(settings.common.connect_timeout, state.settings.borrow().socket_connect_timeout.get()),
         bind,
         proxy: proxy(settings, always_tunnel),
-        tls: tls(settings, alpn),
-        tls_name: (!settings.ssl_host_name.is_empty()).then(|| settings.ssl_host_name.clone()),
+        // What cannot be was refused when it was set.
+        tls: TlsOptions {
+            alpn: alpn.iter().map(|name| name.to_vec()).collect(),
+            ..tls::options(&settings.common).unwrap_or_default()
+        },
+        tls_name: (!settings.common.ssl_host_name.is_empty()).then(|| settings.common.ssl_host_name.clone()),
     }
 }
 
@@ -119,7 +101,7 @@ pub(super) fn http(settings: &Settings, state: &State, websocket: bool) -> Optio
     Options {
         connect: connect(settings, state, &[b"http/1.1"], websocket),
         timeout: whole,
-        idle_timeout: limit(settings.read_timeout, if whole.is_none() { Some(IDLE) } else { None }),
+        idle_timeout: limit(settings.common.read_timeout, if whole.is_none() { Some(IDLE) } else { None }),
         keep_alive: settings.keep_alive,
         decode: settings.body_decompression,
         max_body: settings.package_max_length,
@@ -154,7 +136,7 @@ pub(super) fn websocket(settings: &Settings) -> WebSocketOptions {
 
 /// How long a method that reads waits: `read_timeout`, or else `timeout`.
 pub(super) fn reading(settings: &Settings, state: &State) -> Option<Duration> {
-    limit(settings.read_timeout, whole(settings, state))
+    limit(settings.common.read_timeout, whole(settings, state))
 }
 
 /// The endpoint that a constructor's arguments (host, port, TLS) mean.

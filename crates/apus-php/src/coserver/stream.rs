@@ -151,7 +151,7 @@ fn sort(given: ArrayView<'_>) -> Result<(Array, Option<usize>), Raise> {
         if text == "open_ssl" && option.as_ref().is_some_and(|value| !value.is_off()) {
             return Err(listen::no_tls());
         }
-        if text == "package_length_func" || client::Settings::rows().any(|row| row.answers_to(&text)) {
+        if text == "package_length_func" || client::socket::Settings::rows().any(|row| row.answers_to(&text)) {
             of_connections.set(name, value)?;
             continue;
         }

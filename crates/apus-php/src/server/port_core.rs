@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use apus_net::proto::framing::Framing;
-use apus_options::client::Bytes;
+use apus_options::client::socket::Bytes;
 use apus_options::{Scope, Settings, Support};
 use apus_process::{BindOptions, ListenAddr, Listener, ReusePort, bind, bind_datagram};
 use apus_zend::value::{ArrayView, Key, View};

@@ -3,7 +3,7 @@
 use std::io;
 use std::time::Duration;
 
-use apus_client::tls::{self, TlsOptions};
+use apus_client::tls;
 use socket2::SockAddr;
 
 use super::address::resolve;
@@ -70,7 +70,7 @@ pub(super) async fn shake(sock: &Sock, pace: Pace) -> Outcome<()> {
         return Err(Fault::new(libc::EISCONN, "TLS is spoken already"));
     }
     let plan = sock.plan.borrow().clone();
-    let options = as_needed(plan.options);
+    let options = plan.options;
     if let Pace::Block(_) = pace {
         tls::prepare(&options, sock.accepted.get())?;
     }
@@ -83,10 +83,4 @@ pub(super) async fn shake(sock: &Sock, pace: Pace) -> Outcome<()> {
     };
     sock.set_tls(stream);
     Ok(())
-}
-
-/// One file may hold certificate and key.
-fn as_needed(options: TlsOptions) -> TlsOptions {
-    let key_file = options.key_file.or_else(|| options.cert_file.clone());
-    TlsOptions { key_file, ..options }
 }

@@ -118,7 +118,7 @@ impl Peer {
         self.given.install(&sock)?;
         let (host, port) = {
             let settings = self.given.settings.borrow();
-            (settings.bind_address.clone(), settings.bind_port)
+            (settings.common.bind_address.clone(), settings.common.bind_port)
         };
         if !host.is_empty() || port != 0 {
             let any = if self.domain == libc::AF_INET6 { "::" } else { "0.0.0.0" };

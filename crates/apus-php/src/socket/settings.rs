@@ -1,24 +1,20 @@
 //! From an array of settings to what a socket does.
 
 use std::cell::RefCell;
-use std::path::PathBuf;
 use std::rc::Rc;
 
 use apus_client::tls::TlsOptions;
 use apus_net::proto::framing::{Framing, LengthType, Rule};
 use apus_options as options;
-use apus_options::client::{Bytes, Settings};
+use apus_options::client::socket::{Bytes, Settings};
 use apus_zend::value::{ArrayView, Key, View};
 use apus_zend::{Array, Callable, Raise, Value};
 
 use super::core::{Limits, Sock, TlsPlan};
+use crate::client::tls;
 use crate::convert::to_option;
 use crate::exception;
 use crate::wait::Timeout;
-
-/// The bits of `ssl_protocols`.
-pub(super) const TLS_1_2: u32 = 32;
-pub(super) const TLS_1_3: u32 = 64;
 
 /// Settings as a program gave them.
 #[derive(Default, Clone)]
@@ -71,14 +67,15 @@ impl Given {
         let settings = self.settings.borrow();
         let framing = framing(&settings, self.tell.borrow().is_some())?;
         *sock.framing.borrow_mut() = framing.map(Rc::new);
+        let common = &settings.common;
         sock.limits.set(Limits {
-            connect: settings.limit(settings.connect_timeout).map(Timeout::of_setting),
-            read: settings.limit(settings.read_timeout).map(Timeout::of_setting),
-            write: settings.limit(settings.write_timeout).map(Timeout::of_setting),
+            connect: common.limit(common.connect_timeout).map(Timeout::of_setting),
+            read: common.limit(common.read_timeout).map(Timeout::of_setting),
+            write: common.limit(common.write_timeout).map(Timeout::of_setting),
         });
         *sock.plan.borrow_mut() = TlsPlan {
             options: tls_options(&settings)?,
-            host: settings.ssl_host_name.clone(),
+            host: common.ssl_host_name.clone(),
             from_start: settings.open_ssl,
         };
         if let Ok(descriptor) = sock.descriptor() {
@@ -133,24 +130,7 @@ fn framing(settings: &Settings, told: bool) -> Result<Option<Framing>, Raise> {
 }
 
 fn tls_options(settings: &Settings) -> Result<TlsOptions, Raise> {
-    let path = |text: &str| (!text.is_empty()).then(|| PathBuf::from(text));
-    let versions = if settings.ssl_protocols == 0 { TLS_1_2 | TLS_1_3 } else { settings.ssl_protocols };
-    if versions & (TLS_1_2 | TLS_1_3) == 0 {
-        return Err(refused(
-            "setting \"ssl_protocols\" leaves no version that is spoken: add Apus\\SSL_TLSv1_2 or Apus\\SSL_TLSv1_3",
-        ));
-    }
-    Ok(TlsOptions {
-        verify_peer: settings.ssl_verify_peer,
-        allow_self_signed: settings.ssl_allow_self_signed,
-        ca_file: path(&settings.ssl_cafile),
-        ca_path: path(&settings.ssl_capath),
-        cert_file: path(&settings.ssl_cert_file),
-        key_file: path(&settings.ssl_key_file),
-        tls12: versions & TLS_1_2 != 0,
-        tls13: versions & TLS_1_3 != 0,
-        ..TlsOptions::default()
-    })
+    tls::options(&settings.common).map_err(refused)
 }
 
 /// What `$setting` shows after another array of settings: the one before with the new values.

@@ -24,6 +24,7 @@ class ClientProxy extends \Apus\Coroutine\Http\Client
  * @throws \Apus\Coroutine\CanceledException when cancelled with an exception
  * Waits.
  * @rust request_url
+ * @rust typed
  */
 function request(string $url, string $method, mixed $data = null, ?array $options = null, ?array $headers = null, ?array $cookies = null): \Apus\Coroutine\Http\ClientProxy {}
 
@@ -38,6 +39,7 @@ function request(string $url, string $method, mixed $data = null, ?array $option
  * @throws \Apus\Coroutine\CanceledException when cancelled with an exception
  * Waits.
  * @rust get_url
+ * @rust typed
  */
 function get(string $url, ?array $options = null, ?array $headers = null, ?array $cookies = null): \Apus\Coroutine\Http\ClientProxy {}
 
@@ -53,5 +55,6 @@ function get(string $url, ?array $options = null, ?array $headers = null, ?array
  * @throws \Apus\Coroutine\CanceledException when cancelled with an exception
  * Waits.
  * @rust post_url
+ * @rust typed
  */
 function post(string $url, mixed $data, ?array $options = null, ?array $headers = null, ?array $cookies = null): \Apus\Coroutine\Http\ClientProxy {}

@@ -1,8 +1,10 @@
 //! `Apus\Coroutine\Http\request()`, `get()` and `post()`: one request by its URL.
 
 use apus_client::http::endpoint;
+use apus_zend::arg::Any;
 use apus_zend::object::Object;
-use apus_zend::{Call, Raise, Value, engine};
+use apus_zend::value::ArrayView;
+use apus_zend::{Raise, Value, engine};
 
 use super::{HttpClient, execute, request, slot};
 use crate::client::{settings, values};
@@ -10,23 +12,22 @@ use crate::exception::{self};
 use crate::runtime::State;
 use crate::wait::expect_suspendable;
 
-/// Where the arguments that all three functions take begin.
-struct Arguments {
-    options: usize,
-    headers: usize,
-    cookies: usize,
+/// What the last three arguments of all these functions are.
+struct Extra<'c> {
+    options: Option<ArrayView<'c>>,
+    headers: Option<ArrayView<'c>>,
+    cookies: Option<ArrayView<'c>>,
 }
 
 /// Makes one request, and gives the client that made it.
-fn one(call: &Call, method: &[u8], data: Option<Value>, at: &Arguments, name: &'static str) -> Result<(), Raise> {
+fn one(url: &str, method: &[u8], data: Option<Value>, extra: &Extra<'_>, name: &'static str) -> Result<Object, Raise> {
     let state = State::get()?;
     expect_suspendable(&state, name)?;
-    let url = call.text(0)?;
     let (endpoint, target) = endpoint(url.trim())
         .ok_or_else(|| values::refused(&format!("\"{}\" is no URL of http or https", url.escape_debug())))?;
     let client = HttpClient::new(endpoint);
     client.settings.borrow_mut().keep_alive = false;
-    if let Some(options) = call.opt_array(at.options)? {
+    if let Some(options) = extra.options {
         settings::apply(&client.settings, options)?;
     }
     let object = Object::new(PROXY.get(), client)?;
@@ -38,11 +39,10 @@ fn one(call: &Call, method: &[u8], data: Option<Value>, at: &Arguments, name: &'
     if let Some(data) = data {
         object.set_slot(slot::REQUEST_BODY, data);
     }
-    if call.opt_array(at.headers)?.is_some() {
-        object.set_slot(slot::REQUEST_HEADERS, call.value(at.headers));
-    }
-    if call.opt_array(at.cookies)?.is_some() {
-        object.set_slot(slot::COOKIES, call.value(at.cookies));
+    for (slot, given) in [(slot::REQUEST_HEADERS, extra.headers), (slot::COOKIES, extra.cookies)] {
+        if let Some(array) = given {
+            object.set_slot(slot, array.value());
+        }
     }
     let request = request::build(&object, client, target.as_bytes())?;
     let answered = match execute::exchange(&object, client, &state, request, (name, "request()"))? {
@@ -50,26 +50,43 @@ fn one(call: &Call, method: &[u8], data: Option<Value>, at: &Arguments, name: &'
         None => false,
     };
     if answered {
-        return call.ret(object);
+        return Ok(object);
     }
     let why = values::scalar(object.slot(slot::ERR_CODE + 1).view()).unwrap_or_default();
     let text = format!("{} {url}: {}", String::from_utf8_lossy(method), String::from_utf8_lossy(&why));
     Err(exception::throw(exception::code::client::REQUEST, &text))
 }
 
-fn request_url(call: &Call) -> Result<(), Raise> {
-    let method = call.bytes(1)?.to_ascii_uppercase();
-    let data = (call.count() > 2).then(|| call.value(2));
-    one(call, &method, data, &Arguments { options: 3, headers: 4, cookies: 5 }, "Coroutine\\Http\\request()")
+fn request_url(
+    url: String,
+    method: &[u8],
+    data: Any<'_>,
+    options: Option<ArrayView<'_>>,
+    headers: Option<ArrayView<'_>>,
+    cookies: Option<ArrayView<'_>>,
+) -> Result<Object, Raise> {
+    let data = data.is_passed().then(|| data.value());
+    let extra = Extra { options, headers, cookies };
+    one(&url, &method.to_ascii_uppercase(), data, &extra, "Coroutine\\Http\\request()")
 }
 
-fn get_url(call: &Call) -> Result<(), Raise> {
-    one(call, b"GET", None, &Arguments { options: 1, headers: 2, cookies: 3 }, "Coroutine\\Http\\get()")
+fn get_url(
+    url: String,
+    options: Option<ArrayView<'_>>,
+    headers: Option<ArrayView<'_>>,
+    cookies: Option<ArrayView<'_>>,
+) -> Result<Object, Raise> {
+    one(&url, b"GET", None, &Extra { options, headers, cookies }, "Coroutine\\Http\\get()")
 }
 
-fn post_url(call: &Call) -> Result<(), Raise> {
-    let data = Some(call.value(1));
-    one(call, b"POST", data, &Arguments { options: 2, headers: 3, cookies: 4 }, "Coroutine\\Http\\post()")
+fn post_url(
+    url: String,
+    data: Value,
+    options: Option<ArrayView<'_>>,
+    headers: Option<ArrayView<'_>>,
+    cookies: Option<ArrayView<'_>>,
+) -> Result<Object, Raise> {
+    one(&url, b"POST", Some(data), &Extra { options, headers, cookies }, "Coroutine\\Http\\post()")
 }
 
 apus_zend::stub!("client/http/functions");

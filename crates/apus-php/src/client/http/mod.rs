@@ -15,7 +15,7 @@ use apus_client::http::{Connection, Finished};
 use apus_client::types::HeaderValue;
 use apus_client::websocket::WebSocket;
 use apus_client::wire::Facts;
-use apus_options::client_http::Settings;
+use apus_options::client::http::Settings;
 use apus_zend::native;
 use apus_zend::object::Object;
 use apus_zend::{Call, Raise};

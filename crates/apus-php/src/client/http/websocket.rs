@@ -7,7 +7,7 @@ use apus_client::failure::{Failure, Stage};
 use apus_client::proto::websocket::{Event, Opcode};
 use apus_client::websocket::WebSocket;
 use apus_coro::Wait;
-use apus_options::client_http::Settings;
+use apus_options::client::http::Settings;
 use apus_zend::arg::{Given, This};
 use apus_zend::object::Object;
 use apus_zend::{Call, Raise, Value};
@@ -109,7 +109,7 @@ fn send(me: &Me<'_>, outgoing: &Outgoing<'_>, names: (&'static str, &'static str
 }
 
 fn write_limit(settings: &Settings, state: &State) -> Option<Duration> {
-    settings::limit(settings.write_timeout, settings::whole(settings, state))
+    settings::limit(settings.common.write_timeout, settings::whole(settings, state))
 }
 
 pub(super) fn push(call: &Call) -> Result<(), Raise> {

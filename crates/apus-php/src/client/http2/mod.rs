@@ -12,7 +12,7 @@ use apus_client::connect::Endpoint;
 use apus_client::failure::Failure;
 use apus_client::http2::Http2;
 use apus_coro::Wait;
-use apus_options::client_http::Settings;
+use apus_options::client::http::Settings;
 use apus_zend::arg::{Any, Given, Made, OrFalse};
 use apus_zend::object::Object;
 use apus_zend::value::{ArrayView, View};
