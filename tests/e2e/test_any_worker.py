@@ -5,7 +5,7 @@ import os
 import signal
 import unittest
 
-from hub_cases import HubCase
+from routing_cases import RoutingCase
 from streams import RawCase
 from support import rss, until
 from websocket_cases import BINARY, CLOSE, TEXT
@@ -27,7 +27,7 @@ def standing(count):
     return last[0]
 
 
-class Orders(HubCase):
+class Orders(RoutingCase):
     def test_every_worker_reaches_every_connection(self):
         server = self.cluster(4)
         members = [member for some in self.members(server, 4) for member in some]
@@ -246,7 +246,7 @@ class Streams(RawCase):
         self.assertEqual(self.one.exactly(5), b"\xfe1raw")
 
 
-class Letters(HubCase):
+class Letters(RoutingCase):
     def test_values_of_every_kind_in_order(self):
         server = self.cluster(2)
         [[one], [two]] = self.members(server, 2)
@@ -293,7 +293,7 @@ class Letters(HubCase):
         self.assertIn("Closure", one.php("return $server->sendMessage(fn () => 1, 0);"))
 
 
-class Names(HubCase):
+class Names(RoutingCase):
     def test_users_across_workers(self):
         server = self.cluster(3)
         members = [member for some in self.members(server, 3, 2) for member in some]
@@ -355,7 +355,7 @@ class Names(HubCase):
         self.assertEqual(one.php("for ($i = 0; $i < 2000 && $server->subscribe($fd, \"t$i\"); $i++); return $i;", fd=one.fd), 1023)
 
 
-class Deaths(HubCase):
+class Deaths(RoutingCase):
     def test_a_killed_worker_takes_its_connections_and_nothing_else(self):
         server = self.cluster(3, settings={"ring_size": 65536})
         members = self.members(server, 3, 2)

@@ -6,7 +6,7 @@ import sys
 import unittest
 
 import support
-from hub_cases import HubCase
+from routing_cases import RoutingCase
 from support import until
 
 sys.path.insert(0, str(support.HERE.parent))
@@ -15,7 +15,7 @@ from lib import servers  # noqa: E402
 KINDS = {"redis": servers.Redis, "nats": servers.Nats}
 
 
-class Machines(HubCase):
+class Machines(RoutingCase):
     """Each test with Redis and with NATS; a "machine" is a server of its own with two workers."""
 
     def machines(self, kind, count=2, login="", options=(), settings=None):

@@ -313,7 +313,7 @@ impl IpcEndpoint {
             // memory.
             self.announce(slot);
         }
-        // Looked at again after the wish was entered: a death in between would not have seen it.
+        // Looked at again after `wanted` was stored: a death in between would not have seen it.
         has_room || !self.office.is_live(slot)
     }
 

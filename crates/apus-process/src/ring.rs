@@ -19,8 +19,8 @@
 //!    (see `ipc.rs`).
 //! 3. **Waiting for room.** The producer stores `wanted`, fences, and looks at `head` once more; the consumer stores
 //!    `head`, fences, and looks at `wanted`. Of two such pairs with sequentially consistent fences at least one side
-//!    sees the other's store: either the producer finds the room, or the consumer finds the wish and wakes it. `wanted`
-//!    that a dead producer left wakes its successor in vain, once.
+//!    sees the other's store: either the producer finds the room, or the consumer finds that room is wanted and wakes
+//!    it. `wanted` that a dead producer left wakes its successor in vain, once.
 //! 4. **Trust.** Positions and headers come from memory that any process of the server could spoil. Both sides check
 //!    them each time: alignment, `tail - head` within the ring, a record within what is published and within the ring's
 //!    end. What does not fit makes the consumer, who alone may move `head`, give up what is in the ring ([`Broken`]);
@@ -60,7 +60,7 @@ struct Producer {
     base: AtomicU64,
 }
 
-/// What the consumer writes, the wish apart.
+/// What the consumer writes, except `wanted`.
 #[derive(Debug)]
 #[repr(C, align(64))]
 struct Consumer {
@@ -291,7 +291,7 @@ impl Ring {
         Some((size, Record::Sent((header >> 32) as u32, payload)))
     }
 
-    /// Takes the producer's wish for room; whether there was one.
+    /// Takes note that the producer waits for room; whether it did.
     fn grant_room(self) -> bool {
         fence(SeqCst);
         self.is_room_wanted() && self.ends.consumer.wanted.swap(0, Relaxed) != 0

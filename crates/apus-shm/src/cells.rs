@@ -42,7 +42,7 @@ const CELLS: usize = 64;
 
 #[derive(Debug)]
 #[repr(C, align(64))]
-struct Place {
+struct PageCell {
     long: AtomicI64,
     word: AtomicU32,
     /// Whether a thread has ever slept on the word.
@@ -53,7 +53,7 @@ struct Place {
 }
 
 // SAFETY: atomics; zero is valid.
-unsafe impl Shared for Place {}
+unsafe impl Shared for PageCell {}
 
 #[derive(Debug)]
 struct Page {
@@ -111,7 +111,7 @@ impl Number {
         Ok(Self { page, index, made })
     }
 
-    fn place(&self) -> &Place {
+    fn place(&self) -> &PageCell {
         self.page.place(self.index)
     }
 
@@ -182,8 +182,8 @@ impl Drop for Number {
 }
 
 impl Page {
-    fn place(&self, index: usize) -> &Place {
-        self.region.at(index * size_of::<Place>())
+    fn place(&self, index: usize) -> &PageCell {
+        self.region.at(index * size_of::<PageCell>())
     }
 }
 
@@ -195,7 +195,7 @@ impl Arena {
         let page = match self.page {
             Some(page) if self.next < CELLS => page,
             _ => {
-                let page = Page { region: Region::new(CELLS * size_of::<Place>())?, notifier: Notifier::new()? };
+                let page = Page { region: Region::new(CELLS * size_of::<PageCell>())?, notifier: Notifier::new()? };
                 let page: &'static Page = Box::leak(Box::new(page));
                 (self.page, self.next) = (Some(page), 0);
                 page

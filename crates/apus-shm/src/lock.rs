@@ -69,7 +69,7 @@ pub enum TakeError {
 /// What the processes have to do with it.
 #[derive(Debug)]
 #[repr(C, align(64))]
-struct State {
+struct LockState {
     mutex: RobustMutex,
     /// Whether anybody listens to the notifier.
     wanted: AtomicU64,
@@ -84,7 +84,7 @@ struct State {
 }
 
 // SAFETY: atomics and a mutex of the C library; zero is valid.
-unsafe impl Shared for State {}
+unsafe impl Shared for LockState {}
 
 /// A count for each process, below its generation.
 #[derive(Debug)]
@@ -122,7 +122,7 @@ impl Lock {
         let registry = ProcessRegistry::table()?;
         let lock = Self {
             registry,
-            region: Region::new(size_of::<State>())?,
+            region: Region::new(size_of::<LockState>())?,
             notifier: Notifier::new()?,
             not_sync: std::marker::PhantomData,
         };
@@ -215,7 +215,7 @@ impl Lock {
         self.notifier.fd()
     }
 
-    fn state(&self) -> &State {
+    fn state(&self) -> &LockState {
         self.region.at(0)
     }
 
@@ -290,7 +290,7 @@ impl Drop for Lock {
 
 /// What a step of waiting came to.
 #[derive(Debug)]
-pub enum Step {
+pub enum LockStep {
     /// Acquired.
     Taken(Taken),
     /// Listen to the notifier (interest is registered already), and to this descriptor of a holder, which becomes
@@ -312,26 +312,26 @@ pub struct Waiting<'a> {
 
 impl Waiting<'_> {
     /// Looks whether it can be had.
-    pub fn step(&self) -> Step {
+    pub fn step(&self) -> LockStep {
         loop {
             let busy = match self.look() {
-                Ok(taken) => return Step::Taken(taken),
-                Err(TakeError::TooMany) => return Step::TooMany,
+                Ok(taken) => return LockStep::Taken(taken),
+                Err(TakeError::TooMany) => return LockStep::TooMany,
                 Err(TakeError::Busy(busy)) => busy,
             };
-            let Busy::Process(pid) = busy else { return Step::Listen(None, None, busy) };
+            let Busy::Process(pid) = busy else { return LockStep::Listen(None, None, busy) };
             let mut death = self.death.borrow_mut();
             match &*death {
                 // It keeps the lock still, with its descriptor open: so the descriptor is that process's.
                 Some((watched, fd)) if *watched == pid => {
-                    return Step::Listen(Some(Rc::clone(fd)), None, busy);
+                    return LockStep::Listen(Some(Rc::clone(fd)), None, busy);
                 }
                 _ => {}
             }
             match pidfd(pid) {
                 Ok(fd) => *death = Some((pid, Rc::new(fd))),
                 Err(error) if error.raw_os_error() == Some(libc::ESRCH) => {}
-                Err(_) => return Step::Listen(None, Some(AGAIN), busy),
+                Err(_) => return LockStep::Listen(None, Some(AGAIN), busy),
             }
         }
     }

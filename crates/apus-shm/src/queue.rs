@@ -14,10 +14,10 @@
 //!    there is nothing that a repair would have to do when the mutex is opened by a death.
 //! 2. **Memory order.** Bytes, positions and interests are ordered by the mutex alone (it is an acquire and release),
 //!    also after a death, when the kernel's marking takes the place of the release: the dead run no more, and what they
-//!    had stored is in the coherent memory of the machine. [`Queue::len`] and the like read without the mutex: they
-//!    load `turn` (Acquire), the positions, fence (Acquire), and load `turn` again. A producer fences (Release) between
-//!    its reading of `turn`, which under the mutex comes after the store that made it, and its first store into the
-//!    other place; so a reader that has seen any of its stores sees at its second look at least the `turn` before,
+//!    had stored is in the coherent memory of the machine. [`SharedQueue::len`] and the like read without the mutex:
+//!    they load `turn` (Acquire), the positions, fence (Acquire), and load `turn` again. A producer fences (Release)
+//!    between its reading of `turn`, which under the mutex comes after the store that made it, and its first store into
+//!    the other place; so a reader that has seen any of its stores sees at its second look at least the `turn` before,
 //!    which is not the one that it began with two changes earlier, and begins again.
 //! 3. **Waking.** See the head of `notifier.rs`: a process that finds nothing, or no room, registers its
 //!    interest under the mutex; one that brings it notifies before it publishes.
@@ -86,7 +86,7 @@ struct Positions {
 
 #[derive(Debug)]
 #[repr(C, align(32))]
-struct Place([AtomicU64; 4]);
+struct EndsCopy([AtomicU64; 4]);
 
 #[derive(Debug)]
 #[repr(C)]
@@ -99,7 +99,7 @@ struct Ends {
     message_wanted: AtomicU64,
     /// What the listeners of `room` wait for: 0, or the fewest bytes.
     room_wanted: AtomicU64,
-    places: [Place; 2],
+    places: [EndsCopy; 2],
 }
 
 // SAFETY: atomics and a mutex of the C library; all-zero is the empty queue.
@@ -120,7 +120,7 @@ pub struct QueueStats {
 
 /// The queue. Made before the fork; every process forked later has it.
 #[derive(Debug)]
-pub struct Queue {
+pub struct SharedQueue {
     region: Region,
     capacity: u64,
     longest: u64,
@@ -128,7 +128,7 @@ pub struct Queue {
     room: Notifier,
 }
 
-impl Queue {
+impl SharedQueue {
     /// Room for messages of `bytes` in all, eight more counted for each and the sum rounded up to a page; the longest
     /// takes `longest` bytes, at most `bytes`.
     pub fn new(bytes: usize, longest: usize) -> io::Result<Self> {
@@ -315,7 +315,7 @@ impl Queue {
     }
 
     fn place(&self, turn: u64) -> Positions {
-        let Place([head, used, count, pushed]) = &self.ends().places[(turn & 1) as usize];
+        let EndsCopy([head, used, count, pushed]) = &self.ends().places[(turn & 1) as usize];
         Positions {
             head: head.load(Relaxed),
             used: used.load(Relaxed),
@@ -336,7 +336,7 @@ impl Queue {
     fn publish(&self, next: Positions) {
         let turn = self.ends().turn.load(Relaxed).wrapping_add(1);
         fence(Release);
-        let Place([head, used, count, pushed]) = &self.ends().places[(turn & 1) as usize];
+        let EndsCopy([head, used, count, pushed]) = &self.ends().places[(turn & 1) as usize];
         head.store(next.head, Relaxed);
         used.store(next.used, Relaxed);
         count.store(next.count, Relaxed);

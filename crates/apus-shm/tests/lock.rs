@@ -7,7 +7,7 @@ use std::sync::atomic::{
 };
 use std::time::{Duration, Instant};
 
-use apus_shm::{Busy, Heard, Lock, Mode, Step, TakeError, Taken, Watch, map};
+use apus_shm::{Busy, Heard, Lock, LockStep, Mode, TakeError, Taken, Watch, map};
 
 mod fork;
 use fork::{Child, alone, numbers};
@@ -21,12 +21,12 @@ fn take(lock: &Lock, mode: Mode) -> Taken {
     let until = Instant::now() + Duration::from_secs(30);
     loop {
         match waiting.step() {
-            Step::Taken(taken) => return taken,
-            Step::Listen(death, again, _) => {
+            LockStep::Taken(taken) => return taken,
+            LockStep::Listen(death, again, _) => {
                 let until = again.map_or(until, |again| until.min(Instant::now() + again));
                 watch.wait(death.as_deref().map(AsFd::as_fd), Some(until)).unwrap();
             }
-            Step::TooMany => panic!("too many processes"),
+            LockStep::TooMany => panic!("too many processes"),
         }
         assert!(Instant::now() < until, "a lock that nobody holds is not given");
     }
@@ -63,15 +63,15 @@ fn who_wants_it_alone_goes_before_new_sharers() {
         let lock = Lock::new().unwrap();
         lock.try_take(Mode::Shared).unwrap();
         let waiting = lock.waiting(Mode::Exclusive);
-        assert!(matches!(waiting.step(), Step::Listen(None, None, Busy::Own)));
-        assert!(matches!(waiting.step(), Step::Listen(None, None, Busy::Own)));
+        assert!(matches!(waiting.step(), LockStep::Listen(None, None, Busy::Own)));
+        assert!(matches!(waiting.step(), LockStep::Listen(None, None, Busy::Own)));
         assert!(is_busy(&lock, Mode::Shared), "it is claimed");
         assert!(lock.share_again() && lock.release());
         drop(waiting);
         lock.try_take(Mode::Shared).unwrap();
         assert!(lock.release() && lock.release());
         let waiting = lock.waiting(Mode::Exclusive);
-        assert!(matches!(waiting.step(), Step::Taken(PLAIN)));
+        assert!(matches!(waiting.step(), LockStep::Taken(PLAIN)));
         drop(waiting);
         assert!(lock.release());
         lock.try_take(Mode::Shared).unwrap();
@@ -127,7 +127,7 @@ fn a_dead_claim_keeps_nobody_out() {
         lock.try_take(Mode::Shared).unwrap();
         let mut child = Child::fork(|| {
             let waiting = lock.waiting(Mode::Exclusive);
-            assert!(matches!(waiting.step(), Step::Listen(Some(_), None, Busy::Process(_))));
+            assert!(matches!(waiting.step(), LockStep::Listen(Some(_), None, Busy::Process(_))));
             ready.store(1, SeqCst);
             loop {
                 std::thread::park();
@@ -158,11 +158,11 @@ fn who_waits_hears_of_the_holders_death() {
                 std::thread::yield_now();
             }
             let (watch, waiting) = (Watch::new(lock.fd()).unwrap(), lock.waiting(Mode::Exclusive));
-            let Step::Listen(Some(death), None, Busy::Process(_)) = waiting.step() else { panic!("it is free") };
+            let LockStep::Listen(Some(death), None, Busy::Process(_)) = waiting.step() else { panic!("it is free") };
             assert_eq!(watch.wait(Some(death.as_fd()), Some(Instant::now())).unwrap(), Heard::Nothing);
             child.kill();
             assert_eq!(watch.wait(Some(death.as_fd()), None).unwrap(), Heard::Something);
-            let Step::Taken(taken) = waiting.step() else { panic!("the dead hold it") };
+            let LockStep::Taken(taken) = waiting.step() else { panic!("the dead hold it") };
             assert_eq!(taken.after_death, mode == Mode::Exclusive);
         }
     });

@@ -6,19 +6,19 @@ use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::SeqCst};
 use std::time::{Duration, Instant};
 
-use apus_shm::{Heard, Nothing, Queue, Refused, Watch, map};
+use apus_shm::{Heard, Nothing, Refused, SharedQueue, Watch, map};
 
 mod fork;
 use fork::{Child, numbers};
 
-fn popped(queue: &Queue) -> Option<Vec<u8>> {
+fn popped(queue: &SharedQueue) -> Option<Vec<u8>> {
     let mut message = Vec::new();
     queue.try_pop(&mut message).map(|()| message)
 }
 
 #[test]
 fn parts_arrive_as_one_message_and_positions_are_told() {
-    let queue = Queue::new(4096, 1000).unwrap();
+    let queue = SharedQueue::new(4096, 1000).unwrap();
     queue.try_push(&[b"one ", b"", b"message"]).unwrap();
     queue.try_push(&[]).unwrap();
     assert_eq!((queue.len(), queue.bytes(), queue.is_empty()), (2, 16 + 8 + 8, false));
@@ -32,7 +32,7 @@ fn parts_arrive_as_one_message_and_positions_are_told() {
 #[test]
 fn the_longest_fits_and_the_next_is_refused_for_good() {
     for longest in [1, 4095, 4096, 100_000] {
-        let queue = Queue::new(longest, longest).unwrap();
+        let queue = SharedQueue::new(longest, longest).unwrap();
         let message = vec![7; longest];
         for _ in 0..5 {
             queue.try_push(&[&message]).unwrap();
@@ -44,14 +44,14 @@ fn the_longest_fits_and_the_next_is_refused_for_good() {
 
 #[test]
 fn sizes_beyond_all_memory_are_refused() {
-    assert!(Queue::new(usize::MAX, 1).is_err());
-    assert!(Queue::new(usize::MAX / 2, 1).is_err());
+    assert!(SharedQueue::new(usize::MAX, 1).is_err());
+    assert!(SharedQueue::new(usize::MAX / 2, 1).is_err());
 }
 
 #[test]
 fn any_sequence_is_a_queue() {
     for seed in 0..20 {
-        let (queue, mut next) = (Queue::new(5000, 2500).unwrap(), numbers(seed));
+        let (queue, mut next) = (SharedQueue::new(5000, 2500).unwrap(), numbers(seed));
         let (mut model, mut full) = (VecDeque::new(), 0);
         for n in 0..20_000usize {
             if next() % 5 < 3 {
@@ -74,7 +74,7 @@ fn any_sequence_is_a_queue() {
 
 #[test]
 fn a_reader_that_unwinds_has_taken_nothing() {
-    let queue = Queue::new(4096, 100).unwrap();
+    let queue = SharedQueue::new(4096, 100).unwrap();
     queue.try_push(&[b"a"]).unwrap();
     let unwound = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
         queue.try_take(|_, _| std::panic::resume_unwind(Box::new(())))
@@ -85,7 +85,7 @@ fn a_reader_that_unwinds_has_taken_nothing() {
 
 #[test]
 fn closed_it_gives_what_is_there_and_takes_no_more() {
-    let queue = Queue::new(4096, 100).unwrap();
+    let queue = SharedQueue::new(4096, 100).unwrap();
     let watch = Watch::new(queue.readable_fd()).unwrap();
     assert_eq!(queue.pop_or_register(&mut Vec::new()), Err(Nothing::Empty));
     queue.try_push(&[b"a"]).unwrap();
@@ -99,7 +99,7 @@ fn closed_it_gives_what_is_there_and_takes_no_more() {
 
 #[test]
 fn notifiers_notify_those_who_registered_and_nobody_else() {
-    let queue = Queue::new(4096 - 8, 4096 - 8).unwrap();
+    let queue = SharedQueue::new(4096 - 8, 4096 - 8).unwrap();
     let heard = |watch: &Watch| watch.wait(None, Some(Instant::now())).unwrap() == Heard::Something;
     let (arrivals, room) = (Watch::new(queue.readable_fd()).unwrap(), Watch::new(queue.writable_fd()).unwrap());
     queue.try_push(&[b"a"]).unwrap();
@@ -130,7 +130,7 @@ fn notifiers_notify_those_who_registered_and_nobody_else() {
 
 #[test]
 fn a_queue_whose_consumer_keeps_up_takes_few_pages() {
-    let queue = Queue::new(1 << 20, 1000).unwrap();
+    let queue = SharedQueue::new(1 << 20, 1000).unwrap();
     for n in 0..20_000usize {
         queue.try_push(&[&[1; 500][..n % 500]]).unwrap();
         queue.try_push(&[b"two"]).unwrap();
@@ -141,7 +141,7 @@ fn a_queue_whose_consumer_keeps_up_takes_few_pages() {
 
 /// Messages of one round: who wrote it, its number, and as many bytes as the number says.
 struct Round {
-    queue: Queue,
+    queue: SharedQueue,
     /// By producer: how many messages were accepted for certain; the last one may have been besides.
     accepted: &'static [AtomicU64],
     /// By producer: how many it shall have sent before it ends.
@@ -162,7 +162,7 @@ const NUMBERS: u64 = 4096;
 impl Round {
     fn new(aims: u64) -> Self {
         Self {
-            queue: Queue::new(4000, 700).unwrap(),
+            queue: SharedQueue::new(4000, 700).unwrap(),
             accepted: map(PRODUCERS).unwrap(),
             aims,
             taken: map(PRODUCERS * NUMBERS as usize).unwrap(),
@@ -287,7 +287,7 @@ fn thousands_of_kills_lose_nothing_that_was_accepted() {
 
 #[test]
 fn numbers_read_without_the_mutex_are_of_one_moment() {
-    let (queue, done) = (Queue::new(4096, 100).unwrap(), &map::<AtomicU32>(1).unwrap()[0]);
+    let (queue, done) = (SharedQueue::new(4096, 100).unwrap(), &map::<AtomicU32>(1).unwrap()[0]);
     let mut child = Child::fork(|| {
         let mut next = numbers(3);
         while done.load(SeqCst) == 0 {
@@ -314,7 +314,7 @@ fn numbers_read_without_the_mutex_are_of_one_moment() {
 fn waiting_processes_hear_of_everything_in_time() {
     const MESSAGES: u64 = 20_000;
     // Room for one message, so that both sides wait all the time.
-    let (queue, filling) = (Queue::new(4000, 4000).unwrap(), [0; 3000]);
+    let (queue, filling) = (SharedQueue::new(4000, 4000).unwrap(), [0; 3000]);
     let got: &'static [AtomicU64] = map(2).unwrap();
     let mut children: Vec<Child> = (0..2usize)
         .map(|me| {
@@ -349,7 +349,7 @@ fn waiting_processes_hear_of_everything_in_time() {
 
 #[test]
 fn a_watch_hears_a_second_descriptor_and_the_end_of_time() {
-    let queue = Queue::new(8, 8).unwrap();
+    let queue = SharedQueue::new(8, 8).unwrap();
     let watch = Watch::new(queue.readable_fd()).unwrap();
     let (reader, mut writer) = std::io::pipe().unwrap();
     let soon = || Some(Instant::now() + Duration::from_millis(1));

@@ -50,7 +50,7 @@ pub(crate) trait Run {
     fn run(&mut self, cx: &mut Context<'_>) -> bool;
 }
 
-struct Entry {
+struct Attached {
     generation: u32,
     message_conn: Rc<MessageConn>,
     /// Taken out while it runs.
@@ -69,7 +69,7 @@ impl AsRawFd for Watched {
 /// The message connections of a worker.
 pub(crate) struct Reactor {
     epoll: AsyncFd<Watched>,
-    entries: RefCell<Slab<Entry>>,
+    entries: RefCell<Slab<Attached>>,
     generation: Cell<u32>,
     /// Keys of message connections that want to be run without an event.
     attention: RefCell<VecDeque<u64>>,
@@ -117,7 +117,7 @@ impl Reactor {
     pub(crate) fn attach(&self, message_conn: &Rc<MessageConn>, runner: Box<dyn Run>) -> io::Result<()> {
         let generation = self.generation.get().wrapping_add(1);
         self.generation.set(generation);
-        let index = self.entries.borrow_mut().insert(Entry {
+        let index = self.entries.borrow_mut().insert(Attached {
             generation,
             message_conn: Rc::clone(message_conn),
             runner: Some(runner),

@@ -49,7 +49,7 @@ pub(super) struct Runner<A: App> {
 
 /// What to do after a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum RunStep {
     /// There may be another message in what was read.
     Again,
     /// Bytes are missing.
@@ -88,25 +88,25 @@ impl<A: App> Runner<A> {
                 return false;
             }
             left -= 1;
-            let step = if self.may_read() { self.step(cx) } else { Step::Hold };
+            let step = if self.may_read() { self.step(cx) } else { RunStep::Hold };
             match step {
-                Step::Again => {}
-                Step::End => return true,
-                Step::Later => {
+                RunStep::Again => {}
+                RunStep::End => return true,
+                RunStep::Later => {
                     self.flush();
                     self.account();
                     self.wait();
                     self.message_conn.conns.fall_behind(&self.message_conn);
                     return false;
                 }
-                Step::Hold => {
+                RunStep::Hold => {
                     self.wait();
                     self.flush();
                     if !self.wants_another_look() {
                         return false;
                     }
                 }
-                Step::Read => {
+                RunStep::Read => {
                     self.flush();
                     match self.read() {
                         Poll::Pending => {
@@ -151,7 +151,7 @@ impl<A: App> Runner<A> {
         room
     }
 
-    fn step(&mut self, cx: &mut Context<'_>) -> Step {
+    fn step(&mut self, cx: &mut Context<'_>) -> RunStep {
         match self.message_conn.protocol {
             Protocol::WebSocket => self.websocket_step(cx),
             Protocol::Stream => self.stream_step(cx),

@@ -4,24 +4,24 @@ use std::task::Context;
 
 use apus_proto::framing::{FramingError, Next, Rule};
 
-use super::{Runner, Step};
+use super::{RunStep, Runner};
 use crate::app::App;
 use crate::kill::Kill;
 use crate::message_conn::{Kind, Message};
 
 impl<A: App> Runner<A> {
     /// Handles the next message of what was read.
-    pub(super) fn stream_step(&mut self, cx: &mut Context<'_>) -> Step {
+    pub(super) fn stream_step(&mut self, cx: &mut Context<'_>) -> RunStep {
         let bytes = self.input.bytes();
         if bytes.is_empty() {
-            return Step::Read;
+            return RunStep::Read;
         }
         let config = std::rc::Rc::clone(&self.message_conn.port.config);
         let Some(framing) = &config.framing else {
             let message = Message { kind: Kind::Data, data: bytes, compressed: false };
             Self::hand_over(&self.app, &self.message_conn, message, cx);
             self.input.consume(usize::MAX);
-            return Step::Again;
+            return RunStep::Again;
         };
         let next = match framing.rule() {
             Rule::Asked => {
@@ -39,12 +39,12 @@ impl<A: App> Runner<A> {
                     cx,
                 );
                 self.input.consume(length);
-                Step::Again
+                RunStep::Again
             }
-            Ok(Next::More(_)) => Step::Read,
+            Ok(Next::More(_)) => RunStep::Read,
             Err(error) => {
                 self.refuse(error);
-                Step::End
+                RunStep::End
             }
         }
     }

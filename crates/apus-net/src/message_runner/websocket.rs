@@ -12,33 +12,35 @@ use apus_proto::websocket::{
 };
 use bytes::{Bytes, BytesMut};
 
-use super::{Partial, Runner, Step};
+use super::{Partial, RunStep, Runner};
 use crate::app::App;
 use crate::message_conn::{Kind, Message, MessageConn, OwnedMessage, Stage};
 
 impl<A: App> Runner<A> {
     /// Handles the next message of what was read.
-    pub(super) fn websocket_step(&mut self, cx: &mut Context<'_>) -> Step {
+    pub(super) fn websocket_step(&mut self, cx: &mut Context<'_>) -> RunStep {
         let taken = if self.partial.is_some() { self.decode(cx) } else { self.whole_frame(cx) };
         taken.unwrap_or_else(|violation| {
             fail(&self.message_conn, violation);
-            Step::Again
+            RunStep::Again
         })
     }
 
     /// A frame that lies whole in the read buffer, and is a whole message.
-    fn whole_frame(&mut self, cx: &mut Context<'_>) -> Result<Step, Violation> {
+    fn whole_frame(&mut self, cx: &mut Context<'_>) -> Result<RunStep, Violation> {
         if self.input.is_empty() {
-            return Ok(Step::Read);
+            return Ok(RunStep::Read);
         }
         let rsv1 = self.message_conn.agreed_deflate();
-        let Some((header, at)) = Header::parse(self.input.bytes(), Role::Server, rsv1)? else { return Ok(Step::Read) };
+        let Some((header, at)) = Header::parse(self.input.bytes(), Role::Server, rsv1)? else {
+            return Ok(RunStep::Read);
+        };
         let max = self.message_conn.port.config.max_body;
         let simple = header.fin && !header.rsv1 && header.opcode != Opcode::Continuation && header.len <= max;
         let end = usize::try_from(header.len).ok().and_then(|len| at.checked_add(len)).unwrap_or(usize::MAX);
         if !simple || end > self.input.len() {
             self.begin_partial();
-            return Ok(Step::Again);
+            return Ok(RunStep::Again);
         }
         let frame = &mut self.input.bytes_mut()[at..end];
         if let Some(key) = header.mask {
@@ -67,7 +69,7 @@ impl<A: App> Runner<A> {
             Self::hand_over(&self.app, message_conn, Message { kind, data, compressed: false }, cx);
         }
         self.input.consume(end);
-        Ok(Step::Again)
+        Ok(RunStep::Again)
     }
 
     fn begin_partial(&mut self) {
@@ -82,8 +84,8 @@ impl<A: App> Runner<A> {
     }
 
     /// The next event of a message that did not come whole.
-    fn decode(&mut self, cx: &mut Context<'_>) -> Result<Step, Violation> {
-        let Some(mut partial) = self.partial.take() else { return Ok(Step::Again) };
+    fn decode(&mut self, cx: &mut Context<'_>) -> Result<RunStep, Violation> {
+        let Some(mut partial) = self.partial.take() else { return Ok(RunStep::Again) };
         let conns = Rc::clone(&self.message_conn.conns);
         let event = conns.with_inflate_budget(|budget| {
             if *budget == 0 && partial.decoder.is_behind() {
@@ -101,9 +103,9 @@ impl<A: App> Runner<A> {
             self.partial = Some(partial);
         }
         match event {
-            None if behind => Ok(Step::Later),
+            None if behind => Ok(RunStep::Later),
             // What is left over is a head that is not complete.
-            None => Ok(Step::Read),
+            None => Ok(RunStep::Read),
             Some(Event::Message { text, data, compressed }) => {
                 if compressed {
                     // What the program does with it takes time, too.
@@ -113,7 +115,7 @@ impl<A: App> Runner<A> {
                 if self.message_conn.stage.get() == Stage::Open {
                     Self::hand_over(&self.app, &self.message_conn, Message { kind, data: &data, compressed }, cx);
                 }
-                Ok(Step::Again)
+                Ok(RunStep::Again)
             }
             Some(Event::Ping(data)) => self.control(Opcode::Ping, &data, cx),
             Some(Event::Pong(data)) => self.control(Opcode::Pong, &data, cx),
@@ -128,7 +130,7 @@ impl<A: App> Runner<A> {
         }
     }
 
-    fn control(&mut self, opcode: Opcode, data: &[u8], cx: &mut Context<'_>) -> Result<Step, Violation> {
+    fn control(&mut self, opcode: Opcode, data: &[u8], cx: &mut Context<'_>) -> Result<RunStep, Violation> {
         let message_conn = &self.message_conn;
         let config = &message_conn.port.config;
         match opcode {
@@ -143,7 +145,7 @@ impl<A: App> Runner<A> {
             }
             _ => {}
         }
-        Ok(Step::Again)
+        Ok(RunStep::Again)
     }
 
     fn show(&self, kind: Kind, data: &[u8], cx: &mut Context<'_>) {
@@ -151,7 +153,7 @@ impl<A: App> Runner<A> {
     }
 
     /// The peer's close frame came: it is answered, unless ours went out before, and the connection ends.
-    fn peer_closes(&mut self, code: Option<u16>, reason: &[u8], cx: &mut Context<'_>) -> Step {
+    fn peer_closes(&mut self, code: Option<u16>, reason: &[u8], cx: &mut Context<'_>) -> RunStep {
         let message_conn = Rc::clone(&self.message_conn);
         let kind = Kind::Close { code };
         if message_conn.flags().pull {
@@ -167,7 +169,7 @@ impl<A: App> Runner<A> {
         }
         message_conn.set_flags(|flags| flags.parted = true);
         message_conn.end_now();
-        Step::Again
+        RunStep::Again
     }
 }
 

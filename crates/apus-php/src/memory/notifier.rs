@@ -14,7 +14,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use apus_coro::Wait;
-use apus_shm::{Heard, Lock, Mode, Step, TakeError, Taken, Watch};
+use apus_shm::{Heard, Lock, LockStep, Mode, TakeError, Taken, Watch};
 use apus_zend::{Callable, Raise, Value, engine};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
@@ -252,9 +252,9 @@ impl ProcessLock {
         let waiting = self.waiting(mode);
         loop {
             let (death, again) = match waiting.step() {
-                Step::Taken(taken) => return Ok(Waited::Got(taken)),
-                Step::TooMany => return Err(too_many()),
-                Step::Listen(death, again, _) => (death, again),
+                LockStep::Taken(taken) => return Ok(Waited::Got(taken)),
+                LockStep::TooMany => return Err(too_many()),
+                LockStep::Listen(death, again, _) => (death, again),
             };
             let next = until.or_sooner(Deadline::after(again));
             if !block(&self.subscription, self.fd(), death.as_deref().map(AsFd::as_fd), next)? && until.is_over() {
@@ -270,9 +270,9 @@ impl ProcessLock {
         let waiting = self.waiting(mode);
         loop {
             let (death, again) = match waiting.step() {
-                Step::Taken(taken) => return Ok(taken),
-                Step::TooMany => return Err(LockError::TooMany),
-                Step::Listen(death, again, _) => (death, again),
+                LockStep::Taken(taken) => return Ok(taken),
+                LockStep::TooMany => return Err(LockError::TooMany),
+                LockStep::Listen(death, again, _) => (death, again),
             };
             let death = death.map(|fd| descriptor::watch(fd, Interest::READABLE)).transpose();
             let death = death.map_err(LockError::NoDescriptor)?;

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use apus_shm::{Nothing, Queue as Shared, Refused};
+use apus_shm::{Nothing, Refused, SharedQueue as Shared};
 use apus_zend::arg::{Given, Me};
 use apus_zend::{Array, Raise, Value, engine, native};
 

@@ -32,7 +32,7 @@ pub(crate) struct Area {
 
 /// A column's cells.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Place {
+pub(crate) struct ColumnPlace {
     /// Where row 0's cell lies.
     pub(crate) base: usize,
     /// Bytes from a row's cell to the next row's.
@@ -43,7 +43,7 @@ pub(crate) struct Place {
     pub(crate) kind: Kind,
 }
 
-impl Place {
+impl ColumnPlace {
     /// Where a row's cell lies.
     #[inline]
     pub(crate) fn offset(&self, row: u32) -> usize {
@@ -73,7 +73,7 @@ pub(super) struct Plan {
     pub(super) segments: usize,
     pub(super) journals: usize,
     pub(super) finder: Finder,
-    pub(super) places: Vec<Place>,
+    pub(super) places: Vec<ColumnPlace>,
     /// The areas of rows (heads and cells together, or one an array), with the bytes of a row in each.
     pub(super) row_areas: Vec<(Area, usize)>,
     pub(super) heaps: usize,
@@ -222,12 +222,12 @@ impl Plan {
     }
 }
 
-fn place_columns(schema: &Schema, place: impl Fn(usize) -> (usize, usize)) -> Vec<Place> {
+fn place_columns(schema: &Schema, place: impl Fn(usize) -> (usize, usize)) -> Vec<ColumnPlace> {
     let columns = schema.columns.iter().enumerate();
     columns
         .map(|(at, column)| {
             let (base, stride) = place(at);
-            Place { base, stride, width: column.kind.width(), kind: column.kind }
+            ColumnPlace { base, stride, width: column.kind.width(), kind: column.kind }
         })
         .collect()
 }

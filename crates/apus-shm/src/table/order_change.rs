@@ -7,7 +7,7 @@
 use std::sync::atomic::Ordering::Relaxed;
 
 use super::TableError;
-use super::order_key::{Cells, Place, Spec};
+use super::order_key::{Cells, IndexPlace, Spec};
 use super::order_node::{DEPTH, Entry, LEAF, Leaf, Nodes, Torn};
 
 /// Words of an index's header (node 0): the root and the levels.
@@ -116,7 +116,7 @@ impl<C: Cells, J: Journal> Editor<'_, C, J> {
             return Ok(());
         }
         let key = self.spec.key(self.cells, row);
-        let (path, mut leaf) = self.descend(&Place::Entry { key, row, after: false })?;
+        let (path, mut leaf) = self.descend(&IndexPlace::Entry { key, row, after: false })?;
         let last = path.depth - 1;
         let (node, at) = path.step(last);
         leaf.insert(at, row);
@@ -137,7 +137,7 @@ impl<C: Cells, J: Journal> Editor<'_, C, J> {
             return Ok(false);
         }
         let key = self.spec.key(self.cells, row);
-        let (path, mut leaf) = self.descend(&Place::Entry { key, row, after: true })?;
+        let (path, mut leaf) = self.descend(&IndexPlace::Entry { key, row, after: true })?;
         let last = path.depth - 1;
         let (node, behind) = path.step(last);
         let Some(at) = behind.checked_sub(1).filter(|at| leaf.rows()[*at] == row) else {
@@ -187,7 +187,7 @@ impl<C: Cells, J: Journal> Editor<'_, C, J> {
     }
 
     /// To the leaf where the place is, and the leaf.
-    fn descend(&mut self, place: &Place) -> Made<(Path, Leaf)> {
+    fn descend(&mut self, place: &IndexPlace) -> Made<(Path, Leaf)> {
         let mut path = Path::new();
         let (mut node, depth) = self.root()?;
         for level in (1..depth).rev() {

@@ -212,7 +212,7 @@ fn put_value(into: &mut Vec<u8>, form: Form, value: &Cell<'_>) -> Result<(), Out
 
 /// A place between two entries, or at one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum IndexPlace {
     /// Before (or behind) all keys that begin with these bytes.
     Bound {
         /// Encodings of the key's first columns; none of them: the start or the end of all.
@@ -235,7 +235,7 @@ pub(crate) enum Place {
     },
 }
 
-impl Place {
+impl IndexPlace {
     /// The place before or behind the keys whose first columns are `values`.
     pub(crate) fn bound(spec: &Spec, values: &[Cell<'_>], after: bool) -> Result<Self, Outside> {
         let mut bytes = Vec::new();

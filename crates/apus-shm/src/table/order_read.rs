@@ -7,7 +7,7 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::order_change::{Path, ROOT};
-use super::order_key::{Cells, Place, Spec};
+use super::order_key::{Cells, IndexPlace, Spec};
 use super::order_node::{DEPTH, Nodes, Torn};
 
 /// Most questions are answered by few rows: their end is looked for among this many first.
@@ -17,9 +17,9 @@ const NEAR: usize = 16;
 #[derive(Debug)]
 pub(crate) struct Walk<'a> {
     /// Where it starts, in the index's order whatever the direction.
-    pub(crate) from: &'a Place,
+    pub(crate) from: &'a IndexPlace,
     /// Where it ends.
-    pub(crate) to: &'a Place,
+    pub(crate) to: &'a IndexPlace,
     /// From the end to the start.
     pub(crate) descending: bool,
     /// Entries that are passed over before the first one is taken.
@@ -46,7 +46,7 @@ pub(crate) struct Reader<'a, C> {
 impl<C: Cells> Reader<'_, C> {
     /// Reads. None: there is no more between the places, or as much as was wanted has been read. Otherwise the place to
     /// go on from.
-    pub(crate) fn walk(&self, walk: &mut Walk<'_>) -> Result<Option<Place>, Torn> {
+    pub(crate) fn walk(&self, walk: &mut Walk<'_>) -> Result<Option<IndexPlace>, Torn> {
         let mut scratch = Vec::new();
         let start = if walk.descending { walk.to } else { walk.from };
         let Some(mut path) = self.seek(start, &mut scratch)? else {
@@ -93,8 +93,8 @@ impl<C: Cells> Reader<'_, C> {
     }
 
     /// Where to go on behind a row.
-    fn place_of(&self, row: u32, descending: bool) -> Place {
-        Place::Entry { key: self.spec.key(self.cells, row), row, after: !descending }
+    fn place_of(&self, row: u32, descending: bool) -> IndexPlace {
+        IndexPlace::Entry { key: self.spec.key(self.cells, row), row, after: !descending }
     }
 
     /// Passes over or takes the rows of a leaf from `low` to before `high`; tells how many of them.
@@ -114,7 +114,7 @@ impl<C: Cells> Reader<'_, C> {
 
     /// The way to the first entry that is not before the place: perhaps one behind the last of a leaf. None: the tree
     /// is empty.
-    fn seek(&self, place: &Place, scratch: &mut Vec<u8>) -> Result<Option<Path>, Torn> {
+    fn seek(&self, place: &IndexPlace, scratch: &mut Vec<u8>) -> Result<Option<Path>, Torn> {
         let root = self.nodes.header()[ROOT].load(Relaxed);
         let (mut node, depth) = (root as u32, (root >> 32) as usize);
         if node == 0 {
@@ -147,7 +147,7 @@ impl<C: Cells> Reader<'_, C> {
     }
 
     /// The first entry of a leaf from `low` on that is not before the place; `high` if all are.
-    fn search(&self, words: &[AtomicU64], place: &Place, low: usize, high: usize, scratch: &mut Vec<u8>) -> usize {
+    fn search(&self, words: &[AtomicU64], place: &IndexPlace, low: usize, high: usize, scratch: &mut Vec<u8>) -> usize {
         place.search(self.spec, self.cells, |at| Nodes::row(words, at), (low, high), scratch)
     }
 
@@ -157,7 +157,7 @@ impl<C: Cells> Reader<'_, C> {
         &self,
         path: &Path,
         words: &[AtomicU64],
-        place: &Place,
+        place: &IndexPlace,
         at: usize,
         scratch: &mut Vec<u8>,
     ) -> Result<usize, Torn> {
@@ -182,7 +182,7 @@ impl<C: Cells> Reader<'_, C> {
         &self,
         path: &Path,
         words: &[AtomicU64],
-        place: &Place,
+        place: &IndexPlace,
         high: usize,
         scratch: &mut Vec<u8>,
     ) -> Result<usize, Torn> {

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::order::Order;
 use super::order_change::{ALLOCATION, ENTRIES, Editor, Journal, ROOT};
-use super::order_key::{Cells, Place};
+use super::order_key::{Cells, IndexPlace};
 use super::order_node::{LEAF, NODE, Nodes};
 use super::order_read::{Reader, Walk};
 use super::schema::{Cell, Column, Index, Kind};
@@ -180,7 +180,15 @@ impl World {
         self.kinds.iter().map(|kind| dice.value(*kind)).collect()
     }
 
-    fn walk(&self, from: &Place, to: &Place, descending: bool, skip: u64, limit: usize, leaves: usize) -> Vec<u32> {
+    fn walk(
+        &self,
+        from: &IndexPlace,
+        to: &IndexPlace,
+        descending: bool,
+        skip: u64,
+        limit: usize,
+        leaves: usize,
+    ) -> Vec<u32> {
         let reader = Reader { nodes: self.order.nodes(&self.region), spec: &self.order.spec, cells: &self.rows };
         let mut rows = Vec::new();
         let (mut from, mut to, mut skipped, mut left) = (from.clone(), to.clone(), 0, limit);
@@ -212,9 +220,9 @@ impl World {
         }
     }
 
-    fn bound(&self, values: &[Held], after: bool) -> Place {
+    fn bound(&self, values: &[Held], after: bool) -> IndexPlace {
         let cells: Vec<_> = values.iter().map(Held::cell).collect();
-        Place::bound(&self.order.spec, &cells, after).unwrap()
+        IndexPlace::bound(&self.order.spec, &cells, after).unwrap()
     }
 
     /// All forms of reading beside the model.

@@ -5,7 +5,7 @@
 //! while come once; one that comes, goes or moves meanwhile may be missing or, having moved, come twice.
 
 use super::order::Order;
-use super::order_key::{Form, Place};
+use super::order_key::{Form, IndexPlace};
 use super::order_read::Walk;
 use super::schema::{Cell, Key, RowBuffer};
 use super::store::Store;
@@ -157,14 +157,14 @@ impl<'a> RowView<'a> {
 /// A question under way.
 struct Query<'a> {
     order: &'a Order,
-    from: Place,
-    to: Place,
+    from: IndexPlace,
+    to: IndexPlace,
     window: Window,
     skipped: u64,
 }
 
 /// A section: where to go on, if there is more, and how many rows have been passed over in all.
-type Section = Result<(Option<Place>, u64), TableError>;
+type Section = Result<(Option<IndexPlace>, u64), TableError>;
 
 impl Query<'_> {
     /// Reads a section. `keep` puts down what it wants of the rows, and begins by throwing away what it kept of a try
@@ -202,7 +202,7 @@ impl Query<'_> {
     }
 
     /// Goes on from where a section ended. False: there is no more.
-    fn advance(&mut self, (place, skipped): (Option<Place>, u64), taken: usize) -> bool {
+    fn advance(&mut self, (place, skipped): (Option<IndexPlace>, u64), taken: usize) -> bool {
         self.window.limit -= taken as u64;
         self.skipped = skipped;
         let Some(place) = place else { return false };
@@ -333,7 +333,7 @@ impl Table {
         Ok(Query { order, from, to, window, skipped: 0 })
     }
 
-    fn place(&self, index: usize, order: &Order, values: &[Cell<'_>], after: bool) -> Result<Place, TableError> {
+    fn place(&self, index: usize, order: &Order, values: &[Cell<'_>], after: bool) -> Result<IndexPlace, TableError> {
         let parts = order.spec.parts();
         if values.len() > parts.len() {
             return Err(TableError::Column(format!(
@@ -343,7 +343,7 @@ impl Table {
                 values.len()
             )));
         }
-        Place::bound(&order.spec, values, after).map_err(|_| self.unlike(order, values))
+        IndexPlace::bound(&order.spec, values, after).map_err(|_| self.unlike(order, values))
     }
 
     /// Which value is not of its column's kind.

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use super::TableError;
 use super::dictionary::Dictionary;
 use super::heap::Heap;
-pub(crate) use super::layout::Place;
+pub(crate) use super::layout::ColumnPlace;
 use super::layout::{Finder, Plan};
 use super::order::Order;
 use super::schema::{Column, Keys, Schema};
@@ -109,7 +109,7 @@ impl Store {
     /// # Panics
     /// When there is no such column.
     #[inline]
-    pub(crate) fn column(&self, column: usize) -> &Place {
+    pub(crate) fn column(&self, column: usize) -> &ColumnPlace {
         &self.plan.places[column]
     }
 

@@ -16,8 +16,8 @@ impl Table {
         let mut at = u32::try_from(from).ok()?;
         while at < store.rows_end() {
             match store.look(store.segment_of(at), || store.step(at, columns, row)) {
-                Step::Row(found) => return Some(u64::from(found) + 1),
-                Step::On(next) => at = next?,
+                WalkStep::Row(found) => return Some(u64::from(found) + 1),
+                WalkStep::On(next) => at = next?,
             }
         }
         None
@@ -25,7 +25,7 @@ impl Table {
 }
 
 /// What a look at some rows gave.
-enum Step {
+enum WalkStep {
     /// This one was read.
     Row(u32),
     /// None of these; go on there.
@@ -35,7 +35,7 @@ enum Step {
 impl Store {
     /// Reads the first row from `at` on that is there, as long as it is of the same partition and not too far away:
     /// within one look at the sequence count, for a row that somebody is changing may seem not to be there.
-    fn step(&self, at: u32, columns: &[usize], row: &mut RowBuffer) -> Step {
+    fn step(&self, at: u32, columns: &[usize], row: &mut RowBuffer) -> WalkStep {
         let segment = self.segment_of(at);
         let mut next = Some(at);
         for _ in 0..STEPS {
@@ -45,10 +45,10 @@ impl Store {
                 let read = self.key_of(at, row) && self.read_row(at, columns, row);
                 // Not to be read: somebody is changing it, which the count will tell; or a column was asked for that is
                 // not there.
-                return if read { Step::Row(at) } else { Step::On(at.checked_add(1)) };
+                return if read { WalkStep::Row(at) } else { WalkStep::On(at.checked_add(1)) };
             }
             next = self.skip(at);
         }
-        Step::On(next)
+        WalkStep::On(next)
     }
 }

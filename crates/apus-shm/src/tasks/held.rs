@@ -1,7 +1,7 @@
 //! What is done under the mutex, and who is woken when it is given back.
 
 use super::lines::{
-    PRIORITIES, append, first_due, queue_of, rest, rested, rouse, seat_of, set_clock, unlink, unset_clock,
+    PRIORITIES, append, first_due, queue_of, rest, rested, rouse, set_clock, unlink, unset_clock, worker_of,
 };
 use super::store::{Pool, Store, Tag};
 use super::{About, CALENDAR_CHECK, Cancelled, DIED, Lost, SubmitError, TaskQueue, now, unix_micros};
@@ -132,15 +132,15 @@ impl<'a> Held<'a> {
                 set_clock(self.store, block);
             } else {
                 // What any worker may take is the caller's, or `call_others` finds somebody for it.
-                self.enqueue(block, seat_of(entry.queue.get() as usize).is_some());
+                self.enqueue(block, worker_of(entry.queue.get() as usize).is_some());
             }
         }
     }
 
-    /// The task that the worker `seat` is to take: by priority, and among those of one the oldest.
-    pub(super) fn next_for(&self, seat: usize) -> Option<u32> {
+    /// The task that the worker with that number is to take: by priority, and among those of one the oldest.
+    pub(super) fn next_for(&self, worker: usize) -> Option<u32> {
         (0..PRIORITIES).find_map(|priority| {
-            let firsts = [None, Some(seat)].map(|seat| self.store.queue(queue_of(priority, seat)).first.get());
+            let firsts = [None, Some(worker)].map(|worker| self.store.queue(queue_of(priority, worker)).first.get());
             firsts.into_iter().filter(|block| *block != 0).min_by_key(|block| self.store.entry(*block).order.get())
         })
     }
@@ -183,8 +183,8 @@ impl<'a> Held<'a> {
     }
 
     /// A worker has nothing to do; after which time it is to look again.
-    pub(super) fn rest(&mut self, slot: usize, seat: usize, now: u64) -> Option<std::time::Duration> {
-        rest(self.store, slot, seat);
+    pub(super) fn rest(&mut self, slot: usize, worker: usize, now: u64) -> Option<std::time::Duration> {
+        rest(self.store, slot, worker);
         let due = self.store.entry(first_due(self.store)?).due.get();
         if self.store.head().keeper.get() != 0 {
             return None;

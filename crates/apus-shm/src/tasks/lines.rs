@@ -7,12 +7,12 @@ use super::store::{Line, Store, Tag};
 pub(super) const PRIORITIES: usize = 3;
 
 /// The queue of a priority (0 first), of all task workers or of one.
-pub(super) fn queue_of(priority: usize, seat: Option<usize>) -> usize {
-    seat.map_or(0, |seat| (seat + 1) * PRIORITIES) + priority.min(PRIORITIES - 1)
+pub(super) fn queue_of(priority: usize, worker: Option<usize>) -> usize {
+    worker.map_or(0, |worker| (worker + 1) * PRIORITIES) + priority.min(PRIORITIES - 1)
 }
 
 /// The task worker that a queue belongs to.
-pub(super) fn seat_of(queue: usize) -> Option<usize> {
+pub(super) fn worker_of(queue: usize) -> Option<usize> {
     (queue / PRIORITIES).checked_sub(1)
 }
 
@@ -135,9 +135,9 @@ fn sink(store: &Store, mut at: u32) {
 }
 
 /// A worker has nothing to do.
-pub(super) fn rest(store: &Store, slot: usize, seat: usize) {
+pub(super) fn rest(store: &Store, slot: usize, worker: usize) {
     let idle = &store.head().idle;
-    store.place(slot).seat.set(seat as u32);
+    store.place(slot).worker.set(worker as u32);
     store.idle()[idle.get() as usize].set(slot as u32);
     idle.add(1);
 }
@@ -156,10 +156,10 @@ pub(super) fn rouse(store: &Store, slot: usize) {
 
 /// The idle worker that is to take from a queue: the one that has rested longest, and the keeper of the clock last.
 pub(super) fn rested(store: &Store, queue: usize) -> Option<usize> {
-    let (head, seat) = (store.head(), seat_of(queue));
+    let (head, worker) = (store.head(), worker_of(queue));
     let keeper = head.keeper.get();
     let slots = store.idle()[..head.idle.get() as usize].iter().map(|word| word.get() as usize);
-    let fits = |slot: &usize| seat.is_none_or(|seat| store.place(*slot).seat.get() as usize == seat);
+    let fits = |slot: &usize| worker.is_none_or(|worker| store.place(*slot).worker.get() as usize == worker);
     slots.filter(fits).min_by_key(|slot| *slot as u32 + 1 == keeper)
 }
 
@@ -243,6 +243,6 @@ mod tests {
     #[test]
     fn queues_have_numbers() {
         assert_eq!([queue_of(0, None), queue_of(2, None), queue_of(1, Some(0))], [0, 2, 4]);
-        assert_eq!([seat_of(2), seat_of(3), seat_of(8)], [None, Some(0), Some(1)]);
+        assert_eq!([worker_of(2), worker_of(3), worker_of(8)], [None, Some(0), Some(1)]);
     }
 }

@@ -63,7 +63,7 @@ pub struct Order {
     /// 0 to 2; 0 goes first.
     pub priority: usize,
     /// The task worker that is to run it, from 0; any where `None`.
-    pub seat: Option<usize>,
+    pub worker: Option<usize>,
     /// When it runs.
     pub when: When,
     /// The program's own.
@@ -183,10 +183,10 @@ pub struct TaskQueue {
 }
 
 impl TaskQueue {
-    /// Room for `bytes` of tasks, and as much of reports; for processes in so many slots, of which at most `seats` are
-    /// task workers at a time.
-    pub fn new(bytes: usize, slots: usize, seats: usize) -> io::Result<Self> {
-        let store = Store::new(bytes, slots, (seats + 1) * PRIORITIES)?;
+    /// Room for `bytes` of tasks, and as much of reports; for processes in so many slots, of which at most `workers`
+    /// are task workers at a time.
+    pub fn new(bytes: usize, slots: usize, workers: usize) -> io::Result<Self> {
+        let store = Store::new(bytes, slots, (workers + 1) * PRIORITIES)?;
         Ok(Self { store, notifiers: (0..slots).map(|_| Notifier::new()).collect::<io::Result<_>>()? })
     }
 
@@ -220,7 +220,7 @@ impl TaskQueue {
         entry.flags.set(order.flags);
         entry.wants.set(order.wants);
         entry.born.set(unix_micros());
-        entry.queue.set(queue_of(order.priority, order.seat) as u32);
+        entry.queue.set(queue_of(order.priority, order.worker) as u32);
         let (period, wall) = match order.when {
             When::Every(period) => ((period.as_micros() as u64).max(1), 0),
             When::At(wall) => (0, wall.max(1)),
@@ -236,14 +236,14 @@ impl TaskQueue {
         Ok(id)
     }
 
-    /// Takes the next task for the task worker `seat` in `slot`. When there is none the worker counts as idle until it
-    /// looks again, or [leaves](Self::leave).
-    pub fn take(&self, slot: usize, seat: usize) -> Taken {
+    /// Takes the next task for the task worker with that number in `slot`. When there is none the worker counts as idle
+    /// until it looks again, or [leaves](Self::leave).
+    pub fn take(&self, slot: usize, worker: usize) -> Taken {
         let mut held = self.hold();
         held.rouse(slot);
         let now = now();
         held.promote(now);
-        let Some(block) = held.next_for(seat) else { return Taken::Nothing(held.rest(slot, seat, now)) };
+        let Some(block) = held.next_for(worker) else { return Taken::Nothing(held.rest(slot, worker, now)) };
         held.begin(block, slot);
         held.call_others();
         drop(held);

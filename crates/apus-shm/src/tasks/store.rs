@@ -239,17 +239,17 @@ unsafe impl Shared for Head {}
 /// What is known of a slot.
 #[derive(Debug)]
 #[repr(C)]
-pub(super) struct Place {
+pub(super) struct SlotFacts {
     /// Grows with each death.
     pub(super) generation: Word,
     /// The number among task workers of the process that has it, while that is idle.
-    pub(super) seat: Word,
+    pub(super) worker: Word,
     pub(super) interest: Word,
     unused: Word,
 }
 
 // SAFETY: atomics; all-zero is a slot that nobody had.
-unsafe impl Shared for Place {}
+unsafe impl Shared for SlotFacts {}
 
 /// The memory.
 #[derive(Debug)]
@@ -290,7 +290,7 @@ impl Store {
         };
         part(1, size_of::<Head>())?;
         let at = Offsets {
-            places: part(slots, size_of::<Place>())?,
+            places: part(slots, size_of::<SlotFacts>())?,
             idle: part(slots, size_of::<Word>())?,
             queues: part(queues, size_of::<Line>())?,
             inboxes: part(slots, size_of::<Line>())?,
@@ -318,7 +318,7 @@ impl Store {
         self.region.at(0)
     }
 
-    pub(super) fn place(&self, slot: usize) -> &Place {
+    pub(super) fn place(&self, slot: usize) -> &SlotFacts {
         &self.region.slice(self.at.places, self.slots)[slot]
     }
 

@@ -9,7 +9,7 @@ use crate::notifier::Watch;
 use crate::region::map;
 
 const NOW: Order =
-    Order { sender: 0, priority: 1, seat: None, when: When::Now, flags: 5, wants: 9, key: 0, interest: false };
+    Order { sender: 0, priority: 1, worker: None, when: When::Now, flags: 5, wants: 9, key: 0, interest: false };
 
 fn task_queue() -> TaskQueue {
     TaskQueue::new(1 << 20, 4, 2).unwrap()
@@ -53,9 +53,9 @@ fn a_task_goes_there_and_its_reports_come_back() {
 }
 
 #[test]
-fn priorities_go_first_and_seats_get_their_own() {
+fn priorities_go_first_and_workers_get_their_own() {
     let task_queue = task_queue();
-    let submit = |priority, seat| task_queue.submit(&Order { priority, seat, ..NOW }, b"").unwrap();
+    let submit = |priority, worker| task_queue.submit(&Order { priority, worker, ..NOW }, b"").unwrap();
     let low = submit(2, None);
     let (own, other) = (submit(1, Some(0)), submit(0, Some(1)));
     let (later, high) = (submit(1, None), submit(0, None));

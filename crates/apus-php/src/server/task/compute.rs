@@ -85,7 +85,7 @@ pub(in crate::server) fn compute(
         flags: flags::PACKED | flags::COMPUTE,
         wants: wants::RESULT | wants::ERROR | wants::END,
         priority: priority::NORMAL as usize,
-        seat: None,
+        worker: None,
         when: When::Now,
         key: 0,
     };

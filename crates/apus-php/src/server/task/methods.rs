@@ -21,11 +21,11 @@ use crate::wait::{Deadline, Timeout, may_wait};
 const MOST: usize = 10_000;
 
 /// Who runs a task: -1 for any task worker.
-pub(super) fn seat(given: Given<i64>, task_client: &TaskClient) -> Result<Option<usize>, Raise> {
+pub(super) fn task_worker(given: Given<i64>, task_client: &TaskClient) -> Result<Option<usize>, Raise> {
     let workers = i64::from(task_client.worker.scoreboard.role_counts().tasks);
     match given.value {
         -1 => Ok(None),
-        seat if (0..workers).contains(&seat) => Ok(Some(seat as usize)),
+        worker if (0..workers).contains(&worker) => Ok(Some(worker as usize)),
         other => Err(given.value_error(&format!("must be -1 or a task worker, 0 to {}, {other} given", workers - 1))),
     }
 }
@@ -65,12 +65,12 @@ pub(super) fn taken<E>(task_client: &TaskClient, id: Result<u64, E>) -> OrFalse<
 pub(in crate::server) fn task(
     _: &ServerHandle,
     value: Value,
-    given_seat: Given<i64>,
+    given_worker: Given<i64>,
     finish: Option<Callable>,
     Priority(priority): Priority,
 ) -> Result<OrFalse<i64>, Raise> {
     let task_client = expect_tasks("task()")?;
-    let seat = seat(given_seat, &task_client)?;
+    let worker = task_worker(given_worker, &task_client)?;
     let (packed, payload) = encode(&value)?;
     let has = |event| task_client.core.callbacks.get(event).is_some();
     let mut wanted = if has(Event::TaskError) { wants::ERROR } else { 0 };
@@ -84,7 +84,7 @@ pub(in crate::server) fn task(
         flags: if packed { flags::PACKED } else { 0 } | if finish.is_some() { flags::CALLBACK } else { 0 },
         wants: wanted,
         priority,
-        seat,
+        worker,
         when: When::Now,
         key: 0,
     };
@@ -128,7 +128,7 @@ impl Batch {
     }
 
     /// Hands one over, with patience for room.
-    fn add(&mut self, value: &Value, seat: Option<usize>, until: Deadline) -> Result<(), Raise> {
+    fn add(&mut self, value: &Value, worker: Option<usize>, until: Deadline) -> Result<(), Raise> {
         let (packed, payload) = encode(value)?;
         let waits = if may_wait(&*State::get()?) { flags::COROUTINE } else { flags::BLOCKING };
         let handing = Submission {
@@ -136,7 +136,7 @@ impl Batch {
             flags: waits | if packed { flags::PACKED } else { 0 },
             wants: wants::RESULT | wants::ERROR | wants::END,
             priority: priority::NORMAL as usize,
-            seat,
+            worker,
             when: When::Now,
             key: 0,
         };
@@ -171,13 +171,13 @@ pub(in crate::server) fn taskwait(
     _: &ServerHandle,
     value: Value,
     timeout: Timeout,
-    given_seat: Given<i64>,
+    given_worker: Given<i64>,
 ) -> Result<OrFalse<Value>, Raise> {
     let task_client = expect_tasks("taskwait()")?;
-    let seat = seat(given_seat, &task_client)?;
+    let worker = task_worker(given_worker, &task_client)?;
     let until = Deadline::after(timeout.limit());
     let mut batch = Batch::new(&task_client, "Server::taskwait()", 1);
-    batch.add(&value, seat, until)?;
+    batch.add(&value, worker, until)?;
     Ok(OrFalse(batch.results(until)?.pop().flatten()))
 }
 

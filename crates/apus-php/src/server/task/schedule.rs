@@ -11,7 +11,7 @@ use apus_zend::{Callable, Raise, Value, engine};
 
 use super::answer::encode;
 use super::cron::Calendar;
-use super::methods::{expect_tasks, seat, taken};
+use super::methods::{expect_tasks, taken, task_worker};
 use super::task_client::{Submission, TaskClient, expect};
 use super::{flags, priority, wants};
 use crate::runtime::State;
@@ -54,7 +54,7 @@ impl Want<&[u8]> for Name {
 
 struct Later {
     when: When,
-    seat: Option<usize>,
+    worker: Option<usize>,
     key: u64,
     calendar: Option<Calendar>,
 }
@@ -78,7 +78,7 @@ fn submit(task_client: &Rc<TaskClient>, data: &Value, later: &Later) -> Result<O
         wants: if has(Event::TaskError) { wants::ERROR } else { 0 }
             | if once && has(Event::Finish) { wants::RESULT } else { 0 },
         priority: priority::NORMAL as usize,
-        seat: later.seat,
+        worker: later.worker,
         when: later.when,
         key: later.key,
     };
@@ -94,11 +94,11 @@ pub(in crate::server) fn task_after(
     _: &ServerHandle,
     time: Given<f64>,
     data: Value,
-    given_seat: Given<i64>,
+    given_worker: Given<i64>,
 ) -> Result<OrFalse<i64>, Raise> {
     let task_client = expect_tasks("taskAfter()")?;
     let when = When::After(seconds(time, 0.0)?);
-    let later = Later { when, seat: seat(given_seat, &task_client)?, key: 0, calendar: None };
+    let later = Later { when, worker: task_worker(given_worker, &task_client)?, key: 0, calendar: None };
     submit(&task_client, &data, &later)
 }
 
@@ -111,7 +111,7 @@ pub(in crate::server) fn task_every(
 ) -> Result<OrFalse<i64>, Raise> {
     let task_client = expect_tasks("taskEvery()")?;
     let when = When::Every(seconds(time, SHORTEST)?);
-    submit(&task_client, &data, &Later { when, seat: None, key, calendar: None })
+    submit(&task_client, &data, &Later { when, worker: None, key, calendar: None })
 }
 
 /// PHP's own time zone; empty for the system's, which PHP's default "UTC" stands for.
@@ -139,7 +139,7 @@ pub(in crate::server) fn task_cron(
     let Some(next) = calendar.next() else {
         return Err(expression.value_error("must be an expression that some date of the future fits"));
     };
-    submit(&task_client, &data, &Later { when: When::At(next), seat: None, key, calendar: Some(calendar) })
+    submit(&task_client, &data, &Later { when: When::At(next), worker: None, key, calendar: Some(calendar) })
 }
 
 pub(in crate::server) fn task_cancel(_: &ServerHandle, id: i64) -> Result<bool, Raise> {

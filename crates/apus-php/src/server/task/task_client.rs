@@ -52,7 +52,7 @@ pub(super) struct Submission<'a> {
     pub(super) flags: u32,
     pub(super) wants: u32,
     pub(super) priority: usize,
-    pub(super) seat: Option<usize>,
+    pub(super) worker: Option<usize>,
     pub(super) when: When,
     pub(super) key: u64,
 }
@@ -141,7 +141,7 @@ impl TaskClient {
         let order = Order {
             sender: self.slot,
             priority: handing.priority,
-            seat: handing.seat,
+            worker: handing.worker,
             when: handing.when,
             flags: handing.flags | u32::from(self.worker.id) << 16,
             wants: handing.wants,

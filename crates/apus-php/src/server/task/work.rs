@@ -75,14 +75,14 @@ pub(in crate::server) async fn work(task_client: Rc<TaskClient>, state: Rc<State
         (true, most) => most as usize,
     };
     let places = Arc::new(Semaphore::new(most));
-    let seat = usize::from(task_client.worker.id - task_client.worker.scoreboard.role_counts().workers);
+    let worker = usize::from(task_client.worker.id - task_client.worker.scoreboard.role_counts().workers);
     let taking = async {
         // The semaphore is never closed.
         while let Ok(place) = Arc::clone(&places).acquire_owned().await {
             if task_client.is_done() {
                 return;
             }
-            match task_client.task_queue.take(task_client.slot, seat) {
+            match task_client.task_queue.take(task_client.slot, worker) {
                 Taken::Task(task) => {
                     let running = run(Rc::clone(&task_client), Rc::clone(&state), task);
                     drop(state.spawn(async move {

@@ -61,7 +61,7 @@ class Member:
         return not self.inbox
 
 
-class HubCase(WebSocketCase):
+class RoutingCase(WebSocketCase):
     def cluster(self, workers, *, code="", settings=None, **options):
         return self.websockets(SETUP + code, settings={"worker_num": workers, **(settings or {})}, **options)
 
