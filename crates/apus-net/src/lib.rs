@@ -1,4 +1,4 @@
-//! Sockets around `apus-proto`: listeners, connections, HTTP/1.1 exchanges, limits, drain.
+//! Sockets around `apus-proto`: listeners, connections, HTTP/1.1 exchanges, limits, drain; the streams of HTTP/2.
 //!
 //! Everything runs on one thread, in one `tokio` current-thread runtime with `spawn_local` (a `LocalRuntime`). The
 //! crate knows nothing of PHP: whoever answers requests implements [`App`].
@@ -25,12 +25,14 @@ mod file_part;
 mod framing;
 mod head_bytes;
 mod http1;
+pub mod http2;
 mod info;
 mod input;
 mod kill;
 mod listener;
 mod message_conn;
 mod message_runner;
+mod mux;
 mod names;
 mod output;
 mod pool;
