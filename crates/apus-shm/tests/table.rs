@@ -145,7 +145,7 @@ fn change(table: &Table, model: &mut Model, name: &[u8], key: Key<'_>, next: &mu
             let expected =
                 model.get(name).filter(|_| next().is_multiple_of(2)).map_or(other, |row| row[column].clone());
             let same = model.get(name).is_some_and(|row| row[column] == expected);
-            assert_eq!(table.compare_set(key, column, expected.cell(), new.cell()), Ok(same));
+            assert_eq!(table.compare_set(key, &[(column, expected.cell())], &[(column, new.cell())]), Ok(same));
             if same {
                 model.get_mut(name).unwrap()[column] = new;
             }

@@ -16,6 +16,7 @@ mod table_convert;
 mod table_iterate;
 mod table_query;
 mod table_rows;
+mod table_second;
 
 use apus_zend::class::Class;
 

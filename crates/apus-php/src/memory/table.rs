@@ -18,7 +18,7 @@ use apus_zend::{Raise, Value, native};
 
 use super::table_convert::raise;
 use super::table_iterate::Cursor;
-use super::{bulk, table, table_iterate, table_query, table_rows};
+use super::{bulk, table, table_iterate, table_query, table_rows, table_second};
 use crate::exception::{self, Code, code};
 
 /// Longest text key, in bytes.

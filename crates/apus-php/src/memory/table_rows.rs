@@ -13,20 +13,20 @@ use super::table_convert::{Texts, cell, raise, shown, whole};
 use crate::exception::code;
 
 /// Cells of a row that is to be written, without an allocation.
-struct Cells<'a> {
+pub(super) struct Cells<'a> {
     room: [MaybeUninit<(usize, Cell<'a>)>; COLUMNS_MOST],
     count: usize,
 }
 
 impl<'a> Cells<'a> {
     #[inline]
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self { room: [const { MaybeUninit::uninit() }; COLUMNS_MOST], count: 0 }
     }
 
     /// Takes the cells of an array. Filled in place: moving four kilobytes takes longer than all the rest.
     #[inline]
-    fn fill(
+    pub(super) fn fill(
         &mut self,
         live: &Live,
         given: ArrayView<'a>,
@@ -47,7 +47,7 @@ impl<'a> Cells<'a> {
     }
 
     #[inline]
-    fn as_slice(&self) -> &[(usize, Cell<'a>)] {
+    pub(super) fn as_slice(&self) -> &[(usize, Cell<'a>)] {
         // SAFETY: `fill` wrote the first `count`, of the very type behind MaybeUninit.
         unsafe { std::slice::from_raw_parts(self.room.as_ptr().cast(), self.count) }
     }
@@ -75,7 +75,7 @@ impl Want<i64> for RowKey<'_> {
 impl TableObject {
     /// The key of a row that is to be changed: one that no row can have is refused; for a look it is not found.
     #[inline]
-    fn expect_key<'a>(&self, RowKey(key): RowKey<'a>) -> Result<Key<'a>, Raise> {
+    pub(super) fn expect_key<'a>(&self, RowKey(key): RowKey<'a>) -> Result<Key<'a>, Raise> {
         match key {
             Key::Id(id) if id > self.greatest_id() => Err(self.bad_id(id as i64)),
             key => Ok(key),
@@ -207,7 +207,7 @@ pub(super) fn cmpset(
     let texts = Texts::default();
     let expected = cell(described, expected, &texts)?;
     let new = cell(described, new, &texts)?;
-    live.table.compare_set(key, column, expected, new).map_err(raise)
+    live.table.compare_set(key, &[(column, expected)], &[(column, new)]).map_err(raise)
 }
 
 pub(super) fn clear(table: &TableObject) -> Result<(), Raise> {

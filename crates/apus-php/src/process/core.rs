@@ -122,10 +122,10 @@ impl ProcessCore {
         [(slot::PIPE, self.pipe_number()), (slot::ID, Value::int(self.number))]
     }
 
-    /// What PHP code sees of it: a new object.
-    pub(super) fn into_object(self: Rc<Self>) -> Result<Object, Raise> {
+    /// What PHP code sees of it: a new object, with `second` under the name that code written for Swoole knows.
+    pub(super) fn into_object(self: Rc<Self>, second: bool) -> Result<Object, Raise> {
         let slots = self.slots();
-        let object = Object::new(super::class::PROCESS.get(), ProcessObject(self))?;
+        let object = Object::new(super::class::PROCESS.named(second), ProcessObject(self))?;
         for (slot, value) in slots {
             object.set_slot(slot, value);
         }

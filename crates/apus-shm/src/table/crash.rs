@@ -155,7 +155,7 @@ fn every_change(table: &Table, key: impl Fn(u64) -> Vec<u8>) {
     );
     let swap = |from: i64, to: i64| {
         with(3, &|key| {
-            table.compare_set(key, 0, Cell::Int(from), Cell::Int(to)).unwrap();
+            table.compare_set(key, &[(0, Cell::Int(from))], &[(0, Cell::Int(to))]).unwrap();
         });
     };
     everywhere("compare and set", table, || swap(33, 44), || swap(44, 33));

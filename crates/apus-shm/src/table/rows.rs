@@ -122,31 +122,50 @@ impl Table {
         }
     }
 
-    /// Sets a cell if it has the value expected. False: it has another, or there is no such row.
+    /// Sets cells if these have the values expected. False: one has another, or there is no such row.
     pub fn compare_set(
         &self,
         key: Key<'_>,
-        column: usize,
-        expected: Cell<'_>,
-        new: Cell<'_>,
+        expected: &[(usize, Cell<'_>)],
+        new: &[(usize, Cell<'_>)],
     ) -> Result<bool, TableError> {
         let store = &self.store;
         let mut encoded = Encoded::empty();
-        encoded.take(store, &[(column, new)])?;
-        let mut seen = RowBuffer::new();
+        encoded.take(store, new)?;
         let Some((spot, writer)) = store.writer_of(key) else { return Err(bad_key(key, store.schema().keys)) };
         let Some(found) = store.find(&spot) else { return Ok(false) };
-        store.read_row(found.row, &[column], &mut seen);
-        let same = match (seen.cell(0), expected) {
-            (Cell::Float(_), Cell::Int(other)) => seen.cell(0) == Cell::Float(other as f64),
-            (value, other) => value == other,
-        };
+        let same = has_values(store, found, expected);
         if same {
             encoded.code(store)?;
             store.update(&writer, found.row, &mut encoded)?;
         }
         Ok(same)
     }
+
+    /// Removes a row if its cells have the values expected. False: one has another, or there is no such row.
+    pub fn compare_remove(&self, key: Key<'_>, expected: &[(usize, Cell<'_>)]) -> Result<bool, TableError> {
+        let store = &self.store;
+        let Some((spot, writer)) = store.writer_of(key) else { return Ok(false) };
+        let Some(found) = store.find(&spot) else { return Ok(false) };
+        let same = has_values(store, found, expected);
+        if same {
+            store.remove(&writer, &spot, found)?;
+        }
+        Ok(same)
+    }
+}
+
+/// Whether cells of a row have these values; the row cannot change meanwhile.
+fn has_values(store: &Store, found: Found, expected: &[(usize, Cell<'_>)]) -> bool {
+    let mut seen = RowBuffer::new();
+    expected.iter().all(|(column, expected)| {
+        seen.clear();
+        store.read_row(found.row, &[*column], &mut seen);
+        match (seen.cell(0), *expected) {
+            (Cell::Float(_), Cell::Int(other)) => seen.cell(0) == Cell::Float(other as f64),
+            (value, other) => value == other,
+        }
+    })
 }
 
 fn sum(store: &Store, column: usize, word: u64, delta: Delta) -> Result<(u64, Cell<'static>), TableError> {

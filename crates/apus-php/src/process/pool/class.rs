@@ -141,7 +141,7 @@ fn listen(me: This<'_>, host: Given<&[u8]>, port: Given<i64>, backlog: Given<i64
 }
 
 /// What all workers need is made before the first of them.
-pub(super) fn prepare(core: &Rc<PoolCore>) -> Result<(), Raise> {
+pub(super) fn prepare(core: &Rc<PoolCore>, pool: &Object) -> Result<(), Raise> {
     let failed = |what: &str| {
         let what = what.to_owned();
         move |code: c_int| system_error(&what, code)
@@ -167,7 +167,7 @@ pub(super) fn prepare(core: &Rc<PoolCore>) -> Result<(), Raise> {
         let pipe = (core.ipc == Ipc::UnixSock).then(|| Pipe::new(false)).transpose();
         let pipe = pipe.map_err(failed("the pipes of the pool's workers (see RLIMIT_NOFILE)"))?;
         let process = ProcessCore::new(None, false, pipe, core.coroutine.get());
-        let object = Rc::clone(&process).into_object()?;
+        let object = Rc::clone(&process).into_object(POOL.is_second(pool.as_raw()))?;
         process.adopt(&object, worker as i64)?;
         processes.push(object);
     }
@@ -190,7 +190,7 @@ pub(super) fn run(core: &Rc<PoolCore>, object: &Object) -> Result<(), Raise> {
             "a pool needs on('workerstart', …) or on('message', …): its workers would have nothing to do",
         ));
     }
-    prepare(core)?;
+    prepare(core, object)?;
     master::run(core, object)
 }
 

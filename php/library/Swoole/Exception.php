@@ -1,9 +1,0 @@
-<?php
-
-declare(strict_types=1);
-
-namespace Swoole;
-
-class Exception extends \Exception
-{
-}
