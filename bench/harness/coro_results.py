@@ -17,8 +17,8 @@ class CoroResults(Document):
         return self.ratio(case, self.chief(case), contender, peer)
 
     def aims(self) -> list[Aim]:
-        """At least equal to Swoole in each case, and three times as quick as Fibers with a scheduler in PHP where a time
-        is measured."""
+        """At least equal to Swoole in each case, and three times as quick as Fibers with a scheduler in PHP where a
+        time is measured."""
         swoole = [
             Aim(f"{title}: Apus / Swoole, at most", self.chief_ratio(case, "apus", "swoole"), 1.0)
             for case, title in self.cases.items()

@@ -41,7 +41,9 @@ def busy_cores(cores: tuple[int, ...]) -> dict[int, float]:
     """Those of the cores that other programs use more than a tenth of, with the share."""
     before = {core: procs.core_busy_ticks(core) for core in cores}
     time.sleep(0.5)
-    shares = {core: (procs.core_busy_ticks(core) - ticks) / procs.TICKS_PER_SECOND / 0.5 for core, ticks in before.items()}
+    shares = {
+        core: (procs.core_busy_ticks(core) - ticks) / procs.TICKS_PER_SECOND / 0.5 for core, ticks in before.items()
+    }
     return {core: share for core, share in shares.items() if share > 0.1}
 
 

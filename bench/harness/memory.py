@@ -1,4 +1,5 @@
-"""Eleven million visits (W4) in each kind of store: their memory, loading, reads and updates from one and two processes."""
+"""Eleven million visits (W4) in each kind of store: their memory, loading, reads and updates from one and two
+processes."""
 
 import subprocess
 

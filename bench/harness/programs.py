@@ -123,7 +123,9 @@ class Tables:
 
     def table(self, results: Document, case: Case) -> str:
         heads = ["", *(column.head for column in case.columns), *(head for head, _ in self._extra)]
-        return page.table(heads, (self._row(results, case, name) for name in results.titles if results.runs(case.name, name)))
+        return page.table(
+            heads, (self._row(results, case, name) for name in results.titles if results.runs(case.name, name))
+        )
 
     def _row(self, results: Document, case: Case, name: str) -> list[str]:
         cells = [cell(results.value(case.name, name, column.key), column) for column in case.columns]

@@ -1,7 +1,8 @@
 """Autobahn's wstest, kept in a cache folder.
 
-It runs on Python 2.7 only, which Debian 12 has no more: interpreter and libraries are the packages of Debian 11, unpacked beside the
-system and not installed into it, from the mirrors that apt is set up with; the suite comes by pip, from the index that pip is set up with.
+It runs on Python 2.7 only, which Debian 12 has no more: interpreter and libraries are the packages of Debian 11,
+unpacked beside the system and not installed into it, from the mirrors that apt is set up with; the suite comes by pip,
+from the index that pip is set up with.
 """
 import os
 import pathlib
@@ -30,7 +31,16 @@ class Missing(Exception):
 
 
 def command(line, **options):
-    done = subprocess.run([str(word) for word in line], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", timeout=1200, **options)
+    done = subprocess.run(
+        [str(word) for word in line],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        timeout=1200,
+        **options,
+    )
     if done.returncode:
         raise Missing(f"{' '.join(map(str, line[:6]))}...: exit {done.returncode}: {done.stdout.strip()[-1500:]}")
     return done.stdout
@@ -65,7 +75,10 @@ class Interpreter:
         flags = f"-I{include} -I{include}/python2.7 -w -O2"
         code = "import sys; from pip._internal.cli.main import main; sys.exit(main())"
         options = ["install", "-q", "--no-python-version-warning", "--no-deps", "--no-build-isolation", "--no-cache-dir"]
-        command([*self.line(code, *options), *arguments], env=self.environment(PYTHONPATH=path, CFLAGS=flags, PIP_DISABLE_PIP_VERSION_CHECK="1"))
+        command(
+            [*self.line(code, *options), *arguments],
+            env=self.environment(PYTHONPATH=path, CFLAGS=flags, PIP_DISABLE_PIP_VERSION_CHECK="1"),
+        )
 
 
 def mirrors():

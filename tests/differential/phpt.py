@@ -69,7 +69,16 @@ def unmeasured(output):
 def pattern(wanted):
     """The regular expression of an EXPECTF section."""
     parts = wanted.split("%r")
-    return "".join(f"(?:{part})" if place % 2 else re.sub(r"(%[esSaAwidxfc0])|(.)", lambda one: LETTERS[one[1]] if one[1] else re.escape(one[2]), part, flags=re.S) for place, part in enumerate(parts))
+    return "".join(
+        (
+            f"(?:{part})"
+            if place % 2
+            else re.sub(
+                r"(%[esSaAwidxfc0])|(.)", lambda one: LETTERS[one[1]] if one[1] else re.escape(one[2]), part, flags=re.S
+            )
+        )
+        for place, part in enumerate(parts)
+    )
 
 
 class Test:
@@ -106,7 +115,11 @@ class Test:
 
     def line(self, way, script, more=()):
         settings = [*SETTINGS, *(f"{'zend_' if word in ZEND else ''}extension={word}" for word in self.extensions)]
-        settings += [row.strip().replace("{PWD}", str(self.folder)).replace("{TMP}", tempfile.gettempdir()) for row in self.text("INI").splitlines() if "=" in row]
+        settings += [
+            row.strip().replace("{PWD}", str(self.folder)).replace("{TMP}", tempfile.gettempdir())
+            for row in self.text("INI").splitlines()
+            if "=" in row
+        ]
         settings += more
         if way == "coroutine":
             settings.append(f"extension={support.module()}")
@@ -117,7 +130,15 @@ class Test:
         return {**os.environ, "TEST_PHP_EXECUTABLE": support.php(), "NO_INTERACTION": "1", "SKIP_SLOW_TESTS": "1", "SKIP_ONLINE_TESTS": "1", "TZ": "", **given}
 
     def php(self, way, script, more=(), arguments=()):
-        child = subprocess.Popen([*self.line(way, script, more), *arguments], cwd=self.folder, env=self.environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True)
+        child = subprocess.Popen(
+            [*self.line(way, script, more), *arguments],
+            cwd=self.folder,
+            env=self.environment(),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
         try:
             output, _ = child.communicate(self.parts.get("STDIN", b""), timeout=SECONDS)
         except subprocess.TimeoutExpired:
@@ -141,7 +162,8 @@ class Test:
         return self.php("plain", script)[1] or b""
 
     def ran(self, way):
-        """The exit code and the output, without what this runner adds; with "as expected" for output that the test expects."""
+        """The exit code and the output, without what this runner adds; with "as expected" for output that the test
+        expects."""
         if self.beside("SKIPIF").lstrip()[:4].lower() == b"skip":
             raise Left("skips itself")
         script = self.folder / (pathlib.Path(self.name).stem + ".php")

@@ -44,7 +44,11 @@ class WebSocket:
     def frame(self, opcode, payload):
         mask = os.urandom(4)
         length = len(payload)
-        head = bytes([0x80 | opcode]) + (bytes([0x80 | length]) if length < 126 else b"\xfe" + struct.pack(">H", length) if length < 65536 else b"\xff" + struct.pack(">Q", length))
+        head = bytes([0x80 | opcode]) + (
+            bytes([0x80 | length])
+            if length < 126
+            else b"\xfe" + struct.pack(">H", length) if length < 65536 else b"\xff" + struct.pack(">Q", length)
+        )
         self.client.send(head + mask + bytes(byte ^ mask[i % 4] for i, byte in enumerate(payload)))
 
     def say(self, value):

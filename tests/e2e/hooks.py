@@ -1,4 +1,5 @@
-"""What the tests of the hooks share: PHP programs run as plain PHP, with the module outside coroutines, and inside run()."""
+"""What the tests of the hooks share: PHP programs run as plain PHP, with the module outside coroutines, and inside
+run()."""
 
 import contextlib
 import functools
@@ -24,7 +25,8 @@ FOLDER = support.HERE / "fixtures" / "hooks"
 # Each before those that need it.
 EXTENSIONS = ["ctype", "iconv", "mbstring", "posix", "sockets", "curl", "mysqlnd", "pdo", "mysqli", "pdo_mysql", "pgsql", "pdo_pgsql", "sqlite3", "pdo_sqlite", "igbinary", "msgpack", "redis", "memcached"]
 PLAIN, OUTSIDE, INSIDE = "plain PHP", "the module, outside coroutines", "inside run()"
-# A machine with nothing else to do sets it, and gets the bound of the design: 0.3 s of waiting for what takes 10 s one after the other.
+# A machine with nothing else to do sets it, and gets the bound of the design: 0.3 s of waiting for what takes 10 s one
+# after the other.
 QUIET = os.environ.get("APUS_TEST_QUIET") == "1"
 
 
@@ -32,7 +34,9 @@ QUIET = os.environ.get("APUS_TEST_QUIET") == "1"
 def extensions():
     """Settings that load what the programs use, and the names of what this PHP does not have."""
     ask = "echo json_encode([ini_get('extension_dir'), array_map('strtolower', get_loaded_extensions())]);"
-    folder, built_in = json.loads(subprocess.run([support.php(), "-n", "-r", ask], capture_output=True, text=True, check=True).stdout)
+    folder, built_in = json.loads(
+        subprocess.run([support.php(), "-n", "-r", ask], capture_output=True, text=True, check=True).stdout
+    )
     files = {name for name in EXTENSIONS if (pathlib.Path(folder) / f"{name}.so").exists()}
     settings = [part for name in EXTENSIONS if name in files and name not in built_in for part in ("-d", f"extension={name}")]
     return settings, {name for name in EXTENSIONS if name not in files and name not in built_in}
@@ -72,7 +76,15 @@ class HookCase(support.Case):
         # A child that a program leaves behind keeps what it inherited open: a file does not wait for it.
         scratch = self.scratch()
         with open(scratch / "out", "w+") as out:
-            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT, env=variables, cwd=scratch, start_new_session=True)
+            process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                env=variables,
+                cwd=scratch,
+                start_new_session=True,
+            )
             try:
                 ended = process.wait(patience)
             except subprocess.TimeoutExpired:
@@ -114,7 +126,10 @@ class HookCase(support.Case):
         alone = self.program(f"(function () {{\n{body}\n}})();\n")
         coroutine = self.program(f"run(function () {{\n{body}\n}});\n")
         with ThreadPoolExecutor(3) as pool:
-            programs = {mode: pool.submit(self.php, coroutine if mode == INSIDE else alone, mode=mode, **options) for mode in (PLAIN, OUTSIDE, INSIDE)}
+            programs = {
+                mode: pool.submit(self.php, coroutine if mode == INSIDE else alone, mode=mode, **options)
+                for mode in (PLAIN, OUTSIDE, INSIDE)
+            }
             return {mode: program.result() for mode, program in programs.items()}
 
     def same(self, body, **options):

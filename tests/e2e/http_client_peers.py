@@ -227,7 +227,15 @@ class ClientCase(Case):
         body = f"run(function () use (&$out) {{\n{code}\n}});" if wrap else code
         script.write_text(PRELUDE + constants + body + "\necho \"\\n#OUT#\", json_encode($out, JSON_INVALID_UTF8_SUBSTITUTE | JSON_THROW_ON_ERROR);\n")
         line = [php(), "-n", "-d", f"extension={module()}", "-d", "memory_limit=512M", str(script)]
-        done = subprocess.run(line, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", timeout=PATIENCE * 4, cwd=script.parent)
+        done = subprocess.run(
+            line,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=PATIENCE * 4,
+            cwd=script.parent,
+        )
         said, mark, result = done.stdout.rpartition("\n#OUT#")
         if not mark or done.returncode or said.strip() or done.stderr.strip():
             raise AssertionError(f"exit {done.returncode}\n{done.stdout}\n{done.stderr}")
@@ -237,14 +245,42 @@ class ClientCase(Case):
         """Key, certificate (for localhost and 127.0.0.1) and a server's context."""
         folder = self.folder()
         key, cert = folder / "key.pem", folder / "cert.pem"
-        subprocess.run([needs("openssl"), "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-keyout", str(key), "-out", str(cert)], check=True, capture_output=True)
+        subprocess.run(
+            [
+                needs("openssl"),
+                "req",
+                "-x509",
+                "-newkey",
+                "ec",
+                "-pkeyopt",
+                "ec_paramgen_curve:prime256v1",
+                "-nodes",
+                "-days",
+                "2",
+                "-subj",
+                "/CN=localhost",
+                "-addext",
+                "subjectAltName=DNS:localhost,IP:127.0.0.1",
+                "-keyout",
+                str(key),
+                "-out",
+                str(cert),
+            ],
+            check=True,
+            capture_output=True,
+        )
         return key, cert
 
     def node(self, code, *args):
         """Runs a server in Node that prints its port; gives the port back."""
         folder = self.folder()
         (folder / "server.js").write_text(code)
-        process = subprocess.Popen([needs("node"), str(folder / "server.js"), *map(str, args)], stdout=subprocess.PIPE, stdin=subprocess.PIPE, env={**os.environ, "NODE_NO_WARNINGS": "1"})
+        process = subprocess.Popen(
+            [needs("node"), str(folder / "server.js"), *map(str, args)],
+            stdout=subprocess.PIPE,
+            stdin=subprocess.PIPE,
+            env={**os.environ, "NODE_NO_WARNINGS": "1"},
+        )
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
         self.addCleanup(process.stdin.close)

@@ -100,7 +100,21 @@ def php_array(values):
 class Server:
     """A PHP server in a process of its own, on a free port of 127.0.0.1 unless `listen` says otherwise."""
 
-    def __init__(self, handler="$response->end('ok');", *, settings=None, before="", script=None, args=(), ini=(), listen="'127.0.0.1', 0", pass_fds=(), env=None, jit=None, wrapper=()):
+    def __init__(
+        self,
+        handler="$response->end('ok');",
+        *,
+        settings=None,
+        before="",
+        script=None,
+        args=(),
+        ini=(),
+        listen="'127.0.0.1', 0",
+        pass_fds=(),
+        env=None,
+        jit=None,
+        wrapper=(),
+    ):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="apus-e2e-"))
         self.log_path = self.folder / "log"
         self.script = self.folder / "server.php"
@@ -121,8 +135,27 @@ $server->start();
         jit = os.environ.get("APUS_E2E_JIT") == "1" if jit is None else jit
         self.reader, writer = os.pipe()
         self.output = open(self.folder / "output", "wb")
-        line = [*wrapper, php(), "-n", "-d", f"extension={module()}", *(jit_settings() if jit else ()), *itertools.chain.from_iterable(("-d", i) for i in ini), str(self.script), *args]
-        self.process = subprocess.Popen(line, stdin=subprocess.DEVNULL, stdout=self.output, stderr=self.output, pass_fds=(writer, *pass_fds), env={**os.environ, "APUS_READY_FD": str(writer), **(env or {})}, cwd=self.folder, start_new_session=True)
+        line = [
+            *wrapper,
+            php(),
+            "-n",
+            "-d",
+            f"extension={module()}",
+            *(jit_settings() if jit else ()),
+            *itertools.chain.from_iterable(("-d", i) for i in ini),
+            str(self.script),
+            *args,
+        ]
+        self.process = subprocess.Popen(
+            line,
+            stdin=subprocess.DEVNULL,
+            stdout=self.output,
+            stderr=self.output,
+            pass_fds=(writer, *pass_fds),
+            env={**os.environ, "APUS_READY_FD": str(writer), **(env or {})},
+            cwd=self.folder,
+            start_new_session=True,
+        )
         os.close(writer)
         try:
             self.ready = self._ready()

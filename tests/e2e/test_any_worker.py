@@ -303,7 +303,12 @@ class Names(RoutingCase):
             self.assertTrue(member.php("return $server->bind($fd, 'anna');", fd=member.fd))
         self.assertTrue(asker.php("return $server->bind($fd, 17);", fd=members[4].fd))
         for member in members:
-            self.assertEqual(member.php("return [$server->isOnline('anna'), $server->isOnline('17'), $server->isOnline('nobody'), $server->userConnections('anna'), $server->userConnections(17), $server->userConnections('x')];"), [True, True, False, sorted(m.fd for m in members[:4]), [members[4].fd], []])
+            self.assertEqual(
+                member.php(
+                    "return [$server->isOnline('anna'), $server->isOnline('17'), $server->isOnline('nobody'), $server->userConnections('anna'), $server->userConnections(17), $server->userConnections('x')];"
+                ),
+                [True, True, False, sorted(m.fd for m in members[:4]), [members[4].fd], []],
+            )
             self.assertEqual(member.php("return [$server->sendToUser('anna', $word), $server->sendToUser(17, '17'), $server->sendToUser('nobody', 'x')];", word=f"hello of {member.fd}"), [4, 1, 0])
             self.assertEqual([m.text() for m in members[:5]], [f"hello of {member.fd}"] * 4 + ["17"])
         self.assertTrue(members[5].nothing())
@@ -323,10 +328,19 @@ class Names(RoutingCase):
         for member in members:
             self.assertEqual(member.php("return [$server->publish('news', $word), $server->publish('even', 'e'), $server->publish('none', 'n'), $server->subscribers('news'), $server->subscribers('even'), $server->subscribers('none')];", word=f"of {member.fd}"), [True, True, True, 6, 3, 0])
             for at, receiver in enumerate(members):
-                self.assertEqual(sorted(receiver.text() for _ in range(2 - at % 2)), sorted([f"of {member.fd}"] + ["e"] * (1 - at % 2)))
+                self.assertEqual(
+                    sorted(receiver.text() for _ in range(2 - at % 2)),
+                    sorted([f"of {member.fd}"] + ["e"] * (1 - at % 2)),
+                )
         users = {members[1].fd: "anna", members[2].fd: 7}
         rows = asker.php("return $server->presence('news');")
-        self.assertEqual(sorted(rows, key=lambda row: row["fd"]), sorted(({"fd": m.fd, "user": users.get(m.fd), "worker_id": m.worker, "server": ""} for m in members), key=lambda row: row["fd"]))
+        self.assertEqual(
+            sorted(rows, key=lambda row: row["fd"]),
+            sorted(
+                ({"fd": m.fd, "user": users.get(m.fd), "worker_id": m.worker, "server": ""} for m in members),
+                key=lambda row: row["fd"],
+            ),
+        )
         self.assertEqual(len(asker.php("return $server->presence('news', 4);")), 4)
         self.assertTrue(asker.php("return $server->unsubscribe($a, 'news') && $server->unsubscribe($b);", a=members[0].fd, b=members[4].fd))
         self.assertEqual(asker.php("return [$server->subscribers('news'), $server->subscribers('even')];"), [4, 2])
@@ -375,7 +389,15 @@ class Deaths(RoutingCase):
         for member in survivors:
             self.assertEqual(member.text(), "last words")
         # Right afterwards the dead are no subscribers, whoever asks.
-        self.assertEqual(until("the dead are forgotten", lambda: (rows := asker.php("return $server->presence('all');")) and len(rows) == 4 and sorted(row["fd"] for row in rows)), sorted(m.fd for m in survivors))
+        self.assertEqual(
+            until(
+                "the dead are forgotten",
+                lambda: (rows := asker.php("return $server->presence('all');"))
+                and len(rows) == 4
+                and sorted(row["fd"] for row in rows),
+            ),
+            sorted(m.fd for m in survivors),
+        )
         self.assertEqual(asker.php("return [$server->subscribers('all'), $server->sendToUser('u', 'after'), $server->publish('all', 'news')];"), [4, 4, True])
         for member in survivors:
             self.assertEqual([member.text(), member.text()], ["after", "news"])

@@ -65,7 +65,10 @@ class Machines(RoutingCase):
             self.assertEqual(member.php("return [$server->isOnline('anna'), $server->isOnline('carl'), $server->isOnline('x'), $server->subscribers('x')];"), [True, True, False, 0])
         rows = asker.php("return $server->presence('room 1.*');")
         self.assertEqual(sorted(row["user"] for row in rows), ["anna", "anna", "bert", "carl"])
-        self.assertEqual([len({row["server"] for row in rows}), sorted(row["fd"] for row in rows if not row["server"])], [2, sorted(m.fd for m in crowd[0])])
+        self.assertEqual(
+            [len({row["server"] for row in rows}), sorted(row["fd"] for row in rows if not row["server"])],
+            [2, sorted(m.fd for m in crowd[0])],
+        )
         self.assertEqual(asker.php("return $server->userConnections('anna');"), [asker.fd])
         # Who leaves is heard of no more.
         crowd[1][0].ws.close()
@@ -89,7 +92,8 @@ class Machines(RoutingCase):
         self.each(self.flood)
 
     def flood(self, kind):
-        # Listeners are read one after the other, and a topic waits for nobody: their servers hold what they have not read.
+        # Listeners are read one after the other, and a topic waits for nobody: their servers hold what they have not
+        # read.
         _, found = self.machines(kind, 3, settings={"buffer_output_size": 64 << 20})
         crowd = self.crowd(found)
         listeners = [crowd[1][0], crowd[1][1], crowd[2][0]]

@@ -1,4 +1,5 @@
-"""The cache and the rate limiter that workers share: one producer for many requests, death of a producer, the example."""
+"""The cache and the rate limiter that workers share: one producer for many requests, death of a producer, the
+example."""
 
 import concurrent.futures
 import json

@@ -83,7 +83,13 @@ class TwoWorkers(Case):
         for _ in range(10):
             one.request()
             two.request()
-        stats = until("all is counted", lambda: (s := one.request(path="/stats").json())["request_count"] >= 20 + len(held) and s["connection_num"] == len(held) and s["total_recv_bytes"] > 600 and s)
+        stats = until(
+            "all is counted",
+            lambda: (s := one.request(path="/stats").json())["request_count"] >= 20 + len(held)
+            and s["connection_num"] == len(held)
+            and s["total_recv_bytes"] > 600
+            and s,
+        )
         self.assertEqual((stats["worker_num"], len(stats["workers"]), stats["error_count"]), (2, 2, 0))
         self.assertEqual(stats["accept_count"] - stats["close_count"], len(held))
         self.assertGreater(stats["latency_p99_us"], 0)

@@ -37,7 +37,15 @@ class Commands(Case):
         return {**os.environ, "APUS_EXTENSION": module(), "APUS_PHP": php(), "XDG_RUNTIME_DIR": str(self.runtime)}
 
     def apus(self, *args, code=0, cwd=None):
-        done = subprocess.run([command(), *map(str, args)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=PATIENCE * 3, env=self.environment(), cwd=cwd or self.folder)
+        done = subprocess.run(
+            [command(), *map(str, args)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=PATIENCE * 3,
+            env=self.environment(),
+            cwd=cwd or self.folder,
+        )
         self.assertEqual(done.returncode, code, done.stdout + done.stderr)
         return done.stdout + done.stderr
 
@@ -110,7 +118,13 @@ class Command(Commands):
         self.assertFalse(alive(pid))
 
     def test_run_stays_in_the_foreground_and_ends_by_int(self):
-        process = subprocess.Popen([command(), "run", "server.php"], env=self.environment(), cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        process = subprocess.Popen(
+            [command(), "run", "server.php"],
+            env=self.environment(),
+            cwd=self.folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        )
         self.addCleanup(lambda: process.poll() is None and process.kill())
         until("it serves", lambda: (self.folder / "port").exists())
         self.assertRegex(self.get(), r"hello \d+")
@@ -122,7 +136,13 @@ class Command(Commands):
 
     def test_run_switches_opcache_on_and_passes_arguments(self):
         self.script.write_text(HELLO.replace("'hello ' . getmypid()", "json_encode([(bool) opcache_get_status(false)['opcache_enabled'], $GLOBALS['argv'][1] ?? null, ini_get('memory_limit')])"))
-        process = subprocess.Popen([command(), "run", "-i", "memory_limit=77M", "server.php", "--an-argument"], env=self.environment(), cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        process = subprocess.Popen(
+            [command(), "run", "-i", "memory_limit=77M", "server.php", "--an-argument"],
+            env=self.environment(),
+            cwd=self.folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        )
         self.addCleanup(lambda: process.poll() is None and process.kill())
         until("it serves", lambda: (self.folder / "port").exists())
         self.assertEqual(json.loads(self.get()), [True, "--an-argument", "77M"])
@@ -137,7 +157,13 @@ class Command(Commands):
         self.assertIn("nothing.php", self.apus("run", "nothing.php", code=1))
 
     def test_doctor(self):
-        out = subprocess.run([command(), "doctor", "--json", "--connections", "100"], stdout=subprocess.PIPE, text=True, timeout=PATIENCE, env=self.environment())
+        out = subprocess.run(
+            [command(), "doctor", "--json", "--connections", "100"],
+            stdout=subprocess.PIPE,
+            text=True,
+            timeout=PATIENCE,
+            env=self.environment(),
+        )
         report = json.loads(out.stdout)
         self.assertIn(out.returncode, (0, 1))
         text = json.dumps(report)
@@ -153,7 +179,14 @@ class Command(Commands):
         text = (shop / "server.php").read_text()
         self.assertIn("getenv('PORT')", text)
         reader, writer = os.pipe()
-        process = subprocess.Popen([command(), "run", "server.php"], env={**self.environment(), "PORT": "0", "APUS_READY_FD": str(writer)}, pass_fds=(writer,), cwd=shop, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        process = subprocess.Popen(
+            [command(), "run", "server.php"],
+            env={**self.environment(), "PORT": "0", "APUS_READY_FD": str(writer)},
+            pass_fds=(writer,),
+            cwd=shop,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        )
         self.addCleanup(lambda: process.poll() is None and process.kill())
         os.close(writer)
         with open(reader) as ready:

@@ -1,4 +1,5 @@
-"""Coroutine\\Http\\Server and Coroutine\\Server in plain scripts, with real clients: curl, wrk, many sockets, clients that leave."""
+"""Coroutine\\Http\\Server and Coroutine\\Server in plain scripts, with real clients: curl, wrk, many sockets, clients
+that leave."""
 
 import contextlib
 import hashlib
@@ -44,7 +45,9 @@ class Script:
         script.write_text(PRELUDE + code)
         self.output = open(self.folder / "output", "wb")
         line = [*wrapper, support.php(), "-n", "-d", "display_errors=stderr", "-d", f"extension={support.module()}", str(script), *arguments]
-        self.process = subprocess.Popen(line, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.output, cwd=self.folder, bufsize=0)
+        self.process = subprocess.Popen(
+            line, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.output, cwd=self.folder, bufsize=0
+        )
         self.pipe = self.process.stdout
 
     def hear(self):
@@ -135,7 +138,8 @@ run(function () {
     told(['control' => $result, 'sockets' => sockets(), 'coroutines' => Coroutine::stats()['coroutine_num']]);
 });
 """
-# Running: run() itself, the coroutine of the one start(), and the handler that answers /facts. Open: two listening sockets with
+# Running: run() itself, the coroutine of the one start(), and the handler that answers /facts. Open: two listening
+# sockets with
 # a copy of each, and the connection of /facts.
 NOTHING_ELSE = {"coroutines": 3, "sockets": 5}
 

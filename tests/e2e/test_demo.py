@@ -25,7 +25,13 @@ class Browser:
         read_here, write_there = os.pipe()
         read_there, self.write = os.pipe()
         line = ["/bin/bash", "-c", f'exec 3<&{read_there} 4>&{write_there}; exec "$@"', "browser", BROWSER, *FLAGS, f"--user-data-dir={folder}", "about:blank"]
-        self.process = subprocess.Popen(line, pass_fds=(read_there, write_there), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+        self.process = subprocess.Popen(
+            line,
+            pass_fds=(read_there, write_there),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
         os.close(read_there)
         os.close(write_there)
         self.read, self.buffer, self.last, self.events, self.session = read_here, b"", 0, [], None

@@ -1,4 +1,5 @@
-"""A fatal error in a worker, wherever it comes from: its request fails, the others finish, the worker is replaced, and nothing crashes."""
+"""A fatal error in a worker, wherever it comes from: its request fails, the others finish, the worker is replaced, and
+nothing crashes."""
 
 from support import Case, alive, until
 

@@ -249,7 +249,13 @@ class LettingIn(GatewayCase):
         cookie = self.browser(server, "/", [f"Cookie: a=b; gateway_token={good}"])
         self.assertEqual(self.lines(server).ask(user="tester01", message=1)["delivered"], 2)
         self.assertEqual((browser.hear(), cookie.hear()), ({"message": 1}, {"message": 1}))
-        made = subprocess.run([php(), "-n", str(FOLDER / "bin/token.php"), "tester01", "60"], env={**os.environ, "GATEWAY_SECRET": SECRET}, capture_output=True, text=True, check=True)
+        made = subprocess.run(
+            [php(), "-n", str(FOLDER / "bin/token.php"), "tester01", "60"],
+            env={**os.environ, "GATEWAY_SECRET": SECRET},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
         self.browser(server, f"/?token={made.stdout.strip()}")
 
         expired = token(exp=int(time.time()) - 1)
@@ -425,7 +431,10 @@ class Acknowledgements(GatewayCase):
         queued = lines.ask(user="tester01", n=3, ack=True)
         self.assertTrue(queued["queued"])
         second = self.browser(server)
-        self.assertEqual([second.hear() for _ in range(3)], [{"id": ids[0], "n": 0}, {"id": ids[2], "n": 2}, {"id": queued["id"], "n": 3}])
+        self.assertEqual(
+            [second.hear() for _ in range(3)],
+            [{"id": ids[0], "n": 0}, {"id": ids[2], "n": 2}, {"id": queued["id"], "n": 3}],
+        )
         for identity in (ids[0], ids[2], queued["id"]):
             second.say({"ack": identity})
         until("all are acknowledged", lambda: self.stats(server)["acknowledged"] == 4)

@@ -146,7 +146,13 @@ class Living(GatewayCase):
 class Starting(GatewayCase):
     def start(self, **settings):
         environment = {**os.environ, **{f"GATEWAY_{name.upper()}": value for name, value in settings.items()}}
-        return subprocess.run([php(), "-n", "-d", f"extension={module()}", str(FOLDER / "server.php")], env=environment, capture_output=True, text=True, timeout=PATIENCE)
+        return subprocess.run(
+            [php(), "-n", "-d", f"extension={module()}", str(FOLDER / "server.php")],
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+        )
 
     def test_bad_settings_are_named_with_their_limits(self):
         cases = {
@@ -193,7 +199,9 @@ class Starting(GatewayCase):
         folder = server.folder / "made"
         environment = {**os.environ, "APUS_EXTENSION": module(), "APUS_PHP": php()}
         subprocess.run([command(), "new", "gateway", str(folder)], check=True, env=environment, stdout=subprocess.DEVNULL)
-        here, there = ({path.relative_to(root) for path in root.rglob("*") if path.is_file()} for root in (FOLDER, folder))
+        here, there = (
+            {path.relative_to(root) for path in root.rglob("*") if path.is_file()} for root in (FOLDER, folder)
+        )
         self.assertEqual(there, here)
         self.assertEqual([path for path in here if (folder / path).read_bytes() != (FOLDER / path).read_bytes()], [])
         made = self.serve(script=f"<?php require {json.dumps(str(folder / 'server.php'))};", env={"GATEWAY_PORT": "0", "GATEWAY_INNER_PORT": "0", "GATEWAY_LINE_PORT": "0"})
@@ -204,7 +212,10 @@ class Starting(GatewayCase):
             port = free.getsockname()[1]
         script = ROOT / "examples" / "push-minimal" / "server.php"
         server = self.serve(script=f"<?php $argv = ['', '0', '{port}']; require {json.dumps(str(script))};")
-        self.assertLessEqual(len([line for line in pathlib.Path(script).read_text().splitlines() if line and not line.startswith("//")]), 24)
+        self.assertLessEqual(
+            len([line for line in pathlib.Path(script).read_text().splitlines() if line and not line.startswith("//")]),
+            24,
+        )
         browser = WebSocket(server.port, "/?user=tester01")
         self.addCleanup(browser.close)
 

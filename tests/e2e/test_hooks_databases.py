@@ -392,7 +392,8 @@ class Shared(HookCase):
         self.assertEqual(printed, "refused refused refused refused ")
 
     def persistent(self, make, call):
-        """Eight coroutines with one key, twice: each gets its own answers, on a connection of its own, or is told; none another's."""
+        """Eight coroutines with one key, twice: each gets its own answers, on a connection of its own, or is told; none
+        another's."""
         printed = self.inside(f"""
         $told = [];
         foreach ([1, 2] as $round) {{
@@ -476,7 +477,8 @@ class Shared(HookCase):
         self.assertEqual(printed, 'new [{"slept 0.1":100},100,true]\nkept [{"slept 0.1":100},0,true]\nticked')
 
     def test_what_comes_after_a_broken_off_call_is_its_own(self):
-        # On the same connection: the answer to the next question, or an error; never the answer that was still under way.
+        # On the same connection: the answer to the next question, or an error; never the answer that was still under
+        # way.
         printed = self.inside("""
         $calls = [
             'pdo_mysql' => [fn () => pdo_mysql(), fn ($c, $n) => (int) $c->query("SELECT $n + SLEEP(0.05)")->fetchColumn()],
@@ -552,7 +554,15 @@ class Iterated(HookCase):
         $told['pdo_pgsql'] = $meanwhile(fn () => $c->query('SELECT 4, pg_sleep(0.1)')->fetchColumn(), $c->query('SELECT 3'));
         echo json_encode($told);
         """, kinds=self.KINDS)
-        self.assertEqual(json.loads(printed), {"pdo_mysql": ["refused", 0, [3]], "unbuffered": ["refused", [1, 2], []], "mysqli": ["refused", [1, 2]], "pdo_pgsql": ["refused", 4, [3]]})
+        self.assertEqual(
+            json.loads(printed),
+            {
+                "pdo_mysql": ["refused", 0, [3]],
+                "unbuffered": ["refused", [1, 2], []],
+                "mysqli": ["refused", [1, 2]],
+                "pdo_pgsql": ["refused", 4, [3]],
+            },
+        )
 
 
 class DefaultLink(HookCase):

@@ -183,7 +183,13 @@ class Everywhere(HookCase):
 class Loaded(HookCase):
     def test_jit_and_opcache(self):
         jit = [setting for setting in jit_settings() if setting != "-d"]
-        told = self.json(FOLDER / "together.php", "pdo_mysql", 50, kinds=(servers.MariaDB, servers.Slow), ini=[] if os.environ.get("APUS_E2E_JIT") == "1" else jit)
+        told = self.json(
+            FOLDER / "together.php",
+            "pdo_mysql",
+            50,
+            kinds=(servers.MariaDB, servers.Slow),
+            ini=[] if os.environ.get("APUS_E2E_JIT") == "1" else jit,
+        )
         self.assertEqual((told["count"], told["wrongs"]), (50, 0))
         self.assertLess(told["seconds"], 2.5)
 
@@ -200,7 +206,13 @@ class Loaded(HookCase):
         """)
         order = [part for setting in mysql for part in ("-d", setting)]
         command = [hooks.support.php(), "-n", "-d", f"extension={hooks.support.module()}", *order, str(code)]
-        printed = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **hooks.environment(servers.MariaDB, servers.Slow)}, timeout=60)
+        printed = subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            env={**os.environ, **hooks.environment(servers.MariaDB, servers.Slow)},
+            timeout=60,
+        )
         self.assertEqual(printed.stdout, '{"0":10,"slept 0.1":10} at once', printed.stderr)
 
 

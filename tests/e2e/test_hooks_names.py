@@ -1,4 +1,5 @@
-"""Names of hosts: asked by many coroutines at once, of a slow name server in a network namespace of its own (fixtures/hooks/names.py)."""
+"""Names of hosts: asked by many coroutines at once, of a slow name server in a network namespace of its own
+(fixtures/hooks/names.py)."""
 
 import functools
 import json

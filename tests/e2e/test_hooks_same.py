@@ -1,4 +1,5 @@
-"""Nothing changes: results, warnings, errors and their numbers are those of plain PHP, outside coroutines and in them, byte for byte."""
+"""Nothing changes: results, warnings, errors and their numbers are those of plain PHP, outside coroutines and in them,
+byte for byte."""
 
 from hooks import OUTSIDE, PLAIN, HookCase, servers
 

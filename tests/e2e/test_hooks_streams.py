@@ -188,7 +188,8 @@ class Talk(HookCase):
 
 class Descriptors(HookCase):
     def test_a_reused_descriptor_never_wakes_the_wrong_coroutine(self):
-        # The kernel gives the lowest free number: each turn reuses those of the turn before, while others wait on theirs.
+        # The kernel gives the lowest free number: each turn reuses those of the turn before, while others wait on
+        # theirs.
         printed = self.inside("""
         $wrong = 0;
         $kept = array_map(fn () => stream_socket_pair(STREAM_PF_UNIX, STREAM_SOCK_STREAM, 0), range(1, 10));
@@ -296,7 +297,8 @@ class Descriptors(HookCase):
     def test_a_stream_closed_while_another_reads(self):
         printed = self.closed_while_reading("stream_socket_pair(STREAM_PF_UNIX, STREAM_SOCK_STREAM, 0)", "fread($a, 10)", "fclose($a)")
         self.assertIn('"after":"healthy"', printed)
-        # Either closing is refused with a word about both, or the reader is told at once; never does it read on what came later.
+        # Either closing is refused with a word about both, or the reader is told at once; never does it read on what
+        # came later.
         self.assertRegex(printed, r'ConflictException|"reader":"[^"]*(false|\\"\\")","closer":"true","ended":true')
 
     def test_a_socket_closed_while_another_reads(self):

@@ -1,4 +1,5 @@
-"""Time-outs of extensions, reached by 20 coroutines at once: in time, and with what plain PHP gives (fixtures/hooks/timeouts.php)."""
+"""Time-outs of extensions, reached by 20 coroutines at once: in time, and with what plain PHP gives
+(fixtures/hooks/timeouts.php)."""
 
 import re
 
@@ -13,7 +14,9 @@ def in_time(self, name):
     kinds = kinds_of(name)
     with ThreadPoolExecutor(3) as pool:
         ways = [(0, PLAIN), (0, OUTSIDE), (20, INSIDE)]
-        plain, outside, inside = pool.map(lambda way: self.json(FOLDER / "in_time.php", name, way[0], mode=way[1], kinds=kinds), ways)
+        plain, outside, inside = pool.map(
+            lambda way: self.json(FOLDER / "in_time.php", name, way[0], mode=way[1], kinds=kinds), ways
+        )
     self.assertEqual(plain["told"], outside["told"])
     self.assertEqual(plain["told"], inside["told"])
     # Not before, and not one after the other: 20 of them would take 20 times the limit.

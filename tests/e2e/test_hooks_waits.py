@@ -1,4 +1,5 @@
-"""Every kind of call that waits: many at once, broken off in the middle, and two on one connection (fixtures/hooks/waits.php)."""
+"""Every kind of call that waits: many at once, broken off in the middle, and two on one connection
+(fixtures/hooks/waits.php)."""
 
 import re
 import time
@@ -73,7 +74,14 @@ class Storm(HookCase):
         # Not those that take whole seconds, that need a holder, or are persistent.
         names = [name for name in waits() if name not in ("sleep", "sqlite", "sqlite3", "flock", "pdo_mysql persistent", "memcached")]
         for seed in (1,):
-            told = self.json(FOLDER / "storm.php", seed, 3, *names, kinds=(servers.MariaDB, servers.PostgreSQL, servers.Redis, servers.Slow), ini=["display_errors=0"])
+            told = self.json(
+                FOLDER / "storm.php",
+                seed,
+                3,
+                *names,
+                kinds=(servers.MariaDB, servers.PostgreSQL, servers.Redis, servers.Slow),
+                ini=["display_errors=0"],
+            )
             self.assertEqual((told["wrong"], told["left"]), ([], 1), told)
             self.assertLessEqual(told["descriptors"], 3, told)
             self.assertGreater(told["calls"] - told["marked"], 50, told)

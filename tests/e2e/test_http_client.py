@@ -142,7 +142,18 @@ class Requests(ClientCase):
             """,
             peer.port,
         )
-        self.assertEqual(out, [[200, "hello world", True, "11"], [204, "", True, None], [304, "", True, None], [200, "ok", True, None], [200, "", True, None], [200, "", True, "1000"], [200, "until the end", False, None]])
+        self.assertEqual(
+            out,
+            [
+                [200, "hello world", True, "11"],
+                [204, "", True, None],
+                [304, "", True, None],
+                [200, "ok", True, None],
+                [200, "", True, None],
+                [200, "", True, "1000"],
+                [200, "until the end", False, None],
+            ],
+        )
         self.assertEqual(peer.count, 1)
 
     def test_broken_answers_are_refused(self):
@@ -412,7 +423,10 @@ class Connections(ClientCase):
         peer = self.peer(answers(handle))
         begin = time.monotonic()
         out = self.run_php("for ($i = 0; $i < 100; $i++) { go(function () use (&$out, $i) { $c = client(); $out[$i] = $c->get(\"/$i\") ? $c->body : $c->errMsg; }); }", peer.port)
-        self.assertEqual({int(k): v for k, v in (out.items() if isinstance(out, dict) else enumerate(out))}, {i: f"GET /{i}  " for i in range(100)})
+        self.assertEqual(
+            {int(k): v for k, v in (out.items() if isinstance(out, dict) else enumerate(out))},
+            {i: f"GET /{i}  " for i in range(100)},
+        )
         # One after the other would take 10 s.
         self.assertLess(time.monotonic() - begin, 6)
 

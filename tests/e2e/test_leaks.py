@@ -74,6 +74,8 @@ class Leaks(Case):
             after = look()
             grown[kind] = [b - a for a, b in zip(before, after)]
         # 400 requests: 8 bytes each would show.
-        self.assertEqual({kind: g for kind, g in grown.items() if g[0] > 3200 or g[1] > (1 << 20) or g[2] > 1}, {}, grown)
+        self.assertEqual(
+            {kind: g for kind, g in grown.items() if g[0] > 3200 or g[1] > (1 << 20) or g[2] > 1}, {}, grown
+        )
         self.assertEqual(os.listdir(server.folder / "tmp"), [])
         self.assertEqual(server.workers(), [worker])

@@ -1,4 +1,5 @@
-"""What a server's own code does to its life: closing inside a request, stopping inside workerstart, orders from every kind of process."""
+"""What a server's own code does to its life: closing inside a request, stopping inside workerstart, orders from every
+kind of process."""
 
 import json
 import socket

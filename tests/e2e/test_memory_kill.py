@@ -18,7 +18,9 @@ LIMIT = PATIENCE * 4 + KILLS * 0.2
 class Kill(unittest.TestCase):
     def storm(self, case):
         line = [php(), "-n", "-d", "extension=posix", "-d", f"extension={module()}", HERE / "fixtures" / "kill" / "storm.php", case, str(KILLS), SEED]
-        with subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True) as process:
+        with subprocess.Popen(
+            line, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
+        ) as process:
             try:
                 output, _ = process.communicate(timeout=LIMIT)
             finally:

@@ -225,7 +225,14 @@ Apus\\Coroutine\\run(function () {
     def test_a_pool_whose_workers_return(self):
         log = self.folder / "starts"
         self.script.write_text(f"<?php $p = new Apus\\Process\\Pool(1);\n$p->on('workerstart', fn () => file_put_contents('{log}', '.', FILE_APPEND));\n$p->start();")
-        process = subprocess.Popen([command(), "run", "server.php"], env=self.environment(), cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        process = subprocess.Popen(
+            [command(), "run", "server.php"],
+            env=self.environment(),
+            cwd=self.folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
         self.addCleanup(process.kill)
         line = process.stderr.readline()
         self.assertRegex(line, r"worker 0 of the pool \(\d+\) has returned after .* next start in 400 ms")
@@ -233,4 +240,3 @@ Apus\\Coroutine\\run(function () {
         self.assertEqual(log.read_text(), "...")
         process.terminate()
         process.communicate(timeout=PATIENCE)
-

@@ -1,4 +1,5 @@
-"""What a server writes: its log and what its handlers print; readers that are gone, readers that stall, peers that make it write."""
+"""What a server writes: its log and what its handlers print; readers that are gone, readers that stall, peers that make
+it write."""
 
 import contextlib
 import json
@@ -63,7 +64,15 @@ class Process:
         path.write_text(script)
         reader, writer = os.pipe()
         line = [php(), "-n", "-d", f"extension={module()}", *(word for setting in ini for word in ("-d", setting)), str(path), *args]
-        self.process = subprocess.Popen(line, stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr, pass_fds=(writer,), env={**os.environ, "APUS_READY_FD": str(writer)}, start_new_session=True)
+        self.process = subprocess.Popen(
+            line,
+            stdin=subprocess.DEVNULL,
+            stdout=stdout,
+            stderr=stderr,
+            pass_fds=(writer,),
+            env={**os.environ, "APUS_READY_FD": str(writer)},
+            start_new_session=True,
+        )
         os.close(writer)
         with open(reader, "rb") as ready:
             assert select.select([ready], [], [], PATIENCE)[0], "not ready"
@@ -134,7 +143,12 @@ class Output(Case):
             script.write_text(ECHO)
             reader, writer = os.pipe()
             line = f"exec {php()} -n -d extension={module()} -d display_errors=1 {script} '{{\"worker_num\":1,\"log_file\":\"{folder}/log\"}}' <&- >&- 2>&-"
-            process = subprocess.Popen(["sh", "-c", line], pass_fds=(writer,), env={**os.environ, "APUS_READY_FD": str(writer)}, start_new_session=True)
+            process = subprocess.Popen(
+                ["sh", "-c", line],
+                pass_fds=(writer,),
+                env={**os.environ, "APUS_READY_FD": str(writer)},
+                start_new_session=True,
+            )
             try:
                 os.close(writer)
                 with open(reader, "rb") as ready:

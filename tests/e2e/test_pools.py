@@ -1,4 +1,5 @@
-"""Pools with real servers: dead connections are replaced, open transactions rolled back, and a few connections serve many."""
+"""Pools with real servers: dead connections are replaced, open transactions rolled back, and a few connections serve
+many."""
 
 import json
 import os
@@ -119,7 +120,14 @@ class PoolCase(hooks.HookCase):
         if missing:
             self.skipTest(f"this PHP lacks {', '.join(sorted(missing))}")
         line = [support.php(), "-n", *settings, "-d", f"extension={support.module()}", "-d", "display_errors=1", str(self.script(body))]
-        process = subprocess.Popen(line, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env={**os.environ, "PORT": str(server.port)})
+        process = subprocess.Popen(
+            line,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env={**os.environ, "PORT": str(server.port)},
+        )
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
         self.addCleanup(process.stdin.close)
@@ -217,7 +225,8 @@ class Dead(PoolCase):
 
     @each("mysql", "pgsql", "redis")
     def test_a_server_that_hangs_does_not_hang_the_check(self, kind):
-        # With the hooks the check is broken off; then the connection is made anew, which waits until the server goes on.
+        # With the hooks the check is broken off; then the connection is made anew, which waits until the server goes
+        # on.
         with SERVERS[kind]() as server:
             program = self.talk(kind, f"""
             $pool = pool('{kind}', 1)->set(['check_idle' => 0, 'check_timeout' => 0.05]);

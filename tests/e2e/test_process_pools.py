@@ -1,4 +1,5 @@
-"""Pools of processes and single ones, while somebody kills them: what is started again, what is left behind, what is lost."""
+"""Pools of processes and single ones, while somebody kills them: what is started again, what is left behind, what is
+lost."""
 
 import json
 import os
@@ -24,7 +25,14 @@ class Script:
         script.write_text("<?php\nuse Apus\\Process;\nuse Apus\\Process\\Pool;\nuse Apus\\Coroutine;\n$me = getmypid();\n" + code)
         self.errors = open(pathlib.Path(self.folder.name) / "errors", "w+")
         line = [php(), "-n", "-d", f"extension={module()}", str(script)]
-        self.process = subprocess.Popen(line, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.errors, start_new_session=True, cwd=self.folder.name)
+        self.process = subprocess.Popen(
+            line,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=self.errors,
+            start_new_session=True,
+            cwd=self.folder.name,
+        )
         self.pid = self.process.pid
         self.buffer = b""
 
@@ -363,7 +371,8 @@ echo "done\\n";
             self.assertNotIn(number, queues())
 
     def test_pools_of_each_kind_under_fire(self):
-        # Clients ask while workers are killed: each question is answered, or its connection broken, and never twice or wrongly.
+        # Clients ask while workers are killed: each question is answered, or its connection broken, and never twice or
+        # wrongly.
         code = """
 $pool = new Pool(3, Apus\\IPC_SOCKET, 0, true);
 $pool->listen('127.0.0.1');
@@ -407,7 +416,8 @@ $pool->start();
 
 class Servers(unittest.TestCase):
     def test_a_servers_process_reads_by_its_socket(self):
-        # How frameworks do it: exportSocket()->recv() with a limit of time, in coroutines, until the socket says that it is over.
+        # How frameworks do it: exportSocket()->recv() with a limit of time, in coroutines, until the socket says that
+        # it is over.
         before = """
 $process = new Apus\\Process(function (Apus\\Process $process) use ($folder) {
     $socket = $process->exportSocket();

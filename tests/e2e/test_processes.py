@@ -141,7 +141,13 @@ class Daemon(Case):
 
     def test_a_second_one_with_the_same_pid_file_is_refused(self):
         server = self.launch()
-        second = subprocess.run([*server.process.args], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=PATIENCE, cwd=server.folder)
+        second = subprocess.run(
+            [*server.process.args],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=PATIENCE,
+            cwd=server.folder,
+        )
         self.assertNotEqual(second.returncode, 0)
         self.assertIn(b"pid", second.stdout.lower())
         self.assertEqual(server.get().status, 200)
@@ -153,7 +159,13 @@ class Daemon(Case):
         os.kill(server.pid, signal.SIGKILL)
         until("it ends", lambda: not alive(server.pid))
         self.assertTrue((server.folder / "pid").exists())
-        again = subprocess.run([*server.process.args], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=PATIENCE, cwd=server.folder)
+        again = subprocess.run(
+            [*server.process.args],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=PATIENCE,
+            cwd=server.folder,
+        )
         self.assertEqual((again.returncode, again.stdout), (0, b""))
         pid = int((server.folder / "pid").read_text())
         self.assertNotEqual(pid, server.pid)

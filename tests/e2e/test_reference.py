@@ -76,7 +76,9 @@ class Reference(Commands):
         self.assertLessEqual({name.replace("\\", ".") for name in functions}, set(pages["functions.html"].ids))
         self.assertGreater(len(pages["constants.html"].ids), 100)
         entries = self.index()
-        for page, link in [(page, link) for page in pages.values() for link in page.links] + [(None, entry[1]) for entry in entries]:
+        for page, link in [(page, link) for page in pages.values() for link in page.links] + [
+            (None, entry[1]) for entry in entries
+        ]:
             # Nothing from elsewhere: it works without a network.
             self.assertRegex(link, r"^[\w.]*(#.+)?$", page and page.path)
             name, _, place = link.partition("#")

@@ -11,7 +11,18 @@ class Signals(Case):
     def test_meaningless_signals_do_not_end_the_master(self):
         with self.serve() as server:
             workers = server.workers()
-            for number in (signal.SIGALRM, signal.SIGVTALRM, signal.SIGPROF, signal.SIGIO, signal.SIGPWR, signal.SIGXCPU, signal.SIGXFSZ, signal.SIGPIPE, signal.SIGRTMIN, signal.SIGRTMAX):
+            for number in (
+                signal.SIGALRM,
+                signal.SIGVTALRM,
+                signal.SIGPROF,
+                signal.SIGIO,
+                signal.SIGPWR,
+                signal.SIGXCPU,
+                signal.SIGXFSZ,
+                signal.SIGPIPE,
+                signal.SIGRTMIN,
+                signal.SIGRTMAX,
+            ):
                 server.kill(number)
                 self.assertEqual(server.get().body, b"ok", number)
                 server.status()
@@ -36,9 +47,14 @@ class Signals(Case):
             settings={"blocked_loop_warn": 1},
         )
         pid = int(server.get().body)
-        faults = sum(1 << (number - 1) for number in (signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGTRAP))
+        faults = sum(
+            1 << (number - 1)
+            for number in (signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGTRAP)
+        )
         # Not in a mask: KILL and STOP, and the two that the C library keeps for itself.
-        expected = (1 << 64) - 1 & ~faults & ~sum(1 << (number - 1) for number in (signal.SIGKILL, signal.SIGSTOP, 32, 33))
+        expected = (
+            (1 << 64) - 1 & ~faults & ~sum(1 << (number - 1) for number in (signal.SIGKILL, signal.SIGSTOP, 32, 33))
+        )
 
         def masks():
             tasks = [path for path in pathlib.Path(f"/proc/{pid}/task").iterdir() if path.name != str(pid)]

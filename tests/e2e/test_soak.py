@@ -39,12 +39,24 @@ class Judgement(unittest.TestCase):
 
     def test_data_of_another_request_is_a_problem(self):
         other = right("pdo", number=8)
-        wrong = (("pdo", other), ("pdo", other | {"id": 7}), ("pdo", right("pdo") | {"mark": "m2"}), ("pdo", right("redis")), ("unfinished", right("unfinished") | {"left": 1}))
+        wrong = (
+            ("pdo", other),
+            ("pdo", other | {"id": 7}),
+            ("pdo", right("pdo") | {"mark": "m2"}),
+            ("pdo", right("redis")),
+            ("unfinished", right("unfinished") | {"left": 1}),
+        )
         for route, body in wrong:
             self.assertIn("WRONG ANSWER", "".join(judged(route, 200, body).problems), body)
 
     def test_answers_of_another_shape_are_a_problem(self):
-        for status, body in ((200, b""), (200, b"<html>"), (500, failure("gone away")), (503, {"ok": False, "errors": []}), (200, failure("server has gone away"))):
+        for status, body in (
+            (200, b""),
+            (200, b"<html>"),
+            (500, failure("gone away")),
+            (503, {"ok": False, "errors": []}),
+            (200, failure("server has gone away")),
+        ):
             self.assertEqual(len(judged("pdo", status, body).problems), 1, body)
 
     def test_clear_errors_are_no_problem_and_unclear_ones_are(self):
@@ -65,7 +77,15 @@ class Soak(support.Case):
         module = support.module()
         line = [sys.executable, str(SOAK / "soak.py")]
         variables = {**os.environ, "SOAK_SECONDS": os.environ.get("SOAK_SECONDS", "20"), "APUS_SO": module}
-        done = subprocess.run(line, env=variables, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=pathlib.Path.home(), check=False)
+        done = subprocess.run(
+            line,
+            env=variables,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            cwd=pathlib.Path.home(),
+            check=False,
+        )
         self.assertEqual(done.returncode, 0, done.stdout[-8000:])
         if "left out:" in done.stdout:
             self.skipTest(done.stdout.strip().splitlines()[-1])

@@ -1,4 +1,5 @@
-"""Coroutine\\Socket, Coroutine\\Client and Client against servers and clients of Python: TLS, resets, silence, slow peers."""
+"""Coroutine\\Socket, Coroutine\\Client and Client against servers and clients of Python: TLS, resets, silence, slow
+peers."""
 
 import contextlib
 import hashlib
@@ -330,7 +331,10 @@ class Tls(WithFolder):
                 with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE) as plain:
                     plain.sendall(b"GET / HTTP/1.1\r\n\r\n")
                     for _ in range(3):
-                        with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE) as bare, context.wrap_socket(bare, server_hostname="localhost") as secure:
+                        with (
+                            socket.create_connection(("127.0.0.1", port), timeout=PATIENCE) as bare,
+                            context.wrap_socket(bare, server_hostname="localhost") as secure,
+                        ):
                             secure.sendall(b"hello")
                             self.assertEqual(exactly(secure, 5), b"olleh")
                 got = self.php(f"""
@@ -364,7 +368,11 @@ class Tls(WithFolder):
                 told('verify', $client->verifyPeerCert(), $client);
                 told('cert', str_starts_with($client->getPeerCert(), '-----BEGIN CERTIFICATE-----'), $client);
                 told('refused', (new Apus\\Client(Apus\\SOCK_TCP | Apus\\SSL))->connect('localhost', {peer.port}, 20), $client);""")
-        self.assertEqual([got[k]["result"] for k in ("connect", "send", "recv", "verify", "cert", "refused")], [True, 200_000, 200_000, True, True, False], got)
+        self.assertEqual(
+            [got[k]["result"] for k in ("connect", "send", "recv", "verify", "cert", "refused")],
+            [True, 200_000, 200_000, True, True, False],
+            got,
+        )
 
 
 class Tcp(WithFolder):

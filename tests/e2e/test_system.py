@@ -1,4 +1,5 @@
-"""The operating system inside a server's workers: children, signals, events; and that a worker still leaves and reloads."""
+"""The operating system inside a server's workers: children, signals, events; and that a worker still leaves and
+reloads."""
 
 import os
 import signal
@@ -60,7 +61,8 @@ class Workers(Case):
     """)
         result = server.get("/").json()
         self.assertEqual((result["code"], result["signal"]), (5, 0))
-        # A command starts with no signal blocked; the shell, which blocks some to start another program, reads it itself.
+        # A command starts with no signal blocked; the shell, which blocks some to start another program, reads it
+        # itself.
         self.assertEqual(int(result["output"].split()[1], 16), 0)
         self.assertEqual(server.get("/give-up").body, b"given up")
         until("no child is left", lambda: server.get("/children").body.strip() == b"")

@@ -1,4 +1,5 @@
-"""Task workers and senders that are killed: every caller gets an answer or an error, and no task that had not begun is lost."""
+"""Task workers and senders that are killed: every caller gets an answer or an error, and no task that had not begun is
+lost."""
 
 import os
 import random

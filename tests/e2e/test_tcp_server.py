@@ -213,7 +213,22 @@ class Reading(EvalCase):
         server = self.raw(EVAL, {**LINES, "open_tcp_keepalive": True, "tcp_keepidle": 77})
         client = self.client(server)
         self.ask(client, "return 1;")
-        shown = subprocess.run(["ss", "-tnoH", "sport", "=", f":{server.port_of(0)}", "and", "dport", "=", f":{client.sock.getsockname()[1]}"], capture_output=True, text=True, check=True).stdout
+        shown = subprocess.run(
+            [
+                "ss",
+                "-tnoH",
+                "sport",
+                "=",
+                f":{server.port_of(0)}",
+                "and",
+                "dport",
+                "=",
+                f":{client.sock.getsockname()[1]}",
+            ],
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
         self.assertRegex(shown, r"timer:\(keepalive,(1min(1\d|\d)|[67]\d)")
 
 

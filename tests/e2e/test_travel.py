@@ -159,8 +159,13 @@ class BadInput(TravelCase):
         numbers = [None, "1", 1.0, 1.5, True, [], {}, [1], -(2**31) - 1, 2**32, 10**30]
         texts = [None, 1, 1.5, False, [], {}, "ж" * 101]
         wrong = {
-            "gender": [*texts, "", "M", "x", "mf", "мужской"], "mark": [*numbers, -1, 6], "place": [*texts[:-1], "x" * 65_536], "id": [*numbers, -1],
-            **dict.fromkeys(("email", "first_name", "last_name", "country", "city"), texts), **dict.fromkeys(("birth_date", "visited_at"), numbers), **dict.fromkeys(("distance", "location", "user"), [*numbers, -1]),
+            "gender": [*texts, "", "M", "x", "mf", "мужской"],
+            "mark": [*numbers, -1, 6],
+            "place": [*texts[:-1], "x" * 65_536],
+            "id": [*numbers, -1],
+            **dict.fromkeys(("email", "first_name", "last_name", "country", "city"), texts),
+            **dict.fromkeys(("birth_date", "visited_at"), numbers),
+            **dict.fromkeys(("distance", "location", "user"), [*numbers, -1]),
         }
         for kind in KINDS:
             for name in ("id", *FIELDS[kind]):
@@ -171,7 +176,28 @@ class BadInput(TravelCase):
                     # The right field beside the wrong one must not be written either.
                     other = next(field for field in FIELDS[kind] if field != name)
                     self.assertEqual(self.post(server, kind, 1, {other: right[kind][other], name: value}), 400, f"{kind}, {name}: {value!r:.60}")
-            for body in (b"", b" ", b"null", b"[]", b"1", b'"x"', b"{", b"{}}", b"{,}", b"{'a':1}", b'{"mark":1,}', b'{"mark":01}', b'\xef\xbb\xbf{}', b'{"city":"\xff"}', b'{"city":"\xed\xa0\x80"}', b'{"city":"\\ud800"}', b'{"city":"\\x"}', b'{"city":"a\nb"}', b'{"x":"\xc3\x28"}', b"{}\0"):
+            for body in (
+                b"",
+                b" ",
+                b"null",
+                b"[]",
+                b"1",
+                b'"x"',
+                b"{",
+                b"{}}",
+                b"{,}",
+                b"{'a':1}",
+                b'{"mark":1,}',
+                b'{"mark":01}',
+                b'\xef\xbb\xbf{}',
+                b'{"city":"\xff"}',
+                b'{"city":"\xed\xa0\x80"}',
+                b'{"city":"\\ud800"}',
+                b'{"city":"\\x"}',
+                b'{"city":"a\nb"}',
+                b'{"x":"\xc3\x28"}',
+                b"{}\0",
+            ):
                 self.assertEqual(self.post(server, kind, 1, body), 400, f"{kind}: {body!r}")
                 self.assertEqual(self.post(server, kind, "new", body), 400, f"new {kind}: {body!r}")
                 self.assertEqual(self.post(server, kind, 999_999, body), 404, f"{kind}: {body!r}")
@@ -194,7 +220,12 @@ class BadInput(TravelCase):
         for kind, key, body, value in taken:
             self.assertEqual((self.post(server, kind, key, body), model.post(kind, str(key), value)), (200, 200), f"{kind}/{key} {body!r:.80}")
         # Users and locations that no record can be: the visit counts where nothing is asked of them.
-        for key, moved in ((5, {"user": 2**32 - 1, "location": 1}), (6, {"user": 1, "location": 2**32 - 1}), (7, {"user": 90_000, "location": 1}), (8, {"user": 1, "location": 90_000})):
+        for key, moved in (
+            (5, {"user": 2**32 - 1, "location": 1}),
+            (6, {"user": 1, "location": 2**32 - 1}),
+            (7, {"user": 90_000, "location": 1}),
+            (8, {"user": 1, "location": 90_000}),
+        ):
             self.assertEqual((self.post(server, "visits", key, moved), model.post("visits", str(key), moved)), (200, 200))
         with server.connect() as client:
             for target in ("/locations/1/avg", "/locations/1/avg?gender=m", "/locations/1/avg?fromAge=1", "/users/1/visits", "/users/1/visits?toDistance=50"):
@@ -301,7 +332,15 @@ class Writers(TravelCase):
             body = {"id": 5000 + number, "place": "P", "country": "C", "city": "T", "distance": 1}
             user = {"id": 0, "email": f"one{number}@example.com", "first_name": "A", "last_name": "B", "gender": "f", "birth_date": 1}
             found = []
-            self.threads(6, lambda thread: found.append((self.post(server, "locations", "new", body), self.post(server, "users", "new", {**user, "id": 6000 + 10 * number + thread}))))
+            self.threads(
+                6,
+                lambda thread: found.append(
+                    (
+                        self.post(server, "locations", "new", body),
+                        self.post(server, "users", "new", {**user, "id": 6000 + 10 * number + thread}),
+                    )
+                ),
+            )
             self.assertEqual(sorted(one for one, _ in found), [200, 400, 400, 400, 400, 400])
             self.assertEqual(sorted(one for _, one in found), [200, 400, 400, 400, 400, 400], "one address for two users")
 

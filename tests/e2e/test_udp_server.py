@@ -123,7 +123,10 @@ class Udp(RawCase):
         self.assertNotIn("which is the limit", server.log())
 
     def test_a_socket_of_systemd(self):
-        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as passed, socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+        with (
+            socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as passed,
+            socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock,
+        ):
             passed.bind(("127.0.0.1", 0))
             port = passed.getsockname()[1]
             # As systemd does it: descriptor 3, and the variables of the process that becomes the server.
@@ -215,7 +218,10 @@ class Unix(RawCase):
                 note(json_encode([$server->send(__DIR__ . '/other', "for you: $data"), $server->send(__DIR__ . '/none', 'x'), $server->getLastError()]));
             });
         """, construct="$folder . '/server', 0, 1, Apus\\SOCK_UNIX_DGRAM")
-        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sock, socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as other:
+        with (
+            socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sock,
+            socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as other,
+        ):
             other.settimeout(PATIENCE)
             other.bind(str(server.folder / "other"))
             sock.sendto(b"hello", str(server.folder / "server"))

@@ -4,7 +4,20 @@ import struct
 import zlib
 
 from support import rss, until
-from websocket_cases import BINARY, CLOSE, CONTINUATION, ECHO, NOTED, PING, PONG, TELL_FD, TEXT, WebSocket, WebSocketCase, websocket
+from websocket_cases import (
+    BINARY,
+    CLOSE,
+    CONTINUATION,
+    ECHO,
+    NOTED,
+    PING,
+    PONG,
+    TELL_FD,
+    TEXT,
+    WebSocket,
+    WebSocketCase,
+    websocket,
+)
 
 frame, closing = websocket.frame, websocket.closing
 
@@ -31,7 +44,14 @@ class Fragments(WebSocketCase):
     def test_control_frames_between_them(self):
         server = self.websockets()
         ws = self.join(server)
-        ws.raw(frame(TEXT, b"a", fin=False) + frame(PING, b"1") + frame(CONTINUATION, b"b", fin=False) + frame(PONG, b"2") + frame(PING, b"3") + frame(CONTINUATION, b"c"))
+        ws.raw(
+            frame(TEXT, b"a", fin=False)
+            + frame(PING, b"1")
+            + frame(CONTINUATION, b"b", fin=False)
+            + frame(PONG, b"2")
+            + frame(PING, b"3")
+            + frame(CONTINUATION, b"c")
+        )
         self.assertEqual(ws.message(), (TEXT, b"abc"))
         self.assertEqual(ws.controls, [(PONG, b"1"), (PONG, b"3")])
         # A ping is answered before the message around it is whole.
@@ -44,10 +64,18 @@ class Fragments(WebSocketCase):
     def test_bytes_may_come_one_by_one(self):
         server = self.websockets(settings={"websocket_compression": True, "websocket_compression_threshold": 0})
         ws = self.join(server, extensions="permessage-deflate")
-        data = frame(TEXT, "ä€🐦".encode(), mask=b"\xf0\x0f\x55\xaa") + frame(BINARY, bytes(range(256)) * 2) + frame(PING, b"p") + frame(TEXT, websocket.deflated(b"packed" * 40), rsv=4)
+        data = (
+            frame(TEXT, "ä€🐦".encode(), mask=b"\xf0\x0f\x55\xaa")
+            + frame(BINARY, bytes(range(256)) * 2)
+            + frame(PING, b"p")
+            + frame(TEXT, websocket.deflated(b"packed" * 40), rsv=4)
+        )
         for byte in data:
             ws.raw(bytes([byte]))
-        self.assertEqual([ws.message() for _ in range(3)], [(TEXT, "ä€🐦".encode()), (BINARY, bytes(range(256)) * 2), (TEXT, b"packed" * 40)])
+        self.assertEqual(
+            [ws.message() for _ in range(3)],
+            [(TEXT, "ä€🐦".encode()), (BINARY, bytes(range(256)) * 2), (TEXT, b"packed" * 40)],
+        )
         self.assertEqual(ws.controls, [(PONG, b"p")])
 
     def test_utf_8_may_be_cut_anywhere(self):
@@ -56,7 +84,11 @@ class Fragments(WebSocketCase):
         text = "aä€🐦\0\x7f\u07ff\u0800\uffff\U00010000\U0010ffff".encode()
         for cut in range(len(text) + 1):
             for second in range(cut, len(text) + 1):
-                ws.raw(frame(TEXT, text[:cut], fin=False) + frame(CONTINUATION, text[cut:second], fin=False) + frame(CONTINUATION, text[second:]))
+                ws.raw(
+                    frame(TEXT, text[:cut], fin=False)
+                    + frame(CONTINUATION, text[cut:second], fin=False)
+                    + frame(CONTINUATION, text[second:])
+                )
                 self.assertEqual(ws.message(), (TEXT, text), (cut, second))
 
     def test_any_mask(self):
@@ -130,7 +162,11 @@ class Violations(WebSocketCase):
 
     def test_wrong_text_is_noticed_before_it_has_all_come(self):
         server = self.websockets()
-        for data in (frame(TEXT, b"ab\xff", fin=False), frame(TEXT, b"ok", fin=False) + frame(CONTINUATION, b"\xc0", fin=False), frame(TEXT, b"\xff" + b"x" * 70000)[:5000]):
+        for data in (
+            frame(TEXT, b"ab\xff", fin=False),
+            frame(TEXT, b"ok", fin=False) + frame(CONTINUATION, b"\xc0", fin=False),
+            frame(TEXT, b"\xff" + b"x" * 70000)[:5000],
+        ):
             self.assertEqual(self.judged(server, data), 1007)
 
     def test_close_codes_come_back(self):
@@ -200,7 +236,12 @@ class Limits(WebSocketCase):
             # The server may close before it has read all.
             try:
                 for i in range(pieces):
-                    ws.send(CONTINUATION if i else BINARY, data[i * step:(i + 1) * step], fin=i == pieces - 1, rsv=0 if i else 4)
+                    ws.send(
+                        CONTINUATION if i else BINARY,
+                        data[i * step : (i + 1) * step],
+                        fin=i == pieces - 1,
+                        rsv=0 if i else 4,
+                    )
             except OSError:
                 pass
             self.assertEqual(ws.closed(answer=False)[0], 1009)
@@ -305,12 +346,33 @@ class Sequences(WebSocketCase):
         server = self.websockets(TELL_FD)
         ws = self.join(server)
         fd = self.fd(ws)
-        answers = self.push(server, fd, ["lost", CONTINUATION, 1], ["one ", TEXT, 0], ["whole", TEXT, 1], ["bytes", BINARY, 0], ["?", PING, 1], ["two ", CONTINUATION, 0], ["three", CONTINUATION, 1], ["more", CONTINUATION, 1], ["whole", TEXT, 1])
+        answers = self.push(
+            server,
+            fd,
+            ["lost", CONTINUATION, 1],
+            ["one ", TEXT, 0],
+            ["whole", TEXT, 1],
+            ["bytes", BINARY, 0],
+            ["?", PING, 1],
+            ["two ", CONTINUATION, 0],
+            ["three", CONTINUATION, 1],
+            ["more", CONTINUATION, 1],
+            ["whole", TEXT, 1],
+        )
         told = [answer if isinstance(answer, bool) else answer.split(": ", 1)[1][:30] for answer in answers]
         early, second = "a continuation frame may only ", "the fragments of another messa"
         self.assertEqual(told, [early, True, second, second, True, True, True, early, True])
         self.assertTrue(all("Apus\\Client\\Exception" in answer and "RFC 6455 section 5.4" in answer for answer in answers if answer is not True))
-        self.assertEqual([ws.frame()[:3] for _ in range(5)], [(TEXT, b"one ", False), (PING, b"?", True), (CONTINUATION, b"two ", False), (CONTINUATION, b"three", True), (TEXT, b"whole", True)])
+        self.assertEqual(
+            [ws.frame()[:3] for _ in range(5)],
+            [
+                (TEXT, b"one ", False),
+                (PING, b"?", True),
+                (CONTINUATION, b"two ", False),
+                (CONTINUATION, b"three", True),
+                (TEXT, b"whole", True),
+            ],
+        )
 
     def test_fragments_of_a_text_are_utf_8_together(self):
         server = self.websockets(TELL_FD)

@@ -45,7 +45,12 @@ class BadHandshakes(WebSocketCase):
     def test_requests_that_ask_for_no_upgrade_are_plain_ones(self):
         server = self.websockets(ECHO)
         # An Upgrade of HTTP/1.0 is to be ignored (RFC 9110 section 7.8).
-        for name, options in {"HTTP/1.0": dict(version="HTTP/1.0"), "no Upgrade": dict(without=("Upgrade",)), "another Upgrade": dict(headers={"Upgrade": "h2c"}), "only the key": dict(without=("Upgrade", "Connection"))}.items():
+        for name, options in {
+            "HTTP/1.0": dict(version="HTTP/1.0"),
+            "no Upgrade": dict(without=("Upgrade",)),
+            "another Upgrade": dict(headers={"Upgrade": "h2c"}),
+            "only the key": dict(without=("Upgrade", "Connection")),
+        }.items():
             with self.subTest(name):
                 status, fields, ws = self.refused(server, **options)
                 self.assertEqual((status, fields.get("upgrade")), (200, None))
@@ -148,7 +153,17 @@ class BadHandshakes(WebSocketCase):
 class Subprotocols(WebSocketCase):
     def test_one_of_the_offered_is_chosen(self):
         server = self.websockets(settings={"websocket_subprotocol": "chat, superchat"})
-        for offered, chosen in (("chat", "chat"), ("superchat", "superchat"), ("x, superchat", "superchat"), ("x,chat,y", "chat"), ("superchat, chat", "chat"), ("other", None), ("Chat", None), ("", None), (None, None)):
+        for offered, chosen in (
+            ("chat", "chat"),
+            ("superchat", "superchat"),
+            ("x, superchat", "superchat"),
+            ("x,chat,y", "chat"),
+            ("superchat, chat", "chat"),
+            ("other", None),
+            ("Chat", None),
+            ("", None),
+            (None, None),
+        ):
             with self.subTest(offered):
                 ws = self.join(server, protocols=offered)
                 self.assertEqual(ws.protocol, chosen)
@@ -223,7 +238,10 @@ class Handshakes(WebSocketCase):
             with self.subTest(path):
                 ws = self.join(server, path, before=websocket.frame(TEXT, b"early"))
                 self.assertEqual(ws.text(), "early")
-                self.assertEqual((ws.fields.get("x-own"), ws.fields.get("x-extra")), ("yes" if path == "/own" else None, "yes" if path == "/extra" else None))
+                self.assertEqual(
+                    (ws.fields.get("x-own"), ws.fields.get("x-extra")),
+                    ("yes" if path == "/own" else None, "yes" if path == "/extra" else None),
+                )
                 self.assertEqual(ws.close(), (1000, ""))
 
     def test_a_client_that_leaves_during_it(self):

@@ -11,7 +11,19 @@ import threading
 import unittest
 
 from support import PATIENCE, rss, until
-from websocket_cases import CLOSE, CONTINUATION, ECHO, NOTED, PING, TELL_FD, TEXT, Crowd, WebSocket, WebSocketCase, websocket
+from websocket_cases import (
+    CLOSE,
+    CONTINUATION,
+    ECHO,
+    NOTED,
+    PING,
+    TELL_FD,
+    TEXT,
+    Crowd,
+    WebSocket,
+    WebSocketCase,
+    websocket,
+)
 
 # Connections of one crowd: each takes a descriptor here and one in the server.
 CROWD = 5000
@@ -167,7 +179,11 @@ class Workers(WebSocketCase):
         until("a successor", lambda: victim not in server.workers() and len(server.workers()) == 2)
         # Its connections are reported closed by another.
         closed = server.folder / "closed"
-        until("they are reported", lambda: closed.exists() and sorted(int(line.split()[0]) for line in closed.read_text().splitlines()) == lost)
+        until(
+            "they are reported",
+            lambda: closed.exists()
+            and sorted(int(line.split()[0]) for line in closed.read_text().splitlines()) == lost,
+        )
         ws = self.join(server)
         ws.text()
         ws.say("x")
@@ -179,7 +195,8 @@ class Load(WebSocketCase):
 
     @contextlib.contextmanager
     def talking(self, server, count):
-        """Clients that talk until the block ends: a function that waits until they said more, and how their connections ended."""
+        """Clients that talk until the block ends: a function that waits until they said more, and how their connections
+        ended."""
         echoed, ends, over = [0] * count, [], threading.Event()
 
         def talk(number):
@@ -236,7 +253,10 @@ class Load(WebSocketCase):
                 os.kill(victim, signal.SIGKILL)
                 until("a successor", lambda: victim not in server.workers() and len(server.workers()) == 2)
         self.assertLessEqual(len(ends), 5 * 16)
-        self.assertFalse([end for end in ends if "EOF" not in str(end) and "Reset" not in str(end) and "BrokenPipe" not in str(end)], ends)
+        self.assertFalse(
+            [end for end in ends if "EOF" not in str(end) and "Reset" not in str(end) and "BrokenPipe" not in str(end)],
+            ends,
+        )
 
 
 class Crowds(WebSocketCase):
@@ -309,7 +329,10 @@ class Fuzz(WebSocketCase):
             payload = websocket.deflated(payload)
         if opcode >= 8 and chance.random() < 0.9:
             payload = payload[:125]
-        options = {"fin": chance.random() < 0.7, "rsv": 4 if chance.random() < 0.2 else chance.choice((0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 7))}
+        options = {
+            "fin": chance.random() < 0.7,
+            "rsv": 4 if chance.random() < 0.2 else chance.choice((0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 7)),
+        }
         if chance.random() < 0.03:
             options["mask"] = None
         if chance.random() < 0.03:

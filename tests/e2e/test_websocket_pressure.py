@@ -257,7 +257,8 @@ class Concurrency(WebSocketCase):
         self.assertEqual([ws.text() for _ in range(sent)], ["100000"] * sent)
 
     def test_one_client_cannot_fill_the_programs_memory(self):
-        """Large messages whose handlers wait: what one connection may make the program hold is bounded in bytes, too."""
+        """Large messages whose handlers wait: what one connection may make the program hold is bounded in bytes,
+        too."""
         for settings in ({}, {"websocket_compression": True, "websocket_compression_level": 1}):
             with self.subTest(settings):
                 server = self.websockets("$server->on('message', fn ($server, $frame) => $server->push($frame->fd, $frame->data . random_bytes(100000), 2));", settings=settings, ini=["memory_limit=128M"])
@@ -271,7 +272,10 @@ class Concurrency(WebSocketCase):
                         ws.raw(data)
                 sizes = []
                 # Whatever the server does with them, it is done when its memory stands still.
-                until("it is done", lambda: server.workers() != [worker] or sizes.append(rss(worker)) or sizes[-8:] == [sizes[-1]] * 8)
+                until(
+                    "it is done",
+                    lambda: server.workers() != [worker] or sizes.append(rss(worker)) or sizes[-8:] == [sizes[-1]] * 8,
+                )
                 other = self.join(server)
                 other.say("still here")
                 self.assertTrue(other.message()[1].startswith(b"still here"))

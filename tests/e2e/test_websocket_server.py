@@ -1,8 +1,19 @@
 """Apus\\WebSocket\\Server: its events, in order and with their arguments, and its methods."""
 
 from support import until
-from websocket_cases import BINARY, CLOSE, CONTINUATION, ECHO, NOTED, PING, PONG, TELL_FD, TEXT, WebSocketCase, websocket
-
+from websocket_cases import (
+    BINARY,
+    CLOSE,
+    CONTINUATION,
+    ECHO,
+    NOTED,
+    PING,
+    PONG,
+    TELL_FD,
+    TEXT,
+    WebSocketCase,
+    websocket,
+)
 
 class Events(WebSocketCase):
     def test_http_and_websocket_share_a_port(self):
@@ -151,7 +162,16 @@ class Pushing(WebSocketCase):
         """, fd=fd)
         self.assertEqual(out, [True] * 9 + [0])
         self.assertEqual([ws.message() for _ in range(4)], [(TEXT, b"text"), (BINARY, b"\xff"), (BINARY, b"frame"), (TEXT, b"")])
-        self.assertEqual([ws.frame() for _ in range(5)], [(TEXT, b"first ", False, False), (CONTINUATION, b"second", True, False), (TEXT, b"tried", True, False), (PING, b"there?", True, False), (PONG, b"p", True, False)])
+        self.assertEqual(
+            [ws.frame() for _ in range(5)],
+            [
+                (TEXT, b"first ", False, False),
+                (CONTINUATION, b"second", True, False),
+                (TEXT, b"tried", True, False),
+                (PING, b"there?", True, False),
+                (PONG, b"p", True, False),
+            ],
+        )
 
     def test_lengths_at_their_limits(self):
         server = self.websockets(TELL_FD + ECHO)
@@ -267,7 +287,14 @@ class ControlFrames(WebSocketCase):
         self.assertEqual(ws.pong(), b"own pong")
         ws.send(PONG, b"q")
         ws.raw(websocket.closing(3000, "bye"))
-        self.assertEqual(self.events(server, 3)[:3], [["message", "Apus\\WebSocket\\Frame", PING, "p", None, None], ["message", "Apus\\WebSocket\\Frame", PONG, "q", None, None], ["message", "Apus\\WebSocket\\CloseFrame", CLOSE, "", 3000, "bye"]])
+        self.assertEqual(
+            self.events(server, 3)[:3],
+            [
+                ["message", "Apus\\WebSocket\\Frame", PING, "p", None, None],
+                ["message", "Apus\\WebSocket\\Frame", PONG, "q", None, None],
+                ["message", "Apus\\WebSocket\\CloseFrame", CLOSE, "", 3000, "bye"],
+            ],
+        )
         # However the program answers, the connection ends.
         ws.rest()
         self.events(server, 1, ("close",))

@@ -61,7 +61,16 @@ class Upgrades(WebSocketCase):
         self.assertEqual(ws.close(3000, "bye"), (3000, ""))
         events = self.events(server, 7)
         frame = "Apus\\WebSocket\\Frame"
-        self.assertEqual(events[:5], [["upgrade", True], [frame, TEXT, True, True, 0], [frame, TEXT, True, True, 6], [frame, BINARY, True, True, 70000], [frame, TEXT, True, True, 8]])
+        self.assertEqual(
+            events[:5],
+            [
+                ["upgrade", True],
+                [frame, TEXT, True, True, 0],
+                [frame, TEXT, True, True, 6],
+                [frame, BINARY, True, True, 70000],
+                [frame, TEXT, True, True, 8],
+            ],
+        )
         self.assertEqual(events[5:], [["end", "''"], ["after", False, "", False]])
 
     def test_the_close_frame_is_shown_where_the_setting_says_so(self):

@@ -1,4 +1,5 @@
-"""WebSockets in other ways: without coroutines, on other ports and sockets, with opcache's JIT, with limits of the server."""
+"""WebSockets in other ways: without coroutines, on other ports and sockets, with opcache's JIT, with limits of the
+server."""
 
 import socket
 

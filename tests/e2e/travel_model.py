@@ -182,10 +182,26 @@ class Dice:
         self.serial += 1
         if kind == "users":
             email = f"{self.serial}.{dice.randrange(10**6)}@пример.рф"
-            return {"email": email, "first_name": dice.choice(["Нина", "Zoë", "O'Hara"]), "last_name": "Ы" * dice.randint(0, 50), "gender": dice.choice("mf"), "birth_date": dice.randint(-1_200_000_000, 900_000_000)}
+            return {
+                "email": email,
+                "first_name": dice.choice(["Нина", "Zoë", "O'Hara"]),
+                "last_name": "Ы" * dice.randint(0, 50),
+                "gender": dice.choice("mf"),
+                "birth_date": dice.randint(-1_200_000_000, 900_000_000),
+            }
         if kind == "locations":
-            return {"place": dice.choice(self.PLACES), "country": dice.choice(self.COUNTRIES), "city": "Город"[: dice.randint(0, 5)], "distance": dice.choice([0, dice.randint(1, 100), 2**32 - 1])}
-        return {"location": self.id("locations", 0), "user": self.id("users", 0), "visited_at": dice.randint(946_684_800, 1_420_070_400), "mark": dice.randint(0, 5)}
+            return {
+                "place": dice.choice(self.PLACES),
+                "country": dice.choice(self.COUNTRIES),
+                "city": "Город"[: dice.randint(0, 5)],
+                "distance": dice.choice([0, dice.randint(1, 100), 2**32 - 1]),
+            }
+        return {
+            "location": self.id("locations", 0),
+            "user": self.id("users", 0),
+            "visited_at": dice.randint(946_684_800, 1_420_070_400),
+            "mark": dice.randint(0, 5),
+        }
 
     def post(self, kind=None):
         """(kind, word, body), some of them wrong."""

@@ -118,7 +118,15 @@ class Session:
 
     def stack(self):
         frames = self.command("stack_get").findall("d:stack", NS)
-        return [Frame(int(f.get("level")), f.get("where"), urllib.parse.unquote(f.get("filename").removeprefix("file://")), int(f.get("lineno"))) for f in frames]
+        return [
+            Frame(
+                int(f.get("level")),
+                f.get("where"),
+                urllib.parse.unquote(f.get("filename").removeprefix("file://")),
+                int(f.get("lineno")),
+            )
+            for f in frames
+        ]
 
     def evaluate(self, expression):
         found = self.command("eval", data=expression).find("d:property", NS)

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Real servers for tests and measurements: MariaDB, PostgreSQL, Redis, NATS, memcached, and slow HTTP(S) and line servers.
+"""Real servers for tests and measurements: MariaDB, PostgreSQL, Redis, NATS, memcached, and slow HTTP(S) and line
+servers.
 
-Each has a folder and ports of 127.0.0.1 of its own, keeps nothing on disk that it could lose, and is killed when this process ends,
-however it ends.
+Each has a folder and ports of 127.0.0.1 of its own, keeps nothing on disk that it could lose, and is killed when this
+process ends, however it ends.
 
     with servers.MariaDB() as db:           # also Redis, PostgreSQL, Memcached, Slow
         db.port, db.socket                  # root, no password; tester / s3cret; data base "test"
@@ -10,7 +11,8 @@ however it ends.
 
     db = servers.shared(servers.MariaDB)    # one for all tests of this process
 
-    tests/lib/servers.py mariadb redis -- COMMAND...    runs a command beside them; `environment()` tells the names of the variables
+    tests/lib/servers.py mariadb redis -- COMMAND...    runs a command beside them; `environment()` tells the
+                                                        names of the variables
 """
 import atexit
 import contextlib
@@ -62,7 +64,9 @@ class Reaper:
 
     def __init__(self):
         self.lock = threading.Lock()
-        self.process = subprocess.Popen([sys.executable, "-c", REAPER], stdin=subprocess.PIPE, text=True, start_new_session=True)
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", REAPER], stdin=subprocess.PIPE, text=True, start_new_session=True
+        )
 
     def say(self, verb, name):
         with self.lock:
@@ -174,7 +178,15 @@ class Daemon:
         """Starts the server and waits until it answers; its port and data are those it had before."""
         assert self.process is None, "it runs already"
         with open(self.log_path, "ab") as log:
-            self.process = subprocess.Popen([str(part) for part in self.line()], stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self.folder, start_new_session=True, **self.identity)
+            self.process = subprocess.Popen(
+                [str(part) for part in self.line()],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                cwd=self.folder,
+                start_new_session=True,
+                **self.identity,
+            )
         reaper().say("+", self.pid)
         end = time.monotonic() + PATIENCE
         while True:
@@ -250,7 +262,14 @@ def template(make):
 
 def run(line, **options):
     options.setdefault("input", "")
-    done = subprocess.run([str(part) for part in line], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", **options)
+    done = subprocess.run(
+        [str(part) for part in line],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        **options,
+    )
     if done.returncode != 0:
         raise AssertionError(f"{line}: exit code {done.returncode}\n{done.stdout}")
     return done.stdout
@@ -268,7 +287,8 @@ def certificate():
     return once(_certificate, _certificate)
 
 
-# Small enough that a data base is made and started within a second or two, and nothing is synced: the folder dies with the process.
+# Small enough that a data base is made and started within a second or two, and nothing is synced: the folder dies with
+# the process.
 MARIADB_SMALL = ["--innodb-buffer-pool-size=24M", "--innodb-log-file-size=8M", "--innodb-flush-log-at-trx-commit=0", "--innodb-flush-method=nosync", "--innodb-doublewrite=0", "--skip-log-bin", "--debug-no-sync"]
 
 
@@ -278,7 +298,8 @@ def _mariadb_data(path):
 
 
 class MariaDB(Daemon):
-    """MariaDB; `root` has no password, `tester` has "s3cret"; the data base is "test". TLS is on offer. Options: of mariadbd."""
+    """MariaDB; `root` has no password, `tester` has "s3cret"; the data base is "test". TLS is on offer. Options: of
+    mariadbd."""
 
     name = "mariadb"
 
@@ -295,7 +316,27 @@ class MariaDB(Daemon):
 
     def line(self):
         cert, key = certificate()
-        return [program("mariadbd"), "--no-defaults", f"--user={pwd.getpwuid(os.geteuid()).pw_name}", f"--datadir={self.folder / 'data'}", f"--socket={self.socket}", f"--port={self.port}", "--bind-address=127.0.0.1", f"--pid-file={self.folder / 'pid'}", f"--init-file={self.folder / 'init.sql'}", "--skip-name-resolve", "--local-infile=1", "--max-connections=1000", "--max-connect-errors=1000000", "--max-allowed-packet=64M", f"--ssl-cert={cert}", f"--ssl-key={key}", f"--tmpdir={self.folder}", *MARIADB_SMALL, *self.options]
+        return [
+            program("mariadbd"),
+            "--no-defaults",
+            f"--user={pwd.getpwuid(os.geteuid()).pw_name}",
+            f"--datadir={self.folder / 'data'}",
+            f"--socket={self.socket}",
+            f"--port={self.port}",
+            "--bind-address=127.0.0.1",
+            f"--pid-file={self.folder / 'pid'}",
+            f"--init-file={self.folder / 'init.sql'}",
+            "--skip-name-resolve",
+            "--local-infile=1",
+            "--max-connections=1000",
+            "--max-connect-errors=1000000",
+            "--max-allowed-packet=64M",
+            f"--ssl-cert={cert}",
+            f"--ssl-key={key}",
+            f"--tmpdir={self.folder}",
+            *MARIADB_SMALL,
+            *self.options,
+        ]
 
     def answers(self):
         # The greeting comes when the init file has been worked off.
@@ -320,7 +361,8 @@ def _postgresql_data(path):
 
 
 class PostgreSQL(Daemon):
-    """PostgreSQL; `postgres` needs no password, `tester` has "s3cret"; the data base is "test". TLS is on offer. Options: "name=value"."""
+    """PostgreSQL; `postgres` needs no password, `tester` has "s3cret"; the data base is "test". TLS is on offer.
+    Options: "name=value"."""
 
     name = "postgresql"
     users = ("postgres",)
@@ -333,7 +375,28 @@ class PostgreSQL(Daemon):
             shutil.copy(source, self.folder / name)
         (self.folder / "key.pem").chmod(0o600)
         (data / "pg_hba.conf").write_text(f"local all all trust\nhost all {USER} 127.0.0.1/32 scram-sha-256\nhost all all 127.0.0.1/32 trust\n")
-        settings = {"listen_addresses": "127.0.0.1", "port": self.port, "unix_socket_directories": self.folder, "fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "wal_level": "minimal", "max_wal_senders": 0, "shared_buffers": "24MB", "max_connections": 600, "autovacuum": "off", "max_parallel_workers": 0, "min_wal_size": "2MB", "max_wal_size": "64MB", "logging_collector": "off", "log_min_messages": "warning", "lc_messages": "C", "ssl": "on", "ssl_cert_file": self.folder / "cert.pem", "ssl_key_file": self.folder / "key.pem"}
+        settings = {
+            "listen_addresses": "127.0.0.1",
+            "port": self.port,
+            "unix_socket_directories": self.folder,
+            "fsync": "off",
+            "synchronous_commit": "off",
+            "full_page_writes": "off",
+            "wal_level": "minimal",
+            "max_wal_senders": 0,
+            "shared_buffers": "24MB",
+            "max_connections": 600,
+            "autovacuum": "off",
+            "max_parallel_workers": 0,
+            "min_wal_size": "2MB",
+            "max_wal_size": "64MB",
+            "logging_collector": "off",
+            "log_min_messages": "warning",
+            "lc_messages": "C",
+            "ssl": "on",
+            "ssl_cert_file": self.folder / "cert.pem",
+            "ssl_key_file": self.folder / "key.pem",
+        }
         settings.update(option.split("=", 1) for option in self.options)
         (data / "postgresql.conf").write_text("".join(f"{name} = '{value}'\n" for name, value in settings.items()))
 
@@ -375,13 +438,25 @@ class PostgreSQL(Daemon):
 
 
 class Redis(Daemon):
-    """Redis without persistence; nobody needs a password, and `tester` may log in with "s3cret". Options: of redis-server."""
+    """Redis without persistence; nobody needs a password, and `tester` may log in with "s3cret". Options: of
+    redis-server."""
 
     name = "redis"
 
     def prepare(self):
         self.socket = self.folder / "socket"
-        settings = {"port": self.port, "bind": "127.0.0.1", "unixsocket": self.socket, "save": '""', "appendonly": "no", "dir": self.folder, "daemonize": "no", "enable-debug-command": "yes", "hz": 200, "user": f"{USER} on >{PASSWORD} ~* &* +@all"}
+        settings = {
+            "port": self.port,
+            "bind": "127.0.0.1",
+            "unixsocket": self.socket,
+            "save": '""',
+            "appendonly": "no",
+            "dir": self.folder,
+            "daemonize": "no",
+            "enable-debug-command": "yes",
+            "hz": 200,
+            "user": f"{USER} on >{PASSWORD} ~* &* +@all",
+        }
         (self.folder / "redis.conf").write_text("".join(f"{name} {value}\n" for name, value in settings.items()))
 
     def line(self):
@@ -397,7 +472,8 @@ class Redis(Daemon):
 
 
 class RedisTls(Redis):
-    """Redis whose port speaks TLS and asks for a client's certificate: `certificate()` is the server's, the authority, and one that it takes."""
+    """Redis whose port speaks TLS and asks for a client's certificate: `certificate()` is the server's, the authority,
+    and one that it takes."""
 
     name = "rediss"
 
@@ -409,7 +485,8 @@ class RedisTls(Redis):
 
 
 class Sentinel(Daemon):
-    """A Redis Sentinel, which alone decides; `add(server)` gives it a master named "main". The default user's password is "s3cret"."""
+    """A Redis Sentinel, which alone decides; `add(server)` gives it a master named "main". The default user's password
+    is "s3cret"."""
 
     name = "sentinel"
 
@@ -467,7 +544,19 @@ class Slow(Daemon):
         self.cert, self.key = certificate()
 
     def line(self):
-        return [sys.executable, "-B", HERE / "slow.py", self.port, self.https, self.lines, self.tls, self.udp, self.full, self.cert, self.key]
+        return [
+            sys.executable,
+            "-B",
+            HERE / "slow.py",
+            self.port,
+            self.https,
+            self.lines,
+            self.tls,
+            self.udp,
+            self.full,
+            self.cert,
+            self.key,
+        ]
 
     def environment(self):
         return {**super().environment(), **{f"APUS_TEST_SLOW_{name.upper()}": str(getattr(self, name)) for name in ("https", "lines", "tls", "udp", "full", "cert")}}
@@ -490,7 +579,11 @@ KINDS = {kind.name: kind for kind in (MariaDB, PostgreSQL, Redis, RedisTls, Sent
 
 
 def main(arguments):
-    if "--" not in arguments or not set(names := arguments[: (cut := arguments.index("--"))]) <= set(KINDS) or not arguments[cut + 1 :]:
+    if (
+        "--" not in arguments
+        or not set(names := arguments[: (cut := arguments.index("--"))]) <= set(KINDS)
+        or not arguments[cut + 1 :]
+    ):
         sys.exit(f"usage: {sys.argv[0]} {'|'.join(KINDS)}... -- COMMAND...")
     with contextlib.ExitStack() as stack:
         variables = dict(os.environ)

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """HTTP(S), line and UDP servers that answer when they are told to, for many connections at once.
 
-HTTP: /sleep/SECONDS, /echo, /bytes/N, /drip/N/SECONDS (N chunks of 10 bytes), /status/N, /redirect, /cut (less than it promises),
-/never (no answer), /reset, /die-after/N (the connection ends after its Nth answer). Every answer tells the number of its connection and
-of its request on it.
-Lines: "sleep SECONDS", "echo TEXT", "bytes N", "half" (no line end), "silent", "close", "reset", "many N SECONDS"; and what memcached
-says to "get sleep:SECONDS".
+HTTP: /sleep/SECONDS, /echo, /bytes/N, /drip/N/SECONDS (N chunks of 10 bytes), /status/N, /redirect, /cut (less than it
+promises), /never (no answer), /reset, /die-after/N (the connection ends after its Nth answer). Every answer tells the
+number of its connection and of its request on it.
+Lines: "sleep SECONDS", "echo TEXT", "bytes N", "half" (no line end), "silent", "close", "reset", "many N SECONDS"; and
+what memcached says to "get sleep:SECONDS".
 UDP: "sleep SECONDS", anything else is echoed.
 Full: a port whose queue is full, so that no connection to it is ever made.
 """
@@ -157,7 +157,9 @@ class Datagrams(asyncio.DatagramProtocol):
     def datagram_received(self, data, address):
         word, _, rest = data.decode("latin-1").strip().partition(" ")
         pause = float(rest) if word == "sleep" else 0
-        asyncio.get_running_loop().call_later(pause, self.transport.sendto, b"slept " + rest.encode() if pause else data, address)
+        asyncio.get_running_loop().call_later(
+            pause, self.transport.sendto, b"slept " + rest.encode() if pause else data, address
+        )
 
 
 def quiet(serve):

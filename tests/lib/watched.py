@@ -3,11 +3,13 @@
 
     tests/lib/watched.py                     all phpt of coroutines, the engine and the hooks
     tests/lib/watched.py hook/held cycles    those whose path holds one of these words
-    tests/lib/watched.py --asan [WORD...]    all phpt there are with AddressSanitizer, for which tools/asan-module builds the module
+    tests/lib/watched.py --asan [WORD...]    all phpt there are with AddressSanitizer, for which tools/asan-module
+    builds the module
 
-What a program prints depends on how fast it runs, so that the watcher alone is asked, about each process with PHP that a test starts; and whether
-the test ended. PHP's own allocator is off, so that the watcher sees each allocation. A program with an error on purpose, wrong.php, is run first:
-the watcher has to see it. APUS_SO names the module, APUS_PHP the php binary. The last line counts.
+What a program prints depends on how fast it runs, so that the watcher alone is asked, about each process with PHP that
+a test starts; and whether the test ended. PHP's own allocator is off, so that the watcher sees each allocation. A
+program with an error on purpose, wrong.php, is run first: the watcher has to see it. APUS_SO names the module, APUS_PHP
+the php binary. The last line counts.
 """
 import atexit
 import concurrent.futures
@@ -47,8 +49,8 @@ def sections(path):
 
 
 def settings(parts, loaded):
-    """The extensions of a test that are not a part of this PHP, the module, and the test's own settings. What PCRE compiles reads past the end
-    of texts, within what is mapped."""
+    """The extensions of a test that are not a part of this PHP, the module, and the test's own settings. What PCRE
+    compiles reads past the end of texts, within what is mapped."""
     extensions = [name for name in parts.get("EXTENSIONS", "").split() if name.lower() not in loaded]
     lines = [*(f"extension={name}" for name in [*extensions, module()]), "pcre.jit=0"] + parts.get("INI", "").strip().splitlines()
     return [word for line in lines for word in ("-d", line)]
@@ -65,7 +67,8 @@ class Watcher(NamedTuple):
     # The folders whose tests it runs, and which of these tests it leaves out.
     folders: tuple
     without: set
-    # The words before the command, and what is added to the environment, for a log (of each process: with its number behind) and whether other
+    # The words before the command, and what is added to the environment, for a log (of each process: with its number
+    # behind) and whether other
     # programs are watched that the test starts.
     words: Callable[[Path, bool], list]
     environment: Callable[[Path], dict]
@@ -74,7 +77,8 @@ class Watcher(NamedTuple):
 
 
 def valgrind(log, children):
-    # The stack of a fiber may lie near another one: what moves the stack pointer by more than the frame is a switch. Processes that are forked
+    # The stack of a fiber may lie near another one: what moves the stack pointer by more than the frame is a switch.
+    # Processes that are forked
     # are watched in any case.
     return ["prlimit", f"--as={ADDRESS_SPACE}", "valgrind", "-q", "--num-callers=24", "--max-stackframe=200000",
             f"--trace-children={'yes' if children else 'no'}", f"--log-file={log}.%p"]
@@ -82,7 +86,8 @@ def valgrind(log, children):
 
 @functools.cache
 def preloaded():
-    """What php is given before its own libraries: the runtime that the C compiler brings, and what lets php load a module that needs it."""
+    """What php is given before its own libraries: the runtime that the C compiler brings, and what lets php load a
+    module that needs it."""
     folder = tempfile.mkdtemp(prefix="apus-asan-")
     atexit.register(shutil.rmtree, folder)
     first = f"{folder}/preload.so"
@@ -129,7 +134,14 @@ def skipped(watcher, parts, script, options):
     ask = script.with_suffix(".skip.php")
     ask.write_text(parts["SKIPIF"])
     environment = {**os.environ, **watcher.environment(script.with_suffix(".skip"))}
-    out = subprocess.run([php(), "-n", *options, str(ask)], capture_output=True, text=True, cwd=script.parent, env=environment, check=False).stdout
+    out = subprocess.run(
+        [php(), "-n", *options, str(ask)],
+        capture_output=True,
+        text=True,
+        cwd=script.parent,
+        env=environment,
+        check=False,
+    ).stdout
     return out.lstrip().lower().startswith("skip")
 
 
@@ -137,8 +149,15 @@ def run(command, folder, more):
     """What a command printed, and whether it ended in time; its children end with it."""
     environment = {**os.environ, "APUS_SO": module(), "APUS_EXTENSION": module(), "USE_ZEND_ALLOC": "0", "XDEBUG_MODE": "off", **more}
     with tempfile.TemporaryFile() as output:
-        child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, cwd=folder, env=environment,
-                                 start_new_session=True)
+        child = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            cwd=folder,
+            env=environment,
+            start_new_session=True,
+        )
         try:
             child.wait(SECONDS)
         except subprocess.TimeoutExpired:
@@ -175,7 +194,11 @@ def blind(watcher, folder, loaded):
     """What a program prints whose error, in the module, the watcher does not see; nothing when it sees it."""
     log = folder / "wrong.log"
     options = settings({"EXTENSIONS": "ffi", "INI": "ffi.enable=1"}, loaded)
-    output, _ = run([*watcher.words(log, False), php(), "-n", *options, str(TESTS / "lib" / "wrong.php")], folder, watcher.environment(log))
+    output, _ = run(
+        [*watcher.words(log, False), php(), "-n", *options, str(TESTS / "lib" / "wrong.php")],
+        folder,
+        watcher.environment(log),
+    )
     return "" if "apus_zval_copy" in errors(watcher, log) else output or "nothing"
 
 
@@ -196,8 +219,14 @@ def main():
         count(f"{watcher.name} sees an error", blind(watcher, Path(scratch), loaded))
         copy = Path(scratch) / "tests"
         shutil.copytree(TESTS, copy, ignore=shutil.ignore_patterns("__pycache__"))
-        named = {str(path.relative_to(copy / "phpt").with_suffix("")): path for folder in watcher.folders for path in sorted((copy / "phpt").glob(f"{folder}/*.phpt"))}
-        wanted = [name for name in named if name not in watcher.without and (not words or any(word in name for word in words))]
+        named = {
+            str(path.relative_to(copy / "phpt").with_suffix("")): path
+            for folder in watcher.folders
+            for path in sorted((copy / "phpt").glob(f"{folder}/*.phpt"))
+        }
+        wanted = [
+            name for name in named if name not in watcher.without and (not words or any(word in name for word in words))
+        ]
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
             for name, wrong in zip(wanted, pool.map(lambda name: look(watcher, named[name], loaded), wanted)):
                 count(f"{name} under {watcher.name}", wrong)

@@ -41,7 +41,8 @@ def masked(payload, key):
 
 
 def frame(opcode, payload=b"", *, fin=True, rsv=0, mask=b"\x11\x22\x33\x44", length=None, size=None):
-    """One frame of a client. `rsv`: 4, 2, 1; `mask`: none for an unmasked one; `length`: told in place of the payload's; `size`: 0, 2 or 8 bytes of length."""
+    """One frame of a client. `rsv`: 4, 2, 1; `mask`: none for an unmasked one; `length`: told in place of the
+    payload's; `size`: 0, 2 or 8 bytes of length."""
     count = len(payload) if length is None else length
     size = (0 if count < 126 else 2 if count < 65536 else 8) if size is None else size
     code = {0: count & 127, 2: 126, 8: 127}[size]
@@ -60,7 +61,18 @@ def accepted(key):
     return base64.b64encode(hashlib.sha1(key + GUID).digest()).decode()
 
 
-def request(path="/", *, key="dGhlIHNhbXBsZSBub25jZQ==", protocols=None, extensions=None, origin=None, headers=None, without=(), method="GET", version="HTTP/1.1"):
+def request(
+    path="/",
+    *,
+    key="dGhlIHNhbXBsZSBub25jZQ==",
+    protocols=None,
+    extensions=None,
+    origin=None,
+    headers=None,
+    without=(),
+    method="GET",
+    version="HTTP/1.1",
+):
     """The bytes of a handshake; `headers` replaces fields, `without` leaves some out."""
     fields = {"Host": "test", "Upgrade": "websocket", "Connection": "Upgrade", "Sec-WebSocket-Key": key, "Sec-WebSocket-Version": "13"}
     optional = {"Sec-WebSocket-Protocol": protocols, "Sec-WebSocket-Extensions": extensions, "Origin": origin}

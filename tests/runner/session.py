@@ -54,7 +54,9 @@ class Session:
         self._section, before = section.name, len(self.rows)
         try:
             if section.module and not self.versions:
-                self.versions.append(subprocess.run([phpt.php(), *VERSION], capture_output=True, text=True, check=True).stdout)
+                self.versions.append(
+                    subprocess.run([phpt.php(), *VERSION], capture_output=True, text=True, check=True).stdout
+                )
             section.run(self)
         except (phpt.Unable, OSError, subprocess.SubprocessError) as error:
             print(error, flush=True)

@@ -111,7 +111,9 @@ class Runs(unittest.TestCase):
         self.assertEqual((code, said.splitlines()[-1]), (1, "1 passed, 1 failed"))
 
     def test_a_module_that_was_not_built_is_not_tested(self):
-        needs = Section("needs", "", lambda session: session.command(None, counts.one, printing("x"), env=session.environment()))
+        needs = Section(
+            "needs", "", lambda session: session.command(None, counts.one, printing("x"), env=session.environment())
+        )
         with mock.patch.object(Session, "show", lambda self, command, env=None, cwd=None: (1, "")):
             with mock.patch.object(Session, "build", lambda self: setattr(self, "_build", False)):
                 code, said = self.run_them([needs._replace(module=False)])
@@ -120,7 +122,12 @@ class Runs(unittest.TestCase):
 
     def test_a_given_module_is_what_tests_get(self):
         shown = [sys.executable, "-c", "import os; print(os.environ['APUS_SO'], os.environ['APUS_EXTENSION'], os.environ['XDEBUG_MODE'])"]
-        needs = Section("needs", "", lambda session: session.command(None, counts.one, shown, env=session.environment()), module=False)
+        needs = Section(
+            "needs",
+            "",
+            lambda session: session.command(None, counts.one, shown, env=session.environment()),
+            module=False,
+        )
         said = self.run_them([needs], APUS_SO="/built/libapus.so")[1]
         self.assertIn("/built/libapus.so /built/libapus.so off\n", said)
 

@@ -99,7 +99,15 @@ class Chaos:
         storm = [time.monotonic(), float("inf")]
         self.storms.append(storm)
         try:
-            for kind in (self.kill_connections, self.kill_queries, self.kill_redis_clients, self.terminate_postgresql, self.pause, self.restart_redis, self.restart_mariadb):
+            for kind in (
+                self.kill_connections,
+                self.kill_queries,
+                self.kill_redis_clients,
+                self.terminate_postgresql,
+                self.pause,
+                self.restart_redis,
+                self.restart_mariadb,
+            ):
                 self.done.append(await asyncio.to_thread(kind))
                 await asyncio.sleep(self.random.uniform(0.05, 0.3))
         finally:

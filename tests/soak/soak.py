@@ -30,7 +30,8 @@ from lib import servers  # noqa: E402
 
 # Seconds after a storm in which connections that it broke may still turn up in a pool.
 GRACE = 4.0
-# Resident bytes that a worker may gain from the end of the warm-up to the end: allocators and caches keep some, a leak of
+# Resident bytes that a worker may gain from the end of the warm-up to the end: allocators and caches keep some, a leak
+# of
 # 100 bytes a request would be more.
 MEMORY_BOUND = 6 << 20
 # Descriptors that a worker may gain: pools that were not full when they were counted first.
@@ -119,7 +120,9 @@ class Watch:
         return {
             pid: statistics.median(values)
             for pid in self.pids
-            if (values := [sample[pid][what] for when, sample in self.samples if begin <= when <= end and pid in sample])
+            if (
+                values := [sample[pid][what] for when, sample in self.samples if begin <= when <= end and pid in sample]
+            )
         }
 
 

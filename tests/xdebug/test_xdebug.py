@@ -22,7 +22,9 @@ def line_of(text, nth=1):
 def php(*arguments, **options):
     environment = {k: v for k, v in os.environ.items() if not k.startswith("XDEBUG_")}
     command = ["php", "-n", "-d", f"zend_extension={XDEBUG[0]}", "-d", f"extension={SO}", *map(str, arguments)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment, **options)
+    return subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment, **options
+    )
 
 
 @unittest.skipUnless(XDEBUG, "php8.2-xdebug is not installed")

@@ -76,6 +76,34 @@ function too_wide(array $sources, int $most): array
     return $complaints;
 }
 
+/** @return list<string> lines of code and its comments that are wider; texts do not count, which nobody would break */
+function too_wide_code(array $sources, int $most): array
+{
+    $complaints = [];
+    foreach ($sources as $path => $text) {
+        $kind = pathinfo($path, PATHINFO_EXTENSION);
+        $code = str_replace("\t", '    ', in_array($kind, ['c', 'h', 'py'], true) ? without_texts($text, $kind) : '');
+        foreach (explode("\n", $code) as $index => $line) {
+            if (preg_match("~^.{{$most}}.~u", $line) === 1) {
+                $complaints[] = sprintf('%s:%d is wider than %d columns', $path, $index + 1, $most);
+            }
+        }
+    }
+    return $complaints;
+}
+
+/** A file of C or Python without what stands between quotes; its lines stay. */
+function without_texts(string $text, string $kind): string
+{
+    $one = '"(?:\\\\.|[^"\\\\\n])*"|\'(?:\\\\.|[^\'\\\\\n])*\'';
+    $skipped = $kind === 'py' ? '\#[^\n]*' : '/\*.*?\*/|//[^\n]*';
+    $long = $kind === 'py' ? '"""(?:\\\\.|[^\\\\])*?"""|\'\'\'(?:\\\\.|[^\\\\])*?\'\'\'|' : '';
+    $blank = static fn (array $match): string => isset($match['text']) && $match['text'] !== ''
+        ? "''" . str_repeat("\n", substr_count($match[0], "\n"))
+        : $match[0];
+    return (string) preg_replace_callback("~$skipped|(?<text>$long$one)~s", $blank, $text);
+}
+
 /** @return list<string> */
 function unfinished(array $sources): array
 {

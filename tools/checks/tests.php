@@ -75,6 +75,14 @@ function test_sources(): array
             9,
         )),
         'widths: a comment in Rust is named' => expect(['a.rs:1 is wider than 9 columns'], too_wide(['a.rs' => "/// 45 7890\n"], 9)),
+        'widths: code and comments of C and Python are named' => expect(
+            ['a.c:2 is wider than 9 columns', 'b.py:3 is wider than 9 columns', 'b.py:4 is wider than 9 columns'],
+            too_wide_code(['a.c' => "/* it's\n\t   x();*/\n", 'b.py' => "x = \"\"\"\n\"\"\"\ncall(1, 2)\n# don't \"a\"\n"], 9),
+        ),
+        'widths: texts do not count' => expect([], too_wide_code([
+            'a.c' => "f(\"a \\\" long text\");\n",
+            'b.py' => "x = '''\na long \"text\"\n'''\nf('and \\'one\\' more')\n",
+        ], 9)),
         'words: unfinished work is named with its line' => expect(['a.rs:2 says TO' . 'DO'], unfinished($unfinished)),
         'words: parts of words are not meant' => expect([], unfinished(['a.rs' => "method_todos(FIX" . "MEN)\n"])),
         'links: a dead one is named' => expect(

@@ -47,14 +47,29 @@ EOF''')
         return {"PATH": str(self.bin), "HOME": str(self.home), **more}
 
     def toolchain(self, code, **more):
-        done = subprocess.run(["bash", ROOT / "tools/toolchain"], env=self.environment(**more), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=PATIENCE)
+        done = subprocess.run(
+            ["bash", ROOT / "tools/toolchain"],
+            env=self.environment(**more),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=PATIENCE,
+        )
         self.assertEqual(done.returncode, code, done.stdout)
         return done.stdout
 
     def on_a_terminal(self, answer):
         ours, theirs = pty.openpty()
         with os.fdopen(ours, "wb", buffering=0) as terminal:
-            process = subprocess.Popen(["bash", ROOT / "tools/toolchain"], env=self.environment(), stdin=theirs, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+            process = subprocess.Popen(
+                ["bash", ROOT / "tools/toolchain"],
+                env=self.environment(),
+                stdin=theirs,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+            )
             os.close(theirs)
             terminal.write(answer)
             said, _ = process.communicate(timeout=PATIENCE)

@@ -76,7 +76,9 @@ class Databases(Suite):
     @contextmanager
     def open(self, ready: list[Contender]) -> Iterator[None]:
         options = self.options
-        with closing(DbBench(options.scratch, self.cores, plan.Pool(options.workers, options.pool), not options.unix)) as self.bench:
+        with closing(
+            DbBench(options.scratch, self.cores, plan.Pool(options.workers, options.pool), not options.unix)
+        ) as self.bench:
             self.bench.database.start()
             try:
                 yield

@@ -1,4 +1,5 @@
-"""What all benchmarks share: a whole run of one that measures nothing, its files, its exit codes; the arguments of all."""
+"""What all benchmarks share: a whole run of one that measures nothing, its files, its exit codes; the arguments of
+all."""
 
 import io
 import json

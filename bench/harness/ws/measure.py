@@ -82,8 +82,8 @@ def tokens_of(contender: Contender, program: Path) -> dict[str, str]:
 
 
 def memory(stats: list[procs.Stat]) -> dict[str, int]:
-    """Bytes: the servers' share of memory that is no file's (a shared page counts once, a program's text not at all) and
-    of all memory, and what the kernel holds for all sockets, both ends'."""
+    """Bytes: the servers' share of memory that is no file's (a shared page counts once, a program's text not at all)
+    and of all memory, and what the kernel holds for all sockets, both ends'."""
     own = pss = 0
     for stat in stats:
         try:

@@ -49,7 +49,9 @@ class WebSockets(Suite):
         return self.options.rounds or case.rounds
 
     def steps(self, ready: list[Contender]) -> list[Step]:
-        return [step for step in super().steps(ready) if step.case.only is None or step.contender.name in step.case.only]
+        return [
+            step for step in super().steps(ready) if step.case.only is None or step.contender.name in step.case.only
+        ]
 
     def settings(self) -> dict:
         return {

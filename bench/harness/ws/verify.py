@@ -1,5 +1,5 @@
-"""The contract of the servers, tried by another client than the one that measures. Nothing is measured that has not just
-kept it: a message comes back with its opcode, a text that begins with `b:` goes to everybody, PING is answered."""
+"""The contract of the servers, tried by another client than the one that measures. Nothing is measured that has not
+just kept it: a message comes back with its opcode, a text that begins with `b:` goes to everybody, PING is answered."""
 
 import base64
 import hashlib

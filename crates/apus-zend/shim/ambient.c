@@ -91,7 +91,8 @@ static bool is_running(zval *handler)
 	bool found = false;
 	if (function->type == ZEND_USER_FUNCTION && !(function->common.fn_flags & ZEND_ACC_CALL_VIA_TRAMPOLINE)) {
 		for (zend_execute_data *ex = EG(current_execute_data); ex != NULL && !found; ex = ex->prev_execute_data) {
-			found = ex->func != NULL && ex->func->type == ZEND_USER_FUNCTION && ex->func->op_array.opcodes == function->op_array.opcodes;
+			found = ex->func != NULL && ex->func->type == ZEND_USER_FUNCTION
+				&& ex->func->op_array.opcodes == function->op_array.opcodes;
 		}
 	}
 	zend_release_fcall_info_cache(&cache);
@@ -119,7 +120,8 @@ static void take_handler(apus_ambient *into, zval *handler)
 static void put_handler(apus_ambient *from)
 {
 	/* Set anew meanwhile, it stays: PHP keeps what it finds when the handler returns. */
-	if (UNEXPECTED(from->handler != NULL) && Z_TYPE(EG(user_error_handler)) != IS_UNDEF && Z_PTR(EG(user_error_handler)) == from->handler) {
+	if (UNEXPECTED(from->handler != NULL) && Z_TYPE(EG(user_error_handler)) != IS_UNDEF
+		&& Z_PTR(EG(user_error_handler)) == from->handler) {
 		zval old;
 		ZVAL_COPY_VALUE(&old, &EG(user_error_handler));
 		ZVAL_UNDEF(&EG(user_error_handler));
@@ -130,8 +132,10 @@ static void put_handler(apus_ambient *from)
 
 bool apus_ambient_is_amidst(const zval *handler)
 {
-	return BG(serialize).level != 0 || BG(unserialize).level != 0 || BG(serialize_lock) != 0 || BG(user_compare_fci).size != 0
-		|| apus_swap_in_use() || OG(active) != NULL || OG(running) != NULL || EG(error_handling) != EH_NORMAL || EG(exception_class) != NULL
+	return BG(serialize).level != 0 || BG(unserialize).level != 0 || BG(serialize_lock) != 0
+		|| BG(user_compare_fci).size != 0
+		|| apus_swap_in_use() || OG(active) != NULL || OG(running) != NULL || EG(error_handling) != EH_NORMAL
+		|| EG(exception_class) != NULL
 		|| (EG(in_autoload) != NULL && zend_hash_num_elements(EG(in_autoload)) != 0)
 		|| (Z_TYPE_P(handler) != IS_UNDEF && Z_TYPE(EG(user_error_handler)) == IS_UNDEF);
 }

@@ -16,7 +16,8 @@ enum {
 	APUS_USES_ALL = APUS_USES_IN | APUS_USES_OUT | APUS_USES_KEEPS,
 };
 
-/* How a function uses one argument: it is refused when another coroutine waits in a call that marks what it excludes. */
+/* How a function uses one argument: it is refused when another coroutine waits in a call that marks what it
+ * excludes. */
 typedef struct { uint8_t excludes, marks; } apus_use;
 
 enum { APUS_GUARD_ARGS = 6 };
@@ -39,8 +40,8 @@ typedef bool (*apus_each_thing)(uintptr_t key, apus_use use, void *context);
 /* ---- guard.c ---- */
 /* Marks and parked things: while it is 0 there is nothing to look for. */
 extern uint32_t apus_guard_alert;
-/* The flag of a frame whose guarded call has begun: a switch looks at the flags of all frames and at nothing else. The VM itself uses it in
- * frames of PHP code only. */
+/* The flag of a frame whose guarded call has begun: a switch looks at the flags of all frames and at nothing else. The
+ * VM itself uses it in frames of PHP code only. */
 #define APUS_CALL_GUARDED ZEND_CALL_CODE
 const apus_guarded *apus_guarded_of(const zend_function *function); /* NULL: it is none of them */
 void apus_guard_enter(INTERNAL_FUNCTION_PARAMETERS); /* stands in for the handler of a guarded function */
@@ -49,15 +50,15 @@ void apus_guard_enter_tree(INTERNAL_FUNCTION_PARAMETERS); /* looks only while a 
 /* True: another coroutine is in the midst of something with this, which an exception says. */
 bool apus_guard_refuses(uintptr_t key, apus_use use);
 void apus_guard_returned(zend_execute_data *ex);      /* what is to be done when a handler has returned */
-/* Shows every thing that the guarded call of a frame holds, until `each` says false; that is the result then. `deep`: with
- * what these hold themselves. */
+/* Shows every thing that the guarded call of a frame holds, until `each` says false; that is the result then. `deep`:
+ * with what these hold themselves. */
 bool apus_guard_things(zend_execute_data *ex, bool deep, apus_each_thing each, void *context);
 
 /* ---- guard_known.c ---- */
 void apus_guard_find_functions(void);
 void apus_guard_find_classes(void);
-/* The key of an object whose uses exclude each other, which two objects with one connection share; 0: any number of calls
- * may use it at once. */
+/* The key of an object whose uses exclude each other, which two objects with one connection share; 0: any number of
+ * calls may use it at once. */
 uintptr_t apus_guard_object_key(zend_object *object);
 /* Would the object's connection take what is said when it is freed? A MySQL server that is sending rows would not. */
 bool apus_guard_is_idle(zend_object *object);
@@ -85,7 +86,8 @@ enum {
 };
 
 uint32_t apus_look_at_calls(const zend_execute_data *ex);
-/* One look at the flags of each frame of the running context, until one has any. `outermost`: what a coroutine's first frame runs. */
+/* One look at the flags of each frame of the running context, until one has any. `outermost`: what a coroutine's first
+ * frame runs. */
 static zend_always_inline uint32_t apus_calls_hold(const zend_function *outermost)
 {
 	enum { FLAGS = ZEND_CALL_TOP | APUS_CALL_GUARDED };
@@ -100,7 +102,8 @@ static zend_always_inline uint32_t apus_calls_hold(const zend_function *outermos
 		/* The outermost function of a coroutine, which code of ours has called, or the script. */
 		const zend_execute_data *caller = ex->prev_execute_data;
 		const uint32_t flags = ZEND_CALL_INFO(ex) & FLAGS;
-		if (EXPECTED(caller != NULL ? flags == ZEND_CALL_TOP && caller->func == outermost : flags == ZEND_CALL_TOP_CODE)) {
+		if (EXPECTED(caller != NULL ? flags == ZEND_CALL_TOP && caller->func == outermost
+			: flags == ZEND_CALL_TOP_CODE)) {
 			return 0;
 		}
 	}

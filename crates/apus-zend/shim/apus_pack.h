@@ -23,7 +23,8 @@ bool apus_pack_is_real(const zend_object *object); /* not a lazy one that has no
 uint32_t apus_pack_slots(const zend_object *object);
 zend_ulong apus_pack_hash(zend_string *string);
 
-/* The memory limit was passed: PHP says so when the running function has returned, and until then gives more, up to a hard limit. */
+/* The memory limit was passed: PHP says so when the running function has returned, and until then gives more, up to a
+ * hard limit. */
 bool apus_unpack_exhausted(void);
 /* A packed array whose first `size` elements need no allocation; NULL: bailed out. */
 zend_array *apus_unpack_list(uint32_t size);
@@ -42,7 +43,8 @@ typedef struct {
 	bool unserialize, wakeup; /* what is to be called on it when all is read */
 	bool serialized;          /* apus_unpack_text() makes the object; there is none yet */
 } apus_made;
-/* An object of a class, whose name may have it loaded; an unknown or forbidden class gives a __PHP_Incomplete_Class. No constructor runs. */
+/* An object of a class, whose name may have it loaded; an unknown or forbidden class gives a __PHP_Incomplete_Class. No
+ * constructor runs. */
 apus_status apus_unpack_object(zend_string *class_name, bool allowed, apus_made *made);
 /* Has Serializable::unserialize() make an object. */
 apus_status apus_unpack_text(zend_class_entry *ce, zval *object, const char *bytes, size_t len);

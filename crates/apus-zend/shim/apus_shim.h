@@ -38,28 +38,34 @@ typedef enum {
 
 /* ---- value.c: allocation and conversion that report a bailout instead of jumping ---- */
 void apus_bailout(void);
-void apus_zval_release(zval *value); /* may run destructors; a bailout in one is reported by apus_take_bailed(): see apus_try.h */
+/* May run destructors; a bailout in one is reported by apus_take_bailed(): see apus_try.h. */
+void apus_zval_release(zval *value);
 void apus_zvals_release(zval *values, uint32_t count); /* the same of several */
 bool apus_take_bailed(void);
 bool apus_is_stray(void); /* is there an exception, or a bailout that apus_take_bailed() would report? */
 zend_string *apus_string_new(const char *bytes, size_t len); /* NULL: bailed out */
 zend_array *apus_array_new(uint32_t size);
 apus_status apus_array_add_str(zend_array *array, const char *key, size_t key_len, const char *bytes, size_t len);
-apus_status apus_array_add_zval(zend_array *array, const char *key, size_t key_len, zval *value); /* takes the reference */
-apus_status apus_array_set_index(zend_array *array, zend_ulong index, zval *value);               /* takes the reference */
-apus_status apus_array_push(zend_array *array, zval *value);                                     /* takes the reference */
+/* Takes the reference. */
+apus_status apus_array_add_zval(zend_array *array, const char *key, size_t key_len, zval *value);
+/* Takes the reference. */
+apus_status apus_array_set_index(zend_array *array, zend_ulong index, zval *value);
+/* Takes the reference. */
+apus_status apus_array_push(zend_array *array, zval *value);
 /* Puts a form variable where PHP would: "a[b][]" nests, dots become underscores. */
 apus_status apus_register_variable(const char *name, const char *bytes, size_t len, zval *array);
 /* The same for a cookie: of equal names in the array itself the first stays, as in $_COOKIE. */
 apus_status apus_register_cookie(const char *name, const char *bytes, size_t len, zval *array);
-/* Puts in the place of each number in `array`, however deep, the value that `list` has under it. The arrays in it have one owner each. */
+/* Puts in the place of each number in `array`, however deep, the value that `list` has under it. The arrays in it have
+ * one owner each. */
 void apus_replace_numbers(zend_array *array, const zend_array *list);
 /* The same with any value, whose reference it takes. */
 apus_status apus_register_value(const char *name, zval *value, zval *array);
 /* is_uploaded_file() and move_uploaded_file() know this path, until it is removed. */
 apus_status apus_uploaded_file_add(const char *path, size_t len);
 void apus_uploaded_file_remove(const char *path, size_t len);
-/* Walks an array: *pos starts at 0; false at the end. Exactly one of *key and *index is meant: *key is NULL for an index. */
+/* Walks an array: *pos starts at 0; false at the end. Exactly one of *key and *index is meant: *key is NULL for an
+ * index. */
 bool apus_array_next(zend_array *array, uint32_t *pos, zend_string **key, zend_ulong *index, zval **value);
 zval *apus_array_find(zend_array *array, const char *key, size_t key_len);
 uint32_t apus_array_count(const zend_array *array);
@@ -87,10 +93,11 @@ typedef struct { uint32_t column; zval *value; } apus_given;
 enum { APUS_UNKNOWN_COLUMN = UINT32_MAX };
 zend_array *apus_row_shape(const apus_bytes *names, uint32_t count);      /* NULL: bailed out */
 zend_array *apus_row_new(zend_array *shape, const apus_cell *cells);      /* one cell a column; NULL: bailed out */
-/* Which columns the keys of an array name: how many elements were written, or APUS_UNKNOWN_COLUMN with the key that names none
- * (*key is NULL for an integer). */
+/* Which columns the keys of an array name: how many elements were written, or APUS_UNKNOWN_COLUMN with the key that
+ * names none (*key is NULL for an integer). */
 uint32_t apus_row_match(zend_array *shape, zend_array *given, apus_given *out, zend_string **key, zend_ulong *index);
-/* Some builds of PHP report the memory limit by a pending exit, and kill the process at twice the limit: who builds much asks. */
+/* Some builds of PHP report the memory limit by a pending exit, and kill the process at twice the limit: who builds
+ * much asks. */
 bool apus_is_thrown(void);
 uint32_t apus_row_column(zend_array *shape, const char *name, size_t len); /* or APUS_UNKNOWN_COLUMN */
 zend_array *apus_list_of_ints(const zend_long *numbers, size_t count);    /* NULL: bailed out */
@@ -109,8 +116,10 @@ zval *apus_arg(zend_execute_data *ex, uint32_t index);
 apus_status apus_arg_assign(zend_execute_data *ex, uint32_t index, zval *value);
 zend_object *apus_this(zend_execute_data *ex);
 apus_status apus_check_arg_count(zend_execute_data *ex, uint32_t min, uint32_t max);
-/* Converts argument `index` by PHP's rules (strict_types included); APUS_THREW: a TypeError, or what the conversion threw. */
-apus_status apus_arg_convert(zend_execute_data *ex, uint32_t index, apus_arg_kind kind, bool nullable, bool *is_null, apus_arg_value *out);
+/* Converts argument `index` by PHP's rules (strict_types included); APUS_THREW: a TypeError, or what the conversion
+ * threw. */
+apus_status apus_arg_convert(zend_execute_data *ex, uint32_t index, apus_arg_kind kind, bool nullable, bool *is_null,
+	apus_arg_value *out);
 /* These throw: APUS_THREW, or APUS_BAILED. */
 apus_status apus_arg_type_error(uint32_t index, const char *expected, zval *arg);
 /* `ce`, a TypeError or ValueError: "f(): Argument #n ($name) TEXT". */
@@ -121,7 +130,8 @@ apus_status apus_error(int type, const char *message, size_t len);
 
 /* A PHP callable, resolved once and kept. */
 typedef struct { zval function; zend_fcall_info_cache cache; } apus_callable;
-/* Fills *out and takes a reference when it is callable. When it is not, *error may be a message for apus_free_message(). */
+/* Fills *out and takes a reference when it is callable. When it is not, *error may be a message for
+ * apus_free_message(). */
 apus_status apus_callable_init(apus_callable *out, zval *value, bool *callable, char **error);
 void apus_callable_release(apus_callable *callable);
 /* The file that its code is written in, and the first line there; NULL for a function that is not PHP's own. */
@@ -178,16 +188,20 @@ void apus_asan_startup(void);
 void apus_fiber_startup(void); /* at module start */
 
 /* ---- class.c: registration ---- */
-typedef struct { const char *name; uint32_t mask; const char *class_name; const char *default_value; bool by_ref; bool variadic; } apus_arg_def;
+typedef struct {
+	const char *name; uint32_t mask; const char *class_name; const char *default_value; bool by_ref; bool variadic;
+} apus_arg_def;
 typedef struct {
 	const char *name; zif_handler handler; const apus_arg_def *args; uint32_t num_args; uint32_t required;
 	uint32_t return_mask; const char *return_class; uint32_t flags;
 } apus_method_def;
-zend_class_entry *apus_class_register(const char *name, zend_class_entry *parent, uint32_t flags, const apus_method_def *methods, size_t count);
+zend_class_entry *apus_class_register(const char *name, zend_class_entry *parent, uint32_t flags,
+	const apus_method_def *methods, size_t count);
 zend_class_entry *apus_class_find(const char *name);
 void apus_class_implement(zend_class_entry *ce, zend_class_entry *interface);
 /* A typed property; the value's kind decides the default: UNDEF leaves it uninitialized. */
-void apus_class_property(zend_class_entry *ce, const char *name, uint32_t mask, const char *class_name, zval *value, uint32_t flags);
+void apus_class_property(zend_class_entry *ce, const char *name, uint32_t mask, const char *class_name, zval *value,
+	uint32_t flags);
 void apus_class_constant(zend_class_entry *ce, const char *name, zval *value);
 void apus_class_alias(const char *name, zend_class_entry *ce);
 apus_status apus_functions_register(const apus_method_def *functions, size_t count, int module_number);
@@ -215,7 +229,8 @@ bool apus_object_keep(zend_object *object);
 void apus_objects_open(void);  /* a request of PHP's begins, */
 void apus_objects_close(void); /* or ends: nothing is kept any more */
 apus_object *apus_object_of(zend_object *object);
-bool apus_pdo_leaves_unread(const zval *pdo); /* unread.c: is the rest of an answer still to come, so that nothing can be asked? */
+/* unread.c: is the rest of an answer still to come, so that nothing can be asked? */
+bool apus_pdo_leaves_unread(const zval *pdo);
 /* ---- held.c ---- */
 void apus_held_add(zval *value);
 HashTable *apus_held_get_gc(zend_object *object, zval **table, int *count);
@@ -240,7 +255,8 @@ typedef enum { APUS_RAN = 0, APUS_RAN_THREW = 1, APUS_RAN_BAILED = 2 } apus_ran;
 typedef struct apus_fiber apus_fiber;
 typedef struct apus_own apus_own;
 
-apus_fiber *apus_fiber_new(size_t stack_size, bool merge_guard); /* NULL: no memory for a stack (an exception may be set) */
+/* NULL: no memory for a stack (an exception may be set). */
+apus_fiber *apus_fiber_new(size_t stack_size, bool merge_guard);
 void apus_fiber_destroy(apus_fiber *fiber);                      /* only when idle */
 /* Gives an idle fiber its job, then apus_fiber_enter() runs it. */
 void apus_fiber_assign(apus_fiber *fiber, apus_job *job);
@@ -285,7 +301,8 @@ zend_string *apus_trace_text(const apus_fiber *fiber, uint32_t most, bool *cut);
 void apus_position(const char **file, uint32_t *line);
 
 /* ---- descriptor.c ---- */
-/* The descriptor of an integer, a stream, a Socket of ext/sockets, or an object of Apus with one; *fd is -1 when there is none. */
+/* The descriptor of an integer, a stream, a Socket of ext/sockets, or an object of Apus with one; *fd is -1 when there
+ * is none. */
 apus_status apus_descriptor(zval *value, int *fd);
 /* Bytes that PHP has read ahead from a stream; 0 for anything else. */
 size_t apus_descriptor_buffered(zval *value);
@@ -299,7 +316,8 @@ bool apus_stream_eof(zval *value);
 bool apus_stream_has_line(zval *value, size_t max);
 apus_status apus_stream_fill(zval *value); /* one read into the buffer */
 apus_status apus_stream_line(zval *value, size_t max, zend_string **out); /* *out is NULL at the end */
-apus_status apus_stream_write(zval *value, const char *bytes, size_t len, zend_long *written); /* *written is -1 for a failure */
+/* *written is -1 for a failure. */
+apus_status apus_stream_write(zval *value, const char *bytes, size_t len, zend_long *written);
 /* A plain file's descriptor is about to be written to beside PHP. False: filters must see the bytes. */
 bool apus_stream_write_beside(zval *value);
 void apus_stream_moved(zval *value, size_t count);
@@ -314,8 +332,8 @@ void apus_output_give_back(void);
 void apus_output_open_standard(void);
 
 /* ---- watch.c ---- */
-/* At module start: `hook` runs at the next place where PHP code can be interrupted, after apus_watch_interrupt(). It must
- * not run PHP code. */
+/* At module start: `hook` runs at the next place where PHP code can be interrupted, after apus_watch_interrupt(). It
+ * must not run PHP code. */
 void apus_watch_startup(void (*hook)(void));
 void apus_watch_interrupt(void); /* from any thread */
 void apus_watch_cancel(void);
@@ -331,7 +349,8 @@ typedef enum {
 } apus_hook_place;
 /* `freeing`: the call is one that freeing a value makes, and may wait there, too. */
 apus_hook_place apus_hook_where(bool freeing);
-/* C code of PHP's is about to wait by itself, in the middle of what it does: the next switch looks at all that it may have set. */
+/* C code of PHP's is about to wait by itself, in the middle of what it does: the next switch looks at all that it may
+ * have set. */
 extern bool apus_c_waits;
 /* The names of the function that runs, or that a waiting fiber is in; NULL for none. */
 void apus_running_function(const apus_fiber *fiber, const char **class, const char **function);
@@ -351,8 +370,8 @@ typedef struct apus_held {
 enum { APUS_HOLDINGS = 4 };
 typedef struct { uint32_t count; apus_held few[APUS_HOLDINGS], *more; } apus_holdings;
 typedef struct {
-	/* A coroutine is in the midst of a call on what is to be used, a tree of nodes perhaps: throw, and say true; or false when it
-	 * has ended. */
+	/* A coroutine is in the midst of a call on what is to be used, a tree of nodes perhaps: throw, and say true; or
+	 * false when it has ended. */
 	bool (*conflict)(int64_t other, bool tree);
 	/* A coroutine selects on what has changed. */
 	void (*wake)(int64_t other);
@@ -404,7 +423,8 @@ void apus_library_install(const apus_library_hooks *hooks); /* at module start *
 void apus_library_open(void); /* a request begins; may bail out */
 
 /* ---- ambient.c: what a switch does to state that the Zend VM does not save ----
- * swapped:   output buffers, usort()'s comparison, (un)serialize()'s nesting, internal error handling mode, which classes
+ * swapped:   output buffers, usort()'s comparison, (un)serialize()'s nesting, internal error handling mode, which
+ * classes
  *            are being autoloaded, and that PHP takes the error handler away while it runs
  * shared:    superglobals, working directory, ini values, set_exception_handler()
  * (error_reporting and so `@`, the VM stack and the JIT's trace number are saved by the Zend switch itself) */
@@ -437,13 +457,14 @@ static zend_always_inline void apus_ambient_put(apus_ambient *from) /* restores 
 		apus_ambient_put_all(from);
 	}
 }
-/* The running context met a fatal error, which left everything as it was at that moment: nobody else is to find it so. `handler` is the
- * error handler that was set when the context was entered. */
+/* The running context met a fatal error, which left everything as it was at that moment: nobody else is to find it so.
+ * `handler` is the error handler that was set when the context was entered. */
 void apus_ambient_abandon(const zval *handler);
 /* Output works again: PHP ends it for good when it reports an output handler that uses output buffers. */
 void apus_ambient_revive(void);
 
-/* ---- marks.c: PHP's marks against re-entrancy, and the exception that an autoloader's may follow, belong to a coroutine ---- */
+/* ---- marks.c: PHP's marks against re-entrancy, and the exception that an autoloader's may follow, belong to a
+ * coroutine ---- */
 typedef struct apus_marks apus_marks;
 void apus_marks_startup(void);            /* at module start */
 apus_marks *apus_marks_take(void);        /* lifts those of the context that runs; NULL: it has none */
@@ -504,8 +525,8 @@ const void *apus_running_call(void); /* names the call that runs, as long as it 
 #include "apus_state.h"
 
 /* ---- process.c ---- */
-/* At module start (opcache compiles the hook of that time into its code): `hook` runs at the next place where PHP code can be
- * interrupted, after apus_signal_due(). It may run PHP code; true: it met a fatal error. */
+/* At module start (opcache compiles the hook of that time into its code): `hook` runs at the next place where PHP code
+ * can be interrupted, after apus_signal_due(). It may run PHP code; true: it met a fatal error. */
 void apus_signal_startup(bool (*hook)(void));
 void apus_signal_due(void); /* async-signal-safe */
 apus_status apus_report_uncaught(zend_object *exception); /* as a fatal error */

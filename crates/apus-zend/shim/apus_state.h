@@ -20,7 +20,8 @@ bool apus_compiling(void);
 
 /* ---- serial.c ---- */
 typedef enum {
-	APUS_SERIAL_MULTISORT, APUS_SERIAL_COLLATOR, APUS_SERIAL_SOAP, APUS_SERIAL_IMAP, APUS_SERIAL_SNMP, APUS_SERIAL_READLINE,
+	APUS_SERIAL_MULTISORT, APUS_SERIAL_COLLATOR, APUS_SERIAL_SOAP, APUS_SERIAL_IMAP, APUS_SERIAL_SNMP,
+	APUS_SERIAL_READLINE,
 } apus_serial_group;
 typedef struct {
 	bool (*enter)(apus_serial_group group); /* may wait; false: it could not, an exception may be pending */
@@ -59,12 +60,13 @@ void apus_own_touch(apus_own_part part);
 zend_object *apus_own_pgsql(void); /* what pg_query() and the like use without a link; NULL: none */
 void apus_own_head(bool sent);
 void apus_own_head_end(void);
-apus_own *apus_own_superglobals(zval *values); /* a record with these, whose references it takes; $_REQUEST is made where it
-                                              * is undefined; NULL: bailed out */
+/* A record with these, whose references it takes; $_REQUEST is made where it is undefined; NULL: bailed out. */
+apus_own *apus_own_superglobals(zval *values);
 zend_array *apus_own_server_base(void); /* the $_SERVER of the process for one of a request; NULL: bailed out */
 apus_own *apus_own_inherit(void); /* for a coroutine that the running one, which has a record, makes; NULL: nothing */
 void apus_own_switch(apus_own *own); /* exchanges what it has */
-bool apus_own_end(void); /* the running coroutine's function is over: what it has is given back; may run PHP code and wait */
+/* The running coroutine's function is over: what it has is given back; may run PHP code and wait. */
+bool apus_own_end(void);
 void apus_own_abandon(void); /* the same after a fatal error: nothing is run */
 void apus_own_free(apus_own *own); /* one that no coroutine has used */
 
@@ -83,7 +85,8 @@ void apus_session_close(void);            /* writes and closes the running corou
 void apus_session_release(apus_session *of);
 bool apus_session_is_shared(void);        /* one is open that belongs to the script, not to a coroutine */
 void apus_exchange_symbol(zend_string *name, zval *with);
-/* A name for zend_hash_find_known_hash(), for the life of the process. OPcache, once it has started, makes strings without their hash. */
+/* A name for zend_hash_find_known_hash(), for the life of the process. OPcache, once it has started, makes strings
+ * without their hash. */
 static inline zend_string *apus_known_name(const char *text, size_t len)
 {
 	zend_string *name = zend_string_init_interned(text, len, true);
@@ -104,10 +107,11 @@ void apus_ambient_take_all(apus_ambient *into, zval *handler);
 /* Is anything in use of what may stay so between calls? All else is only while C code is in the middle of something. */
 static zend_always_inline bool apus_ambient_stays(void)
 {
-	return UNEXPECTED(((uintptr_t) apus_own_current | (uintptr_t) BG(strtok_string) | (uintptr_t) OG(handlers).elements) != 0);
+	const uintptr_t output = (uintptr_t) OG(handlers).elements;
+	return UNEXPECTED(((uintptr_t) apus_own_current | (uintptr_t) BG(strtok_string) | output) != 0);
 }
-/* Saves what is in use and leaves a fresh state. `handler` is the error handler that was set when the context was entered, `amidst` whether
- * C code may be in the middle of something. */
+/* Saves what is in use and leaves a fresh state. `handler` is the error handler that was set when the context was
+ * entered, `amidst` whether C code may be in the middle of something. */
 static zend_always_inline void apus_ambient_take(apus_ambient *into, zval *handler, bool amidst)
 {
 	into->taken = apus_ambient_stays() || (amidst && apus_ambient_is_amidst(handler));

@@ -1,9 +1,12 @@
-/* Catching a bailout (the longjmp by which PHP reports a fatal error) so that PHP can go on: the only way in this directory.
+/* Catching a bailout (the longjmp by which PHP reports a fatal error) so that PHP can go on: the only way in this
+ * directory.
  *
  *   apus_try { ... } apus_catch { ... } apus_end_try();
  *
- * PHP's own zend_try leaves what the frames that are gone had set: no current frame, a VM stack whose top is theirs, the silence of
- * an `@`, and switching blocked by a destructor. That is enough to end a process, not to go on in it, so all of it is put back. Locals that the body writes and that
+ * PHP's own zend_try leaves what the frames that are gone had set: no current frame, a VM stack whose top is theirs,
+ * the silence of
+ * an `@`, and switching blocked by a destructor. That is enough to end a process, not to go on in it, so all of it is
+ * put back. Locals that the body writes and that
  * are read after it must be volatile. */
 #ifndef APUS_TRY_H
 #define APUS_TRY_H
@@ -20,7 +23,8 @@ typedef struct {
 static zend_always_inline apus_standing apus_stand(void)
 {
 	const apus_standing standing = {
-		EG(current_execute_data), EG(vm_stack), EG(vm_stack_top), EG(vm_stack_end), EG(error_reporting), zend_fiber_switch_blocked(),
+		EG(current_execute_data), EG(vm_stack), EG(vm_stack_top), EG(vm_stack_end), EG(error_reporting),
+		zend_fiber_switch_blocked(),
 	};
 	return standing;
 }
@@ -38,9 +42,10 @@ void apus_stand_back(const apus_standing *standing); /* after a bailout, in the 
 #define QUIETLY(body) \
 	apus_try { body; } apus_catch { } apus_end_try()
 
-/* A destructor met a fatal error while Rust gave something back, which cannot be told at once. It ends the native function that gave it
- * back (call::enter looks at its end); on the loop's own stack, where there is none, the loop asks. Each context has its own (fiber.c), and
- * each call of PHP code (apus_call): what happened elsewhere ends nobody. */
+/* A destructor met a fatal error while Rust gave something back, which cannot be told at once. It ends the native
+ * function that gave it back (call::enter looks at its end); on the loop's own stack, where there is none, the loop
+ * asks. Each context has its own (fiber.c), and each call of PHP code (apus_call): what happened elsewhere ends
+ * nobody. */
 extern bool apus_bailed_in_release;
 
 #endif

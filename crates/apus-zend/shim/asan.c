@@ -1,7 +1,8 @@
 #include "apus_shim.h"
 
-/* In a module that is built with AddressSanitizer, tells it which stack the program runs on, fibers' of ours and users': it takes a
- * longjmp on a stack that it does not know for one across all of memory, and then takes what the left frames had on theirs for errors. */
+/* In a module that is built with AddressSanitizer, tells it which stack the program runs on, fibers' of ours and
+ * users': it takes a longjmp on a stack that it does not know for one across all of memory, and then takes what the
+ * left frames had on theirs for errors. */
 #ifdef __has_feature
 # if __has_feature(address_sanitizer) && !defined(__SANITIZE_ADDRESS__)
 #  define __SANITIZE_ADDRESS__ 1
@@ -27,13 +28,15 @@ static void stack_made(zend_fiber_context *context)
 	ASAN_UNPOISON_MEMORY_REGION(stack->lowest, stack->size);
 }
 
-/* Both halves at once, since PHP is compiled without the sanitizer: between here and the switch nothing asks for the stack. */
+/* Both halves at once, since PHP is compiled without the sanitizer: between here and the switch nothing asks for the
+ * stack. */
 static void stack_switched(zend_fiber_context *from, zend_fiber_context *to)
 {
 	const struct stack_head *stack = (const struct stack_head *) to->stack;
 	const void *left;
 	size_t size;
-	__sanitizer_start_switch_fiber(NULL, stack != NULL ? stack->lowest : own_stack, stack != NULL ? stack->size : own_size);
+	const void *lowest = stack != NULL ? stack->lowest : own_stack;
+	__sanitizer_start_switch_fiber(NULL, lowest, stack != NULL ? stack->size : own_size);
 	__sanitizer_finish_switch_fiber(NULL, &left, &size);
 	if (from->stack == NULL) {
 		own_stack = left;

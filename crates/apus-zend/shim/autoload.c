@@ -1,6 +1,7 @@
 #include "apus_shim.h"
 
-/* One class, one autoloader at a time: who else needs a class that a coroutine is loading or declaring waits until it has ended. */
+/* One class, one autoloader at a time: who else needs a class that a coroutine is loading or declaring waits until it
+ * has ended. */
 
 static zend_class_entry *(*inner_autoload)(zend_string *name, zend_string *lc_name);
 static apus_autoload_hooks loading;
@@ -30,7 +31,8 @@ static void end_loading(const zend_string *lc_name)
 }
 
 /* `ours`, `claimed`: what others wait for, and are told when this bails out; `ours` when it returns, too. */
-static zend_class_entry *load(zend_string *name, zend_string *lc_name, const zend_string *ours, const zend_string *claimed)
+static zend_class_entry *load(zend_string *name, zend_string *lc_name, const zend_string *ours,
+	const zend_string *claimed)
 {
 	zend_class_entry *ce = NULL;
 	bool bailed = false;

@@ -112,7 +112,8 @@ static zend_expected_type expected(apus_arg_kind kind, bool nullable)
 	return Z_EXPECTED_OBJECT;
 }
 
-static zend_never_inline apus_status convert_or_throw(zval *arg, uint32_t number, apus_arg_kind kind, bool nullable, bool *is_null,
+static zend_never_inline apus_status convert_or_throw(zval *arg, uint32_t number, apus_arg_kind kind, bool nullable,
+	bool *is_null,
 	apus_arg_value *out)
 {
 	bool failed = false;
@@ -126,7 +127,8 @@ static zend_never_inline apus_status convert_or_throw(zval *arg, uint32_t number
 	return failed ? APUS_BAILED : converted ? APUS_OK : APUS_THREW;
 }
 
-apus_status apus_arg_convert(zend_execute_data *ex, uint32_t index, apus_arg_kind kind, bool nullable, bool *is_null, apus_arg_value *out)
+apus_status apus_arg_convert(zend_execute_data *ex, uint32_t index, apus_arg_kind kind, bool nullable, bool *is_null,
+	apus_arg_value *out)
 {
 	zval *arg = apus_arg(ex, index);
 	if (EXPECTED(take(arg, kind, nullable, is_null, out))) {
@@ -195,7 +197,8 @@ apus_bytes apus_callable_file(const apus_callable *callable, uint32_t *line)
 int64_t apus_callable_arity(const apus_callable *callable)
 {
 	const zend_function *function = callable->cache.function_handler;
-	return function == NULL || (function->common.fn_flags & ZEND_ACC_VARIADIC) ? -1 : (int64_t) function->common.num_args;
+	return function == NULL || (function->common.fn_flags & ZEND_ACC_VARIADIC) ? -1
+		: (int64_t) function->common.num_args;
 }
 
 apus_status apus_callable_init(apus_callable *out, zval *value, bool *callable, char **error)

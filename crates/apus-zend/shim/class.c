@@ -40,7 +40,8 @@ static zend_function_entry *entries(const apus_method_def *methods, size_t count
 	return table;
 }
 
-zend_class_entry *apus_class_register(const char *name, zend_class_entry *parent, uint32_t flags, const apus_method_def *methods, size_t count)
+zend_class_entry *apus_class_register(const char *name, zend_class_entry *parent, uint32_t flags,
+	const apus_method_def *methods, size_t count)
 {
 	zend_class_entry ce;
 	zend_class_entry *registered;
@@ -76,7 +77,8 @@ static void interned(zval *value)
 	}
 }
 
-void apus_class_property(zend_class_entry *ce, const char *name, uint32_t mask, const char *class_name, zval *value, uint32_t flags)
+void apus_class_property(zend_class_entry *ce, const char *name, uint32_t mask, const char *class_name, zval *value,
+	uint32_t flags)
 {
 	zend_string *key = zend_string_init_interned(name, strlen(name), true);
 	zend_type type;
@@ -103,7 +105,8 @@ void apus_class_alias(const char *name, zend_class_entry *ce)
 
 apus_status apus_functions_register(const apus_method_def *functions, size_t count, int module_number)
 {
-	return zend_register_functions(NULL, entries(functions, count), NULL, MODULE_PERSISTENT) == SUCCESS ? APUS_OK : APUS_THREW;
+	return zend_register_functions(NULL, entries(functions, count), NULL, MODULE_PERSISTENT) == SUCCESS ? APUS_OK
+		: APUS_THREW;
 }
 
 void apus_constant(const char *name, zval *value, int module_number)

@@ -1,7 +1,7 @@
 /* Where closures stand: see apus_closure.h.
  *
- * The compiler keeps the closures written in a function with that function, in the order in which they are written. Whoever has loaded the same
- * code finds them by the function's name and that order. */
+ * The compiler keeps the closures written in a function with that function, in the order in which they are written.
+ * Whoever has loaded the same code finds them by the function's name and that order. */
 
 #include "apus_shim.h"
 #include "zend_closures.h"

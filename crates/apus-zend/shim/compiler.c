@@ -1,6 +1,7 @@
 #include "apus_shim.h"
 
-/* The compiler and the scanners are one for the process, and keep what they are at in globals: while one works nothing waits. */
+/* The compiler and the scanners are one for the process, and keep what they are at in globals: while one works nothing
+ * waits. */
 
 static zend_op_array *(*inner_compile_file)(zend_file_handle *, int);
 static zend_op_array *(*inner_compile_string)(zend_string *, const char *, zend_compile_position);

@@ -2,8 +2,8 @@
 #include "php_network.h"
 #include "php_streams.h"
 
-/* The first member of ext/sockets' object, which its header has declared so since PHP 8.0. Read by offset, so that Apus needs
- * neither that extension's header nor its symbols: it may be absent, or loaded later. */
+/* The first member of ext/sockets' object, which its header has declared so since PHP 8.0. Read by offset, so that Apus
+ * needs neither that extension's header nor its symbols: it may be absent, or loaded later. */
 typedef int sockets_descriptor;
 
 static bool of_module(const zend_class_entry *ce, const char *module)
@@ -28,7 +28,8 @@ static int of_stream(zval *value)
 	if (stream == NULL) {
 		return -1;
 	}
-	if (php_stream_cast(stream, PHP_STREAM_AS_FD_FOR_SELECT | PHP_STREAM_CAST_INTERNAL, (void *) &fd, false) != SUCCESS) {
+	if (php_stream_cast(stream, PHP_STREAM_AS_FD_FOR_SELECT | PHP_STREAM_CAST_INTERNAL, (void *) &fd,
+		false) != SUCCESS) {
 		return -1;
 	}
 	return (int) fd;

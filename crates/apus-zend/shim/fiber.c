@@ -31,7 +31,8 @@ struct apus_fiber {
 	apus_handlers handlers;         /* its own, while it waits */
 	int handler_depth;              /* of what lies below them, while it runs */
 	bool fresh;                     /* its job has not begun */
-	bool laden;                     /* one of ambient, marks, handlers and bailed_in_release is to be put in place when it is entered */
+	/* One of ambient, marks, handlers and bailed_in_release is to be put in place when it is entered. */
+	bool laden;
 	bool keeps_handlers;            /* those that the job leaves behind stay for the process */
 	bool bailed_in_release;         /* apus_bailed_in_release of the waiting code */
 	bool guarded;                   /* its guard is one of guarded_stacks */
@@ -44,8 +45,8 @@ apus_fiber *apus_running_fiber;
 static uint32_t guarded_stacks;
 static enum { GUARD_UNKNOWN, GUARD_CHEAP, GUARD_MAPPED } guard_way;
 
-/* PHP asks for the name of the function that runs without a thought that it might have none: when a coroutine's function has left and
- * its variables are freed, that is the frame at the bottom. */
+/* PHP asks for the name of the function that runs without a thought that it might have none: when a coroutine's
+ * function has left and its variables are freed, that is the frame at the bottom. */
 void apus_fiber_startup(void)
 {
 	apus_fiber_function.common.function_name = zend_string_init_interned(ZEND_STRL("main"), true);
@@ -56,7 +57,8 @@ static apus_fiber *apus_fiber_of(zend_fiber_context *context)
 	return (apus_fiber *) ((char *) context - offsetof(apus_fiber, context));
 }
 
-/* error_reporting as ini_set() and error_reporting() last left it; the running context's own value may be silenced by `@`. */
+/* error_reporting as ini_set() and error_reporting() last left it; the running context's own value may be silenced by
+ * `@`. */
 static int base_error_reporting(void)
 {
 	static zend_ini_entry *entry; /* lives as long as the process */
@@ -185,7 +187,8 @@ static ZEND_STACK_ALIGNED void fiber_main(zend_fiber_transfer *transfer)
 	zend_first_try {
 #ifdef ZEND_CHECK_STACK_LIMIT
 		EG(stack_base) = zend_fiber_stack_base(fiber->context.stack);
-		EG(stack_limit) = EG(max_allowed_stack_size) == ZEND_MAX_ALLOWED_STACK_SIZE_UNCHECKED ? NULL : zend_fiber_stack_limit(fiber->context.stack);
+		EG(stack_limit) = EG(max_allowed_stack_size) == ZEND_MAX_ALLOWED_STACK_SIZE_UNCHECKED ? NULL
+			: zend_fiber_stack_limit(fiber->context.stack);
 #endif
 		start_vm_stack(fiber);
 		fiber->bottom = apus_stand();
@@ -261,8 +264,8 @@ static void overflowed(int signal, siginfo_t *info, void *context)
 	if (fiber != NULL && fiber->context.stack != NULL) {
 		const char *address = info->si_addr, *stack = *(char **) fiber->context.stack;
 		if (address < stack && address >= stack - sysconf(_SC_PAGESIZE)) {
-			static const char text[] = "apus: the C stack of a coroutine is too small for what runs on it (deeply nested data, deep "
-				"recursion in C code), the process ends: raise the setting stack_size\n";
+			static const char text[] = "apus: the C stack of a coroutine is too small for what runs on it (deeply nested "
+				"data, deep recursion in C code), the process ends: raise the setting stack_size\n";
 			const ssize_t written = write(STDERR_FILENO, text, sizeof(text) - 1);
 			(void) written;
 		}
@@ -502,7 +505,8 @@ void apus_fiber_leave(apus_fiber *fiber)
 	fiber->inner = EG(current_fiber_context);
 	fiber->execute_data = EG(current_execute_data);
 	const uint32_t holds = apus_calls_hold(&apus_fiber_function);
-	if (UNEXPECTED(holds != 0) || UNEXPECTED(apus_c_waits) || apus_ambient_stays() || UNEXPECTED(apus_handlers_depth() > fiber->handler_depth)) {
+	if (UNEXPECTED(holds != 0) || UNEXPECTED(apus_c_waits) || apus_ambient_stays()
+		|| UNEXPECTED(apus_handlers_depth() > fiber->handler_depth)) {
 		leave_laden(fiber, holds);
 	} else {
 		switch_to(fiber->resumer);

@@ -1,11 +1,13 @@
 #include "apus_shim.h"
 
-/* HOOK_FILE: a call on a regular file may be made by another thread, while other coroutines run, where nothing but the PHP function
- * that asks for it is in the middle of something. PHP's own functions on plain files are like that. A library that keeps files holds
- * a mutex meanwhile (SQLite), or moves the position of a file that several streams share (Phar): its calls are made at once. */
+/* HOOK_FILE: a call on a regular file may be made by another thread, while other coroutines run, where nothing but the
+ * PHP function that asks for it is in the middle of something. PHP's own functions on plain files are like that. A
+ * library that keeps files holds a mutex meanwhile (SQLite), or moves the position of a file that several streams share
+ * (Phar): its calls are made at once. */
 
 static const char *const FUNCTIONS[] = {
-	"fopen", "file", "file_get_contents", "file_put_contents", "readfile", "copy", "fread", "fgets", "fgetc", "fgetcsv", "fscanf",
+	"fopen", "file", "file_get_contents", "file_put_contents", "readfile", "copy", "fread", "fgets", "fgetc", "fgetcsv",
+	"fscanf",
 	"fpassthru", "stream_get_contents", "stream_get_line", "fsync", "fdatasync",
 };
 enum { FUNCTION_COUNT = sizeof(FUNCTIONS) / sizeof(*FUNCTIONS) };

@@ -3,22 +3,23 @@
 
 /* One connection, one coroutine.
  *
- * A function of an extension that waits leaves its connection, stream or handle in the middle of something: whoever else
- * uses it meanwhile reads what was meant for the first, or frees what the first one's C code still points to. So:
+ * A function of an extension that waits leaves its connection, stream or handle in the middle of something: whoever
+ * else uses it meanwhile reads what was meant for the first, or frees what the first one's C code still points to. So:
  *
- *  - Whenever a coroutine is left, for whatever reason, all things that the calls on its stack hold are marked as its own
- *    (guard_held.c): every resource, and every object with native state, that is the $this or an argument of one of them.
+ *  - Whenever a coroutine is left, for whatever reason, all things that the calls on its stack hold are marked as its
+ *    own (guard_held.c): every resource, and every object with native state, that is the $this or an argument of one
+ *    of them.
  *  - Functions that take such things are entered through apus_guard_enter(), which refuses a call on something that
- *    another coroutine has marked. While nothing is marked, that is one comparison. Which functions these are follows from
- *    what their arguments are declared to be (guard_known.c), so that no list of functions can have holes.
+ *    another coroutine has marked. While nothing is marked, that is one comparison. Which functions these are follows
+ *    from what their arguments are declared to be (guard_known.c), so that no list of functions can have holes.
  *  - What would be freed meanwhile is freed later (guard_free.c). */
 
 int apus_guard_slot;
 uint32_t apus_guard_alert;
 static apus_guard_hooks hooks;
 
-/* The flag of a frame whose call had a wait broken off: until it returns, everything in it that would wait fails, so that
- * its C code gives up. The VM itself uses the flag in frames of PHP code only. */
+/* The flag of a frame whose call had a wait broken off: until it returns, everything in it that would wait fails, so
+ * that its C code gives up. The VM itself uses the flag in frames of PHP code only. */
 #define CALL_BROKEN ZEND_CALL_NEEDS_REATTACH
 
 /* What broke a call off, if that was an exception: the call ends with it, whatever the C code threw or cleared. */
@@ -33,7 +34,8 @@ static cause *causes;
 const apus_guarded *apus_guarded_of(const zend_function *function)
 {
 	/* Functions that the VM makes up (Closure::__invoke) have no module, and what they have there was never set. */
-	return function->type == ZEND_INTERNAL_FUNCTION && function->internal_function.module != NULL && apus_guard_slot >= 0
+	return function->type == ZEND_INTERNAL_FUNCTION && function->internal_function.module != NULL
+		&& apus_guard_slot >= 0
 		? function->internal_function.reserved[apus_guard_slot] : NULL;
 }
 
@@ -71,7 +73,9 @@ static bool show_object(zend_object *object, apus_use use, const walk *walk)
 {
 	const uintptr_t key = apus_guard_object_key(object), tree = apus_guard_tree_key(object);
 	use.marks |= tree != 0 ? APUS_USES_TREE : 0;
-	if (key != 0 && !(walk->each(key, use, walk->context) && (!walk->deep || !apus_guard_holds_streams(object) || show_streams(object, walk)))) {
+	if (key != 0
+		&& !(walk->each(key, use, walk->context)
+		&& (!walk->deep || !apus_guard_holds_streams(object) || show_streams(object, walk)))) {
 		return false;
 	}
 	/* What has a key of its own only walks through the tree. */
@@ -313,7 +317,8 @@ void apus_guard_forget(const apus_fiber *fiber)
 	}
 }
 
-/* Is the broken call one on a connection whose answer is still to come, so that the next call would take it for its own? */
+/* Is the broken call one on a connection whose answer is still to come, so that the next call would take it for its
+ * own? */
 bool apus_guard_leaves_answer(void)
 {
 	const zend_execute_data *ex = EG(current_execute_data);
@@ -332,5 +337,6 @@ bool apus_guard_leaves_answer(void)
 bool apus_guard_is_broken(void)
 {
 	const zend_execute_data *ex = EG(current_execute_data);
-	return ex != NULL && ex->func != NULL && ex->func->type == ZEND_INTERNAL_FUNCTION && (ZEND_CALL_INFO(ex) & CALL_BROKEN);
+	return ex != NULL && ex->func != NULL && ex->func->type == ZEND_INTERNAL_FUNCTION
+		&& (ZEND_CALL_INFO(ex) & CALL_BROKEN);
 }

@@ -7,8 +7,9 @@
 #ifdef KNOWS_PDO
 /* ---- persistent PDO connections: one to a coroutine at a time ----
  *
- * PDO gives every object with the same DSN and user the one persistent connection. In a coroutine each object that lives gets
- * one of its own: an idle one, or a new one. PDO itself tells them apart by the text that ATTR_PERSISTENT may be. */
+ * PDO gives every object with the same DSN and user the one persistent connection. In a coroutine each object that
+ * lives gets one of its own: an idle one, or a new one. PDO itself tells them apart by the text that ATTR_PERSISTENT
+ * may be. */
 
 static HashTable opening;
 
@@ -39,8 +40,10 @@ static void construct_pdo(INTERNAL_FUNCTION_PARAMETERS)
 {
 	const zif_handler handler = apus_guarded_of(execute_data->func)->handler;
 	zval *options = ZEND_CALL_NUM_ARGS(execute_data) >= 4 ? ZEND_CALL_ARG(execute_data, 4) : NULL;
-	const zval *wish = options != NULL && Z_TYPE_P(options) == IS_ARRAY ? zend_hash_index_find(Z_ARRVAL_P(options), PDO_ATTR_PERSISTENT) : NULL;
-	if (wish == NULL || !apus_in_fiber() || !(Z_TYPE_P(wish) == IS_TRUE || (Z_TYPE_P(wish) == IS_LONG && Z_LVAL_P(wish) != 0))) {
+	const zval *wish = options != NULL && Z_TYPE_P(options) == IS_ARRAY
+		? zend_hash_index_find(Z_ARRVAL_P(options), PDO_ATTR_PERSISTENT) : NULL;
+	if (wish == NULL || !apus_in_fiber()
+		|| !(Z_TYPE_P(wish) == IS_TRUE || (Z_TYPE_P(wish) == IS_LONG && Z_LVAL_P(wish) != 0))) {
 		apus_guard_enter(INTERNAL_FUNCTION_PARAM_PASSTHRU);
 		return;
 	}
@@ -68,8 +71,8 @@ static void construct_pdo(INTERNAL_FUNCTION_PARAMETERS)
 
 /* ---- connections that PHP keeps under their text: in a coroutine each call opens one that nobody else has ----
  *
- * Coroutines that connect at once would each keep theirs under the same text, and so free each other's; and two that share one
- * share its transactions. */
+ * Coroutines that connect at once would each keep theirs under the same text, and so free each other's; and two that
+ * share one share its transactions. */
 
 static zend_internal_function pg_connect, fsockopen;
 

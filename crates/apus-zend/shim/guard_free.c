@@ -3,9 +3,10 @@
 
 /* Freeing is a call, too.
  *
- * A statement that is freed tells its server so; a result that was not read to its end is read then. While another coroutine
- * is in the midst of a call on the same connection neither can be. So such an object goes on living in a line of
- * its connection, and is freed at the end of the call that is in its midst, or of a later one: when the connection is ready for it. */
+ * A statement that is freed tells its server so; a result that was not read to its end is read then. While another
+ * coroutine is in the midst of a call on the same connection neither can be. So such an object goes on living in a line
+ * of its connection, and is freed at the end of the call that is in its midst, or of a later one: when the connection
+ * is ready for it. */
 
 uint32_t apus_parked;
 /* A connection's key -> the list of what waits to be freed. */
@@ -80,7 +81,8 @@ static bool is_key(uintptr_t key, apus_use use, void *context)
 static bool drain(uintptr_t key, apus_use use, void *context)
 {
 	/* A call of this coroutine may be in its midst further out: this one was made by a callback of that. */
-	for (zend_execute_data *ex = ((zend_execute_data *) context)->prev_execute_data; ex != NULL; ex = ex->prev_execute_data) {
+	zend_execute_data *ex = ((zend_execute_data *) context)->prev_execute_data;
+	for (; ex != NULL; ex = ex->prev_execute_data) {
 		if (ex->func != NULL && apus_guarded_of(ex->func) != NULL && !apus_guard_things(ex, false, is_key, &key)) {
 			return true;
 		}
@@ -135,7 +137,8 @@ zend_object_handlers *apus_guard_handlers_of(zend_class_entry *ce)
 
 /* ---- processes ----
  *
- * A process that is freed or closed closes its pipes. One in which a coroutine waits stays open, until it is closed itself. */
+ * A process that is freed or closed closes its pipes. One in which a coroutine waits stays open, until it is closed
+ * itself. */
 
 static int pipes_type;
 /* What stands for the pipes in PHP's record of the process: a resource of ours, in no list. */
@@ -165,7 +168,8 @@ static void adopt_pipes(php_process_handle *process)
 		}
 	}
 	memset(&all->stand_in, 0, sizeof(all->stand_in));
-	/* One reference is taken before it is closed; it must not be the last, with which it would be looked for in PHP's list. */
+	/* One reference is taken before it is closed; it must not be the last, with which it would be looked for in PHP's
+	 * list. */
 	GC_SET_REFCOUNT(&all->stand_in, 2);
 	all->stand_in.type = pipes_type;
 	all->stand_in.ptr = all;
@@ -187,7 +191,8 @@ void apus_guard_open_process(INTERNAL_FUNCTION_PARAMETERS)
 void apus_frees_startup(void)
 {
 	zend_hash_init(&lines, 8, NULL, NULL, true);
-	pipes_type = zend_register_list_destructors_ex(close_pipes, NULL, "pipes of a process", EG(current_module)->module_number);
+	pipes_type = zend_register_list_destructors_ex(close_pipes, NULL, "pipes of a process",
+		EG(current_module)->module_number);
 }
 
 void apus_guard_find_frees(void)

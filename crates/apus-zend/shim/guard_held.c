@@ -66,7 +66,8 @@ static bool mark(uintptr_t key, apus_use use, void *context)
 	}
 	apus_trees_held += (use.marks & ~mine->uses & APUS_USES_TREE) != 0;
 	mine->uses |= use.marks;
-	if ((use.marks & APUS_USES_TALK) && (use.marks & APUS_USES_IN) && apus_talk_awaits(into->fiber, (const zend_resource *) key)) {
+	if ((use.marks & APUS_USES_TALK) && (use.marks & APUS_USES_IN)
+		&& apus_talk_awaits(into->fiber, (const zend_resource *) key)) {
 		mine->uses |= APUS_USES_ANSWER;
 	}
 	return true;
@@ -89,7 +90,8 @@ static void mark_iterated(zend_execute_data *ex, marking *into)
 		return;
 	}
 	zend_object_iterator *iterator = zend_iterator_unwrap(value);
-	zend_object *object = iterator == NULL ? Z_OBJ_P(value) : Z_TYPE(iterator->data) == IS_OBJECT ? Z_OBJ(iterator->data) : NULL;
+	zend_object *object = iterator == NULL ? Z_OBJ_P(value)
+		: Z_TYPE(iterator->data) == IS_OBJECT ? Z_OBJ(iterator->data) : NULL;
 	const uintptr_t key = object != NULL ? apus_guard_object_key(object) : 0;
 	if (key != 0) {
 		mark(key, (apus_use) {APUS_USES_ALL, APUS_USES_ALL}, into);
@@ -120,14 +122,16 @@ void apus_guard_mark(apus_holdings *marks, const apus_fiber *fiber)
 
 ZEND_COLD uint32_t apus_look_at_calls(const zend_execute_data *ex)
 {
-	uint32_t found = ex == NULL || ex->func == NULL || ZEND_USER_CODE(ex->func->type) ? APUS_HOLD_THINGS | APUS_HOLD_STATE : 0;
+	uint32_t found = ex == NULL || ex->func == NULL || ZEND_USER_CODE(ex->func->type)
+		? APUS_HOLD_THINGS | APUS_HOLD_STATE : 0;
 	for (; ex != NULL; ex = ex->prev_execute_data) {
 		if (apus_called_by_c(ex)) {
 			/* What called it may be `foreach`, which holds its iterator without a frame. */
 			found |= APUS_HOLD_THINGS | APUS_HOLD_STATE;
 		} else if (ex->func != NULL && !ZEND_USER_CODE(ex->func->type) && (ZEND_CALL_INFO(ex) & APUS_CALL_GUARDED)) {
 			found |= APUS_HOLD_THINGS;
-		} else if (ex->prev_execute_data == NULL && (ZEND_CALL_INFO(ex) & (ZEND_CALL_TOP | ZEND_CALL_CODE)) == ZEND_CALL_TOP) {
+		} else if (ex->prev_execute_data == NULL
+			&& (ZEND_CALL_INFO(ex) & (ZEND_CALL_TOP | ZEND_CALL_CODE)) == ZEND_CALL_TOP) {
 			/* Called by C code at the end of the script, or while it is compiled. */
 			found |= APUS_HOLD_STATE;
 		}

@@ -1,7 +1,7 @@
 #include "apus_guard.h"
 
-/* `foreach` over a statement or a result fetches rows without a call: what would be the call is refused as one. (What it holds while it
- * waits itself is seen by where the VM stands, guard_held.c.) */
+/* `foreach` over a statement or a result fetches rows without a call: what would be the call is refused as one. (What
+ * it holds while it waits itself is seen by where the VM stands, guard_held.c.) */
 
 typedef struct {
 	zend_object_iterator_funcs ours; /* the iterator points here */

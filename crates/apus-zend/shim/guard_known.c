@@ -13,9 +13,10 @@
 
 /* Which functions and methods the guard is for, and which things it knows.
  *
- * An extension declares a resource as an argument without a type, and a handle as one of its class. So a function is guarded
- * when it has such an argument, and a method when its class has native state. The lists below say only what follows from
- * no declaration: what a function does with a stream, which extensions hold plain data, and where objects keep what they share. */
+ * An extension declares a resource as an argument without a type, and a handle as one of its class. So a function is
+ * guarded when it has such an argument, and a method when its class has native state. The lists below say only what
+ * follows from no declaration: what a function does with a stream, which extensions hold plain data, and where objects
+ * keep what they share. */
 
 #define ALL    {APUS_USES_ALL, APUS_USES_ALL}
 #define READS  {APUS_USES_IN, APUS_USES_IN | APUS_USES_KEEPS}
@@ -25,23 +26,28 @@
 
 typedef struct { const char *name; apus_use uses[2]; } known_function;
 
-/* The first and the second argument of functions (of all that share one's code) that do less than everything with them. */
+/* The first and the second argument of functions (of all that share one's code) that do less than everything with
+ * them. */
 static const known_function FUNCTIONS[] = {
 	{"fread", {READS}}, {"fgets", {READS}}, {"fgetc", {READS}}, {"fgetcsv", {READS}}, {"fscanf", {READS}}, 
-	{"fpassthru", {READS}}, {"stream_get_contents", {READS}}, {"stream_get_line", {READS}}, {"stream_socket_recvfrom", {READS}},
+	{"fpassthru", {READS}}, {"stream_get_contents", {READS}}, {"stream_get_line", {READS}},
+	{"stream_socket_recvfrom", {READS}},
 	{"stream_copy_to_stream", {READS, WRITES}}, {"hash_update_stream", {ALL, READS}},
 	{"fwrite", {WRITES}}, {"fputcsv", {WRITES}}, {"fflush", {WRITES}}, {"ftruncate", {WRITES}}, {"fprintf", {WRITES}},
 	{"vfprintf", {WRITES}}, {"stream_socket_sendto", {WRITES}},
-	{"flock", {HOLDS}}, {"fsync", {HOLDS}}, {"fdatasync", {HOLDS}}, {"ftell", {HOLDS}}, {"fstat", {HOLDS}}, {"feof", {HOLDS}},
+	{"flock", {HOLDS}}, {"fsync", {HOLDS}}, {"fdatasync", {HOLDS}}, {"ftell", {HOLDS}}, {"fstat", {HOLDS}},
+	{"feof", {HOLDS}},
 	{"stream_get_meta_data", {HOLDS}}, {"stream_set_blocking", {HOLDS}}, {"stream_set_timeout", {HOLDS}},
 	{"stream_set_write_buffer", {HOLDS}}, {"stream_set_read_buffer", {HOLDS}}, {"stream_set_chunk_size", {HOLDS}},
 	{"stream_isatty", {HOLDS}}, {"socket_import_stream", {HOLDS}}, {"stream_context_get_options", {HOLDS}},
-	{"stream_context_set_option", {HOLDS}}, {"stream_context_get_params", {HOLDS}}, {"stream_context_set_params", {HOLDS}}, {"stream_is_local", {HOLDS}}, {"stream_supports_lock", {HOLDS}},
+	{"stream_context_set_option", {HOLDS}}, {"stream_context_get_params", {HOLDS}},
+	{"stream_context_set_params", {HOLDS}}, {"stream_is_local", {HOLDS}}, {"stream_supports_lock", {HOLDS}},
 	{"stream_socket_shutdown", {HOLDS}}, {"stream_socket_get_name", {HOLDS}}, {"stream_socket_accept", {HOLDS}},
 	{"proc_get_status", {HOLDS}}, {"proc_terminate", {HOLDS}},
 	{"socket_read", {READS}}, {"socket_recv", {READS}}, {"socket_recvfrom", {READS}}, {"socket_recvmsg", {READS}},
 	{"socket_write", {WRITES}}, {"socket_send", {WRITES}}, {"socket_sendto", {WRITES}}, {"socket_sendmsg", {WRITES}},
-	{"socket_accept", {HOLDS}}, {"socket_shutdown", {HOLDS}}, {"socket_getpeername", {HOLDS}}, {"socket_getsockname", {HOLDS}},
+	{"socket_accept", {HOLDS}}, {"socket_shutdown", {HOLDS}}, {"socket_getpeername", {HOLDS}},
+	{"socket_getsockname", {HOLDS}},
 	{"socket_get_option", {HOLDS}}, {"socket_set_option", {HOLDS}}, {"socket_last_error", {HOLDS}},
 	{"socket_clear_error", {HOLDS}}, {"socket_set_block", {HOLDS}}, {"socket_set_nonblock", {HOLDS}},
 	{"curl_multi_select", {SELECTS}}, {"curl_getinfo", {HOLDS}}, {"curl_errno", {HOLDS}}, {"curl_error", {HOLDS}},
@@ -49,9 +55,11 @@ static const known_function FUNCTIONS[] = {
 enum { KNOWN = sizeof(FUNCTIONS) / sizeof(*FUNCTIONS) };
 static zif_handler known_handlers[KNOWN];
 
-/* Functions that may wait though they take nothing that others could use: an exception that breaks one off is not to be lost. */
+/* Functions that may wait though they take nothing that others could use: an exception that breaks one off is not to be
+ * lost. */
 static const char *const WAITING_FUNCTIONS[] = {
-	"sleep", "usleep", "time_nanosleep", "time_sleep_until", "exec", "shell_exec", "system", "passthru", "popen", "proc_open",
+	"sleep", "usleep", "time_nanosleep", "time_sleep_until", "exec", "shell_exec", "system", "passthru", "popen",
+	"proc_open",
 	"mail", "fopen", "file", "readfile", "file_get_contents", "file_put_contents", "copy", "get_headers",
 	"fsockopen", "pfsockopen", "stream_socket_client", "stream_select", "socket_select",
 	"gethostbyname", "gethostbynamel", "gethostbyaddr", "dns_get_record", "dns_check_record", "checkdnsrr",
@@ -61,14 +69,17 @@ static const char *const WAITING_FUNCTIONS[] = {
 
 /* Extensions whose objects are data, or protect themselves: any number of calls may be in one. */
 static const char *const PLAIN_MODULES[] = {
-	"apus", "swoole", "Core", "standard", "SPL", "date", "Reflection", "json", "random", "intl", "gmp", "bcmath", "mbstring", "tokenizer",
-	"dom", "SimpleXML", "libxml", "FFI", "openssl", "sodium", "pcntl", "posix", "apcu", "igbinary", "msgpack", "ds", "decimal",
+	"apus", "swoole", "Core", "standard", "SPL", "date", "Reflection", "json", "random", "intl", "gmp", "bcmath",
+	"mbstring", "tokenizer",
+	"dom", "SimpleXML", "libxml", "FFI", "openssl", "sodium", "pcntl", "posix", "apcu", "igbinary", "msgpack", "ds",
+	"decimal",
 	"uri", "lexbor", "ev", "event", "uv", "protobuf", "ast", "yaml", "xdebug", "Zend OPcache", "Zend Test",
 };
 
 /* What an object shares with others, and where it keeps it. */
 typedef enum {
-	THING_NONE = 0, THING_OBJECT, THING_PDO, THING_PDO_STATEMENT, THING_MYSQLI, THING_MYSQLI_STATEMENT, THING_MYSQLI_RESULT,
+	THING_NONE = 0, THING_OBJECT, THING_PDO, THING_PDO_STATEMENT, THING_MYSQLI, THING_MYSQLI_STATEMENT,
+	THING_MYSQLI_RESULT,
 	THING_FIRST_POINTER, /* the library's connection comes first in the object's own structure */
 	THING_ITSELF,        /* is shared by objects of the two kinds below, which point to the whole of its structure */
 	THING_OF_FIRST_POINTER,
@@ -84,7 +95,8 @@ static const struct { const char *name; thing kind; } CLASSES[] = {
 	{"mysqli", THING_MYSQLI}, {"mysqli_stmt", THING_MYSQLI_STATEMENT}, {"mysqli_result", THING_MYSQLI_RESULT},
 	{"pgsql\\connection", THING_FIRST_POINTER}, {"pgsql\\lob", THING_FIRST_POINTER}, {"memcached", THING_FIRST_POINTER},
 	{"sqlite3", THING_ITSELF}, {"sqlite3stmt", THING_OF_SECOND_POINTER}, {"sqlite3result", THING_OF_FIRST_POINTER},
-	{"curlhandle", THING_CURL}, {"splfileobject", THING_OBJECT}, {"soapclient", THING_OBJECT}, {"soapserver", THING_OBJECT},
+	{"curlhandle", THING_CURL}, {"splfileobject", THING_OBJECT}, {"soapclient", THING_OBJECT},
+	{"soapserver", THING_OBJECT},
 	{"memcache", THING_OBJECT},
 	{"domnode", THING_NODE}, {"domxpath", THING_XPATH}, {"simplexmlelement", THING_SIMPLEXML},
 	{"dom\\node", THING_NODE}, {"dom\\tokenlist", THING_NODE}, {"dom\\xpath", THING_XPATH},
@@ -261,7 +273,8 @@ static thing find_thing(const zend_class_entry *ce)
 	return plain ? THING_NONE : THING_OBJECT;
 }
 
-/* Is the argument declared as something that is guarded? Without a type: a resource, perhaps; any object: a document. */
+/* Is the argument declared as something that is guarded? Without a type: a resource, perhaps; any object: a
+ * document. */
 static bool is_guarded_type(zend_type type, bool plain)
 {
 	const zend_type *one;
@@ -339,7 +352,8 @@ static bool look_at_arguments(const zend_function *function, bool plain, apus_gu
 	if (known != NULL && plain) {
 		const uint8_t marks = known->uses[0].marks;
 		guarded->args[0].marks |= APUS_USES_TALK;
-		guarded->talk = marks & APUS_USES_IN ? APUS_TALK_READS : marks & APUS_USES_OUT ? APUS_TALK_WRITES : APUS_TALK_NONE;
+		guarded->talk = marks & APUS_USES_IN ? APUS_TALK_READS
+			: marks & APUS_USES_OUT ? APUS_TALK_WRITES : APUS_TALK_NONE;
 	}
 	return any;
 }
@@ -365,8 +379,10 @@ static bool may_guard(const zend_function *function)
 static void find_handlers(void)
 {
 	for (size_t i = 0; i < KNOWN; i++) {
-		const zend_function *function = zend_hash_str_find_ptr(CG(function_table), FUNCTIONS[i].name, strlen(FUNCTIONS[i].name));
-		known_handlers[i] = function != NULL && function->type == ZEND_INTERNAL_FUNCTION ? function->internal_function.handler : NULL;
+		const zend_function *function = zend_hash_str_find_ptr(CG(function_table), FUNCTIONS[i].name,
+			strlen(FUNCTIONS[i].name));
+		known_handlers[i] = function != NULL && function->type == ZEND_INTERNAL_FUNCTION
+			? function->internal_function.handler : NULL;
 	}
 }
 

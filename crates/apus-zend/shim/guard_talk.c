@@ -3,11 +3,12 @@
 
 /* Who has asked, and awaits the answer.
  *
- * One coroutine may read from a stream while another writes to it. Two coroutines that share a client by mistake do the same at
- * first: one waits for the answer to what it wrote, and the other writes its own question; the answers then come to the wrong ones.
- * What tells them apart: a reader that has itself written since it last read something awaits an answer, and nobody else may
- * write meanwhile, but for those who have only ever written to this stream. A reader for whom that fails, who has written and then
- * may not read, ends the connection, since its answer would come to another. */
+ * One coroutine may read from a stream while another writes to it. Two coroutines that share a client by mistake do the
+ * same at first: one waits for the answer to what it wrote, and the other writes its own question; the answers then
+ * come to the wrong ones. What tells them apart: a reader that has itself written since it last read something awaits
+ * an answer, and nobody else may write meanwhile, but for those who have only ever written to this stream. A reader for
+ * whom that fails, who has written and then may not read, ends the connection, since its answer would come to
+ * another. */
 
 static apus_talk *find(apus_talks *talks, const zend_resource *stream)
 {
@@ -81,7 +82,8 @@ void apus_talk_end(const zend_resource *resource)
 	if (resource->type != php_file_le_stream() && resource->type != php_file_le_pstream()) {
 		return;
 	}
-	if (php_stream_cast(stream, PHP_STREAM_AS_FD_FOR_SELECT | PHP_STREAM_CAST_INTERNAL, (void **) &fd, 0) == SUCCESS && fd >= 0) {
+	if (php_stream_cast(stream, PHP_STREAM_AS_FD_FOR_SELECT | PHP_STREAM_CAST_INTERNAL, (void **) &fd, 0) == SUCCESS
+		&& fd >= 0) {
 		shutdown(fd, SHUT_RDWR);
 	}
 }

@@ -2,10 +2,11 @@
 
 /* Trees of nodes: DOM and SimpleXML.
  *
- * Their objects are data that any number of coroutines may read. But a call that walks through a tree may call PHP code (a function
- * in an XPath expression, a stylesheet, a stream that a document is written to), and who changes the tree meanwhile frees what it points to.
- * The key of a node is its document. A method that only reads is refused while a call that may change the tree waits; one that changes
- * it, and writing to a property, while any does. Reading a property never is: nothing is left half changed where PHP code is called. */
+ * Their objects are data that any number of coroutines may read. But a call that walks through a tree may call PHP code
+ * (a function in an XPath expression, a stylesheet, a stream that a document is written to), and who changes the tree
+ * meanwhile frees what it points to. The key of a node is its document. A method that only reads is refused while a
+ * call that may change the tree waits; one that changes it, and writing to a property, while any does. Reading a
+ * property never is: nothing is left half changed where PHP code is called. */
 
 /* What stands before each object of ext/dom, in all versions of PHP. Its header wants libxml's own. */
 typedef struct { void *node; void **document, *properties; } node_fields;
@@ -32,7 +33,8 @@ uintptr_t apus_tree_of_simplexml(zend_object *object)
 
 /* How the names of those begin that change nothing. */
 static const char *const READING[] = {
-	"get", "has", "is", "lookup", "item", "count", "create", "save", "compare", "contains", "C14N", "matches", "closest", "query", "clone",
+	"get", "has", "is", "lookup", "item", "count", "create", "save", "compare", "contains", "C14N", "matches",
+	"closest", "query", "clone",
 	"substring", "current", "key", "valid", "next", "rewind", "children", "attributes", "asXML", "xpath", "__toString",
 };
 
@@ -121,17 +123,20 @@ static bool makes(int type)
 
 static zval *read_property(zend_object *object, zend_string *name, int type, void **cache, zval *room)
 {
-	return makes(type) && REFUSED(object) ? &EG(error_zval) : theirs(object)->read_property(object, name, type, cache, room);
+	return makes(type) && REFUSED(object) ? &EG(error_zval)
+		: theirs(object)->read_property(object, name, type, cache, room);
 }
 
 static zval *read_dimension(zend_object *object, zval *offset, int type, zval *room)
 {
-	return makes(type) && REFUSED(object) ? &EG(error_zval) : theirs(object)->read_dimension(object, offset, type, room);
+	return makes(type) && REFUSED(object) ? &EG(error_zval)
+		: theirs(object)->read_dimension(object, offset, type, room);
 }
 
 static zval *get_property_ptr_ptr(zend_object *object, zend_string *name, int type, void **cache)
 {
-	return makes(type) && REFUSED(object) ? &EG(error_zval) : theirs(object)->get_property_ptr_ptr(object, name, type, cache);
+	return makes(type) && REFUSED(object) ? &EG(error_zval)
+		: theirs(object)->get_property_ptr_ptr(object, name, type, cache);
 }
 
 void apus_tree_watch(zend_class_entry *ce, bool simplexml)

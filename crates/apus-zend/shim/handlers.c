@@ -1,7 +1,8 @@
 #include "apus_shim.h"
 
-/* A coroutine's error handlers: those that it sets are its own until it restores what was before, or ends. What was set before it
- * was entered lies below them and is everybody's. PHP keeps the handler in force apart from a stack of those before it. */
+/* A coroutine's error handlers: those that it sets are its own until it restores what was before, or ends. What was set
+ * before it was entered lies below them and is everybody's. PHP keeps the handler in force apart from a stack of those
+ * before it. */
 
 static void pop(void)
 {

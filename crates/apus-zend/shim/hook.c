@@ -41,7 +41,8 @@ void apus_running_function(const apus_fiber *fiber, const char **class, const ch
 	const zend_execute_data *ex = fiber != NULL ? apus_fiber_execute_data(fiber) : EG(current_execute_data);
 	const zend_function *running = ex != NULL ? ex->func : NULL;
 	*class = running != NULL && running->common.scope != NULL ? ZSTR_VAL(running->common.scope->name) : NULL;
-	*function = running != NULL && running->common.function_name != NULL ? ZSTR_VAL(running->common.function_name) : NULL;
+	*function = running != NULL && running->common.function_name != NULL ? ZSTR_VAL(running->common.function_name)
+		: NULL;
 }
 
 void apus_resolver_failed(void *state, int error)

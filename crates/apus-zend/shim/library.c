@@ -1,6 +1,7 @@
 #include "apus_shim.h"
 
-/* PHP code that comes with the module: a class is compiled when it is first looked for, functions when a request begins. */
+/* PHP code that comes with the module: a class is compiled when it is first looked for, functions when a request
+ * begins. */
 
 static zend_class_entry *(*other_autoload)(zend_string *name, zend_string *lc_name);
 static apus_library_hooks library;

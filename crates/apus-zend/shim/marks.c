@@ -2,14 +2,15 @@
 
 /* PHP's own marks against re-entrancy belong to the coroutine that set them.
  *
- * While json_encode() is inside an object, or __get() runs for a property, PHP marks that object, array or property, and takes
- * whoever comes there again for a recursion. For a coroutine that waits meanwhile the marks are lifted, so that others do not meet them,
- * and set again when it goes on; a fatal error lifts them for good. PHP keeps no list of them; they are found by the calls that hold them: C code that set one and then
- * waits has called PHP code, whose frame says so (ZEND_CALL_TOP), and what it has marked is reached from that frame or its caller.
+ * While json_encode() is inside an object, or __get() runs for a property, PHP marks that object, array or property,
+ * and takes whoever comes there again for a recursion. For a coroutine that waits meanwhile the marks are lifted, so
+ * that others do not meet them, and set again when it goes on; a fatal error lifts them for good. PHP keeps no list of
+ * them; they are found by the calls that hold them: C code that set one and then waits has called PHP code, whose frame
+ * says so (ZEND_CALL_TOP), and what it has marked is reached from that frame or its caller.
  *
- * A class that is being declared is marked, too: it lies in the table of classes without being linked, and who asks for it is told
- * that there is none. While its coroutine waits it lies there under another name, so that others ask their autoloader, which waits for
- * it (autoload.c). */
+ * A class that is being declared is marked, too: it lies in the table of classes without being linked, and who asks for
+ * it is told that there is none. While its coroutine waits it lies there under another name, so that others ask their
+ * autoloader, which waits for it (autoload.c). */
 
 #ifdef Z_GUARD_P
 # define GUARD_WORD(zv) (&Z_GUARD_P(zv))
@@ -23,7 +24,8 @@ typedef struct {
 	mark_kind kind;
 	uint32_t bits;                /* ON_WORD: what was set */
 	zend_refcounted *holder;      /* a reference of ours; ON_CLASS: the class's name */
-	void *place;                  /* ON_PROPERTIES: the table, ON_WORD: the word, ON_CLASS: the name it lies under, ON_EXCEPTION: it */
+	/* ON_PROPERTIES: the table, ON_WORD: the word, ON_CLASS: the name it lies under, ON_EXCEPTION: it. */
+	void *place;
 } lifted_mark;
 
 struct apus_marks {
@@ -113,8 +115,8 @@ static void lift_guards(apus_marks **marks, zend_object *object)
 {
 	zval *slot = guard_slot(object), *tagged;
 	if (Z_TYPE_P(slot) == IS_STRING) {
-		/* The slot of one name is used again for another when it is clear: with a second name it becomes a table, in which each
-		 * name keeps its word. */
+		/* The slot of one name is used again for another when it is clear: with a second name it becomes a table, in
+		 * which each name keeps its word. */
 		QUIETLY({
 			zend_string *second = zend_string_init("\0apus", 5, false);
 			zend_get_property_guard(object, second);
@@ -161,7 +163,8 @@ static bool lift(apus_marks **marks, const zval *value)
 		GC_TRY_UNPROTECT_RECURSION(Z_COUNTED_P(value));
 	}
 	if (Z_TYPE_P(value) == IS_OBJECT && properties_marked(Z_OBJ_P(value))) {
-		/* No reference of the table: PHP copies one that has two owners before it writes, and its marks would be left behind. */
+		/* No reference of the table: PHP copies one that has two owners before it writes, and its marks would be left
+		 * behind. */
 		HashTable *properties = Z_OBJ_P(value)->properties;
 		if (add(marks, ON_PROPERTIES, Z_COUNTED_P(value), properties, 0)) {
 			path = true;
@@ -229,7 +232,8 @@ static void lift_path(apus_marks **marks, const zval *value)
 	}
 }
 
-/* ---- marks behind unmarked values: serialize() marks arrays in arrays only, and what a method has returned hangs on nothing ---- */
+/* ---- marks behind unmarked values: serialize() marks arrays in arrays only, and what a method has returned hangs on
+ * nothing ---- */
 
 enum { REACH = 8192, SEEN = 2 * REACH };
 
@@ -258,7 +262,8 @@ static bool is_out_of_reach(void *data, const zval *child)
 	if (search->count == REACH) {
 		return true;
 	}
-	if ((Z_TYPE_P(child) == IS_ARRAY || Z_TYPE_P(child) == IS_OBJECT) && Z_REFCOUNTED_P(child) && is_new(search, Z_COUNTED_P(child))) {
+	if ((Z_TYPE_P(child) == IS_ARRAY || Z_TYPE_P(child) == IS_OBJECT) && Z_REFCOUNTED_P(child)
+		&& is_new(search, Z_COUNTED_P(child))) {
 		ZVAL_COPY_VALUE(&search->values[search->count++], child);
 		if (is_marked(child)) {
 			lift(search->marks, child);
@@ -287,7 +292,8 @@ static void lift_reachable(apus_marks **marks, const zend_execute_data *caller)
 /* Is this a method that functions call which walk through values of any depth? */
 static bool is_asked_by_walker(const zend_execute_data *ex)
 {
-	static const char *const METHODS[] = {"__serialize", "__sleep", "serialize", "jsonserialize", "__debuginfo", "__tostring"};
+	static const char *const METHODS[] = {"__serialize", "__sleep", "serialize", "jsonserialize", "__debuginfo",
+		"__tostring"};
 	const zend_string *name = ex->func->common.function_name;
 	if (Z_TYPE(ex->This) != IS_OBJECT || name == NULL || ex->prev_execute_data->func->type != ZEND_INTERNAL_FUNCTION) {
 		return false;

@@ -35,7 +35,8 @@ static user_opcode_handler_t inner_fetch[256];
 static bool is_of_request(const zend_op *next)
 {
 	static const char *const PREFIXES[] = {"REQUEST_", "HTTP_", "REMOTE_", "QUERY_STRING", "PATH_INFO", "CONTENT_"};
-	if ((next->opcode != ZEND_FETCH_DIM_R && next->opcode != ZEND_FETCH_DIM_IS && next->opcode != ZEND_ISSET_ISEMPTY_DIM_OBJ)
+	if ((next->opcode != ZEND_FETCH_DIM_R && next->opcode != ZEND_FETCH_DIM_IS
+		&& next->opcode != ZEND_ISSET_ISEMPTY_DIM_OBJ)
 		|| next->op2_type != IS_CONST || Z_TYPE_P(RT_CONSTANT(next, next->op2)) != IS_STRING) {
 		return false;
 	}
@@ -70,7 +71,8 @@ static int fetch(zend_execute_data *ex)
 	return inner_fetch[op->opcode] != NULL ? inner_fetch[op->opcode](ex) : ZEND_USER_OPCODE_DISPATCH;
 }
 
-/* Beside a handler of opcodes OPcache does not compile to machine code. Its own settings are registered later than this runs. */
+/* Beside a handler of opcodes OPcache does not compile to machine code. Its own settings are registered later than this
+ * runs. */
 static bool is_jit_wanted(void)
 {
 	char *mode, *size;
@@ -81,7 +83,8 @@ static bool is_jit_wanted(void)
 	} else if (PHP_VERSION_ID >= 80400) {
 		return false;
 	}
-	return cfg_get_string("opcache.jit_buffer_size", &size) == SUCCESS ? strtol(size, NULL, 10) != 0 : PHP_VERSION_ID >= 80400;
+	return cfg_get_string("opcache.jit_buffer_size", &size) == SUCCESS ? strtol(size, NULL, 10) != 0
+		: PHP_VERSION_ID >= 80400;
 }
 
 static void install_fetch(void)
@@ -103,7 +106,8 @@ static const php_stream_wrapper *inner_wrapper;
 static php_stream_wrapper_ops ops;
 static php_stream_wrapper wrapper;
 
-static php_stream *open_php(php_stream_wrapper *of, const char *path, const char *mode, int options, zend_string **opened,
+static php_stream *open_php(php_stream_wrapper *of, const char *path, const char *mode, int options,
+	zend_string **opened,
 	php_stream_context *context STREAMS_DC)
 {
 	const char *name = strncasecmp(path, "php://", 6) == 0 ? path + 6 : path;
@@ -170,7 +174,8 @@ static void explain(zend_object *error)
 	const char *last = slash != NULL ? slash + 1 : name;
 	const zend_string *meant = function_meant(last, strcspn(last, "("));
 	if (meant != NULL) {
-		zend_string *text = zend_strpprintf(0, "%s: import it with \"use function %s;\"", Z_STRVAL_P(message), ZSTR_VAL(meant));
+		zend_string *text = zend_strpprintf(0, "%s: import it with \"use function %s;\"", Z_STRVAL_P(message),
+			ZSTR_VAL(meant));
 		zend_update_property_str(zend_ce_error, error, ZEND_STRL("message"), text);
 		zend_string_release(text);
 	}

@@ -107,7 +107,8 @@ bool apus_second_module(const char *version, bool (*startup)(int module_number),
 	zend_module_entry *first = EG(current_module);
 	zend_module_entry *second;
 	if (apus_module_loaded(second_module.name)) {
-		zend_error(E_CORE_WARNING, "apus.swoole_compat cannot be switched on while another module named swoole is loaded");
+		zend_error(E_CORE_WARNING,
+			"apus.swoole_compat cannot be switched on while another module named swoole is loaded");
 		return false;
 	}
 	second_startup = startup;

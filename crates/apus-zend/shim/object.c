@@ -126,8 +126,8 @@ static HashTable *properties_lazy(zend_object *object)
 
 static HashTable *gc_lazy(zend_object *object, zval **table, int *count)
 {
-	/* As zend_std_get_gc(), which would build the property table through properties_lazy(). A table that has been built refers to the
-	 * slots, each of which is to be counted once. */
+	/* As zend_std_get_gc(), which would build the property table through properties_lazy(). A table that has been built
+	 * refers to the slots, each of which is to be counted once. */
 	if (object->properties != NULL) {
 		*table = NULL;
 		*count = 0;
@@ -269,7 +269,8 @@ bool apus_object_keep(zend_object *object)
 		ZVAL_UNDEF(&object->properties_table[i]);
 		zval_ptr_dtor(&old);
 	}
-	memcpy(object->properties_table, CE_DEFAULT_PROPERTIES_TABLE(object->ce), sizeof(zval) * object->ce->default_properties_count);
+	memcpy(object->properties_table, CE_DEFAULT_PROPERTIES_TABLE(object->ce),
+		sizeof(zval) * object->ce->default_properties_count);
 	/* What ran meanwhile may have given others back. */
 	if (UNEXPECTED(kept->count == REUSED_MOST)) {
 		return false;

@@ -3,8 +3,9 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-/* The command line's PHP takes a write to standard output that fails for a client that has gone, and ends the request by a bailout. A server is
- * not its reader's guest: here writing never fails, and whether it waits is the writer's affair. */
+/* The command line's PHP takes a write to standard output that fails for a client that has gone, and ends the request
+ * by a bailout. A server is not its reader's guest: here writing never fails, and whether it waits is the writer's
+ * affair. */
 
 static apus_writer output_writer, log_writer;
 static size_t (*own_ub_write)(const char *, size_t);

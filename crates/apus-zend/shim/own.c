@@ -60,7 +60,8 @@ static void install_libxml(void)
 	static const char *const FUNCTIONS[] = {"libxml_use_internal_errors", "libxml_set_streams_context",
 		"libxml_set_external_entity_loader", "libxml_get_errors", "libxml_clear_errors"};
 	const zend_module_entry *module = zend_hash_str_find_ptr(&module_registry, ZEND_STRL("libxml"));
-	libxml_error_function *(*place)(void) = (libxml_error_function *(*)(void)) dlsym(RTLD_DEFAULT, "__xmlStructuredError");
+	libxml_error_function *(*place)(void) = (libxml_error_function *(*)(void)) dlsym(RTLD_DEFAULT,
+		"__xmlStructuredError");
 	if (module == NULL || module->globals_size < sizeof(libxml_state) || place == NULL) {
 		return;
 	}
@@ -74,7 +75,8 @@ static void install_libxml(void)
 
 static void install_pgsql(void)
 {
-	/* Its globals bring no header: the only pointer between the settings and what it knows of types; another size is another layout. */
+	/* Its globals bring no header: the only pointer between the settings and what it knows of types; another size is
+	 * another layout. */
 	typedef struct {
 		zend_long links, persistent, max_links, max_persistent;
 #if PHP_VERSION_ID < 80500
@@ -200,7 +202,8 @@ void apus_own_switch(apus_own *own)
 
 /* ---- touching ---- */
 
-/* Makes what was copied bit by bit a second one: with references of its own, no errors, and a message that has not begun. */
+/* Makes what was copied bit by bit a second one: with references of its own, no errors, and a message that has not
+ * begun. */
 static void separate_libxml(libxml_state *copy)
 {
 	Z_TRY_ADDREF(copy->stream_context);
@@ -219,7 +222,8 @@ static void separate_libxml(libxml_state *copy)
 	}
 }
 
-/* The record gets what the script, or the coroutine that started this one, had; what stands in the globals is a second one of it. */
+/* The record gets what the script, or the coroutine that started this one, had; what stands in the globals is a second
+ * one of it. */
 static void touch_libxml(apus_own *own)
 {
 	own->libxml = *libxml;

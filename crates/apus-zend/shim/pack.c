@@ -83,7 +83,8 @@ static void add_sleeping(zend_object *object, HashTable *table, zend_string *nam
 			if (Z_TYPE_P(found) == IS_UNDEF) {
 				zend_property_info *info = zend_get_typed_property_info_for_slot(object, found);
 				if (info != NULL) {
-					zend_throw_error(NULL, "Typed property %s::$%s must not be accessed before initialization (in __sleep)",
+					zend_throw_error(NULL,
+						"Typed property %s::$%s must not be accessed before initialization (in __sleep)",
 						ZSTR_VAL(info->ce->name), ZSTR_VAL(name));
 					zend_string_release(key);
 					return;
@@ -99,7 +100,8 @@ static void add_sleeping(zend_object *object, HashTable *table, zend_string *nam
 		}
 		zend_string_release(key);
 	}
-	zend_error(E_WARNING, "Apus\\pack(): \"%s\" returned as member variable from __sleep() but does not exist", ZSTR_VAL(name));
+	zend_error(E_WARNING, "Apus\\pack(): \"%s\" returned as member variable from __sleep() but does not exist",
+		ZSTR_VAL(name));
 }
 
 static apus_form by_sleep(zend_object *object, zend_function *sleep, zval *out)
@@ -113,7 +115,8 @@ static apus_form by_sleep(zend_object *object, zend_function *sleep, zval *out)
 	}
 	if (Z_TYPE(names) != IS_ARRAY) {
 		zval_ptr_dtor(&names);
-		zend_error(E_WARNING, "Apus\\pack(): %s::__sleep() should return an array only containing the names of instance-variables to serialize",
+		zend_error(E_WARNING,
+			"Apus\\pack(): %s::__sleep() should return an array only containing the names of instance-variables to serialize",
 			ZSTR_VAL(object->ce->name));
 		return APUS_FORM_NULL;
 	}
@@ -124,7 +127,8 @@ static apus_form by_sleep(zend_object *object, zend_function *sleep, zval *out)
 	ZEND_HASH_FOREACH_VAL(Z_ARRVAL(names), name) {
 		ZVAL_DEREF(name);
 		if (Z_TYPE_P(name) != IS_STRING) {
-			zend_error(E_WARNING, "Apus\\pack(): %s::__sleep() should return an array only containing the names of instance-variables to serialize",
+			zend_error(E_WARNING,
+				"Apus\\pack(): %s::__sleep() should return an array only containing the names of instance-variables to serialize",
 				ZSTR_VAL(object->ce->name));
 		}
 		zend_string *text = zval_try_get_string(name);
@@ -201,7 +205,8 @@ static apus_form describe(zend_object *object, zval *out, zend_string **class_na
 	if (ce->serialize != NULL) {
 		return by_serializable(object, out);
 	}
-	zend_function *sleep = ce == php_ce_incomplete_class ? NULL : zend_hash_str_find_ptr(&ce->function_table, "__sleep", sizeof("__sleep") - 1);
+	zend_function *sleep = ce == php_ce_incomplete_class ? NULL
+		: zend_hash_str_find_ptr(&ce->function_table, "__sleep", sizeof("__sleep") - 1);
 	if (sleep != NULL) {
 		return by_sleep(object, sleep, out);
 	}
@@ -427,10 +432,12 @@ static void write_dynamic(zend_object *object, zend_string *name, zval *value)
 	zend_class_entry *ce = object->ce;
 	const char *verb = NULL;
 	if (ce->ce_flags & ZEND_ACC_NO_DYNAMIC_PROPERTIES) {
-		zend_throw_error(NULL, "Cannot create dynamic property %s::$%s", ZSTR_VAL(ce->name), zend_get_unmangled_property_name(name));
+		zend_throw_error(NULL, "Cannot create dynamic property %s::$%s", ZSTR_VAL(ce->name),
+			zend_get_unmangled_property_name(name));
 		verb = "";
 	} else if (!(ce->ce_flags & ZEND_ACC_ALLOW_DYNAMIC_PROPERTIES)) {
-		zend_error(E_DEPRECATED, "Creation of dynamic property %s::$%s is deprecated", ZSTR_VAL(ce->name), zend_get_unmangled_property_name(name));
+		zend_error(E_DEPRECATED, "Creation of dynamic property %s::$%s is deprecated", ZSTR_VAL(ce->name),
+			zend_get_unmangled_property_name(name));
 	}
 	if (verb != NULL || EG(exception)) {
 		zval_ptr_dtor(value);
@@ -462,7 +469,8 @@ apus_status apus_unpack_finish(zend_object *object, zval *data)
 			zend_call_known_instance_method_with_1_params(object->ce->__unserialize, object, NULL, data);
 		} else {
 			zval ret;
-			zend_function *wakeup = zend_hash_str_find_ptr(&object->ce->function_table, "__wakeup", sizeof("__wakeup") - 1);
+			zend_function *wakeup = zend_hash_str_find_ptr(&object->ce->function_table, "__wakeup",
+				sizeof("__wakeup") - 1);
 			ZVAL_UNDEF(&ret);
 			zend_call_known_instance_method_with_0_params(wakeup, object, &ret);
 			zval_ptr_dtor(&ret);

@@ -18,8 +18,8 @@ static void interrupt(zend_execute_data *execute_data)
 		return;
 	}
 	if (EG(exception) != NULL) {
-		/* It is thrown first; the handlers' turn comes with the next interrupt. An exit has no next one: the VM would look for its way out
-		   past a catch block for ever, interrupted each time before it gets on. */
+		/* It is thrown first; the handlers' turn comes with the next interrupt. An exit has no next one: the VM would
+		 * look for its way out past a catch block for ever, interrupted each time before it gets on. */
 		if (!zend_is_unwind_exit(EG(exception)) && !zend_is_graceful_exit(EG(exception))) {
 			zend_atomic_bool_store_ex(&EG(vm_interrupt), true);
 		}

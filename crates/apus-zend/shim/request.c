@@ -1,15 +1,18 @@
 #include "apus_shim.h"
 
 enum {
-	KEY_METHOD, KEY_URI, KEY_PATH_INFO, KEY_QUERY, KEY_TIME, KEY_TIME_FLOAT, KEY_PROTOCOL, KEY_SERVER_PORT, KEY_REMOTE_ADDR,
+	KEY_METHOD, KEY_URI, KEY_PATH_INFO, KEY_QUERY, KEY_TIME, KEY_TIME_FLOAT, KEY_PROTOCOL, KEY_SERVER_PORT,
+	KEY_REMOTE_ADDR,
 	KEY_REMOTE_PORT, KEY_MASTER_TIME, KEYS
 };
 
 static const char *const key_names[KEYS] = {
-	"request_method", "request_uri", "path_info", "query_string", "request_time", "request_time_float", "server_protocol",
+	"request_method", "request_uri", "path_info", "query_string", "request_time", "request_time_float",
+	"server_protocol",
 	"server_port", "remote_addr", "remote_port", "master_time",
 };
-static const char *const common_words[] = { "GET", "POST", "HEAD", "PUT", "DELETE", "OPTIONS", "PATCH", "HTTP/1.1", "HTTP/1.0" };
+static const char *const common_words[] = { "GET", "POST", "HEAD", "PUT", "DELETE", "OPTIONS", "PATCH", "HTTP/1.1",
+	"HTTP/1.0" };
 #define WORDS (sizeof(common_words) / sizeof(*common_words))
 #define WORD_HTTP11 7
 #define WORD_HTTP10 8

@@ -1,7 +1,8 @@
 #include "apus_shim.h"
 
-/* A shape is an array with the columns' names as keys and null as values, of one owner: a row is a copy of it with its values
- * filled in, and its hash table tells which column a key means. No element is ever removed, so bucket i is column i. */
+/* A shape is an array with the columns' names as keys and null as values, of one owner: a row is a copy of it with its
+ * values filled in, and its hash table tells which column a key means. No element is ever removed, so bucket i is
+ * column i. */
 
 zend_array *apus_row_shape(const apus_bytes *names, uint32_t count)
 {

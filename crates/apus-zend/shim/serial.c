@@ -1,7 +1,7 @@
 #include "apus_guard.h"
 
-/* Functions whose C code keeps something in globals that nobody else can reach: one coroutine at a time is in those of a group,
- * others wait for it. */
+/* Functions whose C code keeps something in globals that nobody else can reach: one coroutine at a time is in those of
+ * a group, others wait for it. */
 
 typedef struct { const char *class, *name; apus_serial_group group; } serial_row;
 
@@ -23,12 +23,14 @@ static const serial_row SOAP[] = {
 
 /* Libraries that have one state for the process: all functions of the extension, and the methods of its class. */
 static const struct { const char *module; serial_row row; } MODULES[] = {
-	{"imap", {NULL, NULL, APUS_SERIAL_IMAP}}, {"snmp", {"snmp", NULL, APUS_SERIAL_SNMP}}, {"readline", {NULL, NULL, APUS_SERIAL_READLINE}},
+	{"imap", {NULL, NULL, APUS_SERIAL_IMAP}}, {"snmp", {"snmp", NULL, APUS_SERIAL_SNMP}},
+	{"readline", {NULL, NULL, APUS_SERIAL_READLINE}},
 };
 
 static apus_serial_hooks hooks;
 
-/* ---- freeing an IMAP connection talks to its server, and forgets the user and the password of whoever is being logged in ---- */
+/* ---- freeing an IMAP connection talks to its server, and forgets the user and the password of whoever is being logged
+ * in ---- */
 
 typedef struct parked { zend_object *object; struct parked *next; } parked;
 

@@ -1,9 +1,9 @@
 #include "apus_shim.h"
 #include "SAPI.h"
 
-/* Sessions: ext/session has one for the process. Here each coroutine has its own, with $_SESSION; in the handler of a request the
- * id comes from that request's cookie, and what PHP would send goes out with its response. A session that was opened where no
- * coroutine runs is the script's, which its coroutines share. */
+/* Sessions: ext/session has one for the process. Here each coroutine has its own, with $_SESSION; in the handler of a
+ * request the id comes from that request's cookie, and what PHP would send goes out with its response. A session that
+ * was opened where no coroutine runs is the script's, which its coroutines share. */
 
 #if __has_include("ext/session/php_session.h")
 # include "ext/session/php_session.h"
@@ -40,10 +40,12 @@ bool apus_session_is_shared(void)
 }
 
 /* Where the extension's globals have what the record has. */
-#define FIELD(ours, theirs) {offsetof(apus_session, ours), offsetof(php_ps_globals, theirs), sizeof(((apus_session *) NULL)->ours) \
+#define FIELD(ours, theirs) {offsetof(apus_session, ours), offsetof(php_ps_globals, theirs), \
+	sizeof(((apus_session *) NULL)->ours) \
 	+ 0 * sizeof(char[sizeof(((apus_session *) NULL)->ours) == sizeof(((php_ps_globals *) NULL)->theirs) ? 1 : -1])}
 static const struct { size_t ours, theirs, size; } FIELDS[] = {
-	FIELD(id, id), FIELD(mod, mod), FIELD(default_mod, default_mod), FIELD(mod_data, mod_data), FIELD(status, session_status),
+	FIELD(id, id), FIELD(mod, mod), FIELD(default_mod, default_mod), FIELD(mod_data, mod_data),
+	FIELD(status, session_status),
 	FIELD(user, mod_user_names), FIELD(user_class, mod_user_class_name), FIELD(user_implemented, mod_user_implemented),
 	FIELD(user_is_open, mod_user_is_open), FIELD(send_cookie, send_cookie), FIELD(define_sid, define_sid),
 	FIELD(in_save_handler, in_save_handler), FIELD(set_handler, set_handler), FIELD(variables, http_session_vars),
@@ -80,7 +82,8 @@ static void make_closed(apus_session *into, const apus_session *base, bool with_
 	*into = *base;
 	into->id = with_id && base->id != NULL ? zend_string_copy(base->id) : NULL;
 	into->mod_data = NULL;
-	/* Not with settings that name no handler: session_start() looks for it once more, and says which it does not find. */
+	/* Not with settings that name no handler: session_start() looks for it once more, and says which it does not
+	 * find. */
 	into->status = base->status == php_session_disabled ? php_session_disabled : php_session_none;
 	for (size_t i = 0; i < USER_FUNCTIONS; i++) {
 		Z_TRY_ADDREF(into->user[i]);
@@ -182,8 +185,10 @@ static void hand_over(zend_object *response, const zend_string *known)
 	const bool told = known != NULL && ps->id != NULL && zend_string_equals(known, ps->id);
 	zend_llist_position at;
 	zend_llist *lines = &SG(sapi_headers).headers;
-	for (sapi_header_struct *line = zend_llist_get_first_ex(lines, &at); line != NULL; line = zend_llist_get_next_ex(lines, &at)) {
-		const bool is_cookie = line->header_len > sizeof(COOKIE) && strncasecmp(line->header, COOKIE, sizeof(COOKIE) - 1) == 0;
+	for (sapi_header_struct *line = zend_llist_get_first_ex(lines,
+		&at); line != NULL; line = zend_llist_get_next_ex(lines, &at)) {
+		const bool is_cookie = line->header_len > sizeof(COOKIE)
+			&& strncasecmp(line->header, COOKIE, sizeof(COOKIE) - 1) == 0;
 		const char *value = is_cookie ? line->header + sizeof(COOKIE) - 1 : line->header;
 		const char *end = is_cookie ? strchr(value, '=') : NULL;
 		if (!is_cookie || !told) {

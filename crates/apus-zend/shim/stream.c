@@ -23,11 +23,13 @@ apus_stream_kind apus_stream_look(zval *value, int *fd)
 		return APUS_STREAM_OTHER;
 	}
 	apus_try {
-		if (php_stream_cast(stream, PHP_STREAM_AS_FD_FOR_SELECT | PHP_STREAM_CAST_INTERNAL, (void *) &found, false) == SUCCESS) {
+		if (php_stream_cast(stream, PHP_STREAM_AS_FD_FOR_SELECT | PHP_STREAM_CAST_INTERNAL, (void *) &found,
+			false) == SUCCESS) {
 			struct stat facts;
 			if (found >= 0 && fstat(found, &facts) == 0) {
 				bool file = S_ISREG(facts.st_mode) || S_ISDIR(facts.st_mode) || S_ISBLK(facts.st_mode);
-				kind = !file ? APUS_STREAM_WAITABLE : stream->ops == &php_stream_stdio_ops ? APUS_STREAM_FILE : APUS_STREAM_OTHER;
+				kind = !file ? APUS_STREAM_WAITABLE
+					: stream->ops == &php_stream_stdio_ops ? APUS_STREAM_FILE : APUS_STREAM_OTHER;
 			}
 		}
 	} apus_catch {

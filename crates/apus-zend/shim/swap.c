@@ -1,9 +1,10 @@
 #include "apus_shim.h"
 
-/* Marks and pointers of C code that is in the middle of something: a stream's open, a message for the log, a SOAP call. What
- * PHP means by them holds for one context; another would be refused, or use what belongs to the first. */
+/* Marks and pointers of C code that is in the middle of something: a stream's open, a message for the log, a SOAP call.
+ * What PHP means by them holds for one context; another would be refused, or use what belongs to the first. */
 
-/* ext/soap brings no header: its globals as PHP 8.2 and 8.3 have them. Where they differ, its calls take turns (serial.c). */
+/* ext/soap brings no header: its globals as PHP 8.2 and 8.3 have them. Where they differ, its calls take turns
+ * (serial.c). */
 typedef struct {
 	HashTable encodings[3];
 	HashTable *typemap;

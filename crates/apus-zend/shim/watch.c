@@ -41,7 +41,8 @@ void apus_watch_cancel(void)
 
 bool apus_watch_take_signal(void)
 {
-	if (EXPECTED(!zend_atomic_bool_load_ex(&EG(vm_interrupt))) || atomic_load(&wanted) || zend_atomic_bool_load_ex(&EG(timed_out))) {
+	if (EXPECTED(!zend_atomic_bool_load_ex(&EG(vm_interrupt))) || atomic_load(&wanted)
+		|| zend_atomic_bool_load_ex(&EG(timed_out))) {
 		return false;
 	}
 	zend_atomic_bool_store_ex(&EG(vm_interrupt), false);
@@ -60,7 +61,8 @@ size_t apus_watch_function(char *name, size_t size)
 	zend_execute_data ex;
 	zend_internal_function function;
 	zend_string text;
-	if (!peek(&ex, EG(current_execute_data), sizeof(ex)) || !peek(&function, ex.func, sizeof(function)) || function.type != ZEND_INTERNAL_FUNCTION
+	if (!peek(&ex, EG(current_execute_data), sizeof(ex)) || !peek(&function, ex.func, sizeof(function))
+		|| function.type != ZEND_INTERNAL_FUNCTION
 		|| !peek(&text, function.function_name, offsetof(zend_string, val)) || text.len > size
 		|| !peek(name, ZSTR_VAL(function.function_name), text.len)) {
 		return 0;

@@ -64,7 +64,9 @@ def syscalls():
         ask(client, 100)
         worker = server.workers()[0]
         trace = server.folder / "strace"
-        with subprocess.Popen(["strace", "-f", "-c", "-o", str(trace), "-p", str(worker)], stderr=subprocess.PIPE, text=True) as strace:
+        with subprocess.Popen(
+            ["strace", "-f", "-c", "-o", str(trace), "-p", str(worker)], stderr=subprocess.PIPE, text=True
+        ) as strace:
             until("strace is attached", lambda: "attached" in strace.stderr.readline())
             ask(client, count)
             strace.send_signal(2)
@@ -88,7 +90,9 @@ def syscalls_pipelined():
     with Server(HELLO) as server, server.connect() as client:
         ask(client, 10)
         trace = server.folder / "strace"
-        with subprocess.Popen(["strace", "-f", "-c", "-o", str(trace), "-p", str(server.workers()[0])], stderr=subprocess.PIPE, text=True) as strace:
+        with subprocess.Popen(
+            ["strace", "-f", "-c", "-o", str(trace), "-p", str(server.workers()[0])], stderr=subprocess.PIPE, text=True
+        ) as strace:
             until("strace is attached", lambda: "attached" in strace.stderr.readline())
             for _ in range(count):
                 client.send(REQUEST * 16)
@@ -208,7 +212,9 @@ def flat_memory():
     return {"bytes grown over 800,000 requests": (grown, 1 << 20)}
 
 
-MEASURES = {f.__name__: f for f in (syscalls, syscalls_pipelined, allocations, idle_connections, sleeping_handlers, flat_memory)}
+MEASURES = {
+    f.__name__: f for f in (syscalls, syscalls_pipelined, allocations, idle_connections, sleeping_handlers, flat_memory)
+}
 
 
 def main():

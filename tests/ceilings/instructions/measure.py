@@ -40,7 +40,12 @@ def callgrind(folder):
 
 def counted(folder):
     """Instructions of the process that took the most."""
-    totals = (line.split()[1] for file in pathlib.Path(folder).iterdir() for line in file.read_text(errors="replace").splitlines() if line.startswith("totals:"))
+    totals = (
+        line.split()[1]
+        for file in pathlib.Path(folder).iterdir()
+        for line in file.read_text(errors="replace").splitlines()
+        if line.startswith("totals:")
+    )
     return max(map(int, totals))
 
 
@@ -95,7 +100,10 @@ def echo():
     message, answer = websocket.frame(websocket.TEXT, b"x" * 64), b"\x81\x40" + b"x" * 64
 
     def run(folder, pieces):
-        with Server(script=ECHO, wrapper=callgrind(folder)) as server, socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE) as sock:
+        with (
+            Server(script=ECHO, wrapper=callgrind(folder)) as server,
+            socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE) as sock,
+        ):
             stream = sock.makefile("rb")
             sock.sendall(websocket.request())
             while stream.readline() != b"\r\n":

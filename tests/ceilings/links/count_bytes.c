@@ -1,5 +1,5 @@
-/* Keeps the bytes of all live blocks of malloc and its relatives, and the number of allocations, in a file that the test maps,
- * too: LD_PRELOAD=this.so BYTES=file. */
+/* Keeps the bytes of all live blocks of malloc and its relatives, and the number of allocations, in a file that the
+ * test maps, too: LD_PRELOAD=this.so BYTES=file. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -10,7 +10,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t), *__libc_memalign(size_t, size_t);
+extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t),
+	*__libc_memalign(size_t, size_t);
 extern void __libc_free(void *);
 
 struct counts {

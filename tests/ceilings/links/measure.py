@@ -45,7 +45,8 @@ def room():
 
 @contextlib.contextmanager
 def counted():
-    """The environment of a server whose memory is counted, and a function that tells the bytes in use and the allocations so far."""
+    """The environment of a server whose memory is counted, and a function that tells the bytes in use and the
+    allocations so far."""
     with tempfile.TemporaryDirectory() as folder:
         shim, counter = pathlib.Path(folder) / "count.so", pathlib.Path(folder) / "count"
         subprocess.run([needs("cc"), "-O2", "-shared", "-fPIC", "-o", str(shim), str(HERE / "count_bytes.c"), "-ldl"], check=True)
@@ -76,7 +77,8 @@ def grown(settings, extensions, say, heard):
 
 
 def idle():
-    """An idle connection: aim under 1 KiB. Resident pages are counted whole, the shared table of connections among them."""
+    """An idle connection: aim under 1 KiB. Resident pages are counted whole, the shared table of connections among
+    them."""
     allocated, resident = grown("{}", None, frame(TEXT, b"hello"), 7)
     return {"bytes allocated for an idle WebSocket": (allocated, 1024), "resident bytes of an idle WebSocket": (resident, 1536)}
 
@@ -113,7 +115,9 @@ def syscalls():
                 ws.text()
         echo(100)
         trace = running.folder / "strace"
-        with subprocess.Popen([strace, "-f", "-c", "-o", str(trace), "-p", str(running.workers()[0])], stderr=subprocess.PIPE, text=True) as tracer:
+        with subprocess.Popen(
+            [strace, "-f", "-c", "-o", str(trace), "-p", str(running.workers()[0])], stderr=subprocess.PIPE, text=True
+        ) as tracer:
             until("strace is attached", lambda: "attached" in tracer.stderr.readline())
             echo(count)
             tracer.send_signal(2)
