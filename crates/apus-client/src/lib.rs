@@ -7,6 +7,7 @@
 pub mod broker;
 pub mod connect;
 pub mod failure;
+mod forward;
 pub mod http;
 pub mod http2;
 pub mod proxy;

@@ -16,10 +16,9 @@ use std::future::poll_fn;
 use std::io;
 use std::path::PathBuf;
 use std::pin::Pin;
-use std::task::{Context, Poll};
 use std::time::SystemTime;
 
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use tokio_rustls::rustls::{self, CommonState};
 use tokio_rustls::{TlsAcceptor, TlsConnector};
@@ -222,33 +221,15 @@ impl<S: AsyncRead + AsyncWrite + Unpin> TlsStream<S> {
 }
 
 macro_rules! each_side {
-    ($self:ident, $stream:ident => $body:expr) => {
-        match &mut $self.get_mut().side {
-            Side::Client($stream) => $body,
-            Side::Server($stream) => $body,
+    ($stream:expr, $side:ident => $body:expr) => {
+        match $stream {
+            TlsStream { side: Side::Client($side), .. } => $body,
+            TlsStream { side: Side::Server($side), .. } => $body,
         }
     };
 }
 
-impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for TlsStream<S> {
-    fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        each_side!(self, stream => Pin::new(stream).poll_read(cx, buf))
-    }
-}
-
-impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for TlsStream<S> {
-    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        each_side!(self, stream => Pin::new(stream).poll_write(cx, bytes))
-    }
-
-    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        each_side!(self, stream => Pin::new(stream).poll_flush(cx))
-    }
-
-    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        each_side!(self, stream => Pin::new(stream).poll_shutdown(cx))
-    }
-}
+crate::forward::forward_io!([S: AsyncRead + AsyncWrite + Unpin] TlsStream<S>, each_side);
 
 #[cfg(test)]
 mod tests;

@@ -1,14 +1,11 @@
 //! One byte stream to a server, whatever carries it.
 
-use std::io;
 use std::net::SocketAddr;
 use std::os::fd::AsRawFd;
-use std::pin::Pin;
-use std::task::{Context, Poll};
 
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpStream, UnixStream};
 
+use crate::forward::forward_io;
 use crate::tls::TlsStream;
 
 /// A stream of the kernel's.
@@ -65,8 +62,8 @@ impl Wire {
 }
 
 macro_rules! each_base {
-    ($self:ident, $stream:ident => $body:expr) => {
-        match $self.get_mut() {
+    ($base:expr, $stream:ident => $body:expr) => {
+        match $base {
             Base::Tcp($stream) => $body,
             Base::Unix($stream) => $body,
         }
@@ -74,77 +71,13 @@ macro_rules! each_base {
 }
 
 macro_rules! each_wire {
-    ($self:ident, $stream:ident => $body:expr) => {
-        match $self.get_mut() {
+    ($wire:expr, $stream:ident => $body:expr) => {
+        match $wire {
             Wire::Plain($stream) => $body,
-            Wire::Tls($stream) => {
-                let $stream = &mut **$stream;
-                $body
-            }
+            Wire::Tls($stream) => $body,
         }
     };
 }
 
-impl AsyncRead for Base {
-    fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        each_base!(self, stream => Pin::new(stream).poll_read(cx, buf))
-    }
-}
-
-impl AsyncWrite for Base {
-    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        each_base!(self, stream => Pin::new(stream).poll_write(cx, bytes))
-    }
-
-    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        each_base!(self, stream => Pin::new(stream).poll_flush(cx))
-    }
-
-    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        each_base!(self, stream => Pin::new(stream).poll_shutdown(cx))
-    }
-
-    fn poll_write_vectored(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        slices: &[io::IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        each_base!(self, stream => Pin::new(stream).poll_write_vectored(cx, slices))
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        true
-    }
-}
-
-impl AsyncRead for Wire {
-    fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        each_wire!(self, stream => Pin::new(stream).poll_read(cx, buf))
-    }
-}
-
-impl AsyncWrite for Wire {
-    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        each_wire!(self, stream => Pin::new(stream).poll_write(cx, bytes))
-    }
-
-    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        each_wire!(self, stream => Pin::new(stream).poll_flush(cx))
-    }
-
-    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        each_wire!(self, stream => Pin::new(stream).poll_shutdown(cx))
-    }
-
-    fn poll_write_vectored(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        slices: &[io::IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        each_wire!(self, stream => Pin::new(stream).poll_write_vectored(cx, slices))
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        matches!(self, Self::Plain(_))
-    }
-}
+forward_io!([] Base, each_base);
+forward_io!([] Wire, each_wire);

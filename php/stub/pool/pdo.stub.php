@@ -50,8 +50,7 @@ class PDOConfig
     public function getDriver(): string {}
 
     /**
-     * Sets the driver: mysql (default), pgsql, sqlite, oci, firebird, dblib, sqlsrv or odbc. Its PHP extension must be
-     * loaded.
+     * Sets the driver: mysql (default), pgsql or sqlite. Its PHP extension must be loaded.
      * Does not wait.
      */
     public function withDriver(string $driver): self {}

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use std::cell::{Cell, RefCell};
 
-use apus_shm::Mode;
+use apus_shm::{ForkEpoch, Mode};
 
 /// The first and the longest pause between two tries: nobody wakes who waits for another program.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(16));
@@ -34,14 +34,14 @@ extern "C" fn born() {
 
 /// A file as one process has it open.
 struct Handle {
-    process: u32,
+    process: ForkEpoch,
     file: ManuallyDrop<File>,
 }
 
 impl Drop for Handle {
     fn drop(&mut self) {
         // In a forked child it was closed, and the number may be another file's.
-        if self.process == std::process::id() {
+        if self.process.is_now() {
             let fd = self.file.as_raw_fd();
             OPEN.lock().unwrap_or_else(PoisonError::into_inner).retain(|open| *open != fd);
             // SAFETY: dropped once, here.
@@ -69,7 +69,7 @@ impl FileLock {
 
     fn open(&self) -> io::Result<()> {
         static REGISTERED: Once = Once::new();
-        let process = std::process::id();
+        let process = ForkEpoch::now();
         let mut handle = self.handle.borrow_mut();
         if handle.as_ref().is_none_or(|handle| handle.process != process) {
             // SAFETY: the handler lives as long as the module; it closes descriptors, which is safe after a fork.
@@ -106,7 +106,7 @@ impl FileLock {
     /// Gives it up once.
     pub(super) fn unlock(&self) {
         let handle = self.handle.borrow();
-        let Some(handle) = handle.as_ref().filter(|handle| handle.process == std::process::id()) else { return };
+        let Some(handle) = handle.as_ref().filter(|handle| handle.process.is_now()) else { return };
         self.users.set(self.users.get().saturating_sub(1));
         if self.users.get() == 0 {
             // It fails for a descriptor that is none, and then nothing is locked.

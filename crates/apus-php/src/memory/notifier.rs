@@ -14,7 +14,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use apus_coro::Wait;
-use apus_shm::{Heard, Lock, LockStep, Mode, TakeError, Taken, Watch};
+use apus_shm::{ForkEpoch, Heard, Lock, LockStep, Mode, TakeError, Taken, Watch};
 use apus_zend::{Callable, Raise, Value, engine};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
@@ -34,7 +34,7 @@ thread_local! {
 
 /// A notifier as coroutines wait for it.
 struct Listener {
-    process: u32,
+    process: ForkEpoch,
     /// The event loop that it is registered with: one of another request, or of the parent, is none.
     state: *const State,
     fd: ManuallyDrop<AsyncFd<OwnedFd>>,
@@ -55,7 +55,7 @@ impl Drop for Listener {
     fn drop(&mut self) {
         // In a forked child it is the parent's: taking it out of the epoll instance, which both have, would end the
         // parent's waits.
-        if self.process == std::process::id() {
+        if self.process.is_now() {
             // SAFETY: dropped once, here.
             unsafe { ManuallyDrop::drop(&mut self.fd) };
         }
@@ -66,14 +66,14 @@ impl Drop for Listener {
 #[derive(Default)]
 pub(crate) struct Subscription {
     listener: RefCell<Option<Rc<Listener>>>,
-    watch: RefCell<Option<(u32, Rc<Watch>)>>,
+    watch: RefCell<Option<(ForkEpoch, Rc<Watch>)>>,
 }
 
 impl Subscription {
     /// The listener of this process and event loop. To be called on that.
     fn listener(&self, fd: BorrowedFd<'_>) -> io::Result<Rc<Listener>> {
         let (process, state) =
-            (std::process::id(), State::existing().map_or(std::ptr::null(), |state| Rc::as_ptr(&state)));
+            (ForkEpoch::now(), State::existing().map_or(std::ptr::null(), |state| Rc::as_ptr(&state)));
         let mut slot = self.listener.borrow_mut();
         if let Some(listener) = slot.as_ref().filter(|known| known.process == process && known.state == state) {
             return Ok(Rc::clone(listener));
@@ -85,7 +85,7 @@ impl Subscription {
     }
 
     fn watch(&self, fd: BorrowedFd<'_>) -> io::Result<Rc<Watch>> {
-        let process = std::process::id();
+        let process = ForkEpoch::now();
         let mut slot = self.watch.borrow_mut();
         if let Some((_, watch)) = slot.as_ref().filter(|(owner, _)| *owner == process) {
             return Ok(Rc::clone(watch));

@@ -131,6 +131,21 @@ pub(super) fn find(
     key_list(table, &live, &part, index, window(limit, offset, descending))
 }
 
+/// What `look` finds between two values of an index.
+fn between<T>(
+    table: &TableObject,
+    name: &[u8],
+    ends: (Any<'_>, Any<'_>),
+    exclusive: bool,
+    look: impl FnOnce(&Live, usize, &Part<'_>) -> Result<T, Raise>,
+) -> Result<T, Raise> {
+    let live = table.live()?;
+    let index = live.index(name)?;
+    let texts = Texts::default();
+    let part = part(ends, exclusive, &live, index, &texts)?;
+    look(&live, index, &part)
+}
+
 #[expect(clippy::too_many_arguments, reason = "those of the PHP method")]
 pub(super) fn range(
     table: &TableObject,
@@ -142,11 +157,9 @@ pub(super) fn range(
     descending: bool,
     exclusive: bool,
 ) -> Result<Array, Raise> {
-    let live = table.live()?;
-    let index = live.index(name)?;
-    let texts = Texts::default();
-    let part = part((from, to), exclusive, &live, index, &texts)?;
-    key_list(table, &live, &part, index, window(limit, offset, descending))
+    between(table, name, (from, to), exclusive, |live, index, part| {
+        key_list(table, live, part, index, window(limit, offset, descending))
+    })
 }
 
 pub(super) fn count_range(
@@ -156,11 +169,9 @@ pub(super) fn count_range(
     to: Any<'_>,
     exclusive: bool,
 ) -> Result<u64, Raise> {
-    let live = table.live()?;
-    let index = live.index(name)?;
-    let texts = Texts::default();
-    let part = part((from, to), exclusive, &live, index, &texts)?;
-    live.table.count_range(index, &part.bounds()).map_err(raise)
+    between(table, name, (from, to), exclusive, |live, index, part| {
+        live.table.count_range(index, &part.bounds()).map_err(raise)
+    })
 }
 
 /// The columns that an argument asks for; null: all.

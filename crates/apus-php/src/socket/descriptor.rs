@@ -12,6 +12,7 @@ use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
+use apus_shm::ForkEpoch;
 use socket2::Socket;
 use tokio::io::unix::AsyncFd;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
@@ -50,15 +51,15 @@ impl AsRawFd for Watched {
 struct Registration {
     key: usize,
     io: ManuallyDrop<AsyncFd<Watched>>,
+    /// The process that registered: a forked child must leave the parent's registration, which both epoll instances
+    /// share.
+    process: ForkEpoch,
 }
 
 /// A socket and its registration with the event loop.
 pub(super) struct Descriptor {
     socket: Socket,
     registration: RefCell<Option<Registration>>,
-    /// The process that registered: a forked child must leave the parent's registration, which both epoll instances
-    /// share.
-    process: Cell<u32>,
     pace: Cell<Pace>,
     /// The directions that the last poll found blocked, as `poll(2)` names them.
     wanted: Cell<i16>,
@@ -71,7 +72,6 @@ impl Descriptor {
         Ok(Self {
             socket,
             registration: RefCell::new(None),
-            process: Cell::new(0),
             pace: Cell::new(Pace::Block(Deadline::NEVER)),
             wanted: Cell::new(0),
         })
@@ -124,18 +124,17 @@ impl Descriptor {
         if slot.as_ref().is_some_and(|known| known.key == key) {
             return Ok(());
         }
-        self.unregister(slot.take());
+        Self::unregister(slot.take());
         // SAFETY: the number is that of `self.socket`, which is open as long as self; the registration goes before it,
         // in `drop`.
         let io = unsafe { AsyncFd::register(Watched(self.socket.as_raw_fd())) }?;
-        *slot = Some(Registration { key, io: ManuallyDrop::new(io) });
-        self.process.set(std::process::id());
+        *slot = Some(Registration { key, io: ManuallyDrop::new(io), process: ForkEpoch::now() });
         Ok(())
     }
 
-    fn unregister(&self, registration: Option<Registration>) {
-        let Some(Registration { io, .. }) = registration else { return };
-        if self.process.get() == std::process::id() {
+    fn unregister(registration: Option<Registration>) {
+        let Some(Registration { io, process, .. }) = registration else { return };
+        if process.is_now() {
             drop(ManuallyDrop::into_inner(io));
         }
     }
@@ -190,7 +189,7 @@ impl Descriptor {
 
 impl Drop for Descriptor {
     fn drop(&mut self) {
-        self.unregister(self.registration.take());
+        Self::unregister(self.registration.take());
     }
 }
 

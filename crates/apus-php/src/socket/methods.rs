@@ -228,16 +228,22 @@ pub(super) fn recv_packet(socket: Me<'_, SocketObject>, timeout: Timeout) -> Res
     answer(&socket.object, SLOTS, outcome, bytes)
 }
 
-pub(super) fn send(socket: Me<'_, SocketObject>, data: &[u8], timeout: Timeout) -> Result<Value, Raise> {
-    let outcome =
-        with(&socket, kind!("send", Write, Write), timeout, |sock, session| stream::send(sock, session, data))?;
+fn send_some(socket: &Me<'_, SocketObject>, data: &[u8], timeout: Timeout, kind: Kind) -> Result<Value, Raise> {
+    let outcome = with(socket, kind, timeout, |sock, session| stream::send(sock, session, data))?;
     answer(&socket.object, SLOTS, outcome, count)
 }
 
-pub(super) fn send_all(socket: Me<'_, SocketObject>, data: &[u8], timeout: Timeout) -> Result<Value, Raise> {
-    let outcome =
-        with(&socket, kind!("sendAll", Write, Write), timeout, |sock, session| stream::send_all(sock, session, data))?;
+fn send_whole(socket: &Me<'_, SocketObject>, data: &[u8], timeout: Timeout, kind: Kind) -> Result<Value, Raise> {
+    let outcome = with(socket, kind, timeout, |sock, session| stream::send_all(sock, session, data))?;
     answer_part(&socket.object, SLOTS, outcome, count)
+}
+
+pub(super) fn send(socket: Me<'_, SocketObject>, data: &[u8], timeout: Timeout) -> Result<Value, Raise> {
+    send_some(&socket, data, timeout, kind!("send", Write, Write))
+}
+
+pub(super) fn send_all(socket: Me<'_, SocketObject>, data: &[u8], timeout: Timeout) -> Result<Value, Raise> {
+    send_whole(&socket, data, timeout, kind!("sendAll", Write, Write))
 }
 
 /// The lengths that a read vector asks for.
@@ -313,10 +319,7 @@ pub(super) fn write_vector(
     parts: Given<ArrayView<'_>>,
     timeout: Timeout,
 ) -> Result<Value, Raise> {
-    let data = gathered(parts)?;
-    let outcome =
-        with(&socket, kind!("writeVector", Write, Write), timeout, |sock, session| stream::send(sock, session, &data))?;
-    answer(&socket.object, SLOTS, outcome, count)
+    send_some(&socket, &gathered(parts)?, timeout, kind!("writeVector", Write, Write))
 }
 
 pub(super) fn write_vector_all(
@@ -324,11 +327,7 @@ pub(super) fn write_vector_all(
     parts: Given<ArrayView<'_>>,
     timeout: Timeout,
 ) -> Result<Value, Raise> {
-    let data = gathered(parts)?;
-    let outcome = with(&socket, kind!("writeVectorAll", Write, Write), timeout, |sock, session| {
-        stream::send_all(sock, session, &data)
-    })?;
-    answer_part(&socket.object, SLOTS, outcome, count)
+    send_whole(&socket, &gathered(parts)?, timeout, kind!("writeVectorAll", Write, Write))
 }
 
 pub(super) fn send_file(

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use apus_coro::{Held, Task, TaskId};
 use apus_process::log;
-use apus_shm::{Mode, Taken};
+use apus_shm::{ForkEpoch, Mode, Taken};
 use apus_zend::arg::Me;
 use apus_zend::{Raise, Value, native};
 
@@ -43,7 +43,7 @@ struct Process {
     /// It was taken after the death of its holder, and nobody was told.
     owner_died: Cell<bool>,
     /// The process that the coroutines above are of.
-    id: Cell<u32>,
+    id: Cell<ForkEpoch>,
 }
 
 #[derive(Default)]
@@ -87,7 +87,7 @@ impl Core {
     /// In a forked child: who holds the lock there is another process's, and was seen by it alone.
     fn notice_fork(self: &Rc<Self>) {
         if let Some(process) = &self.process
-            && process.id.replace(std::process::id()) != std::process::id()
+            && !process.id.replace(ForkEpoch::now()).is_now()
         {
             process.taken.set(false);
             for holder in self.holders.take() {
@@ -213,7 +213,7 @@ fn construct(shared: bool) -> Result<Lock, Raise> {
             lock: ProcessLock::new()?,
             taken: Cell::new(false),
             owner_died: Cell::new(false),
-            id: Cell::new(std::process::id()),
+            id: Cell::new(ForkEpoch::now()),
         });
     }
     Ok(Lock(Rc::new(core)))
