@@ -81,6 +81,15 @@ impl ConnFlags {
     }
 }
 
+/// Whose a connection is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Owner {
+    /// The slot of the process.
+    pub slot: usize,
+    /// The id of the worker.
+    pub worker: u16,
+}
+
 /// A row that this process owns.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "the row stays taken until it is given back to `remove`"]
@@ -96,7 +105,7 @@ struct Row {
     owner: AtomicU32,
     /// Server port in the upper half, client port in the lower.
     ports: AtomicU32,
-    /// 4, 6, or 0 for a Unix socket.
+    /// 4, 6, or 0 for a Unix socket; the id of the worker in the upper half.
     family: AtomicU32,
     /// [`ConnFlags`].
     flags: AtomicU32,
@@ -153,14 +162,14 @@ impl ConnTable {
 
     /// Enters a connection of the process that has slot `owner`. `None` when the table is full: the connection is to be
     /// refused.
-    pub fn insert(&self, owner: usize, session: i64, peer: Peer, server_port: u16, now_ms: u64) -> Option<ConnHandle> {
-        let number = self.claim(owner as u32 + 1)?;
+    pub fn insert(&self, owner: Owner, session: i64, peer: Peer, server_port: u16, now_ms: u64) -> Option<ConnHandle> {
+        let number = self.claim(owner.slot as u32 + 1)?;
         let row = &self.rows[number as usize];
         // After the claim, before the fields: a reader that sees a field of ours and then loads `session` must not see
         // the old session.
         fence(Release);
         let (family, address, client_port) = pack(peer);
-        row.family.store(family, Relaxed);
+        row.family.store(family | u32::from(owner.worker) << 16, Relaxed);
         row.address[0].store(address[0], Relaxed);
         row.address[1].store(address[1], Relaxed);
         row.ports.store(u32::from(server_port) << 16 | u32::from(client_port), Relaxed);
@@ -255,12 +264,12 @@ impl ConnTable {
         let flags = ConnFlags::unpack(row.flags.load(Relaxed));
         let entry = ConnEntry {
             session: session as i64,
-            worker: (session & 0xfff) as u16,
+            worker: (family >> 16) as u16,
             // Zero only in a row that is being freed, whose session the last line finds changed.
             slot: (row.owner.load(Relaxed) as usize).saturating_sub(1),
             websocket: flags.websocket,
             full: flags.full,
-            peer: unpack(family, address, ports as u16),
+            peer: unpack(family & 0xffff, address, ports as u16),
             server_port: (ports >> 16) as u16,
             connected_at: row.connected_at.load(Relaxed),
             last_recv_at: row.last_recv_at.load(Relaxed),
@@ -367,6 +376,11 @@ fn unpack(family: u32, address: [u64; 2], port: u16) -> Peer {
 mod tests {
     use super::*;
 
+    /// The process in a slot, of the worker whose id is in the low bits.
+    fn owner(slot: usize, session: i64) -> Owner {
+        Owner { slot, worker: (session & 0xfff) as u16 }
+    }
+
     fn peer(n: u64) -> Peer {
         Peer::Tcp(SocketAddr::new(IpAddr::V4(Ipv4Addr::from_bits(n as u32)), (n % 60_000) as u16))
     }
@@ -381,7 +395,7 @@ mod tests {
         for (n, peer) in [peer(9), Peer::Tcp("[2001:db8::1]:443".parse().unwrap()), Peer::Unix].into_iter().enumerate()
         {
             let id = session(n as i64 + 1, 3);
-            let handle = table.insert(5, id, peer, 80, 1000).unwrap();
+            let handle = table.insert(owner(5, id), id, peer, 80, 1000).unwrap();
             assert!(!table.get(id).unwrap().full, "a row's flags are not inherited");
             table.touch(&handle, 2000, 7);
             table.set_flags(&handle, ConnFlags { websocket: true, full: false });
@@ -402,10 +416,11 @@ mod tests {
     #[test]
     fn a_full_table_refuses_and_takes_again_when_a_row_is_free() {
         let table = ConnTable::new(100).unwrap();
-        let mut handles: Vec<_> = (1..=100).map(|n| table.insert(0, session(n, 0), peer(1), 80, 0).unwrap()).collect();
-        assert_eq!(table.insert(0, session(101, 0), peer(1), 80, 0), None);
+        let mut handles: Vec<_> =
+            (1..=100).map(|n| table.insert(owner(0, session(n, 0)), session(n, 0), peer(1), 80, 0).unwrap()).collect();
+        assert_eq!(table.insert(owner(0, session(101, 0)), session(101, 0), peer(1), 80, 0), None);
         table.remove(handles.remove(40));
-        assert!(table.insert(0, session(102, 0), peer(1), 80, 0).is_some());
+        assert!(table.insert(owner(0, session(102, 0)), session(102, 0), peer(1), 80, 0).is_some());
         assert_eq!(table.len(), 100);
     }
 
@@ -413,7 +428,7 @@ mod tests {
     fn sessions_are_listed_in_order_and_in_pages() {
         let table = ConnTable::new(1000).unwrap();
         for n in (1..=300).rev() {
-            let _ = table.insert(0, session(n, n % 4), peer(1), 80, 0).unwrap();
+            let _ = table.insert(owner(0, session(n, n % 4)), session(n, n % 4), peer(1), 80, 0).unwrap();
         }
         let first = table.sessions(0, 100);
         let second = table.sessions(first[99], 1000);
@@ -425,7 +440,8 @@ mod tests {
     fn a_dead_owner_is_purged_and_others_stay() {
         let table = ConnTable::new(64).unwrap();
         for n in 1..=20 {
-            let _ = table.insert((n % 2) as usize, session(n, n % 2), peer(1), 80, 0).unwrap();
+            let _ =
+                table.insert(owner((n % 2) as usize, session(n, n % 2)), session(n, n % 2), peer(1), 80, 0).unwrap();
         }
         assert_eq!((table.purge(1), table.len()), ((1..=20).step_by(2).map(|n| session(n, 1)).collect(), 10));
         assert!(table.sessions(0, 100).iter().all(|s| s & 1 == 0));
@@ -440,7 +456,9 @@ mod tests {
         // Killed while freeing: owner clear, bit set.
         table.used[0].fetch_or(0b10, Relaxed);
         assert!(table.purge(7).is_empty(), "a row without a session was nobody's connection");
-        let taken = (1..=64).filter(|n| table.insert(0, session(*n, 0), peer(1), 80, 0).is_some()).count();
+        let taken = (1..=64)
+            .filter(|n| table.insert(owner(0, session(*n, 0)), session(*n, 0), peer(1), 80, 0).is_some())
+            .count();
         assert_eq!(taken, 64);
     }
 
@@ -454,7 +472,9 @@ mod tests {
                     for n in 1..=20_000 {
                         let id = session(n, worker);
                         held.push_back(
-                            table.insert(worker as usize, id, peer(id as u64), worker as u16, id as u64).unwrap(),
+                            table
+                                .insert(owner(worker as usize, id), id, peer(id as u64), worker as u16, id as u64)
+                                .unwrap(),
                         );
                         assert!(table.contains(id));
                         if held.len() > 60 {

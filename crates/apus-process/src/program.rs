@@ -21,6 +21,8 @@ pub struct Config {
     pub script: PathBuf,
     /// User processes, at most [`MOST_USERS`](crate::MOST_USERS).
     pub users: u16,
+    /// Whether session ids are 1, 2, 3, … over all workers; else they tell the worker.
+    pub plain_sessions: bool,
 }
 
 /// What happens in the master, for the program's callbacks. They run in the master's loop: while one runs, nothing is

@@ -225,6 +225,8 @@ pub struct Scoreboard {
     slots: &'static [WorkerSlot],
     /// For each worker id, the last session number given out: outlives the process, so that no session id comes twice.
     sessions: &'static [AtomicU64],
+    /// Whether session ids are 1, 2, 3, … over all workers, and do not tell the worker.
+    plain_sessions: bool,
     role_counts: RoleCounts,
 }
 
@@ -232,11 +234,17 @@ impl Scoreboard {
     /// Maps a scoreboard for these processes. There are three slots for each, so that two generations may drain while a
     /// third serves.
     pub fn new(role_counts: RoleCounts) -> io::Result<&'static Self> {
+        Self::with_sessions(role_counts, false)
+    }
+
+    /// The same; with `plain` session ids are 1, 2, 3, … over all workers.
+    pub fn with_sessions(role_counts: RoleCounts, plain: bool) -> io::Result<&'static Self> {
         let slots = Self::slots_for(role_counts);
         Ok(Box::leak(Box::new(Self {
             header: shm::map::<Header>(1)?.first().ok_or(io::ErrorKind::OutOfMemory)?,
             slots: shm::map(slots)?,
             sessions: shm::map(usize::from(role_counts.total()))?,
+            plain_sessions: plain,
             role_counts,
         })))
     }
@@ -313,15 +321,11 @@ impl Scoreboard {
         mean + mean / 4 + SLACK
     }
 
-    /// The next session id of a worker: a number of its own above the low 12 bits, which are the worker's id.
+    /// The next session id of a worker: a plain number; or one of the worker's own above the low 12 bits, which are the
+    /// worker's id, so that no two workers write to the same memory.
     pub fn next_session(&self, id: u16) -> i64 {
-        let number = self.sessions.get(usize::from(id)).map_or(0, |last| last.fetch_add(1, Relaxed) + 1);
-        ((number as i64) << 12) | i64::from(id & 0xfff)
-    }
-
-    /// The worker id in a session id.
-    pub fn session_worker(session: i64) -> u16 {
-        (session & 0xfff) as u16
+        let next = |counter: usize| self.sessions.get(counter).map_or(0, |last| last.fetch_add(1, Relaxed) + 1) as i64;
+        if self.plain_sessions { next(0) } else { next(usize::from(id)) << 12 | i64::from(id & 0xfff) }
     }
 
     /// Takes a free slot for a process about to be forked; its index and itself.
@@ -402,8 +406,9 @@ mod tests {
         let board = Scoreboard::new(RoleCounts::workers(3)).unwrap();
         let (a, b) = (board.next_session(2), board.next_session(2));
         assert_eq!((a, b), (1 << 12 | 2, 2 << 12 | 2));
-        assert_eq!(Scoreboard::session_worker(b), 2);
         assert_eq!(board.next_session(0), 1 << 12);
+        let board = Scoreboard::with_sessions(RoleCounts::workers(3), true).unwrap();
+        assert_eq!([2, 0, 2].map(|worker| board.next_session(worker)), [1, 2, 3]);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 
 use crate::channel::{Ask, Channel, Command, Message, Received};
-use crate::conn_table::{ConnFlags, ConnHandle, ConnTable, Peer};
+use crate::conn_table::{ConnFlags, ConnHandle, ConnTable, Owner, Peer};
 use crate::directory::{Directory, Register};
 use crate::ipc::{IpcEndpoint, IpcRings};
 use crate::role::Role;
@@ -204,7 +204,13 @@ impl Worker {
     pub fn insert_connection(&self, session: i64, peer: Peer, server_port: u16) -> Option<ConnHandle> {
         // Counted before: a crash in between leaves a count that makes the master look, not a row it does not look for.
         self.slot.rows.add(1);
-        let handle = self.connections.insert(self.slot_index, session, peer, server_port, sys::now_ms());
+        let handle = self.connections.insert(
+            Owner { slot: self.slot_index, worker: self.id },
+            session,
+            peer,
+            server_port,
+            sys::now_ms(),
+        );
         if handle.is_none() {
             self.slot.rows.sub(1);
         }

@@ -5,6 +5,7 @@ namespace Swoole\Coroutine\Server;
 /**
  * Apus\Coroutine\Server\Connection, for code written for Swoole.
  * @rust second Apus\Coroutine\Server\Connection
+ * @rust short Co\Server\Connection
  */
 class Connection
 {

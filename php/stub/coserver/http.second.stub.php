@@ -5,6 +5,7 @@ namespace Swoole\Coroutine\Http;
 /**
  * Apus\Coroutine\Http\Server, for code written for Swoole: a call that cannot be made gives false and a warning.
  * @rust second Apus\Coroutine\Http\Server
+ * @rust short Co\Http\Server
  * @rust within crate::swoole::answers_false
  */
 class Server

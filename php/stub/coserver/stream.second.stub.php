@@ -5,6 +5,7 @@ namespace Swoole\Coroutine;
 /**
  * Apus\Coroutine\Server, for code written for Swoole.
  * @rust second Apus\Coroutine\Server
+ * @rust short Co\Server
  */
 class Server
 {

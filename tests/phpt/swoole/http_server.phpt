@@ -16,12 +16,14 @@ var_dump($server->set(['max_request' => 0]), count($server->setting), $server->s
 // Callbacks may be set in any order; they stand in private properties.
 $server->on('Request', function (Swoole\Http\Request $request, Swoole\Http\Response $response) use ($server) {
     $response->header('X-Fd', (string) ($response->fd === $request->fd));
+    $response->cookie('a', 'b');
+    var_dump($request->fd, $response->header, $response->cookie);
     var_dump($response->status(9999), $response->end(json_encode([
         $request->get, $request->server['request_uri'], $request->getMethod(), $request->post,
         count($server->connections), isset($server->connections[$request->fd]), isset($server->connections[0]),
         iterator_to_array($server->connections) === [$request->fd], iterator_to_array($server->ports[0]->connections) === [$request->fd],
         $server->exist($request->fd), $server->connection_info($request->fd)['remote_ip'],
-        $server->getWorkerStatus() === SWOOLE_WORKER_BUSY, $server->getMasterPid() === $server->master_pid,
+        $server->getWorkerStatus() === SWOOLE_WORKER_BUSY, $server->connection_info($request->fd)['worker_id'], $server->getMasterPid() === $server->master_pid,
         isset($server->stats()['user_worker_num']),
     ])));
     var_dump($response->end('twice'), $server->taskwait('x'), $server->sendMessage('x', 99));
@@ -29,7 +31,7 @@ $server->on('Request', function (Swoole\Http\Request $request, Swoole\Http\Respo
 $server->on('WorkerStart', function (Swoole\Http\Server $server, int $worker) {
     go(function () use ($server) {
         echo file_get_contents("http://127.0.0.1:$server->port/path?a=b"), "\n";
-        var_dump(in_array('X-Fd: 1', $http_response_header, true));
+        var_dump(in_array('X-Fd: 1', $http_response_header, true), in_array('Server: swoole-http-server', $http_response_header, true));
         $server->shutdown();
     });
 });
@@ -58,6 +60,15 @@ NULL
 bool(true)
 string(18) "Swoole\Server\Port"
 start true
+int(1)
+array(1) {
+  ["X-Fd"]=>
+  string(1) "1"
+}
+array(1) {
+  [0]=>
+  string(11) "a=b; path=/"
+}
 warning: the status code of an answer lies between 200 and 999 (RFC 9110 section 15), 9999 given
 bool(false)
 bool(true)
@@ -66,7 +77,8 @@ warning: Swoole\Server
 bool(false)
 bool(false)
 bool(false)
-[{"a":"b"},"\/path","GET",null,1,true,false,true,true,true,"127.0.0.1",true,true,true]
+[{"a":"b"},"\/path","GET",null,1,true,false,true,true,true,"127.0.0.1",true,0,true,true]
+bool(true)
 bool(true)
 bool(true)
 warning: start() was called already, and this server has stopped

@@ -9,7 +9,7 @@ use apus_coro::Wait;
 use apus_net::proto::http1::response::{is_field_name, is_field_value, is_reason, may_be_trailer};
 use apus_net::{AnswerState, MessageConn, Responder, SendError, Upgrade, WriteState, open_regular};
 use apus_zend::object::Object;
-use apus_zend::value::View;
+use apus_zend::value::{Key, View};
 use apus_zend::{Array, Call, Raise, Value, engine, native};
 
 use super::head::{Borrowed, Set};
@@ -32,6 +32,8 @@ pub(crate) struct Response {
     pub(super) message_conn: RefCell<Option<Rc<MessageConn>>>,
     pub(super) head: RefCell<Borrowed>,
     trailers: RefCell<Vec<(Vec<u8>, Vec<u8>)>>,
+    /// Whether its object is of the class that code written for Swoole knows, whose properties show what was set.
+    second: bool,
 }
 
 native!(Response, "Apus\\Http\\Response");
@@ -45,6 +47,7 @@ impl Response {
             message_conn: RefCell::new(None),
             head: RefCell::new(Borrowed::take()),
             trailers: RefCell::new(Vec::new()),
+            second,
         };
         let object = Object::new(RESPONSE.named(second), response)?;
         object.init_slot(FD, Value::int(fd));
@@ -200,10 +203,38 @@ fn header(call: &Call) -> Result<(), Raise> {
         None => set_lines(call, response, name, format)?,
     };
     match set {
-        Set::Taken => call.ret(true),
+        Set::Taken => {
+            if response.second {
+                show(call, "header", Some(name), call.value(1))?;
+            }
+            call.ret(true)
+        }
         Set::Ours => call.ret(false),
         Set::Invalid => Err(invalid_field(name)),
     }
+}
+
+/// Adds to an array that a property of the object shows, under a key or at the end.
+#[cold]
+fn show(call: &Call, property: &str, key: Option<&[u8]>, value: Value) -> Result<(), Raise> {
+    let Some(slot) = RESPONSE.second.and_then(|class| class.slot(property)) else { return Ok(()) };
+    let object = call.object()?;
+    let before = object.slot(slot);
+    let mut shown = Array::new(4)?;
+    if let View::Array(array) = before.view() {
+        for (at, value) in array.iter() {
+            match at {
+                Key::Str(name) => shown.set(name, value.value())?,
+                Key::Index(_) => shown.push(value.value())?,
+            }
+        }
+    }
+    match key {
+        Some(name) => shown.set(name, value)?,
+        None => shown.push(value)?,
+    }
+    object.set_slot(slot, shown.into());
+    Ok(())
 }
 
 /// `header()` with anything but a string.
@@ -252,8 +283,14 @@ fn set_cookie(call: &Call, raw: bool) -> Result<(), Raise> {
     if !response.is_open() {
         return call.ret(false);
     }
-    match response.head.borrow_mut().add(b"Set-Cookie", &value, false) {
-        Set::Taken => call.ret(true),
+    let added = response.head.borrow_mut().add(b"Set-Cookie", &value, false);
+    match added {
+        Set::Taken => {
+            if response.second {
+                show(call, "cookie", None, Value::string(&value)?)?;
+            }
+            call.ret(true)
+        }
         Set::Ours | Set::Invalid => Err(invalid_field(b"Set-Cookie")),
     }
 }
@@ -283,6 +320,9 @@ fn trailer(call: &Call) -> Result<(), Raise> {
         return call.ret(false);
     }
     response.trailers.borrow_mut().push((name.to_vec(), value.to_vec()));
+    if response.second {
+        show(call, "trailer", Some(name), Value::string(value)?)?;
+    }
     call.ret(true)
 }
 

@@ -43,6 +43,8 @@ pub(super) struct PhpApp {
     cancel_on_disconnect: bool,
     /// The setting `max_concurrency`, where it limits anything.
     slots: Option<Arc<Semaphore>>,
+    /// Whether requests for which there is no place are answered 503; else they wait.
+    refuses: bool,
     /// File and line of the handler of requests, where it is written in PHP.
     place: Option<Rc<str>>,
 }
@@ -88,7 +90,16 @@ impl PhpApp {
         let place = on.request.as_ref().and_then(Callable::place).map(|(file, line)| format!("{file}:{line}").into());
         let worker = Rc::clone(worker);
         let cancel_on_disconnect = of_port.cancel_on_disconnect;
-        Some(Rc::new(Self { calling, worker, server, on, cancel_on_disconnect, slots, place }))
+        Some(Rc::new(Self {
+            calling,
+            worker,
+            server,
+            on,
+            cancel_on_disconnect,
+            slots,
+            refuses: core.refuses.get(),
+            place,
+        }))
     }
 
     fn notify(&self, callable: Option<&Callable>, fd: i64, with_worker: bool) {
@@ -191,6 +202,10 @@ impl App for PhpApp {
         };
         let gone = self.cancel_on_disconnect.then(|| response.gone());
         if let Some(slots) = &self.slots {
+            if self.refuses && slots.available_permits() == 0 {
+                response.fail(503);
+                return Handling::begun(None, response, None);
+            }
             let app = Rc::clone(self);
             let begin = move |responder: &Responder| {
                 app.on.request.as_ref().and_then(|handler| app.calling.begin(handler.share(), request, responder))

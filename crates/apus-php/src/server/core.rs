@@ -3,6 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::ops::Deref;
 use std::rc::{Rc, Weak};
+use std::time::Duration;
 
 use apus_net::Datagram;
 use apus_options::Settings;
@@ -78,6 +79,8 @@ pub(super) struct ServerCore {
     creator: u32,
     /// Whether it is of the classes that code written for Swoole knows: it has their conventions.
     pub(super) second: bool,
+    /// Whether requests above `max_concurrency` are answered 503, as there; else they wait.
+    pub(super) refuses: Cell<bool>,
 }
 
 thread_local! {
@@ -133,6 +136,7 @@ impl ServerCore {
             users: RefCell::default(),
             creator: std::process::id(),
             second,
+            refuses: Cell::new(false),
         });
         MADE.with(|made| {
             let mut made = made.borrow_mut();
@@ -146,6 +150,7 @@ impl ServerCore {
         let mut given = Given::read(given, self.second)?;
         let mut settings = self.settings.borrow().clone();
         given.apply(&mut settings)?;
+        self.refuses.set(self.refuses.get() || self.second && given.max_concurrency);
         *self.settings.borrow_mut() = settings;
         // What is replaced is dropped last: its destructor may run PHP code that comes here again.
         let _old = match given.take_tell() {
@@ -253,6 +258,8 @@ pub(super) fn describe(thrown: &Thrown) -> String {
 /// What else holds by default in code written for Swoole.
 pub(crate) fn second_defaults(settings: &mut Settings) {
     settings.http_require_host = false;
+    "swoole-http-server".clone_into(&mut settings.server_header);
+    settings.max_wait_time = Duration::from_secs(3);
     // A start is not worth a line there.
     let _ = settings.set("log_level", &apus_options::Value::Str("warning".to_owned()));
 }

@@ -124,10 +124,12 @@ pub(super) fn worker_status(core: &ServerHandle, id: i64) -> Result<OrFalse<i64>
     const IDLE: i64 = 2;
     const EXIT: i64 = 3;
     let worker = core.worker("getWorkerStatus()")?;
-    let slot = worker.scoreboard.worker(worker_number(id, &worker));
+    let id = worker_number(id, &worker);
+    // While a worker leaves, another one may have its id already.
+    let slot = if id == worker.id { Some(worker.slot) } else { worker.scoreboard.worker(id) };
     Ok(OrFalse(slot.map(|slot| match slot.state() {
-        WorkerState::Serving if slot.active.get() == 0 => IDLE,
-        WorkerState::Serving | WorkerState::Starting => BUSY,
+        WorkerState::Serving if slot.active.get() > 0 => BUSY,
+        WorkerState::Serving | WorkerState::Starting => IDLE,
         _ => EXIT,
     })))
 }

@@ -45,6 +45,8 @@ pub(super) struct Given {
     /// `package_eof`, which may be any bytes.
     eof: Option<Vec<u8>>,
     tell: Tell,
+    /// Whether `max_concurrency` was given, by this very name.
+    pub(super) max_concurrency: bool,
 }
 
 /// Settings that code written for Swoole has, and that mean nothing here.
@@ -102,6 +104,7 @@ impl Given {
                 }
                 (name, view) => {
                     let name = String::from_utf8_lossy(name);
+                    all.max_concurrency |= name == "max_concurrency";
                     let value = match checked(&mut probe, &name, view) {
                         Ok(value) => value,
                         Err(_) if lenient && WITHOUT_EFFECT.contains(&&*name) => continue,

@@ -198,6 +198,7 @@ pub(super) fn start(core: &Rc<ServerCore>, server: Object) -> Result<(), Raise> 
         title: settings.process_title.clone(),
         script: script.clone(),
         users,
+        plain_sessions: core.second,
         settings: Rc::new(settings),
     };
     core.phase.set(Phase::Master);

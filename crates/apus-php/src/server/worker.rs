@@ -23,6 +23,7 @@ use super::{routing, set_control};
 use crate::descriptor;
 use crate::output;
 use crate::runtime::{Mode, State};
+use crate::timer::Timers;
 use crate::watchdog;
 
 /// When a `workerstart` that has not returned is spoken of.
@@ -165,11 +166,18 @@ impl Running {
         Ok(())
     }
 
-    /// Lets coroutines that came of requests end (work done after the answer), as long as the worker may take to leave.
-    /// Others, such as endless loops that workerstart began, are ended by their cancellation.
+    /// Whether a worker that leaves waits: for coroutines that came of requests. Others, such as endless loops that
+    /// workerstart began, are ended by their cancellation. Code written for Swoole expects it to wait for these and for
+    /// timers, too, which workerexit clears.
+    fn is_busy(&self) -> bool {
+        let others = || self.state.engine.live() > 0 || Timers::of(&self.state).len() > 0;
+        self.state.of_requests.get() > 0 || self.core.second && others()
+    }
+
+    /// Lets what the worker waits for end (work done after the answer), as long as it may take to leave.
     async fn finish_requests(&self, limit: tokio::time::Instant) {
         let ended = async {
-            while self.state.of_requests.get() > 0 {
+            while self.is_busy() {
                 tokio::time::sleep(LEAVING_POLL).await;
             }
         };

@@ -85,7 +85,8 @@ impl<'a> Master<'a> {
     pub(crate) fn new(config: &'a Config, listeners: &'a [Listener], identity: Identity) -> Result<Self, Error> {
         let settings = &config.settings;
         let role_counts = RoleCounts::new(settings, config.users.min(MOST_USERS));
-        let scoreboard = Scoreboard::new(role_counts).map_err(Error::system("mmap"))?;
+        let scoreboard =
+            Scoreboard::with_sessions(role_counts, config.plain_sessions).map_err(Error::system("mmap"))?;
         let connections = ConnTable::new(settings.max_connection).map_err(Error::system("mmap"))?;
         // A bell a slot, in every process.
         raise_descriptor_limit(settings.max_connection as usize + scoreboard.slot_count());

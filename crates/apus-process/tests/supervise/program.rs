@@ -44,8 +44,13 @@ fn serve() -> Result<Outcome, Error> {
     };
     let listeners = [bind(&addr, &BindOptions::from(&settings))?];
     let users = std::env::var("TEST_USERS").map_or(0, |count| count.parse().unwrap());
-    let config =
-        Config { settings: Rc::new(settings), title: "t".to_owned(), script: PathBuf::from("test.php"), users };
+    let config = Config {
+        settings: Rc::new(settings),
+        title: "t".to_owned(),
+        script: PathBuf::from("test.php"),
+        users,
+        plain_sessions: false,
+    };
     let directory = PathBuf::from(std::env::var_os("TEST_DIR").unwrap());
     let mut program = Lines { listeners: &listeners, directory, child: None };
     run(&config, &listeners, &mut program)
