@@ -7,6 +7,7 @@ use apus_zend::{Callable, Raise, Value, engine};
 
 use crate::exception::DEADLOCK;
 use crate::runtime::{State, Stop};
+use crate::swoole;
 
 /// How often a coroutine that waits again while it is unwound is entered before it is given up.
 const UNWIND_ROUNDS: usize = 8;
@@ -42,6 +43,10 @@ impl State {
                 }
             }
             (Idle::Stuck, None) => {
+                if let Some(told) = swoole::tell_deadlock() {
+                    self.end_all();
+                    return told;
+                }
                 let report = self.deadlock_report();
                 self.end_all();
                 engine::throw(DEADLOCK.get(), 0, &report)

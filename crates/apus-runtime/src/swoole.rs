@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use apus_zend::class::Class;
 use apus_zend::engine::{self, ClassEntry, Thrown};
-use apus_zend::{Call, Raise, Value};
+use apus_zend::{Call, Callable, Raise, Value};
 
 use crate::exception::{self, CANCELED, COROUTINE, EXCEPTION};
 use crate::last_error;
@@ -22,9 +22,29 @@ pub fn is_on() -> bool {
 /// and as the last error; nothing is thrown but what ends a coroutine, and what callers' code threw.
 pub fn answers_false(call: &Call, class: &Class, body: impl Fn(&Call) -> Result<(), Raise>) -> Result<(), Raise> {
     match body(call) {
-        Err(Raise::Thrown) => refused(call, class),
+        Err(Raise::Thrown) => refused(call, class, true),
         done => done,
     }
+}
+
+/// The same without a warning.
+pub fn answers_false_quietly(
+    call: &Call,
+    class: &Class,
+    body: impl Fn(&Call) -> Result<(), Raise>,
+) -> Result<(), Raise> {
+    match body(call) {
+        Err(Raise::Thrown) => refused(call, class, false),
+        done => done,
+    }
+}
+
+/// Coroutines that nothing can wake are told of on standard output there, and the script goes on. `None`: not here.
+pub fn tell_deadlock() -> Option<Result<(), Raise>> {
+    if !is_on() {
+        return None;
+    }
+    Some(Callable::named("Swoole\\Coroutine\\deadlock_check").and_then(|tell| tell.call(&[])).map(drop))
 }
 
 /// A class, and what is done of one that nobody caught.
@@ -102,7 +122,7 @@ fn code_of(thrown: &Thrown) -> i64 {
 const NOT_IN_COROUTINE: i64 = exception::code::coroutine::NOT_IN_COROUTINE.value();
 
 #[cold]
-fn refused(call: &Call, class: &Class) -> Result<(), Raise> {
+fn refused(call: &Call, class: &Class, loudly: bool) -> Result<(), Raise> {
     let Some(thrown) = Thrown::take() else { return Err(Raise::Thrown) };
     if !is_refusal(&thrown) {
         return Err(thrown.rethrow());
@@ -113,6 +133,8 @@ fn refused(call: &Call, class: &Class) -> Result<(), Raise> {
     if let Some(slot) = class.slot("errCode") {
         call.object()?.set_slot(slot, Value::int(code));
     }
-    engine::warning(&message)?;
+    if loudly {
+        engine::warning(&message)?;
+    }
     call.ret(false)
 }

@@ -3,9 +3,9 @@
 namespace Swoole\Coroutine;
 
 /**
- * Apus\Coroutine\Lock, for code written for Swoole: a call that cannot be made gives false and a warning.
+ * Apus\Coroutine\Lock, for code written for Swoole: a call that cannot be made gives false.
  * @rust second Apus\Coroutine\Lock
- * @rust within crate::swoole::answers_false
+ * @rust within crate::swoole::answers_false_quietly
  */
 class Lock
 {

@@ -29,10 +29,6 @@ Apus\Coroutine\run(function () use ($lock) {
 bool(true)
 bool(true)
 bool(true)
-
-Warning: Coroutine\Lock::lock() waits and needs a coroutine: call it inside Apus\Coroutine\run() or Apus\go() in %s on line %d
-
-Warning: Coroutine\Lock::unlock() waits and needs a coroutine: call it inside Apus\Coroutine\run() or Apus\go() in %s on line %d
 bool(false)
 bool(true)
 bool(false)

@@ -28,13 +28,13 @@ pub(super) fn column(table: &TableObject, name: String, number: Given<i64>, size
 
 /// Whether a value can be stored as it is.
 fn fits(column: &Column, view: View<'_>) -> bool {
-    match (column.kind, view) {
-        (Kind::Int { .. }, View::Int(_) | View::Bool(_) | View::Null)
-        | (Kind::Float, View::Int(_) | View::Float(_) | View::Bool(_) | View::Null)
-        | (Kind::Text { .. } | Kind::Dictionary { .. }, View::Int(_) | View::Float(_) | View::Bool(_) | View::Null) => {
-            true
-        }
-        (Kind::Text { longest } | Kind::Dictionary { longest, .. }, View::Str(text)) => text.len() <= longest as usize,
+    match view {
+        View::Int(_) | View::Bool(_) | View::Null => true,
+        View::Float(_) => !matches!(column.kind, Kind::Int { .. }),
+        View::Str(text) => match column.kind {
+            Kind::Text { longest } | Kind::Dictionary { longest, .. } => text.len() <= longest as usize,
+            _ => false,
+        },
         _ => false,
     }
 }
