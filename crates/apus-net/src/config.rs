@@ -7,6 +7,8 @@ use apus_options::Settings;
 use apus_proto::framing::Framing;
 use apus_proto::http1::Limits;
 
+use crate::port_tls::Tls;
+
 /// The limits and habits of one listening port. Defaults are those of [`Settings`].
 #[derive(Debug, Clone)]
 #[allow(clippy::struct_excessive_bools, reason = "each mirrors a setting that is a switch")]
@@ -57,6 +59,8 @@ pub struct Config {
     pub max_form_memory: usize,
     /// Parts of one multipart body (413 beyond).
     pub max_parts: u32,
+    /// TLS around the port's connections; none on a plain port.
+    pub tls: Option<Tls>,
     /// Whether the port is one of streams, not of HTTP.
     pub stream: bool,
     /// How a stream is cut into messages; without it each read is one.
@@ -159,6 +163,7 @@ impl From<&Settings> for Config {
             max_fields: s.max_input_vars,
             max_form_memory: s.max_form_memory,
             max_parts: s.max_multipart_parts,
+            tls: None,
             stream: false,
             framing: None,
             websocket: s.open_websocket_protocol,

@@ -45,6 +45,36 @@ impl Local {
     }
 }
 
+/// The TLS session of a connection.
+#[derive(Debug)]
+pub struct TlsInfo {
+    /// "TLSv1.2" or "TLSv1.3".
+    pub version: &'static str,
+    /// The cipher suite's name by the IANA.
+    pub cipher: String,
+    /// The name that the client asked for (RFC 6066); empty where it asked for none.
+    pub server_name: String,
+    /// The protocol agreed on (RFC 7301); empty where none was.
+    pub protocol: String,
+    /// Whether an earlier session was resumed.
+    pub resumed: bool,
+    /// The client's certificate, DER; empty where none was shown.
+    pub client_certificate: Vec<u8>,
+}
+
+impl TlsInfo {
+    pub(crate) fn of(session: &apus_tls::Session) -> Self {
+        Self {
+            version: session.version(),
+            cipher: session.cipher(),
+            server_name: session.server_name().unwrap_or_default().to_owned(),
+            protocol: String::from_utf8_lossy(session.alpn().unwrap_or_default()).into_owned(),
+            resumed: session.resumed(),
+            client_certificate: session.peer_certificate().map(|certificate| certificate.to_vec()).unwrap_or_default(),
+        }
+    }
+}
+
 /// A connection, as long as anyone asks about it.
 #[derive(Debug)]
 pub struct ConnInfo {
@@ -58,6 +88,8 @@ pub struct ConnInfo {
     pub(crate) open: Cell<bool>,
     pub(crate) gone: Cell<bool>,
     pub(crate) peer_ip: std::cell::OnceCell<Box<str>>,
+    /// What its TLS session is, after the handshake.
+    pub(crate) tls: std::cell::OnceCell<Box<TlsInfo>>,
 }
 
 impl ConnInfo {
@@ -111,6 +143,11 @@ impl ConnInfo {
     /// Whether the client is known to have left: it sent EOF or reset the connection.
     pub fn is_gone(&self) -> bool {
         self.gone.get() || !self.open.get()
+    }
+
+    /// Its TLS session; none on a plain port, and before the handshake is over.
+    pub fn tls(&self) -> Option<&TlsInfo> {
+        self.tls.get().map(|tls| &**tls)
     }
 
     /// Whether it became a WebSocket.

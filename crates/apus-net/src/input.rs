@@ -1,11 +1,9 @@
 //! Where received bytes go, and those that are not yet used.
 
-use std::io::{self, Read};
-
-use socket2::Socket;
+use std::io;
 
 use crate::pool::Pool;
-use crate::sys;
+use crate::wire::Wire;
 
 /// A buffer borrowed from the pool while it holds something. `data[start..end]` is what was read.
 #[derive(Default)]
@@ -98,32 +96,30 @@ impl Input {
 pub(crate) trait Receive {
     /// Receives once: how many bytes, and whether there was room for more. The buffer is fetched here, when there is
     /// something to read.
-    fn receive(&mut self, socket: &Socket) -> io::Result<(usize, bool)>;
+    fn receive(&mut self, wire: &Wire) -> io::Result<(usize, bool)>;
 }
 
 impl Receive for [u8] {
     #[inline]
-    fn receive(&mut self, mut socket: &Socket) -> io::Result<(usize, bool)> {
-        let count = socket.read(self)?;
-        Ok((count, count < self.len()))
+    fn receive(&mut self, wire: &Wire) -> io::Result<(usize, bool)> {
+        wire.read(self)
     }
 }
 
 /// The input buffer of a connection, borrowed from the pool at need.
 impl Receive for (&mut Input, &Pool) {
     #[inline]
-    fn receive(&mut self, socket: &Socket) -> io::Result<(usize, bool)> {
-        self.0.space(self.1).receive(socket)
+    fn receive(&mut self, wire: &Wire) -> io::Result<(usize, bool)> {
+        self.0.space(self.1).receive(wire)
     }
 }
 
 /// The spare capacity of a vector, up to so many bytes.
 impl Receive for (&mut Vec<u8>, usize) {
     #[inline]
-    fn receive(&mut self, socket: &Socket) -> io::Result<(usize, bool)> {
+    fn receive(&mut self, wire: &Wire) -> io::Result<(usize, bool)> {
         let room = self.1.min(self.0.capacity() - self.0.len());
-        let count = sys::receive_behind(socket, self.0, room)?;
-        Ok((count, count < room))
+        wire.read_behind(self.0, room)
     }
 }
 

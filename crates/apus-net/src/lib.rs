@@ -37,6 +37,7 @@ mod names;
 mod output;
 mod pool;
 mod port;
+mod port_tls;
 mod registry;
 mod regular_file;
 mod request;
@@ -46,9 +47,11 @@ mod sweep;
 mod sys;
 mod udp;
 mod wake;
+mod wire;
 mod worker;
 
 pub use apus_proto as proto;
+pub use apus_tls as tls;
 
 pub use answer::{AnswerState, ResponseHead, SendError};
 pub use app::App;
@@ -58,12 +61,13 @@ pub use config::{Config, SendPolicy};
 pub use control::{Control, Idle};
 pub use file_part::SendFile;
 pub use framing::framing;
-pub use info::{ConnInfo, Local, Peer};
+pub use info::{ConnInfo, Local, Peer, TlsInfo};
 pub use message_conn::{
     Broadcast, Delivery, Drained, Kind, Message, MessageConn, MessageConnWritable, OwnedMessage, Recv, Refusal,
     Upgrade, WriteTurn,
 };
 pub use names::{Added, MAX_NAME, NameIndex, Removed, is_name};
+pub use port_tls::Tls;
 pub use regular_file::open_regular;
 pub use request::Request;
 pub use response::{Gone, Responder, Writable, WriteState};

@@ -17,6 +17,7 @@ use crate::message_conn::{MessageConn, Protocol};
 use crate::message_runner;
 use crate::port::Port;
 use crate::sys;
+use crate::wire::Wire;
 use crate::worker::Worker;
 
 /// Connections taken in one turn while few wait, so that other workers on the same socket take their share.
@@ -165,12 +166,26 @@ impl<A: App> Arrivals<A> {
             open: true.into(),
             gone: false.into(),
             peer_ip: std::cell::OnceCell::new(),
+            tls: std::cell::OnceCell::new(),
         });
+        if port.config.stream
+            && let Some(keepalive) = &port.config.keepalive
+        {
+            // A Unix socket has no keepalive, and needs none.
+            let _ = socket.set_tcp_keepalive(keepalive);
+        }
+        let wire = match Wire::new(socket, port.config.tls.as_ref()) {
+            Ok(wire) => wire,
+            Err(error) => {
+                port.worker.metrics.refused(&info, &format!("TLS cannot begin: {error}"));
+                return None;
+            }
+        };
         if port.config.stream {
-            self.open_stream(socket, info);
+            self.open_stream(wire, info);
             return None;
         }
-        let conn = Rc::new(Conn::new(info, Rc::clone(port), Rc::clone(conns), Io::Fresh(socket)));
+        let conn = Rc::new(Conn::new(info, Rc::clone(port), Rc::clone(conns), Io::Fresh(wire)));
         conns.registry.borrow_mut().insert(conn.info.id, Rc::clone(&conn));
         port.worker.opened(&conn.info);
         self.app.on_connect(&conn.info);
@@ -178,13 +193,9 @@ impl<A: App> Arrivals<A> {
     }
 
     /// A connection of a stream port is a message connection from the start.
-    fn open_stream(&self, socket: Socket, info: Rc<ConnInfo>) {
+    fn open_stream(&self, wire: Wire, info: Rc<ConnInfo>) {
         let (port, conns) = (&self.port, &self.conns.messages);
-        if let Some(keepalive) = &port.config.keepalive {
-            // A Unix socket has no keepalive, and needs none.
-            let _ = socket.set_tcp_keepalive(keepalive);
-        }
-        let message_conn = MessageConn::new(info, Rc::clone(port), Rc::clone(conns), socket, Protocol::Stream);
+        let message_conn = MessageConn::new(info, Rc::clone(port), Rc::clone(conns), wire, Protocol::Stream);
         let message_conn = Rc::new(message_conn);
         if port.config.delay_receive {
             message_conn.pause();

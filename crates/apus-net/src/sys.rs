@@ -8,10 +8,15 @@ use socket2::{SockAddr, Socket};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
+/// What owns one descriptor, keeps it open and the same, and closes it when dropped.
+pub(crate) trait Owner: AsRawFd {}
+
+impl Owner for Socket {}
+
 /// Registers the socket with this thread's runtime, for reading and writing.
-pub(crate) fn register(socket: Socket) -> io::Result<AsyncFd<Socket>> {
-    // SAFETY: `Socket` owns its descriptor, closes it only when dropped, and nothing here replaces or duplicates it
-    // while the `AsyncFd` owns the socket (only shared references are handed out).
+pub(crate) fn register<T: Owner>(socket: T) -> io::Result<AsyncFd<T>> {
+    // SAFETY: an `Owner` owns its descriptor, closes it only when dropped, and nothing here replaces or duplicates it
+    // while the `AsyncFd` owns it (only shared references are handed out).
     unsafe { AsyncFd::register(socket) }.map_err(Into::into)
 }
 
@@ -31,6 +36,14 @@ pub(crate) fn receive_behind(socket: &Socket, into: &mut Vec<u8>, max: usize) ->
     // is at most `room`, which lies within the capacity.
     unsafe { into.set_len(len + count.min(room)) };
     Ok(count)
+}
+
+/// The first byte that waits to be received, which stays there; none at the end.
+pub(crate) fn peek(socket: &Socket) -> io::Result<Option<u8>> {
+    let mut first = [MaybeUninit::<u8>::uninit()];
+    let count = socket.peek(&mut first)?;
+    // SAFETY: recv(2) returned 1, so that byte is initialised.
+    Ok((count == 1).then(|| unsafe { first[0].assume_init() }))
 }
 
 /// Connections that wait in the queue of a listening TCP socket: Linux tells it where a connection has its

@@ -14,6 +14,7 @@ pub(crate) fn coerce(row: &'static Row, value: &Value) -> Result<Value, OptionEr
         Kind::Duration { min, max } => to_seconds(value).filter(|s| (min..=max).contains(s)).map(Value::Float),
         Kind::Str => to_str(value).map(Value::Str),
         Kind::Ints { min, max } => to_ints(value, min, max).map(Value::List),
+        Kind::Certificates => to_certificates(value).map(Value::Map),
         Kind::Choice(names) => to_choice(value, names).map(Value::Int),
         Kind::Any => Some(value.clone()),
     };
@@ -94,6 +95,27 @@ fn to_str(value: &Value) -> Option<String> {
 fn to_ints(value: &Value, min: i64, max: i64) -> Option<Vec<Value>> {
     let Value::List(items) = value else { return None };
     items.iter().map(|item| to_int(item).filter(|n| (min..=max).contains(n)).map(Value::Int)).collect()
+}
+
+/// What [`Kind::Certificates`] takes.
+fn to_certificates(value: &Value) -> Option<Vec<(String, Value)>> {
+    let items = match value {
+        Value::Map(items) => items,
+        Value::List(items) if items.is_empty() => return Some(Vec::new()),
+        _ => return None,
+    };
+    items.iter().map(|(name, certificate)| Some((name.clone(), Value::Map(to_certificate(certificate)?)))).collect()
+}
+
+fn to_certificate(value: &Value) -> Option<Vec<(String, Value)>> {
+    let Value::Map(given) = value else { return None };
+    let known = |name: &str| ["ssl_cert_file", "ssl_key_file", "ssl_passphrase"].contains(&name);
+    let texts = given.iter().map(|(name, value)| {
+        let name = if name.starts_with("ssl_") { name.clone() } else { format!("ssl_{name}") };
+        known(&name).then_some((name, Value::Str(to_str(value)?)))
+    });
+    let texts: Vec<_> = texts.collect::<Option<_>>()?;
+    texts.iter().any(|(name, _)| name == "ssl_cert_file").then_some(texts)
 }
 
 fn to_choice(value: &Value, names: &[(&str, i64)]) -> Option<i64> {

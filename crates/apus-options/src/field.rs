@@ -127,3 +127,50 @@ impl Field for Vec<u32> {
         Value::List(self.iter().map(|n| Value::Int(i64::from(*n))).collect())
     }
 }
+
+/// A certificate for clients that ask for one host.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HostCertificate {
+    /// The host's name; `*.` begins a wildcard.
+    pub host: String,
+    /// PEM file of the certificate and its chain.
+    pub cert_file: String,
+    /// PEM file of its key.
+    pub key_file: String,
+    /// What the key is encrypted with; empty where it is not.
+    pub passphrase: String,
+}
+
+impl Field for Vec<HostCertificate> {
+    fn load(value: &Value) -> Option<Self> {
+        let Value::Map(hosts) = value else { return None };
+        let one = |(host, given): &(String, Value)| {
+            let Value::Map(given) = given else { return None };
+            let text = |wanted: &str| {
+                given
+                    .iter()
+                    .find(|(name, _)| name == wanted)
+                    .and_then(|(_, value)| String::load(value))
+                    .unwrap_or_default()
+            };
+            let cert_file = text("ssl_cert_file");
+            let key_file =
+                Some(text("ssl_key_file")).filter(|file| !file.is_empty()).unwrap_or_else(|| cert_file.clone());
+            Some(HostCertificate { host: host.clone(), cert_file, key_file, passphrase: text("ssl_passphrase") })
+        };
+        hosts.iter().map(one).collect()
+    }
+
+    fn show(&self) -> Value {
+        let one = |certificate: &HostCertificate| {
+            let HostCertificate { host, cert_file, key_file, passphrase } = certificate;
+            let mut given = vec![("ssl_cert_file", cert_file), ("ssl_key_file", key_file)];
+            if !passphrase.is_empty() {
+                given.push(("ssl_passphrase", passphrase));
+            }
+            let given = given.into_iter().map(|(name, text)| (name.to_owned(), Value::Str(text.clone()))).collect();
+            (host.clone(), Value::Map(given))
+        };
+        Value::Map(self.iter().map(one).collect())
+    }
+}

@@ -17,7 +17,7 @@ mod unavailable;
 mod value;
 
 pub use error::OptionError;
-pub use field::Limit;
+pub use field::{HostCertificate, Limit};
 pub use markdown::markdown;
 pub use row::{Kind, Row, Scope, Support};
 pub use table::{Settings, find, rows};

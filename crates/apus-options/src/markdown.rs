@@ -162,6 +162,7 @@ fn limits(kind: &Kind) -> String {
         Kind::Choice(names) => {
             format!(": {}", names.iter().map(|(name, n)| format!("`{name}` ({n})")).collect::<Vec<_>>().join(", "))
         }
+        Kind::Certificates => ", by host: `ssl_cert_file`, `ssl_key_file`, `ssl_passphrase`".to_owned(),
         Kind::Bool | Kind::Str | Kind::Any => String::new(),
     }
 }
@@ -179,6 +180,7 @@ fn default(row: &Row, value: Option<Value>) -> String {
         (_, Some(Value::Str(s))) if s.is_empty() => "empty".to_owned(),
         (_, Some(Value::Str(s))) => format!("`{s}`"),
         (_, Some(Value::List(items))) if items.is_empty() => "empty".to_owned(),
+        (_, Some(Value::Map(items))) if items.is_empty() => "empty".to_owned(),
         (_, Some(value)) => value.to_string(),
         (_, None) => String::new(),
     }

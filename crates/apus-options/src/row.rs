@@ -37,6 +37,9 @@ pub enum Kind {
         /// The greatest value of an element.
         max: i64,
     },
+    /// Certificates by the name of their host: each an array of `ssl_cert_file`, `ssl_key_file` and, where the key is
+    /// encrypted, `ssl_passphrase`.
+    Certificates,
     /// One of these names, or its number.
     Choice(&'static [(&'static str, i64)]),
     /// Anything: for settings whose values this version never reads.
@@ -53,6 +56,7 @@ impl Kind {
             Self::Duration { .. } => "duration",
             Self::Str => "string",
             Self::Ints { .. } => "list of int",
+            Self::Certificates => "array",
             Self::Choice(_) => "choice",
             Self::Any => "any",
         }

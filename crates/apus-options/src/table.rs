@@ -7,7 +7,7 @@ use crate::client::socket::Bytes;
 use crate::coerce::coerce;
 use crate::declare::settings;
 use crate::error::OptionError;
-use crate::field::{Field, Limit};
+use crate::field::{Field, HostCertificate, Limit};
 use crate::hooks;
 use crate::row::{Kind, Row, Scope, Support};
 use crate::value::Value;
@@ -155,6 +155,31 @@ settings! {
 
     /// Length of the queue of connections that no worker has accepted yet; the kernel's `net.core.somaxconn` caps it.
     Port backlog: u32 = 1024 => count(1, 65_535, "connections");
+    /// PEM file of the port's certificate, with those between it and an authority behind it. The port speaks TLS then.
+    /// Read by the master at the start and at each reload, before `user` takes effect.
+    Port ssl_cert_file: String = String::new() => Kind::Str;
+    /// PEM file of the certificate's key (PKCS#8, PKCS#1 or SEC1); empty when `ssl_cert_file` holds it, too.
+    Port ssl_key_file: String = String::new() => Kind::Str;
+    /// What the key is encrypted with (PKCS#8); empty where it is not.
+    Port ssl_passphrase: String = String::new() => Kind::Str;
+    /// Certificates for clients that ask for one of these hosts (SNI, RFC 6066); `*.` begins a wildcard. Others are
+    /// shown that of `ssl_cert_file`.
+    Port ssl_sni_certs: Vec<HostCertificate> = Vec::new() => Kind::Certificates;
+    /// Versions to speak: a sum of `SSL_TLSv1_2` (32) and `SSL_TLSv1_3` (64); 0 for both. Older ones are never spoken.
+    Port ssl_protocols: u32 = 0 => count(0, 255, "");
+    /// Cipher suites, the best first, by OpenSSL's names or the IANA's, with commas or colons; empty for the safe ones.
+    Port ssl_ciphers: String = String::new() => Kind::Str;
+    /// Groups of the key exchange, the best first: X25519MLKEM768, X25519, P-256, P-384; empty or "auto" for all.
+    Port ssl_ecdh_curve: String = String::new() => Kind::Str;
+    /// Whether clients must show a certificate that an authority of `ssl_client_cert_file`, `ssl_cafile` or
+    /// `ssl_capath` has signed.
+    Port ssl_verify_peer: bool = false => Kind::Bool;
+    /// PEM file of the authorities of clients' certificates.
+    Port ssl_client_cert_file ["ssl_cafile"]: String = String::new() => Kind::Str;
+    /// Folder of PEM files of such authorities.
+    Port ssl_capath: String = String::new() => Kind::Str;
+    /// DER file of an OCSP response that is stapled to the certificate of `ssl_cert_file` (RFC 6066 section 8).
+    Port ssl_stapling_file: String = String::new() => Kind::Str;
     /// Whether small answers leave at once instead of waiting for more data (`TCP_NODELAY`).
     Port open_tcp_nodelay: bool = true => Kind::Bool;
     /// Whether the kernel hands over a connection only when its first data is there (`TCP_DEFER_ACCEPT`), and for how
@@ -402,9 +427,9 @@ mod tests {
             "unknown setting \"worker_nmu\": did you mean \"worker_num\"?"
         );
         assert_eq!(
-            error(&mut settings, "ssl_cert_file", "x".into()),
-            "setting \"ssl_cert_file\" is not supported by this version of Apus: remove it or switch it off. TLS comes in a later version; \
-             put a proxy that ends TLS in front."
+            error(&mut settings, "document_root", "x".into()),
+            "setting \"document_root\" is not supported by this version of Apus: remove it or switch it off. Static files come in a later version; \
+             answer with Response::sendfile()."
         );
         assert!(error(&mut settings, "log_file", "a\0b".into()).contains("NUL"));
     }

@@ -29,14 +29,15 @@ pub(crate) static ROWS: &[Row] = unread! {
         http_compression_types, compression_level;
     Server NoEffect "Tasks wait in memory that the processes share; see task_queue_size." =>
         task_ipc_mode, task_tmpdir, message_queue_key;
-    Port NoEffect "Refines TLS, which this version does not have." =>
-        ssl_protocols, ssl_ciphers, ssl_ecdh_curve, ssl_dhparam, ssl_prefer_server_ciphers, ssl_passphrase,
-        ssl_compress;
+    Port NoEffect "No cipher suite that is offered uses it." => ssl_dhparam;
+    Port NoEffect "The server's order rules." => ssl_prefer_server_ciphers;
+    Port NoEffect "TLS compression is never used, as it is not safe." => ssl_compress;
+    Port NoEffect "A server shows the certificate of the name that the client asks for: ssl_sni_certs." => ssl_host_name;
+    Port NoEffect "Chains of any sensible depth are verified." => ssl_verify_depth;
+    Port NoEffect "A port with ssl_cert_file speaks TLS." => open_ssl;
     Port NoEffect "A server's frames are never masked (RFC 6455)." => websocket_mask;
     Port Missing "HTTP/2 comes in a later version; HTTP/1.1 is served." => open_http2_protocol;
-    Port Missing "TLS comes in a later version; put a proxy that ends TLS in front." =>
-        ssl_cert_file, ssl_key_file, ssl_sni_certs, ssl_verify_peer, ssl_allow_self_signed, ssl_client_cert_file,
-        ssl_verify_depth, ssl_host_name, ssl_cafile, ssl_capath, open_ssl;
+    Port Missing "Name the client's own certificate as its authority: ssl_client_cert_file." => ssl_allow_self_signed;
     Port Missing "Use open_length_check: type n, length at 4, body at 8." => open_fastcgi_protocol;
     Port Missing "Response compression comes in a later version; let a proxy compress, or compress in the handler." =>
         http_compression, compression;

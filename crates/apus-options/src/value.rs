@@ -17,6 +17,8 @@ pub enum Value {
     Str(String),
     /// Several values.
     List(Vec<Value>),
+    /// Values by name, in their order.
+    Map(Vec<(String, Value)>),
 }
 
 impl Value {
@@ -29,6 +31,7 @@ impl Value {
             Self::Float(n) => *n == 0.0,
             Self::Str(s) => s.is_empty(),
             Self::List(items) => items.is_empty(),
+            Self::Map(items) => items.is_empty(),
         }
     }
 }
@@ -44,6 +47,7 @@ impl fmt::Display for Value {
             Self::Str(s) if s.chars().count() > 60 => write!(f, "\"{}…\"", s.chars().take(60).collect::<String>()),
             Self::Str(s) => write!(f, "\"{s}\""),
             Self::List(items) => write!(f, "a list of {}", items.len()),
+            Self::Map(items) => write!(f, "an array of {} by name", items.len()),
         }
     }
 }

@@ -13,6 +13,16 @@ pub fn to_option(view: View<'_>) -> Option<options::Value> {
         View::Float(value) => options::Value::Float(value),
         View::Str(bytes) => options::Value::Str(String::from_utf8_lossy(bytes).into_owned()),
         View::Array(array) => {
+            if array.iter().any(|(key, _)| matches!(key, Key::Str(_))) {
+                let named = array.iter().map(|(key, item)| {
+                    let name = match key {
+                        Key::Str(name) => String::from_utf8_lossy(name).into_owned(),
+                        Key::Index(number) => number.to_string(),
+                    };
+                    Some((name, to_option(item.view())?))
+                });
+                return Some(options::Value::Map(named.collect::<Option<_>>()?));
+            }
             let items = array.iter().map(|(_, item)| to_option(item.view()));
             options::Value::List(items.collect::<Option<_>>()?)
         }
@@ -32,6 +42,13 @@ pub fn from_option(value: &options::Value) -> Result<Value, Raise> {
             let mut array = Array::new(items.len())?;
             for item in items {
                 array.push(from_option(item)?)?;
+            }
+            array.into()
+        }
+        options::Value::Map(items) => {
+            let mut array = Array::new(items.len())?;
+            for (name, item) in items {
+                array.set(name.as_bytes(), from_option(item)?)?;
             }
             array.into()
         }

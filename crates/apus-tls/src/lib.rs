@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod ciphers;
+mod clients;
 mod files;
 mod names;
 pub mod pem;
@@ -17,6 +18,7 @@ use std::sync::{Arc, LazyLock};
 
 pub use ciphers::Choice;
 pub use files::Files;
+pub use rustls::ServerConfig;
 pub use session::{Opened, Session};
 pub use settings::{Identity, ServerTls, Versions};
 pub use tickets::TicketSecret;

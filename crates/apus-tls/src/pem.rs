@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use pkcs8::der::Document;
-use pkcs8::der::pem::PemLabel as _;
+use pkcs8::der::pem::{LineEnding, PemLabel as _};
 use pkcs8::{EncryptedPrivateKeyInfoRef, SecretDocument};
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
@@ -55,6 +55,11 @@ fn decrypted(path: &Path, pem: &str, passphrase: &str) -> Result<PrivateKeyDer<'
         unusable(path, "its key cannot be decrypted: the passphrase is wrong, or the cipher is not one of PBES2's")
     })?;
     Ok(PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(open.as_bytes().to_vec())))
+}
+
+/// A certificate (DER) as PEM.
+pub fn encode(certificate: &[u8]) -> String {
+    pkcs8::der::pem::encode_string("CERTIFICATE", LineEnding::LF, certificate).unwrap_or_default()
 }
 
 pub(crate) fn unusable(path: &Path, why: &str) -> TlsError {

@@ -7,6 +7,7 @@ use rustls::server::WebPkiClientVerifier;
 use rustls::sign::CertifiedKey;
 use rustls::{RootCertStore, ServerConfig, SupportedProtocolVersion, version};
 
+use crate::clients::NamedOrSigned;
 use crate::files::Files;
 use crate::names::Names;
 use crate::settings::{Identity, ServerTls, Versions};
@@ -43,8 +44,12 @@ impl ServerTls {
             .map_err(|error| TlsError::new(format!("ssl_protocols and ssl_ciphers do not fit: {error}")))?;
         let builder = if self.verify_peer {
             let verifier = WebPkiClientVerifier::builder_with_provider(self.authorities(files)?.into(), provider);
-            let verifier = verifier.build().map_err(|error| TlsError::new(format!("ssl_verify_peer: {error}")))?;
-            builder.with_client_cert_verifier(verifier)
+            let authorities = verifier.build().map_err(|error| TlsError::new(format!("ssl_verify_peer: {error}")))?;
+            let named = match &self.ca_file {
+                Some(file) => pem::certificates(file, files.get(file)?)?,
+                None => Vec::new(),
+            };
+            builder.with_client_cert_verifier(Arc::new(NamedOrSigned { authorities, named }))
         } else {
             builder.with_no_client_auth()
         };

@@ -24,6 +24,8 @@ pub struct Session {
     tls: ServerConnection,
     /// The socket gave less than it was asked for, or nothing.
     drained: bool,
+    /// Something plain waits to be read.
+    holds: bool,
     ended: bool,
 }
 
@@ -35,7 +37,7 @@ impl Session {
     pub fn new(config: Arc<ServerConfig>) -> Result<Self, rustls::Error> {
         let mut tls = ServerConnection::new(config)?;
         tls.set_buffer_limit(Some(AHEAD));
-        Ok(Self { tls, drained: false, ended: false })
+        Ok(Self { tls, drained: false, holds: false, ended: false })
     }
 
     /// Reads from `socket` until there is something plain. What the handshake has to say is sent on the way.
@@ -48,8 +50,8 @@ impl Session {
             match self.tls.reader().read(into) {
                 Ok(0) => return Ok(Opened { count: 0, drained: true }),
                 Ok(count) => {
-                    let waiting = self.tls.process_new_packets().is_ok_and(|state| state.plaintext_bytes_to_read() > 0);
-                    return Ok(Opened { count, drained: self.drained && !waiting });
+                    self.holds = self.tls.process_new_packets().is_ok_and(|state| state.plaintext_bytes_to_read() > 0);
+                    return Ok(Opened { count, drained: self.drained && !self.holds });
                 }
                 // The end without a close_notify: the messages of HTTP and WebSocket tell their own ends.
                 Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
@@ -132,6 +134,11 @@ impl Session {
             }
         }
         Ok(())
+    }
+
+    /// Whether something plain waits here, of which the socket does not tell.
+    pub fn holds_input(&self) -> bool {
+        self.holds
     }
 
     /// Whether sealed bytes wait.

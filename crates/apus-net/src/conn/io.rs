@@ -3,17 +3,17 @@
 use std::io;
 use std::task::{Context, Poll};
 
-use socket2::Socket;
 use tokio::io::unix::{AsyncFd, AsyncFdReadyGuard};
 
 use super::Conn;
 use crate::sys;
+use crate::wire::Wire;
 
 /// A socket, known to epoll only once it had to be waited for: a connection that brings its request at once and ends
 /// with the answer never is, which saves two system calls.
 pub(crate) enum Io {
-    Fresh(Socket),
-    Registered(AsyncFd<Socket>),
+    Fresh(Wire),
+    Registered(AsyncFd<Wire>),
 }
 
 /// The direction of readiness.
@@ -25,9 +25,9 @@ pub(super) enum Direction {
 
 impl Io {
     #[inline]
-    pub(crate) fn socket(&self) -> &Socket {
+    pub(crate) fn wire(&self) -> &Wire {
         match self {
-            Self::Fresh(socket) => socket,
+            Self::Fresh(wire) => wire,
             Self::Registered(fd) => fd.get_ref(),
         }
     }
@@ -38,7 +38,7 @@ impl Io {
         &self,
         direction: Direction,
         cx: &mut Context<'_>,
-    ) -> Poll<io::Result<AsyncFdReadyGuard<'_, Socket>>> {
+    ) -> Poll<io::Result<AsyncFdReadyGuard<'_, Wire>>> {
         match (self, direction) {
             (Self::Registered(fd), Direction::Read) => fd.poll_read_ready(cx),
             (Self::Registered(fd), Direction::Write) => fd.poll_write_ready(cx),
@@ -57,8 +57,8 @@ impl Conn {
     #[cold]
     fn register_now(&self) -> io::Result<()> {
         let mut io = self.io.borrow_mut();
-        let Some(Io::Fresh(socket)) = io.take() else { return Err(io::ErrorKind::NotConnected.into()) };
-        *io = Some(Io::Registered(sys::register(socket)?));
+        let Some(Io::Fresh(wire)) = io.take() else { return Err(io::ErrorKind::NotConnected.into()) };
+        *io = Some(Io::Registered(sys::register(wire)?));
         Ok(())
     }
 }

@@ -4,12 +4,11 @@ use std::cell::RefMut;
 use std::io;
 use std::task::{Context, Poll, ready};
 
-use socket2::Socket;
-
 use super::Conn;
 use super::io::Direction;
 use crate::output::{OutputQueue, Sent};
 use crate::pool::Pool;
+use crate::wire::Wire;
 
 /// Answers to pipelined requests leave together up to this many bytes.
 const BATCH: usize = 64 * 1024;
@@ -20,11 +19,11 @@ impl Conn {
     fn send_with<R>(
         &self,
         out: &mut OutputQueue,
-        work: impl FnOnce(&mut OutputQueue, &Pool, &Socket) -> io::Result<R>,
+        work: impl FnOnce(&mut OutputQueue, &Pool, &Wire) -> io::Result<R>,
     ) -> Option<R> {
         let io = self.io.borrow();
-        let socket = io.as_ref()?.socket();
-        out.counting(&self.port.worker, |out, pool| work(out, pool, socket)).ok()
+        let wire = io.as_ref()?.wire();
+        out.counting(&self.port.worker, |out, pool| work(out, pool, wire)).ok()
     }
 
     /// Sends what was just appended to `out`. See [`push_tail`](Self::push_tail).
@@ -34,7 +33,7 @@ impl Conn {
             out.count(&self.port.worker);
             return out.bytes();
         }
-        let sent = self.send_with(&mut out, |out, pool, mut socket| out.send(&mut socket, pool));
+        let sent = self.send_with(&mut out, |out, pool, mut wire| out.send(&mut wire, pool));
         self.pushed(out, sent)
     }
 
@@ -53,8 +52,8 @@ impl Conn {
             out.count(worker);
             return out.bytes();
         }
-        let sent = self.send_with(&mut out, |out, pool, mut socket| {
-            let (used, sent) = out.send_memory(&mut socket, tail, pool)?;
+        let sent = self.send_with(&mut out, |out, pool, mut wire| {
+            let (used, sent) = out.send_memory(&mut wire, tail, pool)?;
             if used < tail.len() {
                 keep(out, pool, used);
             }
@@ -71,7 +70,7 @@ impl Conn {
 
     #[inline]
     fn pushed(&self, out: RefMut<'_, OutputQueue>, sent: Option<Sent>) -> usize {
-        let (waiting, more) = (out.bytes(), !out.is_empty());
+        let (waiting, more) = (out.bytes(), !out.is_empty() || self.wire_waits());
         drop(out);
         match sent {
             // Behind a file more may wait than one call takes.
@@ -82,10 +81,17 @@ impl Conn {
         waiting
     }
 
+    /// Whether bytes wait that TLS has sealed already.
+    #[inline]
+    fn wire_waits(&self) -> bool {
+        self.io.borrow().as_ref().is_some_and(|io| io.wire().waits())
+    }
+
     /// Sends all that waits. Ready when nothing waits any more, or the connection broke.
     pub(crate) fn poll_output(&self, cx: &mut Context<'_>) -> Poll<()> {
         loop {
-            if self.broken.get() || self.out.borrow().is_empty() {
+            let sealed = self.wire_waits();
+            if self.broken.get() || (!sealed && self.out.borrow().is_empty()) {
                 return Poll::Ready(());
             }
             let registered = self.register();
@@ -100,10 +106,25 @@ impl Conn {
                 self.break_off();
                 return Poll::Ready(());
             };
+            if sealed {
+                match fd.wire().flush() {
+                    Ok(()) => continue,
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                        guard.clear_ready();
+                        continue;
+                    }
+                    Err(_) => {
+                        drop(guard);
+                        drop(io);
+                        self.break_off();
+                        return Poll::Ready(());
+                    }
+                }
+            }
             let (sent, waiting) = {
                 let mut out = self.out.borrow_mut();
                 out.unblock();
-                let sent = self.send_with(&mut out, |out, pool, mut socket| out.send(&mut socket, pool));
+                let sent = self.send_with(&mut out, |out, pool, mut wire| out.send(&mut wire, pool));
                 (sent, out.bytes())
             };
             if sent == Some(Sent::Blocked) {

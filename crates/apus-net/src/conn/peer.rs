@@ -19,19 +19,25 @@ impl Conn {
             let io = self.io.borrow();
             let fd = match io.as_ref() {
                 Some(fd @ Io::Registered(_)) => fd,
-                Some(Io::Fresh(socket)) => match into.receive(socket) {
+                Some(Io::Fresh(wire)) => match into.receive(wire) {
                     Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                     Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                         drop(io);
                         self.register()?;
                         continue;
                     }
-                    result => return Poll::Ready(result.map(|(count, _)| self.count_in(count))),
+                    result => {
+                        wire.introduce(&self.info);
+                        return Poll::Ready(result.map(|(count, _)| self.count_in(count)));
+                    }
                 },
                 None => return Poll::Ready(Err(io::ErrorKind::NotConnected.into())),
             };
+            if fd.wire().holds_input() {
+                return Poll::Ready(into.receive(fd.wire()).map(|(count, _)| self.count_in(count)));
+            }
             let mut guard = ready!(fd.poll_ready(Direction::Read, cx))?;
-            match into.receive(fd.socket()) {
+            match into.receive(fd.wire()) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => guard.clear_ready(),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Poll::Ready(Err(error)),
@@ -40,6 +46,7 @@ impl Conn {
                         // The socket is empty: edge-triggered epoll tells when that changes.
                         guard.clear_ready();
                     }
+                    fd.wire().introduce(&self.info);
                     return Poll::Ready(Ok(self.count_in(count)));
                 }
             }

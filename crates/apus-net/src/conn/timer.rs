@@ -87,7 +87,8 @@ impl Conn {
 
     /// Whether the client took too little of its answer during a whole window.
     fn output_stalled(&self, now: u64) -> bool {
-        let in_flight = || self.io.borrow().as_ref().and_then(|io| sys::unacknowledged(io.socket()).ok()).unwrap_or(0);
+        let in_flight =
+            || self.io.borrow().as_ref().and_then(|io| sys::unacknowledged(io.wire().socket()).ok()).unwrap_or(0);
         self.out.borrow_mut().is_stalled(now, &self.port.config, in_flight)
     }
 }

@@ -1,6 +1,5 @@
 //! The end of an exchange, and of a connection.
 
-use std::net::Shutdown;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 
@@ -31,7 +30,7 @@ impl<A: App> ConnTask<A> {
             return Step::Wait;
         }
         let State::Closing { linger: true } = self.state else { return Step::Close };
-        let shut = conn.io.borrow().as_ref().is_some_and(|io| io.socket().shutdown(Shutdown::Write).is_ok());
+        let shut = conn.io.borrow().as_ref().is_some_and(|io| io.wire().shut_down().is_ok());
         if conn.broken.get() || !shut {
             return Step::Close;
         }

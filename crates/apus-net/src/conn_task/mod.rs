@@ -12,6 +12,7 @@ mod ending;
 mod incoming;
 
 use std::future::Future;
+use std::io;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
@@ -53,6 +54,17 @@ pub(super) enum State<H> {
     /// Our side is shut down; reading until the client has seen it. The number counts the bytes.
     Linger(usize),
 }
+
+/// What reading for a head came to.
+enum Received {
+    /// There is something to look at.
+    Line,
+    /// The port speaks TLS, and the client does not.
+    NoTls,
+    End,
+}
+
+const NO_TLS: Reject = Reject::new(400, "plain HTTP was sent to a port that speaks TLS: use https://");
 
 /// What to do after a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -163,7 +175,7 @@ impl<A: App> ConnTask<A> {
                     Err(reject) => {
                         pool.give_request(inner);
                         if self.input.bytes().starts_with(&TLS_HANDSHAKE) {
-                            let why = "it speaks TLS, and this port does not: for https:// a proxy in front ends TLS";
+                            let why = "it speaks TLS, and this port does not: set ssl_cert_file and ssl_key_file for https://";
                             conn.port.worker.metrics.refused(&conn.info, why);
                         }
                         return self.refuse(reject);
@@ -175,27 +187,33 @@ impl<A: App> ConnTask<A> {
                 return Step::Wait;
             }
             match self.read_line(cx) {
-                Poll::Ready(true) => {}
-                Poll::Ready(false) => return Step::Close,
+                Poll::Ready(Received::Line) => {}
+                Poll::Ready(Received::NoTls) => return self.refuse(NO_TLS),
+                Poll::Ready(Received::End) => return Step::Close,
                 Poll::Pending => return self.rest(),
             }
         }
     }
 
     /// Reads until there is a line to look at: a head that drips in is not parsed again for every byte.
-    fn read_line(&mut self, cx: &mut Context<'_>) -> Poll<bool> {
+    fn read_line(&mut self, cx: &mut Context<'_>) -> Poll<Received> {
         let pool = &self.conn.port.worker.pool;
         loop {
             let before = self.input.len();
             let received = self.conn.poll_recv(cx, &mut (&mut self.input, pool));
-            let Ok(count @ 1..) = std::task::ready!(received) else {
-                self.conn.peer_closed();
-                return Poll::Ready(false);
+            let count = match std::task::ready!(received) {
+                Ok(count @ 1..) => count,
+                // It stays unread: the answer to it is the same whatever it says.
+                Err(error) if error.kind() == io::ErrorKind::Unsupported => return Poll::Ready(Received::NoTls),
+                _ => {
+                    self.conn.peer_closed();
+                    return Poll::Ready(Received::End);
+                }
             };
             self.input.filled(count);
             let line = before == 0 || self.input.bytes()[before..].contains(&b'\n');
             if line || self.input.len() >= self.conn.port.config.head.max_head {
-                return Poll::Ready(true);
+                return Poll::Ready(Received::Line);
             }
         }
     }
@@ -415,7 +433,7 @@ impl<A: App> ConnTask<A> {
         conn.timer.set(Timer::None);
         let io = conn.io.borrow_mut().take();
         if let Some(io) = io {
-            conn.kill.get().before_close(io.socket());
+            conn.kill.get().before_close(io.wire().socket());
         }
         self.input.consume(usize::MAX);
         self.input.release(&conn.port.worker.pool);

@@ -100,7 +100,7 @@ impl MessageConn {
 
     /// Whether the peer took too little of the output during a whole window.
     fn output_stalled(&self, now: u64) -> bool {
-        let in_flight = || self.io.borrow().as_ref().and_then(|io| sys::unacknowledged(io).ok()).unwrap_or(0);
+        let in_flight = || self.io.borrow().as_ref().and_then(|io| sys::unacknowledged(io.socket()).ok()).unwrap_or(0);
         self.out.borrow_mut().as_mut().is_some_and(|out| out.is_stalled(now, &self.port.config, in_flight))
     }
 }

@@ -1,7 +1,6 @@
 //! The socket of a message connection.
 
 use std::io;
-use std::net::Shutdown;
 use std::task::Poll;
 
 use nix::sys::epoll::EpollFlags;
@@ -35,20 +34,20 @@ impl MessageConn {
 
     /// Closes our direction; whether that was possible.
     pub(crate) fn shut_down(&self) -> bool {
-        self.io.borrow().as_ref().is_some_and(|io| io.shutdown(Shutdown::Write).is_ok())
+        self.io.borrow().as_ref().is_some_and(|io| io.shut_down().is_ok())
     }
 
     pub(super) fn with_socket<R>(&self, work: impl FnOnce(&Socket) -> R) -> Option<R> {
-        self.io.borrow().as_ref().map(work)
+        self.io.borrow().as_ref().map(|wire| work(wire.socket()))
     }
 
     /// Reads once. Pending: an event will tell when there is something.
     #[inline]
     pub(crate) fn poll_recv<S: Receive + ?Sized>(&self, into: &mut S) -> Poll<io::Result<usize>> {
         let io = self.io.borrow();
-        let Some(socket) = io.as_ref() else { return Poll::Ready(Err(io::ErrorKind::NotConnected.into())) };
+        let Some(wire) = io.as_ref() else { return Poll::Ready(Err(io::ErrorKind::NotConnected.into())) };
         while self.flags().readable {
-            match into.receive(socket) {
+            match into.receive(wire) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                     self.set_flags(|flags| flags.readable = false);
                 }
@@ -59,6 +58,7 @@ impl MessageConn {
                         // The socket is empty, and an event will tell when that changes.
                         self.set_flags(|flags| flags.readable = false);
                     }
+                    wire.introduce(&self.info);
                     let bytes_in = &self.worker().counters.bytes_in;
                     bytes_in.set(bytes_in.get() + count as u64);
                     return Poll::Ready(Ok(count));
@@ -70,6 +70,14 @@ impl MessageConn {
 
     /// Sends what waits. Ready when nothing waits any more; an error when the connection is broken.
     pub(crate) fn poll_output(&self) -> Poll<io::Result<()>> {
+        if let Some(wire) = &*self.io.borrow()
+            && wire.waits()
+        {
+            match wire.flush() {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Poll::Pending,
+                flushed => flushed?,
+            }
+        }
         loop {
             let blocked = match &*self.out.borrow() {
                 None => return Poll::Ready(Ok(())),
@@ -79,8 +87,8 @@ impl MessageConn {
                 return Poll::Pending;
             }
             let io = self.io.borrow();
-            let Some(socket) = io.as_ref() else { return Poll::Ready(Err(io::ErrorKind::NotConnected.into())) };
-            if self.send_waiting(socket)? == Sent::More {
+            let Some(wire) = io.as_ref() else { return Poll::Ready(Err(io::ErrorKind::NotConnected.into())) };
+            if self.send_waiting(wire)? == Sent::More {
                 self.wake_later();
                 return Poll::Pending;
             }

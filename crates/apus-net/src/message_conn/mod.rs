@@ -22,7 +22,6 @@ use std::rc::Rc;
 
 use apus_proto::websocket::{Opcode, close, encode_close};
 use bytes::BytesMut;
-use socket2::Socket;
 
 use crate::account::Holder;
 use crate::info::ConnInfo;
@@ -30,6 +29,7 @@ use crate::kill::Kill;
 use crate::output::OutputQueue;
 use crate::port::Port;
 use crate::wake::WakerList;
+use crate::wire::Wire;
 use crate::worker::Worker;
 
 pub(crate) use conns::MessageConns;
@@ -118,7 +118,7 @@ pub struct MessageConn {
     pub(crate) info: Rc<ConnInfo>,
     pub(crate) port: Rc<Port>,
     pub(crate) conns: Rc<MessageConns>,
-    io: RefCell<Option<Socket>>,
+    io: RefCell<Option<Wire>>,
     /// Its key in the reactor; 0 before it has one.
     pub(crate) key: Cell<u64>,
     out: RefCell<Option<Box<OutputQueue>>>,
@@ -144,7 +144,7 @@ impl MessageConn {
         info: Rc<ConnInfo>,
         port: Rc<Port>,
         conns: Rc<MessageConns>,
-        socket: Socket,
+        wire: Wire,
         protocol: Protocol,
     ) -> Self {
         let now = port.worker.clock.now();
@@ -152,7 +152,7 @@ impl MessageConn {
             info,
             port,
             conns,
-            io: RefCell::new(Some(socket)),
+            io: RefCell::new(Some(wire)),
             key: Cell::new(0),
             out: RefCell::new(None),
             extra: RefCell::new(None),
@@ -316,7 +316,7 @@ impl MessageConn {
         }
         let io = self.io.borrow_mut().take();
         if let Some(io) = io {
-            self.kill.get().before_close(&io);
+            self.kill.get().before_close(io.socket());
         }
         self.waiters.wake_all();
     }

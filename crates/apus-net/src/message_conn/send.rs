@@ -9,7 +9,6 @@ use std::task::{Context, Poll};
 
 use apus_proto::websocket::{Opcode, encode};
 use bytes::{Bytes, BytesMut};
-use socket2::Socket;
 
 use super::{MessageConn, Stage};
 use crate::answer::SendError;
@@ -18,6 +17,7 @@ use crate::file_part::{FilePart, FileState, SendFile};
 use crate::kill::Kill;
 use crate::output::{OutputQueue, Sent, Sink, is_full, is_over_bound};
 use crate::pool::Pool;
+use crate::wire::Wire;
 
 /// Messages up to this many bytes, those with a head of two, are put behind it on the stack; longer ones stay where
 /// they are.
@@ -216,11 +216,11 @@ impl MessageConn {
     /// Sends at once what the socket takes: how many bytes.
     fn try_socket(self: &Rc<Self>, parts: [&[u8]; 2]) -> Result<usize, Delivery> {
         let io = self.io.borrow();
-        let Some(mut socket) = io.as_ref() else { return Err(Delivery::Gone) };
+        let Some(mut wire) = io.as_ref() else { return Err(Delivery::Gone) };
         let slices = [IoSlice::new(parts[0]), IoSlice::new(parts[1])];
         let used = if parts[1].is_empty() { 1 } else { 2 };
         loop {
-            match socket.write(&slices[..used], false) {
+            match wire.write(&slices[..used], false) {
                 Ok(count) => {
                     self.count_out(count as u64);
                     return Ok(count);
@@ -270,12 +270,12 @@ impl MessageConn {
     pub(crate) fn flush(self: &Rc<Self>) {
         let sent = {
             let io = self.io.borrow();
-            let Some(socket) = io.as_ref() else { return };
+            let Some(wire) = io.as_ref() else { return };
             let ready = self.out.borrow().as_ref().is_some_and(|waiting| !waiting.is_blocked());
             if !ready {
                 return;
             }
-            self.send_waiting(socket)
+            self.send_waiting(wire)
         };
         match sent {
             Ok(Sent::All) => {}
@@ -285,11 +285,11 @@ impl MessageConn {
     }
 
     /// One attempt to send all that waits.
-    pub(super) fn send_waiting(&self, mut socket: &Socket) -> io::Result<Sent> {
+    pub(super) fn send_waiting(&self, mut wire: &Wire) -> io::Result<Sent> {
         let sent = {
             let mut out = self.out.borrow_mut();
             let Some(waiting) = out.as_mut() else { return Ok(Sent::All) };
-            let sent = waiting.flush(&mut socket, self.worker());
+            let sent = waiting.flush(&mut wire, self.worker());
             if waiting.is_empty() {
                 *out = None;
             }

@@ -37,9 +37,9 @@ impl Responder {
         let config = &conn.port.config;
         handshake.check_origin(config)?;
         let params = handshake.params(config);
-        let socket = match conn.io.borrow_mut().take() {
+        let wire = match conn.io.borrow_mut().take() {
             Some(Io::Registered(fd)) => fd.into_inner(),
-            Some(Io::Fresh(socket)) => socket,
+            Some(Io::Fresh(wire)) => wire,
             None => return Err(GONE),
         };
         let (id, worker) = (conn.info.id, &conn.port.worker);
@@ -48,7 +48,7 @@ impl Responder {
         drop(held);
         let messages = &conn.conns.messages;
         let (info, port) = (Rc::clone(&conn.info), Rc::clone(&conn.port));
-        let message_conn = Rc::new(MessageConn::new(info, port, Rc::clone(messages), socket, Protocol::WebSocket));
+        let message_conn = Rc::new(MessageConn::new(info, port, Rc::clone(messages), wire, Protocol::WebSocket));
         if upgrade.pull {
             message_conn.set_pull();
         }

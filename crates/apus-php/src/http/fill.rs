@@ -47,6 +47,11 @@ fn server(request: &Request) -> Result<Value, Raise> {
         received_at: net.received_at(),
         connected_at: conn.connected_at(),
     })?;
+    if conn.tls().is_some() {
+        let mut array = array;
+        array.set_str(b"https", b"on")?;
+        return Ok(array.into());
+    }
     Ok(array.into())
 }
 

@@ -13,7 +13,7 @@ pub(super) const SOCK_UDP6: i64 = 4;
 pub(super) const SOCK_UNIX_STREAM: i64 = 5;
 pub(super) const SOCK_UNIX_DGRAM: i64 = 6;
 /// Added to a kind for TLS.
-const SSL: i64 = 512;
+pub(super) const SSL: i64 = 512;
 
 /// Whether a kind of socket takes datagrams.
 pub(super) fn is_datagram(kind: i64) -> bool {
@@ -22,10 +22,10 @@ pub(super) fn is_datagram(kind: i64) -> bool {
 
 /// The address that host, port and kind of socket mean; the error says what is wrong.
 pub(super) fn parse(host: &str, port: i64, kind: i64) -> Result<ListenAddr, String> {
-    if kind & SSL != 0 {
-        return Err("TLS is not in this version of Apus: terminate it in front of the server".to_owned());
+    if kind & SSL != 0 && is_datagram(kind & !SSL) {
+        return Err("TLS over datagrams (DTLS) is not in this version of Apus".to_owned());
     }
-    match kind {
+    match kind & !SSL {
         SOCK_UNIX_STREAM | SOCK_UNIX_DGRAM => {
             let path = host.strip_prefix("unix:").unwrap_or(host);
             if path.is_empty() {
@@ -75,7 +75,7 @@ mod tests {
     #[test]
     fn what_is_wrong_is_said() {
         assert!(parse("127.0.0.1", 65_536, SOCK_TCP).unwrap_err().contains("65535"));
-        assert!(parse("127.0.0.1", 1, SOCK_TCP | SSL).unwrap_err().contains("TLS"));
+        assert!(parse("127.0.0.1", 1, SOCK_UDP | SSL).unwrap_err().contains("DTLS"));
         assert!(parse("127.0.0.1", 1, 7).unwrap_err().contains("SOCK_UDP6"));
         assert!(parse("", 0, SOCK_UNIX_STREAM).unwrap_err().contains("path"));
     }

@@ -16,6 +16,7 @@ use apus_zend::{Callable, Raise, Value, engine, fiber, native};
 
 use super::events::{COUNT, Event};
 use super::port_core::{Given, PortCore, Tell};
+use super::tls::ServerCertificates;
 use crate::exception::{self};
 use crate::handlers::Handlers;
 use crate::runtime::State;
@@ -65,6 +66,8 @@ pub(super) struct ServerCore {
     pub(super) ports: RefCell<Vec<Rc<PortCore>>>,
     pub(super) callbacks: Callbacks,
     pub(super) settings: RefCell<Settings>,
+    /// Certificates and keys of ports that speak TLS.
+    pub(super) tls: ServerCertificates,
     /// `package_length_func`.
     pub(super) tell: RefCell<Option<Rc<Callable>>>,
     /// The datagram sockets of this worker, by the place of their port among the server's.
@@ -127,6 +130,7 @@ impl ServerCore {
         let core = Rc::new(Self {
             ports: RefCell::new(vec![Rc::new(first)]),
             callbacks: Callbacks::default(),
+            tls: ServerCertificates::default(),
             settings: RefCell::new(settings),
             tell: RefCell::new(None),
             datagrams: RefCell::default(),

@@ -1,5 +1,6 @@
 //! What a server tells of itself and of its connections.
 
+use apus_net::TlsInfo;
 use apus_net::proto::websocket::close;
 use apus_process::{Ask, ConnEntry, Peer, WorkerState};
 use apus_zend::arg::{Given, OrFalse};
@@ -173,10 +174,26 @@ fn told(fd: i64, entry: &ConnEntry) -> Result<Array, Raise> {
     if entry.websocket {
         array.set_int(b"websocket_status", WEBSOCKET_ACTIVE)?;
     }
+    if let Some(tls) = current_control().and_then(|control| control.info(fd)).as_ref().and_then(|info| info.tls()) {
+        tell_tls(&mut array, tls)?;
+    }
     if let Some(message_conn) = current_control().and_then(|control| control.message_conn(fd)) {
         array.set_int(b"send_queued_bytes", message_conn.buffered() as i64)?;
     }
     Ok(array)
+}
+
+/// What is known of a connection's TLS.
+fn tell_tls(array: &mut Array, tls: &TlsInfo) -> Result<(), Raise> {
+    array.set_str(b"ssl_version", tls.version.as_bytes())?;
+    array.set_str(b"ssl_cipher", tls.cipher.as_bytes())?;
+    array.set_str(b"ssl_server_name", tls.server_name.as_bytes())?;
+    array.set_str(b"ssl_protocol", tls.protocol.as_bytes())?;
+    array.set(b"ssl_resumed", Value::bool(tls.resumed))?;
+    if !tls.client_certificate.is_empty() {
+        array.set_str(b"ssl_client_cert", apus_net::tls::pem::encode(&tls.client_certificate).as_bytes())?;
+    }
+    Ok(())
 }
 
 /// `Server::getClientList()`.

@@ -17,6 +17,7 @@ mod send;
 mod serving;
 mod task;
 mod tcp;
+mod tls;
 mod user_process;
 mod websocket;
 mod worker;

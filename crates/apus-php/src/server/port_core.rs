@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use apus_net::proto::framing::Framing;
+use apus_net::tls::ServerTls;
 use apus_options::client::socket::Bytes;
 use apus_options::{Scope, Settings, Support};
 use apus_process::{BindOptions, ListenAddr, Listener, ReusePort, bind, bind_datagram};
@@ -174,6 +175,8 @@ pub(super) enum Protocol {
 /// What a port does, settled when the server starts.
 pub(super) struct Plan {
     pub(super) settings: Settings,
+    /// TLS around its connections, where it has that.
+    pub(super) tls: Option<ServerTls>,
     pub(super) protocol: Protocol,
     /// Of a stream port.
     pub(super) framing: Option<Framing>,
@@ -271,7 +274,10 @@ impl PortCore {
                 .map_err(|why| refused(&format!("port {}: {why}", self.addr)))?,
             Protocol::Http { .. } | Protocol::Datagram => None,
         };
-        Ok(Plan { settings, protocol, framing, tell })
+        let alpn = matches!(protocol, Protocol::Http { .. });
+        let tls = super::tls::of(&settings, self.kind & address::SSL != 0, alpn);
+        let tls = tls.map_err(|why| refused(&format!("port {}: {why}", self.addr)))?;
+        Ok(Plan { settings, tls, protocol, framing, tell })
     }
 
     pub(super) fn set(&self, given: ArrayView<'_>, lenient: bool) -> Result<(), Raise> {

@@ -94,7 +94,10 @@ impl Program for PhpProgram {
                 }
                 return;
             }
-            MasterEvent::BeforeReload => Event::BeforeReload,
+            MasterEvent::BeforeReload => {
+                self.core.tls.read_again(&self.core);
+                Event::BeforeReload
+            }
             MasterEvent::AfterReload => Event::AfterReload,
             MasterEvent::BeforeShutdown => Event::BeforeShutdown,
             MasterEvent::ManagerStop => {

@@ -58,6 +58,7 @@ pub(super) fn check(core: &ServerCore) -> Result<(), Raise> {
             return Err(exception::throw(exception::code::server::EVENT, &text));
         }
     }
+    core.tls.prepare(core)?;
     core.tell_of_others();
     let settings = core.settings.borrow();
     if !settings.task_use_object && !settings.task_enable_coroutine {
@@ -104,6 +105,7 @@ impl Serving<'_> {
         let plan = port.plan(self.core)?;
         let mut config = Config::from(&plan.settings);
         config.max_pending = config.max_pending.min(memory_share());
+        config.tls = plan.tls.as_ref().map(|tls| self.core.tls.of_port(tls)).transpose()?;
         Ok(match plan.protocol {
             Protocol::Http { websocket } => {
                 config.websocket = websocket;

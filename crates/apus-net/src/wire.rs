@@ -1,0 +1,200 @@
+//! The socket of a connection, and TLS around it where the port has that.
+//!
+//! The plain way costs one comparison: it reads and writes as a bare socket does.
+
+use std::cell::{Cell, RefCell};
+use std::io::{self, IoSlice, Read, Write};
+use std::net::Shutdown;
+use std::os::fd::{AsRawFd, RawFd};
+
+use apus_tls::Session;
+use socket2::Socket;
+
+use crate::info::{ConnInfo, TlsInfo};
+use crate::output::Sink;
+use crate::port_tls::Tls;
+use crate::sys::{self, Owner};
+
+/// Bytes that are opened into a vector in one call.
+const OPEN: usize = 64 * 1024;
+
+/// A socket, and the session of TLS over it.
+pub(crate) struct Wire {
+    socket: Socket,
+    tls: Option<Box<Sealed>>,
+}
+
+struct Sealed {
+    session: RefCell<Session>,
+    /// Nothing was read yet.
+    fresh: Cell<bool>,
+    /// The peer speaks no TLS: what is said to it goes as it is.
+    refused: Cell<bool>,
+}
+
+impl Wire {
+    #[inline]
+    pub(crate) fn new(socket: Socket, tls: Option<&Tls>) -> io::Result<Self> {
+        let tls = match tls {
+            None => None,
+            Some(tls) => {
+                let session = Session::new(tls.now()).map_err(io::Error::other)?;
+                let session = RefCell::new(session);
+                Some(Box::new(Sealed { session, fresh: Cell::new(true), refused: Cell::new(false) }))
+            }
+        };
+        Ok(Self { socket, tls })
+    }
+
+    #[inline]
+    pub(crate) fn socket(&self) -> &Socket {
+        &self.socket
+    }
+
+    #[inline]
+    fn sealed(&self) -> Option<&Sealed> {
+        self.tls.as_deref().filter(|sealed| !sealed.refused.get())
+    }
+
+    /// The socket, where nothing stands between it and its peer.
+    #[inline]
+    pub(crate) fn plain(&self) -> Option<&Socket> {
+        if self.sealed().is_none() { Some(&self.socket) } else { None }
+    }
+
+    /// Reads once: how many bytes, and whether the socket is known to be empty then.
+    #[inline]
+    pub(crate) fn read(&self, into: &mut [u8]) -> io::Result<(usize, bool)> {
+        match self.sealed() {
+            None => {
+                let count = (&self.socket).read(into)?;
+                Ok((count, count < into.len()))
+            }
+            Some(sealed) => self.open(sealed, into),
+        }
+    }
+
+    /// The same behind what a vector holds, at most `room` bytes, without growing it.
+    pub(crate) fn read_behind(&self, into: &mut Vec<u8>, room: usize) -> io::Result<(usize, bool)> {
+        if let Some(socket) = self.plain() {
+            let count = sys::receive_behind(socket, into, room)?;
+            return Ok((count, count < room));
+        }
+        let len = into.len();
+        into.resize(len + room.min(OPEN), 0);
+        let opened = self.read(&mut into[len..]);
+        into.truncate(len + opened.as_ref().map_or(0, |opened| opened.0));
+        opened
+    }
+
+    fn open(&self, sealed: &Sealed, into: &mut [u8]) -> io::Result<(usize, bool)> {
+        if sealed.fresh.get() {
+            let first = sys::peek(&self.socket)?;
+            sealed.fresh.set(false);
+            // A handshake begins with 0x16; a method of HTTP, and what most else says first, with a letter.
+            if first.is_some_and(|byte| byte.is_ascii_alphabetic()) {
+                sealed.refused.set(true);
+                return Err(io::ErrorKind::Unsupported.into());
+            }
+        }
+        let opened = sealed.session.borrow_mut().read(&mut Raw(&self.socket), into)?;
+        Ok((opened.count, opened.drained))
+    }
+
+    /// Whether there is input here of which the socket does not tell.
+    #[inline]
+    pub(crate) fn holds_input(&self) -> bool {
+        self.sealed().is_some_and(|sealed| sealed.session.borrow().holds_input())
+    }
+
+    /// Sealed bytes that the socket did not take wait here.
+    #[inline]
+    pub(crate) fn waits(&self) -> bool {
+        self.sealed().is_some_and(|sealed| sealed.session.borrow().waits())
+    }
+
+    /// Sends them.
+    #[cold]
+    pub(crate) fn flush(&self) -> io::Result<()> {
+        self.sealed().map_or(Ok(()), |sealed| sealed.session.borrow_mut().flush(&mut Raw(&self.socket)))
+    }
+
+    /// Closes our direction, with the alert that TLS wants before it (RFC 8446 section 6.1).
+    pub(crate) fn shut_down(&self) -> io::Result<()> {
+        self.say_goodbye();
+        self.socket.shutdown(Shutdown::Write)
+    }
+
+    fn say_goodbye(&self) {
+        if let Some(sealed) = self.sealed() {
+            let mut session = sealed.session.borrow_mut();
+            session.close();
+            // A peer that takes nothing does not want to know.
+            let _ = session.flush(&mut Raw(&self.socket));
+        }
+    }
+
+    /// Tells `info` of the session, once its handshake is over.
+    #[inline]
+    pub(crate) fn introduce(&self, info: &ConnInfo) {
+        if let Some(sealed) = self.sealed()
+            && info.tls.get().is_none()
+        {
+            let session = sealed.session.borrow();
+            if !session.is_handshaking() {
+                let _ = info.tls.set(Box::new(TlsInfo::of(&session)));
+            }
+        }
+    }
+}
+
+impl Drop for Wire {
+    fn drop(&mut self) {
+        self.say_goodbye();
+    }
+}
+
+impl Owner for Wire {}
+
+impl AsRawFd for Wire {
+    fn as_raw_fd(&self) -> RawFd {
+        self.socket.as_raw_fd()
+    }
+}
+
+impl Sink for &Wire {
+    #[inline]
+    fn write(&mut self, slices: &[IoSlice<'_>], more: bool) -> io::Result<usize> {
+        match self.sealed() {
+            None => Sink::write(&mut &self.socket, slices, more),
+            Some(sealed) => sealed.session.borrow_mut().write(&mut Raw(&self.socket), slices),
+        }
+    }
+
+    fn file_target(&self) -> Option<&Socket> {
+        self.plain()
+    }
+}
+
+/// A socket whose writes raise no signal.
+struct Raw<'s>(&'s Socket);
+
+impl Read for Raw<'_> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        self.0.read(into)
+    }
+}
+
+impl Write for Raw<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.send_with_flags(bytes, libc::MSG_NOSIGNAL)
+    }
+
+    fn write_vectored(&mut self, slices: &[IoSlice<'_>]) -> io::Result<usize> {
+        self.0.send_vectored_with_flags(slices, libc::MSG_NOSIGNAL)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,253 @@
+"""TLS on a server's ports: the same handlers, answers and messages as without, certificates by name, of clients, replaced by a reload."""
+
+import hashlib
+import pathlib
+import shutil
+import socket
+import ssl
+import sys
+import tempfile
+
+from support import PATIENCE, Case, Client, until
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "lib"))
+
+import servers  # noqa: E402
+import websocket  # noqa: E402
+
+HANDLER = r"""
+    match ($path) {
+        '/big' => $response->end(str_repeat('0123456789', 300_000)),
+        '/file' => $response->sendfile($folder . '/server.php'),
+        '/upload' => $response->end(md5($request->rawContent())),
+        '/pieces' => (function () use ($response) {
+            for ($i = 0; $i < 50; $i++) { $response->write(str_repeat(chr(65 + $i % 26), 5000)); }
+            $response->end();
+        })(),
+        default => $response->end(json_encode(['https' => $request->server['https'] ?? null] + $server->getClientInfo($request->fd))),
+    };
+"""
+
+
+class TlsCase(Case):
+    def setUp(self):
+        self.cert, self.key = servers.certificate()
+
+    def folder(self):
+        path = pathlib.Path(tempfile.mkdtemp(prefix="apus-e2e-tls-"))
+        self.addCleanup(shutil.rmtree, path, True)
+        return path
+
+    def made(self, name, *more):
+        """A certificate for one name that signs itself."""
+        path = self.folder()
+        line = ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", "-subj", f"/CN={name}", "-addext", f"subjectAltName=DNS:{name}", "-keyout", path / "key.pem", "-out", path / "cert.pem", *more]
+        servers.run([servers.program("openssl"), *line], cwd=path)
+        return path / "cert.pem", path / "key.pem"
+
+    def https(self, handler=HANDLER, **options):
+        settings = {"ssl_cert_file": str(self.cert), "ssl_key_file": str(self.key), **options.pop("settings", {})}
+        return self.serve(handler, settings=settings, **options)
+
+    def trusting(self, cert=None):
+        context = ssl.create_default_context(cafile=str(cert or self.cert))
+        context.set_alpn_protocols(["h2", "http/1.1"])
+        return context
+
+    def sealed(self, server, context=None, name="localhost", session=None):
+        plain = socket.create_connection(("127.0.0.1", server.port), PATIENCE)
+        sock = (context or self.trusting()).wrap_socket(plain, server_hostname=name, session=session)
+        self.addCleanup(sock.close)
+        return sock
+
+    def ask(self, server, path="/", **options):
+        with Client(self.sealed(server, **options)) as client:
+            return client.request(path=path)
+
+
+class Requests(TlsCase):
+    def test_answers_of_every_kind(self):
+        server = self.https()
+        with Client(self.sealed(server)) as client:
+            told = client.request().json()
+            self.assertEqual((told["https"], told["ssl_version"], told["ssl_protocol"], told["ssl_server_name"]), ("on", "TLSv1.3", "http/1.1", "localhost"))
+            self.assertEqual(client.request(path="/big").body, b"0123456789" * 300_000)
+            self.assertEqual(client.request(path="/file").body, server.script.read_bytes())
+            self.assertEqual(client.request(path="/pieces").body, b"".join(bytes([65 + i % 26]) * 5000 for i in range(50)))
+            body = bytes(range(256)) * 8_000
+            self.assertEqual(client.request("POST", "/upload", body=body).body.decode(), hashlib.md5(body).hexdigest())
+
+    def test_many_requests_in_one_piece_are_answered_in_order(self):
+        server = self.https("$response->end($path);")
+        with Client(self.sealed(server)) as client:
+            client.send(b"".join(b"GET /%d HTTP/1.1\r\nHost: a\r\n\r\n" % i for i in range(500)))
+            self.assertEqual([client.answer().body for _ in range(500)], [b"/%d" % i for i in range(500)])
+
+    def test_a_slow_reader_gets_all(self):
+        server = self.https(settings={"buffer_output_size": 4 << 20, "socket_buffer_size": 4 << 20})
+        sock = self.sealed(server)
+        sock.sendall(b"GET /big HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+        got = b""
+        while piece := sock.recv(1000):
+            got += piece
+        self.assertTrue(got.endswith(b"0123456789" * 300_000))
+
+    def test_the_end_is_said(self):
+        server = self.https("$response->end('x');")
+        sock = self.sealed(server)
+        sock.sendall(b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+        # Without a close_notify Python raises SSLEOFError here.
+        sock.suppress_ragged_eofs = False
+        while sock.recv(4096):
+            pass
+
+    def test_what_speaks_no_tls_is_told_so(self):
+        server = self.https()
+        answer = server.get("/")
+        self.assertEqual(answer.status, 400)
+        self.assertIn(b"use https://", answer.body)
+        # Anything else ends, and the next client is served.
+        with socket.create_connection(("127.0.0.1", server.port), PATIENCE) as sock:
+            sock.sendall(bytes([0x16, 3, 1, 0, 5]) + b"xxxxx" * 10)
+            while sock.recv(4096):
+                pass
+        self.assertEqual(self.ask(server).status, 200)
+
+    def test_a_client_that_leaves_in_its_handshake_takes_nothing_along(self):
+        server = self.https()
+        for _ in range(20):
+            with socket.create_connection(("127.0.0.1", server.port), PATIENCE) as sock:
+                sock.sendall(bytes([0x16, 3, 1, 2, 0, 1]))
+        self.assertEqual(self.ask(server).status, 200)
+        until("all are closed", lambda: server.status()["totals"]["connections"] == 0)
+
+
+class Settings(TlsCase):
+    def test_certificates_by_name(self):
+        other, other_key = self.made("other.test")
+        server = self.https(settings={"ssl_sni_certs": {"other.test": {"ssl_cert_file": str(other), "ssl_key_file": str(other_key)}}})
+        self.assertEqual(self.ask(server).status, 200)
+        self.assertEqual(self.ask(server, context=self.trusting(other), name="other.test").json()["ssl_server_name"], "other.test")
+        with self.assertRaises(ssl.SSLCertVerificationError):
+            self.sealed(server, context=self.trusting(other), name="third.test")
+
+    def test_certificates_of_clients(self):
+        mine, mine_key = self.made("client")
+        server = self.https(settings={"ssl_verify_peer": True, "ssl_client_cert_file": str(mine)})
+        context = self.trusting()
+        context.load_cert_chain(mine, mine_key)
+        told = self.ask(server, context=context).json()
+        self.assertEqual(ssl.PEM_cert_to_DER_cert(told["ssl_client_cert"]), ssl.PEM_cert_to_DER_cert(mine.read_text()))
+        with self.assertRaises((ssl.SSLError, ConnectionResetError)):
+            self.ask(server)
+
+    def test_versions_and_suites(self):
+        server = self.https(settings={"ssl_protocols": 32, "ssl_ciphers": "ECDHE-ECDSA-AES128-GCM-SHA256"})
+        told = self.ask(server).json()
+        self.assertEqual((told["ssl_version"], told["ssl_cipher"]), ("TLSv1.2", "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256"))
+        context = self.trusting()
+        context.minimum_version = ssl.TLSVersion.TLSv1_3
+        with self.assertRaises((ssl.SSLError, ConnectionResetError)):
+            self.sealed(server, context=context)
+
+    def test_an_encrypted_key(self):
+        path = self.folder() / "locked.pem"
+        servers.run([servers.program("openssl"), "pkcs8", "-topk8", "-in", self.key, "-out", path, "-passout", "pass:sesame"], cwd=path.parent)
+        server = self.https(settings={"ssl_key_file": str(path), "ssl_passphrase": "sesame"})
+        self.assertEqual(self.ask(server).status, 200)
+
+    def test_what_cannot_be_used_keeps_the_server_from_starting(self):
+        for settings, why in [
+            ({"ssl_cert_file": "/nowhere/cert.pem"}, "/nowhere/cert.pem: No such file"),
+            ({"ssl_key_file": str(self.made("x")[1])}, "cannot be used with the key of"),
+            ({"ssl_verify_peer": True}, "ssl_client_cert_file"),
+            ({"ssl_ciphers": "RC4-SHA"}, "leaves no cipher suite"),
+            ({"ssl_ecdh_curve": "nistx"}, "is not one of"),
+            ({"ssl_protocols": 8}, "ssl_protocols leaves no version"),
+            ({"ssl_sni_certs": {"a": "b"}}, "ssl_sni_certs"),
+        ]:
+            with self.subTest(why=why), self.assertRaisesRegex(AssertionError, why):
+                self.https(settings=settings)
+
+    def test_a_kind_with_ssl_needs_a_certificate(self):
+        with self.assertRaisesRegex(AssertionError, "set ssl_cert_file"):
+            self.serve(listen="'127.0.0.1', 0, 2, Apus\\SOCK_TCP | 512")
+
+
+class Life(TlsCase):
+    def resumed(self, server, session, context):
+        sock = self.sealed(server, context=context, session=session)
+        with Client(sock) as client:
+            answer = client.request()
+            return answer.json(), sock.session
+
+    def test_a_session_is_resumed_on_any_worker_and_after_a_reload(self):
+        server = self.https(settings={"worker_num": 2})
+        context = self.trusting()
+        told, session = self.resumed(server, None, context)
+        self.assertFalse(told["ssl_resumed"])
+        workers = set()
+        for _ in range(40):
+            told, _ = self.resumed(server, session, context)
+            self.assertTrue(told["ssl_resumed"])
+            workers.add(told["worker_id"])
+        server.control("reload wait")
+        told, _ = self.resumed(server, session, context)
+        self.assertTrue(told["ssl_resumed"])
+
+    def test_a_reload_brings_new_certificates_and_refuses_broken_ones(self):
+        folder = self.folder()
+        cert, key = folder / "cert.pem", folder / "key.pem"
+        shutil.copy(self.cert, cert)
+        shutil.copy(self.key, key)
+        server = self.https(settings={"ssl_cert_file": str(cert), "ssl_key_file": str(key)})
+        kept = Client(self.sealed(server))
+        self.assertEqual(kept.request().status, 200)
+
+        cert.write_text("nothing")
+        server.control("reload wait")
+        self.assertEqual(self.ask(server).status, 200)
+        self.assertIn("certificates are not replaced", server.log())
+
+        other, other_key = self.made("other.test")
+        shutil.copy(other, cert)
+        shutil.copy(other_key, key)
+        server.control("reload wait")
+        self.assertEqual(self.ask(server, context=self.trusting(other), name="other.test").status, 200)
+        self.assertIn("certificates were read anew", server.log())
+
+
+class Messages(TlsCase):
+    def test_websocket(self):
+        script = f"""<?php
+        $server = new Apus\\WebSocket\\Server('127.0.0.1', 0);
+        $server->set(['worker_num' => 1, 'ssl_cert_file' => '{self.cert}', 'ssl_key_file' => '{self.key}']);
+        $server->on('message', fn ($server, $frame) => $server->push($frame->fd, strtoupper($frame->data)));
+        $server->start();
+        """
+        server = self.serve(script=script)
+        ws = websocket.WebSocket(self.sealed(server))
+        ws.raw(websocket.request("/"))
+        ws.greeted("dGhlIHNhbXBsZSBub25jZQ==", None, None)
+        for size in (1, 100, 5_000, 200_000):
+            ws.say("a" * size)
+            self.assertEqual(ws.text(), "A" * size)
+        self.assertEqual(ws.close(1000), (1000, ""))
+
+    def test_streams(self):
+        script = f"""<?php
+        $server = new Apus\\Server('127.0.0.1', 0, 2, Apus\\SOCK_TCP | 512);
+        $server->set(['worker_num' => 1, 'open_eof_check' => true, 'package_eof' => "\\n", 'ssl_cert_file' => '{self.cert}', 'ssl_key_file' => '{self.key}']);
+        $server->on('receive', fn ($server, $fd, $worker, $data) => $server->send($fd, strrev(trim($data)) . "\\r\\n"));
+        $server->start();
+        """
+        server = self.serve(script=script)
+        with Client(self.sealed(server)) as client:
+            for text in (b"abc", b"x" * 100_000):
+                client.send(text + b"\n")
+                self.assertEqual(client.line(), text[::-1].decode())
+
+
+if __name__ == "__main__":
+    import unittest
+    unittest.main()
