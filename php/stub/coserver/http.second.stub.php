@@ -24,7 +24,7 @@ class Server
 
     public $errMsg = '';
 
-    /** @rust within nothing */
+    /** @rust within crate::swoole::throws */
     public function __construct(string $host, int $port = 0, bool $ssl = false, bool $reuse_port = false) {}
 
     public function set(array $settings): bool {}

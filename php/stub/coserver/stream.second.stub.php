@@ -21,6 +21,7 @@ class Server
 
     public $setting = null;
 
+    /** @rust within crate::swoole::throws */
     public function __construct(string $host, int $port = 0, bool $ssl = false, bool $reuse_port = false) {}
 
     public function set(array $setting): void {}

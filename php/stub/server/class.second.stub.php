@@ -70,7 +70,7 @@ class Server
 
     private $onPipeMessage = null;
 
-    /** @rust within nothing */
+    /** @rust within crate::swoole::throws */
     public function __construct(string $host = '0.0.0.0', int $port = 0, int $mode = 1, int $sock_type = 1) {}
 
     public function set(array $settings): bool {}

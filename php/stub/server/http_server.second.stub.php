@@ -9,5 +9,6 @@ namespace Swoole\Http;
  */
 class Server extends \Swoole\Server
 {
+    /** @rust within crate::swoole::throws */
     public function __construct(string $host = '0.0.0.0', int $port = 0, int $mode = 1, int $sock_type = 1) {}
 }

@@ -10,7 +10,7 @@ namespace Swoole\WebSocket;
  */
 class Server extends \Swoole\Http\Server
 {
-    /** @rust within nothing */
+    /** @rust within crate::swoole::throws */
     public function __construct(string $host = '0.0.0.0', int $port = 0, int $mode = 1, int $sock_type = 1) {}
 
     public function push(int $fd, \Swoole\WebSocket\Frame|string $data, int $opcode = 1, int $flags = 1): bool {}

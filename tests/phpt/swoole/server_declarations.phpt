@@ -40,7 +40,12 @@ var_dump(get_class($old), $old->worker_id, $old->getMasterPid(), $old->connectio
 var_dump(get_class((new Apus\Http\Server('127.0.0.1'))->ports[0]));
 try {
     new Swoole\Server('127.0.0.1', $old->port);
-} catch (Throwable $e) {
+} catch (Swoole\Exception $e) {
+    echo get_class($e), "\n";
+}
+try {
+    new Swoole\Coroutine\Http\Server('127.0.0.1', $old->port);
+} catch (Swoole\Exception $e) {
     echo get_class($e), "\n";
 }
 ?>
@@ -76,4 +81,5 @@ int(-1)
 int(0)
 NULL
 string(16) "Apus\Server\Port"
-Apus\Server\Exception
+Swoole\Exception
+Swoole\Exception
