@@ -1,6 +1,7 @@
 <?php
 /**
- * Runs the script of a test inside a function: plainly, or in a coroutine with all hooks on, while another coroutine makes noise.
+ * Runs the script of a test inside a function: plainly, or in a coroutine with all hooks on, while another coroutine
+ * makes noise.
  * Both ways stand in a function, so that what differs is the coroutine's doing.
  */
 
@@ -75,8 +76,8 @@ function differential_main(): void
 }
 
 /**
- * What leaves traces where PHP keeps state for the process. What warns comes before what waits: afterwards the script may have ended, and an error
- * handler that it left is everybody's.
+ * What leaves traces where PHP keeps state for the process. What warns comes before what waits: afterwards the script
+ * may have ended, and an error handler that it left is everybody's.
  */
 function differential_noise(): void
 {

@@ -1,5 +1,6 @@
 <?php
-// An error of memory on purpose: the module is given a text that is freed. tests/lib/watched.py expects that its watcher says so.
+// An error of memory on purpose: the module is given a text that is freed. tests/lib/watched.py expects that its
+// watcher says so.
 
 $php = FFI::cdef('typedef struct { void *value; } zval; zval *zend_get_constant_str(const char *name, size_t length); void free(void *memory);');
 define('FREED', str_repeat('x', 100));

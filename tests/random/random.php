@@ -35,7 +35,10 @@ final class World
 
 function chance(int $percent): bool { return mt_rand(1, 100) <= $percent; }
 /** The id of any coroutine but the round's own, which is not to be cancelled. */
-function anybody(): int { $ids = array_diff(iterator_to_array(Coroutine::list()), [World::$main]); return $ids ? $ids[array_rand($ids)] : 0; }
+function anybody(): int {
+    $ids = array_diff(iterator_to_array(Coroutine::list()), [World::$main]);
+    return $ids ? $ids[array_rand($ids)] : 0;
+}
 
 function spawn(int $depth): int
 {
@@ -91,16 +94,27 @@ function step(int $depth): void
         case 5: Coroutine::cancel(anybody(), chance(50)); break;
         case 6: if (World::$yielding && chance(80)) { Coroutine::resume(array_rand(World::$yielding)); } break;
         case 7: if (chance(30)) { throw new Expected("thrown"); } break;
-        case 8: try { wait_some(); throw new Expected("inside"); } catch (Expected) { wait_some(); } finally { Coroutine::sleep(0); } break;
+        case 8: try {
+            wait_some();
+            throw new Expected("inside");
+        } catch (Expected) { wait_some(); } finally { Coroutine::sleep(0); } break;
         case 9: in_fiber($depth); break;
-        case 10: if (World::$fibers) { $f = array_splice(World::$fibers, array_rand(World::$fibers), 1)[0]; if ($f->isSuspended()) { $f->resume(); } } break;
+        case 10: if (World::$fibers) {
+            $f = array_splice(World::$fibers, array_rand(World::$fibers), 1)[0];
+            if ($f->isSuspended()) { $f->resume(); }
+        } break;
         case 11: if (chance(30)) { World::$fibers = []; } break;
         case 12: gc_collect_cycles(); break;
         case 13: buffered(); break;
         case 14: sorted(); break;
         case 15: Timer::after(mt_rand(1, 3), function () { wait_some_safely(); }); break;
-        case 16: $id = Timer::tick(1, function (int $id) { if (chance(50)) { Timer::clear($id); } wait_some_safely(); }); Timer::after(5, fn() => Timer::clear($id)); break;
-        case 17: if ($depth < 6) { batch([fn() => wait_some_safely(), fn() => mt_rand()], chance(50) ? 0.002 : 1); } break;
+        case 16: $id = Timer::tick(
+            1,
+            function (int $id) { if (chance(50)) { Timer::clear($id); } wait_some_safely(); },
+        ); Timer::after(5, fn() => Timer::clear($id)); break;
+        case 17: if ($depth < 6) {
+            batch([fn() => wait_some_safely(), fn() => mt_rand()], chance(50) ? 0.002 : 1);
+        } break;
         case 18: if ($depth < 6) { parallel(mt_rand(1, 3), fn() => wait_some_safely()); } break;
         case 19: $o = new stdClass; $o->self = $o; $o->context = Coroutine::getContext(); wait_some(); break;
         case 20: Coroutine::getBackTrace(anybody()); Coroutine::stats(); break;

@@ -284,7 +284,8 @@ final class Databases
         $ended = null;
         $slow = [
             fn () => $this->pdo->use(static fn (object $pdo) => self::select($pdo, $id, $mark, 5000), self::LINE),
-            fn () => $this->mysqli->use(static fn (object $mysqli) => self::prepared($mysqli, $id, $mark, 5000), self::LINE),
+            fn () =>
+                $this->mysqli->use(static fn (object $mysqli) => self::prepared($mysqli, $id, $mark, 5000), self::LINE),
             fn () => $this->redis->use(static fn (object $redis) => $redis->blPop(["soak:never:$mark"], 5), self::LINE),
             fn () => self::select($this->freshPdo(), $id, $mark, 5000),
         ][$id % 4];
@@ -314,7 +315,10 @@ final class Databases
     {
         $frames = Coroutine::exists($cid) ? Coroutine::getBackTrace($cid, DEBUG_BACKTRACE_IGNORE_ARGS) : [];
 
-        return implode(' < ', array_map(static fn (array $frame) => ($frame['class'] ?? '') . '::' . $frame['function'], $frames ?: [])) ?: 'nothing';
+        return implode(
+            ' < ',
+            array_map(static fn (array $frame) => ($frame['class'] ?? '') . '::' . $frame['function'], $frames ?: []),
+        ) ?: 'nothing';
     }
 
     public function stats(): array

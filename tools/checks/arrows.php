@@ -6,7 +6,9 @@ declare(strict_types=1);
 
 namespace Apus\Tools;
 
-/** Each crate, and the crates of this workspace that it may name. A crate that is not listed must be decided on first. */
+/**
+ * Each crate, and the crates of this workspace that it may name. A crate that is not listed must be decided on first.
+ */
 const MAY_KNOW = [
     'apus-proto' => [],
     'apus-options' => [],
@@ -26,7 +28,9 @@ const MAY_KNOW = [
     ],
 ];
 
-/** Crates that must not be reached, not even through others: no runtime in the island, in the master, in the parsers. */
+/**
+ * Crates that must not be reached, not even through others: no runtime in the island, in the master, in the parsers.
+ */
 const MUST_NOT_REACH = [
     'apus-zend' => ['tokio', 'mio'],
     'apus-process' => ['tokio', 'mio'],

@@ -2,8 +2,9 @@
 
 declare(strict_types=1);
 
-// What Rust calls never bails out: PHP's longjmp would leave Rust frames without their drops. So no function of the shim that Rust calls may call what PHP can
-// bail out of, allocation included, but inside apus_try (or a macro made of it).
+// What Rust calls never bails out: PHP's longjmp would leave Rust frames without their drops. So no function of the
+// shim that Rust calls may call what PHP can bail out of, allocation included, but inside apus_try (or a macro made of
+// it).
 
 namespace Apus\Tools;
 
@@ -52,7 +53,8 @@ function bare_c(string $text): string
 {
     return (string) preg_replace_callback(
         '~/\*.*?\*/|//[^\n]*|"(?:\\\\.|[^"\\\\])*"|\'(?:\\\\.|[^\'\\\\])*\'~s',
-        static fn (array $match): string => ($match[0][0] === '/' ? ' ' : '""') . str_repeat("\n", substr_count($match[0], "\n")),
+        static fn (array $match): string => ($match[0][0] === '/' ? ' ' : '""')
+            . str_repeat("\n", substr_count($match[0], "\n")),
         $text,
     );
 }
@@ -83,7 +85,10 @@ function unguarded(string $body): string
     return $body;
 }
 
-/** @return array<string, array{static: bool, calls: list<string>, file: string}> every function of the shim, and what it calls without a guard */
+/**
+ * @return array<string, array{static: bool, calls: list<string>, file: string}> every function of the shim, and what it
+ * calls without a guard
+ */
 function shim_functions(array $sources): array
 {
     $functions = [];
@@ -97,7 +102,11 @@ function shim_functions(array $sources): array
             $body = substr($text, $match['open'][1], closing($text, $match['open'][1]) - $match['open'][1]);
             preg_match_all('~\b([A-Za-z_]\w*)\s*\(~', unguarded($body), $calls);
             $static = str_contains($match['head'][0], 'static');
-            $functions[($static ? "$path:" : '') . $match['name'][0]] = ['static' => $static, 'calls' => array_values(array_unique($calls[1])), 'file' => $path];
+            $functions[($static ? "$path:" : '') . $match['name'][0]] = [
+                'static' => $static,
+                'calls' => array_values(array_unique($calls[1])),
+                'file' => $path,
+            ];
         }
     }
     return $functions;
@@ -129,7 +138,9 @@ function bailouts(array $sources): array
                 $inner = isset($functions["{$function['file']}:$call"]) ? "{$function['file']}:$call" : $call;
                 $way = isset($bails[$inner]) ? "$call() -> {$bails[$inner]}" : "$call()";
                 $known = isset($functions[$inner]);
-                if (!isset($bails[$key]) && !isset(KNOWN[$key]) && ($known ? isset($bails[$inner]) : preg_match(PHP_NAMES, $call) === 1 && !in_array($call, HARMLESS, true))) {
+                if (!isset($bails[$key]) && !isset(KNOWN[$key])
+                    && ($known ? isset($bails[$inner])
+                        : preg_match(PHP_NAMES, $call) === 1 && !in_array($call, HARMLESS, true))) {
                     $bails[$key] = $way;
                 }
             }

@@ -2,7 +2,8 @@
 
 declare(strict_types=1);
 
-// No loops between the rooms of a crate: a room is a file or folder directly below src/, and imports what stands beneath it.
+// No loops between the rooms of a crate: a room is a file or folder directly below src/, and imports what stands
+// beneath it.
 
 namespace Apus\Tools;
 

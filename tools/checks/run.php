@@ -21,7 +21,7 @@ $checks = test_arrows() + test_sources() + test_bailouts() + test_rooms() + [
     'no loops between rooms' => room_loops($sources),
     'file sizes' => too_long($sources, 600),
     'widths of prose' => too_wide($sources, 120),
-    'widths of code in C and Python' => too_wide_code($sources, 120),
+    'widths of code' => too_wide_code($sources, 120),
     'unfinished work' => unfinished($sources),
     'links between documents' => dead_links($sources, static fn (string $path): bool => file_exists($path)),
     'unsafe code only in its rooms' => unsafe_outside($sources),

@@ -9,7 +9,9 @@ namespace Apus\Tools;
 const KINDS = ['rs', 'php', 'phpt', 'inc', 'c', 'h', 'py', 'sh', 'js', 'html', 'go', 'md'];
 /** Written by programs. */
 const GENERATED = ['docs/options.md', 'bench/results/'];
-/** Where `unsafe` may stand; a folder ends with a slash. In apus-coro only the slot that a waiting frame lends its task. */
+/**
+ * Where `unsafe` may stand; a folder ends with a slash. In apus-coro only the slot that a waiting frame lends its task.
+ */
 const UNSAFE_ROOMS = [
     'crates/apus-zend/', 'crates/apus-runtime/', 'crates/apus-hook/', 'crates/apus-php/', 'crates/apus-process/', 'crates/apus-shm/',
     'crates/apus-net/src/sys.rs', 'crates/apus-coro/src/engine/task.rs',
@@ -23,7 +25,8 @@ const NOT_SOURCES = ['.git', 'target', 'node_modules', 'build', 'corpus', 'artif
 function sources(string $root): array
 {
     $folders = new \RecursiveDirectoryIterator($root, \FilesystemIterator::SKIP_DOTS);
-    $wanted = static fn (\SplFileInfo $file): bool => !($file->isDir() && in_array($file->getFilename(), NOT_SOURCES, true));
+    $wanted = static fn (\SplFileInfo $file): bool =>
+        !($file->isDir() && in_array($file->getFilename(), NOT_SOURCES, true));
     $sources = [];
     foreach (new \RecursiveIteratorIterator(new \RecursiveCallbackFilterIterator($folders, $wanted)) as $file) {
         $path = substr($file->getPathname(), strlen($root) + 1);
@@ -58,7 +61,10 @@ function too_long(array $sources, int $most): array
     return $complaints;
 }
 
-/** @return list<string> lines of prose, and of comments in Rust, that are wider; code, tables, and words that cannot be broken may be */
+/**
+ * @return list<string> lines of prose, and of comments in Rust, that are wider; code, tables, and words that cannot be
+ * broken may be
+ */
 function too_wide(array $sources, int $most): array
 {
     $complaints = [];
@@ -76,13 +82,18 @@ function too_wide(array $sources, int $most): array
     return $complaints;
 }
 
+/** Folders whose PHP code has a width; a page with markup has none. */
+const WIDTH_OF_PHP = ['tests/', 'tools/'];
+
 /** @return list<string> lines of code and its comments that are wider; texts do not count, which nobody would break */
 function too_wide_code(array $sources, int $most): array
 {
     $complaints = [];
     foreach ($sources as $path => $text) {
         $kind = pathinfo($path, PATHINFO_EXTENSION);
-        $code = str_replace("\t", '    ', in_array($kind, ['c', 'h', 'py'], true) ? without_texts($text, $kind) : '');
+        $is_php = in_array($kind, ['php', 'phpt', 'inc'], true) && starts_with_any($path, WIDTH_OF_PHP);
+        $code = $is_php || in_array($kind, ['c', 'h', 'py'], true) ? without_texts($text, $kind) : '';
+        $code = str_replace("\t", '    ', $code);
         foreach (explode("\n", $code) as $index => $line) {
             if (preg_match("~^.{{$most}}.~u", $line) === 1) {
                 $complaints[] = sprintf('%s:%d is wider than %d columns', $path, $index + 1, $most);
@@ -92,16 +103,23 @@ function too_wide_code(array $sources, int $most): array
     return $complaints;
 }
 
-/** A file of C or Python without what stands between quotes; its lines stay. */
+/** A file of C, Python or PHP without what stands between quotes, of a test of PHP its script alone; its lines stay. */
 function without_texts(string $text, string $kind): string
 {
-    $one = '"(?:\\\\.|[^"\\\\\n])*"|\'(?:\\\\.|[^\'\\\\\n])*\'';
-    $skipped = $kind === 'py' ? '\#[^\n]*' : '/\*.*?\*/|//[^\n]*';
-    $long = $kind === 'py' ? '"""(?:\\\\.|[^\\\\])*?"""|\'\'\'(?:\\\\.|[^\\\\])*?\'\'\'|' : '';
-    $blank = static fn (array $match): string => isset($match['text']) && $match['text'] !== ''
-        ? "''" . str_repeat("\n", substr_count($match[0], "\n"))
-        : $match[0];
-    return (string) preg_replace_callback("~$skipped|(?<text>$long$one)~s", $blank, $text);
+    $lines = static fn (string $part): string => str_repeat("\n", substr_count($part, "\n"));
+    if ($kind === 'phpt') {
+        $parts = preg_split('~^--FILE--$~m', $text, 2);
+        $text = $lines($parts[0]) . preg_replace('~^--[A-Z_]+--$.*~ms', '', $parts[1] ?? '');
+    }
+    [$comment, $long] = match ($kind) {
+        'py' => ['\#[^\n]*', '"""(?:\\\\.|[^\\\\])*?"""|\'\'\'(?:\\\\.|[^\\\\])*?\'\'\'|'],
+        'c', 'h' => ['/\*.*?\*/|//[^\n]*', ''],
+        default => ['/\*.*?\*/|//[^\n]*|\#(?!\[)[^\n]*', '<<<\s*(["\']?)(\w+)\g{-2}\n.*?^\s*\g{-1}\b|'],
+    };
+    $across = $kind === 'c' || $kind === 'h' || $kind === 'py' ? '\n' : '';
+    $quoted = "\"(?:\\\\.|[^\"\\\\$across])*\"|'(?:\\\\.|[^'\\\\$across])*'";
+    $blank = static fn (array $match): string => ($match['text'] ?? '') === '' ? $match[0] : "''" . $lines($match[0]);
+    return (string) preg_replace_callback("~$comment|(?<text>$long$quoted)~ms", $blank, $text);
 }
 
 /** @return list<string> */
@@ -140,7 +158,9 @@ function unsafe_outside(array $sources): array
     return $complaints;
 }
 
-/** @return list<string> links of Markdown files to files that are not there; $exists tells, given a path below the root */
+/**
+ * @return list<string> links of Markdown files to files that are not there; $exists tells, given a path below the root
+ */
 function dead_links(array $sources, callable $exists): array
 {
     $complaints = [];

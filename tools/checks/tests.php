@@ -83,6 +83,10 @@ function test_sources(): array
             'a.c' => "f(\"a \\\" long text\");\n",
             'b.py' => "x = '''\na long \"text\"\n'''\nf('and \\'one\\' more')\n",
         ], 9)),
+        'widths: of a test of PHP the script counts' => expect(['tests/a.phpt:4 is wider than 9 columns'], too_wide_code([
+            'tests/a.phpt' => "--TEST--\nits long title\n--FILE--\ncall(\$abcdef);\necho <<<X\n  a \"long text\n  X, 'or',\n \"of\n many\";\n--EXPECT--\na long line\n",
+            'php/a.php' => "a_long_call();\n",
+        ], 9)),
         'words: unfinished work is named with its line' => expect(['a.rs:2 says TO' . 'DO'], unfinished($unfinished)),
         'words: parts of words are not meant' => expect([], unfinished(['a.rs' => "method_todos(FIX" . "MEN)\n"])),
         'links: a dead one is named' => expect(

@@ -122,7 +122,8 @@ if (isset($match[1])) {
     touch($file, time() + 2);
     $reloaded = $run("reload $script");
     $check('reload: waits for the new workers', $reloaded[0] === 0, $reloaded);
-    // The old workers may still take connections until they have drained: a new one of ours goes to a new worker once they have.
+    // The old workers may still take connections until they have drained: a new one of ours goes to a new worker once
+    // they have.
     $answer = '';
     for ($try = 0; $try < 200 && $answer !== "Good day from shop\n"; $try++) {
         $answer = @file_get_contents("$match[1]/");

@@ -2,14 +2,16 @@
 
 declare(strict_types=1);
 
-// Runs every PHP block of README.md and docs/, on the built module: APUS names the command. Words in the arguments choose blocks whose place
-// holds one of them.
+// Runs every PHP block of README.md and docs/, on the built module: APUS names the command. Words in the arguments
+// choose blocks whose place holds one of them.
 //
 // What stands before a block in the text says how it runs:
 //   nothing                        it is a whole program: it serves when it starts a server, else it runs and ends;
-//   <!-- sample: NAME -->          it is a fragment: tools/tests/samples/NAME.php runs, with the block in place of the line "// the sample";
+//   <!-- sample: NAME -->          it is a fragment: tools/tests/samples/NAME.php runs, with the block in place of the
+// line "// the sample";
 //   <!-- sample needs WHAT -->     it is parsed only, for want of WHAT.
-// Addresses become one of this process alone, ports move with them, and /run/shop, /var/lib/app and /data lie in a scratch directory.
+// Addresses become one of this process alone, ports move with them, and /run/shop, /var/lib/app and /data lie in a
+// scratch directory.
 
 namespace Apus\Tools;
 
@@ -18,7 +20,11 @@ require __DIR__ . '/server.php';
 /** A block of a document. */
 final class Sample
 {
-    public function __construct(public readonly string $place, public readonly string $mark, public readonly string $code)
+    public function __construct(
+        public readonly string $place,
+        public readonly string $mark,
+        public readonly string $code,
+    )
     {
     }
 
@@ -42,7 +48,10 @@ final class Sample
         return $found;
     }
 
-    /** The program to run: the fragment in its prelude, names imported at the top, nothing outside the scratch directory. */
+    /**
+     * The program to run: the fragment in its prelude, names imported at the top, nothing outside the scratch
+     * directory.
+     */
     public function program(string $folder, string $scratch, string $address): string
     {
         $code = preg_replace('~\A<\?php.*\n~', '', $this->code) . "\n";
@@ -122,7 +131,8 @@ $address = sprintf('127.83.%d.%d', getmypid() >> 8 & 255, getmypid() & 255);
 $passed = $failed = $parsed = 0;
 $files = ['README.md', ...array_map(static fn (string $file): string => 'docs/' . basename($file), glob("$root/docs/*.md"))];
 foreach (array_merge(...array_map(static fn (string $file): array => Sample::of($root, $file), $files)) as $sample) {
-    if ($words !== [] && array_filter($words, static fn (string $word): bool => str_contains($sample->place, $word)) === []) {
+    if ($words !== []
+        && array_filter($words, static fn (string $word): bool => str_contains($sample->place, $word)) === []) {
         continue;
     }
     $file = "$scratch/" . strtr($sample->place, '/:', '__') . '.php';

@@ -11,7 +11,8 @@ echo bin2hex($frame), "\n";
 echo bin2hex(Frame::pack('Hello', Apus\WEBSOCKET_OPCODE_BINARY)), "\n";
 echo bin2hex(Frame::pack('Hel', Apus\WEBSOCKET_OPCODE_TEXT, 0)), "\n";
 echo bin2hex(Frame::pack('', Apus\WEBSOCKET_OPCODE_PING)), "\n";
-echo bin2hex(substr(Frame::pack(str_repeat('x', 126)), 0, 4)), ' ', bin2hex(substr(Frame::pack(str_repeat('x', 65536)), 0, 10)), "\n";
+echo bin2hex(substr(Frame::pack(str_repeat('x', 126)), 0, 4)), ' ',
+    bin2hex(substr(Frame::pack(str_repeat('x', 65536)), 0, 10)), "\n";
 echo bin2hex(Frame::pack('shut', Apus\WEBSOCKET_OPCODE_CLOSE)), "\n";
 
 $close = new CloseFrame;

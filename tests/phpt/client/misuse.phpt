@@ -53,7 +53,12 @@ foreach ($calls as $call) {
 echo "in a coroutine:\n";
 Coroutine\run(function () {
     $client = new Client('127.0.0.1', 1);
-    foreach ([fn() => $client->get("/a\r\nb"), fn() => $client->push('x'), fn() => $client->recv(), fn() => $client->recv(NAN)] as $call) {
+    foreach ([
+        fn() => $client->get("/a\r\nb"),
+        fn() => $client->push('x'),
+        fn() => $client->recv(),
+        fn() => $client->recv(NAN),
+    ] as $call) {
         try {
             var_dump($call());
         } catch (Throwable $e) {

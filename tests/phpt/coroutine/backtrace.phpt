@@ -10,7 +10,8 @@ function deep(int $n) { $n ? deep($n - 1) : Coroutine::sleep(0.001); }
 function show(array|false $trace) {
     if ($trace === false) { echo "false\n"; return; }
     foreach ($trace as $i => $f) {
-        echo "#$i ", $f['class'] ?? '', $f['type'] ?? '', $f['function'], isset($f['line']) ? " line {$f['line']}" : "", isset($f['args']) ? " " . count($f['args']) . " args" : "", "\n";
+        echo "#$i ", $f['class'] ?? '', $f['type'] ?? '', $f['function'], isset($f['line']) ? " line {$f['line']}" : "",
+            isset($f['args']) ? " " . count($f['args']) . " args" : "", "\n";
     }
 }
 function inFiber() { $f = new Fiber(function () { deep(0); }); $f->start(); }
@@ -45,9 +46,9 @@ limit 2, no args
 #1 deep line 6
 in a Fiber
 #0 Apus\Coroutine::sleep line 6 1 args
-#1 deep line 13 1 args
+#1 deep line 14 1 args
 #2 {closure%S} 0 args
-#3 Fiber->start line 13 0 args
+#3 Fiber->start line 14 0 args
 #4 inFiber 0 args
 self
 #0 self_ line %d 0 args

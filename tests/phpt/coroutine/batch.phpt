@@ -16,12 +16,21 @@ run(function () {
         's' => 'Job::make',
         'null' => fn() => null,
     ])['s']);
-    echo json_encode(batch(['a' => function () { Coroutine::sleep(0.002); return 'A'; }, -3 => fn() => 'B', 'c' => fn() => 'C'])), "\n";
+    echo json_encode(
+        batch(['a' => function () { Coroutine::sleep(0.002); return 'A'; }, -3 => fn() => 'B', 'c' => fn() => 'C']),
+    ), "\n";
     var_dump(batch([]));
-    echo "timeout: ", json_encode(batch(['fast' => fn() => 1, 'slow' => function () { Coroutine::sleep(0.1); echo "late\n"; return 2; }], 0.02)), "\n";
+    echo "timeout: ",
+        json_encode(
+            batch(['fast' => fn() => 1, 'slow' => function () { Coroutine::sleep(0.1); echo "late\n"; return 2; }], 0.02),
+        ), "\n";
     Coroutine::sleep(0.2);
     try {
-        batch([function () { Coroutine::sleep(0.001); echo "all end first\n"; }, fn() => throw new DomainException("task"), fn() => throw new LogicException("second")]);
+        batch([
+            function () { Coroutine::sleep(0.001); echo "all end first\n"; },
+            fn() => throw new DomainException("task"),
+            fn() => throw new LogicException("second"),
+        ]);
     } catch (DomainException $e) {
         echo get_class($e), ": ", $e->getMessage(), "\n";
     }

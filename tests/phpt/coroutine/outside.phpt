@@ -5,14 +5,25 @@ What waits needs a coroutine: outside, it throws NOT_IN_COROUTINE and says what 
 use Apus\Coroutine;
 use function Apus\Coroutine\{run, parallel};
 
-foreach ([fn() => Coroutine::sleep(1), fn() => Coroutine::yield(), fn() => Coroutine::join([]), fn() => parallel(2, fn() => print("not called\n"))] as $call) {
+foreach ([
+    fn() => Coroutine::sleep(1),
+    fn() => Coroutine::yield(),
+    fn() => Coroutine::join([]),
+    fn() => parallel(2, fn() => print("not called\n")),
+] as $call) {
     try {
         $call();
     } catch (Coroutine\Exception $e) {
         echo $e->getCode() === Coroutine\Exception::NOT_IN_COROUTINE ? "NOT_IN_COROUTINE" : "wrong", " ", $e->getMessage(), "\n";
     }
 }
-var_dump(Coroutine::resume(1), Coroutine::cancel(1), Coroutine::exists(1), Coroutine::isCanceled(), count(Coroutine::list()));
+var_dump(
+    Coroutine::resume(1),
+    Coroutine::cancel(1),
+    Coroutine::exists(1),
+    Coroutine::isCanceled(),
+    count(Coroutine::list()),
+);
 // In a Fiber of the script's own, outside coroutines.
 (new Fiber(function () {
     try {

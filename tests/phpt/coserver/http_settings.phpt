@@ -27,7 +27,10 @@ run(function () {
     $server->set(['package_max_length' => 100, 'server_header' => 'mine']);
     $server->set(['http_parse_post' => false, 'worker_num' => 3]);
     echo json_encode($server->settings), "\n";
-    $server->handle('/', fn($request, $response) => $response->end(json_encode([$request->post, $request->rawContent()])));
+    $server->handle(
+        '/',
+        fn($request, $response) => $response->end(json_encode([$request->post, $request->rawContent()])),
+    );
     $ended = started($server);
     $client = new Client('127.0.0.1', $server->port);
     $client->set(['timeout' => 20]);

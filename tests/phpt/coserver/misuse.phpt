@@ -31,7 +31,10 @@ foreach ([Coroutine\Server::class, Coroutine\Http\Server::class] as $class) {
         $taken->shutdown();
         var_dump($ended->pop(20));
         attempt(fn() => $taken->start());
-        attempt(fn() => $taken instanceof Coroutine\Server ? $taken->handle(fn() => null) : $taken->handle('/', fn() => null));
+        attempt(
+            fn() => $taken instanceof Coroutine\Server ? $taken->handle(fn() => null)
+                : $taken->handle('/', fn() => null),
+        );
         var_dump($taken->shutdown());
     });
     attempt(fn() => clone $taken);

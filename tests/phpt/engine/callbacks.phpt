@@ -8,24 +8,66 @@ use function Apus\Coroutine\run;
 
 function nap() { Coroutine::sleep(0.0001 * random_int(0, 3)); }
 $work = [
-    'usort' => function (int $n) { $a = [3, 1, 2, $n]; usort($a, function ($x, $y) { nap(); return $x <=> $y; }); return $a; },
-    'uasort' => function (int $n) { $a = ['x' => 3, 'y' => $n, 'z' => 1]; uasort($a, function ($x, $y) { nap(); return $y <=> $x; }); return $a; },
-    'uksort' => function (int $n) { $a = ['c' => 1, 'a' => $n, 'b' => 2]; uksort($a, function ($x, $y) { nap(); return strcmp($x, $y); }); return $a; },
+    'usort' => function (int $n) {
+        $a = [3, 1, 2, $n];
+        usort($a, function ($x, $y) { nap(); return $x <=> $y; });
+        return $a;
+    },
+    'uasort' => function (int $n) {
+        $a = ['x' => 3, 'y' => $n, 'z' => 1];
+        uasort($a, function ($x, $y) { nap(); return $y <=> $x; });
+        return $a;
+    },
+    'uksort' => function (int $n) {
+        $a = ['c' => 1, 'a' => $n, 'b' => 2];
+        uksort($a, function ($x, $y) { nap(); return strcmp($x, $y); });
+        return $a;
+    },
     'array_map' => fn(int $n) => array_map(function ($x, $y) use ($n) { nap(); return $x * $y * $n; }, [1, 2, 3], [4, 5, 6]),
-    'array_filter' => fn(int $n) => array_values(array_filter(range(1, 6), function ($x) use ($n) { nap(); return $x % $n === 0; })),
+    'array_filter' => fn(int $n) => array_values(
+        array_filter(range(1, 6), function ($x) use ($n) { nap(); return $x % $n === 0; }),
+    ),
     'array_reduce' => fn(int $n) => array_reduce([1, 2, 3], function ($c, $x) use ($n) { nap(); return $c + $x * $n; }, 0),
-    'array_walk' => function (int $n) { $a = [1, 2]; array_walk($a, function (&$x, $k, $by) { nap(); $x *= $by; }, $n); return $a; },
+    'array_walk' => function (int $n) {
+        $a = [1, 2];
+        array_walk($a, function (&$x, $k, $by) { nap(); $x *= $by; }, $n);
+        return $a;
+    },
     'array_udiff' => fn(int $n) => array_values(array_udiff([1, 2, 3, 4], [$n], function ($x, $y) { nap(); return $x <=> $y; })),
-    'array_uintersect' => fn(int $n) => array_values(array_uintersect([1, 2, 3, 4], [$n, 4], function ($x, $y) { nap(); return $x <=> $y; })),
+    'array_uintersect' => fn(int $n) => array_values(
+        array_uintersect([1, 2, 3, 4], [$n, 4], function ($x, $y) { nap(); return $x <=> $y; }),
+    ),
     'preg' => fn(int $n) => preg_replace_callback('/[a-c]/', function ($m) use ($n) { nap(); return "$m[0]$n"; }, 'abcabc'),
-    'nested preg' => fn(int $n) => preg_replace_callback('/\d/', fn($m) => preg_replace_callback('/\d/', function ($k) use ($n) { nap(); return $k[0] * $n; }, $m[0]), '12'),
-    'iterator' => fn(int $n) => iterator_to_array(new CallbackFilterIterator(new ArrayIterator(range(1, 5)), function ($x) use ($n) { nap(); return $x > $n; }), false),
+    'nested preg' => fn(int $n) => preg_replace_callback(
+        '/\d/',
+        fn($m) => preg_replace_callback('/\d/', function ($k) use ($n) { nap(); return $k[0] * $n; }, $m[0]),
+        '12',
+    ),
+    'iterator' => fn(int $n) => iterator_to_array(
+        new CallbackFilterIterator(new ArrayIterator(range(1, 5)), function ($x) use ($n) { nap(); return $x > $n; }),
+        false,
+    ),
     'call' => fn(int $n) => call_user_func_array(function (...$a) { nap(); return array_sum($a); }, [1, $n, 3]),
-    'generator' => function (int $n) { $g = (function () use ($n) { for ($i = 0; $i < 3; $i++) { nap(); $got = yield $i * $n; } return 9; })(); return [...$g, $g->getReturn()]; },
-    'heap' => function (int $n) { $h = new class extends SplHeap { function compare($a, $b): int { nap(); return $a <=> $b; } }; foreach ([2, $n, 5] as $x) { $h->insert($x); } return iterator_to_array($h, false); },
+    'generator' => function (int $n) {
+        $g = (function () use ($n) { for ($i = 0; $i < 3; $i++) { nap(); $got = yield $i * $n; } return 9; })();
+        return [...$g, $g->getReturn()];
+    },
+    'heap' => function (int $n) {
+        $h = new class extends SplHeap { function compare($a, $b): int { nap(); return $a <=> $b; } };
+        foreach ([2, $n, 5] as $x) { $h->insert($x); }
+        return iterator_to_array($h, false);
+    },
     'sorted nested' => function (int $n) {
         $a = [[3, 1], [2, $n]];
-        usort($a, function ($x, $y) { usort($x, function ($p, $q) { nap(); return $p <=> $q; }); nap(); sort($y); return $x <=> $y; });
+        usort(
+            $a,
+            function ($x, $y) {
+                usort($x, function ($p, $q) { nap(); return $p <=> $q; });
+                nap();
+                sort($y);
+                return $x <=> $y;
+            },
+        );
         return $a;
     },
 ];

@@ -10,7 +10,8 @@ const ARGUMENTS = [
 function make(ReflectionClass $class): ?object
 {
     try {
-        return isset(ARGUMENTS[$class->name]) ? $class->newInstanceArgs(ARGUMENTS[$class->name]) : $class->newInstanceWithoutConstructor();
+        return isset(ARGUMENTS[$class->name]) ? $class->newInstanceArgs(ARGUMENTS[$class->name])
+            : $class->newInstanceWithoutConstructor();
     } catch (ReflectionException) {
     }
     try {
@@ -38,7 +39,8 @@ $shared = [new stdClass, [str_repeat('shared', 3)]];
 $before = serialize($shared);
 $made = $filled = 0;
 foreach ((new ReflectionExtension('apus'))->getClasses() as $class) {
-    if (!$class->isInstantiable() && !$class->isFinal() || $class->isAbstract() || $class->isInterface() || $class->isSubclassOf(Throwable::class)) {
+    if (!$class->isInstantiable() && !$class->isFinal() || $class->isAbstract() || $class->isInterface()
+        || $class->isSubclassOf(Throwable::class)) {
         continue;
     }
     foreach ([false, true] as $table) {

@@ -24,7 +24,9 @@ run(function () {
     $w = new Waits("a local");
     $w = null;
     // A destructor may start coroutines, which run when switching is allowed again.
-    $d = new class { function __destruct() { go(function () { echo "made by a destructor\n"; Coroutine::sleep(0.001); echo "and it waits\n"; }); echo "the destructor ends\n"; } };
+    $d = new class {
+        function __destruct() { go(function () { echo "made by a destructor\n"; Coroutine::sleep(0.001); echo "and it waits\n"; }); echo "the destructor ends\n"; }
+    };
     $d = null;
     Coroutine::sleep(0.005);
     // Cycles of a suspended coroutine are alive; those of an ended one are collected.

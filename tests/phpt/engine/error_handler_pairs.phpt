@@ -62,7 +62,11 @@ trigger_error('restored');
 run(function () {
     foreach (['a', 'b'] as $who) {
         go(function () use ($who) {
-            set_error_handler(function (int $level, string $message) use ($who) { Coroutine::sleep(0.001); echo "$who handles $message\n"; return true; });
+            set_error_handler(function (int $level, string $message) use ($who) {
+                Coroutine::sleep(0.001);
+                echo "$who handles $message\n";
+                return true;
+            });
             trigger_error("of $who");
             trigger_error("again of $who");
             restore_error_handler();

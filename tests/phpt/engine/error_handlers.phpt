@@ -26,7 +26,9 @@ restore_error_handler();
 set_error_handler(function (int $l, string $m) { Coroutine::sleep(0.001); throw new ErrorException($m); });
 run(function () {
     foreach ([1, 2] as $n) {
-        go(function () use ($n) { try { echo $GLOBALS["undefined$n"]; } catch (ErrorException $e) { echo $e->getMessage(), "\n"; } });
+        go(function () use ($n) {
+            try { echo $GLOBALS["undefined$n"]; } catch (ErrorException $e) { echo $e->getMessage(), "\n"; }
+        });
     }
 });
 restore_error_handler();

@@ -44,7 +44,10 @@ $file = tempnam(sys_get_temp_dir(), 'apus');
 foreach ($uses as $name => $use) {
     foreach ($fatals as $how => $fatal) {
         file_put_contents($file, '<?php ' . sprintf($code, $use, $fatal));
-        $out = shell_exec(escapeshellarg(PHP_BINARY) . ' -n -d error_reporting=' . (E_ALL & ~E_DEPRECATED) . ' -d display_errors=0 -d log_errors=0 -d extension=' . escapeshellarg(getenv('APUS_SO')) . ' ' . escapeshellarg($file) . ' 2>&1; echo "status $?"');
+        $out = shell_exec(
+            escapeshellarg(PHP_BINARY) . ' -n -d error_reporting=' . (E_ALL & ~E_DEPRECATED) . ' -d display_errors=0 -d log_errors=0 -d extension=' . escapeshellarg(getenv('APUS_SO')) . ' '
+                . escapeshellarg($file) . ' 2>&1; echo "status $?"',
+        );
         echo "$name, $how: ", preg_replace(['/^.*\n(?=then)/s', '/\s+/'], ['', ' '], trim($out)), "\n";
     }
 }

@@ -26,12 +26,28 @@ $makers = [
         $owner->part->push([$owner->more, $owner]);
         $owner->more->push($owner->part);
     },
-    'a job of a scheduler' => function (Owner $owner) { $owner->part = new Coroutine\Scheduler; $owner->part->add(fn () => 1, $owner); $owner->part->add([$owner, 'x']); },
-    'an idle connection' => function (Owner $owner) { $owner->part = new Apus\ConnectionPool(function () use ($owner) { $conn = new stdClass; $conn->owner = $owner; return $conn; }, 1); $owner->part->put($owner->part->get()); },
+    'a job of a scheduler' => function (Owner $owner) {
+        $owner->part = new Coroutine\Scheduler;
+        $owner->part->add(fn () => 1, $owner);
+        $owner->part->add([$owner, 'x']);
+    },
+    'an idle connection' => function (Owner $owner) {
+        $owner->part = new Apus\ConnectionPool(
+            function () use ($owner) { $conn = new stdClass; $conn->owner = $owner; return $conn; },
+            1,
+        );
+        $owner->part->put($owner->part->get());
+    },
     'a function of a process' => function (Owner $owner) { $owner->part = new Apus\Process(fn () => $owner); },
     'a callback of a process pool' => function (Owner $owner) { $owner->part = new Apus\Process\Pool(1); $owner->part->on('workerStart', fn () => $owner); },
-    'a handler of a server' => function (Owner $owner) { $owner->part = new Coroutine\Server('127.0.0.1', 0); $owner->part->handle(fn () => $owner); },
-    'a route of a server' => function (Owner $owner) { $owner->part = new Coroutine\Http\Server('127.0.0.1', 0); $owner->part->handle('/', fn () => $owner); },
+    'a handler of a server' => function (Owner $owner) {
+        $owner->part = new Coroutine\Server('127.0.0.1', 0);
+        $owner->part->handle(fn () => $owner);
+    },
+    'a route of a server' => function (Owner $owner) {
+        $owner->part = new Coroutine\Http\Server('127.0.0.1', 0);
+        $owner->part->handle('/', fn () => $owner);
+    },
 ];
 run(function () use ($makers) {
     foreach ($makers as $what => $make) {

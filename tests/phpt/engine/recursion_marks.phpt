@@ -28,7 +28,12 @@ function three(string $what, Closure $do): void
 class Lazy
 {
     private array $made = [];
-    function __get(string $name) { $key = strtolower($name); $name = 'changed'; usleep(1000); return $this->made[$key] ??= "made $key"; }
+    function __get(string $name) {
+        $key = strtolower($name);
+        $name = 'changed';
+        usleep(1000);
+        return $this->made[$key] ??= "made $key";
+    }
     function __isset($name) { usleep(1000); return true; }
     function __set($name, $value) { usleep(1000); $this->made[$name] = $value; }
     function __unset($name) { usleep(1000); unset($this->made[$name]); }
@@ -102,7 +107,11 @@ $circle = new Shared;
 $circle->items = [$circle];
 three('circle', fn () => var_export(json_encode($circle), true) . ' ' . json_last_error_msg());
 
-class Left { public $text; public $more; function __construct() { $this->text = new Shared; $this->more = new Shared; } }
+class Left {
+    public $text;
+    public $more;
+    function __construct() { $this->text = new Shared; $this->more = new Shared; }
+}
 class Right { }
 $left = new Left;
 $right = new Left;
@@ -117,7 +126,8 @@ three('walk', function () use ($tree) {
     return (string) $sum;
 });
 // What was marked while coroutines waited is marked no more.
-echo json_encode($lazy->x), json_encode($object) === json_encode($object) ? ' encoded' : '', ' ', count($tree, COUNT_RECURSIVE), "\n";
+echo json_encode($lazy->x), json_encode($object) === json_encode($object) ? ' encoded'
+    : '', ' ', count($tree, COUNT_RECURSIVE), "\n";
 ?>
 --EXPECT--
 get: made foo

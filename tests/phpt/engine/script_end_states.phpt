@@ -14,7 +14,10 @@ go(function () {
     Coroutine::sleep(10);
 });
 go(function () { (new Fiber(function () { $n = new Noisy("sleeping in a fiber"); Coroutine::sleep(10); }))->start(); });
-go(function () { $g = (function () { $n = new Noisy("in a generator"); try { yield 1; Coroutine::sleep(10); } finally { echo "generator finally\n"; } })(); foreach ($g as $_); });
+go(function () {
+    $g = (function () { $n = new Noisy("in a generator"); try { yield 1; Coroutine::sleep(10); } finally { echo "generator finally\n"; } })();
+    foreach ($g as $_);
+});
 go(function () { array_map(function () { $n = new Noisy("in array_map"); Coroutine::sleep(10); }, [1, 2, 3]); });
 go(function () { ob_start(); echo "buffered\n"; $n = new Noisy("with a buffer"); Coroutine::sleep(10); });
 go(function () { defer(fn() => print("deferred\n")); Coroutine::getContext()->n = new Noisy("in the context"); Coroutine::yield(); });

@@ -31,8 +31,15 @@ run(function () {
 PHP;
 $file = tempnam(sys_get_temp_dir(), 'apus');
 file_put_contents($file, "<?php $code");
-$readline = extension_loaded('readline') && !in_array('readline', preg_split('/\s+/', shell_exec(escapeshellarg(PHP_BINARY) . ' -n -m'))) ? ' -d extension=readline' : '';
-$process = proc_open(escapeshellarg(PHP_BINARY) . " -n$readline -d extension=" . escapeshellarg(getenv('APUS_SO')) . ' ' . escapeshellarg($file), [['pipe', 'r'], ['file', '/dev/null', 'w'], ['pipe', 'w']], $pipes);
+$readline = extension_loaded('readline') && !in_array(
+    'readline',
+    preg_split('/\s+/', shell_exec(escapeshellarg(PHP_BINARY) . ' -n -m')),
+) ? ' -d extension=readline' : '';
+$process = proc_open(
+    escapeshellarg(PHP_BINARY) . " -n$readline -d extension=" . escapeshellarg(getenv('APUS_SO')) . ' ' . escapeshellarg($file),
+    [['pipe', 'r'], ['file', '/dev/null', 'w'], ['pipe', 'w']],
+    $pipes,
+);
 echo fgets($pipes[2]);
 foreach (['one', 'two', 'three'] as $line) {
     fwrite($pipes[0], "$line\n");

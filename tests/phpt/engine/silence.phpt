@@ -12,7 +12,11 @@ set_error_handler(function (int $level, string $message) {
     }
     return true;
 });
-function slow_warning(string $n) { Coroutine::sleep(0.001); trigger_error("warning of $n", E_USER_WARNING); return error_reporting(); }
+function slow_warning(string $n) {
+    Coroutine::sleep(0.001);
+    trigger_error("warning of $n", E_USER_WARNING);
+    return error_reporting();
+}
 run(function () {
     go(function () { $level = @slow_warning("silent"); echo "inside @: $level\n"; slow_warning("silent one, now loud"); });
     go(function () { slow_warning("loud"); });

@@ -23,8 +23,10 @@ function sorted(string $type): string { $parts = explode('|', $type); sort($part
 function params(ReflectionFunctionAbstract $f): array {
     $all = [];
     foreach ($f->getParameters() as $p) {
-        $all[] = trim(sorted(type($p->getType())) . ' ') . ' ' . ($p->isPassedByReference() ? '&' : '') . ($p->isVariadic() ? '...' : '') . '$' . $p->getName()
-            . ($p->isDefaultValueAvailable() ? ' = ' . strtolower(json_encode($p->getDefaultValue(), JSON_UNESCAPED_SLASHES)) : '');
+        $all[] = trim(sorted(type($p->getType())) . ' ') . ' ' . ($p->isPassedByReference() ? '&' : '')
+            . ($p->isVariadic() ? '...' : '') . '$' . $p->getName()
+            . ($p->isDefaultValueAvailable()
+                ? ' = ' . strtolower(json_encode($p->getDefaultValue(), JSON_UNESCAPED_SLASHES)) : '');
     }
     return $all;
 }
@@ -41,7 +43,8 @@ function compare(string $name, array $decl, ReflectionFunctionAbstract $f) {
     }, explode(', ', $decl[0]));
     $got = array_map('trim', params($f));
     $norm = fn($list) => array_map(fn($p) => str_replace(["'", '"', '[]'], ['', '', '[]'], strtolower($p)), $list);
-    if ($norm($want) !== $norm($got) || strtolower(sorted($decl[1])) !== strtolower(sorted(type($f->getReturnType())))) {
+    if ($norm($want) !== $norm($got)
+        || strtolower(sorted($decl[1])) !== strtolower(sorted(type($f->getReturnType())))) {
         $wrong++;
         echo "$name\n  stub: ", implode(', ', $want), " : $decl[1]\n  real: ", implode(', ', $got), " : ", type($f->getReturnType()), "\n";
     }
@@ -62,7 +65,8 @@ $module = new ReflectionExtension('apus');
 foreach ($module->getClasses() as $class) {
     if (!isset($declared[$class->getName()])) { $wrong++; echo "missing: {$class->getName()}\n"; continue; }
     foreach ($class->getMethods() as $m) {
-        if ($m->getDeclaringClass()->getName() === $class->getName() && !isset($declared[$class->getName()][$m->getName()])) { $wrong++; echo "missing: {$class->getName()}::{$m->getName()}\n"; }
+        if ($m->getDeclaringClass()->getName() === $class->getName()
+            && !isset($declared[$class->getName()][$m->getName()])) { $wrong++; echo "missing: {$class->getName()}::{$m->getName()}\n"; }
     }
 }
 foreach ($module->getFunctions() as $f) {

@@ -59,7 +59,13 @@ echo class_exists('Direct', false) ? "declared\n" : "lost\n";
 run(function () {
     go(function () {
         try {
-            throw new Exception(get_debug_type(new class { function __construct() { try { throw new LogicException('inner'); } finally { class_exists('NoSuch1'); } } }));
+            throw new Exception(
+                get_debug_type(
+                    new class {
+                        function __construct() { try { throw new LogicException('inner'); } finally { class_exists('NoSuch1'); } }
+                    },
+                ),
+            );
         } catch (LogicException $e) {
             echo $e->getMessage(), ' after ', get_debug_type($e->getPrevious()), "\n";
         }

@@ -11,7 +11,11 @@ use function Apus\go;
 run(function () {
     [$a, $b] = stream_socket_pair(STREAM_PF_UNIX, STREAM_SOCK_STREAM, 0);
     $reader = go(function () use ($a) { $line = fgets($a); echo "first: $line"; });
-    foreach (['fgets' => fn () => fgets($a), 'fread' => fn () => fread($a, 100_000), 'fclose' => fn () => fclose($a)] as $name => $use) {
+    foreach ([
+        'fgets' => fn () => fgets($a),
+        'fread' => fn () => fread($a, 100_000),
+        'fclose' => fn () => fclose($a),
+    ] as $name => $use) {
         try {
             $use();
             echo "$name went through\n";

@@ -54,7 +54,11 @@ function meanwhile(string $what, callable $call, callable $other): void
     echo '  ', json_encode($ended->pop()), "\n";
 }
 run(function () {
-    $select = function ($f) { $r = [$f]; $w = $e = null; try { return @stream_select($r, $w, $e, 0); } catch (ValueError) { return 'none'; } };
+    $select = function ($f) {
+        $r = [$f];
+        $w = $e = null;
+        try { return @stream_select($r, $w, $e, 0); } catch (ValueError) { return 'none'; }
+    };
     $file = fn () => fopen('waiting://x', 'r+');
     $calls = [
         'fgets' => fn ($f) => fgets($f), 'fprintf' => fn ($f) => fprintf($f, 'text'), 'vfprintf' => fn ($f) => vfprintf($f, '%s', ['text']),

@@ -83,7 +83,9 @@ run(function () {
     $writer = function (string $text) use ($line) { attempt("write $text", fn () => fwrite($line, "$text\n")); };
     $say = new Channel(1);
     go(function () use ($writer, $say) { while (is_string($text = $say->pop())) { $writer($text); } });
-    $arrives = function (string ...$lines) use ($peer) { foreach ($lines as $line) { if (($got = fgets($peer)) !== "$line\n") { echo "not $line: $got"; } } };
+    $arrives = function (string ...$lines) use ($peer) {
+        foreach ($lines as $line) { if (($got = fgets($peer)) !== "$line\n") { echo "not $line: $got"; } }
+    };
     $say->push('one');
     $arrives('greeting', 'one');
     fwrite($peer, "ping\n");

@@ -17,7 +17,13 @@ class Client extends SoapClient
 {
     public float $wait = 0;
 
-    public function __doRequest(string $request, string $location, string $action, int $version, bool $oneWay = false): ?string
+    public function __doRequest(
+        string $request,
+        string $location,
+        string $action,
+        int $version,
+        bool $oneWay = false,
+    ): ?string
     {
         $name = basename($location);
         $this->wait > 0 && Coroutine::sleep($this->wait);

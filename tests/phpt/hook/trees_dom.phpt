@@ -47,7 +47,15 @@ run(function () {
     attempt('reading properties', fn () => $document->body->innerHTML);
     $go->close();
     echo $found->pop(), "\n";
-    attempt('then', function () use ($p, $tokens) { $tokens->add('two'); $p->innerHTML = 'x'; $p->remove(); return $p->className . $p->textContent; });
+    attempt(
+        'then',
+        function () use ($p, $tokens) {
+            $tokens->add('two');
+            $p->innerHTML = 'x';
+            $p->remove();
+            return $p->className . $p->textContent;
+        },
+    );
 });
 ?>
 --EXPECT--

@@ -13,7 +13,14 @@ serving(
             $response->end((string) memory_get_usage());
             return;
         }
-        $touched = [$request->header, $request->get, $request->post, $request->cookie, $request->files, $request->server];
+        $touched = [
+            $request->header,
+            $request->get,
+            $request->post,
+            $request->cookie,
+            $request->files,
+            $request->server,
+        ];
         $response->header('X-A', 'b');
         $response->cookie('a', 'b');
         $response->end(str_repeat('x', count($touched)));

@@ -18,7 +18,15 @@ serving(
                     $most = max($most, strlen($piece));
                     hash_update($hash, $piece);
                 }
-                $response->end(json_encode(['bytes' => $bytes, 'most' => $most, 'enough' => $pieces >= $bytes / 1000, 'crc' => hash_final($hash), 'end again' => $request->read()]));
+                $response->end(
+                    json_encode([
+                        'bytes' => $bytes,
+                        'most' => $most,
+                        'enough' => $pieces >= $bytes / 1000,
+                        'crc' => hash_final($hash),
+                        'end again' => $request->read(),
+                    ]),
+                );
                 return;
             case '/raw':
                 $response->end(strlen($request->rawContent()) . ' ' . json_encode($request->post));
@@ -37,8 +45,20 @@ serving(
     function (Client $client): void {
         $file = tempnam(sys_get_temp_dir(), 'apus');
         file_put_contents($file, $data = random_bytes(300_000));
-        echo $client->curl('-T', $file, '/read') === json_encode(['bytes' => 300_000, 'most' => 1000, 'enough' => true, 'crc' => hash('crc32b', $data), 'end again' => '']) ? 'same' : 'differs', "\n";
-        echo $client->curl('-H', 'Transfer-Encoding: chunked', '-T', $file, '/read') === json_encode(['bytes' => 300_000, 'most' => 1000, 'enough' => true, 'crc' => hash('crc32b', $data), 'end again' => '']) ? 'same' : 'differs', "\n";
+        echo $client->curl('-T', $file, '/read') === json_encode([
+            'bytes' => 300_000,
+            'most' => 1000,
+            'enough' => true,
+            'crc' => hash('crc32b', $data),
+            'end again' => '',
+        ]) ? 'same' : 'differs', "\n";
+        echo $client->curl('-H', 'Transfer-Encoding: chunked', '-T', $file, '/read') === json_encode([
+            'bytes' => 300_000,
+            'most' => 1000,
+            'enough' => true,
+            'crc' => hash('crc32b', $data),
+            'end again' => '',
+        ]) ? 'same' : 'differs', "\n";
         echo $client->curl('-T', $file, '/raw'), "\n";
         echo $client->curl('-d', 'a=1&b=2', '/raw'), "\n";
         echo $client->curl('-d', 'small', '/unread', '/unread'), "\n";

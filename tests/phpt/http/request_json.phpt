@@ -15,7 +15,10 @@ $handler = function (Apus\Http\Request $request, Apus\Http\Response $response): 
     };
     try {
         $value = $request->json(...$args);
-        $response->end(get_debug_type($value) . ' ' . var_export($value === $request->json(...$args) || is_object($value), true)
+        $response->end(get_debug_type($value) . ' ' . var_export(
+            $value === $request->json(...$args) || is_object($value),
+            true,
+        )
             . ' ' . json_encode($value));
     } catch (Throwable $error) {
         $response->end($error::class . " {$error->getCode()} {$error->getMessage()}");

@@ -24,7 +24,8 @@ serving(
             // Of each file only its name, where an entry is; anything else is shown as it is.
             $names = function (mixed $entry) use (&$names): mixed {
                 return !is_array($entry) ? gettype($entry)
-                    : (array_keys($entry) === ['name', 'full_path', 'type', 'tmp_name', 'error', 'size'] && is_string($entry['tmp_name']) ? $entry['name'] : array_map($names, $entry));
+                    : (array_keys($entry) === ['name', 'full_path', 'type', 'tmp_name', 'error', 'size'] && is_string($entry['tmp_name']) ? $entry['name']
+                        : array_map($names, $entry));
             };
             set_error_handler(function (int $level, string $text) use (&$warning): bool {
                 $warning = $text;
@@ -32,7 +33,15 @@ serving(
             });
             $raw = $request->rawContent();
             restore_error_handler();
-            $response->end(json_encode(['files' => $names($request->files), 'post' => $request->post, 'tmp' => count($request->tmpfiles ?? []), 'raw' => $raw, 'why' => $warning ?? null]));
+            $response->end(
+                json_encode([
+                    'files' => $names($request->files),
+                    'post' => $request->post,
+                    'tmp' => count($request->tmpfiles ?? []),
+                    'raw' => $raw,
+                    'why' => $warning ?? null,
+                ]),
+            );
             return;
         }
         $response->end(json_encode($request->cookie));
@@ -52,7 +61,8 @@ serving(
             [['f[', 'one'], ['f]', 'two'], ['f[a]b', 'three'], ['g[', null], ['h', 'four']],
         ] as $parts) {
             $answer = json_decode(explode("\r\n\r\n", $client->raw(form($parts)))[1], true);
-            echo json_encode(array_column($parts, 0)), ': ', json_encode($answer['files']), ' ', json_encode($answer['post']), ' ', $answer['tmp'], "\n";
+            echo json_encode(array_column($parts, 0)), ': ', json_encode($answer['files']), ' ', json_encode($answer['post']), ' ',
+                $answer['tmp'], "\n";
         }
         var_dump($answer['raw'], $answer['why']);
     },

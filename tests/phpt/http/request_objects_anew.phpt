@@ -16,7 +16,9 @@ function shown(Apus\Http\Request $request, Apus\Http\Response $response): string
 {
     $keys = array_keys(get_object_vars($request));
     return $request->getMethod() . ' get=' . json_encode($request->get) . ' post=' . json_encode($request->post)
-        . ' cookie=' . json_encode($request->cookie) . ' x=' . ($request->header['x-a'] ?? '-') . ' fd=' . json_encode($request->fd === $response->fd && $request->fd > 0)
+        . ' cookie=' . json_encode($request->cookie) . ' x=' . ($request->header['x-a'] ?? '-') . ' fd=' . json_encode(
+            $request->fd === $response->fd && $request->fd > 0,
+        )
         . ' properties=' . count($keys) . ' fields=' . json_encode($response->getHeaders()) . ' notes=' . Note::$ended;
 }
 
@@ -56,7 +58,9 @@ serving(
                 break;
             case '/kept':
                 $same = $kept['request'] === $request || $kept['response'] === $response;
-                $response->end('kept: ' . $kept['request']->get['q'] . ' same=' . json_encode($same) . ' again=' . json_encode(@$kept['response']->end('twice')));
+                $response->end(
+                    'kept: ' . $kept['request']->get['q'] . ' same=' . json_encode($same) . ' again=' . json_encode(@$kept['response']->end('twice')),
+                );
                 $kept = [];
                 return;
             case '/weak':

@@ -13,7 +13,8 @@ $show = function (Client $client, string $bytes): void {
     // The first line and the body; head and body of what is sent after a CONNECT would show, too.
     $answer = str_replace("\r", '', $client->raw($bytes));
     preg_match('/^(Content-Length|Transfer-Encoding):/mi', $answer, $framing);
-    echo json_encode(substr($bytes, 0, 40)), ': ', strtok($answer, "\n"), ' ', $framing[1] ?? 'no framing', ' ', explode("\n\n", $answer, 2)[1] ?? '', "\n";
+    echo json_encode(substr($bytes, 0, 40)), ': ', strtok($answer, "\n"), ' ', $framing[1]
+        ?? 'no framing', ' ', explode("\n\n", $answer, 2)[1] ?? '', "\n";
 };
 serving($handler, function (Client $client) use ($show): void {
     $end = "Connection: close\r\n\r\n";

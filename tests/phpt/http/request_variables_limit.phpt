@@ -8,7 +8,9 @@ require __DIR__ . '/server.inc';
 
 serving(
     function (Apus\Http\Request $request, Apus\Http\Response $response): void {
-        $response->end(json_encode([count($request->get ?? []), count($request->post ?? []), count($request->cookie ?? [])]));
+        $response->end(
+            json_encode([count($request->get ?? []), count($request->post ?? []), count($request->cookie ?? [])]),
+        );
     },
     function (Client $client): void {
         $many = implode('&', array_map(fn (int $i): string => "v$i=$i", range(1, 9)));

@@ -26,7 +26,8 @@ serving($handler, function (Client $client) use ($texts): void {
             $have = @unserialize(explode("\r\n\r\n", $answer, 2)[1]);
             if (($have ?? []) !== $want) {
                 $bad++;
-                echo "$kind ", json_encode($text, JSON_PARTIAL_OUTPUT_ON_ERROR), "\nwant ", var_export($want, true), "\nhave ", var_export($have, true), "\n$answer\n";
+                echo "$kind ", json_encode($text, JSON_PARTIAL_OUTPUT_ON_ERROR), "\nwant ", var_export($want, true), "\nhave ",
+                    var_export($have, true), "\n$answer\n";
             }
         }
     }

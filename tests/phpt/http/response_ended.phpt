@@ -13,8 +13,23 @@ $log = serving(
             $response->end($later);
             return;
         }
-        $facts = [$response->isWritable(), $response->end('one'), $response->isWritable(), $response->end('two'), $response->write('three'), $response->status(500)];
-        $facts = [...$facts, $response->header('a', 'b'), $response->cookie('a', 'b'), $response->sendfile(__FILE__), $response->redirect('/'), $response->trailer('a', 'b'), $response->detach()];
+        $facts = [
+            $response->isWritable(),
+            $response->end('one'),
+            $response->isWritable(),
+            $response->end('two'),
+            $response->write('three'),
+            $response->status(500),
+        ];
+        $facts = [
+            ...$facts,
+            $response->header('a', 'b'),
+            $response->cookie('a', 'b'),
+            $response->sendfile(__FILE__),
+            $response->redirect('/'),
+            $response->trailer('a', 'b'),
+            $response->detach(),
+        ];
         $later = json_encode($facts);
     },
     function (Client $client): void {
@@ -32,4 +47,4 @@ Content-Length: 3
 
 one
 [true,true,false,false,false,false,false,false,false,false,false,false]
-%s warning: Response::end() is called, but the answer has ended before, and nothing is sent (%s(11))
+%s warning: Response::end() is called, but the answer has ended before, and nothing is sent (%s(15))

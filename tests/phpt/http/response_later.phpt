@@ -40,7 +40,12 @@ serving(
                 Response::create(null, $fd)->end(ob_get_clean());
                 return;
             case '/create-nothing':
-                $other = json_encode([Response::create(0), Response::create(-1), Response::create(PHP_INT_MAX), Response::create(null)]);
+                $other = json_encode([
+                    Response::create(0),
+                    Response::create(-1),
+                    Response::create(PHP_INT_MAX),
+                    Response::create(null),
+                ]);
                 $response->end($other);
                 return;
             case '/create-ended':

@@ -11,7 +11,8 @@ use Apus\Http\{Request, Response, Router};
 $show = fn (string $what) => function (Request $request, Response $response, array $params) use ($what): void {
     $response->end("$what " . json_encode($params, JSON_UNESCAPED_UNICODE | JSON_UNESCAPED_SLASHES));
 };
-$around = fn (string $name) => function (Request $request, Response $response, callable $next, array $params) use ($name) {
+$around = fn (string $name) =>
+    function (Request $request, Response $response, callable $next, array $params) use ($name) {
     $response->header('Around', trim(($response->getHeaders()['around'] ?? '') . " $name" . count($params)));
     return $next($request, $response);
 };

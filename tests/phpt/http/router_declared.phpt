@@ -32,7 +32,10 @@ attempt(fn () => $router('a', 'b'));
 attempt(fn () => clone $router);
 
 echo "-- match()\n";
-$show = fn (array $found) => print(json_encode(array_diff_key($found, ['handler' => 1])) . ' ' . (isset($found['handler']) ? 'handler' : '') . "\n");
+$show = function (array $found): void {
+    $handler = isset($found['handler']) ? 'handler' : '';
+    echo json_encode(array_diff_key($found, ['handler' => 1])), ' ', $handler, "\n";
+};
 $show($router->match('GET', '/a/b'));
 $show($router->match('POST', '/a/b'));
 $show($router->match('OPTIONS', '/a/b'));

@@ -15,7 +15,14 @@ echo json_encode([(new Atomic())->get(), (new Atomic(0xffffffff))->add(2)]), "\n
 $long = new Atomic\Long(PHP_INT_MAX);
 echo json_encode([$long->add(1), $long->sub(1), $long->get()]), "\n";
 $long->set(-5);
-echo json_encode([$long->add(-3), $long->cmpset(-8, 2), $long->cmpset(-8, 2), $long->get(), $long->sub(), $long->add()]), "\n";
+echo json_encode([
+    $long->add(-3),
+    $long->cmpset(-8, 2),
+    $long->cmpset(-8, 2),
+    $long->get(),
+    $long->sub(),
+    $long->add(),
+]), "\n";
 
 // Each is its own, also when cells are used again.
 for ($round = 0; $round < 3; $round++) {
@@ -24,7 +31,12 @@ for ($round = 0; $round < 3; $round++) {
     $longs = array_map(fn($n) => new Atomic\Long(-$n), range(0, 99));
     echo array_sum(array_map(fn($long) => $long->get(), $longs)), "\n";
 }
-foreach ([fn() => $atomic->wakeup(0), fn() => new Atomic('x'), fn() => clone $atomic, fn() => serialize($atomic)] as $wrong) {
+foreach ([
+    fn() => $atomic->wakeup(0),
+    fn() => new Atomic('x'),
+    fn() => clone $atomic,
+    fn() => serialize($atomic),
+] as $wrong) {
     try {
         $wrong();
     } catch (Throwable $error) {

@@ -22,7 +22,14 @@ echo "values:\n";
 $atomic = new Atomic(7);
 echo json_encode([$atomic->wait(), $atomic->get(), $atomic->wakeup(), $atomic->get()]), "\n";
 $atomic->set(1);
-echo json_encode([$atomic->wait(), $atomic->get(), $atomic->wait(0.001), $atomic->wakeup(), $atomic->wakeup(5), $atomic->get()]), "\n";
+echo json_encode([
+    $atomic->wait(),
+    $atomic->get(),
+    $atomic->wait(0.001),
+    $atomic->wakeup(),
+    $atomic->wakeup(5),
+    $atomic->get(),
+]), "\n";
 $atomic->set(0);
 
 echo "processes:\n";

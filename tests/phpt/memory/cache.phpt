@@ -32,7 +32,13 @@ var_dump($cache->delete('new'), $cache->delete('new'), $cache->get('new'));
 var_dump($cache->set("binary\0key", 1) && $cache->get("binary\0key") === 1 && $cache->get('binary') === null);
 
 echo "-- counting\n";
-var_dump($cache->increment('n'), $cache->increment('n', 10), $cache->decrement('n', 4), $cache->decrement('m'), $cache->get('n'));
+var_dump(
+    $cache->increment('n'),
+    $cache->increment('n', 10),
+    $cache->decrement('n', 4),
+    $cache->decrement('m'),
+    $cache->get('n'),
+);
 $cache->set('most', PHP_INT_MAX);
 refused('overflow', fn () => $cache->increment('most'));
 refused('no integer', fn () => $cache->increment('text'));
@@ -49,7 +55,14 @@ $end = hrtime(true) + 310_000_000;
 while (hrtime(true) < $end) {
     usleep(1000);
 }
-var_dump($cache->get('short'), $cache->get('touched'), $cache->get('ended'), $cache->increment('counted'), $cache->add('short', 'anew'), $cache->touch('ended', 5));
+var_dump(
+    $cache->get('short'),
+    $cache->get('touched'),
+    $cache->get('ended'),
+    $cache->increment('counted'),
+    $cache->add('short', 'anew'),
+    $cache->touch('ended', 5),
+);
 
 echo "-- refused\n";
 refused('no key', fn () => $cache->set('', 1));

@@ -31,7 +31,10 @@ ended(child($count), child($count), child($count));
 var_dump($cache->get('n'));
 
 echo "-- one producer\n";
-$make = fn () => fwrite($its, $cache->remember('made', 0, function () use ($cache) { $cache->increment('made by'); usleep(20_000); return "value\n"; }));
+$make = fn () => fwrite(
+    $its,
+    $cache->remember('made', 0, function () use ($cache) { $cache->increment('made by'); usleep(20_000); return "value\n"; }),
+);
 ended(child($make), child($make), child($make), child($make));
 var_dump([fgets($mine), fgets($mine), fgets($mine), fgets($mine)] === array_fill(0, 4, "value\n"), $cache->get('made by'));
 

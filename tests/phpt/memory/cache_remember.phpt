@@ -38,7 +38,9 @@ run(function () use ($cache) {
     $results = new Channel(100);
     for ($i = 0; $i < 50; $i++) {
         go(function () use ($cache, $results, $gate, &$calls) {
-            $results->push($cache->remember('once', 0, function () use (&$calls, $gate) { $calls++; return $gate->pop(); }));
+            $results->push(
+                $cache->remember('once', 0, function () use (&$calls, $gate) { $calls++; return $gate->pop(); }),
+            );
         });
     }
     $gate->push('made');
@@ -53,7 +55,15 @@ run(function () use ($cache) {
     for ($i = 0; $i < 3; $i++) {
         go(function () use ($i, $cache, $gate, &$log, $results) {
             try {
-                $value = $cache->remember('handed', 0, function () use ($i, $gate, &$log) { $log[] = "producer $i"; if ($i === 0) { $gate->pop(); throw new Exception('gave up'); } return "by $i"; });
+                $value = $cache->remember(
+                    'handed',
+                    0,
+                    function () use ($i, $gate, &$log) {
+                        $log[] = "producer $i";
+                        if ($i === 0) { $gate->pop(); throw new Exception('gave up'); }
+                        return "by $i";
+                    },
+                );
             } catch (Exception $e) {
                 $value = $e->getMessage();
             }

@@ -26,7 +26,13 @@ var_dump($verdict['allowed'], $verdict['remaining'], abs($verdict['retry_after']
 $verdict = $limiter->check('c', 10);
 var_dump($verdict);
 $limiter->reset('a');
-var_dump($limiter->allow('a', 10), $limiter->allow('a'), $limiter->check('b', 9)['allowed'], $limiter->check('b', 10)['allowed'], $limiter->check('b')['remaining']);
+var_dump(
+    $limiter->allow('a', 10),
+    $limiter->allow('a'),
+    $limiter->check('b', 9)['allowed'],
+    $limiter->check('b', 10)['allowed'],
+    $limiter->check('b')['remaining'],
+);
 $single = new RateLimiter(10, 100, 36000, 1);
 var_dump($single->allow('x'), $single->allow('x'));
 $fast = new RateLimiter(10, 1e6, burst: 1);

@@ -13,12 +13,18 @@ foreach (['MUTEX', 'RWLOCK', 'SPINLOCK', 'SEM', 'FILELOCK'] as $name) {
     echo "$name:\n";
     $show = fn(bool $done) => ($done ? 'yes' : 'no') . " {$lock->errCode}";
     echo 'alone: ', implode(', ', [
-        $show($lock->lock()), $show($lock->trylock()), $show($lock->trylock_read()), $show($lock->lock(LOCK_EX | LOCK_NB)),
-        $show($lock->lock(LOCK_SH | LOCK_NB)), $show($lock->lock(LOCK_EX, 0)), $show($lock->lockwait(0.001)), $show($lock->lock(LOCK_EX, 0.001)),
+        $show($lock->lock()), $show($lock->trylock()), $show($lock->trylock_read()), $show(
+            $lock->lock(LOCK_EX | LOCK_NB),
+        ),
+        $show(
+            $lock->lock(LOCK_SH | LOCK_NB),
+        ), $show($lock->lock(LOCK_EX, 0)), $show($lock->lockwait(0.001)), $show($lock->lock(LOCK_EX, 0.001)),
         $show($lock->unlock()), $show($lock->unlock()),
     ]), "\n";
     echo 'shared: ', implode(', ', [
-        $show($lock->lock_read()), $show($lock->trylock_read()), $show($lock->trylock()), $show($lock->unlock()), $show($lock->unlock()), $show($lock->unlock()),
+        $show($lock->lock_read()), $show(
+            $lock->trylock_read(),
+        ), $show($lock->trylock()), $show($lock->unlock()), $show($lock->unlock()), $show($lock->unlock()),
         $show($lock->lock(LOCK_SH)), $show($lock->unlock()), $show($lock->trylock()), $show($lock->unlock()),
     ]), ' ', json_encode($lock->recovered()), "\n";
 }
@@ -27,7 +33,8 @@ $lock = new Lock();
 $lock->destroy();
 $lock->destroy();
 $wrongs = [
-    fn() => $lock->lock(), fn() => $lock->unlock(), fn() => new Lock(0), fn() => new Lock(6), fn() => new Lock(Lock::FILELOCK),
+    fn() => $lock->lock(), fn() => $lock->unlock(), fn() => new Lock(0), fn() => new Lock(6), fn() =>
+        new Lock(Lock::FILELOCK),
     fn() => new Lock(Lock::FILELOCK, '/nowhere/at/all'), fn() => (new Lock())->lock(16), fn() => (new Lock())->lock(LOCK_UN),
 ];
 foreach ($wrongs as $wrong) {
@@ -41,7 +48,15 @@ foreach ($wrongs as $wrong) {
 echo "with flock():\n";
 $lock = new Lock(Lock::FILELOCK, $file);
 $stream = fopen($file, 'r');
-var_dump(flock($stream, LOCK_SH), $lock->lock_read(), $lock->unlock(), $lock->trylock(), $lock->errCode, $lock->lockwait(0.003), $lock->errCode);
+var_dump(
+    flock($stream, LOCK_SH),
+    $lock->lock_read(),
+    $lock->unlock(),
+    $lock->trylock(),
+    $lock->errCode,
+    $lock->lockwait(0.003),
+    $lock->errCode,
+);
 flock($stream, LOCK_UN);
 var_dump($lock->lock(), flock($stream, LOCK_SH | LOCK_NB), $lock->unlock(), flock($stream, LOCK_SH | LOCK_NB));
 unset($lock, $stream);

@@ -74,7 +74,8 @@ foreach (['MUTEX', 'RWLOCK', 'SPINLOCK', 'SEM', 'FILELOCK'] as $name) {
     echo json_encode([$lock->trylock(), $lock->lockwait(0.002), $lock->errCode]), "\n";
     $now->set(1);
     $other = child(fn() => $killer($pid));
-    echo 'outside: ', json_encode($lock->lock()), $state(), json_encode($lock->unlock()), $state(), json_encode($lock->lock()), $state(), "\n";
+    echo 'outside: ', json_encode($lock->lock()), $state(), json_encode($lock->unlock()), $state(), json_encode($lock->lock()),
+        $state(), "\n";
     $lock->unlock();
     pcntl_waitpid($other, $status);
     pcntl_waitpid($pid, $status);
@@ -115,7 +116,8 @@ $writer = child(function () use ($lock, $inside) {
     $inside->set(42);
 });
 while ($lock->trylock_read()) {
-    // It is not claimed yet. Code that shares it already may share it again at any time, so a coroutine asks, which does not.
+    // It is not claimed yet. Code that shares it already may share it again at any time, so a coroutine asks, which
+    // does not.
     $lock->unlock();
     $claimed = false;
     run(function () use ($lock, &$claimed) {

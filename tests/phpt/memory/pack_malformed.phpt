@@ -24,8 +24,16 @@ abstract class C1 { }
 interface D1 { }
 enum E1 { case One; case Two; }
 final class F1 { public function __construct(private int $a = 5) {} public function a() { return $this->a; } }
-class G1 { public $a; public function __unserialize(array $data): void { throw new LogicException('not today'); } public function __destruct() { echo "G1 destroyed\n"; } }
-class H1 { public $a; public function __wakeup() { throw new LogicException('tired'); } public function __destruct() { echo "H1 destroyed\n"; } }
+class G1 {
+    public $a;
+    public function __unserialize(array $data): void { throw new LogicException('not today'); }
+    public function __destruct() { echo "G1 destroyed\n"; }
+}
+class H1 {
+    public $a;
+    public function __wakeup() { throw new LogicException('tired'); }
+    public function __destruct() { echo "H1 destroyed\n"; }
+}
 class I1 { public $a; public function __wakeup() { echo "I1 woken\n"; } public function __destruct() { echo "I1 destroyed\n"; } }
 class T1 { public $a = 'text'; }
 
@@ -38,7 +46,11 @@ var_dump(unpack($packed, ['allowed_classes' => ['X', 'a1']])[0] instanceof A1);
 $again = unpack(pack($back));
 var_dump($again[0] instanceof A1, $again[0]->self === $again[0]);
 var_dump(unpack(renamed(new A1, 'ZZ')));
-spl_autoload_register(function ($name) { echo "[loading $name]\n"; if ($name === 'Q1') { eval('class Q1 { public $a; public $self; }'); } if ($name === 'Q2') { throw new Exception('no Q2'); } });
+spl_autoload_register(function ($name) {
+    echo "[loading $name]\n";
+    if ($name === 'Q1') { eval('class Q1 { public $a; public $self; }'); }
+    if ($name === 'Q2') { throw new Exception('no Q2'); }
+});
 attempt('autoload', fn () => unpack(renamed(new A1, 'Q1'))::class);
 attempt('autoload throws', fn () => unpack(renamed(new A1, 'Q2')));
 attempt('a name that is none', fn () => unpack(renamed(new A1, 'q/'))::class);

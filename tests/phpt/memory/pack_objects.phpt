@@ -120,7 +120,11 @@ var_dump($back[0] === $back[1], $back[0]->data);
 $nothing = new Old;
 $referred = &$nothing;
 var_dump(unpack(pack([$nothing, 2, $nothing, [&$referred, &$referred]])) === [null, 2, null, [null, null]]);
-class Temporary { public function __serialize(): array { return ['t' => new stdClass]; } public function __unserialize(array $d): void { $this->t = $d['t']; } public $t; }
+class Temporary {
+    public function __serialize(): array { return ['t' => new stdClass]; }
+    public function __unserialize(array $d): void { $this->t = $d['t']; }
+    public $t;
+}
 $back = unpack(pack([new Temporary, new Temporary, new Temporary]));
 var_dump($back[0]->t === $back[1]->t, $back[1]->t === $back[2]->t);
 

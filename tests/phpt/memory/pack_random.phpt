@@ -4,8 +4,19 @@ pack(): random values come back; bytes changed at random never crash unpack(), n
 <?php
 use function Apus\{pack, unpack};
 
-class P { public $a; protected $b; private $c; public ?P $typed = null; public int $number = 0; public function fill($a, $b, $c) { [$this->a, $this->b, $this->c] = [$a, $b, $c]; return $this; } }
-class U { public $data; public function __serialize(): array { return [$this->data, 'k' => 1]; } public function __unserialize(array $d): void { $this->data = $d[0] ?? null; } }
+class P {
+    public $a;
+    protected $b;
+    private $c;
+    public ?P $typed = null;
+    public int $number = 0;
+    public function fill($a, $b, $c) { [$this->a, $this->b, $this->c] = [$a, $b, $c]; return $this; }
+}
+class U {
+    public $data;
+    public function __serialize(): array { return [$this->data, 'k' => 1]; }
+    public function __unserialize(array $d): void { $this->data = $d[0] ?? null; }
+}
 class W { public $a; public $b; public function __sleep() { return ['b']; } public function __wakeup() {} }
 enum E { case A; case B; }
 
@@ -20,7 +31,9 @@ $engine = new class((int) (getenv('APUS_TEST_SEED') ?: 20261122)) {
     public function text(): string
     {
         return match ($this->below(5)) {
-            0 => '', 1 => 'key' . $this->below(20), 2 => chr($this->below(256)), 3 => str_repeat(chr($this->below(256)), $this->below(600)),
+            0 => '', 1 => 'key'
+                . $this->below(20), 2 => chr($this->below(256)), 3 =>
+                    str_repeat(chr($this->below(256)), $this->below(600)),
             4 => "\0*\0b",
         };
     }
@@ -35,7 +48,8 @@ $engine = new class((int) (getenv('APUS_TEST_SEED') ?: 20261122)) {
             case 5: case 6: return $this->text();
             case 7: return range($this->below(5), $this->below(300));
             case 8: return $this->below(2) ? E::A : E::B;
-            case 9: return $this->objects && $this->below(2) ? $this->objects[$this->below(count($this->objects))] : null;
+            case 9: return $this->objects && $this->below(2) ? $this->objects[$this->below(count($this->objects))]
+                : null;
             case 10: return $this->object($depth);
             case 11:
                 $list = [];

@@ -4,10 +4,14 @@ pack() and unpack(): scalars, arrays, references; what they refuse
 <?php
 use function Apus\{pack, unpack};
 
-$values = [null, true, false, 0, 95, 96, -1, 127, 128, -128, -129, 32767, 32768, -32769, 2147483647, 2147483648, PHP_INT_MAX, PHP_INT_MIN,
-    0.0, -0.0, 1.5, 0.1, 1e300, INF, -INF, NAN, '', 'a', "\0", 'ab', str_repeat('x', 31), str_repeat('x', 32), str_repeat('x', 255),
-    str_repeat('x', 256), str_repeat('long ', 50000), [], [[]], [1, 2, 3], [1, 2, 3, 300], [1, -2, 3, 1 << 40], [0.5, 1.5, 0.1, NAN],
-    range(0, 14), range(0, 15), range(1, 300), ['a' => 1, 'b' => ['a' => 'b', 'b' => 'a']], [5 => 1, -7 => 2, 'k' => 3, PHP_INT_MAX => 4],
+$values = [null, true, false, 0, 95, 96, -1, 127, 128, -128, -129, 32767, 32768, -32769, 2147483647, 2147483648,
+    PHP_INT_MAX, PHP_INT_MIN,
+    0.0, -0.0, 1.5, 0.1, 1e300, INF, -INF, NAN, '', 'a', "\0", 'ab', str_repeat('x', 31), str_repeat('x', 32),
+    str_repeat('x', 255),
+    str_repeat('x', 256), str_repeat('long ', 50000), [], [[]], [1, 2, 3], [1, 2, 3, 300], [1, -2, 3, 1 << 40],
+    [0.5, 1.5, 0.1, NAN],
+    range(0, 14), range(0, 15), range(1, 300), ['a' => 1, 'b' => ['a' => 'b', 'b' => 'a']], [5 => 1, -7 => 2, 'k' =>
+        3, PHP_INT_MAX => 4],
     array_fill_keys(range('a', 'z'), 'again'), [1 => 'from one', 2 => 'two'], ['' => 'empty key', "\0*\0x" => 1], array_fill(0, 600, 'same text'),
     array_map(fn ($n) => "text number $n", range(1, 400)), array_map(fn ($n) => "t$n", range(1, 300)) + ['again' => 't1', 'more' => 't299']];
 foreach ($values as $value) {
@@ -24,7 +28,8 @@ $grown[] = 3;
 $list = unpack(pack([1, 2, 3]));
 $list[] = 4;
 var_dump($grown === ['x' => 1, 5 => 2, 6 => 3], $list === [1, 2, 3, 4]);
-echo "sizes: ", strlen(pack(7)), ' ', strlen(pack(range(1, 1000))), ' ', strlen(pack(array_fill(0, 100, ['identifier' => 1, 'something' => 'value']))), "\n";
+echo "sizes: ", strlen(pack(7)), ' ', strlen(pack(range(1, 1000))), ' ', strlen(pack(array_fill(0, 100, ['identifier' => 1, 'something' => 'value']))),
+    "\n";
 
 echo "-- references\n";
 $one = 1;

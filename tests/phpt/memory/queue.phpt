@@ -12,7 +12,19 @@ class Point
 }
 
 $queue = new Queue(1 << 16);
-$values = ['text', '', str_repeat("\0\xff", 5000), 42, -1.5, null, false, true, [1, 'a' => [2]], new Point(1, new Point(2)), PHP_INT_MIN];
+$values = [
+    'text',
+    '',
+    str_repeat("\0\xff", 5000),
+    42,
+    -1.5,
+    null,
+    false,
+    true,
+    [1, 'a' => [2]],
+    new Point(1, new Point(2)),
+    PHP_INT_MIN,
+];
 foreach ($values as $value) {
     var_dump($queue->push($value)) ;
 }
@@ -21,7 +33,13 @@ foreach ($values as $value) {
     $popped = $queue->pop();
     echo json_encode([$popped == $value, gettype($popped), $queue->errCode]), "\n";
 }
-echo json_encode([$queue->tryPop(), $queue->errCode === Apus\CHANNEL_TIMEOUT, $queue->pop(0.001), $queue->errCode, $queue->isEmpty()]), "\n";
+echo json_encode([
+    $queue->tryPop(),
+    $queue->errCode === Apus\CHANNEL_TIMEOUT,
+    $queue->pop(0.001),
+    $queue->errCode,
+    $queue->isEmpty(),
+]), "\n";
 
 echo "full:\n";
 $small = new Queue(4000, 3000);
@@ -29,9 +47,16 @@ $n = 0;
 while ($small->tryPush("message $n")) {
     $n++;
 }
-var_dump($small->errCode === Apus\CHANNEL_TIMEOUT, $small->push("message $n", 0.001), $small->errCode === Apus\CHANNEL_TIMEOUT, count($small) === $n, $n > 100);
+var_dump(
+    $small->errCode === Apus\CHANNEL_TIMEOUT,
+    $small->push("message $n", 0.001),
+    $small->errCode === Apus\CHANNEL_TIMEOUT,
+    count($small) === $n,
+    $n > 100,
+);
 $stats = $small->stats();
-echo implode(' ', array_keys($stats)), ' ', json_encode([$stats['count'] === $n, $stats['bytes'] <= $stats['capacity'], $stats['longest'], $stats['pushed'] === $n, $stats['popped']]), "\n";
+echo implode(' ', array_keys($stats)), ' ',
+    json_encode([$stats['count'] === $n, $stats['bytes'] <= $stats['capacity'], $stats['longest'], $stats['pushed'] === $n, $stats['popped']]), "\n";
 for ($i = 0; $i < $n; $i++) {
     $small->pop() === "message $i" || print("order\n");
 }
@@ -39,8 +64,10 @@ var_dump($small->push(str_repeat('x', 2900)), strlen($small->pop()));
 
 echo "errors:\n";
 $wrongs = [
-    fn() => $small->push(str_repeat('x', 3000)), fn() => new Queue(0), fn() => new Queue(63), fn() => new Queue(64, 65), fn() => new Queue(100, -1),
-    fn() => new Queue(PHP_INT_MAX), fn() => $small->push(fopen('php://memory', 'r')), fn() => $small->push(fn() => 1), fn() => clone $small,
+    fn() => $small->push(str_repeat('x', 3000)), fn() => new Queue(0), fn() => new Queue(63), fn() =>
+        new Queue(64, 65), fn() => new Queue(100, -1),
+    fn() => new Queue(PHP_INT_MAX), fn() => $small->push(fopen('php://memory', 'r')), fn() => $small->push(fn() => 1), fn() =>
+        clone $small,
 ];
 foreach ($wrongs as $wrong) {
     try {
@@ -55,7 +82,15 @@ echo "closed:\n";
 $queue->push('last');
 $queue->close();
 $queue->close();
-echo json_encode([$queue->isClosed(), $queue->push(1), $queue->errCode === Apus\CHANNEL_CLOSED, $queue->pop(), $queue->errCode, $queue->pop(), $queue->errCode === Apus\CHANNEL_CLOSED]), "\n";
+echo json_encode([
+    $queue->isClosed(),
+    $queue->push(1),
+    $queue->errCode === Apus\CHANNEL_CLOSED,
+    $queue->pop(),
+    $queue->errCode,
+    $queue->pop(),
+    $queue->errCode === Apus\CHANNEL_CLOSED,
+]), "\n";
 ?>
 --EXPECTF--
 bool(true)

@@ -39,7 +39,11 @@ $give = function (int $who) use ($queue) {
     }
 };
 $takers = [child($take), child(fn() => run($take)), child(fn() => run(fn() => batch([$take, $take])))];
-$givers = [child(fn() => $give(1)), child(fn() => run(fn() => batch([fn() => $give(2), fn() => $give(3)]))), child(fn() => $give(4))];
+$givers = [
+    child(fn() => $give(1)),
+    child(fn() => run(fn() => batch([fn() => $give(2), fn() => $give(3)]))),
+    child(fn() => $give(4)),
+];
 foreach ($givers as $pid) {
     pcntl_waitpid($pid, $status);
 }

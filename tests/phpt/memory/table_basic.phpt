@@ -26,7 +26,13 @@ var_dump($t->del('a'), $t->del('a'), $t->delete('b'), $t->get('a'), count($t));
 $t->set("\0\xff", ['id' => 7]);
 $t->set('12', ['id' => 12]);
 $t->set(str_repeat('k', 1024), ['id' => 1024]);
-var_dump($t->get("\0\xff", 'id'), $t->get(12, 'id'), $t->get(str_repeat('k', 1024), 'id'), $t->exists(''), $t->exists(str_repeat('k', 5000)));
+var_dump(
+    $t->get("\0\xff", 'id'),
+    $t->get(12, 'id'),
+    $t->get(str_repeat('k', 1024), 'id'),
+    $t->exists(''),
+    $t->exists(str_repeat('k', 5000)),
+);
 $t->clear();
 var_dump(count($t), $t->get('12'));
 

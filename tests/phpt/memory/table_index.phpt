@@ -44,7 +44,8 @@ function sorted(array $model, array $columns, callable $wanted): array
 function same(string $what, $got, $expected): void
 {
     if ($got !== $expected) {
-        echo "$what differs: ", json_encode(array_slice((array) $got, 0, 5)), ' and ', json_encode(array_slice((array) $expected, 0, 5)), "\n";
+        echo "$what differs: ", json_encode(array_slice((array) $got, 0, 5)), ' and ', json_encode(array_slice((array) $expected, 0, 5)),
+            "\n";
     }
 }
 
@@ -73,7 +74,11 @@ for ($user = 0; $user < 22; $user++) {
     same("after open $user", $visits->range('user', [$user, $low]), $after);
     $until = sorted($model, ['user', 'visited_at'], fn($row) => $row['user'] === $user && $row['visited_at'] <= $high);
     same("until $user", $visits->range('user', null, [$user, $high]), $until);
-    same("exactly $user", $visits->find('user', [$user, $low]), sorted($model, ['user', 'visited_at'], fn($row) => $row['user'] === $user && $row['visited_at'] === $low));
+    same(
+        "exactly $user",
+        $visits->find('user', [$user, $low]),
+        sorted($model, ['user', 'visited_at'], fn($row) => $row['user'] === $user && $row['visited_at'] === $low),
+    );
     same("users to $user", $visits->range('user', 3, $user), sorted($model, ['user', 'visited_at'], fn($row) => $row['user'] >= 3 && $row['user'] <= $user));
     $rows = [];
     foreach ($between as $id) {
@@ -82,8 +87,24 @@ for ($user = 0; $user < 22; $user++) {
     same("select $user", $visits->select('user', [$user, $low], [$user, $high], ['mark', 'visited_at']), $rows);
     same("select some $user", $visits->select('user', [$user, $low], [$user, $high], ['mark', 'visited_at'], 3, 2), array_slice($rows, 2, 3, true));
 }
-same('select all', $visits->select('mark', 5), array_replace(array_flip($fives = sorted($model, ['mark'], fn($row) => $row['mark'] === 5)), array_intersect_key($model, array_flip($fives))));
-same('none', [$visits->find('user', 7, 0), $visits->find('user', 7, 5, 1000000), $visits->range('user', 10, 5), $visits->countRange('user', 10, 5)], [[], [], [], 0]);
+same(
+    'select all',
+    $visits->select('mark', 5),
+    array_replace(
+        array_flip($fives = sorted($model, ['mark'], fn($row) => $row['mark'] === 5)),
+        array_intersect_key($model, array_flip($fives)),
+    ),
+);
+same(
+    'none',
+    [
+        $visits->find('user', 7, 0),
+        $visits->find('user', 7, 5, 1000000),
+        $visits->range('user', 10, 5),
+        $visits->countRange('user', 10, 5),
+    ],
+    [[], [], [], 0],
+);
 
 $some = [5, 3000, 17, 2, 99999, 17];
 $expected = [];

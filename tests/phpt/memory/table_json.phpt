@@ -23,7 +23,14 @@ for ($i = 1; $i <= 3000; $i++) {
 }
 file_put_contents($file, json_encode(['about' => ['users' => 5], 'users' => $rows, 'more' => [1]]));
 $t = users();
-var_dump($t->loadJson($file, 'users'), count($t), $t->get(1), $t->get(3000, 'birth_date'), $t->get(2, 'gender'), $t->get(3, 'email') === $rows[2]['email']);
+var_dump(
+    $t->loadJson($file, 'users'),
+    count($t),
+    $t->get(1),
+    $t->get(3000, 'birth_date'),
+    $t->get(2, 'gender'),
+    $t->get(3, 'email') === $rows[2]['email'],
+);
 
 echo "-- pretty, the outermost array, other key\n";
 file_put_contents($file, json_encode(array_slice($rows, 0, 5), JSON_PRETTY_PRINT | JSON_UNESCAPED_UNICODE));

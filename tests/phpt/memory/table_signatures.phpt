@@ -5,7 +5,10 @@ Table: signatures are those that subclasses of the peer's class are written for
 use Apus\{ColumnTable, Table};
 
 foreach ((new ReflectionClass(Table::class))->getMethods() as $method) {
-    $parameters = array_map(fn($p) => trim("{$p->getType()} \${$p->getName()}") . ($p->isOptional() ? ' = ' . var_export($p->getDefaultValue(), true) : ''), $method->getParameters());
+    $parameters = array_map(
+        fn($p) => trim("{$p->getType()} \${$p->getName()}") . ($p->isOptional() ? ' = ' . var_export($p->getDefaultValue(), true) : ''),
+        $method->getParameters(),
+    );
     $ours = ['index', 'insert', 'update', 'getdel', 'cmpset', 'clear', 'find', 'range', 'countRange', 'fetch', 'select', 'loadJson', 'loadCsv', 'deferIndexes', 'buildIndexes', 'save', 'restore'];
     if (!in_array($method->getName(), $ours)) {
         echo $method->getName(), '(', implode(', ', $parameters), ')', $method->hasReturnType() ? ": {$method->getReturnType()}" : '', "\n";

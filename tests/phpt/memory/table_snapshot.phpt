@@ -35,7 +35,11 @@ function check(Table $t, array $expected): void
     $rows = iterator_to_array($t);
     ksort($rows);
     ksort($expected);
-    var_dump($rows === $expected, count($t) === count($expected), count($t->find('n', 3)) === count(array_filter($expected, fn($row) => $row['n'] === 3)));
+    var_dump(
+        $rows === $expected,
+        count($t) === count($expected),
+        count($t->find('n', 3)) === count(array_filter($expected, fn($row) => $row['n'] === 3)),
+    );
 }
 
 $other = rows();
@@ -64,14 +68,21 @@ $refused = function (string $what, Table|ColumnTable $t, string $path) use ($fil
         $t->restore($path);
         echo "$what was taken\n";
     } catch (TableException $e) {
-        echo "$what: ", $e->getCode() === TableException::FILE ? '' : 'wrong code ', str_replace([$file, __DIR__], ['FILE', 'DIR'], $e->getMessage()), "\n";
+        echo "$what: ", $e->getCode() === TableException::FILE ? '' : 'wrong code ',
+            str_replace([$file, __DIR__], ['FILE', 'DIR'], $e->getMessage()), "\n";
         if (count($t) !== $before) {
             echo "rows were lost\n";
         }
     }
 };
 $refused('nothing', $t, "$file.none");
-foreach (['empty' => '', 'text' => 'a text', 'torn' => substr($good, 0, -1), 'half' => substr($good, 0, intdiv($bytes, 2)), 'longer' => "$good\0"] as $what => $content) {
+foreach ([
+    'empty' => '',
+    'text' => 'a text',
+    'torn' => substr($good, 0, -1),
+    'half' => substr($good, 0, intdiv($bytes, 2)),
+    'longer' => "$good\0",
+] as $what => $content) {
     file_put_contents("$file.bad", $content);
     $refused($what, $t, "$file.bad");
 }

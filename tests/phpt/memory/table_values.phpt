@@ -5,7 +5,8 @@ Table: what each type of column takes, converts and refuses; nothing is cut or d
 use Apus\{Table, TableException};
 
 $t = new Table(100);
-$types = ['i' => Table::TYPE_INT, 'u8' => Table::TYPE_UINT8, 'i8' => Table::TYPE_INT8, 'u16' => Table::TYPE_UINT16, 'i16' => Table::TYPE_INT16,
+$types = ['i' => Table::TYPE_INT, 'u8' => Table::TYPE_UINT8, 'i8' => Table::TYPE_INT8, 'u16' => Table::TYPE_UINT16, 'i16' =>
+    Table::TYPE_INT16,
     'u32' => Table::TYPE_UINT32, 'i32' => Table::TYPE_INT32, 'u64' => Table::TYPE_UINT64, 'i64' => Table::TYPE_INT64];
 foreach ($types as $name => $type) {
     $t->column($name, $type);
@@ -32,7 +33,8 @@ function attempt(callable $try): void
 
 echo "-- bounds\n";
 $bounds = ['u8' => [0, 255], 'i8' => [-128, 127], 'u16' => [0, 65535], 'i16' => [-32768, 32767], 'u32' => [0, 4294967295],
-    'i32' => [-2147483648, 2147483647], 'u64' => [0, PHP_INT_MAX], 'i64' => [PHP_INT_MIN, PHP_INT_MAX], 'i' => [PHP_INT_MIN, PHP_INT_MAX],
+    'i32' => [-2147483648, 2147483647], 'u64' => [0, PHP_INT_MAX], 'i64' => [PHP_INT_MIN, PHP_INT_MAX], 'i' =>
+        [PHP_INT_MIN, PHP_INT_MAX],
     'int1' => [-128, 127], 'int2' => [-32768, 32767], 'int4' => [-2147483648, 2147483647], 'int8' => [PHP_INT_MIN, PHP_INT_MAX],
     'int11' => [PHP_INT_MIN, PHP_INT_MAX]];
 foreach ($bounds as $column => [$least, $greatest]) {
@@ -77,7 +79,18 @@ foreach ([1, -25, 2.5, true, false, null, 'é', '7 bytes', '8 bytes.', '01234567
 }
 
 echo "-- refused\n";
-foreach (['i' => [1.5, 'abc', '1x', '', NAN, 1e30, '9223372036854775808', [], new stdClass, STDIN], 'f' => ['abc', '', []], 's' => [[], new ArrayObject, STDIN],
+foreach (['i' => [
+    1.5,
+    'abc',
+    '1x',
+    '',
+    NAN,
+    1e30,
+    '9223372036854775808',
+    [],
+    new stdClass,
+    STDIN,
+], 'f' => ['abc', '', []], 's' => [[], new ArrayObject, STDIN],
     'd' => [[1]]] as $column => $values) {
     foreach ($values as $value) {
         attempt(fn() => $t->set('c', [$column => $value]));

@@ -6,21 +6,88 @@ require __DIR__ . '/conn.inc';
 use Apus\Database\{MysqliConfig, PDOConfig, RedisConfig};
 
 $pdo = new PDOConfig;
-var_dump($pdo->getDriver(), $pdo->getHost(), $pdo->getPort(), $pdo->hasUnixSocket(), $pdo->getUnixSocket(), $pdo->getDbname(), $pdo->getCharset(), $pdo->getUsername(), $pdo->getPassword(), $pdo->getOptions());
-$same = $pdo->withHost('db')->withUnixSocket('/run/x')->withDriver('pgsql')->withDbname('d')->withCharset('c')->withUsername('u')->withPassword('p')->withOptions([2 => 5]);
+var_dump(
+    $pdo->getDriver(),
+    $pdo->getHost(),
+    $pdo->getPort(),
+    $pdo->hasUnixSocket(),
+    $pdo->getUnixSocket(),
+    $pdo->getDbname(),
+    $pdo->getCharset(),
+    $pdo->getUsername(),
+    $pdo->getPassword(),
+    $pdo->getOptions(),
+);
+$same = $pdo->withHost('db')->withUnixSocket('/run/x')->withDriver('pgsql')->withDbname('d')->withCharset('c')
+    ->withUsername('u')->withPassword('p')->withOptions([2 => 5]);
 var_dump($same === $pdo, $pdo->getPort(), $pdo->withPort(1)->getPort(), $pdo->hasUnixSocket());
-echo implode(' ', [$pdo->getDriver(), $pdo->getHost(), $pdo->getUnixSocket(), $pdo->getDbname(), $pdo->getCharset(), $pdo->getUsername(), $pdo->getPassword(), json_encode($pdo->getOptions())]), "\n";
+echo implode(
+    ' ',
+    [
+        $pdo->getDriver(),
+        $pdo->getHost(),
+        $pdo->getUnixSocket(),
+        $pdo->getDbname(),
+        $pdo->getCharset(),
+        $pdo->getUsername(),
+        $pdo->getPassword(),
+        json_encode($pdo->getOptions()),
+    ],
+), "\n";
 var_dump($pdo->withUnixSocket(null)->hasUnixSocket(), PDOConfig::DRIVER_MYSQL);
 
 $mysqli = new MysqliConfig;
-echo json_encode([$mysqli->getHost(), $mysqli->getPort(), $mysqli->getUnixSocket(), $mysqli->getDbname(), $mysqli->getCharset(), $mysqli->getUsername(), $mysqli->getPassword(), $mysqli->getOptions()]), "\n";
-$mysqli->withHost('h')->withPort(1)->withUnixSocket('/s')->withDbname('d')->withCharset('c')->withUsername('u')->withPassword('p')->withOptions([0 => 1]);
-echo json_encode([$mysqli->getHost(), $mysqli->getPort(), $mysqli->getUnixSocket(), $mysqli->getDbname(), $mysqli->getCharset(), $mysqli->getUsername(), $mysqli->getPassword(), $mysqli->getOptions()], JSON_UNESCAPED_SLASHES), "\n";
+echo json_encode([
+    $mysqli->getHost(),
+    $mysqli->getPort(),
+    $mysqli->getUnixSocket(),
+    $mysqli->getDbname(),
+    $mysqli->getCharset(),
+    $mysqli->getUsername(),
+    $mysqli->getPassword(),
+    $mysqli->getOptions(),
+]), "\n";
+$mysqli->withHost('h')->withPort(1)->withUnixSocket('/s')->withDbname('d')->withCharset('c')
+    ->withUsername('u')->withPassword('p')->withOptions([0 => 1]);
+echo json_encode(
+    [
+        $mysqli->getHost(),
+        $mysqli->getPort(),
+        $mysqli->getUnixSocket(),
+        $mysqli->getDbname(),
+        $mysqli->getCharset(),
+        $mysqli->getUsername(),
+        $mysqli->getPassword(),
+        $mysqli->getOptions(),
+    ],
+    JSON_UNESCAPED_SLASHES,
+), "\n";
 
 $redis = new RedisConfig;
-echo json_encode([$redis->getHost(), $redis->getPort(), $redis->getTimeout(), $redis->getReserved(), $redis->getRetryInterval(), $redis->getReadTimeout(), $redis->getAuth(), $redis->getDbIndex(), $redis->getOptions()]), "\n";
-$redis->withHost('h')->withPort(1)->withTimeout(1.5)->withReserved('r')->withRetryInterval(100)->withReadTimeout(2)->withAuth('a')->withDbIndex(3)->withOption(2, 'x:')->withOption(4, 'y');
-echo json_encode([$redis->getHost(), $redis->getPort(), $redis->getTimeout(), $redis->getReserved(), $redis->getRetryInterval(), $redis->getReadTimeout(), $redis->getAuth(), $redis->getDbIndex(), $redis->getOptions()]), "\n";
+echo json_encode([
+    $redis->getHost(),
+    $redis->getPort(),
+    $redis->getTimeout(),
+    $redis->getReserved(),
+    $redis->getRetryInterval(),
+    $redis->getReadTimeout(),
+    $redis->getAuth(),
+    $redis->getDbIndex(),
+    $redis->getOptions(),
+]), "\n";
+$redis->withHost('h')->withPort(1)->withTimeout(1.5)->withReserved('r')->withRetryInterval(100)->withReadTimeout(2)
+    ->withAuth('a')->withDbIndex(3)->withOption(2, 'x:')->withOption(4, 'y');
+echo json_encode([
+    $redis->getHost(),
+    $redis->getPort(),
+    $redis->getTimeout(),
+    $redis->getReserved(),
+    $redis->getRetryInterval(),
+    $redis->getReadTimeout(),
+    $redis->getAuth(),
+    $redis->getDbIndex(),
+    $redis->getOptions(),
+]), "\n";
 echo json_encode($redis->setOptions([1 => 2])->withOption(1, 3)->getOptions()), "\n";
 
 complain(fn() => $pdo->withPort(65536));

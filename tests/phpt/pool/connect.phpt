@@ -38,7 +38,8 @@ Coroutine\run(function () {
                 $pool->put($pool->get());
                 echo "$i made one\n";
             } catch (ConnectionPool\Exception $e) {
-                echo "$i ", $e->getCode(), ' ', $e->getMessage(), ' <- ', get_class($e->getPrevious()), ' ', $e->getPrevious()->getCode(), "\n";
+                echo "$i ", $e->getCode(), ' ', $e->getMessage(), ' <- ', get_class($e->getPrevious()), ' ',
+                    $e->getPrevious()->getCode(), "\n";
             }
             $fail = $i === 0;
         });

@@ -12,7 +12,8 @@ use Apus\Database\{PDOConfig, PDOPool};
 $file = tempnam(sys_get_temp_dir(), 'apus-pool-');
 Apus\Coroutine\run(function () use ($file) {
     var_dump(in_array('sqlite', PDOConfig::getAvailableDrivers()));
-    $config = (new PDOConfig)->withDriver('sqlite')->withDbname($file)->withOptions([PDO::ATTR_DEFAULT_FETCH_MODE => PDO::FETCH_NUM]);
+    $config = (new PDOConfig)->withDriver('sqlite')->withDbname($file)
+        ->withOptions([PDO::ATTR_DEFAULT_FETCH_MODE => PDO::FETCH_NUM]);
     $pool = (new PDOPool($config, 2))->set(['check_idle' => 0]);
     $pdo = $pool->get();
     var_dump(get_class($pdo), $pdo->getAttribute(PDO::ATTR_DRIVER_NAME));
@@ -82,10 +83,10 @@ string(3) "PDO"
 string(6) "sqlite"
 begun by PDO
 
-Warning: Apus\Database\PDOPool: a connection came back with an open transaction, which was rolled back (coroutine 1, taken at %spdo.php:17 0.0%d s ago) in %spdo.php on line 17
+Warning: Apus\Database\PDOPool: a connection came back with an open transaction, which was rolled back (coroutine 1, taken at %spdo.php:18 0.0%d s ago) in %spdo.php on line 18
 begun by SQL
 
-Warning: Apus\Database\PDOPool: a connection came back with an open transaction, which was rolled back (coroutine 1, taken at %spdo.php:22 0.0%d s ago) in %spdo.php on line 22
+Warning: Apus\Database\PDOPool: a connection came back with an open transaction, which was rolled back (coroutine 1, taken at %spdo.php:23 0.0%d s ago) in %spdo.php on line 23
 committed
 [[3]]
 {"in_use":0,"idle":1,"created":1,"resets":2}

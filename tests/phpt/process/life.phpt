@@ -19,7 +19,14 @@ $process = new Process(function (Process $p) use ($theirs) {
     $before = getmypid();
     Process::signal(SIGUSR1, fn() => fwrite($theirs, "its handlers stay\n"));
     var_dump(Process::daemon(false, false, [2 => $theirs]));
-    $p->write(json_encode([getmypid() !== $before, (int) explode(' ', file_get_contents('/proc/self/stat'))[5] === getmypid(), getcwd(), readlink('/proc/self/fd/1')]));
+    $p->write(
+        json_encode([
+            getmypid() !== $before,
+            (int) explode(' ', file_get_contents('/proc/self/stat'))[5] === getmypid(),
+            getcwd(),
+            readlink('/proc/self/fd/1'),
+        ]),
+    );
     Process::kill(getmypid(), SIGUSR1);
     fwrite(STDERR, "written to 2\n");
 });
@@ -31,7 +38,12 @@ echo $told, "\n", fgets($ours), fgets($ours);
 
 echo "affinity\n";
 $all = Process::getAffinity();
-var_dump(Process::setAffinity([$all[0]]), Process::getAffinity() === [$all[0]], Process::setAffinity($all), Process::getAffinity() === $all);
+var_dump(
+    Process::setAffinity([$all[0]]),
+    Process::getAffinity() === [$all[0]],
+    Process::setAffinity($all),
+    Process::getAffinity() === $all,
+);
 foreach ([[], [-1], ['a']] as $wrong) {
     try {
         Process::setAffinity($wrong);

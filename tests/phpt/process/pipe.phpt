@@ -86,7 +86,14 @@ for (; ($seen = $process->read()) === '';);
 var_dump($seen);
 
 echo "closed\n";
-var_dump($process->close(), $process->pipe, $process->close(), $process->read(), $process->write('x'), $process->exportSocket());
+var_dump(
+    $process->close(),
+    $process->pipe,
+    $process->close(),
+    $process->read(),
+    $process->write('x'),
+    $process->exportSocket(),
+);
 $none = new Process(fn() => 1, false, 0);
 var_dump($none->pipe, $none->write('x'), $none->setTimeout(1), $none->setBlocking(true), $none->close());
 

@@ -26,7 +26,18 @@ foreach ([false, true] as $coroutine) {
     $pool->on('Shutdown', fn(Pool $pool) => $tell('shutdown ' . (int) (getmypid() === $me)));
     $pool->on('workerStart', function (Pool $pool, int $id) use ($tell, $me) {
         $own = $pool->getProcess();
-        $tell("worker $id " . json_encode([$pool->workerId, $pool->workerPid === getmypid(), $pool->master_pid === $me, $own === $pool->getProcess($id), $own->pid === getmypid(), $own->id, $pool->workerRunning, Coroutine::getCid() > 0]));
+        $tell(
+            "worker $id " . json_encode([
+                $pool->workerId,
+                $pool->workerPid === getmypid(),
+                $pool->master_pid === $me,
+                $own === $pool->getProcess($id),
+                $own->pid === getmypid(),
+                $own->id,
+                $pool->workerRunning,
+                Coroutine::getCid() > 0,
+            ]),
+        );
         $pool->sendMessage("to itself $id", $id);
         $pool->sendMessage("from $id", 1 - $id);
     });

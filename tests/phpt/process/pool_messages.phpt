@@ -77,7 +77,11 @@ foreach ([false, true] as $coroutine) {
 
 echo "manager\n";
 $manager = new Manager(Apus\IPC_NONE);
-var_dump($manager->setIPCType(Apus\IPC_UNIXSOCK) === $manager, $manager->getIPCType(), $manager->setMsgQueueKey(5)->getMsgQueueKey());
+var_dump(
+    $manager->setIPCType(Apus\IPC_UNIXSOCK) === $manager,
+    $manager->getIPCType(),
+    $manager->setMsgQueueKey(5)->getMsgQueueKey(),
+);
 $reader = new Process(function (Process $p) use ($me) {
     for ($lines = []; count($lines) < 3;) {
         $lines[] = preg_replace('/from worker \d/', 'from a worker', $p->read());

@@ -92,7 +92,13 @@ $id = $private->id;
 unset($private, $child);
 var_dump(in_array((string) $id, array_map(fn($line) => preg_split('/\s+/', trim($line))[1], file('/proc/sysvipc/msg'))));
 
-foreach ([fn() => new MessageQueue(1 << 40), fn() => new MessageQueue(0, 01000), fn() => (new MessageQueue)->push('x', 0), fn() => (new MessageQueue)->pop(0, 0, 0), fn() => (new Process(fn() => 1))->useQueue(0, 5)] as $wrong) {
+foreach ([
+    fn() => new MessageQueue(1 << 40),
+    fn() => new MessageQueue(0, 01000),
+    fn() => (new MessageQueue)->push('x', 0),
+    fn() => (new MessageQueue)->pop(0, 0, 0),
+    fn() => (new Process(fn() => 1))->useQueue(0, 5),
+] as $wrong) {
     try {
         $wrong();
     } catch (ValueError $e) {

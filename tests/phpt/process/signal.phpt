@@ -66,7 +66,8 @@ run(function () use ($me, $done, $note) {
         Coroutine::sleep(0.001);
         $done->push($signal);
     });
-    // Nothing else runs: the loop itself is woken. (A handler is nothing that a coroutine could wait for: the channel alone would be.)
+    // Nothing else runs: the loop itself is woken. (A handler is nothing that a coroutine could wait for: the channel
+    // alone would be.)
     $keeper = Apus\go(fn() => Coroutine::sleep(60));
     $process = proc_open(['/bin/kill', '-USR1', (string) $me], [], $pipes);
     var_dump($done->pop(), proc_close($process));
@@ -96,7 +97,12 @@ var_dump(Process::alarm(1000));
 while ($alarms < 3) {
     usleep(200);
 }
-foreach ([fn() => Process::signal(SIGKILL, $note), fn() => Process::signal(0, $note), fn() => Process::signal(SIGSEGV, $note), fn() => Process::alarm(1, 5)] as $wrong) {
+foreach ([
+    fn() => Process::signal(SIGKILL, $note),
+    fn() => Process::signal(0, $note),
+    fn() => Process::signal(SIGSEGV, $note),
+    fn() => Process::alarm(1, 5),
+] as $wrong) {
     try {
         $wrong();
     } catch (ValueError $e) {

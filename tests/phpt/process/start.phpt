@@ -114,7 +114,11 @@ $child = new Process(function (Process $p) use ($process) {
 });
 $child->start();
 Process::wait();
-foreach ([fn() => $process->exec('/bin/true', []), fn() => (new Process(fn() => 1))->read(), fn() => new Process(fn() => 1, false, 9)] as $wrong) {
+foreach ([
+    fn() => $process->exec('/bin/true', []),
+    fn() => (new Process(fn() => 1))->read(),
+    fn() => new Process(fn() => 1, false, 9),
+] as $wrong) {
     try {
         $wrong();
     } catch (Throwable $e) {

@@ -18,7 +18,11 @@ serving(
                 return;
             case '/others':
                 $others = array_diff(iterator_to_array($server->connections), [$request->fd]);
-                $response->end(count($others) . ' ' . json_encode(array_map($server->close(...), array_values($others))) . ' ' . var_export($server->close(12345 << 12), true));
+                $response->end(
+                    count($others) . ' ' . json_encode(
+                        array_map($server->close(...), array_values($others)),
+                    ) . ' ' . var_export($server->close(12345 << 12), true),
+                );
                 return;
             case '/seen':
                 // The other connections' close events come from the loop's next turns.

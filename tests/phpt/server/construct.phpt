@@ -7,7 +7,17 @@ require __DIR__ . '/../http/server.inc';
 use Apus\Http\Server;
 
 $server = new Server('127.0.0.1', 0);
-var_dump($server->host, $server->port > 0, $server->type, $server->mode, count($server->ports), $server->setting, $server->worker_id, $server->master_pid, $server->taskworker);
+var_dump(
+    $server->host,
+    $server->port > 0,
+    $server->type,
+    $server->mode,
+    count($server->ports),
+    $server->setting,
+    $server->worker_id,
+    $server->master_pid,
+    $server->taskworker,
+);
 var_dump($server instanceof Apus\Server, $server->getMasterPid(), $server->getWorkerId(), count($server->connections));
 $path = sys_get_temp_dir() . '/apus-construct-' . getmypid() . '.sock';
 $unix = new Server($path, 0, Apus\BASE, Apus\SOCK_UNIX_STREAM);

@@ -16,11 +16,28 @@ serving(
         ob_start();
         var_dump([
             'worker_id' => $server->worker_id,
-            'same' => [$server->worker_pid === getmypid(), $server->getWorkerPid() === getmypid(), $server->getWorkerId() === 0, $server->getMasterPid() === $server->master_pid, $server->manager_pid === $server->master_pid, $server->master_pid !== getmypid()],
+            'same' => [
+                $server->worker_pid === getmypid(),
+                $server->getWorkerPid() === getmypid(),
+                $server->getWorkerId() === 0,
+                $server->getMasterPid() === $server->master_pid,
+                $server->manager_pid === $server->master_pid,
+                $server->master_pid !== getmypid(),
+            ],
             'settings' => [$server->setting['worker_num'], $server->setting['package_max_length'], $server->setting['max_request'], $server->setting['keepalive_timeout']],
-            'exist' => [$server->exist($fd), $server->exists($fd), $server->exist($fd + 4096), $server->exist(0), $server->exist(-1)],
+            'exist' => [
+                $server->exist($fd),
+                $server->exists($fd),
+                $server->exist($fd + 4096),
+                $server->exist(0),
+                $server->exist(-1),
+            ],
             'connections' => [count($server->connections), iterator_to_array($server->connections) === [$fd]],
-            'list' => [$server->getClientList() === [$fd], $server->getClientList($fd), $server->getClientList(0, 1) === [$fd]],
+            'list' => [
+                $server->getClientList() === [$fd],
+                $server->getClientList($fd),
+                $server->getClientList(0, 1) === [$fd],
+            ],
             'info' => array_keys($info),
             'info values' => [$info['remote_ip'], $info['remote_port'] === $request->server['remote_port'], $info['server_port'] === $request->server['server_port'], $info['worker_id']],
             'info nobody' => $server->getClientInfo(-5),
@@ -34,7 +51,16 @@ serving(
         attempt(fn () => $server->listen('127.0.0.1', 0, Apus\SOCK_TCP));
         $stats = $server->stats();
         echo implode(' ', array_keys($stats)), "\n";
-        var_dump($stats['connection_num'], $stats['worker_num'], $stats['request_count'], $stats['concurrency'], count($stats['workers']), $stats['workers'][0]['pid'] === getmypid(), $stats['coroutine_num'] >= 0, $stats['memory_bytes'] >= 0);
+        var_dump(
+            $stats['connection_num'],
+            $stats['worker_num'],
+            $stats['request_count'],
+            $stats['concurrency'],
+            count($stats['workers']),
+            $stats['workers'][0]['pid'] === getmypid(),
+            $stats['coroutine_num'] >= 0,
+            $stats['memory_bytes'] >= 0,
+        );
         $response->end(ob_get_clean());
     },
     fn (Client $client) => print($client->get('/')),

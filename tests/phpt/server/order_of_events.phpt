@@ -30,10 +30,16 @@ serving(
     prepare: function (Server $given) use (&$server, $note): void {
         $server = $given;
         foreach (['start', 'managerstart', 'beforereload', 'afterreload', 'beforeshutdown', 'managerstop', 'shutdown'] as $event) {
-            $server->on($event, fn (Server $server) => $note('master ' . $event . (getmypid() === $server->master_pid ? '' : ' elsewhere')));
+            $server->on(
+                $event,
+                fn (Server $server) => $note('master ' . $event . (getmypid() === $server->master_pid ? '' : ' elsewhere')),
+            );
         }
         foreach (['workerstart', 'workerstop', 'workerexit'] as $event) {
-            $server->on($event, fn (Server $server, int $id) => $note("worker $id $event" . (getmypid() === $server->worker_pid ? '' : ' elsewhere')));
+            $server->on(
+                $event,
+                fn (Server $server, int $id) => $note("worker $id $event" . (getmypid() === $server->worker_pid ? '' : ' elsewhere')),
+            );
         }
         $server->on('workererror', fn (...$args) => $note('workererror'));
     },

@@ -23,7 +23,13 @@ serving(
     prepare: function (Apus\Http\Server $server) use (&$second, &$third, $path): void {
         $second = $server->listen('127.0.0.1', 0, Apus\SOCK_TCP);
         $third = $server->addlistener($path, 0, Apus\SOCK_UNIX_STREAM);
-        var_dump($second instanceof Apus\Server\Port, $second === $server->ports[1], count($server->ports), $second->host, $second->port !== $server->port);
+        var_dump(
+            $second instanceof Apus\Server\Port,
+            $second === $server->ports[1],
+            count($server->ports),
+            $second->host,
+            $second->port !== $server->port,
+        );
         var_dump($third->host === $path, $third->port, $third->type, $third->setting);
         $second->set(['package_max_length' => '1K']);
         var_dump($second->setting);

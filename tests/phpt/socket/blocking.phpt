@@ -47,7 +47,13 @@ var_dump(fread($peer, 1));
 fclose($peer);
 show('end', $client->recv(), $client);
 
-foreach ([fn() => new Client(1, true), fn() => new Client(77), fn() => $client->recv(1, 4096), fn() => $client->recv(0), fn() => $client->enableSSL(fn() => 1)] as $wrong) {
+foreach ([
+    fn() => new Client(1, true),
+    fn() => new Client(77),
+    fn() => $client->recv(1, 4096),
+    fn() => $client->recv(0),
+    fn() => $client->enableSSL(fn() => 1),
+] as $wrong) {
     try {
         $wrong();
     } catch (Throwable $e) {

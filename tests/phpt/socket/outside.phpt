@@ -9,7 +9,11 @@ require __DIR__ . '/pair.inc';
 $server = new Socket(Apus\AF_INET, Apus\SOCK_STREAM);
 var_dump($server->bind('127.0.0.1'), $server->listen());
 $port = $server->getsockname()['port'];
-foreach ([fn() => $server->accept(), fn() => $server->recv(), fn() => (new Client(Apus\SOCK_TCP))->connect('127.0.0.1', $port)] as $call) {
+foreach ([
+    fn() => $server->accept(),
+    fn() => $server->recv(),
+    fn() => (new Client(Apus\SOCK_TCP))->connect('127.0.0.1', $port),
+] as $call) {
     try {
         $call();
     } catch (Apus\Coroutine\Exception $e) {

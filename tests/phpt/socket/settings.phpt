@@ -22,7 +22,8 @@ $given = [
     ['open_mqtt_protocol' => true],
 ];
 foreach ($given as $settings) {
-    foreach ([fn() => (new Client(Apus\SOCK_TCP))->set($settings), fn() => (new Socket(Apus\AF_INET, Apus\SOCK_STREAM))->setProtocol($settings),
+    foreach ([fn() => (new Client(Apus\SOCK_TCP))->set($settings), fn() =>
+        (new Socket(Apus\AF_INET, Apus\SOCK_STREAM))->setProtocol($settings),
         fn() => (new Apus\Client(Apus\SOCK_TCP))->set($settings)] as $i => $call) {
         try {
             $call();

@@ -10,7 +10,10 @@ use Swoole\Coroutine\System;
 $scheduler = new Co\Scheduler();
 $scheduler->set(['unknown there' => 1, 'max_coroutine' => 100]);
 $scheduler->add(function () {
-    var_dump(Coroutine::getContext() instanceof Coroutine\Context, Coroutine::getContext() instanceof Apus\Coroutine\Context);
+    var_dump(
+        Coroutine::getContext() instanceof Coroutine\Context,
+        Coroutine::getContext() instanceof Apus\Coroutine\Context,
+    );
     var_dump(get_class(Coroutine::list()), count(Coroutine::list()), get_class(Swoole\Timer::list()));
 
     echo "-- cancelled waits: false, and the number there\n";
@@ -112,7 +115,7 @@ int(4)
 string(4) "text"
 bool(true)
 string(9) "127.0.0.1"
-#0 %s(52): shows()
+#0 %s(55): shows()
 #1 [internal function]: {closure}()
 bool(true)
 func, param

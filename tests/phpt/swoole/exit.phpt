@@ -11,7 +11,8 @@ foreach ([null, 5, 'text', [1], 1.5] as $status) {
         try {
             exit($status);
         } catch (ExitException $e) {
-            echo $e->getMessage(), ' ', $e->getFlags() === SWOOLE_EXIT_IN_COROUTINE ? 'in a coroutine ' : '', json_encode($e->getStatus()), "\n";
+            echo $e->getMessage(), ' ', $e->getFlags() === SWOOLE_EXIT_IN_COROUTINE ? 'in a coroutine '
+                : '', json_encode($e->getStatus()), "\n";
         }
     });
 }
@@ -29,7 +30,11 @@ go(function () {
     try {
         die($made . 'here');
     } catch (ExitException $e) {
-        var_dump($e->getStatus(), (new ReflectionClass($e))->getParentClass()->name, (new ReflectionClass(Swoole\Exception::class))->getParentClass()->name);
+        var_dump(
+            $e->getStatus(),
+            (new ReflectionClass($e))->getParentClass()->name,
+            (new ReflectionClass(Swoole\Exception::class))->getParentClass()->name,
+        );
     }
 });
 go(function () {

@@ -21,9 +21,11 @@ $server->on('Request', function (Swoole\Http\Request $request, Swoole\Http\Respo
     var_dump($response->status(9999), $response->end(json_encode([
         $request->get, $request->server['request_uri'], $request->getMethod(), $request->post,
         count($server->connections), isset($server->connections[$request->fd]), isset($server->connections[0]),
-        iterator_to_array($server->connections) === [$request->fd], iterator_to_array($server->ports[0]->connections) === [$request->fd],
+        iterator_to_array($server->connections) === [$request->fd],
+        iterator_to_array($server->ports[0]->connections) === [$request->fd],
         $server->exist($request->fd), $server->connection_info($request->fd)['remote_ip'],
-        $server->getWorkerStatus() === SWOOLE_WORKER_BUSY, $server->connection_info($request->fd)['worker_id'], $server->getMasterPid() === $server->master_pid,
+        $server->getWorkerStatus() === SWOOLE_WORKER_BUSY, $server->connection_info($request->fd)['worker_id'],
+        $server->getMasterPid() === $server->master_pid,
         isset($server->stats()['user_worker_num']),
     ])));
     var_dump($response->end('twice'), $server->taskwait('x'), $server->sendMessage('x', 99));

@@ -7,7 +7,11 @@ apus.swoole_compat=1
 use Swoole\Coroutine\Lock;
 
 Swoole\Runtime::enableCoroutine(SWOOLE_HOOK_NATIVE_CURL);
-var_dump(Swoole\Runtime::getHookFlags() === SWOOLE_HOOK_NATIVE_CURL, Swoole\Runtime::setHookFlags(SWOOLE_HOOK_ALL), Swoole\Runtime::getHookFlags() === SWOOLE_HOOK_ALL);
+var_dump(
+    Swoole\Runtime::getHookFlags() === SWOOLE_HOOK_NATIVE_CURL,
+    Swoole\Runtime::setHookFlags(SWOOLE_HOOK_ALL),
+    Swoole\Runtime::getHookFlags() === SWOOLE_HOOK_ALL,
+);
 
 $lock = new Lock();
 var_dump($lock->lock(), $lock->errCode === SWOOLE_ERROR_CO_OUT_OF_COROUTINE, $lock->unlock());

@@ -30,7 +30,11 @@ swoole_event_wait();
 var_dump(swoole_cpu_num() > 0, swoole_last_error(), swoole_async_set(['nobody_knows' => 1]));
 var_dump(swoole_hashcode('abc'), swoole_hashcode('abc', 1), swoole_hashcode('abc', 2));
 var_dump(swoole_substr_json_decode('head[1,2]tail', 4, 5), swoole_substr_json_decode('{"a":1}', 0, 0, true));
-var_dump(swoole_substr_json_decode('abc', 3), swoole_substr_unserialize('xx' . serialize(['a']), 2), swoole_substr_unserialize('a', 5));
+var_dump(
+    swoole_substr_json_decode('abc', 3),
+    swoole_substr_unserialize('xx' . serialize(['a']), 2),
+    swoole_substr_unserialize('a', 5),
+);
 ?>
 --EXPECTF--
 bool(true)

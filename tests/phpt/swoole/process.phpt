@@ -11,9 +11,19 @@ $process = new Process(callback: function (Process $child) {
     $child->write('from ' . get_class($child) . ' ' . ($child->pid === getmypid() ? 'itself' : '?'));
     $child->exit(3);
 });
-var_dump((new ReflectionProperty(Process::class, 'pid'))->hasType(), $process->start() === $process->pid, $process->read());
+var_dump(
+    (new ReflectionProperty(Process::class, 'pid'))->hasType(),
+    $process->start() === $process->pid,
+    $process->read(),
+);
 $ended = Process::wait();
-var_dump($ended['pid'] === $process->pid, $ended['code'], Process::wait(false), Process::kill(0x7ffffff, 0), swoole_last_error() === 3);
+var_dump(
+    $ended['pid'] === $process->pid,
+    $ended['code'],
+    Process::wait(false),
+    Process::kill(0x7ffffff, 0),
+    swoole_last_error() === 3,
+);
 var_dump($process->write(''), Process::signal(SIGKILL, fn () => 0));
 go(function () {
     var_dump((new Process(fn () => 0))->start());

@@ -10,7 +10,14 @@ use Swoole\Coroutine\Channel;
 // The objects of both names work in the same places.
 Apus\Coroutine\run(function () {
     $channel = new Channel(2);
-    var_dump($channel->capacity, $channel->push('a'), $channel->length(), $channel->pop(), $channel->pop(0.001), $channel->errCode);
+    var_dump(
+        $channel->capacity,
+        $channel->push('a'),
+        $channel->length(),
+        $channel->pop(),
+        $channel->pop(0.001),
+        $channel->errCode,
+    );
     $other = new Apus\Coroutine\Channel(1);
     Apus\go(fn () => $channel->push('selected'));
     var_dump(Apus\Coroutine\Channel::class !== Channel::class, $other instanceof Channel);

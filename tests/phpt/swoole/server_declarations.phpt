@@ -26,14 +26,22 @@ shown('Swoole\Server', 'bind');
 shown('Swoole\WebSocket\Server', 'push');
 shown('Swoole\Http\Response', 'status');
 shown('Swoole\Http\Response', 'redirect');
-echo implode(' ', array_map(fn ($p) => $p->name, (new ReflectionClass('Swoole\Server'))->getProperties(ReflectionProperty::IS_PUBLIC))), "\n";
+echo implode(
+    ' ',
+    array_map(fn ($p) => $p->name, (new ReflectionClass('Swoole\Server'))->getProperties(ReflectionProperty::IS_PUBLIC)),
+), "\n";
 class Mine extends Swoole\WebSocket\Server
 {
     public array $own = [];
 }
 $mine = new Mine('127.0.0.1');
 $mine->own[] = 1;
-var_dump($mine instanceof Swoole\Server, $mine->port > 0, $mine->listen('127.0.0.1', 0, SWOOLE_SOCK_TCP) instanceof Swoole\Server\Port, count($mine->ports));
+var_dump(
+    $mine instanceof Swoole\Server,
+    $mine->port > 0,
+    $mine->listen('127.0.0.1', 0, SWOOLE_SOCK_TCP) instanceof Swoole\Server\Port,
+    count($mine->ports),
+);
 $old = new swoole_http_server(host: '127.0.0.1', sock_type: SWOOLE_SOCK_TCP);
 var_dump(get_class($old), $old->worker_id, $old->getMasterPid(), $old->connections[7] ?? null);
 // A native server has its own classes.

@@ -9,7 +9,9 @@ foreach ([false, true] as $objects) {
     $server->set(['worker_num' => 1, 'task_worker_num' => 1, 'task_enable_coroutine' => $objects, 'log_level' => SWOOLE_LOG_ERROR, 'blocked_loop_warn' => 0]);
     $server->on('receive', fn () => null);
     $server->on('task', $objects
-        ? function (Swoole\Server $server, Swoole\Server\Task $task) { $task->finish([$task->id, $task->worker_id, $task->data]); }
+        ? function (Swoole\Server $server, Swoole\Server\Task $task) {
+            $task->finish([$task->id, $task->worker_id, $task->data]);
+        }
         : fn (Swoole\Server $server, int $id, int $from, mixed $data) => [$id, $from, $data]);
     $server->on('finish', function (Swoole\Server $server, int $id, mixed $data) {
         echo 'finish ', json_encode([$id, $data]), "\n";
@@ -21,7 +23,12 @@ foreach ([false, true] as $objects) {
     $server->on('workerstart', function (Swoole\Server $server, int $worker) {
         if (!$server->taskworker) {
             go(function () use ($server) {
-                echo json_encode([$server->task('a'), $server->taskwait('b', 10), $server->taskWaitMulti(['c', 'd'], 10), $server->task('e')]), "\n";
+                echo json_encode([
+                    $server->task('a'),
+                    $server->taskwait('b', 10),
+                    $server->taskWaitMulti(['c', 'd'], 10),
+                    $server->task('e'),
+                ]), "\n";
             });
         }
     });

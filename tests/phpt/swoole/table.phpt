@@ -8,19 +8,42 @@ use Swoole\Table;
 
 $table = new Table(table_size: 5);
 var_dump($table->getSize(), $table->size);
-var_dump($table->column('id', Table::TYPE_INT, 4), $table->column('name', Table::TYPE_STRING, 5), $table->column('ratio', Table::TYPE_FLOAT));
-var_dump($table->column('name', Table::TYPE_STRING, 5), $table->column('none', Table::TYPE_STRING), $table->create(), $table->column('late', Table::TYPE_INT));
+var_dump(
+    $table->column('id', Table::TYPE_INT, 4),
+    $table->column('name', Table::TYPE_STRING, 5),
+    $table->column('ratio', Table::TYPE_FLOAT),
+);
+var_dump(
+    $table->column('name', Table::TYPE_STRING, 5),
+    $table->column('none', Table::TYPE_STRING),
+    $table->create(),
+    $table->column('late', Table::TYPE_INT),
+);
 
 echo "-- values are converted and cut, unknown columns passed over\n";
 var_dump($table->set('a', ['id' => 'abc', 'name' => 1024, 'ratio' => '3.25', 'unknown' => 1, 'and']));
 var_dump($table->get('a'), $table->set('a', ['id' => PHP_INT_MAX, 'name' => 'too long']), $table->get('a', 'name'));
 var_dump($table->get('a', 'id') === PHP_INT_MAX, $table->get('none'), $table->get('a', 'unknown'));
-var_dump($table->incr('a', 'unknown'), $table->incr('a', 'name'), $table->set('', ['id' => 1]), $table->incr('n', 'id', 3), $table->decr('n', 'id'));
+var_dump(
+    $table->incr('a', 'unknown'),
+    $table->incr('a', 'name'),
+    $table->set('', ['id' => 1]),
+    $table->incr('n', 'id', 3),
+    $table->decr('n', 'id'),
+);
 
 echo "-- one step: add, cmpset, cmpdel, getdel\n";
 var_dump($table->add('a', ['id' => 1]), $table->add('b', ['id' => 1, 'name' => 'b', 'ratio' => 1.5]));
-var_dump($table->cmpset('b', ['id' => 2], ['id' => 3]), $table->cmpset('b', ['id' => 1, 'name' => 'b'], ['id' => 3, 'name' => 'c']), $table->get('b', 'name'));
-var_dump($table->cmpset('b', [], ['id' => 3]), $table->cmpset('b', ['no' => 1], ['id' => 3]), $table->cmpset('none', ['id' => 1], ['id' => 3]));
+var_dump(
+    $table->cmpset('b', ['id' => 2], ['id' => 3]),
+    $table->cmpset('b', ['id' => 1, 'name' => 'b'], ['id' => 3, 'name' => 'c']),
+    $table->get('b', 'name'),
+);
+var_dump(
+    $table->cmpset('b', [], ['id' => 3]),
+    $table->cmpset('b', ['no' => 1], ['id' => 3]),
+    $table->cmpset('none', ['id' => 1], ['id' => 3]),
+);
 var_dump($table->cmpdel('b', ['id' => 3, 'ratio' => 2.5]), $table->cmpdel('b', ['id' => 3, 'ratio' => 1.5]), $table->exists('b'));
 var_dump($table->getdel('n', 'id'), $table->exists('n'), $table->getdel('n'), count($table));
 

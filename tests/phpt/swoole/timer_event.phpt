@@ -8,8 +8,18 @@ use Swoole\Event;
 use Swoole\Timer;
 
 $id = Timer::after(ms: 60_000, callback: fn () => 0);
-var_dump(Timer::exists(timer_id: $id), Timer::info($id)['interval'] >= 0, [...Timer::list()] === [$id], Timer::clear($id), Timer::clear($id));
-var_dump(Timer::tick(0, fn () => 0), swoole_last_error() === SWOOLE_ERROR_INVALID_PARAMS, swoole_timer_after(-1, fn () => 0));
+var_dump(
+    Timer::exists(timer_id: $id),
+    Timer::info($id)['interval'] >= 0,
+    [...Timer::list()] === [$id],
+    Timer::clear($id),
+    Timer::clear($id),
+);
+var_dump(
+    Timer::tick(0, fn () => 0),
+    swoole_last_error() === SWOOLE_ERROR_INVALID_PARAMS,
+    swoole_timer_after(-1, fn () => 0),
+);
 $count = 0;
 Timer::tick(1, function (int $id, string $text) use (&$count) {
     if (++$count === 3) {
@@ -27,7 +37,11 @@ var_dump(Event::add($b, null, null, SWOOLE_EVENT_READ), Event::del($b));
 fwrite($b, 'an event');
 Event::defer(function () { echo "deferred\n"; });
 Event::wait();
-var_dump((new ReflectionClass(Event::class))->isFinal(), (new ReflectionClass(Timer::class))->isFinal(), Timer::stats()['num']);
+var_dump(
+    (new ReflectionClass(Event::class))->isFinal(),
+    (new ReflectionClass(Timer::class))->isFinal(),
+    Timer::stats()['num'],
+);
 ?>
 --EXPECTF--
 bool(true)

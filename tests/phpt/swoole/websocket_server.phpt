@@ -30,7 +30,14 @@ $server->on('Message', function (Swoole\WebSocket\Server $server, Frame $frame) 
         }
     }
     $own = new Frame();
-    $own->data = json_encode([$server->push($frame->fd, 'x', 77), $GLOBALS['warnings'], $server->push(99, 'x'), $server->exist(99), $server->isEstablished(99), $server->getLastError() === SWOOLE_ERROR_SESSION_NOT_EXIST]);
+    $own->data = json_encode([
+        $server->push($frame->fd, 'x', 77),
+        $GLOBALS['warnings'],
+        $server->push(99, 'x'),
+        $server->exist(99),
+        $server->isEstablished(99),
+        $server->getLastError() === SWOOLE_ERROR_SESSION_NOT_EXIST,
+    ]);
     $server->push($frame->fd, $own);
 });
 $server->on('WorkerStart', function (Swoole\WebSocket\Server $server, int $worker) use ($opened, $sum) {

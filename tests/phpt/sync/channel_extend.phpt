@@ -59,7 +59,16 @@ run(function () {
         $c->push(3);
         $c->close();
     });
-    echo json_encode([$c->pop(), $c->pop(), $c->pop(), $c->pop(), $c->errCode, $c->pushed, $c->isClosed(), $c->getCapacity()]), "\n";
+    echo json_encode([
+        $c->pop(),
+        $c->pop(),
+        $c->pop(),
+        $c->pop(),
+        $c->errCode,
+        $c->pushed,
+        $c->isClosed(),
+        $c->getCapacity(),
+    ]), "\n";
     $c = new MyChan('raw');
     $c->push('x');
     echo json_encode(select([$c])), "\n";

@@ -36,7 +36,8 @@ run(function () {
     var_dump($c->pop(), $c->length());
 
     echo "cancelled in the moment of the hand-over:\n";
-    // Many hand-overs in one slice of the loop: those after the first hundred are left to the loop, so that a cancellation comes between.
+    // Many hand-overs in one slice of the loop: those after the first hundred are left to the loop, so that a
+    // cancellation comes between.
     $got = [];
     $ids = [];
     for ($i = 0; $i < 500; $i++) {

@@ -90,7 +90,10 @@ run(function () use ($told) {
 
     echo "a writer that gives up lets the readers behind it in:\n";
     $lock->lock(LOCK_SH);
-    $results = batch(['w' => fn() => $lock->lock(LOCK_EX, 0.005), 'r' => fn() => $lock->lock(LOCK_SH, 10) && $lock->unlock()]);
+    $results = batch([
+        'w' => fn() => $lock->lock(LOCK_EX, 0.005),
+        'r' => fn() => $lock->lock(LOCK_SH, 10) && $lock->unlock(),
+    ]);
     echo json_encode($results), "\n";
     $lock->unlock();
     foreach ([0, 3, 8, -1] as $wrong) {

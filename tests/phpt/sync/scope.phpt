@@ -36,7 +36,10 @@ run(function () use ($told, $long) {
     }));
     $told(fn() => Scope::run(function (Scope $s) {
         // A child may spawn others, while the owner waits for the end.
-        $s->spawn(function () use ($s) { Coroutine::sleep(0.001); $s->spawn(function () { Coroutine::sleep(0.001); echo "  grandchild\n"; }); });
+        $s->spawn(function () use ($s) {
+            Coroutine::sleep(0.001);
+            $s->spawn(function () { Coroutine::sleep(0.001); echo "  grandchild\n"; });
+        });
     }));
 
     echo "a child fails:\n";
@@ -85,7 +88,9 @@ run(function () use ($told, $long) {
 
     echo "cancelled:\n";
     foreach ([true, false] as $throw) {
-        $id = go(fn() => $told(fn() => Scope::run(function (Scope $s) use ($long) { $s->spawn($long('a')); return 'unseen'; })));
+        $id = go(
+            fn() => $told(fn() => Scope::run(function (Scope $s) use ($long) { $s->spawn($long('a')); return 'unseen'; })),
+        );
         Coroutine::cancel($id, $throw);
         Coroutine::join([$id]);
     }
@@ -104,7 +109,9 @@ run(function () use ($told, $long) {
     }));
     $told(fn() => Scope::run(function (Scope $s) {
         // One that is cancelled and goes on is waited for.
-        $s->spawn(function () { try { Coroutine::sleep(30); } catch (CanceledException) { Coroutine::sleep(0.002); echo "  cleaned up\n"; } });
+        $s->spawn(function () {
+            try { Coroutine::sleep(30); } catch (CanceledException) { Coroutine::sleep(0.002); echo "  cleaned up\n"; }
+        });
         $s->cancel();
     }));
 

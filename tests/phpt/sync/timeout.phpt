@@ -30,8 +30,10 @@ run(function () use ($told) {
     $full = new Channel;
     $full->push(1);
     foreach ([
-        fn() => Coroutine::sleep(30), fn() => Coroutine::yield(), fn() => Coroutine::join([$holder]), fn() => (new Channel)->pop(),
-        fn() => (new Channel)->pop(30), fn() => $full->push(1), fn() => select([new Channel]), fn() => (new WaitGroup(1))->wait(),
+        fn() => Coroutine::sleep(30), fn() => Coroutine::yield(), fn() => Coroutine::join([$holder]), fn() =>
+            (new Channel)->pop(),
+        fn() => (new Channel)->pop(30), fn() => $full->push(1), fn() => select([new Channel]), fn() =>
+            (new WaitGroup(1))->wait(),
         fn() => $held->lock(), fn() => $none->acquire(30), fn() => batch([fn() => Coroutine::sleep(0.01)]),
     ] as $wait) {
         $told(fn() => timeout(0.002, $wait));

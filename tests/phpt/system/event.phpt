@@ -23,7 +23,11 @@ var_dump(Event::add($a, function ($stream) use ($a) {
     $cids[] = Coroutine::getCid();
     echo $data = fread($stream, 2), "\n";
     if ($data === '') {
-        var_dump(count($cids) === count(array_unique($cids)) && min($cids) > 0, Event::del($stream), Event::isset($stream));
+        var_dump(
+            count($cids) === count(array_unique($cids)) && min($cids) > 0,
+            Event::del($stream),
+            Event::isset($stream),
+        );
     }
 }) > 2);
 var_dump(Event::isset($a), Event::isset($a, EVENT_READ), Event::isset($a, EVENT_WRITE), Event::isset($b));

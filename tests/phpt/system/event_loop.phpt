@@ -104,7 +104,13 @@ foreach ($wrong as $call) {
     }
 }
 Event::add($a, fn() => 0);
-var_dump(Event::add($a, fn() => 0), Event::set($b), Event::write($b, 'x'), Event::del($b), Event::add(987654, fn() => 0));
+var_dump(
+    Event::add($a, fn() => 0),
+    Event::set($b),
+    Event::write($b, 'x'),
+    Event::del($b),
+    Event::add(987654, fn() => 0),
+);
 Event::del($a);
 
 echo "left for the end of the script:\n";

@@ -28,7 +28,14 @@ try {
     echo $e->getMessage(), "\n";
 }
 
-var_dump(strerror(2), strerror(110), strerror(-2, Apus\STRERROR_GAI), strerror(1, Apus\STRERROR_DNS), strerror(711), strerror(712, Apus\STRERROR_APUS));
+var_dump(
+    strerror(2),
+    strerror(110),
+    strerror(-2, Apus\STRERROR_GAI),
+    strerror(1, Apus\STRERROR_DNS),
+    strerror(711),
+    strerror(712, Apus\STRERROR_APUS),
+);
 try {
     strerror(1, 5);
 } catch (ValueError $e) {

@@ -19,7 +19,15 @@ foreach (get_defined_constants(true)['apus'] as $name => $number) {
     $seen[$number] = $name;
 }
 echo count($seen) > 15 ? "all\n" : count($seen) . "\n";
-foreach ([Apus\ERROR_SESSION_CLOSED, Apus\ERROR_CLIENT_NO_CONNECTION, Apus\ERROR_SSL_CREATE_CONTEXT_FAILED, Apus\ERROR_TASK_TIMEOUT, Apus\ERROR_QUEUE_FULL, 711, 32] as $number) {
+foreach ([
+    Apus\ERROR_SESSION_CLOSED,
+    Apus\ERROR_CLIENT_NO_CONNECTION,
+    Apus\ERROR_SSL_CREATE_CONTEXT_FAILED,
+    Apus\ERROR_TASK_TIMEOUT,
+    Apus\ERROR_QUEUE_FULL,
+    711,
+    32,
+] as $number) {
     echo strerror($number), "\n";
 }
 ?>

@@ -8,7 +8,11 @@ $class = new ReflectionClass(Server::class);
 var_dump($class->getParentClass()->name, $class->isFinal());
 foreach (['push', 'tryPush', 'disconnect', 'isEstablished', 'ping', 'pack', 'unpack'] as $name) {
     $method = new ReflectionMethod(Server::class, $name);
-    $parameters = array_map(fn (ReflectionParameter $p) => $p->getType() . " \$$p->name" . ($p->isOptional() ? ' = ' . json_encode($p->getDefaultValue()) : ''), $method->getParameters());
+    $parameters = array_map(
+        fn (ReflectionParameter $p) => $p->getType() . " \$$p->name"
+            . ($p->isOptional() ? ' = ' . json_encode($p->getDefaultValue()) : ''),
+        $method->getParameters(),
+    );
     echo $method->isStatic() ? 'static ' : '', "$name(", implode(', ', $parameters), '): ', $method->getReturnType(), "\n";
 }
 var_dump(Apus\PUSH_SENT, Apus\PUSH_BUFFERED, Apus\PUSH_DROPPED, Apus\PUSH_GONE);

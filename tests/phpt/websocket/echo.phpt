@@ -16,7 +16,12 @@ echo websockets(
         });
         $server->on('message', function (Server $server, Frame $frame): void {
             if ($frame->data === 'bye') {
-                $facts = [$server->disconnect($frame->fd, 4000, 'as you wish'), $server->isEstablished($frame->fd), $server->push($frame->fd, 'late'), $server->getLastError() !== 0];
+                $facts = [
+                    $server->disconnect($frame->fd, 4000, 'as you wish'),
+                    $server->isEstablished($frame->fd),
+                    $server->push($frame->fd, 'late'),
+                    $server->getLastError() !== 0,
+                ];
                 $GLOBALS['facts'] = json_encode($facts);
                 return;
             }

@@ -11,7 +11,8 @@ attempt(fn () => $server->on('massage', fn () => null));
 attempt(fn () => $server->isEstablished(1));
 foreach (['push', 'tryPush', 'disconnect', 'ping'] as $method) {
     try {
-        echo $method, ' ', json_encode($method === 'disconnect' || $method === 'ping' ? $server->$method(1) : $server->$method(1, 'x')), "\n";
+        echo $method, ' ', json_encode($method === 'disconnect' || $method === 'ping' ? $server->$method(1) : $server->$method(1, 'x')),
+            "\n";
     } catch (Apus\Exception $error) {
         echo $method, " throws\n";
     }

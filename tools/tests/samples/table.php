@@ -1,7 +1,11 @@
 <?php
 // Beside a table of visits that is there, with files to load.
 $visits = new Apus\ColumnTable(1_000);
-foreach (['user' => Apus\ColumnTable::TYPE_UINT32, 'visited_at' => Apus\ColumnTable::TYPE_INT32, 'mark' => Apus\ColumnTable::TYPE_UINT8] as $name => $type) {
+foreach ([
+    'user' => Apus\ColumnTable::TYPE_UINT32,
+    'visited_at' => Apus\ColumnTable::TYPE_INT32,
+    'mark' => Apus\ColumnTable::TYPE_UINT8,
+] as $name => $type) {
     $visits->column($name, $type);
 }
 $visits->index('of_user', ['user', 'visited_at']);

@@ -13,30 +13,64 @@ var_dump($text->split(';')->map(fn ($part) => strtoupper($part))->toArray());
 var_dump($text->pos('b'), $text->rpos('='), $text->ipos('B'), $text->indexOf('x'), $text->char(2), $text->char(99));
 var_dump($text->startsWith('a='), $text->endsWith('=2'), $text->endsWith('=1'), $text->contains(';'));
 var_dump($text->equals('a=1;b=2'), $text->equals(_string('a=1;b=2'), true), _string('1')->equals(1), _string('1')->equals(1, true));
-var_dump((string) $text->append('!'), (string) $text, $text->chunk(3)->count(), (string) $text->substr(-3)->reverse()->repeat(2));
+var_dump(
+    (string) $text->append('!'),
+    (string) $text,
+    $text->chunk(3)->count(),
+    (string) $text->substr(-3)->reverse()->repeat(2),
+);
 $wide = _mbstring("\u{e4}\u{f6}\u{fc}");
-var_dump($wide->length(), strlen((string) $wide), $wide->pos("\u{fc}"), (string) $wide->substr(1, 1), $wide->chunk(2)->count());
+var_dump(
+    $wide->length(),
+    strlen((string) $wide),
+    $wide->pos("\u{fc}"),
+    (string) $wide->substr(1, 1),
+    $wide->chunk(2)->count(),
+);
 
 $list = _array(['b' => 2, 'a' => 'x', 'c' => [1, 2]]);
 var_dump(get_class($list->get('a')), get_class($list->get('c')), $list->get('b'), $list->getOr('none', 7));
 var_dump($list->firstKey(), $list->lastKey(), $list->first(), $list->last()->sum(), $list['none'], isset($list['b']));
 $list[] = 'appended';
 $list->set('d', null)->delete('a');
-var_dump($list->exists('d'), isset($list['d']), count($list), $list->contains(2), $list->search(2), $list->search('2', false));
+var_dump(
+    $list->exists('d'),
+    isset($list['d']),
+    count($list),
+    $list->contains(2),
+    $list->search(2),
+    $list->search('2', false),
+);
 foreach ($list as $key => $value) {
     echo $key, ' ';
 }
 $numbers = swoole_array_list(3, 1, 2, 3, 1);
 echo "\n", $numbers->join(','), ' ', $numbers->unique()->sort()->join(','), ' ', $numbers->lastIndexOf(3), "\n";
-echo $numbers->remove(1, true, true)->values()->join(','), ' ', $numbers->insert(1, 9)->join(','), ' ', $numbers->slice(1, 2)->join(','), "\n";
-var_dump($numbers->push(5), $numbers->pop(), $numbers->pushFront(0), $numbers->popFront(), $numbers->reduce(fn ($a, $b) => $a + $b, 0));
-var_dump($numbers->filter(fn ($n) => $n > 2)->keys()->toArray(), unserialize(serialize($numbers)) == $numbers, swoole_array([])->first());
+echo $numbers->remove(1, true, true)->values()->join(','), ' ', $numbers->insert(1, 9)->join(','), ' ',
+    $numbers->slice(1, 2)->join(','), "\n";
+var_dump(
+    $numbers->push(5),
+    $numbers->pop(),
+    $numbers->pushFront(0),
+    $numbers->popFront(),
+    $numbers->reduce(fn ($a, $b) => $a + $b, 0),
+);
+var_dump(
+    $numbers->filter(fn ($n) => $n > 2)->keys()->toArray(),
+    unserialize(serialize($numbers)) == $numbers,
+    swoole_array([])->first(),
+);
 var_dump(swoole_array_default_value(['a' => null], 'a', 1), swoole_array_default_value([], 'a', 1));
 swoole_library_set_options(['x' => 1]);
 swoole_library_set_option('y', 2);
 var_dump(swoole_library_get_options(), swoole_library_get_option('z'));
 $proxy = new Swoole\ObjectProxy(new ArrayObject([1, 2]));
-var_dump($proxy->count(), $proxy->__getObject()->getArrayCopy(), Swoole\Http\Status::getReasonPhrase(404), Swoole\Http\Status::getReasonPhrase(999));
+var_dump(
+    $proxy->count(),
+    $proxy->__getObject()->getArrayCopy(),
+    Swoole\Http\Status::getReasonPhrase(404),
+    Swoole\Http\Status::getReasonPhrase(999),
+);
 ?>
 --EXPECT--
 int(16)
