@@ -205,6 +205,10 @@ impl Session {
                 stalled.push(stream.id);
             }
         }
+        if !stalled.is_empty() {
+            // What kept the rest waiting is gone.
+            self.waiting = None;
+        }
         for stream in stalled {
             if self.break_off(stream, ErrorCode::CANCEL) {
                 reset(stream);

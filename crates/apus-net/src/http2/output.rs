@@ -9,6 +9,9 @@ use super::session::Session;
 use super::stream::{Answer, Stream, Streams};
 use crate::answer::SendError;
 
+/// A piece of a body that is not longer does not wait for its turn, if nothing else does.
+const SHORT: usize = 2048;
+
 impl Session {
     /// The head of an answer: field lines as HTTP/1.1 has them, each `Name: value CRLF`, validated by the caller.
     /// Those that HTTP/2 does not allow are left out. With `end` there is no body.
@@ -54,7 +57,17 @@ impl Session {
         if end {
             known.answer = Answer::Given;
         }
-        if !data.is_empty() {
+        let left = self.send_window.min(known.send_window);
+        let at_once = data.len() <= SHORT && data.len() as i64 <= left && known.queued == 0;
+        if !data.is_empty() && at_once && self.schedule.is_empty() && self.out.len() <= self.limits.max_control / 2 {
+            known.send_window -= data.len() as i64;
+            self.send_window -= data.len() as i64;
+            self.control.earn(2);
+            write::data(stream, &data, end, &mut self.out);
+            if end {
+                self.sent_all(stream);
+            }
+        } else if !data.is_empty() {
             known.queued += data.len();
             let len = data.len();
             known.queue.push_back(data);

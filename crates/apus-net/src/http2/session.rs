@@ -42,7 +42,9 @@ pub enum Event<'a> {
         /// Its stream.
         stream: u32,
     },
-    /// The stream is broken off, by the peer or because of what it sent. Nothing can be sent on it any more.
+    /// The stream is broken off, by the peer or because of what it sent. Nothing can be sent on it any more. What its
+    /// handler holds of the body counts against the connection's window as before: [`Session::discard`] if it is
+    /// dropped.
     Reset {
         /// The stream.
         stream: u32,

@@ -320,11 +320,11 @@ fn a_handler_that_says_nothing_is_answered_for() {
 
 #[test]
 fn writers_wait_for_room() {
-    let mut peer = Peer::new(Limits { max_output: 1000, ..Limits::default() });
+    let mut peer = Peer::new(Limits { max_output: 9000, ..Limits::default() });
     let request = peer.request(1, true);
     assert!(peer.feed(&request).is_ok());
     assert_eq!(peer.session.head(1, 200, b"", false), Ok(()));
-    assert_eq!(peer.session.data(1, vec![0; 1000].into(), false), Ok(()));
+    assert_eq!(peer.session.data(1, vec![0; 9000].into(), false), Ok(()));
     assert_eq!(peer.session.data(1, vec![0; 1].into(), false), Err(SendError::Full));
     assert_eq!(peer.session.writable(), Vec::<u32>::new());
     peer.output();

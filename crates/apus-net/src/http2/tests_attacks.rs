@@ -229,6 +229,25 @@ fn stalled_windows() {
     assert_eq!(closed.map_err(|closed| closed.code), Err(ErrorCode::ENHANCE_YOUR_CALM));
 }
 
+/// A stream alone that takes nothing: it is broken off, and the connection goes on.
+#[test]
+fn a_lone_stalled_stream() {
+    let mut peer = Peer::new(Limits::default());
+    let request = peer.request(1, true);
+    assert!(peer.feed(&request).is_ok());
+    assert_eq!(peer.session.head(1, 200, b"", false), Ok(()));
+    assert_eq!(peer.session.data(1, vec![0; 100_000].into(), false), Ok(()));
+    assert!(peer.feed(&frame(kind::WINDOW_UPDATE, 0, 0, &1_000_000u32.to_be_bytes())).is_ok());
+    let mut reset = Vec::new();
+    for now in [0, 20_000, 30_000, 40_000, 60_000] {
+        peer.output();
+        assert_eq!(peer.session.check(now, |stream| reset.push(stream)), Ok(()));
+    }
+    assert_eq!(reset, [1]);
+    peer.session.finish(1);
+    assert!(peer.session.is_quiet());
+}
+
 /// One stream that takes nothing beside others that do: only that one is broken off.
 #[test]
 fn one_stalled_stream() {
