@@ -5,6 +5,8 @@ use crate::scan;
 /// One bit a class, so that one 256-byte table answers every question about a byte.
 const TOKEN: u8 = 1;
 const REG_NAME: u8 = 2;
+/// What of a token is no upper-case letter.
+const LOWER: u8 = 4;
 
 const CLASS: [u8; 256] = classes();
 
@@ -21,7 +23,7 @@ const fn classes() -> [u8; 256] {
                 b'!' | b'#' | b'$' | b'%' | b'&' | b'\'' | b'*' | b'+' | b'-' | b'.' | b'^' | b'_' | b'`' | b'|' | b'~'
             )
         {
-            table[byte] |= TOKEN;
+            table[byte] |= if b.is_ascii_uppercase() { TOKEN } else { TOKEN | LOWER };
         }
         // RFC 3986 section 3.2.2, reg-name: unreserved / sub-delims; what is percent-encoded is looked at by itself.
         if alnum
@@ -41,6 +43,12 @@ const fn classes() -> [u8; 256] {
 #[inline]
 pub const fn is_token_byte(byte: u8) -> bool {
     CLASS[byte as usize] & TOKEN != 0
+}
+
+/// Whether the byte may stand in the name of a field of HTTP/2 (RFC 9113 section 8.2.1).
+#[inline]
+pub(crate) const fn is_lower_token_byte(byte: u8) -> bool {
+    CLASS[byte as usize] & LOWER != 0
 }
 
 /// Where the request target that begins at `from` ends: at the first byte of [`scan::NoTarget`].

@@ -2,7 +2,7 @@
 
 use super::hpack::{Decoder, Field, HpackError, ListLimits, Listed};
 use super::{ErrorCode, Priority};
-use crate::grammar::{has_port, is_field_value, is_host_port, is_token, is_token_byte, target_end};
+use crate::grammar::{has_port, is_field_value, is_host_port, is_lower_token_byte, is_token, target_end};
 use crate::http1::{
     Framing, Limits, MAX_HEAD, MAX_METHOD, Reject, RequestHead, Span, Version, content_length, split_path,
 };
@@ -175,7 +175,7 @@ fn push(bytes: &mut Vec<u8>, fields: &mut Vec<(Span, Span)>, name: &[u8], value:
 #[inline]
 fn check(field: Field<'_>) -> Result<(), HeadError> {
     let Field { name, value, .. } = field;
-    if name.is_empty() || !name.iter().all(|&byte| is_token_byte(byte) && !byte.is_ascii_uppercase()) {
+    if name.is_empty() || !name.iter().all(|&byte| is_lower_token_byte(byte)) {
         return Err(HeadError::Malformed("malformed field name"));
     }
     if !is_field_value(value) {

@@ -3,6 +3,7 @@
 use super::head::is_connection_specific;
 use super::hpack::{Encoder, Indexing};
 use crate::grammar::trim_ows;
+use crate::scan::find;
 
 /// Names longer than this are copied before they are made lower case.
 const MAX_NAME: usize = 64;
@@ -10,8 +11,11 @@ const MAX_NAME: usize = 64;
 /// Appends the fields of `lines`, each `Name: value CRLF`. Whoever wrote the lines has validated them; those that must
 /// not be sent over HTTP/2 are left out.
 pub fn encode_lines(encoder: &mut Encoder, lines: &[u8], out: &mut Vec<u8>) {
-    for line in lines.split(|&byte| byte == b'\n') {
-        let Some(colon) = memchr::memchr(b':', line) else { continue };
+    let mut rest = lines;
+    while !rest.is_empty() {
+        let line;
+        (line, rest) = rest.split_at(find(b'\n', rest).map_or(rest.len(), |lf| lf + 1));
+        let Some(colon) = find(b':', line) else { continue };
         let (name, value) = (&line[..colon], trim_ows(line[colon + 1..].trim_ascii_end()));
         let mut short = [0; MAX_NAME];
         let long;
