@@ -79,6 +79,10 @@ class Process
 
     public function exit(int $exit_code = 0): void {}
 
+    /**
+     * @rust exec_anywhere
+     * @rust typed
+     */
     public function exec(string $exec_file, array $args): bool {}
 
     public function exportSocket(): \Swoole\Coroutine\Socket|false {}

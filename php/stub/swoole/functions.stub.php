@@ -135,6 +135,63 @@ function swoole_substr_unserialize(string $str, int $offset, int $length = 0, ar
  */
 function swoole_substr_json_decode(string $str, int $offset, int $length = 0, bool $associative = false, int $depth = 512, int $flags = 0): mixed {}
 
+/**
+ * Names the media type of a file name's extension, unless there is one.
+ * @rust typed
+ */
+function swoole_mime_type_add(string $suffix, string $mime_type): bool {}
+
+/**
+ * Names the media type of a file name's extension.
+ * @rust typed
+ */
+function swoole_mime_type_set(string $suffix, string $mime_type): void {}
+
+/**
+ * Forgets the media type of a file name's extension.
+ * @rust typed
+ */
+function swoole_mime_type_delete(string $suffix): bool {}
+
+/**
+ * The media type of a file, by its name; application/octet-stream when that says nothing.
+ * @rust typed
+ */
+function swoole_mime_type_get(string $filename): string {}
+
+/**
+ * The same as swoole_mime_type_get().
+ * @rust swoole_mime_type_get
+ * @rust typed
+ */
+function swoole_get_mime_type(string $filename): string {}
+
+/**
+ * Whether a file's name says what its media type is.
+ * @rust typed
+ */
+function swoole_mime_type_exists(string $filename): bool {}
+
+/**
+ * Writes to the log.
+ * @param int $level SWOOLE_LOG_*
+ * @rust typed
+ */
+function swoole_error_log(int $level, string $msg): void {}
+
+/**
+ * Writes to the log, unless swoole_ignore_error() was called with that number.
+ * @param int $level SWOOLE_LOG_*
+ * @rust typed
+ */
+function swoole_error_log_ex(int $level, int $error, string $msg): void {}
+
+/**
+ * Has swoole_error_log_ex() write nothing of that number.
+ * @rust typed
+ */
+function swoole_ignore_error(int $error): void {}
+
 // Timers: the same as the methods of Swoole\Timer.
 
 /**

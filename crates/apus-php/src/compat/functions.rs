@@ -1,10 +1,18 @@
 //! The functions named `swoole_*` that none of ours answers as it is.
 
+use std::cell::RefCell;
+use std::collections::HashSet;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+use apus_process::log::{self, Level};
 use apus_zend::arg::OrFalse;
 use apus_zend::value::ArrayView;
 use apus_zend::{Call, Raise};
 
 use super::part;
+use crate::http::mime;
 use crate::system::{event, host};
 use crate::timer;
 
@@ -18,6 +26,61 @@ fn swoole_async_set(settings: ArrayView<'_>) -> Result<bool, Raise> {
 }
 
 fn swoole_clear_dns_cache() {}
+
+/// A file name of which only the extension matters.
+fn named(extension: &[u8]) -> PathBuf {
+    Path::new("file").with_extension(OsStr::from_bytes(extension))
+}
+
+fn swoole_mime_type_add(suffix: &[u8], mime_type: String) -> bool {
+    let fresh = !mime::is_known(&named(suffix));
+    if fresh {
+        swoole_mime_type_set(suffix, mime_type);
+    }
+    fresh
+}
+
+fn swoole_mime_type_set(suffix: &[u8], mime_type: String) {
+    mime::set(&String::from_utf8_lossy(suffix), Some(&mime_type));
+}
+
+fn swoole_mime_type_delete(suffix: &[u8]) -> bool {
+    let known = mime::is_known(&named(suffix));
+    mime::set(&String::from_utf8_lossy(suffix), None);
+    known
+}
+
+fn swoole_mime_type_get(filename: &[u8]) -> String {
+    mime::plain(Path::new(OsStr::from_bytes(filename)))
+}
+
+fn swoole_mime_type_exists(filename: &[u8]) -> bool {
+    mime::is_known(Path::new(OsStr::from_bytes(filename)))
+}
+
+/// The levels of `SWOOLE_LOG_*` are those of the log, below `SWOOLE_LOG_NONE`.
+fn swoole_error_log(level: i64, msg: &[u8]) {
+    const LEVELS: [Level; 6] = [Level::Debug, Level::Trace, Level::Info, Level::Notice, Level::Warning, Level::Error];
+    if let Some(level) = usize::try_from(level).ok().and_then(|level| LEVELS.get(level)) {
+        log::write(*level, format_args!("{}", String::from_utf8_lossy(msg)));
+    }
+}
+
+thread_local! {
+    /// Numbers of errors that the program does not want logged.
+    static IGNORED: RefCell<HashSet<i64>> = RefCell::default();
+}
+
+fn swoole_error_log_ex(level: i64, error: i64, msg: &[u8]) {
+    if !IGNORED.with_borrow(|ignored| ignored.contains(&error)) {
+        let text = String::from_utf8_lossy(msg);
+        swoole_error_log(level, format!("{text} (error {error})").as_bytes());
+    }
+}
+
+fn swoole_ignore_error(error: i64) {
+    IGNORED.with_borrow_mut(|ignored| ignored.insert(error));
+}
 
 /// `swoole_hashcode()`.
 fn swoole_hashcode(data: &[u8], kind: i64) -> OrFalse<i64> {

@@ -282,6 +282,11 @@ impl Want<ArrayView<'_>> for Arguments {
 
 fn exec(process: &ProcessObject, Text(file): Text, Arguments(args): Arguments) -> Result<Noted<bool>, Raise> {
     expect_here(&process.0, "Apus\\Process::exec()")?;
+    exec_anywhere(process, Text(file), Arguments(args))
+}
+
+/// `Swoole\Process::exec()`: whatever process calls it becomes that program.
+fn exec_anywhere(process: &ProcessObject, Text(file): Text, Arguments(args): Arguments) -> Result<Noted<bool>, Raise> {
     let args = [vec![file.clone()], args].concat();
     let code = super::sys::exec(&file, &args, process.0.fd());
     engine::warning(&format!("Apus\\Process::exec(): {} cannot be run: {}", file.to_string_lossy(), strerror(code)))?;
