@@ -27,7 +27,7 @@ const BATCH: usize = 8;
 const MAX_BATCH: usize = 4096;
 const MANY: usize = 64;
 /// Tasks of new connections begun in one turn: the queue is looked at again before it can overflow.
-const BORN: usize = 64;
+const BEGIN_AT_ONCE: usize = 64;
 /// Pause after accept failed for want of descriptors or memory: it would fail again at once.
 const BACK_OFF: Duration = Duration::from_millis(100);
 /// How long a worker with more connections than others leaves the next ones to them.
@@ -43,10 +43,10 @@ pub(crate) async fn run<A: App>(app: Rc<A>, listener: AsyncFd<Socket>, port: Rc<
     let arrivals = Arrivals { app, port, conns };
     let mut warned: Option<u64> = None;
     let mut batch = BATCH;
-    let mut born = Born(VecDeque::new());
+    let mut pending = PendingTasks(VecDeque::new());
     while !worker.is_draining() {
         let mut ready = None;
-        if born.0.is_empty() {
+        if pending.0.is_empty() {
             let stop = worker.stop_accepting.notified();
             let readable = tokio::select! {
                 biased;
@@ -56,27 +56,31 @@ pub(crate) async fn run<A: App>(app: Rc<A>, listener: AsyncFd<Socket>, port: Rc<
             let Ok(guard) = readable else { return };
             ready = Some(guard);
         }
-        let accepted = arrivals.accept(listener.get_ref(), batch, &mut born);
-        born.begin(if matches!(accepted, Batch::Empty | Batch::More) { BORN } else { usize::MAX });
+        let accepted = arrivals.accept(listener.get_ref(), batch, &mut pending);
+        pending.begin(if matches!(accepted, AcceptOutcome::Empty | AcceptOutcome::More) {
+            BEGIN_AT_ONCE
+        } else {
+            usize::MAX
+        });
         match accepted {
-            Batch::Empty => {
+            AcceptOutcome::Empty => {
                 batch = BATCH;
                 if let Some(mut guard) = ready {
                     guard.clear_ready();
                 }
-                if !born.0.is_empty() {
+                if !pending.0.is_empty() {
                     tokio::task::yield_now().await;
                 }
             }
-            Batch::More => {
+            AcceptOutcome::More => {
                 let waiting = sys::accept_queue(listener.get_ref()).unwrap_or(0);
                 batch = if waiting > MANY { waiting.min(MAX_BATCH) } else { BATCH };
                 tokio::task::yield_now().await;
             }
-            Batch::Full => wait_for_room(&worker).await,
+            AcceptOutcome::Full => wait_for_room(&worker).await,
             // One was taken all the same: others may be busy.
-            Batch::Crowded => tokio::time::sleep(GIVE_WAY).await,
-            Batch::Failed(error) => {
+            AcceptOutcome::Crowded => tokio::time::sleep(GIVE_WAY).await,
+            AcceptOutcome::Failed(error) => {
                 let now = worker.clock.now();
                 if warned.is_none_or(|at| now.saturating_sub(at) >= WARN_AGAIN) {
                     warned = Some(now);
@@ -89,13 +93,13 @@ pub(crate) async fn run<A: App>(app: Rc<A>, listener: AsyncFd<Socket>, port: Rc<
             }
         }
     }
-    born.begin(usize::MAX);
+    pending.begin(usize::MAX);
 }
 
 /// Tasks of accepted connections that have not begun.
-struct Born<A: App>(VecDeque<ConnTask<A>>);
+struct PendingTasks<A: App>(VecDeque<ConnTask<A>>);
 
-impl<A: App> Born<A> {
+impl<A: App> PendingTasks<A> {
     fn begin(&mut self, most: usize) {
         let count = most.min(self.0.len());
         for task in self.0.drain(..count) {
@@ -104,7 +108,7 @@ impl<A: App> Born<A> {
     }
 }
 
-enum Batch {
+enum AcceptOutcome {
     /// The queue is empty.
     Empty,
     /// There may be more.
@@ -124,31 +128,33 @@ struct Arrivals<A: App> {
 }
 
 impl<A: App> Arrivals<A> {
-    fn accept(&self, listener: &Socket, most: usize, born: &mut Born<A>) -> Batch {
+    fn accept(&self, listener: &Socket, most: usize, pending: &mut PendingTasks<A>) -> AcceptOutcome {
         let worker = &self.port.worker;
         worker.clock.refresh();
         for round in 0..most {
             // The metrics first: they tell the operator that the server is full.
             if most <= BATCH && round > 0 && worker.metrics.is_crowded() {
-                return Batch::Crowded;
+                return AcceptOutcome::Crowded;
             }
             if !worker.metrics.may_accept() || worker.connections() >= self.port.config.max_connections {
-                return Batch::Full;
+                return AcceptOutcome::Full;
             }
             match listener.accept4(libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC) {
                 Ok((socket, addr)) => {
-                    born.0.extend(self.open(socket, &addr));
+                    pending.0.extend(self.open(socket, &addr));
                 }
                 Err(error) => match error.raw_os_error() {
-                    Some(libc::EAGAIN) => return Batch::Empty,
+                    Some(libc::EAGAIN) => return AcceptOutcome::Empty,
                     // Out of descriptors or memory: the queue stays, and stays readable.
-                    Some(libc::EMFILE | libc::ENFILE | libc::ENOBUFS | libc::ENOMEM) => return Batch::Failed(error),
+                    Some(libc::EMFILE | libc::ENFILE | libc::ENOBUFS | libc::ENOMEM) => {
+                        return AcceptOutcome::Failed(error);
+                    }
                     // The connection died in the queue, or its network's error is reported here (accept(2)).
                     _ => {}
                 },
             }
         }
-        Batch::More
+        AcceptOutcome::More
     }
 
     /// Enters a new connection; its task, where it has one of its own.

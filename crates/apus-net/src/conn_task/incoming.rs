@@ -6,7 +6,7 @@ use std::task::{Context, Poll};
 use apus_proto::http1::{Framing, Reject};
 use bytes::Bytes;
 
-use super::{ConnTask, State, Step};
+use super::{ConnState, ConnStep, ConnTask};
 use crate::account::Share;
 use crate::app::App;
 use crate::body::{Body, BodyDecoder, BodyError, BodyStream, Collecting, Piece, Source};
@@ -21,7 +21,7 @@ const MAX_PIECE: usize = 256 * 1024;
 
 impl<A: App> ConnTask<A> {
     /// A request with a body: refuse, collect or stream it.
-    pub(super) fn begin_body(&mut self, inner: Box<Inner>, cx: &mut Context<'_>) -> Step {
+    pub(super) fn begin_body(&mut self, inner: Box<Inner>, cx: &mut Context<'_>) -> ConnStep {
         let conn = Rc::clone(&self.conn);
         let config = &conn.port.config;
         conn.pipelined.set(false);
@@ -41,7 +41,7 @@ impl<A: App> ConnTask<A> {
         let share = Share::new(&conn.port.worker.account, weak);
         match Collecting::new(inner, decoder, config, share) {
             Ok(collecting) => {
-                self.state = State::Collect(Box::new(collecting));
+                self.state = ConnState::Collect(Box::new(collecting));
                 self.start_body_timer();
                 self.collect(cx)
             }
@@ -79,9 +79,9 @@ impl<A: App> ConnTask<A> {
     }
 
     /// Reads the body to its end, then hands the request over.
-    pub(super) fn collect(&mut self, cx: &mut Context<'_>) -> Step {
+    pub(super) fn collect(&mut self, cx: &mut Context<'_>) -> ConnStep {
         loop {
-            let State::Collect(collecting) = &mut self.state else { return Step::Again };
+            let ConnState::Collect(collecting) = &mut self.state else { return ConnStep::Again };
             let (used, done) = match collecting.feed(self.input.bytes()) {
                 Ok(progress) => progress,
                 Err(reject) => return self.refuse(reject),
@@ -95,17 +95,19 @@ impl<A: App> ConnTask<A> {
             match self.read_collect(cx) {
                 Poll::Ready(Ok(())) => {}
                 Poll::Ready(Err(Some(reject))) => return self.refuse(reject),
-                Poll::Ready(Err(None)) => return Step::Close,
+                Poll::Ready(Err(None)) => return ConnStep::Close,
                 Poll::Pending => {
                     self.input.release(&self.conn.port.worker.pool);
-                    return Step::Wait;
+                    return ConnStep::Wait;
                 }
             }
         }
     }
 
-    fn collected(&mut self, cx: &mut Context<'_>) -> Step {
-        let State::Collect(collecting) = std::mem::replace(&mut self.state, State::Head) else { return Step::Again };
+    fn collected(&mut self, cx: &mut Context<'_>) -> ConnStep {
+        let ConnState::Collect(collecting) = std::mem::replace(&mut self.state, ConnState::Head) else {
+            return ConnStep::Again;
+        };
         self.conn.timer.set(Timer::None);
         match collecting.finish() {
             Ok((inner, body)) => self.dispatch(inner, body, None, cx),
@@ -115,7 +117,7 @@ impl<A: App> ConnTask<A> {
 
     /// Reads once: into the body's own memory where its length is known, else through the scratch buffer.
     fn read_collect(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Option<Reject>>> {
-        let State::Collect(collecting) = &mut self.state else { return Poll::Ready(Ok(())) };
+        let ConnState::Collect(collecting) = &mut self.state else { return Poll::Ready(Ok(())) };
         let conn = &self.conn;
         let memory = match collecting.memory() {
             Ok(memory) => memory,
@@ -149,7 +151,13 @@ impl<A: App> ConnTask<A> {
         })
     }
 
-    fn begin_stream(&mut self, inner: Box<Inner>, decoder: BodyDecoder, expects: bool, cx: &mut Context<'_>) -> Step {
+    fn begin_stream(
+        &mut self,
+        inner: Box<Inner>,
+        decoder: BodyDecoder,
+        expects: bool,
+        cx: &mut Context<'_>,
+    ) -> ConnStep {
         let conn = &self.conn;
         let source: Rc<dyn Source> = Rc::<Conn>::clone(conn);
         let stream = Rc::new(BodyStream::new(Rc::downgrade(&source)));
@@ -178,7 +186,7 @@ impl<A: App> ConnTask<A> {
                 Poll::Ready(Ok(Some(piece))) => stream.deliver(piece),
                 Poll::Ready(Ok(None)) => {
                     let trailers = match &mut self.state {
-                        State::Answer { body: Some(decoder), .. } => decoder.take_trailers(),
+                        ConnState::Answer { body: Some(decoder), .. } => decoder.take_trailers(),
                         _ => Vec::new(),
                     };
                     self.conn.exchange.unread.set(UnreadBody::Nothing);
@@ -198,7 +206,7 @@ impl<A: App> ConnTask<A> {
 
     /// The next piece of a streamed body, of at most `max` bytes; `None` at its end.
     fn read_piece(&mut self, cx: &mut Context<'_>, max: usize) -> Poll<Result<Option<Bytes>, BodyError>> {
-        let State::Answer { body: Some(decoder), .. } = &mut self.state else {
+        let ConnState::Answer { body: Some(decoder), .. } = &mut self.state else {
             return Poll::Ready(Err(BodyError::Ended));
         };
         let conn = &self.conn;
@@ -249,29 +257,29 @@ impl<A: App> ConnTask<A> {
     pub(super) fn begin_discard(&mut self, decoder: Box<BodyDecoder>) {
         let never_asked = self.conn.exchange.expects_continue.replace(false);
         if never_asked || decoder.left().is_some_and(|left| left > MAX_DISCARD as u64) {
-            self.state = State::Closing { linger: true };
+            self.state = ConnState::Closing { linger: true };
         } else {
             self.start_body_timer();
-            self.state = State::Discard(decoder, 0);
+            self.state = ConnState::Discard(decoder, 0);
         }
     }
 
     /// Reads the rest of a body away.
-    pub(super) fn discard(&mut self, cx: &mut Context<'_>) -> Step {
+    pub(super) fn discard(&mut self, cx: &mut Context<'_>) -> ConnStep {
         let conn = Rc::clone(&self.conn);
         let pool = &conn.port.worker.pool;
         if conn.poll_output(cx).is_pending() {
-            return Step::Wait;
+            return ConnStep::Wait;
         }
-        let State::Discard(decoder, taken) = &mut self.state else { return Step::Again };
+        let ConnState::Discard(decoder, taken) = &mut self.state else { return ConnStep::Again };
         while let Ok((used, piece)) = decoder.next(self.input.bytes()) {
             *taken += used;
             let (end, more) = (matches!(piece, Piece::End), matches!(piece, Piece::NeedMore));
             self.input.consume(used);
             if end {
                 conn.timer.set(Timer::None);
-                self.state = State::Head;
-                return Step::Again;
+                self.state = ConnState::Head;
+                return ConnStep::Again;
             }
             if *taken > MAX_DISCARD {
                 break;
@@ -281,15 +289,15 @@ impl<A: App> ConnTask<A> {
             }
             match conn.poll_recv(cx, self.input.space(pool)) {
                 Poll::Ready(Ok(count @ 1..)) => self.input.filled(count),
-                Poll::Ready(_) => return Step::Close,
+                Poll::Ready(_) => return ConnStep::Close,
                 Poll::Pending => {
                     self.input.release(pool);
-                    return Step::Wait;
+                    return ConnStep::Wait;
                 }
             }
         }
-        self.state = State::Closing { linger: true };
-        Step::Again
+        self.state = ConnState::Closing { linger: true };
+        ConnStep::Again
     }
 }
 

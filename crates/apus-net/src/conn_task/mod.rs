@@ -38,7 +38,7 @@ const TLS_HANDSHAKE: [u8; 2] = [0x16, 0x03];
 const MAX_HELD: usize = 64 * 1024;
 
 /// Where the connection is.
-pub(super) enum State<H> {
+pub(super) enum ConnState<H> {
     /// Reading a request head.
     Head,
     /// Collecting a body before the app sees the request.
@@ -68,7 +68,7 @@ const NO_TLS: Reject = Reject::new(400, "plain HTTP was sent to a port that spea
 
 /// What to do after a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum ConnStep {
     Again,
     Wait,
     Close,
@@ -78,7 +78,7 @@ pub(super) enum Step {
 pub(crate) struct ConnTask<A: App> {
     app: Rc<A>,
     pub(super) conn: Rc<Conn>,
-    pub(super) state: State<A::Handling>,
+    pub(super) state: ConnState<A::Handling>,
     pub(super) input: Input,
     /// Requests begun since the last time others had their turn.
     turn: u32,
@@ -90,77 +90,77 @@ pub(crate) struct ConnTask<A: App> {
 impl<A: App> ConnTask<A> {
     pub(crate) fn new(app: Rc<A>, conn: Rc<Conn>) -> Self {
         let input = Input::default();
-        Self { app, conn, state: State::Head, input, turn: 0, last_chance: false, closed: false }
+        Self { app, conn, state: ConnState::Head, input, turn: 0, last_chance: false, closed: false }
     }
 
     /// Works until something is missing. Whether the connection has ended.
     fn run(&mut self, cx: &mut Context<'_>) -> bool {
         loop {
             let mut step = self.attend();
-            if step == Step::Again {
+            if step == ConnStep::Again {
                 step = match &self.state {
-                    State::Head => self.head(cx),
-                    State::Collect(_) => self.collect(cx),
-                    State::Answer { .. } => self.answer(cx),
-                    State::Discard(..) => self.discard(cx),
-                    State::Drain => self.drain(cx),
-                    State::Closing { .. } => self.closing(cx),
-                    State::Linger(_) => self.linger(cx),
+                    ConnState::Head => self.head(cx),
+                    ConnState::Collect(_) => self.collect(cx),
+                    ConnState::Answer { .. } => self.answer(cx),
+                    ConnState::Discard(..) => self.discard(cx),
+                    ConnState::Drain => self.drain(cx),
+                    ConnState::Closing { .. } => self.closing(cx),
+                    ConnState::Linger(_) => self.linger(cx),
                 };
             }
             match step {
-                Step::Again => {}
-                Step::Wait => return false,
-                Step::Close => return true,
+                ConnStep::Again => {}
+                ConnStep::Wait => return false,
+                ConnStep::Close => return true,
             }
         }
     }
 
     /// What was asked of the connection from outside: close it, or a deadline passed.
     #[inline]
-    fn attend(&mut self) -> Step {
+    fn attend(&mut self) -> ConnStep {
         let conn = &self.conn;
         if conn.broken.get() {
-            return Step::Close;
+            return ConnStep::Close;
         }
         match conn.kill.get() {
             Kill::No => {}
-            Kill::Now | Kill::Reset => return Step::Close,
+            Kill::Now | Kill::Reset => return ConnStep::Close,
             Kill::AfterOutput => {
                 conn.kill.set(Kill::No);
                 self.hand_over();
-                self.state = State::Closing { linger: true };
+                self.state = ConnState::Closing { linger: true };
             }
         }
         match self.conn.expired.take() {
-            None => Step::Again,
+            None => ConnStep::Again,
             Some(expired) => self.expire(expired),
         }
     }
 
-    fn expire(&mut self, expired: Expired) -> Step {
+    fn expire(&mut self, expired: Expired) -> ConnStep {
         match (expired, &self.state) {
-            (Expired::Idle, State::Head) => self.last_chance = true,
-            (Expired::Head, State::Head) => return self.refuse(Reject::new(408, "the request head took too long")),
-            (Expired::Body, State::Collect(_)) => {
+            (Expired::Idle, ConnState::Head) => self.last_chance = true,
+            (Expired::Head, ConnState::Head) => return self.refuse(Reject::new(408, "the request head took too long")),
+            (Expired::Body, ConnState::Collect(_)) => {
                 return self.refuse(Reject::new(408, "the request body came too slowly"));
             }
-            (Expired::Memory, State::Collect(_)) => {
+            (Expired::Memory, ConnState::Collect(_)) => {
                 return self
                     .refuse(Reject::new(503, "too much memory is taken by request bodies, and this one came slowly"));
             }
-            (Expired::Body, State::Answer { .. }) => {
+            (Expired::Body, ConnState::Answer { .. }) => {
                 self.conn.exchange.persist.set(false);
                 self.finish_stream(Err(BodyError::TooSlow));
             }
-            (Expired::Body, State::Discard(..)) | (Expired::Peer, _) => return Step::Close,
+            (Expired::Body, ConnState::Discard(..)) | (Expired::Peer, _) => return ConnStep::Close,
             _ => {}
         }
-        Step::Again
+        ConnStep::Again
     }
 
     /// Reads until a request head is complete, and begins it.
-    fn head(&mut self, cx: &mut Context<'_>) -> Step {
+    fn head(&mut self, cx: &mut Context<'_>) -> ConnStep {
         let conn = Rc::clone(&self.conn);
         let pool = &conn.port.worker.pool;
         loop {
@@ -184,12 +184,12 @@ impl<A: App> ConnTask<A> {
             }
             conn.pipelined.set(false);
             if conn.poll_output(cx).is_pending() {
-                return Step::Wait;
+                return ConnStep::Wait;
             }
             match self.read_line(cx) {
                 Poll::Ready(Received::Line) => {}
                 Poll::Ready(Received::NoTls) => return self.refuse(NO_TLS),
-                Poll::Ready(Received::End) => return Step::Close,
+                Poll::Ready(Received::End) => return ConnStep::Close,
                 Poll::Pending => return self.rest(),
             }
         }
@@ -219,24 +219,24 @@ impl<A: App> ConnTask<A> {
     }
 
     /// Lets other connections have their turn, and the client take its answers.
-    fn pause(&mut self, cx: &mut Context<'_>) -> Step {
+    fn pause(&mut self, cx: &mut Context<'_>) -> ConnStep {
         self.conn.pipelined.set(false);
         let output = self.conn.poll_output(cx);
         self.turn = 0;
         if output.is_ready() {
             cx.waker().wake_by_ref();
         }
-        Step::Wait
+        ConnStep::Wait
     }
 
     /// Nothing to do until the client sends more.
     #[inline]
-    fn rest(&mut self) -> Step {
+    fn rest(&mut self) -> ConnStep {
         let conn = &self.conn;
         let now = conn.port.worker.clock.now();
         if self.input.is_empty() {
             if self.last_chance {
-                return Step::Close;
+                return ConnStep::Close;
             }
             self.input.release(&conn.port.worker.pool);
             if !matches!(conn.timer.get(), Timer::Fresh { .. } | Timer::Idle { .. }) {
@@ -245,12 +245,12 @@ impl<A: App> ConnTask<A> {
         } else if !matches!(conn.timer.get(), Timer::Head { .. }) {
             conn.timer.set(Timer::Head { since: now });
         }
-        Step::Wait
+        ConnStep::Wait
     }
 
     /// A head is complete.
     #[inline]
-    fn begin(&mut self, mut inner: Box<Inner>, cx: &mut Context<'_>) -> Step {
+    fn begin(&mut self, mut inner: Box<Inner>, cx: &mut Context<'_>) -> ConnStep {
         let head_len = inner.head.head_len;
         inner.bytes.clear();
         inner.bytes.extend_from_slice(&self.input.bytes()[..head_len]);
@@ -292,7 +292,7 @@ impl<A: App> ConnTask<A> {
         body: Body,
         decoder: Option<Box<BodyDecoder>>,
         cx: &mut Context<'_>,
-    ) -> Step {
+    ) -> ConnStep {
         let conn = &self.conn;
         let worker = &conn.port.worker;
         conn.pipelined.set(!self.input.is_empty() && decoder.is_none());
@@ -307,7 +307,7 @@ impl<A: App> ConnTask<A> {
         let mut handling =
             if upgrade { self.app.on_upgrade(request, responder) } else { self.app.on_request(request, responder) };
         let pending = Pin::new(&mut handling).poll(cx).is_pending();
-        self.state = State::Answer { handling: pending.then_some(handling), body: decoder };
+        self.state = ConnState::Answer { handling: pending.then_some(handling), body: decoder };
         self.settle(cx)
     }
 
@@ -322,19 +322,19 @@ impl<A: App> ConnTask<A> {
     }
 
     /// The connection became a message connection, whose task goes on with what was read.
-    fn become_message_conn(&mut self) -> Option<Step> {
+    fn become_message_conn(&mut self) -> Option<ConnStep> {
         let message_conn = self.conn.take_message_conn()?;
-        if let State::Answer { handling: Some(running), .. } = std::mem::replace(&mut self.state, State::Head) {
+        if let ConnState::Answer { handling: Some(running), .. } = std::mem::replace(&mut self.state, ConnState::Head) {
             tokio::task::spawn_local(running);
         }
         self.conn.timer.set(Timer::None);
         self.closed = true;
         message_runner::start(&self.app, &message_conn, std::mem::take(&mut self.input));
-        Some(Step::Close)
+        Some(ConnStep::Close)
     }
 
-    fn answer(&mut self, cx: &mut Context<'_>) -> Step {
-        if let State::Answer { handling, .. } = &mut self.state
+    fn answer(&mut self, cx: &mut Context<'_>) -> ConnStep {
+        if let ConnState::Answer { handling, .. } = &mut self.state
             && handling.as_mut().is_some_and(|running| Pin::new(running).poll(cx).is_ready())
         {
             *handling = None;
@@ -344,7 +344,7 @@ impl<A: App> ConnTask<A> {
 
     /// The handler had its turn.
     #[inline]
-    fn settle(&mut self, cx: &mut Context<'_>) -> Step {
+    fn settle(&mut self, cx: &mut Context<'_>) -> ConnStep {
         let conn = Rc::clone(&self.conn);
         if !conn.exchange.is_answerable() {
             if let Some(step) = self.become_message_conn() {
@@ -356,20 +356,20 @@ impl<A: App> ConnTask<A> {
         conn.pipelined.set(false);
         let _ = conn.poll_output(cx);
         if conn.broken.get() || conn.kill.get() != Kill::No {
-            return Step::Again;
+            return ConnStep::Again;
         }
         if self.feed_stream(cx) {
-            return Step::Wait;
+            return ConnStep::Wait;
         }
         conn.watch_peer(cx);
-        if conn.broken.get() { Step::Again } else { Step::Wait }
+        if conn.broken.get() { ConnStep::Again } else { ConnStep::Wait }
     }
 
     /// The answer is complete (sent or queued).
     #[inline]
-    fn answered(&mut self) -> Step {
-        let State::Answer { handling, body } = std::mem::replace(&mut self.state, State::Head) else {
-            return Step::Again;
+    fn answered(&mut self) -> ConnStep {
+        let ConnState::Answer { handling, body } = std::mem::replace(&mut self.state, ConnState::Head) else {
+            return ConnStep::Again;
         };
         let conn = &self.conn;
         if let Some(running) = handling {
@@ -380,18 +380,18 @@ impl<A: App> ConnTask<A> {
         conn.forget_handshake();
         let unread = body.filter(|_| !conn.stream.take().is_some_and(|stream| stream.end_early()));
         if !conn.exchange.persist.get() {
-            self.state = State::Closing { linger: unread.is_some() || !self.input.is_empty() };
+            self.state = ConnState::Closing { linger: unread.is_some() || !self.input.is_empty() };
         } else if let Some(decoder) = unread {
             self.begin_discard(decoder);
         } else if conn.out.borrow().holds_part() {
-            self.state = State::Drain;
+            self.state = ConnState::Drain;
         }
-        Step::Again
+        ConnStep::Again
     }
 
     /// Leaves a running handler to the runtime.
     fn hand_over(&mut self) {
-        if let State::Answer { handling: Some(running), .. } = std::mem::replace(&mut self.state, State::Head) {
+        if let ConnState::Answer { handling: Some(running), .. } = std::mem::replace(&mut self.state, ConnState::Head) {
             tokio::task::spawn_local(running);
         }
         self.finish_stream(Err(BodyError::Disconnected));
@@ -406,7 +406,7 @@ impl<A: App> ConnTask<A> {
     }
 
     /// Answers a request that the app never sees; the connection ends with it (RFC 9112 section 2.2).
-    pub(super) fn refuse(&mut self, reject: Reject) -> Step {
+    pub(super) fn refuse(&mut self, reject: Reject) -> ConnStep {
         let conn = &self.conn;
         bump(&conn.port.worker.counters.refused);
         conn.pipelined.set(false);
@@ -415,8 +415,8 @@ impl<A: App> ConnTask<A> {
         let buffer = out.buffer(&conn.port.worker.pool);
         http1::write_error(buffer, &conn.port, reject.status, reject.reason, head_only);
         conn.push(out);
-        self.state = State::Closing { linger: true };
-        Step::Again
+        self.state = ConnState::Closing { linger: true };
+        ConnStep::Again
     }
 
     /// Ends the connection: once, however it ends.
