@@ -1,0 +1,17 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Swoole\FastCGI\Record;
+
+use Swoole\FastCGI;
+use Swoole\FastCGI\Record;
+
+class AbortRequest extends Record
+{
+    public function __construct(int $requestId)
+    {
+        $this->type = FastCGI::ABORT_REQUEST;
+        $this->setRequestId($requestId);
+    }
+}

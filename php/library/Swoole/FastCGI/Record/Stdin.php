@@ -1,0 +1,17 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Swoole\FastCGI\Record;
+
+use Swoole\FastCGI;
+use Swoole\FastCGI\Record;
+
+class Stdin extends Record
+{
+    public function __construct(string $contentData)
+    {
+        $this->type = FastCGI::STDIN;
+        $this->setContentData($contentData);
+    }
+}
