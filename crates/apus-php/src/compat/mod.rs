@@ -43,7 +43,7 @@ pub(crate) fn register(classes: impl Iterator<Item = &'static Class>, module: i3
             enter(class, with_short);
         }
     }
-    for class in classes::ALL {
+    for class in classes::ALL.iter().chain(crate::server::EVENT_OBJECTS) {
         enter(class, with_short);
     }
     crate::http::prepare_second();

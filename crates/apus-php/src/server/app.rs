@@ -13,6 +13,7 @@ use apus_zend::{Callable, Raise, Value};
 use tokio::sync::Semaphore;
 
 use super::core::ServerCore;
+use super::event_object;
 use super::events::Event;
 use super::port_core::PortCore;
 use crate::client::frame;
@@ -43,6 +44,8 @@ pub(super) struct PhpApp {
     cancel_on_disconnect: bool,
     /// The setting `max_concurrency`, where it limits anything.
     slots: Option<Arc<Semaphore>>,
+    /// Whether callbacks get one object in place of several arguments.
+    event_objects: bool,
     /// Whether requests for which there is no place are answered 503; else they wait.
     refuses: bool,
     /// File and line of the handler of requests, where it is written in PHP.
@@ -98,12 +101,20 @@ impl PhpApp {
             cancel_on_disconnect,
             slots,
             refuses: core.refuses.get(),
+            event_objects: core.event_objects.get(),
             place,
         }))
     }
 
     fn notify(&self, callable: Option<&Callable>, fd: i64, with_worker: bool) {
         let Some(callable) = callable else { return };
+        if self.event_objects && with_worker {
+            match event_object::event(fd, i64::from(self.worker.id), None) {
+                Ok(event) => self.calling.handlers.notify(callable.share(), [self.server.share().into(), event]),
+                Err(raise) => self.report(raise),
+            }
+            return;
+        }
         let args = [self.server.share().into(), Value::int(fd)];
         let worker = with_worker.then(|| Value::int(i64::from(self.worker.id)));
         self.calling.handlers.notify(callable.share(), args.into_iter().chain(worker));

@@ -84,6 +84,8 @@ pub(super) struct ServerCore {
     pub(super) second: bool,
     /// Whether requests above `max_concurrency` are answered 503, as there; else they wait.
     pub(super) refuses: Cell<bool>,
+    /// Whether callbacks get one object in place of several arguments, by the setting `event_object` there.
+    pub(super) event_objects: Cell<bool>,
 }
 
 thread_local! {
@@ -141,6 +143,7 @@ impl ServerCore {
             creator: std::process::id(),
             second,
             refuses: Cell::new(false),
+            event_objects: Cell::new(false),
         });
         MADE.with(|made| {
             let mut made = made.borrow_mut();
@@ -154,6 +157,10 @@ impl ServerCore {
         let mut given = Given::read(given, self.second)?;
         let mut settings = self.settings.borrow().clone();
         given.apply(&mut settings)?;
+        if let Some(on) = given.event_object {
+            self.event_objects.set(on);
+            settings.task_use_object |= on;
+        }
         self.refuses.set(self.refuses.get() || self.second && given.max_concurrency);
         *self.settings.borrow_mut() = settings;
         // What is replaced is dropped last: its destructor may run PHP code that comes here again.

@@ -5,6 +5,7 @@ mod app;
 mod class;
 mod connections;
 mod core;
+mod event_object;
 mod events;
 mod info;
 mod metrics;
@@ -38,5 +39,6 @@ pub(crate) static ALL: &[&Class] = &[
 
 pub(crate) use address::ip as listen_ip;
 pub(crate) use core::{ini_settings, second_defaults};
+pub(crate) use event_object::ALL as EVENT_OBJECTS;
 
 apus_zend::stub!("server/functions");

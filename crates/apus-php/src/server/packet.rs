@@ -10,6 +10,7 @@ use apus_zend::{Array, Callable, Raise, Value, engine};
 use socket2::SockAddr;
 
 use super::core::{ServerCore, ServerHandle};
+use super::event_object;
 use super::events::Event;
 use super::port_core::{Plan, PortCore};
 use super::serving::Serving;
@@ -44,6 +45,11 @@ impl PhpPackets {
             Some(addr) => (addr.ip().to_canonical().to_string(), addr.port()),
             None => (from.as_pathname().map_or_else(String::new, |path| path.display().to_string()), 0),
         };
+        if self.caller.event_objects {
+            let packet =
+                event_object::packet(Value::string(data)?, (&address, port), self.place as i64, socket.local().port())?;
+            return self.caller.begin(callable, [self.caller.server(), packet]);
+        }
         let mut info = Array::new(4)?;
         info.set_str(b"address", address.as_bytes())?;
         info.set_int(b"port", i64::from(port))?;

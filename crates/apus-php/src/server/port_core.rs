@@ -48,6 +48,8 @@ pub(super) struct Given {
     tell: Tell,
     /// Whether `max_concurrency` was given, by this very name.
     pub(super) max_concurrency: bool,
+    /// `event_object`, which only code written for Swoole has.
+    pub(super) event_object: Option<bool>,
 }
 
 /// Settings that code written for Swoole has, and that mean nothing here.
@@ -98,6 +100,8 @@ impl Given {
             match (name, value.view()) {
                 (b"package_length_func", View::Null) => all.tell = Tell::Nobody,
                 (b"package_length_func", _) => all.tell = Tell::By(Rc::new(callable(value)?)),
+                (b"event_object", View::Bool(on)) if lenient => all.event_object = Some(on),
+                (b"event_object", View::Int(on)) if lenient => all.event_object = Some(on != 0),
                 (b"package_eof", View::Str(bytes)) => all.eof = Some(bytes.to_vec()),
                 (b"package_eof", View::Null) => all.eof = Some(Settings::default().package_eof.0),
                 (b"package_eof", _) => {

@@ -15,6 +15,7 @@ use tokio::io::unix::AsyncFd;
 
 use super::class::slot;
 use super::core::{Phase, ServerCore, callback_ended};
+use super::event_object;
 use super::events::Event;
 use super::{task, user_process, worker};
 use crate::descriptor;
@@ -90,7 +91,10 @@ impl Program for PhpProgram {
             MasterEvent::WorkerExited { id, pid, exit_code, signal, crashed, .. } => {
                 if crashed {
                     let args = [i64::from(id), i64::from(pid), i64::from(exit_code), i64::from(signal)];
-                    self.emit(Event::WorkerError, args.map(Value::int).into());
+                    let object = || event_object::status(args[0], args[1], args[2], args[3]).ok();
+                    let object = if self.core.event_objects.get() { object() } else { None };
+                    let args = object.map_or_else(|| args.map(Value::int).into(), |object| vec![object]);
+                    self.emit(Event::WorkerError, args);
                 }
                 return;
             }

@@ -8,6 +8,7 @@ use apus_zend::object::Object;
 use apus_zend::value::View;
 use apus_zend::{Callable, Raise, Value};
 
+use super::event_object;
 use super::events::Event;
 use super::port_core::{Plan, PortCore};
 use super::serving::Serving;
@@ -34,6 +35,8 @@ pub(super) struct Caller {
     pub(super) handlers: Handlers,
     server: Object,
     worker_id: i64,
+    /// Whether callbacks get one object in place of several arguments.
+    pub(super) event_objects: bool,
 }
 
 impl Caller {
@@ -42,6 +45,7 @@ impl Caller {
             handlers: Handlers::new(serving.state, plan.settings.enable_coroutine),
             server: serving.server.share(),
             worker_id: i64::from(serving.worker.id),
+            event_objects: serving.core.event_objects.get(),
         }
     }
 
@@ -62,6 +66,13 @@ impl Caller {
     /// Runs the callback of an event until its first wait.
     fn notify(&self, callable: Option<&Callable>, fd: i64, with_worker: bool) {
         let Some(callable) = callable else { return };
+        if self.event_objects && with_worker {
+            match event_object::event(fd, self.worker_id, None) {
+                Ok(event) => self.handlers.notify(callable.share(), [self.server(), event]),
+                Err(raise) => self.handlers.state.report(raise),
+            }
+            return;
+        }
         let worker = with_worker.then(|| Value::int(self.worker_id));
         self.handlers.notify(callable.share(), [self.server(), Value::int(fd)].into_iter().chain(worker));
     }
@@ -82,7 +93,12 @@ impl PhpStreams {
     }
 
     fn received(&self, callable: &Callable, fd: i64, data: &[u8]) -> Result<Option<Handling>, Raise> {
-        let args = [self.caller.server(), Value::int(fd), Value::int(self.caller.worker_id), Value::string(data)?];
+        let (data, worker) = (Value::string(data)?, self.caller.worker_id);
+        if self.caller.event_objects {
+            let event = event_object::event(fd, worker, Some(data))?;
+            return self.caller.begin(callable, [self.caller.server(), event]);
+        }
+        let args = [self.caller.server(), Value::int(fd), Value::int(worker), data];
         self.caller.begin(callable, args)
     }
 }

@@ -11,6 +11,7 @@ use super::Routing;
 use super::record::Order;
 use super::remote::Forwarded;
 use crate::runtime::State;
+use crate::server::event_object;
 
 /// What is kept for a program whose `workerstart` is not over; more is given to it all the same.
 const MAX_KEPT: usize = 16 << 20;
@@ -69,7 +70,12 @@ impl Routing {
     fn give_pipe_message(&self, callable: &Callable, pipe_message: &PipeMessage) -> Result<(), Raise> {
         let value = Value::string(&pipe_message.value)?;
         let value = if pipe_message.serialized { php_function("unserialize")?.call(&[value])? } else { value };
-        let args = [self.server.share().into(), Value::int(i64::from(pipe_message.worker)), value];
+        let from = i64::from(pipe_message.worker);
+        if self.core.event_objects.get() {
+            let message = event_object::pipe_message(from, i64::from(self.worker.id), value)?;
+            return self.handlers.launch(callable.share(), [self.server.share().into(), message], None);
+        }
+        let args = [self.server.share().into(), Value::int(from), value];
         self.handlers.launch(callable.share(), args, None)
     }
 

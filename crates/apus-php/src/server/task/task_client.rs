@@ -22,6 +22,7 @@ use crate::descriptor;
 use crate::exception;
 use crate::runtime::State;
 use crate::server::core::ServerCore;
+use crate::server::event_object;
 use crate::server::events::Event;
 use crate::wait::{may_wait, wait};
 
@@ -273,8 +274,12 @@ impl TaskClient {
         };
         let Some(callable) = callable else { return Ok(()) };
         let Some(state) = State::existing() else { return Ok(()) };
-        let args = [self.server.share().into(), Value::int(self.shown(id)), value];
-        self.core.handlers(&state, self.worker.role).launch(callable, args, None)
+        let (handlers, server) = (self.core.handlers(&state, self.worker.role), self.server.share().into());
+        if self.core.event_objects.get() && event == Event::Finish {
+            let result = event_object::task_result(self.shown(id), value)?;
+            return handlers.launch(callable, [server, result], None);
+        }
+        handlers.launch(callable, [server, Value::int(self.shown(id)), value], None)
     }
 
     /// What PHP code threw that was called from the loop.
