@@ -224,7 +224,7 @@ impl Session {
             };
             let event = match event {
                 Ok(event) => event,
-                Err(error) => self.fail(error, header, now)?,
+                Err(error) => self.fail(error, now)?,
             };
             if event.is_some() {
                 return Ok(Read { used, event });
@@ -300,17 +300,13 @@ impl Session {
     }
 
     /// A frame that breaks the protocol: its stream ends, or the connection.
-    fn fail<'a>(&mut self, error: FrameError, header: FrameHeader, now: u64) -> Result<Option<Event<'a>>, Closed> {
+    fn fail<'a>(&mut self, error: FrameError, now: u64) -> Result<Option<Event<'a>>, Closed> {
         let Some(stream) = error.stream else { return Err(self.close(error)) };
         if self.is_idle(stream) {
             return Err(self.close(FrameError { stream: None, ..error }));
         }
         if !self.resets.spend(1, now) {
             return Err(self.close(TOO_MANY_RESETS));
-        }
-        let known = self.streams.get(stream).is_some_and(Stream::is_open);
-        if !known && header.kind == kind::PRIORITY {
-            return Ok(None);
         }
         let handled = self.break_off(stream, error.code);
         Ok(handled.then_some(Event::Reset { stream, code: error.code }))

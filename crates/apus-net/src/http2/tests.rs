@@ -416,7 +416,7 @@ fn frames_in_the_wrong_state_are_refused() {
         peer.session.finish(1);
         peer.output();
     }
-    let cases: [Case; 16] = [
+    let cases: [Case; 17] = [
         ("DATA, idle", |_| data(1, 1, true), Err(ErrorCode::PROTOCOL_ERROR)),
         ("RST_STREAM, idle", |_| frame(kind::RST_STREAM, 0, 1, &[0; 4]), Err(ErrorCode::PROTOCOL_ERROR)),
         ("WINDOW_UPDATE, idle", |_| frame(kind::WINDOW_UPDATE, 0, 1, &[0, 0, 0, 1]), Err(ErrorCode::PROTOCOL_ERROR)),
@@ -471,6 +471,14 @@ fn frames_in_the_wrong_state_are_refused() {
                 frame(kind::RST_STREAM, 0, 1, &[0; 4])
             },
             Ok(""),
+        ),
+        (
+            "PRIORITY of a wrong size, over",
+            |peer| {
+                over(peer);
+                frame(kind::PRIORITY, 0, 1, &[0; 4])
+            },
+            Ok("reset 1 FRAME_SIZE_ERROR"),
         ),
         (
             "a lower stream",
