@@ -5,10 +5,11 @@ import pathlib
 import shutil
 import socket
 import ssl
+import subprocess
 import sys
 import tempfile
 
-from support import PATIENCE, Case, Client, until
+from support import PATIENCE, Case, Client, module, php, until
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "lib"))
 
@@ -38,11 +39,13 @@ class TlsCase(Case):
         self.addCleanup(shutil.rmtree, path, True)
         return path
 
-    def made(self, name, *more):
-        """A certificate for one name that signs itself."""
+    def made(self, name, *more, nodes=True):
+        """A certificate for one name that signs itself; with `nodes` its key is not encrypted."""
         path = self.folder()
-        line = ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", "-subj", f"/CN={name}", "-addext", f"subjectAltName=DNS:{name}", "-keyout", path / "key.pem", "-out", path / "cert.pem", *more]
-        servers.run([servers.program("openssl"), *line], cwd=path)
+        names = ["-subj", f"/CN={name}", "-addext", f"subjectAltName=DNS:{name}"]
+        files = ["-keyout", path / "key.pem", "-out", path / "cert.pem", *more, *(["-nodes"] if nodes else [])]
+        kind = ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-days", "2"]
+        servers.run([servers.program("openssl"), *kind, *names, *files], cwd=path)
         return path / "cert.pem", path / "key.pem"
 
     def https(self, handler=HANDLER, **options):
@@ -140,6 +143,28 @@ class Settings(TlsCase):
         self.assertEqual(ssl.PEM_cert_to_DER_cert(told["ssl_client_cert"]), ssl.PEM_cert_to_DER_cert(mine.read_text()))
         with self.assertRaises((ssl.SSLError, ConnectionResetError)):
             self.ask(server)
+
+    def test_a_client_of_ours_shows_its_certificate_with_an_encrypted_key(self):
+        mine, mine_key = self.made("client", "-passout", "pass:sesame", nodes=False)
+        server = self.https(settings={"ssl_verify_peer": True, "ssl_client_cert_file": str(mine)})
+        code = f"""
+        Apus\\Coroutine\\run(function () {{
+            foreach (['sesame', 'wrong'] as $passphrase) {{
+                try {{
+                    $client = new Apus\\Coroutine\\Http\\Client('localhost', {server.port}, true);
+                    $client->set(['ssl_cafile' => '{self.cert}', 'ssl_cert_file' => '{mine}', 'ssl_key_file' => '{mine_key}', 'ssl_passphrase' => $passphrase]);
+                    $client->get('/');
+                    echo isset(json_decode($client->body, true)['ssl_client_cert']) ? 'shown' : $client->errMsg, "\\n";
+                }} catch (Throwable $thrown) {{
+                    echo $thrown->getMessage(), "\\n";
+                }}
+            }}
+        }});
+        """
+        line = [php(), "-n", "-d", f"extension={module()}", "-r", code]
+        said = subprocess.run(line, capture_output=True, text=True, timeout=PATIENCE).stdout.splitlines()
+        self.assertEqual(said[:1], ["shown"], said)
+        self.assertIn("the passphrase is wrong", said[1])
 
     def test_versions_and_suites(self):
         server = self.https(settings={"ssl_protocols": 32, "ssl_ciphers": "ECDHE-ECDSA-AES128-GCM-SHA256"})

@@ -42,8 +42,10 @@ pub struct TlsOptions {
     pub ca_path: Option<PathBuf>,
     /// PEM file of the certificate to show, the leaf first. Needs `key_file`. A server must have one.
     pub cert_file: Option<PathBuf>,
-    /// PEM file of the certificate's key, without a passphrase.
+    /// PEM file of the certificate's key.
     pub key_file: Option<PathBuf>,
+    /// What the key is encrypted with (PKCS#8); empty where it is not.
+    pub passphrase: String,
     /// Protocols to offer (client) or take (server) by ALPN, the preferred one first.
     pub alpn: Vec<Vec<u8>>,
     /// Whether TLS 1.2 may be spoken.
@@ -62,6 +64,7 @@ impl Default for TlsOptions {
             ca_path: None,
             cert_file: None,
             key_file: None,
+            passphrase: String::new(),
             alpn: Vec::new(),
             tls12: true,
             tls13: true,

@@ -56,8 +56,10 @@ settings! {
     Client ssl_capath: String = String::new() => Kind::Str;
     /// PEM file of the certificate to show, with its chain.
     Client ssl_cert_file: String = String::new() => Kind::Str;
-    /// PEM file of the key of `ssl_cert_file`, without a passphrase; empty when that file holds it, too.
+    /// PEM file of the key of `ssl_cert_file`; empty when that file holds it, too.
     Client ssl_key_file: String = String::new() => Kind::Str;
+    /// What the key is encrypted with (PKCS#8); empty where it is not.
+    Client ssl_passphrase: String = String::new() => Kind::Str;
     /// The TLS versions to speak, the sum of `Apus\SSL_TLSv1_2` (32) and `Apus\SSL_TLSv1_3` (64); 0 for both. Older
     /// ones are not spoken.
     Client ssl_protocols: u32 = 0 => Kind::Int { min: 0, max: 255, unit: "" };
@@ -70,7 +72,6 @@ static UNREAD: &[Row] = unread! {
     Client NoEffect "Chains of any sensible depth are verified." => ssl_verify_depth;
     Client NoEffect "Only cipher suites that are safe today are offered." => ssl_ciphers;
     Client NoEffect "Only curves that are safe today are offered." => ssl_ecdh_curve;
-    Client Missing "Store the key without a passphrase, readable by its user only." => ssl_passphrase;
     Client NoEffect "A write waits until the kernel has taken it." => buffer_output_size;
 };
 

@@ -18,7 +18,6 @@ $given = [
     ['package_eof' => 7],
     ['package_length_func' => 'no_such_function'],
     ['ssl_protocols' => 8],
-    ['ssl_passphrase' => 'secret'],
     ['open_mqtt_protocol' => true],
 ];
 foreach ($given as $settings) {
@@ -61,6 +60,5 @@ echo json_encode($client->setting, JSON_INVALID_UTF8_SUBSTITUTE), "\n";
 301 setting "package_eof" must be a string of 1 to 64 bytes
 301 setting "package_length_func" must be a callable (string $bytes): int, but function "no_such_function" not found or invalid function name
 301 setting "ssl_protocols" leaves no version that is spoken: add Apus\SSL_TLSv1_2 or Apus\SSL_TLSv1_3
-301 setting "ssl_passphrase" is not supported by this version of Apus: remove it or switch it off. Store the key without a passphrase, readable by its user only.
 301 setting "open_mqtt_protocol" is not supported by this version of Apus: remove it or switch it off. Read the fixed header with recv() and frame it with package_length_func.
 {"timeout":1.5,"ssl_ciphers":"ALL","open_mqtt_protocol":false,"package_eof":"\ufffd","open_eof_split":true}

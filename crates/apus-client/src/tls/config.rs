@@ -235,7 +235,7 @@ fn identity(options: &TlsOptions) -> Result<Option<Identity>, TlsError> {
         (None, Some(_)) => return Err(refuse("a TLS key is of no use without its certificate: set both files".into())),
     };
     let chain = certificates(cert)?;
-    let key = pem::key(key, &read_pem(key)?, "").map_err(|error| refuse(error.to_string()))?;
+    let key = pem::key(key, &read_pem(key)?, &options.passphrase).map_err(|error| refuse(error.to_string()))?;
     Ok(Some((chain, key)))
 }
 

@@ -29,6 +29,7 @@ pub(crate) fn options(settings: &Settings) -> Result<TlsOptions, &'static str> {
         ca_path: path(&settings.ssl_capath),
         cert_file: path(&settings.ssl_cert_file),
         key_file: path(&settings.ssl_key_file),
+        passphrase: settings.ssl_passphrase.clone(),
         tls12: versions & TLS_1_2 != 0,
         tls13: versions & TLS_1_3 != 0,
         ..TlsOptions::default()
