@@ -65,21 +65,23 @@ pub fn is_exit(thrown: &Thrown) -> bool {
     true
 }
 
-/// Calls a constructor by the conventions there: what is not possible is an exception of the name there.
-pub fn throws(call: &Call, _: &Class, body: impl Fn(&Call) -> Result<(), Raise>) -> Result<(), Raise> {
+/// Calls a constructor by the conventions there: what is not possible is an exception of the name there, of the class's
+/// own where it has one.
+pub fn throws(call: &Call, class: &Class, body: impl Fn(&Call) -> Result<(), Raise>) -> Result<(), Raise> {
     match body(call) {
-        Err(Raise::Thrown) => Err(thrown_there()),
+        Err(Raise::Thrown) => Err(thrown_there(class)),
         done => done,
     }
 }
 
 #[cold]
-fn thrown_there() -> Raise {
+fn thrown_there(class: &Class) -> Raise {
     let Some(thrown) = Thrown::take() else { return Raise::Thrown };
     if !is_refusal(&thrown) {
         return thrown.rethrow();
     }
-    let class = EXCEPTION.second.and_then(|second| second.entry.get()).copied().unwrap_or_else(|| EXCEPTION.get());
+    let own = ClassEntry::find(&format!("{}\\Exception", class.name.to_string_lossy()));
+    let class = own.unwrap_or_else(|| EXCEPTION.named(true));
     let (code, message) = (code_of(&thrown), thrown.message());
     drop(thrown);
     engine::throw(class, code, &message)
@@ -132,6 +134,9 @@ fn refused(call: &Call, class: &Class, loudly: bool) -> Result<(), Raise> {
     last_error::fail(code);
     if let Some(slot) = class.slot("errCode") {
         call.object()?.set_slot(slot, Value::int(code));
+    }
+    if let Some(slot) = class.slot("errMsg") {
+        call.object()?.set_slot(slot, Value::string(message.as_bytes())?);
     }
     if loudly {
         engine::warning(&message)?;

@@ -48,3 +48,43 @@ namespace Swoole\Coroutine;
 final class Iterator extends \ArrayIterator
 {
 }
+
+namespace Swoole\Client;
+
+/**
+ * An object of Client that cannot be made.
+ * @rust static CLIENT_EXCEPTION
+ */
+class Exception extends \Swoole\Exception
+{
+}
+
+namespace Swoole\Coroutine\Socket;
+
+/**
+ * An object of Coroutine\Socket that cannot be made.
+ * @rust static SOCKET_EXCEPTION
+ */
+class Exception extends \Swoole\Exception
+{
+}
+
+namespace Swoole\Coroutine\Http\Client;
+
+/**
+ * An object of Coroutine\Http\Client that cannot be made.
+ * @rust static HTTP_CLIENT_EXCEPTION
+ */
+class Exception extends \Swoole\Exception
+{
+}
+
+namespace Swoole\Coroutine\Http2\Client;
+
+/**
+ * An object of Coroutine\Http2\Client that cannot be made.
+ * @rust static HTTP2_CLIENT_EXCEPTION
+ */
+class Exception extends \Swoole\Exception
+{
+}

@@ -5,7 +5,7 @@ mod cookies;
 pub(crate) mod frame;
 mod http;
 mod http2;
-mod settings;
+pub(crate) mod settings;
 pub(crate) mod tls;
 mod values;
 

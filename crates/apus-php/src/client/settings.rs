@@ -11,9 +11,10 @@ use apus_client::proto::websocket::Limits;
 use apus_client::proxy::{Proxy, ProxyKind};
 use apus_client::tls::TlsOptions;
 use apus_client::websocket::WebSocketOptions;
+use apus_options::OptionError;
 use apus_options::client::http::Settings;
-use apus_zend::Raise;
 use apus_zend::value::ArrayView;
+use apus_zend::{Raise, engine};
 
 use crate::convert::pairs;
 use crate::exception::{self};
@@ -27,13 +28,16 @@ const WEBSOCKET_LEVEL: u32 = 3;
 /// How long a server may say nothing where no time-out at all was set.
 const IDLE: Duration = Duration::from_secs(60);
 
-/// Applies an array of settings, all or none.
-pub(super) fn apply(settings: &RefCell<Settings>, given: ArrayView<'_>) -> Result<(), Raise> {
+/// Applies an array of settings, all or none. `lenient`: by the conventions of Swoole, see [`tolerable`].
+pub(super) fn apply(settings: &RefCell<Settings>, given: ArrayView<'_>, lenient: bool) -> Result<(), Raise> {
     let refused = |text: String| exception::throw(exception::code::client::OPTION, &text);
     let given = pairs(given).map_err(refused)?;
     let mut changed = settings.borrow().clone();
     for (name, value) in given {
-        changed.set(&name, &value).map_err(|error| refused(error.to_string()))?;
+        match changed.set(&name, &value) {
+            Err(error) if lenient => tolerable(&error)?,
+            set => set.map_err(|error| refused(error.to_string()))?,
+        }
     }
     if changed.http_proxy_host.is_empty() != (changed.http_proxy_port == 0)
         || changed.socks5_host.is_empty() != (changed.socks5_port == 0)
@@ -46,6 +50,12 @@ pub(super) fn apply(settings: &RefCell<Settings>, given: ArrayView<'_>) -> Resul
     tls::options(&changed.common).map_err(|why| refused(why.to_owned()))?;
     *settings.borrow_mut() = changed;
     Ok(())
+}
+
+/// What programs written for Swoole may set: names that nobody knows mean nothing there, and what cannot be is told of
+/// without an end to the others.
+pub(crate) fn tolerable(error: &OptionError) -> Result<(), Raise> {
+    if matches!(error, OptionError::Unknown { .. }) { Ok(()) } else { engine::warning(&error.to_string()) }
 }
 
 /// A time-out in seconds: negative for no limit, 0 for `fallback`.

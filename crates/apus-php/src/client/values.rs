@@ -8,6 +8,7 @@ use apus_zend::{Array, Callable, Raise, Value};
 use bytes::Bytes;
 
 use crate::exception::{self};
+use crate::last_error;
 
 /// A scalar as text; none for what has no textual form.
 pub(super) fn scalar(view: View<'_>) -> Option<Vec<u8>> {
@@ -191,6 +192,9 @@ pub(super) fn set_cookie_lines(fields: &[(HeaderName, Bytes)]) -> impl Iterator<
 
 /// Writes what went wrong into the properties `errCode` and `errMsg`, whose slots follow each other.
 pub(super) fn set_error(object: &Object, slot: u32, errno: i64, message: &str) -> Result<(), Raise> {
+    if errno != 0 {
+        last_error::fail(errno);
+    }
     object.set_slot(slot, Value::int(errno));
     object.set_slot(slot + 1, Value::string(message.as_bytes())?);
     Ok(())

@@ -105,11 +105,27 @@ pub(super) fn close(client: Me<'_, ClientObject>) -> Result<Value, Raise> {
 }
 
 pub(super) fn export_socket(client: Me<'_, ClientObject>) -> Result<Value, Raise> {
-    let outcome = peer::export(&client.peer, &client.exported)?;
+    let outcome = peer::export(&client.peer, &client.exported, client.object.is_second(&CLIENT))?;
     if let Ok(socket) = &outcome {
         client.object.set_slot(slot::client::SOCKET, socket.share().into());
     }
     answer(&client.object, LAYOUT.slots, outcome, |socket| Ok(socket.into()))
+}
+
+/// `connect()` of code written for Swoole, which finds the socket in `$socket` from then on.
+pub(super) fn connect_shown(
+    client: Me<'_, ClientObject>,
+    host: &[u8],
+    port: Port,
+    timeout: Timeout,
+    _flag: i64,
+) -> Result<Value, Raise> {
+    let kind = peer::kind!("Coroutine\\Client", "connect", Write, Connect);
+    let connected = peer::connect_to(of(&client), kind, host, port, timeout)?;
+    if let Ok(socket) = peer::export(&client.peer, &client.exported, true)? {
+        client.object.set_slot(slot::client::SOCKET, socket.into());
+    }
+    Ok(connected)
 }
 
 apus_zend::stub!("socket/client_table");

@@ -9,6 +9,8 @@ use apus_zend::object::Object;
 use apus_zend::value::View;
 use apus_zend::{Raise, Value};
 
+use crate::last_error;
+
 /// A name could not be resolved.
 pub(super) const DNS_FAILED: i32 = 711;
 /// TLS was asked of a connection that has none.
@@ -134,6 +136,9 @@ impl Slots {
         // Writing nothing is the rule: an operation that succeeds follows one that did.
         if code == 0 && matches!(object.slot(self.code).view(), View::Int(0)) {
             return Ok(());
+        }
+        if code != 0 {
+            last_error::fail(i64::from(code));
         }
         object.set_slot(self.code, Value::int(i64::from(code)));
         object.set_slot(self.text, Value::string(text.as_bytes())?);

@@ -56,8 +56,8 @@ pub(super) fn fill(object: &Object, sock: &Sock) {
 }
 
 /// A new `Coroutine\Socket` of a socket.
-pub(super) fn wrap(sock: &Rc<Sock>) -> Result<Object, Raise> {
-    let object = Object::new(SOCKET.get(), SocketObject::new(Rc::clone(sock)))?;
+pub(super) fn wrap(sock: &Rc<Sock>, second: bool) -> Result<Object, Raise> {
+    let object = Object::new(SOCKET.named(second), SocketObject::new(Rc::clone(sock)))?;
     fill(&object, sock);
     Ok(object)
 }
@@ -137,8 +137,8 @@ pub(super) fn accept(socket: Me<'_, SocketObject>, timeout: Timeout) -> Result<V
     let outcome = with(&socket, kind!("accept", Read, Read), timeout, |sock, session| {
         session.run(poll_fn(|cx| sock.poll_accept(cx)))
     })?;
-    let given = &socket.given;
-    answer(&socket.object, SLOTS, outcome, |sock| connection(&Rc::new(sock), given.clone()).map(Value::from))
+    let (given, second) = (&socket.given, socket.object.is_second(&SOCKET));
+    answer(&socket.object, SLOTS, outcome, |sock| connection(&Rc::new(sock), given.clone(), second).map(Value::from))
 }
 
 pub(super) fn connect(socket: Me<'_, SocketObject>, host: &[u8], port: Port, timeout: Timeout) -> Result<Value, Raise> {
@@ -423,8 +423,9 @@ pub(super) fn set_option(
     answer(&socket.object, SLOTS, outcome, done)
 }
 
-pub(super) fn set_protocol(socket: &SocketObject, settings: ArrayView<'_>) -> Result<bool, Raise> {
-    socket.given.take(settings)?;
+#[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
+pub(super) fn set_protocol(socket: Me<'_, SocketObject>, settings: ArrayView<'_>) -> Result<bool, Raise> {
+    socket.given.take(settings, socket.object.is_second(&SOCKET))?;
     socket.given.install(&socket.sock)?;
     Ok(true)
 }
@@ -466,13 +467,21 @@ pub(super) fn getsockname(socket: Me<'_, SocketObject>) -> Result<Value, Raise> 
 }
 
 pub(super) fn import(stream: Any<'_>) -> Result<OrFalse<Object>, Raise> {
+    import_as(stream, false)
+}
+
+pub(super) fn import_second(stream: Any<'_>) -> Result<OrFalse<Object>, Raise> {
+    import_as(stream, true)
+}
+
+fn import_as(stream: Any<'_>, second: bool) -> Result<OrFalse<Object>, Raise> {
     let Some(fd) = descriptor::of(&stream.value())? else {
         return Err(stream.type_error("of type resource (an open stream) or Socket"));
     };
     // SAFETY: the stream keeps its descriptor open during the call.
     let borrowed = unsafe { BorrowedFd::borrow_raw(fd) };
     let Ok(sock) = adopt_copy(borrowed) else { return Ok(OrFalse(None)) };
-    wrap(&Rc::new(sock)).map(|socket| OrFalse(Some(socket)))
+    wrap(&Rc::new(sock), second).map(|socket| OrFalse(Some(socket)))
 }
 
 /// A socket over a descriptor of its own for what `fd` stands for: each side closes its own.

@@ -226,7 +226,7 @@ fn show(object: &Object, layout: Layout, peer: &Peer) {
 
 /// `set()`.
 pub(super) fn set((object, layout, peer): Client<'_>, given: ArrayView<'_>) -> Result<bool, Raise> {
-    peer.given.take(given)?;
+    peer.given.take(given, object.is_second(&super::client::CLIENT) || object.is_second(&super::client::BLOCKING))?;
     let setting = merged(&object.slot(layout.setting), given)?;
     object.set_slot(layout.setting, setting.into());
     let sock = peer.sock.borrow().clone();
@@ -378,7 +378,11 @@ pub(super) fn recv_now(sock: &Sock, most: usize) -> Outcome<Vec<u8>> {
 }
 
 /// The socket that `exportSocket()` gives, the same object each time.
-pub(super) fn export(peer: &Peer, kept: &RefCell<Option<(Rc<Sock>, Object)>>) -> Result<Outcome<Object>, Raise> {
+pub(super) fn export(
+    peer: &Peer,
+    kept: &RefCell<Option<(Rc<Sock>, Object)>>,
+    second: bool,
+) -> Result<Outcome<Object>, Raise> {
     let sock = match peer.sock() {
         Ok(sock) => sock,
         Err(fault) => return Ok(Err(fault)),
@@ -387,7 +391,7 @@ pub(super) fn export(peer: &Peer, kept: &RefCell<Option<(Rc<Sock>, Object)>>) ->
     if let Some(object) = known {
         return Ok(Ok(object));
     }
-    let object = super::methods::wrap(&sock)?;
+    let object = super::methods::wrap(&sock, second)?;
     let _old = kept.replace(Some((sock, object.share())));
     Ok(Ok(object))
 }

@@ -57,7 +57,7 @@ impl Listening {
 
     /// Settings of the connections that will come; all, or none.
     pub(crate) fn set(&self, given: ArrayView<'_>) -> Result<(), Raise> {
-        self.given.take(given)
+        self.given.take(given, false)
     }
 
     /// Begins to take connections. Throws outside coroutines, and while another coroutine does so.
@@ -85,7 +85,7 @@ impl Accepting<'_> {
         let Listening { sock, given } = self.listening;
         loop {
             let fault = match self.session.run(poll_fn(|cx| sock.poll_accept(cx)))? {
-                Ok(peer) => return connection(&Rc::new(peer), given.clone()).map(Accepted::Connection),
+                Ok(peer) => return connection(&Rc::new(peer), given.clone(), false).map(Accepted::Connection),
                 Err(fault) => fault,
             };
             match fault.code {
@@ -104,9 +104,9 @@ impl Accepting<'_> {
 }
 
 /// A `Coroutine\Socket` over a connection that was accepted, with the settings of the one that listens.
-pub(super) fn connection(sock: &Rc<Sock>, given: Given) -> Result<Object, Raise> {
+pub(super) fn connection(sock: &Rc<Sock>, given: Given, second: bool) -> Result<Object, Raise> {
     given.install(sock)?;
-    let object = Object::new(methods::SOCKET.get(), SocketObject { sock: Rc::clone(sock), given })?;
+    let object = Object::new(methods::SOCKET.named(second), SocketObject { sock: Rc::clone(sock), given })?;
     fill(&object, sock);
     Ok(object)
 }
@@ -114,7 +114,7 @@ pub(super) fn connection(sock: &Rc<Sock>, given: Given) -> Result<Object, Raise>
 /// A `Coroutine\Socket` over a connected descriptor; `kind` says whether it carries bytes (`SOCK_STREAM`) or messages.
 pub(crate) fn over(fd: OwnedFd, domain: i32, kind: i32) -> io::Result<Result<Object, Raise>> {
     let sock = Rc::new(Sock::adopt(Socket::from(fd), domain, kind, 0)?);
-    Ok(methods::wrap(&sock))
+    Ok(methods::wrap(&sock, false))
 }
 
 /// What `$setting` shows after another array of settings.

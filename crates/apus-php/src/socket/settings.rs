@@ -11,6 +11,7 @@ use apus_zend::value::{ArrayView, Key, View};
 use apus_zend::{Array, Callable, Raise, Value};
 
 use super::core::{Limits, Sock, TlsPlan};
+use crate::client::settings::tolerable;
 use crate::client::tls;
 use crate::convert::to_option;
 use crate::exception;
@@ -34,8 +35,8 @@ impl Given {
         self.tell.borrow().clone()
     }
 
-    /// Takes over an array of settings, all or none.
-    pub(super) fn take(&self, given: ArrayView<'_>) -> Result<(), Raise> {
+    /// Takes over an array of settings, all or none. `lenient`: by the conventions of Swoole.
+    pub(super) fn take(&self, given: ArrayView<'_>, lenient: bool) -> Result<(), Raise> {
         let mut settings = self.settings.borrow().clone();
         let mut tell = self.tell();
         for (key, value) in given.iter() {
@@ -51,7 +52,7 @@ impl Given {
                 (b"package_eof", _) => {
                     return Err(refused("setting \"package_eof\" must be a string of 1 to 64 bytes"));
                 }
-                (name, view) => set(&mut settings, &String::from_utf8_lossy(name), view)?,
+                (name, view) => set(&mut settings, &String::from_utf8_lossy(name), view, lenient)?,
             }
         }
         framing(&settings, tell.is_some())?;
@@ -101,14 +102,17 @@ fn callable(mut value: Value) -> Result<Callable, Raise> {
     })
 }
 
-fn set(settings: &mut Settings, name: &str, view: View<'_>) -> Result<(), Raise> {
+fn set(settings: &mut Settings, name: &str, view: View<'_>, lenient: bool) -> Result<(), Raise> {
     let value =
         to_option(view).ok_or_else(|| refused(&format!("setting \"{name}\" cannot be an object or a resource")))?;
     // Both names of one rule: switching one off must not undo the other, which came before it.
     if name == "open_eof_split" && value.is_off() && !matches!(value, options::Value::Null) {
         return Ok(());
     }
-    settings.set(name, &value).map_err(|error| refused(&error.to_string()))
+    match settings.set(name, &value) {
+        Err(error) if lenient => tolerable(&error),
+        set => set.map_err(|error| refused(&error.to_string())),
+    }
 }
 
 fn framing(settings: &Settings, told: bool) -> Result<Option<Framing>, Raise> {

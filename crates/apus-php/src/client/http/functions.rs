@@ -28,7 +28,7 @@ fn one(url: &str, method: &[u8], data: Option<Value>, extra: &Extra<'_>, name: &
     let client = HttpClient::new(endpoint);
     client.settings.borrow_mut().keep_alive = false;
     if let Some(options) = extra.options {
-        settings::apply(&client.settings, options)?;
+        settings::apply(&client.settings, options, false)?;
     }
     let object = Object::new(PROXY.get(), client)?;
     let Some(client) = object.payload::<HttpClient>() else { return Err(engine::throw_error("no client was made")) };

@@ -35,7 +35,7 @@ pub(super) fn set(me: Me<'_>, given: ArrayView<'_>) -> Result<bool, Raise> {
             values::write_func(&mut value)?;
         }
     }
-    settings::apply(&me.settings, others.view())?;
+    settings::apply(&me.settings, others.view(), me.object.is_second(&super::CLIENT_CLASS))?;
     if given.get("defer").is_some() {
         me.defer.set(me.settings.borrow().defer);
     }

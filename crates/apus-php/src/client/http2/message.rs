@@ -91,8 +91,8 @@ pub(super) fn build(object: &Object, compression: bool) -> Result<Http2Request, 
 }
 
 /// The object of an answer.
-pub(super) fn object(answer: &Http2Response) -> Result<Object, Raise> {
-    let object = Object::plain(RESPONSE.get())?;
+pub(super) fn object(answer: &Http2Response, second: bool) -> Result<Object, Raise> {
+    let object = Object::plain(RESPONSE.named(second))?;
     object.set_slot(response::STREAM_ID, Value::int(i64::from(answer.stream)));
     object.set_slot(response::ERR_CODE, Value::int(answer.error));
     object.set_slot(response::STATUS_CODE, Value::int(answer.status.map_or(RESET, i64::from)));

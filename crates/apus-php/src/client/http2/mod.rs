@@ -93,7 +93,7 @@ fn destruct(object: Object) {
 
 #[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
 fn set(me: Me<'_>, given: ArrayView<'_>) -> Result<bool, Raise> {
-    settings::apply(&me.settings, given)?;
+    settings::apply(&me.settings, given, me.object.is_second(&CLIENT_CLASS))?;
     merge_settings(&me.object, slot::SETTING, given)?;
     Ok(true)
 }
@@ -213,7 +213,8 @@ fn recv(me: Me<'_>, timeout: Timeout) -> Result<OrFalse<Object>, Raise> {
     let answer = during(&me, &state, NAMES.0, limit, connection.receive());
     drop(in_use);
     me.object.set_slot(slot::SERVER_LAST_STREAM_ID, Value::int(i64::from(connection.last_answered())));
-    answer?.map(|answer| message::object(&answer)).transpose().map(OrFalse)
+    let second = me.object.is_second(&CLIENT_CLASS);
+    answer?.map(|answer| message::object(&answer, second)).transpose().map(OrFalse)
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
