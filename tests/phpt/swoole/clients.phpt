@@ -45,9 +45,9 @@ Coroutine\run(function () {
     $server = new Co\Socket(AF_INET, SOCK_STREAM);
     var_dump($server->bind('127.0.0.1'), $server->listen());
     $port = $server->getsockname()['port'];
-    go(function () use ($server) {
+    go(function () use ($server, &$accepted) {
         $peer = $server->accept();
-        echo get_class($peer), "\n";
+        $accepted = get_class($peer);
         $peer->sendAll(strtoupper($peer->recv()));
         $peer->close();
     });
@@ -55,7 +55,7 @@ Coroutine\run(function () {
     var_dump($client->connect(host: '127.0.0.1', port: $port, timeout: 5), $client->connected);
     echo get_class($client->socket), "\n";
     var_dump($client->exportSocket() === $client->socket, $client->send('abc'));
-    var_dump($client->recv(timeout: 5), $client->recv());
+    var_dump($client->recv(timeout: 5), $client->recv(), $accepted);
     var_dump($client->close(), $client->close(), $client->errCode === swoole_last_error(), $client->connected);
     var_dump($server->bind('no address'), $server->errCode !== 0, $server->errMsg !== '');
 
@@ -113,11 +113,11 @@ bool(true)
 bool(true)
 bool(true)
 Swoole\Coroutine\Socket
-Swoole\Coroutine\Socket
 bool(true)
 int(3)
 string(3) "ABC"
 string(0) ""
+string(23) "Swoole\Coroutine\Socket"
 bool(true)
 bool(false)
 bool(true)
