@@ -416,7 +416,7 @@ fn frames_in_the_wrong_state_are_refused() {
         peer.session.finish(1);
         peer.output();
     }
-    let cases: [Case; 17] = [
+    let cases: [Case; 16] = [
         ("DATA, idle", |_| data(1, 1, true), Err(ErrorCode::PROTOCOL_ERROR)),
         ("RST_STREAM, idle", |_| frame(kind::RST_STREAM, 0, 1, &[0; 4]), Err(ErrorCode::PROTOCOL_ERROR)),
         ("WINDOW_UPDATE, idle", |_| frame(kind::WINDOW_UPDATE, 0, 1, &[0, 0, 0, 1]), Err(ErrorCode::PROTOCOL_ERROR)),
@@ -473,14 +473,6 @@ fn frames_in_the_wrong_state_are_refused() {
             Ok(""),
         ),
         (
-            "PRIORITY of a wrong size, over",
-            |peer| {
-                over(peer);
-                frame(kind::PRIORITY, 0, 1, &[0; 4])
-            },
-            Ok("reset 1 FRAME_SIZE_ERROR"),
-        ),
-        (
             "a lower stream",
             |peer| [peer.request(5, true), peer.request(3, true)].concat(),
             Err(ErrorCode::PROTOCOL_ERROR),
@@ -520,4 +512,16 @@ fn broken_requests_end_their_stream_only() {
     let good = peer.request(5, true);
     assert_eq!(peer.feed(&[bad, large, good].concat()), Ok(vec!["request 5 true".to_owned()]));
     assert_eq!(peer.sent(), ["reset 1 PROTOCOL_ERROR", "headers 3 true"]);
+}
+
+#[test]
+fn a_malformed_priority_of_a_stream_that_is_over_is_answered() {
+    let mut peer = Peer::new(Limits::default());
+    let request = peer.request(1, true);
+    assert!(peer.feed(&request).is_ok());
+    assert_eq!(peer.session.head(1, 200, b"", true), Ok(()));
+    peer.session.finish(1);
+    peer.output();
+    assert_eq!(peer.feed(&frame(kind::PRIORITY, 0, 1, &[0; 4])), Ok(vec![]));
+    assert_eq!(peer.sent(), ["reset 1 FRAME_SIZE_ERROR"]);
 }
