@@ -55,6 +55,22 @@ class Sessions(Case):
             cookie = told or cookie
             seen.append((who, told is not None, cookie, answer.status, answer.body))
 
+    def test_a_handler_under_the_names_of_swoole_sends_the_cookie(self):
+        script = """<?php
+        $server = new Swoole\\Http\\Server('127.0.0.1', 0);
+        $server->set(['worker_num' => 1]);
+        $server->on('request', function (Swoole\\Http\\Request $request, Swoole\\Http\\Response $response) {
+            session_start();
+            $_SESSION['visits'] = ($_SESSION['visits'] ?? 0) + 1;
+            $response->end((string) $_SESSION['visits']);
+        });
+        $server->start();
+        """
+        server = self.serve(script=script, ini=["apus.swoole_compat=1"])
+        first = server.get("/")
+        cookie = session_cookie(first)
+        self.assertEqual((first.body, server.get("/", headers={"Cookie": f"PHPSESSID={cookie}"}).body), (b"1", b"2"))
+
     def visit(self, server):
         seen = [[] for _ in range(VISITORS)]
         threads = [threading.Thread(target=self.visitor, args=(server, f"v{n}", seen[n])) for n in range(VISITORS)]

@@ -540,16 +540,25 @@ apus_talks *apus_fiber_talks(apus_fiber *fiber)
 
 bool apus_fiber_request(zend_object **request, zend_object **response)
 {
-	static zend_class_entry *classes[2];
+	/* Under the names of code for Swoole they are classes of their own, which are there only where those are. */
+	static const char *const names[2][2] = {
+		{"Apus\\Http\\Request", "Apus\\Http\\Response"}, {"Swoole\\Http\\Request", "Swoole\\Http\\Response"},
+	};
+	static zend_class_entry *classes[2][2];
+	static bool known;
 	const apus_job *job = apus_running_fiber != NULL ? apus_running_fiber->job : NULL;
 	if (job == NULL || job->argc != 2 || Z_TYPE(job->args[0]) != IS_OBJECT || Z_TYPE(job->args[1]) != IS_OBJECT) {
 		return false;
 	}
-	if (classes[1] == NULL) {
-		classes[0] = apus_class_find("Apus\\Http\\Request");
-		classes[1] = apus_class_find("Apus\\Http\\Response");
+	if (!known) {
+		for (int i = 0; i < 4; i++) {
+			classes[i / 2][i % 2] = apus_class_find(names[i / 2][i % 2]);
+		}
+		known = true;
 	}
-	if (Z_OBJCE(job->args[0]) != classes[0] || Z_OBJCE(job->args[1]) != classes[1]) {
+	const zend_class_entry *first = Z_OBJCE(job->args[0]);
+	const int which = first == classes[1][0] ? 1 : 0;
+	if (first != classes[which][0] || Z_OBJCE(job->args[1]) != classes[which][1]) {
 		return false;
 	}
 	if (request != NULL) {

@@ -229,7 +229,7 @@ fn set_blocking(process: &ProcessObject, blocking: bool) -> Result<Noted<bool>, 
     warned("setBlocking", end.set_blocking(blocking).map(|()| true))
 }
 
-fn export_socket(process: &ProcessObject) -> Result<Noted<Object>, Raise> {
+fn export_socket(process: Me<'_, ProcessObject>) -> Result<Noted<Object>, Raise> {
     let core = &process.0;
     if let Some(socket) = core.socket.borrow().as_ref().map(Object::share) {
         return Ok(Noted(Ok(socket)));
@@ -238,7 +238,8 @@ fn export_socket(process: &ProcessObject) -> Result<Noted<Object>, Raise> {
     let kind = if stream { libc::SOCK_STREAM } else { libc::SOCK_DGRAM };
     // The socket has a descriptor of its own: closing one does not break the other.
     match super::sys::duplicate(&*end).and_then(|fd| {
-        crate::socket::over(fd, libc::AF_UNIX, kind).map_err(|error| error.raw_os_error().unwrap_or(libc::EIO))
+        crate::socket::over(fd, libc::AF_UNIX, kind, process.object.is_second(&PROCESS))
+            .map_err(|error| error.raw_os_error().unwrap_or(libc::EIO))
     }) {
         Ok(socket) => {
             let socket = socket?;

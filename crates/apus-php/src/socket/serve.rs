@@ -112,9 +112,9 @@ pub(super) fn connection(sock: &Rc<Sock>, given: Given, second: bool) -> Result<
 }
 
 /// A `Coroutine\Socket` over a connected descriptor; `kind` says whether it carries bytes (`SOCK_STREAM`) or messages.
-pub(crate) fn over(fd: OwnedFd, domain: i32, kind: i32) -> io::Result<Result<Object, Raise>> {
+pub(crate) fn over(fd: OwnedFd, domain: i32, kind: i32, second: bool) -> io::Result<Result<Object, Raise>> {
     let sock = Rc::new(Sock::adopt(Socket::from(fd), domain, kind, 0)?);
-    Ok(methods::wrap(&sock, false))
+    Ok(methods::wrap(&sock, second))
 }
 
 /// What `$setting` shows after another array of settings.
