@@ -68,9 +68,10 @@ impl Session {
     }
 
     fn receive(&mut self, socket: &mut (impl Read + Write)) -> io::Result<()> {
-        match self.tls.read_tls(socket) {
+        let mut asked = Asked { socket, short: false };
+        match self.tls.read_tls(&mut asked) {
             Ok(0) => self.ended = true,
-            Ok(_) => self.drained = false,
+            Ok(_) => self.drained = asked.short,
             Err(error) => {
                 if error.kind() == io::ErrorKind::WouldBlock {
                     self.drained = true;
@@ -93,12 +94,16 @@ impl Session {
     /// # Errors
     /// `WouldBlock` where nothing was taken; else the socket's own.
     pub fn write(&mut self, socket: &mut impl Write, parts: &[IoSlice<'_>]) -> io::Result<usize> {
-        let mut taken = 0;
+        let (mut taken, mut waited) = (0, self.waits());
         loop {
             let count = self.seal(parts, taken)?;
             taken += count;
             match self.flush(socket) {
-                Ok(()) if count > 0 && taken < total(parts) => {}
+                Ok(()) if taken == total(parts) => return Ok(taken),
+                // What waited before took the room that is free now.
+                Ok(()) if count > 0 || waited => waited = false,
+                // Before the end of the handshake only so much is kept.
+                Ok(()) if taken == 0 => return Err(io::ErrorKind::WouldBlock.into()),
                 Ok(()) => return Ok(taken),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock && taken > 0 => return Ok(taken),
                 Err(error) => return Err(error),
@@ -195,6 +200,20 @@ impl Session {
 impl std::fmt::Debug for Session {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Session").field("version", &self.version()).finish_non_exhaustive()
+    }
+}
+
+/// A socket that is being read, and whether it gave less than it was asked for: it is empty then.
+struct Asked<'s, S> {
+    socket: &'s mut S,
+    short: bool,
+}
+
+impl<S: Read> Read for Asked<'_, S> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let count = self.socket.read(into)?;
+        self.short = count < into.len();
+        Ok(count)
     }
 }
 
