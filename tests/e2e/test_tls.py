@@ -259,6 +259,26 @@ class Messages(TlsCase):
             self.assertEqual(ws.text(), "A" * size)
         self.assertEqual(ws.close(1000), (1000, ""))
 
+    def test_a_server_in_a_coroutine(self):
+        code = f"""
+        Apus\\Coroutine\\run(function () {{
+            $server = new Apus\\Coroutine\\Http\\Server('127.0.0.1', 0, true);
+            try {{ $server->start(); }} catch (Throwable $thrown) {{ echo $thrown->getMessage(), "\\n"; }}
+            $server = new Apus\\Coroutine\\Http\\Server('127.0.0.1', 0, true);
+            $server->set(['ssl_cert_file' => '{self.cert}', 'ssl_key_file' => '{self.key}']);
+            $server->handle('/', fn ($request, $response) => $response->end($request->server['https']));
+            Apus\\go(fn () => $server->start());
+            $client = new Apus\\Coroutine\\Http\\Client('localhost', $server->port, true);
+            $client->set(['ssl_cafile' => '{self.cert}']);
+            $client->get('/');
+            echo $server->ssl ? 'ssl ' : '', $client->body, "\\n";
+            $server->shutdown();
+        }});
+        """
+        line = [php(), "-n", "-d", f"extension={module()}", "-r", code]
+        said = subprocess.run(line, capture_output=True, text=True, timeout=PATIENCE).stdout.splitlines()
+        self.assertEqual(said, ["TLS: a certificate is needed: set ssl_cert_file and ssl_key_file", "ssl on"])
+
     def test_streams(self):
         script = f"""<?php
         $server = new Apus\\Server('127.0.0.1', 0, 2, Apus\\SOCK_TCP | 512);

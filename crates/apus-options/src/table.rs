@@ -158,6 +158,8 @@ settings! {
     /// PEM file of the port's certificate, with those between it and an authority behind it. The port speaks TLS then.
     /// Read by the master at the start and at each reload, before `user` takes effect.
     Port ssl_cert_file: String = String::new() => Kind::Str;
+    /// Demands TLS: without `ssl_cert_file` the server does not start.
+    Port open_ssl: bool = false => Kind::Bool;
     /// PEM file of the certificate's key (PKCS#8, PKCS#1 or SEC1); empty when `ssl_cert_file` holds it, too.
     Port ssl_key_file: String = String::new() => Kind::Str;
     /// What the key is encrypted with (PKCS#8); empty where it is not.

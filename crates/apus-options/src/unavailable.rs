@@ -34,7 +34,6 @@ pub(crate) static ROWS: &[Row] = unread! {
     Port NoEffect "TLS compression is never used, as it is not safe." => ssl_compress;
     Port NoEffect "A server shows the certificate of the name that the client asks for: ssl_sni_certs." => ssl_host_name;
     Port NoEffect "Chains of any sensible depth are verified." => ssl_verify_depth;
-    Port NoEffect "A port with ssl_cert_file speaks TLS." => open_ssl;
     Port NoEffect "A server's frames are never masked (RFC 6455)." => websocket_mask;
     Port Missing "HTTP/2 comes in a later version; HTTP/1.1 is served." => open_http2_protocol;
     Port Missing "Name the client's own certificate as its authority: ssl_client_cert_file." => ssl_allow_self_signed;

@@ -23,7 +23,7 @@ final class Server
     /** The port; the actual one if 0 was requested; 0 for a Unix socket. */
     public int $port = -1;
 
-    /** Whether TLS is used: false. */
+    /** Whether the server must speak TLS, as the constructor was told. */
     public bool $ssl = false;
 
     /** What set() was given. */
@@ -39,8 +39,9 @@ final class Server
      * Binds and listens: clients that connect before start() wait.
      * @param string $host an IP address, a name that the system knows (its resolution blocks), or "unix:" and a path
      * @param int $port 0 to 65535; 0 lets the system choose: see $port
+     * @param bool $ssl whether start() refuses to serve without ssl_cert_file
      * @param bool $reuse_port whether other processes may listen on the same port and share its clients (SO_REUSEPORT)
-     * @throws \Apus\Server\Exception BIND, OPTION when $ssl is true: TLS is not in this version
+     * @throws \Apus\Server\Exception BIND
      * Does not wait.
      */
     public function __construct(string $host, int $port = 0, bool $ssl = false, bool $reuse_port = false) {}

@@ -42,7 +42,7 @@ try {
 }
 attempt(fn () => new Server('127.0.0.1', 65536));
 attempt(fn () => new Server('127.0.0.1', -1));
-attempt(fn () => new Server('127.0.0.1', 0, Apus\BASE, 513));
+attempt(fn () => new Server('127.0.0.1', 0, Apus\BASE, Apus\SOCK_UDP | 512));
 attempt(fn () => new Server('127.0.0.1', 0, Apus\BASE, 77));
 attempt(fn () => new Server('', 0, Apus\BASE, Apus\SOCK_UNIX_STREAM));
 attempt(fn () => new Server('/no/such/folder/socket', 0, Apus\BASE, Apus\SOCK_UNIX_STREAM));
@@ -84,7 +84,7 @@ Apus\Server\Exception 101: cannot listen on 192.0.2.1:0: Cannot assign requested
 host "no.such.host.invalid" is neither an address nor a known name
 Apus\Server\Exception 101: a port lies between 0 and 65535, 65536 given
 Apus\Server\Exception 101: a port lies between 0 and 65535, -1 given
-Apus\Server\Exception 101: TLS is not in this version of Apus: terminate it in front of the server
+Apus\Server\Exception 101: TLS over datagrams (DTLS) is not in this version of Apus
 Apus\Server\Exception 101: 77 is no kind of socket: use Apus\SOCK_TCP, SOCK_TCP6, SOCK_UDP, SOCK_UDP6, SOCK_UNIX_STREAM or SOCK_UNIX_DGRAM
 Apus\Server\Exception 101: a Unix socket needs a path as its host
 Apus\Server\Exception 101: cannot listen on unix:/no/such/folder/socket: No such file or directory (os error 2)

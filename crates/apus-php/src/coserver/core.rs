@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use apus_coro::{Cancel, TaskId};
-use apus_net::{Config, Control, Counters, Metrics, serve};
+use apus_net::{Config, Control, Counters, Metrics, Tls, serve};
 use apus_options::Settings;
 use apus_process::Listener;
 use apus_zend::Callable;
@@ -114,12 +114,14 @@ pub(super) struct HttpCore {
     control: RefCell<Option<Rc<Control>>>,
     stop: Cell<Stop>,
     stopping: Notify,
+    /// Whether it has to speak TLS.
+    pub(super) ssl: bool,
     /// Whether it is of the class that code written for Swoole knows.
     second: bool,
 }
 
 impl HttpCore {
-    pub(super) fn new(listener: Listener, settings: Settings, second: bool) -> Rc<Self> {
+    pub(super) fn new(listener: Listener, settings: Settings, ssl: bool, second: bool) -> Rc<Self> {
         Rc::new(Self {
             listener: RefCell::new(Some(listener)),
             routes: RefCell::default(),
@@ -129,6 +131,7 @@ impl HttpCore {
             control: RefCell::new(None),
             stop: Cell::new(Stop::No),
             stopping: Notify::new(),
+            ssl,
             second,
         })
     }
@@ -166,8 +169,16 @@ impl HttpCore {
     }
 
     /// Serves until the server was stopped and its last request is over.
-    pub(super) async fn serve(self: Rc<Self>, state: Rc<State>, fd: OwnedFd, control: Rc<Control>) -> io::Result<()> {
-        let (app, config) = self.app(&state);
+    pub(super) async fn serve(
+        self: Rc<Self>,
+        state: Rc<State>,
+        fd: OwnedFd,
+        tls: Option<Tls>,
+        control: Rc<Control>,
+    ) -> io::Result<()> {
+        let (app, mut config) = self.app(&state);
+        config.tls = tls;
+        let config = Rc::new(config);
         let mut work = pin!(async {
             serve(app, vec![(fd, config)], Rc::clone(&control)).await?;
             // Those whose clients have left go on.
@@ -184,7 +195,7 @@ impl HttpCore {
         tokio::time::timeout(LAST_WORDS, work).await.unwrap_or(Ok(()))
     }
 
-    fn app(self: &Rc<Self>, state: &Rc<State>) -> (Rc<CoApp>, Rc<Config>) {
+    fn app(self: &Rc<Self>, state: &Rc<State>) -> (Rc<CoApp>, Config) {
         let settings = self.settings.borrow();
         let limits = http::Limits {
             max_vars: settings.max_input_vars as usize,
@@ -206,7 +217,7 @@ impl HttpCore {
             cancel_on_disconnect: settings.cancel_on_disconnect,
             places,
         };
-        (Rc::new(app), Rc::new(Config::from(&*settings)))
+        (Rc::new(app), Config::from(&*settings))
     }
 
     /// Ready when nothing more is to be waited for.

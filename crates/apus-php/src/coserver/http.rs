@@ -30,8 +30,8 @@ native!(HttpServer, "Apus\\Coroutine\\Http\\Server", |server, held| {
     }
 });
 
-/// A server that is bound.
-struct Bound(Listener);
+/// A server that is bound, and whether it has to speak TLS.
+struct Bound(Listener, bool);
 
 impl Make for Bound {
     fn make(self, call: &Call) -> Result<(), Raise> {
@@ -40,19 +40,20 @@ impl Make for Bound {
             (slot::server::FD, Value::int(i64::from(self.0.fd.as_raw_fd()))),
             (slot::server::HOST, Value::string(host.as_bytes())?),
             (slot::server::PORT, Value::int(port)),
+            (slot::server::SSL, Value::bool(self.1)),
         ];
         let second = SERVER.is_second(call.this_object()?);
         let mut settings = crate::server::ini_settings();
         if second {
             crate::server::second_defaults(&mut settings);
         }
-        Made(HttpServer(HttpCore::new(self.0, settings, second)), shown).make(call)
+        Made(HttpServer(HttpCore::new(self.0, settings, self.1, second)), shown).make(call)
     }
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "what a typed function is given")]
 fn construct(host: String, port: i64, ssl: bool, reuse_port: bool) -> Result<Bound, Raise> {
-    listen::listen(&host, port, ssl, reuse_port).map(Bound)
+    listen::listen(&host, port, reuse_port).map(|listener| Bound(listener, ssl))
 }
 
 fn set(server: Me<'_, HttpServer>, given: ArrayView<'_>) -> Result<bool, Raise> {
@@ -113,10 +114,11 @@ fn run(core: &Rc<HttpCore>, object: &Object, state: &Rc<State>) -> Result<bool, 
             })
             .map_err(|error| exception::throw(exception::code::server::BIND, &error.to_string()))?
     };
+    let tls = crate::server::lone_tls(&core.settings.borrow(), core.ssl)?;
     let control = Control::new(Rc::new(CoMetrics));
     core.began(&control);
     let (done, over) = tokio::sync::oneshot::channel();
-    let serving = Rc::clone(core).serve(Rc::clone(state), fd, control);
+    let serving = Rc::clone(core).serve(Rc::clone(state), fd, tls, control);
     // A task of its own: when this wait is broken off, it still ends what it has begun.
     state.spawn(async move {
         // Nobody asks any more when the wait was broken off.

@@ -7,24 +7,13 @@ use apus_zend::Raise;
 
 use crate::exception;
 
-/// Binds and listens as a constructor `(string $host, int $port = 0, bool $ssl = false, bool $reuse_port = false)`
-/// says.
-pub(super) fn listen(host: &str, port: i64, secure: bool, reuse_port: bool) -> Result<Listener, Raise> {
-    if secure {
-        return Err(no_tls());
-    }
+/// Binds and listens as a constructor says.
+pub(super) fn listen(host: &str, port: i64, reuse_port: bool) -> Result<Listener, Raise> {
     let failed = |text: &str| exception::throw(exception::code::server::BIND, text);
     let port = u16::try_from(port).map_err(|_| failed(&format!("a port lies between 0 and 65535, {port} given")))?;
     let address = address(host, port).map_err(|why| failed(&why))?;
     let options = BindOptions { reuse_port: reuse_port.into(), ..BindOptions::default() };
     bind(&address, &options).map_err(|error| failed(&error.to_string()))
-}
-
-/// Throws what asking for TLS throws.
-pub(super) fn no_tls() -> Raise {
-    let text =
-        "servers that speak TLS are not in this version of Apus: leave $ssl false, and let a proxy end TLS in front";
-    exception::throw(exception::code::server::OPTION, text)
 }
 
 /// The address that host and port mean: `unix:` and a path, an IP address, or a name that the system knows.

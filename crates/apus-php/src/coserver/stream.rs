@@ -93,7 +93,10 @@ fn state_error(text: &str) -> Raise {
 }
 
 fn construct(host: String, port: i64, ssl: bool, reuse_port: bool) -> Result<Made<StreamServer, 5>, Raise> {
-    let listener = listen::listen(&host, port, ssl, reuse_port)?;
+    if ssl {
+        return Err(no_tls());
+    }
+    let listener = listen::listen(&host, port, reuse_port)?;
     let (host, port) = listen::shown(&listener);
     let fd = listener.fd.as_raw_fd();
     let listening = listener.fd.try_clone().and_then(Listening::new).map_err(|error| {
@@ -117,6 +120,12 @@ fn construct(host: String, port: i64, ssl: bool, reuse_port: bool) -> Result<Mad
         second: Cell::new(false),
     };
     Ok(Made(StreamServer(Rc::new(core)), shown))
+}
+
+fn no_tls() -> Raise {
+    let text = "Coroutine\\Server does not speak TLS in this version of Apus: use Apus\\Server, or begin TLS on the \
+                connection's socket with sslHandshake()";
+    exception::throw(exception::code::server::OPTION, text)
 }
 
 fn set(server: Me<'_, StreamServer>, given: ArrayView<'_>) -> Result<(), Raise> {
@@ -149,7 +158,7 @@ fn sort(given: ArrayView<'_>) -> Result<(Array, Option<usize>), Raise> {
         let value = value.value();
         let option = convert::to_option(value.view());
         if text == "open_ssl" && option.as_ref().is_some_and(|value| !value.is_off()) {
-            return Err(listen::no_tls());
+            return Err(no_tls());
         }
         if text == "package_length_func" || client::socket::Settings::rows().any(|row| row.answers_to(&text)) {
             of_connections.set(name, value)?;

@@ -20,8 +20,8 @@ const TLS_1_3: u32 = 1 << 6;
 /// The TLS that settings ask for. `demanded`: by the kind of the socket; `http`: the port says by ALPN what it speaks.
 pub(super) fn of(settings: &Settings, demanded: bool, http: bool) -> Result<Option<ServerTls>, String> {
     if settings.ssl_cert_file.is_empty() {
-        return if demanded {
-            Err("a port of a kind with SSL needs a certificate: set ssl_cert_file and ssl_key_file".to_owned())
+        return if demanded || settings.open_ssl {
+            Err("a certificate is needed: set ssl_cert_file and ssl_key_file".to_owned())
         } else {
             Ok(None)
         };
@@ -56,6 +56,13 @@ pub(super) fn of(settings: &Settings, demanded: bool, http: bool) -> Result<Opti
         ca_path: path(&settings.ssl_capath),
         alpn: if http { vec![b"http/1.1".to_vec()] } else { Vec::new() },
     }))
+}
+
+/// The TLS of a server that lives in a coroutine: read and used by one process.
+pub(crate) fn alone(settings: &Settings, demanded: bool) -> Result<Option<Tls>, Raise> {
+    let Some(tls) = of(settings, demanded, true).map_err(|why| refused(&why))? else { return Ok(None) };
+    let made = || tls.build(&Files::read([&tls])?, &TicketSecret::draw()?);
+    made().map(|config| Some(Tls::new(config))).map_err(|error| refused(&error))
 }
 
 /// What was read of the files that the ports' settings name, and the secret of tickets, which all workers share.
