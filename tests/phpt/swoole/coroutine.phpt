@@ -116,7 +116,7 @@ string(4) "text"
 bool(true)
 string(9) "127.0.0.1"
 #0 %s(55): shows()
-#1 [internal function]: {closure}()
+#1 [internal function]: {closure%S}()
 bool(true)
 func, param
 n, func, param

@@ -25,13 +25,13 @@ echo "goes on\n";
   [Coroutine-1]
  -----------------------------------------------------------------
 #0 %s(10): Swoole\Coroutine::yield()
-#1 [internal function]: {closure}()
+#1 [internal function]: {closure%S}()
 
   [Coroutine-2]
  -----------------------------------------------------------------
 #0 %s(6): Swoole\Coroutine\Channel->pop()
 #1 %s(9): waits()
-#2 [internal function]: {closure}()
+#2 [internal function]: {closure%S}()
 
  =================================================================
 goes on
