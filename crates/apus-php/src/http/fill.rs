@@ -35,7 +35,7 @@ fn server(request: &Request) -> Result<Value, Raise> {
     let net = &request.net;
     let conn = net.conn();
     let decoded = query::percent_decode(net.path());
-    let array = Array::of_server(&ServerFields {
+    let mut array = Array::of_server(&ServerFields {
         method: net.method(),
         path: net.path(),
         decoded_path: &decoded,
@@ -48,9 +48,7 @@ fn server(request: &Request) -> Result<Value, Raise> {
         connected_at: conn.connected_at(),
     })?;
     if conn.tls().is_some() {
-        let mut array = array;
         array.set_str(b"https", b"on")?;
-        return Ok(array.into());
     }
     Ok(array.into())
 }
