@@ -202,8 +202,9 @@ fn wait_ready(pipe: OwnedFd, within: Duration) -> Waited {
             Ok(0) | Err(_) => return Waited::Ended,
             Ok(count) => line.extend_from_slice(&buffer[..count]),
         }
-        if line.ends_with(b"\n") {
-            return serde_json::from_slice(&line).map_or(Waited::Ended, Waited::Ready);
+        // What follows the first line may have come with it.
+        if let Some(end) = line.iter().position(|byte| *byte == b'\n') {
+            return serde_json::from_slice(&line[..end]).map_or(Waited::Ended, Waited::Ready);
         }
     }
 }
@@ -224,7 +225,13 @@ fn shown_address(address: &str) -> String {
     }
 }
 
+/// Why a process whose end of the pipe was closed did not start. One that does not end is stopped.
 fn ended(child: &mut Child) -> String {
+    let Some(pid) = Pid::from_raw(child.id().cast_signed()) else { return "it has no process".into() };
+    if !leaves(pid) {
+        terminate(child);
+        return "it no longer says whether it serves, and was stopped".into();
+    }
     child.wait().map_or_else(|error| error.to_string(), |status| format!("it ended before it served ({status})"))
 }
 
@@ -232,12 +239,16 @@ fn ended(child: &mut Child) -> String {
 /// their master.
 fn terminate(child: &mut Child) {
     let Some(pid) = Pid::from_raw(child.id().cast_signed()) else { return };
-    let handle = pidfd_open(pid, PidfdFlags::empty());
     let _ = kill_process(pid, Signal::INT);
-    if !handle.is_ok_and(|handle| has_left(&handle, GRACE).unwrap_or(false)) {
+    if !leaves(pid) {
         let _ = child.kill();
     }
     let _ = child.wait();
+}
+
+/// Whether a child of ours, which is not waited for yet, ends within the grace.
+fn leaves(pid: Pid) -> bool {
+    pidfd_open(pid, PidfdFlags::empty()).is_ok_and(|handle| has_left(&handle, GRACE).unwrap_or(false))
 }
 
 fn not_started(why: &str, log: &Path, wrote: &str) -> Failure {
@@ -302,6 +313,14 @@ mod tests {
         let ready = Ready { pid: 7, listen: vec!["127.0.0.1:80".into()], failed: None, worker: 0 };
         assert_eq!(wait_ready(read, Duration::from_secs(20)), Waited::Ready(ready));
         writer.join().expect("writer");
+    }
+
+    #[test]
+    fn of_two_lines_at_once_the_first_counts() {
+        let (read, mut write) = pipe();
+        write.write_all(b"{\"pid\":7,\"failed\":\"one\"}\n{\"pid\":7,\"failed\":\"two\"}\n").expect("write");
+        let ready = Ready { pid: 7, listen: vec![], failed: Some("one".into()), worker: 0 };
+        assert_eq!(wait_ready(read, Duration::from_secs(20)), Waited::Ready(ready));
     }
 
     #[test]

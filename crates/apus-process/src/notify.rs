@@ -36,6 +36,8 @@ struct FailedLine<'a> {
 #[derive(Debug, Default)]
 pub(crate) struct Notify {
     ready: Option<File>,
+    /// Whether the line of a failed start was written: there is one at most.
+    failed: bool,
     systemd: Option<(UnixDatagram, SocketAddr)>,
     launcher: Option<Launcher>,
     watchdog: Option<Watchdog>,
@@ -52,7 +54,7 @@ impl Notify {
     pub(crate) fn from_environment() -> Self {
         let systemd = systemd();
         let watchdog = systemd.is_some().then(watchdog).flatten();
-        Self { ready: ready_file(), systemd, launcher: None, watchdog }
+        Self { ready: ready_file(), failed: false, systemd, launcher: None, watchdog }
     }
 
     pub(crate) fn set_launcher(&mut self, launcher: Launcher) {
@@ -74,6 +76,9 @@ impl Notify {
     /// A process that the server needs dies again and again before it has served: whoever waits for the ready line need
     /// not wait longer. The server goes on trying, and tells when it serves.
     pub(crate) fn failing(&mut self, worker: u32, text: &str) {
+        if std::mem::replace(&mut self.failed, true) {
+            return;
+        }
         let line = FailedLine { pid: std::process::id(), failed: text, worker };
         if let (Some(file), Ok(mut text)) = (&mut self.ready, serde_json::to_string(&line)) {
             text.push('\n');
