@@ -63,5 +63,14 @@ function version(): string {}
  */
 function stubs(bool $swoole = false): string {}
 
+/**
+ * Writes a line to the log of the server (the settings log_file, log_level), or to standard error where there is none.
+ * @param string $level debug, trace, info, notice, warning or error
+ * @throws \ValueError for another level
+ * Does not wait.
+ * @rust typed
+ */
+function write_log(string $level, string $message): void {}
+
 /** The table of all settings, in Markdown. */
 function options_markdown(): string {}

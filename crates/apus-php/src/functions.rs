@@ -1,6 +1,7 @@
 //! The functions in `Apus\` and `Apus\Coroutine\`.
 
-use apus_zend::{Call, Raise};
+use apus_process::log::{self, Level};
+use apus_zend::{Call, Raise, engine};
 
 use crate::coroutine;
 use crate::runtime::State;
@@ -16,6 +17,24 @@ fn version(call: &Call) -> Result<(), Raise> {
 fn stubs(call: &Call) -> Result<(), Raise> {
     let text = if call.bool(0, false)? { crate::stubs::SECOND } else { crate::stubs::TEXT };
     call.ret_bytes(text.as_bytes())
+}
+
+fn write_log(level: &[u8], message: &[u8]) -> Result<(), Raise> {
+    let level = match level {
+        b"debug" => Level::Debug,
+        b"trace" => Level::Trace,
+        b"info" => Level::Info,
+        b"notice" => Level::Notice,
+        b"warning" => Level::Warning,
+        b"error" => Level::Error,
+        _ => {
+            return Err(engine::throw_value_error(
+                "Argument #1 ($level) must be debug, trace, info, notice, warning or error",
+            ));
+        }
+    };
+    log::write(level, format_args!("{}", String::from_utf8_lossy(message)));
+    Ok(())
 }
 
 fn options_markdown(call: &Call) -> Result<(), Raise> {
