@@ -88,7 +88,8 @@ Examples:
 const RELOAD_HELP: &str = "\
 Examples:
   apus reload
-  apus reload --pid-file /run/shop.pid";
+  apus reload --pid-file /run/shop.pid
+  apus reload --certificates               after a renewal; workers go on";
 
 const STATUS_HELP: &str = "\
 Examples:
@@ -222,6 +223,9 @@ pub(crate) struct StopArgs {
 pub(crate) struct ReloadArgs {
     #[command(flatten)]
     pub(crate) target: Target,
+    /// Only read certificates anew: workers use them for new connections, and go on
+    #[arg(long)]
+    pub(crate) certificates: bool,
     /// How long to wait until all new workers serve, in seconds; 0 does not wait
     #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = clap::value_parser!(u32).range(0..=86_400))]
     pub(crate) timeout: u32,

@@ -33,6 +33,13 @@ pub(crate) fn stop(args: &StopArgs) -> Outcome<()> {
 /// `apus reload`: all new workers serve when this returns, unless the caller would not wait.
 pub(crate) fn reload(args: &ReloadArgs) -> Outcome<()> {
     let server = control::select(&args.target, &control::directories())?;
+    if args.certificates {
+        let changed = server.ask("reload certificates")?["changed"] == true;
+        let what =
+            if changed { "has handed new certificates to its workers" } else { "has these certificates already" };
+        println!("server {} {what}", server.pid);
+        return Ok(());
+    }
     if args.timeout == 0 || server.socket.is_none() {
         tell(&server, "reload", Signal::USR1)?;
         println!("server {} is replacing its workers", server.pid);

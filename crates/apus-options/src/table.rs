@@ -153,10 +153,14 @@ settings! {
     /// PEM file of the key of `broker_ssl_cert_file`, without a passphrase; empty when that file holds it, too.
     Server broker_ssl_key_file: String = String::new() => Kind::Str;
 
+    /// How often the master looks whether files of certificates have changed (also by a link that leads elsewhere): new
+    /// ones are used without a reload, once they have stayed as they are from one look to the next. 0 for never.
+    Server ssl_watch_interval: Duration = Duration::from_secs(10) => seconds(0.0, 86_400.0);
+
     /// Length of the queue of connections that no worker has accepted yet; the kernel's `net.core.somaxconn` caps it.
     Port backlog: u32 = 1024 => count(1, 65_535, "connections");
     /// PEM file of the port's certificate, with those between it and an authority behind it. The port speaks TLS then.
-    /// Read by the master at the start and at each reload, before `user` takes effect.
+    /// Read by the master at the start and when it changes, with the rights of before `user`.
     Port ssl_cert_file: String = String::new() => Kind::Str;
     /// Demands TLS: without `ssl_cert_file` the server does not start.
     Port open_ssl: bool = false => Kind::Bool;

@@ -4,10 +4,19 @@
 //! readable when the master wants something and when the master is gone; the kernel closes the ends of a killed
 //! process, so neither can miss the other's death.
 
-use std::io;
+use std::cell::RefCell;
+use std::io::{self, IoSlice, IoSliceMut};
+use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 use nix::sys::socket::{AddressFamily, MsgFlags, SockFlag, SockType, recv, send, socketpair};
+use rustix::io::Errno;
+use rustix::net::{
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags,
+    recvmsg, sendmsg,
+};
+
+use crate::parcel::Parcel;
 
 /// What the master wants of a worker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,6 +25,9 @@ pub enum Command {
     Drain,
     /// Leave now.
     StopNow,
+    /// Use what came with it in place of what was given before: see
+    /// [`Worker::take_parcel`](crate::Worker::take_parcel).
+    Renew,
 }
 
 /// What a worker wants of the master.
@@ -55,6 +67,7 @@ impl Message {
         let (letter, number) = match self {
             Self::Command(Command::Drain) => (b'd', None),
             Self::Command(Command::StopNow) => (b'k', None),
+            Self::Command(Command::Renew) => (b'n', None),
             Self::Ask(Ask::Reload) => (b'R', None),
             Self::Ask(Ask::ReloadTasks) => (b'T', None),
             Self::Ask(Ask::Stop) => (b'S', None),
@@ -76,6 +89,7 @@ impl Message {
         Some(match letter {
             b'd' => Self::Command(Command::Drain),
             b'k' => Self::Command(Command::StopNow),
+            b'n' => Self::Command(Command::Renew),
             b'R' => Self::Ask(Ask::Reload),
             b'T' => Self::Ask(Ask::ReloadTasks),
             b'S' => Self::Ask(Ask::Stop),
@@ -122,6 +136,42 @@ impl Channel {
         send(self.0.as_raw_fd(), &bytes[..len], MsgFlags::MSG_NOSIGNAL).is_ok()
     }
 
+    /// Has the other end renew what it was given, by what is in `parcel`; false as for [`send`](Self::send).
+    pub(crate) fn send_parcel(&self, parcel: &Parcel) -> bool {
+        let (bytes, len) = Message::Command(Command::Renew).encode();
+        let (mut room, fds) = ([MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))], [parcel.as_fd()]);
+        let mut beside = SendAncillaryBuffer::new(&mut room);
+        beside.push(SendAncillaryMessage::ScmRights(&fds))
+            && sendmsg(&self.0, &[IoSlice::new(&bytes[..len])], &mut beside, SendFlags::NOSIGNAL).is_ok()
+    }
+
+    /// The same as [`receive`](Self::receive), where a parcel may come: the last one stays in `parcel`.
+    pub(crate) fn receive_parcel(&self, parcel: &RefCell<Option<Parcel>>) -> Received {
+        let mut bytes = [0; 16];
+        loop {
+            let mut room = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+            let mut beside = RecvAncillaryBuffer::new(&mut room);
+            let received = recvmsg(&self.0, &mut [IoSliceMut::new(&mut bytes)], &mut beside, RecvFlags::CMSG_CLOEXEC);
+            for message in beside.drain() {
+                if let RecvAncillaryMessage::ScmRights(fds) = message {
+                    parcel.replace(fds.last().map(Parcel::from));
+                }
+            }
+            match received.map(|message| message.bytes) {
+                Ok(0) => return Received::Closed,
+                // As in `receive`.
+                Ok(len) => {
+                    if let Some(message) = Message::decode(&bytes[..len]) {
+                        return Received::Message(message);
+                    }
+                }
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => return Received::Nothing,
+                Err(_) => return Received::Closed,
+            }
+        }
+    }
+
     pub(crate) fn receive(&self) -> Received {
         let mut bytes = [0; 16];
         loop {
@@ -156,6 +206,7 @@ mod tests {
         let messages = [
             Message::Command(Command::Drain),
             Message::Command(Command::StopNow),
+            Message::Command(Command::Renew),
             Message::Ask(Ask::Reload),
             Message::Ask(Ask::ReloadTasks),
             Message::Ask(Ask::Stop),
@@ -171,6 +222,25 @@ mod tests {
             assert_eq!(b.receive(), Received::Message(message));
         }
         assert_eq!(b.receive(), Received::Nothing);
+    }
+
+    #[test]
+    fn parcels_come_in_their_place_and_the_last_one_stays() {
+        let (a, b) = Channel::pair().unwrap();
+        let kept = RefCell::new(None);
+        let first = Parcel::pack(b"first").unwrap();
+        assert!(a.send(Message::Ready) && a.send_parcel(&first) && a.send_parcel(&Parcel::pack(b"second").unwrap()));
+        assert_eq!(b.receive_parcel(&kept), Received::Message(Message::Ready));
+        for _ in 0..2 {
+            assert_eq!(b.receive_parcel(&kept), Received::Message(Message::Command(Command::Renew)));
+        }
+        assert_eq!(kept.take().map(|parcel| parcel.open().unwrap()), Some(b"second".to_vec()));
+        // Nobody can change it, not even who packed it.
+        assert!(rustix::io::write(&first, b"x").is_err());
+        // An end that expects none lets the descriptor go.
+        assert!(a.send_parcel(&first));
+        assert_eq!(b.receive(), Received::Message(Message::Command(Command::Renew)));
+        assert_eq!(b.receive_parcel(&kept), Received::Nothing);
     }
 
     #[test]

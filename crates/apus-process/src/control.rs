@@ -29,6 +29,8 @@ pub(crate) enum Request {
     Status,
     /// With true, the answer comes when the reload is over.
     Reload(bool),
+    /// Read certificates anew.
+    Renew,
     Stop,
     StopNow,
     Unknown(String),
@@ -40,6 +42,7 @@ impl Request {
             "status" => Self::Status,
             "reload" => Self::Reload(false),
             "reload wait" => Self::Reload(true),
+            "reload certificates" => Self::Renew,
             "stop" => Self::Stop,
             "stop now" => Self::StopNow,
             other => Self::Unknown(other.to_owned()),

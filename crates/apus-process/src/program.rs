@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use apus_options::Settings;
 
+use crate::parcel::Parcel;
 use crate::role::Role;
 use crate::worker::Worker;
 
@@ -72,6 +73,21 @@ pub trait Program {
 
     /// Something happened, in the master.
     fn on_event(&mut self, event: MasterEvent);
+
+    /// How often [`renew`](Self::renew) is to look at files by itself: zero for never, `None` where there are none.
+    fn renew_interval(&self) -> Option<Duration> {
+        None
+    }
+
+    /// Reads anew what workers were given of files: certificates. `asked`: somebody wants that; else the files are
+    /// looked at, and read where they have changed. What it gives is handed to the workers that serve; those that are
+    /// forked later inherit what the program keeps. With the master's signals blocked: it calls no code of users.
+    ///
+    /// # Errors
+    /// Why what the files hold now cannot be used. What was read before stays in use.
+    fn renew(&mut self, _asked: bool) -> Result<Option<Parcel>, String> {
+        Ok(None)
+    }
 
     /// Nothing is to be done in the master until one of these is ready, or the time is over (`None`: for ever). Waits
     /// for that where the program has something of its own to do meanwhile, such as timers; else gives false, and the

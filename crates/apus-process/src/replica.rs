@@ -2,6 +2,7 @@
 //! to, and when to try again after a death.
 
 use std::os::fd::{AsFd, BorrowedFd};
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
@@ -9,6 +10,7 @@ use nix::unistd::Pid;
 
 use crate::back_off::BackOff;
 use crate::channel::{Channel, Command, Message, Received};
+use crate::parcel::Parcel;
 use crate::role::Role;
 use crate::scoreboard::{WorkerSlot, WorkerState};
 
@@ -40,6 +42,8 @@ pub(crate) struct Process {
     channel: Option<Channel>,
     /// The last order, while the channel was too full to take it.
     unsent: Option<Command>,
+    /// What it is to use from now on, while the channel was too full to take it.
+    parcel: Option<Rc<Parcel>>,
     /// What it was forked with to report; it has done so once it serves.
     pub(crate) orphans: Vec<i64>,
 }
@@ -66,6 +70,7 @@ impl Process {
             replace_soon: false,
             channel: Some(channel),
             unsent: None,
+            parcel: None,
             orphans: Vec::new(),
         }
     }
@@ -102,8 +107,20 @@ impl Process {
         }
     }
 
-    /// Sends what the channel did not take before; whether it is still unsent.
+    /// Has it use something else from now on.
+    pub(crate) fn renew(&mut self, parcel: &Rc<Parcel>) {
+        self.parcel = Some(Rc::clone(parcel));
+        self.send_unsent();
+    }
+
+    /// Sends what the channel did not take before; whether some of it is still unsent.
     pub(crate) fn send_unsent(&mut self) -> bool {
+        if let (Some(parcel), Some(channel)) = (&self.parcel, &self.channel)
+            && !channel.send_parcel(parcel)
+        {
+            return true;
+        }
+        self.parcel = None;
         if let (Some(command), Some(channel)) = (self.unsent, &self.channel)
             && !channel.send(Message::Command(command))
         {
@@ -115,7 +132,7 @@ impl Process {
 
     /// Whether an order waits for room in the channel.
     pub(crate) fn has_unsent(&self) -> bool {
-        self.unsent.is_some()
+        self.unsent.is_some() || self.parcel.is_some()
     }
 
     /// Tells it of a connection that went down with its predecessor; false when the channel does not take it now.

@@ -9,6 +9,7 @@ use crate::channel::{Ask, Channel, Command, Message, Received};
 use crate::conn_table::{ConnFlags, ConnHandle, ConnTable, Owner, Peer};
 use crate::directory::{Directory, Register};
 use crate::ipc::{IpcEndpoint, IpcRings};
+use crate::parcel::Parcel;
 use crate::role::Role;
 use crate::scoreboard::{Scoreboard, WorkerSlot, WorkerState};
 use crate::sys;
@@ -50,6 +51,7 @@ pub struct Worker {
     /// Whether the master's death was noticed and told.
     pub(crate) orphan: Cell<bool>,
     pub(crate) share: Share,
+    pub(crate) parcel: RefCell<Option<Parcel>>,
 }
 
 /// A worker's share of the connections, and for how many questions it holds.
@@ -72,7 +74,7 @@ impl Worker {
     pub fn take_commands(&self) -> Vec<Command> {
         let mut commands = Vec::new();
         while commands.len() < BATCH {
-            match self.channel.receive() {
+            match self.channel.receive_parcel(&self.parcel) {
                 Received::Message(Message::Command(command)) => commands.push(command),
                 // No command: an empty answer must still mean that nothing is left.
                 Received::Message(Message::Orphan(session)) => self.orphans.borrow_mut().push(session),
@@ -88,6 +90,11 @@ impl Worker {
             }
         }
         commands
+    }
+
+    /// What came with the last [`Command::Renew`], once.
+    pub fn take_parcel(&self) -> Option<Parcel> {
+        self.parcel.take()
     }
 
     /// Whether the master is gone.
@@ -296,6 +303,7 @@ impl Begun {
             topics: Directory::new(post.topics, post.office, slot_index),
             orphan: Cell::new(false),
             share: Share::default(),
+            parcel: RefCell::default(),
         }
     }
 }

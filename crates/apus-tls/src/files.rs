@@ -1,6 +1,7 @@
 //! The files that certificates, keys and authorities are in, as they were at one moment.
 
 use std::collections::BTreeMap;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use zeroize::Zeroizing;
@@ -16,7 +17,39 @@ const MAX_FILE: u64 = 16 << 20;
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Files(BTreeMap<PathBuf, Zeroizing<Vec<u8>>>);
 
+/// How files look from outside.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FilesState(Vec<Option<Look>>);
+
+/// A file's device, number, size, and when it was last changed (seconds and nanoseconds, of its content and of itself).
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Look([u64; 3], [i64; 4]);
+
+impl Look {
+    fn of(about: &std::fs::Metadata) -> Self {
+        let changed = [about.mtime(), about.mtime_nsec(), about.ctime(), about.ctime_nsec()];
+        Self([about.dev(), about.ino(), about.size()], changed)
+    }
+}
+
 impl Files {
+    /// How the files that the settings of the ports name look from outside: another state means that one was written,
+    /// or that a link leads to another one. Reads none.
+    pub fn state<'s>(ports: impl IntoIterator<Item = &'s ServerTls>) -> FilesState {
+        let look = |path: &Path| std::fs::metadata(path).ok().map(|about| Look::of(&about));
+        let mut state = Vec::new();
+        for port in ports {
+            state.extend(port.files().map(look));
+            if let Some(folder) = &port.ca_path {
+                state.push(look(folder));
+                let mut inside: Vec<_> = std::fs::read_dir(folder).into_iter().flatten().flatten().collect();
+                inside.sort_by_key(std::fs::DirEntry::file_name);
+                state.extend(inside.iter().map(|entry| look(&entry.path())));
+            }
+        }
+        FilesState(state)
+    }
+
     /// Reads all files that the settings of the ports name.
     ///
     /// # Errors
@@ -78,6 +111,11 @@ impl Files {
             }
         }
         out
+    }
+
+    /// The same of memory that is wiped afterwards.
+    pub fn unpack_wiping(packed: Vec<u8>) -> Option<Self> {
+        Self::unpack(&Zeroizing::new(packed))
     }
 
     /// What [`Files::pack`] made; `None` where it is none.

@@ -17,11 +17,11 @@ mod tickets;
 use std::sync::{Arc, LazyLock};
 
 pub use ciphers::Choice;
-pub use files::Files;
+pub use files::{Files, FilesState};
 pub use rustls::ServerConfig;
 pub use session::{Opened, Session};
 pub use settings::{Identity, ServerTls, Versions};
-pub use tickets::TicketSecret;
+pub use tickets::{TicketSecret, Tickets};
 
 use rustls::crypto::{CryptoProvider, aws_lc_rs};
 

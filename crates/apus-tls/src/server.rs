@@ -11,7 +11,7 @@ use crate::clients::NamedOrSigned;
 use crate::files::Files;
 use crate::names::Names;
 use crate::settings::{Identity, ServerTls, Versions};
-use crate::tickets::{TicketSecret, Tickets};
+use crate::tickets::Tickets;
 use crate::{TlsError, pem, provider};
 
 impl Versions {
@@ -37,7 +37,7 @@ impl ServerTls {
     ///
     /// # Errors
     /// Which file or setting cannot be used, and why.
-    pub fn build(&self, files: &Files, secret: &TicketSecret) -> Result<Arc<ServerConfig>, TlsError> {
+    pub fn build(&self, files: &Files, tickets: &Arc<Tickets>) -> Result<Arc<ServerConfig>, TlsError> {
         let provider = Arc::new(self.choice.apply(&provider())?);
         let builder = ServerConfig::builder_with_provider(Arc::clone(&provider))
             .with_protocol_versions(&self.versions.list()?)
@@ -58,7 +58,7 @@ impl ServerTls {
             names.add(name, certified(identity, files)?);
         }
         let mut config = builder.with_cert_resolver(Arc::new(names));
-        config.ticketer = Arc::new(Tickets::new(secret));
+        config.ticketer = Arc::<Tickets>::clone(tickets);
         config.send_tls13_tickets = 2;
         config.alpn_protocols.clone_from(&self.alpn);
         Ok(Arc::new(config))

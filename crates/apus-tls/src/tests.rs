@@ -170,7 +170,7 @@ impl Talk {
 }
 
 fn built(tls: &ServerTls) -> Result<Arc<rustls::ServerConfig>, TlsError> {
-    tls.build(&Files::read([tls])?, &TicketSecret::draw()?)
+    tls.build(&Files::read([tls])?, &Arc::new(Tickets::new(TicketSecret::draw()?)))
 }
 
 #[test]
@@ -259,7 +259,8 @@ fn a_session_is_resumed_by_another_worker_and_by_none_with_another_secret() {
     let (files, secret) = (Files::read([&tls]).unwrap(), TicketSecret::draw().unwrap());
     let client = authority.client(None);
     let resumed = |secret: &TicketSecret| {
-        let mut talk = Talk::new(&tls.build(&files, secret).unwrap(), &client, "a.test");
+        let mut talk =
+            Talk::new(&tls.build(&files, &Arc::new(Tickets::new(secret.clone()))).unwrap(), &client, "a.test");
         talk.client.writer().write_all(b"x").unwrap();
         talk.run().unwrap();
         talk.server.resumed()

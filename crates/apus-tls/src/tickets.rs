@@ -26,14 +26,19 @@ pub struct TicketSecret {
 }
 
 impl TicketSecret {
-    /// A new one.
+    /// A new one, as of the period before this one: who makes keys of it reads what was made with that, too.
     ///
     /// # Errors
     /// When the system gives no random bytes.
     pub fn draw() -> Result<Self, TlsError> {
         let mut secret = Zeroizing::new([0; 32]);
         rand::fill(secret.as_mut_slice()).map_err(|_| TlsError::new("no random bytes for the keys of tickets"))?;
-        Ok(Self { period: period_now(), secret })
+        Ok(Self { period: period_now().saturating_sub(1), secret })
+    }
+
+    /// Forgets what only tickets were made with that nobody accepts any more.
+    pub fn refresh(&mut self) {
+        self.advance(period_now().saturating_sub(1));
     }
 
     fn derive(&self, what: &[u8]) -> Zeroizing<[u8; 32]> {
@@ -91,12 +96,13 @@ struct Keys {
     before: Option<Key>,
 }
 
-/// Makes and reads tickets.
-pub(crate) struct Tickets(Mutex<Keys>);
+/// Makes and reads tickets: one for all ports of a process, so that no other copy of the secret stays behind.
+pub struct Tickets(Mutex<Keys>);
 
 impl Tickets {
-    pub(crate) fn new(secret: &TicketSecret) -> Self {
-        Self(Mutex::new(Keys { secret: secret.clone(), now: None, before: None }))
+    /// By keys that follow from the secret.
+    pub fn new(secret: TicketSecret) -> Self {
+        Self(Mutex::new(Keys { secret, now: None, before: None }))
     }
 
     fn with<R>(&self, period: u64, work: impl FnOnce(&Keys) -> R) -> R {
@@ -170,15 +176,16 @@ mod tests {
     #[test]
     fn processes_agree_without_a_word() {
         let secret = TicketSecret::draw().unwrap();
-        let (one, other) = (Tickets::new(&secret), Tickets::new(&secret));
+        let (one, other) = (Tickets::new(secret.clone()), Tickets::new(secret.clone()));
         let ticket = one.encrypt(b"what a session needs").unwrap();
         assert_eq!(other.decrypt(&ticket).as_deref(), Some(&b"what a session needs"[..]));
         assert_ne!(one.encrypt(b"what a session needs").unwrap(), ticket, "nonces differ");
         // A process that was forked later, and one that saw an earlier period, agree as well.
         let mut later = secret.clone();
         later.advance(secret.period + 3);
-        let (early, late) = (Tickets::new(&secret), Tickets::new(&later));
-        let name = |tickets: &Tickets| tickets.with(later.period, |keys| keys.now.as_ref().map(|key| key.name));
+        let period = later.period;
+        let (early, late) = (Tickets::new(secret), Tickets::new(later));
+        let name = |tickets: &Tickets| tickets.with(period, |keys| keys.now.as_ref().map(|key| key.name));
         assert_eq!(name(&early), name(&late));
     }
 
@@ -188,20 +195,21 @@ mod tests {
         let names = |tickets: &Tickets, period: u64| {
             tickets.with(period, |keys| [&keys.now, &keys.before].map(|key| key.as_ref().map(|key| key.name)))
         };
-        let tickets = Tickets::new(&secret);
-        let [first, none] = names(&tickets, secret.period);
+        let start = secret.period;
+        let tickets = Tickets::new(secret);
+        let [first, none] = names(&tickets, start);
         assert!(first.is_some() && none.is_none());
-        let [second, before] = names(&tickets, secret.period + 1);
+        let [second, before] = names(&tickets, start + 1);
         assert!(second != first && before == first);
-        let [_, before] = names(&tickets, secret.period + 5);
+        let [_, before] = names(&tickets, start + 5);
         assert!(before != first && before != second);
     }
 
     #[test]
     fn strange_tickets_are_refused() {
-        let tickets = Tickets::new(&TicketSecret::draw().unwrap());
+        let tickets = Tickets::new(TicketSecret::draw().unwrap());
         let ticket = tickets.encrypt(b"x").unwrap();
-        assert_eq!(Tickets::new(&TicketSecret::draw().unwrap()).decrypt(&ticket), None, "another secret");
+        assert_eq!(Tickets::new(TicketSecret::draw().unwrap()).decrypt(&ticket), None, "another secret");
         for len in 0..ticket.len() {
             assert_eq!(tickets.decrypt(&ticket[..len]), None);
             let mut changed = ticket.clone();

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use apus_process::{Awaited, MasterEvent, Outcome, Program, Role, RoleCounts, Worker};
+use apus_process::{Awaited, MasterEvent, Outcome, Parcel, Program, Role, RoleCounts, Worker};
 use apus_zend::object::Object;
 use apus_zend::{Callable, Raise, Value, engine};
 use tokio::io::Interest;
@@ -51,6 +51,14 @@ impl Program for PhpProgram {
         if let Some(task_queue) = self.core.task_queue.get() {
             task::reap(task_queue, slot);
         }
+    }
+
+    fn renew_interval(&self) -> Option<Duration> {
+        self.core.tls.any().then(|| self.core.settings.borrow().ssl_watch_interval)
+    }
+
+    fn renew(&mut self, asked: bool) -> Result<Option<Parcel>, String> {
+        self.core.tls.renew(asked)
     }
 
     fn wait(&mut self, until: &[Awaited<'_>], limit: Option<Duration>) -> bool {
@@ -98,10 +106,7 @@ impl Program for PhpProgram {
                 }
                 return;
             }
-            MasterEvent::BeforeReload => {
-                self.core.tls.read_again(&self.core);
-                Event::BeforeReload
-            }
+            MasterEvent::BeforeReload => Event::BeforeReload,
             MasterEvent::AfterReload => Event::AfterReload,
             MasterEvent::BeforeShutdown => Event::BeforeShutdown,
             MasterEvent::ManagerStop => {

@@ -2,12 +2,14 @@
 //!
 //! The master reads the files, because workers may have given up the right to; workers inherit what it read.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use apus_net::Tls;
-use apus_net::tls::{Choice, Files, Identity, ServerTls, TicketSecret, TlsError, Versions};
+use apus_net::tls::{Choice, Files, FilesState, Identity, ServerTls, TicketSecret, Tickets, TlsError, Versions};
 use apus_options::Settings;
+use apus_process::Parcel;
 use apus_zend::Raise;
 
 use super::core::ServerCore;
@@ -61,14 +63,27 @@ pub(super) fn of(settings: &Settings, demanded: bool, http: bool) -> Result<Opti
 /// The TLS of a server that lives in a coroutine: read and used by one process.
 pub(crate) fn alone(settings: &Settings, demanded: bool) -> Result<Option<Tls>, Raise> {
     let Some(tls) = of(settings, demanded, true).map_err(|why| refused(&why))? else { return Ok(None) };
-    let made = || tls.build(&Files::read([&tls])?, &TicketSecret::draw()?);
+    let made = || tls.build(&Files::read([&tls])?, &Arc::new(Tickets::new(TicketSecret::draw()?)));
     made().map(|config| Some(Tls::new(config))).map_err(|error| refused(&error))
 }
 
 /// What was read of the files that the ports' settings name, and the secret of tickets, which all workers share.
 #[derive(Default)]
 pub(super) struct ServerCertificates {
-    read: RefCell<Option<(Files, TicketSecret)>>,
+    /// From the start on, where a port speaks TLS.
+    kept: RefCell<Option<Kept>>,
+    /// In a worker: the ports that it serves, and what its tickets are made with.
+    served: RefCell<Vec<(ServerTls, Tls)>>,
+    tickets: OnceCell<Arc<Tickets>>,
+}
+
+struct Kept {
+    ports: Vec<ServerTls>,
+    files: Files,
+    secret: TicketSecret,
+    /// How the files looked when they were last read, and at the last look.
+    tried: FilesState,
+    seen: FilesState,
 }
 
 impl ServerCertificates {
@@ -77,37 +92,67 @@ impl ServerCertificates {
         let ports = tls_ports(core)?;
         if !ports.is_empty() {
             let secret = TicketSecret::draw().map_err(|error| refused(&error))?;
+            let tried = Files::state(&ports);
             let files = usable(&ports, &secret).map_err(|error| refused(&error))?;
-            *self.read.borrow_mut() = Some((files, secret));
+            *self.kept.borrow_mut() = Some(Kept { ports, files, secret, seen: tried.clone(), tried });
         }
         Ok(())
     }
 
-    /// Reads them anew, in the master, for the workers that it forks from now on. Where they cannot be used, the server
-    /// goes on with those that it has.
-    pub(super) fn read_again(&self, core: &ServerCore) {
-        let Ok(ports) = tls_ports(core) else { return };
-        let mut read = self.read.borrow_mut();
-        let Some((files, secret)) = read.as_mut() else { return };
-        match usable(&ports, secret) {
-            Ok(found) if found != *files => {
-                *files = found;
-                apus_process::log::notice(format_args!("certificates were read anew"));
-            }
-            Ok(_) => {}
-            Err(error) => apus_process::log::error(format_args!(
-                "certificates are not replaced, the server goes on with those it has: {error}"
-            )),
+    /// Whether a port speaks TLS.
+    pub(super) fn any(&self) -> bool {
+        self.kept.borrow().is_some()
+    }
+
+    /// Reads them anew, in the master: at once where somebody asked for it, else where they look as they did at the
+    /// last look but not as when they were read. A certificate and its key are rarely written in one moment. `None`:
+    /// they hold what they held.
+    pub(super) fn renew(&self, asked: bool) -> Result<Option<Parcel>, String> {
+        let mut kept = self.kept.borrow_mut();
+        let Some(kept) = kept.as_mut() else { return Ok(None) };
+        kept.secret.refresh();
+        let state = Files::state(&kept.ports);
+        let settled = std::mem::replace(&mut kept.seen, state.clone()) == state;
+        if !asked && (!settled || state == kept.tried) {
+            return Ok(None);
         }
+        kept.tried = state;
+        let files = usable(&kept.ports, &kept.secret).map_err(|error| error.to_string())?;
+        if files == kept.files {
+            return Ok(None);
+        }
+        let parcel = Parcel::pack(&files.pack()).map_err(|error| format!("workers cannot be given them: {error}"))?;
+        kept.files = files;
+        Ok(Some(parcel))
+    }
+
+    /// The master has read them anew: in a worker, new connections begin with those.
+    pub(super) fn replace(&self, parcel: Parcel) -> Result<(), String> {
+        let mut kept = self.kept.borrow_mut();
+        let Some(kept) = kept.as_mut() else { return Ok(()) };
+        let packed = parcel.open().map_err(|error| error.to_string())?;
+        kept.files = Files::unpack_wiping(packed).ok_or("what came from the master cannot be read")?;
+        let tickets = self.tickets(kept);
+        for (settings, tls) in &*self.served.borrow() {
+            tls.replace(settings.build(&kept.files, &tickets).map_err(|error| error.to_string())?);
+        }
+        Ok(())
     }
 
     /// TLS of a port, in a worker.
-    pub(super) fn of_port(&self, tls: &ServerTls) -> Result<Tls, Raise> {
-        let read = self.read.borrow();
-        let Some((files, secret)) = read.as_ref() else {
+    pub(super) fn of_port(&self, settings: &ServerTls) -> Result<Tls, Raise> {
+        let kept = self.kept.borrow();
+        let Some(kept) = kept.as_ref() else {
             return Err(refused(&"the certificates of the port were not read before the start"));
         };
-        tls.build(files, secret).map(Tls::new).map_err(|error| refused(&error))
+        let config = settings.build(&kept.files, &self.tickets(kept)).map_err(|error| refused(&error))?;
+        let tls = Tls::new(config);
+        self.served.borrow_mut().push((settings.clone(), tls.clone()));
+        Ok(tls)
+    }
+
+    fn tickets(&self, kept: &Kept) -> Arc<Tickets> {
+        Arc::clone(self.tickets.get_or_init(|| Arc::new(Tickets::new(kept.secret.clone()))))
     }
 }
 
@@ -118,9 +163,9 @@ fn tls_ports(core: &ServerCore) -> Result<Vec<ServerTls>, Raise> {
 }
 
 fn usable(ports: &[ServerTls], secret: &TicketSecret) -> Result<Files, TlsError> {
-    let files = Files::read(ports)?;
+    let (files, tickets) = (Files::read(ports)?, Arc::new(Tickets::new(secret.clone())));
     for port in ports {
-        port.build(&files, secret)?;
+        port.build(&files, &tickets)?;
     }
     Ok(files)
 }

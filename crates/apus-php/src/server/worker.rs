@@ -207,12 +207,22 @@ impl Running {
                         self.leave_tasks(Leaving::AtOnce);
                         self.control.abort();
                     }
+                    Command::Renew => self.renew(),
                 }
             }
             routing::report_orphans();
             if self.worker.is_orphan() {
                 return;
             }
+        }
+    }
+
+    /// New connections begin with the certificates that the master has read.
+    fn renew(&self) {
+        if let Some(parcel) = self.worker.take_parcel()
+            && let Err(why) = self.core.tls.replace(parcel)
+        {
+            log::error(format_args!("worker {} keeps its certificates: {why}", self.worker.id));
         }
     }
 

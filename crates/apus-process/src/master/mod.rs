@@ -5,6 +5,7 @@
 
 mod orders;
 mod reload;
+mod renewal;
 mod spawn;
 
 use std::fmt::Write as _;
@@ -70,6 +71,8 @@ pub(crate) struct Master<'a> {
     called_back: bool,
     /// When the workers' memory is looked at next.
     next_weighing: Instant,
+    /// How often files that workers were given are looked at, and when next.
+    renewals: Option<(Duration, Option<Instant>)>,
     /// When a stopping server's processes have had their time.
     pub(crate) stop_by: Instant,
     /// Whether the listening sockets' queues were closed, in stopping.
@@ -121,6 +124,7 @@ impl<'a> Master<'a> {
             phase: Phase::Starting,
             called_back: false,
             next_weighing: Instant::now(),
+            renewals: None,
             stop_by: Instant::now(),
             closed_queues: false,
             log_waits: false,
@@ -134,6 +138,7 @@ impl<'a> Master<'a> {
     pub(crate) fn live(mut self, program: &mut dyn Program, notify: Notify, pid_file: Option<PidFile>) -> Outcome {
         self.notify = notify;
         self.pid_file = pid_file;
+        self.renewals = program.renew_interval().map(|interval| (interval, renewal::next(interval)));
         let mut greeted = false;
         loop {
             if let Some(worker) = self.settle(program) {
@@ -191,6 +196,7 @@ impl<'a> Master<'a> {
             return self.start_due();
         }
         self.find_expired();
+        self.look_at_files(program);
         self.advance_reload(program);
         let worker = self.start_due();
         if self.phase == Phase::Starting && self.replicas.iter().all(|replica| replica.current.is_some()) {
@@ -290,10 +296,11 @@ impl<'a> Master<'a> {
         let kills =
             processes(&self.replicas, &self.leaving).filter(|p| !p.overdue).filter_map(|process| process.kill_at);
         let weighing = (running && self.config.settings.max_worker_memory > 0).then_some(self.next_weighing);
+        let look = self.renewals.filter(|_| running).and_then(|(_, at)| at);
         let unsent = processes(&self.replicas, &self.leaving).any(Process::has_unsent);
         let unsent = (unsent || self.log_waits || running && self.replicas.iter().any(Replica::has_unreported))
             .then(|| now + TICK / 10);
-        starts.chain(ages).chain(kills).chain(weighing).chain(unsent).chain(self.notify.ping_at()).min()
+        starts.chain(ages).chain(kills).chain(weighing).chain(look).chain(unsent).chain(self.notify.ping_at()).min()
     }
 
     fn wait(&mut self, program: &mut dyn Program) {

@@ -193,6 +193,7 @@ impl Master<'_> {
                 self.request_reload(Scope::All);
                 if wait && self.reloads.wait(client) { None } else { done() }
             }
+            Request::Renew => Some(self.renew_answer(program)),
             Request::Stop => {
                 self.stop(program, false);
                 done()
@@ -202,7 +203,9 @@ impl Master<'_> {
                 done()
             }
             Request::Unknown(line) => {
-                let text = format!("unknown request \"{line}\": status, reload, reload wait, stop, stop now");
+                let text = format!(
+                    "unknown request \"{line}\": status, reload, reload wait, reload certificates, stop, stop now"
+                );
                 Some(serde_json::json!({ "ok": false, "error": text }).to_string())
             }
         }

@@ -122,6 +122,11 @@ impl Master<'_> {
         let todo: Vec<u16> = concerned.map(|replica| replica.id).rev().collect();
         let width = todo.len().div_ceil(4).max(1);
         self.reloads.running = Some(Reload { todo, width, active: HashSet::new(), waiters, failure: None });
+        if self.renewals.is_some() {
+            // Those that are replaced serve for a while still, and where the new ones fail they stay. What cannot be
+            // used stands in the log, and is no reason to keep the old code.
+            let _ = self.renew(program, true);
+        }
         self.emit(program, MasterEvent::BeforeReload);
     }
 

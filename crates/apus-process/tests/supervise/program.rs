@@ -210,6 +210,8 @@ impl Serving {
             for command in self.worker.take_commands() {
                 match command {
                     Command::StopNow => return 0,
+                    // It is given nothing.
+                    Command::Renew => {}
                     Command::Drain => {
                         let stopping = self.worker.scoreboard.is_stopping();
                         note(&self.directory, &format!("drain {:?} stopping {stopping}", self.worker.role));
