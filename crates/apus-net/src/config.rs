@@ -6,8 +6,14 @@ use std::time::Duration;
 use apus_options::Settings;
 use apus_proto::framing::Framing;
 use apus_proto::http1::Limits;
+use apus_proto::http2::HeadLimits;
+use apus_proto::http2::hpack::ListLimits;
 
+use crate::http2;
 use crate::port_tls::Tls;
+
+/// Bytes of an answer that a stream of HTTP/2 takes before the rest waits with its writer.
+const STREAM_OUTPUT: usize = 64 * 1024;
 
 /// The limits and habits of one listening port. Defaults are those of [`Settings`].
 #[derive(Debug, Clone)]
@@ -61,6 +67,8 @@ pub struct Config {
     pub max_parts: u32,
     /// TLS around the port's connections; none on a plain port.
     pub tls: Option<Tls>,
+    /// The limits of HTTP/2; none where the port does not speak it.
+    pub http2: Option<http2::Limits>,
     /// Whether the port is one of streams, not of HTTP.
     pub stream: bool,
     /// How a stream is cut into messages; without it each read is one.
@@ -164,6 +172,7 @@ impl From<&Settings> for Config {
             max_form_memory: s.max_form_memory,
             max_parts: s.max_multipart_parts,
             tls: None,
+            http2: s.open_http2_protocol.then(|| http2_limits(s)),
             stream: false,
             framing: None,
             websocket: s.open_websocket_protocol,
@@ -200,6 +209,28 @@ impl From<&Settings> for Config {
             max_incoming: usize::try_from(s.max_incoming_bytes).unwrap_or(usize::MAX),
             max_buffered: usize::try_from(s.max_buffered_bytes).unwrap_or(usize::MAX),
         }
+    }
+}
+
+/// The limits of HTTP/2 that settings ask for.
+fn http2_limits(s: &Settings) -> http2::Limits {
+    let default = http2::Limits::default();
+    let list = ListLimits { max_list: s.http2_max_header_list_size, max_fields: s.max_headers };
+    http2::Limits {
+        head: HeadLimits { list, max_target: s.max_header_size, connect_protocol: false },
+        max_streams: s.http2_max_concurrent_streams,
+        max_running: s.http2_max_concurrent_streams.saturating_add(s.http2_max_concurrent_streams / 2),
+        stream_window: s.http2_init_window_size,
+        connection_window: s.http2_init_window_size.max(default.connection_window),
+        max_frame: s.http2_max_frame_size,
+        decoder_table: s.http2_header_table_size,
+        encoder_table: s.http2_header_table_size,
+        max_output: STREAM_OUTPUT,
+        header_timeout: millis(s.header_timeout),
+        settings_timeout: millis(s.header_timeout),
+        send_timeout: millis(s.send_timeout),
+        min_rate: s.body_min_rate,
+        ..default
     }
 }
 

@@ -93,6 +93,15 @@ pub struct ConnInfo {
 }
 
 impl ConnInfo {
+    /// A request has come: how many those are.
+    #[inline]
+    pub(crate) fn count_request(&self, at: f64) -> u64 {
+        let count = self.requests.get() + 1;
+        self.requests.set(count);
+        self.last_request_at.set(at);
+        count
+    }
+
     /// The session id, unique on this server.
     #[inline]
     pub fn id(&self) -> i64 {

@@ -17,11 +17,19 @@ pub struct Request {
     port: Rc<Port>,
     body: Body,
     received_at: f64,
+    /// The stream it came on; 0 on a connection of its own.
+    stream: u32,
 }
 
 impl Request {
-    pub(crate) fn new(inner: Box<Inner>, conn: Rc<ConnInfo>, port: Rc<Port>, body: Body, received_at: f64) -> Self {
-        Self { inner: Some(inner), conn, port, body, received_at }
+    pub(crate) fn new(
+        inner: Box<Inner>,
+        (conn, port): (Rc<ConnInfo>, Rc<Port>),
+        body: Body,
+        received_at: f64,
+        stream: u32,
+    ) -> Self {
+        Self { inner: Some(inner), conn, port, body, received_at, stream }
     }
 
     #[inline]
@@ -107,6 +115,12 @@ impl Request {
     #[inline]
     pub fn conn(&self) -> &Rc<ConnInfo> {
         &self.conn
+    }
+
+    /// The stream of HTTP/2 that it came on; 0 in HTTP/1.
+    #[inline]
+    pub fn stream(&self) -> u32 {
+        self.stream
     }
 
     /// When the head was complete: seconds since 1970.

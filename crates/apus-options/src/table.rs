@@ -256,6 +256,20 @@ settings! {
     /// Whether the port speaks HTTP. An `Apus\Http\Server` can have raw ports when this is off, an `Apus\Server` HTTP
     /// ports when it is on.
     Port open_http_protocol: bool = false, shown "true on an `Apus\\Http\\Server`" => Kind::Bool;
+    /// Whether the port speaks HTTP/2, too: over TLS to clients that ask for it (ALPN), and to those that begin with
+    /// it.
+    Port open_http2_protocol: bool = false => Kind::Bool;
+    /// Streams that a client may have open at once on a connection of HTTP/2.
+    Port http2_max_concurrent_streams: u32 = 128 => count(1, 100_000, "streams");
+    /// Data that a client may send on a stream before the handler has taken it; all streams of a connection together
+    /// may bring as much, at least 1 MiB.
+    Port http2_init_window_size ["http2_initial_window_size"]: u32 = 256 << 10 => size(1, 0x7fff_ffff);
+    /// Longest payload of a frame of HTTP/2 that is taken.
+    Port http2_max_frame_size: usize = 16 << 10 => size(16 << 10, (1 << 24) - 1);
+    /// Memory in which header fields of HTTP/2 are remembered for compression, each way.
+    Port http2_header_table_size: usize = 4 << 10 => size(0, MIB);
+    /// Largest head of a request over HTTP/2, 32 bytes for each field included (431 beyond).
+    Port http2_max_header_list_size: usize = 16 << 10 => size(256, MIB);
     /// Whether HTTP connections of the port may be upgraded to WebSocket without a request handler's doing.
     Port open_websocket_protocol: bool = false, shown "true on an `Apus\\WebSocket\\Server`" => Kind::Bool;
     /// Whether CLOSE frames come with the message event, before the server answers them.

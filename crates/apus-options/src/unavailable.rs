@@ -22,6 +22,7 @@ pub(crate) static ROWS: &[Row] = unread! {
     Server NoEffect "Rotate with logrotate and send HUP: the log is opened anew." => log_rotation;
     Server NoEffect "PHP's own display_errors rules." => display_errors;
     Coroutine NoEffect "The system's resolver is used." => dns_server;
+    Port NoEffect "Nothing is pushed: browsers no longer take it.." => http2_enable_push;
     Port NoEffect "Refines static files, which this version does not have." =>
         http_autoindex, http_index_files, static_handler_locations;
     Port NoEffect "Refines compression, which this version does not have." =>
@@ -35,7 +36,6 @@ pub(crate) static ROWS: &[Row] = unread! {
     Port NoEffect "A server shows the certificate of the name that the client asks for: ssl_sni_certs." => ssl_host_name;
     Port NoEffect "Chains of any sensible depth are verified." => ssl_verify_depth;
     Port NoEffect "A server's frames are never masked (RFC 6455)." => websocket_mask;
-    Port Missing "HTTP/2 comes in a later version; HTTP/1.1 is served." => open_http2_protocol;
     Port Missing "Name the client's own certificate as its authority: ssl_client_cert_file." => ssl_allow_self_signed;
     Port Missing "Use open_length_check: type n, length at 4, body at 8." => open_fastcgi_protocol;
     Port Missing "Response compression comes in a later version; let a proxy compress, or compress in the handler." =>

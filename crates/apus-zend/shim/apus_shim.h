@@ -78,7 +78,8 @@ size_t apus_memory_usage(bool real);
 typedef struct { const char *bytes; size_t len; } apus_bytes;
 typedef struct {
 	apus_bytes method, path, decoded_path, query, remote_addr;
-	bool has_query, http10;
+	bool has_query;
+	uint8_t protocol; /* 0: HTTP/1.1, 1: HTTP/1.0, 2: HTTP/2 */
 	double received_at, connected_at;
 	zend_long server_port, remote_port;
 } apus_server_fields;

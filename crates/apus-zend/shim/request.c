@@ -12,10 +12,9 @@ static const char *const key_names[KEYS] = {
 	"server_port", "remote_addr", "remote_port", "master_time",
 };
 static const char *const common_words[] = { "GET", "POST", "HEAD", "PUT", "DELETE", "OPTIONS", "PATCH", "HTTP/1.1",
-	"HTTP/1.0" };
+	"HTTP/1.0", "HTTP/2" };
 #define WORDS (sizeof(common_words) / sizeof(*common_words))
 #define WORD_HTTP11 7
-#define WORD_HTTP10 8
 
 static zend_string *keys[KEYS];
 static zend_string *words[WORDS];
@@ -81,7 +80,7 @@ static void fill(zend_array *array, const apus_server_fields *fields)
 	add_long(array, KEY_TIME, (zend_long) fields->received_at);
 	ZVAL_DOUBLE(&value, fields->received_at);
 	add(array, KEY_TIME_FLOAT, &value);
-	ZVAL_INTERNED_STR(&value, words[fields->http10 ? WORD_HTTP10 : WORD_HTTP11]);
+	ZVAL_INTERNED_STR(&value, words[WORD_HTTP11 + fields->protocol]);
 	add(array, KEY_PROTOCOL, &value);
 	add_long(array, KEY_SERVER_PORT, fields->server_port);
 	add_bytes(array, KEY_REMOTE_ADDR, fields->remote_addr);

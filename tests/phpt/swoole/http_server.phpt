@@ -52,7 +52,6 @@ NULL
 warning: there is no event "nonsense"
 bool(false)
 warning: unknown setting "nonsense"
-warning: setting "open_http2_protocol" is not supported by this version of Apus
 bool(true)
 bool(true)
 int(7)

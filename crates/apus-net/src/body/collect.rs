@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use apus_proto::http1::{Framing, Reject};
+use apus_proto::http1::{Framing, Reject, Trailer};
 
 use super::decode::{BodyDecoder, Piece, TOO_LARGE};
 use super::form::Form;
@@ -64,7 +64,7 @@ impl Collecting {
                 let length = usize::try_from(*length).map_err(|_| TOO_LARGE)?;
                 Collect::Sized { bytes: Vec::new(), total: length }
             }
-            (None, BodyDecoder::Chunked { .. }) => Collect::Growing(Vec::new()),
+            (None, BodyDecoder::Chunked { .. } | BodyDecoder::Stream { .. }) => Collect::Growing(Vec::new()),
         };
         Ok(Self { inner, decoder, into, config: Rc::clone(config), share })
     }
@@ -154,6 +154,12 @@ impl Collecting {
 
     /// The complete request.
     pub(crate) fn finish(mut self) -> Result<(Box<Inner>, Body), Reject> {
+        let trailers = self.decoder.take_trailers();
+        self.finish_with(trailers)
+    }
+
+    /// The same, with trailer fields that came by themselves.
+    pub(crate) fn finish_with(mut self, trailers: Vec<Trailer>) -> Result<(Box<Inner>, Body), Reject> {
         let collected = match self.into {
             Collect::Sized { bytes, .. } | Collect::Growing(bytes) => Collected::Raw(bytes.into()),
             Collect::File(spool) => Collected::Raw(spool.map().map_err(|_| NO_MEMORY)?),
@@ -163,7 +169,6 @@ impl Collecting {
             Framing::Length(length) => Some(length),
             _ => None,
         };
-        let trailers = self.decoder.take_trailers();
         self.share.settle();
         Ok((self.inner, Body::collected_from(collected, length, trailers, self.share)))
     }

@@ -15,6 +15,8 @@ pub(crate) enum BodyDecoder {
     Length(u64),
     /// `taken` counts the data so far, against `max`.
     Chunked { decoder: Box<ChunkedDecoder>, taken: u64, max: u64 },
+    /// A stream that ends by itself, and may bring so much.
+    Stream { room: u64 },
 }
 
 pub(crate) const TOO_LARGE: Reject = Reject::new(413, "the body is larger than this server allows");
@@ -31,15 +33,27 @@ impl BodyDecoder {
         }
     }
 
+    /// Of a stream of HTTP/2, which says itself where it ends; that the length is the announced one is its to see.
+    pub(crate) fn of_stream(framing: Framing, max: u64) -> Result<Self, Reject> {
+        match framing {
+            Framing::Chunked => Ok(Self::Stream { room: max }),
+            known => Self::new(known, max),
+        }
+    }
+
     /// Reads on: how many bytes of the input are done with, and what they held.
     pub(crate) fn next<'a>(&mut self, input: &'a [u8]) -> Result<(usize, Piece<'a>), Reject> {
         match self {
             Self::Length(0) => Ok((0, Piece::End)),
-            Self::Length(_) if input.is_empty() => Ok((0, Piece::NeedMore)),
+            Self::Length(_) | Self::Stream { .. } if input.is_empty() => Ok((0, Piece::NeedMore)),
             Self::Length(left) => {
                 let take = usize::try_from(*left).unwrap_or(usize::MAX).min(input.len());
                 *left -= take as u64;
                 Ok((take, Piece::Data(&input[..take])))
+            }
+            Self::Stream { room } => {
+                *room = room.checked_sub(input.len() as u64).ok_or(TOO_LARGE)?;
+                Ok((input.len(), Piece::Data(input)))
             }
             Self::Chunked { decoder, taken, max } => match decoder.decode(input)? {
                 (used, ChunkEvent::Data(range)) => {
@@ -62,12 +76,13 @@ impl BodyDecoder {
         match self {
             Self::Length(left) => Some(*left),
             Self::Chunked { decoder, .. } => decoder.is_end().then_some(0),
+            Self::Stream { .. } => None,
         }
     }
 
     pub(crate) fn take_trailers(&mut self) -> Vec<Trailer> {
         match self {
-            Self::Length(_) => Vec::new(),
+            Self::Length(_) | Self::Stream { .. } => Vec::new(),
             Self::Chunked { decoder, .. } => decoder.take_trailers(),
         }
     }

@@ -4,11 +4,12 @@
 //! or across an await.
 
 mod io;
+mod lane;
 mod output;
 mod peer;
 mod timer;
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
 use std::task::{Context, Waker};
 
@@ -23,6 +24,7 @@ use crate::registry::Registry;
 use crate::wake::WakerList;
 
 pub(crate) use io::Io;
+pub(crate) use lane::Mux;
 pub(crate) use timer::{Expired, Timer};
 
 /// The connections of a worker that speak HTTP, and those that were upgraded.
@@ -41,6 +43,10 @@ pub(crate) struct Conn {
     pub(crate) out: RefCell<OutputQueue>,
     pub(crate) exchange: Exchange,
     pub(crate) stream: RefCell<Option<Rc<BodyStream>>>,
+    /// What makes this a stream of another connection; none on a connection of its own.
+    lane: Option<Box<lane::Lane>>,
+    /// The streams that the connection carries, where it speaks HTTP/2.
+    mux: OnceCell<Rc<Mux>>,
     /// The WebSocket handshake that the request of this exchange is.
     pub(crate) handshake: RefCell<Option<Result<Handshake, Refusal>>>,
     /// What the connection became.
@@ -76,15 +82,21 @@ impl Source for Conn {
 
 impl Conn {
     pub(crate) fn new(info: Rc<ConnInfo>, port: Rc<Port>, conns: Rc<Conns>, io: Io) -> Self {
+        Self::with(info, port, conns, Some(io))
+    }
+
+    fn with(info: Rc<ConnInfo>, port: Rc<Port>, conns: Rc<Conns>, io: Option<Io>) -> Self {
         let now = port.worker.clock.now();
         Self {
             info,
             port,
             conns,
-            io: RefCell::new(Some(io)),
+            io: RefCell::new(io),
             out: RefCell::new(OutputQueue::default()),
             exchange: Exchange::default(),
             stream: RefCell::new(None),
+            lane: None,
+            mux: OnceCell::new(),
             handshake: RefCell::new(None),
             became: RefCell::new(None),
             task: RefCell::new(None),
@@ -120,9 +132,15 @@ impl Conn {
     /// Has the task polled again, even if it is being polled now.
     pub(crate) fn wake_later(&self) {
         let task = self.task.borrow();
-        if let Some(task) = task.as_ref() {
-            task.wake_by_ref();
+        match task.as_ref() {
+            Some(task) => task.wake_by_ref(),
+            None => self.touch(),
         }
+    }
+
+    /// The connection speaks HTTP/2 from now on.
+    pub(crate) fn carry(&self, mux: &Rc<Mux>) {
+        let _ = self.mux.set(Rc::clone(mux));
     }
 
     /// Asks the task to end the connection.
@@ -177,7 +195,8 @@ impl Conn {
 
     /// The peer will send nothing more.
     pub(crate) fn peer_closed(&self) {
-        if !self.info.gone.replace(true) {
+        // What becomes of a stream does not become of its connection.
+        if self.lane.is_some() || !self.info.gone.replace(true) {
             self.gone.wake_all();
         }
     }
@@ -191,6 +210,11 @@ impl Conn {
         self.peer_closed();
         self.drained.wake_all();
         self.wake_task();
+    }
+
+    /// Whether the peer is known to have left, or to want no answer any more.
+    pub(crate) fn is_gone(&self) -> bool {
+        self.broken.get() || self.info.is_gone()
     }
 
     /// Whether responders can still reach the peer.

@@ -30,8 +30,7 @@ impl Conn {
     #[inline]
     pub(crate) fn push(&self, mut out: RefMut<'_, OutputQueue>) -> usize {
         if self.held(&out, 0) {
-            out.count(&self.port.worker);
-            return out.bytes();
+            return self.left(&mut out);
         }
         let sent = self.send_with(&mut out, |out, pool, mut wire| out.send(&mut wire, pool));
         self.pushed(out, sent)
@@ -49,8 +48,7 @@ impl Conn {
         let worker = &self.port.worker;
         if self.held(&out, tail.len()) {
             keep(&mut out, &worker.pool, 0);
-            out.count(worker);
-            return out.bytes();
+            return self.left(&mut out);
         }
         let sent = self.send_with(&mut out, |out, pool, mut wire| {
             let (used, sent) = out.send_memory(&mut wire, tail, pool)?;
@@ -66,6 +64,15 @@ impl Conn {
     #[inline]
     fn held(&self, out: &OutputQueue, more: usize) -> bool {
         out.is_blocked() || (self.pipelined.get() && self.in_poll.get() && out.bytes() + more < BATCH)
+    }
+
+    /// Output stays with the task, here or that of the connection which carries the stream: how much it is.
+    fn left(&self, out: &mut OutputQueue) -> usize {
+        out.count(&self.port.worker);
+        if self.lane.is_some() {
+            self.touch();
+        }
+        out.bytes()
     }
 
     #[inline]

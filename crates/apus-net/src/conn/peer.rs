@@ -124,6 +124,9 @@ impl Conn {
         if self.exchange.unread.get() == UnreadBody::Large {
             self.exchange.unread.set(UnreadBody::Small);
         }
+        if self.lane.is_some() {
+            return self.inform(100, b"");
+        }
         let mut out = self.out.borrow_mut();
         out.buffer(&self.port.worker.pool).extend_from_slice(apus_proto::http1::response::CONTINUE);
         self.push(out);

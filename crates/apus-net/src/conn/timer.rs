@@ -46,6 +46,34 @@ pub(crate) const LINGER: u64 = 5_000;
 const DRAIN_LINGER: u64 = 500;
 
 impl Conn {
+    /// A body is awaited from now on.
+    pub(crate) fn start_body_timer(&self) {
+        self.body_bytes.set(0);
+        self.timer.set(Timer::Body { since: self.port.worker.clock.now() });
+    }
+
+    /// While the handler asks for nothing the client's rate does not count; the window goes on with the next read, so
+    /// that a client cannot win time by sending single bytes.
+    pub(crate) fn pause_body_timer(&self) {
+        let paused = match self.timer.get() {
+            Timer::Body { since } => Timer::BodyPaused { spent: self.port.worker.clock.now().saturating_sub(since) },
+            paused @ Timer::BodyPaused { .. } => paused,
+            _ => Timer::None,
+        };
+        self.timer.set(paused);
+    }
+
+    pub(crate) fn resume_body_timer(&self) {
+        match self.timer.get() {
+            Timer::Body { .. } => {}
+            Timer::BodyPaused { spent } => {
+                let since = self.port.worker.clock.now().saturating_sub(spent);
+                self.timer.set(Timer::Body { since });
+            }
+            _ => self.start_body_timer(),
+        }
+    }
+
     /// Looks at the deadlines. Wakes the task when one has passed; calls nothing else.
     pub(crate) fn sweep(&self, now: u64, draining: bool) {
         if let Some(expired) = self.expired_now(now, draining) {
@@ -55,10 +83,15 @@ impl Conn {
             self.kill(Kill::Reset);
         } else if self.watch_in_sweep.get() {
             self.wake_later();
+        } else if let Some(mux) = self.mux.get()
+            && (draining || mux.has_deadlines())
+        {
+            mux.look.set(true);
+            self.wake_later();
         }
     }
 
-    fn expired_now(&self, now: u64, draining: bool) -> Option<Expired> {
+    pub(crate) fn expired_now(&self, now: u64, draining: bool) -> Option<Expired> {
         let config = &self.port.config;
         let passed = |since: u64, limit: u64| limit > 0 && now.saturating_sub(since) >= limit;
         let idle = |since: u64, limit: u64| passed(since, limit) || (draining && passed(since, DRAIN_GRACE));

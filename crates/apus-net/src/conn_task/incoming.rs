@@ -42,39 +42,10 @@ impl<A: App> ConnTask<A> {
         match Collecting::new(inner, decoder, config, share) {
             Ok(collecting) => {
                 self.state = ConnState::Collect(Box::new(collecting));
-                self.start_body_timer();
+                self.conn.start_body_timer();
                 self.collect(cx)
             }
             Err(reject) => self.refuse(reject),
-        }
-    }
-
-    fn start_body_timer(&self) {
-        self.conn.body_bytes.set(0);
-        self.conn.timer.set(Timer::Body { since: self.conn.port.worker.clock.now() });
-    }
-
-    /// While the handler asks for nothing the client's rate does not count; the window goes on with the next read, so
-    /// that a client cannot win time by sending single bytes.
-    fn pause_body_timer(&self) {
-        let paused = match self.conn.timer.get() {
-            Timer::Body { since } => {
-                Timer::BodyPaused { spent: self.conn.port.worker.clock.now().saturating_sub(since) }
-            }
-            paused @ Timer::BodyPaused { .. } => paused,
-            _ => Timer::None,
-        };
-        self.conn.timer.set(paused);
-    }
-
-    fn resume_body_timer(&self) {
-        match self.conn.timer.get() {
-            Timer::Body { .. } => {}
-            Timer::BodyPaused { spent } => {
-                let since = self.conn.port.worker.clock.now().saturating_sub(spent);
-                self.conn.timer.set(Timer::Body { since });
-            }
-            _ => self.start_body_timer(),
         }
     }
 
@@ -180,7 +151,7 @@ impl<A: App> ConnTask<A> {
             if self.conn.exchange.expects_continue.get() && self.input.is_empty() {
                 self.conn.send_continue_now();
             }
-            self.resume_body_timer();
+            self.conn.resume_body_timer();
             match self.read_piece(cx, stream.wanted().min(MAX_PIECE)) {
                 Poll::Pending => waits = true,
                 Poll::Ready(Ok(Some(piece))) => stream.deliver(piece),
@@ -199,7 +170,7 @@ impl<A: App> ConnTask<A> {
             }
         }
         if !waits {
-            self.pause_body_timer();
+            self.conn.pause_body_timer();
         }
         waits
     }
@@ -259,7 +230,7 @@ impl<A: App> ConnTask<A> {
         if never_asked || decoder.left().is_some_and(|left| left > MAX_DISCARD as u64) {
             self.state = ConnState::Closing { linger: true };
         } else {
-            self.start_body_timer();
+            self.conn.start_body_timer();
             self.state = ConnState::Discard(decoder, 0);
         }
     }

@@ -10,6 +10,8 @@
 
 mod ending;
 mod incoming;
+mod stream_body;
+mod streams;
 
 use std::future::Future;
 use std::io;
@@ -32,6 +34,8 @@ use crate::request::Request;
 use crate::response::Responder;
 use crate::worker::bump;
 
+use streams::Streams;
+
 /// How a TLS record of a handshake begins (RFC 8446 section 5.1).
 const TLS_HANDSHAKE: [u8; 2] = [0x16, 0x03];
 /// More waiting output than this is sent before the next pipelined request is read.
@@ -47,6 +51,8 @@ pub(super) enum ConnState<H> {
     Answer { handling: Option<H>, body: Option<Box<BodyDecoder>> },
     /// Reading away the rest of a body nobody wants; the number counts the bytes.
     Discard(Box<BodyDecoder>, usize),
+    /// The connection speaks HTTP/2.
+    Streams(Box<Streams>),
     /// Waiting until the output is sent, then the next head.
     Drain,
     /// Waiting until the output is sent, then the end. `linger`: the client may still be sending.
@@ -103,6 +109,7 @@ impl<A: App> ConnTask<A> {
                     ConnState::Collect(_) => self.collect(cx),
                     ConnState::Answer { .. } => self.answer(cx),
                     ConnState::Discard(..) => self.discard(cx),
+                    ConnState::Streams(_) => self.streams(cx),
                     ConnState::Drain => self.drain(cx),
                     ConnState::Closing { .. } => self.closing(cx),
                     ConnState::Linger(_) => self.linger(cx),
@@ -128,6 +135,10 @@ impl<A: App> ConnTask<A> {
             Kill::Now | Kill::Reset => return ConnStep::Close,
             Kill::AfterOutput => {
                 conn.kill.set(Kill::No);
+                if let ConnState::Streams(streams) = &self.state {
+                    streams.drain(conn.port.worker.clock.now());
+                    return ConnStep::Again;
+                }
                 self.hand_over();
                 self.state = ConnState::Closing { linger: true };
             }
@@ -141,6 +152,7 @@ impl<A: App> ConnTask<A> {
     fn expire(&mut self, expired: Expired) -> ConnStep {
         match (expired, &self.state) {
             (Expired::Idle, ConnState::Head) => self.last_chance = true,
+            (Expired::Idle, ConnState::Streams(streams)) => streams.drain(self.conn.port.worker.clock.now()),
             (Expired::Head, ConnState::Head) => return self.refuse(Reject::new(408, "the request head took too long")),
             (Expired::Body, ConnState::Collect(_)) => {
                 return self.refuse(Reject::new(408, "the request body came too slowly"));
@@ -187,6 +199,9 @@ impl<A: App> ConnTask<A> {
                 return ConnStep::Wait;
             }
             match self.read_line(cx) {
+                Poll::Ready(Received::Line) if conn.port.config.http2.is_some() && self.speaks_http2() => {
+                    return self.begin_streams();
+                }
                 Poll::Ready(Received::Line) => {}
                 Poll::Ready(Received::NoTls) => return self.refuse(NO_TLS),
                 Poll::Ready(Received::End) => return ConnStep::Close,
@@ -261,9 +276,7 @@ impl<A: App> ConnTask<A> {
         let (config, worker) = (&conn.port.config, &conn.port.worker);
         conn.timer.set(Timer::None);
         let received_at = worker.clock.wall();
-        let count = conn.info.requests.get() + 1;
-        conn.info.requests.set(count);
-        conn.info.last_request_at.set(received_at);
+        let count = conn.info.count_request(received_at);
         let head = &inner.head;
         let persist = head.keep_alive
             && config.keepalive_timeout > 0
@@ -293,21 +306,10 @@ impl<A: App> ConnTask<A> {
         decoder: Option<Box<BodyDecoder>>,
         cx: &mut Context<'_>,
     ) -> ConnStep {
-        let conn = &self.conn;
-        let worker = &conn.port.worker;
-        conn.pipelined.set(!self.input.is_empty() && decoder.is_none());
-        conn.exchange.open();
-        bump(&worker.counters.requests);
-        worker.metrics.request(&conn.info);
+        self.conn.pipelined.set(!self.input.is_empty() && decoder.is_none());
         let upgrade = inner.head.upgrade && self.read_handshake(&inner);
-        let conn = &self.conn;
-        let received_at = conn.exchange.received_at.get();
-        let request = Request::new(inner, Rc::clone(&conn.info), Rc::clone(&conn.port), body, received_at);
-        let responder = Responder::new(Rc::clone(conn));
-        let mut handling =
-            if upgrade { self.app.on_upgrade(request, responder) } else { self.app.on_request(request, responder) };
-        let pending = Pin::new(&mut handling).poll(cx).is_pending();
-        self.state = ConnState::Answer { handling: pending.then_some(handling), body: decoder };
+        let handling = handle(&self.app, &self.conn, inner, body, upgrade, cx);
+        self.state = ConnState::Answer { handling, body: decoder };
         self.settle(cx)
     }
 
@@ -391,8 +393,10 @@ impl<A: App> ConnTask<A> {
 
     /// Leaves a running handler to the runtime.
     fn hand_over(&mut self) {
-        if let ConnState::Answer { handling: Some(running), .. } = std::mem::replace(&mut self.state, ConnState::Head) {
-            tokio::task::spawn_local(running);
+        match std::mem::replace(&mut self.state, ConnState::Head) {
+            ConnState::Answer { handling: Some(running), .. } => drop(tokio::task::spawn_local(running)),
+            ConnState::Streams(mut streams) => streams.end(),
+            _ => {}
         }
         self.finish_stream(Err(BodyError::Disconnected));
         self.conn.lose_answer();
@@ -441,6 +445,28 @@ impl<A: App> ConnTask<A> {
         conn.port.worker.closed(&conn.info);
         self.app.on_close(&conn.info);
     }
+}
+
+/// Hands a request to the app, and polls its handling for the first time: what is left of that.
+#[inline]
+fn handle<A: App>(
+    app: &Rc<A>,
+    conn: &Rc<Conn>,
+    inner: Box<Inner>,
+    body: Body,
+    upgrade: bool,
+    cx: &mut Context<'_>,
+) -> Option<A::Handling> {
+    let worker = &conn.port.worker;
+    conn.exchange.open();
+    bump(&worker.counters.requests);
+    worker.metrics.request(&conn.info);
+    let received_at = conn.exchange.received_at.get();
+    let of = (Rc::clone(&conn.info), Rc::clone(&conn.port));
+    let request = Request::new(inner, of, body, received_at, conn.stream_id());
+    let responder = Responder::new(Rc::clone(conn));
+    let mut handling = if upgrade { app.on_upgrade(request, responder) } else { app.on_request(request, responder) };
+    Pin::new(&mut handling).poll(cx).is_pending().then_some(handling)
 }
 
 impl<A: App> Unpin for ConnTask<A> {}

@@ -19,6 +19,13 @@ pub(crate) struct Answer {
     pub(crate) typed: bool,
 }
 
+impl Answer {
+    /// Whether nothing follows the head.
+    pub(crate) fn is_empty(self) -> bool {
+        self.body == BodyOut::Suppressed || self.length == Some(0)
+    }
+}
+
 /// Settles the framing of an answer (RFC 9112 section 6.3). `whole` is the length of a body that is all there.
 #[inline]
 pub(crate) fn plan(exchange: &Exchange, head: &ResponseHead, whole: Option<u64>) -> Answer {
@@ -71,14 +78,8 @@ pub(crate) fn close_after(exchange: &Exchange, port: &Port, head: &ResponseHead,
 #[inline]
 pub(crate) fn write_head(out: &mut Vec<u8>, port: &Port, head: &ResponseHead, answer: Answer, close: bool, old: bool) {
     response::write_status_line(out, Version::Http11, head.final_status(), head.reason.as_deref());
-    write_standing(out, port, head);
-    out.extend_from_slice(&head.lines);
-    if answer.typed && !head.has_content_type {
-        out.extend_from_slice(DEFAULT_TYPE);
-    }
-    if let Some(length) = answer.length {
-        response::write_content_length(out, length);
-    } else if answer.body == BodyOut::Chunked {
+    write_fields(out, port, head, answer);
+    if answer.body == BodyOut::Chunked {
         out.extend_from_slice(b"Transfer-Encoding: chunked\r\n");
     }
     if close {
@@ -89,6 +90,19 @@ pub(crate) fn write_head(out: &mut Vec<u8>, port: &Port, head: &ResponseHead, an
         out.extend_from_slice(b"Connection: keep-alive\r\n");
     }
     out.extend_from_slice(b"\r\n");
+}
+
+/// Writes the fields that do not depend on the protocol's version.
+#[inline]
+pub(crate) fn write_fields(out: &mut Vec<u8>, port: &Port, head: &ResponseHead, answer: Answer) {
+    write_standing(out, port, head);
+    out.extend_from_slice(&head.lines);
+    if answer.typed && !head.has_content_type {
+        out.extend_from_slice(DEFAULT_TYPE);
+    }
+    if let Some(length) = answer.length {
+        response::write_content_length(out, length);
+    }
 }
 
 /// `Server` and `Date`, formatted once a second for all connections of the port.
@@ -113,6 +127,12 @@ fn write_standing(out: &mut Vec<u8>, port: &Port, head: &ResponseHead) {
         (true, false) => out.extend_from_slice(date),
         (true, true) => {}
     }
+}
+
+/// Writes the fields of an answer without content to a request on a stream that was refused.
+pub(crate) fn write_refusal(out: &mut Vec<u8>, port: &Port, status: u16) {
+    let answer = Answer { body: BodyOut::Length(0), length: Some(0), typed: false };
+    write_fields(out, port, &ResponseHead::new(status), answer);
 }
 
 /// Writes the whole answer to a request that was refused. The connection ends with it.

@@ -4,7 +4,7 @@ use apus_proto::http2::frame::Settings;
 use apus_proto::http2::{ErrorCode, Frame, FrameError, MAX_WINDOW, Priority, Setting, write};
 
 use super::session::{Closed, Session};
-use super::stream::Stream;
+use super::stream::{Answer, Stream};
 
 /// Priorities kept of streams that have not begun.
 const MAX_EARLY: usize = 16;
@@ -171,6 +171,11 @@ impl Session {
         self.streams.open == 0 && self.block.is_none() && self.out.is_empty()
     }
 
+    /// Whether [`check`](Self::check) has anything to look at.
+    pub fn has_deadlines(&self) -> bool {
+        !self.is_quiet() || self.going != Going::No || self.settings_due.is_some()
+    }
+
     /// Streams that are open.
     pub fn open_streams(&self) -> u32 {
         self.streams.open
@@ -199,6 +204,7 @@ impl Session {
         {
             self.go();
         }
+        self.end_lingering();
         let mut stalled = Vec::new();
         for stream in self.streams.iter_mut().filter(|stream| stream.queued > 0 && stream.send_window <= 0) {
             if late(*stream.stalled.get_or_insert(now), limits.send_timeout) {
@@ -215,6 +221,20 @@ impl Session {
             }
         }
         self.check_rate(now)
+    }
+
+    /// Breaks off streams that were answered, and whose bodies nobody has wanted since the last time.
+    fn end_lingering(&mut self) {
+        let mut over = Vec::new();
+        let unwanted = |stream: &&mut Stream| !stream.handled && stream.answer == Answer::Sent && stream.is_open();
+        for stream in self.streams.iter_mut().filter(unwanted) {
+            if std::mem::replace(&mut stream.lingers, true) {
+                over.push(stream.id);
+            }
+        }
+        for stream in over {
+            self.break_off(stream, ErrorCode::NO_ERROR);
+        }
     }
 
     /// As long as output waits, the peer has to take some of it in each window of time.

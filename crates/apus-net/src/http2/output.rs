@@ -41,6 +41,9 @@ impl Session {
     ///
     /// [`SendError::Full`]: nothing was taken. The stream is named by [`writable`](Self::writable) when there is room.
     pub fn data(&mut self, stream: u32, data: Bytes, end: bool) -> Result<(), SendError> {
+        if !data.is_empty() && data.len() <= SHORT && self.data_at_once(stream, &data, end) {
+            return Ok(());
+        }
         let full = self.queued >= self.limits.max_total_output;
         let most = self.limits.max_output;
         if self.closed.is_some() {
@@ -57,17 +60,7 @@ impl Session {
         if end {
             known.answer = Answer::Given;
         }
-        let left = self.send_window.min(known.send_window);
-        let at_once = data.len() <= SHORT && data.len() as i64 <= left && known.queued == 0;
-        if !data.is_empty() && at_once && self.schedule.is_empty() && self.out.len() <= self.limits.max_control / 2 {
-            known.send_window -= data.len() as i64;
-            self.send_window -= data.len() as i64;
-            self.control.earn(2);
-            write::data(stream, &data, end, &mut self.out);
-            if end {
-                self.sent_all(stream);
-            }
-        } else if !data.is_empty() {
+        if !data.is_empty() {
             known.queued += data.len();
             let len = data.len();
             known.queue.push_back(data);
@@ -78,6 +71,32 @@ impl Session {
             self.sent_all(stream);
         }
         Ok(())
+    }
+
+    /// Sends a piece of at most one frame without waiting for its turn, where nothing else waits for one and both
+    /// windows have room. Otherwise nothing is taken.
+    pub fn data_at_once(&mut self, stream: u32, data: &[u8], end: bool) -> bool {
+        let waits = !self.schedule.is_empty() || self.out.len() > self.limits.max_control / 2;
+        if self.closed.is_some() || waits || data.len() > DEFAULT_FRAME {
+            return false;
+        }
+        let len = data.len() as i64;
+        let first = |stream: &&mut Stream| !stream.reset && stream.answer == Answer::Open && stream.queued == 0;
+        let Some(known) = self.streams.get_mut(stream).filter(first) else { return false };
+        if len > 0 && len > self.send_window.min(known.send_window) {
+            return false;
+        }
+        known.send_window -= len;
+        self.send_window -= len;
+        if end {
+            known.answer = Answer::Given;
+        }
+        self.control.earn(2);
+        write::data(stream, data, end, &mut self.out);
+        if end {
+            self.sent_all(stream);
+        }
+        true
     }
 
     /// The trailer section of an answer, which ends it.
@@ -203,15 +222,11 @@ impl Session {
         write::end_headers(block, stream, true, self.peer.max_frame, &mut self.out);
     }
 
-    /// The end of an answer was written. Nobody wants the rest of the body then, unless its handler still reads it.
+    /// The end of an answer was written.
     fn sent_all(&mut self, id: u32) {
         let Some(stream) = self.streams.get_mut(id) else { return };
         stream.answer = Answer::Sent;
-        if stream.remote_open && !stream.handled {
-            self.break_off(id, ErrorCode::NO_ERROR);
-        } else {
-            self.complete_if_done(id);
-        }
+        self.complete_if_done(id);
     }
 }
 

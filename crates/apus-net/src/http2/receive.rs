@@ -73,6 +73,9 @@ impl Session {
         let Some(stream) = self.streams.get_mut(id).filter(|stream| stream.is_open() && stream.remote_open) else {
             return;
         };
+        if !stream.handled {
+            return;
+        }
         stream.released += count as u32;
         if stream.released >= self.first_window / 2 {
             write::window_update(id, stream.released, &mut self.out);
@@ -141,10 +144,9 @@ impl Session {
             return;
         }
         match known.answer {
-            super::stream::Answer::Given => {}
-            super::stream::Answer::Sent => {
-                self.break_off(stream, ErrorCode::NO_ERROR);
-            }
+            // What else comes of the body is thrown away for a while: some clients forget an answer that a reset
+            // follows.
+            super::stream::Answer::Given | super::stream::Answer::Sent => {}
             _ => {
                 self.break_off(stream, ErrorCode::INTERNAL_ERROR);
             }

@@ -50,6 +50,8 @@ pub(super) struct Stream {
     /// Lines of the trailer section, which follows the queue.
     pub(super) trailers: Option<Box<[u8]>>,
     pub(super) priority: Priority,
+    /// Its answer is sent and nobody handles it, but the peer has not ended it: the timer has seen it so.
+    pub(super) lingers: bool,
     /// The schedule has it.
     pub(super) scheduled: bool,
     /// Its writer waits for room.
@@ -77,6 +79,7 @@ impl Stream {
             queued: 0,
             trailers: None,
             priority: priority.unwrap_or(Priority { incremental: true, ..Priority::default() }),
+            lingers: false,
             scheduled: false,
             full: false,
             stalled: None,

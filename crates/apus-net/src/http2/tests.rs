@@ -313,8 +313,13 @@ fn a_handler_that_says_nothing_is_answered_for() {
     assert_eq!(peer.session.head(3, 404, b"", true), Ok(()));
     assert_eq!(peer.session.open_streams(), 1);
     peer.session.finish(3);
-    // The answer is complete, and nobody wants the body.
-    assert_eq!(peer.sent(), ["reset 1 INTERNAL_ERROR", "headers 3 true", "reset 3 NO_ERROR"]);
+    assert_eq!(peer.sent(), ["reset 1 INTERNAL_ERROR", "headers 3 true"]);
+    // The answer is complete, and nobody wants the body: what comes is thrown away for a while.
+    assert!(peer.feed(&data(3, 10, false)).is_ok());
+    assert_eq!(peer.session.check(1, |_| ()), Ok(()));
+    assert_eq!(peer.sent(), Seen::new());
+    assert_eq!(peer.session.check(2, |_| ()), Ok(()));
+    assert_eq!(peer.sent(), ["reset 3 NO_ERROR"]);
     assert_eq!(peer.session.running_streams(), 0);
 }
 

@@ -106,6 +106,12 @@ impl OutputQueue {
         self.blocked
     }
 
+    /// Only its readiness helps: whoever sends unblocks it first.
+    #[inline]
+    pub(crate) fn block(&mut self) {
+        self.blocked = true;
+    }
+
     /// The sink may take more.
     #[inline]
     pub(crate) fn unblock(&mut self) {

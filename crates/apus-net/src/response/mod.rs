@@ -9,7 +9,7 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 
-use apus_proto::http1::response as wire;
+use apus_proto::http1::{Version, response as wire};
 
 use crate::answer::{AnswerState, ResponseHead, SendError};
 use crate::conn::Conn;
@@ -89,6 +89,11 @@ impl Responder {
         &self.conn.info
     }
 
+    /// Whether it goes over a stream of HTTP/2, which shares its connection with others.
+    pub fn is_stream(&self) -> bool {
+        self.conn.stream_id() > 0
+    }
+
     /// Whether the answer has ended, or its request is over in another way.
     #[inline]
     pub fn is_ended(&self) -> bool {
@@ -112,7 +117,7 @@ impl Responder {
     /// Whether the client is known to have left: it sent EOF or reset the connection. (A client that only shut down its
     /// sending direction looks the same; `end` still answers it.)
     pub fn peer_gone(&self) -> bool {
-        self.conn.info.is_gone()
+        self.conn.is_gone()
     }
 
     /// Ready when the client is known to have left.
@@ -175,7 +180,7 @@ impl Responder {
         let answer = http1::plan(&conn.exchange, head, Some(body.len() as u64));
         let mut out = conn.out.borrow_mut();
         self.begin(head, answer, out.buffer(pool));
-        if answer.body == BodyOut::Suppressed {
+        if answer.body == BodyOut::Suppressed || conn.sent_whole(body) {
             conn.push(out);
         } else if body.len() <= COPY {
             out.buffer(pool).extend_from_slice(body);
@@ -191,13 +196,19 @@ impl Responder {
     #[inline]
     fn begin(&self, head: &ResponseHead, answer: http1::Answer, out: &mut Vec<u8>) {
         let conn = &*self.conn;
+        conn.exchange.status.set(head.final_status());
+        let version = conn.exchange.version.get();
+        if version == Version::Http2 {
+            let mut lines = Vec::with_capacity(head.lines.len() + 160);
+            http1::write_fields(&mut lines, &conn.port, head, answer);
+            return conn.begin_stream_answer(head.final_status(), &lines, answer.is_empty());
+        }
         let close = http1::close_after(&conn.exchange, &conn.port, head, answer);
-        let old = conn.exchange.version.get() == apus_proto::http1::Version::Http10;
+        let old = version == Version::Http10;
         http1::write_head(out, &conn.port, head, answer, close, old);
         if close {
             conn.exchange.persist.set(false);
         }
-        conn.exchange.status.set(head.final_status());
     }
 
     /// Sends a piece of the body; the first call sends the head before it. Chunked, by the length that `head` tells, or
@@ -269,7 +280,7 @@ impl Responder {
                 wire::write_last_chunk(out.buffer(&conn.port.worker.pool), trailers);
                 conn.push(out);
             }
-            BodyOut::Suppressed | BodyOut::Length(0) | BodyOut::UntilClose => {}
+            BodyOut::Suppressed | BodyOut::Length(0) | BodyOut::UntilClose => conn.trail(trailers),
             BodyOut::Length(_) => return Err(self.cut()),
         }
         conn.answered(conn.exchange.status.get());
@@ -413,7 +424,7 @@ impl Future for Gone {
     type Output = ();
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        if self.0.info.is_gone() {
+        if self.0.is_gone() {
             return Poll::Ready(());
         }
         self.0.gone.register(cx.waker());

@@ -43,7 +43,11 @@ fn server(request: &Request) -> Result<Value, Raise> {
         remote_addr: conn.peer_ip().as_bytes(),
         remote_port: conn.peer_port(),
         server_port: conn.local().port(),
-        http10: net.version() == Version::Http10,
+        protocol: match net.version() {
+            Version::Http11 => 0,
+            Version::Http10 => 1,
+            Version::Http2 => 2,
+        },
         received_at: net.received_at(),
         connected_at: conn.connected_at(),
     })?;

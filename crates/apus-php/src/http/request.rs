@@ -15,6 +15,8 @@ use crate::wait::wait;
 
 /// Where `fd` stands among the declared properties.
 const FD: u32 = 7;
+/// The same of `streamId`.
+const STREAM: u32 = 8;
 
 /// What a request may hold, from the settings of its port.
 pub(crate) struct Limits {
@@ -36,10 +38,13 @@ native!(Request, "Apus\\Http\\Request");
 impl Request {
     /// A request object.
     pub(crate) fn object(net: apus_net::Request, limits: Rc<Limits>) -> Result<Object, Raise> {
-        let fd = net.conn().id();
+        let (fd, stream) = (net.conn().id(), net.stream());
         fill::announce_uploads(&net)?;
         let object = Object::new(REQUEST.named(limits.second), Self { net, limits })?;
         object.init_slot(FD, Value::int(fd));
+        if stream > 0 {
+            object.init_slot(STREAM, Value::int(stream.into()));
+        }
         Ok(object)
     }
 }

@@ -438,6 +438,12 @@ fn is_writable(call: &Call) -> Result<(), Raise> {
 
 fn detach(call: &Call) -> Result<(), Raise> {
     let responder = &call.this::<Response>()?.responder;
+    if responder.is_stream() {
+        engine::warning(
+            "Response::detach(): a stream of HTTP/2 cannot be found again by its fd, which all streams of a connection share: keep the response itself",
+        )?;
+        return call.ret(false);
+    }
     let open = !responder.is_ended();
     responder.detach();
     call.ret(open)

@@ -1,6 +1,5 @@
 //! `$_GET`, `$_POST`, `$_COOKIE`, `$_FILES`, `$_SERVER` and `$_REQUEST` of one request: the setting `superglobals`.
 
-use apus_net::proto::http1::Version;
 use apus_zend::object::Object;
 use apus_zend::state::{Superglobals, server_base};
 use apus_zend::value::View;
@@ -38,7 +37,7 @@ fn server(request: &Request) -> Result<Array, Raise> {
         None => array.set_str(b"REQUEST_URI", path)?,
     }
     array.set_str(b"QUERY_STRING", query.unwrap_or_default())?;
-    array.set_str(b"SERVER_PROTOCOL", if net.version() == Version::Http10 { b"HTTP/1.0" } else { b"HTTP/1.1" })?;
+    array.set_str(b"SERVER_PROTOCOL", net.version().as_str().as_bytes())?;
     array.set_str(b"SERVER_SOFTWARE", b"Apus")?;
     array.set_str(b"SERVER_NAME", host(net.header(b"host").unwrap_or_default()))?;
     array.set_str(b"SERVER_PORT", conn.local().port().to_string().as_bytes())?;

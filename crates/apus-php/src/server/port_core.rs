@@ -53,18 +53,12 @@ pub(super) struct Given {
 }
 
 /// Settings that code written for Swoole has, and that mean nothing here.
-const WITHOUT_EFFECT: [&str; 19] = [
+const WITHOUT_EFFECT: [&str; 13] = [
     "buffer_input_size",
     "compression_types",
     "debug_mode",
     "enable_kqueue",
     "enable_signalfd",
-    "http2_enable_push",
-    "http2_header_table_size",
-    "http2_init_window_size",
-    "http2_max_concurrent_streams",
-    "http2_max_frame_size",
-    "http2_max_header_list_size",
     "http2_max_headers",
     "input_buffer_size",
     "print_backtrace_on_error",

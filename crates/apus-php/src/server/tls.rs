@@ -56,8 +56,14 @@ pub(super) fn of(settings: &Settings, demanded: bool, http: bool) -> Result<Opti
         verify_peer: settings.ssl_verify_peer,
         ca_file: path(&settings.ssl_client_cert_file),
         ca_path: path(&settings.ssl_capath),
-        alpn: if http { vec![b"http/1.1".to_vec()] } else { Vec::new() },
+        alpn: if http { protocols(settings) } else { Vec::new() },
     }))
+}
+
+/// What a port for HTTP speaks, by ALPN, the best first.
+fn protocols(settings: &Settings) -> Vec<Vec<u8>> {
+    let http2 = settings.open_http2_protocol.then(|| b"h2".to_vec());
+    http2.into_iter().chain([b"http/1.1".to_vec()]).collect()
 }
 
 /// The TLS of a server that lives in a coroutine: read and used by one process.

@@ -566,8 +566,8 @@ pub struct ServerFields<'a> {
     pub remote_port: u16,
     /// The port that was reached.
     pub server_port: u16,
-    /// Whether the request is of HTTP/1.0.
-    pub http10: bool,
+    /// 0 for HTTP/1.1, 1 for HTTP/1.0, 2 for HTTP/2.
+    pub protocol: u8,
     /// When the head was complete, in seconds since 1970.
     pub received_at: f64,
     /// When the connection was made, in seconds since 1970.
@@ -585,7 +585,7 @@ impl Array {
             query: bytes(fields.query.unwrap_or_default()),
             remote_addr: bytes(fields.remote_addr),
             has_query: fields.query.is_some(),
-            http10: fields.http10,
+            protocol: fields.protocol,
             received_at: fields.received_at,
             connected_at: fields.connected_at,
             server_port: i64::from(fields.server_port),

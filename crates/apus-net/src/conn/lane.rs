@@ -1,0 +1,254 @@
+//! Streams of HTTP/2 ([`crate::http2`]) as connections of their own: each has an answer and an output that waits, as a
+//! connection of HTTP/1.1 has, and what it says goes into the frames of the connection that carries it.
+//!
+//! The output of a lane is never sent by whoever appends to it: it counts as blocked, and the task of the carrying
+//! connection moves it into frames when that is [touched](Conn::touch).
+
+use std::cell::{Cell, RefCell};
+use std::io::{self, IoSlice};
+use std::rc::{Rc, Weak};
+
+use apus_proto::http1::response as wire;
+use apus_proto::http2::ErrorCode;
+use bytes::Bytes;
+
+use super::{Conn, Timer};
+use crate::answer::SendError;
+use crate::exchange::AnswerPhase;
+use crate::http2::Session;
+use crate::kill::Kill;
+use crate::output::{Sent, Sink};
+
+/// Bytes that a stream takes from its lane at once.
+const PIECE: usize = 16 * 1024;
+
+/// A connection that carries streams, as their lanes reach it.
+pub(crate) struct Mux {
+    pub(crate) session: RefCell<Session>,
+    /// Lanes that the connection's task is to look at.
+    touched: RefCell<Vec<u32>>,
+    /// The sweep asks for a look at all deadlines.
+    pub(crate) look: Cell<bool>,
+    conn: Weak<Conn>,
+}
+
+/// What makes a connection a stream of another.
+pub(crate) struct Lane {
+    id: u32,
+    mux: Rc<Mux>,
+    touched: Cell<bool>,
+    /// Nobody handles the request any more.
+    handled: Cell<bool>,
+    /// The frame that ends the answer was given.
+    ended: Cell<bool>,
+    /// Field lines that follow the body.
+    trailers: RefCell<Vec<u8>>,
+}
+
+impl Mux {
+    pub(crate) fn new(session: Session, conn: &Rc<Conn>) -> Rc<Self> {
+        Rc::new(Self {
+            session: RefCell::new(session),
+            touched: RefCell::default(),
+            look: Cell::new(false),
+            conn: Rc::downgrade(conn),
+        })
+    }
+
+    /// Lanes that were touched since.
+    pub(crate) fn take_touched(&self) -> Vec<u32> {
+        self.touched.take()
+    }
+
+    pub(crate) fn is_touched(&self) -> bool {
+        !self.touched.borrow().is_empty()
+    }
+
+    /// Has the task look at a lane.
+    fn touch(&self, id: u32) {
+        self.touched.borrow_mut().push(id);
+        if let Some(conn) = self.conn.upgrade() {
+            conn.wake_task();
+        }
+    }
+
+    /// Whether anything on the connection has a deadline.
+    pub(super) fn has_deadlines(&self) -> bool {
+        self.session.borrow().has_deadlines()
+    }
+}
+
+impl Conn {
+    /// A stream of the connection that `mux` belongs to.
+    pub(crate) fn stream_of(carrier: &Rc<Self>, mux: &Rc<Mux>, id: u32) -> Rc<Self> {
+        let lane = Lane {
+            id,
+            mux: Rc::clone(mux),
+            touched: Cell::new(false),
+            handled: Cell::new(false),
+            ended: Cell::new(false),
+            trailers: RefCell::default(),
+        };
+        let mut conn = Self::with(Rc::clone(&carrier.info), Rc::clone(&carrier.port), Rc::clone(&carrier.conns), None);
+        conn.lane = Some(Box::new(lane));
+        conn.timer.set(Timer::None);
+        conn.out.get_mut().block();
+        Rc::new(conn)
+    }
+
+    /// Its stream; 0 on a connection of its own.
+    #[inline]
+    pub(crate) fn stream_id(&self) -> u32 {
+        self.lane.as_ref().map_or(0, |lane| lane.id)
+    }
+
+    /// Has the carrying connection look at this stream; nothing on a connection of its own.
+    #[cold]
+    pub(super) fn touch(&self) {
+        if let Some(lane) = &self.lane
+            && !lane.touched.replace(true)
+        {
+            lane.mux.touch(lane.id);
+        }
+    }
+
+    /// The handler of the request has ended. An answer that cannot be given any more is lost with it.
+    pub(crate) fn handled(&self) {
+        if let Some(lane) = &self.lane {
+            lane.handled.set(true);
+            if self.broken.get() {
+                self.lose_answer();
+            }
+            self.touch();
+        }
+    }
+
+    /// Sends the head of the answer on a stream: `lines` are its fields, `end` says that there is no body.
+    pub(crate) fn begin_stream_answer(&self, status: u16, lines: &[u8], end: bool) {
+        let Some(lane) = &self.lane else { return };
+        // One that is broken off is told of by its session.
+        if lane.mux.session.borrow_mut().head(lane.id, status, lines, end).is_ok() && end {
+            lane.ended.set(true);
+        }
+        self.touch();
+    }
+
+    /// Sends the whole body on a stream if it is short and there is room for it at once.
+    #[inline]
+    pub(crate) fn sent_whole(&self, body: &[u8]) -> bool {
+        self.lane.as_ref().is_some_and(|lane| lane.send_whole(body))
+    }
+
+    /// Sends an interim answer on a stream.
+    pub(super) fn inform(&self, status: u16, lines: &[u8]) {
+        if let Some(lane) = &self.lane {
+            // One that is broken off needs none.
+            let _ = lane.mux.session.borrow_mut().informational(lane.id, status, lines);
+            self.touch();
+        }
+    }
+
+    /// Has trailer fields follow the body of a stream's answer.
+    pub(crate) fn trail(&self, trailers: &[(&[u8], &[u8])]) {
+        if let Some(lane) = &self.lane {
+            let mut lines = lane.trailers.borrow_mut();
+            for (name, value) in trailers {
+                wire::write_field(&mut *lines, name, value);
+            }
+        }
+    }
+
+    /// Moves what a lane has to say into frames. Whether the stream is through: nothing more is said on it, and nobody
+    /// handles its request.
+    pub(crate) fn serve_lane(&self) -> bool {
+        let Some(lane) = &self.lane else { return true };
+        lane.touched.set(false);
+        if self.broken.get() {
+            // Its handler learns of it first, and may end in peace.
+        } else if self.kill.get() != Kill::No || self.exchange.phase() == AnswerPhase::Lost {
+            lane.mux.session.borrow_mut().reset(lane.id, ErrorCode::INTERNAL_ERROR);
+            self.lose_answer();
+            self.break_off();
+        } else if self.move_output(lane).is_err() {
+            self.break_off();
+        }
+        let over = self.broken.get() || (lane.ended.get() && !self.exchange.is_answerable());
+        over && lane.handled.get()
+    }
+
+    fn move_output(&self, lane: &Lane) -> io::Result<()> {
+        let worker = &self.port.worker;
+        let (sent, waiting) = {
+            let mut out = self.out.borrow_mut();
+            if out.is_empty() {
+                (Sent::All, 0)
+            } else {
+                out.unblock();
+                let sent = out.send(&mut &*lane, &worker.pool);
+                out.block();
+                out.count(worker);
+                (sent?, out.bytes())
+            }
+        };
+        match sent {
+            Sent::All => self.say_end(lane),
+            Sent::More => self.touch(),
+            Sent::Blocked => {}
+        }
+        if waiting <= self.port.config.low_watermark {
+            self.drained.wake_all();
+        }
+        Ok(())
+    }
+
+    /// Nothing waits: ends the stream's answer, if it is complete.
+    fn say_end(&self, lane: &Lane) {
+        if self.exchange.phase() != AnswerPhase::Answered || lane.ended.replace(true) {
+            return;
+        }
+        let lines = lane.trailers.take();
+        let mut session = lane.mux.session.borrow_mut();
+        // One that is broken off has no end.
+        let _ = if lines.is_empty() {
+            session.data(lane.id, Bytes::new(), true)
+        } else {
+            session.trailers(lane.id, &lines)
+        };
+    }
+
+    /// Nobody reads the body of the stream's request.
+    pub(crate) fn discard_stream_body(&self) {
+        if let Some(lane) = &self.lane {
+            lane.mux.session.borrow_mut().discard(lane.id);
+        }
+    }
+}
+
+impl Lane {
+    fn send_whole(&self, body: &[u8]) -> bool {
+        if self.ended.get() {
+            return body.is_empty();
+        }
+        let sent = self.mux.session.borrow_mut().data_at_once(self.id, body, true);
+        if sent {
+            self.ended.set(true);
+        }
+        sent
+    }
+}
+
+impl Sink for &Lane {
+    fn write(&mut self, slices: &[IoSlice<'_>], _more: bool) -> io::Result<usize> {
+        let mut session = self.mux.session.borrow_mut();
+        let mut taken = 0;
+        for piece in slices.iter().flat_map(|slice| slice.chunks(PIECE)) {
+            match session.data(self.id, Bytes::copy_from_slice(piece), false) {
+                Ok(()) => taken += piece.len(),
+                Err(SendError::Full) if taken == 0 => return Err(io::ErrorKind::WouldBlock.into()),
+                Err(SendError::Full) => break,
+                Err(_) => return Err(io::ErrorKind::BrokenPipe.into()),
+            }
+        }
+        Ok(taken)
+    }
+}

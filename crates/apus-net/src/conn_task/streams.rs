@@ -1,0 +1,431 @@
+//! A connection that speaks HTTP/2: requests come as streams, each with a [`Conn`] of its own, and all their answers
+//! leave in the frames of this one.
+//!
+//! The session knows the protocol, the lanes know the answers; here they are brought together, in the connection's
+//! task. A handler that waits goes on in a task of its own.
+
+use std::rc::Rc;
+use std::task::{Context, Poll};
+
+use apus_proto::http1::{Framing, Reject, Version};
+
+use super::stream_body::StreamBody;
+use super::{ConnState, ConnStep, ConnTask, MAX_HELD, handle};
+use crate::app::App;
+use crate::body::{Body, BodyDecoder, BodyError};
+use crate::conn::{Conn, Expired, Mux, Timer};
+use crate::head_bytes::Inner;
+use crate::http1;
+use crate::http2::{Closed, Event, Read, Session};
+use crate::input::Input;
+use crate::worker::bump;
+
+/// Rounds of reading and sending before other connections have their turn.
+const MAX_ROUNDS: u32 = 16;
+
+/// The streams of a connection.
+pub(crate) struct Streams {
+    mux: Rc<Mux>,
+    /// By id: new ones come last.
+    open: Vec<(u32, Stream)>,
+    /// Where the next head goes.
+    spare: Option<Box<Inner>>,
+}
+
+/// A request, from its head until it is answered and nobody handles it any more.
+struct Stream {
+    conn: Rc<Conn>,
+    body: StreamBody,
+}
+
+/// How a turn ended.
+enum Turn {
+    Wait,
+    /// All is said, or the session gave up: the output that waits is the last.
+    Over,
+    /// The client is.
+    Gone,
+}
+
+impl<A: App> ConnTask<A> {
+    /// Whether a client that has sent its first bytes speaks HTTP/2: agreed by ALPN, or known to it (RFC 9113 section
+    /// 3.3).
+    pub(super) fn speaks_http2(&self) -> bool {
+        let conn = &self.conn;
+        let agreed = || conn.info.tls.get().is_some_and(|tls| tls.protocol == "h2");
+        conn.info.requests.get() == 0 && (self.input.bytes().starts_with(b"PRI ") || agreed())
+    }
+
+    /// The connection carries streams from now on.
+    pub(super) fn begin_streams(&mut self) -> ConnStep {
+        let conn = &self.conn;
+        let Some(limits) = conn.port.config.http2 else { return ConnStep::Again };
+        let session = Session::new(limits, conn.port.worker.clock.now());
+        let mux = Mux::new(session, conn);
+        conn.carry(&mux);
+        self.state = ConnState::Streams(Box::new(Streams { mux, open: Vec::new(), spare: None }));
+        ConnStep::Again
+    }
+
+    /// Reads and sends frames until something is missing.
+    pub(super) fn streams(&mut self, cx: &mut Context<'_>) -> ConnStep {
+        let ConnState::Streams(mut streams) = std::mem::replace(&mut self.state, ConnState::Head) else {
+            return ConnStep::Again;
+        };
+        let turn = streams.run(&self.app, &self.conn, &mut self.input, cx);
+        match turn {
+            Turn::Wait => {
+                self.state = ConnState::Streams(streams);
+                ConnStep::Wait
+            }
+            Turn::Over => {
+                streams.end();
+                self.state = ConnState::Closing { linger: true };
+                ConnStep::Again
+            }
+            Turn::Gone => {
+                streams.end();
+                ConnStep::Close
+            }
+        }
+    }
+}
+
+impl Streams {
+    fn run<A: App>(&mut self, app: &Rc<A>, conn: &Rc<Conn>, input: &mut Input, cx: &mut Context<'_>) -> Turn {
+        let worker = &conn.port.worker;
+        for _ in 0..MAX_ROUNDS {
+            let now = worker.clock.now();
+            let read = self.look(conn, now).and_then(|()| self.read(app, conn, input, now, cx));
+            self.serve();
+            let blocked = self.send(conn, cx);
+            if conn.broken.get() {
+                return Turn::Gone;
+            }
+            if read.is_err() || (!blocked && self.mux.session.borrow().is_over()) {
+                return Turn::Over;
+            }
+            if self.mux.is_touched() {
+                continue;
+            }
+            if !self.mux.session.borrow().wants_input() {
+                return self.rest(conn, input, now);
+            }
+            match conn.poll_recv(cx, &mut (&mut *input, &worker.pool)) {
+                Poll::Ready(Ok(count @ 1..)) => input.filled(count),
+                Poll::Ready(_) => {
+                    conn.peer_closed();
+                    return Turn::Gone;
+                }
+                Poll::Pending => return self.rest(conn, input, now),
+            }
+        }
+        cx.waker().wake_by_ref();
+        Turn::Wait
+    }
+
+    /// Nothing to do until something comes from somewhere.
+    fn rest(&self, conn: &Conn, input: &mut Input, now: u64) -> Turn {
+        input.release(&conn.port.worker.pool);
+        if !self.open.is_empty() || !self.mux.session.borrow().is_quiet() {
+            conn.timer.set(Timer::None);
+        } else if !matches!(conn.timer.get(), Timer::Idle { .. }) {
+            conn.timer.set(Timer::Idle { since: now });
+        }
+        Turn::Wait
+    }
+
+    /// Begins a graceful end: what has begun is answered.
+    pub(super) fn drain(&self, now: u64) {
+        self.mux.session.borrow_mut().drain(now);
+    }
+
+    /// Looks at what has a deadline, where the sweep asked for it.
+    fn look(&mut self, conn: &Conn, now: u64) -> Result<(), Closed> {
+        if !self.mux.look.take() {
+            return Ok(());
+        }
+        let draining = conn.port.worker.is_draining();
+        if draining {
+            self.drain(now);
+        }
+        for (_, stream) in &self.open {
+            if let Some(expired) = stream.conn.expired_now(now, draining) {
+                stream.conn.expired.set(Some(expired));
+                stream.conn.wake_later();
+            }
+        }
+        let mut reset = Vec::new();
+        let checked = self.mux.session.borrow_mut().check(now, |id| reset.push(id));
+        for id in reset {
+            self.reset(id);
+        }
+        checked
+    }
+
+    /// Takes what the frames that are there say.
+    fn read<A: App>(
+        &mut self,
+        app: &Rc<A>,
+        conn: &Rc<Conn>,
+        input: &mut Input,
+        now: u64,
+        cx: &mut Context<'_>,
+    ) -> Result<(), Closed> {
+        let pool = &conn.port.worker.pool;
+        while !input.is_empty() && self.mux.session.borrow().wants_input() {
+            let mut inner = self.spare.take().unwrap_or_else(|| pool.request());
+            let read = self.mux.session.borrow_mut().read(input.bytes(), now, &mut inner.bytes, &mut inner.head);
+            let Read { used, event } = read?;
+            let more = event.is_some();
+            match event {
+                Some(Event::Request { stream, end_stream }) => self.begin(app, conn, stream, end_stream, inner, cx),
+                Some(Event::Data { stream, data, end_stream }) => {
+                    self.spare = Some(inner);
+                    self.data(app, stream, data, end_stream, cx);
+                }
+                Some(Event::Trailers { stream }) => {
+                    let own = |(name, value): &(apus_proto::http1::Span, apus_proto::http1::Span)| {
+                        (name.of(&inner.bytes).to_vec(), value.of(&inner.bytes).to_vec())
+                    };
+                    let trailers = inner.head.headers.iter().map(own).collect();
+                    self.spare = Some(inner);
+                    self.complete(app, stream, trailers, cx);
+                }
+                Some(Event::Reset { stream, .. }) => {
+                    self.spare = Some(inner);
+                    self.reset(stream);
+                }
+                None => self.spare = Some(inner),
+            }
+            input.consume(used);
+            if !more {
+                break;
+            }
+        }
+        if input.is_empty()
+            && let Some(inner) = self.spare.take()
+        {
+            pool.give_request(inner);
+        }
+        Ok(())
+    }
+
+    fn find(&mut self, id: u32) -> Option<&mut Stream> {
+        let at = self.open.binary_search_by_key(&id, |(id, _)| *id).ok()?;
+        Some(&mut self.open[at].1)
+    }
+
+    /// A request has begun.
+    fn begin<A: App>(
+        &mut self,
+        app: &Rc<A>,
+        carrier: &Rc<Conn>,
+        id: u32,
+        end_stream: bool,
+        inner: Box<Inner>,
+        cx: &mut Context<'_>,
+    ) {
+        let (config, worker) = (&carrier.port.config, &carrier.port.worker);
+        let conn = Conn::stream_of(carrier, &self.mux, id);
+        let received_at = worker.clock.wall();
+        let count = conn.info.count_request(received_at);
+        if config.keepalive_requests > 0 && count >= config.keepalive_requests {
+            self.drain(worker.clock.now());
+        }
+        let head = &inner.head;
+        conn.exchange.begin(Version::Http2, head.method.of(&inner.bytes), true, received_at);
+        self.open.push((id, Stream { conn: Rc::clone(&conn), body: StreamBody::None }));
+        if conn.exchange.connect.get() && !config.connect {
+            return self.refuse(id, Reject::new(501, "CONNECT is not served here"));
+        }
+        let length = match head.framing {
+            Framing::Length(length) => Some(length),
+            _ => None,
+        };
+        if end_stream || head.framing == Framing::None {
+            return dispatch(app, &conn, inner, Body::empty(length), cx);
+        }
+        let decoder = match BodyDecoder::of_stream(head.framing, config.max_body) {
+            Ok(decoder) => decoder,
+            Err(reject) => return self.refuse(id, reject),
+        };
+        let expects = inner.head.expect_continue;
+        if config.stream_body {
+            let (body, stream) = StreamBody::streamed(&conn, decoder);
+            conn.exchange.expects_continue.set(expects);
+            if let Some(stream) = self.find(id) {
+                stream.body = body;
+            }
+            return dispatch(app, &conn, inner, Body::streamed(stream, length), cx);
+        }
+        if expects {
+            conn.send_continue_now();
+        }
+        match StreamBody::collected(&conn, inner, decoder) {
+            Ok(body) => {
+                if let Some(stream) = self.find(id) {
+                    stream.body = body;
+                }
+                conn.start_body_timer();
+            }
+            Err(reject) => self.refuse(id, reject),
+        }
+    }
+
+    /// A piece of a body.
+    fn data<A: App>(&mut self, app: &Rc<A>, id: u32, data: &[u8], end: bool, cx: &mut Context<'_>) {
+        let Some(stream) = self.find(id) else { return };
+        let conn = Rc::clone(&stream.conn);
+        conn.body_bytes.set(conn.body_bytes.get() + data.len() as u64);
+        match stream.body.arrived(&conn, data) {
+            Err(reject) => return self.refuse(id, reject),
+            Ok(taken) => self.mux.session.borrow_mut().consumed(id, taken),
+        }
+        if end {
+            self.complete(app, id, Vec::new(), cx);
+        }
+    }
+
+    /// The end of a body.
+    fn complete<A: App>(&mut self, app: &Rc<A>, id: u32, trailers: Vec<(Vec<u8>, Vec<u8>)>, cx: &mut Context<'_>) {
+        let Some(stream) = self.find(id) else { return };
+        let conn = Rc::clone(&stream.conn);
+        match stream.body.complete(&conn, trailers) {
+            Ok(None) => {}
+            Ok(Some((inner, body))) => {
+                conn.timer.set(Timer::None);
+                dispatch(app, &conn, inner, body, cx);
+            }
+            Err(reject) => self.refuse(id, reject),
+        }
+    }
+
+    /// A stream is broken off.
+    fn reset(&mut self, id: u32) {
+        let Some(stream) = self.find(id) else { return };
+        stream.cut();
+        stream.conn.wake_later();
+    }
+
+    /// Answers a request that the app does not see, or whose body cannot be read on. Nothing more is read of it.
+    fn refuse(&mut self, id: u32, reject: Reject) {
+        let Some(Stream { conn, body }) = self.find(id) else { return };
+        let conn = Rc::clone(conn);
+        if let StreamBody::Stream(held) = body {
+            held.fail(if reject.status == 413 { BodyError::TooLarge } else { BodyError::Malformed(reject.reason) });
+            *body = StreamBody::None;
+            return conn.discard_stream_body();
+        }
+        *body = StreamBody::None;
+        conn.timer.set(Timer::None);
+        bump(&conn.port.worker.counters.refused);
+        conn.exchange.refuse();
+        conn.discard_stream_body();
+        let mut lines = Vec::new();
+        http1::write_refusal(&mut lines, &conn.port, reject.status);
+        conn.begin_stream_answer(reject.status, &lines, true);
+        conn.handled();
+    }
+
+    /// Looks at the streams at which something has happened.
+    fn serve(&mut self) {
+        for id in self.mux.take_touched() {
+            let Some(stream) = self.find(id) else { continue };
+            let conn = Rc::clone(&stream.conn);
+            match (conn.expired.take(), &stream.body) {
+                (Some(Expired::Body), StreamBody::Stream(held)) => held.fail(BodyError::TooSlow),
+                (Some(Expired::Body), StreamBody::Collect(_)) => {
+                    self.refuse(id, Reject::new(408, "the request body came too slowly"));
+                }
+                (Some(Expired::Memory), StreamBody::Collect(_)) => self.refuse(id, Reject::new(503, "no memory left")),
+                _ => {}
+            }
+            self.serve_stream(id, &conn);
+        }
+    }
+
+    fn serve_stream(&mut self, id: u32, conn: &Rc<Conn>) {
+        let mux = Rc::clone(&self.mux);
+        if let Some(stream) = self.find(id)
+            && let StreamBody::Stream(held) = &mut stream.body
+        {
+            if conn.exchange.is_answerable() && conn.is_usable() {
+                let taken = held.feed(conn);
+                mux.session.borrow_mut().consumed(id, taken);
+            } else {
+                held.fail(BodyError::Ended);
+                stream.body = StreamBody::None;
+                conn.timer.set(Timer::None);
+                conn.discard_stream_body();
+            }
+        }
+        if conn.serve_lane() {
+            mux.session.borrow_mut().finish(id);
+            if let Ok(at) = self.open.binary_search_by_key(&id, |(id, _)| *id) {
+                self.open.remove(at);
+            }
+        }
+    }
+
+    /// Sends what the session has to say. Whether the client has to take some of it first.
+    fn send(&self, conn: &Conn, cx: &mut Context<'_>) -> bool {
+        let worker = &conn.port.worker;
+        loop {
+            {
+                let (mut session, mut out) = (self.mux.session.borrow_mut(), conn.out.borrow_mut());
+                if session.has_output() && out.bytes() < MAX_HELD {
+                    session.fill(out.buffer(&worker.pool), MAX_HELD);
+                    out.count(worker);
+                }
+            }
+            let blocked = conn.poll_output(cx).is_pending();
+            let writable = self.mux.session.borrow_mut().writable();
+            for id in writable {
+                if let Ok(at) = self.open.binary_search_by_key(&id, |(id, _)| *id) {
+                    self.open[at].1.conn.wake_later();
+                }
+            }
+            if blocked || conn.broken.get() || !self.mux.session.borrow().has_output() {
+                return blocked;
+            }
+        }
+    }
+
+    /// The connection is over: nobody can be answered any more.
+    pub(super) fn end(&mut self) {
+        for (_, stream) in &mut self.open {
+            stream.cut();
+        }
+        self.open = Vec::new();
+    }
+}
+
+/// Hands a request to the app. Its handler goes on by itself if it waits.
+fn dispatch<A: App>(app: &Rc<A>, conn: &Rc<Conn>, inner: Box<Inner>, body: Body, cx: &mut Context<'_>) {
+    match handle(app, conn, inner, body, false, cx) {
+        None => conn.handled(),
+        Some(running) => {
+            let conn = Rc::clone(conn);
+            tokio::task::spawn_local(async move {
+                running.await;
+                conn.handled();
+            });
+        }
+    }
+}
+
+impl Stream {
+    /// Nothing more comes, and nothing can be said any more.
+    fn cut(&mut self) {
+        let body = std::mem::replace(&mut self.body, StreamBody::None);
+        if let StreamBody::Stream(held) = &body {
+            held.fail(BodyError::Disconnected);
+        }
+        if let StreamBody::Collect(_) = body {
+            // Nobody has seen the request.
+            self.conn.handled();
+        }
+        self.conn.break_off();
+    }
+}

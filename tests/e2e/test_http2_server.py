@@ -1,0 +1,142 @@
+"""HTTP/2 on a server's ports: the same handlers, requests and responses as over HTTP/1.1, many streams at once."""
+
+import hashlib
+import json
+
+from http2_peers import Http2Case, servers
+from support import until
+
+HANDLER = r"""
+    match ($path) {
+        '/big' => $response->end(str_repeat('0123456789', 300_000)),
+        '/file' => $response->sendfile($folder . '/file'),
+        '/upload' => $response->end(md5($request->rawContent()) . ' ' . json_encode($request->getTrailers())),
+        '/form' => $response->end(json_encode([$request->post, $request->files['f']['size']])),
+        '/empty' => $response->end(),
+        '/204' => $response->status(204) && $response->end(),
+        '/304' => $response->status(304) && $response->end(),
+        '/throw' => throw new Exception('on purpose'),
+        '/wait' => Coroutine::sleep(0.05) && $response->end('waited'),
+        '/pieces' => (function () use ($response) {
+            for ($i = 0; $i < 50; $i++) { $response->write(str_repeat(chr(65 + $i % 26), 5000)); }
+            $response->trailer('X-Sum', 'abc');
+            $response->end('end');
+        })(),
+        default => $response->end(json_encode([$request->server['server_protocol'], $request->streamId, $request->getMethod(), $request->header['host'], $request->get, $request->cookie, $request->server['https'] ?? null])),
+    };
+"""
+BIG = b"0123456789" * 300_000
+PIECES = b"".join(bytes([65 + i % 26]) * 5000 for i in range(50)) + b"end"
+
+
+def md5(data):
+    return hashlib.md5(data).hexdigest()
+
+
+class Requests(Http2Case):
+    def test_curl_by_prior_knowledge_and_by_alpn(self):
+        server = self.http2(HANDLER)
+        told = json.loads(self.curl("--http2-prior-knowledge", "-b", "a=b; c=d", server.url("/x?q=1")))
+        self.assertEqual(told, ["HTTP/2", 1, "GET", f"127.0.0.1:{server.port}", {"q": "1"}, {"a": "b", "c": "d"}, None])
+        # The same port speaks HTTP/1.1.
+        self.assertEqual(server.get("/x").json()[0], "HTTP/1.1")
+        server = self.http2(HANDLER, tls=True)
+        cert = str(servers.certificate()[0])
+        told = json.loads(self.curl("--http2", "--cacert", cert, f"https://localhost:{server.port}/"))
+        self.assertEqual((told[0], told[6]), ("HTTP/2", "on"))
+        told = json.loads(self.curl("--http1.1", "--cacert", cert, f"https://localhost:{server.port}/"))
+        self.assertEqual((told[0], told[6]), ("HTTP/1.1", "on"))
+
+    def test_answers_of_every_kind(self):
+        for tls in (False, True):
+            server = self.http2(HANDLER, tls=tls)
+            content = bytes(range(256)) * 10_000
+            (server.folder / "file").write_bytes(content)
+            paths = ["/big", "/file", "/pieces", "/empty", "/204", "/304", "/throw", "/wait"]
+            answers = dict(zip(paths, self.ask(server, *({"path": path} for path in paths), tls=tls)))
+            self.assertEqual(answers["/big"]["md5"], md5(BIG))
+            self.assertEqual(answers["/big"]["headers"]["content-length"], "3000000")
+            self.assertEqual(answers["/file"]["md5"], md5(content))
+            self.assertEqual(answers["/pieces"]["md5"], md5(PIECES))
+            self.assertEqual(answers["/pieces"]["trailers"]["x-sum"], "abc")
+            self.assertEqual([answers[path]["status"] for path in paths], [200, 200, 200, 200, 204, 304, 500, 200])
+            self.assertEqual([answers[path]["length"] for path in ("/empty", "/204", "/304")], [0, 0, 0])
+            self.assertEqual(answers["/wait"]["body"], "waited")
+            self.assertEqual({answer["code"] for answer in answers.values()}, {0})
+
+    def test_an_answer_to_head_tells_the_length(self):
+        server = self.http2(HANDLER)
+        answer, written = self.ask(server, {"path": "/big", "method": "HEAD"}, {"path": "/pieces", "method": "HEAD"})
+        self.assertEqual((answer["headers"]["content-length"], answer["length"]), ("3000000", 0))
+        self.assertEqual((written["status"], written["length"], written["code"]), (200, 0, 0))
+
+    def test_uploads_forms_and_trailers(self):
+        server = self.http2(HANDLER)
+        form = b'--b\r\nContent-Disposition: form-data; name="a"\r\n\r\nb\r\n--b\r\nContent-Disposition: form-data; name="f"; filename="x"\r\n\r\n' + b"x" * 50_000 + b"\r\n--b--\r\n"
+        upload, known, sent, trailing = self.ask(
+            server,
+            {"path": "/upload", "size": 5_000_000},
+            {"path": "/upload", "size": 700_000, "headers": {"content-length": "700000"}},
+            {"path": "/form", "body": form.decode(), "headers": {"content-type": "multipart/form-data; boundary=b"}},
+            {"path": "/upload", "body": "abc", "trailers": {"x-check": "1"}},
+        )
+        body = (b"upload" * 1_000_000)[:5_000_000]
+        self.assertEqual(upload["body"], f"{md5(body)} []")
+        self.assertEqual(known["body"], f"{md5(body[:700_000])} []")
+        self.assertEqual(json.loads(sent["body"]), [{"a": "b"}, 50_000])
+        self.assertEqual(trailing["body"], f'{md5(b"abc")} {{"x-check":"1"}}')
+
+    def test_many_streams_at_once(self):
+        server = self.http2(HANDLER)
+        answers = self.ask(server, *({"path": "/wait" if i % 2 else f"/{i}"} for i in range(100)))
+        self.assertEqual({answer["status"] for answer in answers}, {200})
+        ids = [json.loads(answer["body"])[1] for answer in answers[::2]]
+        self.assertEqual(len(set(ids)), 50)
+
+    def test_a_body_that_is_too_large_is_refused_and_the_connection_goes_on(self):
+        server = self.http2(HANDLER, settings={"package_max_length": 100_000})
+        told, unknown, good = self.ask(
+            server,
+            {"path": "/upload", "size": 200_000, "headers": {"content-length": "200000"}},
+            {"path": "/upload", "size": 200_000},
+            {"path": "/upload", "size": 100_000},
+        )
+        self.assertEqual([told["status"], unknown["status"], good["status"]], [413, 413, 200])
+        # curl forgets an answer that a reset follows at once.
+        sent = self.curl("--http2-prior-knowledge", "-o", "/dev/null", "-w", "%{http_code}", "--data-binary", "x" * 101_000, server.url("/upload"))
+        self.assertEqual(sent, b"413")
+
+
+class Streaming(Http2Case):
+    def test_a_body_is_read_as_it_comes(self):
+        handler = "while (($piece = $request->read()) !== '') { $response->write(strtoupper($piece)); } $response->end('.');"
+        server = self.http2(handler, settings={"stream_request_body": True})
+        [answer] = self.ask(server, {"path": "/", "pieces": ["one", "two", "three"]})
+        self.assertEqual(answer["body"], "ONETWOTHREE.")
+
+    def test_a_client_that_is_not_read_waits_and_one_that_does_not_read_makes_the_handler_wait(self):
+        handler = r"""
+            if ($path === '/slow') { $response->end((string) strlen($request->rawContent())); return; }
+            for ($i = 0; $i < 400; $i++) { $response->write(str_repeat('x', 10_000)); }
+            $response->end();
+        """
+        server = self.http2(handler, settings={"stream_request_body": True, "package_max_length": "64M", "buffer_output_size": 65_536})
+        upload, down = self.ask(server, {"path": "/slow", "size": 5_000_000}, {"path": "/"})
+        self.assertEqual((upload["body"], down["length"]), ("5000000", 4_000_000), down)
+
+    def test_a_handler_whose_client_has_left_is_cancelled(self):
+        handler = r"""
+            $response->write('begun');
+            try { Coroutine::sleep(60); } catch (Throwable $e) { file_put_contents($folder . '/left', get_class($e) . "\n", FILE_APPEND); }
+        """
+        server = self.http2(handler, settings={"cancel_on_disconnect": True})
+        [answer, other] = self.ask(server, {"path": "/", "abort": 1}, {"path": "/missing", "abort": 1})
+        self.assertEqual((answer["status"], answer["body"]), (200, "begun"))
+        left = server.folder / "left"
+        self.assertEqual(until("both are cancelled", lambda: left.exists() and left.stat().st_size > 60 and left.read_text()), "Apus\\Coroutine\\CanceledException\n" * 2)
+
+    def test_what_cannot_be_done_on_a_stream_is_said(self):
+        server = self.http2("$done = $response->detach(); $response->end(json_encode([$done, $response->fd === $request->fd, Response::create($request->fd)]));")
+        [answer] = self.ask(server, {"path": "/"})
+        self.assertEqual(json.loads(answer["body"]), [False, True, False])
+        self.assertIn("a stream of HTTP/2 cannot be found again by its fd", server.said())
