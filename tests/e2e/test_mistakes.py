@@ -102,6 +102,42 @@ $server->start();
             server.stop()
             self.assertNotIn("does not hold this request", server.log())
 
+    def test_superglobals_written_for_all(self):
+        # The first waits inside until the second has come; both write what both read.
+        handler = """
+            static $first = null;
+            if ($path === '/alone') {
+                $_SERVER['alone'] = 1;
+            } elseif ($first === null) {
+                $first = Coroutine::getCid();
+                $response->write('waits');
+                Coroutine::yield();
+            } else {
+                $_SERVER['user'] = $path;
+                $_GET['user'] = $path;
+                Coroutine::resume($first);
+            }
+            $response->end('x');
+        """
+        # Compiled to machine code it is not noticed.
+        with self.serve(handler, jit=False) as server:
+            server.get("/alone")
+            with server.connect() as first, server.connect() as second:
+                first.send(b"GET /one HTTP/1.1\r\nHost: test\r\n\r\n")
+                first.head()
+                self.assertEqual(second.request("GET", "/two").status, 200)
+                self.assertEqual(first.chunks()[0], b"waitsx")
+            self.told(server, r"\$_SERVER is written while another request .*server\.php:?\(?(\d+)\)", "'user'")
+            # Once is enough.
+            self.assertEqual(server.log().count("is written while"), 1)
+        with self.serve(handler, settings={"superglobals": True}, jit=False) as server:
+            with server.connect() as first, server.connect() as second:
+                first.send(b"GET /one HTTP/1.1\r\nHost: test\r\n\r\n")
+                first.head()
+                second.request("GET", "/two")
+                first.chunks()
+            self.assertNotIn("is written while", server.log())
+
     def test_the_input_of_no_request(self):
         for read in ("file_get_contents('php://input')", "fopen('PHP://Input', 'r')"):
             with self.serve(f"$value = {read}; $response->end('x');") as server:

@@ -199,6 +199,22 @@ class Superglobals(Case):
         if got != expected:
             wrong.append((got, expected))
 
+    def test_files_are_told_as_behind_a_web_server(self):
+        # Of a list each attribute is a list, as PHP has it since it has uploads.
+        handler = """
+            foreach ($_FILES as &$file) { unset($file['tmp_name'], $file['type']); }
+            $response->end(json_encode($_FILES));
+        """
+        part = '--X\r\nContent-Disposition: form-data; name="{}"; filename="{}"\r\n\r\n{}\r\n'
+        body = part.format("one", "a.txt", "a") + part.format("list[x][]", "b.txt", "bb") + part.format("list[x][]", "c.txt", "ccc")
+        with self.serve(handler, settings={"superglobals": True}) as server:
+            fields = {"Content-Type": "multipart/form-data; boundary=X"}
+            told = server.get(body=f"{body}--X--\r\n".encode(), headers=fields).json()
+        self.assertEqual(told, {
+            "one": {"name": "a.txt", "full_path": "a.txt", "error": 0, "size": 1},
+            "list": {"name": {"x": ["b.txt", "c.txt"]}, "full_path": {"x": ["b.txt", "c.txt"]}, "error": {"x": [0, 0]}, "size": {"x": [2, 3]}},
+        })
+
     def test_they_are_those_of_the_request(self):
         with self.serve(self.HANDLER, settings={"superglobals": True}) as server:
             wrong = []

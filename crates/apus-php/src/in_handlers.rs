@@ -1,9 +1,14 @@
 //! What handlers of requests do in vain, as if PHP answered for them: noticed by the shim, told as a mistake.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use apus_process::log;
+use apus_zend::fiber;
 use apus_zend::mistake::{Doing, Look};
 
 use crate::http::is_response;
 use crate::mistakes::{Mistake, in_handler};
+use crate::runtime::State;
 
 /// A head that is set for an answer of PHP's own, which there is not.
 static HEAD_IN_VAIN: Mistake = Mistake::new("calls that set no header field of the answer");
@@ -12,15 +17,42 @@ static EMPTY: Mistake = Mistake::new("reads of superglobals and php://input, whi
 /// An answer has no such property.
 static PROPERTY: Mistake = Mistake::new("properties set of answers, which set nothing");
 
+/// Whether it was told that a superglobal of all coroutines is written: once is enough to know.
+static SHARED: AtomicBool = AtomicBool::new(false);
+
+/// Whether the running coroutine is one of at least two that answer requests, or belongs to one of them.
+fn amidst_others() -> bool {
+    State::existing().is_some_and(|state| {
+        let answering = |id: &_| state.engine.find(*id).is_some_and(|task| task.data().answers());
+        state.engine.ids().iter().filter(|id| answering(id)).nth(1).is_some()
+    })
+}
+
+/// A superglobal that all coroutines have in common is about to be written.
+fn shared(name: &str) {
+    if SHARED.load(Ordering::Relaxed) || !amidst_others() || SHARED.swap(true, Ordering::Relaxed) {
+        return;
+    }
+    log::warning(format_args!(
+        "${name} is written while another request is in progress, which sees it, too: that mixes users. Switch the \
+         setting superglobals on, or have one request at a time (max_concurrency 1) ({})",
+        fiber::position()
+    ));
+}
+
 /// What the shim notices.
 pub(crate) struct InHandlers;
 
 impl Look for InHandlers {
     fn look(doing: Doing<'_>) {
+        if let Doing::Shared(name) = doing {
+            return shared(name);
+        }
         if !in_handler() {
             return;
         }
         match doing {
+            Doing::Shared(_) => {}
             Doing::Call(name) => HEAD_IN_VAIN.here(format_args!(
                 "{name}() does not change the answer to a request: call $response->{}()",
                 match name {

@@ -95,7 +95,13 @@ static inline zend_string *apus_known_name(const char *text, size_t len)
 }
 
 /* ---- mistakes.c: what PHP code does in vain in the handler of a request ---- */
-typedef enum { APUS_MISTAKE_CALL, APUS_MISTAKE_SUPERGLOBAL, APUS_MISTAKE_INPUT, APUS_MISTAKE_PROPERTY } apus_mistake;
+typedef enum {
+	APUS_MISTAKE_CALL,
+	APUS_MISTAKE_SUPERGLOBAL,
+	APUS_MISTAKE_SHARED, /* a superglobal that all coroutines have in common is written */
+	APUS_MISTAKE_INPUT,
+	APUS_MISTAKE_PROPERTY
+} apus_mistake;
 /* In a coroutine: the function, variable or property; for a property its object. MUST NOT run PHP code. */
 typedef void (*apus_mistake_hook)(apus_mistake kind, const char *name, size_t len, zend_object *of);
 void apus_mistakes_startup(apus_mistake_hook hook); /* at module start */

@@ -53,18 +53,29 @@ static bool is_of_request(const zend_op *next)
 	return false;
 }
 
-static int fetch(zend_execute_data *ex)
+/* Whether a request could fill it; $_SERVER is asked about apart. */
+static bool is_of_requests(const zend_string *name)
 {
 	static const char *const NAMES[] = {"_GET", "_POST", "_COOKIE", "_FILES", "_REQUEST"};
+	for (size_t i = 0; i < sizeof(NAMES) / sizeof(*NAMES); i++) {
+		if (zend_string_equals_cstr(name, NAMES[i], strlen(NAMES[i]))) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static int fetch(zend_execute_data *ex)
+{
 	const zend_op *op = ex->opline;
 	if ((op->extended_value & ZEND_FETCH_GLOBAL) && op->op1_type == IS_CONST && apus_in_fiber()
 		&& !apus_own_has(APUS_OWN_SUPERGLOBALS)) {
 		const zend_string *name = Z_STR_P(RT_CONSTANT(op, op->op1));
-		bool found = zend_string_equals_literal(name, "_SERVER") && is_of_request(op + 1);
-		for (size_t i = 0; !found && i < sizeof(NAMES) / sizeof(*NAMES); i++) {
-			found = zend_string_equals_cstr(name, NAMES[i], strlen(NAMES[i]));
-		}
-		if (found) {
+		bool is_server = zend_string_equals_literal(name, "_SERVER");
+		bool writes = op->opcode == ZEND_FETCH_W || op->opcode == ZEND_FETCH_RW;
+		if (writes && (is_server || is_of_requests(name))) {
+			tell(APUS_MISTAKE_SHARED, ZSTR_VAL(name), ZSTR_LEN(name), NULL);
+		} else if (!writes && ((is_server && is_of_request(op + 1)) || is_of_requests(name))) {
 			tell(APUS_MISTAKE_SUPERGLOBAL, ZSTR_VAL(name), ZSTR_LEN(name), NULL);
 		}
 	}
@@ -90,7 +101,8 @@ static bool is_jit_wanted(void)
 static void install_fetch(void)
 {
 	/* The instructions for variables whose name stands in no slot: superglobals, and names made at run time. */
-	static const zend_uchar FETCHES[] = {ZEND_FETCH_R, ZEND_FETCH_IS, ZEND_FETCH_FUNC_ARG};
+	static const zend_uchar FETCHES[] = {ZEND_FETCH_R, ZEND_FETCH_IS, ZEND_FETCH_FUNC_ARG, ZEND_FETCH_W,
+		ZEND_FETCH_RW};
 	if (is_jit_wanted()) {
 		return;
 	}

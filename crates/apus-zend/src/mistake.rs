@@ -12,6 +12,8 @@ pub enum Doing<'a> {
     Call(&'a str),
     /// It read a superglobal, and has none of its own.
     Superglobal(&'a str),
+    /// It is about to write a superglobal that all coroutines have in common.
+    Shared(&'a str),
     /// It opened `php://input`.
     Input,
     /// It wrote a property that the class of this object does not declare.
@@ -37,6 +39,7 @@ pub fn prepare<L: Look>() {
         let doing = match (kind, NonNull::new(of)) {
             (sys::apus_mistake_APUS_MISTAKE_CALL, _) => Doing::Call(&name),
             (sys::apus_mistake_APUS_MISTAKE_SUPERGLOBAL, _) => Doing::Superglobal(&name),
+            (sys::apus_mistake_APUS_MISTAKE_SHARED, _) => Doing::Shared(&name),
             (sys::apus_mistake_APUS_MISTAKE_PROPERTY, Some(object)) => Doing::Property(object, &name),
             _ => Doing::Input,
         };

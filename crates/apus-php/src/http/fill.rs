@@ -139,6 +139,20 @@ fn path_bytes(file: &UploadedFile) -> &[u8] {
     file.tmp.as_ref().map_or(&[], |tmp| tmp.path().as_os_str().as_bytes())
 }
 
+/// What PHP tells of an uploaded file.
+fn attributes(file: &UploadedFile) -> Result<[(&'static str, Value); 6], Raise> {
+    // PHP tells no type of what it did not store.
+    let kind: &[u8] = if file.error == UploadError::Ok { &file.content_type } else { b"" };
+    Ok([
+        ("name", Value::string(apus_net::proto::multipart::basename(&file.filename))?),
+        ("full_path", Value::string(&file.filename)?),
+        ("type", Value::string(kind)?),
+        ("tmp_name", Value::string(path_bytes(file))?),
+        ("error", Value::int(i64::from(file.error as u8))),
+        ("size", Value::int(file.size as i64)),
+    ])
+}
+
 fn files(request: &Request) -> Result<Value, Raise> {
     let files = uploads(request);
     if files.is_empty() {
@@ -147,17 +161,27 @@ fn files(request: &Request) -> Result<Value, Raise> {
     let mut entries = Array::new(files.len())?;
     for file in files {
         let mut entry = Array::new(6)?;
-        entry.set_str(b"name", apus_net::proto::multipart::basename(&file.filename))?;
-        entry.set_str(b"full_path", &file.filename)?;
-        // PHP tells no type of what it did not store.
-        let kind: &[u8] = if file.error == UploadError::Ok { &file.content_type } else { b"" };
-        entry.set_str(b"type", kind)?;
-        entry.set_str(b"tmp_name", path_bytes(file))?;
-        entry.set_int(b"error", i64::from(file.error as u8))?;
-        entry.set_int(b"size", file.size as i64)?;
+        for (name, value) in attributes(file)? {
+            entry.set(name.as_bytes(), value)?;
+        }
         entries.push(entry.into())?;
     }
     Array::of_named(&entries, files.iter().map(|file| &file.field[..]))
+}
+
+/// The same as `$_FILES` has it: of a field `list[]` each attribute is a list.
+pub(super) fn files_by_attribute(request: &Request) -> Result<Value, Raise> {
+    let files = uploads(request);
+    let mut values = Array::new(files.len() * 6)?;
+    let mut names = Vec::with_capacity(files.len() * 6);
+    for file in files {
+        let (base, path) = file.field.split_at(file.field.iter().position(|&b| b == b'[').unwrap_or(file.field.len()));
+        for (name, value) in attributes(file)? {
+            values.push(value)?;
+            names.push([base, b"[", name.as_bytes(), b"]", path].concat());
+        }
+    }
+    Array::of_named(&values, names.iter().map(|name| &name[..]))
 }
 
 fn tmpfiles(request: &Request) -> Result<Value, Raise> {

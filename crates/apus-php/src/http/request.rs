@@ -70,6 +70,8 @@ fn raw_content(call: &Call) -> Result<(), Raise> {
     let request = call.this::<Request>()?;
     match request.net.body().collected() {
         Some(Collected::Raw(bytes)) => call.ret_bytes(bytes),
+        // Code written for Swoole asks for it of every request.
+        Some(Collected::Form { .. }) if request.limits.second => call.ret_bytes(b""),
         Some(Collected::Form { .. }) => {
             engine::warning(
                 "Request::rawContent(): the body was a multipart form, which is taken apart as it comes and is not kept: see $post and $files, or switch \

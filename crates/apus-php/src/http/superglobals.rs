@@ -17,8 +17,8 @@ pub(crate) fn of(object: &Object) -> Result<Superglobals, Raise> {
         let value = fill::value(request, slot)?;
         if matches!(value.view(), View::Null) { Ok(Array::new(0)?.into()) } else { Ok(value) }
     };
-    let [get, post, cookie, files] =
-        [property(fill::GET)?, property(fill::POST)?, property(fill::COOKIE)?, property(fill::FILES)?];
+    let [get, post, cookie] = [property(fill::GET)?, property(fill::POST)?, property(fill::COOKIE)?];
+    let files = fill::files_by_attribute(request)?;
     let values = [get, post, cookie, files, server(request)?.into()];
     Superglobals::new(values)
 }
@@ -41,6 +41,9 @@ fn server(request: &Request) -> Result<Array, Raise> {
     array.set_str(b"SERVER_SOFTWARE", b"Apus")?;
     array.set_str(b"SERVER_NAME", host(net.header(b"host").unwrap_or_default()))?;
     array.set_str(b"SERVER_PORT", conn.local().port().to_string().as_bytes())?;
+    if conn.tls().is_some() {
+        array.set_str(b"HTTPS", b"on")?;
+    }
     array.set_str(b"REMOTE_ADDR", conn.peer_ip().as_bytes())?;
     array.set_str(b"REMOTE_PORT", conn.peer_port().to_string().as_bytes())?;
     array.set_int(b"REQUEST_TIME", net.received_at() as i64)?;
