@@ -361,7 +361,7 @@ mod tests {
 
     fn read(config: &Config, body: &str, step: usize) -> Result<Collected, Reject> {
         let bytes = b"content-type: multipart/form-data; boundary=b";
-        let inner = Inner { bytes: bytes.to_vec(), head: head_with(bytes) };
+        let inner = Inner::of(bytes, head_with(bytes));
         let mut form = Form::of(&inner, config)?.expect("multipart");
         let account = Rc::default();
         let (_holder, mut share) = share(&account);

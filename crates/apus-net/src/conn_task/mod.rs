@@ -19,7 +19,7 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 
-use apus_proto::http1::{Framing, Parsed, Reject, Version, parse_request};
+use apus_proto::http1::{Framing, Parsed, Reject, Version};
 
 use crate::app::App;
 use crate::body::{Body, BodyDecoder, BodyError, Collecting};
@@ -181,7 +181,7 @@ impl<A: App> ConnTask<A> {
                     return self.pause(cx);
                 }
                 let mut inner = pool.request();
-                match parse_request(self.input.bytes(), &conn.port.config.head, &mut inner.head) {
+                match inner.read(self.input.bytes(), &conn.port.config.head) {
                     Ok(Parsed::Complete) => return self.begin(inner, cx),
                     Ok(Parsed::Partial) => pool.give_request(inner),
                     Err(reject) => {
@@ -265,11 +265,8 @@ impl<A: App> ConnTask<A> {
 
     /// A head is complete.
     #[inline]
-    fn begin(&mut self, mut inner: Box<Inner>, cx: &mut Context<'_>) -> ConnStep {
-        let head_len = inner.head.head_len;
-        inner.bytes.clear();
-        inner.bytes.extend_from_slice(&self.input.bytes()[..head_len]);
-        self.input.consume(head_len);
+    fn begin(&mut self, inner: Box<Inner>, cx: &mut Context<'_>) -> ConnStep {
+        self.input.consume(inner.bytes.len());
         self.turn += 1;
         self.last_chance = false;
         let conn = &self.conn;
