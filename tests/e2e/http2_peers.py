@@ -60,12 +60,12 @@ class Http2Case(Case):
             settings |= {"ssl_cert_file": str(cert), "ssl_key_file": str(key)}
         return self.serve(handler, settings=settings, **options)
 
-    def begin(self, server, requests, tls=False):
+    def begin(self, server, requests, tls=False, script=NODE):
         """Node's client, asking."""
-        script = server.folder / "client.js"
-        script.write_text(NODE)
+        path = server.folder / "client.js"
+        path.write_text(script)
         scheme, more = ("https", [str(servers.certificate()[0])]) if tls else ("http", [])
-        line = [needs("node"), str(script), f"{scheme}://localhost:{server.port}", json.dumps(requests), *more]
+        line = [needs("node"), str(path), f"{scheme}://localhost:{server.port}", json.dumps(requests), *more]
         process = subprocess.Popen(line, stdout=subprocess.PIPE, text=True)
         self.addCleanup(process.stdout.close)
         self.addCleanup(lambda: process.poll() is None and process.kill())

@@ -2,8 +2,9 @@
 
 import hashlib
 import json
+import signal
 
-from http2_peers import Http2Case, servers
+from http2_peers import NODE, Http2Case, servers
 from support import until
 
 HANDLER = r"""
@@ -140,3 +141,103 @@ class Streaming(Http2Case):
         [answer] = self.ask(server, {"path": "/"})
         self.assertEqual(json.loads(answer["body"]), [False, True, False])
         self.assertIn("a stream of HTTP/2 cannot be found again by its fd", server.said())
+
+
+class Early(Http2Case):
+    HANDLER = r"""
+        $sent = $response->informational(103, ['Link' => ['</a.css>; rel=preload', '</b.js>; rel=preload'], 'X-Hint' => 'yes']);
+        $response->informational(110);
+        $response->header('X-Sent', $sent ? 'yes' : 'no');
+        $response->write('x');
+        $response->end($response->informational(103) ? 'again' : 'too late');
+    """
+
+    def test_interim_answers_come_before_the_answer(self):
+        [answer] = self.ask(self.http2(self.HANDLER), {"path": "/"})
+        self.assertEqual([early[":status"] for early in answer["early"]], [103, 110])
+        self.assertEqual(answer["early"][0]["link"], "</a.css>; rel=preload, </b.js>; rel=preload")
+        self.assertEqual((answer["headers"]["x-sent"], answer["body"]), ("yes", "xtoo late"))
+
+    def test_and_over_http1(self):
+        server = self.http2(self.HANDLER)
+        said = server.raw(b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+        first, second, answer = said.split(b"\r\n\r\n", 2)
+        self.assertEqual(first.split(b"\r\n"), [b"HTTP/1.1 103 Early Hints", b"Link: </a.css>; rel=preload", b"Link: </b.js>; rel=preload", b"X-Hint: yes"])
+        self.assertTrue(second.startswith(b"HTTP/1.1 110 ") and answer.startswith(b"HTTP/1.1 200 OK"), said)
+        self.assertTrue(server.raw(b"GET / HTTP/1.0\r\n\r\n").startswith(b"HTTP/1.1 200 OK"))
+
+    def test_what_cannot_be_one_is_refused(self):
+        handler = r"""
+            $said = [];
+            foreach ([[99, []], [101, []], [200, []], [103, ["a b" => 'c']], [103, ['a' => "b\r\nc: d"]]] as [$code, $fields]) {
+                try { $said[] = $response->informational($code, $fields); } catch (Apus\Http\Exception $e) { $said[] = $e->getCode(); }
+            }
+            $response->end(json_encode($said));
+        """
+        [answer] = self.ask(self.http2(handler), {"path": "/"})
+        self.assertEqual(len(set(json.loads(answer["body"]))), 2, answer["body"])
+        self.assertNotIn(True, json.loads(answer["body"]))
+
+
+class Life(Http2Case):
+    HANDLER = r"""
+        if ($path === '/pid') { $response->end((string) getmypid()); return; }
+        file_put_contents($folder . '/begun', 'x', FILE_APPEND);
+        while (!file_exists($folder . '/go')) { Coroutine::sleep(0.01); }
+        $response->end((string) getmypid());
+    """
+
+    def begun(self, server, count):
+        mark = server.folder / "begun"
+        until("the handlers have begun", lambda: mark.exists() and mark.stat().st_size >= count)
+
+    def test_no_stream_is_lost_at_a_reload(self):
+        server = self.http2(self.HANDLER)
+        [old] = server.workers()
+        client = self.begin(server, [{"path": f"/{i}"} for i in range(10)])
+        self.begun(server, 10)
+        server.kill(signal.SIGUSR1)
+        until("the new worker serves", lambda: self.curl("--http2-prior-knowledge", server.url("/pid")) != str(old).encode())
+        (server.folder / "go").touch()
+        told = self.told(client)
+        self.assertEqual({answer["body"] for answer in told["answers"]}, {str(old)})
+        self.assertEqual([code for code, _ in told["goaway"]], [0, 0])
+
+    def test_a_stop_answers_what_has_begun(self):
+        server = self.http2(self.HANDLER)
+        client = self.begin(server, [{"path": f"/{i}"} for i in range(10)])
+        self.begun(server, 10)
+        server.kill(signal.SIGTERM)
+        (server.folder / "go").touch()
+        self.assertEqual([answer["status"] for answer in self.told(client)["answers"]], [200] * 10)
+        self.assertEqual(server.wait(), 0)
+
+    def test_an_idle_connection_is_told_to_go(self):
+        server = self.http2("$response->end('x');", settings={"keepalive_timeout": 1})
+        # Node closes its session when it has been told.
+        handler = NODE.replace("const over = () => { if (--left === 0) session.close(); };", "const over = () => {};")
+        client = self.begin(server, [{"path": "/"}], script=handler)
+        told = self.told(client)
+        self.assertEqual((told["answers"][0]["body"], told["goaway"][0]), ("x", [0, 0x7FFFFFFF]))
+        until("it is closed", lambda: server.status()["totals"]["connections"] == 0)
+
+    def test_connections_and_requests_are_counted(self):
+        server = self.http2("$response->end(json_encode($server->getClientInfo($request->fd) + $server->stats()));")
+        [answer] = self.ask(server, {"path": "/"})
+        told = json.loads(answer["body"])
+        self.assertEqual((told["remote_ip"], told["connection_num"]), ("127.0.0.1", 1))
+        totals = server.status()["totals"]
+        self.assertEqual(totals["requests"], 1, totals)
+
+    def test_a_connection_ends_after_its_last_request(self):
+        server = self.http2("$response->end('x');", settings={"keepalive_requests": 3})
+        told = self.told(self.begin(server, [{"path": "/"} for _ in range(3)]))
+        self.assertEqual({answer["body"] for answer in told["answers"]}, {"x"})
+        self.assertEqual(told["goaway"][0], [0, 0x7FFFFFFF])
+
+    def test_what_speaks_neither_is_told_so_in_frames(self):
+        server = self.http2("$response->end('x');")
+        said = server.raw(b"INVALID CONNECTION PREFACE\r\n\r\n")
+        self.assertEqual(said[3], 4, said)
+        self.assertIn(b"wrong preface", said)
+        self.assertTrue(server.raw(b"GET / HTTP/1.1\r\nHost : a\r\n\r\n").startswith(b"HTTP/1.1 400 "))

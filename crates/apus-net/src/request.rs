@@ -5,6 +5,7 @@ use std::rc::Rc;
 use apus_proto::http1::{RequestHead, Version};
 
 use crate::body::Body;
+use crate::conn::Conn;
 use crate::head_bytes::Inner;
 use crate::info::ConnInfo;
 use crate::port::Port;
@@ -17,8 +18,8 @@ pub struct Request {
     port: Rc<Port>,
     body: Body,
     received_at: f64,
-    /// The stream it came on; 0 on a connection of its own.
-    stream: u32,
+    /// The stream it came on; none on a connection of its own.
+    stream: Option<Rc<Conn>>,
 }
 
 impl Request {
@@ -27,7 +28,7 @@ impl Request {
         (conn, port): (Rc<ConnInfo>, Rc<Port>),
         body: Body,
         received_at: f64,
-        stream: u32,
+        stream: Option<Rc<Conn>>,
     ) -> Self {
         Self { inner: Some(inner), conn, port, body, received_at, stream }
     }
@@ -120,7 +121,12 @@ impl Request {
     /// The stream of HTTP/2 that it came on; 0 in HTTP/1.
     #[inline]
     pub fn stream(&self) -> u32 {
-        self.stream
+        self.stream.as_ref().map_or(0, |stream| stream.stream_id())
+    }
+
+    /// Whether the client is known to have left, or to have broken its stream off.
+    pub fn is_gone(&self) -> bool {
+        self.conn.is_gone() || self.stream.as_ref().is_some_and(|stream| stream.is_gone())
     }
 
     /// When the head was complete: seconds since 1970.

@@ -22,7 +22,7 @@ pub(crate) static ROWS: &[Row] = unread! {
     Server NoEffect "Rotate with logrotate and send HUP: the log is opened anew." => log_rotation;
     Server NoEffect "PHP's own display_errors rules." => display_errors;
     Coroutine NoEffect "The system's resolver is used." => dns_server;
-    Port NoEffect "Nothing is pushed: browsers no longer take it.." => http2_enable_push;
+    Port NoEffect "Nothing is pushed, browsers no longer take it: Response::informational() tells them what to load." => http2_enable_push;
     Port NoEffect "Refines static files, which this version does not have." =>
         http_autoindex, http_index_files, static_handler_locations;
     Port NoEffect "Refines compression, which this version does not have." =>

@@ -87,7 +87,7 @@ class Request
     public function read(int $max = 65536): string {}
 
     /**
-     * Trailer fields of a chunked body, names lower-case (RFC 9110 section 6.5); of a streamed body once it was read.
+     * Trailer fields of a chunked body, or one over HTTP/2, names lower-case (RFC 9110 section 6.5); of a streamed body once it was read.
      * Does not wait.
      * @rust trailers
      */

@@ -75,13 +75,26 @@ class Response
     public function rawcookie(string $name, string $value = '', int $expires = 0, string $path = '/', string $domain = '', bool $secure = false, bool $httponly = false, string $samesite = '', string $priority = '', bool $partitioned = false): bool {}
 
     /**
-     * Adds a trailer field, which is sent after a chunked body (RFC 9110 section 6.5). An HTTP/1.0 client gets none.
+     * Adds a trailer field, which is sent after the body (RFC 9110 section 6.5), over HTTP/1.1 a chunked one. An HTTP/1.0
+     * client gets none.
      * @return bool false when the response has ended
      * @throws \Apus\Http\Exception INVALID_HEADER, also for fields that cannot be trailers (RFC 9110 section 6.5.1):
      * Content-Length, Content-Type, Set-Cookie, …
      * Does not wait.
      */
     public function trailer(string $key, string $value): bool {}
+
+    /**
+     * Sends an interim answer before the response (RFC 9110 section 15.2): with 103 a browser begins to load what the
+     * Link fields name while the handler still works (RFC 8297). It may be called several times. An HTTP/1.0 client
+     * gets none.
+     * @param int $code 102 to 199
+     * @param array $headers values by name; an array makes several lines
+     * @return bool false when the head has already been sent or the client has gone
+     * @throws \Apus\Http\Exception INVALID_STATUS, INVALID_HEADER
+     * Does not wait.
+     */
+    public function informational(int $code, array $headers = []): bool {}
 
     /**
      * Sends a piece of the body, chunked (RFC 9112 section 7.1) unless a Content-Length was set; the first call sends

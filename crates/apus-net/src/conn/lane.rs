@@ -140,7 +140,7 @@ impl Conn {
     }
 
     /// Sends an interim answer on a stream.
-    pub(super) fn inform(&self, status: u16, lines: &[u8]) {
+    pub(crate) fn inform(&self, status: u16, lines: &[u8]) {
         if let Some(lane) = &self.lane {
             // One that is broken off needs none.
             let _ = lane.mux.session.borrow_mut().informational(lane.id, status, lines);

@@ -186,6 +186,9 @@ impl<A: App> ConnTask<A> {
                     Ok(Parsed::Partial) => pool.give_request(inner),
                     Err(reject) => {
                         pool.give_request(inner);
+                        if self.is_wrong_preface() {
+                            return self.begin_streams();
+                        }
                         if self.input.bytes().starts_with(&TLS_HANDSHAKE) {
                             let why = "it speaks TLS, and this port does not: set ssl_cert_file and ssl_key_file for https://";
                             conn.port.worker.metrics.refused(&conn.info, why);
@@ -460,7 +463,8 @@ fn handle<A: App>(
     worker.metrics.request(&conn.info);
     let received_at = conn.exchange.received_at.get();
     let of = (Rc::clone(&conn.info), Rc::clone(&conn.port));
-    let request = Request::new(inner, of, body, received_at, conn.stream_id());
+    let stream = (conn.stream_id() > 0).then(|| Rc::clone(conn));
+    let request = Request::new(inner, of, body, received_at, stream);
     let responder = Responder::new(Rc::clone(conn));
     let mut handling = if upgrade { app.on_upgrade(request, responder) } else { app.on_request(request, responder) };
     Pin::new(&mut handling).poll(cx).is_pending().then_some(handling)

@@ -56,6 +56,14 @@ impl<A: App> ConnTask<A> {
         conn.info.requests.get() == 0 && (self.input.bytes().starts_with(b"PRI ") || agreed())
     }
 
+    /// Whether the first line is none of HTTP/1 on a port that speaks HTTP/2, whose clients are told so in its frames.
+    pub(super) fn is_wrong_preface(&self) -> bool {
+        let (conn, bytes) = (&self.conn, self.input.bytes());
+        let line = &bytes[..bytes.iter().position(|&byte| byte == b'\n').unwrap_or(bytes.len())];
+        let named = line.windows(7).any(|part| part == b"HTTP/1.");
+        conn.port.config.http2.is_some() && conn.info.requests.get() == 0 && !named
+    }
+
     /// The connection carries streams from now on.
     pub(super) fn begin_streams(&mut self) -> ConnStep {
         let conn = &self.conn;

@@ -92,6 +92,13 @@ pub(crate) fn write_head(out: &mut Vec<u8>, port: &Port, head: &ResponseHead, an
     out.extend_from_slice(b"\r\n");
 }
 
+/// Writes an interim answer.
+pub(crate) fn write_interim(out: &mut Vec<u8>, status: u16, lines: &[u8]) {
+    response::write_status_line(out, Version::Http11, status, None);
+    out.extend_from_slice(lines);
+    out.extend_from_slice(b"\r\n");
+}
+
 /// Writes the fields that do not depend on the protocol's version.
 #[inline]
 pub(crate) fn write_fields(out: &mut Vec<u8>, port: &Port, head: &ResponseHead, answer: Answer) {

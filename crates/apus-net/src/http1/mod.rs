@@ -2,4 +2,4 @@
 
 mod head;
 
-pub(crate) use head::{Answer, close_after, plan, write_error, write_fields, write_head, write_refusal};
+pub(crate) use head::{Answer, close_after, plan, write_error, write_fields, write_head, write_interim, write_refusal};

@@ -337,6 +337,29 @@ impl Responder {
         Ok(())
     }
 
+    /// Sends an interim answer (1xx) before the head; `lines` are its field lines, validated by the caller. A client of
+    /// HTTP/1.0 knows none and gets none.
+    pub fn informational(&self, status: u16, lines: &[u8]) -> Result<(), SendError> {
+        self.check()?;
+        let conn = &*self.conn;
+        if conn.exchange.phase() != AnswerPhase::Open {
+            return Err(SendError::HeadSent);
+        }
+        match conn.exchange.version.get() {
+            Version::Http10 => {}
+            Version::Http11 => {
+                let mut out = conn.out.borrow_mut();
+                if is_over_bound(out.bytes(), &conn.port.config, &conn.port.worker) {
+                    return Err(SendError::Full);
+                }
+                http1::write_interim(out.buffer(&conn.port.worker.pool), status, lines);
+                conn.push(out);
+            }
+            Version::Http2 => conn.inform(status, lines),
+        }
+        Ok(())
+    }
+
     /// Leaves the answer to somebody else: this one can do nothing more, and dropping all responders does not end the
     /// answer. [`crate::Control::responder`] makes a new one from the session id.
     pub fn detach(&self) {

@@ -147,7 +147,7 @@ fn trailers(call: &Call) -> Result<(), Raise> {
 }
 
 fn is_aborted(call: &Call) -> Result<(), Raise> {
-    call.ret(call.this::<Request>()?.net.conn().is_gone())
+    call.ret(call.this::<Request>()?.net.is_gone())
 }
 
 apus_zend::stub!("http/request");

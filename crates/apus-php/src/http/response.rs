@@ -326,6 +326,33 @@ fn trailer(call: &Call) -> Result<(), Raise> {
     call.ret(true)
 }
 
+fn informational(call: &Call) -> Result<(), Raise> {
+    let code = call.int(0, 103)?;
+    if !(102..=199).contains(&code) {
+        let text = format!("the status code of an interim answer lies between 102 and 199, {code} given");
+        return Err(exception::throw(exception::code::http::INVALID_STATUS, &text));
+    }
+    let mut head = Borrowed::take();
+    if let View::Array(fields) = call.view(1) {
+        for (name, value) in fields.iter() {
+            let name = match name {
+                Key::Str(name) => name,
+                Key::Index(_) => return Err(call.type_error(1, "an array of values by name")),
+            };
+            let values = match value.view() {
+                View::Array(several) => several.iter().map(|(_, value)| scalar(value.view())).collect(),
+                one => scalar(one).map(|text| vec![text]),
+            };
+            let Some(values) = values else { return Err(call.type_error(1, "an array of strings")) };
+            if head.set(name, values.iter().map(Vec::as_slice), true) == Set::Invalid {
+                return Err(invalid_field(name));
+            }
+        }
+    }
+    let sent = call.this::<Response>()?.answering()?.informational(code as u16, &head.wire.lines);
+    call.ret(succeeded(&sent)?)
+}
+
 fn write(call: &Call) -> Result<(), Raise> {
     let data = call.bytes(0)?;
     let response = call.this::<Response>()?;
