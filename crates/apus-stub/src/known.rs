@@ -3,14 +3,26 @@
 use std::collections::HashMap;
 
 use crate::model::{File, Literal};
+use crate::names::static_name;
 
 /// What other files need to know of each.
 #[derive(Default)]
 pub(crate) struct Known {
     /// By the full name; of a class `Class::NAME`.
     constants: HashMap<String, Literal>,
-    /// Of a class by its full name: its parent, and how many properties it declares itself.
-    classes: HashMap<String, (Option<String>, usize)>,
+    /// By the full name.
+    classes: HashMap<String, KnownClass>,
+}
+
+/// What is known of a class.
+struct KnownClass {
+    extends: Option<String>,
+    /// How many properties it declares itself.
+    own: usize,
+    /// The static that it is in.
+    in_static: String,
+    /// The class of which it is the second declaration.
+    second_of: Option<String>,
 }
 
 impl Known {
@@ -25,7 +37,13 @@ impl Known {
                 self.constants.insert(format!("{name}::{}", constant.item.name), constant.item.value.clone());
             }
             let own = class.item.properties.iter().filter(|property| property.item.has_slot()).count();
-            self.classes.insert(name, (class.item.extends.clone(), own));
+            let known = KnownClass {
+                extends: class.item.extends.clone(),
+                own,
+                in_static: static_name(class),
+                second_of: class.doc.rust("second").map(str::to_owned),
+            };
+            self.classes.insert(name, known);
         }
     }
 
@@ -40,9 +58,16 @@ impl Known {
 
     /// The place of the first property that a class declares itself; `None` below a class that no stub declares.
     pub(crate) fn first_slot(&self, class: &str) -> Option<usize> {
-        let (parent, _) = self.classes.get(class)?;
-        let Some(parent) = parent else { return Some(0) };
-        Some(self.first_slot(parent)? + self.classes.get(parent)?.1)
+        let Some(parent) = &self.classes.get(class)?.extends else { return Some(0) };
+        Some(self.first_slot(parent)? + self.classes.get(parent)?.own)
+    }
+
+    /// The static whose class has the objects that are good as `class`: of a second declaration that of the first,
+    /// which knows both. The module that includes the code must have it in scope.
+    pub(crate) fn class_static(&self, class: &str) -> Option<&str> {
+        let known = self.classes.get(class)?;
+        let first = known.second_of.as_ref().map_or(Some(known), |first| self.classes.get(first))?;
+        Some(&first.in_static)
     }
 }
 
@@ -62,6 +87,14 @@ mod tests {
         assert_eq!(known.constant("\\A\\X", None), Some(&Literal::Int(3)));
         assert_eq!(known.constant("self::Y", Some("A\\B")), Some(&Literal::Str("y".into())));
         assert_eq!(known.constant("self::Y", None), None);
+        known.add(
+            &crate::parse("<?php\nnamespace S;\n/** @rust second A\\B\n * @rust static OTHER */\nclass B {}\n")
+                .unwrap(),
+        );
+        assert_eq!(
+            ["A\\B", "S\\B", "D", "E"].map(|class| known.class_static(class)),
+            [Some("B"), Some("B"), Some("D"), None]
+        );
         assert_eq!([known.first_slot("A\\B"), known.first_slot("C"), known.first_slot("D")], [Some(0), Some(1), None]);
     }
 }

@@ -4,8 +4,9 @@
 //! `apus-php`'s build script has a Rust file made of each stub file, which the module that implements the classes
 //! includes; a declaration without an implementation does not compile. Lines of a docblock that begin with `@rust`
 //! speak to this crate alone and are not shown to users; so do the comments `// @rust module PATH` in a class (the
-//! functions of the methods behind it are there), `// @rust typed` (they take typed arguments: see `apus_zend::arg`)
-//! and `// @rust let` (see `expand.rs`: what several classes declare alike is stated once).
+//! functions of the methods behind it are there), `// @rust typed` (they take typed arguments: see `apus_zend::arg`;
+//! the module has in scope the statics of the classes whose objects they take) and `// @rust let` (see `expand.rs`:
+//! what several classes declare alike is stated once).
 //!
 //! | in the docblock of | line | meaning |
 //! |---|---|---|

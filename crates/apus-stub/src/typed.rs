@@ -57,12 +57,14 @@ impl Context<'_> {
         let any = format!("apus_zend::arg::Any::new(call, {index})");
         if let (Some(class), true) = (&param.ty.class, types.is_empty()) {
             let class = if class == "self" { self.class.unwrap_or_default() } else { class };
+            let own = self.known.class_static(class).ok_or_else(|| {
+                format!("${}: no stub declares {class}, so that a typed function cannot take it: @rust raw", param.name)
+            })?;
+            let taken = |call| format!("apus_zend::arg::instance({call}, &{own}, {class:?})");
             return Ok(if nullable {
-                format!(
-                    "apus_zend::arg::optional(call, {index}, |call, index| apus_zend::arg::instance(call, index, {class:?}))?"
-                )
+                format!("apus_zend::arg::optional(call, {index}, |call, index| {})?", taken("call, index".to_owned()))
             } else {
-                format!("apus_zend::arg::instance(call, {index}, {class:?})?")
+                format!("{}?", taken(format!("call, {index}")))
             });
         }
         let [ty] = types[..] else { return Ok(any) };
@@ -200,14 +202,16 @@ mod tests {
 
     #[test]
     fn takes_objects_by_their_class() {
-        let method = of("public function f(\\X\\Y $y, ?self $other = null): void", true).unwrap();
-        assert!(method.contains("want(0, apus_zend::arg::instance(call, 0, \"X\\\\Y\")?)?"), "{method}");
+        let method = of("public function f(\\A\\B $y, ?self $other = null): void", true).unwrap();
+        assert!(method.contains("want(0, apus_zend::arg::instance(call, 0, &B, \"A\\\\B\")?)?"), "{method}");
         assert!(
-            method.contains("optional(call, 1, |call, index| apus_zend::arg::instance(call, index, \"A\\\\B\"))?"),
+            method.contains("optional(call, 1, |call, index| apus_zend::arg::instance(call, index, &B, \"A\\\\B\"))?"),
             "{method}"
         );
         let union = of("function f(\\X\\Y|string $y): void", false).unwrap();
         assert!(union.contains("Any::new(call, 0)"), "{union}");
+        let unknown = of("function f(\\X\\Y $y): void", false).unwrap_err();
+        assert!(unknown.text.contains("no stub declares X\\Y"), "{}", unknown.text);
     }
 
     #[test]

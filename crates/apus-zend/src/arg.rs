@@ -10,7 +10,7 @@ use std::ops::Deref;
 
 use crate::call::{Call, Raise, content_error, value_error};
 use crate::callable::Callable;
-use crate::engine::ClassEntry;
+use crate::class::Class;
 use crate::object::{Native, Object};
 use crate::value::{Array, ArrayView, PhpString, Value, View};
 
@@ -107,11 +107,11 @@ pub fn optional<'c, T>(
     if matches!(call.view(index), View::Null) { Ok(None) } else { take(call, index).map(Some) }
 }
 
-/// An argument that is an object of that class.
-pub fn instance(call: &Call, index: usize, class: &str) -> Result<Object, Raise> {
-    match (call.view(index), ClassEntry::find(class)) {
-        (View::Object(object), Some(entry)) if object.is_of(entry) => Ok(object.share()),
-        _ => Err(call.type_error(index, &format!("of type {class}"))),
+/// An argument that is an object of that class, under whichever of its names; `declared` is the one to complain with.
+pub fn instance(call: &Call, index: usize, class: &Class, declared: &str) -> Result<Object, Raise> {
+    match call.view(index) {
+        View::Object(object) if object.is(class) => Ok(object.share()),
+        _ => Err(call.type_error(index, &format!("of type {declared}"))),
     }
 }
 

@@ -8,7 +8,7 @@ use apus_zend::object::Object;
 use apus_zend::{Raise, Value, native};
 
 use super::stream::Place;
-use crate::socket::{as_socket, peer_close, peer_recv, peer_send};
+use crate::socket::{SOCKET, as_socket, peer_close, peer_recv, peer_send};
 use crate::wait::Timeout;
 
 struct Connection {

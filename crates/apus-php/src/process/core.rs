@@ -125,7 +125,7 @@ impl ProcessCore {
     /// What PHP code sees of it: a new object, with `second` under the name that code written for Swoole knows.
     pub(super) fn into_object(self: Rc<Self>, second: bool) -> Result<Object, Raise> {
         let slots = self.slots();
-        let object = Object::new(super::class::PROCESS.named(second), ProcessObject(self))?;
+        let object = Object::new(super::PROCESS.named(second), ProcessObject(self))?;
         for (slot, value) in slots {
             object.set_slot(slot, value);
         }
@@ -241,7 +241,7 @@ impl ProcessCore {
 
 /// The core of an `Apus\Process`.
 pub(crate) fn core_of(object: &Object) -> Result<Rc<ProcessCore>, Raise> {
-    let known = object.is(&super::class::PROCESS);
+    let known = object.is(&super::PROCESS);
     known.then(|| object.payload::<ProcessObject>()).flatten().map(|process| Rc::clone(&process.0)).ok_or_else(|| {
         engine::throw(
             engine::ClassEntry::type_error(),

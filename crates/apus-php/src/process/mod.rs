@@ -16,11 +16,12 @@ mod sys;
 
 use apus_zend::class::Class;
 
+pub(crate) use class::PROCESS;
 pub(crate) use core::{ProcessCore, core_of};
 pub(crate) use fork::Signals;
 pub(crate) use signals::{end_request, prepare};
 
 /// The classes of this room, parents first.
-pub(crate) static ALL: &[&Class] = &[&class::PROCESS, &pool::POOL, &pool::MANAGER, &message_queue::MESSAGE_QUEUE];
+pub(crate) static ALL: &[&Class] = &[&PROCESS, &pool::POOL, &pool::MANAGER, &message_queue::MESSAGE_QUEUE];
 
 apus_zend::stub!("process/functions");

@@ -15,6 +15,7 @@ use super::port_core::PortCore;
 use super::{connections, info, port, program, serving};
 use crate::convert::from_option;
 use crate::exception::{self};
+use crate::process::PROCESS;
 use crate::runtime::State;
 use crate::socket::merged_settings;
 

@@ -23,11 +23,12 @@ mod stream;
 
 use apus_zend::class::Class;
 
+pub(crate) use methods::SOCKET;
 pub(crate) use serve::{
     Accepted, Accepting, Listening, as_socket, merged_settings, over, peer_close, peer_recv, peer_send,
 };
 
 /// The classes of this room, parents first.
-pub(crate) static ALL: &[&Class] = &[&methods::SOCKET, &client::CLIENT, &client::BLOCKING];
+pub(crate) static ALL: &[&Class] = &[&SOCKET, &client::CLIENT, &client::BLOCKING];
 
 apus_zend::stub!("socket/functions");

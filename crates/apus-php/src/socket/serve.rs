@@ -106,7 +106,7 @@ impl Accepting<'_> {
 /// A `Coroutine\Socket` over a connection that was accepted, with the settings of the one that listens.
 pub(super) fn connection(sock: &Rc<Sock>, given: Given, second: bool) -> Result<Object, Raise> {
     given.install(sock)?;
-    let object = Object::new(methods::SOCKET.named(second), SocketObject { sock: Rc::clone(sock), given })?;
+    let object = Object::new(super::SOCKET.named(second), SocketObject { sock: Rc::clone(sock), given })?;
     fill(&object, sock);
     Ok(object)
 }
@@ -124,7 +124,7 @@ pub(crate) fn merged_settings(before: &Value, given: ArrayView<'_>) -> Result<Va
 
 /// The `Apus\Coroutine\Socket` that a value is, constructed.
 pub(crate) fn as_socket(value: &Value) -> Option<Object> {
-    value.object().filter(|object| object.is(&methods::SOCKET) && object.payload::<SocketObject>().is_some())
+    value.object().filter(|object| object.is(&super::SOCKET) && object.payload::<SocketObject>().is_some())
 }
 
 fn payload(socket: &Object) -> Result<&SocketObject, Raise> {
