@@ -230,6 +230,7 @@ bool apus_object_keep(zend_object *object);
 void apus_objects_open(void);  /* a request of PHP's begins, */
 void apus_objects_close(void); /* or ends: nothing is kept any more */
 apus_object *apus_object_of(zend_object *object);
+bool apus_object_is_native(const zend_object *object); /* of a native class: the last part of an apus_object */
 /* unread.c: is the rest of an answer still to come, so that nothing can be asked? */
 bool apus_pdo_leaves_unread(const zval *pdo);
 /* ---- held.c ---- */

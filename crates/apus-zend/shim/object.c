@@ -62,6 +62,11 @@ static void free_object(zend_object *object)
 	}
 }
 
+bool apus_object_is_native(const zend_object *object)
+{
+	return object->handlers->free_obj == free_object;
+}
+
 static uint32_t lazy_index(const zend_object *object)
 {
 	for (zend_class_entry *ce = object->ce; ce != NULL; ce = ce->parent) {

@@ -29,6 +29,7 @@ attempt(function () use ($router) {
     }
 });
 attempt(fn () => $router('a', 'b'));
+attempt(fn () => $router(new stdClass(), 'b'));
 attempt(fn () => clone $router);
 
 echo "-- match()\n";
@@ -72,6 +73,7 @@ ValueError: Apus\Http\Router::group(): Argument #1 ($prefix) must begin with "/"
 ValueError: Apus\Http\Router::group(): Argument #1 ($prefix) must begin with "/", and not end with it
 ValueError: Apus\Http\Router::group(): Argument #1 ($prefix) would be a group too many: 32 may lie within each other
 TypeError: Apus\Http\Router::__invoke(): Argument #1 ($request) must be of type Apus\Http\Request, string given
+TypeError: Apus\Http\Router::__invoke(): Argument #1 ($request) must be of type Apus\Http\Request, stdClass given
 Error: Trying to clone an uncloneable object of class Apus\Http\Router
 -- match()
 {"pattern":"\/a\/{x}","params":{"x":"b"},"status":200,"allowed":[]} handler

@@ -227,10 +227,10 @@ impl Object {
         class.is_second(self.0)
     }
 
-    /// The Rust value behind it.
+    /// The Rust value behind it; `None` also of an object of any other class.
     pub fn payload<T: Native>(&self) -> Option<&T> {
-        // SAFETY: alive as long as the borrow of self; only native objects are asked.
-        unsafe { payload(self.0) }
+        // SAFETY: alive as long as the borrow of self; of a native class.
+        unsafe { sys::apus_object_is_native(self.0.as_ptr()).then(|| payload(self.0)).flatten() }
     }
 
     /// Writes declared property number `slot`, which must not hold anything yet.
