@@ -10,6 +10,7 @@ use std::ffi::c_int;
 use std::os::fd::RawFd;
 use std::ptr;
 
+use apus_process::ForkEpoch;
 use apus_zend::hook;
 use libc::{sockaddr, socklen_t};
 use tokio::time::Instant;
@@ -27,7 +28,7 @@ const PATIENCE: libc::c_long = 100_000;
 #[derive(Clone, Copy)]
 struct Timer {
     /// Timers do not come along into a child process.
-    process: u32,
+    process: ForkEpoch,
     id: libc::timer_t,
     signal: c_int,
 }
@@ -79,12 +80,12 @@ impl Timer {
         let mut id: libc::timer_t = ptr::null_mut();
         // SAFETY: local records.
         let made = unsafe { libc::timer_create(libc::CLOCK_MONOTONIC, &raw mut event, &raw mut id) } == 0;
-        made.then(|| Self { process: std::process::id(), id, signal })
+        made.then(|| Self { process: ForkEpoch::now(), id, signal })
     }
 
     /// This thread's; `None`: the system gives none.
     fn get() -> Option<Self> {
-        let known = TIMER.get().filter(|timer| timer.process == std::process::id());
+        let known = TIMER.get().filter(|timer| timer.process.is_now());
         if let Some(timer) = known {
             if handler_of(timer.signal) == Some(handler()) {
                 return known;

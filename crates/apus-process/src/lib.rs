@@ -35,6 +35,7 @@ mod snapshot;
 mod sys;
 mod worker;
 
+pub use apus_shm::ForkEpoch;
 pub use back_off::BackOff;
 pub use channel::{Ask, Command};
 pub use conn_table::{ConnEntry, ConnFlags, ConnHandle, ConnTable, Peer};

@@ -6,13 +6,15 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use apus_shm::ForkEpoch;
+
 /// Removes its path when dropped, but only in the process that owns it (forked children drop their copies without
 /// effect), and only while the path still leads to the same file (a successor may have put its own there).
 #[derive(Debug)]
 pub(crate) struct OwnedPath {
     path: PathBuf,
     file: (u64, u64),
-    owner: Cell<u32>,
+    owner: Cell<ForkEpoch>,
 }
 
 impl OwnedPath {
@@ -21,17 +23,17 @@ impl OwnedPath {
         // Absolute, because the working directory may change before the drop.
         let path = std::path::absolute(path)?;
         let file = identity(&path)?;
-        Ok(Self { path, file, owner: Cell::new(std::process::id()) })
+        Ok(Self { path, file, owner: Cell::new(ForkEpoch::now()) })
     }
 
     /// Makes the calling process the owner: a daemon is a child of the process that made the file.
     pub(crate) fn adopt(&self) {
-        self.owner.set(std::process::id());
+        self.owner.set(ForkEpoch::now());
     }
 
     /// Removes the file now, if it is ours.
     pub(crate) fn remove(&self) {
-        if self.owner.get() == std::process::id() && identity(&self.path).is_ok_and(|file| file == self.file) {
+        if self.owner.get().is_now() && identity(&self.path).is_ok_and(|file| file == self.file) {
             let _ = fs::remove_file(&self.path);
         }
     }

@@ -14,6 +14,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
 
+use apus_shm::ForkEpoch;
 use nix::fcntl::{FcntlArg, fcntl};
 
 /// Attempts at an unused name before giving up.
@@ -35,7 +36,7 @@ struct Mark {
     token: String,
     /// Holds the lock. A child process has the file, too, but not the lock.
     _lock: File,
-    owner: u32,
+    owner: ForkEpoch,
 }
 
 /// Takes the lock of a file, which a process has that lives.
@@ -53,25 +54,25 @@ impl Mark {
     /// The mark of this process in a directory.
     fn of(dir: &Path) -> io::Result<Arc<Self>> {
         let mut marks = MARKS.lock().unwrap_or_else(PoisonError::into_inner);
-        let owner = std::process::id();
-        if let Some(mark) = marks.get(dir).and_then(Weak::upgrade).filter(|mark| mark.owner == owner) {
+        if let Some(mark) = marks.get(dir).and_then(Weak::upgrade).filter(|mark| mark.owner.is_now()) {
             return Ok(mark);
         }
         marks.retain(|_, mark| mark.strong_count() > 0);
-        let mark = Arc::new(Self::make(dir, owner)?);
+        let mark = Arc::new(Self::make(dir)?);
         marks.insert(dir.to_owned(), Arc::downgrade(&mark));
         Ok(mark)
     }
 
-    fn make(dir: &Path, owner: u32) -> io::Result<Self> {
-        // Keyed by the process's random seed.
+    fn make(dir: &Path) -> io::Result<Self> {
+        // Keyed by the process's random seed, which a child has, too.
+        let pid = std::process::id();
         let names = RandomState::new();
         for attempt in 0..ATTEMPTS {
-            let token = format!("{:0DIGITS$x}", names.hash_one((owner, attempt)));
+            let token = format!("{:0DIGITS$x}", names.hash_one((pid, attempt)));
             match open_new(&lock_path(dir, &token)) {
                 // Who sweeps may have come between.
                 Ok(file) if lock(&file).is_ok() && file.metadata()?.nlink() > 0 => {
-                    return Ok(Self { dir: dir.to_owned(), token, _lock: file, owner });
+                    return Ok(Self { dir: dir.to_owned(), token, _lock: file, owner: ForkEpoch::now() });
                 }
                 Ok(_) => {}
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
@@ -85,7 +86,7 @@ impl Mark {
 impl Drop for Mark {
     fn drop(&mut self) {
         // What a child process has of its parent's memory is the parent's.
-        if self.owner == std::process::id() {
+        if self.owner.is_now() {
             let _ = fs::remove_file(lock_path(&self.dir, &self.token));
         }
     }
@@ -134,7 +135,7 @@ impl TempFile {
 
 impl Drop for TempFile {
     fn drop(&mut self) {
-        if self.mark.owner == std::process::id() {
+        if self.mark.owner.is_now() {
             // It may have been moved away, which is fine.
             let _ = fs::remove_file(&self.path);
         }
@@ -152,8 +153,7 @@ pub(crate) fn sweep(dir: &Path) {
     let Ok(entries) = fs::read_dir(dir) else { return };
     let marks = MARKS.lock().unwrap_or_else(PoisonError::into_inner);
     // To close a file gives up the locks that this process has on it.
-    let owner = std::process::id();
-    let own: Vec<_> = marks.values().filter_map(Weak::upgrade).filter(|mark| mark.owner == owner).collect();
+    let own: Vec<_> = marks.values().filter_map(Weak::upgrade).filter(|mark| mark.owner.is_now()).collect();
     let names: Vec<_> = entries.flatten().map(|entry| entry.file_name()).collect();
     let tokens = names.iter().filter_map(|name| token_of(name));
     for token in tokens.filter(|token| !own.iter().any(|mark| mark.token == *token)) {

@@ -8,6 +8,7 @@ use std::time::Duration;
 use apus_net::Datagram;
 use apus_options::Settings;
 use apus_process::{Role, Worker};
+use apus_shm::ForkEpoch;
 use apus_shm::tasks::TaskQueue;
 use apus_zend::engine::{Thrown, ThrownKind};
 use apus_zend::object::Object;
@@ -79,7 +80,7 @@ pub(super) struct ServerCore {
     /// The processes that `addProcess()` was given.
     pub(super) users: RefCell<Vec<Object>>,
     /// The process that made it.
-    creator: u32,
+    creator: ForkEpoch,
     /// Whether it is of the classes that code written for Swoole knows: it has their conventions.
     pub(super) second: bool,
     /// Whether requests above `max_concurrency` are answered 503, as there; else they wait.
@@ -98,7 +99,7 @@ const RUN: &str = "APUS_RUN";
 
 impl Drop for ServerCore {
     fn drop(&mut self) {
-        let forgotten = self.phase.get() == Phase::New && self.creator == std::process::id();
+        let forgotten = self.phase.get() == Phase::New && self.creator.is_now();
         // An exception that ends the script says why itself.
         if forgotten && std::env::var_os(RUN).is_some() && engine::exit_status() == 0 {
             apus_process::log::warning(format_args!(
@@ -140,7 +141,7 @@ impl ServerCore {
             worker: RefCell::new(None),
             task_queue: Cell::new(None),
             users: RefCell::default(),
-            creator: std::process::id(),
+            creator: ForkEpoch::now(),
             second,
             refuses: Cell::new(false),
             event_objects: Cell::new(false),

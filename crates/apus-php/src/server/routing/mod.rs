@@ -36,6 +36,7 @@ use apus_coro::Wait;
 use apus_net::{Control, NameIndex, SendPolicy};
 use apus_options::Settings;
 use apus_process::Worker;
+use apus_shm::ForkEpoch;
 use apus_zend::Raise;
 use apus_zend::object::Object;
 use tokio::task::AbortHandle;
@@ -94,8 +95,8 @@ struct Routing {
     unwanted_told: Cell<bool>,
     /// What each port says of slow receivers.
     policies: OnceCell<Vec<(i64, SendPolicy)>>,
-    /// In a user process: its process id. It may fork, and a child must not post in its name.
-    only: Option<u32>,
+    /// In a user process: that process. It may fork, and a child must not post in its name.
+    only: Option<ForkEpoch>,
 }
 
 /// How code can wait.
@@ -111,9 +112,7 @@ enum Patience {
 
 /// The routing of this worker, while it lives.
 fn current() -> Option<Rc<Routing>> {
-    ROUTING
-        .with(|routing| routing.borrow().clone())
-        .filter(|routing| routing.only.is_none_or(|pid| pid == std::process::id()))
+    ROUTING.with(|routing| routing.borrow().clone()).filter(|routing| routing.only.is_none_or(ForkEpoch::is_now))
 }
 
 fn is_prefix(prefix: &str) -> bool {
@@ -147,7 +146,7 @@ pub(super) fn start_user(
 ) -> Result<(), Raise> {
     let state = State::get()?;
     let control = Control::new(Rc::new(WorkerMetrics::new(Rc::clone(worker))));
-    open((core, server, worker, &control, &state), Some(std::process::id()), coroutine);
+    open((core, server, worker, &control, &state), Some(ForkEpoch::now()), coroutine);
     Ok(())
 }
 
@@ -173,7 +172,7 @@ pub(super) fn start(
     open((core, server, worker, control, state), None, true);
 }
 
-fn open((core, server, worker, control, state): Parts<'_>, only: Option<u32>, broker: bool) {
+fn open((core, server, worker, control, state): Parts<'_>, only: Option<ForkEpoch>, broker: bool) {
     let settings = core.settings.borrow().clone();
     let limit = settings.package_max_length.max(SHORTEST_LIMIT).min(u64::from(u32::MAX)) as usize;
     let routing = Rc::new(Routing {

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use apus_coro::{TaskId, Wait};
 use apus_process::{Worker, log};
 use apus_shm::tasks::{Order, Report, SubmitError, TaskQueue, When};
-use apus_shm::{Heard, Watch};
+use apus_shm::{ForkEpoch, Heard, Watch};
 use apus_zend::object::Object;
 use apus_zend::{Callable, Raise, Value};
 use tokio::io::Interest;
@@ -66,7 +66,7 @@ pub(in crate::server) struct TaskClient {
     pub(super) worker: Rc<Worker>,
     pub(super) slot: usize,
     /// A child of this process has a copy of all this, and is not meant.
-    pid: u32,
+    process: ForkEpoch,
     pending: RefCell<HashMap<u64, Pending>>,
     /// Reports that were collected by somebody who blocked, and are for others.
     stash: RefCell<VecDeque<Report>>,
@@ -90,7 +90,7 @@ pub(in crate::server) fn open(core: &Rc<ServerCore>, server: &Object, worker: &R
         server: server.share(),
         worker: Rc::clone(worker),
         slot: worker.slot_index(),
-        pid: std::process::id(),
+        process: ForkEpoch::now(),
         pending: RefCell::default(),
         stash: RefCell::default(),
         listening: Cell::new(false),
@@ -112,9 +112,7 @@ pub(in crate::server) fn close() {
 
 /// The task client of this process.
 pub(super) fn current() -> Option<Rc<TaskClient>> {
-    TASK_CLIENT
-        .with(|task_client| task_client.borrow().clone())
-        .filter(|task_client| task_client.pid == std::process::id())
+    TASK_CLIENT.with(|task_client| task_client.borrow().clone()).filter(|task_client| task_client.process.is_now())
 }
 
 /// Throws what keeps a method from handing tasks over.
