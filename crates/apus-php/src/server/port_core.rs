@@ -189,6 +189,8 @@ pub(super) struct PortCore {
     pub(super) listener: RefCell<Option<Listener>>,
     /// What `Port::set()` was given, on top of the server's settings.
     given: RefCell<Given>,
+    /// Made by `start()`; workers inherit it.
+    plan: RefCell<Option<Rc<Plan>>>,
     pub(super) callbacks: Callbacks,
 }
 
@@ -210,6 +212,7 @@ impl PortCore {
             kind,
             listener: RefCell::new(Some(listener)),
             given: RefCell::default(),
+            plan: RefCell::default(),
             callbacks: Callbacks::default(),
         })
     }
@@ -257,8 +260,14 @@ impl PortCore {
         if stream { Protocol::Stream } else { http }
     }
 
-    /// What the port will do; the error says what is wrong with what it was given.
-    pub(super) fn plan(&self, core: &ServerCore) -> Result<Plan, Raise> {
+    /// What the port does, once the server has started.
+    pub(super) fn plan(&self, core: &ServerCore) -> Result<Rc<Plan>, Raise> {
+        let settled = self.plan.borrow().clone();
+        settled.map_or_else(|| self.settle(core), Ok)
+    }
+
+    /// Decides what the port will do; the error says what is wrong with what it was given.
+    pub(super) fn settle(&self, core: &ServerCore) -> Result<Rc<Plan>, Raise> {
         let settings = self.settings(&core.settings.borrow())?;
         let protocol = self.protocol(&settings);
         let own = self.given.borrow().tell.clone();
@@ -275,7 +284,9 @@ impl PortCore {
         let alpn = matches!(protocol, Protocol::Http { .. });
         let tls = super::tls::of(&settings, self.kind & address::SSL != 0, alpn);
         let tls = tls.map_err(|why| refused(&format!("port {}: {why}", self.addr)))?;
-        Ok(Plan { settings, tls, protocol, framing, tell })
+        let plan = Rc::new(Plan { settings, tls, protocol, framing, tell });
+        self.plan.replace(Some(Rc::clone(&plan)));
+        Ok(plan)
     }
 
     pub(super) fn set(&self, given: ArrayView<'_>, lenient: bool) -> Result<(), Raise> {

@@ -30,7 +30,7 @@ const MOST_PACKETS: usize = 10_000;
 pub(super) fn check(core: &ServerCore) -> Result<(), Raise> {
     let ports = core.ports.borrow().clone();
     for port in &ports {
-        let plan = port.plan(core)?;
+        let plan = port.settle(core)?;
         if matches!(plan.protocol, Protocol::Http { .. }) {
             mistakes::look_at_uploads(&plan.settings.upload_tmp_dir);
         }

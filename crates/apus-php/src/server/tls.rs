@@ -164,7 +164,7 @@ impl ServerCertificates {
 
 fn tls_ports(core: &ServerCore) -> Result<Vec<ServerTls>, Raise> {
     let ports = core.ports.borrow().clone();
-    let plans = ports.iter().map(|port| port.plan(core).map(|plan| plan.tls));
+    let plans = ports.iter().map(|port| port.plan(core).map(|plan| plan.tls.clone()));
     plans.filter_map(Result::transpose).collect()
 }
 
