@@ -14,6 +14,14 @@ $socket = sys_get_temp_dir() . '/apus-bench-tasks-' . getmypid() . '.sock';
 $null = ['file', '/dev/null', 'w'];
 $server = proc_open(['redis-server', '--port', '0', '--unixsocket', $socket, '--save', '', '--appendonly', 'no'], [1 => $null, 2 => $null], $pipes);
 $children = [proc_get_status($server)['pid']];
+$parent = getmypid();
+// However this ends; a server that is killed leaves its socket.
+register_shutdown_function(static function () use (&$children, $parent, $socket): void {
+    if (getmypid() === $parent) {
+        array_walk($children, static fn (int $pid) => posix_kill($pid, SIGKILL));
+        @unlink($socket);
+    }
+});
 
 function connect(string $socket): \Redis
 {
@@ -53,6 +61,4 @@ for ($sent = $done = 0; $done < $count; $done++) {
     $wrong += $redis->brPop(['answers'], 10)[1] === $data ? 0 : 1;
     $times[] = hrtime(true) - $start;
 }
-$line = figures($count, $wrong, (hrtime(true) - $began) / 1e9, cpu(getmypid()) - $cpu, $case === 'wait' ? $times : []);
-array_walk($children, static fn (int $pid) => posix_kill($pid, SIGKILL));
-echo $line;
+echo figures($count, $wrong, (hrtime(true) - $began) / 1e9, cpu(getmypid()) - $cpu, $case === 'wait' ? $times : []);
