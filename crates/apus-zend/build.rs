@@ -1,5 +1,7 @@
 //! Finds PHP's headers through `php-config`, compiles the C shim against them and generates the Zend externs.
 
+#![expect(clippy::expect_used, clippy::panic, reason = "a build that cannot go on ends with the reason")]
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};

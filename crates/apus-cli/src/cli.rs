@@ -355,7 +355,7 @@ mod tests {
     #[test]
     fn arguments_after_the_file_belong_to_the_script() {
         let cli = Cli::parse_from(["apus", "run", "--jit", "-i", "a.b=1", "s.php", "--port", "9", "--json"]);
-        let Command::Run(run) = cli.command else { unreachable!("parsed as run") };
+        let Command::Run(run) = cli.command else { panic!("not parsed as run") };
         assert_eq!(run.php.jit.as_deref(), Some("64M"));
         assert_eq!(run.php.ini, ["a.b=1"]);
         assert_eq!(run.file, PathBuf::from("s.php"));

@@ -1,5 +1,7 @@
 //! The command as somebody types it, against control sockets that the tests themselves serve.
 
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "what is missing fails the test")]
+
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::fs::PermissionsExt as _;

@@ -1,5 +1,7 @@
 //! Every rule of the engine, on real stacks, without PHP.
 
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "what is missing fails the test")]
+
 mod support;
 
 use std::cell::Cell;

@@ -1,5 +1,7 @@
 //! Request bodies: collected, streamed, spooled, refused.
 
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "what is missing fails the test")]
+
 mod support;
 
 use std::io::Write;

@@ -1,5 +1,7 @@
 //! What a request and an idle connection may cost in memory.
 
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "what is missing fails the test")]
+
 mod support;
 
 use std::alloc::{GlobalAlloc, Layout, System};

@@ -1,5 +1,7 @@
 //! The protocol: requests and answers of HTTP/1.1 and 1.0 over real sockets.
 
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "what is missing fails the test")]
+
 mod support;
 
 use std::net::Shutdown;

@@ -1,5 +1,7 @@
 //! Deadlines and bounds, with a clock that the tests move.
 
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "what is missing fails the test")]
+
 mod support;
 
 use std::io::Read;

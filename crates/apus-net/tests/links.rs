@@ -1,5 +1,7 @@
 //! Message connections through real sockets: WebSockets and streams, their limits and deadlines.
 
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "what is missing fails the test")]
+
 mod support;
 
 use std::future::Future;

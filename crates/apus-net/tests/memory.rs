@@ -1,5 +1,7 @@
 //! What clients send takes bounded memory of a worker, whoever sends it and in which way.
 
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "what is missing fails the test")]
+
 mod support;
 
 use std::path::PathBuf;

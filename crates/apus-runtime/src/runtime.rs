@@ -346,6 +346,7 @@ impl State {
     }
 
     /// What a room keeps for this thread. It MUST be among those of [`set_rooms`].
+    #[expect(clippy::expect_used, reason = "the list is fixed at module start")]
     pub fn room<R: Room>(&self) -> Rc<R> {
         let found = self.rooms.iter().find(|room| (***room).type_id() == TypeId::of::<R>());
         let room: Rc<dyn Any> = found.map(Rc::clone).expect("the module lists every room that keeps something");

@@ -109,6 +109,7 @@ impl RobustMutex {
                 // SAFETY: this thread holds it, told that its owner died.
                 unsafe { libc::pthread_mutex_consistent(self.0.get()) };
             }
+            #[expect(clippy::panic, reason = "a repair itself panicked before: nobody may use what is half repaired")]
             code => {
                 std::mem::forget(guard);
                 panic!("a mutex of shared memory: {}", io::Error::from_raw_os_error(code));

@@ -1,5 +1,7 @@
 //! The lock between processes: what it promises, also when its holders are killed.
 
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "what is missing fails the test")]
+
 use std::os::fd::AsFd;
 use std::sync::atomic::{
     AtomicU32, AtomicU64,

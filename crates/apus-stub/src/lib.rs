@@ -25,6 +25,8 @@
 //! | such a class | `@rust made PATH` | the same for its constructor |
 //! | a constant | `@rust PATH` | the Rust constant that must have the same value: a difference does not compile |
 
+#![expect(clippy::expect_used, clippy::unreachable, reason = "a build that cannot go on ends with the reason")]
+
 mod decl;
 mod emit;
 mod expand;

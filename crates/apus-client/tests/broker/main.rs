@@ -1,5 +1,7 @@
 //! Brokers against real servers, which each test starts for itself.
 
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "what is missing fails the test")]
+
 mod logins;
 mod servers;
 mod several;

@@ -1,6 +1,8 @@
 //! The master and its workers as real processes. The test binary is its own server: started with `TEST_SETTINGS` it
 //! serves, else it tests.
 
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "what is missing fails the test")]
+
 mod faults;
 mod ipc;
 mod lifecycle;

@@ -281,6 +281,7 @@ impl Class {
                 None => {}
             }
         }
+        #[expect(clippy::expect_used, reason = "module start; Zend ends the process itself")]
         let entry = ClassEntry::from_raw(entry).expect("Zend registers a class or ends the process");
         let _ = self.entry.set(entry);
     }
@@ -326,6 +327,7 @@ impl Class {
     ///
     /// # Panics
     /// Before registration.
+    #[expect(clippy::expect_used, reason = "the module registers every class before any code of PHP runs")]
     pub fn get(&self) -> ClassEntry {
         *self.entry.get().expect("registered at module start")
     }
