@@ -89,6 +89,7 @@ class Settings(TlsCase):
         context.load_cert_chain(mine, mine_key)
         told = self.ask(server, context=context).json()
         self.assertEqual(ssl.PEM_cert_to_DER_cert(told["ssl_client_cert"]), ssl.PEM_cert_to_DER_cert(mine.read_text()))
+        self.assertEqual(told["shown"], told["ssl_client_cert"])
         with self.assertRaises((ssl.SSLError, ConnectionResetError)):
             self.ask(server)
 

@@ -22,7 +22,7 @@ HANDLER = r"""
             for ($i = 0; $i < 50; $i++) { $response->write(str_repeat(chr(65 + $i % 26), 5000)); }
             $response->end();
         })(),
-        default => $response->end(json_encode(['https' => $request->server['https'] ?? null] + $server->getClientInfo($request->fd))),
+        default => $response->end(json_encode(['https' => $request->server['https'] ?? null, 'shown' => $request->server['ssl_client_cert'] ?? null] + $server->getClientInfo($request->fd))),
     };
 """
 

@@ -69,6 +69,14 @@ pub struct Config {
     pub tls: Option<Tls>,
     /// The limits of HTTP/2; none where the port does not speak it.
     pub http2: Option<http2::Limits>,
+    /// Milliseconds for a TLS handshake; 0 for no limit.
+    pub handshake_timeout: u64,
+    /// TLS connections begun a second; 0 for no limit.
+    pub handshake_rate: u32,
+    /// Value of `Strict-Transport-Security` on a port that speaks TLS; empty for none.
+    pub hsts: String,
+    /// The port of https to which a plain port of HTTP sends its clients; 0 for none.
+    pub https_redirect: u16,
     /// Whether the port is one of streams, not of HTTP.
     pub stream: bool,
     /// How a stream is cut into messages; without it each read is one.
@@ -173,6 +181,10 @@ impl From<&Settings> for Config {
             max_parts: s.max_multipart_parts,
             tls: None,
             http2: s.open_http2_protocol.then(|| http2_limits(s)),
+            handshake_timeout: millis(s.ssl_handshake_timeout),
+            handshake_rate: s.ssl_handshake_rate,
+            hsts: s.ssl_hsts.clone(),
+            https_redirect: s.https_redirect,
             stream: false,
             framing: None,
             websocket: s.open_websocket_protocol,

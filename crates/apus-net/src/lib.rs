@@ -35,6 +35,7 @@ mod message_runner;
 mod mux;
 mod names;
 mod output;
+mod pace;
 mod pool;
 mod port;
 mod port_tls;

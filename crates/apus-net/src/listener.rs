@@ -15,6 +15,7 @@ use crate::info::{ConnInfo, Peer};
 use crate::input::Input;
 use crate::message_conn::{MessageConn, Protocol};
 use crate::message_runner;
+use crate::pace::Pace;
 use crate::port::Port;
 use crate::sys;
 use crate::wire::Wire;
@@ -40,7 +41,8 @@ const ROOM_CHECK: Duration = Duration::from_millis(250);
 /// Accepts on one socket until the worker drains.
 pub(crate) async fn run<A: App>(app: Rc<A>, listener: AsyncFd<Socket>, port: Rc<Port>, conns: Rc<Conns>) {
     let worker = Rc::clone(&port.worker);
-    let arrivals = Arrivals { app, port, conns };
+    let pace = Pace::new(if port.config.tls.is_some() { port.config.handshake_rate } else { 0 });
+    let arrivals = Arrivals { app, port, conns, pace };
     let mut warned: Option<u64> = None;
     let mut batch = BATCH;
     let mut pending = PendingTasks(VecDeque::new());
@@ -80,6 +82,12 @@ pub(crate) async fn run<A: App>(app: Rc<A>, listener: AsyncFd<Socket>, port: Rc<
             AcceptOutcome::Full => wait_for_room(&worker).await,
             // One was taken all the same: others may be busy.
             AcceptOutcome::Crowded => tokio::time::sleep(GIVE_WAY).await,
+            AcceptOutcome::Paced(wait) => {
+                tokio::select! {
+                    () = worker.stop_accepting.notified() => {}
+                    () = tokio::time::sleep(wait) => {}
+                }
+            }
             AcceptOutcome::Failed(error) => {
                 let now = worker.clock.now();
                 if warned.is_none_or(|at| now.saturating_sub(at) >= WARN_AGAIN) {
@@ -117,6 +125,8 @@ enum AcceptOutcome {
     Full,
     /// Other workers have fewer connections.
     Crowded,
+    /// As many TLS connections have begun as may, until then.
+    Paced(Duration),
     Failed(io::Error),
 }
 
@@ -125,6 +135,7 @@ struct Arrivals<A: App> {
     app: Rc<A>,
     port: Rc<Port>,
     conns: Rc<Conns>,
+    pace: Pace,
 }
 
 impl<A: App> Arrivals<A> {
@@ -139,8 +150,12 @@ impl<A: App> Arrivals<A> {
             if !worker.metrics.may_accept() || worker.connections() >= self.port.config.max_connections {
                 return AcceptOutcome::Full;
             }
+            if let Err(wait) = self.pace.ask() {
+                return AcceptOutcome::Paced(wait);
+            }
             match listener.accept4(libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC) {
                 Ok((socket, addr)) => {
+                    self.pace.take();
                     pending.0.extend(self.open(socket, &addr));
                 }
                 Err(error) => match error.raw_os_error() {

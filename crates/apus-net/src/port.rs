@@ -12,7 +12,7 @@ pub(crate) struct Port {
     pub(crate) config: Rc<Config>,
     pub(crate) worker: Rc<Worker>,
     pub(crate) local: Rc<Local>,
-    /// `Server` and `Date` lines of one second.
+    /// `Server`, `Date` and `Strict-Transport-Security` lines of one second.
     pub(crate) standing: RefCell<StandingLines>,
 }
 
@@ -23,4 +23,6 @@ pub(crate) struct StandingLines {
     pub(crate) lines: Vec<u8>,
     /// Where in `lines` the `Date` line starts.
     pub(crate) date_at: usize,
+    /// Where it ends.
+    pub(crate) hsts_at: usize,
 }

@@ -101,6 +101,12 @@ impl Wire {
         Ok((opened.count, opened.drained))
     }
 
+    /// Whether the peer has not shown yet that it speaks TLS.
+    #[inline]
+    pub(crate) fn is_handshaking(&self) -> bool {
+        self.sealed().is_some_and(|sealed| sealed.session.borrow().is_handshaking())
+    }
+
     /// Whether there is input here of which the socket does not tell.
     #[inline]
     pub(crate) fn holds_input(&self) -> bool {

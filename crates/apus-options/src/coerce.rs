@@ -109,7 +109,7 @@ fn to_certificates(value: &Value) -> Option<Vec<(String, Value)>> {
 
 fn to_certificate(value: &Value) -> Option<Vec<(String, Value)>> {
     let Value::Map(given) = value else { return None };
-    let known = |name: &str| ["ssl_cert_file", "ssl_key_file", "ssl_passphrase"].contains(&name);
+    let known = |name: &str| ["ssl_cert_file", "ssl_key_file", "ssl_passphrase", "ssl_stapling_file"].contains(&name);
     let texts = given.iter().map(|(name, value)| {
         let name = if name.starts_with("ssl_") { name.clone() } else { format!("ssl_{name}") };
         known(&name).then_some((name, Value::Str(to_str(value)?)))

@@ -139,6 +139,8 @@ pub struct HostCertificate {
     pub key_file: String,
     /// What the key is encrypted with; empty where it is not.
     pub passphrase: String,
+    /// DER file of an OCSP response that is stapled to it; empty for none.
+    pub stapling_file: String,
 }
 
 impl Field for Vec<HostCertificate> {
@@ -156,17 +158,21 @@ impl Field for Vec<HostCertificate> {
             let cert_file = text("ssl_cert_file");
             let key_file =
                 Some(text("ssl_key_file")).filter(|file| !file.is_empty()).unwrap_or_else(|| cert_file.clone());
-            Some(HostCertificate { host: host.clone(), cert_file, key_file, passphrase: text("ssl_passphrase") })
+            let (passphrase, stapling_file) = (text("ssl_passphrase"), text("ssl_stapling_file"));
+            Some(HostCertificate { host: host.clone(), cert_file, key_file, passphrase, stapling_file })
         };
         hosts.iter().map(one).collect()
     }
 
     fn show(&self) -> Value {
         let one = |certificate: &HostCertificate| {
-            let HostCertificate { host, cert_file, key_file, passphrase } = certificate;
+            let HostCertificate { host, cert_file, key_file, passphrase, stapling_file } = certificate;
             let mut given = vec![("ssl_cert_file", cert_file), ("ssl_key_file", key_file)];
             if !passphrase.is_empty() {
                 given.push(("ssl_passphrase", passphrase));
+            }
+            if !stapling_file.is_empty() {
+                given.push(("ssl_stapling_file", stapling_file));
             }
             let given = given.into_iter().map(|(name, text)| (name.to_owned(), Value::Str(text.clone()))).collect();
             (host.clone(), Value::Map(given))

@@ -162,7 +162,9 @@ fn limits(kind: &Kind) -> String {
         Kind::Choice(names) => {
             format!(": {}", names.iter().map(|(name, n)| format!("`{name}` ({n})")).collect::<Vec<_>>().join(", "))
         }
-        Kind::Certificates => ", by host: `ssl_cert_file`, `ssl_key_file`, `ssl_passphrase`".to_owned(),
+        Kind::Certificates => {
+            ", by host: `ssl_cert_file`, `ssl_key_file`, `ssl_passphrase`, `ssl_stapling_file`".to_owned()
+        }
         Kind::Bool | Kind::Str | Kind::Any => String::new(),
     }
 }

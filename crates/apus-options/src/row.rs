@@ -37,8 +37,8 @@ pub enum Kind {
         /// The greatest value of an element.
         max: i64,
     },
-    /// Certificates by the name of their host: each an array of `ssl_cert_file`, `ssl_key_file` and, where the key is
-    /// encrypted, `ssl_passphrase`.
+    /// Certificates by the name of their host: each an array of `ssl_cert_file`, `ssl_key_file`, and where they are
+    /// there `ssl_passphrase` and `ssl_stapling_file`.
     Certificates,
     /// One of these names, or its number.
     Choice(&'static [(&'static str, i64)]),

@@ -186,6 +186,16 @@ settings! {
     Port ssl_capath: String = String::new() => Kind::Str;
     /// DER file of an OCSP response that is stapled to the certificate of `ssl_cert_file` (RFC 6066 section 8).
     Port ssl_stapling_file: String = String::new() => Kind::Str;
+    /// Time for a TLS handshake; 0 for no limit.
+    Port ssl_handshake_timeout: Duration = Duration::from_secs(10) => seconds(0.0, 3600.0);
+    /// TLS connections that a worker begins a second, as many at once; further ones wait in the backlog. 0 for no limit.
+    Port ssl_handshake_rate: u32 = 0 => count(0, 1_000_000, "handshakes");
+    /// `Strict-Transport-Security` of answers over TLS (RFC 6797), such as `max-age=31536000; includeSubDomains`; empty
+    /// for none. A program's own field comes in its place.
+    Port ssl_hsts: String = String::new() => Kind::Str;
+    /// An HTTP port without TLS answers each request with a redirect (308) to the same address under https at this port
+    /// number; 0 for none.
+    Port https_redirect: u16 = 0 => count(0, 65_535, "");
     /// Whether small answers leave at once instead of waiting for more data (`TCP_NODELAY`).
     Port open_tcp_nodelay: bool = true => Kind::Bool;
     /// Whether the kernel hands over a connection only when its first data is there (`TCP_DEFER_ACCEPT`), and for how

@@ -100,7 +100,26 @@ fn certified(identity: &Identity, files: &Files) -> Result<Arc<CertifiedKey>, Tl
         )
     })?;
     if let Some(file) = stapling_file {
-        certified.ocsp = Some(files.get(file)?.to_vec());
+        let response = files.get(file)?;
+        if !is_ocsp_response(response) {
+            return Err(pem::unusable(file, "it is no successful OCSP response (DER)"));
+        }
+        certified.ocsp = Some(response.to_vec());
     }
     Ok(Arc::new(certified))
+}
+
+/// Whether it begins as a response does that tells of a certificate (RFC 6960 section 4.2.1): a sequence, of the length
+/// that the file has, whose first element is the status 0. What it says is for clients to verify.
+fn is_ocsp_response(der: &[u8]) -> bool {
+    let Some((&0x30, rest)) = der.split_first() else { return false };
+    let (length, content) = match rest.split_first() {
+        Some((&short @ ..=0x7f, content)) => (usize::from(short), content),
+        Some((&long @ 0x81..=0x84, rest)) => {
+            let Some((digits, content)) = rest.split_at_checked(usize::from(long & 0x7f)) else { return false };
+            (digits.iter().fold(0, |length, digit| length << 8 | usize::from(*digit)), content)
+        }
+        _ => return false,
+    };
+    content.len() == length && content.starts_with(&[0x0a, 0x01, 0x00])
 }

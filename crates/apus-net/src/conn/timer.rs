@@ -97,6 +97,9 @@ impl Conn {
         let idle = |since: u64, limit: u64| passed(since, limit) || (draining && passed(since, DRAIN_GRACE));
         match self.timer.get() {
             Timer::None | Timer::BodyPaused { .. } => None,
+            Timer::Fresh { since } if self.is_handshaking() => {
+                idle(since, config.handshake_timeout).then_some(Expired::Idle)
+            }
             Timer::Fresh { since } => idle(since, config.header_timeout).then_some(Expired::Idle),
             Timer::Idle { since } => idle(since, config.keepalive_timeout).then_some(Expired::Idle),
             Timer::Head { since } => passed(since, config.header_timeout).then_some(Expired::Head),
@@ -116,6 +119,10 @@ impl Conn {
                 None
             }
         }
+    }
+
+    fn is_handshaking(&self) -> bool {
+        self.io.borrow().as_ref().is_some_and(|io| io.wire().is_handshaking())
     }
 
     /// Whether the client took too little of its answer during a whole window.

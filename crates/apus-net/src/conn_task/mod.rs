@@ -10,6 +10,7 @@
 
 mod ending;
 mod incoming;
+mod redirect;
 mod stream_body;
 mod streams;
 
@@ -283,6 +284,9 @@ impl<A: App> ConnTask<A> {
             && (config.keepalive_requests == 0 || count < config.keepalive_requests);
         let method = head.method.of(&inner.bytes);
         conn.exchange.begin(head.version, method, persist, received_at);
+        if config.https_redirect != 0 && config.tls.is_none() {
+            return self.redirect(inner);
+        }
         if conn.exchange.connect.get() && !config.connect {
             return self.refuse(Reject::new(501, "CONNECT is not served here"));
         }

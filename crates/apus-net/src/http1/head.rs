@@ -6,6 +6,8 @@ use crate::answer::ResponseHead;
 use crate::exchange::{BodyOut, Exchange, UnreadBody};
 use crate::port::Port;
 
+/// RFC 6797.
+const HSTS: &[u8] = b"Strict-Transport-Security";
 /// What PHP sends when a program names no type (`default_mimetype`, `default_charset`).
 const DEFAULT_TYPE: &[u8] = b"Content-Type: text/html; charset=UTF-8\r\n";
 
@@ -126,13 +128,46 @@ fn write_standing(out: &mut Vec<u8>, port: &Port, head: &ResponseHead) {
         standing.date_at = standing.lines.len();
         let date = apus_proto::date::imf_fixdate(seconds);
         response::write_field(&mut standing.lines, b"Date", &date);
+        standing.hsts_at = standing.lines.len();
+        if port.config.tls.is_some() && !port.config.hsts.is_empty() {
+            response::write_field(&mut standing.lines, HSTS, port.config.hsts.as_bytes());
+        }
     }
-    let (server, date) = standing.lines.split_at(standing.date_at);
+    let (rest, hsts) = standing.lines.split_at(standing.hsts_at);
+    let (server, date) = rest.split_at(standing.date_at);
     match (head.has_server, head.has_date) {
-        (false, false) => out.extend_from_slice(&standing.lines),
+        (false, false) => out.extend_from_slice(rest),
         (false, true) => out.extend_from_slice(server),
         (true, false) => out.extend_from_slice(date),
         (true, true) => {}
+    }
+    if !hsts.is_empty() && !has_hsts(&head.lines) {
+        out.extend_from_slice(hsts);
+    }
+}
+
+/// Whether the program has one of its own: a client follows the first.
+fn has_hsts(lines: &[u8]) -> bool {
+    let mut lines = lines.split(|byte| *byte == b'\n');
+    lines.any(|line| line.get(..HSTS.len()).is_some_and(|name| name.eq_ignore_ascii_case(HSTS)))
+}
+
+/// Writes the whole answer that sends a client elsewhere: the method and the content stay the same (RFC 9110 section
+/// 15.4.9). The connection ends with it.
+pub(crate) fn write_redirect(out: &mut Vec<u8>, port: &Port, to: &[u8], head_only: bool) {
+    let mut head = ResponseHead::new(308);
+    response::write_field(&mut head.lines, b"Location", to);
+    write_text(out, port, head, b"308 Permanent Redirect\n", head_only);
+}
+
+fn write_text(out: &mut Vec<u8>, port: &Port, mut head: ResponseHead, text: &[u8], head_only: bool) {
+    head.lines.extend_from_slice(b"Content-Type: text/plain; charset=UTF-8\r\n");
+    head.has_content_type = true;
+    let length = text.len() as u64;
+    let answer = Answer { body: BodyOut::Length(length), length: Some(length), typed: true };
+    write_head(out, port, &head, answer, true, false);
+    if !head_only {
+        out.extend_from_slice(text);
     }
 }
 
@@ -144,13 +179,6 @@ pub(crate) fn write_refusal(out: &mut Vec<u8>, port: &Port, status: u16) {
 
 /// Writes the whole answer to a request that was refused. The connection ends with it.
 pub(crate) fn write_error(out: &mut Vec<u8>, port: &Port, status: u16, why: &str, head_only: bool) {
-    let mut head = ResponseHead::new(status);
-    head.lines.extend_from_slice(b"Content-Type: text/plain; charset=UTF-8\r\n");
-    head.has_content_type = true;
     let body = format!("{status} {}: {why}\n", response::reason(status));
-    let answer = Answer { body: BodyOut::Length(body.len() as u64), length: Some(body.len() as u64), typed: true };
-    write_head(out, port, &head, answer, true, false);
-    if !head_only {
-        out.extend_from_slice(body.as_bytes());
-    }
+    write_text(out, port, ResponseHead::new(status), body.as_bytes(), head_only);
 }

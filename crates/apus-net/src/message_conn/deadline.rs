@@ -7,6 +7,7 @@ use apus_proto::websocket::{Opcode, close};
 use super::{MessageConn, Stage};
 use crate::kill::Kill;
 use crate::sys;
+use crate::wire::Wire;
 use crate::worker::DRAIN_GRACE;
 
 impl MessageConn {
@@ -59,10 +60,14 @@ impl MessageConn {
 
     fn heartbeat(self: &Rc<Self>, now: u64) {
         let config = &self.port.config;
+        let idle = now.saturating_sub(self.seen.get());
+        let handshaking = || self.io.borrow().as_ref().is_some_and(Wire::is_handshaking);
+        if config.handshake_timeout > 0 && idle >= config.handshake_timeout && handshaking() {
+            return self.kill(Kill::Now);
+        }
         if self.flags().protected {
             return;
         }
-        let idle = now.saturating_sub(self.seen.get());
         if config.heartbeat_idle > 0 && idle >= config.heartbeat_idle {
             return self.kill(Kill::Now);
         }

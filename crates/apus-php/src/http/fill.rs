@@ -51,8 +51,12 @@ fn server(request: &Request) -> Result<Value, Raise> {
         received_at: net.received_at(),
         connected_at: conn.connected_at(),
     })?;
-    if conn.tls().is_some() {
+    if let Some(tls) = conn.tls() {
         array.set_str(b"https", b"on")?;
+        if !tls.client_certificate.is_empty() {
+            let pem = apus_net::tls::pem::encode(&tls.client_certificate);
+            array.set_str(b"ssl_client_cert", pem.as_bytes())?;
+        }
     }
     Ok(array.into())
 }

@@ -282,7 +282,11 @@ impl PortCore {
             Protocol::Http { .. } | Protocol::Datagram => None,
         };
         let alpn = matches!(protocol, Protocol::Http { .. });
-        let tls = super::tls::of(&settings, self.kind & address::SSL != 0, alpn);
+        let demanded = self.kind & address::SSL != 0;
+        let tls = match protocol {
+            Protocol::Datagram => Ok(None),
+            _ => super::tls::of(&settings, demanded, alpn),
+        };
         let tls = tls.map_err(|why| refused(&format!("port {}: {why}", self.addr)))?;
         let plan = Rc::new(Plan { settings, tls, protocol, framing, tell });
         self.plan.replace(Some(Rc::clone(&plan)));

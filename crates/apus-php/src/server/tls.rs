@@ -22,12 +22,17 @@ const TLS_1_3: u32 = 1 << 6;
 /// The TLS that settings ask for. `demanded`: by the kind of the socket; `http`: the port says by ALPN what it speaks.
 pub(super) fn of(settings: &Settings, demanded: bool, http: bool) -> Result<Option<ServerTls>, String> {
     if settings.ssl_cert_file.is_empty() {
+        if http && let Some((cert, key)) = development() {
+            let files = Settings { ssl_cert_file: cert, ssl_key_file: key, ..settings.clone() };
+            return of(&files, demanded, http);
+        }
         return if demanded || settings.open_ssl {
             Err("a certificate is needed: set ssl_cert_file and ssl_key_file".to_owned())
         } else {
             Ok(None)
         };
     }
+    hsts(&settings.ssl_hsts)?;
     let path = |text: &str| (!text.is_empty()).then(|| PathBuf::from(text));
     let cert_file = PathBuf::from(&settings.ssl_cert_file);
     let names = settings.ssl_sni_certs.iter().map(|certificate| {
@@ -35,7 +40,7 @@ pub(super) fn of(settings: &Settings, demanded: bool, http: bool) -> Result<Opti
             cert_file: PathBuf::from(&certificate.cert_file),
             key_file: PathBuf::from(&certificate.key_file),
             passphrase: certificate.passphrase.clone(),
-            stapling_file: None,
+            stapling_file: path(&certificate.stapling_file),
         };
         (certificate.host.clone(), identity)
     });
@@ -64,6 +69,25 @@ pub(super) fn of(settings: &Settings, demanded: bool, http: bool) -> Result<Opti
 fn protocols(settings: &Settings) -> Vec<Vec<u8>> {
     let http2 = settings.open_http2_protocol.then(|| b"h2".to_vec());
     http2.into_iter().chain([b"http/1.1".to_vec()]).collect()
+}
+
+/// The certificate that `apus run --tls` serves with, and its key.
+fn development() -> Option<(String, String)> {
+    Some((std::env::var("APUS_DEVELOPMENT_CERT").ok()?, std::env::var("APUS_DEVELOPMENT_KEY").ok()?))
+}
+
+/// Looks at the value of Strict-Transport-Security (RFC 6797 section 6.1): browsers ignore one that is malformed.
+fn hsts(value: &str) -> Result<(), String> {
+    let is_age = |part: &str| {
+        part.trim()
+            .strip_prefix("max-age=")
+            .is_some_and(|age| !age.is_empty() && age.bytes().all(|b| b.is_ascii_digit()))
+    };
+    let sound = value.bytes().all(|byte| matches!(byte, b' '..=b'~')) && value.split(';').any(is_age);
+    if value.is_empty() || sound {
+        return Ok(());
+    }
+    Err("setting \"ssl_hsts\" must have a max-age, in seconds: max-age=31536000; includeSubDomains".to_owned())
 }
 
 /// The TLS of a server that lives in a coroutine: read and used by one process.
