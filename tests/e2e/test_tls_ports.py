@@ -145,7 +145,8 @@ class Stapling(TlsCase):
         for name in ("localhost", "other.test"):
             for version in ("-tls1_2", "-tls1_3"):
                 line = [servers.program("openssl"), "s_client", "-connect", f"127.0.0.1:{server.port}", "-servername", name, "-status", version]
-                said = subprocess.run([*line, "-CAfile", folder / "ca.pem"], input="", capture_output=True, text=True, timeout=PATIENCE).stdout
+                line += ["-CAfile", folder / "ca.pem"]
+                said = subprocess.run(line, input="", capture_output=True, text=True, timeout=PATIENCE).stdout
                 self.assertIn("OCSP Response Status: successful", said)
                 self.assertIn("Cert Status: good", said)
 
@@ -226,7 +227,8 @@ class Development(TlsCase):
         env = {**os.environ, "HOME": str(home), "APUS_READY_FD": str(writer), "APUS_PHP": php(), "APUS_EXTENSION": module()}
         env.pop("XDG_DATA_HOME", None)
         line = [command(), "run", *words, "--ini", "log_errors=0", str(script)]
-        process = subprocess.Popen(line, env=env, pass_fds=(writer,), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+        process = subprocess.Popen(line, env=env, pass_fds=(writer,), **pipes)
         self.addCleanup(process.stdout.close)
         self.addCleanup(process.wait)
         self.addCleanup(process.send_signal, signal.SIGTERM)

@@ -68,6 +68,7 @@ const RUN_HELP: &str = "\
 Examples:
   apus run server.php
   apus run server.php --port 9000          arguments after FILE belong to the script
+  apus run --tls server.php                https://localhost on your own machine
   apus run --jit --ini memory_limit=512M server.php
 
 The soft limit of open files is raised to the hard limit first (see: apus doctor).";
@@ -161,6 +162,9 @@ pub(crate) struct PhpArgs {
 pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) php: PhpArgs,
+    /// Serve https with a certificate for localhost, made once for this user, where the script names none
+    #[arg(long)]
+    pub(crate) tls: bool,
     /// Lead a session of its own (used by start -d)
     #[arg(long, hide = true)]
     pub(crate) new_session: bool,
@@ -174,6 +178,9 @@ pub(crate) struct RunArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct StartArgs {
+    /// Serve https with a certificate for localhost, made once for this user, where the script names none
+    #[arg(long)]
+    pub(crate) tls: bool,
     /// Leave the server running in the background
     #[arg(short, long)]
     pub(crate) detach: bool,

@@ -18,6 +18,7 @@ use rustix::process::{
 };
 use serde::Deserialize;
 
+use crate::certificate::Development;
 use crate::cli::{PhpArgs, RunArgs, StartArgs};
 use crate::failure::{Failure, Kind, Outcome};
 use crate::operate::has_left;
@@ -27,6 +28,9 @@ use crate::php::{Php, minor};
 const READY_FD: &str = "APUS_READY_FD";
 /// Tells the module that the script is there to serve: one that never calls `start()` is spoken of.
 const RUN: &str = "APUS_RUN";
+/// Name the certificate, and its key, of HTTP ports for which the script has none.
+const CERT: &str = "APUS_DEVELOPMENT_CERT";
+const KEY: &str = "APUS_DEVELOPMENT_KEY";
 /// How long a server that did not come up may take to leave.
 const GRACE: Duration = Duration::from_secs(5);
 /// Bytes of the log shown when a server did not start.
@@ -53,18 +57,31 @@ pub(crate) fn run(args: &RunArgs) -> Outcome<()> {
     let php = Php::find(&args.php)?;
     warn_about(&php, &args.php);
     raise_open_files();
+    let development = args.tls.then(Development::of_user).transpose()?;
+    if let Some(development) = &development {
+        eprintln!("{}", development.advice());
+    }
+    let pair = development.map(|Development { cert, key, .. }| [(CERT, cert), (KEY, key)]);
     if args.new_session {
         // Fails only for the leader of a process group, which already has no terminal to lose.
         let _ = setsid();
     }
-    let error = php.command().env(RUN, "1").arg("-f").arg(&args.file).arg("--").args(&args.args).exec();
+    let error = php
+        .command()
+        .env(RUN, "1")
+        .envs(pair.into_iter().flatten())
+        .arg("-f")
+        .arg(&args.file)
+        .arg("--")
+        .args(&args.args)
+        .exec();
     Err(Failure::new(Kind::Environment, format!("{}: {error}", php.binary.display())))
 }
 
 /// `apus start`: without -d the same as `run`.
 pub(crate) fn start(args: StartArgs) -> Outcome<()> {
     if !args.detach {
-        return run(&RunArgs { php: args.php, new_session: false, file: args.file, args: args.args });
+        return run(&RunArgs { php: args.php, tls: args.tls, new_session: false, file: args.file, args: args.args });
     }
     check_script(&args.file)?;
     let log_path = args.log.clone().unwrap_or_else(|| default_log(&args.file));
@@ -78,7 +95,7 @@ pub(crate) fn start(args: StartArgs) -> Outcome<()> {
             Err(not_started(&why, &log_path, &shown))
         }
         Waited::Ready(server) => {
-            println!("{}", announce(&server, &log_path));
+            println!("{}", announce(&server, &log_path, args.tls));
             Ok(())
         }
         Waited::Ended => Err(not_started(&ended(&mut child), &log_path, &log_tail(&log_path, log_start))),
@@ -161,6 +178,9 @@ fn spawn(args: &StartArgs, log: File) -> Outcome<(Child, OwnedFd)> {
 
 fn run_arguments(args: &StartArgs) -> Vec<OsString> {
     let mut built: Vec<OsString> = vec!["run".into(), "--new-session".into()];
+    if args.tls {
+        built.push("--tls".into());
+    }
     for entry in &args.php.ini {
         built.extend(["--ini".into(), entry.into()]);
     }
@@ -209,17 +229,17 @@ fn wait_ready(pipe: OwnedFd, within: Duration) -> Waited {
     }
 }
 
-fn announce(server: &Ready, log: &Path) -> String {
-    let listen: Vec<String> = server.listen.iter().map(|address| shown_address(address)).collect();
+fn announce(server: &Ready, log: &Path, tls: bool) -> String {
+    let listen: Vec<String> = server.listen.iter().map(|address| shown_address(address, tls)).collect();
     format!("serving at {} (pid {}, log {})", listen.join(", "), server.pid, log.display())
 }
 
 /// A TCP address as something one can open in a browser.
-fn shown_address(address: &str) -> String {
+fn shown_address(address: &str, tls: bool) -> String {
     match address.rsplit_once(':') {
         Some((host, port)) if port.parse::<u16>().is_ok() => {
             let host = if matches!(host, "0.0.0.0" | "[::]") { "127.0.0.1" } else { host };
-            format!("http://{host}:{port}")
+            format!("http{}://{host}:{port}", if tls { "s" } else { "" })
         }
         _ => address.to_owned(),
     }
@@ -334,10 +354,10 @@ mod tests {
 
     #[test]
     fn addresses_are_shown_as_one_opens_them() {
-        assert_eq!(shown_address("0.0.0.0:8080"), "http://127.0.0.1:8080");
-        assert_eq!(shown_address("[::1]:80"), "http://[::1]:80");
-        assert_eq!(shown_address("/run/shop.sock"), "/run/shop.sock");
-        assert_eq!(shown_address("unix:/run/shop.sock"), "unix:/run/shop.sock");
+        assert_eq!(shown_address("0.0.0.0:8080", false), "http://127.0.0.1:8080");
+        assert_eq!(shown_address("[::1]:80", true), "https://[::1]:80");
+        assert_eq!(shown_address("/run/shop.sock", true), "/run/shop.sock");
+        assert_eq!(shown_address("unix:/run/shop.sock", false), "unix:/run/shop.sock");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod ask;
+mod certificate;
 mod cli;
 mod control;
 mod doctor;

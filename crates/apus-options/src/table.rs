@@ -188,7 +188,8 @@ settings! {
     Port ssl_stapling_file: String = String::new() => Kind::Str;
     /// Time for a TLS handshake; 0 for no limit.
     Port ssl_handshake_timeout: Duration = Duration::from_secs(10) => seconds(0.0, 3600.0);
-    /// TLS connections that a worker begins a second, as many at once; further ones wait in the backlog. 0 for no limit.
+    /// TLS connections that a worker begins a second, as many at once; further ones wait in the backlog. 0 for no
+    /// limit.
     Port ssl_handshake_rate: u32 = 0 => count(0, 1_000_000, "handshakes");
     /// `Strict-Transport-Security` of answers over TLS (RFC 6797), such as `max-age=31536000; includeSubDomains`; empty
     /// for none. A program's own field comes in its place.
