@@ -1,10 +1,11 @@
 """Task workers: handing over, waiting, finishing, priorities, limits, reloads."""
 
+import json
 import os
 import signal
 import threading
 
-from support import alive, until
+from support import Case, alive, until
 from task_cases import FAILED, OBJECTS, PLAIN, QUEUE_FULL, TIMEOUT, WORKER_DIED, TaskCase
 
 
@@ -203,6 +204,37 @@ $server->on('task', function ($server, $id, $from, $data) { global $folder; whil
         server = self.tasks({"task_worker_num": 1}, more="$server->on('pipemessage', fn ($server, $from, $message) => note('mail', $server->worker_id, $from, $message));")
         self.value(server, "sendMessage", "hello", 1)
         until("the message", lambda: self.lines(server, "mail") == [[1, 0, "hello"]])
+
+
+class Master(Case):
+    def test_its_callbacks_hand_tasks_over(self):
+        # What Octane's ticks do: a timer of the master sends tasks, and hears nothing of them.
+        server = self.serve(script="""<?php
+        $server = new Swoole\\Http\\Server('127.0.0.1', 0);
+        $server->set(['worker_num' => 1, 'task_worker_num' => 2, 'enable_coroutine' => false]);
+        $server->on('start', function ($server): void {
+            $server->task('first');
+            Swoole\\Timer::after(1, function () use ($server): void {
+                $ids = [$server->task(['second' => 2], 1), @$server->task(1, 2), @$server->task(1, -1, fn () => 1)];
+                file_put_contents('ids', json_encode($ids));
+            });
+        });
+        $server->on('task', function ($server, $id, $from, $data): string {
+            file_put_contents('ran', json_encode([$id, $data, $server->worker_id]) . "\\n", FILE_APPEND);
+            return 'told to nobody';
+        });
+        $server->on('finish', fn () => file_put_contents('finished', '1'));
+        $server->on('request', fn ($request, $response) => $response->end('ok'));
+        $server->start();
+        """, ini=["apus.swoole_compat=1"])
+        ran = server.folder / "ran"
+        until("both to run", lambda: ran.exists() and ran.read_text().count("\n") == 2)
+        told = sorted(json.loads(line) for line in ran.read_text().splitlines())
+        self.assertEqual([told[0][:2], told[1]], [[0, "first"], [1, {"second": 2}, 2]])
+        ids = until("the timer", lambda: (server.folder / "ids").exists() and (server.folder / "ids").read_text())
+        self.assertEqual(json.loads(ids), [1, False, False])
+        self.assertEqual((server.get().body, server.stop()), (b"ok", 0))
+        self.assertFalse((server.folder / "finished").exists())
 
 
 class Blocking(TaskCase):

@@ -15,6 +15,9 @@ use Psr\Http\Server\RequestHandlerInterface;
  */
 final class Server
 {
+    /** Settings of a worker that handles one request at a time: nobody else waits for a busy one. */
+    public const ONE_AT_A_TIME = ['max_concurrency' => 1, 'blocked_loop_warn' => 0];
+
     /**
      * Serves with a handler that exists already; workers have it by fork. Returns when the server has stopped.
      * @param RequestHandlerInterface|callable $handler fn(ServerRequestInterface): ResponseInterface
@@ -46,7 +49,7 @@ final class Server
         ?callable $prepare = null,
     ): bool {
         $server = new HttpServer($host, $port);
-        $server->set($settings + ['max_concurrency' => 1]);
+        $server->set($settings + self::ONE_AT_A_TIME);
         $streamed = filter_var($settings['stream_request_body'] ?? false, FILTER_VALIDATE_BOOL);
         $runner = null;
         $server->on('workerstart', function (HttpServer $server) use ($make, $factories, $streamed, &$runner): void {

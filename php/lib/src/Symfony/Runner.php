@@ -7,6 +7,7 @@ namespace Apus\Symfony;
 use Apus\Http\Request;
 use Apus\Http\Response;
 use Apus\Http\Server;
+use Apus\Psr\Server as PsrServer;
 use Symfony\Component\HttpKernel\HttpKernelInterface;
 use Symfony\Component\HttpKernel\TerminableInterface;
 use Symfony\Component\Runtime\RunnerInterface;
@@ -30,7 +31,7 @@ final class Runner implements RunnerInterface
         // Symfony sends the cookie of a session itself.
         ini_set('session.use_cookies', '0');
         $server = new Server($this->host, $this->port);
-        $server->set(['superglobals' => true] + $this->settings + ['max_concurrency' => 1]);
+        $server->set(['superglobals' => true] + $this->settings + PsrServer::ONE_AT_A_TIME);
         $server->on('request', $this->handle(...));
         return $server->start() ? 0 : 1;
     }

@@ -9,7 +9,7 @@ use apus_zend::{Array, Callable, Raise, Value};
 
 use super::answer::{Waiter, encode};
 use super::task_client::{Pending, Submission, TaskClient, expect};
-use super::{errors, flags, priority, running, wants};
+use super::{errors, flags, master, priority, running, wants};
 use crate::exception;
 use crate::last_error::{clear, fail};
 use crate::runtime::State;
@@ -22,7 +22,11 @@ const MOST: usize = 10_000;
 
 /// Who runs a task: -1 for any task worker.
 pub(super) fn task_worker(given: Given<i64>, task_client: &TaskClient) -> Result<Option<usize>, Raise> {
-    let workers = i64::from(task_client.worker.scoreboard.role_counts().tasks);
+    one_of(i64::from(task_client.worker.scoreboard.role_counts().tasks), given)
+}
+
+/// The same among so many task workers.
+pub(super) fn one_of(workers: i64, given: Given<i64>) -> Result<Option<usize>, Raise> {
     match given.value {
         -1 => Ok(None),
         worker if (0..workers).contains(&worker) => Ok(Some(worker as usize)),
@@ -63,12 +67,15 @@ pub(super) fn taken<E>(task_client: &TaskClient, id: Result<u64, E>) -> OrFalse<
 
 #[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
 pub(in crate::server) fn task(
-    _: &ServerHandle,
+    server: &ServerHandle,
     value: Value,
     given_worker: Given<i64>,
     finish: Option<Callable>,
     Priority(priority): Priority,
 ) -> Result<OrFalse<i64>, Raise> {
+    if let Some(task_queue) = master::task_queue(server) {
+        return master::task(server, task_queue, &value, given_worker, finish.as_ref(), priority);
+    }
     let task_client = expect_tasks("task()")?;
     let worker = task_worker(given_worker, &task_client)?;
     let (packed, payload) = encode(&value)?;

@@ -8,6 +8,7 @@ mod answer;
 mod code;
 pub(super) mod compute;
 mod cron;
+mod master;
 pub(super) mod methods;
 mod object;
 mod running;
@@ -16,7 +17,7 @@ mod task_client;
 mod work;
 
 use apus_options::Settings;
-use apus_process::{RoleCounts, Scoreboard, log};
+use apus_process::{RoleCounts, log};
 use apus_shm::tasks::TaskQueue;
 use apus_zend::Raise;
 use apus_zend::class::Class;
@@ -104,7 +105,7 @@ pub(super) fn prepare(settings: &Settings, role_counts: RoleCounts) -> Result<Op
     if role_counts.tasks == 0 {
         return Ok(None);
     }
-    match TaskQueue::new(settings.task_queue_size, Scoreboard::slots_for(role_counts), usize::from(role_counts.tasks)) {
+    match TaskQueue::new(settings.task_queue_size, master::slot(role_counts) + 1, usize::from(role_counts.tasks)) {
         Ok(task_queue) => Ok(Some(Box::leak(Box::new(task_queue)))),
         Err(error) => Err(exception::throw(
             exception::code::server::PROCESS,
