@@ -62,25 +62,8 @@ impl<S: Switch> Drop for AllEnded<S> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::no_stacks::NoStacks;
     use std::task::Waker;
-
-    struct NoStacks;
-
-    impl Switch for NoStacks {
-        type Data = ();
-
-        fn enter(&self, _task: &Task<Self>) -> bool {
-            true
-        }
-
-        fn leave(&self, _task: &Task<Self>) {}
-
-        fn can_switch(&self) -> bool {
-            true
-        }
-
-        fn ended(&self, _task: &Task<Self>) {}
-    }
 
     #[test]
     fn joins_that_are_given_up_leave_nothing_behind() {

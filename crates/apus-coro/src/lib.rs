@@ -14,6 +14,8 @@
 
 mod engine;
 mod join;
+#[cfg(test)]
+mod no_stacks;
 
 pub use engine::task::{Cancel, Drive, Held, State, Task, TaskId, Wait};
 pub use engine::{Engine, EngineStats, Idle, WaitError};

@@ -16,10 +16,9 @@ use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
 use apus_coro::TaskId;
-use apus_runtime::descriptor::watch;
+use apus_runtime::descriptor::each_readable;
 use rustix::event::epoll;
 use slab::Slab;
-use tokio::io::Interest;
 
 /// Events taken from the kernel at once.
 const BATCH: usize = 256;
@@ -209,18 +208,7 @@ impl Reactor {
 
     /// Passes on what the kernel reports, for as long as the thread's runtime lives.
     async fn run(self: Rc<Self>) {
-        let watch = match watch(Rc::clone(&self.epoll), Interest::READABLE) {
-            Ok(watch) => watch,
-            Err(error) => {
-                apus_process::log::error(format_args!("descriptors cannot be watched: {error}"));
-                return;
-            }
-        };
-        while let Ok(mut ready) = watch.readable().await {
-            if !self.take_events() {
-                ready.clear_ready();
-            }
-        }
+        each_readable(Rc::clone(&self.epoll), "descriptors", || self.take_events()).await;
     }
 
     fn start(self: &Rc<Self>) {

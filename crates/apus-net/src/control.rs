@@ -1,9 +1,8 @@
 //! A worker's connections from outside: found, counted, closed, drained.
 
-use std::future::Future;
-use std::pin::Pin;
+use std::future::poll_fn;
 use std::rc::Rc;
-use std::task::{Context, Poll};
+use std::task::Poll;
 use std::time::Duration;
 
 use crate::conn::{Conn, Conns};
@@ -140,8 +139,15 @@ impl Control {
     }
 
     /// Ready when no connection is open.
-    pub fn idle(self: &Rc<Self>) -> Idle {
-        Idle(Rc::clone(&self.worker))
+    pub fn idle(self: &Rc<Self>) -> impl Future<Output = ()> + use<> {
+        let worker = Rc::clone(&self.worker);
+        poll_fn(move |cx| {
+            if worker.connections() == 0 {
+                return Poll::Ready(());
+            }
+            worker.idle.register(cx.waker());
+            Poll::Pending
+        })
     }
 
     /// For tests: from now on only [`advance`](Self::advance) moves the clock of the deadlines.
@@ -180,20 +186,5 @@ impl std::fmt::Debug for Control {
             .field("connections", &self.connections())
             .field("draining", &self.is_draining())
             .finish_non_exhaustive()
-    }
-}
-
-/// Future of [`Control::idle`].
-pub struct Idle(Rc<Worker>);
-
-impl Future for Idle {
-    type Output = ();
-
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        if self.0.connections() == 0 {
-            return Poll::Ready(());
-        }
-        self.0.idle.register(cx.waker());
-        Poll::Pending
     }
 }

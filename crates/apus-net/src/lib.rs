@@ -59,13 +59,12 @@ pub use app::App;
 pub use body::{Body, BodyError, Collected, ReadChunk, TempFile, UploadError, UploadedFile};
 pub use clock::wall;
 pub use config::{Config, SendPolicy};
-pub use control::{Control, Idle};
+pub use control::Control;
 pub use file_part::SendFile;
 pub use framing::framing;
 pub use info::{ConnInfo, Local, Peer, TlsInfo};
 pub use message_conn::{
-    Broadcast, Delivery, Drained, Kind, Message, MessageConn, MessageConnWritable, OwnedMessage, Recv, Refusal,
-    Upgrade, WriteTurn,
+    Broadcast, Delivery, Kind, Message, MessageConn, OwnedMessage, Recv, Refusal, Upgrade, WriteTurn,
 };
 pub use names::{Added, MAX_NAME, NameIndex, Removed, is_name};
 pub use port_tls::Tls;

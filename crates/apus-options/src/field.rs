@@ -30,31 +30,24 @@ macro_rules! whole_number {
 
 whole_number!(u8, u16, u32, u64, usize, i64);
 
-impl Field for bool {
-    fn load(value: &Value) -> Option<Self> {
-        match value {
-            Value::Bool(on) => Some(*on),
-            _ => None,
-        }
-    }
+macro_rules! as_it_is {
+    ($($type:ty => $kind:ident),*) => {$(
+        impl Field for $type {
+            fn load(value: &Value) -> Option<Self> {
+                match value {
+                    Value::$kind(value) => Some(value.clone()),
+                    _ => None,
+                }
+            }
 
-    fn show(&self) -> Value {
-        Value::Bool(*self)
-    }
+            fn show(&self) -> Value {
+                Value::$kind(self.clone())
+            }
+        }
+    )*};
 }
 
-impl Field for f64 {
-    fn load(value: &Value) -> Option<Self> {
-        match value {
-            Value::Float(n) => Some(*n),
-            _ => None,
-        }
-    }
-
-    fn show(&self) -> Value {
-        Value::Float(*self)
-    }
-}
+as_it_is!(bool => Bool, f64 => Float, String => Str);
 
 impl Field for Duration {
     fn load(value: &Value) -> Option<Self> {
@@ -99,19 +92,6 @@ impl Field for Limit {
 
     fn show(&self) -> Value {
         Value::Float(self.0.map_or(-1.0, |time| time.as_secs_f64()))
-    }
-}
-
-impl Field for String {
-    fn load(value: &Value) -> Option<Self> {
-        match value {
-            Value::Str(s) => Some(s.clone()),
-            _ => None,
-        }
-    }
-
-    fn show(&self) -> Value {
-        Value::Str(self.clone())
     }
 }
 

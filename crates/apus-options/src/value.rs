@@ -52,32 +52,19 @@ impl fmt::Display for Value {
     }
 }
 
-impl From<bool> for Value {
-    fn from(v: bool) -> Self {
-        Self::Bool(v)
-    }
+macro_rules! from {
+    ($($type:ty => $kind:ident),+) => {
+        $(impl From<$type> for Value {
+            fn from(value: $type) -> Self {
+                Self::$kind(value)
+            }
+        })+
+    };
 }
-
-impl From<i64> for Value {
-    fn from(v: i64) -> Self {
-        Self::Int(v)
-    }
-}
-
-impl From<f64> for Value {
-    fn from(v: f64) -> Self {
-        Self::Float(v)
-    }
-}
+from!(bool => Bool, i64 => Int, f64 => Float, String => Str);
 
 impl From<&str> for Value {
     fn from(v: &str) -> Self {
         Self::Str(v.to_owned())
-    }
-}
-
-impl From<String> for Value {
-    fn from(v: String) -> Self {
-        Self::Str(v)
     }
 }

@@ -15,9 +15,8 @@ use rustix::time::{
     ClockId, Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, clock_gettime, timerfd_create,
     timerfd_settime,
 };
-use tokio::io::Interest;
 
-use crate::descriptor::watch;
+use crate::descriptor::each_readable;
 
 /// Sleeps end at multiples of so many nanoseconds, so that those that end at nearly the same time share a turn of the
 /// loop: of the shortest step for short ones, of the longest for those of 40 ms and more.
@@ -108,18 +107,12 @@ impl Alarm {
 
     /// Rings for as long as the thread's runtime lives.
     async fn run(self: Rc<Self>) {
-        let watch = match watch(Rc::clone(&self.timer), Interest::READABLE) {
-            Ok(watch) => watch,
-            Err(error) => {
-                apus_process::log::error(format_args!("the timer cannot be watched: {error}"));
-                return;
-            }
-        };
-        while let Ok(mut ready) = watch.readable().await {
+        each_readable(Rc::clone(&self.timer), "the timer", || {
             self.take_expiry();
-            ready.clear_ready();
             self.ring();
-        }
+            false
+        })
+        .await;
     }
 }
 

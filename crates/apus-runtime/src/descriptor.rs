@@ -37,3 +37,20 @@ pub fn watch<T: Kept>(fd: T, interest: Interest) -> io::Result<AsyncFd<T>> {
     // SAFETY: the owner keeps its descriptor as long as the `AsyncFd` keeps the owner.
     unsafe { AsyncFd::register_with_interest(fd, interest) }.map_err(Into::into)
 }
+
+/// Calls `take` whenever the descriptor is readable, for as long as the thread's runtime lives. It takes all there is,
+/// or returns true: it is called again then. Cannot it be watched, the log says that `what` cannot.
+pub async fn each_readable<T: Kept>(fd: T, what: &str, mut take: impl FnMut() -> bool) {
+    let watch = match watch(fd, Interest::READABLE) {
+        Ok(watch) => watch,
+        Err(error) => {
+            apus_process::log::error(format_args!("{what} cannot be watched: {error}"));
+            return;
+        }
+    };
+    while let Ok(mut ready) = watch.readable().await {
+        if !take() {
+            ready.clear_ready();
+        }
+    }
+}

@@ -26,10 +26,8 @@ zend_ulong apus_pack_hash(zend_string *string);
 /* The memory limit was passed: PHP says so when the running function has returned, and until then gives more, up to a
  * hard limit. */
 bool apus_unpack_exhausted(void);
-/* A packed array whose first `size` elements need no allocation; NULL: bailed out. */
-zend_array *apus_unpack_list(uint32_t size);
-/* The same with keys of any kind. */
-zend_array *apus_unpack_map(uint32_t size);
+/* An array whose first `size` elements need no allocation: packed, or with keys of any kind. NULL: bailed out. */
+zend_array *apus_unpack_array(uint32_t size, bool list);
 /* Puts null under a key into an array with room for it, and says where; NULL: the key is there already. "7" means 7. */
 zval *apus_unpack_map_text(zend_array *map, zend_string *key);
 zval *apus_unpack_map_index(zend_array *map, zend_ulong key);

@@ -215,26 +215,26 @@ void apus_guard_returned(zend_execute_data *ex)
 	}
 }
 
-void apus_guard_enter(INTERNAL_FUNCTION_PARAMETERS)
+/* Calls the function that is guarded, unless there is something to look at (`alert`) and that forbids it. */
+static zend_always_inline void enter(INTERNAL_FUNCTION_PARAMETERS, bool alert)
 {
 	const apus_guarded *known = execute_data->func->internal_function.reserved[apus_guard_slot];
 	ZEND_ADD_CALL_FLAG(execute_data, APUS_CALL_GUARDED);
-	if (UNEXPECTED(apus_guard_alert != 0) && refuse(execute_data)) {
+	if (UNEXPECTED(alert) && refuse(execute_data)) {
 		return;
 	}
 	known->handler(INTERNAL_FUNCTION_PARAM_PASSTHRU);
 	apus_guard_returned(execute_data);
 }
 
+void apus_guard_enter(INTERNAL_FUNCTION_PARAMETERS)
+{
+	enter(INTERNAL_FUNCTION_PARAM_PASSTHRU, apus_guard_alert != 0);
+}
+
 void apus_guard_enter_tree(INTERNAL_FUNCTION_PARAMETERS)
 {
-	const apus_guarded *known = execute_data->func->internal_function.reserved[apus_guard_slot];
-	ZEND_ADD_CALL_FLAG(execute_data, APUS_CALL_GUARDED);
-	if (UNEXPECTED(apus_trees_held != 0) && refuse(execute_data)) {
-		return;
-	}
-	known->handler(INTERNAL_FUNCTION_PARAM_PASSTHRU);
-	apus_guard_returned(execute_data);
+	enter(INTERNAL_FUNCTION_PARAM_PASSTHRU, apus_trees_held != 0);
 }
 
 static bool wake(uintptr_t key, apus_use use, void *context)

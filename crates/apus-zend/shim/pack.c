@@ -238,24 +238,16 @@ bool apus_unpack_exhausted(void)
 #endif
 }
 
-zend_array *apus_unpack_list(uint32_t size)
+zend_array *apus_unpack_array(uint32_t size, bool list)
 {
 	zend_array *volatile array = NULL;
 	apus_try {
 		zend_array *made = zend_new_array(size);
-		zend_hash_real_init_packed(made);
-		array = made;
-	} apus_catch {
-	} apus_end_try();
-	return array;
-}
-
-zend_array *apus_unpack_map(uint32_t size)
-{
-	zend_array *volatile array = NULL;
-	apus_try {
-		zend_array *made = zend_new_array(size);
-		zend_hash_real_init_mixed(made);
+		if (list) {
+			zend_hash_real_init_packed(made);
+		} else {
+			zend_hash_real_init_mixed(made);
+		}
 		array = made;
 	} apus_catch {
 	} apus_end_try();

@@ -67,23 +67,21 @@ bool apus_swap_knows_soap(void)
 	return soap != NULL;
 }
 
+/* What is copied as it is. */
+#define SOAP_FIELDS(of) \
+	of(typemap) of(namespaces) of(version) of(sdl) of(error_code) of(encoding) of(class_map) of(features) \
+	of(references) of(ref_map)
+
 static void take_soap(apus_swap *into)
 {
 	into->has_soap = *apus_soap_active;
 	if (!into->has_soap) {
 		return;
 	}
-	into->typemap = soap->typemap;
-	into->namespaces = soap->namespaces;
-	into->version = soap->version;
-	into->sdl = soap->sdl;
-	into->error_code = soap->error_code;
 	into->error_object = Z_OBJ(soap->error_object);
-	into->encoding = soap->encoding;
-	into->class_map = soap->class_map;
-	into->features = soap->features;
-	into->references = soap->references;
-	into->ref_map = soap->ref_map;
+#define TAKE(name) into->name = soap->name;
+	SOAP_FIELDS(TAKE)
+#undef TAKE
 }
 
 static void put_soap(const apus_swap *from)
@@ -91,18 +89,11 @@ static void put_soap(const apus_swap *from)
 	if (!from->has_soap) {
 		return;
 	}
-	soap->typemap = from->typemap;
-	soap->namespaces = from->namespaces;
-	soap->version = from->version;
-	soap->sdl = from->sdl;
 	soap->active = true;
-	soap->error_code = from->error_code;
 	Z_OBJ(soap->error_object) = from->error_object;
-	soap->encoding = from->encoding;
-	soap->class_map = from->class_map;
-	soap->features = from->features;
-	soap->references = from->references;
-	soap->ref_map = from->ref_map;
+#define PUT(name) soap->name = from->name;
+	SOAP_FIELDS(PUT)
+#undef PUT
 }
 
 /* As ext/soap has it between two calls; what the pointers led to belongs to the call. */

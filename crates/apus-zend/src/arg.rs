@@ -35,6 +35,23 @@ impl<T> Given<T> {
     }
 }
 
+impl Given<i64> {
+    /// It as a number of another type; what does not fit must be `what`: `0 or more bytes`.
+    pub fn number<N: TryFrom<i64>>(&self, what: &str) -> Result<N, Raise> {
+        N::try_from(self.value).map_err(|_| self.must_be(what))
+    }
+
+    /// The same of those that are good, too.
+    pub fn number_where<N: TryFrom<i64>>(&self, good: impl FnOnce(&N) -> bool, what: &str) -> Result<N, Raise> {
+        N::try_from(self.value).ok().filter(good).ok_or_else(|| self.must_be(what))
+    }
+
+    /// Throws the `ValueError` that says what it must be, and what was given.
+    pub fn must_be(&self, what: &str) -> Raise {
+        self.value_error(&format!("must be {what}, {} given", self.value))
+    }
+}
+
 /// The argument with its place, for functions that look at it themselves.
 impl<T> Want<T> for Given<T> {
     #[inline]

@@ -15,17 +15,44 @@ pub fn is_exhausted() -> bool {
     unsafe { sys::apus_unpack_exhausted() }
 }
 
+/// The one reference to an array that nobody else sees yet.
+struct Own(NonNull<sys::zend_array>);
+
+impl Own {
+    /// `array` is what the shim made: NULL tells a bailout.
+    fn new(array: *mut sys::zend_array) -> Result<Self, Raise> {
+        NonNull::new(array).map(Self).ok_or(Raise::Bailed)
+    }
+
+    fn as_ptr(&self) -> *mut sys::zend_array {
+        self.0.as_ptr()
+    }
+
+    fn into_value(self) -> Value {
+        let this = ManuallyDrop::new(self);
+        // SAFETY: the one reference moves.
+        unsafe { Array::from_raw(this.0) }.into()
+    }
+}
+
+impl Drop for Own {
+    fn drop(&mut self) {
+        // SAFETY: the one reference is given back.
+        drop(unsafe { Array::from_raw(self.0) });
+    }
+}
+
 /// A list of a known length under construction.
 pub struct ListBuilder {
-    array: NonNull<sys::zend_array>,
+    array: Own,
     size: u32,
 }
 
 impl ListBuilder {
     /// An empty list with room for `size` elements.
     pub fn new(size: u32) -> Result<Self, Raise> {
-        // SAFETY: allocation only; NULL tells a bailout.
-        let array = NonNull::new(unsafe { sys::apus_unpack_list(size) }).ok_or(Raise::Bailed)?;
+        // SAFETY: allocation only.
+        let array = Own::new(unsafe { sys::apus_unpack_array(size, true) })?;
         Ok(Self { array, size })
     }
 
@@ -66,30 +93,21 @@ impl ListBuilder {
 
     /// The list.
     pub fn finish(self) -> Value {
-        let this = ManuallyDrop::new(self);
-        // SAFETY: the one reference moves.
-        unsafe { Array::from_raw(this.array) }.into()
-    }
-}
-
-impl Drop for ListBuilder {
-    fn drop(&mut self) {
-        // SAFETY: the one reference is given back.
-        drop(unsafe { Array::from_raw(self.array) });
+        self.array.into_value()
     }
 }
 
 /// An array of a known number of elements under construction.
 pub struct MapBuilder {
-    array: NonNull<sys::zend_array>,
+    array: Own,
     left: u32,
 }
 
 impl MapBuilder {
     /// An empty array with room for `size` elements.
     pub fn new(size: u32) -> Result<Self, Raise> {
-        // SAFETY: allocation only; NULL tells a bailout.
-        let array = NonNull::new(unsafe { sys::apus_unpack_map(size) }).ok_or(Raise::Bailed)?;
+        // SAFETY: allocation only.
+        let array = Own::new(unsafe { sys::apus_unpack_array(size, false) })?;
         Ok(Self { array, left: size })
     }
 
@@ -133,16 +151,7 @@ impl MapBuilder {
 
     /// The array.
     pub fn finish(self) -> Value {
-        let this = ManuallyDrop::new(self);
-        // SAFETY: the one reference moves.
-        unsafe { Array::from_raw(this.array) }.into()
-    }
-}
-
-impl Drop for MapBuilder {
-    fn drop(&mut self) {
-        // SAFETY: the one reference is given back.
-        drop(unsafe { Array::from_raw(self.array) });
+        self.array.into_value()
     }
 }
 

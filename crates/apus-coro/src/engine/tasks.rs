@@ -98,28 +98,11 @@ impl<S: Switch> Tasks<S> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    struct Nothing;
-
-    impl Switch for Nothing {
-        type Data = ();
-
-        fn enter(&self, _: &Task<Self>) -> bool {
-            false
-        }
-
-        fn leave(&self, _: &Task<Self>) {}
-
-        fn can_switch(&self) -> bool {
-            true
-        }
-
-        fn ended(&self, _: &Task<Self>) {}
-    }
+    use crate::no_stacks::NoStacks;
 
     #[test]
     fn tasks_are_found_however_many_came_after_them() {
-        let mut tasks = Tasks::<Nothing>::new();
+        let mut tasks = Tasks::<NoStacks>::new();
         let many = 3 * RECENT as TaskId;
         for id in 1..=many {
             tasks.insert(Task::new(0, id, -1, ()));
@@ -140,7 +123,7 @@ mod tests {
 
     #[test]
     fn a_task_that_somebody_still_knows_is_not_used_again() {
-        let mut tasks = Tasks::<Nothing>::new();
+        let mut tasks = Tasks::<NoStacks>::new();
         let known = Task::new(0, 1, -1, ());
         assert!(tasks.keep(Rc::clone(&known)).is_none());
         assert!(tasks.spare().is_none());

@@ -1,17 +1,27 @@
 //! What a program may ask of a message connection beside sending: whether all has left, whether the peer is silent.
 
-use std::future::Future;
-use std::pin::Pin;
+use std::future::poll_fn;
 use std::rc::Rc;
-use std::task::{Context, Poll};
+use std::task::Poll;
 
 use super::MessageConn;
 use crate::answer::SendError;
 
 impl MessageConn {
     /// Ready when the kernel has all that was to be sent, or with an error when the message connection is gone.
-    pub fn drained(self: &Rc<Self>) -> Drained {
-        Drained(Rc::clone(self))
+    pub fn drained(self: &Rc<Self>) -> impl Future<Output = Result<(), SendError>> + use<> {
+        let conn = Rc::clone(self);
+        poll_fn(move |cx| {
+            if !conn.is_established() {
+                return Poll::Ready(Err(SendError::Closed));
+            }
+            if conn.is_drained() {
+                return Poll::Ready(Ok(()));
+            }
+            // Whoever sends wakes these at every step below the low watermark, the last one among them.
+            conn.waiters.register(cx.waker());
+            Poll::Pending
+        })
     }
 
     /// Whether the kernel has all that was to be sent; what this turn of the reactor has gathered is given to it first.
@@ -29,25 +39,5 @@ impl MessageConn {
     pub fn is_silent(&self) -> Option<bool> {
         let limit = self.port.config.heartbeat_idle;
         (limit > 0).then(|| self.idle() >= limit)
-    }
-}
-
-/// Future of [`MessageConn::drained`].
-pub struct Drained(Rc<MessageConn>);
-
-impl Future for Drained {
-    type Output = Result<(), SendError>;
-
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let message_conn = &self.0;
-        if !message_conn.is_established() {
-            return Poll::Ready(Err(SendError::Closed));
-        }
-        if message_conn.is_drained() {
-            return Poll::Ready(Ok(()));
-        }
-        // Whoever sends wakes these at every step below the low watermark, the last one among them.
-        message_conn.waiters.register(cx.waker());
-        Poll::Pending
     }
 }

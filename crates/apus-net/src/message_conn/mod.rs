@@ -34,13 +34,12 @@ use crate::worker::Worker;
 
 pub(crate) use conns::MessageConns;
 pub(crate) use deflate::Agreed;
-pub use drained::Drained;
 pub(crate) use handshake::Handshake;
 pub use handshake::{Refusal, Upgrade};
 pub use message::{Kind, Message, OwnedMessage};
 pub(crate) use reactor::Run;
 pub use recv::Recv;
-pub use send::{Broadcast, Delivery, MessageConnWritable};
+pub use send::{Broadcast, Delivery};
 pub use write_batch::WriteTurn;
 
 /// Where a message connection stands.

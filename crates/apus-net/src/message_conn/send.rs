@@ -1,11 +1,10 @@
 //! Sending over a message connection: at once where the socket takes it, else from memory, within bounds.
 
 use std::fs::File;
-use std::future::Future;
+use std::future::poll_fn;
 use std::io::{self, IoSlice};
-use std::pin::Pin;
 use std::rc::Rc;
-use std::task::{Context, Poll};
+use std::task::Poll;
 
 use apus_proto::websocket::{Opcode, encode};
 use bytes::{Bytes, BytesMut};
@@ -150,8 +149,22 @@ impl MessageConn {
     }
 
     /// Ready when more can be sent, or with an error when the message connection is gone.
-    pub fn writable(self: &Rc<Self>) -> MessageConnWritable {
-        MessageConnWritable(Rc::clone(self))
+    pub fn writable(self: &Rc<Self>) -> impl Future<Output = Result<(), SendError>> + use<> {
+        let conn = Rc::clone(self);
+        poll_fn(move |cx| {
+            if !conn.is_established() {
+                return Poll::Ready(Err(SendError::Closed));
+            }
+            let below = conn.buffered() <= conn.port.config.low_watermark;
+            if below && !conn.is_over_bound() {
+                return Poll::Ready(Ok(()));
+            }
+            conn.waiters.register(cx.waker());
+            if below {
+                conn.worker().output_fell.register(cx.waker());
+            }
+            Poll::Pending
+        })
     }
 
     /// Why nothing may be sent now.
@@ -311,29 +324,5 @@ impl MessageConn {
         if bytes <= config.low_watermark {
             self.waiters.wake_all();
         }
-    }
-}
-
-/// Future of [`MessageConn::writable`].
-pub struct MessageConnWritable(Rc<MessageConn>);
-
-impl Future for MessageConnWritable {
-    type Output = Result<(), SendError>;
-
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let message_conn = &self.0;
-        if !message_conn.is_established() {
-            return Poll::Ready(Err(SendError::Closed));
-        }
-        let config = &message_conn.port.config;
-        let below = message_conn.buffered() <= config.low_watermark;
-        if below && !message_conn.is_over_bound() {
-            return Poll::Ready(Ok(()));
-        }
-        message_conn.waiters.register(cx.waker());
-        if below {
-            message_conn.worker().output_fell.register(cx.waker());
-        }
-        Poll::Pending
     }
 }

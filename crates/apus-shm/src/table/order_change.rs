@@ -192,19 +192,11 @@ impl<C: Cells, J: Journal> Editor<'_, C, J> {
         let (mut node, depth) = self.root()?;
         for level in (1..depth).rev() {
             let words = self.nodes.words(node)?;
-            // The last entry that lies before the place; the first, if none does.
-            let (mut low, mut high) = (1, self.nodes.count(words, level)?);
-            while low < high {
-                let middle = usize::midpoint(low, high);
-                let entry = self.nodes.entry(words, middle);
-                if place.is_behind(self.spec, self.cells, entry.head, entry.row, &mut self.scratch) {
-                    low = middle + 1;
-                } else {
-                    high = middle;
-                }
-            }
-            path.push(node, low - 1);
-            node = self.nodes.entry(words, low - 1).child;
+            let is_before =
+                |entry: &Entry| place.is_behind(self.spec, self.cells, entry.head, entry.row, &mut self.scratch);
+            let at = self.nodes.last_before(words, level, is_before)?;
+            path.push(node, at);
+            node = self.nodes.entry(words, at).child;
         }
         let leaf = self.nodes.leaf(node)?;
         let rows = leaf.rows();

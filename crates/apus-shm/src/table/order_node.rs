@@ -114,6 +114,26 @@ impl<'a> Nodes<'a> {
         if count == 0 || count > most || (word >> 16 & 0xff) as usize != level { Err(Torn) } else { Ok(count) }
     }
 
+    /// Of an inner node's entries the last that lies before a place; the first, if none does.
+    #[inline]
+    pub(crate) fn last_before(
+        &self,
+        words: &[AtomicU64],
+        level: usize,
+        mut is_before: impl FnMut(&Entry) -> bool,
+    ) -> Result<usize, Torn> {
+        let (mut low, mut high) = (1, self.count(words, level)?);
+        while low < high {
+            let middle = usize::midpoint(low, high);
+            if is_before(&self.entry(words, middle)) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        Ok(low - 1)
+    }
+
     /// A row of a leaf.
     #[inline]
     pub(crate) fn row(words: &[AtomicU64], at: usize) -> u32 {

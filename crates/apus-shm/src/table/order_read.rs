@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::order_change::{Path, ROOT};
 use super::order_key::{Cells, IndexPlace, Spec};
-use super::order_node::{DEPTH, Nodes, Torn};
+use super::order_node::{DEPTH, Entry, Nodes, Torn};
 
 /// Most questions are answered by few rows: their end is looked for among this many first.
 const NEAR: usize = 16;
@@ -126,18 +126,10 @@ impl<C: Cells> Reader<'_, C> {
         let mut path = Path::new();
         for level in (1..depth).rev() {
             let words = self.nodes.words(node)?;
-            let (mut low, mut high) = (1, self.nodes.count(words, level)?);
-            while low < high {
-                let middle = usize::midpoint(low, high);
-                let entry = self.nodes.entry(words, middle);
-                if place.is_behind(self.spec, self.cells, entry.head, entry.row, scratch) {
-                    low = middle + 1;
-                } else {
-                    high = middle;
-                }
-            }
-            path.push(node, low - 1);
-            node = self.nodes.entry(words, low - 1).child;
+            let is_before = |entry: &Entry| place.is_behind(self.spec, self.cells, entry.head, entry.row, scratch);
+            let at = self.nodes.last_before(words, level, is_before)?;
+            path.push(node, at);
+            node = self.nodes.entry(words, at).child;
         }
         let words = self.nodes.words(node)?;
         let high = self.nodes.count(words, 0)?;
