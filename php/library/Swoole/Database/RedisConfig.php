@@ -7,7 +7,7 @@ namespace Swoole\Database;
 /** Where and as whom a RedisPool connects; times are in seconds, the interval in milliseconds. */
 class RedisConfig
 {
-    protected string $host = '127.0.0.1';
+    use Endpoint;
 
     protected int $port = 6379;
 
@@ -22,30 +22,6 @@ class RedisConfig
     protected string|array $auth = '';
 
     protected int $dbIndex = 0;
-
-    protected array $options = [];
-
-    public function getHost(): string
-    {
-        return $this->host;
-    }
-
-    public function withHost(string $host): self
-    {
-        $this->host = $host;
-        return $this;
-    }
-
-    public function getPort(): int
-    {
-        return $this->port;
-    }
-
-    public function withPort(int $port): self
-    {
-        $this->port = $port;
-        return $this;
-    }
 
     public function getTimeout(): float
     {
@@ -111,11 +87,6 @@ class RedisConfig
     {
         $this->dbIndex = $dbIndex;
         return $this;
-    }
-
-    public function getOptions(): array
-    {
-        return $this->options;
     }
 
     public function setOptions(array $options): self

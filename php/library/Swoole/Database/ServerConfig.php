@@ -7,7 +7,7 @@ namespace Swoole\Database;
 /** What a MysqliConfig and a PDOConfig have in common: where the server is, and who asks. */
 trait ServerConfig
 {
-    protected string $host = '127.0.0.1';
+    use Endpoint;
 
     protected int $port = 3306;
 
@@ -20,30 +20,6 @@ trait ServerConfig
     protected string $username = 'root';
 
     protected string $password = 'root';
-
-    protected array $options = [];
-
-    public function getHost(): string
-    {
-        return $this->host;
-    }
-
-    public function withHost(string $host): self
-    {
-        $this->host = $host;
-        return $this;
-    }
-
-    public function getPort(): int
-    {
-        return $this->port;
-    }
-
-    public function withPort(int $port): self
-    {
-        $this->port = $port;
-        return $this;
-    }
 
     public function getUnixSocket(): ?string
     {
@@ -98,11 +74,6 @@ trait ServerConfig
     {
         $this->password = $password;
         return $this;
-    }
-
-    public function getOptions(): array
-    {
-        return $this->options;
     }
 
     public function withOptions(array $options): self
