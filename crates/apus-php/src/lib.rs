@@ -1,7 +1,5 @@
 //! `apus.so`: the PHP extension. The one room that sees Zend, the engine and the network together.
 
-#![allow(clippy::needless_pass_by_value, reason = "typed functions take their arguments as the call makes them")]
-
 mod client;
 mod codes;
 mod compat;

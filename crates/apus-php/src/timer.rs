@@ -141,10 +141,8 @@ pub(crate) struct Interval(i64);
 
 impl Want<i64> for Interval {
     fn want(given: Given<i64>) -> Result<Self, Raise> {
-        if (1..=MAX_MS).contains(&given.value) {
-            return Ok(Self(given.value));
-        }
-        Err(given.value_error(&format!("must be between 1 and {MAX_MS} milliseconds, {} given", given.value)))
+        let good = |ms: &i64| (1..=MAX_MS).contains(ms);
+        given.number_where(good, &format!("between 1 and {MAX_MS} milliseconds")).map(Self)
     }
 }
 

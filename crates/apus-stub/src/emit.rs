@@ -211,7 +211,8 @@ impl Emitter<'_> {
             Some(name) => (true, name),
             None => (false, ["with", "set"].iter().find_map(|prefix| method.item.name.strip_prefix(prefix))?),
         };
-        let (slot, _) = self.places(class).find(|(_, property)| snake(&property.item.name) == snake(name))?;
+        let (slot, _) =
+            self.places(class).into_iter().find(|(_, property)| snake(&property.item.name) == snake(name))?;
         let path = method
             .doc
             .path()
@@ -220,10 +221,10 @@ impl Emitter<'_> {
     }
 
     /// The properties that a class declares itself, with their places; none below a class that no stub declares.
-    fn places<'m>(&self, class: &'m Member<Class>) -> impl Iterator<Item = (usize, &'m Member<Property>)> + use<'m> {
-        let first = self.known.first_slot(&class.full(&class.item.name));
-        let own = class.item.properties.iter().filter(|property| property.item.has_slot());
-        own.zip(0..).filter_map(move |(property, at)| Some((first? + at, property)))
+    fn places<'m>(&self, class: &'m Member<Class>) -> Vec<(usize, &'m Member<Property>)> {
+        let slots = self.known.slots(&class.full(&class.item.name)).unwrap_or_default();
+        let of = |property: &Member<Property>| slots.iter().position(|name| *name == property.item.name);
+        class.item.properties.iter().filter_map(|property| Some((of(property)?, property))).collect()
     }
 
     /// The places of properties.

@@ -17,8 +17,8 @@ pub(crate) struct Known {
 /// What is known of a class.
 struct KnownClass {
     extends: Option<String>,
-    /// How many properties it declares itself.
-    own: usize,
+    /// The properties that it declares itself, its parent's among them where it declares these anew.
+    own: Vec<String>,
     /// The static that it is in.
     in_static: String,
     /// The class of which it is the second declaration.
@@ -36,10 +36,10 @@ impl Known {
             for constant in &class.item.constants {
                 self.constants.insert(format!("{name}::{}", constant.item.name), constant.item.value.clone());
             }
-            let own = class.item.properties.iter().filter(|property| property.item.has_slot()).count();
+            let own = class.item.properties.iter().filter(|property| property.item.has_slot());
             let known = KnownClass {
                 extends: class.item.extends.clone(),
-                own,
+                own: own.map(|property| property.item.name.clone()).collect(),
                 in_static: static_name(class),
                 second_of: class.doc.rust("second").map(str::to_owned),
             };
@@ -56,10 +56,14 @@ impl Known {
         }
     }
 
-    /// The place of the first property that a class declares itself; `None` below a class that no stub declares.
-    pub(crate) fn first_slot(&self, class: &str) -> Option<usize> {
-        let Some(parent) = &self.classes.get(class)?.extends else { return Some(0) };
-        Some(self.first_slot(parent)? + self.classes.get(parent)?.own)
+    /// The properties of a class by their places; `None` below a class that no stub declares.
+    pub(crate) fn slots(&self, class: &str) -> Option<Vec<&str>> {
+        let known = self.classes.get(class)?;
+        let mut slots = known.extends.as_ref().map_or_else(|| Some(Vec::new()), |parent| self.slots(parent))?;
+        // What is declared anew keeps its place.
+        let new = known.own.iter().map(String::as_str).filter(|name| !slots.contains(name)).collect::<Vec<_>>();
+        slots.extend(new);
+        Some(slots)
     }
 
     /// The static whose class has the objects that are good as `class`: of a second declaration that of the first,
@@ -95,6 +99,11 @@ mod tests {
             ["A\\B", "S\\B", "D", "E"].map(|class| known.class_static(class)),
             [Some("B"), Some("B"), Some("D"), None]
         );
-        assert_eq!([known.first_slot("A\\B"), known.first_slot("C"), known.first_slot("D")], [Some(0), Some(1), None]);
+        known.add(
+            &crate::parse("<?php\nclass F extends \\C\n{\n    public int $one = 9;\n    public int $own = 0;\n}\n")
+                .unwrap(),
+        );
+        assert_eq!(known.slots("F"), Some(vec!["one", "two", "own"]));
+        assert_eq!([known.slots("A\\B"), known.slots("D")], [Some(vec!["one"]), None]);
     }
 }

@@ -5,6 +5,7 @@ namespace Apus\WebSocket;
 /**
  * A WebSocket message or control frame (RFC 6455).
  * @rust plain
+ * @rust slots
  * @rust also Swoole\WebSocket\Frame swoole_websocket_frame
  */
 class Frame implements \Stringable
@@ -52,6 +53,7 @@ class Frame implements \Stringable
 
 /**
  * The frame that closes a WebSocket.
+ * @rust slots
  * @rust also Swoole\WebSocket\CloseFrame swoole_websocket_closeframe
  */
 class CloseFrame extends \Apus\WebSocket\Frame

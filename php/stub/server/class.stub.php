@@ -4,6 +4,7 @@ namespace Apus;
 
 /**
  * What all servers have in common: one master process that supervises, and workers that serve. See docs/processes.md.
+ * @rust slots
  */
 class Server
 {

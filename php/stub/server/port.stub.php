@@ -2,7 +2,10 @@
 
 namespace Apus\Server;
 
-/** One address that a server listens on. Where it has no setting or callback of its own, the server's applies. */
+/**
+ * One address that a server listens on. Where it has no setting or callback of its own, the server's applies.
+ * @rust slots
+ */
 final class Port
 {
     // @rust typed

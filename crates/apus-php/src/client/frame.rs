@@ -15,17 +15,6 @@ use bytes::{Buf, BytesMut};
 pub(crate) use super::values::refused;
 use super::values::scalar;
 
-/// Where the declared properties stand.
-mod slot {
-    pub(super) const FD: u32 = 0;
-    pub(super) const DATA: u32 = 1;
-    pub(super) const OPCODE: u32 = 2;
-    pub(super) const FLAGS: u32 = 3;
-    pub(super) const FINISH: u32 = 4;
-    pub(super) const CODE: u32 = 5;
-    pub(super) const REASON: u32 = 6;
-}
-
 const FIN: i64 = 1;
 const COMPRESS: i64 = 2;
 const RSV1: i64 = 4;
@@ -109,14 +98,14 @@ impl<'a> Outgoing<'a> {
             _ => default,
         };
         let text = |slot: u32| scalar(object.slot(slot).view()).unwrap_or_default();
-        let opcode = opcode(number(slot::OPCODE, 1))?;
-        let flags = number(slot::FLAGS, FIN);
+        let opcode = opcode(number(slot::frame::OPCODE, 1))?;
+        let flags = number(slot::frame::FLAGS, FIN);
         // Older programs say it by $finish alone.
-        let fin = flags != 0 && !matches!(object.slot(slot::FINISH).view(), View::Bool(false));
+        let fin = flags != 0 && !matches!(object.slot(slot::frame::FINISH).view(), View::Bool(false));
         let payload = if opcode == Opcode::Close && object.is(&CLOSE_FRAME) {
-            close_payload(number(slot::CODE, 1000), &text(slot::REASON))?
+            close_payload(number(slot::close_frame::CODE, 1000), &text(slot::close_frame::REASON))?
         } else {
-            text(slot::DATA)
+            text(slot::frame::DATA)
         };
         Self::new(opcode, fin, flags, Cow::Owned(payload))
     }
@@ -168,18 +157,18 @@ pub(crate) fn close_payload(code: i64, reason: &[u8]) -> Result<Vec<u8>, Raise> 
 fn object(class: &Class, fd: i64, data: &[u8], opcode: Opcode, flags: i64) -> Result<Object, Raise> {
     let object = Object::plain(class.get())?;
     // The defaults are numbers and an interned string, which need no release.
-    object.init_slot(slot::FD, Value::int(fd));
-    object.init_slot(slot::DATA, Value::string(data)?);
-    object.init_slot(slot::OPCODE, Value::int(i64::from(opcode.number())));
-    object.init_slot(slot::FLAGS, Value::int(flags));
-    object.init_slot(slot::FINISH, Value::bool(flags & FIN != 0));
+    object.init_slot(slot::frame::FD, Value::int(fd));
+    object.init_slot(slot::frame::DATA, Value::string(data)?);
+    object.init_slot(slot::frame::OPCODE, Value::int(i64::from(opcode.number())));
+    object.init_slot(slot::frame::FLAGS, Value::int(flags));
+    object.init_slot(slot::frame::FINISH, Value::bool(flags & FIN != 0));
     Ok(object)
 }
 
 fn close_object(fd: i64, code: Option<u16>, reason: &[u8]) -> Result<Object, Raise> {
     let object = object(&CLOSE_FRAME, fd, b"", Opcode::Close, FIN)?;
-    object.set_slot(slot::CODE, Value::int(code.map_or(NO_STATUS, i64::from)));
-    object.set_slot(slot::REASON, Value::string(reason)?);
+    object.set_slot(slot::close_frame::CODE, Value::int(code.map_or(NO_STATUS, i64::from)));
+    object.set_slot(slot::close_frame::REASON, Value::string(reason)?);
     Ok(object)
 }
 
@@ -208,7 +197,6 @@ pub(crate) fn of_message(message: &Message<'_>, fd: i64) -> Result<Object, Raise
     object(&FRAME, fd, message.data, opcode, if message.compressed { FIN | RSV1 | COMPRESS } else { FIN })
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
 fn to_string(object: Object) -> Result<Vec<u8>, Raise> {
     Ok(Outgoing::from_frame(&object)?.pack()?.into())
 }

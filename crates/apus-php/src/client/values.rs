@@ -190,6 +190,19 @@ pub(super) fn set_cookie_lines(fields: &[(HeaderName, Bytes)]) -> impl Iterator<
     fields.iter().filter(|(name, _)| name == apus_client::types::header::SET_COOKIE).map(|(_, value)| value)
 }
 
+/// The lines of `Set-Cookie` as a PHP list; `None` where there are none.
+pub(super) fn set_cookie_list(fields: &[(HeaderName, Bytes)]) -> Result<Option<Array>, Raise> {
+    let mut lines = set_cookie_lines(fields).peekable();
+    if lines.peek().is_none() {
+        return Ok(None);
+    }
+    let mut list = Array::new(2)?;
+    for line in lines {
+        list.push(Value::string(line)?)?;
+    }
+    Ok(Some(list))
+}
+
 /// Writes what went wrong into the properties `errCode` and `errMsg`, whose slots follow each other.
 pub(super) fn set_error(object: &Object, slot: u32, errno: i64, message: &str) -> Result<(), Raise> {
     if errno != 0 {

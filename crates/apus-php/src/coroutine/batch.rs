@@ -138,10 +138,7 @@ pub(crate) struct AtLeastOne(pub(super) i64);
 
 impl Want<i64> for AtLeastOne {
     fn want(given: Given<i64>) -> Result<Self, Raise> {
-        if given.value < 1 {
-            return Err(given.value_error(&format!("must be at least 1, {} given", given.value)));
-        }
-        Ok(Self(given.value))
+        given.number_where(|value| *value >= 1, "at least 1").map(Self)
     }
 }
 

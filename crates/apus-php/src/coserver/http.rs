@@ -51,7 +51,6 @@ impl Make for Bound {
     }
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "what a typed function is given")]
 fn construct(host: String, port: i64, ssl: bool, reuse_port: bool) -> Result<Bound, Raise> {
     listen::listen(&host, port, reuse_port).map(|listener| Bound(listener, ssl))
 }

@@ -90,7 +90,7 @@ fn sleep(number: &Number, until: Deadline) -> Result<bool, Raise> {
 
 fn wakeup(atomic: &Atomic, count: Given<i64>) -> Result<bool, Raise> {
     if count.value < 1 {
-        return Err(count.value_error(&format!("must be at least 1, {} given", count.value)));
+        return Err(count.must_be("at least 1"));
     }
     atomic.number.wake();
     Ok(true)

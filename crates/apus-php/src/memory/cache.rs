@@ -26,8 +26,7 @@ native!(Shared, "Apus\\Cache");
 fn construct(size: Given<i64>) -> Result<Shared, Raise> {
     let bytes = usize::try_from(size.value).ok().filter(|bytes| (CACHE_LEAST..=CACHE_MOST).contains(bytes));
     let Some(bytes) = bytes else {
-        let text = format!("must be from {CACHE_LEAST} (64 KiB) to {CACHE_MOST} (1 TiB) bytes, {} given", size.value);
-        return Err(size.value_error(&text));
+        return Err(size.must_be(&format!("from {CACHE_LEAST} (64 KiB) to {CACHE_MOST} (1 TiB) bytes")));
     };
     match Cache::new(bytes) {
         Ok(cache) => Ok(Shared { cache, producers: Producers::default() }),

@@ -18,7 +18,7 @@ native!(Shared, "Apus\\RateLimiter");
 fn construct(keys: Given<i64>, rate: Given<f64>, per: Given<f64>, burst: Given<Option<i64>>) -> Result<Shared, Raise> {
     let (most, per_second) = (LIMITER_KEYS_MOST, rate.value);
     if !(1..=most as i64).contains(&keys.value) {
-        return Err(keys.value_error(&format!("must be from 1 to {most}, {} given", keys.value)));
+        return Err(keys.must_be(&format!("from 1 to {most}")));
     }
     if !(per_second > 0.0 && per_second.is_finite()) {
         return Err(rate.value_error(&format!("must be above 0, {per_second:?} given")));

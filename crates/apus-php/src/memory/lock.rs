@@ -208,8 +208,7 @@ fn lock_file(
 
 fn construct(kind: Given<i64>, path: Given<&[u8]>) -> Result<Lock, Raise> {
     if !(RWLOCK..=SPINLOCK).contains(&kind.value) {
-        let text = format!("must be Apus\\Lock::MUTEX, RWLOCK, SPINLOCK, SEM or FILELOCK, {} given", kind.value);
-        return Err(kind.value_error(&text));
+        return Err(kind.must_be("Apus\\Lock::MUTEX, RWLOCK, SPINLOCK, SEM or FILELOCK"));
     }
     let file = match (kind.value, path.value) {
         (FILELOCK, b"") => return Err(path.value_error("must be the path of a file for a FILELOCK")),

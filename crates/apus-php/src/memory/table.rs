@@ -192,7 +192,7 @@ pub(super) fn throw(code: Code, text: &str) -> Raise {
 pub(super) fn construct_rows(rows: Given<i64>, proportion: Given<f64>) -> Result<TableObject, Raise> {
     let fits = u64::try_from(rows.value).ok().filter(|rows| (1..=ROWS_MOST).contains(rows));
     let Some(fits) = fits else {
-        return Err(rows.value_error(&format!("must be 1 to {ROWS_MOST} rows, {} given", rows.value)));
+        return Err(rows.must_be(&format!("1 to {ROWS_MOST} rows")));
     };
     if !proportion.value.is_finite() || proportion.value < 0.0 {
         return Err(proportion.value_error(&format!("must be 0 or more, {:?} given", proportion.value)));
@@ -238,9 +238,7 @@ fn kind(rows: u64, number: Given<i64>, size: Given<i64>) -> Result<Kind, Raise> 
             Kind::Dictionary { longest: longest()?, most }
         }
         _ => {
-            return Err(
-                number.value_error(&format!("must be one of the TYPE_ constants of the class, {} given", number.value))
-            );
+            return Err(number.must_be("one of the TYPE_ constants of the class"));
         }
     })
 }

@@ -85,8 +85,7 @@ pub(super) struct Rows(u64);
 
 impl Want<i64> for Rows {
     fn want(given: Given<i64>) -> Result<Self, Raise> {
-        let rows = u64::try_from(given.value);
-        rows.map(Self).map_err(|_| given.value_error(&format!("must be 0 or more, {} given", given.value)))
+        given.number("0 or more").map(Self)
     }
 }
 

@@ -39,9 +39,7 @@ pub(super) struct Size(usize);
 
 impl Want<i64> for Size {
     fn want(given: Given<i64>) -> Result<Self, Raise> {
-        let size = usize::try_from(given.value).ok().filter(|size| (1..=100_000).contains(size));
-        size.map(Self)
-            .ok_or_else(|| given.value_error(&format!("must be from 1 to 100000 connections, {} given", given.value)))
+        given.number_where(|size| (1..=100_000).contains(size), "from 1 to 100000 connections").map(Self)
     }
 }
 

@@ -32,7 +32,7 @@ pub(super) fn with(config: Object, slot: u32, value: Value) -> Object {
 /// The same of a port.
 pub(super) fn with_port(config: Object, slot: u32, port: Given<i64>) -> Result<Object, Raise> {
     if !(0..=65535).contains(&port.value) {
-        return Err(port.value_error(&format!("must be a port from 0 to 65535, {} given", port.value)));
+        return Err(port.must_be("a port from 0 to 65535"));
     }
     Ok(with(config, slot, Value::int(port.value)))
 }
@@ -40,7 +40,7 @@ pub(super) fn with_port(config: Object, slot: u32, port: Given<i64>) -> Result<O
 /// The same of a number, 0 or more.
 pub(super) fn with_count(config: Object, slot: u32, count: Given<i64>) -> Result<Object, Raise> {
     if count.value < 0 {
-        return Err(count.value_error(&format!("must be 0 or more, {} given", count.value)));
+        return Err(count.must_be("0 or more"));
     }
     Ok(with(config, slot, Value::int(count.value)))
 }

@@ -61,10 +61,7 @@ impl Want<i64> for PipeType {
             TYPE_NONE => None,
             TYPE_STREAM => Some(true),
             TYPE_DGRAM => Some(false),
-            other => {
-                let text = format!("must be 0 (no pipe), SOCK_STREAM (1) or SOCK_DGRAM (2), {other} given");
-                return Err(given.value_error(&text));
-            }
+            _ => return Err(given.must_be("0 (no pipe), SOCK_STREAM (1) or SOCK_DGRAM (2)")),
         }))
     }
 }
@@ -145,8 +142,7 @@ const NO_PIPE: c_int = libc::EBADF;
 
 fn read(me: This<'_>, size: Given<i64>) -> Result<Noted<Vec<u8>>, Raise> {
     if !(1..=READ_MOST).contains(&size.value) {
-        let text = format!("must be between 1 and {READ_MOST} bytes, {} given", size.value);
-        return Err(size.value_error(&text));
+        return Err(size.must_be(&format!("between 1 and {READ_MOST} bytes")));
     }
     let core = Rc::clone(&me.0);
     if core.owner.get() == Owner::Nobody {
@@ -260,7 +256,7 @@ fn expect_here(core: &ProcessCore, what: &str) -> Result<(), Raise> {
 
 fn exit(process: &ProcessObject, code: Given<i64>) -> Result<(), Raise> {
     if !(0..=255).contains(&code.value) {
-        return Err(code.value_error(&format!("must be an exit code between 0 and 255, {} given", code.value)));
+        return Err(code.must_be("an exit code between 0 and 255"));
     }
     expect_here(&process.0, "Apus\\Process::exit()")?;
     Err(engine::throw_exit(code.value as i32))
@@ -378,10 +374,7 @@ impl Want<i64> for Which {
     fn want(given: Given<i64>) -> Result<Self, Raise> {
         match given.value {
             0..=2 => Ok(Self(given.value)),
-            other => {
-                let text = format!("must be PRIO_PROCESS (0), PRIO_PGRP (1) or PRIO_USER (2), {other} given");
-                Err(given.value_error(&text))
-            }
+            _ => Err(given.must_be("PRIO_PROCESS (0), PRIO_PGRP (1) or PRIO_USER (2)")),
         }
     }
 }
@@ -405,7 +398,7 @@ fn set_priority(
 ) -> Result<Noted<bool>, Raise> {
     let who = meant(process, who)?;
     if !(-20..=19).contains(&priority.value) {
-        return Err(priority.value_error(&format!("must be between -20 and 19, {} given", priority.value)));
+        return Err(priority.must_be("between -20 and 19"));
     }
     let nice = priority.value as i32;
     let done = match which {

@@ -200,10 +200,7 @@ pub(super) struct Size(pub(super) usize);
 
 impl Want<i64> for Size {
     fn want(given: Given<i64>) -> Result<Self, Raise> {
-        match usize::try_from(given.value) {
-            Ok(size @ 1..=0x1000_0000) => Ok(Self(size)),
-            _ => Err(given.value_error(&format!("must be between 1 and 268435456 bytes, {} given", given.value))),
-        }
+        given.number_where(|size| (1..=0x1000_0000).contains(size), "between 1 and 268435456 bytes").map(Self)
     }
 }
 
@@ -212,9 +209,7 @@ pub(super) struct SystemKey(pub(super) libc::key_t);
 
 impl Want<i64> for SystemKey {
     fn want(given: Given<i64>) -> Result<Self, Raise> {
-        libc::key_t::try_from(given.value)
-            .map(Self)
-            .map_err(|_| given.value_error(&format!("must be a key of 32 bits, {} given", given.value)))
+        given.number("a key of 32 bits").map(Self)
     }
 }
 
@@ -245,7 +240,7 @@ fn construct(
         return Err(permissions.value_error("must be permissions between 0 and 0777"));
     }
     if limit.value < 0 {
-        return Err(limit.value_error(&format!("must be 0 or more bytes, {} given", limit.value)));
+        return Err(limit.must_be("0 or more bytes"));
     }
     let failed = |code| system_error(&format!("no message queue with the key {key}: {}", explain(code, 0)), code);
     let queue = SysQueue::open(key, permissions.value as c_int).map_err(failed)?;
@@ -275,7 +270,7 @@ fn told<V>(me: &This<'_>, what: &str, bytes: usize, result: Result<V, c_int>) ->
 fn push(me: This<'_>, bytes: &[u8], kind: Given<i64>, timeout: Timeout) -> Result<Noted<bool>, Raise> {
     let (bytes, queue) = (bytes.to_vec(), me.queue);
     if kind.value < 1 {
-        return Err(kind.value_error(&format!("must be 1 or more, {} given", kind.value)));
+        return Err(kind.must_be("1 or more"));
     }
     let sent = SysQueue::retry("MessageQueue::push()", timeout.limit(), || queue.try_send(kind.value, &bytes))?;
     told(&me, "push", bytes.len(), sent.map(|()| true))

@@ -37,7 +37,7 @@ fn told(what: &str, result: Result<(), Errno>) -> Result<Noted<bool>, Raise> {
 
 pub(super) fn kill(pid: Given<i64>, signal: i64) -> Result<Noted<bool>, Raise> {
     let Ok(target) = libc::pid_t::try_from(pid.value) else {
-        return Err(pid.value_error(&format!("must be a process id, {} given", pid.value)));
+        return Err(pid.must_be("a process id"));
     };
     let number = c_int::try_from(signal).unwrap_or(-1);
     let sent = sys::kill(target, number);
@@ -138,8 +138,7 @@ pub(super) fn signal(Handled(number): Handled, callable: Option<Callable>) -> Re
 
 pub(super) fn alarm(time: i64, which: Given<i64>) -> Result<Noted<bool>, Raise> {
     if !(0..=2).contains(&which.value) {
-        let text = format!("must be 0 (real time), 1 (user time) or 2 (CPU time), {} given", which.value);
-        return Err(which.value_error(&text));
+        return Err(which.must_be("0 (real time), 1 (user time) or 2 (CPU time)"));
     }
     // Negative ends the alarm, as 0 does.
     let time = time.max(0);

@@ -19,22 +19,6 @@ use crate::process::PROCESS;
 use crate::runtime::State;
 use crate::socket::merged_settings;
 
-/// Where the properties stand, in the order of their declarations.
-pub(super) mod slot {
-    pub(in crate::server) const SETTING: u32 = 0;
-    pub(in crate::server) const CONNECTIONS: u32 = 1;
-    pub(in crate::server) const HOST: u32 = 2;
-    pub(in crate::server) const PORT: u32 = 3;
-    pub(in crate::server) const TYPE: u32 = 4;
-    pub(in crate::server) const MODE: u32 = 5;
-    pub(in crate::server) const PORTS: u32 = 6;
-    pub(in crate::server) const MASTER_PID: u32 = 7;
-    pub(in crate::server) const MANAGER_PID: u32 = 8;
-    pub(in crate::server) const WORKER_ID: u32 = 9;
-    pub(in crate::server) const TASKWORKER: u32 = 10;
-    pub(in crate::server) const WORKER_PID: u32 = 11;
-}
-
 /// Sends a signal to this very process.
 pub(super) fn signal_self(signal: i32) -> bool {
     // SAFETY: a signal that this process handles, to itself.
@@ -54,23 +38,21 @@ impl Make for Constructed {
         let (host, port, sock_type) = (first.host(), first.port(), first.kind);
         let core = ServerCore::new(kind, first, SERVER.is_second(call.this_object()?));
         let properties = [
-            (slot::HOST, Value::string(host.as_bytes())?),
-            (slot::PORT, Value::int(port)),
-            (slot::TYPE, Value::int(sock_type)),
-            (slot::MODE, Value::int(mode)),
-            (slot::CONNECTIONS, connections::object(Rc::clone(&core), None)?.into()),
-            (slot::PORTS, with_new_ports(&core, &Value::null())?),
+            (slot::server::HOST, Value::string(host.as_bytes())?),
+            (slot::server::PORT, Value::int(port)),
+            (slot::server::TYPE, Value::int(sock_type)),
+            (slot::server::MODE, Value::int(mode)),
+            (slot::server::CONNECTIONS, connections::object(Rc::clone(&core), None)?.into()),
+            (slot::server::PORTS, with_new_ports(&core, &Value::null())?),
         ];
         Made(ServerHandle(core), properties).make(call)
     }
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "what a typed function is given")]
 fn construct_plain(host: String, port: i64, mode: i64, kind: i64) -> Result<Constructed, Raise> {
     construct(ServerKind::Raw, &host, port, mode, kind)
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "what a typed function is given")]
 fn construct_http(host: String, port: i64, mode: i64, kind: i64) -> Result<Constructed, Raise> {
     construct(ServerKind::Http, &host, port, mode, kind)
 }
@@ -100,8 +82,8 @@ fn set(server: Me<'_, ServerHandle>, given: ArrayView<'_>) -> Result<bool, Raise
     server.expect_new("set()")?;
     server.set(given)?;
     if server.second {
-        let shown = merged_settings(&server.object.slot(slot::SETTING), given)?;
-        server.object.set_slot(slot::SETTING, shown);
+        let shown = merged_settings(&server.object.slot(slot::server::SETTING), given)?;
+        server.object.set_slot(slot::server::SETTING, shown);
     }
     Ok(true)
 }
@@ -115,7 +97,7 @@ fn show_settings(core: &ServerCore, object: &Object) -> Result<(), Raise> {
             array.set(row.name.as_bytes(), from_option(&value)?)?;
         }
     }
-    object.set_slot(slot::SETTING, array.into());
+    object.set_slot(slot::server::SETTING, array.into());
     Ok(())
 }
 
@@ -123,7 +105,7 @@ fn on(server: Me<'_, ServerHandle>, event: Event, callable: Callable) -> Result<
     server.expect_new("on()")?;
     if server.second && event.of_port() {
         // There the callbacks of ports are those of the first one.
-        let ports = server.object.slot(slot::PORTS);
+        let ports = server.object.slot(slot::server::PORTS);
         if let View::Array(array) = ports.view()
             && let Some(View::Object(port)) = array.iter().next().map(|(_, port)| port.view())
         {
@@ -157,18 +139,17 @@ fn get_callback(core: &ServerHandle, event: Event) -> Option<Value> {
     core.callbacks.get(event).map(|callable| callable.value())
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
 fn listen(server: Me<'_, ServerHandle>, host: String, port: i64, kind: i64) -> Result<OrFalse<Value>, Raise> {
     server.expect_new("listen()")?;
     let added = Rc::new(PortCore::bind(&host, port, kind)?);
     server.ports.borrow_mut().push(added);
-    let ports = with_new_ports(&server, &server.object.slot(slot::PORTS))?;
+    let ports = with_new_ports(&server, &server.object.slot(slot::server::PORTS))?;
     // The very object that stands in $ports.
     let last = match ports.view() {
         View::Array(array) => array.iter().last().map(|(_, value)| value.value()),
         _ => None,
     };
-    server.object.set_slot(slot::PORTS, ports);
+    server.object.set_slot(slot::server::PORTS, ports);
     Ok(OrFalse(last))
 }
 

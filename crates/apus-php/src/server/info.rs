@@ -199,7 +199,7 @@ fn tell_tls(array: &mut Array, tls: &TlsInfo) -> Result<(), Raise> {
 /// `Server::getClientList()`.
 pub(super) fn client_list(core: &ServerHandle, after: i64, count: Given<i64>) -> Result<OrFalse<Array>, Raise> {
     if !(1..=LIST_MAX).contains(&count.value) {
-        return Err(count.value_error(&format!("must be between 1 and {LIST_MAX}, {} given", count.value)));
+        return Err(count.must_be(&format!("between 1 and {LIST_MAX}")));
     }
     let ids = core.worker("getClientList()")?.connections.sessions(after, count.value as usize);
     if ids.is_empty() {

@@ -78,7 +78,6 @@ impl PacketApp for PhpPackets {
 }
 
 /// `Server::sendto()`.
-#[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
 pub(super) fn sendto(server: &ServerHandle, host: String, port: i64, data: &[u8], place: i64) -> Result<bool, Raise> {
     send(server, "sendto()", &host, port, data, place)
 }

@@ -13,11 +13,6 @@ use super::port_core::{PortCore, PortHandle};
 use super::{class, connections};
 use crate::exception::{self};
 
-const HOST: u32 = 0;
-const PORT_SLOT: u32 = 1;
-const TYPE: u32 = 2;
-const SETTING: u32 = 3;
-
 /// The object of a port.
 pub(super) fn object(core: Rc<PortCore>, server: Rc<ServerCore>) -> Result<Object, Raise> {
     let (host, port, kind) = (core.host(), core.port(), core.kind);
@@ -27,9 +22,9 @@ pub(super) fn object(core: Rc<PortCore>, server: Rc<ServerCore>) -> Result<Objec
     if let (Some(connections), Some(slot)) = (connections, PORT.second.and_then(|class| class.slot("connections"))) {
         object.set_slot(slot, connections.into());
     }
-    object.set_slot(HOST, Value::string(host.as_bytes())?);
-    object.set_slot(PORT_SLOT, Value::int(port));
-    object.set_slot(TYPE, Value::int(kind));
+    object.set_slot(slot::port::HOST, Value::string(host.as_bytes())?);
+    object.set_slot(slot::port::PORT, Value::int(port));
+    object.set_slot(slot::port::TYPE, Value::int(kind));
     Ok(object)
 }
 
@@ -62,7 +57,7 @@ fn on(handle: Me<'_, PortHandle>, event: Event, callable: Callable) -> Result<bo
 fn set(port: Me<'_, PortHandle>, given: ArrayView<'_>) -> Result<(), Raise> {
     port.1.expect_new("Port::set()")?;
     port.0.set(given, port.1.second)?;
-    port.object.set_slot(SETTING, given.value());
+    port.object.set_slot(slot::port::SETTING, given.value());
     Ok(())
 }
 

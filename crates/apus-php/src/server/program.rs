@@ -13,7 +13,7 @@ use apus_zend::{Callable, Raise, Value, engine};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
-use super::class::slot;
+use super::class::slot::server as slot;
 use super::core::{Phase, ServerCore, callback_ended};
 use super::event_object;
 use super::events::Event;

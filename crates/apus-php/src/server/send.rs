@@ -99,7 +99,6 @@ pub(super) fn sendwait(core: &ServerHandle, fd: i64, data: &[u8]) -> Result<bool
     })
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
 pub(super) fn sendfile(core: &ServerHandle, fd: i64, path: String, offset: i64, length: i64) -> Result<bool, Raise> {
     let Some(message_conn) = stream(core, fd, "sendfile()")? else { return Ok(false) };
     let (file, about) = match open_regular(Path::new(&path)) {

@@ -9,7 +9,7 @@ use apus_zend::engine::Thrown;
 use apus_zend::object::Object;
 use apus_zend::{Raise, Value};
 
-use super::class::slot;
+use super::class::slot::server as slot;
 use super::core::{ServerCore, ServerHandle, describe};
 use super::{routing, task};
 use crate::process::{ProcessCore, Signals, core_of};

@@ -19,7 +19,6 @@ pub(super) const BUFFERED: i64 = 2;
 pub(super) const DROPPED: i64 = 0;
 pub(super) const GONE: i64 = -1;
 
-#[expect(clippy::needless_pass_by_value, reason = "what a typed function is given")]
 fn construct(host: String, port: i64, mode: i64, kind: i64) -> Result<Constructed, Raise> {
     class::construct(ServerKind::WebSocket, &host, port, mode, kind)
 }

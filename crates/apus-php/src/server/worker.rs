@@ -13,7 +13,7 @@ use apus_zend::{Raise, Value, engine};
 use tokio::io::Interest;
 use tokio::sync::Semaphore;
 
-use super::class::slot;
+use super::class::slot::server as slot;
 use super::core::ServerCore;
 use super::events::Event;
 use super::metrics::WorkerMetrics;

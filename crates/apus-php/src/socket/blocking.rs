@@ -105,7 +105,7 @@ fn look(sock: &Sock, session: &Session<'_>, most: usize, flags: i32) -> Result<O
 fn known(flags: Given<i64>, known: i32) -> Result<i32, Raise> {
     match i32::try_from(flags.value) {
         Ok(given) if given & !known == 0 => Ok(given),
-        _ => Err(flags.value_error(&format!("must be a sum of this class's MSG_ constants, {} given", flags.value))),
+        _ => Err(flags.must_be("a sum of this class's MSG_ constants")),
     }
 }
 

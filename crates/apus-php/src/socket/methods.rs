@@ -86,8 +86,7 @@ pub(super) struct Number(i32);
 
 impl Want<i64> for Number {
     fn want(given: Given<i64>) -> Result<Self, Raise> {
-        let text = || given.value_error(&format!("must be a number of socket(2), {} given", given.value));
-        i32::try_from(given.value).map(Self).map_err(|_| text())
+        given.number("a number of socket(2)").map(Self)
     }
 }
 
@@ -164,7 +163,7 @@ impl Want<i64> for Way {
         match given.value {
             512 => Ok(Self::Read),
             1024 => Ok(Self::Write),
-            other => Err(given.value_error(&format!("must be Apus\\EVENT_READ or Apus\\EVENT_WRITE, {other} given"))),
+            _ => Err(given.must_be("Apus\\EVENT_READ or Apus\\EVENT_WRITE")),
         }
     }
 }
@@ -423,7 +422,6 @@ pub(super) fn set_option(
     answer(&socket.object, SLOTS, outcome, done)
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
 pub(super) fn set_protocol(socket: Me<'_, SocketObject>, settings: ArrayView<'_>) -> Result<bool, Raise> {
     socket.given.take(settings, socket.object.is_second(&SOCKET))?;
     socket.given.install(&socket.sock)?;

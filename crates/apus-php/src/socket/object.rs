@@ -60,10 +60,7 @@ pub(super) struct Port {
 
 impl Want<i64> for Port {
     fn want(given: Given<i64>) -> Result<Self, Raise> {
-        match u16::try_from(given.value) {
-            Ok(number) => Ok(Self { index: given.index, number }),
-            Err(_) => Err(given.value_error(&format!("must be a port between 0 and 65535, {} given", given.value))),
-        }
+        Ok(Self { index: given.index, number: given.number("a port between 0 and 65535")? })
     }
 }
 
@@ -83,8 +80,7 @@ pub(super) struct Length(pub(super) usize);
 
 impl Want<i64> for Length {
     fn want(given: Given<i64>) -> Result<Self, Raise> {
-        let length = usize::try_from(given.value).ok().filter(|length| *length > 0);
-        length.map(Self).ok_or_else(|| given.value_error(&format!("must be 1 or more bytes, {} given", given.value)))
+        given.number_where(|length| *length > 0, "1 or more bytes").map(Self)
     }
 }
 
@@ -94,8 +90,7 @@ pub(super) struct Extent(pub(super) u64);
 
 impl Want<i64> for Extent {
     fn want(given: Given<i64>) -> Result<Self, Raise> {
-        let extent = u64::try_from(given.value);
-        extent.map(Self).map_err(|_| given.value_error(&format!("must be 0 or more, {} given", given.value)))
+        given.number("0 or more").map(Self)
     }
 }
 
@@ -117,10 +112,7 @@ impl Want<i64> for Direction {
             0 => Shutdown::Read,
             1 => Shutdown::Write,
             2 => Shutdown::Both,
-            other => {
-                let text = format!("must be 0 (reading), 1 (writing) or 2 (both), {other} given");
-                return Err(given.value_error(&text));
-            }
+            _ => return Err(given.must_be("0 (reading), 1 (writing) or 2 (both)")),
         }))
     }
 }

@@ -204,10 +204,7 @@ impl Want<i64> for Child {
         match libc::pid_t::try_from(given.value) {
             Ok(-1) => Ok(Self(None)),
             Ok(pid) if pid > 0 => Ok(Self(Pid::from_raw(pid))),
-            _ => {
-                let text = format!("must be a process id, or -1 for any child, {} given", given.value);
-                Err(given.value_error(&text))
-            }
+            _ => Err(given.must_be("a process id, or -1 for any child")),
         }
     }
 }

@@ -115,7 +115,7 @@ pub(crate) fn exec_whole(command: Text, with_errors: bool) -> Result<Noted<Array
 pub(super) fn exec(Text(command): Text, with_errors: bool, limit: Given<i64>) -> Result<Noted<Array>, Raise> {
     let command = OsString::from_vec(command.into_bytes());
     let Some(room) = usize::try_from(limit.value).ok().filter(|&room| room > 0) else {
-        return Err(limit.value_error(&format!("must be at least 1 byte, {} given", limit.value)));
+        return Err(limit.must_be("at least 1 byte"));
     };
     let job = async move {
         let running = Running::start(command, with_errors).map_err(|error| code(&error))?;

@@ -87,7 +87,7 @@ fn flags(given: Given<i64>, known: i64, names: &str) -> Result<i64, Raise> {
     if given.value & !known == 0 {
         return Ok(given.value);
     }
-    Err(given.value_error(&format!("must be 0 or {names}, {} given", given.value)))
+    Err(given.must_be(&format!("0 or {names}")))
 }
 
 /// `System::readFile()`.

@@ -160,7 +160,7 @@ pub(crate) fn strerror(given: i64, kind: Given<i64>) -> Result<String, Raise> {
         // SAFETY: gives a text that lives as long as the process, for every number.
         1 => unsafe { CStr::from_ptr(libc::gai_strerror(number)) }.to_string_lossy().into_owned(),
         2 => resolver_text(number).to_owned(),
-        other => return Err(kind.value_error(&format!("must be one of the STRERROR constants, {other} given"))),
+        _ => return Err(kind.must_be("one of the STRERROR constants")),
     })
 }
 

@@ -162,9 +162,7 @@ pub(crate) struct Small(c_int);
 
 impl Want<i64> for Small {
     fn want(given: Given<i64>) -> Result<Self, Raise> {
-        c_int::try_from(given.value)
-            .map(Self)
-            .map_err(|_| given.value_error(&format!("must be a small number, {} given", given.value)))
+        given.number("a small number").map(Self)
     }
 }
 

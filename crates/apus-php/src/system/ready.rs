@@ -93,10 +93,8 @@ pub(crate) struct Wanted(pub(super) i64);
 
 impl Want<i64> for Wanted {
     fn want(given: Given<i64>) -> Result<Self, Raise> {
-        if given.value != 0 && given.value & !(READ | WRITE) == 0 {
-            return Ok(Self(given.value));
-        }
-        Err(given.value_error(&format!("must be Apus\\EVENT_READ, Apus\\EVENT_WRITE or both, {} given", given.value)))
+        let good = |bits: &i64| *bits != 0 && bits & !(READ | WRITE) == 0;
+        given.number_where(good, "Apus\\EVENT_READ, Apus\\EVENT_WRITE or both").map(Self)
     }
 }
 

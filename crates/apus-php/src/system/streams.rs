@@ -192,9 +192,7 @@ pub(super) struct Length(usize);
 
 impl Want<i64> for Length {
     fn want(given: Given<i64>) -> Result<Self, Raise> {
-        usize::try_from(given.value)
-            .map(Self)
-            .map_err(|_| given.value_error(&format!("must be 0 or more bytes, {} given", given.value)))
+        given.number("0 or more bytes").map(Self)
     }
 }
 

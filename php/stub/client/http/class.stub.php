@@ -9,6 +9,7 @@ namespace Apus\Coroutine\Http;
  * connection that the server has closed is replaced, and the request sent again, if the server cannot have acted on it.
  * One coroutine at a time may use a client; on a WebSocket one may receive while another sends.
  * @rust static CLIENT_CLASS
+ * @rust slots
  */
 class Client
 {

@@ -7,6 +7,7 @@ namespace Apus\Coroutine\Http2;
  * knowledge without. Methods that fail return false and set $errCode (see Apus\Coroutine\Http\Client) and $errMsg. Any
  * number of coroutines may send at once; one receives.
  * @rust static CLIENT_CLASS
+ * @rust slots
  */
 class Client
 {

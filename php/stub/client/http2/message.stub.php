@@ -2,7 +2,10 @@
 
 namespace Apus\Http2;
 
-/** A request that Apus\Coroutine\Http2\Client::send() sends. */
+/**
+ * A request that Apus\Coroutine\Http2\Client::send() sends.
+ * @rust slots
+ */
 class Request
 {
     /** string Path and query. */
@@ -27,7 +30,10 @@ class Request
     public $usePipelineRead = false;
 }
 
-/** An answer received over HTTP/2, or a piece of one. */
+/**
+ * An answer received over HTTP/2, or a piece of one.
+ * @rust slots
+ */
 class Response
 {
     /** int The stream, as send() returned it. */

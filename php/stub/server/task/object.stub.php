@@ -2,7 +2,10 @@
 
 namespace Apus\Server;
 
-/** A task, as the callback of the event task gets it with task_enable_coroutine or task_use_object. */
+/**
+ * A task, as the callback of the event task gets it with task_enable_coroutine or task_use_object.
+ * @rust slots
+ */
 final class Task
 {
     // @rust typed

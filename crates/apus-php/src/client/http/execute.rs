@@ -9,7 +9,7 @@ use apus_coro::Wait;
 use apus_zend::arg::{Any, Given};
 use apus_zend::object::Object;
 use apus_zend::value::{Key, View};
-use apus_zend::{Array, Callable, Raise, Value};
+use apus_zend::{Callable, Raise, Value};
 use tokio::sync::{mpsc, oneshot};
 
 use super::plain::Me;
@@ -48,13 +48,8 @@ pub(super) fn fail(object: &Object, failure: &Failure) -> Result<(), Raise> {
 pub(super) fn fill(object: &Object, client: &HttpClient, response: &Response) -> Result<(), Raise> {
     object.set_slot(slot::STATUS_CODE, Value::int(i64::from(response.status)));
     object.set_slot(slot::HEADERS, values::header_array(&response.headers)?.into());
-    let mut lines = values::set_cookie_lines(&response.headers).peekable();
-    if lines.peek().is_some() {
-        let mut array = Array::new(2)?;
-        for line in lines {
-            array.push(Value::string(line)?)?;
-        }
-        object.set_slot(slot::SET_COOKIE_HEADERS, array.into());
+    if let Some(lines) = values::set_cookie_list(&response.headers)? {
+        object.set_slot(slot::SET_COOKIE_HEADERS, lines.into());
         let known = object.slot(slot::COOKIES);
         let merged = client.cookies.merged(&known, values::set_cookie_lines(&response.headers))?;
         object.set_slot(slot::COOKIES, merged);
@@ -230,18 +225,15 @@ fn execute_path(me: &Me<'_>, path: &[u8], names: (&'static str, &'static str)) -
     }
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
 pub(super) fn execute(me: Me<'_>, path: &[u8]) -> Result<bool, Raise> {
     execute_path(&me, path, ("Coroutine\\Http\\Client::execute()", "execute()"))
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
 pub(super) fn get(me: Me<'_>, path: &[u8]) -> Result<bool, Raise> {
     me.object.set_slot(slot::REQUEST_METHOD, Value::string(b"GET")?);
     execute_path(&me, path, ("Coroutine\\Http\\Client::get()", "get()"))
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
 pub(super) fn post(me: Me<'_>, path: &[u8], data: Any<'_>) -> Result<bool, Raise> {
     me.object.set_slot(slot::REQUEST_METHOD, Value::string(b"POST")?);
     me.object.set_slot(slot::REQUEST_BODY, data.value());
@@ -251,10 +243,9 @@ pub(super) fn post(me: Me<'_>, path: &[u8], data: Any<'_>) -> Result<bool, Raise
     done
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
 pub(super) fn download(me: Me<'_>, path: &[u8], file: &[u8], offset: Given<i64>) -> Result<bool, Raise> {
     if offset.value < 0 {
-        return Err(offset.value_error(&format!("must be 0 or more bytes, {} given", offset.value)));
+        return Err(offset.must_be("0 or more bytes"));
     }
     me.object.set_slot(slot::DOWNLOAD_FILE, Value::string(file)?);
     me.object.set_slot(slot::DOWNLOAD_OFFSET, Value::int(offset.value));
@@ -264,7 +255,6 @@ pub(super) fn download(me: Me<'_>, path: &[u8], file: &[u8], offset: Given<i64>)
 }
 
 /// Makes the request of `upgrade()`; whether the connection is a WebSocket now.
-#[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
 pub(super) fn upgrade(me: Me<'_>, path: &[u8]) -> Result<bool, Raise> {
     const NAMES: (&str, &str) = ("Coroutine\\Http\\Client::upgrade()", "upgrade()");
     let (client, object): (&HttpClient, _) = (&me, &me.object);

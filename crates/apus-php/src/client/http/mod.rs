@@ -26,31 +26,11 @@ use super::busy::Busy;
 use super::cookies::Written;
 
 pub(super) use class::CLIENT_CLASS;
+use class::slot::client_class as slot;
 pub(super) use execute::sleep;
 pub(crate) use functions::FUNCTIONS;
 pub(super) use functions::PROXY;
 pub(super) use plain::merge_settings;
-
-/// Where the declared properties stand.
-pub(super) mod slot {
-    pub(in crate::client) const ERR_CODE: u32 = 1;
-    pub(in crate::client) const CONNECTED: u32 = 3;
-    pub(in crate::client) const HOST: u32 = 4;
-    pub(in crate::client) const PORT: u32 = 5;
-    pub(in crate::client) const SSL: u32 = 6;
-    pub(in crate::client) const SETTING: u32 = 7;
-    pub(in crate::client) const REQUEST_METHOD: u32 = 8;
-    pub(in crate::client) const REQUEST_HEADERS: u32 = 9;
-    pub(in crate::client) const REQUEST_BODY: u32 = 10;
-    pub(in crate::client) const UPLOAD_FILES: u32 = 11;
-    pub(in crate::client) const DOWNLOAD_FILE: u32 = 12;
-    pub(in crate::client) const DOWNLOAD_OFFSET: u32 = 13;
-    pub(in crate::client) const STATUS_CODE: u32 = 14;
-    pub(in crate::client) const HEADERS: u32 = 15;
-    pub(in crate::client) const SET_COOKIE_HEADERS: u32 = 16;
-    pub(in crate::client) const COOKIES: u32 = 17;
-    pub(in crate::client) const BODY: u32 = 18;
-}
 
 /// The class in messages.
 pub(super) const NAME: &str = "Apus\\Coroutine\\Http\\Client";

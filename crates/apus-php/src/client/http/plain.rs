@@ -24,7 +24,6 @@ pub(super) fn construct(host: &[u8], port: i64, ssl: bool) -> Result<Made<HttpCl
     Ok(Made(HttpClient::new(endpoint), told))
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
 pub(super) fn set(me: Me<'_>, given: ArrayView<'_>) -> Result<bool, Raise> {
     let mut others = Array::new(given.len())?;
     for (key, value) in given.iter() {
@@ -70,14 +69,12 @@ pub(super) fn set_defer(client: &HttpClient, defer: bool) -> bool {
     true
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
 pub(super) fn set_method(object: Object, method: &[u8]) -> Result<bool, Raise> {
     values::method(method)?;
     object.set_slot(slot::REQUEST_METHOD, Value::string(method)?);
     Ok(true)
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
 pub(super) fn set_headers(object: Object, headers: ArrayView<'_>) -> Result<bool, Raise> {
     values::headers(headers)?;
     object.set_slot(slot::REQUEST_HEADERS, headers.value());
@@ -96,13 +93,11 @@ pub(super) fn set_basic_auth(client: &HttpClient, user: &[u8], password: &[u8]) 
     Ok(())
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
 pub(super) fn set_cookies(object: Object, cookies: ArrayView<'_>) -> bool {
     object.set_slot(slot::COOKIES, cookies.value());
     true
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
 pub(super) fn set_data(object: Object, data: Any<'_>) -> Result<bool, Raise> {
     if !matches!(data.view(), View::Array(_)) {
         data.bytes()?;
@@ -132,7 +127,6 @@ fn describe(file: &mut Array, name: &[u8], content_type: &[u8], filename: &[u8],
     file.set_int(b"size", i64::try_from(size).unwrap_or(i64::MAX))
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
 pub(super) fn add_file(
     object: Object,
     path: &[u8],
@@ -178,22 +172,18 @@ pub(super) fn add_data(call: &Call) -> Result<(), Raise> {
     call.ret(true)
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
 pub(super) fn get_body(object: Object) -> Value {
     object.slot(slot::BODY)
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
 pub(super) fn get_headers(object: Object) -> Value {
     object.slot(slot::HEADERS)
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
 pub(super) fn get_cookies(object: Object) -> Value {
     object.slot(slot::COOKIES)
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
 pub(super) fn get_status_code(object: Object) -> Value {
     object.slot(slot::STATUS_CODE)
 }
@@ -220,7 +210,6 @@ pub(super) fn get_peer_cert(client: &HttpClient) -> OrFalse<String> {
     OrFalse(client.facts.borrow().as_ref().and_then(|facts| facts.certificate.clone()))
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
 pub(super) fn close(me: Me<'_>) -> bool {
     let connected = me.is_connected();
     me.drop_connection();
@@ -228,7 +217,6 @@ pub(super) fn close(me: Me<'_>) -> bool {
     connected
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
 pub(super) fn destruct(object: Object) {
     // A subclass may have failed before it called parent::__construct().
     if let Some(client) = object.payload::<HttpClient>() {

@@ -118,7 +118,6 @@ pub(super) fn push(call: &Call) -> Result<(), Raise> {
     call.ret(sent)
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
 pub(super) fn ping(me: Me<'_>, data: Given<&[u8]>) -> Result<bool, Raise> {
     if data.value.len() > 125 {
         return Err(data.value_error("must have 125 bytes at most"));
@@ -142,7 +141,6 @@ async fn next(websocket: &WebSocket, settings: &Settings) -> Result<Event, Failu
     }
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
 pub(super) fn recv(me: Me<'_>, timeout: Timeout) -> Result<Value, Raise> {
     const NAMES: (&str, &str) = ("Coroutine\\Http\\Client::recv()", "recv()");
     let (client, object): (&HttpClient, _) = (&me, &me.object);
@@ -204,7 +202,6 @@ fn deliver(
     frame::of_event(event, i64::from(websocket.facts().fd)).map(Into::into)
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
 pub(super) fn disconnect(me: Me<'_>, code: i64, reason: &[u8]) -> Result<bool, Raise> {
     const NAMES: (&str, &str) = ("Coroutine\\Http\\Client::disconnect()", "disconnect()");
     let payload = frame::close_payload(code, reason)?;

@@ -5,34 +5,12 @@ use apus_client::types::header::{ACCEPT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, 
 use apus_client::types::{HeaderMap, HeaderValue};
 use apus_zend::object::Object;
 use apus_zend::value::View;
-use apus_zend::{Array, Raise, Value};
+use apus_zend::{Raise, Value};
 use bytes::Bytes;
 
+use self::slot::{request, response};
 use crate::client::cookies::Written;
 use crate::client::values::{self, refused};
-
-/// Where the declared properties of a request stand.
-mod request {
-    pub(super) const PATH: u32 = 0;
-    pub(super) const METHOD: u32 = 1;
-    pub(super) const HEADERS: u32 = 2;
-    pub(super) const COOKIES: u32 = 3;
-    pub(super) const DATA: u32 = 4;
-    pub(super) const PIPELINE: u32 = 5;
-    pub(super) const USE_PIPELINE_READ: u32 = 6;
-}
-
-/// Where the declared properties of a response stand.
-mod response {
-    pub(super) const STREAM_ID: u32 = 0;
-    pub(super) const ERR_CODE: u32 = 1;
-    pub(super) const STATUS_CODE: u32 = 2;
-    pub(super) const PIPELINE: u32 = 3;
-    pub(super) const HEADERS: u32 = 4;
-    pub(super) const SET_COOKIE_HEADERS: u32 = 5;
-    pub(super) const COOKIES: u32 = 6;
-    pub(super) const DATA: u32 = 7;
-}
 
 /// `$statusCode` of a stream that the server broke off.
 const RESET: i64 = -3;
@@ -98,13 +76,8 @@ pub(super) fn object(answer: &Http2Response, second: bool) -> Result<Object, Rai
     object.set_slot(response::STATUS_CODE, Value::int(answer.status.map_or(RESET, i64::from)));
     object.set_slot(response::PIPELINE, Value::bool(answer.more));
     object.set_slot(response::HEADERS, values::header_array(&answer.headers)?.into());
-    let mut lines = values::set_cookie_lines(&answer.headers).peekable();
-    if lines.peek().is_some() {
-        let mut array = Array::new(2)?;
-        for line in lines {
-            array.push(Value::string(line)?)?;
-        }
-        object.set_slot(response::SET_COOKIE_HEADERS, array.into());
+    if let Some(lines) = values::set_cookie_list(&answer.headers)? {
+        object.set_slot(response::SET_COOKIE_HEADERS, lines.into());
         let cookies = Written::default().merged(&Value::null(), values::set_cookie_lines(&answer.headers))?;
         object.set_slot(response::COOKIES, cookies);
     }

@@ -26,18 +26,8 @@ use crate::runtime::State;
 use crate::wait::{Timeout, expect_suspendable, wait};
 
 pub(super) use class::CLIENT_CLASS;
+use class::slot::client_class as slot;
 pub(super) use message::{REQUEST, RESPONSE};
-
-/// Where the declared properties stand.
-mod slot {
-    pub(super) const ERR_CODE: u32 = 0;
-    pub(super) const SETTING: u32 = 4;
-    pub(super) const CONNECTED: u32 = 6;
-    pub(super) const HOST: u32 = 7;
-    pub(super) const PORT: u32 = 8;
-    pub(super) const SSL: u32 = 9;
-    pub(super) const SERVER_LAST_STREAM_ID: u32 = 10;
-}
 
 const NAME: &str = "Apus\\Coroutine\\Http2\\Client";
 /// `$errCode` of a client that is not connected.
@@ -83,7 +73,6 @@ fn construct(host: &[u8], port: i64, open_ssl: bool) -> Result<Made<Http2Client,
     Ok(Made(client, [(slot::HOST, Value::string(host)?), (slot::PORT, port), (slot::SSL, Value::bool(open_ssl))]))
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
 fn destruct(object: Object) {
     // A subclass may have failed before it called parent::__construct().
     if let Some(client) = object.payload::<Http2Client>() {
@@ -91,7 +80,6 @@ fn destruct(object: Object) {
     }
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
 fn set(me: Me<'_>, given: ArrayView<'_>) -> Result<bool, Raise> {
     settings::apply(&me.settings, given, me.object.is_second(&CLIENT_CLASS))?;
     merge_settings(&me.object, slot::SETTING, given)?;
@@ -163,7 +151,6 @@ where
     during(me, &state, name, limit, act(connection))
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
 fn connect(me: Me<'_>) -> Result<bool, Raise> {
     const NAMES: (&str, &str) = ("Coroutine\\Http2\\Client::connect()", "connect()");
     let state = begin(NAMES.0)?;
@@ -184,7 +171,6 @@ fn connect(me: Me<'_>) -> Result<bool, Raise> {
     Ok(true)
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
 fn send(me: Me<'_>, request: Object) -> Result<OrFalse<i64>, Raise> {
     let request = message::build(&request, me.settings.borrow().http_compression)?;
     let sent = with_connection(&me, "Coroutine\\Http2\\Client::send()", |connection| async move {
@@ -193,7 +179,6 @@ fn send(me: Me<'_>, request: Object) -> Result<OrFalse<i64>, Raise> {
     Ok(OrFalse(sent.map(i64::from)))
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
 fn write(me: Me<'_>, id: i64, data: Any<'_>, end: bool) -> Result<bool, Raise> {
     let data = message::body(&data.value())?;
     let id = u32::try_from(id).unwrap_or(0);
@@ -203,7 +188,6 @@ fn write(me: Me<'_>, id: i64, data: Any<'_>, end: bool) -> Result<bool, Raise> {
     Ok(written.is_some())
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
 fn recv(me: Me<'_>, timeout: Timeout) -> Result<OrFalse<Object>, Raise> {
     const NAMES: (&str, &str) = ("Coroutine\\Http2\\Client::recv()", "recv()");
     let state = begin(NAMES.0)?;
@@ -217,14 +201,12 @@ fn recv(me: Me<'_>, timeout: Timeout) -> Result<OrFalse<Object>, Raise> {
     answer?.map(|answer| message::object(&answer, second)).transpose().map(OrFalse)
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
 fn ping(me: Me<'_>) -> Result<bool, Raise> {
     let answered =
         with_connection(&me, "Coroutine\\Http2\\Client::ping()", |connection| async move { connection.ping().await })?;
     Ok(answered.is_some())
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
 fn go_away(me: Me<'_>, code: Given<i64>, _debug_data: &[u8]) -> Result<bool, Raise> {
     if code.value != 0 {
         return Err(code.value_error("must be 0 (NO_ERROR): this version announces no other reason"));
@@ -262,7 +244,6 @@ fn stats(client: &Http2Client, key: Given<&[u8]>) -> Result<Value, Raise> {
     }
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
 fn close(me: Me<'_>) -> bool {
     let closed = me.drop_connection();
     me.object.set_slot(slot::CONNECTED, Value::bool(false));

@@ -44,10 +44,8 @@ pub(super) struct Workers(pub(super) usize);
 
 impl Want<i64> for Workers {
     fn want(given: Given<i64>) -> Result<Self, Raise> {
-        match usize::try_from(given.value) {
-            Ok(count @ 1..=WORKERS) => Ok(Self(count)),
-            _ => Err(given.value_error(&format!("must be between 1 and {WORKERS} workers, {} given", given.value))),
-        }
+        let what = format!("between 1 and {WORKERS} workers");
+        given.number_where(|count| (1..=WORKERS).contains(count), &what).map(Self)
     }
 }
 
@@ -112,8 +110,7 @@ fn address(host: Given<&[u8]>, port: Given<i64>) -> Result<ListenAddr, Raise> {
         }
         return Ok(ListenAddr::Unix(PathBuf::from(path)));
     }
-    let number = u16::try_from(port.value)
-        .map_err(|_| port.value_error(&format!("must be a port between 0 and 65535, {} given", port.value)))?;
+    let number = u16::try_from(port.value).map_err(|_| port.must_be("a port between 0 and 65535"))?;
     let bare = name.trim_start_matches('[').trim_end_matches(']');
     let found = (bare, number).to_socket_addrs().ok().and_then(|mut found| found.next());
     found
@@ -128,7 +125,7 @@ fn listen(me: This<'_>, host: Given<&[u8]>, port: Given<i64>, backlog: Given<i64
     }
     let address = address(host, port)?;
     if !(1..=65_535).contains(&backlog.value) {
-        return Err(backlog.value_error(&format!("must be between 1 and 65535, {} given", backlog.value)));
+        return Err(backlog.must_be("between 1 and 65535"));
     }
     let options = BindOptions { backlog: backlog.value as u32, ..BindOptions::default() };
     let listener = apus_process::bind(&address, &options)

@@ -29,10 +29,8 @@ pub(crate) enum Ipc {
 impl Want<i64> for Ipc {
     fn want(given: Given<i64>) -> Result<Self, Raise> {
         let known = [Self::None, Self::UnixSock, Self::MsgQueue, Self::Socket];
-        known.into_iter().find(|ipc| *ipc as i64 == given.value).ok_or_else(|| {
-            let what = "must be Apus\\IPC_NONE, IPC_UNIXSOCK, IPC_MSGQUEUE or IPC_SOCKET";
-            given.value_error(&format!("{what}, {} given", given.value))
-        })
+        let what = "Apus\\IPC_NONE, IPC_UNIXSOCK, IPC_MSGQUEUE or IPC_SOCKET";
+        known.into_iter().find(|ipc| *ipc as i64 == given.value).ok_or_else(|| given.must_be(what))
     }
 }
 

@@ -39,7 +39,7 @@ fn add(me: Me<'_, Manager>, callable: Callable, coroutine: bool) -> Result<Objec
 fn add_batch(me: Me<'_, Manager>, count: Given<i64>, callable: Callable, coroutine: bool) -> Result<Object, Raise> {
     match usize::try_from(count.value) {
         Ok(count @ 1..=WORKERS) => add_jobs(me, count, callable, coroutine),
-        _ => Err(count.value_error(&format!("must be between 1 and {WORKERS}, {} given", count.value))),
+        _ => Err(count.must_be(&format!("between 1 and {WORKERS}"))),
     }
 }
 

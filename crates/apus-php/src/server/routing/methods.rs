@@ -120,7 +120,6 @@ fn change(core: &ServerHandle, what: &'static str, fd: i64, change: Change, name
     })
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
 pub(in crate::server) fn bind(core: &ServerHandle, fd: i64, user: User<'_>) -> Result<bool, Raise> {
     change(core, "Server::bind()", fd, Change::Bind, &user.0)
 }
@@ -141,7 +140,6 @@ pub(in crate::server) fn unsubscribe(
     change(core, "Server::unsubscribe()", fd, Change::Unsubscribe, topic)
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
 pub(in crate::server) fn send_to_user(
     core: &ServerHandle,
     user: User<'_>,
@@ -219,7 +217,7 @@ pub(in crate::server) fn presence(
 ) -> Result<Array, Raise> {
     let routing = routing(core, "Server::presence()")?;
     if !(1..=MAX_ROWS).contains(&limit.value) {
-        return Err(limit.value_error(&format!("must be between 1 and {MAX_ROWS}, {} given", limit.value)));
+        return Err(limit.must_be(&format!("between 1 and {MAX_ROWS}")));
     }
     let inquiry = Inquiry {
         what: "Server::presence()",
@@ -244,7 +242,6 @@ pub(in crate::server) fn presence(
     Ok(array)
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
 pub(in crate::server) fn send_message(core: &ServerHandle, message: Value, id: Given<i64>) -> Result<bool, Raise> {
     let routing = routing(core, "Server::sendMessage()")?;
     let role_counts = routing.worker.scoreboard.role_counts();

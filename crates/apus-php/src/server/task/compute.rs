@@ -64,7 +64,6 @@ fn tell(callback: Option<&Callable>, reports: &RefCell<VecDeque<Report>>) -> Res
     }
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
 pub(in crate::server) fn compute(
     _: &ServerHandle,
     callable: Callable,
@@ -122,7 +121,6 @@ pub(in crate::server) fn compute(
     }
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "what a typed function is given")]
 pub(in crate::server) fn progress(value: Value) -> Result<bool, Raise> {
     let Some(running) = current().and_then(|task_client| running::of_running_code(&task_client)) else {
         let text = "Apus\\progress() works inside what Server::compute() runs";

@@ -49,11 +49,9 @@ pub(in crate::server) struct Priority(usize);
 
 impl Want<i64> for Priority {
     fn want(given: Given<i64>) -> Result<Self, Raise> {
-        if (priority::HIGH..=priority::LOW).contains(&given.value) {
-            return Ok(Self(given.value as usize));
-        }
-        let text = format!("must be Apus\\TASK_HIGH, TASK_NORMAL or TASK_LOW, {} given", given.value);
-        Err(given.value_error(&text))
+        let good = |value: &i64| (priority::HIGH..=priority::LOW).contains(value);
+        let value: i64 = given.number_where(good, "Apus\\TASK_HIGH, TASK_NORMAL or TASK_LOW")?;
+        Ok(Self(value as usize))
     }
 }
 
@@ -65,7 +63,6 @@ pub(super) fn taken<E>(task_client: &TaskClient, id: Result<u64, E>) -> OrFalse<
     OrFalse(id.ok().map(|id| task_client.shown(id)))
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
 pub(in crate::server) fn task(
     server: &ServerHandle,
     value: Value,
@@ -173,7 +170,6 @@ impl Batch {
     }
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
 pub(in crate::server) fn taskwait(
     _: &ServerHandle,
     value: Value,
@@ -211,7 +207,6 @@ fn many(Tasks(tasks): &Tasks, timeout: Timeout, what: &'static str) -> Result<Ve
     batch.results(until)
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
 pub(in crate::server) fn task_wait_multi(
     _: &ServerHandle,
     tasks: Tasks,
@@ -230,7 +225,6 @@ pub(in crate::server) fn task_wait_multi(
     Ok(OrFalse(Some(array)))
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
 pub(in crate::server) fn task_co(_: &ServerHandle, tasks: Tasks, timeout: Timeout) -> Result<Array, Raise> {
     let results = many(&tasks, timeout, "Server::taskCo()")?;
     let mut array = Array::new(results.len())?;
@@ -240,7 +234,6 @@ pub(in crate::server) fn task_co(_: &ServerHandle, tasks: Tasks, timeout: Timeou
     Ok(array)
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
 pub(in crate::server) fn finish(_: &ServerHandle, value: Value) -> Result<bool, Raise> {
     let task_client = expect("finish()")?;
     let Some(running) = running::of_running_code(&task_client) else {

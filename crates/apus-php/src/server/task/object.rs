@@ -9,15 +9,6 @@ use super::answer::decode;
 use super::running::Running;
 use crate::memory::pack;
 
-/// Where the properties stand.
-mod slot {
-    pub(super) const DATA: u32 = 0;
-    pub(super) const DISPATCH_TIME: u32 = 1;
-    pub(super) const ID: u32 = 2;
-    pub(super) const WORKER_ID: u32 = 3;
-    pub(super) const FLAGS: u32 = 4;
-}
-
 struct TaskHandle(Rc<Running>);
 
 native!(TaskHandle, "Apus\\Server\\Task");
@@ -25,15 +16,14 @@ native!(TaskHandle, "Apus\\Server\\Task");
 /// The object that a callback gets.
 pub(super) fn object(running: &Rc<Running>, data: Value) -> Result<Object, Raise> {
     let object = Object::new(TASK.named(running.second()), TaskHandle(Rc::clone(running)))?;
-    object.set_slot(slot::DATA, data);
-    object.set_slot(slot::DISPATCH_TIME, Value::float(running.dispatched()));
-    object.set_slot(slot::ID, Value::int(running.id()));
-    object.set_slot(slot::WORKER_ID, Value::int(running.sender()));
-    object.set_slot(slot::FLAGS, Value::int(running.flags()));
+    object.set_slot(slot::task::DATA, data);
+    object.set_slot(slot::task::DISPATCH_TIME, Value::float(running.dispatched()));
+    object.set_slot(slot::task::ID, Value::int(running.id()));
+    object.set_slot(slot::task::WORKER_ID, Value::int(running.sender()));
+    object.set_slot(slot::task::FLAGS, Value::int(running.flags()));
     Ok(object)
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
 fn finish(task: &TaskHandle, data: Value) -> Result<bool, Raise> {
     task.0.finish(&data)
 }
@@ -42,7 +32,6 @@ fn is_cancelled(task: &TaskHandle) -> bool {
     task.0.is_cancelled()
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
 fn pack_value(data: Value) -> Result<Vec<u8>, Raise> {
     let mut bytes = Vec::new();
     pack::encode(&data, &mut bytes)?;

@@ -89,7 +89,6 @@ fn submit(task_client: &Rc<TaskClient>, data: &Value, later: &Later) -> Result<O
     Ok(taken(task_client, id))
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
 pub(in crate::server) fn task_after(
     _: &ServerHandle,
     time: Given<f64>,
@@ -102,7 +101,6 @@ pub(in crate::server) fn task_after(
     submit(&task_client, &data, &later)
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
 pub(in crate::server) fn task_every(
     _: &ServerHandle,
     time: Given<f64>,
@@ -124,7 +122,6 @@ fn php_zone() -> Result<String, Raise> {
     Ok(if unset { String::new() } else { zone })
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "what a typed method is given")]
 pub(in crate::server) fn task_cron(
     _: &ServerHandle,
     expression: Given<&[u8]>,
