@@ -81,6 +81,11 @@ def kills(session):
     session.command(None, counts.last, ["tests/e2e/run", "test_memory_kill"], env=env)
 
 
+def attacks(session):
+    env = session.environment(APUS_ATTACK_SECONDS=os.environ.get("APUS_ATTACK_SECONDS", "60"))
+    session.command(None, counts.last, ["tests/e2e/run", "test_http2_attacks"], env=env)
+
+
 def differential(session):
     if sources := os.environ.get("DIFFERENTIAL"):
         session.command(None, counts.last, ["tests/differential/run", sources], env=session.environment())
@@ -130,6 +135,7 @@ SECTIONS = (
     Section("valgrind", "all phpt of coroutines, the engine and the hooks", tested(counts.last, "tests/sanitize", SANITIZE="all"), long=True),
     Section("asan", "all phpt with AddressSanitizer", asan, long=True),
     Section("kills", "APUS_KILLS kills (5000) for each structure in shared memory", kills, long=True),
+    Section("attacks", "each attack on HTTP/2 for APUS_ATTACK_SECONDS (60)", attacks, long=True),
     Section("differential", "PHP's own tests with and without Apus; DIFFERENTIAL names PHP's sources", differential, long=True),
 )
 

@@ -17,7 +17,7 @@ use crate::answer::SendError;
 use crate::exchange::AnswerPhase;
 use crate::http2::Session;
 use crate::kill::Kill;
-use crate::output::{Sent, Sink};
+use crate::output::{OutputQueue, Sent, Sink};
 
 /// Bytes that a stream takes from its lane at once.
 const PIECE: usize = 16 * 1024;
@@ -27,6 +27,8 @@ pub(crate) struct Mux {
     pub(crate) session: RefCell<Session>,
     /// Lanes that the connection's task is to look at.
     touched: RefCell<Vec<u32>>,
+    /// Bytes that wait in the lanes.
+    waiting: Cell<usize>,
     /// The sweep asks for a look at all deadlines.
     pub(crate) look: Cell<bool>,
     conn: Weak<Conn>,
@@ -39,6 +41,8 @@ pub(crate) struct Lane {
     touched: Cell<bool>,
     /// Nobody handles the request any more.
     handled: Cell<bool>,
+    /// Bytes that wait in it, as its connection counts them.
+    waiting: Cell<usize>,
     /// The frame that ends the answer was given.
     ended: Cell<bool>,
     /// Field lines that follow the body.
@@ -50,6 +54,7 @@ impl Mux {
         Rc::new(Self {
             session: RefCell::new(session),
             touched: RefCell::default(),
+            waiting: Cell::new(0),
             look: Cell::new(false),
             conn: Rc::downgrade(conn),
         })
@@ -72,6 +77,11 @@ impl Mux {
         }
     }
 
+    /// Bytes that wait in all lanes.
+    pub(crate) fn waiting(&self) -> usize {
+        self.waiting.get()
+    }
+
     /// Whether anything on the connection has a deadline.
     pub(super) fn has_deadlines(&self) -> bool {
         self.session.borrow().has_deadlines()
@@ -86,6 +96,7 @@ impl Conn {
             mux: Rc::clone(mux),
             touched: Cell::new(false),
             handled: Cell::new(false),
+            waiting: Cell::new(0),
             ended: Cell::new(false),
             trailers: RefCell::default(),
         };
@@ -109,6 +120,15 @@ impl Conn {
             && !lane.touched.replace(true)
         {
             lane.mux.touch(lane.id);
+        }
+    }
+
+    /// Has the worker, and the carrying connection, know how much waits here.
+    pub(super) fn count_output(&self, out: &mut OutputQueue) {
+        out.count(&self.port.worker);
+        if let Some(Lane { mux, waiting, .. }) = self.lane.as_deref() {
+            let before = waiting.replace(out.bytes());
+            mux.waiting.set(mux.waiting.get() + out.bytes() - before);
         }
     }
 
@@ -186,7 +206,7 @@ impl Conn {
                 out.unblock();
                 let sent = out.send(&mut &*lane, &worker.pool);
                 out.block();
-                out.count(worker);
+                self.count_output(&mut out);
                 (sent?, out.bytes())
             }
         };

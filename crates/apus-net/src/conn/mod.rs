@@ -206,7 +206,10 @@ impl Conn {
         if self.broken.replace(true) {
             return;
         }
-        self.out.borrow_mut().give_up(&self.port.worker);
+        let mut out = self.out.borrow_mut();
+        out.give_up(&self.port.worker);
+        self.count_output(&mut out);
+        drop(out);
         self.peer_closed();
         self.drained.wake_all();
         self.wake_task();

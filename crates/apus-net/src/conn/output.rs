@@ -68,7 +68,7 @@ impl Conn {
 
     /// Output stays with the task, here or that of the connection which carries the stream: how much it is.
     fn left(&self, out: &mut OutputQueue) -> usize {
-        out.count(&self.port.worker);
+        self.count_output(out);
         if self.lane.is_some() {
             self.touch();
         }

@@ -4,6 +4,7 @@
 //! The session knows the protocol, the lanes know the answers; here they are brought together, in the connection's
 //! task. A handler that waits goes on in a task of its own.
 
+use std::collections::VecDeque;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 
@@ -14,6 +15,7 @@ use super::{ConnState, ConnStep, ConnTask, MAX_HELD, handle};
 use crate::app::App;
 use crate::body::{Body, BodyDecoder, BodyError};
 use crate::conn::{Conn, Expired, Mux, Timer};
+use crate::exchange::AnswerPhase;
 use crate::head_bytes::Inner;
 use crate::http1;
 use crate::http2::{Closed, Event, Read, Session};
@@ -23,11 +25,16 @@ use crate::worker::bump;
 /// Rounds of reading and sending before other connections have their turn.
 const MAX_ROUNDS: u32 = 16;
 
+/// So many times what may wait for a stream waits for all of a connection when it begins no more requests.
+const FULL: usize = 4;
+
 /// The streams of a connection.
 pub(crate) struct Streams {
     mux: Rc<Mux>,
     /// By id: new ones come last.
     open: Vec<(u32, Stream)>,
+    /// Requests that wait until the client has taken more of earlier answers.
+    queue: VecDeque<(Rc<Conn>, Box<Inner>, Body)>,
     /// Where the next head goes.
     spare: Option<Box<Inner>>,
 }
@@ -71,7 +78,8 @@ impl<A: App> ConnTask<A> {
         let session = Session::new(limits, conn.port.worker.clock.now());
         let mux = Mux::new(session, conn);
         conn.carry(&mux);
-        self.state = ConnState::Streams(Box::new(Streams { mux, open: Vec::new(), spare: None }));
+        self.state =
+            ConnState::Streams(Box::new(Streams { mux, open: Vec::new(), queue: VecDeque::new(), spare: None }));
         ConnStep::Again
     }
 
@@ -107,6 +115,7 @@ impl Streams {
             let read = self.look(conn, now).and_then(|()| self.read(app, conn, input, now, cx));
             self.serve();
             let blocked = self.send(conn, cx);
+            self.dispatch_queued(app, conn, cx);
             if conn.broken.get() {
                 return Turn::Gone;
             }
@@ -252,7 +261,7 @@ impl Streams {
             _ => None,
         };
         if end_stream || head.framing == Framing::None {
-            return dispatch(app, &conn, inner, Body::empty(length), cx);
+            return self.dispatch(app, &conn, inner, Body::empty(length), cx);
         }
         let decoder = match BodyDecoder::of_stream(head.framing, config.max_body) {
             Ok(decoder) => decoder,
@@ -265,7 +274,7 @@ impl Streams {
             if let Some(stream) = self.find(id) {
                 stream.body = body;
             }
-            return dispatch(app, &conn, inner, Body::streamed(stream, length), cx);
+            return self.dispatch(app, &conn, inner, Body::streamed(stream, length), cx);
         }
         if expects {
             conn.send_continue_now();
@@ -278,6 +287,33 @@ impl Streams {
                 conn.start_body_timer();
             }
             Err(reject) => self.refuse(id, reject),
+        }
+    }
+
+    /// Hands a request to the app, after those that wait.
+    fn dispatch<A: App>(&mut self, app: &Rc<A>, conn: &Rc<Conn>, inner: Box<Inner>, body: Body, cx: &mut Context<'_>) {
+        if self.queue.is_empty() && !self.is_full(conn) {
+            dispatch(app, conn, inner, body, cx);
+        } else {
+            self.queue.push_back((Rc::clone(conn), inner, body));
+        }
+    }
+
+    /// Whether so much output waits that no request is begun. Answers that are given in one piece have no other bound:
+    /// a client could ask for as many as it may have streams, and take none.
+    fn is_full(&self, conn: &Conn) -> bool {
+        self.mux.waiting() >= conn.port.config.max_output.saturating_mul(FULL)
+    }
+
+    /// Begins what has waited.
+    fn dispatch_queued<A: App>(&mut self, app: &Rc<A>, conn: &Conn, cx: &mut Context<'_>) {
+        while !self.queue.is_empty() && !self.is_full(conn) {
+            let Some((conn, inner, body)) = self.queue.pop_front() else { return };
+            if conn.is_usable() {
+                dispatch(app, &conn, inner, body, cx);
+            } else {
+                conn.handled();
+            }
         }
     }
 
@@ -303,7 +339,7 @@ impl Streams {
             Ok(None) => {}
             Ok(Some((inner, body))) => {
                 conn.timer.set(Timer::None);
-                dispatch(app, &conn, inner, body, cx);
+                self.dispatch(app, &conn, inner, body, cx);
             }
             Err(reject) => self.refuse(id, reject),
         }
@@ -357,6 +393,7 @@ impl Streams {
         let mux = Rc::clone(&self.mux);
         if let Some(stream) = self.find(id)
             && let StreamBody::Stream(held) = &mut stream.body
+            && conn.exchange.phase() != AnswerPhase::Arriving
         {
             if conn.exchange.is_answerable() && conn.is_usable() {
                 let taken = held.feed(conn);
@@ -406,6 +443,9 @@ impl Streams {
             stream.cut();
         }
         self.open = Vec::new();
+        for (conn, ..) in self.queue.drain(..) {
+            conn.handled();
+        }
     }
 }
 

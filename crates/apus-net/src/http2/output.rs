@@ -134,7 +134,7 @@ impl Session {
 
     /// Whether [`fill`](Self::fill) would give anything.
     pub fn has_output(&self) -> bool {
-        !self.out.is_empty() || (self.send_window > 0 && !self.schedule.is_empty())
+        !self.out.is_empty() || (self.closed.is_none() && self.send_window > 0 && !self.schedule.is_empty())
     }
 
     /// Appends what is to be sent next to `output`, until that is `room` bytes long: control frames and heads first,

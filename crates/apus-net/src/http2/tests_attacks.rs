@@ -314,3 +314,17 @@ fn an_idle_connection_is_small() {
     assert!(peer.session.footprint() < 8192, "{}", peer.session.footprint());
     assert_eq!(peer.sent(), Seen::new());
 }
+
+/// A connection that was closed while bodies waited has nothing more to say than that.
+#[test]
+fn nothing_is_sent_behind_the_last_goaway() {
+    let mut peer = Peer::new(Limits::default());
+    let request = peer.request(1, true);
+    assert!(peer.feed(&request).is_ok());
+    assert_eq!(peer.session.head(1, 200, b"", false), Ok(()));
+    assert_eq!(peer.session.data(1, vec![0; 9000].into(), false), Ok(()));
+    assert!(peer.feed(&frame(kind::WINDOW_UPDATE, 0, 0, &[0; 4])).is_err());
+    assert!(peer.session.has_output());
+    assert_eq!(peer.sent().last().map(|last| last.starts_with("goaway")), Some(true));
+    assert!(!peer.session.has_output());
+}

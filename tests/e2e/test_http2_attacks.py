@@ -1,0 +1,224 @@
+"""Clients of HTTP/2 that mean harm: the worker lives, does not grow, and serves others beside them.
+
+Each attack goes on for APUS_ATTACK_SECONDS (1 unless set) over several connections, each of them opened again when the
+server has closed it.
+"""
+
+import contextlib
+import itertools
+import os
+import socket
+import struct
+import threading
+import time
+
+from http2_peers import Http2Case
+from support import PATIENCE, rss
+
+SECONDS = float(os.environ.get("APUS_ATTACK_SECONDS", "1"))
+CONNECTIONS = 6
+GROWTH = 32 << 20
+DATA, HEADERS, PRIORITY, RESET, SETTINGS, PING, GOAWAY, WINDOW, CONTINUATION = 0, 1, 2, 3, 4, 6, 7, 8, 9
+END_STREAM, END_HEADERS = 1, 4
+
+
+def frame(kind, payload=b"", flags=0, stream=0):
+    return struct.pack(">I", len(payload))[1:] + bytes([kind, flags]) + struct.pack(">I", stream) + payload
+
+
+def text(value):
+    """A string of HPACK, as it is; shorter than 127 bytes."""
+    return bytes([len(value)]) + value
+
+
+def head(path=b"/", method=b"\x82", more=b""):
+    return method + b"\x86\x04" + text(path) + b"\x41" + text(b"a") + more
+
+
+def request(stream, path=b"/", end=True, more=b""):
+    return frame(HEADERS, head(path, more=more), END_HEADERS | (END_STREAM if end else 0), stream)
+
+
+def ids():
+    return itertools.count(1, 2)
+
+
+class Attacker:
+    """A connection, with its preface sent."""
+
+    def __init__(self, server, settings=b"", buffer=None):
+        self.sock = socket.socket()
+        if buffer:
+            self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer)
+        self.sock.settimeout(PATIENCE)
+        self.sock.connect(("127.0.0.1", server.port))
+        self.sock.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + frame(SETTINGS, settings) + frame(SETTINGS, flags=1))
+        self.sock.setblocking(False)
+
+    def send(self, data, until):
+        """Sends all, and throws away what comes; whether the connection lives."""
+        while data and time.monotonic() < until:
+            if not self.read():
+                return False
+            try:
+                data = data[self.sock.send(data) :]
+            except BlockingIOError:
+                time.sleep(0.001)
+            except OSError:
+                return False
+        return True
+
+    def read(self):
+        with contextlib.suppress(BlockingIOError):
+            try:
+                return bool(self.sock.recv(65_536))
+            except ConnectionError:
+                return False
+        return True
+
+
+class Attacks(Http2Case):
+    HANDLER = "$response->end($path === '/big' ? str_repeat('x', 3_000_000) : 'ok');"
+
+    def attack(self, rounds, *, settings=b"", reads=True, buffer=None, server=None):
+        """Has `rounds(number)` give what each connection sends, piece by piece. Gives how many were closed."""
+        server = self.http2(self.HANDLER, settings=server or {})
+        [worker] = server.workers()
+        for _ in range(20):
+            self.assertEqual(server.get("/").body, b"ok")
+        before = rss(worker)
+        end = time.monotonic() + SECONDS
+        closed = [0] * CONNECTIONS
+
+        def run(number):
+            while time.monotonic() < end:
+                attacker = Attacker(server, settings, buffer)
+                with attacker.sock:
+                    for piece in rounds():
+                        if time.monotonic() >= end:
+                            return
+                        if not reads:
+                            with contextlib.suppress(BlockingIOError, ConnectionError):
+                                attacker.sock.send(piece)
+                        elif not attacker.send(piece, end):
+                            closed[number] += 1
+                            break
+                    else:
+                        while time.monotonic() < end and (not reads or attacker.read()):
+                            time.sleep(0.01)
+
+        threads = [threading.Thread(target=run, args=(number,)) for number in range(CONNECTIONS)]
+        for thread in threads:
+            thread.start()
+        served = 0
+        while time.monotonic() < end:
+            self.assertEqual(server.get("/").body, b"ok")
+            served += 1
+        for thread in threads:
+            thread.join(PATIENCE)
+        self.assertEqual(server.get("/").body, b"ok")
+        self.assertEqual(server.workers(), [worker], server.said())
+        self.assertLess(rss(worker) - before, GROWTH)
+        self.assertGreater(served, 0)
+        return sum(closed)
+
+    def test_rapid_reset(self):
+        def rounds():
+            for stream in ids():
+                forty = range(stream * 40 + 1, stream * 40 + 81, 2)
+                yield b"".join(request(s) + frame(RESET, struct.pack(">I", 8), stream=s) for s in forty)
+
+        self.assertGreater(self.attack(rounds), 0)
+
+    def test_made_you_reset(self):
+        def rounds():
+            for stream in ids():
+                yield request(stream) + frame(WINDOW, bytes(4), stream=stream)
+
+        self.assertGreater(self.attack(rounds), 0)
+
+    def test_continuations_without_end(self):
+        def rounds():
+            yield frame(HEADERS, head(), END_STREAM, 1)
+            while True:
+                yield frame(CONTINUATION, b"\x00" + text(b"x") + text(b"y" * 100), stream=1)
+
+        self.assertGreater(self.attack(rounds), 0)
+
+    def test_empty_continuations_without_end(self):
+        def rounds():
+            yield frame(HEADERS, head(), END_STREAM, 1)
+            while True:
+                yield frame(CONTINUATION, stream=1) * 10
+
+        self.assertGreater(self.attack(rounds), 0)
+
+    def test_fields_that_refer_to_a_large_one(self):
+        def rounds():
+            yield request(1, more=b"\x40" + text(b"x") + text(b"y" * 120))
+            for stream in itertools.count(3, 2):
+                yield request(stream, more=b"\xbe" * 4000)
+
+        self.attack(rounds)
+
+    def test_floods_of_control_frames(self):
+        for flood in (
+            frame(PING, bytes(8)),
+            frame(SETTINGS, struct.pack(">HI", 3, 100)),
+            frame(SETTINGS),
+            frame(WINDOW, struct.pack(">I", 1)),
+            frame(PRIORITY, struct.pack(">IB", 0, 1), stream=1),
+            frame(0x10, struct.pack(">I", 1) + b"u=1"),
+        ):
+            for reads in (True, False):
+                with self.subTest(flood=flood, reads=reads):
+                    self.attack(lambda flood=flood: itertools.repeat(flood * 200), reads=reads)
+
+    def test_empty_data_without_end(self):
+        def rounds():
+            yield request(1, end=False)
+            while True:
+                yield frame(DATA, stream=1) * 100
+
+        self.assertGreater(self.attack(rounds), 0)
+
+    def test_answers_that_nobody_reads(self):
+        def rounds():
+            yield b"".join(request(stream, b"/big") for stream in range(1, 257, 2))
+
+        self.attack(rounds, reads=False, buffer=4096, settings=struct.pack(">HI", 4, 0x7FFFFFFF))
+
+    def test_windows_that_stay_shut(self):
+        def rounds():
+            yield b"".join(request(stream, b"/big") for stream in range(1, 257, 2))
+
+        self.attack(rounds, settings=struct.pack(">HI", 4, 0))
+
+    def test_windows_that_open_by_a_byte(self):
+        def rounds():
+            yield b"".join(request(stream, b"/big") for stream in range(1, 257, 2))
+            while True:
+                yield b"".join(frame(WINDOW, struct.pack(">I", 1), stream=stream) for stream in range(1, 257, 2))
+
+        self.attack(rounds, settings=struct.pack(">HI", 4, 0))
+
+    def test_heads_and_bodies_that_do_not_come(self):
+        def rounds():
+            yield b"".join(request(stream, end=False) for stream in range(1, 257, 2))
+            yield frame(DATA, b"x" * 1000, stream=1)[:-1]
+
+        self.attack(rounds)
+
+    def test_bodies_that_do_not_end(self):
+        def rounds():
+            for stream in ids():
+                yield request(stream, end=False) + b"".join(frame(DATA, bytes(16_000), stream=stream) for _ in range(4))
+
+        self.attack(rounds, server={"max_incoming_bytes": 8 << 20})
+
+    def test_bodies_that_nobody_wants_are_thrown_away(self):
+        def rounds():
+            for stream in ids():
+                yield request(stream, end=False) + b"".join(frame(DATA, bytes(16_000), stream=stream) for _ in range(4))
+
+        self.attack(rounds, server={"stream_request_body": True})
