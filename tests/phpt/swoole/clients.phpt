@@ -65,7 +65,7 @@ Coroutine\run(function () {
     echo "-- HTTP\n";
     $http = new Http('127.0.0.1', 1);
     var_dump(@$http->get('/'), $http->statusCode === SWOOLE_HTTP_CLIENT_ESTATUS_CONNECT_FAILED);
-    var_dump($http->errCode === SOCKET_ECONNREFUSED);
+    var_dump($http->errCode === SOCKET_ECONNREFUSED, $http->errMsg);
     var_dump(@$http->push('x'), $http->errMsg);
     $http2 = new Swoole\Coroutine\Http2\Client('127.0.0.1', 1);
     $request = new Swoole\Http2\Request();
@@ -130,6 +130,7 @@ Swoole\Coroutine\Socket
 bool(false)
 bool(true)
 bool(true)
+string(18) "Connection refused"
 bool(false)
 string(77) "this client speaks no WebSocket: call upgrade() first, and look at its result"
 bool(false)

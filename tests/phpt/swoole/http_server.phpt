@@ -68,7 +68,7 @@ array(1) {
 }
 array(1) {
   [0]=>
-  string(11) "a=b; path=/"
+  string(3) "a=b"
 }
 warning: the status code of an answer lies between 200 and 999 (RFC 9110 section 15), 9999 given
 bool(false)

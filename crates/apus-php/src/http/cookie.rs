@@ -7,15 +7,16 @@ use apus_zend::{Call, Raise};
 
 use crate::exception::{self};
 
-/// Writes the Set-Cookie field's value that the arguments of `cookie()` describe.
-pub(super) fn from_call(call: &Call, raw: bool) -> Result<Vec<u8>, Raise> {
+/// Writes the Set-Cookie field's value that the arguments of `cookie()` describe. Without a path the cookie is for the
+/// whole site; in code written for Swoole for the folder of what was asked for, whatever the declaration there says.
+pub(super) fn from_call(call: &Call, raw: bool, second: bool) -> Result<Vec<u8>, Raise> {
     let expires = call.int(2, 0)?;
     let cookie = SetCookie {
         name: call.bytes(0)?,
         value: call.bytes(1)?,
         raw,
         expires: u64::try_from(expires).unwrap_or(1),
-        path: if call.count() > 3 { call.bytes(3)? } else { b"/" },
+        path: if call.count() > 3 || second { call.bytes(3)? } else { b"/" },
         domain: call.bytes(4)?,
         secure: call.bool(5, false)?,
         http_only: call.bool(6, false)?,

@@ -279,7 +279,7 @@ fn scalar(view: View<'_>) -> Option<Vec<u8>> {
 fn set_cookie(call: &Call, raw: bool) -> Result<(), Raise> {
     call.expect(1, 10)?;
     let response = call.this::<Response>()?;
-    let value = cookie::from_call(call, raw)?;
+    let value = cookie::from_call(call, raw, response.second)?;
     if !response.is_open() {
         return call.ret(false);
     }

@@ -13,11 +13,15 @@ use apus_zend::{Callable, Raise, Value};
 use tokio::sync::{mpsc, oneshot};
 
 use super::plain::Me;
-use super::{Deferred, HttpClient, NAME, request, slot};
+use super::{CLIENT_CLASS, Deferred, HttpClient, NAME, request, slot};
 use crate::client::{settings, values};
 use crate::exception::{self};
 use crate::runtime::State;
+use crate::system::failure::strerror;
 use crate::wait::{Timeout, expect_suspendable, wait};
+
+/// The highest error number of the kernel.
+const LAST_ERRNO: i32 = libc::EHWPOISON;
 
 /// `$statusCode` of a request without an answer.
 fn status_of(stage: Stage) -> i64 {
@@ -41,7 +45,10 @@ fn clear(object: &Object) -> Result<(), Raise> {
 /// Writes a failure into the properties.
 pub(super) fn fail(object: &Object, failure: &Failure) -> Result<(), Raise> {
     object.set_slot(slot::STATUS_CODE, Value::int(status_of(failure.stage)));
-    values::set_error(object, slot::ERR_CODE, i64::from(failure.errno), &failure.message)
+    // In code written for Swoole the text is that of the number, where the kernel knows it.
+    let of_number = object.is_second(&CLIENT_CLASS) && (1..=LAST_ERRNO).contains(&failure.errno);
+    let text = of_number.then(|| strerror(failure.errno));
+    values::set_error(object, slot::ERR_CODE, i64::from(failure.errno), text.as_deref().unwrap_or(&failure.message))
 }
 
 /// Writes an answer into the properties.
