@@ -69,6 +69,8 @@ pub struct Config {
     pub tls: Option<Tls>,
     /// The limits of HTTP/2; none where the port does not speak it.
     pub http2: Option<http2::Limits>,
+    /// Whether the connections of a stream port begin without TLS.
+    pub starttls: bool,
     /// Milliseconds for a TLS handshake; 0 for no limit.
     pub handshake_timeout: u64,
     /// TLS connections begun a second; 0 for no limit.
@@ -181,6 +183,7 @@ impl From<&Settings> for Config {
             max_parts: s.max_multipart_parts,
             tls: None,
             http2: s.open_http2_protocol.then(|| http2_limits(s)),
+            starttls: s.ssl_starttls,
             handshake_timeout: millis(s.ssl_handshake_timeout),
             handshake_rate: s.ssl_handshake_rate,
             hsts: s.ssl_hsts.clone(),

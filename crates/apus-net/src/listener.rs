@@ -195,7 +195,9 @@ impl<A: App> Arrivals<A> {
             // A Unix socket has no keepalive, and needs none.
             let _ = socket.set_tcp_keepalive(keepalive);
         }
-        let wire = match Wire::new(socket, port.config.tls.as_ref()) {
+        let begins_plain = port.config.stream && port.config.starttls;
+        let tls = port.config.tls.as_ref().filter(|_| !begins_plain);
+        let wire = match Wire::new(socket, tls) {
             Ok(wire) => wire,
             Err(error) => {
                 port.worker.metrics.refused(&info, &format!("TLS cannot begin: {error}"));

@@ -2,7 +2,7 @@
 //!
 //! The plain way costs one comparison: it reads and writes as a bare socket does.
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::io::{self, IoSlice, Read, Write};
 use std::net::Shutdown;
 use std::os::fd::{AsRawFd, RawFd};
@@ -21,7 +21,7 @@ const OPEN: usize = 64 * 1024;
 /// A socket, and the session of TLS over it.
 pub(crate) struct Wire {
     socket: Socket,
-    tls: Option<Box<Sealed>>,
+    tls: OnceCell<Box<Sealed>>,
 }
 
 struct Sealed {
@@ -32,18 +32,28 @@ struct Sealed {
     refused: Cell<bool>,
 }
 
+impl Sealed {
+    /// `looks`: whether it is to be noticed that the peer speaks no TLS, so that it can be told so.
+    fn new(tls: &Tls, looks: bool) -> io::Result<Box<Self>> {
+        let session = RefCell::new(Session::new(tls.now()).map_err(io::Error::other)?);
+        Ok(Box::new(Self { session, fresh: Cell::new(looks), refused: Cell::new(false) }))
+    }
+}
+
 impl Wire {
     #[inline]
     pub(crate) fn new(socket: Socket, tls: Option<&Tls>) -> io::Result<Self> {
-        let tls = match tls {
-            None => None,
-            Some(tls) => {
-                let session = Session::new(tls.now()).map_err(io::Error::other)?;
-                let session = RefCell::new(session);
-                Some(Box::new(Sealed { session, fresh: Cell::new(true), refused: Cell::new(false) }))
-            }
-        };
-        Ok(Self { socket, tls })
+        let wire = Self { socket, tls: OnceCell::new() };
+        if let Some(tls) = tls {
+            let _ = wire.tls.set(Sealed::new(tls, true)?);
+        }
+        Ok(wire)
+    }
+
+    /// Begins TLS on a connection that began without; whether that was possible. What its peer sends from now on is a
+    /// handshake, or ends it.
+    pub(crate) fn begin_tls(&self, tls: &Tls) -> bool {
+        self.tls.get().is_none() && Sealed::new(tls, false).is_ok_and(|sealed| self.tls.set(sealed).is_ok())
     }
 
     #[inline]
@@ -53,7 +63,7 @@ impl Wire {
 
     #[inline]
     fn sealed(&self) -> Option<&Sealed> {
-        self.tls.as_deref().filter(|sealed| !sealed.refused.get())
+        self.tls.get().map(|sealed| &**sealed).filter(|sealed| !sealed.refused.get())
     }
 
     /// The socket, where nothing stands between it and its peer.

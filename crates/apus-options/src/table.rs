@@ -186,6 +186,8 @@ settings! {
     Port ssl_capath: String = String::new() => Kind::Str;
     /// DER file of an OCSP response that is stapled to the certificate of `ssl_cert_file` (RFC 6066 section 8).
     Port ssl_stapling_file: String = String::new() => Kind::Str;
+    /// Whether connections of a stream port begin in clear, until the program calls `Server::enableSSL()` (STARTTLS).
+    Port ssl_starttls: bool = false => Kind::Bool;
     /// Time for a TLS handshake; 0 for no limit.
     Port ssl_handshake_timeout: Duration = Duration::from_secs(10) => seconds(0.0, 3600.0);
     /// TLS connections that a worker begins a second, as many at once; further ones wait in the backlog. 0 for no

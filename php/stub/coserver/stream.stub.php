@@ -37,7 +37,8 @@ class Server
      * @param string $host an IP address, a name that the system knows (its resolution blocks), or "unix:" and a path
      * @param int $port 0 to 65535; 0 lets the system choose: see $port
      * @param bool $reuse_port whether other processes may listen on the same port and share its clients (SO_REUSEPORT)
-     * @throws \Apus\Server\Exception BIND, OPTION when $ssl is true: this class does not speak TLS
+     * @param bool $ssl whether connections speak TLS, by ssl_cert_file and the other ssl_* settings (as open_ssl)
+     * @throws \Apus\Server\Exception BIND
      * Does not wait.
      */
     public function __construct(string $host, int $port = 0, bool $ssl = false, bool $reuse_port = false) {}

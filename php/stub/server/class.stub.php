@@ -300,6 +300,14 @@ class Server
     public function confirm(int $fd): bool {}
 
     /**
+     * Begins TLS on a stream of this worker (STARTTLS; setting ssl_starttls). What was sent before goes in clear; bytes
+     * that the client sent behind the command that asked for TLS end the connection.
+     * @return bool false when there is no such connection, or it speaks TLS
+     * Waits until what was sent has left.
+     */
+    public function enableSSL(int $fd): bool {}
+
+    /**
      * Makes the heartbeat ignore a connection, however silent it is.
      * @return bool false when there is no such connection
      * @throws \Apus\Server\Exception STATE outside workers

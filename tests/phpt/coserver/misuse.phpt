@@ -9,7 +9,6 @@ use function Apus\{go, Coroutine\run};
 
 foreach ([Coroutine\Server::class, Coroutine\Http\Server::class] as $class) {
     echo "-- $class\n";
-    $class === Coroutine\Server::class && attempt(fn() => new $class('127.0.0.1', 0, true));
     attempt(fn() => new $class('127.0.0.1', 65536));
     attempt(fn() => new $class('no.such.host.invalid'));
     attempt(fn() => new $class('unix:'));
@@ -19,7 +18,6 @@ foreach ([Coroutine\Server::class, Coroutine\Http\Server::class] as $class) {
     attempt(fn() => $taken->set([1]));
     attempt(fn() => $taken->set(['max_connection' => 0]));
     attempt(fn() => $taken->set(['max_connection' => new stdClass]));
-    $class === Coroutine\Server::class && attempt(fn() => $taken->set(['open_ssl' => true]));
     attempt(fn() => $taken->handle('no such function'));
     $class === Coroutine\Server::class ? $taken->handle(fn() => null) : $taken->handle('/', fn() => null);
     attempt(fn() => $taken->start());
@@ -45,7 +43,6 @@ attempt(fn() => new Coroutine\Server\Connection(new stdClass));
 ?>
 --EXPECTF--
 -- Apus\Coroutine\Server
-Apus\Server\Exception 102: Coroutine\Server does not speak TLS in this version of Apus: use Apus\Server, or begin TLS on the connection's socket with sslHandshake()
 Apus\Server\Exception 101: a port lies between 0 and 65535, 65536 given
 Apus\Server\Exception 101: host "no.such.host.invalid" is neither an address nor a known name: %s
 Apus\Server\Exception 101: "unix:" must be followed by the path of the socket
@@ -54,7 +51,6 @@ Apus\Server\Exception 102: unknown setting "no_such_setting"%s
 Apus\Server\Exception 102: settings are given as 'name' => value, but a numeric key was found
 Apus\Server\Exception 102: setting "max_connection" must be a whole number of connections from 1 to 10000000, 0 given
 Apus\Server\Exception 102: setting "max_connection" cannot be an object or a resource
-Apus\Server\Exception 102: Coroutine\Server does not speak TLS in this version of Apus: use Apus\Server, or begin TLS on the connection's socket with sslHandshake()
 TypeError: Apus\Coroutine\Server::handle(): Argument #1 ($fn) must be a valid callback, function "no such function" not found or invalid function name
 Apus\Coroutine\Exception 1: Coroutine\Server::start() waits and needs a coroutine: call it inside Apus\Coroutine\run() or Apus\go()
 Apus\Server\Exception 104: this server runs already: start() was called before

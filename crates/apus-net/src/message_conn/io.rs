@@ -32,6 +32,25 @@ impl MessageConn {
         }
     }
 
+    /// Begins TLS (STARTTLS) on a stream whose port has it and that began without; whether that was possible. What was
+    /// sent before has to be with the kernel: it goes in clear.
+    pub fn begin_tls(&self) -> bool {
+        let began = !self.is_websocket()
+            && self.is_established()
+            && self.out.borrow().is_none()
+            && match (&self.port.config.tls, &*self.io.borrow()) {
+                (Some(tls), Some(wire)) => wire.begin_tls(tls),
+                _ => false,
+            };
+        if began {
+            // The time for the handshake begins.
+            self.seen.set(self.worker().clock.now());
+            self.set_flags(|flags| flags.sealed = true);
+            self.wake_task();
+        }
+        began
+    }
+
     /// Closes our direction; whether that was possible.
     pub(crate) fn shut_down(&self) -> bool {
         self.io.borrow().as_ref().is_some_and(|io| io.shut_down().is_ok())

@@ -68,6 +68,8 @@ pub(crate) enum Protocol {
 #[derive(Debug, Default, Clone, Copy)]
 #[allow(clippy::struct_excessive_bools, reason = "independent switches in one cell")]
 pub(crate) struct Flags {
+    /// TLS has begun: what was read before and not yet handled came too late.
+    pub(crate) sealed: bool,
     /// The program stopped reading.
     pub(crate) paused: bool,
     /// The worker leaves: nothing more is read.

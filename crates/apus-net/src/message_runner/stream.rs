@@ -12,6 +12,9 @@ use crate::message_conn::{Kind, Message};
 impl<A: App> Runner<A> {
     /// Handles the next message of what was read.
     pub(super) fn stream_step(&mut self, cx: &mut Context<'_>) -> RunStep {
+        if self.message_conn.flags().sealed && self.came_in_clear() {
+            return RunStep::End;
+        }
         let bytes = self.input.bytes();
         if bytes.is_empty() {
             return RunStep::Read;
@@ -47,6 +50,20 @@ impl<A: App> Runner<A> {
                 RunStep::End
             }
         }
+    }
+
+    /// TLS has begun. Bytes behind the command that asked for it may be anybody's: nothing is done with them, and the
+    /// connection ends.
+    #[cold]
+    fn came_in_clear(&self) -> bool {
+        self.message_conn.set_flags(|flags| flags.sealed = false);
+        let early = !self.input.is_empty();
+        if early {
+            let why = "bytes in clear came behind the command that began TLS";
+            self.message_conn.worker().metrics.refused(&self.message_conn.info, why);
+            self.message_conn.kill(Kill::Now);
+        }
+        early
     }
 
     /// The peer's bytes make no sense: the connection ends, and the log says why.

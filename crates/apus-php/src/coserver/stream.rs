@@ -3,6 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::os::fd::AsRawFd as _;
 use std::rc::Rc;
+use std::time::Duration;
 
 use apus_coro::Wait;
 use apus_options::{Settings, client};
@@ -29,6 +30,9 @@ const START: &str = "Coroutine\\Server::start()";
 /// One a connection.
 static CLOSED: Repeats = Repeats::new(Level::Warning, "connections closed because no coroutine could be made for them");
 
+/// The same of handshakes.
+static UNSEALED: Repeats = Repeats::new(Level::Info, "connections closed because they did not come to speak TLS");
+
 /// Where a server is in its life.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Phase {
@@ -51,6 +55,9 @@ struct StreamCore {
     stopping: Notify,
     /// Whether it is of the class that code written for Swoole knows.
     second: Cell<bool>,
+    /// Whether connections speak TLS, and how long their handshakes may take; zero for no limit.
+    secure: Cell<bool>,
+    handshake_timeout: Cell<Duration>,
 }
 
 struct StreamServer(Rc<StreamCore>);
@@ -93,9 +100,6 @@ fn state_error(text: &str) -> Raise {
 }
 
 fn construct(host: String, port: i64, ssl: bool, reuse_port: bool) -> Result<Made<StreamServer, 5>, Raise> {
-    if ssl {
-        return Err(no_tls());
-    }
     let listener = listen::listen(&host, port, reuse_port)?;
     let (host, port) = listen::shown(&listener);
     let fd = listener.fd.as_raw_fd();
@@ -118,14 +122,10 @@ fn construct(host: String, port: i64, ssl: bool, reuse_port: bool) -> Result<Mad
         connections: Rc::default(),
         stopping: Notify::new(),
         second: Cell::new(false),
+        secure: Cell::new(ssl),
+        handshake_timeout: Cell::new(Settings::default().ssl_handshake_timeout),
     };
     Ok(Made(StreamServer(Rc::new(core)), shown))
-}
-
-fn no_tls() -> Raise {
-    let text = "Coroutine\\Server does not speak TLS in this version of Apus: use Apus\\Server, or begin TLS on the \
-                connection's socket with sslHandshake()";
-    exception::throw(exception::code::server::OPTION, text)
 }
 
 fn set(server: Me<'_, StreamServer>, given: ArrayView<'_>) -> Result<(), Raise> {
@@ -133,23 +133,32 @@ fn set(server: Me<'_, StreamServer>, given: ArrayView<'_>) -> Result<(), Raise> 
     if core.phase.get() != Phase::New {
         return Err(state_error("set() must be called before start()"));
     }
-    let (of_connections, of_server) = sort(given)?;
-    core.listening.set(of_connections.view())?;
-    if let Some(most) = of_server {
-        core.max_connections.set(most);
-    }
+    let sorted = sort(given)?;
+    core.listening.set(sorted.of_connections.view())?;
+    sorted.max_connections.into_iter().for_each(|most| core.max_connections.set(most));
+    sorted.handshake_timeout.into_iter().for_each(|limit| core.handshake_timeout.set(limit));
+    sorted.secure.into_iter().for_each(|secure| core.secure.set(secure));
     let shown = merged_settings(&server.object.slot(slot::server::SETTING), given)?;
     server.object.set_slot(slot::server::SETTING, shown);
     Ok(())
 }
 
-/// The settings of connections among those that were given, and `max_connection`. Others of a server's are checked
-/// only: programs share one array among all their servers.
-fn sort(given: ArrayView<'_>) -> Result<(Array, Option<usize>), Raise> {
+/// What an array of settings holds that matters here.
+struct Sorted {
+    of_connections: Array,
+    max_connections: Option<usize>,
+    handshake_timeout: Option<Duration>,
+    /// `open_ssl`.
+    secure: Option<bool>,
+}
+
+/// The settings of connections among those that were given, and what the server itself needs. Others of a server's are
+/// checked only: programs share one array among all their servers.
+fn sort(given: ArrayView<'_>) -> Result<Sorted, Raise> {
     let refused = |text: &str| exception::throw(exception::code::server::OPTION, text);
-    let mut of_connections = Array::new(given.len())?;
+    let of_connections = Array::new(given.len())?;
+    let mut sorted = Sorted { of_connections, max_connections: None, handshake_timeout: None, secure: None };
     let mut of_server = Settings::default();
-    let mut most = None;
     for (key, value) in given.iter() {
         let Key::Str(name) = key else {
             return Err(refused("settings are given as 'name' => value, but a numeric key was found"));
@@ -157,20 +166,22 @@ fn sort(given: ArrayView<'_>) -> Result<(Array, Option<usize>), Raise> {
         let text = String::from_utf8_lossy(name);
         let value = value.value();
         let option = convert::to_option(value.view());
-        if text == "open_ssl" && option.as_ref().is_some_and(|value| !value.is_off()) {
-            return Err(no_tls());
+        if text == "open_ssl" {
+            sorted.secure = Some(option.as_ref().is_some_and(|value| !value.is_off()));
         }
         if text == "package_length_func" || client::socket::Settings::rows().any(|row| row.answers_to(&text)) {
-            of_connections.set(name, value)?;
+            sorted.of_connections.set(name, value)?;
             continue;
         }
         let option = option.ok_or_else(|| refused(&format!("setting \"{text}\" cannot be an object or a resource")))?;
         of_server.set(&text, &option).map_err(|error| refused(&error.to_string()))?;
-        most = Some(of_server.max_connection as usize)
-            .filter(|_| matches!(&*text, "max_connection" | "max_conn"))
-            .or(most);
+        match &*text {
+            "max_connection" | "max_conn" => sorted.max_connections = Some(of_server.max_connection as usize),
+            "ssl_handshake_timeout" => sorted.handshake_timeout = Some(of_server.ssl_handshake_timeout),
+            _ => {}
+        }
     }
-    Ok((of_connections, most))
+    Ok(sorted)
 }
 
 fn set_handler(server: &StreamServer, handler: Callable) -> Result<(), Raise> {
@@ -197,6 +208,9 @@ fn start(server: Me<'_, StreamServer>) -> Result<bool, Raise> {
     if core.handler.borrow().is_none() {
         let text = "nothing would answer connections: call handle(function ($connection) { … }) before start()";
         return Err(exception::throw(exception::code::server::EVENT, text));
+    }
+    if core.secure.get() {
+        core.listening.prepare_tls()?;
     }
     let accepting = core.listening.begin()?;
     crate::output::forgive();
@@ -228,6 +242,7 @@ fn accept_all(core: &Rc<StreamCore>, accepting: &crate::socket::Accepting<'_>) -
             continue;
         }
         match accepting.next()? {
+            Accepted::Connection(socket) if core.secure.get() => core.shake(&state, socket, &receiver)?,
             Accepted::Connection(socket) => {
                 if !core.take(&state, socket, &receiver)? && !core.pause(&state)? {
                     return Ok(libc::ECANCELED);
@@ -285,11 +300,41 @@ impl StreamCore {
         }
     }
 
+    /// Hands a connection over once it has shaken hands. It counts among the others meanwhile, and waits for none.
+    fn shake(self: &Rc<Self>, state: &Rc<State>, socket: Object, receiver: &Rc<dyn Fn(Outcome)>) -> Result<(), Raise> {
+        let shaking = crate::socket::shake(state, &socket)?;
+        let (core, state, receiver) = (Rc::clone(self), Rc::clone(state), Rc::clone(receiver));
+        let (place, limit) = (Place::take(&self.connections), self.handshake_timeout.get());
+        let limit = if limit.is_zero() { Duration::MAX } else { limit };
+        tokio::task::spawn_local(async move {
+            match tokio::time::timeout(limit, shaking).await {
+                Ok(Ok(())) if core.phase.get() == Phase::Running => {
+                    if let Err(raise) = core.hand_over(&state, socket, place, &receiver) {
+                        state.report(raise);
+                    }
+                }
+                Ok(Err(why)) => UNSEALED.tell(format_args!("{START} closed a connection: TLS: {why}")),
+                _ => {}
+            }
+        });
+        Ok(())
+    }
+
+    fn take(&self, state: &Rc<State>, socket: Object, receiver: &Rc<dyn Fn(Outcome)>) -> Result<bool, Raise> {
+        self.hand_over(state, socket, Place::take(&self.connections), receiver)
+    }
+
     /// Hands a connection to a coroutine of its own, which runs at once. `false`: none could be made, and it was
     /// closed.
-    fn take(&self, state: &Rc<State>, socket: Object, receiver: &Rc<dyn Fn(Outcome)>) -> Result<bool, Raise> {
+    fn hand_over(
+        &self,
+        state: &Rc<State>,
+        socket: Object,
+        place: Rc<Place>,
+        receiver: &Rc<dyn Fn(Outcome)>,
+    ) -> Result<bool, Raise> {
         let Some(handler) = self.handler.borrow().as_ref().map(Callable::share) else { return Ok(false) };
-        let connection = connection::object(socket, Place::take(&self.connections), self.second.get())?;
+        let connection = connection::object(socket, place, self.second.get())?;
         match Handlers::new(state, true).launch(handler, [connection.into()], Some(Rc::clone(receiver))) {
             Ok(()) => Ok(true),
             Err(Raise::Bailed) => Err(Raise::Bailed),

@@ -1,4 +1,5 @@
-//! What a server does with its streams: send, sendfile, sendwait, pause, resume, confirm, protect, heartbeat.
+//! What a server does with its streams: send, sendfile, sendwait, pause, resume, confirm, enableSSL, protect,
+//! heartbeat.
 
 use std::fs::File;
 use std::path::Path;
@@ -174,6 +175,23 @@ pub(super) fn resume(core: &ServerHandle, fd: i64) -> Result<bool, Raise> {
 
 pub(super) fn confirm(core: &ServerHandle, fd: i64) -> Result<bool, Raise> {
     switch(core, fd, "confirm()", Step::Resume)
+}
+
+pub(super) fn enable_ssl(core: &ServerHandle, fd: i64) -> Result<bool, Raise> {
+    const WHAT: &str = "Server::enableSSL()";
+    let Some(message_conn) = stream(core, fd, "enableSSL()")? else { return Ok(false) };
+    if !message_conn.is_drained() {
+        // The client has not seen all of the answer: what it sends before that is no handshake.
+        message_conn.pause();
+        let left = wait(&*State::get()?, Wait::Outside(WHAT), message_conn.drained());
+        message_conn.resume();
+        match left? {
+            Some(Ok(())) => {}
+            Some(Err(_)) => return Ok(last_error::fail(last_error::CLOSED)),
+            None => return Ok(false),
+        }
+    }
+    Ok(message_conn.begin_tls() || last_error::fail(last_error::WRONG_KIND))
 }
 
 pub(super) fn protect(core: &ServerHandle, fd: i64, on: bool) -> Result<bool, Raise> {

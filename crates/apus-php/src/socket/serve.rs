@@ -1,22 +1,26 @@
 //! What `Coroutine\Server` needs of sockets: one that listens, and what is done with the connections that it takes.
 
-use std::future::poll_fn;
+use std::future::{Future, poll_fn};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
 
+use apus_client::tls;
 use apus_zend::object::Object;
 use apus_zend::value::ArrayView;
 use apus_zend::{Raise, Value};
 use socket2::Socket;
 
+use super::connect;
 use super::core::Sock;
-use super::descriptor::Way;
+use super::descriptor::{Pace, Way};
 use super::fault::{Fault, Outcome};
 use super::methods::{FD, SLOTS, SocketObject, fill};
 use super::run::{Caller, Kind, Session, Span};
 use super::settings::{Given, merged};
 use super::{methods, packet, stream};
+use crate::exception;
+use crate::runtime::State;
 use crate::wait::Timeout;
 
 const ACCEPT: Kind = Kind { name: "Coroutine\\Server::start()", way: Way::Read, span: Span::Read };
@@ -60,6 +64,15 @@ impl Listening {
         self.given.take(given, false)
     }
 
+    /// Looks whether TLS can be spoken as the settings say. Blocks while it reads their files.
+    pub(crate) fn prepare_tls(&self) -> Result<(), Raise> {
+        self.given.install(&self.sock)?;
+        let prepared = tls::prepare(&self.sock.plan.borrow().options, true);
+        prepared.map_err(|error| {
+            exception::throw(exception::code::server::OPTION, &format!("TLS: {}", Fault::from(error).text()))
+        })
+    }
+
     /// Begins to take connections. Throws outside coroutines, and while another coroutine does so.
     pub(crate) fn begin(&self) -> Result<Accepting<'_>, Raise> {
         let caller = Caller::find(ACCEPT.name, false)?;
@@ -101,6 +114,18 @@ impl Accepting<'_> {
             }
         }
     }
+}
+
+/// Shakes hands on a connection that was accepted, in the loop of `state` and in no coroutine; why it could not.
+pub(crate) fn shake(state: &State, socket: &Object) -> Result<impl Future<Output = Result<(), String>> + use<>, Raise> {
+    let sock = Rc::clone(&payload(socket)?.sock);
+    let pace = Pace::Loop(std::ptr::from_ref(state).addr());
+    Ok(async move {
+        if let Ok(descriptor) = sock.descriptor() {
+            descriptor.set_pace(pace);
+        }
+        connect::shake(&sock, pace).await.map_err(|fault| fault.text().to_owned())
+    })
 }
 
 /// A `Coroutine\Socket` over a connection that was accepted, with the settings of the one that listens.
