@@ -19,12 +19,13 @@ const MAY_KNOW = [
     'apus-cli' => ['apus-stub'],
     'apus-tls' => [],
     'apus-net' => ['apus-proto', 'apus-options', 'apus-shm', 'apus-tls'],
+    'apus-edge' => ['apus-net'],
     'apus-client' => ['apus-proto', 'apus-tls'],
     'apus-process' => ['apus-options', 'apus-shm'],
     'apus-runtime' => ['apus-options', 'apus-coro', 'apus-zend', 'apus-process', 'apus-stub'],
     'apus-hook' => ['apus-options', 'apus-coro', 'apus-zend', 'apus-process', 'apus-runtime', 'apus-stub'],
     'apus-php' => [
-        'apus-options', 'apus-net', 'apus-client', 'apus-coro', 'apus-zend', 'apus-process', 'apus-shm', 'apus-runtime', 'apus-hook', 'apus-stub',
+        'apus-options', 'apus-net', 'apus-edge', 'apus-client', 'apus-coro', 'apus-zend', 'apus-process', 'apus-shm', 'apus-runtime', 'apus-hook', 'apus-stub',
     ],
 ];
 

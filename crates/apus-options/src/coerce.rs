@@ -5,7 +5,7 @@ use crate::row::{Kind, Row};
 use crate::value::Value;
 
 /// The value in its kind's own form, inside its limits: Bool, Int (also Size, Choice), Float (Duration, in seconds),
-/// Str or List of Int.
+/// Str, List of Int or Str, Map of Str.
 pub(crate) fn coerce(row: &'static Row, value: &Value) -> Result<Value, OptionError> {
     let coerced = match row.kind {
         Kind::Bool => to_bool(value).map(Value::Bool),
@@ -14,6 +14,8 @@ pub(crate) fn coerce(row: &'static Row, value: &Value) -> Result<Value, OptionEr
         Kind::Duration { min, max } => to_seconds(value).filter(|s| (min..=max).contains(s)).map(Value::Float),
         Kind::Str => to_str(value).map(Value::Str),
         Kind::Ints { min, max } => to_ints(value, min, max).map(Value::List),
+        Kind::Texts => to_texts(value).map(Value::List),
+        Kind::TextsByName => to_texts_by_name(value).map(Value::Map),
         Kind::Certificates => to_certificates(value).map(Value::Map),
         Kind::Choice(names) => to_choice(value, names).map(Value::Int),
         Kind::Any => Some(value.clone()),
@@ -97,14 +99,34 @@ fn to_ints(value: &Value, min: i64, max: i64) -> Option<Vec<Value>> {
     items.iter().map(|item| to_int(item).filter(|n| (min..=max).contains(n)).map(Value::Int)).collect()
 }
 
+fn to_texts(value: &Value) -> Option<Vec<Value>> {
+    let items = match value {
+        Value::List(items) => items.as_slice(),
+        single => std::slice::from_ref(single),
+    };
+    items.iter().map(|item| to_str(item).map(Value::Str)).collect()
+}
+
+fn to_texts_by_name(value: &Value) -> Option<Vec<(String, Value)>> {
+    let items = named(value)?;
+    items.iter().map(|(name, text)| Some((name.clone(), Value::Str(to_str(text)?)))).collect()
+}
+
+/// The values of an array by name; an empty one may be of either kind.
+fn named(value: &Value) -> Option<&[(String, Value)]> {
+    match value {
+        Value::Map(items) => Some(items),
+        Value::List(items) if items.is_empty() => Some(&[]),
+        _ => None,
+    }
+}
+
 /// What [`Kind::Certificates`] takes.
 fn to_certificates(value: &Value) -> Option<Vec<(String, Value)>> {
-    let items = match value {
-        Value::Map(items) => items,
-        Value::List(items) if items.is_empty() => return Some(Vec::new()),
-        _ => return None,
-    };
-    items.iter().map(|(name, certificate)| Some((name.clone(), Value::Map(to_certificate(certificate)?)))).collect()
+    named(value)?
+        .iter()
+        .map(|(name, certificate)| Some((name.clone(), Value::Map(to_certificate(certificate)?))))
+        .collect()
 }
 
 fn to_certificate(value: &Value) -> Option<Vec<(String, Value)>> {
@@ -189,5 +211,13 @@ mod tests {
         assert_eq!(to_ints(&list, 0, 3), Some(vec![Value::Int(0), Value::Int(3)]));
         assert_eq!(to_ints(&list, 1, 3), None);
         assert_eq!(to_ints(&Value::Int(1), 0, 3), None);
+        assert_eq!(to_texts(&Value::List(vec![s("a"), Value::Int(3)])), Some(vec![s("a"), s("3")]));
+        assert_eq!(to_texts(&s("a")), Some(vec![s("a")]));
+        assert_eq!(to_texts(&Value::List(vec![Value::Null])), None);
+        let by_name = |text| Value::Map(vec![("*.css".to_owned(), text)]);
+        assert_eq!(to_texts_by_name(&by_name(s("no-store"))), Some(vec![("*.css".to_owned(), s("no-store"))]));
+        assert_eq!(to_texts_by_name(&by_name(Value::Bool(true))), None);
+        assert_eq!(to_texts_by_name(&Value::List(vec![])), Some(vec![]));
+        assert_eq!(to_texts_by_name(&s("a")), None);
     }
 }

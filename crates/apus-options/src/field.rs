@@ -108,6 +108,32 @@ impl Field for Vec<u32> {
     }
 }
 
+impl Field for Vec<String> {
+    fn load(value: &Value) -> Option<Self> {
+        match value {
+            Value::List(items) => items.iter().map(String::load).collect(),
+            _ => None,
+        }
+    }
+
+    fn show(&self) -> Value {
+        Value::List(self.iter().map(String::show).collect())
+    }
+}
+
+impl Field for Vec<(String, String)> {
+    fn load(value: &Value) -> Option<Self> {
+        match value {
+            Value::Map(items) => items.iter().map(|(name, text)| Some((name.clone(), String::load(text)?))).collect(),
+            _ => None,
+        }
+    }
+
+    fn show(&self) -> Value {
+        Value::Map(self.iter().map(|(name, text)| (name.clone(), text.show())).collect())
+    }
+}
+
 /// A certificate for clients that ask for one host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HostCertificate {

@@ -37,6 +37,10 @@ pub enum Kind {
         /// The greatest value of an element.
         max: i64,
     },
+    /// A list of texts without NUL bytes; a single one stands for itself.
+    Texts,
+    /// Texts by name: an array.
+    TextsByName,
     /// Certificates by the name of their host: each an array of `ssl_cert_file`, `ssl_key_file`, and where they are
     /// there `ssl_passphrase` and `ssl_stapling_file`.
     Certificates,
@@ -56,7 +60,8 @@ impl Kind {
             Self::Duration { .. } => "duration",
             Self::Str => "string",
             Self::Ints { .. } => "list of int",
-            Self::Certificates => "array",
+            Self::Texts => "list of string",
+            Self::Certificates | Self::TextsByName => "array",
             Self::Choice(_) => "choice",
             Self::Any => "any",
         }

@@ -266,6 +266,29 @@ settings! {
     /// Parts in one multipart body, fields and files together (413 beyond).
     Port max_multipart_parts: u32 = 1100 => count(1, 1_000_000, "parts");
 
+    /// Whether files below `document_root` answer GET and HEAD before PHP is asked. Hidden files, links out of the
+    /// directory and PHP code are never sent. See [static-files.md](static-files.md).
+    Port enable_static_handler: bool = false => Kind::Bool;
+    /// Directory of the files.
+    Port document_root: String = String::new() => Kind::Str;
+    /// Paths below which requests are for files only: 404 where there is none. Empty: whatever path there is a file
+    /// for, and PHP answers the others.
+    Port static_handler_locations: Vec<String> = Vec::new() => Kind::Texts;
+    /// Names of the file that answers for its directory, in the order they are looked for.
+    Port http_index_files: Vec<String> = vec!["index.html".to_owned()], shown "`index.html`" => Kind::Texts;
+    /// Whether a directory without such a file is listed.
+    Port http_autoindex: bool = false => Kind::Bool;
+    /// What is looked for, in this order, where `$uri` stands for the path, and what ends with `/` is a directory:
+    /// `["$uri", "$uri/", "/index.html"]` serves an application that runs in the browser.
+    Port try_files: Vec<String> = vec!["$uri".to_owned(), "$uri/".to_owned()], shown "`$uri`, `$uri/`" => Kind::Texts;
+    /// Whether FILE.zst, FILE.br or FILE.gz beside a file, if it is not older, is sent to clients that accept it.
+    Port static_precompressed: bool = true => Kind::Bool;
+    /// Cache-Control of files by pattern: `["*.css" => "max-age=3600", "/assets/*" => "immutable"]`; the first that
+    /// fits.
+    Port static_cache_control: Vec<(String, String)> = Vec::new() => Kind::TextsByName;
+    /// Memory of each worker for files of up to 64 KiB; 0 for none.
+    Port static_cache_size: usize = 16 << 20 => size(0, 16 * GIB);
+
     /// Whether the port speaks HTTP. An `Apus\Http\Server` can have raw ports when this is off, an `Apus\Server` HTTP
     /// ports when it is on.
     Port open_http_protocol: bool = false, shown "true on an `Apus\\Http\\Server`" => Kind::Bool;
@@ -460,9 +483,9 @@ mod tests {
             "unknown setting \"worker_nmu\": did you mean \"worker_num\"?"
         );
         assert_eq!(
-            error(&mut settings, "document_root", "x".into()),
-            "setting \"document_root\" is not supported by this version of Apus: remove it or switch it off. Static files come in a later version; \
-             answer with Response::sendfile()."
+            error(&mut settings, "stats_file", "x".into()),
+            "setting \"stats_file\" is not supported by this version of Apus: remove it or switch it off. Use Server::stats() or `apus status \
+             --json`."
         );
         assert!(error(&mut settings, "log_file", "a\0b".into()).contains("NUL"));
     }

@@ -23,8 +23,6 @@ pub(crate) static ROWS: &[Row] = unread! {
     Server NoEffect "PHP's own display_errors rules." => display_errors;
     Coroutine NoEffect "The system's resolver is used." => dns_server;
     Port NoEffect "Nothing is pushed, browsers no longer take it: Response::informational() tells them what to load." => http2_enable_push;
-    Port NoEffect "Refines static files, which this version does not have." =>
-        http_autoindex, http_index_files, static_handler_locations;
     Port NoEffect "Refines compression, which this version does not have." =>
         http_compression_level, http_gzip_level, http_compression_min_length, compression_min_length,
         http_compression_types, compression_level;
@@ -40,8 +38,6 @@ pub(crate) static ROWS: &[Row] = unread! {
     Port Missing "Use open_length_check: type n, length at 4, body at 8." => open_fastcgi_protocol;
     Port Missing "Response compression comes in a later version; let a proxy compress, or compress in the handler." =>
         http_compression, compression;
-    Port Missing "Static files come in a later version; answer with Response::sendfile()." =>
-        enable_static_handler, document_root;
     Server Missing "A connection belongs to the worker that accepted it." => dispatch_func;
     Server Missing "Use Server::stats() or `apus status --json`." => stats_file;
     Server Missing "Use `apus status --json`." => admin_server;

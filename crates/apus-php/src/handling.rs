@@ -13,7 +13,7 @@ use std::task::{Context, Poll};
 use apus_coro::{Cancel, Drive, TaskId};
 use apus_net::{Gone, Request, Responder};
 use apus_zend::{Callable, Raise, Value};
-use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::handlers::{Begun, Handlers};
 use crate::runtime::{Coro, Outcome, PhpSwitch, Receive, State};
@@ -82,12 +82,28 @@ impl Calling {
     }
 }
 
-/// A place among the requests that are handled at once, once there is one. Fair, and given up when dropped.
-type Place = Pin<Box<dyn Future<Output = Result<OwnedSemaphorePermit, AcquireError>>>>;
+/// A place among the requests that are handled at once, once there is one.
+pub(crate) async fn place_in(places: Option<Arc<Semaphore>>) -> Admission {
+    match places {
+        // The semaphore is never closed, so this is always a place.
+        Some(places) => places.acquire_owned().await.map_or(Admission::Free, Admission::Place),
+        None => Admission::Free,
+    }
+}
 
-/// A request that waits for a place.
+/// What comes before a handler.
+pub(crate) enum Admission {
+    /// It may begin.
+    Free,
+    /// The same, with a place among those that are handled at once. Fair, and given up when dropped.
+    Place(OwnedSemaphorePermit),
+    /// Somebody else has answered.
+    Answered,
+}
+
+/// A request whose handler cannot be begun yet.
 struct Queued {
-    place: Place,
+    admission: Pin<Box<dyn Future<Output = Admission>>>,
     begin: Box<dyn FnOnce(&Responder) -> Begun>,
 }
 
@@ -116,16 +132,19 @@ impl Handling {
         Self { queued: None, place: None, drive: Some(drive), responder: None, gone: None, place_of: None }
     }
 
-    /// Of a handler that is begun once there is a place for it.
+    /// Of a handler that is begun once it is admitted.
     pub(crate) fn queued(
-        places: &Arc<Semaphore>,
+        admission: impl Future<Output = Admission> + 'static,
         begin: impl FnOnce(&Responder) -> Begun + 'static,
         responder: Responder,
-        gone: Option<Gone>,
     ) -> Self {
-        let place = Box::pin(Arc::clone(places).acquire_owned());
-        let queued = Some(Box::new(Queued { place, begin: Box::new(begin) }));
-        Self { queued, place: None, drive: None, responder: Some(responder), gone, place_of: None }
+        let queued = Some(Box::new(Queued { admission: Box::pin(admission), begin: Box::new(begin) }));
+        Self { queued, place: None, drive: None, responder: Some(responder), gone: None, place_of: None }
+    }
+
+    /// The same, broken off when the client leaves.
+    pub(crate) fn until(self, gone: Option<Gone>) -> Self {
+        Self { gone, ..self }
     }
 
     /// The same, with the place of its handler for the log.
@@ -138,13 +157,17 @@ impl Handling {
         self.drive.as_ref().map(|drive| drive.task().id())
     }
 
-    /// Starts the handler once there is a place for it.
+    /// Starts the handler once it may begin.
     fn poll_queue(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let Some(queued) = &mut self.queued else { return Poll::Ready(()) };
-        let Poll::Ready(place) = queued.place.as_mut().poll(cx) else { return Poll::Pending };
-        // The semaphore is never closed, so this is always a place.
-        self.place = place.ok();
-        if let (Some(queued), Some(responder)) = (self.queued.take(), &self.responder) {
+        let Poll::Ready(admission) = queued.admission.as_mut().poll(cx) else { return Poll::Pending };
+        let Some(queued) = self.queued.take() else { return Poll::Ready(()) };
+        match admission {
+            Admission::Answered => return Poll::Ready(()),
+            Admission::Place(place) => self.place = Some(place),
+            Admission::Free => {}
+        }
+        if let Some(responder) = &self.responder {
             self.drive = (queued.begin)(responder);
         }
         Poll::Ready(())

@@ -6,6 +6,7 @@ mod compat;
 mod connections;
 mod coroutine;
 mod coserver;
+mod files;
 mod functions;
 mod handlers;
 mod handling;

@@ -4,6 +4,8 @@
 //! is bounded by the limits it is given, never panics, and is a fuzz target.
 #![forbid(unsafe_code)]
 
+pub mod coding;
+pub mod conditional;
 pub mod cookie;
 pub mod date;
 pub mod form;

@@ -16,7 +16,7 @@ attempt(fn () => $server->set(['daemonize' => 'perhaps']));
 attempt(fn () => $server->set(['open_fastcgi_protocol' => true]));
 attempt(fn () => $server->set(['ssl_sni_certs' => ['a' => 'b']]));
 attempt(fn () => $server->set(['task_worker_num' => 1025]));
-attempt(fn () => $server->set(['document_root' => '/x']));
+attempt(fn () => $server->set(['stats_file' => '/x']));
 attempt(fn () => $server->set(['pid_file' => new stdClass()]));
 attempt(fn () => $server->set([1, 2]));
 attempt(fn () => $server->set('worker_num'));
@@ -36,7 +36,7 @@ Apus\Server\Exception 102: setting "daemonize" must be true or false, "perhaps" 
 Apus\Server\Exception 102: setting "open_fastcgi_protocol" is not supported by this version of Apus: remove it or switch it off. Use open_length_check: type n, length at 4, body at 8.
 Apus\Server\Exception 102: setting "ssl_sni_certs" must be an array of 'host' => ['ssl_cert_file' => path, 'ssl_key_file' => path], an array of 1 by name given
 Apus\Server\Exception 102: setting "task_worker_num" must be a whole number of processes from 0 to 1024, 1025 given
-Apus\Server\Exception 102: setting "document_root" is not supported by this version of Apus: remove it or switch it off. Static files come in a later version; answer with Response::sendfile().
+Apus\Server\Exception 102: setting "stats_file" is not supported by this version of Apus: remove it or switch it off. Use Server::stats() or `apus status --json`.
 Apus\Server\Exception 102: setting "pid_file" cannot be an object or a resource
 Apus\Server\Exception 102: settings are given as 'name' => value, but a numeric key was found
 TypeError: Apus\Server::set(): Argument #1 ($settings) must be of type array, string given

@@ -12,9 +12,9 @@ use apus_zend::value::ArrayView;
 use apus_zend::{Call, Raise};
 
 use super::part;
-use crate::http::mime;
 use crate::system::{event, host};
 use crate::timer;
+use apus_edge::types;
 
 fn swoole_version(call: &Call) -> Result<(), Raise> {
     call.ret_bytes(super::VERSION.to_bytes())
@@ -33,7 +33,7 @@ fn named(extension: &[u8]) -> PathBuf {
 }
 
 fn swoole_mime_type_add(suffix: &[u8], mime_type: String) -> bool {
-    let fresh = !mime::is_known(&named(suffix));
+    let fresh = !types::is_known(&named(suffix));
     if fresh {
         swoole_mime_type_set(suffix, mime_type);
     }
@@ -41,21 +41,21 @@ fn swoole_mime_type_add(suffix: &[u8], mime_type: String) -> bool {
 }
 
 fn swoole_mime_type_set(suffix: &[u8], mime_type: String) {
-    mime::set(&String::from_utf8_lossy(suffix), Some(&mime_type));
+    types::set(&String::from_utf8_lossy(suffix), Some(&mime_type));
 }
 
 fn swoole_mime_type_delete(suffix: &[u8]) -> bool {
-    let known = mime::is_known(&named(suffix));
-    mime::set(&String::from_utf8_lossy(suffix), None);
+    let known = types::is_known(&named(suffix));
+    types::set(&String::from_utf8_lossy(suffix), None);
     known
 }
 
 fn swoole_mime_type_get(filename: &[u8]) -> String {
-    mime::plain(Path::new(OsStr::from_bytes(filename)))
+    types::plain(Path::new(OsStr::from_bytes(filename)))
 }
 
 fn swoole_mime_type_exists(filename: &[u8]) -> bool {
-    mime::is_known(Path::new(OsStr::from_bytes(filename)))
+    types::is_known(Path::new(OsStr::from_bytes(filename)))
 }
 
 /// The levels of `SWOOLE_LOG_*` are those of the log, below `SWOOLE_LOG_NONE`.

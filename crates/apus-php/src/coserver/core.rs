@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use apus_coro::{Cancel, TaskId};
+use apus_edge::Statics;
 use apus_net::{Config, Control, Counters, Metrics, Tls, serve};
 use apus_options::Settings;
 use apus_process::Listener;
@@ -173,10 +174,10 @@ impl HttpCore {
         self: Rc<Self>,
         state: Rc<State>,
         fd: OwnedFd,
-        tls: Option<Tls>,
+        (tls, files): (Option<Tls>, Option<Rc<Statics>>),
         control: Rc<Control>,
     ) -> io::Result<()> {
-        let (app, mut config) = self.app(&state);
+        let (app, mut config) = self.app(&state, files);
         config.tls = tls;
         let config = Rc::new(config);
         let mut work = pin!(async {
@@ -195,7 +196,7 @@ impl HttpCore {
         tokio::time::timeout(LAST_WORDS, work).await.unwrap_or(Ok(()))
     }
 
-    fn app(self: &Rc<Self>, state: &Rc<State>) -> (Rc<CoApp>, Config) {
+    fn app(self: &Rc<Self>, state: &Rc<State>, files: Option<Rc<Statics>>) -> (Rc<CoApp>, Config) {
         let settings = self.settings.borrow();
         let limits = http::Limits {
             max_vars: settings.max_input_vars as usize,
@@ -216,6 +217,7 @@ impl HttpCore {
             calling: Rc::new(calling),
             cancel_on_disconnect: settings.cancel_on_disconnect,
             places,
+            files,
         };
         (Rc::new(app), Config::from(&*settings))
     }

@@ -4,7 +4,7 @@ mod cookie;
 mod fill;
 mod head;
 mod json;
-pub(crate) mod mime;
+
 mod request;
 mod response;
 mod router;

@@ -12,9 +12,9 @@ use apus_zend::object::Object;
 use apus_zend::value::{Key, View};
 use apus_zend::{Array, Call, Raise, Value, engine, native};
 
+use super::cookie;
 use super::head::{Borrowed, Set};
 use super::websocket::HandshakeLines;
-use super::{cookie, mime};
 use crate::connections;
 use crate::exception::{self};
 use crate::mistakes;
@@ -413,7 +413,7 @@ fn send_file(call: &Call) -> Result<(), Raise> {
     {
         let mut head = response.head.borrow_mut();
         if !head.wire.has_content_type {
-            head.add(b"Content-Type", mime::of(&path).as_bytes(), false);
+            head.add(b"Content-Type", apus_edge::types::of(&path).as_bytes(), false);
         }
     }
     let sent = responder.send_file(&response.head.borrow().wire, file, offset as u64, length);

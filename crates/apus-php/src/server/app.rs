@@ -3,6 +3,7 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
+use apus_edge::{Outcome as FileOutcome, Statics};
 use apus_net::proto::websocket::close;
 use apus_net::{App, ConnInfo, Message, MessageConn, Request, Responder, Upgrade};
 use apus_options::Settings;
@@ -17,8 +18,9 @@ use super::event_object;
 use super::events::Event;
 use super::port_core::PortCore;
 use crate::client::frame;
-use crate::handlers::Handlers;
-use crate::handling::{Calling, Handling};
+use crate::files;
+use crate::handlers::{Begun, Handlers};
+use crate::handling::{Calling, Handling, place_in};
 use crate::http;
 use crate::runtime::{Outcome, State};
 
@@ -48,6 +50,8 @@ pub(super) struct PhpApp {
     event_objects: bool,
     /// Whether requests for which there is no place are answered 503; else they wait.
     refuses: bool,
+    /// Files that are looked for first.
+    files: Option<Rc<Statics>>,
     /// File and line of the handler of requests, where it is written in PHP.
     place: Option<Rc<str>>,
 }
@@ -61,7 +65,7 @@ impl PhpApp {
         core: &ServerCore,
         port: &PortCore,
         of_port: &Settings,
-        slots: Option<Arc<Semaphore>>,
+        (files, slots): (Option<Rc<Statics>>, Option<Arc<Semaphore>>),
     ) -> Option<Rc<Self>> {
         let callback = |event| core.callback(port, event);
         let on = Callbacks {
@@ -102,6 +106,7 @@ impl PhpApp {
             slots,
             refuses: core.refuses.get(),
             event_objects: core.event_objects.get(),
+            files,
             place,
         }))
     }
@@ -203,10 +208,43 @@ impl PhpApp {
     }
 }
 
+impl PhpApp {
+    /// Begins the handler of a request, when its time has come.
+    fn begin_later(self: &Rc<Self>, request: Request) -> impl FnOnce(&Responder) -> Begun + 'static {
+        let app = Rc::clone(self);
+        move |responder| {
+            let Some(handler) = &app.on.request else {
+                responder.fail(426);
+                return None;
+            };
+            app.calling.begin(handler.share(), request, responder)
+        }
+    }
+
+    #[cold]
+    fn unless_found(
+        self: &Rc<Self>,
+        found: impl Future<Output = bool> + 'static,
+        request: Request,
+        response: Responder,
+    ) -> Handling {
+        let gone = self.cancel_on_disconnect.then(|| response.gone());
+        let handling = files::first(found, self.slots.clone(), self.begin_later(request), response);
+        handling.until(gone).standing_at(self.place.as_ref())
+    }
+}
+
 impl App for PhpApp {
     type Handling = Handling;
 
     fn on_request(self: &Rc<Self>, request: Request, response: Responder) -> Handling {
+        if let Some(files) = &self.files {
+            match files.answer(&request, &response) {
+                FileOutcome::Answered => return Handling::begun(None, response, None),
+                FileOutcome::Later(found) => return self.unless_found(found, request, response),
+                FileOutcome::NotMine => {}
+            }
+        }
         let Some(handler) = &self.on.request else {
             response.fail(426);
             return Handling::begun(None, response, None);
@@ -217,11 +255,9 @@ impl App for PhpApp {
                 response.fail(503);
                 return Handling::begun(None, response, None);
             }
-            let app = Rc::clone(self);
-            let begin = move |responder: &Responder| {
-                app.on.request.as_ref().and_then(|handler| app.calling.begin(handler.share(), request, responder))
-            };
-            return Handling::queued(slots, begin, response, gone).standing_at(self.place.as_ref());
+            let admission = place_in(Some(Arc::clone(slots)));
+            let queued = Handling::queued(admission, self.begin_later(request), response);
+            return queued.until(gone).standing_at(self.place.as_ref());
         }
         let drive = self.calling.begin(handler.share(), request, &response);
         Handling::begun(drive, response, gone).standing_at(self.place.as_ref())

@@ -76,7 +76,7 @@ fn checked(probe: &mut Settings, name: &str, view: View<'_>) -> Result<apus_opti
     Ok(value)
 }
 
-fn refused(text: &str) -> Raise {
+pub(super) fn refused(text: &str) -> Raise {
     exception::throw(exception::code::server::OPTION, text)
 }
 

@@ -17,11 +17,11 @@ use super::app::PhpApp;
 use super::core::ServerCore;
 use super::events::Event;
 use super::packet::PhpPackets;
-use super::port_core::{Plan, PortCore, Protocol};
+use super::port_core::{Plan, PortCore, Protocol, refused};
 use super::tcp::PhpStreams;
 use crate::exception::{self};
-use crate::mistakes;
 use crate::runtime::State;
+use crate::{files, mistakes};
 
 /// Handlers of one datagram port at once where `max_concurrency` sets no limit.
 const MOST_PACKETS: usize = 10_000;
@@ -33,6 +33,7 @@ pub(super) fn check(core: &ServerCore) -> Result<(), Raise> {
         let plan = port.settle(core)?;
         if matches!(plan.protocol, Protocol::Http { .. }) {
             mistakes::look_at_uploads(&plan.settings.upload_tmp_dir);
+            files::open(&plan.settings).map_err(|why| refused(&format!("port {}: {why}", port.addr)))?;
         }
         let has = |event| core.callback(port, event).is_some();
         let (answered, what, how) = match plan.protocol {
@@ -115,7 +116,10 @@ impl Serving<'_> {
                 config.websocket = websocket;
                 let slots = self.slots.clone();
                 let server = self.server.share();
-                PhpApp::new(self.state, self.worker, server, self.core, port, &plan.settings, slots).map(|app| {
+                let files =
+                    files::open(&plan.settings).map_err(|why| refused(&format!("port {}: {why}", port.addr)))?;
+                let before = (files, slots);
+                PhpApp::new(self.state, self.worker, server, self.core, port, &plan.settings, before).map(|app| {
                     tokio::task::spawn_local(serve(app, vec![(fd, Rc::new(config))], Rc::clone(self.control)))
                 })
             }

@@ -152,10 +152,10 @@ pub(super) fn add_file(
         }
     };
     let own_name = file.file_name().map(|name| name.as_encoded_bytes().to_vec()).unwrap_or_default();
-    let guessed = mime_guess::from_path(&file).first_or_octet_stream();
+    let guessed = apus_edge::types::plain(&file);
     let mut array = Array::new(6)?;
     array.set_str(b"path", path)?;
-    let content_type = content_type.unwrap_or(guessed.essence_str().as_bytes());
+    let content_type = content_type.unwrap_or(guessed.as_bytes());
     describe(&mut array, name, content_type, filename.unwrap_or(&own_name), size)?;
     array.set_int(b"offset", offset)?;
     add_upload(&object, array)?;

@@ -1,0 +1,244 @@
+//! Finding the file for a path, on the loop or on a thread.
+
+use std::fs::File;
+use std::io::{self, IoSliceMut};
+use std::os::fd::OwnedFd;
+use std::path::Path;
+
+use apus_net::proto::coding::{Accepted, Coding};
+use apus_net::proto::date::imf_fixdate;
+use rustix::io::{Errno, ReadWriteFlags, preadv2};
+
+use super::{StaticsConfig, listing};
+use crate::path::Decoded;
+use crate::root::{Identity, Opened, Patience, Root};
+use crate::types;
+
+/// Files up to this many bytes are sent from memory.
+const SMALL: u64 = 64 * 1024;
+
+/// Extensions that hold code for PHP: it is not shown to anybody.
+const CODE: [&str; 8] = ["php", "php3", "php4", "php5", "phtml", "phar", "phps", "inc"];
+
+/// Where files are looked for, and how.
+pub(super) struct Find {
+    pub(super) root: Root,
+    pub(super) config: StaticsConfig,
+}
+
+/// What there is for a path.
+pub(super) enum Found {
+    /// A file; open where it is not in memory.
+    Page(Page, Option<File>),
+    /// A directory, asked for without its slash.
+    Directory,
+    /// A directory's content, as HTML.
+    Listing(String),
+    Nothing,
+}
+
+/// A file as it is sent.
+pub(super) struct Page {
+    /// The content, where it is small.
+    pub(super) body: Option<Box<[u8]>>,
+    pub(super) len: u64,
+    /// Seconds since 1970.
+    pub(super) modified: u64,
+    pub(super) etag: String,
+    /// Field lines that a 304 has, too.
+    pub(super) lines: Vec<u8>,
+    pub(super) kind: String,
+    /// The names it was found by, and what it was then: asked again before it is sent from memory after some time.
+    pub(super) names: String,
+    pub(super) identity: Identity,
+}
+
+impl Find {
+    /// What is to be sent for a path.
+    pub(super) fn find(&self, path: &Decoded, accepted: Accepted, patience: Patience) -> io::Result<Found> {
+        for candidate in &self.config.tries {
+            let directory = candidate.ends_with('/');
+            let names = candidate.trim_matches('/').replace("$uri", &path.names);
+            let names = names.trim_end_matches('/');
+            // What ends with a slash is no file of that name.
+            if !directory && path.directory && candidate.ends_with("$uri") {
+                continue;
+            }
+            let found = if directory {
+                self.directory(names, path.directory, accepted, patience)?
+            } else {
+                self.file(names, accepted, patience)?
+            };
+            if !matches!(found, Found::Nothing) {
+                return Ok(found);
+            }
+        }
+        Ok(Found::Nothing)
+    }
+
+    fn get(&self, names: &str, patience: Patience) -> io::Result<Option<Opened>> {
+        match self.root.get(names, patience) {
+            Ok(opened) => Ok(Some(opened)),
+            Err(error) => match Errno::from_io_error(&error) {
+                // EXDEV: a link leads out of the root. ELOOP: links lead to each other, or are not followed.
+                Some(Errno::NOENT | Errno::NOTDIR | Errno::XDEV | Errno::LOOP | Errno::NAMETOOLONG) => Ok(None),
+                _ => Err(error),
+            },
+        }
+    }
+
+    fn directory(&self, names: &str, slash: bool, accepted: Accepted, patience: Patience) -> io::Result<Found> {
+        let Some(Opened::Directory(directory)) = self.get(names, patience)? else { return Ok(Found::Nothing) };
+        for index in &self.config.index {
+            let file = if names.is_empty() { index.clone() } else { format!("{names}/{index}") };
+            let found = self.file(&file, accepted, patience)?;
+            if !matches!(found, Found::Nothing) {
+                return Ok(if slash { found } else { Found::Directory });
+            }
+        }
+        if !self.config.listing {
+            return Ok(Found::Nothing);
+        }
+        if !slash {
+            return Ok(Found::Directory);
+        }
+        self.listing(directory, names, patience)
+    }
+
+    /// Reading a directory may wait for the disk, and there is no way to tell.
+    fn listing(&self, directory: OwnedFd, names: &str, patience: Patience) -> io::Result<Found> {
+        if patience == Patience::Cached {
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
+        listing::html(&self.root, directory, names).map(Found::Listing)
+    }
+
+    fn file(&self, names: &str, accepted: Accepted, patience: Patience) -> io::Result<Found> {
+        let extension = Path::new(names).extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+        if CODE.iter().any(|code| code.eq_ignore_ascii_case(extension)) {
+            return Ok(Found::Nothing);
+        }
+        let Some(Opened::File(file, identity)) = self.get(names, patience)? else { return Ok(Found::Nothing) };
+        let kind = types::of(Path::new(names));
+        let varies = self.config.precompressed && types::is_compressible(&kind);
+        if varies {
+            for coding in accepted.by_preference() {
+                let coded = format!("{names}{}", coding.extension());
+                // One that is older than the file is of an earlier one.
+                if let Some(Opened::File(file, of_coded)) = self.get(&coded, patience)?
+                    && of_coded.modified >= identity.modified
+                {
+                    return self.page(coded, names, file, of_coded, kind, (varies, Some(coding)), patience);
+                }
+            }
+        }
+        self.page(names.to_owned(), names, file, identity, kind, (varies, None), patience)
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "what was found, in the order it is found")]
+    fn page(
+        &self,
+        names: String,
+        shown: &str,
+        file: File,
+        identity: Identity,
+        kind: String,
+        (varies, coding): (bool, Option<Coding>),
+        patience: Patience,
+    ) -> io::Result<Found> {
+        let body = match identity.len {
+            len @ 0..=SMALL => Some(read(&file, len as usize, patience)?),
+            _ => None,
+        };
+        let modified = identity.modified_seconds();
+        let etag = format!("\"{:x}-{:x}\"", identity.modified, identity.len);
+        let mut lines = Vec::with_capacity(160);
+        let mut field = |name: &str, value: &[u8]| {
+            for piece in [name.as_bytes(), b": ", value, b"\r\n"] {
+                lines.extend_from_slice(piece);
+            }
+        };
+        field("Last-Modified", &imf_fixdate(modified));
+        field("ETag", etag.as_bytes());
+        if let Some(coding) = coding {
+            field("Content-Encoding", coding.name().as_bytes());
+        }
+        if varies {
+            field("Vary", b"Accept-Encoding");
+        }
+        if let Some((_, value)) = self.config.cache_control.iter().find(|(pattern, _)| fits(pattern, shown)) {
+            field("Cache-Control", value.as_bytes());
+        }
+        let file = body.is_none().then_some(file);
+        let page = Page { body, len: identity.len, modified, etag, lines, kind, names, identity };
+        Ok(Found::Page(page, file))
+    }
+
+    /// Whether a page in memory is still what its name leads to; `false` where the disk would have to be asked, too.
+    pub(super) fn is_current(&self, page: &Page) -> bool {
+        matches!(self.get(&page.names, Patience::Cached), Ok(Some(Opened::File(_, now))) if now == page.identity)
+    }
+}
+
+/// Reads a whole file. One that became shorter meanwhile is an error.
+fn read(file: &File, len: usize, patience: Patience) -> io::Result<Box<[u8]>> {
+    let mut bytes = vec![0; len];
+    let mut at = 0;
+    while at < len {
+        let flags = if patience == Patience::Cached { ReadWriteFlags::NOWAIT } else { ReadWriteFlags::empty() };
+        match preadv2(file, &mut [IoSliceMut::new(&mut bytes[at..])], at as u64, flags) {
+            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(count) => at += count,
+            Err(Errno::INTR) => {}
+            // Some file systems cannot tell whether they would wait.
+            Err(Errno::OPNOTSUPP) => return Err(io::ErrorKind::WouldBlock.into()),
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(bytes.into_boxed_slice())
+}
+
+/// Whether a path fits a pattern, in which `*` stands for any characters. A pattern without `/` is one for the name.
+fn fits(pattern: &str, names: &str) -> bool {
+    let subject = match pattern.strip_prefix('/') {
+        Some(_) => names,
+        None if pattern.contains('/') => names,
+        None => names.rsplit('/').next().unwrap_or_default(),
+    };
+    let mut pieces = pattern.trim_start_matches('/').split('*');
+    let Some(mut rest) = subject.strip_prefix(pieces.next().unwrap_or_default()) else { return false };
+    let mut pieces = pieces.peekable();
+    let mut open = false;
+    while let Some(piece) = pieces.next() {
+        open = true;
+        if pieces.peek().is_none() {
+            return rest.ends_with(piece);
+        }
+        let Some(at) = rest.find(piece) else { return false };
+        rest = &rest[at + piece.len()..];
+    }
+    open || rest.is_empty()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_are_of_names_and_of_paths() {
+        for (pattern, names) in [
+            ("*", "a/b"),
+            ("*.css", "x/a.css"),
+            ("a.css", "x/a.css"),
+            ("/x/*", "x/y/a"),
+            ("x/*.js", "x/y.js"),
+            ("*a*c", "abc"),
+        ] {
+            assert!(fits(pattern, names), "{pattern} {names}");
+        }
+        for (pattern, names) in [("*.css", "a.css.map"), ("a", "ab"), ("/a*", "x/a"), ("*b*b", "ab"), ("x/*", "y/x/a")]
+        {
+            assert!(!fits(pattern, names), "{pattern} {names}");
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! The media type of a file that is sent.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::{PoisonError, RwLock};
+
+/// Those that the program has named, by the lower-case extension; `None` for what it does not want known.
+static OWN: RwLock<BTreeMap<String, Option<String>>> = RwLock::new(BTreeMap::new());
+
+/// The extension of a file's name, or what stands for one.
+fn extension(name: &Path) -> Option<String> {
+    Some(name.extension()?.to_str()?.to_ascii_lowercase())
+}
+
+/// What is known of a file's name; with the character set of texts.
+fn known(name: &Path) -> Option<String> {
+    let own = OWN.read().unwrap_or_else(PoisonError::into_inner);
+    let own = extension(name).and_then(|extension| own.get(&extension).cloned());
+    own.unwrap_or_else(|| mime_guess::from_path(name).first().map(|guess| guess.to_string()))
+}
+
+/// By the file name's extension; `application/octet-stream` when it says nothing.
+pub fn of(path: &Path) -> String {
+    let found = plain(path);
+    if found.starts_with("text/") && !found.contains(';') { format!("{found}; charset=UTF-8") } else { found }
+}
+
+/// The same without the character set.
+pub fn plain(path: &Path) -> String {
+    known(path).unwrap_or_else(|| "application/octet-stream".to_owned())
+}
+
+/// Whether something is known of a file's name.
+pub fn is_known(path: &Path) -> bool {
+    known(path).is_some()
+}
+
+/// Names the type of an extension; `None`: it has none.
+pub fn set(extension: &str, kind: Option<&str>) {
+    let mut own = OWN.write().unwrap_or_else(PoisonError::into_inner);
+    own.insert(extension.to_ascii_lowercase(), kind.map(str::to_owned));
+}
+
+/// Whether content of a type becomes much smaller by compression.
+pub fn is_compressible(kind: &str) -> bool {
+    let kind = kind.split(';').next().unwrap_or_default().trim();
+    kind.starts_with("text/")
+        || kind.ends_with("+json")
+        || kind.ends_with("+xml")
+        || matches!(
+            kind,
+            "application/json"
+                | "application/javascript"
+                | "application/xml"
+                | "application/wasm"
+                | "application/manifest+json"
+                | "application/vnd.ms-fontobject"
+                | "font/ttf"
+                | "font/otf"
+                | "image/bmp"
+                | "image/x-icon"
+                | "image/vnd.microsoft.icon"
+        )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_have_a_character_set_and_the_unknown_a_type() {
+        assert_eq!(of(Path::new("a.HTML")), "text/html; charset=UTF-8");
+        assert_eq!(of(Path::new("a.png")), "image/png");
+        assert_eq!(of(Path::new("a")), "application/octet-stream");
+        set("X-Own", Some("text/own"));
+        assert_eq!(of(Path::new("b.x-own")), "text/own; charset=UTF-8");
+    }
+
+    #[test]
+    fn pictures_are_compressed_already() {
+        assert!(is_compressible("text/css; charset=UTF-8") && is_compressible("image/svg+xml"));
+        assert!(!is_compressible("image/png") && !is_compressible("application/zip"));
+    }
+}
