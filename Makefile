@@ -18,7 +18,7 @@ endif
 export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help deps cargo build run gateway test test-long bench bench-db bench-coro bench-ws bench-memory bench-travel bench-tasks bench-superglobals soak docs api fmt install uninstall clean
+.PHONY: help deps cargo build run gateway test test-long bench bench-db bench-coro bench-ws bench-memory bench-travel bench-tasks bench-superglobals bench-compat soak docs api fmt install uninstall clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -67,6 +67,10 @@ bench-tasks: build ## measure task workers beside the peers' (arguments: BENCH="
 
 bench-superglobals: build ## measure what the setting superglobals costs (arguments: BENCH="--help")
 	bench/run superglobals $(BENCH)
+
+bench-compat: build ## measure code written for Swoole under Apus and Swoole (SWOOLE_SO=...; arguments: BENCH="--help")
+	@tools/install-packages bench
+	bench/run compat $(BENCH)
 
 bench-travel: build ## measure the travel service beside the same in Go (arguments: BENCH="--help")
 	bench/run travel $(BENCH)

@@ -137,6 +137,7 @@ def _static_tokens() -> dict[str, str]:
         "SERVICE_GROUP": "nogroup" if root else group,
         "APUS_SO": os.environ.get("APUS_SO", str(target / "release" / "libapus.so")),
     }
-    if module := os.environ.get("SWOOLE_SO"):
-        tokens["SWOOLE_SO"] = str(Path(module).resolve())
+    for name in ("SWOOLE_SO", "FRANKENPHP_BIN"):
+        if given := os.environ.get(name):
+            tokens[name] = str(Path(given).resolve())
     return tokens

@@ -21,6 +21,8 @@ from .verify import WrongAnswer, verify
 START_SECONDS = 15.0
 SETTLE_SECONDS = 15.0
 WARM_UP_SECONDS = 0.3
+# A framework's: every process that PHP is started anew in loads hundreds of classes first.
+PAGE_WARM_UP_SECONDS = 3.0
 # Below the ephemeral range, so that no client connection of the last run holds the port.
 PORTS = range(20_000, 30_000)
 
@@ -62,9 +64,20 @@ class Bench:
                 verify(port, files, self._upload, self._echo)
                 return self._under_load(group, scenario, port, seconds)
 
-    def _under_load(self, group: procs.Group, scenario: Scenario, port: int, seconds: int) -> dict:
+    def measure_page(self, contender: Contender, scenario: Scenario, seconds: int, tokens: dict[str, str]) -> dict:
+        """The same of a server that answers `/` alone, which has to answer 200."""
+        with run_directory(self._scratch) as run:
+            port = self._ports.free()
+            tokens = {"FILES": str(files_directory(run)), "PORT": str(port), **tokens}
+            with started(contender, run, tokens, self._cores.server) as group:
+                await_answer(group, port)
+                return self._under_load(group, scenario, port, seconds, PAGE_WARM_UP_SECONDS)
+
+    def _under_load(
+        self, group: procs.Group, scenario: Scenario, port: int, seconds: int, warm_up: float = WARM_UP_SECONDS
+    ) -> dict:
         body = self._bodies[scenario.route] if ROUTES[scenario.route].body_bytes else None
-        load.warm_up(scenario, port, self._cores.client, body, WARM_UP_SECONDS)
+        load.warm_up(scenario, port, self._cores.client, body, warm_up)
         settle(group)
         core_before, cpu_before = procs.core_busy_ticks(self._cores.server), procs.cpu_seconds(group.tree())
         began = time.monotonic()

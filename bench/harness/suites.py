@@ -10,6 +10,7 @@ SUITES = {
     "memory": ("memory", "Memory"),
     "tasks": ("tasks", "Tasks"),
     "superglobals": ("superglobals", "Superglobals"),
+    "compat": ("compat", "Compat"),
     "travel": ("travel.suite", "Travel"),
 }
 

@@ -21,7 +21,7 @@ class Web(Suite):
     ABOUT = (
         "Measures Apus beside its peers: one worker on one core, wrk and ab on another, contenders interleaved in rounds. Writes "
         "the raw figures by date, a Markdown table and a chart. Other benchmarks: bench/run db, ws, coro, memory, tasks, "
-        "superglobals, travel."
+        "superglobals, compat, travel."
     )
     RESULTS = Results
     REPORT = report
