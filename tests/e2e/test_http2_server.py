@@ -48,6 +48,19 @@ class Requests(Http2Case):
         told = json.loads(self.curl("--http1.1", "--cacert", cert, f"https://localhost:{server.port}/"))
         self.assertEqual((told[0], told[6]), ("HTTP/1.1", "on"))
 
+    def test_an_upgrade_of_http1(self):
+        server = self.http2(HANDLER)
+        said = self.curl("--http2", "-w", "\n%{http_version}\n", server.url("/one"), server.url("/two")).decode()
+        first, version, second = said.splitlines()[:3]
+        self.assertEqual((json.loads(first)[:2], version, json.loads(second)[:2]), (["HTTP/2", 1], "2", ["HTTP/2", 3]))
+        self.assertEqual(self.curl("--http2", server.url("/big")), BIG)
+        self.assertEqual(self.curl("--http2", "--data-binary", "abc", server.url("/upload")).decode(), f"{md5(b'abc')} []")
+        # What is no sound wish for it is answered as ever, and a port without the setting does not hear it.
+        for wish in ("", "HTTP2-Settings: !\r\n", "HTTP2-Settings: AAA\r\n", "HTTP2-Settings: \r\nHTTP2-Settings: \r\n"):
+            raw = f"GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade, HTTP2-Settings, close\r\nUpgrade: h2c\r\n{wish}\r\n"
+            self.assertTrue(server.raw(raw.encode()).startswith(b"HTTP/1.1 200 "), wish)
+        self.assertEqual(self.curl("--http2", "-o", "/dev/null", "-w", "%{http_version}", self.serve(HANDLER).url("/")), b"1.1")
+
     def test_answers_of_every_kind(self):
         for tls in (False, True):
             server = self.http2(HANDLER, tls=tls)

@@ -8,6 +8,7 @@
 //!    └── refused ───────────────┴──> Closing ──> Linger ──> closed
 //! ```
 
+mod begin_streams;
 mod ending;
 mod incoming;
 mod redirect;
@@ -311,6 +312,12 @@ impl<A: App> ConnTask<A> {
         cx: &mut Context<'_>,
     ) -> ConnStep {
         self.conn.pipelined.set(!self.input.is_empty() && decoder.is_none());
+        if inner.head.upgrade
+            && decoder.is_none()
+            && let Some(session) = self.upgraded(&inner)
+        {
+            return self.upgrade_to_streams(session, inner, body, cx);
+        }
         let upgrade = inner.head.upgrade && self.read_handshake(&inner);
         let handling = handle(&self.app, &self.conn, inner, body, upgrade, cx);
         self.state = ConnState::Answer { handling, body: decoder };

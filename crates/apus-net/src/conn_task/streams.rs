@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 
-use apus_proto::http1::{Framing, Reject, Version};
+use apus_proto::http1::{Framing, Reject, Span, Version};
 
 use super::stream_body::StreamBody;
 use super::{ConnState, ConnStep, ConnTask, MAX_HELD, handle};
@@ -55,34 +55,6 @@ enum Turn {
 }
 
 impl<A: App> ConnTask<A> {
-    /// Whether a client that has sent its first bytes speaks HTTP/2: agreed by ALPN, or known to it (RFC 9113 section
-    /// 3.3).
-    pub(super) fn speaks_http2(&self) -> bool {
-        let conn = &self.conn;
-        let agreed = || conn.info.tls.get().is_some_and(|tls| tls.protocol == "h2");
-        conn.info.requests.get() == 0 && (self.input.bytes().starts_with(b"PRI ") || agreed())
-    }
-
-    /// Whether the first line is none of HTTP/1 on a port that speaks HTTP/2, whose clients are told so in its frames.
-    pub(super) fn is_wrong_preface(&self) -> bool {
-        let (conn, bytes) = (&self.conn, self.input.bytes());
-        let line = &bytes[..bytes.iter().position(|&byte| byte == b'\n').unwrap_or(bytes.len())];
-        let named = line.windows(7).any(|part| part == b"HTTP/1.");
-        conn.port.config.http2.is_some() && conn.info.requests.get() == 0 && !named
-    }
-
-    /// The connection carries streams from now on.
-    pub(super) fn begin_streams(&mut self) -> ConnStep {
-        let conn = &self.conn;
-        let Some(limits) = conn.port.config.http2 else { return ConnStep::Again };
-        let session = Session::new(limits, conn.port.worker.clock.now());
-        let mux = Mux::new(session, conn);
-        conn.carry(&mux);
-        self.state =
-            ConnState::Streams(Box::new(Streams { mux, open: Vec::new(), queue: VecDeque::new(), spare: None }));
-        ConnStep::Again
-    }
-
     /// Reads and sends frames until something is missing.
     pub(super) fn streams(&mut self, cx: &mut Context<'_>) -> ConnStep {
         let ConnState::Streams(mut streams) = std::mem::replace(&mut self.state, ConnState::Head) else {
@@ -108,6 +80,20 @@ impl<A: App> ConnTask<A> {
 }
 
 impl Streams {
+    pub(super) fn new(session: Session, conn: &Rc<Conn>) -> Self {
+        let mux = Mux::new(session, conn);
+        conn.carry(&mux);
+        Self { mux, open: Vec::new(), queue: VecDeque::new(), spare: None }
+    }
+
+    /// Enters a stream.
+    pub(super) fn add(&mut self, carrier: &Rc<Conn>, id: u32, inner: &Inner, received_at: f64) -> Rc<Conn> {
+        let conn = Conn::stream_of(carrier, &self.mux, id);
+        conn.exchange.begin(Version::Http2, inner.head.method.of(&inner.bytes), true, received_at);
+        self.open.push((id, Stream { conn: Rc::clone(&conn), body: StreamBody::None }));
+        conn
+    }
+
     fn run<A: App>(&mut self, app: &Rc<A>, conn: &Rc<Conn>, input: &mut Input, cx: &mut Context<'_>) -> Turn {
         let worker = &conn.port.worker;
         for _ in 0..MAX_ROUNDS {
@@ -202,7 +188,7 @@ impl Streams {
                     self.data(app, stream, data, end_stream, cx);
                 }
                 Some(Event::Trailers { stream }) => {
-                    let own = |(name, value): &(apus_proto::http1::Span, apus_proto::http1::Span)| {
+                    let own = |(name, value): &(Span, Span)| {
                         (name.of(&inner.bytes).to_vec(), value.of(&inner.bytes).to_vec())
                     };
                     let trailers = inner.head.headers.iter().map(own).collect();
@@ -244,15 +230,13 @@ impl Streams {
         cx: &mut Context<'_>,
     ) {
         let (config, worker) = (&carrier.port.config, &carrier.port.worker);
-        let conn = Conn::stream_of(carrier, &self.mux, id);
         let received_at = worker.clock.wall();
-        let count = conn.info.count_request(received_at);
+        let count = carrier.info.count_request(received_at);
         if config.keepalive_requests > 0 && count >= config.keepalive_requests {
             self.drain(worker.clock.now());
         }
+        let conn = self.add(carrier, id, &inner, received_at);
         let head = &inner.head;
-        conn.exchange.begin(Version::Http2, head.method.of(&inner.bytes), true, received_at);
-        self.open.push((id, Stream { conn: Rc::clone(&conn), body: StreamBody::None }));
         if conn.exchange.connect.get() && !config.connect {
             return self.refuse(id, Reject::new(501, "CONNECT is not served here"));
         }
@@ -291,7 +275,14 @@ impl Streams {
     }
 
     /// Hands a request to the app, after those that wait.
-    fn dispatch<A: App>(&mut self, app: &Rc<A>, conn: &Rc<Conn>, inner: Box<Inner>, body: Body, cx: &mut Context<'_>) {
+    pub(super) fn dispatch<A: App>(
+        &mut self,
+        app: &Rc<A>,
+        conn: &Rc<Conn>,
+        inner: Box<Inner>,
+        body: Body,
+        cx: &mut Context<'_>,
+    ) {
         if self.queue.is_empty() && !self.is_full(conn) {
             dispatch(app, conn, inner, body, cx);
         } else {

@@ -77,7 +77,7 @@ impl Session {
     /// windows have room. Otherwise nothing is taken.
     pub fn data_at_once(&mut self, stream: u32, data: &[u8], end: bool) -> bool {
         let waits = !self.schedule.is_empty() || self.out.len() > self.limits.max_control / 2;
-        if self.closed.is_some() || waits || data.len() > DEFAULT_FRAME {
+        if self.closed.is_some() || !self.greeted || waits || data.len() > DEFAULT_FRAME {
             return false;
         }
         let len = data.len() as i64;
@@ -134,7 +134,13 @@ impl Session {
 
     /// Whether [`fill`](Self::fill) would give anything.
     pub fn has_output(&self) -> bool {
-        !self.out.is_empty() || (self.closed.is_none() && self.send_window > 0 && !self.schedule.is_empty())
+        !self.out.is_empty() || (self.may_send_data() && !self.schedule.is_empty())
+    }
+
+    /// Bodies wait for the preface of a client whose connection is upgraded: what comes behind the 101 has to fit the
+    /// buffer that some of them have for it.
+    fn may_send_data(&self) -> bool {
+        self.closed.is_none() && self.greeted && self.send_window > 0
     }
 
     /// Appends what is to be sent next to `output`, until that is `room` bytes long: control frames and heads first,
@@ -146,7 +152,7 @@ impl Session {
         } else {
             output.append(&mut self.out);
         }
-        while self.closed.is_none() && output.len() < room && self.send_window > 0 {
+        while output.len() < room && self.may_send_data() {
             let Some(id) = self.schedule.next() else { break };
             self.send_piece(id, output);
             // Trailers, and streams that were broken off.

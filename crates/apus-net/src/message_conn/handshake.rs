@@ -51,7 +51,7 @@ pub struct Upgrade<'a> {
 }
 
 /// Whether a list of tokens has this one.
-fn has_token(list: &[u8], token: &[u8]) -> bool {
+pub(crate) fn has_token(list: &[u8], token: &[u8]) -> bool {
     list.split(|&byte| byte == b',').any(|part| part.trim_ascii().eq_ignore_ascii_case(token))
 }
 

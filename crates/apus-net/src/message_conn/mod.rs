@@ -34,7 +34,7 @@ use crate::worker::Worker;
 
 pub(crate) use conns::MessageConns;
 pub(crate) use deflate::Agreed;
-pub(crate) use handshake::Handshake;
+pub(crate) use handshake::{Handshake, has_token};
 pub use handshake::{Refusal, Upgrade};
 pub use message::{Kind, Message, OwnedMessage};
 pub(crate) use reactor::Run;

@@ -17,7 +17,7 @@ pub use frame::{DEFAULT_FRAME, Frame, FrameHeader, MAX_FRAME, MAX_WINDOW, PREFAC
 pub use head::{HeadDecoder, HeadError, HeadLimits};
 pub use lines::encode_lines;
 pub use priority::Priority;
-pub use settings::Setting;
+pub use settings::{Setting, upgrade_settings};
 
 #[cfg(test)]
 mod tests_frame;

@@ -1,5 +1,8 @@
 //! Settings (RFC 9113 section 6.5.2, RFC 8441 section 3, RFC 9218 section 2.1).
 
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+
 use super::{DEFAULT_FRAME, ErrorCode, FrameError, MAX_FRAME, MAX_WINDOW};
 
 /// One setting; the value is one that it may have.
@@ -63,4 +66,9 @@ impl Setting {
             Self::NoRfc7540Priorities(on) => (0x9, on.into()),
         }
     }
+}
+
+/// What the value of `HTTP2-Settings` stands for (RFC 7540 section 3.2.1); `None` where it is not base64url.
+pub fn upgrade_settings(value: &[u8]) -> Option<Vec<u8>> {
+    URL_SAFE_NO_PAD.decode(value).ok()
 }
