@@ -192,6 +192,38 @@ class Early(Http2Case):
         self.assertNotIn(True, json.loads(answer["body"]))
 
 
+class Frames(Http2Case):
+    def test_trailers_follow_any_body_and_leave_its_length_known(self):
+        handler = r"""
+            $response->trailer('X-Sum', 'abc');
+            match ($path) {
+                '/short' => $response->end('short'),
+                '/long' => $response->end(str_repeat('x', 1_000_000)),
+                '/empty' => $response->end(),
+                '/file' => $response->sendfile($folder . '/server.php'),
+                '/pieces' => $response->write('a') && $response->end('b'),
+            };
+        """
+        server = self.http2(handler)
+        lengths = {"/short": 5, "/long": 1_000_000, "/empty": 0, "/file": server.script.stat().st_size, "/pieces": 2}
+        for answer, (path, length) in zip(self.ask(server, *({"path": path} for path in lengths)), lengths.items()):
+            self.assertEqual((answer["length"], answer["trailers"]["x-sum"], answer["code"]), (length, "abc", 0), path)
+            told = None if path == "/pieces" else str(length)
+            self.assertEqual(answer["headers"].get("content-length"), told, path)
+
+    def test_a_handler_says_that_the_connection_ends(self):
+        server = self.http2("$response->end(json_encode([$response->ping(), $response->goaway(0, 'enough')]));")
+        told = self.told(self.begin(server, [{"path": "/"}, {"path": "/"}]))
+        self.assertEqual(told["answers"][0]["body"], "[true,true]")
+        self.assertEqual(told["goaway"][0][0], 0)
+        self.assertEqual(server.get("/").body, b"[false,false]")
+
+    def test_fields_are_counted(self):
+        server = self.http2("$response->end('x');", settings={"http2_max_headers": 10})
+        few, many = ({"path": "/", "headers": {f"x-{i}": "v" for i in range(count)}} for count in (5, 12))
+        self.assertEqual([answer["status"] for answer in self.ask(server, few, many)], [200, 431])
+
+
 class Life(Http2Case):
     HANDLER = r"""
         if ($path === '/pid') { $response->end((string) getmypid()); return; }

@@ -230,7 +230,10 @@ impl From<&Settings> for Config {
 /// The limits of HTTP/2 that settings ask for.
 fn http2_limits(s: &Settings) -> http2::Limits {
     let default = http2::Limits::default();
-    let list = ListLimits { max_list: s.http2_max_header_list_size, max_fields: s.max_headers };
+    let list = ListLimits {
+        max_list: s.http2_max_header_list_size,
+        max_fields: if s.http2_max_headers > 0 { s.http2_max_headers } else { s.max_headers },
+    };
     http2::Limits {
         head: HeadLimits { list, max_target: s.max_header_size, connect_protocol: false },
         max_streams: s.http2_max_concurrent_streams,

@@ -306,6 +306,8 @@ settings! {
     Port http2_header_table_size: usize = 4 << 10 => size(0, MIB);
     /// Largest head of a request over HTTP/2, 32 bytes for each field included (431 beyond).
     Port http2_max_header_list_size: usize = 16 << 10 => size(256, MIB);
+    /// Header fields of a request over HTTP/2, each part of a cookie counted (431 beyond); 0 for `max_headers`.
+    Port http2_max_headers: usize = 0 => count(0, 10_000, "fields");
     /// Whether HTTP connections of the port may be upgraded to WebSocket without a request handler's doing.
     Port open_websocket_protocol: bool = false, shown "true on an `Apus\\WebSocket\\Server`" => Kind::Bool;
     /// Whether CLOSE frames come with the message event, before the server answers them.

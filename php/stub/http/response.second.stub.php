@@ -59,6 +59,10 @@ class Response
 
     public function trailer(string $key, string $value): bool {}
 
+    public function ping(): bool {}
+
+    public function goaway(int $error_code = 0, string $debug_data = ''): bool {}
+
     public function status(int $http_code, string $reason = ''): bool {}
 
     public function setStatusCode(int $http_code, string $reason = ''): bool {}

@@ -97,6 +97,24 @@ class Response
     public function informational(int $code, array $headers = []): bool {}
 
     /**
+     * Sends a PING over the connection of an HTTP/2 request (RFC 9113 section 6.7), so that nothing between takes a
+     * quiet connection for dead.
+     * @return bool false over HTTP/1, and when the client has gone
+     * Does not wait.
+     */
+    public function ping(): bool {}
+
+    /**
+     * Tells the client of an HTTP/2 request to begin no more streams on this connection (RFC 9113 section 6.8). What
+     * has begun is answered, then the connection is closed.
+     * @param int $code 0 for no error
+     * @param string $message what the client may log; at most 1024 bytes of it
+     * @return bool false over HTTP/1, and when the client has gone
+     * Does not wait.
+     */
+    public function goaway(int $code = 0, string $message = ''): bool {}
+
+    /**
      * Sends a piece of the body, chunked (RFC 9112 section 7.1) unless a Content-Length was set; the first call sends
      * the head. If the client reads slowly, it waits until less than buffer_output_size bytes are on their way.
      * @return bool false when the client has gone, the response has ended, or (outside coroutines) the buffer is full;

@@ -146,6 +146,7 @@ impl Conn {
     /// Sends the head of the answer on a stream: `lines` are its fields, `end` says that there is no body.
     pub(crate) fn begin_stream_answer(&self, status: u16, lines: &[u8], end: bool) {
         let Some(lane) = &self.lane else { return };
+        let end = end && lane.trailers.borrow().is_empty();
         // One that is broken off is told of by its session.
         if lane.mux.session.borrow_mut().head(lane.id, status, lines, end).is_ok() && end {
             lane.ended.set(true);
@@ -176,6 +177,14 @@ impl Conn {
                 wire::write_field(&mut *lines, name, value);
             }
         }
+    }
+
+    /// Lets `work` say something about the connection that carries the stream; nothing on a connection of its own.
+    pub(crate) fn with_session(&self, work: impl FnOnce(&mut Session)) -> bool {
+        let Some(lane) = self.lane.as_ref().filter(|_| self.is_usable()) else { return false };
+        work(&mut lane.mux.session.borrow_mut());
+        self.touch();
+        true
     }
 
     /// Moves what a lane has to say into frames. Whether the stream is through: nothing more is said on it, and nobody
@@ -249,9 +258,10 @@ impl Lane {
         if self.ended.get() {
             return body.is_empty();
         }
-        let sent = self.mux.session.borrow_mut().data_at_once(self.id, body, true);
+        let end = self.trailers.borrow().is_empty();
+        let sent = self.mux.session.borrow_mut().data_at_once(self.id, body, end);
         if sent {
-            self.ended.set(true);
+            self.ended.set(end);
         }
         sent
     }

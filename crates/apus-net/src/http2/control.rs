@@ -15,6 +15,9 @@ const DRAIN_PING: [u8; 8] = *b"draining";
 /// Milliseconds that the peer has for that.
 const DRAIN_TIME: u64 = 1000;
 
+/// Bytes of a text in GOAWAY.
+const MAX_TEXT: usize = 1024;
+
 /// Whether the connection comes to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Going {
@@ -154,6 +157,21 @@ impl Session {
     fn go(&mut self) {
         self.going = Going::Final(self.highest);
         write::go_away(self.highest, ErrorCode::NO_ERROR, b"", &mut self.out);
+    }
+
+    /// Tells the peer to begin no more streams, with a code and a text that it may log. What has begun is answered.
+    pub fn go_away(&mut self, code: ErrorCode, text: &[u8]) {
+        if self.closed.is_none() && !matches!(self.going, Going::Final(_)) {
+            self.going = Going::Final(self.highest);
+            write::go_away(self.highest, code, &text[..text.len().min(MAX_TEXT)], &mut self.out);
+        }
+    }
+
+    /// Asks the peer for a sign of life, which keeps what stands between from taking the connection for dead.
+    pub fn ping(&mut self) {
+        if self.closed.is_none() {
+            write::ping(false, *b"any news", &mut self.out);
+        }
     }
 
     pub(super) fn is_beyond(&self, stream: u32) -> bool {

@@ -10,12 +10,14 @@ use std::rc::Rc;
 use std::task::{Context, Poll};
 
 use apus_proto::http1::{Version, response as wire};
+use apus_proto::http2::ErrorCode;
 
 use crate::answer::{AnswerState, ResponseHead, SendError};
 use crate::conn::Conn;
 use crate::exchange::{AnswerPhase, BodyOut};
 use crate::file_part::{FilePart, FileState, SendFile};
 use crate::http1;
+use crate::http2::Session;
 use crate::info::ConnInfo;
 use crate::kill::Kill;
 use crate::output::{OutputQueue, is_over_bound};
@@ -260,6 +262,26 @@ impl Responder {
             }
         };
         Ok(write_state(waiting))
+    }
+
+    /// Has trailer fields follow the body of an answer over a stream, however that is given then. Whether it is one.
+    pub fn trail(&self, trailers: &[(&[u8], &[u8])]) -> bool {
+        let can = self.is_stream() && !self.is_ended();
+        if can {
+            self.conn.trail(trailers);
+        }
+        can
+    }
+
+    /// Tells a client of HTTP/2 to begin no more streams on the connection; what has begun is answered. False on other
+    /// connections.
+    pub fn go_away(&self, code: u32, text: &[u8]) -> bool {
+        self.conn.with_session(|session| session.go_away(ErrorCode(code), text))
+    }
+
+    /// Asks a client of HTTP/2 for a sign of life. False on other connections.
+    pub fn ping(&self) -> bool {
+        self.conn.with_session(Session::ping)
     }
 
     /// Ends an answer, with trailer fields where it is chunked (RFC 9112 section 7.1.2). An answer that was not begun

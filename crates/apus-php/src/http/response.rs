@@ -94,7 +94,7 @@ impl Response {
     /// Ends with `body`; `owner` gives another reference to the string that holds it.
     fn end_with(&self, body: &[u8], owner: impl FnOnce() -> Value) -> Result<bool, Raise> {
         let responder = self.answering()?;
-        if !self.trailers.borrow().is_empty() {
+        if !self.trailers.borrow().is_empty() && !self.trail(responder) {
             return self.end_with_trailers(responder, body);
         }
         let head = self.head.borrow();
@@ -106,6 +106,13 @@ impl Response {
         };
         drop(head);
         succeeded(&ended)
+    }
+
+    /// Has a stream of HTTP/2 send the trailers at its end. Whether the answer goes over one.
+    fn trail(&self, responder: &Responder) -> bool {
+        let trailers = self.trailers.borrow();
+        let fields: Vec<(&[u8], &[u8])> = trailers.iter().map(|(name, value)| (&name[..], &value[..])).collect();
+        responder.trail(&fields)
     }
 
     fn end_with_trailers(&self, responder: &Responder, body: &[u8]) -> Result<bool, Raise> {
@@ -353,6 +360,18 @@ fn informational(call: &Call) -> Result<(), Raise> {
     call.ret(succeeded(&sent)?)
 }
 
+fn ping(call: &Call) -> Result<(), Raise> {
+    call.ret(call.this::<Response>()?.answering()?.ping())
+}
+
+fn goaway(call: &Call) -> Result<(), Raise> {
+    let (code, text) = (call.int(0, 0)?, call.bytes(1)?);
+    let Ok(code) = u32::try_from(code) else {
+        return Err(engine::throw_value_error("Argument #1 ($code) must be between 0 and 4294967295"));
+    };
+    call.ret(call.this::<Response>()?.answering()?.go_away(code, text))
+}
+
 fn write(call: &Call) -> Result<(), Raise> {
     let data = call.bytes(0)?;
     let response = call.this::<Response>()?;
@@ -415,6 +434,9 @@ fn send_file(call: &Call) -> Result<(), Raise> {
         if !head.wire.has_content_type {
             head.add(b"Content-Type", apus_edge::types::of(&path).as_bytes(), false);
         }
+    }
+    if !response.trailers.borrow().is_empty() {
+        response.trail(responder);
     }
     let sent = responder.send_file(&response.head.borrow().wire, file, offset as u64, length);
     call.ret(succeeded(&sent)?)

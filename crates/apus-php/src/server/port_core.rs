@@ -53,13 +53,12 @@ pub(super) struct Given {
 }
 
 /// Settings that code written for Swoole has, and that mean nothing here.
-const WITHOUT_EFFECT: [&str; 13] = [
+const WITHOUT_EFFECT: [&str; 12] = [
     "buffer_input_size",
     "compression_types",
     "debug_mode",
     "enable_kqueue",
     "enable_signalfd",
-    "http2_max_headers",
     "input_buffer_size",
     "print_backtrace_on_error",
     "socket_dns_timeout",
