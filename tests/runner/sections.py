@@ -83,7 +83,7 @@ def kills(session):
 
 def attacks(session):
     env = session.environment(APUS_ATTACK_SECONDS=os.environ.get("APUS_ATTACK_SECONDS", "60"))
-    session.command(None, counts.last, ["tests/e2e/run", "test_http2_attacks"], env=env)
+    session.command(None, counts.last, ["tests/e2e/run", "test_http2_attacks", "test_tls_attacks"], env=env)
 
 
 def differential(session):
@@ -135,7 +135,7 @@ SECTIONS = (
     Section("valgrind", "all phpt of coroutines, the engine and the hooks", tested(counts.last, "tests/sanitize", SANITIZE="all"), long=True),
     Section("asan", "all phpt with AddressSanitizer", asan, long=True),
     Section("kills", "APUS_KILLS kills (5000) for each structure in shared memory", kills, long=True),
-    Section("attacks", "each attack on HTTP/2 for APUS_ATTACK_SECONDS (60)", attacks, long=True),
+    Section("attacks", "each attack on HTTP/2 and TLS for APUS_ATTACK_SECONDS (60)", attacks, long=True),
     Section("differential", "PHP's own tests with and without Apus; DIFFERENTIAL names PHP's sources", differential, long=True),
 )
 
