@@ -12,15 +12,16 @@ namespace Apus\Tools;
 const MAY_KNOW = [
     'apus-proto' => [],
     'apus-options' => [],
-    'apus-shm' => [],
+    'apus-shm' => ['apus-scratch'],
     'apus-coro' => [],
-    'apus-zend' => [],
+    'apus-zend' => ['apus-scratch'],
     'apus-stub' => [],
-    'apus-cli' => ['apus-stub'],
-    'apus-tls' => [],
+    'apus-scratch' => [],
+    'apus-cli' => ['apus-scratch', 'apus-stub'],
+    'apus-tls' => ['apus-scratch'],
     'apus-net' => ['apus-proto', 'apus-options', 'apus-shm', 'apus-tls'],
     'apus-edge' => ['apus-net'],
-    'apus-client' => ['apus-proto', 'apus-tls'],
+    'apus-client' => ['apus-proto', 'apus-scratch', 'apus-tls'],
     'apus-process' => ['apus-options', 'apus-shm'],
     'apus-runtime' => ['apus-options', 'apus-coro', 'apus-zend', 'apus-process', 'apus-stub'],
     'apus-hook' => ['apus-options', 'apus-coro', 'apus-zend', 'apus-process', 'apus-runtime', 'apus-stub'],
@@ -30,7 +31,8 @@ const MAY_KNOW = [
 ];
 
 /**
- * Crates that must not be reached, not even through others: no runtime in the island, in the master, in the parsers.
+ * Crates that must not be reached, not even through others: no runtime in the island, in the master, in the parsers;
+ * nothing of the tests in what is shipped.
  */
 const MUST_NOT_REACH = [
     'apus-zend' => ['tokio', 'mio'],
@@ -38,6 +40,8 @@ const MUST_NOT_REACH = [
     'apus-shm' => ['tokio', 'mio'],
     'apus-proto' => ['tokio', 'mio', 'socket2', 'libc'],
     'apus-options' => ['tokio', 'mio', 'socket2'],
+    'apus-php' => ['apus-scratch'],
+    'apus-cli' => ['apus-scratch'],
 ];
 
 function cargo_metadata(): array

@@ -126,12 +126,12 @@ fn pair() -> Result<(String, String), rcgen::Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scratch::Scratch;
+    use apus_scratch::Folder;
     use std::os::unix::fs::PermissionsExt as _;
 
     #[test]
     fn it_is_made_once_and_its_key_is_the_users_secret() {
-        let scratch = Scratch::new("certificate");
+        let scratch = Folder::new("certificate");
         let folder = scratch.path().join("apus/tls");
         let made = Development::in_folder(&folder).expect("made");
         assert!(made.fresh && made.advice().contains("--cacert"));
@@ -149,7 +149,7 @@ mod tests {
 
     #[test]
     fn an_old_one_is_replaced() {
-        let scratch = Scratch::new("certificate-old");
+        let scratch = Folder::new("certificate-old");
         let made = Development::in_folder(&scratch.path().join("tls")).expect("made");
         let text = fs::read(&made.cert).expect("a certificate");
         let long_ago = SystemTime::now() - RENEW_AFTER - Duration::from_secs(1);

@@ -233,12 +233,12 @@ fn describe(server: &Server) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scratch::Scratch;
+    use apus_scratch::Folder;
     use std::os::unix::net::UnixListener;
 
     #[test]
     fn only_sockets_named_by_a_living_process_count() {
-        let scratch = Scratch::new("running");
+        let scratch = Folder::new("running");
         let own = i32::try_from(std::process::id()).expect("a pid");
         // 2147483646 lies above the kernel's largest pid_max: no process has it. 1 lives, and left no listener here.
         let names = ["0.sock", "-3.sock", "x.sock", "2147483646.sock"].map(str::to_owned);
@@ -261,7 +261,7 @@ mod tests {
 
     #[test]
     fn a_pid_file_must_hold_a_pid() {
-        let scratch = Scratch::new("pidfile");
+        let scratch = Folder::new("pidfile");
         let file = scratch.write("apus.pid", "what\n");
         let target = Target { pid_file: Some(file), ..Target::default() };
         assert_eq!(select(&target, &[]).expect_err("no pid").kind, Kind::Failed);
@@ -280,7 +280,7 @@ mod tests {
 
     #[test]
     fn a_symlink_in_place_of_the_directory_is_not_believed() {
-        let scratch = Scratch::new("trusted");
+        let scratch = Folder::new("trusted");
         let link = scratch.path().join("link");
         std::os::unix::fs::symlink(scratch.path(), &link).expect("symlink");
         assert!(trusted(scratch.path(), 0));

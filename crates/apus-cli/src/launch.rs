@@ -315,7 +315,7 @@ fn entries_of(text: &str, pids: &[i32], last: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scratch::Scratch;
+    use apus_scratch::Folder;
     use std::io::Write as _;
 
     fn pipe() -> (OwnedFd, File) {
@@ -371,7 +371,7 @@ mod tests {
 
     #[test]
     fn only_what_this_start_wrote_is_shown() {
-        let scratch = Scratch::new("log");
+        let scratch = Folder::new("log");
         let log = scratch.write("apus.log", "old\nnew\n");
         assert_eq!(log_tail(&log, 4), "new");
         assert_eq!(log_tail(&log, 400), "");
@@ -379,7 +379,7 @@ mod tests {
 
     #[test]
     fn a_script_that_is_missing_or_a_directory_is_refused() {
-        let scratch = Scratch::new("script");
+        let scratch = Folder::new("script");
         assert!(check_script(scratch.path()).is_err());
         assert!(check_script(&scratch.path().join("none.php")).is_err());
         assert!(check_script(&scratch.write("s.php", "<?php")).is_ok());

@@ -12,8 +12,6 @@ mod launch;
 mod operate;
 mod php;
 mod scaffold;
-#[cfg(test)]
-mod scratch;
 mod status;
 
 use std::process::ExitCode;

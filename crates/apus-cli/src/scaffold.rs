@@ -149,11 +149,11 @@ fn make(kind: Kind, path: &Path, name: &str) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scratch::Scratch;
+    use apus_scratch::Folder;
 
     #[test]
     fn the_skeleton_carries_the_name_and_nothing_unfilled() {
-        let scratch = Scratch::new("skeleton");
+        let scratch = Folder::new("skeleton");
         let path = scratch.path().join("shop");
         make(Kind::App, &path, "shop").expect("a project");
         for (file, _) in APP {
@@ -183,7 +183,7 @@ mod tests {
 
     #[test]
     fn the_gateway_is_the_example_whole() {
-        let scratch = Scratch::new("gateway");
+        let scratch = Folder::new("gateway");
         let path = scratch.path().join("shop-push");
         make(Kind::Gateway, &path, "shop-push").expect("a project");
         let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/gateway");
@@ -208,7 +208,7 @@ mod tests {
 
     #[test]
     fn nothing_is_written_over() {
-        let scratch = Scratch::new("full");
+        let scratch = Folder::new("full");
         scratch.write("kept", "");
         assert!(make(Kind::App, scratch.path(), "shop").is_err());
         assert!(!scratch.path().join("server.php").exists());

@@ -278,8 +278,10 @@ impl Pages {
 #[cfg(test)]
 mod tests {
     use std::ffi::{CString, c_uint};
-    use std::path::{Path, PathBuf};
+    use std::path::Path;
     use std::process::Command;
+
+    use apus_scratch::Folder;
 
     use super::*;
 
@@ -287,14 +289,6 @@ mod tests {
 
     unsafe extern "C" fn instead(_: c_uint) -> c_uint {
         INSTEAD
-    }
-
-    struct Folder(PathBuf);
-
-    impl Drop for Folder {
-        fn drop(&mut self) {
-            let _ = std::fs::remove_dir_all(&self.0);
-        }
     }
 
     /// A library with one function, which calls `alarm(3)`.
@@ -308,8 +302,7 @@ mod tests {
 
     #[test]
     fn a_library_loaded_where_another_was_unloaded_is_redirected_too() {
-        let folder = Folder(std::env::temp_dir().join(format!("apus-got-{}", std::process::id())));
-        std::fs::create_dir_all(&folder.0).unwrap();
+        let folder = Folder::new("got");
         let table = [Redirect { name: c"alarm", to: instead as *const c_void }];
         let others = |path: &str| !path.contains("apus-got-");
         for name in ["one", "two", "three"] {

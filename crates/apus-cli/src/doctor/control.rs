@@ -44,12 +44,12 @@ fn directory(path: &Path, uid: u32) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scratch::Scratch;
+    use apus_scratch::Folder;
     use std::os::unix::fs::PermissionsExt as _;
 
     #[test]
     fn the_directory_must_be_ours_alone() {
-        let scratch = Scratch::new("control");
+        let scratch = Folder::new("control");
         let uid = geteuid().as_raw();
         let own = scratch.path().join("apus");
         assert_eq!(directory(&own, uid).level, Level::Ok);

@@ -136,10 +136,10 @@ fn counts(system: &System) -> Option<Finding> {
 mod tests {
     use super::*;
     use crate::doctor::system::tests::{WANTED, finding};
-    use crate::scratch::Scratch;
+    use apus_scratch::Folder;
 
-    fn healthy(name: &str) -> Scratch {
-        let proc_root = Scratch::new(name);
+    fn healthy(name: &str) -> Folder {
+        let proc_root = Folder::new(name);
         proc_root.write("sys/net/core/somaxconn", "4096\n");
         proc_root.write("sys/net/ipv4/tcp_max_syn_backlog", "128\n");
         proc_root.write("sys/net/ipv4/tcp_syncookies", "1\n");

@@ -193,7 +193,7 @@ fn memory(system: &System) -> Option<Finding> {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::scratch::Scratch;
+    use apus_scratch::Folder;
 
     pub(crate) const WANTED: Wanted = Wanted { connections: 10_000, backlog: 1_024, coroutines: 100_000 };
 
@@ -209,8 +209,8 @@ pub(crate) mod tests {
 
     #[test]
     fn too_few_descriptors_fail_with_the_mend_for_each_kind_of_start() {
-        let proc_root = Scratch::new("descriptors");
-        proc_root.write("self/limits", &limits("1024", "4096"));
+        let proc_root = Folder::new("descriptors");
+        proc_root.write("self/limits", limits("1024", "4096"));
         proc_root.write("sys/fs/nr_open", "8192\n");
         let findings = examine(&System::read(proc_root.path()), WANTED);
         let found = finding(&findings, "descriptors");
@@ -223,15 +223,15 @@ pub(crate) mod tests {
 
     #[test]
     fn a_low_soft_limit_is_no_finding_because_run_raises_it() {
-        let proc_root = Scratch::new("soft");
-        proc_root.write("self/limits", &limits("1024", "unlimited"));
+        let proc_root = Folder::new("soft");
+        proc_root.write("self/limits", limits("1024", "unlimited"));
         let findings = examine(&System::read(proc_root.path()), WANTED);
         assert_eq!(finding(&findings, "descriptors").level, Level::Ok);
     }
 
     #[test]
     fn the_kernel_variables_are_judged_against_what_is_wanted() {
-        let proc_root = Scratch::new("kernel");
+        let proc_root = Folder::new("kernel");
         proc_root.write("sys/fs/file-max", "9000\n");
         proc_root.write("sys/fs/file-nr", "1000\t0\t9000\n");
         proc_root.write("sys/vm/max_map_count", "4000\n");
@@ -248,7 +248,7 @@ pub(crate) mod tests {
 
     #[test]
     fn guard_pages_cost_mappings_only_on_older_kernels() {
-        let proc_root = Scratch::new("maps");
+        let proc_root = Folder::new("maps");
         proc_root.write("sys/vm/max_map_count", "65530\n");
         for (release, need) in
             [("6.1.0-28-amd64", "34,000"), ("6.12.9", "34,000"), ("6.13.0-rc1", "2,000"), ("7.0.1", "2,000")]
@@ -262,7 +262,7 @@ pub(crate) mod tests {
 
     #[test]
     fn what_the_kernel_does_not_say_is_no_finding() {
-        let proc_root = Scratch::new("silent");
+        let proc_root = Folder::new("silent");
         assert!(examine(&System::read(proc_root.path()), WANTED).is_empty());
     }
 }

@@ -4,30 +4,9 @@ use std::time::Duration;
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, date_time_ymd};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, duplex};
 
+use apus_scratch::Folder;
+
 use super::*;
-
-/// A folder of this test's own, removed at its end.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("apus-tls-{name}-{}", std::process::id()));
-        std::fs::create_dir_all(&path).unwrap();
-        Self(path)
-    }
-
-    fn write(&self, name: &str, text: &str) -> PathBuf {
-        let path = self.0.join(name);
-        std::fs::write(&path, text).unwrap();
-        path
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
 
 struct Made {
     options: TlsOptions,
@@ -38,7 +17,7 @@ struct Made {
 
 /// A certificate for `localhost`: signed by an authority of its own, or by itself (as an authority or not).
 fn made(name: &str, shape: impl FnOnce(&mut CertificateParams), by_ca: bool) -> Made {
-    let folder = Folder::new(name);
+    let folder = Folder::new(&format!("client-tls-{name}"));
     let key = KeyPair::generate().unwrap();
     let mut params = CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
     params.distinguished_name.push(DnType::CommonName, format!("leaf of {name}"));
@@ -48,9 +27,9 @@ fn made(name: &str, shape: impl FnOnce(&mut CertificateParams), by_ca: bool) -> 
     ca_params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
     let ca = CertifiedIssuer::self_signed(ca_params, KeyPair::generate().unwrap()).unwrap();
     let cert = if by_ca { params.signed_by(&key, &ca).unwrap() } else { params.self_signed(&key).unwrap() };
-    let cert = folder.write("cert.pem", &cert.pem());
-    let ca = folder.write("ca.pem", &ca.pem());
-    let key = folder.write("key.pem", &key.serialize_pem());
+    let cert = folder.write("cert.pem", cert.pem());
+    let ca = folder.write("ca.pem", ca.pem());
+    let key = folder.write("key.pem", key.serialize_pem());
     let options =
         TlsOptions { cert_file: Some(cert.clone()), key_file: Some(key), verify_peer: false, ..TlsOptions::default() };
     Made { options, cert, ca, _folder: folder }

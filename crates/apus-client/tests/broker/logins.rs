@@ -6,12 +6,13 @@ use std::time::Duration;
 
 use apus_client::broker::{Broker, BrokerOptions, Credentials, Published, Report};
 use apus_client::tls::TlsOptions;
+use apus_scratch::Folder;
 use aws_lc_rs::signature::{Ed25519KeyPair, KeyPair as _};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair};
 
-use super::servers::{Folder, Kind, Reports, Server, numbered, run};
+use super::servers::{Kind, Reports, Server, numbered, run};
 
 /// Certificates of one authority: for the server (127.0.0.1), and for a client.
 struct Certificates {
@@ -22,7 +23,7 @@ struct Certificates {
 }
 
 fn certificates() -> Certificates {
-    let folder = Folder::new();
+    let folder = Folder::new("broker");
     let mut params = CertificateParams::new(Vec::<String>::new()).unwrap();
     params.distinguished_name.push(DnType::CommonName, "authority of a test");
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
@@ -36,7 +37,7 @@ fn certificates() -> Certificates {
         (write("cert", &cert.pem()), write("key", &key.serialize_pem()))
     };
     let (server, client) = (signed("127.0.0.1", "server"), signed("client.test", "client"));
-    Certificates { ca: folder.write("ca.pem", &ca.pem()), server, client, _folder: folder }
+    Certificates { ca: folder.write("ca.pem", ca.pem()), server, client, _folder: folder }
 }
 
 impl Certificates {
@@ -205,10 +206,10 @@ fn outcome(server: &Server, credentials: &std::path::Path) -> Result<(), String>
 
 #[test]
 fn nkeys_and_credentials_log_in() {
-    let folder = Folder::new();
+    let folder = Folder::new("broker");
     let (operator, account) = (NKey::new(14, 1), NKey::new(0, 2));
     let (user, stranger) = (NKey::new(20, 3), NKey::new(20, 4));
-    let bare = |key: &NKey| folder.write(&format!("{}.nk", key.name), &format!("{}\n", key.seed));
+    let bare = |key: &NKey| folder.write(&format!("{}.nk", key.name), format!("{}\n", key.seed));
     let creds = |key: &NKey, by: &NKey| {
         let jwt = by.jwt(&key.name, r#"{"type":"user","version":2,"subs":-1,"data":-1,"payload":-1}"#);
         let text = format!(

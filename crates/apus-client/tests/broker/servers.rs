@@ -3,13 +3,13 @@
 use std::cell::RefCell;
 use std::future::Future;
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
-use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::{Duration, Instant};
 
 use apus_client::broker::{BrokerOptions, BrokerUrl, Report};
+use apus_scratch::Folder;
 use bytes::Bytes;
 use tokio::runtime::{Builder, LocalOptions};
 
@@ -45,31 +45,6 @@ impl Kind {
     }
 }
 
-/// A folder of a test's own, removed at its end.
-pub(crate) struct Folder(pub(crate) PathBuf);
-
-impl Folder {
-    pub(crate) fn new() -> Self {
-        static NEXT: AtomicU16 = AtomicU16::new(0);
-        let name = format!("apus-broker-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
-        let path = std::env::temp_dir().join(name);
-        std::fs::create_dir_all(&path).unwrap();
-        Self(path)
-    }
-
-    pub(crate) fn write(&self, name: &str, text: &str) -> PathBuf {
-        let path = self.0.join(name);
-        std::fs::write(&path, text).unwrap();
-        path
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
 /// A server on a port of its own; killed when dropped.
 pub(crate) struct Server {
     kind: Kind,
@@ -98,7 +73,7 @@ impl Server {
             return None;
         }
         let arguments = arguments.iter().map(|&argument| argument.to_owned()).collect();
-        let mut server = Self { kind, port: free_port(), arguments, child: None, folder: Folder::new() };
+        let mut server = Self { kind, port: free_port(), arguments, child: None, folder: Folder::new("broker") };
         server.run();
         Some(server)
     }

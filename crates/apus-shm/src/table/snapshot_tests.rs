@@ -4,6 +4,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
+use apus_scratch::Folder;
+
 use super::cells::NEXT;
 use super::layout::Finder;
 use super::order_tests::Dice;
@@ -12,25 +14,9 @@ use super::store::Store;
 use super::{Cell, Index, Key, KeyList, Keys, Kind, Layout, Mode, RowBuffer, Schema, SnapshotInfo, Table, Window};
 use crate::region::map;
 
-/// A folder that goes when the test ends.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("apus-snapshot-{name}-{}", std::process::id()));
-        std::fs::create_dir_all(&path).unwrap();
-        Self(path)
-    }
-
-    fn file(&self) -> PathBuf {
-        self.0.join("table")
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
+/// Where tests save a table.
+fn file(folder: &Folder) -> PathBuf {
+    folder.0.join("table")
 }
 
 const FORMS: [(Keys, Layout); 2] =
@@ -57,15 +43,15 @@ fn what_comes_back_is_what_was_saved() {
         let mut dice = Dice(3);
         let mut world = World::new(keys, layout);
         (0..2500).for_each(|_| world.change(&mut dice));
-        let saved = world.table.save(&folder.file()).unwrap();
+        let saved = world.table.save(&file(&folder)).unwrap();
         assert_eq!(saved.rows, world.table.len());
-        assert_eq!(saved.bytes, std::fs::metadata(folder.file()).unwrap().len());
+        assert_eq!(saved.bytes, std::fs::metadata(file(&folder)).unwrap().len());
         let before = rows(&world.table);
         // Into another table, over what it has; then into the same one, which goes on from there.
         let other = Table::new(schema(keys, layout)).unwrap();
         let row = [(3, Cell::Text(b"a row that is to go")), (4, Cell::Text(b"and a text"))];
         world.with_key(5, |key| other.set(key, &row, Mode::Upsert)).unwrap();
-        assert_eq!(other.restore(&folder.file()).unwrap(), saved);
+        assert_eq!(other.restore(&file(&folder)).unwrap(), saved);
         other.check().unwrap();
         assert_eq!(rows(&other), before);
         let now = world.table;
@@ -74,7 +60,7 @@ fn what_comes_back_is_what_was_saved() {
             let key = if matches!(keys, Keys::Ids { .. }) { Key::Id(at) } else { Key::Text(gone.as_bytes()) };
             now.remove(key).unwrap();
         });
-        assert_eq!(now.restore(&folder.file()).unwrap().rows, saved.rows);
+        assert_eq!(now.restore(&file(&folder)).unwrap().rows, saved.rows);
         world = World { table: now, ..world };
         world.ask_all(&mut dice);
         (0..500).for_each(|_| world.change(&mut dice));
@@ -89,9 +75,9 @@ fn deferred_indexes_come_back_deferred() {
     let table = Table::new(schema(keys, layout)).unwrap();
     table.defer_indexes();
     (0..300).for_each(|id| assert!(table.set(Key::Id(id), &[(0, Cell::Int(1))], Mode::Insert).unwrap()));
-    table.save(&folder.file()).unwrap();
+    table.save(&file(&folder)).unwrap();
     let other = Table::new(schema(keys, layout)).unwrap();
-    other.restore(&folder.file()).unwrap();
+    other.restore(&file(&folder)).unwrap();
     assert!(other.indexes_deferred());
     other.build_indexes().unwrap();
     let mut found = KeyList::new();
@@ -111,9 +97,9 @@ fn ids_that_lie_far_apart_make_no_large_file() {
             table.set(Key::Id(id), &[(0, Cell::Int(3)), (3, Cell::Text(b"a text of this row"))], Mode::Insert).unwrap()
         );
     }
-    assert!(table.save(&folder.file()).unwrap().bytes < 1 << 20);
+    assert!(table.save(&file(&folder)).unwrap().bytes < 1 << 20);
     let other = Table::new(far).unwrap();
-    assert_eq!(other.restore(&folder.file()).unwrap().rows, 4);
+    assert_eq!(other.restore(&file(&folder)).unwrap().rows, 4);
     assert_eq!(rows(&other), rows(&table));
     let mut found = KeyList::new();
     other.build_indexes().unwrap();
@@ -130,8 +116,8 @@ fn small(folder: &Folder) -> (Table, Vec<u8>) {
     let table = Table::new(small).unwrap();
     let cells = [(0, Cell::Int(7)), (3, Cell::Text(b"a text of the heap")), (4, Cell::Text(b"code"))];
     assert!(table.set(Key::Text(b"the only row's key"), &cells, Mode::Insert).unwrap());
-    table.save(&folder.file()).unwrap();
-    let bytes = std::fs::read(folder.file()).unwrap();
+    table.save(&file(folder)).unwrap();
+    let bytes = std::fs::read(file(folder)).unwrap();
     (table, bytes)
 }
 
@@ -154,18 +140,18 @@ fn every_byte_counts() {
     }) {
         let mut damaged = bytes.clone();
         damaged[at] ^= 1 << (at % 8);
-        refused(&table, &before, &folder.file(), &damaged);
+        refused(&table, &before, &file(&folder), &damaged);
     }
     for len in (0..bytes.len()).rev().step_by(7).chain(0..200) {
-        let error = refused(&table, &before, &folder.file(), &bytes[..len]);
+        let error = refused(&table, &before, &file(&folder), &bytes[..len]);
         assert!(error.contains("cut short"), "{len} of {} bytes: {error}", bytes.len());
     }
     let longer = [bytes.as_slice(), b"!"].concat();
-    assert!(refused(&table, &before, &folder.file(), &longer).contains("something follows"));
-    assert!(refused(&table, &before, &folder.file(), b"{\"visits\": []} and so on").contains("no snapshot"));
+    assert!(refused(&table, &before, &file(&folder), &longer).contains("something follows"));
+    assert!(refused(&table, &before, &file(&folder), b"{\"visits\": []} and so on").contains("no snapshot"));
     table.check().unwrap();
-    std::fs::write(folder.file(), &bytes).unwrap();
-    assert_eq!(table.restore(&folder.file()).unwrap().rows, 1);
+    std::fs::write(file(&folder), &bytes).unwrap();
+    assert_eq!(table.restore(&file(&folder)).unwrap().rows, 1);
     assert_eq!(rows(&table), before);
 }
 
@@ -200,9 +186,9 @@ fn a_forged_file_with_right_checksums_is_refused() {
     for (what, forge) in forgeries {
         let (table, _) = small(&folder);
         forge(&table.store);
-        table.save(&folder.file()).unwrap();
+        table.save(&file(&folder)).unwrap();
         let (fresh, _) = small(&Folder::new("fresh"));
-        let refused = fresh.restore(&folder.file()).map(|_: SnapshotInfo| ());
+        let refused = fresh.restore(&file(&folder)).map(|_: SnapshotInfo| ());
         let error = refused.expect_err(what).to_string();
         assert!(error.contains("contradicts itself"), "{what}: {error}");
         assert_eq!(rows(&fresh), Rows::new(), "{what}");
@@ -223,11 +209,11 @@ fn store_word32(store: &Store, at: usize, value: u32) {
 fn a_file_of_another_table_is_refused_by_name() {
     let folder = Folder::new("foreign");
     let own = schema(Keys::Ids { most: 900 }, Layout::Columns);
-    Table::new(own.clone()).unwrap().save(&folder.file()).unwrap();
+    Table::new(own.clone()).unwrap().save(&file(&folder)).unwrap();
     let refused = |change: &dyn Fn(&mut Schema)| {
         let mut other = own.clone();
         change(&mut other);
-        Table::new(other).unwrap().restore(&folder.file()).unwrap_err().to_string()
+        Table::new(other).unwrap().restore(&file(&folder)).unwrap_err().to_string()
     };
     let says = |change: &dyn Fn(&mut Schema), what: &str| {
         let error = refused(change);
@@ -263,10 +249,10 @@ fn what_cannot_be_saved_leaves_the_old_file() {
     // Somebody else is at it.
     let beside = std::fs::File::create(folder.0.join("table.saving")).unwrap();
     beside.lock().unwrap();
-    assert!(table.save(&folder.file()).unwrap_err().to_string().contains("somebody else is saving"));
+    assert!(table.save(&file(&folder)).unwrap_err().to_string().contains("somebody else is saving"));
     drop(beside);
-    assert_eq!(std::fs::read(folder.file()).unwrap(), bytes);
-    table.save(&folder.file()).unwrap();
+    assert_eq!(std::fs::read(file(&folder)).unwrap(), bytes);
+    table.save(&file(&folder)).unwrap();
     assert_eq!(std::fs::read_dir(&folder.0).unwrap().count(), 1, "something was left beside the file");
 }
 
@@ -277,7 +263,7 @@ fn a_saver_that_is_killed_leaves_a_whole_file() {
     let (keys, layout) = FORMS[0];
     let table = Table::new(schema(keys, layout)).unwrap();
     (0..900).for_each(|id| assert!(table.set(Key::Id(id), &[(0, Cell::Int(0))], Mode::Insert).unwrap()));
-    table.save(&folder.file()).unwrap();
+    table.save(&file(&folder)).unwrap();
     let mut dice = Dice(8);
     for round in 1..=30i64 {
         counter.store(0, Relaxed);
@@ -288,7 +274,7 @@ fn a_saver_that_is_killed_leaves_a_whole_file() {
                 // All rows have one number: a file that has two was put together from two tables.
                 let changed =
                     (0..900).all(|id| table.set(Key::Id(id), &[(0, Cell::Int(round))], Mode::Update) == Ok(true));
-                counter.fetch_add(u64::from(changed && table.save(&folder.file()).is_ok()) + 1, Relaxed);
+                counter.fetch_add(u64::from(changed && table.save(&file(&folder)).is_ok()) + 1, Relaxed);
             }
         }
         let turns = dice.below(40_000);
@@ -305,14 +291,14 @@ fn a_saver_that_is_killed_leaves_a_whole_file() {
         assert!(libc::WIFSIGNALED(status));
         table.check().unwrap();
         let other = Table::new(schema(keys, layout)).unwrap();
-        assert_eq!(other.restore(&folder.file()).unwrap().rows, 900);
+        assert_eq!(other.restore(&file(&folder)).unwrap().rows, 900);
         other.check().unwrap();
         let mut users: Vec<_> = rows(&other).into_iter().map(|(_, cells)| cells[0].clone()).collect();
         users.sort();
         users.dedup();
         assert_eq!(users.len(), 1, "{users:?}");
     }
-    table.save(&folder.file()).unwrap();
+    table.save(&file(&folder)).unwrap();
     assert_eq!(std::fs::read_dir(&folder.0).unwrap().count(), 1, "something was left beside the file");
 }
 
@@ -320,7 +306,7 @@ fn a_saver_that_is_killed_leaves_a_whole_file() {
 fn links_are_followed_and_permissions_kept() {
     use std::os::unix::fs::{PermissionsExt, symlink};
     let folder = Folder::new("target");
-    let (file, link) = (folder.file(), folder.0.join("link"));
+    let (file, link) = (file(&folder), folder.0.join("link"));
     let table = World::new(Keys::Ids { most: 900 }, Layout::Columns).table;
     table.save(&file).unwrap();
     let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
