@@ -61,6 +61,12 @@ class Requests(Http2Case):
             self.assertTrue(server.raw(raw.encode()).startswith(b"HTTP/1.1 200 "), wish)
         self.assertEqual(self.curl("--http2", "-o", "/dev/null", "-w", "%{http_version}", self.serve(HANDLER).url("/")), b"1.1")
 
+    def test_a_port_that_only_redirects(self):
+        server = self.http2(HANDLER, settings={"https_redirect": 8443})
+        [get, post] = self.ask(server, {"path": "/x?a=b"}, {"path": "/upload", "size": 100_000})
+        self.assertEqual([get["status"], post["status"]], [308, 308])
+        self.assertEqual(get["headers"]["location"], "https://localhost:8443/x?a=b")
+
     def test_answers_of_every_kind(self):
         for tls in (False, True):
             server = self.http2(HANDLER, tls=tls)

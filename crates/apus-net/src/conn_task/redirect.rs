@@ -7,7 +7,7 @@ use crate::app::App;
 use crate::head_bytes::Inner;
 use crate::http1;
 
-const NO_HOST: Reject = Reject::new(400, "no Host tells where the same is under https");
+pub(super) const NO_HOST: Reject = Reject::new(400, "no Host tells where the same is under https");
 
 impl<A: App> ConnTask<A> {
     /// Answers with the same address under https. The connection ends with it: the next one goes there.
@@ -29,7 +29,7 @@ impl<A: App> ConnTask<A> {
 }
 
 /// `https://`, the host that was asked for, and what was asked of it.
-fn location(inner: &Inner, port: u16) -> Option<Vec<u8>> {
+pub(super) fn location(inner: &Inner, port: u16) -> Option<Vec<u8>> {
     let (head, bytes) = (&inner.head, &*inner.bytes);
     let host = host_alone(head.host?.of(bytes))?;
     let mut to = Vec::with_capacity(64);

@@ -10,6 +10,7 @@ use std::task::{Context, Poll};
 
 use apus_proto::http1::{Framing, Reject, Span, Version};
 
+use super::redirect::{NO_HOST, location};
 use super::stream_body::StreamBody;
 use super::{ConnState, ConnStep, ConnTask, MAX_HELD, handle};
 use crate::app::App;
@@ -236,6 +237,12 @@ impl Streams {
             self.drain(worker.clock.now());
         }
         let conn = self.add(carrier, id, &inner, received_at);
+        if config.https_redirect != 0 && config.tls.is_none() {
+            return match location(&inner, config.https_redirect) {
+                Some(to) => turn_away(&conn, 308, Some(&to)),
+                None => self.refuse(id, NO_HOST),
+            };
+        }
         let head = &inner.head;
         if conn.exchange.connect.get() && !config.connect {
             return self.refuse(id, Reject::new(501, "CONNECT is not served here"));
@@ -355,12 +362,7 @@ impl Streams {
         *body = StreamBody::None;
         conn.timer.set(Timer::None);
         bump(&conn.port.worker.counters.refused);
-        conn.exchange.refuse();
-        conn.discard_stream_body();
-        let mut lines = Vec::new();
-        http1::write_refusal(&mut lines, &conn.port, reject.status);
-        conn.begin_stream_answer(reject.status, &lines, true);
-        conn.handled();
+        turn_away(&conn, reject.status, None);
     }
 
     /// Looks at the streams at which something has happened.
@@ -438,6 +440,16 @@ impl Streams {
             conn.handled();
         }
     }
+}
+
+/// Answers a request that the app does not see, without content.
+fn turn_away(conn: &Conn, status: u16, to: Option<&[u8]>) {
+    conn.exchange.refuse();
+    conn.discard_stream_body();
+    let mut lines = Vec::new();
+    http1::write_refusal(&mut lines, &conn.port, status, to);
+    conn.begin_stream_answer(status, &lines, true);
+    conn.handled();
 }
 
 /// Hands a request to the app. Its handler goes on by itself if it waits.

@@ -171,10 +171,15 @@ fn write_text(out: &mut Vec<u8>, port: &Port, mut head: ResponseHead, text: &[u8
     }
 }
 
-/// Writes the fields of an answer without content to a request on a stream that was refused.
-pub(crate) fn write_refusal(out: &mut Vec<u8>, port: &Port, status: u16) {
+/// Writes the fields of an answer without content to a request on a stream that the program does not see; `to`: where
+/// its client is sent.
+pub(crate) fn write_refusal(out: &mut Vec<u8>, port: &Port, status: u16, to: Option<&[u8]>) {
     let answer = Answer { body: BodyOut::Length(0), length: Some(0), typed: false };
-    write_fields(out, port, &ResponseHead::new(status), answer);
+    let mut head = ResponseHead::new(status);
+    if let Some(to) = to {
+        response::write_field(&mut head.lines, b"Location", to);
+    }
+    write_fields(out, port, &head, answer);
 }
 
 /// Writes the whole answer to a request that was refused. The connection ends with it.
