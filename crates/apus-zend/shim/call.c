@@ -158,10 +158,24 @@ apus_status apus_throw(zend_class_entry *ce, zend_long code, const char *message
 	return failed ? APUS_BAILED : APUS_THREW;
 }
 
+/* Where no code of the program runs there is no place to tell. The program's own handlers get a name all the same: many
+ * insist on a string. */
+static void raise_error(int type, const char *message, size_t len)
+{
+	zend_string *place = zend_get_executed_filename_ex();
+	if (place != NULL) {
+		zend_error(type, "%.*s", (int) len, message);
+		return;
+	}
+	place = ZSTR_INIT_LITERAL("Unknown", false);
+	zend_error_at(type, place, 0, "%.*s", (int) len, message);
+	zend_string_release(place);
+}
+
 apus_status apus_error(int type, const char *message, size_t len)
 {
 	bool failed = false;
-	GUARDED(failed, zend_error(type, "%.*s", (int) len, message));
+	GUARDED(failed, raise_error(type, message, len));
 	return ended(failed);
 }
 

@@ -13,8 +13,6 @@ use apus_zend::{Array, Callable, Raise, Value, engine, sys};
 use crate::coroutine::construct;
 use crate::exception::{CANCELED, TIMEOUT};
 
-/// `E_USER_WARNING`
-const USER_WARNING: i64 = 512;
 /// What `@` leaves of `error_reporting`: the errors that nothing can go on after.
 const SILENT: i64 = 4437;
 
@@ -72,7 +70,7 @@ pub(super) fn integer(value: &Value) -> i64 {
 
 /// Says something that went wrong and was put right. A handler of the program's own may turn it into an exception.
 pub(super) fn warn(message: &str) -> Result<(), Raise> {
-    function("trigger_error", &[text(message)?, Value::int(USER_WARNING)]).map(drop)
+    engine::user_warning(message)
 }
 
 /// The error when an exception is pending, as a destructor may leave one.

@@ -79,8 +79,17 @@ pub fn throw_value_error(message: &str) -> Raise {
 
 /// Emits a PHP warning, of which an error handler may make anything.
 pub fn warning(message: &str) -> Result<(), Raise> {
+    error(sys::E_WARNING, message)
+}
+
+/// The same as if the program itself had emitted it.
+pub fn user_warning(message: &str) -> Result<(), Raise> {
+    error(sys::E_USER_WARNING, message)
+}
+
+fn error(kind: u32, message: &str) -> Result<(), Raise> {
     // SAFETY: the message is copied.
-    check(unsafe { sys::apus_error(sys::E_WARNING as i32, message.as_ptr().cast(), message.len()) })
+    check(unsafe { sys::apus_error(kind as i32, message.as_ptr().cast(), message.len()) })
 }
 
 /// An exception that was thrown, caught by Rust.
