@@ -2,6 +2,7 @@
 //! the others: a value holds objects, an object has values, a call takes and gives them, and what it throws is an
 //! object.
 
+mod array;
 pub mod call;
 pub mod callable;
 pub mod class;

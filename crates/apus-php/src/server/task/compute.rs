@@ -64,6 +64,31 @@ fn tell(callback: Option<&Callable>, reports: &RefCell<VecDeque<Report>>) -> Res
     }
 }
 
+/// What travels: what the callable is made of, and its arguments.
+fn packed(callable: Callable, args: Option<ArrayView<'_>>) -> Result<Vec<u8>, Raise> {
+    let mut parts = Array::new(2)?;
+    parts.push(code::take_apart(&callable.value())?)?;
+    parts.push(args.map_or_else(|| Array::new(0).map(Value::from), |args| Ok(args.value()))?)?;
+    let data: Value = parts.into();
+    encode(&data).map(|(_, payload)| payload.into_owned())
+}
+
+/// What `compute()` makes of the answer; `waited`: until the end of its time.
+fn result(answer: Option<Answer>, waited: bool) -> Result<OrFalse<Value>, Raise> {
+    match answer {
+        Some(Answer::Value { packed, bytes }) => Ok(OrFalse(Some(decode(packed, &bytes)?))),
+        Some(Answer::Nothing) => Ok(OrFalse(Some(Value::null()))),
+        Some(Answer::Failed(text)) => Err(refused(exception::code::task::FAILED, &text)),
+        Some(Answer::Died | Answer::Refused) => {
+            Err(refused(exception::code::task::WORKER_DIED, "the task worker that computed it died"))
+        }
+        None if waited => {
+            Err(refused(exception::code::task::TIMEOUT, "the computation took longer than the time that was given"))
+        }
+        None => Ok(OrFalse(None)),
+    }
+}
+
 pub(in crate::server) fn compute(
     _: &ServerHandle,
     callable: Callable,
@@ -73,12 +98,7 @@ pub(in crate::server) fn compute(
 ) -> Result<OrFalse<Value>, Raise> {
     let task_client = expect("compute()")?;
     let until = Deadline::after(timeout.limit());
-    let mut parts = Array::new(2)?;
-    // What the callable is made of is what travels.
-    parts.push(code::take_apart(&callable.value())?)?;
-    parts.push(args.map_or_else(|| Array::new(0).map(Value::from), |args| Ok(args.value()))?)?;
-    let data: Value = parts.into();
-    let (_, payload) = encode(&data)?;
+    let payload = packed(callable, args)?;
     let handing = Submission {
         payload: &payload,
         flags: flags::PACKED | flags::COMPUTE,
@@ -107,18 +127,7 @@ pub(in crate::server) fn compute(
     let answer = waiter.answers.take().pop().flatten();
     computation.over = answer.is_some();
     drop(computation);
-    match answer {
-        Some(Answer::Value { packed, bytes }) => Ok(OrFalse(Some(decode(packed, &bytes)?))),
-        Some(Answer::Nothing) => Ok(OrFalse(Some(Value::null()))),
-        Some(Answer::Failed(text)) => Err(refused(exception::code::task::FAILED, &text)),
-        Some(Answer::Died | Answer::Refused) => {
-            Err(refused(exception::code::task::WORKER_DIED, "the task worker that computed it died"))
-        }
-        None if waited => {
-            Err(refused(exception::code::task::TIMEOUT, "the computation took longer than the time that was given"))
-        }
-        None => Ok(OrFalse(None)),
-    }
+    result(answer, waited)
 }
 
 pub(in crate::server) fn progress(value: Value) -> Result<bool, Raise> {
