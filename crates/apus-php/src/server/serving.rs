@@ -107,10 +107,6 @@ impl Serving<'_> {
         let mut config = Config::from(&plan.settings);
         config.max_pending = config.max_pending.min(memory_share());
         config.tls = plan.tls.as_ref().map(|tls| self.core.tls.of_port(tls)).transpose()?;
-        if config.https_redirect != 0 && config.tls.is_none() {
-            // It has one answer only, and one version to say it in.
-            config.http2 = None;
-        }
         Ok(match plan.protocol {
             Protocol::Http { websocket } => {
                 config.websocket = websocket;
