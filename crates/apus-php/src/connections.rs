@@ -17,6 +17,7 @@ const BESIDE_A_WORKER: i64 = 1 << 52;
 
 thread_local! {
     static WORKER: RefCell<Option<Rc<Control>>> = const { RefCell::new(None) };
+    static CARRIER: RefCell<Option<Rc<dyn Carrier>>> = const { RefCell::new(None) };
     static IN_COROUTINES: RefCell<Vec<Weak<Control>>> = const { RefCell::new(Vec::new()) };
     static LAST_ID: Cell<i64> = const { Cell::new(0) };
 }
@@ -54,6 +55,25 @@ pub(crate) fn responder(id: i64) -> Option<Responder> {
         controls.iter().find_map(|control| control.responder(id))
     };
     current_control().and_then(|control| control.responder(id)).or_else(in_coroutines)
+}
+
+/// Takes answers to the processes that have the connections of requests.
+pub(crate) trait Carrier {
+    /// Whether another process has that connection.
+    fn has(&self, id: i64) -> bool;
+    /// Hands a step of an answer to that process, in the order of the calls. Whether it takes it; else the last error
+    /// tells why not.
+    fn carry(&self, id: i64, reply: Vec<u8>) -> Result<bool, Raise>;
+}
+
+/// This process takes answers to others, or does so no more.
+pub(crate) fn set_carrier(carrier: Option<Rc<dyn Carrier>>) {
+    CARRIER.with(|slot| *slot.borrow_mut() = carrier);
+}
+
+/// What takes answers to the process that has a connection, where another one has it.
+pub(crate) fn carrier(id: i64) -> Option<Rc<dyn Carrier>> {
+    CARRIER.with(|slot| slot.borrow().clone()).filter(|carrier| carrier.has(id))
 }
 
 /// Waits until there is room in a message connection's output. Otherwise what became of the message; a program that

@@ -9,6 +9,7 @@ use std::rc::Rc;
 use apus_coro::Drive;
 use apus_zend::{Callable, Raise, Value};
 
+use crate::failed;
 use crate::runtime::{PhpSwitch, Receive, State};
 
 /// What drives a handler that has been begun; none for one that is over, or could not be begun.
@@ -82,8 +83,12 @@ impl Handlers {
     ) -> bool {
         let args: Vec<Value> = args.into_iter().collect();
         let result = handler.call(&args);
-        drop(args);
         let returned = result.is_ok();
+        if returned {
+            drop(args);
+        } else {
+            failed::give_back(|| drop(args));
+        }
         self.state.settle_call(result, outcome);
         State::catch_stray();
         returned

@@ -27,4 +27,4 @@ mod timer;
 
 // What all rooms stand on, under the names of rooms.
 use apus_hook as hook;
-use apus_runtime::{builtin, convert, descriptor, exception, last_error, runtime, swoole, wait, watchdog};
+use apus_runtime::{builtin, convert, descriptor, exception, failed, last_error, runtime, swoole, wait, watchdog};

@@ -7,6 +7,7 @@ use apus_process::log::{Level, Repeats};
 use apus_zend::{Callable, fiber};
 
 use crate::runtime::{Mode, State};
+use crate::swoole;
 
 /// A kind of mistake.
 pub(crate) struct Mistake(Repeats);
@@ -52,9 +53,10 @@ fn is_displayed_error(text: &[u8]) -> bool {
     text.strip_prefix(b"\n").is_some_and(|line| kinds.iter().any(|kind| line.starts_with(kind)))
 }
 
-/// What PHP code prints in a server's process, before it is written. Runs in the middle of PHP code, and runs none.
+/// What PHP code prints in a server's process, before it is written; code written for Swoole knows where it goes.
+/// Runs in the middle of PHP code, and runs none.
 pub(crate) fn printing(text: &[u8]) {
-    if in_handler() && !is_displayed_error(text) {
+    if in_handler() && !is_displayed_error(text) && !swoole::is_on() {
         PRINTED.here(format_args!(
             "what a handler prints goes to standard output, not to the client: give it to $response->end() or write()"
         ));

@@ -82,6 +82,9 @@ pub struct SetCookie<'a> {
     pub priority: &'a [u8],
     /// The Partitioned attribute; needs `secure`.
     pub partitioned: bool,
+    /// As Swoole writes it: spaces become `+` and `~` is encoded, as in forms; dashes stand in the date; Partitioned is
+    /// let pass without Secure.
+    pub as_form: bool,
 }
 
 /// Why a cookie cannot be set.
@@ -134,15 +137,15 @@ impl SetCookie<'_> {
         if self.value.is_empty() {
             // A second after the epoch: a zero confuses some agents.
             out.extend_from_slice(b"deleted");
-            write_expiry(out, 1, now);
+            self.write_expiry(out, 1, now);
         } else {
             if self.raw {
                 out.extend_from_slice(self.value);
             } else {
-                percent_encode(out, self.value);
+                self.encode(out);
             }
             if self.expires > 0 {
-                write_expiry(out, self.expires, now);
+                self.write_expiry(out, self.expires, now);
             }
         }
         let mut attribute = |name: &[u8], value: &[u8]| {
@@ -159,6 +162,33 @@ impl SetCookie<'_> {
         attribute(b"; Priority=", priority);
         attribute(b"; ", if self.partitioned { b"Partitioned" } else { b"" });
         Ok(())
+    }
+
+    fn write_expiry(&self, out: &mut Vec<u8>, expires: u64, now: u64) {
+        let mut date = date::imf_fixdate(expires);
+        if self.as_form {
+            // As in the first cookies: "Thu, 01-Jan-1970".
+            (date[7], date[11]) = (b'-', b'-');
+        }
+        out.extend_from_slice(b"; expires=");
+        out.extend_from_slice(&date);
+        out.extend_from_slice(b"; Max-Age=");
+        out.extend_from_slice(itoa::Buffer::new().format(expires.saturating_sub(now)).as_bytes());
+    }
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        if !self.as_form {
+            return percent_encode(out, self.value);
+        }
+        for piece in self.value.split_inclusive(|byte| matches!(byte, b' ' | b'~')) {
+            let (last, before) = match piece {
+                [before @ .., b' '] => (&b"+"[..], before),
+                [before @ .., b'~'] => (&b"%7E"[..], before),
+                piece => (&b""[..], piece),
+            };
+            percent_encode(out, before);
+            out.extend_from_slice(last);
+        }
     }
 
     /// The checks; returns `SameSite` and Priority in their proper case.
@@ -181,7 +211,7 @@ impl SetCookie<'_> {
         if self.expires > date::MAX_SECONDS {
             return Err(CookieError::Expires);
         }
-        if self.partitioned && !self.secure {
+        if self.partitioned && !self.secure && !self.as_form {
             return Err(CookieError::Partitioned);
         }
         let same_site = one_of(self.same_site, [b"Lax", b"Strict", b"None"]).ok_or(CookieError::SameSite)?;
@@ -201,13 +231,6 @@ fn one_of(value: &[u8], choices: [&'static [u8]; 3]) -> Option<&'static [u8]> {
         return Some(b"");
     }
     choices.into_iter().find(|choice| choice.eq_ignore_ascii_case(value))
-}
-
-fn write_expiry(out: &mut Vec<u8>, expires: u64, now: u64) {
-    out.extend_from_slice(b"; expires=");
-    out.extend_from_slice(&date::imf_fixdate(expires));
-    out.extend_from_slice(b"; Max-Age=");
-    out.extend_from_slice(itoa::Buffer::new().format(expires.saturating_sub(now)).as_bytes());
 }
 
 #[cfg(test)]

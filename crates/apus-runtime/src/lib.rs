@@ -7,6 +7,7 @@ pub mod clock;
 pub mod convert;
 pub mod descriptor;
 pub mod exception;
+pub mod failed;
 pub mod last_error;
 pub mod running;
 pub mod runtime;

@@ -21,6 +21,7 @@ use tokio::runtime::{Builder, LocalOptions, LocalRuntime};
 use crate::alarm::Alarm;
 use crate::clock::Coarse;
 use crate::exception;
+use crate::failed;
 use crate::running::{self, Running};
 
 /// Idle stacks kept at most. A burst above it costs an mmap a coroutine, not a failure.
@@ -206,7 +207,11 @@ impl Switch for PhpSwitch {
             state.settle(coro, outcome);
         }
         // Destructors run here, on the stack of whoever entered the task, who is not to catch what they throw.
-        job.release();
+        if coro.silent.get() {
+            job.release();
+        } else {
+            failed::give_back(|| job.release());
+        }
         drop(coro.context.take());
         State::catch_stray();
         // In a handler of exceptions or a destructor: what still waits for the coroutine's doing will not get it.

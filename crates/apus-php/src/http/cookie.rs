@@ -3,7 +3,8 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use apus_net::proto::cookie::SetCookie;
-use apus_zend::{Call, Raise};
+use apus_zend::value::View;
+use apus_zend::{Array, Call, Callable, Raise, Value};
 
 use crate::exception::{self};
 
@@ -15,7 +16,8 @@ pub(super) fn from_call(call: &Call, raw: bool, second: bool) -> Result<Vec<u8>,
         name: call.bytes(0)?,
         value: call.bytes(1)?,
         raw,
-        expires: u64::try_from(expires).unwrap_or(1),
+        // In code written for Swoole a time before 1970 is none.
+        expires: u64::try_from(expires).unwrap_or(u64::from(!second)),
         path: if call.count() > 3 || second { call.bytes(3)? } else { b"/" },
         domain: call.bytes(4)?,
         secure: call.bool(5, false)?,
@@ -23,11 +25,27 @@ pub(super) fn from_call(call: &Call, raw: bool, second: bool) -> Result<Vec<u8>,
         same_site: call.bytes(7)?,
         priority: call.bytes(8)?,
         partitioned: call.bool(9, false)?,
+        as_form: second,
     };
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |t| t.as_secs());
     let mut out = Vec::with_capacity(64);
     match cookie.write(&mut out, now) {
         Ok(()) => Ok(out),
         Err(error) => Err(exception::throw(exception::code::http::INVALID_COOKIE, &error.to_string())),
+    }
+}
+
+/// What a `Swoole\Http\Cookie` writes of itself; nothing when it has said why it cannot.
+#[cold]
+pub(super) fn of_object(call: &Call) -> Result<Vec<u8>, Raise> {
+    let mut method = Array::new(2)?;
+    method.push(call.value(0))?;
+    method.push(Value::string(b"toString")?)?;
+    let method = Callable::new(&mut Value::from(method));
+    let method = method.map_err(|why| why.or(|_| call.type_error(0, "of type Swoole\\Http\\Cookie or string")))?;
+    let text = method.call(&[])?;
+    match text.view() {
+        View::Str(bytes) => Ok(bytes.to_vec()),
+        _ => Ok(Vec::new()),
     }
 }

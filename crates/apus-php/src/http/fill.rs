@@ -69,7 +69,19 @@ fn header(request: &Request) -> Result<Value, Raise> {
             Some(View::Str(earlier)) => Some(earlier.to_vec()),
             _ => None,
         };
+        let several = match std::str::from_utf8(&name).ok().and_then(|name| array.view().get(name)) {
+            Some(View::Array(several)) => Some(several.iter().map(|(_, value)| value.value()).collect::<Vec<_>>()),
+            _ => None,
+        };
+        if let Some(several) = several {
+            set_several(&mut array, &name, several, value)?;
+            continue;
+        }
         match earlier {
+            // Code written for Swoole is told of each.
+            Some(earlier) if request.limits.second && name != b"cookie" => {
+                set_several(&mut array, &name, vec![Value::string(&earlier)?], value)?;
+            }
             // RFC 9110 section 5.3; RFC 9113 section 8.2.3 for Cookie.
             Some(mut joined) => {
                 joined.extend_from_slice(if name == b"cookie" { b"; " } else { b", " });
@@ -86,6 +98,17 @@ fn header(request: &Request) -> Result<Value, Raise> {
         array.set_str(b"host", host)?;
     }
     Ok(array.into())
+}
+
+/// Fields of one name as an array of their values.
+#[cold]
+fn set_several(array: &mut Array, name: &[u8], before: Vec<Value>, value: &[u8]) -> Result<(), Raise> {
+    let mut several = Array::new(before.len() + 1)?;
+    for earlier in before {
+        several.push(earlier)?;
+    }
+    several.push(Value::string(value)?)?;
+    array.set(name, several.into())
 }
 
 fn variables(text: &[u8], max: usize) -> Result<Value, Raise> {

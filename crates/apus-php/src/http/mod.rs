@@ -1,10 +1,11 @@
 //! `Apus\Http\Request` and `Apus\Http\Response`.
 
+mod answer;
 mod cookie;
 mod fill;
 mod head;
 mod json;
-
+mod reply;
 mod request;
 mod response;
 mod router;
@@ -14,6 +15,7 @@ mod websocket;
 
 use apus_zend::class::Class;
 
+pub(crate) use reply::Reply;
 pub(crate) use request::{Limits, Request};
 pub(crate) use response::Response;
 pub(crate) use session::install as install_sessions;

@@ -1,22 +1,24 @@
 //! `Apus\Http\Response`.
 
-use std::cell::RefCell;
-use std::fs::File;
+use std::cell::{Cell, RefCell};
 use std::path::PathBuf;
 use std::rc::Rc;
 
 use apus_coro::Wait;
 use apus_net::proto::http1::response::{is_field_name, is_field_value, is_reason, may_be_trailer};
-use apus_net::{AnswerState, MessageConn, Responder, SendError, Upgrade, WriteState, open_regular};
+use apus_net::{AnswerState, MessageConn, Responder, SendError, Upgrade, WriteState};
 use apus_zend::object::Object;
 use apus_zend::value::{Key, View};
 use apus_zend::{Array, Call, Raise, Value, engine, native};
 
+use super::answer::Answer;
 use super::cookie;
 use super::head::{Borrowed, Set};
+use super::reply::{self, Step};
 use super::websocket::HandshakeLines;
 use crate::connections;
 use crate::exception::{self};
+use crate::failed;
 use crate::mistakes;
 use crate::runtime::State;
 use crate::wait::{may_wait, wait};
@@ -27,13 +29,15 @@ const FD: u32 = 0;
 /// What is behind a response object.
 pub(crate) struct Response {
     /// Knows how far the answer is.
-    pub(super) responder: Responder,
+    pub(super) answer: Answer,
     /// What the connection became, for `recv()` and `push()`.
     pub(super) message_conn: RefCell<Option<Rc<MessageConn>>>,
     pub(super) head: RefCell<Borrowed>,
     trailers: RefCell<Vec<(Vec<u8>, Vec<u8>)>>,
     /// Whether its object is of the class that code written for Swoole knows, whose properties show what was set.
     second: bool,
+    /// Whether the program has chosen a status.
+    chosen: Cell<bool>,
 }
 
 native!(Response, "Apus\\Http\\Response");
@@ -41,13 +45,18 @@ native!(Response, "Apus\\Http\\Response");
 impl Response {
     /// A response object that answers through `responder`; `second`: of the class that code written for Swoole knows.
     pub(crate) fn object(responder: Responder, second: bool) -> Result<Object, Raise> {
-        let fd = responder.conn().id();
+        Self::through(Answer::Here(responder), second)
+    }
+
+    fn through(answer: Answer, second: bool) -> Result<Object, Raise> {
+        let fd = answer.fd();
         let response = Self {
-            responder,
+            answer,
             message_conn: RefCell::new(None),
             head: RefCell::new(Borrowed::take()),
             trailers: RefCell::new(Vec::new()),
             second,
+            chosen: Cell::new(false),
         };
         let object = Object::new(RESPONSE.named(second), response)?;
         object.init_slot(FD, Value::int(fd));
@@ -58,7 +67,7 @@ impl Response {
     /// refused.
     pub(crate) fn accept_handshake(&self, pull: bool) -> Result<Option<Rc<MessageConn>>, Raise> {
         let lines = HandshakeLines::of(&self.head.borrow());
-        let responder = self.answering()?;
+        let Answer::Here(responder) = self.answering()? else { return Ok(None) };
         let (has_subprotocol, has_server) = (lines.has_subprotocol, lines.has_server);
         let upgrade = Upgrade { lines: &lines.bytes, has_subprotocol, has_server, pull };
         match responder.upgrade(&upgrade) {
@@ -73,27 +82,32 @@ impl Response {
     }
 
     /// What answers, unless the answer was left to others.
-    pub(super) fn answering(&self) -> Result<&Responder, Raise> {
-        if self.responder.is_detached() {
+    pub(super) fn answering(&self) -> Result<&Answer, Raise> {
+        if self.answer.is_detached() {
             let text = "this response was detached and answers nothing any more";
             return Err(exception::throw(exception::code::http::DETACHED, text));
         }
-        Ok(&self.responder)
+        Ok(&self.answer)
     }
 
     /// Whether the answer is complete; an upgrade is not looked at as one.
     fn is_answered(&self) -> bool {
-        self.responder.state() == AnswerState::Answered && self.message_conn.borrow().is_none()
+        self.answer.state() == AnswerState::Answered && self.message_conn.borrow().is_none()
     }
 
     /// Whether the head can still be changed.
     pub(super) fn is_open(&self) -> bool {
-        self.responder.is_open()
+        self.answer.is_open()
     }
 
     /// Ends with `body`; `owner` gives another reference to the string that holds it.
     fn end_with(&self, body: &[u8], owner: impl FnOnce() -> Value) -> Result<bool, Raise> {
-        let responder = self.answering()?;
+        let responder = match self.answering()? {
+            Answer::Here(responder) => responder,
+            Answer::Elsewhere(there) => {
+                return there.send(Step::End, &self.head.borrow().wire, &self.trailers.borrow(), body);
+            }
+        };
         if !self.trailers.borrow().is_empty() && !self.trail(responder) {
             return self.end_with_trailers(responder, body);
         }
@@ -115,16 +129,34 @@ impl Response {
         responder.trail(&fields)
     }
 
+    /// What code written for Swoole has begun to answer is complete when it gives its response away, unless it failed:
+    /// then the client is to see that something is missing.
+    fn conclude(&self) {
+        let answer = &self.answer;
+        let begun = self.chosen.get() || !answer.is_open();
+        if answer.is_ended() || !begun || failed::is_unwinding() {
+            return;
+        }
+        // A client that is gone needs no answer.
+        let _ = match answer {
+            Answer::Here(responder) => self.finish(responder).is_ok(),
+            Answer::Elsewhere(there) => {
+                matches!(there.send(Step::End, &self.head.borrow().wire, &self.trailers.borrow(), b""), Ok(true))
+            }
+        };
+    }
+
+    fn finish(&self, responder: &Responder) -> Result<(), SendError> {
+        let trailers = self.trailers.borrow();
+        let fields: Vec<(&[u8], &[u8])> = trailers.iter().map(|(name, value)| (&name[..], &value[..])).collect();
+        responder.finish(&self.head.borrow().wire, &fields)
+    }
+
     fn end_with_trailers(&self, responder: &Responder, body: &[u8]) -> Result<bool, Raise> {
         if !body.is_empty() && responder.write(&self.head.borrow().wire, body).is_err() {
             return Ok(false);
         }
-        let trailers = self.trailers.borrow();
-        let fields: Vec<(&[u8], &[u8])> = trailers.iter().map(|(name, value)| (&name[..], &value[..])).collect();
-        let ended = responder.finish(&self.head.borrow().wire, &fields);
-        drop(fields);
-        drop(trailers);
-        succeeded(&ended)
+        succeeded(&self.finish(responder))
     }
 }
 
@@ -148,6 +180,8 @@ impl Drop for Response {
         if let Some(message_conn) = self.message_conn.take() {
             // Nobody is left who would read or answer.
             message_conn.close(apus_net::proto::websocket::close::NORMAL, "");
+        } else if self.second {
+            self.conclude();
         }
     }
 }
@@ -171,7 +205,7 @@ fn status(call: &Call) -> Result<(), Raise> {
     let reason = call.bytes(1)?;
     let response = call.this::<Response>()?;
     // 1xx is no answer: another one would have to follow.
-    let handshake = || response.responder.is_handshake();
+    let handshake = || response.answer.is_handshake();
     let allowed = (200..=999).contains(&code) || (code == 101 && handshake());
     if code > 599 {
         mistakes::ODD_STATUS.here(format_args!(
@@ -195,6 +229,7 @@ fn status(call: &Call) -> Result<(), Raise> {
     head.wire.status = code as u16;
     head.wire.reason = (!reason.is_empty()).then(|| reason.to_vec());
     drop(head);
+    response.chosen.set(true);
     call.ret(true)
 }
 
@@ -286,7 +321,13 @@ fn scalar(view: View<'_>) -> Option<Vec<u8>> {
 fn set_cookie(call: &Call, raw: bool) -> Result<(), Raise> {
     call.expect(1, 10)?;
     let response = call.this::<Response>()?;
-    let value = cookie::from_call(call, raw, response.second)?;
+    let value = match call.view(0) {
+        View::Object(_) if response.second => cookie::of_object(call)?,
+        _ => cookie::from_call(call, raw, response.second)?,
+    };
+    if value.is_empty() {
+        return call.ret(false);
+    }
     if !response.is_open() {
         return call.ret(false);
     }
@@ -356,12 +397,14 @@ fn informational(call: &Call) -> Result<(), Raise> {
             }
         }
     }
-    let sent = call.this::<Response>()?.answering()?.informational(code as u16, &head.wire.lines);
-    call.ret(succeeded(&sent)?)
+    match call.this::<Response>()?.answering()? {
+        Answer::Here(responder) => call.ret(succeeded(&responder.informational(code as u16, &head.wire.lines))?),
+        Answer::Elsewhere(_) => call.ret(false),
+    }
 }
 
 fn ping(call: &Call) -> Result<(), Raise> {
-    call.ret(call.this::<Response>()?.answering()?.ping())
+    call.ret(matches!(call.this::<Response>()?.answering()?, Answer::Here(responder) if responder.ping()))
 }
 
 fn goaway(call: &Call) -> Result<(), Raise> {
@@ -369,16 +412,23 @@ fn goaway(call: &Call) -> Result<(), Raise> {
     let Ok(code) = u32::try_from(code) else {
         return Err(engine::throw_value_error("Argument #1 ($code) must be between 0 and 4294967295"));
     };
-    call.ret(call.this::<Response>()?.answering()?.go_away(code, text))
+    let response = call.this::<Response>()?;
+    call.ret(matches!(response.answering()?, Answer::Here(responder) if responder.go_away(code, text)))
 }
 
 fn write(call: &Call) -> Result<(), Raise> {
     let data = call.bytes(0)?;
     let response = call.this::<Response>()?;
-    let responder = response.answering()?;
-    if data.is_empty() && !responder.is_open() {
-        return call.ret(!responder.is_ended());
+    let answer = response.answering()?;
+    if data.is_empty() && !answer.is_open() {
+        return call.ret(!answer.is_ended());
     }
+    let responder = match answer {
+        Answer::Here(responder) => responder,
+        Answer::Elsewhere(there) => {
+            return call.ret(there.send(Step::Write, &response.head.borrow().wire, &Vec::new(), data)?);
+        }
+    };
     loop {
         let written = responder.write(&response.head.borrow().wire, data);
         match written {
@@ -424,38 +474,31 @@ fn send_file(call: &Call) -> Result<(), Raise> {
     let path = PathBuf::from(call.text(0)?);
     let (offset, length) = (call.int(1, 0)?, call.int(2, 0)?);
     let response = call.this::<Response>()?;
-    let responder = response.answering()?;
+    let answer = response.answering()?;
     if !response.is_open() {
         return call.ret(false);
     }
-    let (file, length) = open_part(&path, offset, length)?;
+    let (file, length) = reply::open_part(&path, offset, length)?;
     {
         let mut head = response.head.borrow_mut();
         if !head.wire.has_content_type {
             head.add(b"Content-Type", apus_edge::types::of(&path).as_bytes(), false);
         }
     }
-    if !response.trailers.borrow().is_empty() {
-        response.trail(responder);
-    }
-    let sent = responder.send_file(&response.head.borrow().wire, file, offset as u64, length);
-    call.ret(succeeded(&sent)?)
-}
-
-/// Opens a file and checks that it has the part that is to be sent. A length of 0 means: to its end.
-fn open_part(path: &std::path::Path, offset: i64, length: i64) -> Result<(File, u64), Raise> {
-    let failed =
-        |why: &str| exception::throw(exception::code::http::FILE, &format!("{} cannot be sent: {why}", path.display()));
-    let (file, meta) = open_regular(path).map_err(|error| failed(&error.to_string()))?;
-    let rest = u64::try_from(offset).ok().and_then(|offset| meta.len().checked_sub(offset));
-    let Some(rest) = rest else {
-        return Err(failed(&format!("offset {offset} lies outside its {} bytes", meta.len())));
+    let head = response.head.borrow();
+    let sent = match answer {
+        Answer::Here(responder) => {
+            if !response.trailers.borrow().is_empty() {
+                response.trail(responder);
+            }
+            succeeded(&responder.send_file(&head.wire, file, offset as u64, length))?
+        }
+        Answer::Elsewhere(there) => {
+            there.send(Step::File, &head.wire, &Vec::new(), &reply::file(&path, offset as u64, length))?
+        }
     };
-    match u64::try_from(length) {
-        Ok(0) => Ok((file, rest)),
-        Ok(length) if length <= rest => Ok((file, length)),
-        _ => Err(failed(&format!("it has {rest} bytes from offset {offset} on, {length} were asked for"))),
-    }
+    drop(head);
+    call.ret(sent)
 }
 
 fn redirect(call: &Call) -> Result<(), Raise> {
@@ -482,19 +525,19 @@ fn redirect(call: &Call) -> Result<(), Raise> {
 }
 
 fn is_writable(call: &Call) -> Result<(), Raise> {
-    call.ret(call.this::<Response>()?.responder.is_writable())
+    call.ret(call.this::<Response>()?.answer.is_writable())
 }
 
 fn detach(call: &Call) -> Result<(), Raise> {
-    let responder = &call.this::<Response>()?.responder;
-    if responder.is_stream() {
+    let answer = &call.this::<Response>()?.answer;
+    if matches!(answer, Answer::Here(responder) if responder.is_stream()) {
         engine::warning(
             "Response::detach(): a stream of HTTP/2 cannot be found again by its fd, which all streams of a connection share: keep the response itself",
         )?;
         return call.ret(false);
     }
-    let open = !responder.is_ended();
-    responder.detach();
+    let open = !answer.is_ended();
+    answer.detach();
     call.ret(open)
 }
 
@@ -509,11 +552,18 @@ fn create_second(call: &Call) -> Result<(), Raise> {
 fn create_named(call: &Call, second: bool) -> Result<(), Raise> {
     let fd = match (call.view(0), call.count()) {
         (View::Int(fd), 1) => fd,
+        // A task's data may have come as text.
+        (View::Str(fd), 1) => std::str::from_utf8(fd).ok().and_then(|fd| fd.parse().ok()).unwrap_or(-1),
         _ => call.int(1, -1)?,
     };
-    let responder = connections::responder(fd);
-    match responder {
-        Some(responder) => call.ret(Response::object(responder, second)?),
+    let here = connections::responder(fd).map(Answer::Here);
+    // Others' are for code that was written for Swoole, where any process could answer.
+    let answer = here.or_else(|| {
+        let carrier = connections::carrier(fd).filter(|_| second)?;
+        Some(Answer::elsewhere(fd, carrier))
+    });
+    match answer {
+        Some(answer) => call.ret(Response::through(answer, second)?),
         None => call.ret(false),
     }
 }

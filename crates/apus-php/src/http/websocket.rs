@@ -7,7 +7,9 @@ use apus_net::proto::websocket::{Opcode, close};
 use apus_net::{Delivery, Kind, MessageConn};
 use apus_zend::{Call, Raise};
 
+use super::answer::Answer;
 use super::head::Head;
+use super::reply::Step;
 use super::response::Response;
 use crate::client::frame::{self, Outgoing};
 use crate::connections;
@@ -115,10 +117,18 @@ pub(super) fn close(call: &Call) -> Result<(), Raise> {
     if let Some(message_conn) = upgraded {
         return call.ret(message_conn.close(close::NORMAL, ""));
     }
-    let responder = response.answering()?;
-    if responder.is_ended() {
+    let answer = response.answering()?;
+    if answer.is_ended() {
         return call.ret(false);
     }
-    responder.abort();
-    call.ret(true)
+    match answer {
+        Answer::Here(responder) => {
+            responder.abort();
+            call.ret(true)
+        }
+        Answer::Elsewhere(there) => {
+            let head = apus_net::ResponseHead::default();
+            call.ret(there.send(Step::Abort, &head, &Vec::new(), b"")?)
+        }
+    }
 }

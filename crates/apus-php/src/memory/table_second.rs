@@ -95,10 +95,9 @@ fn with_row(
     given: ArrayView<'_>,
     write: impl FnOnce(ArrayView<'_>) -> Result<bool, Raise>,
 ) -> Result<bool, Raise> {
-    let loose = {
-        let live = table.live()?;
-        if all_fit(&live, given) { None } else { Some(loose(&live, given)?) }
-    };
+    let fits = all_fit(&*table.live()?, given);
+    // Conversions and warnings run PHP code, which may destroy the table.
+    let loose = if fits { None } else { Some(loose(&*table.shared()?, given)?) };
     match &loose {
         Some(row) => write(row.view()),
         None => write(given),
@@ -165,7 +164,8 @@ fn compare(
     values: Option<ArrayView<'_>>,
 ) -> Result<bool, Raise> {
     let key = table.expect_key(key)?;
-    let live = table.live()?;
+    // Conversions and warnings run PHP code, which may destroy the table.
+    let live = table.shared()?;
     if !expect_names(&live, expected)? {
         return Ok(false);
     }

@@ -122,6 +122,7 @@ impl Routing {
         match order {
             Order::Push { fd, how, payload } => self.deliver_frame(fd, how, payload),
             Order::Send { fd, payload } => self.deliver_bytes(fd, payload),
+            Order::Reply { fd, reply } => self.deliver_reply(fd, reply),
             Order::Close { fd, reset, code, reason } => self.deliver_close(fd, reset, code, reason),
             Order::Reading { fd, step } => self.deliver_step(fd, step),
             Order::Pipe { worker, serialized, value } => self.keep_pipe_message(worker, serialized, value),

@@ -23,6 +23,7 @@ mod pipe;
 mod questions;
 mod record;
 mod remote;
+mod replies;
 mod users;
 
 use std::cell::{Cell, OnceCell, RefCell};
@@ -43,6 +44,7 @@ use tokio::task::AbortHandle;
 
 use super::core::ServerCore;
 use super::metrics::WorkerMetrics;
+use crate::connections;
 use crate::exception::{self};
 use crate::handlers::Handlers;
 use crate::runtime::State;
@@ -82,6 +84,8 @@ struct Routing {
     /// The process ids of senders whose long records have begun.
     part_pids: RefCell<HashMap<usize, u32>>,
     late: deliver::Deferred,
+    /// Answers for connections of other processes, and of others for those of this one.
+    replies: replies::Replies,
     /// For connections that take nothing now: the order in which coroutines of this process wait for them.
     gates: RefCell<HashMap<i64, remote::Queue>>,
     /// Values that came for the program and have not been given to it, and their bytes.
@@ -189,6 +193,7 @@ fn open((core, server, worker, control, state): Parts<'_>, only: Option<ForkEpoc
         parts: RefCell::new(parts::Assembler::new(limit)),
         part_pids: RefCell::default(),
         late: deliver::Deferred::new(settings.max_buffered_bytes),
+        replies: replies::Replies::new(settings.max_buffered_bytes),
         gates: RefCell::default(),
         pipes: RefCell::default(),
         pipe_bytes: Cell::new(0),
@@ -204,6 +209,7 @@ fn open((core, server, worker, control, state): Parts<'_>, only: Option<ForkEpoc
         routing.run(Rc::clone(&routing).hear_broker());
         routing.run(Rc::clone(&routing).greet_cluster());
     }
+    connections::set_carrier(Some(Rc::new(replies::Outgoing(Rc::downgrade(&routing)))));
     ROUTING.with(|slot| *slot.borrow_mut() = Some(routing));
 }
 
@@ -221,6 +227,7 @@ pub(super) async fn retire() {
 /// At the end of a worker: what is for other servers is sent, nothing more is heard.
 pub(super) async fn stop() {
     let Some(routing) = ROUTING.with(|slot| slot.borrow_mut().take()) else { return };
+    routing.replies_sent().await;
     if let Some(cluster) = &routing.cluster {
         cluster.leave().await;
     }

@@ -7,7 +7,7 @@ use apus_net::proto::websocket::Opcode;
 use apus_net::{MAX_NAME, MessageConn};
 
 /// Changes with the form of any record; a server ignores messages of another version.
-pub(super) const VERSION: u8 = 1;
+pub(super) const VERSION: u8 = 2;
 /// The longest head: a name, and what goes before it.
 const MAX_HEAD: usize = MAX_NAME + 32;
 
@@ -82,6 +82,8 @@ pub(in crate::server) enum Order<'a> {
     Push { fd: i64, how: How, payload: &'a [u8] },
     /// Bytes for a stream connection.
     Send { fd: i64, payload: &'a [u8] },
+    /// A step of the answer to a request, as `http::Reply` reads it.
+    Reply { fd: i64, reply: &'a [u8] },
     /// The end of a connection.
     Close { fd: i64, reset: bool, code: u16, reason: &'a [u8] },
     /// A switch of a connection.
@@ -116,6 +118,7 @@ const ASK: u8 = 9;
 const ANSWER: u8 = 10;
 const HELLO: u8 = 11;
 const BYE: u8 = 12;
+const REPLY: u8 = 14;
 /// A part of a record that is longer than what carries it.
 pub(super) const PART: u8 = 13;
 
@@ -166,6 +169,10 @@ impl<'a> Order<'a> {
             Self::Send { fd, payload } => {
                 head.put(&fd.to_le_bytes());
                 (SEND, payload)
+            }
+            Self::Reply { fd, reply } => {
+                head.put(&fd.to_le_bytes());
+                (REPLY, reply)
             }
             Self::Close { fd, reset, code, reason } => {
                 head.put(&fd.to_le_bytes());
@@ -231,6 +238,7 @@ impl<'a> Order<'a> {
         Some(match kind {
             PUSH => Self::Push { fd: at.i64()?, how: How::unpack(at.u8()?)?, payload: at.rest() },
             SEND => Self::Send { fd: at.i64()?, payload: at.rest() },
+            REPLY => Self::Reply { fd: at.i64()?, reply: at.rest() },
             CLOSE => Self::Close { fd: at.i64()?, reset: at.u8()? != 0, code: at.u16()?, reason: at.rest() },
             READING => Self::Reading { fd: at.i64()?, step: *STEPS.get(usize::from(at.u8()?))? },
             PIPE => Self::Pipe { worker: at.u16()?, serialized: at.u8()? != 0, value: at.rest() },
@@ -369,6 +377,7 @@ mod tests {
         through(Order::Push { fd: i64::MAX, how, payload: b"data" });
         through(Order::Push { fd: 1, how: fragment, payload: b"" });
         through(Order::Send { fd: 4096, payload: b"\0" });
+        through(Order::Reply { fd: 2, reply: b"step" });
         through(Order::Close { fd: 7, reset: true, code: 4999, reason: b"why" });
         for step in STEPS {
             through(Order::Reading { fd: 1, step });

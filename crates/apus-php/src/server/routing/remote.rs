@@ -135,7 +135,7 @@ impl Routing {
     }
 
     fn hand(
-        &self,
+        self: &Rc<Self>,
         what: &'static str,
         fd: i64,
         websocket: bool,
@@ -145,6 +145,12 @@ impl Routing {
         let Some(entry) = self.elsewhere(fd) else { return Ok(Forwarded::NotExist) };
         if entry.websocket != websocket {
             return Ok(Forwarded::WrongKind);
+        }
+        if let Order::Send { payload, .. } = order
+            && self.core.second
+            && self.patience(patient) == Patience::None
+        {
+            return Ok(self.send_sometime(entry.slot, fd, payload));
         }
         if !entry.full && !self.gates.borrow().contains_key(&fd) {
             return self.post(what, entry.slot, order, patient);
@@ -190,7 +196,7 @@ impl Routing {
     }
 
     /// Waits until the connection takes something again, in the order in which this is called.
-    fn hand_when_clear<'a>(&'a self, fd: i64, order: &'a Order<'a>) -> impl Future<Output = Forwarded> + 'a {
+    pub(super) fn hand_when_clear<'a>(&'a self, fd: i64, order: &'a Order<'a>) -> impl Future<Output = Forwarded> + 'a {
         let gate = Gate::enter(self, fd);
         let turn = place_in(Arc::clone(&gate.turns));
         async move {
