@@ -11,6 +11,7 @@ SUITES = {
     "tasks": ("tasks", "Tasks"),
     "superglobals": ("superglobals", "Superglobals"),
     "compat": ("compat", "Compat"),
+    "tls": ("tls", "Tls"),
     "travel": ("travel.suite", "Travel"),
 }
 

@@ -1,0 +1,121 @@
+"""One measurement: drive.py CONTENDER CASE COUNT RUN OUT APUS_SO. Starts the contender's server on one core, puts the
+load on the other, and prints what the server's processes took: microseconds for one of what the case does, bytes for one
+connection that is idle."""
+
+import contextlib
+import json
+import os
+import pathlib
+import socket
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+
+from harness import procs  # noqa: E402
+
+LIMIT = 900
+
+
+def certificate(run):
+    line = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"]
+    names = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"]
+    files = ["-keyout", run / "key.pem", "-out", run / "cert.pem"]
+    subprocess.run([*line, *names, *files], check=True, capture_output=True)
+    return str(run / "cert.pem"), str(run / "key.pem")
+
+
+def free_port():
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        return sock.getsockname()[1]
+
+
+def command(name, case, run, out, module, cert, key):
+    """The server's command, and its port where it does not say it itself."""
+    if name == "apus":
+        pair = [] if case in ("plain", "idle-plain") else [cert, key]
+        return ["php", "-n", "-d", f"extension={module}", str(HERE / "peers/server.php"), *pair], None
+    if name == "node":
+        return ["node", str(HERE / "peers/server.js"), cert, key], None
+    if name == "go":
+        return ["env", "GOMAXPROCS=1", str(out / "tls-go"), cert, key], None
+    port = free_port()
+    # Who is not root cannot name another user, and root's files are not for others to read.
+    own = "user root;" if os.geteuid() == 0 else ""
+    text = (HERE / "peers/nginx.conf").read_text().replace("@AS@", own)
+    text = text.replace("@RUN@", str(run)).replace("@PORT@", str(port))
+    (run / "nginx.conf").write_text(text)
+    (run / "large").write_bytes(b"x" * (1 << 20))
+    return ["/usr/sbin/nginx", "-c", str(run / "nginx.conf"), "-p", str(run)], port
+
+
+@contextlib.contextmanager
+def server(line, port, core, run):
+    with open(run / "log", "wb") as log:
+        process = subprocess.Popen(procs.pinned(core, line), stdout=subprocess.PIPE, stderr=log, text=True)
+    try:
+        if port is None:
+            said = process.stdout.readline()
+            if not said.startswith("port "):
+                sys.exit(f"the server did not start: {said}{(run / 'log').read_text()[-500:]}")
+            port = int(said.split()[1])
+        while True:
+            with contextlib.suppress(ConnectionRefusedError), socket.create_connection(("127.0.0.1", port), 10):
+                break
+            if process.poll() is not None:
+                sys.exit((run / "log").read_text()[-500:])
+        yield process.pid, port
+    finally:
+        process.terminate()
+        try:
+            process.wait(10)
+        except subprocess.TimeoutExpired:
+            process.kill()
+
+
+def memory(pid):
+    """Bytes of the tree, shared pages counted once."""
+    return procs.memory_kib(procs.tree([pid]))[1] * 1024
+
+
+def main(name, case, count, run, out, module):
+    run, out, count = pathlib.Path(run), pathlib.Path(out), int(count)
+    cores = sorted(os.sched_getaffinity(0))
+    cert, key = certificate(run)
+    line, port = command(name, case, run, out, module, cert, key)
+    with server(line, port, cores[0], run) as (pid, port):
+
+        def load(times, **pipes):
+            argv = procs.pinned(cores[-1], [str(out / "tls-load"), case, str(times), str(port), cert])
+            return subprocess.Popen(argv, stdout=subprocess.PIPE, text=True, **pipes)
+
+        def loaded(times):
+            with load(times) as process:
+                text = process.communicate(timeout=LIMIT)[0]
+            if process.returncode:
+                sys.exit("the load failed")
+            return float(text)
+
+        if case.startswith("idle"):
+            with load(max(1, count // 10), stdin=subprocess.PIPE) as first:
+                first.stdout.readline()
+                before = memory(pid)
+                with load(count, stdin=subprocess.PIPE) as second:
+                    if second.stdout.readline().strip() != "open":
+                        sys.exit("the load failed")
+                    figures = {"bytes": (memory(pid) - before) / count}
+                    second.stdin.close()
+                first.stdin.close()
+        else:
+            loaded(max(8, count // 20))
+            before = procs.cpu_seconds(procs.tree([pid]))
+            seconds = loaded(count)
+            used = procs.cpu_seconds(procs.tree([pid])) - before
+            figures = {"cpu_us": used / count * 1e6, "a_second_of_cpu": count / used, "seconds": seconds}
+    print(json.dumps(figures))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

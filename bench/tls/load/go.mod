@@ -1,0 +1,3 @@
+module apus/bench/tls/load
+
+go 1.21

@@ -1,0 +1,3 @@
+module apus/bench/tls/go
+
+go 1.21
