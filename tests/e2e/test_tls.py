@@ -119,6 +119,12 @@ class Settings(TlsCase):
         server = self.https(settings={"ssl_protocols": 32, "ssl_ciphers": "ECDHE-ECDSA-AES128-GCM-SHA256"})
         told = self.ask(server).json()
         self.assertEqual((told["ssl_version"], told["ssl_cipher"]), ("TLSv1.2", "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256"))
+        # The server's order rules, whatever the client's is.
+        suites = ["ECDHE-ECDSA-CHACHA20-POLY1305", "ECDHE-ECDSA-AES128-GCM-SHA256"]
+        ordered = self.https(settings={"ssl_protocols": 32, "ssl_ciphers": ":".join(suites)})
+        context = self.trusting()
+        context.set_ciphers(":".join(reversed(suites)))
+        self.assertEqual(self.sealed(ordered, context=context).cipher()[0], suites[0])
         context = self.trusting()
         context.minimum_version = ssl.TLSVersion.TLSv1_3
         with self.assertRaises((ssl.SSLError, ConnectionResetError)):

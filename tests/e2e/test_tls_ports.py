@@ -76,9 +76,16 @@ class Headers(TlsCase):
         return server, int(server.ready["listen"][1].rsplit(":", 1)[1])
 
     def test_hsts_and_a_redirect_from_the_plain_port(self):
-        server, plain = self.both(ssl_hsts="max-age=31536000; includeSubDomains")
-        self.assertEqual(self.ask(server).headers["strict-transport-security"], "max-age=31536000; includeSubDomains")
-        self.assertEqual(self.ask(server, path="/own").headers["strict-transport-security"], "max-age=1")
+        server, plain = self.both(ssl_hsts="max-age=31536000; includeSubDomains", open_http2_protocol=True)
+        context = self.trusting()
+        context.set_alpn_protocols(["http/1.1"])
+        for path, value in (("/", "max-age=31536000; includeSubDomains"), ("/own", "max-age=1")):
+            answer = self.ask(server, path=path, context=context)
+            self.assertEqual(answer.headers["strict-transport-security"], value)
+            line = [needs("curl"), "-sSI", "--http2", "--cacert", self.cert, f"https://localhost:{server.port}{path}"]
+            said = subprocess.run(line, capture_output=True, text=True, timeout=PATIENCE).stdout.splitlines()
+            self.assertEqual(said[0].split()[0], "HTTP/2")
+            self.assertIn(f"strict-transport-security: {value}", said)
         for request, location in [
             (b"GET /a?b=c%20d HTTP/1.1\r\nHost: shop.test:8080\r\n\r\n", "https://shop.test:8443/a?b=c%20d"),
             (b"POST / HTTP/1.1\r\nHost: [::1]:80\r\nContent-Length: 3\r\n\r\nabc", "https://[::1]:8443/"),

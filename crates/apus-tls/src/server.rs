@@ -60,6 +60,8 @@ impl ServerTls {
         let mut config = builder.with_cert_resolver(Arc::new(names));
         config.ticketer = Arc::<Tickets>::clone(tickets);
         config.send_tls13_tickets = 2;
+        // The list of `ssl_ciphers` says that the best come first; many clients' own lists are of another time.
+        config.ignore_client_order = true;
         config.alpn_protocols.clone_from(&self.alpn);
         Ok(Arc::new(config))
     }
