@@ -63,3 +63,27 @@ class Frees(HookCase):
         echo $right, ' ', $c->query('SELECT COUNT(*) FROM pg_prepared_statements')->fetchColumn() <= 1 ? 'none left' : 'some left';
         """, kinds=self.KINDS)
         self.assertEqual(printed, "90 none left")
+
+    def test_a_statement_may_be_freed_when_its_connection_is_given_back(self):
+        printed = self.inside("""
+        $c = pdo_pgsql();
+        $right = 0;
+        $given_back = new Coroutine\\Channel(1);
+        for ($i = 0; $i < 50; $i++) {
+            go(function () use ($c, $i, $given_back, &$right) {
+                $statement = $c->prepare('SELECT ?::int');
+                $statement->execute([$i]);
+                $right += $statement->fetchColumn() === $i;
+                $given_back->push(true);
+                // The server is told here that the statement is gone, while the connection's next user begins.
+            });
+            $given_back->pop();
+            $next = $c->prepare('SELECT ?::int + 1');
+            $next->execute([$i]);
+            $right += $next->fetchColumn() === $i + 1;
+        }
+        $next = null;
+        $left = $c->query('SELECT COUNT(*) FROM pg_prepared_statements')->fetchColumn();
+        echo $right, ' ', $left <= 1 ? 'none left' : 'some left';
+        """, kinds=self.KINDS)
+        self.assertEqual(printed, "100 none left")

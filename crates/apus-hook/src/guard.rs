@@ -2,11 +2,14 @@
 
 use std::ffi::c_int;
 use std::os::fd::RawFd;
+use std::rc::Rc;
 
-use apus_coro::TaskId;
-use apus_runtime::exception::CONFLICT;
+use apus_coro::{TaskId, Wait};
+use apus_runtime::exception::{self, CONFLICT};
 use apus_runtime::runtime::State;
+use apus_runtime::wait::{may_wait, wait};
 use apus_zend::{autoload, engine, guard, hook, state};
+use tokio::sync::Notify;
 
 use super::autoload::Loading;
 use super::reactor::Reactor;
@@ -50,6 +53,11 @@ fn throw(state: &State, other: i64, function: &str, what: &str, advice: &str) {
     );
 }
 
+thread_local! {
+    /// Wakes those who wait for something to be freed.
+    static FREED: Rc<Notify> = Rc::default();
+}
+
 /// What the shim asks of this room.
 struct Coroutines;
 
@@ -69,6 +77,22 @@ impl guard::Guard for Coroutines {
         if let Some(state) = State::existing() {
             state.room::<Reactor>().interrupt(other);
         }
+    }
+
+    fn await_free() -> bool {
+        const WHAT: &str = "a statement of the same connection that another coroutine frees";
+        let Some(state) = State::existing() else { return true };
+        if !may_wait(&state) {
+            let text = format!("this code cannot wait for {WHAT}");
+            let _ = exception::throw(exception::code::coroutine::CANNOT_SWITCH, &text);
+            return false;
+        }
+        let freed = FREED.with(Rc::clone);
+        matches!(wait(&state, Wait::Inside(WHAT), freed.notified()), Ok(Some(())))
+    }
+
+    fn freed() {
+        FREED.with(|freed| freed.notify_waiters());
     }
 }
 

@@ -49,6 +49,7 @@ void apus_guard_change(INTERNAL_FUNCTION_PARAMETERS); /* the same, and those who
 void apus_guard_enter_tree(INTERNAL_FUNCTION_PARAMETERS); /* looks only while a tree of nodes is held */
 /* True: another coroutine is in the midst of something with this, which an exception says. */
 bool apus_guard_refuses(uintptr_t key, apus_use use);
+void apus_guard_freed(void);                          /* something has been freed that others may wait for */
 void apus_guard_returned(zend_execute_data *ex);      /* what is to be done when a handler has returned */
 /* Shows every thing that the guarded call of a frame holds, until `each` says false; that is the result then. `deep`:
  * with what these hold themselves. */
@@ -129,6 +130,7 @@ void apus_frees_startup(void);
 void apus_frees_end_request(void);
 void apus_guard_find_frees(void);
 void apus_guard_drain(zend_execute_data *ex);
+bool apus_freed_by_other(uintptr_t key); /* another coroutine is in the midst of freeing something of it */
 zend_object_handlers *apus_guard_handlers_of(zend_class_entry *ce); /* that its objects share, or NULL */
 void apus_guard_open_process(INTERNAL_FUNCTION_PARAMETERS);
 

@@ -377,6 +377,10 @@ typedef struct {
 	bool (*conflict)(int64_t other, bool tree);
 	/* A coroutine selects on what has changed. */
 	void (*wake)(int64_t other);
+	/* Another coroutine is freeing something of a connection that is to be used: wait until freed() is called; false:
+	 * the wait was broken off. */
+	bool (*await_free)(void);
+	void (*freed)(void);
 } apus_guard_hooks;
 void apus_guard_startup(const apus_guard_hooks *hooks); /* at module start */
 void apus_guard_install(void); /* when all modules are loaded */

@@ -174,9 +174,32 @@ static void end_talk(zend_execute_data *ex)
 	}
 }
 
-/* True: an exception says that another coroutine is in the midst of something there. */
+static bool is_free(uintptr_t key, apus_use use, void *context)
+{
+	return use.excludes == 0 || !apus_freed_by_other(key);
+}
+
+/* Those that wait for something to be freed. */
+static uint32_t awaiting;
+
+void apus_guard_freed(void)
+{
+	if (UNEXPECTED(awaiting != 0)) {
+		hooks.freed();
+	}
+}
+
+/* True: another coroutine is in the midst of something there, which an exception says. */
 static zend_never_inline ZEND_COLD bool refuse(zend_execute_data *ex)
 {
+	while (!apus_guard_things(ex, false, is_free, NULL)) {
+		awaiting++;
+		const bool waited = hooks.await_free();
+		awaiting--;
+		if (!waited) {
+			return true;
+		}
+	}
 	if (!apus_guard_things(ex, false, check, ex)) {
 		end_talk(ex);
 		return true;

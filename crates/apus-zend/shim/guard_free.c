@@ -6,7 +6,10 @@
  * A statement that is freed tells its server so; a result that was not read to its end is read then. While another
  * coroutine is in the midst of a call on the same connection neither can be. So such an object goes on living in a line
  * of its connection, and is freed at the end of the call that is in its midst, or of a later one: when the connection
- * is ready for it. */
+ * is ready for it.
+ *
+ * The other way round a call waits: nobody sees when a statement is freed (the end of its function), and whoever has
+ * given the connection back to a pool before that has done nothing wrong. */
 
 uint32_t apus_parked;
 /* A connection's key -> the list of what waits to be freed. */
@@ -17,7 +20,25 @@ typedef struct parked { zend_object *object; struct parked *next; } parked;
 /* The classes whose freeing talks, and how their handlers destroyed an object before. */
 static const char *const TALKING[] = {"PDO", "PDOStatement", "mysqli", "mysqli_stmt", "mysqli_result"};
 enum { TALKS = sizeof(TALKING) / sizeof(*TALKING) };
-static struct { const zend_object_handlers *handlers; zend_object_dtor_obj_t destroy; } before[TALKS];
+static struct {
+	const zend_object_handlers *handlers;
+	zend_object_dtor_obj_t destroy;
+	zend_object_free_obj_t release;
+} before[TALKS];
+
+/* Coroutines that are in the midst of freeing something, each on its own stack. */
+typedef struct freeing { uintptr_t key; const apus_fiber *fiber; struct freeing *next; } freeing;
+static freeing *freeings;
+
+bool apus_freed_by_other(uintptr_t key)
+{
+	for (const freeing *one = freeings; one != NULL; one = one->next) {
+		if (one->key == key && one->fiber != apus_running_fiber) {
+			return true;
+		}
+	}
+	return false;
+}
 
 static void park(uintptr_t key, zend_object *object)
 {
@@ -33,6 +54,11 @@ static void park(uintptr_t key, zend_object *object)
 	apus_guard_alert++;
 }
 
+static bool is_taken(uintptr_t key)
+{
+	return apus_held_by_other(key, APUS_USES_ALL) != NULL || apus_freed_by_other(key);
+}
+
 /* Destroys an object, which is freed next unless somebody holds it again: its line does. */
 static void destroy(zend_object *object)
 {
@@ -45,7 +71,7 @@ static void destroy(zend_object *object)
 		return;
 	}
 	const uintptr_t key = apus_guard_object_key(object);
-	if (apus_held_by_other(key, APUS_USES_ALL) != NULL) {
+	if (is_taken(key)) {
 		park(key, object);
 	}
 }
@@ -71,6 +97,49 @@ static bool is_idle(uintptr_t key)
 {
 	const zval *first = zend_hash_index_find(&lines, key);
 	return first != NULL && apus_guard_is_idle(((const parked *) Z_PTR_P(first))->object);
+}
+
+static zend_object_free_obj_t release_of(const zend_object *object)
+{
+	for (int i = 0; i < TALKS; i++) {
+		if (before[i].handlers == object->handlers) {
+			return before[i].release;
+		}
+	}
+	return zend_object_std_dtor;
+}
+
+/* Frees an object; who uses its connection meanwhile waits for that. */
+static void release(zend_object *object)
+{
+	const bool alone = apus_running_fiber == NULL || (EG(flags) & EG_FLAGS_IN_SHUTDOWN);
+	const uintptr_t key = alone ? 0 : apus_guard_object_key(object);
+	if (key == 0) {
+		release_of(object)(object);
+		return;
+	}
+	freeing self = {key, apus_running_fiber, freeings};
+	volatile bool bailed = false;
+	freeings = &self;
+	apus_guard_alert++;
+	zend_try {
+		release_of(object)(object);
+	} zend_catch {
+		bailed = true;
+	} zend_end_try();
+	apus_guard_alert--;
+	freeing **at = &freeings;
+	while (*at != &self) {
+		at = &(*at)->next;
+	}
+	*at = self.next;
+	apus_guard_freed();
+	if (bailed) {
+		zend_bailout();
+	}
+	while (!is_taken(key) && is_idle(key)) {
+		free_one(key);
+	}
 }
 
 static bool is_key(uintptr_t key, apus_use use, void *context)
@@ -202,7 +271,9 @@ void apus_guard_find_frees(void)
 		if (handlers != NULL && handlers->dtor_obj != destroy) {
 			before[i].handlers = handlers;
 			before[i].destroy = handlers->dtor_obj;
+			before[i].release = handlers->free_obj;
 			handlers->dtor_obj = destroy;
+			handlers->free_obj = release;
 		}
 	}
 }

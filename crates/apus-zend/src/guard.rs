@@ -9,6 +9,11 @@ pub trait Guard {
     fn conflict(other: i64, tree: bool) -> bool;
     /// A coroutine selects on what has changed.
     fn wake(other: i64);
+    /// Another coroutine is freeing something of a connection that is to be used: waits until `freed()`. `false`: the
+    /// wait was broken off.
+    fn await_free() -> bool;
+    /// What may have been waited for is freed.
+    fn freed();
 }
 
 /// At module start.
@@ -19,7 +24,18 @@ pub fn prepare<G: Guard>() {
     unsafe extern "C" fn wake<G: Guard>(other: i64) {
         let _ = std::panic::catch_unwind(|| G::wake(other));
     }
-    let hooks = sys::apus_guard_hooks { conflict: Some(conflict::<G>), wake: Some(wake::<G>) };
+    unsafe extern "C" fn await_free<G: Guard>() -> bool {
+        std::panic::catch_unwind(G::await_free).unwrap_or(false)
+    }
+    unsafe extern "C" fn freed<G: Guard>() {
+        let _ = std::panic::catch_unwind(G::freed);
+    }
+    let hooks = sys::apus_guard_hooks {
+        conflict: Some(conflict::<G>),
+        wake: Some(wake::<G>),
+        await_free: Some(await_free::<G>),
+        freed: Some(freed::<G>),
+    };
     // SAFETY: module start; the hooks are copied, their functions live for the process.
     unsafe {
         sys::apus_guard_startup(&raw const hooks);
