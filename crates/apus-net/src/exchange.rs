@@ -4,6 +4,8 @@ use std::cell::Cell;
 
 use apus_proto::http1::Version;
 
+use crate::method::Method;
+
 /// How far the answer is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum AnswerPhase {
@@ -54,6 +56,7 @@ pub(crate) struct Exchange {
     pub(crate) responders: Cell<u32>,
     /// A dropped responder does not mean the end: another will be made by session id.
     pub(crate) detached: Cell<bool>,
+    pub(crate) method: Cell<Method>,
     /// The request was HEAD.
     pub(crate) head_only: Cell<bool>,
     /// The request was CONNECT.
@@ -77,8 +80,10 @@ impl Exchange {
         self.phase.set(AnswerPhase::Arriving);
         self.responders.set(0);
         self.detached.set(false);
-        self.head_only.set(method == b"HEAD");
-        self.connect.set(method == b"CONNECT");
+        let method = Method::of(method);
+        self.method.set(method);
+        self.head_only.set(method == Method::Head);
+        self.connect.set(method == Method::Connect);
         self.version.set(version);
         self.persist.set(persist);
         self.received_at.set(received_at);

@@ -88,6 +88,8 @@ pub struct ConnInfo {
     pub(crate) open: Cell<bool>,
     pub(crate) gone: Cell<bool>,
     pub(crate) peer_ip: std::cell::OnceCell<Box<str>>,
+    /// Whether it speaks TLS, or is to.
+    pub(crate) tls_begun: Cell<bool>,
     /// What its TLS session is, after the handshake.
     pub(crate) tls: std::cell::OnceCell<Box<TlsInfo>>,
 }

@@ -32,6 +32,7 @@ mod kill;
 mod listener;
 mod message_conn;
 mod message_runner;
+mod method;
 mod mux;
 mod names;
 mod output;
@@ -66,6 +67,7 @@ pub use info::{ConnInfo, Local, Peer, TlsInfo};
 pub use message_conn::{
     Broadcast, Delivery, Kind, Message, MessageConn, OwnedMessage, Recv, Refusal, Upgrade, WriteTurn,
 };
+pub use method::Method;
 pub use names::{Added, MAX_NAME, NameIndex, Removed, is_name};
 pub use port_tls::Tls;
 pub use regular_file::open_regular;

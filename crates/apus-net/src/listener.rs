@@ -176,6 +176,8 @@ impl<A: App> Arrivals<A> {
     fn open(&self, socket: Socket, addr: &SockAddr) -> Option<ConnTask<A>> {
         let (port, conns) = (&self.port, &self.conns);
         let now = port.worker.clock.wall();
+        let begins_plain = port.config.stream && port.config.starttls;
+        let tls = port.config.tls.as_ref().filter(|_| !begins_plain);
         let info = Rc::new(ConnInfo {
             id: port.worker.metrics.next_session(),
             peer: Peer::from_addr(addr),
@@ -187,6 +189,7 @@ impl<A: App> Arrivals<A> {
             open: true.into(),
             gone: false.into(),
             peer_ip: std::cell::OnceCell::new(),
+            tls_begun: tls.is_some().into(),
             tls: std::cell::OnceCell::new(),
         });
         if port.config.stream
@@ -195,8 +198,6 @@ impl<A: App> Arrivals<A> {
             // A Unix socket has no keepalive, and needs none.
             let _ = socket.set_tcp_keepalive(keepalive);
         }
-        let begins_plain = port.config.stream && port.config.starttls;
-        let tls = port.config.tls.as_ref().filter(|_| !begins_plain);
         let wire = match Wire::new(socket, tls) {
             Ok(wire) => wire,
             Err(error) => {

@@ -14,6 +14,7 @@ use crate::info::{ConnInfo, TlsInfo};
 use crate::output::Sink;
 use crate::port_tls::Tls;
 use crate::sys::{self, Owner};
+use crate::worker::{Counters, bump};
 
 /// Bytes that are opened into a vector in one call.
 const OPEN: usize = 64 * 1024;
@@ -152,13 +153,15 @@ impl Wire {
 
     /// Tells `info` of the session, once its handshake is over.
     #[inline]
-    pub(crate) fn introduce(&self, info: &ConnInfo) {
+    pub(crate) fn introduce(&self, info: &ConnInfo, counters: &Counters) {
         if let Some(sealed) = self.sealed()
             && info.tls.get().is_none()
         {
             let session = sealed.session.borrow();
             if !session.is_handshaking() {
-                let _ = info.tls.set(Box::new(TlsInfo::of(&session)));
+                let told = TlsInfo::of(&session);
+                bump(if told.resumed { &counters.tls_resumed } else { &counters.tls_full });
+                let _ = info.tls.set(Box::new(told));
             }
         }
     }

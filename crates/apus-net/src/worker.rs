@@ -8,7 +8,9 @@ use tokio::sync::Notify;
 
 use crate::account::Account;
 use crate::clock::Clock;
+use crate::exchange::Exchange;
 use crate::info::ConnInfo;
+use crate::method::Method;
 use crate::pool::Pool;
 use crate::wake::WakerList;
 
@@ -37,6 +39,18 @@ pub struct Counters {
     pub bytes_in: Cell<u64>,
     /// Bytes sent.
     pub bytes_out: Cell<u64>,
+    /// TLS handshakes that agreed on new keys.
+    pub tls_full: Cell<u64>,
+    /// TLS handshakes that resumed an earlier session.
+    pub tls_resumed: Cell<u64>,
+    /// Connections that ended before their TLS handshake was over.
+    pub tls_failed: Cell<u64>,
+    /// Streams of HTTP/2 that clients opened.
+    pub http2_streams: Cell<u64>,
+    /// Streams of HTTP/2 that clients broke off.
+    pub http2_resets_received: Cell<u64>,
+    /// Streams of HTTP/2 that were broken off here.
+    pub http2_resets_sent: Cell<u64>,
 }
 
 /// What the worker around this crate wants to hear, and hands out. MUST NOT wait, and MUST NOT call back into the
@@ -75,7 +89,7 @@ pub trait Metrics {
     fn request(&self, _conn: &ConnInfo) {}
 
     /// An answer is complete. `received_at` is when its request's head was complete, in seconds since 1970.
-    fn answered(&self, _conn: &ConnInfo, _status: u16, _received_at: f64) {}
+    fn answered(&self, _conn: &ConnInfo, _method: Method, _status: u16, _received_at: f64) {}
 
     /// The exchange of a request that was handed to the app ended without a complete answer.
     fn lost(&self, _conn: &ConnInfo) {}
@@ -189,12 +203,12 @@ impl Worker {
     }
 
     #[inline]
-    pub(crate) fn answered(&self, conn: &ConnInfo, status: u16, received_at: f64) {
+    pub(crate) fn answered(&self, conn: &ConnInfo, exchange: &Exchange, status: u16) {
         bump(&self.counters.answers);
         if status >= 500 {
             bump(&self.counters.errors);
         }
-        self.metrics.answered(conn, status, received_at);
+        self.metrics.answered(conn, exchange.method.get(), status, exchange.received_at.get());
     }
 
     /// The exchange of a request that was handed to the app ended without a complete answer.
@@ -217,6 +231,9 @@ impl Worker {
     /// A connection is gone.
     pub(crate) fn closed(&self, info: &ConnInfo) {
         bump(&self.counters.closed);
+        if info.tls_begun.get() && info.tls.get().is_none() {
+            bump(&self.counters.tls_failed);
+        }
         let left = self.open.get().saturating_sub(1);
         self.open.set(left);
         self.metrics.closed(info);

@@ -98,6 +98,9 @@ settings! {
     Server log_file: String = String::new() => Kind::Str;
     /// The minimum level that is logged.
     Server log_level: u8 = INFO => Kind::Choice(LEVELS);
+    /// Where the master tells the server's figures: `/metrics` for Prometheus and `/status` as JSON. `127.0.0.1:9100`
+    /// or `unix:/run/shop.sock`; empty for nowhere. Whoever reaches it may read it: see [metrics.md](metrics.md).
+    Server metrics_address: String = String::new() => Kind::Str;
     /// How the processes call themselves in lists of processes, with their part added: "apus: master", "apus: worker
     /// 0".
     Server process_title: String = "apus".to_owned() => Kind::Str;

@@ -46,6 +46,14 @@ pub enum Error {
         /// Why.
         reason: String,
     },
+    /// A setting says something that cannot be done.
+    #[error("setting \"{setting}\": {reason}")]
+    Setting {
+        /// The setting.
+        setting: &'static str,
+        /// Why.
+        reason: String,
+    },
     /// The memory or the descriptors that the processes need to talk to each other are refused.
     #[error(
         "cannot map the rings between the processes: {0} (set \"ring_size\" or \"worker_num\" lower, or raise the limits: \

@@ -8,26 +8,40 @@ pub const BUCKETS: usize = 64;
 /// Counts of latencies. One thread records; any process reads.
 #[derive(Debug)]
 #[repr(C, align(64))]
-pub struct Histogram([AtomicU64; BUCKETS]);
+pub struct Histogram {
+    counts: [AtomicU64; BUCKETS],
+    /// The sum of all latencies, in microseconds.
+    sum: AtomicU64,
+}
 
 impl Histogram {
     /// Counts one latency. Only the slot's worker calls this, so that plain stores do.
     pub fn record(&self, micros: u64) {
-        let bucket = &self.0[bucket(micros)];
+        let bucket = &self.counts[bucket(micros)];
         bucket.store(bucket.load(Relaxed) + 1, Relaxed);
+        self.sum.store(self.sum.load(Relaxed).wrapping_add(micros), Relaxed);
     }
 
     /// Adds the counts to `sums`.
     pub fn add_to(&self, sums: &mut [u64; BUCKETS]) {
-        for (sum, count) in sums.iter_mut().zip(&self.0) {
+        for (sum, count) in sums.iter_mut().zip(&self.counts) {
             *sum += count.load(Relaxed);
         }
     }
 
+    /// The sum of all latencies, in microseconds.
+    pub fn sum(&self) -> u64 {
+        self.sum.load(Relaxed)
+    }
+
+    /// Adds what a process that is gone has counted.
+    pub(crate) fn take_over(&self, other: &Self) {
+        let pairs = self.counts.iter().zip(&other.counts).chain([(&self.sum, &other.sum)]);
+        pairs.for_each(|(sum, count)| sum.store(sum.load(Relaxed).wrapping_add(count.load(Relaxed)), Relaxed));
+    }
+
     pub(crate) fn clear(&self) {
-        for count in &self.0 {
-            count.store(0, Relaxed);
-        }
+        self.counts.iter().chain([&self.sum]).for_each(|count| count.store(0, Relaxed));
     }
 }
 
@@ -41,8 +55,8 @@ fn bucket(micros: u64) -> usize {
     (octave as usize * 2 + upper as usize).min(BUCKETS - 1)
 }
 
-/// The least latency of a bucket.
-fn floor(bucket: usize) -> f64 {
+/// The least latency of a bucket, in microseconds.
+pub(crate) fn floor(bucket: usize) -> f64 {
     let octave = (1u64 << (bucket / 2)) as f64;
     if bucket == 0 { 0.0 } else { octave * if bucket.is_multiple_of(2) { 1.0 } else { 1.5 } }
 }

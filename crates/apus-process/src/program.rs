@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use apus_options::Settings;
 
+use crate::observe::Text;
 use crate::parcel::Parcel;
 use crate::role::Role;
 use crate::worker::Worker;
@@ -88,6 +89,10 @@ pub trait Program {
     fn renew(&mut self, _asked: bool) -> Result<Option<Parcel>, String> {
         Ok(None)
     }
+
+    /// Adds figures of its own to those of the server, from shared memory alone. With the master's signals blocked: it
+    /// calls no code of users.
+    fn figures(&self, _text: &mut Text) {}
 
     /// Nothing is to be done in the master until one of these is ready, or the time is over (`None`: for ever). Waits
     /// for that where the program has something of its own to do meanwhile, such as timers; else gives false, and the

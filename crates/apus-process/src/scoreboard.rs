@@ -6,8 +6,10 @@ use std::sync::atomic::{
     Ordering::{Acquire, Relaxed, Release},
 };
 
+use crate::counter::Counter;
 use crate::histogram::Histogram;
 use crate::role::{Role, RoleCounts};
+use crate::tally::Tally;
 use apus_shm::{self as shm, Shared};
 
 /// Connections that make no difference between workers.
@@ -52,40 +54,6 @@ impl WorkerState {
             Self::Recycling => "recycling",
             Self::Faulted => "faulted",
             Self::Draining => "draining",
-        }
-    }
-}
-
-/// A number that one worker writes and every process reads. Stores need no locked instruction: there is one writer.
-#[derive(Debug, Default)]
-#[repr(transparent)]
-pub struct Counter(AtomicU64);
-
-impl Counter {
-    /// The number.
-    pub fn get(&self) -> u64 {
-        self.0.load(Relaxed)
-    }
-
-    /// Sets it.
-    pub fn set(&self, n: u64) {
-        self.0.store(n, Relaxed);
-    }
-
-    /// Adds to it.
-    pub fn add(&self, n: u64) {
-        self.set(self.get().wrapping_add(n));
-    }
-
-    /// Takes from it, down to zero.
-    pub fn sub(&self, n: u64) {
-        self.set(self.get().saturating_sub(n));
-    }
-
-    /// Raises it to `n` when that is more.
-    pub fn raise(&self, n: u64) {
-        if n > self.get() {
-            self.set(n);
         }
     }
 }
@@ -135,7 +103,19 @@ pub struct WorkerSlot {
     pub loop_blocked: Counter,
     /// Timers alive now.
     pub timers: Counter,
+    /// Connections of the program's pools that are in use.
+    pub pool_used: Counter,
+    /// Connections of the program's pools that nobody uses.
+    pub pool_idle: Counter,
+    /// Coroutines that wait for a connection of a pool.
+    pub pool_waiting: Counter,
+    /// By how many microseconds the event loop's last tick was late.
+    pub loop_late: Counter,
+    /// When the event loop's next tick is due, in milliseconds of the monotonic clock; 0 while it has none.
+    pub loop_due: Counter,
 
+    /// What lives on when the process is gone.
+    pub tally: Tally,
     /// Time from a request's arrival to the end of its answer.
     pub latency: Histogram,
 }
@@ -172,7 +152,7 @@ impl WorkerSlot {
         self.generation.load(Relaxed)
     }
 
-    fn counters(&self) -> [&Counter; 17] {
+    fn counters(&self) -> [&Counter; 22] {
         [
             &self.rows,
             &self.started_at,
@@ -191,6 +171,11 @@ impl WorkerSlot {
             &self.memory_peak,
             &self.loop_blocked,
             &self.timers,
+            &self.pool_used,
+            &self.pool_idle,
+            &self.pool_waiting,
+            &self.loop_late,
+            &self.loop_due,
         ]
     }
 }
@@ -213,9 +198,12 @@ pub(crate) struct Header {
     pub(crate) bytes_in: Counter,
     pub(crate) bytes_out: Counter,
     pub(crate) loop_blocked: Counter,
+    pub(crate) tally: Tally,
+    pub(crate) latency: Histogram,
+    pub(crate) task_latency: Histogram,
 }
 
-// SAFETY: all fields are `Counter`s, which are atomics.
+// SAFETY: all fields are `Counter`s, which are atomics, or arrays of them.
 unsafe impl Shared for Header {}
 
 /// The slots of all workers. Any process of the server reads them.
@@ -333,6 +321,7 @@ impl Scoreboard {
         let (index, slot) = self.slots.iter().enumerate().find(|(_, slot)| slot.state() == WorkerState::Free)?;
         slot.counters().iter().for_each(|counter| counter.set(0));
         slot.latency.clear();
+        slot.tally.clear();
         slot.id.store(u32::from(id), Relaxed);
         slot.generation.store(generation, Relaxed);
         slot.started_at.set(now_ms);
@@ -343,10 +332,13 @@ impl Scoreboard {
 
     /// Frees the slot of a process that is gone, and keeps its sums.
     pub(crate) fn release(&self, slot: &WorkerSlot) {
-        let (requests, errors) = match self.role_of(slot) {
-            Some(Role::Task) => (&self.header.tasks, &self.header.task_errors),
-            _ => (&self.header.requests, &self.header.errors),
+        let header = self.header;
+        let (requests, errors, latency) = match self.role_of(slot) {
+            Some(Role::Task) => (&header.tasks, &header.task_errors, &header.task_latency),
+            _ => (&header.requests, &header.errors, &header.latency),
         };
+        latency.take_over(&slot.latency);
+        header.tally.take_over(&slot.tally);
         let sums = [
             (&self.header.accepted, &slot.accepted),
             // What a killed worker held open is closed by the kernel.

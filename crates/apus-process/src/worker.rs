@@ -4,6 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::hash::{BuildHasher, RandomState};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
+use std::time::Duration;
 
 use crate::channel::{Ask, Channel, Command, Message, Received};
 use crate::conn_table::{ConnFlags, ConnHandle, ConnTable, Owner, Peer};
@@ -108,6 +109,11 @@ impl Worker {
             self.slot.set_state(WorkerState::Serving);
         }
         self.channel.send(Message::Ready);
+    }
+
+    /// This process's event loop is to tick so soon.
+    pub fn expect_tick(&self, within: Duration) {
+        self.slot.loop_due.set(sys::monotonic_ms() + within.as_millis() as u64);
     }
 
     /// Asks to be replaced. This worker goes on serving until the new one serves and [`Command::Drain`] comes.

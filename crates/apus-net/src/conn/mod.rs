@@ -168,7 +168,7 @@ impl Conn {
     #[inline]
     pub(crate) fn answered(&self, status: u16) {
         if self.exchange.end(true) {
-            self.port.worker.answered(&self.info, status, self.exchange.received_at.get());
+            self.port.worker.answered(&self.info, &self.exchange, status);
             self.wake_task();
         }
     }

@@ -27,7 +27,7 @@ impl Conn {
                         continue;
                     }
                     result => {
-                        wire.introduce(&self.info);
+                        wire.introduce(&self.info, &self.port.worker.counters);
                         return Poll::Ready(result.map(|(count, _)| self.count_in(count)));
                     }
                 },
@@ -46,7 +46,7 @@ impl Conn {
                         // The socket is empty: edge-triggered epoll tells when that changes.
                         guard.clear_ready();
                     }
-                    fd.wire().introduce(&self.info);
+                    fd.wire().introduce(&self.info, &self.port.worker.counters);
                     return Poll::Ready(Ok(self.count_in(count)));
                 }
             }

@@ -21,7 +21,7 @@ use crate::head_bytes::Inner;
 use crate::http1;
 use crate::http2::{Closed, Event, Read, Session};
 use crate::input::Input;
-use crate::worker::bump;
+use crate::worker::{Counters, bump};
 
 /// Rounds of reading and sending before other connections have their turn.
 const MAX_ROUNDS: u32 = 16;
@@ -62,6 +62,7 @@ impl<A: App> ConnTask<A> {
             return ConnStep::Again;
         };
         let turn = streams.run(&self.app, &self.conn, &mut self.input, cx);
+        streams.count(&self.conn.port.worker.counters);
         match turn {
             Turn::Wait => {
                 self.state = ConnState::Streams(streams);
@@ -89,10 +90,17 @@ impl Streams {
 
     /// Enters a stream.
     pub(super) fn add(&mut self, carrier: &Rc<Conn>, id: u32, inner: &Inner, received_at: f64) -> Rc<Conn> {
+        bump(&carrier.port.worker.counters.http2_streams);
         let conn = Conn::stream_of(carrier, &self.mux, id);
         conn.exchange.begin(Version::Http2, inner.head.method.of(&inner.bytes), true, received_at);
         self.open.push((id, Stream { conn: Rc::clone(&conn), body: StreamBody::None }));
         conn
+    }
+
+    fn count(&self, counters: &Counters) {
+        let (received, sent) = self.mux.session.borrow_mut().take_broken_off();
+        counters.http2_resets_received.set(counters.http2_resets_received.get() + received);
+        counters.http2_resets_sent.set(counters.http2_resets_sent.get() + sent);
     }
 
     fn run<A: App>(&mut self, app: &Rc<A>, conn: &Rc<Conn>, input: &mut Input, cx: &mut Context<'_>) -> Turn {

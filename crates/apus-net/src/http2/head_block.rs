@@ -138,6 +138,7 @@ impl Session {
         self.write_head(id, status, b"content-length: 0\r\n", true);
         if !end_stream {
             write::reset(id, ErrorCode::NO_ERROR, &mut self.out);
+            self.broken_off.1 += 1;
         }
         self.streams.remember(id, if end_stream { End::Complete } else { End::ResetByUs });
     }

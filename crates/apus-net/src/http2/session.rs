@@ -112,6 +112,8 @@ pub struct Session {
     pub(super) early: Vec<(u32, Priority)>,
     pub(super) control: Budget,
     pub(super) resets: Budget,
+    /// Streams broken off that were not taken yet: by the peer, and by us.
+    pub(super) broken_off: (u64, u64),
     pub(super) going: Going,
     pub(super) closed: Option<Closed>,
     /// Bytes of bodies that wait, of all streams.
@@ -144,6 +146,7 @@ impl Session {
             early: Vec::new(),
             control: Budget::new(limits.control_budget.0, limits.control_budget.1, now),
             resets: Budget::new(limits.reset_budget.0, limits.reset_budget.1, now),
+            broken_off: (0, 0),
             going: Going::No,
             closed: None,
             queued: 0,
@@ -290,7 +293,10 @@ impl Session {
                 let block = std::mem::take(&mut whole.bytes);
                 self.take_block(&whole, &block, now, bytes, head)
             }
-            Frame::Reset { stream, code } => self.take_reset(stream, code, now),
+            Frame::Reset { stream, code } => {
+                self.broken_off.0 += 1;
+                self.take_reset(stream, code, now)
+            }
             Frame::WindowUpdate { stream, increment } => {
                 self.spend_control(1, now)?;
                 self.take_window(stream, increment).map(|()| None)
@@ -312,9 +318,15 @@ impl Session {
         Ok(handled.then_some(Event::Reset { stream, code: error.code }))
     }
 
+    /// How many streams were broken off since the last time: by the peer, and by us.
+    pub fn take_broken_off(&mut self) -> (u64, u64) {
+        std::mem::take(&mut self.broken_off)
+    }
+
     /// Ends a stream with `RST_STREAM`. Tells whether a handler has to know.
     pub(super) fn break_off(&mut self, stream: u32, code: ErrorCode) -> bool {
         write::reset(stream, code, &mut self.out);
+        self.broken_off.1 += 1;
         if self.streams.get(stream).is_none() {
             self.streams.remember(stream, End::ResetByUs);
         }

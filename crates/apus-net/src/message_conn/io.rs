@@ -43,6 +43,7 @@ impl MessageConn {
                 _ => false,
             };
         if began {
+            self.info.tls_begun.set(true);
             // The time for the handshake begins.
             self.seen.set(self.worker().clock.now());
             self.set_flags(|flags| flags.sealed = true);
@@ -77,7 +78,7 @@ impl MessageConn {
                         // The socket is empty, and an event will tell when that changes.
                         self.set_flags(|flags| flags.readable = false);
                     }
-                    wire.introduce(&self.info);
+                    wire.introduce(&self.info, &self.worker().counters);
                     let bytes_in = &self.worker().counters.bytes_in;
                     bytes_in.set(bytes_in.get() + count as u64);
                     return Poll::Ready(Ok(count));

@@ -5,6 +5,7 @@ mod atomic;
 mod bulk;
 mod cache;
 mod cache_remember;
+mod figures;
 mod file_lock;
 mod limiter;
 pub(crate) mod lock;
@@ -19,6 +20,8 @@ mod table_rows;
 mod table_second;
 
 use apus_zend::class::Class;
+
+pub(crate) use figures::write as write_tables;
 
 /// The classes of this room, parents first.
 pub(crate) static ALL: &[&Class] = &[

@@ -18,7 +18,7 @@ use apus_zend::{Raise, Value, native};
 
 use super::table_convert::raise;
 use super::table_iterate::Cursor;
-use super::{bulk, table, table_iterate, table_query, table_rows, table_second};
+use super::{bulk, figures, table, table_iterate, table_query, table_rows, table_second};
 use crate::exception::{self, Code, code};
 
 /// Longest text key, in bytes.
@@ -306,6 +306,7 @@ pub(super) fn create(this: Me<'_, TableObject>) -> Result<bool, Raise> {
     let schema = this.schema_of(columns.clone(), indexes.clone());
     let shape = Shape::new(columns.iter().map(|column| column.name.as_bytes()))?;
     let table = Arc::new(Table::new(schema).map_err(raise)?);
+    figures::made(&table);
     let all = (0..columns.len()).collect();
     this.object.set_slot(slot::table::SIZE, Value::int(table.capacity() as i64));
     this.object.set_slot(slot::table::MEMORY_SIZE, Value::int(table.memory().used as i64));

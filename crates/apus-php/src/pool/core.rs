@@ -12,6 +12,7 @@ use apus_zend::{Raise, native};
 use tokio::time::Instant;
 
 use super::conn::{Conn, Lease, seconds};
+use super::figures;
 use super::keeper::{Keeper, Notifier};
 use super::options::{Check, Numbers, Reset};
 use super::queue::{Grant, Queue};
@@ -135,7 +136,7 @@ impl Drop for PoolHandle {
 
 impl Core {
     pub(super) fn new(size: usize) -> Rc<Self> {
-        Rc::new(Self {
+        let core = Rc::new(Self {
             numbers: Cell::new(Numbers::new(size)),
             check: RefCell::default(),
             reset: RefCell::default(),
@@ -151,7 +152,9 @@ impl Core {
             counters: Counters::default(),
             notifier: Arc::default(),
             keeper: Keeper::default(),
-        })
+        });
+        figures::made(&core);
+        core
     }
 
     /// In a forked child: the connections are the parent's, whose sessions a close would end.
@@ -362,6 +365,7 @@ impl Core {
     /// Counts a wait that is over.
     pub(super) fn waited(&self, time: Duration) {
         self.counters.waited(time);
+        figures::waited();
     }
 
     /// The numbers of the moment: places taken, in use, idle.

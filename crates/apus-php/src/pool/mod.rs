@@ -9,6 +9,7 @@ mod config;
 mod conn;
 mod core;
 mod driver;
+mod figures;
 mod keeper;
 mod mysqli;
 mod ops;
@@ -21,6 +22,8 @@ mod source;
 mod swoole;
 
 use apus_zend::class::Class;
+
+pub(crate) use figures::all as figures;
 
 /// The classes of this room, parents first.
 pub(crate) static ALL: &[&Class] =

@@ -96,6 +96,7 @@ impl Pool {
             Waited::Got(grant) => Ok(Some(grant)),
             Waited::TimedOut => {
                 count(&core.counters.timeouts);
+                super::figures::exhausted();
                 Err(core.exhausted(waited))
             }
             Waited::Cancelled => Ok(None),

@@ -45,6 +45,7 @@ pub(super) fn make(core: &Core, object: &Object, source: Source, slot: Slot) -> 
     let luck = random();
     let expires = numbers.shortened(numbers.max_lifetime, luck).map(|time| Instant::now() + time);
     count(&core.counters.created);
+    super::figures::created();
     Ok(Conn::new(value, kind, luck, expires, slot))
 }
 

@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use apus_net::{ConnInfo, Control, Counters, Metrics};
+use apus_net::{ConnInfo, Control, Counters, Method, Metrics};
 use apus_process::log::{Level, Repeats};
 use apus_process::{ConnFlags, ConnHandle, Peer, Worker};
 use apus_zend::engine;
@@ -113,9 +113,10 @@ impl Metrics for WorkerMetrics {
         self.worker.slot.active.add(1);
     }
 
-    fn answered(&self, _conn: &ConnInfo, status: u16, received_at: f64) {
+    fn answered(&self, _conn: &ConnInfo, method: Method, status: u16, received_at: f64) {
         let micros = ((apus_net::wall() - received_at) * 1e6).max(0.0) as u64;
         self.count_over();
+        self.worker.slot.tally.answered(method as usize, status);
         self.worker.count_request(micros, status);
     }
 
@@ -129,6 +130,19 @@ impl Metrics for WorkerMetrics {
         slot.closed.set(counters.closed.get());
         slot.bytes_in.set(counters.bytes_in.get());
         slot.bytes_out.set(counters.bytes_out.get());
+        let tally = &slot.tally;
+        for (shared, own) in [
+            (&tally.refused, &counters.refused),
+            (&tally.lost, &counters.lost),
+            (&tally.tls_full, &counters.tls_full),
+            (&tally.tls_resumed, &counters.tls_resumed),
+            (&tally.tls_failed, &counters.tls_failed),
+            (&tally.http2_streams, &counters.http2_streams),
+            (&tally.http2_resets_received, &counters.http2_resets_received),
+            (&tally.http2_resets_sent, &counters.http2_resets_sent),
+        ] {
+            shared.set(own.get());
+        }
         if let Some(control) = current_control() {
             slot.connections.set(control.connections() as u64);
             let sample = self.samples.get().wrapping_add(1);

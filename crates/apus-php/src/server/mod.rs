@@ -7,6 +7,7 @@ mod connections;
 mod core;
 mod event_object;
 mod events;
+mod figures;
 mod info;
 mod metrics;
 mod packet;

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use apus_process::{Awaited, MasterEvent, Outcome, Parcel, Program, Role, RoleCounts, Worker};
+use apus_process::{Awaited, MasterEvent, Outcome, Parcel, Program, Role, RoleCounts, Text, Worker};
 use apus_zend::object::Object;
 use apus_zend::{Callable, Raise, Value, engine};
 use tokio::io::Interest;
@@ -59,6 +59,10 @@ impl Program for PhpProgram {
 
     fn renew(&mut self, asked: bool) -> Result<Option<Parcel>, String> {
         self.core.tls.renew(asked)
+    }
+
+    fn figures(&self, text: &mut Text) {
+        super::figures::write(&self.core, text);
     }
 
     fn wait(&mut self, until: &[Awaited<'_>], limit: Option<Duration>) -> bool {

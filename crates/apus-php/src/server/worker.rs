@@ -19,7 +19,7 @@ use super::events::Event;
 use super::metrics::WorkerMetrics;
 use super::serving::Serving;
 use super::task::{self, Leaving, TaskClient};
-use super::{routing, set_control};
+use super::{figures, routing, set_control};
 use crate::descriptor;
 use crate::output;
 use crate::runtime::{Mode, State};
@@ -101,9 +101,19 @@ impl Running {
             task_client.listen(&self.state);
         }
         tokio::task::spawn_local(output::settle());
+        self.tell_figures();
         let code = self.serve_to_end().await;
         routing::stop().await;
         code
+    }
+
+    /// A task worker that runs one task at a time may block: its loop is never late.
+    fn tell_figures(self: &Rc<Self>) {
+        let settings = self.core.settings.borrow();
+        let has_loop = self.worker.role != Role::Task || settings.task_enable_coroutine;
+        if has_loop && !settings.metrics_address.is_empty() {
+            tokio::task::spawn_local(figures::tell(Rc::clone(&self.worker), Rc::clone(&self.state)));
+        }
     }
 
     async fn serve_to_end(self: &Rc<Self>) -> i32 {

@@ -26,6 +26,7 @@ use crate::error::Error;
 use crate::identity::Identity;
 use crate::listener::Listener;
 use crate::notify::{Notify, ReadyLine};
+use crate::observe::Observe;
 use crate::pid_file::PidFile;
 use crate::program::{Awaited, Config, MasterEvent, Outcome, Program};
 use crate::replica::{Process, Replica};
@@ -80,6 +81,7 @@ pub(crate) struct Master<'a> {
     /// Whether log lines wait for a reader.
     log_waits: bool,
     pub(crate) control: Option<Control>,
+    pub(crate) observe: Option<Observe>,
     pub(crate) notify: Notify,
     pid_file: Option<PidFile>,
 }
@@ -99,6 +101,7 @@ impl<'a> Master<'a> {
                 log::warning(format_args!("no control socket (`apus status` cannot see this server): {error}"));
             })
             .ok();
+        let observe = Observe::open(&settings.metrics_address)?;
         sys::default_sigchld().map_err(Error::system("sigaction"))?;
         sys::endure_signals();
         let mask = sys::master_signals();
@@ -129,6 +132,7 @@ impl<'a> Master<'a> {
             closed_queues: false,
             log_waits: false,
             control,
+            observe,
             notify: Notify::default(),
             pid_file: None,
         })
@@ -159,6 +163,7 @@ impl<'a> Master<'a> {
             self.hear_workers(program);
             self.reap(program);
             self.serve_control(program);
+            self.serve_figures(program);
         }
         self.emit(program, MasterEvent::ManagerStop);
         self.emit(program, MasterEvent::Shutdown);
@@ -226,6 +231,9 @@ impl<'a> Master<'a> {
             }
         }
         log::info(format_args!("serving on {} with {} workers{others}", listen.join(", "), role_counts.workers));
+        if let Some(observe) = &self.observe {
+            log::info(format_args!("figures on {}: /metrics and /status", observe.address()));
+        }
         let control = self.control.as_ref().map(|control| control.path().to_string_lossy().into_owned());
         self.notify.ready(&ReadyLine { pid: std::process::id(), listen, control: control.as_deref() });
     }
@@ -300,7 +308,9 @@ impl<'a> Master<'a> {
         let unsent = processes(&self.replicas, &self.leaving).any(Process::has_unsent);
         let unsent = (unsent || self.log_waits || running && self.replicas.iter().any(Replica::has_unreported))
             .then(|| now + TICK / 10);
-        starts.chain(ages).chain(kills).chain(weighing).chain(look).chain(unsent).chain(self.notify.ping_at()).min()
+        let observed = self.observe.as_ref().and_then(Observe::deadline);
+        let others = look.into_iter().chain(unsent).chain(self.notify.ping_at()).chain(observed);
+        starts.chain(ages).chain(kills).chain(weighing).chain(others).min()
     }
 
     fn wait(&mut self, program: &mut dyn Program) {
@@ -315,6 +325,9 @@ impl<'a> Master<'a> {
         );
         if let Some(control) = &self.control {
             control.poll_fds(&mut fds);
+        }
+        if let Some(observe) = &self.observe {
+            observe.poll_fds(&mut fds);
         }
         let limit = if at_once {
             Some(Duration::ZERO)
@@ -353,6 +366,7 @@ impl<'a> Master<'a> {
         self.listeners.iter().for_each(Listener::remove_file);
         drop(self.pid_file);
         drop(self.control);
+        self.observe.iter().for_each(Observe::end);
         while let Ok(Some(_)) = self.signals.read_signal() {}
         let _ = self.outer_mask.thread_set_mask();
         log::info(format_args!("stopped"));

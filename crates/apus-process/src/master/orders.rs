@@ -10,6 +10,7 @@ use super::{AT_ONCE, Master, Phase, dismiss, processes, processes_mut};
 use crate::channel::{Ask, Command, Message};
 use crate::control::{ClientId, Control, Request};
 use crate::log;
+use crate::observe::{Page, Text, write_figures};
 use crate::program::{MasterEvent, Program};
 use crate::role::Role;
 use crate::scoreboard::WorkerState;
@@ -176,6 +177,24 @@ impl Master<'_> {
                 self.answer(client, &answer);
             }
         }
+    }
+
+    /// Answers those who ask for the server's figures.
+    pub(crate) fn serve_figures(&mut self, program: &mut dyn Program) {
+        let Some(mut observe) = self.observe.take() else { return };
+        observe.step(|page| self.page(page, program));
+        self.observe = Some(observe);
+    }
+
+    fn page(&self, page: Page, program: &dyn Program) -> (&'static str, String) {
+        let snapshot = self.snapshot();
+        if page == Page::Status {
+            return ("application/json", serde_json::to_string(&snapshot).unwrap_or_default());
+        }
+        let mut text = Text::new(page == Page::OpenMetrics);
+        write_figures(self.scoreboard, &snapshot, &mut text);
+        program.figures(&mut text);
+        text.finish()
     }
 
     pub(crate) fn answer(&mut self, client: ClientId, json: &str) {

@@ -344,6 +344,11 @@ impl TaskQueue {
     /// Numbers of now.
     pub fn stats(&self) -> Stats {
         let _held = self.hold();
+        self.glance()
+    }
+
+    /// The same without waiting for anybody: numbers that may not be of one moment.
+    pub fn glance(&self) -> Stats {
         let head = self.store.head();
         let bytes = |count: u32| u64::from(count) * store::BLOCK as u64;
         Stats {

@@ -1,0 +1,251 @@
+"""The server's figures at `metrics_address`: their form, what they count, and that they are told when all are busy."""
+
+import json
+import os
+import pathlib
+import shutil
+import socket
+import ssl
+import subprocess
+import sys
+import tempfile
+import unittest
+import urllib.parse
+import urllib.request
+
+from support import PATIENCE, Case, Client, Server, needs, until
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "lib"))
+
+import servers  # noqa: E402
+
+OPEN = "application/openmetrics-text; version=1.0.0"
+
+
+class Metrics(Case):
+    def server(self, *args, settings=None, **more):
+        server = Server(*args, settings={"metrics_address": "127.0.0.1:0", **(settings or {})}, **more)
+        self.addCleanup(server.__exit__)
+        return server
+
+    @staticmethod
+    def address(server):
+        line = next(line for line in server.log().splitlines() if "figures on " in line)
+        host, port = line.split("figures on ")[1].split(": ")[0].rsplit(":", 1)
+        return host, int(port)
+
+    def page(self, server, path="/metrics", accept=None):
+        with Client(socket.create_connection(self.address(server), timeout=PATIENCE)) as client:
+            more = f"Accept: {accept}\r\n" if accept else ""
+            client.send(f"GET {path} HTTP/1.1\r\nHost: x\r\n{more}\r\n".encode())
+            return client.answer()
+
+    def figures(self, server):
+        """Samples by name and labels, as they are written."""
+        page = self.page(server)
+        self.assertEqual(page.status, 200)
+        lines = [line for line in page.body.decode().splitlines() if not line.startswith("#")]
+        return {name: float(value) for name, value in (line.rsplit(" ", 1) for line in lines)}
+
+    def figure(self, server, name, value):
+        """Waits until a figure has a value: some are as old as the last tick of their process."""
+        return until(f"{name} is {value}", lambda: self.figures(server).get(name) == value or None)
+
+
+class Told(Metrics):
+    def test_both_forms(self):
+        server = self.server()
+        server.get("/")
+        plain, page = self.page(server), self.page(server, accept=OPEN)
+        self.assertEqual(plain.headers["content-type"], "text/plain; version=0.0.4; charset=utf-8")
+        self.assertEqual(page.headers["content-type"], "application/openmetrics-text; version=1.0.0; charset=utf-8")
+        self.assertTrue(page.body.endswith(b"\n# EOF\n"))
+        self.assertIn(b"# TYPE apus_http_requests counter\n", page.body)
+        self.assertIn(b"# TYPE apus_http_requests_total counter\n", plain.body)
+        self.assertEqual(self.page(server, "/other").status, 404)
+        status = self.page(server, "/status").json()
+        self.assertEqual((status["state"], status["totals"]["requests"]), ("serving", 1))
+
+    def test_promtool_finds_no_fault(self):
+        server = self.server(settings={"task_worker_num": 1}, before="$server->on('task', fn () => 1);")
+        server.get("/")
+        checked = subprocess.run(
+            [needs("promtool"), "check", "metrics"], input=self.page(server).body, capture_output=True, check=False
+        )
+        self.assertEqual((checked.returncode, checked.stdout + checked.stderr), (0, b""))
+
+    def test_requests_are_counted_by_method_and_code(self):
+        server = self.server("$response->status((int) substr($path, 1)); $response->end('x');")
+        for method, status in [("GET", 200), ("GET", 200), ("POST", 404), ("HEAD", 299), ("BREW", 418)]:
+            server.connect().request(method, f"/{status}", close=True)
+        server.raw(b"GET / HTTP/1.1\r\n\r\n")
+        self.figure(server, "apus_http_requests_refused_total", 1)
+        figures = self.figures(server)
+        counted = {name: value for name, value in figures.items() if name.startswith("apus_http_requests_total")}
+        self.assertEqual(
+            counted,
+            {
+                'apus_http_requests_total{method="GET",code="200"}': 2,
+                'apus_http_requests_total{method="HEAD",code="2xx"}': 1,
+                'apus_http_requests_total{method="POST",code="404"}': 1,
+                'apus_http_requests_total{method="other",code="4xx"}': 1,
+            },
+        )
+        self.assertEqual(figures["apus_http_request_duration_seconds_count"], 5)
+        self.assertEqual(figures['apus_http_request_duration_seconds_bucket{le="+Inf"}'], 5)
+        self.assertGreater(figures["apus_http_request_duration_seconds_sum"], 0)
+        self.figure(server, "apus_connections_accepted_total", 6)
+        self.figure(server, "apus_connections_open", 0)
+
+    def test_counters_outlive_their_processes(self):
+        server = self.server("if ($path === '/die') { Apus\\Process::kill(getmypid(), 9); } $response->end('x');")
+        for _ in range(3):
+            server.get("/")
+        with self.assertRaises(EOFError):
+            server.get("/die")
+        self.figure(server, "apus_worker_crashes_total", 1)
+        until("the next worker serves", lambda: self.figures(server)["apus_workers_serving"] == 1)
+        server.get("/")
+        server.control("reload wait")
+        figures = self.figures(server)
+        self.assertEqual(figures['apus_http_requests_total{method="GET",code="200"}'], 4)
+        self.assertEqual(figures["apus_http_request_duration_seconds_count"], 4)
+        self.assertEqual(figures["apus_reloads_total"], 1)
+
+    def test_workers_that_are_busy(self):
+        server = self.server("touch($folder . '/busy'); while (!file_exists($folder . '/go')) { clearstatcache(); } $response->end('x');")
+        with server.connect() as client:
+            client.send(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+            until("the worker is busy", (server.folder / "busy").exists)
+            late = 'apus_worker_loop_late_seconds{role="worker",worker="0"}'
+            until("the loop is late", lambda: self.figures(server)[late] > 0.5)
+            self.assertEqual(self.figures(server)["apus_http_requests_active"], 1)
+            (server.folder / "go").touch()
+            self.assertEqual(client.answer().status, 200)
+        until("the loop is no longer late", lambda: self.figures(server)[late] < 0.5)
+
+    def test_pools_and_tables(self):
+        before = """
+$table = new Apus\\Table(64);
+$table->column('n', Apus\\Table::TYPE_INT);
+$table->create();
+$table->set('a', ['n' => 1]);
+"""
+        server = self.server(
+            """
+            static $pool;
+            $pool ??= new Apus\\ConnectionPool(fn () => new stdClass, 1);
+            $held = $pool->get();
+            try { $pool->get(0.01); } catch (Throwable) {}
+            file_put_contents($folder . '/held', '');
+            while (!file_exists($folder . '/go')) { clearstatcache(); Coroutine::sleep(0.01); }
+            $pool->put($held);
+            $response->end('x');""",
+            before=before,
+        )
+        with server.connect() as client:
+            client.send(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+            self.figure(server, "apus_pool_connections_used", 1)
+            self.figure(server, "apus_pool_exhausted_total", 1)
+            (server.folder / "go").touch()
+            self.assertEqual(client.answer().status, 200)
+        self.figure(server, "apus_pool_connections_idle", 1)
+        figures = self.figures(server)
+        rows = next(value for name, value in figures.items() if name.startswith('apus_table_rows{table="0",made='))
+        self.assertEqual((rows, figures["apus_pool_connections_created_total"]), (1, 1))
+
+    def test_tls(self):
+        cert, key = servers.certificate()
+        server = self.server(settings={"ssl_cert_file": str(cert), "ssl_key_file": str(key)})
+        context = ssl.create_default_context(cafile=cert)
+        context.check_hostname = False
+        context.maximum_version = ssl.TLSVersion.TLSv1_2
+        session = None
+        for _ in range(3):
+            with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE) as sock:
+                with context.wrap_socket(sock, session=session) as tls:
+                    tls.sendall(b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+                    while tls.recv(4096):
+                        pass
+                    session = tls.session
+        with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE) as sock:
+            sock.sendall(bytes(64))
+            while sock.recv(4096):
+                pass
+        self.figure(server, 'apus_tls_handshakes_total{kind="full"}', 1)
+        self.figure(server, 'apus_tls_handshakes_total{kind="resumed"}', 2)
+        self.figure(server, "apus_tls_handshakes_failed_total", 1)
+
+
+class Listening(Metrics):
+    def test_a_unix_socket(self):
+        folder = pathlib.Path(tempfile.mkdtemp(prefix="apus-e2e-metrics-"))
+        self.addCleanup(shutil.rmtree, folder, True)
+        path = folder / "s"
+        server = self.server(settings={"metrics_address": f"unix:{path}"})
+        with socket.socket(socket.AF_UNIX) as sock:
+            sock.settimeout(PATIENCE)
+            sock.connect(str(path))
+            sock.sendall(b"GET /status HTTP/1.1\r\n\r\n")
+            self.assertEqual(Client(sock).answer().json()["pid"], server.pid)
+        server.control("reload wait")
+        self.assertTrue(path.exists())
+        self.assertEqual(server.stop(), 0)
+        self.assertFalse(path.exists())
+
+    def test_addresses_that_cannot_be(self):
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+            for address, said in [("9100", "metrics_address"), (f"127.0.0.1:{taken.getsockname()[1]}", "cannot listen")]:
+                with self.assertRaisesRegex(AssertionError, said):
+                    self.server(settings={"metrics_address": address})
+
+    def test_clients_that_say_nothing_hold_nobody_up(self):
+        server = self.server()
+        crowd = [socket.create_connection(self.address(server), timeout=PATIENCE) for _ in range(100)]
+        for sock in crowd[:50]:
+            sock.sendall(b"GET /metrics HTTP/1.1\r\nX: " + b"x" * 1000)
+        self.assertEqual(self.page(server).status, 200)
+        self.assertEqual(server.get("/").status, 200)
+        descriptors = len(os.listdir(f"/proc/{server.pid}/fd"))
+        self.assertLess(descriptors, 32 + 60)
+        for sock in crowd:
+            sock.close()
+
+
+class Prometheus(Metrics):
+    def test_a_real_one(self):
+        program = needs("prometheus")
+        server = self.server()
+        folder = pathlib.Path(tempfile.mkdtemp(prefix="apus-e2e-prometheus-"))
+        self.addCleanup(shutil.rmtree, folder, True)
+        host, port = self.address(server)
+        (folder / "p.yml").write_text(
+            f"scrape_configs: [{{job_name: apus, scrape_interval: 200ms, scrape_timeout: 200ms, static_configs: [{{targets: ['{host}:{port}']}}]}}]\n"
+        )
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            own = free.getsockname()[1]
+        process = subprocess.Popen(
+            [program, f"--config.file={folder}/p.yml", f"--storage.tsdb.path={folder}/data", f"--web.listen-address=127.0.0.1:{own}"],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        for _ in range(5):
+            server.get("/")
+
+        def ask(query):
+            url = f"http://127.0.0.1:{own}/api/v1/query?" + urllib.parse.urlencode({"query": query})
+            try:
+                with urllib.request.urlopen(url, timeout=PATIENCE) as answer:
+                    return [float(one["value"][1]) for one in json.load(answer)["data"]["result"]]
+            except OSError:
+                return None
+
+        until("Prometheus has it", lambda: ask('apus_http_requests_total{method="GET",code="200"}') == [5], PATIENCE * 2)
+        self.assertEqual(ask("up"), [1])
+        self.assertEqual(ask("apus_http_request_duration_seconds_count"), [5])
+
+
+if __name__ == "__main__":
+    unittest.main()
