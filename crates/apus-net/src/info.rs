@@ -15,7 +15,7 @@ pub enum Peer {
     Unix,
 }
 
-/// The server's end: the listening socket's address.
+/// The server's end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Local {
     /// The address that listens.
@@ -90,6 +90,7 @@ pub struct ConnInfo {
     pub(crate) peer_ip: std::cell::OnceCell<Box<str>>,
     /// Whether it speaks TLS, or is to.
     pub(crate) tls_begun: Cell<bool>,
+    pub(crate) local_ip: std::cell::OnceCell<Box<str>>,
     /// What its TLS session is, after the handshake.
     pub(crate) tls: std::cell::OnceCell<Box<TlsInfo>>,
 }
@@ -131,9 +132,17 @@ impl ConnInfo {
         }
     }
 
-    /// The address that listens.
+    /// The address that the client has reached; of a Unix socket the one that listens.
     pub fn local(&self) -> &Local {
         &self.local
+    }
+
+    /// The IP address that the client has reached, as text, as [`Self::peer_ip`] has it. Made once.
+    pub fn local_ip(&self) -> &str {
+        self.local_ip.get_or_init(|| match &*self.local {
+            Local::Tcp(addr) => addr.ip().to_canonical().to_string().into(),
+            Local::Unix(_) => "".into(),
+        })
     }
 
     /// When it was accepted: seconds since 1970.

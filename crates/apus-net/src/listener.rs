@@ -181,7 +181,7 @@ impl<A: App> Arrivals<A> {
         let info = Rc::new(ConnInfo {
             id: port.worker.metrics.next_session(),
             peer: Peer::from_addr(addr),
-            local: Rc::clone(&port.local),
+            local: port.reached(&socket),
             connected_at: now,
             last_request_at: now.into(),
             requests: 0.into(),
@@ -190,6 +190,7 @@ impl<A: App> Arrivals<A> {
             gone: false.into(),
             peer_ip: std::cell::OnceCell::new(),
             tls_begun: tls.is_some().into(),
+            local_ip: std::cell::OnceCell::new(),
             tls: std::cell::OnceCell::new(),
         });
         if port.config.stream

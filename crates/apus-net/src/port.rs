@@ -3,6 +3,8 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use socket2::Socket;
+
 use crate::config::Config;
 use crate::info::Local;
 use crate::worker::Worker;
@@ -14,6 +16,19 @@ pub(crate) struct Port {
     pub(crate) local: Rc<Local>,
     /// `Server`, `Date` and `Strict-Transport-Security` lines of one second.
     pub(crate) standing: RefCell<StandingLines>,
+}
+
+impl Port {
+    /// The address that a client has reached: that of the port, unless it is any address.
+    pub(crate) fn reached(&self, socket: &Socket) -> Rc<Local> {
+        if let Local::Tcp(addr) = &*self.local
+            && addr.ip().is_unspecified()
+            && let Ok(reached) = socket.local_addr()
+        {
+            return Rc::new(Local::from_addr(&reached));
+        }
+        Rc::clone(&self.local)
+    }
 }
 
 /// Field lines that all answers of a second share.

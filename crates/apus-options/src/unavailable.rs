@@ -34,7 +34,8 @@ pub(crate) static ROWS: &[Row] = unread! {
     Port NoEffect "A server shows the certificate of the name that the client asks for: ssl_sni_certs." => ssl_host_name;
     Port NoEffect "Chains of any sensible depth are verified." => ssl_verify_depth;
     Port NoEffect "A server's frames are never masked (RFC 6455)." => websocket_mask;
-    Port Missing "Name the client's own certificate as its authority: ssl_client_cert_file." => ssl_allow_self_signed;
+    Port NoEffect "A certificate that signed itself is accepted where ssl_client_cert_file names it." =>
+        ssl_allow_self_signed;
     Port Missing "Use open_length_check: type n, length at 4, body at 8." => open_fastcgi_protocol;
     Port Missing "Response compression comes in a later version; let a proxy compress, or compress in the handler." =>
         http_compression, compression;

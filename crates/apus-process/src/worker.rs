@@ -193,6 +193,12 @@ impl Worker {
         self.scoreboard.live_slots().map(|(_, slot)| slot.rows.get()).sum()
     }
 
+    /// Requests that all workers are handling. Costs a few loads a process.
+    pub fn requests_active(&self) -> u64 {
+        let serving = self.scoreboard.live_slots().filter(|(_, slot)| slot.id() < self.scoreboard.worker_num());
+        serving.map(|(_, slot)| slot.active.get()).sum()
+    }
+
     /// Whether this worker has clearly more connections than the others that serve: a quarter above the mean, and 8. A
     /// listener that hears yes lets the others accept for a moment, and accepts itself when they did not. Costs a few
     /// nanoseconds.

@@ -28,6 +28,13 @@ pub fn fail(code: i64) -> bool {
     false
 }
 
+/// Gives it another number, where it is that one.
+pub fn rename(code: i64, other: i64) {
+    if LAST.get() == code {
+        LAST.set(other);
+    }
+}
+
 /// Forgets it, for a call whose result may look like a failure's.
 pub fn clear() {
     LAST.set(0);

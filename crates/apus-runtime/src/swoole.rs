@@ -23,7 +23,10 @@ pub fn is_on() -> bool {
 pub fn answers_false(call: &Call, class: &Class, body: impl Fn(&Call) -> Result<(), Raise>) -> Result<(), Raise> {
     match body(call) {
         Err(Raise::Thrown) => refused(call, class, true),
-        done => done,
+        done => {
+            last_error::rename(libc::ECANCELED.into(), error::CANCELED);
+            done
+        }
     }
 }
 

@@ -77,7 +77,7 @@ size_t apus_memory_usage(bool real);
 /* ---- request.c: $request->server in one go, for it is built for nearly every request ---- */
 typedef struct { const char *bytes; size_t len; } apus_bytes;
 typedef struct {
-	apus_bytes method, path, decoded_path, query, remote_addr;
+	apus_bytes method, path, decoded_path, query, server_addr, remote_addr;
 	bool has_query;
 	uint8_t protocol; /* 0: HTTP/1.1, 1: HTTP/1.0, 2: HTTP/2 */
 	double received_at, connected_at;

@@ -10,8 +10,8 @@ class Request
 {
     /**
      * request_method, request_uri (path as sent), path_info (path decoded), query_string (if there is one),
-     * request_time, request_time_float, server_protocol, server_port, remote_addr, remote_port, master_time (when the
-     * connection was accepted). Keys are lower-case.
+     * request_time, request_time_float, server_protocol, server_port, server_addr, remote_addr, remote_port, master_time
+     * (when the connection was accepted). Keys are lower-case.
      */
     public ?array $server;
 

@@ -210,10 +210,10 @@ class Client
     /** The descriptor; -1 for none. */
     public int $sock = -1;
 
-    /** Always false: an object keeps its own connection. */
+    /** Whether connect() took up the connection of an earlier client (of a type with | Apus\KEEP). */
     public bool $reuse = false;
 
-    /** Always 0. */
+    /** How often the connection was taken up so. */
     public int $reuseCount = 0;
 
     /** The type that the constructor was given. */
@@ -232,8 +232,9 @@ class Client
 
     /**
      * @param int $type Apus\SOCK_TCP, SOCK_TCP6, SOCK_UDP, SOCK_UDP6, UNIX_STREAM or UNIX_DGRAM; streams with |
-     * Apus\SSL use TLS
+     * Apus\SSL use TLS; with | Apus\KEEP close() leaves the connection to the next client of its process
      * @param bool $async must be false
+     * @param string $id which connections are meant; empty for those to the same host and port
      * @throws \ValueError for another type
      * @throws \Apus\Client\Exception OPTION when $async is true
      * Does not wait.
@@ -333,6 +334,7 @@ class Client
 
     /**
      * Closes the connection; the client can connect again.
+     * @param bool $force also one that would be kept for the next client (Apus\KEEP)
      * @return bool false when there was none
      * Does not wait.
      */

@@ -33,6 +33,12 @@ const UNIX_DGRAM = 6;
 const SSL = 512;
 
 /**
+ * Added to a type of streams of Apus\Client: closing leaves the connection to the next client of the same server.
+ * @rust peer::KEEP
+ */
+const KEEP = 4096;
+
+/**
  * Added to a type: without effect, clients block outside coroutines.
  * @rust peer::SYNC
  */

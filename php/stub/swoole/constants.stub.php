@@ -38,6 +38,9 @@ const SWOOLE_SOCK_ASYNC = true;
 const SWOOLE_SSL = 512;
 
 // Kinds of clients.
+const SWOOLE_ASYNC = 1024;
+const SWOOLE_SYNC = 2048;
+const SWOOLE_KEEP = 4096;
 
 // Methods and protocols of TLS.
 const SWOOLE_SSLv3_METHOD = 1;

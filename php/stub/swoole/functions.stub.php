@@ -192,6 +192,23 @@ function swoole_error_log_ex(int $level, int $error, string $msg): void {}
  */
 function swoole_ignore_error(int $error): void {}
 
+/**
+ * Waits until some of these clients, streams, processes or sockets can be read or written or have an exception, and
+ * leaves only those in the arrays, under their keys. In a coroutine the others go on.
+ * @param ?float $timeout seconds; negative for no limit
+ * @return int|false how many descriptors those are, 0 when the time is over; false when there is nothing to wait for
+ * @rust crate::system::client_select
+ * @rust within crate::swoole::answers_false
+ */
+function swoole_client_select(?array &$read, ?array &$write, ?array &$except, ?float $timeout = 0.5): false|int {}
+
+/**
+ * The same as swoole_client_select().
+ * @rust crate::system::client_select
+ * @rust within crate::swoole::answers_false
+ */
+function swoole_select(?array &$read, ?array &$write, ?array &$except, ?float $timeout = 0.5): false|int {}
+
 // Timers: the same as the methods of Swoole\Timer.
 
 /**

@@ -51,6 +51,7 @@ serving(
         "request_uri": "/",
         "path_info": "/",
         "server_protocol": "HTTP/1.1",
+        "server_addr": "127.0.0.1",
         "remote_addr": "127.0.0.1"
     },
     "times": true,
@@ -80,6 +81,7 @@ serving(
         "path_info": "/a b/c/d",
         "query_string": "x=1&list[]=a&list[]=b&map[k][i]=v&dot.name=d&spa+ce=s+p&empty=&novalue&%5Bodd=o&u=%C3%BC",
         "server_protocol": "HTTP/1.1",
+        "server_addr": "127.0.0.1",
         "remote_addr": "127.0.0.1"
     },
     "times": true,
@@ -124,6 +126,7 @@ serving(
         "request_uri": "/form",
         "path_info": "/form",
         "server_protocol": "HTTP/1.1",
+        "server_addr": "127.0.0.1",
         "remote_addr": "127.0.0.1"
     },
     "times": true,
@@ -172,6 +175,7 @@ serving(
         "request_uri": "/json",
         "path_info": "/json",
         "server_protocol": "HTTP/1.1",
+        "server_addr": "127.0.0.1",
         "remote_addr": "127.0.0.1"
     },
     "times": true,

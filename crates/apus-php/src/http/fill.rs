@@ -40,6 +40,7 @@ fn server(request: &Request) -> Result<Value, Raise> {
         path: net.path(),
         decoded_path: &decoded,
         query: net.query(),
+        server_addr: conn.local_ip().as_bytes(),
         remote_addr: conn.peer_ip().as_bytes(),
         remote_port: conn.peer_port(),
         server_port: conn.local().port(),

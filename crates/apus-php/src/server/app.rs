@@ -48,8 +48,8 @@ pub(super) struct PhpApp {
     slots: Option<Arc<Semaphore>>,
     /// Whether callbacks get one object in place of several arguments.
     event_objects: bool,
-    /// Whether requests for which there is no place are answered 503; else they wait.
-    refuses: bool,
+    /// How many requests all workers may handle at once, where more are answered 503; else they wait.
+    refuses: Option<u64>,
     /// Files that are looked for first.
     files: Option<Rc<Statics>>,
     /// File and line of the handler of requests, where it is written in PHP.
@@ -104,7 +104,7 @@ impl PhpApp {
             on,
             cancel_on_disconnect,
             slots,
-            refuses: core.refuses.get(),
+            refuses: core.refuses.get().then(|| u64::from(of_port.max_concurrency)),
             event_objects: core.event_objects.get(),
             files,
             place,
@@ -251,7 +251,9 @@ impl App for PhpApp {
         };
         let gone = self.cancel_on_disconnect.then(|| response.gone());
         if let Some(slots) = &self.slots {
-            if self.refuses && slots.available_permits() == 0 {
+            if let Some(most) = self.refuses
+                && (slots.available_permits() == 0 || self.worker.requests_active() > most)
+            {
                 response.fail(503);
                 return Handling::begun(None, response, None);
             }

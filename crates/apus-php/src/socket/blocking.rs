@@ -3,7 +3,7 @@
 use std::future::poll_fn;
 
 use apus_zend::arg::{Given, Made, Me};
-use apus_zend::value::ArrayView;
+use apus_zend::value::{ArrayView, View};
 use apus_zend::{Callable, Raise, Value, native};
 
 use super::client::slot;
@@ -46,6 +46,33 @@ fn of<'a>(client: &'a Me<'_, BlockingClient>) -> Client<'a> {
 }
 
 peer::shared_methods!(BlockingClient, "Client");
+
+/// What a connection is kept as: the id that the client was given, or where it leads.
+fn name_of(client: &Me<'_, BlockingClient>, host: &[u8], port: Port) -> Vec<u8> {
+    let (id, kind) = (client.object.slot(slot::blocking::ID), client.object.slot(slot::blocking::TYPE));
+    let kind = if let View::Int(kind) = kind.view() { kind } else { 0 };
+    match id.view() {
+        View::Str(id) if !id.is_empty() => [id, format!("|{kind}").as_bytes()].concat(),
+        _ => [host, format!(":{}|{kind}", port.number).as_bytes()].concat(),
+    }
+}
+
+pub(super) fn connect(
+    client: Me<'_, BlockingClient>,
+    host: &[u8],
+    port: Port,
+    timeout: Timeout,
+    _flag: i64,
+) -> Result<Value, Raise> {
+    let taken_up = client.0.take_up(name_of(&client, host, port))?;
+    client.object.set_slot(slot::blocking::REUSE, Value::bool(taken_up));
+    client.object.set_slot(slot::blocking::REUSE_COUNT, Value::int(client.0.uses()));
+    if taken_up {
+        peer::show(&client.object, LAYOUT, &client.0);
+        return answer(&client.object, LAYOUT.slots, Ok(()), done);
+    }
+    peer::connect_to(of(&client), peer::kind!("Client", "connect", Write, Connect), host, port, timeout)
+}
 
 pub(super) fn recv(client: Me<'_, BlockingClient>, Length(most): Length, flags: Given<i64>) -> Result<Value, Raise> {
     let flags = known(flags, libc::MSG_OOB | libc::MSG_PEEK | libc::MSG_DONTWAIT | libc::MSG_WAITALL)?;
@@ -143,6 +170,10 @@ pub(super) fn enable_ssl(client: Me<'_, BlockingClient>, ready: Given<Option<Cal
     peer::enable_ssl(of(&client), peer::kind!("Client", "enableSSL", Write, Connect))
 }
 
-pub(super) fn close(client: Me<'_, BlockingClient>, _force: bool) -> Result<Value, Raise> {
+pub(super) fn close(client: Me<'_, BlockingClient>, force: bool) -> Result<Value, Raise> {
+    if !force && client.0.leave() {
+        peer::show(&client.object, LAYOUT, &client.0);
+        return answer(&client.object, LAYOUT.slots, Ok(()), done);
+    }
     peer::close(of(&client))
 }

@@ -51,6 +51,16 @@ fn of<'a>(client: &'a Me<'_, ClientObject>) -> Client<'a> {
 
 peer::shared_methods!(ClientObject, "Coroutine\\Client");
 
+pub(super) fn connect(
+    client: Me<'_, ClientObject>,
+    host: &[u8],
+    port: Port,
+    timeout: Timeout,
+    _flag: i64,
+) -> Result<Value, Raise> {
+    peer::connect_to(of(&client), peer::kind!("Coroutine\\Client", "connect", Write, Connect), host, port, timeout)
+}
+
 pub(super) fn recv(client: Me<'_, ClientObject>, timeout: Timeout) -> Result<Value, Raise> {
     let tell = client.peer.given().tell();
     let outcome =

@@ -11,6 +11,7 @@ mod core;
 mod descriptor;
 mod direction;
 mod fault;
+mod kept;
 mod methods;
 mod object;
 mod option;

@@ -18,7 +18,7 @@ use super::methods::{bind_to, send_datagram};
 use super::object::{Extent, FilePath, Port, answer, name_of};
 use super::run::{Caller, Kind, Session};
 use super::settings::{Given, merged};
-use super::{connect, stream};
+use super::{connect, kept, stream};
 use crate::exception;
 use crate::wait::Timeout;
 
@@ -32,6 +32,8 @@ pub(super) const UNIX_DGRAM: i64 = 6;
 pub(super) const SSL: i64 = 512;
 pub(super) const ASYNC: i64 = 1024;
 pub(super) const SYNC: i64 = 2048;
+/// Closing leaves the connection to the next client of the same server.
+pub(super) const KEEP: i64 = 4096;
 
 /// Where a class keeps what both classes have.
 #[derive(Clone, Copy)]
@@ -54,12 +56,16 @@ pub(super) struct Peer {
     given: Given,
     sock: RefCell<Option<Rc<Sock>>>,
     connected: Cell<bool>,
+    keeps: bool,
+    /// Under which name the connection is kept, and how often it was taken up.
+    kept_as: RefCell<Vec<u8>>,
+    uses: Cell<i64>,
 }
 
 impl Peer {
     /// A client of that type; `None`: there is no such type.
     pub(super) fn new(kind: i64) -> Option<Self> {
-        let (domain, socket) = match kind & !(SSL | SYNC) {
+        let (domain, socket) = match kind & !(SSL | SYNC | KEEP) {
             SOCK_TCP => (libc::AF_INET, libc::SOCK_STREAM),
             SOCK_UDP => (libc::AF_INET, libc::SOCK_DGRAM),
             SOCK_TCP6 => (libc::AF_INET6, libc::SOCK_STREAM),
@@ -79,7 +85,41 @@ impl Peer {
             given: Given::default(),
             sock: RefCell::new(None),
             connected: Cell::new(false),
+            keeps: kind & KEEP != 0 && socket == libc::SOCK_STREAM,
+            kept_as: RefCell::default(),
+            uses: Cell::new(0),
         })
+    }
+
+    /// How often its connection was taken up from an earlier client.
+    pub(super) fn uses(&self) -> i64 {
+        self.uses.get()
+    }
+
+    /// Takes up a connection that was kept under that name.
+    pub(super) fn take_up(&self, name: Vec<u8>) -> Result<bool, Raise> {
+        let kept = if self.keeps && !self.connected.get() { kept::take(&name) } else { None };
+        self.kept_as.replace(name);
+        self.uses.set(kept.as_ref().map_or(0, |(_, uses)| *uses));
+        let Some((sock, _)) = kept else { return Ok(false) };
+        self.given.install(&sock)?;
+        self.sock.replace(Some(sock));
+        self.connected.set(true);
+        Ok(true)
+    }
+
+    /// Leaves the connection to the next client; `false`: it is to be closed.
+    pub(super) fn leave(&self) -> bool {
+        if !self.keeps || !self.connected.get() {
+            return false;
+        }
+        let Some(sock) = self.sock().ok().filter(|sock| sock.is_alive().is_ok()) else { return false };
+        let kept = kept::keep(self.kept_as.borrow().clone(), sock, self.uses.get());
+        if kept {
+            self.connected.set(false);
+            drop(self.sock.take());
+        }
+        kept
     }
 
     /// Whether it carries datagrams.
@@ -216,7 +256,7 @@ pub(super) fn connect_to(
 }
 
 /// Shows the state of the connection in the object's properties.
-fn show(object: &Object, layout: Layout, peer: &Peer) {
+pub(super) fn show(object: &Object, layout: Layout, peer: &Peer) {
     let fd = peer.sock.borrow().as_ref().map_or(-1, |sock| sock.fd());
     object.set_slot(layout.fd, Value::int(i64::from(fd)));
     if let Some(slot) = layout.connected {
@@ -401,17 +441,6 @@ macro_rules! shared_methods {
     ($object:ty, $class:literal) => {
         pub(super) fn set(client: Me<'_, $object>, settings: ArrayView<'_>) -> Result<bool, Raise> {
             peer::set(of(&client), settings)
-        }
-
-        pub(super) fn connect(
-            client: Me<'_, $object>,
-            host: &[u8],
-            port: Port,
-            timeout: Timeout,
-            _flag: i64,
-        ) -> Result<Value, Raise> {
-            let kind = peer::kind!($class, "connect", Write, Connect);
-            peer::connect_to(of(&client), kind, host, port, timeout)
         }
 
         pub(super) fn sendfile(

@@ -10,6 +10,7 @@ pub(crate) mod host;
 pub(crate) mod lookup;
 pub(crate) mod notifier;
 pub(crate) mod ready;
+mod select;
 pub(crate) mod signals;
 mod streams;
 pub(crate) mod sys;
@@ -19,6 +20,7 @@ use apus_zend::class::Class;
 
 pub(crate) use exec::exec_whole;
 pub(crate) use host::{know_constants, know_swoole};
+pub(crate) use select::client_select;
 pub(crate) use watch::Watching;
 
 /// The classes of this room, parents first.

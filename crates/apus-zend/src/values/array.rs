@@ -259,6 +259,8 @@ pub struct ServerFields<'a> {
     pub decoded_path: &'a [u8],
     /// The query, where there is one.
     pub query: Option<&'a [u8]>,
+    /// The address that was reached, as text.
+    pub server_addr: &'a [u8],
     /// The client's address as text.
     pub remote_addr: &'a [u8],
     /// The client's port.
@@ -282,6 +284,7 @@ impl Array {
             path: bytes(fields.path),
             decoded_path: bytes(fields.decoded_path),
             query: bytes(fields.query.unwrap_or_default()),
+            server_addr: bytes(fields.server_addr),
             remote_addr: bytes(fields.remote_addr),
             has_query: fields.query.is_some(),
             protocol: fields.protocol,
