@@ -23,6 +23,8 @@ pub(super) enum Set {
 struct Line {
     end: u32,
     name_len: u16,
+    /// The server has nothing to do with the field, and no line before this one has its name.
+    alone: bool,
 }
 
 /// A response head under construction: `lines` is what will be sent, `index` finds the lines of a name again.
@@ -30,6 +32,10 @@ struct Line {
 pub(super) struct Head {
     pub(super) wire: ResponseHead,
     index: Vec<Line>,
+    /// The lines of the response that had this memory before: a handler mostly sets the same fields every time.
+    last: (Vec<u8>, Vec<Line>),
+    /// `wire.lines` and `index` differ from how `last` begins.
+    differs: bool,
 }
 
 /// A head that a response has, in memory that earlier ones used.
@@ -87,20 +93,49 @@ impl Drop for Borrowed {
 
 impl Head {
     fn roomy() -> Self {
-        let mut head = Self { wire: ResponseHead::new(200), index: Vec::with_capacity(4) };
+        let mut head = Self { wire: ResponseHead::new(200), index: Vec::with_capacity(4), ..Self::default() };
         head.wire.lines.reserve(256);
         head
     }
 
     fn clear(&mut self) {
         let mut lines = std::mem::take(&mut self.wire.lines);
+        if self.differs {
+            std::mem::swap(&mut lines, &mut self.last.0);
+            std::mem::swap(&mut self.index, &mut self.last.1);
+            self.differs = false;
+        }
         lines.clear();
         self.index.clear();
         self.wire = ResponseHead { lines, ..ResponseHead::new(200) };
     }
 
+    /// Sets a field that was set at the same place in `last`, with the same bytes: it was found valid then. `false`:
+    /// it was not.
+    #[inline]
+    fn set_again(&mut self, name: &[u8], value: &[u8]) -> bool {
+        if self.differs {
+            return false;
+        }
+        let Some(&Line { end, name_len, alone: true }) = self.last.1.get(self.index.len()) else { return false };
+        let Some(bytes) = self.last.0.get(self.wire.lines.len()..end as usize) else { return false };
+        let same = usize::from(name_len) == name.len()
+            && bytes.len() == name.len() + value.len() + 4
+            && bytes.starts_with(name)
+            && bytes[name.len() + 2..].starts_with(value);
+        if same {
+            self.wire.has_content_type |= name == b"Content-Type";
+            self.wire.lines.extend_from_slice(bytes);
+            self.index.push(Line { end, name_len, alone: true });
+        }
+        same
+    }
+
     /// Replaces all lines of `name` by one; changes nothing when it is invalid.
     pub(super) fn set_one(&mut self, name: &[u8], value: &[u8], format: bool) -> Set {
+        if self.set_again(name, value) {
+            return Set::Taken;
+        }
         let usual = name == b"Content-Type";
         if !format || !(usual || is_ordinary(name)) {
             return self.set(name, std::iter::once(value), format);
@@ -125,7 +160,7 @@ impl Head {
         }
         self.wire.lines.extend_from_slice(value);
         self.wire.lines.extend_from_slice(b"\r\n");
-        self.index.push(Line { end: self.wire.lines.len() as u32, name_len: name.len() as u16 });
+        self.pushed(name, true);
         Set::Taken
     }
 
@@ -184,7 +219,13 @@ impl Head {
         if format && !usual {
             format_name(&mut self.wire.lines[start..start + name.len()]);
         }
-        self.index.push(Line { end: self.wire.lines.len() as u32, name_len: name.len() as u16 });
+        self.pushed(name, false);
+    }
+
+    /// A line was put behind the others.
+    fn pushed(&mut self, name: &[u8], alone: bool) {
+        self.differs = true;
+        self.index.push(Line { end: self.wire.lines.len() as u32, name_len: name.len() as u16, alone });
     }
 
     /// Notes fields that the server has to know of. `true`: it sends the line by itself.
@@ -233,6 +274,7 @@ impl Head {
         while at < self.index.len() {
             let (end, len) = (self.index[at].end as usize, usize::from(self.index[at].name_len));
             if len == name.len() && self.wire.lines[start..start + len].eq_ignore_ascii_case(name) {
+                self.differs = true;
                 self.wire.lines.drain(start..end);
                 self.index.remove(at);
                 for line in &mut self.index[at..] {
@@ -366,6 +408,39 @@ mod tests {
         assert_eq!(one(&mut head, "X-A", "4"), Set::Taken);
         assert_eq!(head.wire.lines, b"X-B: 3\r\nX-A: 4\r\n");
         assert_eq!(head.lines().collect::<Vec<_>>(), [(&b"X-B"[..], &b"3"[..]), (b"X-A", b"4")]);
+    }
+
+    #[test]
+    fn memory_that_was_used_sets_what_fresh_memory_sets() {
+        type Field = (&'static [u8], &'static [u8], bool);
+        let fields: [Field; 8] = [
+            (b"X-A", b"1", true),
+            (b"X-A", b" 1", true),
+            (b"x-a", b"1", true),
+            (b"x-a", b"1", false),
+            (b"X", b"A: 1", true),
+            (b"Content-Type", b"text/x", true),
+            (b"Connection", b"close", true),
+            (b"X-A:", b"1", true),
+        ];
+        let mut used = Head::roomy();
+        // All sequences of three, in an order in which each follows many others in the same memory.
+        for round in 0..fields.len().pow(3) * 7 {
+            let mut fresh = Head::roomy();
+            let chosen = round * 13;
+            for at in [chosen, chosen / 8, chosen / 64] {
+                let (name, value, format) = fields[at % fields.len()];
+                let added = round % 5 == 4 && at == chosen / 8;
+                let set = |head: &mut Head| match added {
+                    true => head.add(name, value, format),
+                    false => head.set_one(name, value, format),
+                };
+                assert_eq!(set(&mut used), set(&mut fresh), "{}", name.escape_ascii());
+            }
+            assert_eq!(format!("{:?}", used.wire), format!("{:?}", fresh.wire), "{round}");
+            assert!(used.lines().eq(fresh.lines()));
+            used.clear();
+        }
     }
 
     #[test]
