@@ -12,6 +12,7 @@ Examples:
   apus start -d server.php          in the background
   apus status                       what the running server does
   apus reload                       new code, no lost request
+  apus check shop.toml              what is wrong with a configuration file
   apus doctor                       what this machine allows, and what to fix
 
 Environment:
@@ -47,6 +48,9 @@ pub(crate) enum Command {
     /// Show workers, connections, requests, coroutines and memory of a running server
     #[command(after_help = STATUS_HELP)]
     Status(StatusArgs),
+    /// Examine configuration files: every mistake with its line, key and the nearest right one
+    #[command(after_help = CHECK_HELP)]
+    Check(CheckArgs),
     /// Examine this machine: descriptors, sockets, ports, PHP; say how to fix what is found
     #[command(after_help = DOCTOR_HELP)]
     Doctor(DoctorArgs),
@@ -70,6 +74,7 @@ Examples:
   apus run server.php --port 9000          arguments after FILE belong to the script
   apus run --tls server.php                https://localhost on your own machine
   apus run --jit --ini memory_limit=512M server.php
+  apus run --config shop.toml              settings, ports and the script by a file
 
 The soft limit of open files is raised to the hard limit first (see: apus doctor).";
 
@@ -97,6 +102,22 @@ Examples:
   apus status
   apus status --watch          refreshed every second, with requests a second
   apus status --json | jq .totals.requests";
+
+const CHECK_HELP: &str = "\
+Examples:
+  apus check shop.toml && apus run --config shop.toml
+
+A file:
+  script = \"server.php\"        # what `apus run --config` starts; args = [...]
+  [php]                        # entries of php.ini
+  memory_limit = \"512M\"
+  [server]                     # what set() takes (see: apus options)
+  worker_num = 4
+  [[port]]                     # one port; added where the script does not listen there
+  listen = \"0.0.0.0:443\"
+  ssl_cert_file = \"/etc/apus/fullchain.pem\"
+
+Exit code 1 when a file has a mistake.";
 
 const DOCTOR_HELP: &str = "\
 Examples:
@@ -168,12 +189,29 @@ pub(crate) struct RunArgs {
     /// Lead a session of its own (used by start -d)
     #[arg(long, hide = true)]
     pub(crate) new_session: bool,
+    #[command(flatten)]
+    pub(crate) script: ScriptArgs,
+}
+
+/// What is served.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ScriptArgs {
+    /// A configuration file, whose settings rule over what the script gives to its server (see: apus check)
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
     /// The PHP script
-    #[arg(value_name = "FILE")]
-    pub(crate) file: PathBuf,
+    #[arg(value_name = "FILE", required_unless_present = "config")]
+    pub(crate) file: Option<PathBuf>,
     /// Handed to the script
     #[arg(value_name = "ARGS", trailing_var_arg = true, allow_hyphen_values = true)]
     pub(crate) args: Vec<OsString>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CheckArgs {
+    /// Configuration files
+    #[arg(value_name = "FILE", required = true)]
+    pub(crate) files: Vec<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -192,12 +230,8 @@ pub(crate) struct StartArgs {
     pub(crate) timeout: u32,
     #[command(flatten)]
     pub(crate) php: PhpArgs,
-    /// The PHP script
-    #[arg(value_name = "FILE")]
-    pub(crate) file: PathBuf,
-    /// Handed to the script
-    #[arg(value_name = "ARGS", trailing_var_arg = true, allow_hyphen_values = true)]
-    pub(crate) args: Vec<OsString>,
+    #[command(flatten)]
+    pub(crate) script: ScriptArgs,
 }
 
 /// Which of the running servers is meant; none given means the only one.
@@ -365,8 +399,8 @@ mod tests {
         let Command::Run(run) = cli.command else { panic!("not parsed as run") };
         assert_eq!(run.php.jit.as_deref(), Some("64M"));
         assert_eq!(run.php.ini, ["a.b=1"]);
-        assert_eq!(run.file, PathBuf::from("s.php"));
-        assert_eq!(run.args, ["--port", "9", "--json"]);
+        assert_eq!(run.script.file, Some(PathBuf::from("s.php")));
+        assert_eq!(run.script.args, ["--port", "9", "--json"]);
     }
 
     #[test]

@@ -20,6 +20,7 @@ use serde::Deserialize;
 
 use crate::certificate::Development;
 use crate::cli::{PhpArgs, RunArgs, StartArgs};
+use crate::configured::Served;
 use crate::failure::{Failure, Kind, Outcome};
 use crate::operate::has_left;
 use crate::php::{Php, minor};
@@ -53,9 +54,10 @@ struct Ready {
 
 /// `apus run`: does not return when PHP could be executed.
 pub(crate) fn run(args: &RunArgs) -> Outcome<()> {
-    check_script(&args.file)?;
-    let php = Php::find(&args.php)?;
-    warn_about(&php, &args.php);
+    let served = Served::of(&args.script, &args.php)?;
+    check_script(&served.file)?;
+    let php = Php::find(&served.php)?;
+    warn_about(&php, &served.php);
     raise_open_files();
     let development = args.tls.then(Development::of_user).transpose()?;
     if let Some(development) = &development {
@@ -71,9 +73,9 @@ pub(crate) fn run(args: &RunArgs) -> Outcome<()> {
         .env(RUN, "1")
         .envs(pair.into_iter().flatten())
         .arg("-f")
-        .arg(&args.file)
+        .arg(&served.file)
         .arg("--")
-        .args(&args.args)
+        .args(&served.args)
         .exec();
     Err(Failure::new(Kind::Environment, format!("{}: {error}", php.binary.display())))
 }
@@ -81,13 +83,14 @@ pub(crate) fn run(args: &RunArgs) -> Outcome<()> {
 /// `apus start`: without -d the same as `run`.
 pub(crate) fn start(args: StartArgs) -> Outcome<()> {
     if !args.detach {
-        return run(&RunArgs { php: args.php, tls: args.tls, new_session: false, file: args.file, args: args.args });
+        return run(&RunArgs { php: args.php, tls: args.tls, new_session: false, script: args.script });
     }
-    check_script(&args.file)?;
-    let log_path = args.log.clone().unwrap_or_else(|| default_log(&args.file));
+    let served = Served::of(&args.script, &args.php)?;
+    check_script(&served.file)?;
+    let log_path = args.log.clone().unwrap_or_else(|| default_log(&served.file));
     let log = open_log(&log_path)?;
     let log_start = log.metadata().map_or(0, |meta| meta.len());
-    let (mut child, ready) = spawn(&args, log)?;
+    let (mut child, ready) = spawn(&served, args.tls, log)?;
     match wait_ready(ready, Duration::from_secs(args.timeout.into())) {
         Waited::Ready(Ready { failed: Some(why), worker, pid, .. }) => {
             terminate(&mut child);
@@ -158,13 +161,13 @@ fn open_log(path: &Path) -> Outcome<File> {
 }
 
 /// Starts `apus run` in a session of its own, with the write end of the ready pipe.
-fn spawn(args: &StartArgs, log: File) -> Outcome<(Child, OwnedFd)> {
+fn spawn(served: &Served, tls: bool, log: File) -> Outcome<(Child, OwnedFd)> {
     let failed = |error: io::Error| Failure::failed(format!("cannot start the server: {error}"));
     let (read, write) = pipe_with(PipeFlags::CLOEXEC).map_err(|errno| failed(errno.into()))?;
     fcntl_setfd(&write, FdFlags::empty()).map_err(|errno| failed(errno.into()))?;
     let errors = log.try_clone().map_err(failed)?;
     let child = Command::new(env::current_exe().map_err(failed)?)
-        .args(run_arguments(args))
+        .args(run_arguments(served, tls))
         .env(READY_FD, write.as_raw_fd().to_string())
         .stdin(Stdio::null())
         .stdout(log)
@@ -176,23 +179,27 @@ fn spawn(args: &StartArgs, log: File) -> Outcome<(Child, OwnedFd)> {
     Ok((child, read))
 }
 
-fn run_arguments(args: &StartArgs) -> Vec<OsString> {
+fn run_arguments(served: &Served, tls: bool) -> Vec<OsString> {
+    let Served { php, file, args } = served;
     let mut built: Vec<OsString> = vec!["run".into(), "--new-session".into()];
-    if args.tls {
+    if tls {
         built.push("--tls".into());
     }
-    for entry in &args.php.ini {
+    if php.swoole {
+        built.push("--swoole".into());
+    }
+    for entry in &php.ini {
         built.extend(["--ini".into(), entry.into()]);
     }
-    built.extend(args.php.jit.as_ref().map(|size| format!("--jit={size}").into()));
-    for (option, file) in [("--php", &args.php.php), ("--extension", &args.php.extension)] {
-        if let Some(file) = file {
-            built.extend([option.into(), file.into()]);
+    built.extend(php.jit.as_ref().map(|size| format!("--jit={size}").into()));
+    for (option, path) in [("--php", &php.php), ("--extension", &php.extension)] {
+        if let Some(path) = path {
+            built.extend([option.into(), path.into()]);
         }
     }
     built.push("--".into());
-    built.push(args.file.clone().into());
-    built.extend(args.args.iter().cloned());
+    built.push(file.into());
+    built.extend(args.iter().cloned());
     built
 }
 

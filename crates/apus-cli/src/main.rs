@@ -4,6 +4,7 @@
 mod ask;
 mod certificate;
 mod cli;
+mod configured;
 mod control;
 mod doctor;
 mod failure;
@@ -31,7 +32,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Whether all is well; only `doctor` can say no without failing.
+/// Whether all is well; only `check` and `doctor` can say no without failing.
 fn perform(command: Command) -> Outcome<bool> {
     match command {
         Command::Run(args) => launch::run(&args)?,
@@ -39,6 +40,7 @@ fn perform(command: Command) -> Outcome<bool> {
         Command::Stop(args) => operate::stop(&args)?,
         Command::Reload(args) => operate::reload(&args)?,
         Command::Status(args) => status::status(&args)?,
+        Command::Check(args) => return Ok(configured::check(&args)),
         Command::Doctor(args) => return Ok(doctor::run(&args)),
         Command::New(args) => scaffold::create(&args)?,
         Command::Stubs(args) => ask::stubs(&args)?,

@@ -55,7 +55,8 @@ impl std::fmt::Display for OptionError {
 
 impl OptionError {
     pub(crate) fn unknown_among(name: &str, rows: impl Iterator<Item = &'static Row>) -> Self {
-        Self::Unknown { name: name.chars().take(80).collect(), nearest: nearest(name, rows) }
+        let names = rows.flat_map(|row| std::iter::once(&row.name).chain(row.aliases)).copied();
+        Self::Unknown { name: name.chars().take(80).collect(), nearest: nearest(name, names) }
     }
 
     pub(crate) fn invalid(row: &Row, value: &Value) -> Self {
@@ -99,14 +100,13 @@ pub(crate) fn bytes(n: i64) -> String {
 }
 
 /// The known name nearest to `name`, when no more than a third of it differs.
-fn nearest(name: &str, rows: impl Iterator<Item = &'static Row>) -> Option<&'static str> {
+pub(crate) fn nearest(name: &str, names: impl Iterator<Item = &'static str>) -> Option<&'static str> {
     // A hostile name must not cost a quadratic walk.
     if name.len() > 64 {
         return None;
     }
     let wanted = name.to_ascii_lowercase().replace('-', "_");
-    let names = rows.flat_map(|row| std::iter::once(&row.name).chain(row.aliases));
-    let (best, distance) = names.map(|known| (*known, distance(&wanted, known))).min_by_key(|(_, d)| *d)?;
+    let (best, distance) = names.map(|known| (known, distance(&wanted, known))).min_by_key(|(_, d)| *d)?;
     (distance <= (wanted.len() / 3).max(1)).then_some(best)
 }
 
@@ -139,7 +139,7 @@ mod tests {
     }
 
     fn near(name: &str) -> Option<&'static str> {
-        nearest(name, rows())
+        nearest(name, rows().flat_map(|row| std::iter::once(&row.name).chain(row.aliases)).copied())
     }
 
     #[test]

@@ -1,11 +1,13 @@
 //! Every setting of Apus, declared once.
 //!
 //! One row names a setting, its kind, unit, default, limits, scope and meaning ([`table`] holds them all). From the
-//! rows come the typed [`Settings`], the parser of values with its error texts, and the reference page ([`markdown`]).
+//! rows come the typed [`Settings`], the parser of values with its error texts, the reader of configuration files
+//! ([`ConfigFile`]), and the reference page ([`markdown`]).
 #![forbid(unsafe_code)]
 
 pub mod client;
 mod coerce;
+mod config_file;
 mod declare;
 mod error;
 mod field;
@@ -16,6 +18,7 @@ pub mod table;
 mod unavailable;
 mod value;
 
+pub use config_file::{ConfigFile, Listen, PortSection, Problem, Setting};
 pub use error::OptionError;
 pub use field::{HostCertificate, Limit};
 pub use markdown::markdown;

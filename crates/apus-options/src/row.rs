@@ -146,6 +146,11 @@ impl Row {
         self.support != Support::Missing
     }
 
+    /// Whether the setting takes effect, and one port cannot have it.
+    pub fn of_whole_server(&self) -> bool {
+        self.scope == Scope::Server && self.support == Support::Full
+    }
+
     /// Whether `name` is this row's name or one of its aliases.
     pub fn answers_to(&self, name: &str) -> bool {
         self.name == name || self.aliases.contains(&name)

@@ -72,7 +72,7 @@ Apus\\Coroutine\\run(function () use ($n) {
 
     def run(folder, pieces):
         subprocess.run([*callgrind(folder), php(), "-n", "-d", f"extension={module()}", "-r", code, str(pieces)], check=True)
-    return {"instructions a resume() and yield()": (per_piece(run, 1_000, 11_000), 1_200)}
+    return {"instructions a resume() and yield()": (per_piece(run, 1_000, 11_000), 1_150)}
 
 
 def hello():
@@ -84,7 +84,7 @@ def hello():
                 client.answer()
             # Its processes write what they have counted when they end.
             server.stop()
-    return {"instructions a request": (per_piece(run, 200, 2_200), 11_900)}
+    return {"instructions a request": (per_piece(run, 200, 2_200), 11_000)}
 
 
 ECHO = """<?php
@@ -113,7 +113,7 @@ def echo():
                 if stream.read(len(answer)) != answer:
                     raise AssertionError("another answer")
             server.stop()
-    return {"instructions a message": (per_piece(run, 200, 2_200), 8_700)}
+    return {"instructions a message": (per_piece(run, 200, 2_200), 8_400)}
 
 
 MEASURES = {f.__name__: f for f in (switch, hello, echo)}

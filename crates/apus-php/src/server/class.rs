@@ -12,7 +12,7 @@ use apus_zend::{Array, Call, Callable, Raise, Value};
 use super::core::{ServerCore, ServerHandle, ServerKind};
 use super::events::Event;
 use super::port_core::PortCore;
-use super::{connections, info, port, program, serving};
+use super::{config, connections, info, port, program, serving};
 use crate::convert::from_option;
 use crate::exception::{self};
 use crate::process::PROCESS;
@@ -141,16 +141,23 @@ fn get_callback(core: &ServerHandle, event: Event) -> Option<Value> {
 
 fn listen(server: Me<'_, ServerHandle>, host: String, port: i64, kind: i64) -> Result<OrFalse<Value>, Raise> {
     server.expect_new("listen()")?;
-    let added = Rc::new(PortCore::bind(&host, port, kind)?);
-    server.ports.borrow_mut().push(added);
-    let ports = with_new_ports(&server, &server.object.slot(slot::server::PORTS))?;
+    add_port(&server, &server.object, PortCore::bind(&host, port, kind)?)?;
+    let ports = server.object.slot(slot::server::PORTS);
     // The very object that stands in $ports.
     let last = match ports.view() {
         View::Array(array) => array.iter().last().map(|(_, value)| value.value()),
         _ => None,
     };
-    server.object.set_slot(slot::server::PORTS, ports);
     Ok(OrFalse(last))
+}
+
+/// Gives the server one port more, in `$ports`, too.
+pub(super) fn add_port(core: &Rc<ServerCore>, server: &Object, added: PortCore) -> Result<Rc<PortCore>, Raise> {
+    let added = Rc::new(added);
+    core.ports.borrow_mut().push(Rc::clone(&added));
+    let ports = with_new_ports(core, &server.slot(slot::server::PORTS))?;
+    server.set_slot(slot::server::PORTS, ports);
+    Ok(added)
 }
 
 fn start(server: Me<'_, ServerHandle>) -> Result<bool, Raise> {
@@ -162,6 +169,7 @@ fn start(server: Me<'_, ServerHandle>) -> Result<bool, Raise> {
             "start() cannot be called while coroutines run: call it outside, before any",
         ));
     }
+    config::apply(&core, &server.object)?;
     serving::check(&core)?;
     if !core.second {
         show_settings(&core, &server.object)?;

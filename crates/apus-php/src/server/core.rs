@@ -156,20 +156,28 @@ impl ServerCore {
 
     pub(super) fn set(&self, given: ArrayView<'_>) -> Result<(), Raise> {
         let mut given = Given::read(given, self.second)?;
-        let mut settings = self.settings.borrow().clone();
-        given.apply(&mut settings)?;
+        self.configure(&given)?;
+        let mut settings = self.settings.borrow_mut();
         if let Some(on) = given.event_object {
             self.event_objects.set(on);
             settings.task_use_object |= on;
         }
+        drop(settings);
         self.refuses.set(self.refuses.get() || self.second && given.max_concurrency);
-        *self.settings.borrow_mut() = settings;
         // What is replaced is dropped last: its destructor may run PHP code that comes here again.
         let _old = match given.take_tell() {
             Tell::Unsaid => None,
             Tell::Nobody => self.tell.replace(None),
             Tell::By(callable) => self.tell.replace(Some(callable)),
         };
+        Ok(())
+    }
+
+    /// Puts settings of the table on top of those that are in force: all of them, or none.
+    pub(super) fn configure(&self, given: &Given) -> Result<(), Raise> {
+        let mut settings = self.settings.borrow().clone();
+        given.apply(&mut settings)?;
+        self.settings.replace(settings);
         Ok(())
     }
 

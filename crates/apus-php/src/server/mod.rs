@@ -3,6 +3,7 @@
 mod address;
 mod app;
 mod class;
+mod config;
 mod connections;
 mod core;
 mod event_object;

@@ -5,8 +5,8 @@ use std::rc::Rc;
 
 use apus_net::proto::framing::Framing;
 use apus_net::tls::ServerTls;
+use apus_options::Settings;
 use apus_options::client::socket::Bytes;
-use apus_options::{Scope, Settings, Support};
 use apus_process::{BindOptions, ListenAddr, Listener, ReusePort, bind, bind_datagram};
 use apus_zend::value::{ArrayView, Key, View};
 use apus_zend::{Callable, Raise, Value, engine, native};
@@ -118,6 +118,11 @@ impl Given {
             }
         }
         Ok(all)
+    }
+
+    /// Settings that a configuration file was found to have.
+    pub(super) fn of_file(pairs: Vec<apus_options::Setting>) -> Self {
+        Self { pairs, ..Self::default() }
     }
 
     /// Puts another array on top.
@@ -304,13 +309,18 @@ impl PortCore {
                 return Err(refused(&text));
             }
         }
+        self.add(given);
+        Ok(())
+    }
+
+    /// Puts settings on top of those that the port was given before.
+    pub(super) fn add(&self, given: Given) {
         let mut all = self.given.take();
         let replaced = all.tell.clone();
         all.extend(given);
         self.given.replace(all);
         // Its destructor may run PHP code, which may come here again.
         drop(replaced);
-        Ok(())
     }
 
     pub(super) fn host(&self) -> String {
@@ -328,7 +338,6 @@ impl PortCore {
     }
 }
 
-/// Whether a setting takes effect, and a port cannot have it.
 fn of_whole_server(name: &str) -> bool {
-    apus_options::find(name).is_some_and(|row| row.scope == Scope::Server && row.support == Support::Full)
+    apus_options::find(name).is_some_and(apus_options::Row::of_whole_server)
 }

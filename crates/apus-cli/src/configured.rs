@@ -1,0 +1,76 @@
+//! Configuration files: what they have served, and what is wrong with them.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use apus_options::ConfigFile;
+
+use crate::cli::{CheckArgs, PhpArgs, ScriptArgs};
+use crate::failure::{Failure, Kind, Outcome};
+
+/// A script with what it is started with: a configuration file's part in it has been read.
+#[derive(Debug, Clone)]
+pub(crate) struct Served {
+    pub(crate) php: PhpArgs,
+    pub(crate) file: PathBuf,
+    pub(crate) args: Vec<OsString>,
+}
+
+impl Served {
+    /// What the arguments, and the file that they name, have served.
+    pub(crate) fn of(script: &ScriptArgs, php: &PhpArgs) -> Outcome<Self> {
+        let ScriptArgs { config, file, args } = script.clone();
+        let mut served = Self { php: php.clone(), file: file.clone().unwrap_or_default(), args };
+        let Some(path) = config else { return Ok(served) };
+        let config = read(&path)?;
+        let mut ini: Vec<String> = config.ini.into_iter().map(|(name, value)| format!("{name}={value}")).collect();
+        ini.push(format!("apus.config={}", absolute(&path)?));
+        ini.append(&mut served.php.ini);
+        served.php.ini = ini;
+        if file.is_none() {
+            let nameless = || {
+                Failure::new(Kind::Usage, format!("{} names no script", path.display()))
+                    .advise("write script = \"server.php\" at its top, or name the PHP script after the options")
+            };
+            served.file = config.script.ok_or_else(nameless)?.into();
+            served.args = config.args.into_iter().map(OsString::from).collect();
+        }
+        Ok(served)
+    }
+}
+
+/// The path from the root: the module reads the file once more, and the script may have changed its directory by then.
+fn absolute(path: &Path) -> Outcome<String> {
+    let failed = |why: &str| Failure::failed(format!("{}: {why}", path.display()));
+    let absolute = std::path::absolute(path).map_err(|error| failed(&error.to_string()))?;
+    let text = absolute.into_os_string().into_string().map_err(|_| failed("its path is not UTF-8"))?;
+    // php -d takes the value as php.ini has it.
+    if text.contains(['"', '\n', ';', '$']) {
+        return Err(failed("its path has a character that php.ini cannot hold: one of \" ; $"));
+    }
+    Ok(format!("\"{text}\""))
+}
+
+fn read(path: &Path) -> Outcome<ConfigFile> {
+    let text = fs::read_to_string(path).map_err(|error| Failure::failed(format!("{}: {error}", path.display())))?;
+    ConfigFile::parse(&text).map_err(|problems| {
+        let told: Vec<String> = problems.iter().map(|problem| format!("{}:{problem}", path.display())).collect();
+        Failure::failed(told.join("\napus: "))
+    })
+}
+
+/// `apus check`: whether all files are right.
+pub(crate) fn check(args: &CheckArgs) -> bool {
+    let mut right = true;
+    for path in &args.files {
+        match read(path) {
+            Ok(_) => println!("{}: ok", path.display()),
+            Err(failure) => {
+                right = false;
+                eprintln!("apus: {failure}");
+            }
+        }
+    }
+    right
+}

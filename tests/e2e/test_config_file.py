@@ -1,0 +1,93 @@
+"""Configuration files: `apus check`, `apus run --config`, and the ini entry `apus.config`."""
+
+import json
+import subprocess
+
+from support import PATIENCE, alive, module, needs, php
+from test_command import Commands
+
+SCRIPT = """<?php
+$server = new Apus\\Http\\Server('127.0.0.1', 0);
+$server->set(['worker_num' => 1, 'max_conn' => 100]);
+$server->on('start', fn ($server) => file_put_contents(__DIR__ . '/port', $server->port));
+$server->on('request', function ($request, $response) use ($server, $argv) {
+    $ports = array_map(fn ($port) => $port->host, $server->ports);
+    $response->end(json_encode([$server->setting['worker_num'], $server->setting['max_connection'], ini_get('memory_limit'), array_slice($argv, 1), $ports]));
+});
+$server->start();
+"""
+
+FILE = """
+script = "server.php"
+args = ["one", "--two"]
+
+[php]
+memory_limit = "77M"
+
+[server]
+worker_num = 2
+
+[[port]]
+listen = "unix:PLACE/more.sock"
+enable_static_handler = true
+document_root = "PLACE/files"
+"""
+
+
+class ConfigFile(Commands):
+    def setUp(self):
+        super().setUp()
+        self.script.write_text(SCRIPT)
+        self.file = self.folder / "shop.toml"
+        self.file.write_text(FILE.replace("PLACE", str(self.folder)))
+
+    def test_it_rules_over_the_script_and_adds_ports(self):
+        (self.folder / "files").mkdir()
+        (self.folder / "files" / "a.txt").write_text("a file")
+        for name in (["server.php"], []):
+            self.apus("start", "-d", "--config", "shop.toml", *name)
+            status = self.status()
+            self.assertEqual(len(status["workers"]), 2)
+            sock = str(self.folder / "more.sock")
+            told = [2, 100, "77M", [] if name else ["one", "--two"], ["127.0.0.1", sock]]
+            self.assertEqual(json.loads(self.get()), told)
+            curl = [needs("curl"), "-sS", "--unix-socket", sock]
+            for path, expected in (("/a.txt", b"a file"), ("/", json.dumps(told, separators=(",", ":")).encode())):
+                answer = subprocess.run([*curl, "http://x" + path], stdout=subprocess.PIPE, timeout=PATIENCE, check=True).stdout
+                self.assertEqual(answer.replace(b"\\/", b"/"), expected)
+            # The script's own port has no files.
+            self.assertIn("77M", self.get("/a.txt"))
+            self.apus("stop")
+            self.assertFalse(alive(status["pid"]))
+
+    def test_settings_of_a_port_that_the_script_has(self):
+        sock = self.folder / "own.sock"
+        self.script.write_text(SCRIPT.replace("'127.0.0.1', 0)", f"'{sock}', 0, 2, Apus\\SOCK_UNIX_STREAM)"))
+        self.file.write_text(f"[[port]]\nlisten = 'unix:{sock}'\nserver_header = 'configured'\n")
+        self.start("--config", "shop.toml")
+        curl = [needs("curl"), "-sS", "-i", "--unix-socket", str(sock), "http://x/"]
+        self.assertIn(b"Server: configured", subprocess.run(curl, stdout=subprocess.PIPE, timeout=PATIENCE, check=True).stdout)
+        self.apus("stop")
+
+    def test_what_is_wrong_is_told_with_its_line(self):
+        self.assertEqual(self.apus("check", "shop.toml"), "shop.toml: ok\n")
+        wrong = self.folder / "wrong.toml"
+        wrong.write_text("[server]\nworker_nums = 1\nmax_conn = 'few'\n")
+        told = self.apus("check", "shop.toml", "wrong.toml", code=1)
+        self.assertIn('apus: wrong.toml:2:1: unknown setting "worker_nums": did you mean "worker_num"?\n', told)
+        self.assertIn('apus: wrong.toml:3:12: setting "max_connection" must be a whole number', told)
+        self.assertIn("wrong.toml:2:1:", self.apus("run", "-c", "wrong.toml", "server.php", code=1))
+        self.assertIn("gone.toml", self.apus("check", "gone.toml", code=1))
+        wrong.write_text("[server]\n")
+        self.assertIn("names no script", self.apus("run", "-c", "wrong.toml", code=2))
+
+    def test_without_the_command(self):
+        wrong = self.folder / "wrong.toml"
+        for text, told in ((None, "apus.config: "), ("[server]\nworker_nums = 1\n", ":2:1: unknown setting")):
+            if text:
+                wrong.write_text(text)
+            run = [php(), "-n", "-d", f"extension={module()}", "-d", f"apus.config={wrong}", "server.php"]
+            done = subprocess.run(run, stdout=subprocess.PIPE, cwd=self.folder, timeout=PATIENCE, text=True)
+            self.assertIn("Apus\\Server\\Exception", done.stdout)
+            self.assertIn(str(wrong), done.stdout)
+            self.assertIn(told, done.stdout)
