@@ -2,9 +2,11 @@
 //!
 //! A port that has nothing of this pays one comparison a request.
 
+mod content;
 mod path;
 mod root;
 mod statics;
 pub mod types;
 
+pub use content::send_file;
 pub use statics::{Outcome, Statics, StaticsConfig};

@@ -41,28 +41,6 @@ pub fn set(extension: &str, kind: Option<&str>) {
     own.insert(extension.to_ascii_lowercase(), kind.map(str::to_owned));
 }
 
-/// Whether content of a type becomes much smaller by compression.
-pub fn is_compressible(kind: &str) -> bool {
-    let kind = kind.split(';').next().unwrap_or_default().trim();
-    kind.starts_with("text/")
-        || kind.ends_with("+json")
-        || kind.ends_with("+xml")
-        || matches!(
-            kind,
-            "application/json"
-                | "application/javascript"
-                | "application/xml"
-                | "application/wasm"
-                | "application/manifest+json"
-                | "application/vnd.ms-fontobject"
-                | "font/ttf"
-                | "font/otf"
-                | "image/bmp"
-                | "image/x-icon"
-                | "image/vnd.microsoft.icon"
-        )
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -74,11 +52,5 @@ mod tests {
         assert_eq!(of(Path::new("a")), "application/octet-stream");
         set("X-Own", Some("text/own"));
         assert_eq!(of(Path::new("b.x-own")), "text/own; charset=UTF-8");
-    }
-
-    #[test]
-    fn pictures_are_compressed_already() {
-        assert!(is_compressible("text/css; charset=UTF-8") && is_compressible("image/svg+xml"));
-        assert!(!is_compressible("image/png") && !is_compressible("application/zip"));
     }
 }

@@ -26,6 +26,8 @@ pub struct ResponseHead {
     pub close: bool,
     /// A client that has a persistent connection anyway (HTTP/1.1) is told so, too.
     pub tell_keep_alive: bool,
+    /// No coding is to be applied to the body.
+    pub plain: bool,
 }
 
 impl ResponseHead {

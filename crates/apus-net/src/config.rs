@@ -9,6 +9,7 @@ use apus_proto::http1::Limits;
 use apus_proto::http2::HeadLimits;
 use apus_proto::http2::hpack::ListLimits;
 
+use crate::coding::Compression;
 use crate::http2;
 use crate::port_tls::Tls;
 
@@ -95,6 +96,10 @@ pub struct Config {
     pub subprotocols: Vec<String>,
     /// Origins whose pages may connect; empty for any.
     pub origins: Vec<String>,
+    /// What of its answers is coded; none where nothing is.
+    pub http_compression: Option<Compression>,
+    /// Bytes of an answer from which on it is looked at for that.
+    pub compressed_from: usize,
     /// Whether permessage-deflate is agreed upon.
     pub compression: bool,
     /// zlib's level, 1 to 9.
@@ -196,6 +201,12 @@ impl From<&Settings> for Config {
             show_closes: s.open_websocket_close_frame,
             subprotocols: list(&s.websocket_subprotocol),
             origins: list(&s.websocket_origins),
+            http_compression: s.http_compression.then(|| Compression {
+                level: s.http_compression_level,
+                min_length: s.compression_min_length,
+                types: s.compression_types.clone(),
+            }),
+            compressed_from: if s.http_compression { s.compression_min_length.max(1) } else { usize::MAX },
             compression: s.websocket_compression,
             compression_level: s.websocket_compression_level,
             compression_threshold: s.websocket_compression_threshold,

@@ -1,8 +1,13 @@
 //! The exchange that a connection is in: one request and its answer. What becomes of the answer is known here alone.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 
-use apus_proto::http1::Version;
+use apus_proto::coding::Accepted;
+use apus_proto::http1::{Noted, Version};
+
+use crate::asked::Asked;
+use crate::coding::Encoder;
+use crate::head_bytes::Inner;
 
 use crate::method::Method;
 
@@ -34,6 +39,11 @@ pub(crate) enum BodyOut {
     UntilClose,
     /// HEAD, 204, 205, 304: whatever is written goes nowhere.
     Suppressed,
+    /// Through the exchange's encoder. The program has ended the answer, or not.
+    Coded {
+        chunked: bool,
+        ended: bool,
+    },
 }
 
 /// What of the request's body nobody has read yet.
@@ -70,6 +80,14 @@ pub(crate) struct Exchange {
     pub(crate) received_at: Cell<f64>,
     /// Status of the head that was sent.
     pub(crate) status: Cell<u16>,
+    /// Which fields the request has that the answer may depend on.
+    noted: Cell<Noted>,
+    /// The conditions of a GET or HEAD.
+    asked: RefCell<Option<Box<Asked>>>,
+    /// Codings that the client accepts, where `noted` has Accept-Encoding.
+    accepted: Cell<Accepted>,
+    /// What codes the answer's body.
+    pub(crate) encoder: RefCell<Option<Box<Encoder>>>,
 }
 
 impl Exchange {
@@ -101,6 +119,16 @@ impl Exchange {
         matches!(self.phase.get(), AnswerPhase::Open | AnswerPhase::Body(_))
     }
 
+    /// Whether the program may still say something of the answer.
+    #[inline]
+    pub(crate) fn is_programs(&self) -> bool {
+        match self.phase.get() {
+            AnswerPhase::Open => true,
+            AnswerPhase::Body(body) => !matches!(body, BodyOut::Coded { ended: true, .. }),
+            _ => false,
+        }
+    }
+
     /// The program gets the request.
     #[inline]
     pub(crate) fn open(&self) {
@@ -113,11 +141,62 @@ impl Exchange {
         self.phase.set(AnswerPhase::Body(body));
     }
 
+    /// Notes what the request says of its answer.
+    #[inline]
+    pub(crate) fn note(&self, inner: &Inner) {
+        self.noted.set(inner.head.noted);
+        if !inner.head.noted.is_none() {
+            self.note_fields(inner);
+        }
+    }
+
+    #[cold]
+    fn note_fields(&self, Inner { bytes, head, .. }: &Inner) {
+        let get = head.method.of(bytes) == b"GET";
+        if head.noted.has(Noted::CONDITIONAL) && (get || self.head_only.get()) {
+            let fields = head.headers.iter().map(|(name, value)| (name.of(bytes), value.of(bytes)));
+            *self.asked.borrow_mut() = Some(Box::new(Asked::new(get, self.received_at.get(), fields)));
+        }
+        if head.noted.has(Noted::ACCEPT_ENCODING) {
+            let lines = head.headers.iter().filter(|(name, _)| name.of(bytes).eq_ignore_ascii_case(b"accept-encoding"));
+            self.accepted.set(Accepted::read(lines.map(|(_, value)| value.of(bytes))));
+        }
+    }
+
+    /// Whether the client says which codings it accepts.
+    #[inline]
+    pub(crate) fn negotiates(&self) -> bool {
+        self.noted.get().has(Noted::ACCEPT_ENCODING)
+    }
+
+    /// Codings that the client accepts.
+    pub(crate) fn accepted(&self) -> Accepted {
+        if self.negotiates() { self.accepted.get() } else { Accepted::default() }
+    }
+
+    /// The conditions of the request, for who answers it.
+    pub(crate) fn take_asked(&self) -> Asked {
+        let asked = self.asked.take().map(|asked| *asked);
+        let get = !self.head_only.get();
+        asked.unwrap_or_else(|| Asked::new(get, self.received_at.get(), std::iter::empty()))
+    }
+
+    /// Keeps nothing of a request that is answered.
+    #[inline]
+    pub(crate) fn forget(&self) {
+        if !self.noted.get().is_none() {
+            self.asked.take();
+        }
+    }
+
     /// Ends the answer. Whether it was open until now.
     #[inline]
     pub(crate) fn end(&self, answered: bool) -> bool {
         let was_open = self.is_answerable();
         if was_open {
+            if matches!(self.phase.get(), AnswerPhase::Body(BodyOut::Coded { .. })) {
+                self.encoder.take();
+            }
             self.phase.set(if answered { AnswerPhase::Answered } else { AnswerPhase::Lost });
         }
         was_open

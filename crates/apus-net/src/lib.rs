@@ -14,8 +14,10 @@
 mod account;
 mod answer;
 mod app;
+mod asked;
 mod body;
 mod clock;
+mod coding;
 mod config;
 mod conn;
 mod conn_task;
@@ -57,8 +59,10 @@ pub use apus_tls as tls;
 
 pub use answer::{AnswerState, ResponseHead, SendError};
 pub use app::App;
+pub use asked::Asked;
 pub use body::{Body, BodyError, Collected, ReadChunk, TempFile, UploadError, UploadedFile};
 pub use clock::wall;
+pub use coding::Compression;
 pub use config::{Config, SendPolicy};
 pub use control::Control;
 pub use file_part::SendFile;

@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use apus_proto::http1::{RequestHead, Version};
 
+use crate::asked::Asked;
 use crate::body::Body;
 use crate::conn::Conn;
 use crate::head_bytes::Inner;
@@ -49,6 +50,7 @@ impl Request {
             upgrade: false,
             protocol: None,
             head_len: 0,
+            noted: apus_proto::http1::Noted::NONE,
         };
         self.inner.as_deref().map_or((&[], &EMPTY), |inner| (&inner.bytes, &inner.head))
     }
@@ -133,6 +135,11 @@ impl Request {
     #[inline]
     pub fn received_at(&self) -> f64 {
         self.received_at
+    }
+
+    /// What it wants of a representation: its conditions and ranges.
+    pub fn asked(&self) -> Asked {
+        Asked::new(self.method() == b"GET", self.received_at, self.headers())
     }
 
     /// The body.

@@ -292,6 +292,17 @@ settings! {
     /// Memory of each worker for files of up to 64 KiB; 0 for none.
     Port static_cache_size: usize = 16 << 20 => size(0, 16 * GIB);
 
+    /// Whether answers that a program makes are compressed (gzip, br, zstd) for clients that accept it. See
+    /// [compression.md](compression.md).
+    Port http_compression ["compression"]: bool = true => Kind::Bool;
+    /// How hard: 1 is fastest. gzip goes up to 9, br to 11.
+    Port http_compression_level ["http_gzip_level", "compression_level"]: u32 = 1 => count(1, 11, "");
+    /// Shorter answers are sent as they are.
+    Port compression_min_length ["http_compression_min_length"]: usize = 20 => size(0, GIB);
+    /// Media types of answers that are compressed, `text/*` for all of a kind; empty for texts, JSON, XML, and what
+    /// else becomes much smaller.
+    Port compression_types ["http_compression_types"]: Vec<String> = Vec::new() => Kind::Texts;
+
     /// Whether the port speaks HTTP. An `Apus\Http\Server` can have raw ports when this is off, an `Apus\Server` HTTP
     /// ports when it is on.
     Port open_http_protocol: bool = false, shown "true on an `Apus\\Http\\Server`" => Kind::Bool;

@@ -23,9 +23,6 @@ pub(crate) static ROWS: &[Row] = unread! {
     Server NoEffect "PHP's own display_errors rules." => display_errors;
     Coroutine NoEffect "The system's resolver is used." => dns_server;
     Port NoEffect "Nothing is pushed, browsers no longer take it: Response::informational() tells them what to load." => http2_enable_push;
-    Port NoEffect "Refines compression, which this version does not have." =>
-        http_compression_level, http_gzip_level, http_compression_min_length, compression_min_length,
-        http_compression_types, compression_level;
     Server NoEffect "Tasks wait in memory that the processes share; see task_queue_size." =>
         task_ipc_mode, task_tmpdir, message_queue_key;
     Port NoEffect "No cipher suite that is offered uses it." => ssl_dhparam;
@@ -37,8 +34,6 @@ pub(crate) static ROWS: &[Row] = unread! {
     Port NoEffect "A certificate that signed itself is accepted where ssl_client_cert_file names it." =>
         ssl_allow_self_signed;
     Port Missing "Use open_length_check: type n, length at 4, body at 8." => open_fastcgi_protocol;
-    Port Missing "Response compression comes in a later version; let a proxy compress, or compress in the handler." =>
-        http_compression, compression;
     Server Missing "A connection belongs to the worker that accepted it." => dispatch_func;
     Server Missing "Use Server::stats() or `apus status --json`." => stats_file;
     Server Missing "Use `apus status --json`." => admin_server;

@@ -75,6 +75,30 @@ impl Accepted {
     }
 }
 
+/// Media types besides texts, JSON and XML of which content becomes much smaller.
+const COMPRESSIBLE: [&[u8]; 10] = [
+    b"application/json",
+    b"application/javascript",
+    b"application/xml",
+    b"application/wasm",
+    b"application/vnd.ms-fontobject",
+    b"font/ttf",
+    b"font/otf",
+    b"image/bmp",
+    b"image/x-icon",
+    b"image/vnd.microsoft.icon",
+];
+
+/// Whether content of a media type becomes much smaller by a coding.
+pub fn is_compressible(kind: &[u8]) -> bool {
+    let kind = trim_ows(kind.split(|byte| *byte == b';').next().unwrap_or_default());
+    let ends = |end: &[u8]| kind.len() > end.len() && kind[kind.len() - end.len()..].eq_ignore_ascii_case(end);
+    kind.get(..5).is_some_and(|start| start.eq_ignore_ascii_case(b"text/"))
+        || ends(b"+json")
+        || ends(b"+xml")
+        || COMPRESSIBLE.iter().any(|known| kind.eq_ignore_ascii_case(known))
+}
+
 /// `q=0.5` in thousandths; `None` for another parameter. One that cannot be read is 0: the coding is not used.
 fn quality(parameter: &[u8]) -> Option<u16> {
     let [b'q' | b'Q', b'=', value @ ..] = parameter else { return None };
@@ -98,6 +122,16 @@ mod tests {
 
     fn preferred(lines: &[&str]) -> Vec<&'static str> {
         Accepted::read(lines.iter().map(|line| line.as_bytes())).by_preference().map(Coding::name).collect()
+    }
+
+    #[test]
+    fn pictures_are_compressed_already() {
+        for kind in ["text/css; charset=UTF-8", "image/svg+xml", "Application/JSON", "application/ld+json"] {
+            assert!(is_compressible(kind.as_bytes()), "{kind}");
+        }
+        for kind in ["image/png", "application/zip", "+json", "", "text"] {
+            assert!(!is_compressible(kind.as_bytes()), "{kind}");
+        }
     }
 
     #[test]

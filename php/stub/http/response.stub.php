@@ -133,7 +133,8 @@ class Response
 
     /**
      * Sends (a part of) a file as the body, without copying it (sendfile(2)), and ends the response. A Content-Type is
-     * chosen by the file name's extension unless one was set.
+     * chosen by the file name's extension unless one was set. Of a whole file with status 200, conditional requests and
+     * ranges are answered (304, 206, 412, 416).
      * @param int $offset bytes from its start
      * @param int $length bytes; 0 for the rest of the file
      * @return bool false when the head has already been sent or the client has gone

@@ -11,6 +11,9 @@ mkdir($folder);
 file_put_contents("$folder/text.txt", '0123456789');
 file_put_contents("$folder/page.html", '<p>');
 file_put_contents("$folder/empty.json", '');
+foreach (['text.txt', 'page.html', 'empty.json'] as $name) {
+    touch("$folder/$name", 1_000_000_000);
+}
 file_put_contents("$folder/big.bin", random_bytes(5_000_000));
 serving(
     function (Apus\Http\Request $request, Apus\Http\Response $response) use ($folder): void {
@@ -43,6 +46,9 @@ exec('rm -r ' . escapeshellarg($folder));
 == /text.txt
 HTTP/1.1 200 OK
 Server: apus
+Last-Modified: Sun, 09 Sep 2001 01:46:40 GMT
+ETag: "de0b6b3a7640000-a"
+Accept-Ranges: bytes
 Content-Type: text/plain; charset=UTF-8
 Content-Length: 10
 
@@ -76,11 +82,17 @@ Content-Length: 3
 == /empty.json
 HTTP/1.1 200 OK
 Server: apus
+Last-Modified: Sun, 09 Sep 2001 01:46:40 GMT
+ETag: "de0b6b3a7640000-0"
+Accept-Ranges: bytes
 Content-Type: application/json
 Content-Length: 0
 == /text.txt?type=x/y
 HTTP/1.1 200 OK
 Server: apus
+Last-Modified: Sun, 09 Sep 2001 01:46:40 GMT
+ETag: "de0b6b3a7640000-a"
+Accept-Ranges: bytes
 Content-Type: x/y
 Content-Length: 10
 
@@ -88,6 +100,9 @@ Content-Length: 10
 == HEAD
 HTTP/1.1 200 OK
 Server: apus
+Last-Modified: Sun, 09 Sep 2001 01:46:40 GMT
+ETag: "de0b6b3a7640000-a"
+Accept-Ranges: bytes
 Content-Type: text/plain; charset=UTF-8
 Content-Length: 10
 big: same

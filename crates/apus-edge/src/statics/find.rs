@@ -5,11 +5,12 @@ use std::io::{self, IoSliceMut};
 use std::os::fd::OwnedFd;
 use std::path::Path;
 
-use apus_net::proto::coding::{Accepted, Coding};
+use apus_net::proto::coding::{Accepted, Coding, is_compressible};
 use apus_net::proto::date::imf_fixdate;
 use rustix::io::{Errno, ReadWriteFlags, preadv2};
 
 use super::{StaticsConfig, listing};
+use crate::content::etag;
 use crate::path::Decoded;
 use crate::root::{Identity, Opened, Patience, Root};
 use crate::types;
@@ -120,7 +121,7 @@ impl Find {
         }
         let Some(Opened::File(file, identity)) = self.get(names, patience)? else { return Ok(Found::Nothing) };
         let kind = types::of(Path::new(names));
-        let varies = self.config.precompressed && types::is_compressible(&kind);
+        let varies = self.config.precompressed && is_compressible(kind.as_bytes());
         if varies {
             for coding in accepted.by_preference() {
                 let coded = format!("{names}{}", coding.extension());
@@ -151,7 +152,7 @@ impl Find {
             _ => None,
         };
         let modified = identity.modified_seconds();
-        let etag = format!("\"{:x}-{:x}\"", identity.modified, identity.len);
+        let etag = etag(identity.modified, identity.len);
         let mut lines = Vec::with_capacity(160);
         let mut field = |name: &str, value: &[u8]| {
             for piece in [name.as_bytes(), b": ", value, b"\r\n"] {

@@ -157,7 +157,7 @@ impl Statics {
             Ok(Found::Page(page, file)) => {
                 let page = Rc::new(page);
                 if page.body.is_some() {
-                    self.cache.borrow_mut().put(asked.key, &page, request.received_at);
+                    self.cache.borrow_mut().put(asked.key, &page, request.asked.received_at);
                 }
                 request.send(&page, responder, file);
             }

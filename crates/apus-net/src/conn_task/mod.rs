@@ -391,6 +391,7 @@ impl<A: App> ConnTask<A> {
         conn.watch_in_sweep.set(false);
         conn.timer.set(Timer::None);
         conn.forget_handshake();
+        conn.exchange.forget();
         let unread = body.filter(|_| !conn.stream.take().is_some_and(|stream| stream.end_early()));
         if !conn.exchange.persist.get() {
             self.state = ConnState::Closing { linger: unread.is_some() || !self.input.is_empty() };
@@ -469,6 +470,7 @@ fn handle<A: App>(
     cx: &mut Context<'_>,
 ) -> Option<A::Handling> {
     let worker = &conn.port.worker;
+    conn.exchange.note(&inner);
     conn.exchange.open();
     bump(&worker.counters.requests);
     worker.metrics.request(&conn.info);

@@ -3,6 +3,7 @@
 use apus_proto::http1::{Version, response};
 
 use crate::answer::ResponseHead;
+use crate::coding::Coded;
 use crate::exchange::{BodyOut, Exchange, UnreadBody};
 use crate::port::Port;
 
@@ -19,9 +20,19 @@ pub(crate) struct Answer {
     pub(crate) length: Option<u64>,
     /// There is content, or would have been for GET, that a Content-Type tells of.
     pub(crate) typed: bool,
+    /// What its coding adds to the head.
+    pub(crate) coded: Coded,
 }
 
 impl Answer {
+    /// With what its coding adds.
+    #[inline]
+    pub(crate) fn coded(self, coded: Coded) -> Self {
+        // What GET would have had is not known to HEAD.
+        let unknown = coded.coding.is_some() && self.body == BodyOut::Suppressed;
+        Self { coded, length: self.length.filter(|_| !unknown), ..self }
+    }
+
     /// Whether nothing follows the head.
     pub(crate) fn is_empty(self) -> bool {
         self.body == BodyOut::Suppressed || self.length == Some(0)
@@ -33,17 +44,19 @@ impl Answer {
 pub(crate) fn plan(exchange: &Exchange, head: &ResponseHead, whole: Option<u64>) -> Answer {
     if exchange.connect.get() && (200..300).contains(&head.final_status()) {
         // RFC 9110 section 9.3.6: neither Content-Length nor Transfer-Encoding; what follows is the tunnel's.
-        return Answer { body: BodyOut::UntilClose, length: None, typed: false };
+        return Answer { body: BodyOut::UntilClose, length: None, typed: false, coded: Coded::default() };
     }
     if exchange.head_only.get() || !response::status_has_body(head.final_status()) {
         return bodiless(head, whole);
     }
     match whole.or(head.content_length) {
-        Some(length) => Answer { body: BodyOut::Length(length), length: Some(length), typed: length > 0 },
-        None if exchange.version.get() == Version::Http11 => {
-            Answer { body: BodyOut::Chunked, length: None, typed: true }
+        Some(length) => {
+            Answer { body: BodyOut::Length(length), length: Some(length), typed: length > 0, coded: Coded::default() }
         }
-        None => Answer { body: BodyOut::UntilClose, length: None, typed: true },
+        None if exchange.version.get() == Version::Http11 => {
+            Answer { body: BodyOut::Chunked, length: None, typed: true, coded: Coded::default() }
+        }
+        None => Answer { body: BodyOut::UntilClose, length: None, typed: true, coded: Coded::default() },
     }
 }
 
@@ -63,7 +76,7 @@ fn bodiless(head: &ResponseHead, whole: Option<u64>) -> Answer {
             (length, length.map_or(whole.is_none(), |length| length > 0))
         }
     };
-    Answer { body: BodyOut::Suppressed, length, typed }
+    Answer { body: BodyOut::Suppressed, length, typed, coded: Coded::default() }
 }
 
 /// Whether the connection ends with this answer.
@@ -105,7 +118,11 @@ pub(crate) fn write_interim(out: &mut Vec<u8>, status: u16, lines: &[u8]) {
 #[inline]
 pub(crate) fn write_fields(out: &mut Vec<u8>, port: &Port, head: &ResponseHead, answer: Answer) {
     write_standing(out, port, head);
-    out.extend_from_slice(&head.lines);
+    if answer.coded.varies {
+        answer.coded.write(out, &head.lines);
+    } else {
+        out.extend_from_slice(&head.lines);
+    }
     if answer.typed && !head.has_content_type {
         out.extend_from_slice(DEFAULT_TYPE);
     }
@@ -164,7 +181,7 @@ fn write_text(out: &mut Vec<u8>, port: &Port, mut head: ResponseHead, text: &[u8
     head.lines.extend_from_slice(b"Content-Type: text/plain; charset=UTF-8\r\n");
     head.has_content_type = true;
     let length = text.len() as u64;
-    let answer = Answer { body: BodyOut::Length(length), length: Some(length), typed: true };
+    let answer = Answer { body: BodyOut::Length(length), length: Some(length), typed: true, coded: Coded::default() };
     write_head(out, port, &head, answer, true, false);
     if !head_only {
         out.extend_from_slice(text);
@@ -174,7 +191,7 @@ fn write_text(out: &mut Vec<u8>, port: &Port, mut head: ResponseHead, text: &[u8
 /// Writes the fields of an answer without content to a request on a stream that the program does not see; `to`: where
 /// its client is sent.
 pub(crate) fn write_refusal(out: &mut Vec<u8>, port: &Port, status: u16, to: Option<&[u8]>) {
-    let answer = Answer { body: BodyOut::Length(0), length: Some(0), typed: false };
+    let answer = Answer { body: BodyOut::Length(0), length: Some(0), typed: false, coded: Coded::default() };
     let mut head = ResponseHead::new(status);
     if let Some(to) = to {
         response::write_field(&mut head.lines, b"Location", to);

@@ -1,5 +1,6 @@
 //! Answering a request: from the handler, later, or from another task.
 
+mod coded;
 mod upgrade;
 
 use std::cell::Cell;
@@ -13,6 +14,8 @@ use apus_proto::http1::{Version, response as wire};
 use apus_proto::http2::ErrorCode;
 
 use crate::answer::{AnswerState, ResponseHead, SendError};
+use crate::asked::Asked;
+use crate::coding::Coded;
 use crate::conn::Conn;
 use crate::exchange::{AnswerPhase, BodyOut};
 use crate::file_part::{FilePart, FileState, SendFile};
@@ -67,8 +70,8 @@ impl Responder {
             // Only after an answer does the connection go on with the next request.
             _ if !self.is_current() => AnswerState::Answered,
             AnswerPhase::Open => AnswerState::Open,
+            AnswerPhase::Body(BodyOut::Coded { ended: true, .. }) | AnswerPhase::Answered => AnswerState::Answered,
             AnswerPhase::Body(_) => AnswerState::Begun,
-            AnswerPhase::Answered => AnswerState::Answered,
             AnswerPhase::None | AnswerPhase::Arriving | AnswerPhase::Lost => AnswerState::Lost,
         }
     }
@@ -99,7 +102,7 @@ impl Responder {
     /// Whether the answer has ended, or its request is over in another way.
     #[inline]
     pub fn is_ended(&self) -> bool {
-        !self.is_current() || !self.conn.exchange.is_answerable()
+        !self.is_current() || !self.conn.exchange.is_programs()
     }
 
     /// Whether nobody but the holder of this one could still answer, and nobody has.
@@ -147,7 +150,13 @@ impl Responder {
     /// or answers to further pipelined requests will follow in the same turn.
     #[inline]
     pub fn end(&self, head: &ResponseHead, body: &[u8]) -> Result<(), SendError> {
-        self.end_with(head, body, copy(body))
+        let mut coded = Coded::default();
+        if self.may_code(body.len())
+            && let Some(done) = self.end_coded(head, body, || Box::new(body.to_vec()), &mut coded)
+        {
+            return done;
+        }
+        self.end_with(head, body, coded, copy(body))
     }
 
     /// Like [`end`](Self::end), for a large body that somebody else keeps anyway: `keep` is called only when the client
@@ -159,7 +168,15 @@ impl Responder {
         body: &[u8],
         keep: impl FnOnce() -> Box<dyn AsRef<[u8]>>,
     ) -> Result<(), SendError> {
-        self.end_with(head, body, |out, _, from| out.lend(keep(), from))
+        let mut coded = Coded::default();
+        let mut keep = Some(keep);
+        let mut owner = move || keep.take().map_or_else(|| Box::new(Vec::new()) as _, |keep| keep());
+        if self.may_code(body.len())
+            && let Some(done) = self.end_coded(head, body, &mut owner, &mut coded)
+        {
+            return done;
+        }
+        self.end_with(head, body, coded, |out, _, from| out.lend(owner(), from))
     }
 
     #[inline]
@@ -167,6 +184,7 @@ impl Responder {
         &self,
         head: &ResponseHead,
         body: &[u8],
+        coded: Coded,
         keep: impl FnOnce(&mut OutputQueue, &Pool, usize),
     ) -> Result<(), SendError> {
         self.check()?;
@@ -179,7 +197,7 @@ impl Responder {
         }
         let conn = &*self.conn;
         let pool = &conn.port.worker.pool;
-        let answer = http1::plan(&conn.exchange, head, Some(body.len() as u64));
+        let answer = http1::plan(&conn.exchange, head, Some(body.len() as u64)).coded(coded);
         let mut out = conn.out.borrow_mut();
         self.begin(head, answer, out.buffer(pool));
         if answer.body == BodyOut::Suppressed || conn.sent_whole(body) {
@@ -228,7 +246,11 @@ impl Responder {
     fn write_on(&self, head: &ResponseHead, data: &[u8]) -> Result<WriteState, SendError> {
         let conn = &*self.conn;
         if conn.exchange.phase() == AnswerPhase::Open {
-            let answer = http1::plan(&conn.exchange, head, None);
+            let mut coded = Coded::default();
+            if self.may_code(usize::MAX - 1) && self.began_coded(head, &mut coded)? {
+                return self.write_body(data);
+            }
+            let answer = http1::plan(&conn.exchange, head, None).coded(coded);
             let mut out = conn.out.borrow_mut();
             self.begin(head, answer, out.buffer(&conn.port.worker.pool));
             conn.exchange.set_body(answer.body);
@@ -242,10 +264,13 @@ impl Responder {
     fn write_body(&self, data: &[u8]) -> Result<WriteState, SendError> {
         let conn = &*self.conn;
         let AnswerPhase::Body(body) = conn.exchange.phase() else { return Err(SendError::Ended) };
+        if let BodyOut::Coded { chunked, .. } = body {
+            return self.write_coded(data, chunked).map(write_state);
+        }
         let mut out = conn.out.borrow_mut();
         let pool = &conn.port.worker.pool;
         let waiting = match body {
-            BodyOut::Suppressed => out.bytes(),
+            BodyOut::Suppressed | BodyOut::Coded { .. } => out.bytes(),
             BodyOut::Chunked => {
                 wire::write_chunk(out.buffer(pool), data);
                 conn.push(out)
@@ -297,6 +322,7 @@ impl Responder {
         }
         let AnswerPhase::Body(body) = conn.exchange.phase() else { return Err(SendError::Ended) };
         match body {
+            BodyOut::Coded { chunked, .. } => return self.finish_coded(trailers, chunked),
             BodyOut::Chunked => {
                 let mut out = conn.out.borrow_mut();
                 wire::write_last_chunk(out.buffer(&conn.port.worker.pool), trailers);
@@ -340,6 +366,11 @@ impl Responder {
         conn.push(out);
         conn.answered(head.final_status());
         Ok(SendFile(state))
+    }
+
+    /// The conditions of the request, which are given once. What is no GET or HEAD has none.
+    pub fn asked(&self) -> Asked {
+        self.conn.exchange.take_asked()
     }
 
     /// Ready when little enough output waits for writers to go on.

@@ -238,6 +238,11 @@ impl Head {
                 self.wire.content_length = length(value);
                 return true;
             }
+            16 if name.eq_ignore_ascii_case(b"content-encoding") && value.eq_ignore_ascii_case(b"identity") => {
+                // RFC 9110 section 8.4.1: not sent; the program wants the body as it is.
+                self.wire.plain = true;
+                return true;
+            }
             10 if name.eq_ignore_ascii_case(b"connection") => {
                 self.wire.close |= value.eq_ignore_ascii_case(b"close");
                 self.wire.tell_keep_alive |= value.eq_ignore_ascii_case(b"keep-alive");
@@ -256,6 +261,7 @@ impl Head {
             12 if self.wire.has_content_type && name.eq_ignore_ascii_case(b"content-type") => {
                 self.wire.has_content_type = false;
             }
+            16 if self.wire.plain && name.eq_ignore_ascii_case(b"content-encoding") => self.wire.plain = false,
             14 if self.wire.content_length.is_some() && name.eq_ignore_ascii_case(b"content-length") => {
                 self.wire.content_length = None;
             }
@@ -331,7 +337,7 @@ fn is_heard(name: &[u8], value: &[u8]) -> bool {
 /// Such a name is of a length that the index can hold, and need not be one.
 fn is_ordinary(name: &[u8]) -> bool {
     let first = name.first().map_or(0, |byte| byte | 0x20);
-    !matches!((first, name.len()), (b'd', 4) | (b's', 6) | (b'c' | b'k', 10) | (b'c', 12 | 14) | (b't', 17))
+    !matches!((first, name.len()), (b'd', 4) | (b's', 6) | (b'c' | b'k', 10) | (b'c', 12 | 14 | 16) | (b't', 17))
         && u16::try_from(name.len()).is_ok()
 }
 
@@ -493,6 +499,8 @@ mod tests {
             ("SERVER", "mine"),
             ("Content-Type", "text/x"),
             ("Content-Length", "7"),
+            ("Content-Encoding", "Identity"),
+            ("Content-Encoding", "br"),
             ("X-Other", "1"),
         ] {
             assert_eq!(one(&mut head, name, value), Set::Taken);

@@ -12,6 +12,7 @@ mod router;
 mod session;
 mod superglobals;
 mod websocket;
+mod writing;
 
 use apus_zend::class::Class;
 

@@ -40,6 +40,7 @@ fn flags(head: &ResponseHead) -> u8 {
         head.close,
         head.tell_keep_alive,
         head.content_length.is_some(),
+        head.plain,
     ];
     each.iter().enumerate().fold(0, |flags, (bit, on)| flags | u8::from(*on) << bit)
 }
@@ -95,6 +96,20 @@ pub(super) fn open_part(path: &Path, offset: i64, length: i64) -> Result<(File, 
     }
 }
 
+/// Sends a part of a file; of a whole one what the request wants of it.
+pub(super) fn send_part(
+    responder: &Responder,
+    head: &ResponseHead,
+    file: File,
+    (offset, length): (u64, u64),
+    whole: bool,
+) -> Result<(), SendError> {
+    if whole && let Ok(meta) = file.metadata() {
+        return apus_edge::send_file(responder, head, file, &meta);
+    }
+    responder.send_file(head, file, offset, length).map(drop)
+}
+
 /// One that was read.
 pub(crate) struct Reply<'a> {
     step: Step,
@@ -142,6 +157,7 @@ impl<'a> Reply<'a> {
         (head.has_date, head.has_server, head.has_content_type) = (on(0), on(1), on(2));
         (head.close, head.tell_keep_alive) = (on(3), on(4));
         head.content_length = on(5).then_some(length);
+        head.plain = on(6);
         let count = u16::from_le_bytes(at.number()?);
         let trailers = (0..count).map(|_| Some((at.short()?, at.long()?))).collect::<Option<Vec<_>>>()?;
         Some(Self { step, head, trailers, body: at.0 })
@@ -172,6 +188,7 @@ impl<'a> Reply<'a> {
         let part = at.number().zip(at.number()).map(|(o, l)| (u64::from_le_bytes(o), u64::from_le_bytes(l)));
         let path = Path::new(std::ffi::OsStr::from_bytes(at.0));
         match (part, open_regular(path)) {
+            (Some((0, u64::MAX)), Ok((file, _))) => send_part(responder, &self.head, file, (0, 0), true),
             (Some((offset, length)), Ok((file, meta)))
                 if offset.checked_add(length).is_some_and(|end| end <= meta.len()) =>
             {
@@ -193,7 +210,7 @@ mod tests {
         let mut head = ResponseHead::new(404);
         head.reason = Some(b"Gone Fishing".to_vec());
         head.push_field(b"X-A", b"1");
-        (head.has_server, head.close, head.content_length) = (true, true, Some(7));
+        (head.has_server, head.close, head.content_length, head.plain) = (true, true, Some(7), true);
         head
     }
 

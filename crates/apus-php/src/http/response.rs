@@ -4,9 +4,8 @@ use std::cell::{Cell, RefCell};
 use std::path::PathBuf;
 use std::rc::Rc;
 
-use apus_coro::Wait;
 use apus_net::proto::http1::response::{is_field_name, is_field_value, is_reason, may_be_trailer};
-use apus_net::{AnswerState, MessageConn, Responder, SendError, Upgrade, WriteState};
+use apus_net::{AnswerState, MessageConn, Responder, SendError, Upgrade};
 use apus_zend::object::Object;
 use apus_zend::value::{Key, View};
 use apus_zend::{Array, Call, Raise, Value, engine, native};
@@ -16,12 +15,11 @@ use super::cookie;
 use super::head::{Borrowed, Set};
 use super::reply::{self, Step};
 use super::websocket::HandshakeLines;
+use super::writing::write;
 use crate::connections;
 use crate::exception::{self};
 use crate::failed;
 use crate::mistakes;
-use crate::runtime::State;
-use crate::wait::{may_wait, wait};
 
 /// Where `fd` stands among the declared properties.
 const FD: u32 = 0;
@@ -187,7 +185,7 @@ impl Drop for Response {
 }
 
 /// Whether something was sent; the reasons why not are no fault of the program's (it may ask `isWritable()`).
-fn succeeded<T>(result: &Result<T, SendError>) -> Result<bool, Raise> {
+pub(super) fn succeeded<T>(result: &Result<T, SendError>) -> Result<bool, Raise> {
     match result {
         Ok(_) => Ok(true),
         Err(SendError::Length) => {
@@ -416,43 +414,6 @@ fn goaway(call: &Call) -> Result<(), Raise> {
     call.ret(matches!(response.answering()?, Answer::Here(responder) if responder.go_away(code, text)))
 }
 
-fn write(call: &Call) -> Result<(), Raise> {
-    let data = call.bytes(0)?;
-    let response = call.this::<Response>()?;
-    let answer = response.answering()?;
-    if data.is_empty() && !answer.is_open() {
-        return call.ret(!answer.is_ended());
-    }
-    let responder = match answer {
-        Answer::Here(responder) => responder,
-        Answer::Elsewhere(there) => {
-            return call.ret(there.send(Step::Write, &response.head.borrow().wire, &Vec::new(), data)?);
-        }
-    };
-    loop {
-        let written = responder.write(&response.head.borrow().wire, data);
-        match written {
-            Ok(WriteState::Sent) => return call.ret(true),
-            Ok(WriteState::Buffered(_)) => {
-                let state = State::get()?;
-                return call.ret(!may_wait(&state) || room(&state, responder)?);
-            }
-            Err(SendError::Full) => {
-                let state = State::get()?;
-                if !may_wait(&state) || !room(&state, responder)? {
-                    return call.ret(false);
-                }
-            }
-            other => return call.ret(succeeded(&other)?),
-        }
-    }
-}
-
-/// Waits until less output waits for the client. `false`: the client is gone, or the wait was cancelled.
-fn room(state: &State, responder: &Responder) -> Result<bool, Raise> {
-    Ok(wait(state, Wait::Outside("Response::write()"), responder.writable())?.is_some_and(|r| r.is_ok()))
-}
-
 fn end(call: &Call) -> Result<(), Raise> {
     let body = call.opt_bytes(0)?.unwrap_or_default();
     let response = call.this::<Response>()?;
@@ -478,6 +439,7 @@ fn send_file(call: &Call) -> Result<(), Raise> {
     if !response.is_open() {
         return call.ret(false);
     }
+    let whole = offset == 0 && length == 0;
     let (file, length) = reply::open_part(&path, offset, length)?;
     {
         let mut head = response.head.borrow_mut();
@@ -491,9 +453,11 @@ fn send_file(call: &Call) -> Result<(), Raise> {
             if !response.trailers.borrow().is_empty() {
                 response.trail(responder);
             }
-            succeeded(&responder.send_file(&head.wire, file, offset as u64, length))?
+            succeeded(&reply::send_part(responder, &head.wire, file, (offset as u64, length), whole))?
         }
         Answer::Elsewhere(there) => {
+            // To its end, and the end may be another one there.
+            let length = if whole { u64::MAX } else { length };
             there.send(Step::File, &head.wire, &Vec::new(), &reply::file(&path, offset as u64, length))?
         }
     };

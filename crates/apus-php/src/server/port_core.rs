@@ -53,9 +53,8 @@ pub(super) struct Given {
 }
 
 /// Settings that code written for Swoole has, and that mean nothing here.
-const WITHOUT_EFFECT: [&str; 12] = [
+const WITHOUT_EFFECT: [&str; 11] = [
     "buffer_input_size",
-    "compression_types",
     "debug_mode",
     "enable_kqueue",
     "enable_signalfd",

@@ -4,7 +4,8 @@
 //! either `Partial` or the very verdict of the whole. What is lenient in the RFC by "MAY" (a lone LF as line end,
 //! obs-fold, lists in Content-Length) is refused here: another parser in front may have read it differently.
 
-use super::{Framing, Limits, MAX_HEAD, Parsed, Reject, RequestHead, Span, Version};
+use super::noted::is_noted;
+use super::{Framing, Limits, MAX_HEAD, Noted, Parsed, Reject, RequestHead, Span, Version};
 use crate::grammar::{
     has_port, host_port_ends_at, is_field_value, is_host_port, is_token_byte, list_members, target_end,
 };
@@ -184,7 +185,7 @@ fn fields(
         }
         head.headers.push((line.name, line.value));
         if is_noted(&view[pos..colon]) {
-            seen.note(view, &line, head.version)?;
+            seen.note(view, &line, head)?;
         }
         pos = line.next;
     }
@@ -270,29 +271,10 @@ struct Seen {
     connection_upgrade: bool,
 }
 
-/// The first letter of the field of that length that [`Seen::note`] looks at; 0 where there is none.
-const NOTED: [u8; 32] = {
-    let mut first = [0; 32];
-    let names: [&[u8]; 6] = [b"host", b"expect", b"upgrade", b"connection", b"content-length", b"transfer-encoding"];
-    let mut at = 0;
-    while at < names.len() {
-        assert!(first[names[at].len()] == 0, "two of a length");
-        first[names[at].len()] = names[at][0];
-        at += 1;
-    }
-    first
-};
-
-/// Whether a name, which is not empty, may be one that decides framing or connection: most are not.
-#[inline]
-fn is_noted(name: &[u8]) -> bool {
-    // A longer name is looked at as a shorter one, which costs nothing but time.
-    NOTED[name.len() % 32] == name[0] | 0x20
-}
-
 impl Seen {
     #[inline(never)]
-    fn note(&mut self, view: &[u8], line: &FieldLine, version: Version) -> Result<(), Reject> {
+    fn note(&mut self, view: &[u8], line: &FieldLine, head: &mut RequestHead) -> Result<(), Reject> {
+        let version = head.version;
         let name = line.name.of(view);
         let value = line.value.of(view);
         match name.len() {
@@ -302,7 +284,7 @@ impl Seen {
             10 if same(name, b"connection") => self.connection(value),
             14 if same(name, b"content-length") => self.content_length(value)?,
             17 if same(name, b"transfer-encoding") => self.transfer_encoding(value, version)?,
-            _ => {}
+            _ => head.noted |= Noted::of(name),
         }
         Ok(())
     }

@@ -3,11 +3,13 @@
 
 mod chunked;
 mod head;
+mod noted;
 pub mod response;
 
 pub use chunked::{ChunkEvent, ChunkLimits, ChunkedDecoder, Trailer};
 pub use head::parse_request;
 pub(crate) use head::{MAX_METHOD, content_length, split_path};
+pub use noted::Noted;
 
 /// A piece of the buffer that [`parse_request`] was given, as offsets: it survives the buffer's move.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -134,6 +136,8 @@ pub struct RequestHead {
     pub protocol: Option<Span>,
     /// Bytes of the head, the empty line included: the body starts there.
     pub head_len: usize,
+    /// Which fields there are that a server acts upon.
+    pub noted: Noted,
 }
 
 impl RequestHead {

@@ -4,7 +4,7 @@ use super::hpack::{Decoder, Field, HpackError, ListLimits, Listed};
 use super::{ErrorCode, Priority};
 use crate::grammar::{has_port, is_field_value, is_host_port, is_lower_token_byte, is_token, target_end};
 use crate::http1::{
-    Framing, Limits, MAX_HEAD, MAX_METHOD, Reject, RequestHead, Span, Version, content_length, split_path,
+    Framing, Limits, MAX_HEAD, MAX_METHOD, Noted, Reject, RequestHead, Span, Version, content_length, split_path,
 };
 
 /// Scratch memory that is kept from one head to the next.
@@ -242,7 +242,7 @@ impl Assembly<'_> {
             6 if field.name == b"expect" => self.expect(field.value)?,
             8 if field.name == b"priority" => self.seen.priority = Some(Priority::parse(field.value)),
             14 if field.name == b"content-length" => self.length(field.value)?,
-            _ => {}
+            _ => self.head.noted |= Noted::of(field.name),
         }
         push(self.bytes, &mut self.head.headers, field.name, field.value);
         Ok(())
