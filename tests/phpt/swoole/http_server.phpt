@@ -37,11 +37,15 @@ $server->on('WorkerStart', function (Swoole\Http\Server $server, int $worker) {
         $server->shutdown();
     });
 });
-$server->on('Start', fn (Swoole\Server $server) => print('start ' . json_encode($server->master_pid === getmypid()) . "\n"));
+// In the master, beside what the worker does.
+$started = null;
+$server->on('Start', function (Swoole\Server $server) use (&$started) {
+    $started = $server->master_pid === getmypid();
+});
 $shown = fn (object $of, string $class, string $name) => (new ReflectionProperty($class, $name))->getValue($of);
 var_dump($shown($server, Swoole\Server::class, 'onWorkerStart') instanceof Closure, $shown($server, Swoole\Server::class, 'onFinish'));
 var_dump($shown($server->ports[0], Swoole\Server\Port::class, 'onRequest') instanceof Closure, get_class($server->ports[0]));
-var_dump($server->start());
+var_dump($server->start(), $started);
 var_dump($server->start());
 ?>
 --EXPECT--
@@ -60,7 +64,6 @@ bool(true)
 NULL
 bool(true)
 string(18) "Swoole\Server\Port"
-start true
 int(1)
 array(1) {
   ["X-Fd"]=>
@@ -79,6 +82,7 @@ bool(false)
 bool(false)
 bool(false)
 [{"a":"b"},"\/path","GET",null,1,true,false,true,true,true,"127.0.0.1",true,0,true,true]
+bool(true)
 bool(true)
 bool(true)
 bool(true)
