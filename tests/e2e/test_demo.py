@@ -21,10 +21,10 @@ FLAGS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "-
 class Browser:
     """A page that is driven by commands; descriptors 3 and 4 carry them, as the flag --remote-debugging-pipe says."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, *flags):
         read_here, write_there = os.pipe()
         read_there, self.write = os.pipe()
-        line = ["/bin/bash", "-c", f'exec 3<&{read_there} 4>&{write_there}; exec "$@"', "browser", BROWSER, *FLAGS, f"--user-data-dir={folder}", "about:blank"]
+        line = ["/bin/bash", "-c", f'exec 3<&{read_there} 4>&{write_there}; exec "$@"', "browser", BROWSER, *FLAGS, *flags, f"--user-data-dir={folder}", "about:blank"]
         self.process = subprocess.Popen(
             line,
             pass_fds=(read_there, write_there),

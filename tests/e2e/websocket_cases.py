@@ -1,13 +1,14 @@
 """What the tests of the WebSocket server share: a server whose worker runs the PHP code that a test sends it."""
 
 import json
+import os
 import sys
 
 import support
 from support import Case, php_array, until
 
 sys.path.insert(0, str(support.HERE.parent))
-from lib import websocket  # noqa: E402
+from lib import http2, servers, websocket  # noqa: E402, F401
 from lib.websocket import BINARY, CLOSE, CONTINUATION, PING, PONG, TEXT, Crowd, Refused, WebSocket  # noqa: E402, F401
 
 SCRIPT = r"""<?php
@@ -58,14 +59,18 @@ $server->on('close', function (...$with) { note('close', $with[1]); });
 
 
 class WebSocketCase(Case):
+    # Whether clients open their WebSockets on streams of HTTP/2. With the variable all tests can be run so by hand.
+    over_http2 = bool(os.environ.get("APUS_WEBSOCKETS_OVER_HTTP2"))
+
     def websockets(self, code=ECHO, *, request="", settings=None, kind="Server", **options):
         """A server of one worker, unless `worker_num` says otherwise; `code` is PHP that sets its events."""
-        kept = {"worker_num": 1, "blocked_loop_warn": 0, "log_file": "", **(settings or {})}
+        kept = {"worker_num": 1, "blocked_loop_warn": 0, "log_file": "", "open_http2_protocol": self.over_http2, **(settings or {})}
         script = SCRIPT.replace("CLASS", kind).replace("SETTINGS", json.dumps(kept)).replace("REQUEST", request).replace("CODE", code)
         return self.serve(script=script, **options)
 
     def join(self, server, path="/", **options):
-        return self.enterContext(WebSocket.connect(server.port, path, **options))
+        connect = http2.join if self.over_http2 else WebSocket.connect
+        return self.enterContext(connect(server.port, path, **options))
 
     def php(self, server, code, **values):
         """Runs PHP code in a worker, which has $server and the values; gives back what it returns."""

@@ -246,7 +246,7 @@ fn http2_limits(s: &Settings) -> http2::Limits {
         max_fields: if s.http2_max_headers > 0 { s.http2_max_headers } else { s.max_headers },
     };
     http2::Limits {
-        head: HeadLimits { list, max_target: s.max_header_size, connect_protocol: false },
+        head: HeadLimits { list, max_target: s.max_header_size, connect_protocol: true },
         max_streams: s.http2_max_concurrent_streams,
         max_running: s.http2_max_concurrent_streams.saturating_add(s.http2_max_concurrent_streams / 2),
         stream_window: s.http2_init_window_size,

@@ -1,6 +1,11 @@
 //! A request's head as it was sent and as it was read.
 
-use apus_proto::http1::{Limits, Parsed, Reject, RequestHead, Version, parse_request};
+use apus_proto::http1::{Limits, Parsed, Reject, RequestHead, Span, Version, parse_request};
+
+/// What a handshake of HTTP/1.1 has, and one over a stream has not. The key is never sent: it only proves that the
+/// other side of HTTP/1.1 has read the request, which a stream needs no proof of.
+const HANDSHAKE: [(&[u8], &[u8]); 3] =
+    [(b"sec-websocket-key", b"YSBzdHJlYW0gb2YgSDItLQ=="), (b"upgrade", b"websocket"), (b"connection", b"Upgrade")];
 
 /// The head, in memory that is used again by later requests.
 #[derive(Default)]
@@ -41,6 +46,40 @@ impl Inner {
         Ok(parsed)
     }
 
+    /// Makes of an extended CONNECT for a WebSocket (RFC 8441) the request that HTTP/1.1 has for it, as proxies do:
+    /// programs look for no other.
+    pub(crate) fn become_handshake(&mut self) {
+        let (old, head) = (std::mem::take(&mut self.bytes), &mut self.head);
+        let mut put = |text: &[u8], after: &[u8]| {
+            let start = self.bytes.len() as u32;
+            self.bytes.extend_from_slice(text);
+            let end = self.bytes.len() as u32;
+            self.bytes.extend_from_slice(after);
+            Span { start, end }
+        };
+        head.method = put(b"GET", b" ");
+        let target = put(head.target.of(&old), b" HTTP/2\r\n");
+        let (before, now) = (head.target.start, target.start);
+        let moved = |span: Span| Span {
+            start: (span.start + now).saturating_sub(before),
+            end: (span.end + now).saturating_sub(before),
+        };
+        (head.path, head.query, head.target) = (moved(head.path), head.query.map(moved), target);
+        let has_key = head.headers.iter().any(|(name, _)| name.of(&old) == HANDSHAKE[0].0);
+        for (name, value) in &mut head.headers {
+            let is_host = head.host == Some(*value);
+            (*name, *value) = (put(name.of(&old), b": "), put(value.of(&old), b"\r\n"));
+            if is_host {
+                head.host = Some(*value);
+            }
+        }
+        for (name, value) in &HANDSHAKE[usize::from(has_key)..] {
+            head.headers.push((put(name, b": "), put(value, b"\r\n")));
+        }
+        put(b"", b"\r\n");
+        (head.head_len, head.protocol, head.upgrade) = (self.bytes.len(), None, true);
+    }
+
     /// A head for a test.
     #[cfg(test)]
     pub(crate) fn of(bytes: &[u8], head: RequestHead) -> Self {
@@ -51,6 +90,39 @@ impl Inner {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_extended_connect_becomes_the_handshake_of_http1() {
+        use apus_proto::http2::HeadDecoder;
+        use apus_proto::http2::hpack::{Encoder, Indexing};
+        let (mut encoder, mut block) = (Encoder::new(4096), Vec::new());
+        let fields: [(&[u8], &[u8]); 7] = [
+            (b":method", b"CONNECT"),
+            (b":protocol", b"websocket"),
+            (b":scheme", b"https"),
+            (b":path", b"/chat?a=b"),
+            (b":authority", b"example.org:81"),
+            (b"sec-websocket-version", b"13"),
+            (b"origin", b"https://a.test"),
+        ];
+        for (name, value) in fields {
+            encoder.field(name, value, Indexing::Never, &mut block);
+        }
+        let mut inner = Inner::default();
+        let limits = apus_proto::http2::HeadLimits::default();
+        HeadDecoder::default().request(&block, false, &limits, &mut inner.bytes, &mut inner.head).unwrap();
+        inner.become_handshake();
+        let (bytes, head) = (&inner.bytes[..], &inner.head);
+        assert_eq!(
+            std::str::from_utf8(bytes).unwrap(),
+            "GET /chat?a=b HTTP/2\r\nhost: example.org:81\r\nsec-websocket-version: 13\r\norigin: https://a.test\r\n\
+             sec-websocket-key: YSBzdHJlYW0gb2YgSDItLQ==\r\nupgrade: websocket\r\nconnection: Upgrade\r\n\r\n"
+        );
+        assert_eq!((head.method.of(bytes), head.path_of(bytes)), (&b"GET"[..], &b"/chat"[..]));
+        assert_eq!(head.query.unwrap().of(bytes), b"a=b");
+        assert_eq!((head.target.of(bytes), head.host.unwrap().of(bytes)), (&b"/chat?a=b"[..], &b"example.org:81"[..]));
+        assert_eq!((head.header(bytes, b"origin"), head.head_len), (Some(&b"https://a.test"[..]), bytes.len()));
+    }
 
     const FIRST: &[u8] = b"GET /first HTTP/1.1\r\nHost: a\r\n\r\n";
 

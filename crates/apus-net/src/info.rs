@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::rc::Rc;
 
 use socket2::SockAddr;
 
@@ -80,7 +81,7 @@ impl TlsInfo {
 pub struct ConnInfo {
     pub(crate) id: i64,
     pub(crate) peer: Peer,
-    pub(crate) local: std::rc::Rc<Local>,
+    pub(crate) local: Rc<Local>,
     pub(crate) connected_at: f64,
     pub(crate) last_request_at: Cell<f64>,
     pub(crate) requests: Cell<u64>,
@@ -92,10 +93,34 @@ pub struct ConnInfo {
     pub(crate) tls_begun: Cell<bool>,
     pub(crate) local_ip: std::cell::OnceCell<Box<str>>,
     /// What its TLS session is, after the handshake.
-    pub(crate) tls: std::cell::OnceCell<Box<TlsInfo>>,
+    pub(crate) tls: std::cell::OnceCell<Rc<TlsInfo>>,
 }
 
 impl ConnInfo {
+    /// A connection that was accepted at `now`.
+    pub(crate) fn new(id: i64, peer: Peer, local: Rc<Local>, now: f64) -> Self {
+        Self {
+            id,
+            peer,
+            local,
+            connected_at: now,
+            last_request_at: now.into(),
+            requests: 0.into(),
+            websocket: false.into(),
+            open: true.into(),
+            gone: false.into(),
+            peer_ip: std::cell::OnceCell::new(),
+            tls_begun: false.into(),
+            local_ip: std::cell::OnceCell::new(),
+            tls: std::cell::OnceCell::new(),
+        }
+    }
+
+    /// A stream of it that is a connection to the program, accepted at `now`.
+    pub(crate) fn within(&self, id: i64, now: f64) -> Self {
+        Self { tls: self.tls.clone(), ..Self::new(id, self.peer, Rc::clone(&self.local), now) }
+    }
+
     /// A request has come: how many those are.
     #[inline]
     pub(crate) fn count_request(&self, at: f64) -> u64 {

@@ -92,34 +92,60 @@ impl Input {
     }
 }
 
+/// Where received bytes come from.
+pub(crate) trait Incoming {
+    /// Reads once: how many bytes, and whether nothing more is known to be there.
+    fn read(&self, into: &mut [u8]) -> io::Result<(usize, bool)>;
+
+    /// The same behind what a vector holds, at most `room` bytes, without growing it.
+    fn read_behind(&self, into: &mut Vec<u8>, room: usize) -> io::Result<(usize, bool)> {
+        let len = into.len();
+        into.resize(len + room, 0);
+        let read = self.read(&mut into[len..]);
+        into.truncate(len + read.as_ref().map_or(0, |read| read.0));
+        read
+    }
+}
+
+impl Incoming for Wire {
+    #[inline]
+    fn read(&self, into: &mut [u8]) -> io::Result<(usize, bool)> {
+        Self::read(self, into)
+    }
+
+    fn read_behind(&self, into: &mut Vec<u8>, room: usize) -> io::Result<(usize, bool)> {
+        Self::read_behind(self, into, room)
+    }
+}
+
 /// Where received bytes go.
 pub(crate) trait Receive {
     /// Receives once: how many bytes, and whether there was room for more. The buffer is fetched here, when there is
     /// something to read.
-    fn receive(&mut self, wire: &Wire) -> io::Result<(usize, bool)>;
+    fn receive(&mut self, from: &impl Incoming) -> io::Result<(usize, bool)>;
 }
 
 impl Receive for [u8] {
     #[inline]
-    fn receive(&mut self, wire: &Wire) -> io::Result<(usize, bool)> {
-        wire.read(self)
+    fn receive(&mut self, from: &impl Incoming) -> io::Result<(usize, bool)> {
+        from.read(self)
     }
 }
 
 /// The input buffer of a connection, borrowed from the pool at need.
 impl Receive for (&mut Input, &Pool) {
     #[inline]
-    fn receive(&mut self, wire: &Wire) -> io::Result<(usize, bool)> {
-        self.0.space(self.1).receive(wire)
+    fn receive(&mut self, from: &impl Incoming) -> io::Result<(usize, bool)> {
+        self.0.space(self.1).receive(from)
     }
 }
 
 /// The spare capacity of a vector, up to so many bytes.
 impl Receive for (&mut Vec<u8>, usize) {
     #[inline]
-    fn receive(&mut self, wire: &Wire) -> io::Result<(usize, bool)> {
+    fn receive(&mut self, from: &impl Incoming) -> io::Result<(usize, bool)> {
         let room = self.1.min(self.0.capacity() - self.0.len());
-        wire.read_behind(self.0, room)
+        from.read_behind(self.0, room)
     }
 }
 

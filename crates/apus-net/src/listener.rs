@@ -13,7 +13,7 @@ use crate::conn::{Conn, Conns, Io};
 use crate::conn_task::ConnTask;
 use crate::info::{ConnInfo, Peer};
 use crate::input::Input;
-use crate::message_conn::{MessageConn, Protocol};
+use crate::message_conn::{Carrier, MessageConn, Protocol};
 use crate::message_runner;
 use crate::pace::Pace;
 use crate::port::Port;
@@ -178,21 +178,9 @@ impl<A: App> Arrivals<A> {
         let now = port.worker.clock.wall();
         let begins_plain = port.config.stream && port.config.starttls;
         let tls = port.config.tls.as_ref().filter(|_| !begins_plain);
-        let info = Rc::new(ConnInfo {
-            id: port.worker.metrics.next_session(),
-            peer: Peer::from_addr(addr),
-            local: port.reached(&socket),
-            connected_at: now,
-            last_request_at: now.into(),
-            requests: 0.into(),
-            websocket: false.into(),
-            open: true.into(),
-            gone: false.into(),
-            peer_ip: std::cell::OnceCell::new(),
-            tls_begun: tls.is_some().into(),
-            local_ip: std::cell::OnceCell::new(),
-            tls: std::cell::OnceCell::new(),
-        });
+        let id = port.worker.metrics.next_session();
+        let info = Rc::new(ConnInfo::new(id, Peer::from_addr(addr), port.reached(&socket), now));
+        info.tls_begun.set(tls.is_some());
         if port.config.stream
             && let Some(keepalive) = &port.config.keepalive
         {
@@ -220,7 +208,8 @@ impl<A: App> Arrivals<A> {
     /// A connection of a stream port is a message connection from the start.
     fn open_stream(&self, wire: Wire, info: Rc<ConnInfo>) {
         let (port, conns) = (&self.port, &self.conns.messages);
-        let message_conn = MessageConn::new(info, Rc::clone(port), Rc::clone(conns), wire, Protocol::Stream);
+        let message_conn =
+            MessageConn::new(info, Rc::clone(port), Rc::clone(conns), Carrier::Wire(wire), Protocol::Stream);
         let message_conn = Rc::new(message_conn);
         if port.config.delay_receive {
             message_conn.pause();

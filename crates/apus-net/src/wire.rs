@@ -6,6 +6,7 @@ use std::cell::{Cell, OnceCell, RefCell};
 use std::io::{self, IoSlice, Read, Write};
 use std::net::Shutdown;
 use std::os::fd::{AsRawFd, RawFd};
+use std::rc::Rc;
 
 use apus_tls::Session;
 use socket2::Socket;
@@ -161,7 +162,7 @@ impl Wire {
             if !session.is_handshaking() {
                 let told = TlsInfo::of(&session);
                 bump(if told.resumed { &counters.tls_resumed } else { &counters.tls_full });
-                let _ = info.tls.set(Box::new(told));
+                let _ = info.tls.set(Rc::new(told));
             }
         }
     }

@@ -12,10 +12,12 @@ use apus_proto::http1::response as wire;
 use apus_proto::http2::ErrorCode;
 use bytes::Bytes;
 
+use super::tunnel::Inbox;
 use super::{Conn, Timer};
 use crate::answer::SendError;
 use crate::exchange::AnswerPhase;
 use crate::http2::Session;
+use crate::info::ConnInfo;
 use crate::kill::Kill;
 use crate::output::{OutputQueue, Sent, Sink};
 
@@ -36,9 +38,9 @@ pub(crate) struct Mux {
 
 /// What makes a connection a stream of another.
 pub(crate) struct Lane {
-    id: u32,
-    mux: Rc<Mux>,
-    touched: Cell<bool>,
+    pub(super) id: u32,
+    pub(super) mux: Rc<Mux>,
+    pub(super) touched: Cell<bool>,
     /// Nobody handles the request any more.
     handled: Cell<bool>,
     /// Bytes that wait in it, as its connection counts them.
@@ -47,6 +49,10 @@ pub(crate) struct Lane {
     ended: Cell<bool>,
     /// Field lines that follow the body.
     trailers: RefCell<Vec<u8>>,
+    /// What comes for the WebSocket that was asked for.
+    pub(super) inbox: Option<Box<Inbox>>,
+    /// It has a session id of its own, by which it is found.
+    apart: Cell<bool>,
 }
 
 impl Mux {
@@ -89,8 +95,10 @@ impl Mux {
 }
 
 impl Conn {
-    /// A stream of the connection that `mux` belongs to.
-    pub(crate) fn stream_of(carrier: &Rc<Self>, mux: &Rc<Mux>, id: u32) -> Rc<Self> {
+    /// A stream of the connection that `mux` belongs to. With an `info` of its own it asks for a WebSocket, and is
+    /// found by its own session id.
+    pub(crate) fn stream_of(carrier: &Rc<Self>, mux: &Rc<Mux>, id: u32, info: Option<Rc<ConnInfo>>) -> Rc<Self> {
+        let apart = info.is_some();
         let lane = Lane {
             id,
             mux: Rc::clone(mux),
@@ -99,12 +107,41 @@ impl Conn {
             waiting: Cell::new(0),
             ended: Cell::new(false),
             trailers: RefCell::default(),
+            inbox: apart.then(Box::default),
+            apart: Cell::new(apart),
         };
-        let mut conn = Self::with(Rc::clone(&carrier.info), Rc::clone(&carrier.port), Rc::clone(&carrier.conns), None);
+        let info = info.unwrap_or_else(|| Rc::clone(&carrier.info));
+        let mut conn = Self::with(info, Rc::clone(&carrier.port), Rc::clone(&carrier.conns), None);
         conn.lane = Some(Box::new(lane));
         conn.timer.set(Timer::None);
         conn.out.get_mut().block();
-        Rc::new(conn)
+        let conn = Rc::new(conn);
+        if apart {
+            conn.conns.registry.borrow_mut().insert(conn.info.id, Rc::clone(&conn));
+            conn.port.worker.opened(&conn.info);
+        }
+        conn
+    }
+
+    /// Whether it is a stream that has a session id of its own.
+    pub(crate) fn is_apart(&self) -> bool {
+        self.lane.as_ref().is_some_and(|lane| lane.apart.get())
+    }
+
+    /// The session id is the message connection's now, or nobody's. Whether it was this stream's.
+    pub(crate) fn give_id_up(&self) -> bool {
+        self.lane.as_ref().is_some_and(|lane| lane.apart.replace(false))
+    }
+
+    /// A stream that had a session id of its own, and became no message connection, is over; whether it had.
+    pub(crate) fn leave(&self) -> bool {
+        let had = self.give_id_up();
+        if had {
+            self.info.open.set(false);
+            self.conns.registry.borrow_mut().remove(self.info.id);
+            self.port.worker.closed(&self.info);
+        }
+        had
     }
 
     /// Its stream; 0 on a connection of its own.
@@ -147,6 +184,8 @@ impl Conn {
     pub(crate) fn begin_stream_answer(&self, status: u16, lines: &[u8], end: bool) {
         let Some(lane) = &self.lane else { return };
         let end = end && lane.trailers.borrow().is_empty();
+        // A success would tell who asked for a WebSocket that it is one.
+        let status = if lane.inbox.is_some() && (200..300).contains(&status) { 501 } else { status };
         // One that is broken off is told of by its session.
         if lane.mux.session.borrow_mut().head(lane.id, status, lines, end).is_ok() && end {
             lane.ended.set(true);

@@ -8,6 +8,7 @@ mod lane;
 mod output;
 mod peer;
 mod timer;
+mod tunnel;
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;

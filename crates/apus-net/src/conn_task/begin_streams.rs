@@ -74,7 +74,7 @@ impl<A: App> ConnTask<A> {
         conn.push(out);
         inner.head.version = Version::Http2;
         let mut streams = Streams::new(session, conn);
-        let first = streams.add(conn, 1, &inner, conn.exchange.received_at.get());
+        let first = streams.add(conn, 1, &inner, conn.exchange.received_at.get(), None);
         streams.dispatch(&self.app, &first, inner, body, cx);
         self.state = ConnState::Streams(Box::new(streams));
         ConnStep::Again

@@ -14,6 +14,7 @@ mod incoming;
 mod redirect;
 mod stream_body;
 mod streams;
+mod tunnels;
 
 use std::future::Future;
 use std::io;
@@ -138,7 +139,7 @@ impl<A: App> ConnTask<A> {
             Kill::AfterOutput => {
                 conn.kill.set(Kill::No);
                 if let ConnState::Streams(streams) = &self.state {
-                    streams.drain(conn.port.worker.clock.now());
+                    streams.close(conn.port.worker.clock.now());
                     return ConnStep::Again;
                 }
                 self.hand_over();
@@ -407,7 +408,7 @@ impl<A: App> ConnTask<A> {
     fn hand_over(&mut self) {
         match std::mem::replace(&mut self.state, ConnState::Head) {
             ConnState::Answer { handling: Some(running), .. } => drop(tokio::task::spawn_local(running)),
-            ConnState::Streams(mut streams) => streams.end(),
+            ConnState::Streams(mut streams) => streams.end(&self.app),
             _ => {}
         }
         self.finish_stream(Err(BodyError::Disconnected));

@@ -22,6 +22,8 @@ pub(super) enum StreamBody {
     Collect(Box<Collecting>),
     /// The handler reads it.
     Stream(Box<Held>),
+    /// It is what a WebSocket brings.
+    Tunnel,
 }
 
 /// What has come of a body, and was not read.
@@ -63,9 +65,14 @@ impl StreamBody {
     }
 
     /// Takes a piece: how many bytes of it need no room any more.
-    pub(super) fn arrived(&mut self, conn: &Conn, data: &[u8]) -> Result<usize, Reject> {
+    pub(super) fn arrived(&mut self, conn: &Rc<Conn>, data: &[u8]) -> Result<usize, Reject> {
         match self {
             Self::None => {}
+            Self::Tunnel => {
+                conn.tunnel_brought(data);
+                // The rest when it is read.
+                return Ok(0);
+            }
             Self::Collect(collecting) => {
                 collecting.feed(data)?;
             }
@@ -84,6 +91,11 @@ impl StreamBody {
     pub(super) fn complete(&mut self, conn: &Conn, trailers: Trailers) -> Result<Option<(Box<Inner>, Body)>, Reject> {
         match std::mem::replace(self, Self::None) {
             Self::None => Ok(None),
+            Self::Tunnel => {
+                conn.tunnel_ended();
+                *self = Self::Tunnel;
+                Ok(None)
+            }
             Self::Collect(collecting) => collecting.finish_with(trailers).map(Some),
             Self::Stream(mut held) => {
                 held.end = Some(trailers);

@@ -12,6 +12,7 @@ use apus_proto::http1::{Framing, Reject, Span, Version};
 
 use super::redirect::{NO_HOST, location};
 use super::stream_body::StreamBody;
+use super::tunnels::{Wish, begin_messages};
 use super::{ConnState, ConnStep, ConnTask, MAX_HELD, handle};
 use crate::app::App;
 use crate::body::{Body, BodyDecoder, BodyError};
@@ -20,6 +21,7 @@ use crate::exchange::AnswerPhase;
 use crate::head_bytes::Inner;
 use crate::http1;
 use crate::http2::{Closed, Event, Read, Session};
+use crate::info::ConnInfo;
 use crate::input::Input;
 use crate::worker::{Counters, bump};
 
@@ -38,12 +40,14 @@ pub(crate) struct Streams {
     queue: VecDeque<(Rc<Conn>, Box<Inner>, Body)>,
     /// Where the next head goes.
     spare: Option<Box<Inner>>,
+    /// The client left a WebSocket of a worker that leaves unread: what else it leaves is not waited for long.
+    pub(super) abandoned: bool,
 }
 
 /// A request, from its head until it is answered and nobody handles it any more.
-struct Stream {
+pub(super) struct Stream {
     conn: Rc<Conn>,
-    body: StreamBody,
+    pub(super) body: StreamBody,
 }
 
 /// How a turn ended.
@@ -69,12 +73,12 @@ impl<A: App> ConnTask<A> {
                 ConnStep::Wait
             }
             Turn::Over => {
-                streams.end();
+                streams.end(&self.app);
                 self.state = ConnState::Closing { linger: true };
                 ConnStep::Again
             }
             Turn::Gone => {
-                streams.end();
+                streams.end(&self.app);
                 ConnStep::Close
             }
         }
@@ -85,13 +89,20 @@ impl Streams {
     pub(super) fn new(session: Session, conn: &Rc<Conn>) -> Self {
         let mux = Mux::new(session, conn);
         conn.carry(&mux);
-        Self { mux, open: Vec::new(), queue: VecDeque::new(), spare: None }
+        Self { mux, open: Vec::new(), queue: VecDeque::new(), spare: None, abandoned: false }
     }
 
-    /// Enters a stream.
-    pub(super) fn add(&mut self, carrier: &Rc<Conn>, id: u32, inner: &Inner, received_at: f64) -> Rc<Conn> {
+    /// Enters a stream; with an `info` of its own it asks for a WebSocket.
+    pub(super) fn add(
+        &mut self,
+        carrier: &Rc<Conn>,
+        id: u32,
+        inner: &Inner,
+        received_at: f64,
+        info: Option<Rc<ConnInfo>>,
+    ) -> Rc<Conn> {
         bump(&carrier.port.worker.counters.http2_streams);
-        let conn = Conn::stream_of(carrier, &self.mux, id);
+        let conn = Conn::stream_of(carrier, &self.mux, id, info);
         conn.exchange.begin(Version::Http2, inner.head.method.of(&inner.bytes), true, received_at);
         self.open.push((id, Stream { conn: Rc::clone(&conn), body: StreamBody::None }));
         conn
@@ -108,7 +119,7 @@ impl Streams {
         for _ in 0..MAX_ROUNDS {
             let now = worker.clock.now();
             let read = self.look(conn, now).and_then(|()| self.read(app, conn, input, now, cx));
-            self.serve();
+            self.serve(app);
             let blocked = self.send(conn, cx);
             self.dispatch_queued(app, conn, cx);
             if conn.broken.get() {
@@ -139,12 +150,23 @@ impl Streams {
     /// Nothing to do until something comes from somewhere.
     fn rest(&self, conn: &Conn, input: &mut Input, now: u64) -> Turn {
         input.release(&conn.port.worker.pool);
-        if !self.open.is_empty() || !self.mux.session.borrow().is_quiet() {
+        let over = self.abandoned && self.mux.session.borrow().open_streams() == 0;
+        if over && !matches!(conn.timer.get(), Timer::Linger { .. }) {
+            conn.timer.set(Timer::Linger { since: now });
+        } else if !over && (!self.open.is_empty() || !self.mux.session.borrow().is_quiet()) {
             conn.timer.set(Timer::None);
-        } else if !matches!(conn.timer.get(), Timer::Idle { .. }) {
+        } else if !over && !matches!(conn.timer.get(), Timer::Idle { .. }) {
             conn.timer.set(Timer::Idle { since: now });
         }
         Turn::Wait
+    }
+
+    /// The connection is asked to end: WebSockets, which would never, are told to.
+    pub(super) fn close(&self, now: u64) {
+        for (_, stream) in &self.open {
+            stream.conn.close_tunnel();
+        }
+        self.drain(now);
     }
 
     /// Begins a graceful end: what has begun is answered.
@@ -223,7 +245,7 @@ impl Streams {
         Ok(())
     }
 
-    fn find(&mut self, id: u32) -> Option<&mut Stream> {
+    pub(super) fn find(&mut self, id: u32) -> Option<&mut Stream> {
         let at = self.open.binary_search_by_key(&id, |(id, _)| *id).ok()?;
         Some(&mut self.open[at].1)
     }
@@ -244,7 +266,10 @@ impl Streams {
         if config.keepalive_requests > 0 && count >= config.keepalive_requests {
             self.drain(worker.clock.now());
         }
-        let conn = self.add(carrier, id, &inner, received_at);
+        if inner.head.protocol.is_some() {
+            return self.begin_tunnel(app, carrier, Wish { stream: id, ended: end_stream }, inner, cx);
+        }
+        let conn = self.add(carrier, id, &inner, received_at, None);
         if config.https_redirect != 0 && config.tls.is_none() {
             return match location(&inner, config.https_redirect) {
                 Some(to) => turn_away(&conn, 308, Some(&to)),
@@ -354,12 +379,13 @@ impl Streams {
     /// A stream is broken off.
     fn reset(&mut self, id: u32) {
         let Some(stream) = self.find(id) else { return };
+        stream.conn.tunnel_broke();
         stream.cut();
         stream.conn.wake_later();
     }
 
     /// Answers a request that the app does not see, or whose body cannot be read on. Nothing more is read of it.
-    fn refuse(&mut self, id: u32, reject: Reject) {
+    pub(super) fn refuse(&mut self, id: u32, reject: Reject) {
         let Some(Stream { conn, body }) = self.find(id) else { return };
         let conn = Rc::clone(conn);
         if let StreamBody::Stream(held) = body {
@@ -374,7 +400,7 @@ impl Streams {
     }
 
     /// Looks at the streams at which something has happened.
-    fn serve(&mut self) {
+    fn serve<A: App>(&mut self, app: &Rc<A>) {
         for id in self.mux.take_touched() {
             let Some(stream) = self.find(id) else { continue };
             let conn = Rc::clone(&stream.conn);
@@ -384,13 +410,17 @@ impl Streams {
                     self.refuse(id, Reject::new(408, "the request body came too slowly"));
                 }
                 (Some(Expired::Memory), StreamBody::Collect(_)) => self.refuse(id, Reject::new(503, "no memory left")),
+                (Some(Expired::Memory), StreamBody::Tunnel) => conn.tunnel_gives_up(),
                 _ => {}
             }
-            self.serve_stream(id, &conn);
+            self.serve_stream(app, id, &conn);
         }
     }
 
-    fn serve_stream(&mut self, id: u32, conn: &Rc<Conn>) {
+    fn serve_stream<A: App>(&mut self, app: &Rc<A>, id: u32, conn: &Rc<Conn>) {
+        if matches!(self.find(id), Some(Stream { body: StreamBody::Tunnel, .. })) && self.serve_tunnel(app, id, conn) {
+            return;
+        }
         let mux = Rc::clone(&self.mux);
         if let Some(stream) = self.find(id)
             && let StreamBody::Stream(held) = &mut stream.body
@@ -407,10 +437,18 @@ impl Streams {
             }
         }
         if conn.serve_lane() {
-            mux.session.borrow_mut().finish(id);
-            if let Ok(at) = self.open.binary_search_by_key(&id, |(id, _)| *id) {
-                self.open.remove(at);
-            }
+            self.finish(app, id, conn);
+        }
+    }
+
+    /// A stream is through.
+    pub(super) fn finish<A: App>(&mut self, app: &Rc<A>, id: u32, conn: &Conn) {
+        self.mux.session.borrow_mut().finish(id);
+        if let Ok(at) = self.open.binary_search_by_key(&id, |(id, _)| *id) {
+            self.open.remove(at);
+        }
+        if conn.leave() {
+            app.on_close(&conn.info);
         }
     }
 
@@ -439,14 +477,33 @@ impl Streams {
     }
 
     /// The connection is over: nobody can be answered any more.
-    pub(super) fn end(&mut self) {
-        for (_, stream) in &mut self.open {
-            stream.cut();
+    pub(super) fn end<A: App>(&mut self, app: &Rc<A>) {
+        for (_, stream) in &self.open {
+            begin_messages(app, &stream.conn);
+            if stream.conn.leave() {
+                app.on_close(&stream.conn.info);
+            }
         }
-        self.open = Vec::new();
+        self.cut();
+    }
+
+    fn cut(&mut self) {
+        for (_, mut stream) in self.open.drain(..) {
+            // What a WebSocket has brought is read before it ends.
+            stream.conn.tunnel_ended();
+            stream.cut();
+            stream.conn.leave();
+        }
         for (conn, ..) in self.queue.drain(..) {
             conn.handled();
         }
+    }
+}
+
+impl Drop for Streams {
+    fn drop(&mut self) {
+        // Only what an app that panicked has left.
+        self.cut();
     }
 }
 
@@ -462,7 +519,8 @@ fn turn_away(conn: &Conn, status: u16, to: Option<&[u8]>) {
 
 /// Hands a request to the app. Its handler goes on by itself if it waits.
 fn dispatch<A: App>(app: &Rc<A>, conn: &Rc<Conn>, inner: Box<Inner>, body: Body, cx: &mut Context<'_>) {
-    match handle(app, conn, inner, body, false, cx) {
+    let upgrade = conn.port.config.websocket && conn.handshake.borrow().is_some();
+    match handle(app, conn, inner, body, upgrade, cx) {
         None => conn.handled(),
         Some(running) => {
             let conn = Rc::clone(conn);
@@ -477,6 +535,9 @@ fn dispatch<A: App>(app: &Rc<A>, conn: &Rc<Conn>, inner: Box<Inner>, body: Body,
 impl Stream {
     /// Nothing more comes, and nothing can be said any more.
     fn cut(&mut self) {
+        if let StreamBody::Tunnel = self.body {
+            return self.conn.break_off();
+        }
         let body = std::mem::replace(&mut self.body, StreamBody::None);
         if let StreamBody::Stream(held) = &body {
             held.fail(BodyError::Disconnected);

@@ -127,6 +127,11 @@ impl Session {
         self.streams.get(stream).map_or(0, |stream| stream.queued)
     }
 
+    /// Whether a writer of the stream waits for room.
+    pub fn is_full(&self, stream: u32) -> bool {
+        self.streams.get(stream).is_some_and(|stream| stream.full)
+    }
+
     /// Streams that were full and have room again, each told once.
     pub fn writable(&mut self) -> Vec<u32> {
         std::mem::take(&mut self.writable)

@@ -4,10 +4,8 @@ use std::rc::Rc;
 
 use apus_proto::websocket::{Opcode, close};
 
-use super::{MessageConn, Stage};
+use super::{Carrier, MessageConn, Stage};
 use crate::kill::Kill;
-use crate::sys;
-use crate::wire::Wire;
 use crate::worker::DRAIN_GRACE;
 
 impl MessageConn {
@@ -61,7 +59,7 @@ impl MessageConn {
     fn heartbeat(self: &Rc<Self>, now: u64) {
         let config = &self.port.config;
         let idle = now.saturating_sub(self.seen.get());
-        let handshaking = || self.io.borrow().as_ref().is_some_and(Wire::is_handshaking);
+        let handshaking = || self.io.borrow().as_ref().is_some_and(Carrier::is_handshaking);
         if config.handshake_timeout > 0 && idle >= config.handshake_timeout && handshaking() {
             return self.kill(Kill::Now);
         }
@@ -105,7 +103,7 @@ impl MessageConn {
 
     /// Whether the peer took too little of the output during a whole window.
     fn output_stalled(&self, now: u64) -> bool {
-        let in_flight = || self.io.borrow().as_ref().and_then(|io| sys::unacknowledged(io.socket()).ok()).unwrap_or(0);
+        let in_flight = || self.io.borrow().as_ref().map_or(0, Carrier::in_flight);
         self.out.borrow_mut().as_mut().is_some_and(|out| out.is_stalled(now, &self.port.config, in_flight))
     }
 }

@@ -74,7 +74,7 @@ impl Handshake {
         if !matches!(head.framing, Framing::None | Framing::Length(0)) {
             return refuse(400, "a WebSocket handshake has no body");
         }
-        if head.version != Version::Http11 {
+        if head.version == Version::Http10 {
             return refuse(400, "a WebSocket handshake needs HTTP/1.1");
         }
         if !values(b"connection").any(|list| has_token(list, b"upgrade")) {
@@ -143,6 +143,18 @@ impl Handshake {
         wire::write_status_line(out, Version::Http11, 101, None);
         out.extend_from_slice(b"Upgrade: websocket\r\nConnection: Upgrade\r\n");
         wire::write_field(out, b"Sec-WebSocket-Accept", self.accept.as_bytes());
+        self.write_fields(out, config, upgrade, params);
+        out.extend_from_slice(b"\r\n");
+    }
+
+    /// Writes the fields that do not depend on the protocol's version.
+    pub(crate) fn write_fields(
+        &self,
+        out: &mut Vec<u8>,
+        config: &Config,
+        upgrade: &Upgrade<'_>,
+        params: Option<Params>,
+    ) {
         if !upgrade.has_subprotocol
             && let Some(protocol) = self.subprotocol(config)
         {
@@ -155,6 +167,5 @@ impl Handshake {
             wire::write_field(out, b"Server", config.server_header.as_bytes());
         }
         out.extend_from_slice(upgrade.lines);
-        out.extend_from_slice(b"\r\n");
     }
 }

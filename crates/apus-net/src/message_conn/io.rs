@@ -1,4 +1,4 @@
-//! The socket of a message connection.
+//! What a message connection is carried by, read and written.
 
 use std::io;
 use std::task::Poll;
@@ -39,7 +39,7 @@ impl MessageConn {
             && self.is_established()
             && self.out.borrow().is_none()
             && match (&self.port.config.tls, &*self.io.borrow()) {
-                (Some(tls), Some(wire)) => wire.begin_tls(tls),
+                (Some(tls), Some(carrier)) => carrier.begin_tls(tls),
                 _ => false,
             };
         if began {
@@ -57,17 +57,37 @@ impl MessageConn {
         self.io.borrow().as_ref().is_some_and(|io| io.shut_down().is_ok())
     }
 
-    pub(super) fn with_socket<R>(&self, work: impl FnOnce(&Socket) -> R) -> Option<R> {
-        self.io.borrow().as_ref().map(|wire| work(wire.socket()))
+    /// Has the socket watched. A stream is told of by the connection that carries it.
+    pub(super) fn watched(&self, watch: impl FnOnce(&Socket) -> io::Result<()>) -> io::Result<()> {
+        match self.io.borrow().as_ref() {
+            None => Err(io::ErrorKind::NotConnected.into()),
+            Some(carrier) => carrier.socket().map_or(Ok(()), watch),
+        }
+    }
+
+    /// There is more to read: what the kernel says of a socket, said of a stream.
+    pub(crate) fn arrived(&self) {
+        self.set_flags(|flags| flags.readable = true);
+        self.wake_later();
+    }
+
+    /// More may be sent, again of a stream.
+    pub(crate) fn has_room(&self) {
+        if let Some(waiting) = self.out.borrow_mut().as_mut()
+            && waiting.is_blocked()
+        {
+            waiting.unblock();
+            self.wake_later();
+        }
     }
 
     /// Reads once. Pending: an event will tell when there is something.
     #[inline]
     pub(crate) fn poll_recv<S: Receive + ?Sized>(&self, into: &mut S) -> Poll<io::Result<usize>> {
         let io = self.io.borrow();
-        let Some(wire) = io.as_ref() else { return Poll::Ready(Err(io::ErrorKind::NotConnected.into())) };
+        let Some(carrier) = io.as_ref() else { return Poll::Ready(Err(io::ErrorKind::NotConnected.into())) };
         while self.flags().readable {
-            match into.receive(wire) {
+            match into.receive(carrier) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                     self.set_flags(|flags| flags.readable = false);
                 }
@@ -78,7 +98,7 @@ impl MessageConn {
                         // The socket is empty, and an event will tell when that changes.
                         self.set_flags(|flags| flags.readable = false);
                     }
-                    wire.introduce(&self.info, &self.worker().counters);
+                    carrier.introduce(&self.info, &self.worker().counters);
                     let bytes_in = &self.worker().counters.bytes_in;
                     bytes_in.set(bytes_in.get() + count as u64);
                     return Poll::Ready(Ok(count));
@@ -90,10 +110,10 @@ impl MessageConn {
 
     /// Sends what waits. Ready when nothing waits any more; an error when the connection is broken.
     pub(crate) fn poll_output(&self) -> Poll<io::Result<()>> {
-        if let Some(wire) = &*self.io.borrow()
-            && wire.waits()
+        if let Some(carrier) = &*self.io.borrow()
+            && carrier.waits()
         {
-            match wire.flush() {
+            match carrier.flush() {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Poll::Pending,
                 flushed => flushed?,
             }
@@ -107,8 +127,8 @@ impl MessageConn {
                 return Poll::Pending;
             }
             let io = self.io.borrow();
-            let Some(wire) = io.as_ref() else { return Poll::Ready(Err(io::ErrorKind::NotConnected.into())) };
-            if self.send_waiting(wire)? == Sent::More {
+            let Some(carrier) = io.as_ref() else { return Poll::Ready(Err(io::ErrorKind::NotConnected.into())) };
+            if self.send_waiting(carrier)? == Sent::More {
                 self.wake_later();
                 return Poll::Pending;
             }

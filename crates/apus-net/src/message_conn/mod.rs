@@ -5,6 +5,7 @@
 //! HTTP state, no buffer, no coroutine. Invariant: no `RefCell` of this module stays borrowed across a call to an
 //! `App`, to a waker that is not a runtime's, or across an await.
 
+mod carrier;
 mod conns;
 mod deadline;
 mod deflate;
@@ -29,9 +30,9 @@ use crate::kill::Kill;
 use crate::output::OutputQueue;
 use crate::port::Port;
 use crate::wake::WakerList;
-use crate::wire::Wire;
 use crate::worker::Worker;
 
+pub(crate) use carrier::{Carrier, Tunnel};
 pub(crate) use conns::MessageConns;
 pub(crate) use deflate::Agreed;
 pub(crate) use handshake::{Handshake, has_token};
@@ -114,12 +115,12 @@ pub(crate) struct Extra {
     pub(crate) sequence: apus_proto::websocket::Sequence,
 }
 
-/// A connection that exchanges messages. The socket is closed when its task ends, whoever still holds this.
+/// A connection that exchanges messages. What carries it is closed when it ends, whoever still holds this.
 pub struct MessageConn {
     pub(crate) info: Rc<ConnInfo>,
     pub(crate) port: Rc<Port>,
     pub(crate) conns: Rc<MessageConns>,
-    io: RefCell<Option<Wire>>,
+    io: RefCell<Option<Carrier>>,
     /// Its key in the reactor; 0 before it has one.
     pub(crate) key: Cell<u64>,
     out: RefCell<Option<Box<OutputQueue>>>,
@@ -145,7 +146,7 @@ impl MessageConn {
         info: Rc<ConnInfo>,
         port: Rc<Port>,
         conns: Rc<MessageConns>,
-        wire: Wire,
+        carrier: Carrier,
         protocol: Protocol,
     ) -> Self {
         let now = port.worker.clock.now();
@@ -153,7 +154,7 @@ impl MessageConn {
             info,
             port,
             conns,
-            io: RefCell::new(Some(wire)),
+            io: RefCell::new(Some(carrier)),
             key: Cell::new(0),
             out: RefCell::new(None),
             extra: RefCell::new(None),
@@ -316,8 +317,8 @@ impl MessageConn {
             waiting.give_up(self.worker());
         }
         let io = self.io.borrow_mut().take();
-        if let Some(io) = io {
-            self.kill.get().before_close(io.socket());
+        if let Some(carrier) = io {
+            carrier.close(self.kill.get());
         }
         self.waiters.wake_all();
     }

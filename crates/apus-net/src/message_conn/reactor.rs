@@ -124,8 +124,7 @@ impl Reactor {
         });
         let key = u64::from(generation) << 32 | index as u64;
         message_conn.key.set(key);
-        let watched = message_conn.with_socket(|socket| self.watch(socket, key));
-        if let Err(error) = watched.unwrap_or_else(|| Err(io::ErrorKind::NotConnected.into())) {
+        if let Err(error) = message_conn.watched(|socket| self.watch(socket, key)) {
             drop(self.entries.borrow_mut().try_remove(index));
             return Err(error);
         }

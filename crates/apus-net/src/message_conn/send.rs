@@ -9,14 +9,13 @@ use std::task::Poll;
 use apus_proto::websocket::{Opcode, encode};
 use bytes::{Bytes, BytesMut};
 
-use super::{MessageConn, Stage};
+use super::{Carrier, MessageConn, Stage};
 use crate::answer::SendError;
 use crate::config::SendPolicy;
 use crate::file_part::{FilePart, FileState, SendFile};
 use crate::kill::Kill;
 use crate::output::{OutputQueue, Sent, Sink, is_full, is_over_bound};
 use crate::pool::Pool;
-use crate::wire::Wire;
 
 /// Messages up to this many bytes, those with a head of two, are put behind it on the stack; longer ones stay where
 /// they are.
@@ -229,11 +228,11 @@ impl MessageConn {
     /// Sends at once what the socket takes: how many bytes.
     fn try_socket(self: &Rc<Self>, parts: [&[u8]; 2]) -> Result<usize, Delivery> {
         let io = self.io.borrow();
-        let Some(mut wire) = io.as_ref() else { return Err(Delivery::Gone) };
+        let Some(mut carrier) = io.as_ref() else { return Err(Delivery::Gone) };
         let slices = [IoSlice::new(parts[0]), IoSlice::new(parts[1])];
         let used = if parts[1].is_empty() { 1 } else { 2 };
         loop {
-            match wire.write(&slices[..used], false) {
+            match carrier.write(&slices[..used], false) {
                 Ok(count) => {
                     self.count_out(count as u64);
                     return Ok(count);
@@ -283,12 +282,12 @@ impl MessageConn {
     pub(crate) fn flush(self: &Rc<Self>) {
         let sent = {
             let io = self.io.borrow();
-            let Some(wire) = io.as_ref() else { return };
+            let Some(carrier) = io.as_ref() else { return };
             let ready = self.out.borrow().as_ref().is_some_and(|waiting| !waiting.is_blocked());
             if !ready {
                 return;
             }
-            self.send_waiting(wire)
+            self.send_waiting(carrier)
         };
         match sent {
             Ok(Sent::All) => {}
@@ -298,11 +297,11 @@ impl MessageConn {
     }
 
     /// One attempt to send all that waits.
-    pub(super) fn send_waiting(&self, mut wire: &Wire) -> io::Result<Sent> {
+    pub(super) fn send_waiting(&self, mut carrier: &Carrier) -> io::Result<Sent> {
         let sent = {
             let mut out = self.out.borrow_mut();
             let Some(waiting) = out.as_mut() else { return Ok(Sent::All) };
-            let sent = waiting.flush(&mut wire, self.worker());
+            let sent = waiting.flush(&mut carrier, self.worker());
             if waiting.is_empty() {
                 *out = None;
             }

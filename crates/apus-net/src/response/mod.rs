@@ -99,6 +99,11 @@ impl Responder {
         self.conn.stream_id() > 0
     }
 
+    /// Whether others have its session id, too: those of a connection's streams that ask for no WebSocket.
+    pub fn shares_id(&self) -> bool {
+        self.is_stream() && !self.conn.is_apart()
+    }
+
     /// Whether the answer has ended, or its request is over in another way.
     #[inline]
     pub fn is_ended(&self) -> bool {

@@ -7,9 +7,9 @@ use apus_proto::websocket::handshake;
 
 use super::Responder;
 use crate::answer::ResponseHead;
-use crate::conn::Io;
+use crate::conn::{Conn, Io};
 use crate::kill::Kill;
-use crate::message_conn::{Agreed, MessageConn, Protocol, Refusal, Upgrade};
+use crate::message_conn::{Agreed, Carrier, MessageConn, Protocol, Refusal, Upgrade};
 
 impl Responder {
     /// Whether the request is a WebSocket handshake that can be accepted with [`upgrade`](Self::upgrade).
@@ -37,18 +37,29 @@ impl Responder {
         let config = &conn.port.config;
         handshake.check_origin(config)?;
         let params = handshake.params(config);
-        let wire = match conn.io.borrow_mut().take() {
-            Some(Io::Registered(fd)) => fd.into_inner(),
-            Some(Io::Fresh(wire)) => wire,
-            None => return Err(GONE),
-        };
         let (id, worker) = (conn.info.id, &conn.port.worker);
-        let mut out = conn.out.take();
-        handshake.write_answer(out.buffer(&worker.pool), config, upgrade, params);
+        let (carrier, out) = if conn.stream_id() > 0 {
+            let mut lines = Vec::new();
+            handshake.write_fields(&mut lines, config, upgrade, params);
+            if !conn.accept_tunnel(&lines) {
+                return Err(GONE);
+            }
+            conn.give_id_up();
+            (Carrier::Stream(Rc::<Conn>::clone(conn)), None)
+        } else {
+            let wire = match conn.io.borrow_mut().take() {
+                Some(Io::Registered(fd)) => fd.into_inner(),
+                Some(Io::Fresh(wire)) => wire,
+                None => return Err(GONE),
+            };
+            let mut out = conn.out.take();
+            handshake.write_answer(out.buffer(&worker.pool), config, upgrade, params);
+            (Carrier::Wire(wire), Some(out))
+        };
         drop(held);
         let messages = &conn.conns.messages;
         let (info, port) = (Rc::clone(&conn.info), Rc::clone(&conn.port));
-        let message_conn = Rc::new(MessageConn::new(info, port, Rc::clone(messages), wire, Protocol::WebSocket));
+        let message_conn = Rc::new(MessageConn::new(info, port, Rc::clone(messages), carrier, Protocol::WebSocket));
         if upgrade.pull {
             message_conn.set_pull();
         }
@@ -59,7 +70,10 @@ impl Responder {
         messages.registry.borrow_mut().insert(id, Rc::clone(&message_conn));
         conn.info.websocket.set(true);
         worker.metrics.upgraded(&conn.info);
-        message_conn.adopt(out);
+        conn.lead_to(&message_conn);
+        if let Some(out) = out {
+            message_conn.adopt(out);
+        }
         conn.upgraded(&message_conn);
         Ok(message_conn)
     }

@@ -494,7 +494,7 @@ fn is_writable(call: &Call) -> Result<(), Raise> {
 
 fn detach(call: &Call) -> Result<(), Raise> {
     let answer = &call.this::<Response>()?.answer;
-    if matches!(answer, Answer::Here(responder) if responder.is_stream()) {
+    if matches!(answer, Answer::Here(responder) if responder.shares_id()) {
         engine::warning(
             "Response::detach(): a stream of HTTP/2 cannot be found again by its fd, which all streams of a connection share: keep the response itself",
         )?;
