@@ -1,7 +1,7 @@
 """Clients of HTTP/2 that mean harm: the worker lives, does not grow, and serves others beside them.
 
 Each attack goes on for APUS_ATTACK_SECONDS (1 unless set) over several connections, each of them opened again when the
-server has closed it.
+server has closed it. As with TLS (test_tls_attacks.py) the time that honest requests take is judged from 20 seconds on.
 """
 
 import contextlib
@@ -9,15 +9,33 @@ import itertools
 import os
 import socket
 import struct
+import subprocess
+import sys
 import threading
 import time
 
 from http2_peers import Http2Case
 from support import PATIENCE, rss
+from test_tls_attacks import JUDGED_FROM, PAUSE, SECONDS, SLOWER, UNNOTICED
 
-SECONDS = float(os.environ.get("APUS_ATTACK_SECONDS", "1"))
 CONNECTIONS = 6
 GROWTH = 32 << 20
+# An honest client, in a process of its own: the attackers' threads would keep it waiting. Each request goes over a
+# connection that is kept, one in two hundred over a new one.
+HONEST = """
+import http.client, statistics, sys, time
+port, end, pause = int(sys.argv[1]), time.monotonic() + float(sys.argv[2]), float(sys.argv[3])
+times, client = [], None
+while time.monotonic() < end or len(times) < 20:
+    begun = time.monotonic()
+    if len(times) % 200 == 0:
+        client = http.client.HTTPConnection('127.0.0.1', port, timeout=60)
+    client.request('GET', '/')
+    assert client.getresponse().read() == b'ok'
+    times.append(time.monotonic() - begun)
+    time.sleep(pause)
+print(len(times), statistics.quantiles(times, n=100)[98])
+"""
 DATA, HEADERS, PRIORITY, RESET, SETTINGS, PING, GOAWAY, WINDOW, CONTINUATION = 0, 1, 2, 3, 4, 6, 7, 8, 9
 END_STREAM, END_HEADERS = 1, 4
 
@@ -80,12 +98,27 @@ class Attacker:
 class Attacks(Http2Case):
     HANDLER = "$response->end($path === '/big' ? str_repeat('x', 3_000_000) : 'ok');"
 
+    def honest(self, server, seconds):
+        line = [sys.executable, "-c", HONEST, str(server.port), str(seconds), str(PAUSE)]
+        process = subprocess.Popen(line, stdout=subprocess.PIPE, text=True)
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(lambda: process.poll() is None and process.kill())
+        return process
+
+    def measured(self, process):
+        """How many requests, and how long the slowest hundredth took."""
+        count, p99 = process.communicate(timeout=SECONDS + PATIENCE)[0].split()
+        self.assertEqual(process.returncode, 0)
+        return int(count), float(p99)
+
     def attack(self, rounds, *, settings=b"", reads=True, buffer=None, server=None):
         """Has `rounds(number)` give what each connection sends, piece by piece. Gives how many were closed."""
         server = self.http2(self.HANDLER, settings=server or {})
         [worker] = server.workers()
         for _ in range(20):
             self.assertEqual(server.get("/").body, b"ok")
+        judged = SECONDS >= JUDGED_FROM
+        quiet = self.measured(self.honest(server, min(SECONDS, 10) / 2))[1] if judged else 0
         before = rss(worker)
         end = time.monotonic() + SECONDS
         closed = [0] * CONNECTIONS
@@ -110,16 +143,16 @@ class Attacks(Http2Case):
         threads = [threading.Thread(target=run, args=(number,)) for number in range(CONNECTIONS)]
         for thread in threads:
             thread.start()
-        served = 0
-        while time.monotonic() < end:
-            self.assertEqual(server.get("/").body, b"ok")
-            served += 1
+        served, took = self.measured(self.honest(server, SECONDS))
         for thread in threads:
             thread.join(PATIENCE)
         self.assertEqual(server.get("/").body, b"ok")
         self.assertEqual(server.workers(), [worker], server.said())
         self.assertLess(rss(worker) - before, GROWTH)
-        self.assertGreater(served, 0)
+        if judged:
+            shown = f"{sum(closed)} closed; {served} honest requests, p99 {took * 1000:.1f} ms, {quiet * 1000:.1f} before"
+            print(f"{shown}; +{(rss(worker) - before) >> 20} MiB", file=sys.stderr)
+            self.assertLessEqual(took, max(SLOWER * quiet, UNNOTICED), shown)
         return sum(closed)
 
     def test_rapid_reset(self):
