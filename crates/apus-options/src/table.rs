@@ -56,6 +56,13 @@ settings! {
     Server worker_num: u32 = cores(), shown "number of CPU cores" => count(1, 1024, "processes");
     /// Connections open at once, over all workers. Further ones wait in the listening queue until one closes.
     Server max_connection ["max_conn"]: u32 = 100_000 => count(1, 10_000_000, "connections");
+    /// Which worker handles what clients of stream and datagram ports send: 2 and 8 the one that accepted the
+    /// connection, 1 one after the other, 3, 7, 9 and 10 the one with the fewest messages in hand, 4 always the same
+    /// for an IP address, 5 always the same for a user (`Server::bind()`). A connection itself stays where it was
+    /// accepted, and so do HTTP and WebSocket. With `dispatch_func`, a callable (Server $server, int $fd, int $type,
+    /// string $data): int, the program says the worker's id itself, or -1 to drop the message, -2 to close the
+    /// connection, -3 for what `dispatch_mode` says.
+    Server dispatch_mode: u8 = 2 => count(1, 10, "");
     /// Requests after which a worker is replaced by a fresh one; 0 for never. Nothing is lost: the new worker serves
     /// before the old one leaves.
     Server max_request: u64 = 0 => count(0, i64::MAX, "requests");
@@ -512,6 +519,6 @@ mod tests {
         settings.set("task_worker_num", &Value::Int(0)).unwrap();
         settings.set("reactor_num", &Value::Int(4)).unwrap();
         assert_eq!(settings.get("reactor_num"), Some(Value::Int(4)));
-        assert_eq!(settings.get("dispatch_mode"), None);
+        assert_eq!(settings.get("send_yield"), None);
     }
 }

@@ -7,7 +7,6 @@ use crate::row::{Row, Scope, Support};
 pub(crate) static ROWS: &[Row] = unread! {
     Server NoEffect "There is no separate event thread: each worker has its own event loop." =>
         reactor_num, single_thread;
-    Server NoEffect "A connection belongs to the worker that accepted it." => dispatch_mode;
     Server NoEffect "A write in a coroutine always waits without blocking." => send_yield;
     Server NoEffect "A connection belongs to one worker, so nothing outlives it in a queue." => discard_timeout_request;
     Server NoEffect "Connection events are delivered whatever the dispatch." => enable_unsafe_event;
@@ -34,7 +33,6 @@ pub(crate) static ROWS: &[Row] = unread! {
     Port NoEffect "A certificate that signed itself is accepted where ssl_client_cert_file names it." =>
         ssl_allow_self_signed;
     Port Missing "Use open_length_check: type n, length at 4, body at 8." => open_fastcgi_protocol;
-    Server Missing "A connection belongs to the worker that accepted it." => dispatch_func;
     Server Missing "Use Server::stats() or `apus status --json`." => stats_file;
     Server Missing "Use `apus status --json`." => admin_server;
     Server Missing "Threads are not used: each worker is a process." => bootstrap, init_arguments;

@@ -132,6 +132,16 @@ impl Handling {
         Self { queued: None, place: None, drive: Some(drive), responder: None, gone: None, place_of: None }
     }
 
+    /// Of work that is over when that future is.
+    pub(crate) fn elsewhere(work: impl Future<Output = ()> + 'static) -> Self {
+        let admission = async move {
+            work.await;
+            Admission::Answered
+        };
+        let queued = Some(Box::new(Queued { admission: Box::pin(admission), begin: Box::new(|_| None) }));
+        Self { queued, place: None, drive: None, responder: None, gone: None, place_of: None }
+    }
+
     /// Of a handler that is begun once it is admitted.
     pub(crate) fn queued(
         admission: impl Future<Output = Admission> + 'static,

@@ -17,6 +17,7 @@ use apus_zend::{Callable, Raise, Value, engine, fiber, native};
 
 use super::events::{COUNT, Event};
 use super::port_core::{Given, PortCore, Tell};
+use super::routing::dispatch::Dispatch;
 use super::tls::ServerCertificates;
 use crate::exception::{self};
 use crate::handlers::Handlers;
@@ -71,6 +72,10 @@ pub(super) struct ServerCore {
     pub(super) tls: ServerCertificates,
     /// `package_length_func`.
     pub(super) tell: RefCell<Option<Rc<Callable>>>,
+    /// `dispatch_func`.
+    pub(super) dispatch_func: RefCell<Option<Rc<Callable>>>,
+    /// Who handles what clients send, from `start()` on, where that is not the worker that has the connection.
+    pub(super) dispatch: RefCell<Option<Rc<Dispatch>>>,
     /// The datagram sockets of this worker, by the place of their port among the server's.
     pub(super) datagrams: RefCell<Vec<(usize, Rc<Datagram>)>>,
     pub(super) phase: Cell<Phase>,
@@ -136,6 +141,8 @@ impl ServerCore {
             tls: ServerCertificates::default(),
             settings: RefCell::new(settings),
             tell: RefCell::new(None),
+            dispatch_func: RefCell::new(None),
+            dispatch: RefCell::new(None),
             datagrams: RefCell::default(),
             phase: Cell::new(Phase::New),
             worker: RefCell::new(None),
@@ -165,6 +172,11 @@ impl ServerCore {
         drop(settings);
         self.refuses.set(self.refuses.get() || self.second && given.max_concurrency);
         // What is replaced is dropped last: its destructor may run PHP code that comes here again.
+        let _old_func = match given.take_dispatch() {
+            Tell::Unsaid => None,
+            Tell::Nobody => self.dispatch_func.replace(None),
+            Tell::By(callable) => self.dispatch_func.replace(Some(callable)),
+        };
         let _old = match given.take_tell() {
             Tell::Unsaid => None,
             Tell::Nobody => self.tell.replace(None),

@@ -13,6 +13,7 @@ use super::core::{ServerCore, ServerHandle};
 use super::event_object;
 use super::events::Event;
 use super::port_core::{Plan, PortCore};
+use super::routing::dispatch::{Dispatch, Fate, Incoming, Parcel, Taker};
 use super::serving::Serving;
 use super::tcp::Caller;
 use crate::exception::{self};
@@ -26,36 +27,72 @@ pub(super) struct PhpPackets {
     caller: Caller,
     packet: Option<Callable>,
     place: usize,
+    /// The port that clients send to.
+    server_port: u16,
+    dispatch: Option<Rc<Dispatch>>,
 }
 
 impl PhpPackets {
-    pub(super) fn new(serving: &Serving<'_>, port: &PortCore, place: usize, plan: &Plan) -> Rc<Self> {
+    pub(super) fn new(serving: &Serving<'_>, port: &PortCore, place: usize, server_port: u16, plan: &Plan) -> Rc<Self> {
         let packet = serving.core.callback(port, Event::Packet);
-        Rc::new(Self { caller: Caller::new(serving, plan), packet, place })
+        let dispatch = serving.core.dispatch.borrow().clone();
+        Rc::new(Self { caller: Caller::new(serving, plan), packet, place, server_port, dispatch })
     }
 
     fn received(
         &self,
         callable: &Callable,
-        socket: &Datagram,
-        from: &SockAddr,
+        (address, port): (&str, u16),
         data: &[u8],
     ) -> Result<Option<Handling>, Raise> {
-        let (address, port) = match from.as_socket() {
-            Some(addr) => (addr.ip().to_canonical().to_string(), addr.port()),
-            None => (from.as_pathname().map_or_else(String::new, |path| path.display().to_string()), 0),
-        };
         if self.caller.event_objects {
             let packet =
-                event_object::packet(Value::string(data)?, (&address, port), self.place as i64, socket.local().port())?;
+                event_object::packet(Value::string(data)?, (address, port), self.place as i64, self.server_port)?;
             return self.caller.begin(callable, [self.caller.server(), packet]);
         }
         let mut info = Array::new(4)?;
         info.set_str(b"address", address.as_bytes())?;
         info.set_int(b"port", i64::from(port))?;
         info.set_int(b"server_socket", self.place as i64)?;
-        info.set_int(b"server_port", i64::from(socket.local().port()))?;
+        info.set_int(b"server_port", i64::from(self.server_port))?;
         self.caller.begin(callable, [self.caller.server(), Value::string(data)?, info.into()])
+    }
+
+    /// Too many coroutines: whoever floods the port must not flood the log. Whether that is why nothing began.
+    fn is_flooded(&self, raise: Raise) -> bool {
+        let state = &self.caller.handlers.state;
+        match state.failed(raise) {
+            Some(thrown) if thrown.is(exception::COROUTINE.get()) => return true,
+            Some(thrown) => state.uncaught(thrown),
+            None => {}
+        }
+        false
+    }
+}
+
+/// An address as PHP is told it.
+fn shown(from: &SockAddr) -> (String, u16) {
+    match from.as_socket() {
+        Some(addr) => (addr.ip().to_canonical().to_string(), addr.port()),
+        None => (from.as_pathname().map_or_else(String::new, |path| path.display().to_string()), 0),
+    }
+}
+
+impl PhpPackets {
+    /// Whether other workers may pass on what came to them.
+    pub(super) fn is_dispatched(&self) -> bool {
+        self.dispatch.is_some()
+    }
+}
+
+impl Taker for PhpPackets {
+    fn take(&self, parcel: &Parcel) -> Option<Handling> {
+        let callable = self.packet.as_ref()?;
+        let begun = self.received(callable, (&parcel.from.0, parcel.from.1), &parcel.data);
+        begun.unwrap_or_else(|raise| {
+            self.is_flooded(raise);
+            None
+        })
     }
 }
 
@@ -64,13 +101,19 @@ impl PacketApp for PhpPackets {
 
     fn on_packet(self: &Rc<Self>, socket: &Rc<Datagram>, from: &SockAddr, data: &[u8]) -> Option<Handling> {
         let callable = self.packet.as_ref()?;
-        self.received(callable, socket, from, data).unwrap_or_else(|raise| {
-            // Too many coroutines: whoever floods the port must not flood the log.
-            let state = &self.caller.handlers.state;
-            match state.failed(raise) {
-                Some(thrown) if thrown.is(exception::COROUTINE.get()) => socket.count_dropped(),
-                Some(thrown) => state.uncaught(thrown),
-                None => {}
+        let (address, port) = shown(from);
+        if let Some(dispatch) = &self.dispatch {
+            let ip = from.as_socket().map(|addr| addr.ip().to_canonical());
+            let incoming = Incoming { fd: 0, port: self.place as u16, from: (&address, port), ip, data };
+            match dispatch.pass_on(&incoming) {
+                Fate::Here => {}
+                Fate::Dropped | Fate::Closed => return None,
+                Fate::Elsewhere(handling) => return handling,
+            }
+        }
+        self.received(callable, (&address, port), data).unwrap_or_else(|raise| {
+            if self.is_flooded(raise) {
+                socket.count_dropped();
             }
             None
         })

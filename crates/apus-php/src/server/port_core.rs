@@ -28,7 +28,7 @@ const FRAMINGS: [&str; 7] = [
     "open_redis_protocol",
 ];
 
-/// What was said of `package_length_func`.
+/// What was said of `package_length_func`, or of `dispatch_func`.
 #[derive(Default, Clone)]
 pub(super) enum Tell {
     #[default]
@@ -46,6 +46,7 @@ pub(super) struct Given {
     /// `package_eof`, which may be any bytes.
     eof: Option<Vec<u8>>,
     tell: Tell,
+    dispatch: Tell,
     /// Whether `max_concurrency` was given, by this very name.
     pub(super) max_concurrency: bool,
     /// `event_object`, which only code written for Swoole has.
@@ -91,7 +92,14 @@ impl Given {
             let value = value.value();
             match (name, value.view()) {
                 (b"package_length_func", View::Null) => all.tell = Tell::Nobody,
-                (b"package_length_func", _) => all.tell = Tell::By(Rc::new(callable(value)?)),
+                (b"package_length_func", _) => {
+                    all.tell = Tell::By(Rc::new(callable("package_length_func", "(string $bytes): int", value)?));
+                }
+                (b"dispatch_func", View::Null) => all.dispatch = Tell::Nobody,
+                (b"dispatch_func", _) => {
+                    const FORM: &str = "(Server $server, int $fd, int $type, string $data): int";
+                    all.dispatch = Tell::By(Rc::new(callable("dispatch_func", FORM, value)?));
+                }
                 (b"event_object", View::Bool(on)) if lenient => all.event_object = Some(on),
                 (b"event_object", View::Int(on)) if lenient => all.event_object = Some(on != 0),
                 (b"package_eof", View::Str(bytes)) => all.eof = Some(bytes.to_vec()),
@@ -149,17 +157,19 @@ impl Given {
         std::mem::take(&mut self.tell)
     }
 
+    /// The same of `dispatch_func`.
+    pub(super) fn take_dispatch(&mut self) -> Tell {
+        std::mem::take(&mut self.dispatch)
+    }
+
     fn has(&self, name: &str) -> bool {
         self.pairs.iter().any(|(given, _)| *given == name)
     }
 }
 
-fn callable(mut value: Value) -> Result<Callable, Raise> {
-    Callable::new(&mut value).map_err(|not| {
-        not.or(|why| {
-            refused(&format!("setting \"package_length_func\" must be a callable (string $bytes): int, but {why}"))
-        })
-    })
+fn callable(name: &str, form: &str, mut value: Value) -> Result<Callable, Raise> {
+    Callable::new(&mut value)
+        .map_err(|not| not.or(|why| refused(&format!("setting \"{name}\" must be a callable {form}, but {why}"))))
 }
 
 /// What the clients of a port speak.
@@ -307,6 +317,11 @@ impl PortCore {
                     format!("setting \"{name}\" belongs to the whole server, not to one port: use Server::set()");
                 return Err(refused(&text));
             }
+        }
+        if !matches!(given.dispatch, Tell::Unsaid) && !lenient {
+            return Err(refused(
+                "setting \"dispatch_func\" belongs to the whole server, not to one port: use Server::set()",
+            ));
         }
         self.add(given);
         Ok(())

@@ -17,6 +17,7 @@ use super::class::slot::server as slot;
 use super::core::{Phase, ServerCore, callback_ended};
 use super::event_object;
 use super::events::Event;
+use super::routing::dispatch::Dispatch;
 use super::{task, user_process, worker};
 use crate::descriptor;
 use crate::exception::{self};
@@ -204,6 +205,10 @@ pub(super) fn start(core: &Rc<ServerCore>, server: Object) -> Result<(), Raise> 
             .map_err(|error| exception::throw(exception::code::server::BIND, &error.to_string()))?;
     }
     super::routing::prepare(&settings)?;
+    let dispatch = Dispatch::of(&settings, core.dispatch_func.borrow().clone());
+    core.dispatch.replace(dispatch.map_err(|error| {
+        exception::throw(exception::code::server::STATE, &format!("no memory can be shared: {error}"))
+    })?);
     super::user_process::number(core, &settings);
     let users = u16::try_from(core.users.borrow().len()).unwrap_or(u16::MAX);
     core.task_queue.set(task::prepare(&settings, RoleCounts::new(&settings, users))?);

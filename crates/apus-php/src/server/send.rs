@@ -2,6 +2,7 @@
 //! heartbeat.
 
 use std::fs::File;
+use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 use std::rc::Rc;
 
@@ -19,6 +20,9 @@ use crate::connections::room;
 use crate::last_error;
 use crate::runtime::State;
 use crate::wait::{may_wait, wait};
+
+/// What of a file goes to another worker at one go.
+const PIECE: usize = 64 * 1024;
 
 /// Where a connection is.
 enum Place {
@@ -84,6 +88,9 @@ pub(super) fn send(core: &ServerHandle, to: Any<'_>, data: &[u8], server_socket:
 }
 
 pub(super) fn sendwait(core: &ServerHandle, fd: i64, data: &[u8]) -> Result<bool, Raise> {
+    if matches!(place(core, fd, "sendwait()")?, Place::Elsewhere) {
+        return Ok(routing::send_to(fd, data, true)?.told());
+    }
     let Some(message_conn) = stream(core, fd, "sendwait()")? else { return Ok(false) };
     let delivery = send_here(&message_conn, data, "Server::sendwait()")?;
     if !delivered(delivery) {
@@ -101,7 +108,11 @@ pub(super) fn sendwait(core: &ServerHandle, fd: i64, data: &[u8]) -> Result<bool
 }
 
 pub(super) fn sendfile(core: &ServerHandle, fd: i64, path: String, offset: i64, length: i64) -> Result<bool, Raise> {
-    let Some(message_conn) = stream(core, fd, "sendfile()")? else { return Ok(false) };
+    let elsewhere = matches!(place(core, fd, "sendfile()")?, Place::Elsewhere);
+    let here = if elsewhere { None } else { stream(core, fd, "sendfile()")? };
+    if here.is_none() && !elsewhere {
+        return Ok(false);
+    }
     let (file, about) = match open_regular(Path::new(&path)) {
         Ok(opened) => opened,
         // What is no regular file has no number of the system's.
@@ -116,7 +127,29 @@ pub(super) fn sendfile(core: &ServerHandle, fd: i64, path: String, offset: i64, 
         )));
     };
     let length = if length == 0 { rest } else { length };
-    queue_file(&message_conn, &file, offset as u64, length)
+    match here {
+        Some(message_conn) => queue_file(&message_conn, &file, offset as u64, length),
+        None => carry_file(fd, &file, offset as u64, length),
+    }
+}
+
+/// Sends a file to a connection of another worker, piece by piece: a descriptor does not reach it.
+fn carry_file(fd: i64, file: &File, mut offset: u64, mut length: u64) -> Result<bool, Raise> {
+    let mut piece = vec![0; PIECE.min(usize::try_from(length).unwrap_or(PIECE))];
+    while length > 0 {
+        let most = piece.len().min(usize::try_from(length).unwrap_or(PIECE));
+        let read = match file.read_at(&mut piece[..most], offset) {
+            Ok(0) => return Ok(last_error::fail(i64::from(libc::EIO))),
+            Ok(read) => read,
+            Err(error) => return Ok(last_error::fail(i64::from(error.raw_os_error().unwrap_or(libc::EIO)))),
+        };
+        if !routing::send_to(fd, &piece[..read], true)?.told() {
+            return Ok(false);
+        }
+        offset += read as u64;
+        length -= read as u64;
+    }
+    Ok(true)
 }
 
 /// Has a file sent behind what waits, once no other file does: each holds a descriptor.

@@ -18,6 +18,7 @@ use super::core::ServerCore;
 use super::events::Event;
 use super::packet::PhpPackets;
 use super::port_core::{Plan, PortCore, Protocol, refused};
+use super::routing::dispatch;
 use super::tcp::PhpStreams;
 use crate::exception::{self};
 use crate::runtime::State;
@@ -122,7 +123,10 @@ impl Serving<'_> {
             Protocol::Stream => {
                 config.stream = true;
                 config.framing.clone_from(&plan.framing);
-                let app = PhpStreams::new(self, port, &plan);
+                let app = PhpStreams::new(self, port, place, &plan);
+                if app.is_dispatched() {
+                    dispatch::serve(place, Rc::<PhpStreams>::clone(&app));
+                }
                 Some(tokio::task::spawn_local(serve(app, vec![(fd, Rc::new(config))], Rc::clone(self.control))))
             }
             Protocol::Datagram => Some(self.datagrams(port, place, fd, &plan)?),
@@ -151,7 +155,10 @@ impl Serving<'_> {
         let socket = Datagram::new(fd, most, self.control)
             .map_err(|error| engine::throw_error(&format!("receiving at {} failed: {error}", port.addr)))?;
         self.core.datagrams.borrow_mut().push((place, Rc::clone(&socket)));
-        let app = PhpPackets::new(self, port, place, plan);
+        let app = PhpPackets::new(self, port, place, socket.local().port(), plan);
+        if app.is_dispatched() {
+            dispatch::serve(place, Rc::<PhpPackets>::clone(&app));
+        }
         Ok(tokio::task::spawn_local(async move {
             serve_datagrams(app, socket).await;
             Ok(())

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use apus_net::{App, ConnInfo, Message, MessageConn, Request, Responder};
+use apus_net::{App, ConnInfo, Message, MessageConn, Peer, Request, Responder};
 use apus_process::log::{Level, Repeats};
 use apus_zend::object::Object;
 use apus_zend::value::View;
@@ -11,6 +11,7 @@ use apus_zend::{Callable, Raise, Value};
 use super::event_object;
 use super::events::Event;
 use super::port_core::{Plan, PortCore};
+use super::routing::dispatch::{Dispatch, Fate, Incoming, Parcel, Taker};
 use super::serving::Serving;
 use crate::handlers::Handlers;
 use crate::handling::Handling;
@@ -28,6 +29,9 @@ pub(super) struct PhpStreams {
     close: Option<Callable>,
     /// `package_length_func`.
     tell: Option<Rc<Callable>>,
+    /// Who handles what is received, and the place of the port among the server's.
+    dispatch: Option<Rc<Dispatch>>,
+    place: u16,
 }
 
 /// How the callbacks of raw ports are called.
@@ -79,7 +83,7 @@ impl Caller {
 }
 
 impl PhpStreams {
-    pub(super) fn new(serving: &Serving<'_>, port: &PortCore, plan: &Plan) -> Rc<Self> {
+    pub(super) fn new(serving: &Serving<'_>, port: &PortCore, place: usize, plan: &Plan) -> Rc<Self> {
         let callback = |event| serving.core.callback(port, event);
         Rc::new(Self {
             caller: Caller::new(serving, plan),
@@ -89,6 +93,8 @@ impl PhpStreams {
             empty: callback(Event::BufferEmpty),
             close: callback(Event::Close),
             tell: plan.tell.clone(),
+            dispatch: serving.core.dispatch.borrow().clone(),
+            place: place as u16,
         })
     }
 
@@ -103,6 +109,36 @@ impl PhpStreams {
     }
 }
 
+impl PhpStreams {
+    fn incoming<'a>(&self, message_conn: &MessageConn, data: &'a [u8]) -> Incoming<'a> {
+        let conn = message_conn.info();
+        let ip = match conn.peer() {
+            Peer::Tcp(addr) => Some(addr.ip()),
+            Peer::Unix => None,
+        };
+        Incoming { fd: conn.id(), port: self.place, from: ("", 0), ip, data }
+    }
+}
+
+impl PhpStreams {
+    /// Whether other workers may pass on what came to them.
+    pub(super) fn is_dispatched(&self) -> bool {
+        self.dispatch.is_some()
+    }
+}
+
+impl Taker for PhpStreams {
+    fn take(&self, parcel: &Parcel) -> Option<Handling> {
+        let callable = self.receive.as_ref()?;
+        self.received(callable, parcel.fd, &parcel.data).unwrap_or_else(|raise| {
+            self.caller.handlers.state.report(raise);
+            // As for a connection of this worker.
+            let _ = super::routing::close_at(parcel.fd, false, 0, "");
+            None
+        })
+    }
+}
+
 impl App for PhpStreams {
     type Handling = Handling;
 
@@ -114,6 +150,17 @@ impl App for PhpStreams {
 
     fn on_message(self: &Rc<Self>, message_conn: &Rc<MessageConn>, message: Message<'_>) -> Option<Handling> {
         let callable = self.receive.as_ref()?;
+        if let Some(dispatch) = &self.dispatch {
+            match dispatch.pass_on(&self.incoming(message_conn, message.data)) {
+                Fate::Here => {}
+                Fate::Dropped => return None,
+                Fate::Closed => {
+                    message_conn.close(0, "");
+                    return None;
+                }
+                Fate::Elsewhere(handling) => return handling,
+            }
+        }
         self.received(callable, message_conn.info().id(), message.data).unwrap_or_else(|raise| {
             self.caller.handlers.state.report(raise);
             // A stream with a hole in it is worse than none.

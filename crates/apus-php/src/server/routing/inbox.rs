@@ -7,6 +7,7 @@ use bytes::Bytes;
 use tokio::io::Interest;
 
 use super::Routing;
+use super::dispatch::Parcel;
 use super::outbox::PostOutcome;
 use super::questions::Respondent;
 use super::record::{Body, Order, PART};
@@ -64,6 +65,7 @@ impl Routing {
         let more = self.worker.ipc().take(TURN, |from, kind, bytes| self.receive(from, kind, bytes));
         drop(turn);
         self.give_pipe_messages();
+        self.give_dispatched();
         more
     }
 
@@ -126,6 +128,13 @@ impl Routing {
             Order::Close { fd, reset, code, reason } => self.deliver_close(fd, reset, code, reason),
             Order::Reading { fd, step } => self.deliver_step(fd, step),
             Order::Pipe { worker, serialized, value } => self.keep_pipe_message(worker, serialized, value),
+            Order::Dispatch { fd, port, client_port, address, payload } => {
+                // Only processes of this server have the same ports.
+                if matches!(from, Origin::Slot(_)) {
+                    let from = (String::from_utf8_lossy(address).into_owned(), client_port);
+                    self.keep_dispatched(Parcel { fd, port, from, data: payload.to_vec() });
+                }
+            }
             Order::Name { number, fd, change, name } => {
                 let body = Body { count: self.change(fd, change, name) as u64, rows: Vec::new() };
                 self.answer(from, number, &body);

@@ -14,6 +14,7 @@
 mod broker;
 mod cluster;
 mod deliver;
+pub(super) mod dispatch;
 mod inbox;
 pub(super) mod methods;
 mod names;
@@ -91,6 +92,10 @@ struct Routing {
     /// Values that came for the program and have not been given to it, and their bytes.
     pipes: RefCell<Vec<pipe::PipeMessage>>,
     pipe_bytes: Cell<usize>,
+    /// Who handles what came to a port, by its place.
+    takers: RefCell<HashMap<u16, Rc<dyn dispatch::Taker>>>,
+    /// Messages of clients that other workers have passed on.
+    arrived: dispatch::Arrived,
     /// Whether `workerstart` is over: the program is ready for them.
     ready: Cell<bool>,
     cluster: Option<cluster::Cluster>,
@@ -197,6 +202,8 @@ fn open((core, server, worker, control, state): Parts<'_>, only: Option<ForkEpoc
         gates: RefCell::default(),
         pipes: RefCell::default(),
         pipe_bytes: Cell::new(0),
+        takers: RefCell::default(),
+        arrived: dispatch::Arrived::default(),
         ready: Cell::new(false),
         cluster: broker.then(|| cluster::Cluster::open(&settings, node(), limit)).flatten(),
         tasks: RefCell::default(),
@@ -204,6 +211,7 @@ fn open((core, server, worker, control, state): Parts<'_>, only: Option<ForkEpoc
         policies: OnceCell::new(),
         only,
     });
+    routing.begin_dispatch();
     routing.run(Rc::clone(&routing).hear_ipc());
     if routing.cluster.is_some() {
         routing.run(Rc::clone(&routing).hear_broker());
@@ -254,6 +262,7 @@ pub(super) fn report_orphans() {
     if let Some(routing) = current() {
         routing.ready.set(true);
         routing.give_pipe_messages();
+        routing.give_dispatched();
         routing.report_orphans();
     }
 }

@@ -7,7 +7,7 @@ use apus_net::proto::websocket::Opcode;
 use apus_net::{MAX_NAME, MessageConn};
 
 /// Changes with the form of any record; a server ignores messages of another version.
-pub(super) const VERSION: u8 = 2;
+pub(super) const VERSION: u8 = 3;
 /// The longest head: a name, and what goes before it.
 const MAX_HEAD: usize = MAX_NAME + 32;
 
@@ -90,6 +90,8 @@ pub(in crate::server) enum Order<'a> {
     Reading { fd: i64, step: Step },
     /// A value for the program of the other worker.
     Pipe { worker: u16, serialized: bool, value: &'a [u8] },
+    /// What a client has sent to that port, by its place, for this worker to handle; of a datagram with its sender.
+    Dispatch { fd: i64, port: u16, client_port: u16, address: &'a [u8], payload: &'a [u8] },
     /// A change of a connection's names; answered.
     Name { number: u64, fd: i64, change: Change, name: &'a [u8] },
     /// A message for all connections of a user; answered with how many it reached.
@@ -119,6 +121,7 @@ const ANSWER: u8 = 10;
 const HELLO: u8 = 11;
 const BYE: u8 = 12;
 const REPLY: u8 = 14;
+const DISPATCH: u8 = 15;
 /// A part of a record that is longer than what carries it.
 pub(super) const PART: u8 = 13;
 
@@ -190,6 +193,13 @@ impl<'a> Order<'a> {
                 head.put(&[u8::from(serialized)]);
                 (PIPE, value)
             }
+            Self::Dispatch { fd, port, client_port, address, payload } => {
+                head.put(&fd.to_le_bytes());
+                head.put(&port.to_le_bytes());
+                head.put(&client_port.to_le_bytes());
+                head.put_name(address);
+                (DISPATCH, payload)
+            }
             Self::Hello => (HELLO, &[][..]),
             Self::Bye => (BYE, &[][..]),
             Self::Name { .. } | Self::ToUser { .. } | Self::Publish { .. } | Self::Ask { .. } | Self::Answer { .. } => {
@@ -242,6 +252,13 @@ impl<'a> Order<'a> {
             CLOSE => Self::Close { fd: at.i64()?, reset: at.u8()? != 0, code: at.u16()?, reason: at.rest() },
             READING => Self::Reading { fd: at.i64()?, step: *STEPS.get(usize::from(at.u8()?))? },
             PIPE => Self::Pipe { worker: at.u16()?, serialized: at.u8()? != 0, value: at.rest() },
+            DISPATCH => Self::Dispatch {
+                fd: at.i64()?,
+                port: at.u16()?,
+                client_port: at.u16()?,
+                address: at.name()?,
+                payload: at.rest(),
+            },
             NAME => Self::Name {
                 number: at.u64()?,
                 fd: at.i64()?,
@@ -383,6 +400,7 @@ mod tests {
             through(Order::Reading { fd: 1, step });
         }
         through(Order::Pipe { worker: 3, serialized: true, value: b"i:1;" });
+        through(Order::Dispatch { fd: 5, port: 1, client_port: 9, address: b"127.0.0.1", payload: b"line" });
         for change in CHANGES {
             through(Order::Name { number: u64::MAX, fd: 9, change, name: b"x" });
         }
