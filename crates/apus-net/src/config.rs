@@ -3,13 +3,14 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use apus_options::Settings;
+use apus_options::{Networks, Settings};
 use apus_proto::framing::Framing;
 use apus_proto::http1::Limits;
 use apus_proto::http2::HeadLimits;
 use apus_proto::http2::hpack::ListLimits;
 
 use crate::coding::Compression;
+use crate::gate::Gate;
 use crate::http2;
 use crate::port_tls::Tls;
 
@@ -96,6 +97,12 @@ pub struct Config {
     pub subprotocols: Vec<String>,
     /// Origins whose pages may connect; empty for any.
     pub origins: Vec<String>,
+    /// Peers that are believed what they tell of their clients.
+    pub trusted: Networks,
+    /// Whether their connections begin with a header of the PROXY protocol.
+    pub proxy_protocol: bool,
+    /// Whom the port answers; none where it answers all.
+    pub gate: Option<Gate>,
     /// What of its answers is coded; none where nothing is.
     pub http_compression: Option<Compression>,
     /// Bytes of an answer from which on it is looked at for that.
@@ -201,6 +208,9 @@ impl From<&Settings> for Config {
             show_closes: s.open_websocket_close_frame,
             subprotocols: list(&s.websocket_subprotocol),
             origins: list(&s.websocket_origins),
+            trusted: s.trusted_proxies.clone(),
+            proxy_protocol: s.open_proxy_protocol && !s.trusted_proxies.is_empty(),
+            gate: Gate::of(s, None),
             http_compression: s.http_compression.then(|| Compression {
                 level: s.http_compression_level,
                 min_length: s.compression_min_length,

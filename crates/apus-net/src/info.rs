@@ -94,6 +94,8 @@ pub struct ConnInfo {
     pub(crate) local_ip: std::cell::OnceCell<Box<str>>,
     /// What its TLS session is, after the handshake.
     pub(crate) tls: std::cell::OnceCell<Rc<TlsInfo>>,
+    /// `peer` is whom a trusted proxy has named.
+    pub(crate) proxied: Cell<bool>,
 }
 
 impl ConnInfo {
@@ -113,12 +115,17 @@ impl ConnInfo {
             tls_begun: false.into(),
             local_ip: std::cell::OnceCell::new(),
             tls: std::cell::OnceCell::new(),
+            proxied: false.into(),
         }
     }
 
     /// A stream of it that is a connection to the program, accepted at `now`.
     pub(crate) fn within(&self, id: i64, now: f64) -> Self {
-        Self { tls: self.tls.clone(), ..Self::new(id, self.peer, Rc::clone(&self.local), now) }
+        Self {
+            tls: self.tls.clone(),
+            proxied: self.proxied.clone(),
+            ..Self::new(id, self.peer, Rc::clone(&self.local), now)
+        }
     }
 
     /// A request has come: how many those are.
@@ -139,6 +146,11 @@ impl ConnInfo {
     /// The client's address.
     pub fn peer(&self) -> Peer {
         self.peer
+    }
+
+    /// Whether a trusted proxy has named the client, by the PROXY protocol.
+    pub fn is_proxied(&self) -> bool {
+        self.proxied.get()
     }
 
     /// The client's IP address as text, an IPv4 address inside IPv6 as IPv4; empty for a Unix socket. Made once.

@@ -14,6 +14,7 @@
 mod account;
 mod answer;
 mod app;
+mod arrive;
 mod asked;
 mod body;
 mod clock;
@@ -25,6 +26,7 @@ mod control;
 mod exchange;
 mod file_part;
 mod framing;
+mod gate;
 mod head_bytes;
 mod http1;
 pub mod http2;
@@ -67,6 +69,7 @@ pub use config::{Config, SendPolicy};
 pub use control::Control;
 pub use file_part::SendFile;
 pub use framing::framing;
+pub use gate::{Gate, Rate};
 pub use info::{ConnInfo, Local, Peer, TlsInfo};
 pub use message_conn::{
     Broadcast, Delivery, Kind, Message, MessageConn, OwnedMessage, Recv, Refusal, Upgrade, WriteTurn,

@@ -1,5 +1,6 @@
 //! Accepting connections.
 
+use std::cell::Cell;
 use std::collections::VecDeque;
 use std::io;
 use std::rc::Rc;
@@ -9,6 +10,7 @@ use socket2::{SockAddr, Socket};
 use tokio::io::unix::AsyncFd;
 
 use crate::app::App;
+use crate::arrive::{self, Awaited};
 use crate::conn::{Conn, Conns, Io};
 use crate::conn_task::ConnTask;
 use crate::info::{ConnInfo, Peer};
@@ -42,7 +44,7 @@ const ROOM_CHECK: Duration = Duration::from_millis(250);
 pub(crate) async fn run<A: App>(app: Rc<A>, listener: AsyncFd<Socket>, port: Rc<Port>, conns: Rc<Conns>) {
     let worker = Rc::clone(&port.worker);
     let pace = Pace::new(if port.config.tls.is_some() { port.config.handshake_rate } else { 0 });
-    let arrivals = Arrivals { app, port, conns, pace };
+    let arrivals = Rc::new(Arrivals { app, port, conns, pace, awaited: Rc::default() });
     let mut warned: Option<u64> = None;
     let mut batch = BATCH;
     let mut pending = PendingTasks(VecDeque::new());
@@ -136,10 +138,50 @@ struct Arrivals<A: App> {
     port: Rc<Port>,
     conns: Rc<Conns>,
     pace: Pace,
+    /// Connections of which a header of the PROXY protocol is awaited.
+    awaited: Rc<Cell<usize>>,
+}
+
+/// The client's end of a new connection.
+struct Arrived {
+    peer: Peer,
+    proxied: bool,
 }
 
 impl<A: App> Arrivals<A> {
-    fn accept(&self, listener: &Socket, most: usize, pending: &mut PendingTasks<A>) -> AcceptOutcome {
+    /// Enters a new connection, or waits first for what a proxy says of it.
+    fn arrive(self: &Rc<Self>, socket: Socket, addr: &SockAddr) -> Option<ConnTask<A>> {
+        let peer = Peer::from_addr(addr);
+        if self.port.config.proxy_protocol && self.is_trusted(peer) {
+            self.await_header(socket, peer);
+            return None;
+        }
+        self.open(socket, Arrived { peer, proxied: false })
+    }
+
+    fn is_trusted(&self, peer: Peer) -> bool {
+        self.port.config.trusted.contain(match peer {
+            Peer::Tcp(address) => Some(address.ip()),
+            Peer::Unix => None,
+        })
+    }
+
+    #[cold]
+    fn await_header(self: &Rc<Self>, socket: Socket, peer: Peer) {
+        let (arrivals, awaited) = (Rc::clone(self), Awaited::new(&self.awaited));
+        tokio::task::spawn_local(async move {
+            let introduced = arrive::introduced(socket, arrivals.port.config.header_timeout).await;
+            drop(awaited);
+            // One that does not say whom it brings is nobody that could be answered.
+            let Ok((socket, client)) = introduced else { return };
+            let peer = client.map_or(peer, Peer::Tcp);
+            if let Some(task) = arrivals.open(socket, Arrived { peer, proxied: client.is_some() }) {
+                task.await;
+            }
+        });
+    }
+
+    fn accept(self: &Rc<Self>, listener: &Socket, most: usize, pending: &mut PendingTasks<A>) -> AcceptOutcome {
         let worker = &self.port.worker;
         worker.clock.refresh();
         for round in 0..most {
@@ -147,7 +189,9 @@ impl<A: App> Arrivals<A> {
             if most <= BATCH && round > 0 && worker.metrics.is_crowded() {
                 return AcceptOutcome::Crowded;
             }
-            if !worker.metrics.may_accept() || worker.connections() >= self.port.config.max_connections {
+            if !worker.metrics.may_accept()
+                || worker.connections() + self.awaited.get() >= self.port.config.max_connections
+            {
                 return AcceptOutcome::Full;
             }
             if let Err(wait) = self.pace.ask() {
@@ -156,7 +200,7 @@ impl<A: App> Arrivals<A> {
             match listener.accept4(libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC) {
                 Ok((socket, addr)) => {
                     self.pace.take();
-                    pending.0.extend(self.open(socket, &addr));
+                    pending.0.extend(self.arrive(socket, &addr));
                 }
                 Err(error) => match error.raw_os_error() {
                     Some(libc::EAGAIN) => return AcceptOutcome::Empty,
@@ -173,13 +217,14 @@ impl<A: App> Arrivals<A> {
     }
 
     /// Enters a new connection; its task, where it has one of its own.
-    fn open(&self, socket: Socket, addr: &SockAddr) -> Option<ConnTask<A>> {
+    fn open(&self, socket: Socket, arrived: Arrived) -> Option<ConnTask<A>> {
         let (port, conns) = (&self.port, &self.conns);
         let now = port.worker.clock.wall();
         let begins_plain = port.config.stream && port.config.starttls;
         let tls = port.config.tls.as_ref().filter(|_| !begins_plain);
         let id = port.worker.metrics.next_session();
-        let info = Rc::new(ConnInfo::new(id, Peer::from_addr(addr), port.reached(&socket), now));
+        let info = Rc::new(ConnInfo::new(id, arrived.peer, port.reached(&socket), now));
+        info.proxied.set(arrived.proxied);
         info.tls_begun.set(tls.is_some());
         if port.config.stream
             && let Some(keepalive) = &port.config.keepalive

@@ -1,14 +1,18 @@
 //! A request as the program sees it.
 
+use std::borrow::Cow;
+use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
 
-use apus_proto::http1::{RequestHead, Version};
+use apus_options::Networks;
+use apus_proto::forwarded;
+use apus_proto::http1::{Noted, RequestHead, Version};
 
 use crate::asked::Asked;
 use crate::body::Body;
 use crate::conn::Conn;
 use crate::head_bytes::Inner;
-use crate::info::ConnInfo;
+use crate::info::{ConnInfo, Peer};
 use crate::port::Port;
 
 /// One request. Owned and cheap to move; its memory goes back to the worker's pool when it is dropped.
@@ -21,6 +25,16 @@ pub struct Request {
     received_at: f64,
     /// The stream it came on; none on a connection of its own.
     stream: Option<Rc<Conn>>,
+    /// What a trusted peer tells of its client.
+    told: Option<Box<ToldByProxy>>,
+}
+
+/// What a trusted peer tells of its client.
+#[derive(Debug)]
+struct ToldByProxy {
+    client: Option<SocketAddr>,
+    https: Option<bool>,
+    host: Option<Vec<u8>>,
 }
 
 impl Request {
@@ -31,7 +45,47 @@ impl Request {
         received_at: f64,
         stream: Option<Rc<Conn>>,
     ) -> Self {
-        Self { inner: Some(inner), conn, port, body, received_at, stream }
+        let told = if inner.head.noted.has(Noted::FORWARDED) && !port.config.trusted.is_empty() {
+            told(&inner, &conn, &port.config.trusted)
+        } else {
+            None
+        };
+        Self { inner: Some(inner), conn, port, body, received_at, stream, told }
+    }
+
+    /// The client's address, as far as a trusted peer tells it, else the peer's; none of a Unix socket.
+    pub fn remote_address(&self) -> Option<IpAddr> {
+        match (&self.told, self.conn.peer()) {
+            (Some(told), _) if told.client.is_some() => told.client.map(|client| client.ip()),
+            (_, Peer::Tcp(address)) => Some(address.ip().to_canonical()),
+            (_, Peer::Unix) => None,
+        }
+    }
+
+    /// The same as text; empty for a Unix socket.
+    pub fn remote_ip(&self) -> Cow<'_, str> {
+        match self.told.as_ref().and_then(|told| told.client) {
+            Some(client) => client.ip().to_string().into(),
+            None => self.conn.peer_ip().into(),
+        }
+    }
+
+    /// The client's port; 0 where it is not known.
+    pub fn remote_port(&self) -> u16 {
+        match self.told.as_ref().and_then(|told| told.client) {
+            Some(client) => client.port(),
+            None => self.conn.peer_port(),
+        }
+    }
+
+    /// Whether the client speaks https.
+    pub fn is_https(&self) -> bool {
+        self.told.as_ref().and_then(|told| told.https).unwrap_or_else(|| self.conn.tls().is_some())
+    }
+
+    /// The host that the client asked a trusted peer for, where that tells it.
+    pub fn forwarded_host(&self) -> Option<&[u8]> {
+        self.told.as_ref()?.host.as_deref()
     }
 
     #[inline]
@@ -147,6 +201,23 @@ impl Request {
     pub fn body(&self) -> &Body {
         &self.body
     }
+}
+
+/// What the peer tells, if it is trusted.
+#[cold]
+fn told(inner: &Inner, conn: &ConnInfo, trusted: &Networks) -> Option<Box<ToldByProxy>> {
+    let peer = match conn.peer() {
+        Peer::Tcp(address) => Some(address.ip()),
+        Peer::Unix => None,
+    };
+    // Of a connection that began with a header of the PROXY protocol, it is the proxy that is trusted.
+    if !conn.is_proxied() && !trusted.contain(peer) {
+        return None;
+    }
+    let fields = inner.head.headers.iter().map(|(name, value)| (name.of(&inner.bytes), value.of(&inner.bytes)));
+    let told = forwarded::read(fields, |address| trusted.contain(Some(address)));
+    let client = told.client.map(|client| SocketAddr::new(client, told.port.unwrap_or(0)));
+    Some(Box::new(ToldByProxy { client, https: told.https, host: told.host.map(<[u8]>::to_vec) }))
 }
 
 impl Drop for Request {

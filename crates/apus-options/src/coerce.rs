@@ -1,6 +1,7 @@
 //! From what a program wrote to what the setting's kind holds, or an error.
 
 use crate::error::OptionError;
+use crate::networks::Networks;
 use crate::row::{Kind, Row};
 use crate::value::Value;
 
@@ -15,6 +16,7 @@ pub(crate) fn coerce(row: &'static Row, value: &Value) -> Result<Value, OptionEr
         Kind::Str => to_str(value).map(Value::Str),
         Kind::Ints { min, max } => to_ints(value, min, max).map(Value::List),
         Kind::Texts => to_texts(value).map(Value::List),
+        Kind::Networks => to_texts(value).filter(|texts| texts.iter().all(is_network)).map(Value::List),
         Kind::TextsByName => to_texts_by_name(value).map(Value::Map),
         Kind::Certificates => to_certificates(value).map(Value::Map),
         Kind::Choice(names) => to_choice(value, names).map(Value::Int),
@@ -105,6 +107,10 @@ fn to_texts(value: &Value) -> Option<Vec<Value>> {
         single => std::slice::from_ref(single),
     };
     items.iter().map(|item| to_str(item).map(Value::Str)).collect()
+}
+
+fn is_network(text: &Value) -> bool {
+    matches!(text, Value::Str(text) if Networks::is_network(text))
 }
 
 fn to_texts_by_name(value: &Value) -> Option<Vec<(String, Value)>> {

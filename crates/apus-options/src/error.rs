@@ -79,6 +79,10 @@ pub(crate) fn wants(kind: &Kind) -> String {
         Kind::Str => "a string without NUL bytes".to_owned(),
         Kind::Ints { min, max } => format!("a list of whole numbers from {min} to {max}"),
         Kind::Texts => "a list of strings".to_owned(),
+        Kind::Networks => {
+            "a list of addresses and networks, such as \"192.0.2.7\", \"10.0.0.0/8\", \"2001:db8::/32\" or \"unix\""
+                .to_owned()
+        }
         Kind::TextsByName => "an array of strings by name".to_owned(),
         Kind::Certificates => "an array of 'host' => ['ssl_cert_file' => path, 'ssl_key_file' => path]".to_owned(),
         Kind::Choice(names) => {

@@ -165,6 +165,7 @@ fn limits(kind: &Kind) -> String {
         Kind::Certificates => {
             ", by host: `ssl_cert_file`, `ssl_key_file`, `ssl_passphrase`, `ssl_stapling_file`".to_owned()
         }
+        Kind::Networks => ", addresses and prefixes".to_owned(),
         Kind::Bool | Kind::Str | Kind::Texts | Kind::TextsByName | Kind::Any => String::new(),
     }
 }

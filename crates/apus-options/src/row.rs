@@ -39,6 +39,8 @@ pub enum Kind {
     },
     /// A list of texts without NUL bytes; a single one stands for itself.
     Texts,
+    /// A list of networks: addresses, prefixes, `unix`; a single one stands for itself.
+    Networks,
     /// Texts by name: an array.
     TextsByName,
     /// Certificates by the name of their host: each an array of `ssl_cert_file`, `ssl_key_file`, and where they are
@@ -60,7 +62,7 @@ impl Kind {
             Self::Duration { .. } => "duration",
             Self::Str => "string",
             Self::Ints { .. } => "list of int",
-            Self::Texts => "list of string",
+            Self::Texts | Self::Networks => "list of string",
             Self::Certificates | Self::TextsByName => "array",
             Self::Choice(_) => "choice",
             Self::Any => "any",

@@ -9,6 +9,7 @@ use crate::declare::settings;
 use crate::error::OptionError;
 use crate::field::{Field, HostCertificate, Limit};
 use crate::hooks;
+use crate::networks::Networks;
 use crate::row::{Kind, Row, Scope, Support};
 use crate::value::Value;
 
@@ -309,6 +310,29 @@ settings! {
     /// Media types of answers that are compressed, `text/*` for all of a kind; empty for texts, JSON, XML, and what
     /// else becomes much smaller.
     Port compression_types ["http_compression_types"]: Vec<String> = Vec::new() => Kind::Texts;
+
+    /// Peers that are believed what they tell of their clients, by the PROXY protocol (`open_proxy_protocol`),
+    /// Forwarded, X-Forwarded-For, -Proto and -Host, or X-Real-IP. See [clients.md](clients.md).
+    Port trusted_proxies: Networks = Networks::default(), shown "none" => Kind::Networks;
+    /// Whether connections of `trusted_proxies` begin with a header of the PROXY protocol, version 1 or 2. Those of
+    /// others begin without.
+    Port open_proxy_protocol: bool = false => Kind::Bool;
+    /// Clients that are answered at all (403 for others); empty for all.
+    Port allowed_clients: Networks = Networks::default(), shown "all" => Kind::Networks;
+    /// Clients that are not answered (403).
+    Port denied_clients: Networks = Networks::default(), shown "none" => Kind::Networks;
+    /// Requests in each `rate_limit_period` that each client may send, counted over all workers (429 beyond); 0 for no
+    /// limit.
+    Port rate_limit: u32 = 0 => count(0, 1_000_000_000, "requests");
+    /// The time of `rate_limit`.
+    Port rate_limit_period: Duration = Duration::from_secs(1) => seconds(0.001, 30.0 * DAY);
+    /// Requests that a client may send at once; 0 for as many as `rate_limit` has.
+    Port rate_limit_burst: u32 = 0 => count(0, 1_000_000_000, "requests");
+    /// What makes requests one client's: `address` (of IPv6 the first 64 bits), `path`, or `header:NAME`, where it is
+    /// sent.
+    Port rate_limit_by: String = "address".to_owned() => Kind::Str;
+    /// Clients that are known at once, eight bytes each; beyond, those that have been silent longest are forgotten.
+    Port rate_limit_clients: usize = 1 << 16 => count(64, 1 << 30, "clients");
 
     /// Whether the port speaks HTTP. An `Apus\Http\Server` can have raw ports when this is off, an `Apus\Server` HTTP
     /// ports when it is on.

@@ -1,10 +1,10 @@
-//! Files of a port, which are served before its handlers are asked.
+//! What a port does before its handlers are asked: whom it answers, and files.
 
 use std::rc::Rc;
 use std::sync::Arc;
 
 use apus_edge::{Statics, StaticsConfig};
-use apus_net::Responder;
+use apus_net::{Gate, Rate, Responder};
 use apus_options::Settings;
 use tokio::sync::Semaphore;
 
@@ -31,6 +31,15 @@ pub(crate) fn open(settings: &Settings) -> Result<Option<Rc<Statics>>, String> {
         cache_size: settings.static_cache_size,
     };
     Statics::open(config).map(Some).map_err(|error| format!("document_root {root}: {error}"))
+}
+
+/// Whom a port of HTTP answers, where that is not everybody; or why it cannot be. Made before the processes are forked
+/// that count together.
+pub(crate) fn gate(settings: &Settings) -> Result<Option<Gate>, String> {
+    if settings.open_proxy_protocol && settings.trusted_proxies.is_empty() {
+        return Err("open_proxy_protocol needs trusted_proxies, the addresses of the proxies".into());
+    }
+    Ok(Gate::of(settings, Rate::of(settings)?))
 }
 
 /// A request that is for a handler unless the disk has a file for it.

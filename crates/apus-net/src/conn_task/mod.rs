@@ -8,6 +8,7 @@
 //!    └── refused ───────────────┴──> Closing ──> Linger ──> closed
 //! ```
 
+mod barred;
 mod begin_streams;
 mod ending;
 mod incoming;
@@ -37,6 +38,7 @@ use crate::request::Request;
 use crate::response::Responder;
 use crate::worker::bump;
 
+use barred::is_barred;
 use streams::Streams;
 
 /// How a TLS record of a handshake begins (RFC 8446 section 5.1).
@@ -480,6 +482,11 @@ fn handle<A: App>(
     let stream = (conn.stream_id() > 0).then(|| Rc::clone(conn));
     let request = Request::new(inner, of, body, received_at, stream);
     let responder = Responder::new(Rc::clone(conn));
+    if let Some(gate) = &conn.port.config.gate
+        && is_barred(gate, &request, &responder)
+    {
+        return None;
+    }
     let mut handling = if upgrade { app.on_upgrade(request, responder) } else { app.on_request(request, responder) };
     Pin::new(&mut handling).poll(cx).is_pending().then_some(handling)
 }

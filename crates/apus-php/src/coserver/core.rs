@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use apus_coro::{Cancel, TaskId};
 use apus_edge::Statics;
-use apus_net::{Config, Control, Counters, Metrics, Tls, serve};
+use apus_net::{Config, Control, Counters, Gate, Metrics, Tls, serve};
 use apus_options::Settings;
 use apus_process::Listener;
 use apus_zend::Callable;
@@ -174,11 +174,12 @@ impl HttpCore {
         self: Rc<Self>,
         state: Rc<State>,
         fd: OwnedFd,
-        (tls, files): (Option<Tls>, Option<Rc<Statics>>),
+        (tls, files, gate): (Option<Tls>, Option<Rc<Statics>>, Option<Gate>),
         control: Rc<Control>,
     ) -> io::Result<()> {
         let (app, mut config) = self.app(&state, files);
         config.tls = tls;
+        config.gate = gate;
         let config = Rc::new(config);
         let mut work = pin!(async {
             serve(app, vec![(fd, config)], Rc::clone(&control)).await?;

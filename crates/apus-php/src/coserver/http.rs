@@ -116,10 +116,12 @@ fn run(core: &Rc<HttpCore>, object: &Object, state: &Rc<State>) -> Result<bool, 
     let tls = crate::server::lone_tls(&core.settings.borrow(), core.ssl)?;
     let files = crate::files::open(&core.settings.borrow());
     let files = files.map_err(|why| exception::throw(exception::code::server::OPTION, &why))?;
+    let gate = crate::files::gate(&core.settings.borrow());
+    let gate = gate.map_err(|why| exception::throw(exception::code::server::OPTION, &why))?;
     let control = Control::new(Rc::new(CoMetrics));
     core.began(&control);
     let (done, over) = tokio::sync::oneshot::channel();
-    let serving = Rc::clone(core).serve(Rc::clone(state), fd, (tls, files), control);
+    let serving = Rc::clone(core).serve(Rc::clone(state), fd, (tls, files, gate), control);
     // A task of its own: when this wait is broken off, it still ends what it has begun.
     state.spawn(async move {
         // Nobody asks any more when the wait was broken off.

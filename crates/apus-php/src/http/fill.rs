@@ -41,8 +41,8 @@ fn server(request: &Request) -> Result<Value, Raise> {
         decoded_path: &decoded,
         query: net.query(),
         server_addr: conn.local_ip().as_bytes(),
-        remote_addr: conn.peer_ip().as_bytes(),
-        remote_port: conn.peer_port(),
+        remote_addr: net.remote_ip().as_bytes(),
+        remote_port: net.remote_port(),
         server_port: conn.local().port(),
         protocol: match net.version() {
             Version::Http11 => 0,
@@ -52,8 +52,10 @@ fn server(request: &Request) -> Result<Value, Raise> {
         received_at: net.received_at(),
         connected_at: conn.connected_at(),
     })?;
-    if let Some(tls) = conn.tls() {
+    if net.is_https() {
         array.set_str(b"https", b"on")?;
+    }
+    if let Some(tls) = conn.tls() {
         if !tls.client_certificate.is_empty() {
             let pem = apus_net::tls::pem::encode(&tls.client_certificate);
             array.set_str(b"ssl_client_cert", pem.as_bytes())?;
@@ -91,6 +93,9 @@ fn header(request: &Request) -> Result<Value, Raise> {
             }
             None => array.set_str(&name, value)?,
         }
+    }
+    if let Some(host) = request.net.forwarded_host() {
+        array.set_str(b"host", host)?;
     }
     // A 1.0 client that names the host in its target need not send the field (RFC 9112 section 3.2.2).
     if let Some(host) = request.net.host()

@@ -29,6 +29,9 @@ fn server(request: &Request) -> Result<Array, Raise> {
     let conn = net.conn();
     let mut array = server_base()?;
     fields(request, &mut array)?;
+    if let Some(host) = net.forwarded_host() {
+        array.set_str(b"HTTP_HOST", host)?;
+    }
     let path = net.path();
     let query = net.query();
     array.set_str(b"REQUEST_METHOD", net.method())?;
@@ -39,13 +42,13 @@ fn server(request: &Request) -> Result<Array, Raise> {
     array.set_str(b"QUERY_STRING", query.unwrap_or_default())?;
     array.set_str(b"SERVER_PROTOCOL", net.version().as_str().as_bytes())?;
     array.set_str(b"SERVER_SOFTWARE", b"Apus")?;
-    array.set_str(b"SERVER_NAME", host(net.header(b"host").unwrap_or_default()))?;
+    array.set_str(b"SERVER_NAME", host(net.forwarded_host().or(net.header(b"host")).unwrap_or_default()))?;
     array.set_str(b"SERVER_PORT", conn.local().port().to_string().as_bytes())?;
-    if conn.tls().is_some() {
+    if net.is_https() {
         array.set_str(b"HTTPS", b"on")?;
     }
-    array.set_str(b"REMOTE_ADDR", conn.peer_ip().as_bytes())?;
-    array.set_str(b"REMOTE_PORT", conn.peer_port().to_string().as_bytes())?;
+    array.set_str(b"REMOTE_ADDR", net.remote_ip().as_bytes())?;
+    array.set_str(b"REMOTE_PORT", net.remote_port().to_string().as_bytes())?;
     array.set_int(b"REQUEST_TIME", net.received_at() as i64)?;
     array.set(b"REQUEST_TIME_FLOAT", Value::float(net.received_at()))?;
     Ok(array)

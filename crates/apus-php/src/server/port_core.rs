@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use apus_net::Gate;
 use apus_net::proto::framing::Framing;
 use apus_net::tls::ServerTls;
 use apus_options::Settings;
@@ -16,6 +17,7 @@ use super::core::{Callbacks, ServerCore};
 use super::events::Event;
 use crate::convert::to_option;
 use crate::exception::{self};
+use crate::files;
 
 /// Settings that say where a message ends. A port that switches one on has none of the server's.
 const FRAMINGS: [&str; 7] = [
@@ -193,6 +195,8 @@ pub(super) struct Plan {
     pub(super) framing: Option<Framing>,
     /// Tells how long a message is, where the framing asks for it.
     pub(super) tell: Option<Rc<Callable>>,
+    /// Whom it answers, where that is not everybody. What all workers count lies in memory that they inherit.
+    pub(super) gate: Option<Gate>,
 }
 
 /// One listening port.
@@ -301,7 +305,13 @@ impl PortCore {
             _ => super::tls::of(&settings, demanded, alpn),
         };
         let tls = tls.map_err(|why| refused(&format!("port {}: {why}", self.addr)))?;
-        let plan = Rc::new(Plan { settings, tls, protocol, framing, tell });
+        let gate = match protocol {
+            Protocol::Http { .. } => {
+                files::gate(&settings).map_err(|why| refused(&format!("port {}: {why}", self.addr)))?
+            }
+            Protocol::Stream | Protocol::Datagram => None,
+        };
+        let plan = Rc::new(Plan { settings, tls, protocol, framing, tell, gate });
         self.plan.replace(Some(Rc::clone(&plan)));
         Ok(plan)
     }

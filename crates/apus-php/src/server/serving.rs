@@ -111,6 +111,7 @@ impl Serving<'_> {
         Ok(match plan.protocol {
             Protocol::Http { websocket } => {
                 config.websocket = websocket;
+                config.gate.clone_from(&plan.gate);
                 let slots = self.slots.clone();
                 let server = self.server.share();
                 let files =

@@ -1,0 +1,132 @@
+"""Who the client is (PROXY protocol, forwarded fields), whom a port answers, and how often."""
+
+import collections
+import socket
+import struct
+import threading
+
+from support import PATIENCE, Case
+
+WHO = """
+    $server = $request->server;
+    $who = [$server['remote_addr'], $server['remote_port'], $server['https'] ?? 'off', $request->header['host']];
+    $response->end(json_encode($who));
+"""
+SIGNATURE = b"\r\n\r\n\0\r\nQUIT\n"
+GET = b"GET / HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n"
+
+
+def version_2(address, port=1234):
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    packed = socket.inet_pton(family, address)
+    body = packed + packed + struct.pack("!HH", port, 80) + b"\x04\x00\x01\x00"
+    return SIGNATURE + bytes([0x21, 0x21 if family == socket.AF_INET6 else 0x11]) + struct.pack("!H", len(body)) + body
+
+
+class Proxied(Case):
+    def answer(self, server, *pieces):
+        with server.connect() as client:
+            client.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            for piece in pieces:
+                client.send(piece)
+            return client.rest()
+
+    def test_the_client_is_whom_the_proxy_names(self):
+        server = self.serve(WHO, settings={"open_proxy_protocol": True, "trusted_proxies": ["127.0.0.0/8"], "worker_num": 2})
+        for header, client in (
+            (b"PROXY TCP4 192.0.2.1 198.51.100.1 56324 443\r\n", b'"192.0.2.1",56324'),
+            (b"PROXY TCP6 2001:db8::1 2001:db8::2 7 443\r\n", b'"2001:db8::1",7'),
+            (b"PROXY UNKNOWN\r\n", b'"127.0.0.1",'),
+            (version_2("192.0.2.9"), b'"192.0.2.9",1234'),
+            (version_2("2001:db8::9"), b'"2001:db8::9",1234'),
+            (SIGNATURE + b"\x20\x00\x00\x00", b'"127.0.0.1",'),
+        ):
+            bit_by_bit = [bytes([byte]) for byte in header] + [GET]
+            for pieces in ([header + GET], [header, GET], [header[:9], header[9:] + GET], bit_by_bit):
+                self.assertIn(client, self.answer(server, *pieces), header)
+        for wrong in (GET, b"PROXY TCP4 1.2.3.4\r\n" + GET, SIGNATURE + b"\x11\x11\x00\x00" + GET):
+            self.assertEqual(self.answer(server, wrong), b"")
+        with server.connect() as client:
+            client.send(version_2("192.0.2.9"))
+            for _ in range(2):
+                self.assertIn(b'"192.0.2.9",1234', client.request().body)
+
+    def test_only_trusted_peers_are_believed(self):
+        settings = {"open_proxy_protocol": True, "trusted_proxies": ["192.0.2.0/24"]}
+        server = self.serve(WHO, settings=settings)
+        self.assertIn(b'"127.0.0.1"', self.answer(server, GET))
+        self.assertIn(b" 400 ", self.answer(server, b"PROXY TCP4 1.1.1.1 2.2.2.2 1 2\r\n" + GET))
+        fields = {"X-Forwarded-For": "1.1.1.1", "X-Forwarded-Proto": "https", "X-Forwarded-Host": "evil"}
+        self.assertIn(b'["127.0.0.1",', server.get(headers=fields).body)
+        self.assertIn(b'"off","test"]', server.get(headers=fields).body)
+        with self.assertRaisesRegex(AssertionError, "open_proxy_protocol needs trusted_proxies"):
+            self.serve(WHO, settings={"open_proxy_protocol": True})
+        with self.assertRaisesRegex(AssertionError, "trusted_proxies.*10.0.0.0/8"):
+            self.serve(WHO, settings={"trusted_proxies": ["proxy.example"]})
+
+    def test_forwarded_fields_of_trusted_peers(self):
+        server = self.serve(WHO, settings={"trusted_proxies": ["127.0.0.1", "10.0.0.0/8"]})
+        for fields, expected in (
+            ({"X-Forwarded-For": "6.6.6.6, 192.0.2.1, 10.0.0.1"}, b'["192.0.2.1",0,"off","test"]'),
+            ({"X-Real-IP": "192.0.2.1", "X-Forwarded-Proto": "https"}, b'["192.0.2.1",0,"on","test"]'),
+            ({"Forwarded": 'for="[2001:db8::1]:99";proto=https;host=a.example'}, b'["2001:db8::1",99,"on","a.example"]'),
+            ({"X-Forwarded-Host": "a.example:8443"}, b'"off","a.example:8443"]'),
+        ):
+            self.assertIn(expected, server.get(headers=fields).body)
+        with server.connect() as client:
+            client.request(headers={"X-Forwarded-For": "192.0.2.1"})
+            self.assertIn(b'["127.0.0.1",', client.request().body)
+
+    def test_both_at_once_and_over_streams(self):
+        server = self.serve(WHO, settings={"open_proxy_protocol": True, "trusted_proxies": ["127.0.0.1"]})
+        told = GET.replace(b"Host", b"X-Forwarded-For: 203.0.113.5, 192.0.2.9\r\nHost")
+        self.assertIn(b'["192.0.2.9",0', self.answer(server, version_2("192.0.2.7") + told))
+
+
+class Gate(Case):
+    def test_lists_of_clients(self):
+        lists = {"denied_clients": ["192.0.2.0/24"], "allowed_clients": ["192.0.0.0/8", "127.0.0.1"]}
+        server = self.serve("$response->end('in');", settings={"trusted_proxies": ["127.0.0.1"], **lists})
+        for client, status in ((None, 200), ("192.1.1.1", 200), ("192.0.2.77", 403), ("8.8.8.8", 403)):
+            fields = {"X-Forwarded-For": client} if client else {}
+            self.assertEqual(server.get(headers=fields).status, status, client)
+
+    def test_a_rate_for_each_client_over_all_workers(self):
+        settings = {"worker_num": 4, "rate_limit": 200, "rate_limit_period": "1h", "trusted_proxies": ["127.0.0.1"]}
+        server = self.serve("$response->end((string) getmypid());", settings=settings)
+        counts, workers = collections.Counter(), set()
+
+        def ask(client):
+            for _ in range(25):
+                with server.connect() as connection:
+                    for _ in range(10):
+                        answer = connection.request(headers={"X-Forwarded-For": client})
+                        counts[client, answer.status] += 1
+                        if answer.status == 200:
+                            workers.add(answer.body)
+                        else:
+                            self.assertIn(int(answer.headers["retry-after"]), range(1, 3600))
+
+        threads = [threading.Thread(target=ask, args=(client,)) for client in ("192.0.2.1", "192.0.2.1", "2001:db8::1")]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(PATIENCE)
+        # An hour gives one each 18 seconds besides.
+        for client, asked in (("192.0.2.1", 500), ("2001:db8::1", 250)):
+            self.assertIn(counts[client, 200], range(200, 203), counts)
+            self.assertEqual(counts[client, 200] + counts[client, 429], asked)
+        self.assertGreater(len(workers), 1)
+        self.assertEqual(server.get(headers={"X-Forwarded-For": "2001:db8::ffff"}).status, 429)
+        self.assertEqual(server.get().status, 200)
+
+    def test_a_rate_by_header_or_path(self):
+        for by, one, other in (
+            ("header:X-Key", {"headers": {"X-Key": "a"}}, {"headers": {"X-Key": "b"}}),
+            ("path", {"path": "/a?1"}, {"path": "/b"}),
+        ):
+            server = self.serve(settings={"rate_limit": 3, "rate_limit_period": 3600, "rate_limit_by": by})
+            statuses = [server.get(**one).status for _ in range(4)]
+            self.assertEqual((statuses, server.get(**other).status), ([200, 200, 200, 429], 200), by)
+        with self.assertRaisesRegex(AssertionError, 'rate_limit_by must be "address", "path" or "header:NAME"'):
+            self.serve(settings={"rate_limit": 3, "rate_limit_by": "cookie"})
