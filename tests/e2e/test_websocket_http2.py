@@ -232,6 +232,19 @@ class Pressure(Http2Case):
             self.assertEqual(slow.text()[:6], f"{number:06}")
         self.assertEqual(self.php(server, "return $server->bufferedAmount($fd);", fd=fd), 0)
 
+    def test_what_waits_for_its_frames_counts_towards_the_limit_of_the_worker(self):
+        settings = {"send_policy": "drop", "max_buffered_bytes": 300_000, "buffer_output_size": 1 << 20}
+        server = self.websockets(TELL_FD, settings=settings)
+        connection = self.connection(server)
+        held = [self.on(connection) for _ in range(10)]
+        fds = [self.fd(ws) for ws in held]
+        for ws in held:
+            ws.sock.takes = False
+        waiting = self.php(server, "$of = fn ($fd) => $server->bufferedAmount($fd); do { $took = 0; foreach ($fds as $fd) { $took += $server->push($fd, str_repeat('x', 10000)); } } while ($took > 0); return array_sum(array_map($of, $fds));", fds=fds)
+        # One message for each behind what the session holds.
+        self.assertLess(waiting, 10 * 15_000)
+        connection.close()
+
     def test_a_broadcast_reaches_the_slow_and_the_quick(self):
         server = self.websockets(TELL_FD)
         connections = [self.connection(server) for _ in range(3)]

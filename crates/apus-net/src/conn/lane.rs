@@ -20,6 +20,7 @@ use crate::http2::Session;
 use crate::info::ConnInfo;
 use crate::kill::Kill;
 use crate::output::{OutputQueue, Sent, Sink};
+use crate::worker::Worker;
 
 /// Bytes that a stream takes from its lane at once.
 const PIECE: usize = 16 * 1024;
@@ -31,6 +32,9 @@ pub(crate) struct Mux {
     touched: RefCell<Vec<u32>>,
     /// Bytes that wait in the lanes.
     waiting: Cell<usize>,
+    /// Bytes that wait in the session, as the worker counts them.
+    held: Cell<usize>,
+    worker: Rc<Worker>,
     /// The sweep asks for a look at all deadlines.
     pub(crate) look: Cell<bool>,
     conn: Weak<Conn>,
@@ -61,6 +65,8 @@ impl Mux {
             session: RefCell::new(session),
             touched: RefCell::default(),
             waiting: Cell::new(0),
+            held: Cell::new(0),
+            worker: Rc::clone(&conn.port.worker),
             look: Cell::new(false),
             conn: Rc::downgrade(conn),
         })
@@ -86,6 +92,23 @@ impl Mux {
     /// Bytes that wait in all lanes.
     pub(crate) fn waiting(&self) -> usize {
         self.waiting.get()
+    }
+
+    /// Has the worker know how much waits in the session.
+    pub(crate) fn count(&self) {
+        let held = self.session.borrow().waiting();
+        let before = self.held.replace(held);
+        if held != before {
+            self.worker.count_output(before, held);
+        }
+    }
+
+    /// The connection is over, and what waits in the session with it.
+    pub(crate) fn give_up(&self) {
+        let held = self.held.replace(0);
+        if held > 0 {
+            self.worker.count_output(held, 0);
+        }
     }
 
     /// Whether anything on the connection has a deadline.
@@ -255,6 +278,7 @@ impl Conn {
                 let sent = out.send(&mut &*lane, &worker.pool);
                 out.block();
                 self.count_output(&mut out);
+                lane.mux.count();
                 (sent?, out.bytes())
             }
         };

@@ -198,6 +198,7 @@ impl Tunnel for Conn {
         }
         let Some(mut lane) = self.lane.as_deref() else { return Err(io::ErrorKind::NotConnected.into()) };
         let taken = Sink::write(&mut lane, slices, false)?;
+        lane.mux.count();
         self.touch();
         Ok(taken)
     }

@@ -463,6 +463,7 @@ impl Streams {
                     out.count(worker);
                 }
             }
+            self.mux.count();
             let blocked = conn.poll_output(cx).is_pending();
             let writable = self.mux.session.borrow_mut().writable();
             for id in writable {
@@ -497,6 +498,7 @@ impl Streams {
         for (conn, ..) in self.queue.drain(..) {
             conn.handled();
         }
+        self.mux.give_up();
     }
 }
 

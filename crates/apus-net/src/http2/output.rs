@@ -127,6 +127,11 @@ impl Session {
         self.streams.get(stream).map_or(0, |stream| stream.queued)
     }
 
+    /// Bytes that wait here, of bodies and of what goes before them.
+    pub fn waiting(&self) -> usize {
+        self.queued + self.out.len()
+    }
+
     /// Whether a writer of the stream waits for room.
     pub fn is_full(&self, stream: u32) -> bool {
         self.streams.get(stream).is_some_and(|stream| stream.full)
