@@ -22,6 +22,8 @@ CASES = (
 )
 # What the peers have no code for: in clear, and WebSockets, of which Node and Go have no servers of their own.
 ALONE = {"plain", "idle-plain", "wss"}
+# What nghttpd, which speaks nothing else, has beside it.
+STREAMS = {"h2-1", "h2-32", "h2-100"}
 # How much of the number of things a case does: some take a hundred times as long as others.
 PARTS = {"full": 0.1, "resumed": 0.2, "large": 0.05, "idle": 0.05, "idle-plain": 0.05}
 
@@ -44,6 +46,7 @@ class TlsResults(Document):
             Aim("HTTP/1.1, CPU: over TLS / in clear, at most", self.own("http1", "plain"), 1.35),
             Aim("HTTP/2 with 32 streams, CPU: / HTTP/1.1 over TLS, at most", self.own("h2-32", "http1"), 0.6),
             Aim("HTTP/2 with 32 streams, CPU: Apus / Go, at most", self.ratio("h2-32", "cpu_us", "apus", "go"), 1),
+            Aim("HTTP/2 with 32 streams, CPU: Apus / nghttpd, at most", self.ratio("h2-32", "cpu_us", "apus", "nghttpd"), 1),
             Aim("An idle connection over TLS, KiB, at most", connection and connection / 1024, 16),
         ]
 
@@ -61,13 +64,13 @@ class Tls(TabledPrograms):
     NAME = "tls"
     COMMAND = "bench/run tls"
     ABOUT = (
-        "TLS beside nginx, Node and Go: CPU of full and resumed handshakes, requests, answers of 1 MiB, HTTP/2 with 1, 32 and "
+        "TLS beside nginx, nghttpd, Node and Go: CPU of full and resumed handshakes, requests, answers of 1 MiB, HTTP/2 with 1, 32 and "
         "100 streams, echoes over wss; memory of an idle connection. Writes the raw figures by date and a Markdown table."
     )
     QUICK_HELP = "2,000 requests, one round"
     RESULTS = TlsResults
     REPORT = Tables("TLS", _intro, CASES, (("x Apus", TlsResults.times),))
-    ORDER = ("apus", "nginx", "node", "go")
+    ORDER = ("apus", "nginx", "nghttpd", "node", "go")
     CASES = CASES
     COUNT = (50_000, 2_000)
     UNIT = "requests"
@@ -76,7 +79,13 @@ class Tls(TabledPrograms):
     TOOLS = {"taskset": "util-linux", "go": "golang-go", "openssl": "openssl"}
 
     def steps(self, ready: list[Contender]) -> list[Step]:
-        return [step for step in super().steps(ready) if step.contender.name == "apus" or step.case.name not in ALONE]
+        return [step for step in super().steps(ready) if self.has(step.contender.name, step.case.name)]
+
+    @staticmethod
+    def has(contender: str, case: str) -> bool:
+        if contender == "nghttpd":
+            return case in STREAMS
+        return contender == "apus" or case not in ALONE
 
     def count(self, case) -> int:
         return max(50, int(self.options.count * PARTS.get(case.name, 1)))

@@ -42,6 +42,11 @@ def command(name, case, run, out, module, cert, key):
     if name == "go":
         return ["env", "GOMAXPROCS=1", str(out / "tls-go"), cert, key], None
     port = free_port()
+    if name == "nghttpd":
+        files = run / "files"
+        files.mkdir(exist_ok=True)
+        (files / "index.html").write_text("hello")
+        return ["nghttpd", "--address=127.0.0.1", "--htdocs", str(files), str(port), key, cert], port
     # Who is not root cannot name another user, and root's files are not for others to read.
     own = "user root;" if os.geteuid() == 0 else ""
     text = (HERE / "peers/nginx.conf").read_text().replace("@AS@", own)
