@@ -1,6 +1,7 @@
 """Compression of answers: what is coded, how its head tells it, and that each piece reaches the client."""
 
 import gzip
+import hashlib
 import subprocess
 import zlib
 
@@ -180,3 +181,53 @@ $server->start();
         server = self.serve("file_put_contents(\"$folder/f.txt\", str_repeat('x', 5000)); $response->sendfile(\"$folder/f.txt\");")
         answer = server.get(headers={**GZIP, "Range": "bytes=0-9"})
         self.assertEqual((answer.status, answer.body), (206, b"x" * 10))
+
+
+class Requests(Case):
+    def test_bodies_are_decoded(self):
+        handler = """
+            $coding = $request->header['content-encoding'] ?? null;
+            $response->end(json_encode([$request->rawContent(), $request->post, $coding]));
+        """
+        server = self.serve(handler, settings={"http_decompression_ratio": 100, "worker_num": 1})
+        form = b"a=1&b=2"
+        types = {"Content-Type": "application/x-www-form-urlencoded"}
+        with server.connect() as client:
+            for _ in range(2):
+                body = gzip.compress(form)
+                answer = client.request("POST", "/", body=body, headers={**types, "Content-Encoding": "gzip"})
+                self.assertEqual(answer.body, b'["a=1&b=2",{"a":"1","b":"2"},null]')
+                self.assertEqual(client.request("POST", "/", body=form, headers=types).body, answer.body)
+        for coding, status, body in (
+            ("gzip", 413, gzip.compress(bytes(8 << 20))),
+            ("gzip", 400, b"no gzip"),
+            ("gzip", 400, gzip.compress(form)[:-4]),
+            ("deflate", 415, b"x"),
+            ("gzip, gzip", 415, b"x"),
+        ):
+            with server.connect() as client:
+                answer = client.request("POST", "/", body=body, headers={"Content-Encoding": coding})
+                self.assertEqual(answer.status, status, coding)
+        self.assertEqual(server.get().status, 200)
+
+    def test_br_zstd_chunks_and_http2(self):
+        server = self.serve(
+            "$response->end(md5($request->rawContent()));",
+            settings={"http_decompression_ratio": 1000, "open_http2_protocol": True},
+        )
+        folder = server.folder
+        (folder / "long").write_bytes(LONG)
+        subprocess.run([needs("zstd"), "-q", "long"], cwd=folder, check=True)
+        subprocess.run([needs("gzip"), "-k", "long"], cwd=folder, check=True)
+        expected = hashlib.md5(LONG).hexdigest()
+        for name, coding in (("long.zst", "zstd"), ("long.gz", "gzip")):
+            for more in (["--http1.1"], ["--http1.1", "-H", "Transfer-Encoding: chunked"], ["--http2-prior-knowledge"]):
+                curl = [needs("curl"), "-sS", "--data-binary", f"@{name}", "-H", f"Content-Encoding: {coding}"]
+                told = subprocess.run([*curl, *more, server.url("/")], cwd=folder, capture_output=True, check=True)
+                self.assertEqual(told.stdout.decode(), expected, (name, more))
+
+    def test_without_the_setting_bodies_are_as_they_were_sent(self):
+        server = self.serve("$response->end($request->rawContent() . $request->header['content-encoding']);")
+        with server.connect() as client:
+            answer = client.request("POST", "/", body=b"any", headers={"Content-Encoding": "x"})
+        self.assertEqual(answer.body, b"anyx")

@@ -97,6 +97,8 @@ pub struct Config {
     pub subprotocols: Vec<String>,
     /// Origins whose pages may connect; empty for any.
     pub origins: Vec<String>,
+    /// How many times larger a coded request body may become; 0: bodies are given as they are sent.
+    pub decode_ratio: u32,
     /// Peers that are believed what they tell of their clients.
     pub trusted: Networks,
     /// Whether their connections begin with a header of the PROXY protocol.
@@ -208,6 +210,7 @@ impl From<&Settings> for Config {
             show_closes: s.open_websocket_close_frame,
             subprotocols: list(&s.websocket_subprotocol),
             origins: list(&s.websocket_origins),
+            decode_ratio: s.http_decompression_ratio,
             trusted: s.trusted_proxies.clone(),
             proxy_protocol: s.open_proxy_protocol && !s.trusted_proxies.is_empty(),
             gate: Gate::of(s, None),

@@ -15,6 +15,8 @@ pub(crate) struct Inner {
     pub(crate) head: RequestHead,
     /// What `head` was judged by.
     limits: Limits,
+    /// `head` is not what `bytes` say.
+    altered: bool,
 }
 
 impl Inner {
@@ -28,6 +30,7 @@ impl Inner {
         if !self.bytes.is_empty()
             && input.starts_with(&self.bytes)
             && self.limits == *limits
+            && !self.altered
             && self.head.version != Version::Http2
         {
             return Ok(Parsed::Complete);
@@ -38,6 +41,7 @@ impl Inner {
     #[inline(never)]
     fn parse(&mut self, input: &[u8], limits: &Limits) -> Result<Parsed, Reject> {
         self.bytes.clear();
+        self.altered = false;
         let parsed = parse_request(input, limits, &mut self.head)?;
         if parsed == Parsed::Complete {
             self.limits = *limits;
@@ -80,10 +84,17 @@ impl Inner {
         (head.head_len, head.protocol, head.upgrade) = (self.bytes.len(), None, true);
     }
 
+    /// Takes the content coding out: the body is given without it. The head is no longer what its bytes say.
+    pub(crate) fn forget_coding(&mut self) {
+        let Self { bytes, head, altered, .. } = self;
+        head.headers.retain(|(name, _)| !name.of(bytes).eq_ignore_ascii_case(b"content-encoding"));
+        *altered = true;
+    }
+
     /// A head for a test.
     #[cfg(test)]
     pub(crate) fn of(bytes: &[u8], head: RequestHead) -> Self {
-        Self { bytes: bytes.to_vec(), head, limits: Limits::default() }
+        Self { bytes: bytes.to_vec(), head, limits: Limits::default(), altered: false }
     }
 }
 

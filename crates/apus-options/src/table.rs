@@ -311,6 +311,10 @@ settings! {
     /// else becomes much smaller.
     Port compression_types ["http_compression_types"]: Vec<String> = Vec::new() => Kind::Texts;
 
+    /// How many times larger a request body in gzip, br or zstd may become when it is decoded (413 beyond; 64 KiB
+    /// always may, and `package_max_length` holds), with 415 for other codings. 0: bodies are given as they are sent,
+    /// as those of `stream_request_body` always are.
+    Port http_decompression_ratio: u32 = 0 => count(0, 100_000, "times");
     /// Peers that are believed what they tell of their clients, by the PROXY protocol (`open_proxy_protocol`),
     /// Forwarded, X-Forwarded-For, -Proto and -Host, or X-Real-IP. See [clients.md](clients.md).
     Port trusted_proxies: Networks = Networks::default(), shown "none" => Kind::Networks;

@@ -2,8 +2,9 @@
 
 use std::rc::Rc;
 
-use apus_proto::http1::{Framing, Reject, Trailer};
+use apus_proto::http1::{Framing, Noted, Reject, Trailer};
 
+use super::coded::Uncoder;
 use super::decode::{BodyDecoder, Piece, TOO_LARGE};
 use super::form::Form;
 use super::spool::Spool;
@@ -21,6 +22,8 @@ pub(crate) struct Collecting {
     inner: Box<Inner>,
     decoder: BodyDecoder,
     into: Collect,
+    /// What takes the body's content coding off.
+    uncoder: Option<Box<Uncoder>>,
     config: Rc<Config>,
     /// Of the worker's memory.
     share: Share,
@@ -57,16 +60,21 @@ impl Collecting {
         config: &Rc<Config>,
         share: Share,
     ) -> Result<Self, Reject> {
+        let mut uncoder = None;
+        if config.decode_ratio > 0 && inner.head.noted.has(Noted::CONTENT_ENCODING) {
+            uncoder = Uncoder::of(&inner, config.max_body, config.decode_ratio)?.map(Box::new);
+        }
         let form = if config.parse_multipart { Form::of(&inner, config)? } else { None };
         let into = match (form, &decoder) {
             (Some(form), _) => Collect::Form(Box::new(form)),
+            _ if uncoder.is_some() => Collect::Growing(Vec::new()),
             (None, BodyDecoder::Length(length)) => {
                 let length = usize::try_from(*length).map_err(|_| TOO_LARGE)?;
                 Collect::Sized { bytes: Vec::new(), total: length }
             }
             (None, BodyDecoder::Chunked { .. } | BodyDecoder::Stream { .. }) => Collect::Growing(Vec::new()),
         };
-        Ok(Self { inner, decoder, into, config: Rc::clone(config), share })
+        Ok(Self { inner, decoder, into, uncoder, config: Rc::clone(config), share })
     }
 
     /// Takes bytes of the body: how many, and whether the body is complete.
@@ -78,9 +86,26 @@ impl Collecting {
             match piece {
                 Piece::NeedMore => return Ok((used, false)),
                 Piece::End => return Ok((used, true)),
+                Piece::Data(data) if self.uncoder.is_some() => self.uncode(data)?,
                 Piece::Data(data) => self.store(data)?,
             }
         }
+    }
+
+    #[cold]
+    fn uncode(&mut self, data: &[u8]) -> Result<(), Reject> {
+        let Some(mut uncoder) = self.uncoder.take() else { return Ok(()) };
+        uncoder.push(data, |data| self.store(data))?;
+        self.uncoder = Some(uncoder);
+        Ok(())
+    }
+
+    /// The body has come. What it was sent in is nothing that the program has to know.
+    #[cold]
+    fn uncoded(&mut self, uncoder: &mut Uncoder) -> Result<(), Reject> {
+        uncoder.finish(|data| self.store(data))?;
+        self.inner.forget_coding();
+        Ok(())
     }
 
     fn store(&mut self, data: &[u8]) -> Result<(), Reject> {
@@ -160,6 +185,10 @@ impl Collecting {
 
     /// The same, with trailer fields that came by themselves.
     pub(crate) fn finish_with(mut self, trailers: Vec<Trailer>) -> Result<(Box<Inner>, Body), Reject> {
+        let coded = self.uncoder.take();
+        if let Some(mut uncoder) = coded {
+            self.uncoded(&mut uncoder)?;
+        }
         let collected = match self.into {
             Collect::Sized { bytes, .. } | Collect::Growing(bytes) => Collected::Raw(bytes.into()),
             Collect::File(spool) => Collected::Raw(spool.map().map_err(|_| NO_MEMORY)?),

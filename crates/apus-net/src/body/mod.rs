@@ -1,5 +1,6 @@
 //! The body of a request: collected before the program sees the request, or read while it arrives.
 
+mod coded;
 mod collect;
 mod decode;
 mod form;
