@@ -12,6 +12,7 @@ use apus_proto::http2::hpack::ListLimits;
 use crate::coding::Compression;
 use crate::gate::Gate;
 use crate::http2;
+use crate::note::NotedFields;
 use crate::port_tls::Tls;
 
 /// Bytes of an answer that a stream of HTTP/2 takes before the rest waits with its writer.
@@ -39,6 +40,8 @@ pub struct Config {
     pub keepalive_timeout: u64,
     /// Requests on one connection; 0 for no limit.
     pub keepalive_requests: u64,
+    /// Header fields that are noted of each request for whoever hears of its answer; `None` where nothing is noted.
+    pub noted: Option<NotedFields>,
     /// Milliseconds of each window in which a client must take waiting output; 0 for no limit.
     pub send_timeout: u64,
     /// Bytes of output that may wait for a slow client before writers must wait.
@@ -181,6 +184,7 @@ impl From<&Settings> for Config {
             min_rate: s.body_min_rate,
             keepalive_timeout: millis(s.keepalive_timeout),
             keepalive_requests: s.keepalive_requests,
+            noted: None,
             send_timeout: millis(s.send_timeout),
             max_output,
             max_pipelined: s.max_pipelined,

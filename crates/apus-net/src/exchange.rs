@@ -78,6 +78,10 @@ pub(crate) struct Exchange {
     /// The client waits for a 100 before it sends the body.
     pub(crate) expects_continue: Cell<bool>,
     pub(crate) received_at: Cell<f64>,
+    /// Bytes of the answer's body.
+    pub(crate) sent: Cell<u64>,
+    /// What was noted of the request for the line that is logged of it.
+    pub(crate) entry: RefCell<Vec<u8>>,
     /// Status of the head that was sent.
     pub(crate) status: Cell<u16>,
     /// Which fields the request has that the answer may depend on.
@@ -105,6 +109,13 @@ impl Exchange {
         self.version.set(version);
         self.persist.set(persist);
         self.received_at.set(received_at);
+        self.sent.set(0);
+    }
+
+    /// A piece of the answer's body is sent or queued.
+    #[inline]
+    pub(crate) fn count_sent(&self, bytes: usize) {
+        self.sent.set(self.sent.get() + bytes as u64);
     }
 
     /// How far the answer is.

@@ -11,12 +11,15 @@ use crate::clock::Clock;
 use crate::exchange::Exchange;
 use crate::info::ConnInfo;
 use crate::method::Method;
+use crate::note::note_unread;
 use crate::pool::Pool;
 use crate::wake::WakerList;
 
 /// While the worker drains, an idle connection gets this long to bring one more request, so that a request that is
 /// already on its way is answered and not met by a reset. Milliseconds.
 pub(crate) const DRAIN_GRACE: u64 = 2_000;
+/// What logs say of requests whose clients did not wait for the answer.
+pub(crate) const CLIENT_LEFT: u16 = 499;
 
 /// Totals of a worker since it began.
 #[derive(Debug, Default)]
@@ -51,6 +54,21 @@ pub struct Counters {
     pub http2_resets_received: Cell<u64>,
     /// Streams of HTTP/2 that were broken off here.
     pub http2_resets_sent: Cell<u64>,
+}
+
+/// An answer, as far as it came.
+#[derive(Debug, Clone, Copy)]
+pub struct Answered<'a> {
+    /// The request's method.
+    pub method: Method,
+    /// The status code; 499 where the client left first.
+    pub status: u16,
+    /// When the request's head was complete, in seconds since 1970.
+    pub received_at: f64,
+    /// Bytes of the body.
+    pub sent: u64,
+    /// What was noted of the request (`Config::noted`), else nothing.
+    pub noted: &'a [u8],
 }
 
 /// What the worker around this crate wants to hear, and hands out. MUST NOT wait, and MUST NOT call back into the
@@ -88,11 +106,14 @@ pub trait Metrics {
     /// A request is about to be handed to the app.
     fn request(&self, _conn: &ConnInfo) {}
 
-    /// An answer is complete. `received_at` is when its request's head was complete, in seconds since 1970.
-    fn answered(&self, _conn: &ConnInfo, _method: Method, _status: u16, _received_at: f64) {}
+    /// An answer is complete.
+    fn answered(&self, _conn: &ConnInfo, _answer: &Answered<'_>) {}
 
     /// The exchange of a request that was handed to the app ended without a complete answer.
-    fn lost(&self, _conn: &ConnInfo) {}
+    fn lost(&self, _conn: &ConnInfo, _answer: &Answered<'_>) {}
+
+    /// A request was refused before the app saw it.
+    fn rejected(&self, _conn: &ConnInfo, _answer: &Answered<'_>) {}
 
     /// A few times a second while connections are open, and once when the last is closed.
     fn sample(&self, _counters: &Counters) {}
@@ -208,13 +229,25 @@ impl Worker {
         if status >= 500 {
             bump(&self.counters.errors);
         }
-        self.metrics.answered(conn, exchange.method.get(), status, exchange.received_at.get());
+        self.metrics.answered(conn, &answer(exchange, status, &exchange.entry.borrow()));
     }
 
     /// The exchange of a request that was handed to the app ended without a complete answer.
-    pub(crate) fn lost(&self, conn: &ConnInfo) {
+    pub(crate) fn lost(&self, conn: &ConnInfo, exchange: &Exchange) {
         bump(&self.counters.lost);
-        self.metrics.lost(conn);
+        self.metrics.lost(conn, &answer(exchange, CLIENT_LEFT, &exchange.entry.borrow()));
+    }
+
+    /// A request is refused that the app never sees.
+    pub(crate) fn refused(&self, conn: &ConnInfo, exchange: &Exchange, status: u16, noting: bool) {
+        bump(&self.counters.refused);
+        if noting {
+            let mut noted = exchange.entry.borrow_mut();
+            note_unread(&mut noted, conn);
+            // Its head may never have been complete.
+            let refused = Answered { received_at: self.clock.wall(), ..answer(exchange, status, &noted) };
+            self.metrics.rejected(conn, &refused);
+        }
     }
 
     /// A connection was accepted.
@@ -243,6 +276,12 @@ impl Worker {
             self.idle.wake_all();
         }
     }
+}
+
+#[inline]
+fn answer<'a>(exchange: &Exchange, status: u16, noted: &'a [u8]) -> Answered<'a> {
+    let (method, received_at, sent) = (exchange.method.get(), exchange.received_at.get(), exchange.sent.get());
+    Answered { method, status, received_at, sent, noted }
 }
 
 #[inline]

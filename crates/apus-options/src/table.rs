@@ -106,6 +106,17 @@ settings! {
     Server log_file: String = String::new() => Kind::Str;
     /// The minimum level that is logged.
     Server log_level: u8 = INFO => Kind::Choice(LEVELS);
+    /// File that gets a line for each answer of an HTTP port, or "stdout"; empty for none. HUP opens it anew. See
+    /// [logging.md](logging.md#the-access-log).
+    Server access_log: String = String::new() => Kind::Str;
+    /// What its lines look like: "combined", "json", or a text with variables such as `$status`.
+    Server access_log_format: String = "combined".to_owned() => Kind::Str;
+    /// Of so many answers one is logged, and every one with a status of 500 or more.
+    Server access_log_sample: u32 = 1 => count(1, 1_000_000, "answers");
+    /// Size at which the access log is renamed to FILE.1, FILE.1 to FILE.2 and so on; 0 for never.
+    Server access_log_max_size: u64 = 0 => size(0, TIB);
+    /// How many renamed access logs are kept.
+    Server access_log_keep: u32 = 5 => count(1, 1000, "files");
     /// Where the master tells the server's figures: `/metrics` for Prometheus and `/status` as JSON. `127.0.0.1:9100`
     /// or `unix:/run/shop.sock`; empty for nowhere. Whoever reaches it may read it: see [metrics.md](metrics.md).
     Server metrics_address: String = String::new() => Kind::Str;

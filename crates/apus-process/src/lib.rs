@@ -5,6 +5,7 @@
 //! connection that waits in a queue. Counters and the table of connections live in shared memory, mapped before the
 //! first fork.
 
+mod access;
 mod back_off;
 mod bits;
 mod channel;
@@ -38,6 +39,7 @@ mod sys;
 mod tally;
 mod worker;
 
+pub use access::Access;
 pub use apus_shm::ForkEpoch;
 pub use back_off::BackOff;
 pub use channel::{Ask, Command};

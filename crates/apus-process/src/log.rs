@@ -17,7 +17,8 @@ mod repeats;
 mod sink;
 
 pub use repeats::Repeats;
-use sink::{Sink, Standard};
+pub(crate) use sink::Sink;
+use sink::Standard;
 
 /// How grave a line is; the numbers are the setting `log_level`'s.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -128,6 +129,12 @@ fn cut(line: &mut String) {
 /// Writes to standard output, what PHP code of a server prints. Nothing is waited for, and failing has no effect.
 pub fn output(bytes: &[u8]) {
     put(|sinks| sinks.output.write(io::stdout().as_fd(), bytes, std::process::id()));
+}
+
+/// Whether what was written to standard output waits for its reader.
+pub(crate) fn output_waits() -> bool {
+    flush();
+    Sinks::lock().output.existing().is_some_and(|sink| sink.is_waiting())
 }
 
 /// The same for a script whose output is its own: its reader is waited for.
@@ -241,7 +248,7 @@ fn name(level: Level) -> &'static str {
 }
 
 /// A time as RFC 3339 has it, in UTC with milliseconds.
-struct Timestamp(SystemTime);
+pub(crate) struct Timestamp(pub(crate) SystemTime);
 
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -255,7 +262,7 @@ impl fmt::Display for Timestamp {
 
 /// Year, month and day of a day counted from 1970-01-01, in the proleptic Gregorian calendar. Years begin in March
 /// here, so that the leap day is a year's last, and 400 years are one era of 146,097 days.
-fn civil(days: i64) -> (i64, i64, i64) {
+pub(crate) fn civil(days: i64) -> (i64, i64, i64) {
     let shifted = days + 719_468;
     let era = shifted.div_euclid(146_097);
     let day_of_era = shifted.rem_euclid(146_097);

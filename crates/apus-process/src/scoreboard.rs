@@ -252,6 +252,12 @@ impl Scoreboard {
         self.role_counts
     }
 
+    /// Lines of the access log for which there was no room.
+    pub(crate) fn access_dropped(&self) -> u64 {
+        let living: u64 = self.live().map(|slot| slot.tally.access_dropped.get()).sum();
+        self.header.tally.access_dropped.get() + living
+    }
+
     /// Whether the whole server is stopping.
     pub fn is_stopping(&self) -> bool {
         self.header.stopping.get() != 0

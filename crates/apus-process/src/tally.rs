@@ -7,9 +7,9 @@ use crate::counter::Counter;
 pub const METHODS: [&str; 9] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "CONNECT", "other"];
 
 /// Status codes that are told apart. Behind them stand the classes of the others, 1xx to 5xx.
-const CODES: [u16; 45] = [
+const CODES: [u16; 46] = [
     101, 200, 201, 202, 203, 204, 205, 206, 301, 302, 303, 304, 307, 308, 400, 401, 402, 403, 404, 405, 406, 408, 409,
-    410, 411, 412, 413, 414, 415, 416, 417, 421, 422, 423, 425, 426, 428, 429, 431, 500, 501, 502, 503, 504, 505,
+    410, 411, 412, 413, 414, 415, 416, 417, 421, 422, 423, 425, 426, 428, 429, 431, 499, 500, 501, 502, 503, 504, 505,
 ];
 const COLUMNS: usize = 64;
 const FIRST_CLASS: usize = CODES.len();
@@ -69,6 +69,8 @@ pub struct Tally {
     pub http2_resets_received: Counter,
     /// Streams of HTTP/2 that the server broke off.
     pub http2_resets_sent: Counter,
+    /// Lines of the access log for which there was no room.
+    pub access_dropped: Counter,
     /// Times that a coroutine waited for a connection of a pool in vain.
     pub pool_exhausted: Counter,
     /// Times that a coroutine waited for a connection of a pool.
@@ -96,7 +98,7 @@ impl Tally {
         })
     }
 
-    fn singles(&self) -> [&Counter; 11] {
+    fn singles(&self) -> [&Counter; 12] {
         [
             &self.refused,
             &self.lost,
@@ -106,6 +108,7 @@ impl Tally {
             &self.http2_streams,
             &self.http2_resets_received,
             &self.http2_resets_sent,
+            &self.access_dropped,
             &self.pool_exhausted,
             &self.pool_waits,
             &self.pool_created,

@@ -6,6 +6,7 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Duration;
 
+use crate::access::{Access, AccessRings, AccessWriter};
 use crate::channel::{Ask, Channel, Command, Message, Received};
 use crate::conn_table::{ConnFlags, ConnHandle, ConnTable, Owner, Peer};
 use crate::directory::{Directory, Register};
@@ -53,6 +54,7 @@ pub struct Worker {
     pub(crate) orphan: Cell<bool>,
     pub(crate) share: Share,
     pub(crate) parcel: RefCell<Option<Parcel>>,
+    pub(crate) access: Option<AccessWriter>,
 }
 
 /// A worker's share of the connections, and for how many questions it holds.
@@ -158,6 +160,22 @@ impl Worker {
         }
     }
 
+    /// The names of the header fields that the access log wants, in lower case; `None` where there is no access log.
+    pub fn noted_fields(&self) -> Option<&'static [String]> {
+        self.access.as_ref().map(AccessWriter::fields)
+    }
+
+    /// Has an answer written to the access log, where there is one. Never waits: without room it is dropped, and
+    /// counted.
+    #[inline]
+    pub fn log_access(&self, access: &Access<'_>) {
+        if let Some(writer) = &self.access
+            && !writer.put(access, self.id)
+        {
+            self.slot.tally.access_dropped.add(1);
+        }
+    }
+
     /// Asks the master for something; false when the master is gone or too far behind to be told now.
     pub fn ask(&self, ask: Ask) -> bool {
         self.channel.send(Message::Ask(ask))
@@ -254,6 +272,7 @@ pub(crate) struct Post {
     pub(crate) office: &'static IpcRings,
     pub(crate) users: &'static Register,
     pub(crate) topics: &'static Register,
+    pub(crate) access: Option<&'static AccessRings>,
 }
 
 impl Post {
@@ -263,6 +282,7 @@ impl Post {
             office: IpcRings::new(slots, ring_size)?,
             users: Register::new(slots)?,
             topics: Register::new(slots)?,
+            access: None,
         })
     }
 
@@ -316,6 +336,7 @@ impl Begun {
             orphan: Cell::new(false),
             share: Share::default(),
             parcel: RefCell::default(),
+            access: post.access.and_then(|rings| AccessWriter::new(rings, slot_index)),
         }
     }
 }

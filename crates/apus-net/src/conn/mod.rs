@@ -23,6 +23,7 @@ use crate::output::OutputQueue;
 use crate::port::Port;
 use crate::registry::Registry;
 use crate::wake::WakerList;
+use crate::worker::CLIENT_LEFT;
 
 pub(crate) use io::Io;
 pub(crate) use lane::Mux;
@@ -169,6 +170,8 @@ impl Conn {
     #[inline]
     pub(crate) fn answered(&self, status: u16) {
         if self.exchange.end(true) {
+            // A handler that was cancelled because its client left has not failed.
+            let status = if status >= 500 && self.is_gone() { CLIENT_LEFT } else { status };
             self.port.worker.answered(&self.info, &self.exchange, status);
             self.wake_task();
         }
@@ -177,7 +180,7 @@ impl Conn {
     /// There will be no answer, or no more of it.
     pub(crate) fn lose_answer(&self) {
         if self.exchange.end(false) {
-            self.port.worker.lost(&self.info);
+            self.port.worker.lost(&self.info, &self.exchange);
             self.wake_task();
         }
     }

@@ -34,6 +34,7 @@ use crate::input::Input;
 use crate::kill::Kill;
 use crate::message_conn::Handshake;
 use crate::message_runner;
+use crate::note::note;
 use crate::request::Request;
 use crate::response::Responder;
 use crate::worker::bump;
@@ -427,7 +428,8 @@ impl<A: App> ConnTask<A> {
     /// Answers a request that the app never sees; the connection ends with it (RFC 9112 section 2.2).
     pub(super) fn refuse(&mut self, reject: Reject) -> ConnStep {
         let conn = &self.conn;
-        bump(&conn.port.worker.counters.refused);
+        let noting = conn.port.config.noted.is_some();
+        conn.port.worker.refused(&conn.info, &conn.exchange, reject.status, noting);
         conn.pipelined.set(false);
         let head_only = conn.exchange.refuse();
         let mut out = conn.out.borrow_mut();
@@ -477,6 +479,9 @@ fn handle<A: App>(
     conn.exchange.open();
     bump(&worker.counters.requests);
     worker.metrics.request(&conn.info);
+    if let Some(wanted) = &conn.port.config.noted {
+        note(&mut conn.exchange.entry.borrow_mut(), &inner, &conn.info, wanted);
+    }
     let received_at = conn.exchange.received_at.get();
     let of = (Rc::clone(&conn.info), Rc::clone(&conn.port));
     let stream = (conn.stream_id() > 0).then(|| Rc::clone(conn));

@@ -395,7 +395,8 @@ impl Streams {
         }
         *body = StreamBody::None;
         conn.timer.set(Timer::None);
-        bump(&conn.port.worker.counters.refused);
+        let noting = conn.port.config.noted.is_some();
+        conn.port.worker.refused(&conn.info, &conn.exchange, reject.status, noting);
         turn_away(&conn, reject.status, None);
     }
 

@@ -184,6 +184,7 @@ impl Conn {
     }
 
     fn send_coded(&self, bytes: &[u8], chunked: bool) -> usize {
+        self.exchange.count_sent(bytes.len());
         let mut out = self.out.borrow_mut();
         if chunked {
             if !bytes.is_empty() {
@@ -198,6 +199,7 @@ impl Conn {
         let encoder = self.exchange.encoder.take().ok_or(SendError::Ended)?;
         let bytes = encoder.finish(b"").map_err(|_| SendError::Closed)?;
         if chunked {
+            self.exchange.count_sent(bytes.len());
             let mut out = self.out.borrow_mut();
             let buffer = out.buffer(&self.port.worker.pool);
             wire::write_chunk(buffer, &bytes);

@@ -205,6 +205,9 @@ impl Responder {
         let answer = http1::plan(&conn.exchange, head, Some(body.len() as u64)).coded(coded);
         let mut out = conn.out.borrow_mut();
         self.begin(head, answer, out.buffer(pool));
+        if answer.body != BodyOut::Suppressed {
+            conn.exchange.sent.set(body.len() as u64);
+        }
         if answer.body == BodyOut::Suppressed || conn.sent_whole(body) {
             conn.push(out);
         } else if body.len() <= COPY {
@@ -271,6 +274,9 @@ impl Responder {
         let AnswerPhase::Body(body) = conn.exchange.phase() else { return Err(SendError::Ended) };
         if let BodyOut::Coded { chunked, .. } = body {
             return self.write_coded(data, chunked).map(write_state);
+        }
+        if body != BodyOut::Suppressed {
+            conn.exchange.count_sent(data.len());
         }
         let mut out = conn.out.borrow_mut();
         let pool = &conn.port.worker.pool;
@@ -363,6 +369,7 @@ impl Responder {
         let mut out = conn.out.borrow_mut();
         self.begin(head, answer, out.buffer(&conn.port.worker.pool));
         let left = if answer.body == BodyOut::Suppressed { 0 } else { len };
+        conn.exchange.sent.set(left);
         let part = FilePart::new(file, offset, left, Rc::clone(&state));
         // A part of nothing is dropped at once, which completes the future.
         if left > 0 {

@@ -4,9 +4,9 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use apus_net::{ConnInfo, Control, Counters, Method, Metrics};
+use apus_net::{Answered, ConnInfo, Control, Counters, Metrics};
 use apus_process::log::{Level, Repeats};
-use apus_process::{ConnFlags, ConnHandle, Peer, Worker};
+use apus_process::{Access, ConnFlags, ConnHandle, Peer, Worker};
 use apus_zend::engine;
 
 use super::current_control;
@@ -36,6 +36,11 @@ pub(super) struct WorkerMetrics {
 }
 
 impl WorkerMetrics {
+    fn log(&self, answer: &Answered<'_>, micros: u64) {
+        let Answered { received_at, sent, status, noted, .. } = *answer;
+        self.worker.log_access(&Access { received_at, micros, sent, status, noted });
+    }
+
     /// A request is no longer in flight.
     fn count_over(&self) {
         self.worker.slot.active.set(self.worker.slot.active.get().saturating_sub(1));
@@ -113,15 +118,25 @@ impl Metrics for WorkerMetrics {
         self.worker.slot.active.add(1);
     }
 
-    fn answered(&self, _conn: &ConnInfo, method: Method, status: u16, received_at: f64) {
-        let micros = ((apus_net::wall() - received_at) * 1e6).max(0.0) as u64;
+    fn answered(&self, _conn: &ConnInfo, answer: &Answered<'_>) {
+        let micros = micros_since(answer.received_at);
         self.count_over();
-        self.worker.slot.tally.answered(method as usize, status);
-        self.worker.count_request(micros, status);
+        self.worker.slot.tally.answered(answer.method as usize, answer.status);
+        if !answer.noted.is_empty() {
+            self.log(answer, micros);
+        }
+        self.worker.count_request(micros, answer.status);
     }
 
-    fn lost(&self, _conn: &ConnInfo) {
+    fn lost(&self, _conn: &ConnInfo, answer: &Answered<'_>) {
         self.count_over();
+        if !answer.noted.is_empty() {
+            self.log(answer, micros_since(answer.received_at));
+        }
+    }
+
+    fn rejected(&self, _conn: &ConnInfo, answer: &Answered<'_>) {
+        self.log(answer, 0);
     }
 
     fn sample(&self, counters: &Counters) {
@@ -166,6 +181,10 @@ impl Metrics for WorkerMetrics {
     fn warn(&self, message: &str) {
         apus_process::log::warning(format_args!("{message}"));
     }
+}
+
+fn micros_since(received_at: f64) -> u64 {
+    ((apus_net::wall() - received_at) * 1e6).max(0.0) as u64
 }
 
 impl WorkerMetrics {

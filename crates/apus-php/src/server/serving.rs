@@ -5,7 +5,7 @@ use std::os::fd::OwnedFd;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use apus_net::{Config, Control, Datagram, serve, serve_datagrams};
+use apus_net::{Config, Control, Datagram, NotedFields, serve, serve_datagrams};
 use apus_options::Settings;
 use apus_process::Worker;
 use apus_zend::object::Object;
@@ -112,6 +112,7 @@ impl Serving<'_> {
             Protocol::Http { websocket } => {
                 config.websocket = websocket;
                 config.gate.clone_from(&plan.gate);
+                config.noted = self.worker.noted_fields().map(NotedFields::new);
                 let slots = self.slots.clone();
                 let server = self.server.share();
                 let files =

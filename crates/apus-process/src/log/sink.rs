@@ -35,7 +35,7 @@ enum Way {
 
 /// Something to write to, and what it has not taken yet.
 #[derive(Debug)]
-pub(super) struct Sink {
+pub(crate) struct Sink {
     file: File,
     way: Way,
     held: VecDeque<u8>,
@@ -47,7 +47,7 @@ pub(super) struct Sink {
 
 impl Sink {
     /// For a file that was opened for writing with `O_NONBLOCK`.
-    pub(super) fn of_file(file: File) -> Self {
+    pub(crate) fn of_file(file: File) -> Self {
         Self::new(file, Way::Plain)
     }
 
@@ -80,7 +80,7 @@ impl Sink {
     }
 
     /// Writes what the target takes, and holds the rest. What fails for good is dropped: there is nowhere to report it.
-    pub(super) fn write(&mut self, bytes: &[u8], pid: u32) {
+    pub(crate) fn write(&mut self, bytes: &[u8], pid: u32) {
         if self.owner != pid {
             (self.owner, self.lost) = (pid, 0);
             self.held.clear();
@@ -103,7 +103,7 @@ impl Sink {
     }
 
     /// Writes what was held, as far as it is taken. Once all of it is, gives how many writes were lost meanwhile.
-    pub(super) fn flush(&mut self) -> u64 {
+    pub(crate) fn flush(&mut self) -> u64 {
         self.write_held();
         if self.held.is_empty() { std::mem::take(&mut self.lost) } else { 0 }
     }
@@ -119,7 +119,7 @@ impl Sink {
     }
 
     /// Whether it holds bytes of this process, or has to tell that some were lost.
-    pub(super) fn is_waiting(&self) -> bool {
+    pub(crate) fn is_waiting(&self) -> bool {
         (!self.held.is_empty() || self.lost > 0) && self.owner == std::process::id()
     }
 

@@ -19,6 +19,7 @@ use nix::sys::signal::{SigSet, SigmaskHow, Signal, kill};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 
 use self::reload::Reloads;
+use crate::access::{self, AccessLog, AccessRings};
 use crate::channel::Command;
 use crate::conn_table::ConnTable;
 use crate::control::{Control, control_directory};
@@ -82,6 +83,7 @@ pub(crate) struct Master<'a> {
     log_waits: bool,
     pub(crate) control: Option<Control>,
     pub(crate) observe: Option<Observe>,
+    pub(crate) access: Option<AccessLog>,
     pub(crate) notify: Notify,
     pid_file: Option<PidFile>,
 }
@@ -95,7 +97,9 @@ impl<'a> Master<'a> {
         let connections = ConnTable::new(settings.max_connection).map_err(Error::system("mmap"))?;
         // A bell a slot, in every process.
         raise_descriptor_limit(settings.max_connection as usize + scoreboard.slot_count());
-        let post = Post::new(scoreboard.slot_count(), settings.ring_size).map_err(Error::Rings)?;
+        let mut post = Post::new(scoreboard.slot_count(), settings.ring_size).map_err(Error::Rings)?;
+        post.access = AccessRings::open(settings, scoreboard.slot_count())?;
+        let access = post.access.map(|rings| AccessLog::open(rings, settings)).transpose()?;
         let control = Control::open(&control_directory())
             .inspect_err(|error| {
                 log::warning(format_args!("no control socket (`apus status` cannot see this server): {error}"));
@@ -133,6 +137,7 @@ impl<'a> Master<'a> {
             log_waits: false,
             control,
             observe,
+            access,
             notify: Notify::default(),
             pid_file: None,
         })
@@ -191,6 +196,9 @@ impl<'a> Master<'a> {
     /// Does all that is due. In a worker just forked it returns what the worker works with.
     fn settle(&mut self, program: &mut dyn Program) -> Option<Worker> {
         self.notify.ping(Instant::now());
+        if let Some(access) = &mut self.access {
+            access.settle(self.scoreboard);
+        }
         self.log_waits = log::settle();
         self.promote_ready();
         self.report_orphans();
@@ -309,7 +317,8 @@ impl<'a> Master<'a> {
         let unsent = (unsent || self.log_waits || running && self.replicas.iter().any(Replica::has_unreported))
             .then(|| now + TICK / 10);
         let observed = self.observe.as_ref().and_then(Observe::deadline);
-        let others = look.into_iter().chain(unsent).chain(self.notify.ping_at()).chain(observed);
+        let accesses = self.access.as_ref().map(|_| now + access::PERIOD);
+        let others = look.into_iter().chain(unsent).chain(self.notify.ping_at()).chain(observed).chain(accesses);
         starts.chain(ages).chain(kills).chain(weighing).chain(others).min()
     }
 
@@ -325,6 +334,9 @@ impl<'a> Master<'a> {
         );
         if let Some(control) = &self.control {
             control.poll_fds(&mut fds);
+        }
+        if let Some(access) = &self.access {
+            fds.push(PollFd::new(access.bell(), PollFlags::POLLIN));
         }
         if let Some(observe) = &self.observe {
             observe.poll_fds(&mut fds);
@@ -362,7 +374,10 @@ impl<'a> Master<'a> {
     }
 
     /// Leaves nothing behind, and gives the signals back.
-    fn end(self) {
+    fn end(mut self) {
+        if let Some(access) = &mut self.access {
+            access.settle(self.scoreboard);
+        }
         self.listeners.iter().for_each(Listener::remove_file);
         drop(self.pid_file);
         drop(self.control);

@@ -7,6 +7,7 @@ use nix::unistd::Pid;
 
 use super::reload::Scope;
 use super::{AT_ONCE, Master, Phase, dismiss, processes, processes_mut};
+use crate::access::AccessLog;
 use crate::channel::{Ask, Command, Message};
 use crate::control::{ClientId, Control, Request};
 use crate::log;
@@ -35,6 +36,7 @@ impl Master<'_> {
             Signal::SIGUSR1 => self.request_reload(Scope::All),
             Signal::SIGHUP => {
                 self.reopen_log();
+                self.access.iter_mut().for_each(AccessLog::reopen);
                 self.request_reload(Scope::All);
             }
             Signal::SIGUSR2 if self.scoreboard.role_counts().tasks == 0 => {

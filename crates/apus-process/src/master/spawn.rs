@@ -131,6 +131,10 @@ impl Master<'_> {
         let Some((process, place)) = self.take_out(pid) else { return };
         self.inherit(&process);
         program.on_reaped(process.slot_index, process.role);
+        if let Some(access) = &mut self.access {
+            // Before anybody has the slot, and the ring.
+            access.take(process.slot_index);
+        }
         self.post.close(process.slot_index);
         self.scoreboard.release(process.slot);
         let crashed = !process.dismissed && (end.signal != 0 || end.exit_code != 0);

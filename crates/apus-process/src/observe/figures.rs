@@ -75,7 +75,7 @@ fn requests(board: &Scoreboard, slots: &[&'static WorkerSlot], text: &mut Text) 
         ("apus_http_request_duration_seconds", "Time from a request's arrival to the end of its answer."),
         workers.map(|slot| &slot.latency).chain([&board.header.latency]),
     );
-    let counters: [Figure<Tally>; 9] = [
+    let counters: [Figure<Tally>; 10] = [
         ("apus_http_requests_refused", "Requests refused before the program saw them.", |tally| &tally.refused),
         ("apus_http_requests_lost", "Requests whose clients left before the answer was complete.", |tally| &tally.lost),
         ("apus_http2_streams", "Streams of HTTP/2 that clients opened.", |tally| &tally.http2_streams),
@@ -83,6 +83,7 @@ fn requests(board: &Scoreboard, slots: &[&'static WorkerSlot], text: &mut Text) 
             &tally.http2_resets_received
         }),
         ("apus_http2_resets_sent", "Streams of HTTP/2 that the server broke off.", |tally| &tally.http2_resets_sent),
+        ("apus_access_log_dropped", "Lines of the access log that were dropped.", |tally| &tally.access_dropped),
         ("apus_pool_exhausted", "Times that a coroutine waited for a pooled connection in vain.", |tally| {
             &tally.pool_exhausted
         }),

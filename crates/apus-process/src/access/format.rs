@@ -1,0 +1,301 @@
+//! What a line of the access log looks like.
+
+use std::io::Write as _;
+use std::time::{Duration, UNIX_EPOCH};
+
+use super::Access;
+use crate::log::{Timestamp, civil};
+
+/// The form that servers have had since the first ones.
+const COMBINED: &str =
+    "$remote_addr - - [$time_local] \"$request\" $status $body_bytes_sent \"$http_referer\" \"$http_user_agent\"";
+/// An object a line.
+const JSON: &str = "{\"time\":\"$time_iso8601\",\"remote_addr\":\"$remote_addr\",\"method\":\"$request_method\",\
+                    \"uri\":\"$request_uri\",\"protocol\":\"$server_protocol\",\"host\":\"$host\",\"status\":$status,\
+                    \"bytes\":$body_bytes_sent,\"seconds\":$request_time,\"referer\":\"$http_referer\",\
+                    \"user_agent\":\"$http_user_agent\",\"worker\":$worker}";
+
+/// Months as the combined format has them.
+const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+
+/// Texts that stand before the header fields in what was noted of a request.
+const FIRST_FIELD: usize = 4;
+/// Bytes before the texts.
+const PREFIX: usize = 4;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Piece {
+    Text(String),
+    RemotePort,
+    TimeLocal,
+    TimeIso,
+    Seconds,
+    Request,
+    Protocol,
+    Status,
+    Sent,
+    RequestTime,
+    Scheme,
+    Worker,
+    /// One of the texts: 0 to 3 are the client's address, the method, the target and the host.
+    Noted(usize),
+}
+
+/// A format, read.
+#[derive(Debug)]
+pub(crate) struct Format {
+    pieces: Vec<Piece>,
+    json: bool,
+    /// The names of the fields it wants, in lower case.
+    pub(crate) headers: Vec<String>,
+}
+
+/// The variables, `$http_NAME` apart.
+const VARIABLES: [(&str, Piece); 15] = [
+    ("remote_addr", Piece::Noted(0)),
+    ("remote_port", Piece::RemotePort),
+    ("time_local", Piece::TimeLocal),
+    ("time_iso8601", Piece::TimeIso),
+    ("msec", Piece::Seconds),
+    ("request", Piece::Request),
+    ("request_method", Piece::Noted(1)),
+    ("request_uri", Piece::Noted(2)),
+    ("server_protocol", Piece::Protocol),
+    ("status", Piece::Status),
+    ("body_bytes_sent", Piece::Sent),
+    ("request_time", Piece::RequestTime),
+    ("scheme", Piece::Scheme),
+    ("host", Piece::Noted(3)),
+    ("worker", Piece::Worker),
+];
+
+/// Most fields that one format may name.
+const MOST_HEADERS: usize = 32;
+
+impl Format {
+    /// `combined`, `json`, or a text with variables.
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        let text = match text {
+            "combined" | "" => COMBINED,
+            "json" => JSON,
+            own => own,
+        };
+        if text.contains('\n') {
+            return Err("a line has no line break".to_owned());
+        }
+        let mut format = Self { pieces: Vec::new(), json: text.starts_with('{'), headers: Vec::new() };
+        let mut rest = text;
+        while let Some(at) = rest.find('$') {
+            format.text(&rest[..at]);
+            let behind = &rest[at + 1..];
+            let braced = behind.strip_prefix('{').and_then(|inner| inner.split_once('}'));
+            let (name, next) = braced.unwrap_or_else(|| {
+                let end = behind.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(behind.len());
+                behind.split_at(end)
+            });
+            let piece = format.variable(name)?;
+            format.pieces.push(piece);
+            rest = next;
+        }
+        format.text(rest);
+        Ok(format)
+    }
+
+    fn text(&mut self, text: &str) {
+        if !text.is_empty() {
+            self.pieces.push(Piece::Text(text.to_owned()));
+        }
+    }
+
+    fn variable(&mut self, name: &str) -> Result<Piece, String> {
+        if let Some((_, piece)) = VARIABLES.iter().find(|(known, _)| *known == name) {
+            return Ok(piece.clone());
+        }
+        let Some(field) = name.strip_prefix("http_").filter(|field| !field.is_empty()) else {
+            let known: Vec<_> = VARIABLES.iter().map(|(known, _)| *known).collect();
+            return Err(format!(
+                "there is no ${name}; there are {}, and http_NAME for header fields",
+                known.join(", ")
+            ));
+        };
+        let field = field.to_ascii_lowercase().replace('_', "-");
+        if field == "host" {
+            return Ok(Piece::Noted(3));
+        }
+        let at = self.headers.iter().position(|known| *known == field).unwrap_or_else(|| {
+            self.headers.push(field);
+            self.headers.len() - 1
+        });
+        if at >= MOST_HEADERS {
+            return Err(format!("names more than {MOST_HEADERS} header fields"));
+        }
+        Ok(Piece::Noted(FIRST_FIELD + at))
+    }
+
+    /// Adds the line of an answer, with its line break.
+    pub(crate) fn write(&self, access: &Access<'_>, worker: u16, out: &mut Vec<u8>) {
+        let mut noted = [None; FIRST_FIELD + MOST_HEADERS];
+        let prefix = texts(access.noted, &mut noted[..FIRST_FIELD + self.headers.len()]);
+        for piece in &self.pieces {
+            // Writing to a vector cannot fail.
+            let _ = match piece {
+                Piece::Text(text) => out.write_all(text.as_bytes()),
+                Piece::RemotePort => write!(out, "{}", u16::from_ne_bytes([prefix[2], prefix[3]])),
+                Piece::TimeLocal => time_local(access.received_at, out),
+                Piece::TimeIso => write!(out, "{}", Timestamp(UNIX_EPOCH + since(access.received_at))),
+                Piece::Seconds => write!(out, "{:.3}", access.received_at),
+                Piece::Request => {
+                    self.escaped(noted[1], out);
+                    if noted[1].is_some() {
+                        out.push(b' ');
+                        self.escaped(noted[2], out);
+                        out.push(b' ');
+                        out.extend_from_slice(protocol(prefix[0]).as_bytes());
+                    }
+                    Ok(())
+                }
+                Piece::Protocol => out.write_all(protocol(prefix[0]).as_bytes()),
+                Piece::Status => write!(out, "{}", access.status),
+                Piece::Sent => write!(out, "{}", access.sent),
+                Piece::RequestTime => write!(out, "{}.{:06}", access.micros / 1_000_000, access.micros % 1_000_000),
+                Piece::Scheme => out.write_all(if prefix[1] == 0 { b"http" } else { b"https" }),
+                Piece::Worker => write!(out, "{worker}"),
+                Piece::Noted(at) => {
+                    self.escaped(noted[*at], out);
+                    Ok(())
+                }
+            };
+        }
+        out.push(b'\n');
+    }
+
+    /// Nothing that a client sends can end a line, a text in quotation marks, or reach a terminal as a control.
+    fn escaped(&self, text: Option<&[u8]>, out: &mut Vec<u8>) {
+        let Some(text) = text else {
+            if !self.json {
+                out.push(b'-');
+            }
+            return;
+        };
+        if self.json {
+            for char in String::from_utf8_lossy(text).chars() {
+                match char {
+                    '"' | '\\' => out.extend_from_slice(&[b'\\', char as u8]),
+                    '\0'..='\x1f' | '\x7f'..='\u{9f}' | '\u{2028}' | '\u{2029}' => {
+                        let _ = write!(out, "\\u{:04x}", u32::from(char));
+                    }
+                    other => out.extend_from_slice(other.encode_utf8(&mut [0; 4]).as_bytes()),
+                }
+            }
+            return;
+        }
+        for byte in text {
+            match byte {
+                b'"' | b'\\' | 0..0x20 | 0x7f.. => {
+                    let _ = write!(out, "\\x{byte:02X}");
+                }
+                byte => out.push(*byte),
+            }
+        }
+    }
+}
+
+/// Reads the texts of what was noted; the bytes before them.
+fn texts<'a>(noted: &'a [u8], into: &mut [Option<&'a [u8]>]) -> [u8; PREFIX] {
+    let Some((prefix, mut rest)) = noted.split_first_chunk::<PREFIX>() else { return [0; PREFIX] };
+    for text in into {
+        let Some((len, behind)) = rest.split_first_chunk::<2>() else { break };
+        rest = behind;
+        let len = u16::from_ne_bytes(*len);
+        if len < u16::MAX {
+            let Some((found, behind)) = rest.split_at_checked(usize::from(len)) else { break };
+            (*text, rest) = (Some(found), behind);
+        }
+    }
+    *prefix
+}
+
+fn protocol(number: u8) -> &'static str {
+    match number {
+        10 => "HTTP/1.0",
+        11 => "HTTP/1.1",
+        20 => "HTTP/2.0",
+        _ => "-",
+    }
+}
+
+fn since(seconds: f64) -> Duration {
+    Duration::try_from_secs_f64(seconds).unwrap_or_default()
+}
+
+/// `23/Nov/2026:12:00:00 +0000`.
+fn time_local(seconds: f64, out: &mut Vec<u8>) -> std::io::Result<()> {
+    let seconds = since(seconds).as_secs();
+    let (year, month, day) = civil((seconds / 86400) as i64);
+    let month = MONTHS.get((month - 1) as usize).copied().unwrap_or("-");
+    let of_day = seconds % 86400;
+    write!(out, "{day:02}/{month}/{year:04}:{:02}:{:02}:{:02} +0000", of_day / 3600, of_day / 60 % 60, of_day % 60)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn noted(texts: &[Option<&[u8]>]) -> Vec<u8> {
+        let mut noted = vec![11, 1];
+        noted.extend_from_slice(&4711u16.to_ne_bytes());
+        for text in texts {
+            let len = text.map_or(u16::MAX, |text| text.len() as u16);
+            noted.extend_from_slice(&len.to_ne_bytes());
+            noted.extend_from_slice(text.unwrap_or_default());
+        }
+        noted
+    }
+
+    fn line(format: &str, texts: &[Option<&[u8]>]) -> String {
+        let noted = noted(texts);
+        let access = Access { received_at: 951_782_400.25, micros: 1_000_250, sent: 42, status: 200, noted: &noted };
+        let mut out = Vec::new();
+        Format::parse(format).unwrap().write(&access, 3, &mut out);
+        String::from_utf8(out).unwrap()
+    }
+
+    const TEXTS: [Option<&[u8]>; 6] =
+        [Some(b"::1"), Some(b"GET"), Some(b"/a?b"), Some(b"example.org"), None, Some(b"curl \"\\\n\xff")];
+
+    #[test]
+    fn the_known_formats() {
+        assert_eq!(
+            line("combined", &TEXTS),
+            "::1 - - [29/Feb/2000:00:00:00 +0000] \"GET /a?b HTTP/1.1\" 200 42 \"-\" \"curl \\x22\\x5C\\x0A\\xFF\"\n"
+        );
+        let json: serde_json::Value = serde_json::from_str(&line("json", &TEXTS)).unwrap();
+        let expected = serde_json::json!({"time": "2000-02-29T00:00:00.250Z", "remote_addr": "::1", "method": "GET",
+            "uri": "/a?b", "protocol": "HTTP/1.1", "host": "example.org", "status": 200, "bytes": 42,
+            "seconds": 1.00025, "referer": "", "user_agent": "curl \"\\\n\u{fffd}", "worker": 3});
+        assert_eq!(json, expected);
+    }
+
+    #[test]
+    fn own_formats() {
+        let texts = [Some(b"::1".as_slice()), None, None, None, Some(b"x")];
+        let all = "$remote_port $scheme ${msec}s $request_time|$request|$http_x_Y|$http_x_y|$http_host";
+        assert_eq!(line(all, &texts), "4711 https 951782400.250s 1.000250|-|x|x|-\n");
+        let wrong = Format::parse("$statsu").unwrap_err();
+        assert!(wrong.contains("$statsu") && wrong.contains("request_time"), "{wrong}");
+        assert!(Format::parse("a\nb").is_err() && Format::parse("$http_").is_err());
+        let many: Vec<_> = (0..40).map(|number| format!("$http_h{number}")).collect();
+        assert!(Format::parse(&many.concat()).is_err());
+    }
+
+    #[test]
+    fn a_record_that_nobody_wrote_is_no_matter() {
+        let whole = noted(&TEXTS);
+        for end in 0..whole.len() {
+            let access = Access { received_at: f64::NAN, micros: u64::MAX, sent: 0, status: 0, noted: &whole[..end] };
+            let mut out = Vec::new();
+            Format::parse("combined").unwrap().write(&access, 0, &mut out);
+            assert_eq!(out.split(|byte| *byte == b'\n').count(), 2);
+        }
+    }
+}
