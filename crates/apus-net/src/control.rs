@@ -96,11 +96,10 @@ impl Control {
     pub fn close(&self, id: i64, at_once: bool) -> bool {
         let kill = if at_once { Kill::Now } else { Kill::AfterOutput };
         if let Some(message_conn) = self.message_conn(id) {
-            if at_once {
-                message_conn.kill(kill);
-            } else {
-                message_conn.close(apus_proto::websocket::close::NORMAL, "");
+            if !at_once {
+                return message_conn.close(apus_proto::websocket::close::NORMAL, "");
             }
+            message_conn.kill(kill);
             return true;
         }
         let Some(conn) = self.http(id) else { return false };

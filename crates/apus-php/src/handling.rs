@@ -17,7 +17,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::handlers::{Begun, Handlers};
 use crate::runtime::{Coro, Outcome, PhpSwitch, Receive, State};
-use crate::{http, mistakes};
+use crate::{http, mistakes, swoole};
 
 /// How the handlers of a port's requests are called.
 pub(crate) struct Calling {
@@ -195,6 +195,10 @@ fn forgotten(coro: &Coro, place: Option<&str>) {
 }
 
 fn unanswered(place: Option<&str>) {
+    // Code written for Swoole knows that nothing is said of it there.
+    if swoole::is_on() {
+        return;
+    }
     mistakes::UNANSWERED.tell(format_args!(
         "the handler of a request ended without Response::end(), and the client got 500: what it returns or prints is not sent ({})",
         place.unwrap_or("a handler that is not written in PHP")

@@ -167,7 +167,7 @@ class Server
     /**
      * Closes a connection of any worker, after the data that waits to be sent; with $reset at once, if the connection
      * belongs to this worker. In the handler of that connection's request the answer is sent first.
-     * @return bool false when there is no such connection
+     * @return bool false when there is no such connection, and when this worker is closing it already
      * @throws \Apus\Server\Exception STATE outside workers
      * Does not wait.
      * @rust info::close_connection
@@ -255,8 +255,9 @@ class Server
     // @rust module super::send
 
     /**
-     * Sends a file over a stream connection of this worker, after the data that waits; it is read while it is sent.
-     * Only one file at a time waits for a connection: the next one waits until it has been sent.
+     * Sends a file over a stream connection, after the data that waits; it is read while it is sent. Only one file at a
+     * time waits for a connection: the next one waits until it has been sent. A connection of another worker gets its
+     * bytes as send() sends them.
      * @param int $length 0 for all from $offset on
      * @return bool false when it cannot be opened or the connection has gone: see getLastError()
      * @throws \ValueError when the file is shorter

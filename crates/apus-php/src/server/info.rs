@@ -10,6 +10,7 @@ use super::class::worker_number;
 use super::core::{Phase, ServerCore, ServerHandle};
 use super::{address, current_control};
 use crate::exception::{self};
+use crate::last_error;
 
 /// Session ids that `getClientList()` gives at most.
 const LIST_MAX: i64 = 10_000;
@@ -215,8 +216,8 @@ pub(super) fn client_list(core: &ServerHandle, after: i64, count: Given<i64>) ->
 /// `Server::close()`.
 pub(super) fn close_connection(core: &ServerHandle, fd: i64, at_once: bool) -> Result<bool, Raise> {
     core.worker("close()")?;
-    if current_control().is_some_and(|control| control.close(fd, at_once)) {
-        return Ok(true);
+    if let Some(control) = current_control().filter(|control| control.contains(fd)) {
+        return Ok(control.close(fd, at_once) || last_error::fail(last_error::CLOSED));
     }
     Ok(super::routing::close_at(fd, at_once, close::NORMAL, "")?.told())
 }

@@ -88,9 +88,6 @@ pub(super) fn send(core: &ServerHandle, to: Any<'_>, data: &[u8], server_socket:
 }
 
 pub(super) fn sendwait(core: &ServerHandle, fd: i64, data: &[u8]) -> Result<bool, Raise> {
-    if matches!(place(core, fd, "sendwait()")?, Place::Elsewhere) {
-        return Ok(routing::send_to(fd, data, true)?.told());
-    }
     let Some(message_conn) = stream(core, fd, "sendwait()")? else { return Ok(false) };
     let delivery = send_here(&message_conn, data, "Server::sendwait()")?;
     if !delivered(delivery) {

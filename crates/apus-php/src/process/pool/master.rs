@@ -21,6 +21,7 @@ use crate::process::fork;
 use crate::process::pipe::{Pipe, Side};
 use crate::process::signals::{self, Action};
 use crate::process::sys::{block, datagrams, receive_pid};
+use crate::swoole;
 use crate::system::children;
 use crate::system::sys::kill;
 
@@ -249,7 +250,8 @@ impl Master {
                 worker.back_off.exit(age)
             };
             let again = self.told.is_none_or(|told| told.elapsed() >= EARLY);
-            if !asked && !failed && pause > FIRST_RETURNS && again {
+            // Code written for Swoole expects it.
+            if !asked && !failed && pause > FIRST_RETURNS && again && !swoole::is_on() {
                 self.told = Some(Instant::now());
                 log::warning(format_args!(
                     "worker {index} of the pool ({pid}) has returned after {:.1} s, and so did those before it; next start in {} ms. \
