@@ -105,6 +105,12 @@ class Lines(Access):
         self.assertIn("\\x22", lines[0])
         self.assertRegex(lines[1], r'"-" 400 \d+ "-" "-"$')
 
+    def test_the_client_that_a_trusted_proxy_names(self):
+        server = self.server(settings={"trusted_proxies": ["127.0.0.1"], "access_log_format": "$remote_addr $scheme $host"})
+        with server.connect() as client:
+            client.request(headers={"X-Forwarded-For": "192.0.2.7", "X-Forwarded-Proto": "https", "X-Forwarded-Host": "shop.example"})
+        self.assertEqual(self.lines(server, 1), ["192.0.2.7 https shop.example"])
+
     def test_clients_that_leave(self):
         server = self.server(settings={"cancel_on_disconnect": True})
         with server.connect() as client:

@@ -2,7 +2,6 @@
 
 use apus_proto::http1::Version;
 
-use crate::head_bytes::Inner;
 use crate::info::ConnInfo;
 
 /// Header fields that one log may want.
@@ -37,28 +36,43 @@ fn bit(length: usize) -> u64 {
     1 << length.min(63)
 }
 
+/// What is noted of a request, but for its header fields.
+pub(crate) struct Facts<'a> {
+    pub(crate) version: Version,
+    /// The client, as trusted proxies name it.
+    pub(crate) address: &'a str,
+    pub(crate) port: u16,
+    pub(crate) https: bool,
+    pub(crate) method: &'a [u8],
+    pub(crate) target: &'a [u8],
+    pub(crate) host: Option<&'a [u8]>,
+}
+
 /// The protocol (10, 11, 20; 0 where nobody knows), whether it came over TLS, and the client's port; then texts, each
 /// behind its length in two bytes: the client's address, the method, the target, the host, and the wanted fields.
-pub(crate) fn note(into: &mut Vec<u8>, inner: &Inner, info: &ConnInfo, wanted: &NotedFields) {
-    let (bytes, head) = (&*inner.bytes, &inner.head);
-    let version = match head.version {
+pub(crate) fn note<'a>(
+    into: &mut Vec<u8>,
+    facts: &Facts<'_>,
+    fields: impl Iterator<Item = (&'a [u8], &'a [u8])>,
+    wanted: &NotedFields,
+) {
+    let version = match facts.version {
         Version::Http10 => 10,
         Version::Http11 => 11,
         Version::Http2 => 20,
     };
-    begin(into, info, version);
-    text(into, Some(head.method.of(bytes)), TEXT);
-    text(into, Some(head.target.of(bytes)), TARGET);
-    text(into, head.host.map(|host| host.of(bytes)), TEXT);
+    begin(into, version, facts.https, facts.port, facts.address);
+    text(into, Some(facts.method), TEXT);
+    text(into, Some(facts.target), TARGET);
+    text(into, facts.host, TEXT);
     let mut found = [None; MOST_FIELDS];
-    for (name, value) in &head.headers {
-        let name = name.of(bytes);
+    for (name, value) in fields {
         if wanted.lengths & bit(name.len()) == 0 {
             continue;
         }
         let at = wanted.names.iter().position(|wanted| name.eq_ignore_ascii_case(wanted.as_bytes()));
         if let Some(place) = at.and_then(|at| found.get_mut(at)).filter(|place| place.is_none()) {
-            *place = Some(value.of(bytes));
+            *place = Some(value);
         }
     }
     for value in &found[..wanted.names.len()] {
@@ -68,15 +82,14 @@ pub(crate) fn note(into: &mut Vec<u8>, inner: &Inner, info: &ConnInfo, wanted: &
 
 /// The same of a request that could not be read.
 pub(crate) fn note_unread(into: &mut Vec<u8>, info: &ConnInfo) {
-    begin(into, info, 0);
+    begin(into, 0, info.tls().is_some(), info.peer_port(), info.peer_ip());
 }
 
-fn begin(into: &mut Vec<u8>, info: &ConnInfo, version: u8) {
+fn begin(into: &mut Vec<u8>, version: u8, tls: bool, port: u16, address: &str) {
     into.clear();
-    let [low, high] = info.peer_port().to_ne_bytes();
-    into.extend_from_slice(&[version, u8::from(info.tls().is_some()), low, high]);
-    let address = info.peer_ip().as_bytes();
-    text(into, Some(address).filter(|address| !address.is_empty()), TEXT);
+    let [low, high] = port.to_ne_bytes();
+    into.extend_from_slice(&[version, u8::from(tls), low, high]);
+    text(into, Some(address.as_bytes()).filter(|address| !address.is_empty()), TEXT);
 }
 
 #[inline]

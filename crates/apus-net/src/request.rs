@@ -13,6 +13,7 @@ use crate::body::Body;
 use crate::conn::Conn;
 use crate::head_bytes::Inner;
 use crate::info::{ConnInfo, Peer};
+use crate::note::{Facts, NotedFields, note};
 use crate::port::Port;
 
 /// One request. Owned and cheap to move; its memory goes back to the worker's pool when it is dropped.
@@ -86,6 +87,20 @@ impl Request {
     /// The host that the client asked a trusted peer for, where that tells it.
     pub fn forwarded_host(&self) -> Option<&[u8]> {
         self.told.as_ref()?.host.as_deref()
+    }
+
+    /// Notes what a log wants of it.
+    pub(crate) fn note(&self, into: &mut Vec<u8>, wanted: &NotedFields) {
+        let facts = Facts {
+            version: self.version(),
+            address: &self.remote_ip(),
+            port: self.remote_port(),
+            https: self.is_https(),
+            method: self.method(),
+            target: self.target(),
+            host: self.forwarded_host().or_else(|| self.host()),
+        };
+        note(into, &facts, self.headers(), wanted);
     }
 
     #[inline]

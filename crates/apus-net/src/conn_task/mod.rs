@@ -34,7 +34,6 @@ use crate::input::Input;
 use crate::kill::Kill;
 use crate::message_conn::Handshake;
 use crate::message_runner;
-use crate::note::note;
 use crate::request::Request;
 use crate::response::Responder;
 use crate::worker::bump;
@@ -479,13 +478,13 @@ fn handle<A: App>(
     conn.exchange.open();
     bump(&worker.counters.requests);
     worker.metrics.request(&conn.info);
-    if let Some(wanted) = &conn.port.config.noted {
-        note(&mut conn.exchange.entry.borrow_mut(), &inner, &conn.info, wanted);
-    }
     let received_at = conn.exchange.received_at.get();
     let of = (Rc::clone(&conn.info), Rc::clone(&conn.port));
     let stream = (conn.stream_id() > 0).then(|| Rc::clone(conn));
     let request = Request::new(inner, of, body, received_at, stream);
+    if let Some(wanted) = &conn.port.config.noted {
+        request.note(&mut conn.exchange.entry.borrow_mut(), wanted);
+    }
     let responder = Responder::new(Rc::clone(conn));
     if let Some(gate) = &conn.port.config.gate
         && is_barred(gate, &request, &responder)
