@@ -130,3 +130,21 @@ class Gate(Case):
             self.assertEqual((statuses, server.get(**other).status), ([200, 200, 200, 429], 200), by)
         with self.assertRaisesRegex(AssertionError, 'rate_limit_by must be "address", "path" or "header:NAME"'):
             self.serve(settings={"rate_limit": 3, "rate_limit_by": "cookie"})
+
+
+class Headers(Case):
+    def test_fields_of_every_answer(self):
+        fields = {"X-Frame-Options": "DENY", "Cache-Control": "no-store"}
+        server = self.serve(
+            "$path === '/own' && $response->header('cache-control', 'max-age=5'); $response->end('ok');",
+            settings={"response_headers": fields, "denied_clients": ["192.0.2.1"], "trusted_proxies": ["127.0.0.1"]},
+        )
+        cases = ("/", "1.1.1.1", "no-store"), ("/own", "1.1.1.1", "max-age=5"), ("/", "192.0.2.1", "no-store")
+        for path, client, cached in cases:
+            answer = server.get(path, headers={"X-Forwarded-For": client})
+            self.assertEqual((answer.headers["x-frame-options"], answer.headers["cache-control"]), ("DENY", cached))
+        self.assertIn(b"X-Frame-Options: DENY\r\n", server.raw(b"no request\r\n\r\n"))
+        own = "the server sends Content-Length by itself"
+        for wrong, said in (({"a b": "x"}, "is no header field"), ({"Content-Length": "5"}, own)):
+            with self.assertRaisesRegex(AssertionError, said):
+                self.serve(settings={"response_headers": wrong})

@@ -6,6 +6,7 @@ use std::time::Duration;
 use apus_options::{Networks, Settings};
 use apus_proto::framing::Framing;
 use apus_proto::http1::Limits;
+use apus_proto::http1::response::{is_field_name, is_field_value};
 use apus_proto::http2::HeadLimits;
 use apus_proto::http2::hpack::ListLimits;
 
@@ -100,6 +101,8 @@ pub struct Config {
     pub subprotocols: Vec<String>,
     /// Origins whose pages may connect; empty for any.
     pub origins: Vec<String>,
+    /// Fields of every answer: the name with its colon in lower case, and the line.
+    pub response_headers: Vec<(Vec<u8>, Vec<u8>)>,
     /// How many times larger a coded request body may become; 0: bodies are given as they are sent.
     pub decode_ratio: u32,
     /// Peers that are believed what they tell of their clients.
@@ -214,6 +217,7 @@ impl From<&Settings> for Config {
             show_closes: s.open_websocket_close_frame,
             subprotocols: list(&s.websocket_subprotocol),
             origins: list(&s.websocket_origins),
+            response_headers: s.response_headers.iter().map(|(name, value)| header_line(name, value)).collect(),
             decode_ratio: s.http_decompression_ratio,
             trusted: s.trusted_proxies.clone(),
             proxy_protocol: s.open_proxy_protocol && !s.trusted_proxies.is_empty(),
@@ -285,6 +289,43 @@ impl Default for Config {
         Self::from(&Settings::default())
     }
 }
+
+/// A field as [`Config::response_headers`] has it.
+fn header_line(name: &str, value: &str) -> (Vec<u8>, Vec<u8>) {
+    (format!("{}:", name.to_ascii_lowercase()).into_bytes(), format!("{name}: {value}\r\n").into_bytes())
+}
+
+/// What is wrong with a setting `response_headers`.
+///
+/// # Errors
+/// A name or a value that is none, or a field that is not the program's to send.
+pub fn check_response_headers(settings: &Settings) -> Result<(), String> {
+    for (name, value) in &settings.response_headers {
+        if !is_field_name(name.as_bytes()) || !is_field_value(value.as_bytes()) {
+            return Err(format!("response_headers: \"{}\" is no header field", name.escape_debug()));
+        }
+        let lower = name.to_ascii_lowercase();
+        if OWN_FIELDS.contains(&&*lower) {
+            return Err(format!("response_headers: the server sends {name} by itself"));
+        }
+    }
+    Ok(())
+}
+
+/// Fields that frame a message, or that each answer has its own of.
+const OWN_FIELDS: [&str; 11] = [
+    "connection",
+    "content-encoding",
+    "content-length",
+    "content-range",
+    "content-type",
+    "date",
+    "keep-alive",
+    "server",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+];
 
 /// The elements of a list with commas.
 fn list(text: &str) -> Vec<String> {

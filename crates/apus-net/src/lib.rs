@@ -66,7 +66,7 @@ pub use asked::Asked;
 pub use body::{Body, BodyError, Collected, ReadChunk, TempFile, UploadError, UploadedFile};
 pub use clock::wall;
 pub use coding::Compression;
-pub use config::{Config, SendPolicy};
+pub use config::{Config, SendPolicy, check_response_headers};
 pub use control::Control;
 pub use file_part::SendFile;
 pub use framing::framing;

@@ -322,6 +322,9 @@ settings! {
     /// else becomes much smaller.
     Port compression_types ["http_compression_types"]: Vec<String> = Vec::new() => Kind::Texts;
 
+    /// Fields that every answer of the port gets, files and refusals too, unless the program has set one of that name:
+    /// `["X-Content-Type-Options" => "nosniff"]`.
+    Port response_headers: Vec<(String, String)> = Vec::new() => Kind::TextsByName;
     /// How many times larger a request body in gzip, br or zstd may become when it is decoded (413 beyond; 64 KiB
     /// always may, and `package_max_length` holds), with 415 for other codings. 0: bodies are given as they are sent,
     /// as those of `stream_request_body` always are.

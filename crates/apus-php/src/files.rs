@@ -4,7 +4,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use apus_edge::{Statics, StaticsConfig};
-use apus_net::{Gate, Rate, Responder};
+use apus_net::{Gate, Rate, Responder, check_response_headers};
 use apus_options::Settings;
 use tokio::sync::Semaphore;
 
@@ -33,12 +33,13 @@ pub(crate) fn open(settings: &Settings) -> Result<Option<Rc<Statics>>, String> {
     Statics::open(config).map(Some).map_err(|error| format!("document_root {root}: {error}"))
 }
 
-/// Whom a port of HTTP answers, where that is not everybody; or why it cannot be. Made before the processes are forked
-/// that count together.
+/// Whom a port of HTTP answers, where that is not everybody; or what is wrong with its settings. Made before the
+/// processes are forked that count together.
 pub(crate) fn gate(settings: &Settings) -> Result<Option<Gate>, String> {
     if settings.open_proxy_protocol && settings.trusted_proxies.is_empty() {
         return Err("open_proxy_protocol needs trusted_proxies, the addresses of the proxies".into());
     }
+    check_response_headers(settings)?;
     Ok(Gate::of(settings, Rate::of(settings)?))
 }
 

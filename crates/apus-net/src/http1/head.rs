@@ -123,11 +123,26 @@ pub(crate) fn write_fields(out: &mut Vec<u8>, port: &Port, head: &ResponseHead, 
     } else {
         out.extend_from_slice(&head.lines);
     }
+    if !port.config.response_headers.is_empty() {
+        write_configured(out, port, &head.lines);
+    }
     if answer.typed && !head.has_content_type {
         out.extend_from_slice(DEFAULT_TYPE);
     }
     if let Some(length) = answer.length {
         response::write_content_length(out, length);
+    }
+}
+
+/// Fields that all answers of the port have, where `lines` have none of that name.
+#[cold]
+fn write_configured(out: &mut Vec<u8>, port: &Port, lines: &[u8]) {
+    for (name, line) in &port.config.response_headers {
+        let mut lines = lines.split(|byte| *byte == b'\n');
+        let is_set = lines.any(|line| line.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name)));
+        if !is_set {
+            out.extend_from_slice(line);
+        }
     }
 }
 
