@@ -341,7 +341,7 @@ listen = "[::1]:0x50"
         assert!(told[0].starts_with("1:1: \"worker_num\" is a setting of the server: write it below [server]"));
         assert_eq!(told[1], "2:1: unknown key \"scirpt\": did you mean \"script\"?");
         assert_eq!(told[2], "4:1: unknown setting \"worker_nums\": did you mean \"worker_num\"?");
-        assert!(told[3].starts_with("5:12: setting \"max_conn\" must be a whole number"), "{}", told[3]);
+        assert!(told[3].starts_with("5:12: setting \"max_connection\" must be a whole number"), "{}", told[3]);
         assert!(told[4].starts_with("7:10: listen must be"));
         assert!(told[5].starts_with("8:1: setting \"worker_num\" belongs to the whole server"));
         assert!(told[6].starts_with("9:1: a [[port]] needs listen"));
