@@ -26,11 +26,14 @@ use super::outbox::{PostOutcome, place_in};
 use super::record::Order;
 use super::{Routing, current};
 use crate::handling::Handling;
+use crate::wait::Deadline;
 
 /// Messages that a worker has in hand at most; who has more for it waits.
 const MOST: u64 = 1000;
 /// The same of their bytes.
 const MOST_BYTES: u64 = 16 << 20;
+/// How long a worker is waited for that has not begun, or is started anew.
+const PATIENCE: Duration = Duration::from_secs(10);
 /// How often a worker that has so many is looked at.
 const LOOK: Duration = Duration::from_millis(2);
 
@@ -300,7 +303,8 @@ impl Dispatch {
         passed
     }
 
-    /// Waits until the worker takes it. One that is gone has nothing to wait for: then it is handled here.
+    /// Waits until the worker takes it: one that has too much in hand, and one that is about to begin. Where there is
+    /// none for long, it is handled here.
     fn pass_patiently(self: Rc<Self>, routing: Rc<Routing>, to: u16, parcel: Parcel) -> impl Future<Output = ()> {
         // Its place is that of this call.
         let turn = self.line(to).map(place_in);
@@ -309,10 +313,15 @@ impl Dispatch {
                 Some(turn) => turn.await,
                 None => None,
             };
-            while self.shared.is_full(to) && routing.worker.slot_of_worker(to).is_some() {
-                tokio::time::sleep(LOOK).await;
-            }
-            if let Some(slot) = routing.worker.slot_of_worker(to) {
+            let missed = Deadline::after(Some(PATIENCE));
+            let slot = loop {
+                match routing.worker.slot_of_worker(to) {
+                    Some(slot) if !self.shared.is_full(to) => break Some(slot),
+                    None if missed.is_over() => break None,
+                    Some(_) | None => tokio::time::sleep(LOOK).await,
+                }
+            };
+            if let Some(slot) = slot {
                 self.shared.take(to, parcel.data.len());
                 if routing.outbox.post(slot, &parcel.order()).await == PostOutcome::Done {
                     return;
