@@ -55,11 +55,11 @@ fn server(request: &Request) -> Result<Value, Raise> {
     if net.is_https() {
         array.set_str(b"https", b"on")?;
     }
-    if let Some(tls) = conn.tls() {
-        if !tls.client_certificate.is_empty() {
-            let pem = apus_net::tls::pem::encode(&tls.client_certificate);
-            array.set_str(b"ssl_client_cert", pem.as_bytes())?;
-        }
+    if let Some(tls) = conn.tls()
+        && !tls.client_certificate.is_empty()
+    {
+        let pem = apus_net::tls::pem::encode(&tls.client_certificate);
+        array.set_str(b"ssl_client_cert", pem.as_bytes())?;
     }
     Ok(array.into())
 }
