@@ -2,7 +2,7 @@
 //! longer than allowed.
 #![no_main]
 
-use apus_proto::forwarded;
+use apus_proto::forwarded::{self, Fields};
 use apus_proto::proxy_header::{MAX_HEADER, parse};
 use libfuzzer_sys::fuzz_target;
 
@@ -21,7 +21,9 @@ fuzz_target!(|bytes: &[u8]| {
         assert_ne!(whole, Ok(None));
     }
     for name in [&b"forwarded"[..], b"x-forwarded-for", b"x-forwarded-proto", b"x-forwarded-host", b"x-real-ip"] {
-        let told = forwarded::read([(name, bytes)].into_iter(), |address| address.is_loopback());
-        assert!(told.host.is_none_or(|host| host.len() <= bytes.len()));
+        for kind in [Fields::XForwarded, Fields::Forwarded, Fields::XRealIp] {
+            let told = forwarded::read(kind, [(name, bytes)].into_iter(), |address| address.is_loopback());
+            assert!(told.host.is_none_or(|host| host.len() <= bytes.len()));
+        }
     }
 });

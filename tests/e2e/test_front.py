@@ -68,19 +68,33 @@ class Proxied(Case):
         server = self.serve(WHO, settings={"trusted_proxies": ["127.0.0.1", "10.0.0.0/8"]})
         for fields, expected in (
             ({"X-Forwarded-For": "6.6.6.6, 192.0.2.1, 10.0.0.1"}, b'["192.0.2.1",0,"off","test"]'),
-            ({"X-Real-IP": "192.0.2.1", "X-Forwarded-Proto": "https"}, b'["192.0.2.1",0,"on","test"]'),
-            ({"Forwarded": 'for="[2001:db8::1]:99";proto=https;host=a.example'}, b'["2001:db8::1",99,"on","a.example"]'),
+            ({"X-Forwarded-For": "192.0.2.1", "X-Forwarded-Proto": "https"}, b'["192.0.2.1",0,"on","test"]'),
             ({"X-Forwarded-Host": "a.example:8443"}, b'"off","a.example:8443"]'),
+            # What a client can send through a proxy that sets other fields.
+            ({"X-Real-IP": "6.6.6.6", "Forwarded": "for=6.6.6.6;proto=https;host=evil"}, b'"off","test"]'),
         ):
-            self.assertIn(expected, server.get(headers=fields).body)
+            answer = server.get(headers=fields).body
+            self.assertIn(expected, answer)
+            self.assertNotIn(b"6.6.6.6", answer)
         with server.connect() as client:
             client.request(headers={"X-Forwarded-For": "192.0.2.1"})
             self.assertIn(b'["127.0.0.1",', client.request().body)
 
+    def test_other_fields_of_trusted_peers(self):
+        for kind, fields, expected in (
+            ("x-real-ip", {"X-Real-IP": "192.0.2.1", "X-Forwarded-Proto": "https"}, b'["192.0.2.1",0,"on","test"]'),
+            ("forwarded", {"Forwarded": 'for="[2001:db8::1]:99";proto=https;host=a.example'}, b'["2001:db8::1",99,"on","a.example"]'),
+        ):
+            server = self.serve(WHO, settings={"trusted_proxies": ["127.0.0.1"], "trusted_proxy_fields": kind})
+            self.assertIn(expected, server.get(headers={"X-Forwarded-For": "6.6.6.6", **fields}).body)
+
     def test_both_at_once_and_over_streams(self):
-        server = self.serve(WHO, settings={"open_proxy_protocol": True, "trusted_proxies": ["127.0.0.1"]})
+        settings = {"open_proxy_protocol": True, "trusted_proxies": ["127.0.0.1", "198.51.100.0/24"]}
+        server = self.serve(WHO, settings=settings)
         told = GET.replace(b"Host", b"X-Forwarded-For: 203.0.113.5, 192.0.2.9\r\nHost")
-        self.assertIn(b'["192.0.2.9",0', self.answer(server, version_2("192.0.2.7") + told))
+        self.assertIn(b'["192.0.2.9",0', self.answer(server, version_2("198.51.100.1") + told))
+        # What the client of such a proxy sends comes as it is.
+        self.assertIn(b'["192.0.2.7",1234', self.answer(server, version_2("192.0.2.7") + told))
 
 
 class Gate(Case):

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use apus_options::{Networks, Settings};
+use apus_proto::forwarded::Fields;
 use apus_proto::framing::Framing;
 use apus_proto::http1::Limits;
 use apus_proto::http1::response::{is_field_name, is_field_value};
@@ -107,6 +108,8 @@ pub struct Config {
     pub decode_ratio: u32,
     /// Peers that are believed what they tell of their clients.
     pub trusted: Networks,
+    /// The fields with which they tell.
+    pub trusted_fields: Fields,
     /// Whether their connections begin with a header of the PROXY protocol.
     pub proxy_protocol: bool,
     /// Whom the port answers; none where it answers all.
@@ -220,6 +223,11 @@ impl From<&Settings> for Config {
             response_headers: s.response_headers.iter().map(|(name, value)| header_line(name, value)).collect(),
             decode_ratio: s.http_decompression_ratio,
             trusted: s.trusted_proxies.clone(),
+            trusted_fields: match s.trusted_proxy_fields {
+                1 => Fields::Forwarded,
+                2 => Fields::XRealIp,
+                _ => Fields::XForwarded,
+            },
             proxy_protocol: s.open_proxy_protocol && !s.trusted_proxies.is_empty(),
             gate: Gate::of(s, None),
             http_compression: s.http_compression.then(|| Compression {

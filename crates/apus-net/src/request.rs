@@ -4,12 +4,12 @@ use std::borrow::Cow;
 use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
 
-use apus_options::Networks;
 use apus_proto::forwarded;
 use apus_proto::http1::{Noted, RequestHead, Version};
 
 use crate::asked::Asked;
 use crate::body::Body;
+use crate::config::Config;
 use crate::conn::Conn;
 use crate::head_bytes::Inner;
 use crate::info::{ConnInfo, Peer};
@@ -47,7 +47,7 @@ impl Request {
         stream: Option<Rc<Conn>>,
     ) -> Self {
         let told = if inner.head.noted.has(Noted::FORWARDED) && !port.config.trusted.is_empty() {
-            told(&inner, &conn, &port.config.trusted)
+            told(&inner, &conn, &port.config)
         } else {
             None
         };
@@ -220,17 +220,18 @@ impl Request {
 
 /// What the peer tells, if it is trusted.
 #[cold]
-fn told(inner: &Inner, conn: &ConnInfo, trusted: &Networks) -> Option<Box<ToldByProxy>> {
+fn told(inner: &Inner, conn: &ConnInfo, config: &Config) -> Option<Box<ToldByProxy>> {
     let peer = match conn.peer() {
         Peer::Tcp(address) => Some(address.ip()),
         Peer::Unix => None,
     };
-    // Of a connection that began with a header of the PROXY protocol, it is the proxy that is trusted.
-    if !conn.is_proxied() && !trusted.contain(peer) {
+    // A proxy of the PROXY protocol hands on what its client sends: whom it names has to be trusted.
+    let trusted = &config.trusted;
+    if !trusted.contain(peer) || config.proxy_protocol && !conn.is_proxied() {
         return None;
     }
     let fields = inner.head.headers.iter().map(|(name, value)| (name.of(&inner.bytes), value.of(&inner.bytes)));
-    let told = forwarded::read(fields, |address| trusted.contain(Some(address)));
+    let told = forwarded::read(config.trusted_fields, fields, |address| trusted.contain(Some(address)));
     let client = told.client.map(|client| SocketAddr::new(client, told.port.unwrap_or(0)));
     Some(Box::new(ToldByProxy { client, https: told.https, host: told.host.map(<[u8]>::to_vec) }))
 }

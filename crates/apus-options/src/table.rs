@@ -26,6 +26,7 @@ const LEVELS: &[(&str, i64)] =
     &[("debug", 0), ("trace", 1), ("info", 2), ("notice", 3), ("warning", 4), ("error", 5), ("none", 6)];
 
 /// What is done when as much waits for a slow client as may.
+const PROXY_FIELDS: &[(&str, i64)] = &[("x-forwarded", 0), ("forwarded", 1), ("x-real-ip", 2)];
 const SEND_POLICIES: &[(&str, i64)] = &[("wait", 0), ("drop", 1), ("close", 2)];
 
 /// The furthest that a length field may lie from the start of its message.
@@ -329,9 +330,12 @@ settings! {
     /// always may, and `package_max_length` holds), with 415 for other codings. 0: bodies are given as they are sent,
     /// as those of `stream_request_body` always are.
     Port http_decompression_ratio: u32 = 0 => count(0, 100_000, "times");
-    /// Peers that are believed what they tell of their clients, by the PROXY protocol (`open_proxy_protocol`),
-    /// Forwarded, X-Forwarded-For, -Proto and -Host, or X-Real-IP. See [clients.md](clients.md).
+    /// Peers that are believed what they tell of their clients, by the PROXY protocol (`open_proxy_protocol`) or by
+    /// fields of requests (`trusted_proxy_fields`). See [clients.md](clients.md).
     Port trusted_proxies: Networks = Networks::default(), shown "none" => Kind::Networks;
+    /// The fields that trusted proxies set themselves: X-Forwarded-For, -Proto and -Host; Forwarded; or X-Real-IP,
+    /// X-Forwarded-Proto and -Host. No others are believed, for proxies hand on those that their clients send.
+    Port trusted_proxy_fields: u8 = 0 => Kind::Choice(PROXY_FIELDS);
     /// Whether connections of `trusted_proxies` begin with a header of the PROXY protocol, version 1 or 2. Those of
     /// others begin without.
     Port open_proxy_protocol: bool = false => Kind::Bool;

@@ -7,6 +7,19 @@ use crate::grammar::{is_host_port, list_members, trim_ows};
 /// Addresses of a chain that are looked at, from its end.
 const MAX_CHAIN: usize = 64;
 
+/// Fields that proxies tell with. One kind is read, that which the proxies set themselves: they hand on what their
+/// client has sent in all others.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Fields {
+    /// X-Forwarded-For, X-Forwarded-Proto, X-Forwarded-Host.
+    #[default]
+    XForwarded,
+    /// Forwarded.
+    Forwarded,
+    /// X-Real-IP, X-Forwarded-Proto, X-Forwarded-Host.
+    XRealIp,
+}
+
 /// What is told.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Told<'a> {
@@ -31,28 +44,26 @@ struct Hop<'a> {
 /// Reads the fields of a request that came from a trusted peer. Each proxy adds the one that it hears from: from the
 /// end of the chain on, the first that is not `trusted` is the client; whatever stands before it, it could have sent
 /// itself.
-pub fn read<'a>(fields: impl Iterator<Item = (&'a [u8], &'a [u8])>, trusted: impl Fn(IpAddr) -> bool) -> Told<'a> {
+pub fn read<'a>(
+    kind: Fields,
+    fields: impl Iterator<Item = (&'a [u8], &'a [u8])>,
+    trusted: impl Fn(IpAddr) -> bool,
+) -> Told<'a> {
     let mut hops: Vec<Hop<'a>> = Vec::new();
-    let (mut standard, mut addresses, mut protos, mut hosts, mut real) =
-        (false, Vec::new(), Vec::new(), Vec::new(), None);
+    let (mut addresses, mut protos, mut hosts) = (Vec::new(), Vec::new(), Vec::new());
+    let standard = kind == Fields::Forwarded;
     for (name, value) in fields {
         let is = |expected: &[u8]| name.eq_ignore_ascii_case(expected);
         match name.len() {
-            9 if is(b"forwarded") => {
-                standard = true;
-                hops.extend(elements(value).map(hop));
-            }
-            9 if is(b"x-real-ip") => real = Some(value),
-            15 if is(b"x-forwarded-for") => addresses.extend(list_members(value)),
-            16 if is(b"x-forwarded-host") => hosts.extend(list_members(value)),
-            17 if is(b"x-forwarded-proto") => protos.extend(list_members(value)),
+            9 if standard && is(b"forwarded") => hops.extend(elements(value).map(hop)),
+            9 if kind == Fields::XRealIp && is(b"x-real-ip") => addresses = vec![value],
+            15 if kind == Fields::XForwarded && is(b"x-forwarded-for") => addresses.extend(list_members(value)),
+            16 if !standard && is(b"x-forwarded-host") => hosts.extend(list_members(value)),
+            17 if !standard && is(b"x-forwarded-proto") => protos.extend(list_members(value)),
             _ => {}
         }
     }
     if !standard {
-        if addresses.is_empty() {
-            addresses.extend(real);
-        }
         let count = addresses.len();
         // Most proxies replace these two; where each adds one, they stand beside the addresses.
         let beside = |list: &[&'a [u8]], at: usize| {
@@ -140,14 +151,31 @@ mod tests {
     use super::*;
 
     fn of<'a>(fields: &'a [(&'a str, &'a str)]) -> (String, Option<u16>, Option<bool>, &'a str) {
+        by(Fields::XForwarded, fields)
+    }
+
+    fn by<'a>(kind: Fields, fields: &'a [(&'a str, &'a str)]) -> (String, Option<u16>, Option<bool>, &'a str) {
         let fields = fields.iter().map(|(name, value)| (name.as_bytes(), value.as_bytes()));
-        let told = read(fields, |address| address.to_string().starts_with("10."));
+        let told = read(kind, fields, |address| address.to_string().starts_with("10."));
         let client = told.client.map(|address| address.to_string()).unwrap_or_default();
         (client, told.port, told.https, std::str::from_utf8(told.host.unwrap_or_default()).unwrap())
     }
 
     fn client(name: &str, value: &str) -> String {
         of(&[(name, value)]).0
+    }
+
+    #[test]
+    fn what_the_proxy_hands_on_of_its_client_is_not_read() {
+        let fields = [("Forwarded", "for=6.6.6.6"), ("X-Real-IP", "7.7.7.7"), ("X-Forwarded-For", "192.0.2.1")];
+        assert_eq!(by(Fields::XForwarded, &fields).0, "192.0.2.1");
+        assert_eq!(by(Fields::Forwarded, &fields).0, "6.6.6.6");
+        assert_eq!(by(Fields::XRealIp, &fields).0, "7.7.7.7");
+        for (kind, rest) in [(Fields::XForwarded, &fields[..2]), (Fields::Forwarded, &fields[1..])] {
+            assert_eq!(by(kind, rest).0, "");
+        }
+        let schemes = [("Forwarded", "for=6.6.6.6;proto=https;host=evil"), ("X-Forwarded-Proto", "http")];
+        assert_eq!(by(Fields::XForwarded, &schemes), (String::new(), None, Some(false), ""));
     }
 
     #[test]
@@ -165,19 +193,22 @@ mod tests {
         ] {
             assert_eq!(client("X-Forwarded-For", value), expected, "{value}");
         }
-        assert_eq!(client("x-real-ip", "192.0.2.9"), "192.0.2.9");
-        assert_eq!(of(&[("x-real-ip", "1.1.1.1"), ("x-forwarded-for", "2.2.2.2")]).0, "2.2.2.2");
+        assert_eq!(by(Fields::XRealIp, &[("x-real-ip", "192.0.2.9")]).0, "192.0.2.9");
         assert_eq!(of(&[("x-forwarded-for", "1.1.1.1"), ("x-forwarded-for", "2.2.2.2, 10.0.0.1")]).0, "2.2.2.2");
     }
 
     #[test]
-    fn the_standard_field_rules() {
+    fn the_standard_field() {
+        let client = |name, value| by(Fields::Forwarded, &[(name, value)]).0;
         let fields = [
             ("Forwarded", "for=6.6.6.6, for=\"[2001:db8::1]:4711\";proto=https;host=\"a.example:8443\", For=10.0.0.1"),
             ("X-Forwarded-For", "7.7.7.7"),
             ("X-Forwarded-Proto", "http"),
         ];
-        assert_eq!(of(&fields), ("2001:db8::1".to_owned(), Some(4711), Some(true), "a.example:8443"));
+        assert_eq!(
+            by(Fields::Forwarded, &fields),
+            ("2001:db8::1".to_owned(), Some(4711), Some(true), "a.example:8443")
+        );
         assert_eq!(client("forwarded", "for=_hidden, for=10.0.0.1"), "10.0.0.1");
         assert_eq!(client("forwarded", "for=\"1.1.1.1, for=2.2.2.2"), "");
         assert_eq!(client("forwarded", "proto=https"), "");
