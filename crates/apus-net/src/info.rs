@@ -76,6 +76,13 @@ impl TlsInfo {
     }
 }
 
+/// The addresses of a connection's ends, as text.
+#[derive(Debug)]
+struct Ips {
+    peer: Box<str>,
+    local: Box<str>,
+}
+
 /// A connection, as long as anyone asks about it.
 #[derive(Debug)]
 pub struct ConnInfo {
@@ -88,10 +95,10 @@ pub struct ConnInfo {
     pub(crate) websocket: Cell<bool>,
     pub(crate) open: Cell<bool>,
     pub(crate) gone: Cell<bool>,
-    pub(crate) peer_ip: std::cell::OnceCell<Box<str>>,
+    /// Both addresses as text: few connections without requests are asked for them.
+    ips: std::cell::OnceCell<Box<Ips>>,
     /// Whether it speaks TLS, or is to.
     pub(crate) tls_begun: Cell<bool>,
-    pub(crate) local_ip: std::cell::OnceCell<Box<str>>,
     /// What its TLS session is, after the handshake.
     pub(crate) tls: std::cell::OnceCell<Rc<TlsInfo>>,
     /// `peer` is whom a trusted proxy has named.
@@ -111,9 +118,8 @@ impl ConnInfo {
             websocket: false.into(),
             open: true.into(),
             gone: false.into(),
-            peer_ip: std::cell::OnceCell::new(),
+            ips: std::cell::OnceCell::new(),
             tls_begun: false.into(),
-            local_ip: std::cell::OnceCell::new(),
             tls: std::cell::OnceCell::new(),
             proxied: false.into(),
         }
@@ -155,10 +161,7 @@ impl ConnInfo {
 
     /// The client's IP address as text, an IPv4 address inside IPv6 as IPv4; empty for a Unix socket. Made once.
     pub fn peer_ip(&self) -> &str {
-        self.peer_ip.get_or_init(|| match self.peer {
-            Peer::Tcp(addr) => addr.ip().to_canonical().to_string().into(),
-            Peer::Unix => "".into(),
-        })
+        &self.ips().peer
     }
 
     /// The client's port; 0 for a Unix socket.
@@ -176,9 +179,21 @@ impl ConnInfo {
 
     /// The IP address that the client has reached, as text, as [`Self::peer_ip`] has it. Made once.
     pub fn local_ip(&self) -> &str {
-        self.local_ip.get_or_init(|| match &*self.local {
-            Local::Tcp(addr) => addr.ip().to_canonical().to_string().into(),
-            Local::Unix(_) => "".into(),
+        &self.ips().local
+    }
+
+    fn ips(&self) -> &Ips {
+        self.ips.get_or_init(|| {
+            let text = |addr: &SocketAddr| addr.ip().to_canonical().to_string().into_boxed_str();
+            let peer = match &self.peer {
+                Peer::Tcp(addr) => text(addr),
+                Peer::Unix => "".into(),
+            };
+            let local = match &*self.local {
+                Local::Tcp(addr) => text(addr),
+                Local::Unix(_) => "".into(),
+            };
+            Box::new(Ips { peer, local })
         })
     }
 
