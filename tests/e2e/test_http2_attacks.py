@@ -7,6 +7,7 @@ server has closed it. As with TLS (test_tls_attacks.py) the time that honest req
 import contextlib
 import itertools
 import os
+import signal
 import socket
 import struct
 import subprocess
@@ -73,9 +74,9 @@ class Attacker:
         self.sock.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + frame(SETTINGS, settings) + frame(SETTINGS, flags=1))
         self.sock.setblocking(False)
 
-    def send(self, data, until):
+    def send(self, data, going):
         """Sends all, and throws away what comes; whether the connection lives."""
-        while data and time.monotonic() < until:
+        while data and going():
             if not self.read():
                 return False
             try:
@@ -111,8 +112,9 @@ class Attacks(Http2Case):
         self.assertEqual(process.returncode, 0)
         return int(count), float(p99)
 
-    def attack(self, rounds, *, settings=b"", reads=True, buffer=None, server=None):
-        """Has `rounds(number)` give what each connection sends, piece by piece. Gives how many were closed."""
+    def attack(self, rounds, *, settings=b"", reads=True, buffer=None, server=None, closes=False):
+        """Has `rounds(number)` give what each connection sends, piece by piece. Gives how many were closed; with
+        `closes` it goes on until one is."""
         server = self.http2(self.HANDLER, settings=server or {})
         [worker] = server.workers()
         for _ in range(20):
@@ -123,21 +125,25 @@ class Attacks(Http2Case):
         end = time.monotonic() + SECONDS
         closed = [0] * CONNECTIONS
 
+        def going():
+            now = time.monotonic()
+            return now < end or (closes and not any(closed) and now < end + PATIENCE)
+
         def run(number):
-            while time.monotonic() < end:
+            while going():
                 attacker = Attacker(server, settings, buffer)
                 with attacker.sock:
                     for piece in rounds():
-                        if time.monotonic() >= end:
+                        if not going():
                             return
                         if not reads:
                             with contextlib.suppress(BlockingIOError, ConnectionError):
                                 attacker.sock.send(piece)
-                        elif not attacker.send(piece, end):
+                        elif not attacker.send(piece, going):
                             closed[number] += 1
                             break
                     else:
-                        while time.monotonic() < end and (not reads or attacker.read()):
+                        while going() and (not reads or attacker.read()):
                             time.sleep(0.01)
 
         threads = [threading.Thread(target=run, args=(number,)) for number in range(CONNECTIONS)]
@@ -145,7 +151,7 @@ class Attacks(Http2Case):
             thread.start()
         served, took = self.measured(self.honest(server, SECONDS))
         for thread in threads:
-            thread.join(PATIENCE)
+            thread.join(PATIENCE * 2)
         self.assertEqual(server.get("/").body, b"ok")
         self.assertEqual(server.workers(), [worker], server.said())
         self.assertLess(rss(worker) - before, GROWTH)
@@ -161,14 +167,14 @@ class Attacks(Http2Case):
                 forty = range(stream * 40 + 1, stream * 40 + 81, 2)
                 yield b"".join(request(s) + frame(RESET, struct.pack(">I", 8), stream=s) for s in forty)
 
-        self.assertGreater(self.attack(rounds), 0)
+        self.assertGreater(self.attack(rounds, closes=True), 0)
 
     def test_made_you_reset(self):
         def rounds():
             for stream in ids():
                 yield request(stream) + frame(WINDOW, bytes(4), stream=stream)
 
-        self.assertGreater(self.attack(rounds), 0)
+        self.assertGreater(self.attack(rounds, closes=True), 0)
 
     def test_continuations_without_end(self):
         def rounds():
@@ -176,7 +182,7 @@ class Attacks(Http2Case):
             while True:
                 yield frame(CONTINUATION, b"\x00" + text(b"x") + text(b"y" * 100), stream=1)
 
-        self.assertGreater(self.attack(rounds), 0)
+        self.assertGreater(self.attack(rounds, closes=True), 0)
 
     def test_empty_continuations_without_end(self):
         def rounds():
@@ -184,7 +190,7 @@ class Attacks(Http2Case):
             while True:
                 yield frame(CONTINUATION, stream=1) * 10
 
-        self.assertGreater(self.attack(rounds), 0)
+        self.assertGreater(self.attack(rounds, closes=True), 0)
 
     def test_fields_that_refer_to_a_large_one(self):
         def rounds():
@@ -213,7 +219,7 @@ class Attacks(Http2Case):
             while True:
                 yield frame(DATA, stream=1) * 100
 
-        self.assertGreater(self.attack(rounds), 0)
+        self.assertGreater(self.attack(rounds, closes=True), 0)
 
     def test_answers_that_nobody_reads(self):
         def rounds():
@@ -255,3 +261,21 @@ class Attacks(Http2Case):
                 yield request(stream, end=False) + b"".join(frame(DATA, bytes(16_000), stream=stream) for _ in range(4))
 
         self.attack(rounds, server={"stream_request_body": True})
+
+
+class Turns(Http2Case):
+    def test_who_sends_much_at_once_does_not_keep_others_waiting(self):
+        server = self.http2("$GLOBALS['order'][] = $path; $response->end(implode(' ', $GLOBALS['order']));")
+        [worker] = server.workers()
+        many = Attacker(server)
+        self.addCleanup(many.sock.close)
+        with server.connect() as other:
+            self.assertEqual(other.request("GET", "/first").body, b"/first")
+            # Both wait in the kernel when the worker looks.
+            os.kill(worker, signal.SIGSTOP)
+            many.sock.sendall(b"".join(request(stream, b"/many") for stream in range(1, 201, 2)))
+            other.send(b"GET /other HTTP/1.1\r\nHost: a\r\n\r\n")
+            os.kill(worker, signal.SIGCONT)
+            before = other.answer().body.decode().split()
+        self.assertEqual(before[-1], "/other")
+        self.assertLess(before.count("/many"), 100)

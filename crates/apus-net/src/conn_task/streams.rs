@@ -23,10 +23,11 @@ use crate::http1;
 use crate::http2::{Closed, Event, Read, Session};
 use crate::info::ConnInfo;
 use crate::input::Input;
+use crate::wake::after_the_others;
 use crate::worker::{Counters, bump};
 
 /// Rounds of reading and sending before other connections have their turn.
-const MAX_ROUNDS: u32 = 16;
+const MAX_ROUNDS: u32 = 4;
 
 /// So many times what may wait for a stream waits for all of a connection when it begins no more requests.
 const FULL: usize = 4;
@@ -38,6 +39,8 @@ pub(crate) struct Streams {
     open: Vec<(u32, Stream)>,
     /// Requests that wait until the client has taken more of earlier answers.
     queue: VecDeque<(Rc<Conn>, Box<Inner>, Body)>,
+    /// Requests that have begun since others had their turn.
+    begun: u32,
     /// Where the next head goes.
     spare: Option<Box<Inner>>,
     /// The client left a WebSocket of a worker that leaves unread: what else it leaves is not waited for long.
@@ -89,7 +92,7 @@ impl Streams {
     pub(super) fn new(session: Session, conn: &Rc<Conn>) -> Self {
         let mux = Mux::new(session, conn);
         conn.carry(&mux);
-        Self { mux, open: Vec::new(), queue: VecDeque::new(), spare: None, abandoned: false }
+        Self { mux, open: Vec::new(), queue: VecDeque::new(), begun: 0, spare: None, abandoned: false }
     }
 
     /// Enters a stream; with an `info` of its own it asks for a WebSocket.
@@ -116,6 +119,7 @@ impl Streams {
 
     fn run<A: App>(&mut self, app: &Rc<A>, conn: &Rc<Conn>, input: &mut Input, cx: &mut Context<'_>) -> Turn {
         let worker = &conn.port.worker;
+        self.begun = 0;
         for _ in 0..MAX_ROUNDS {
             let now = worker.clock.now();
             let read = self.look(conn, now).and_then(|()| self.read(app, conn, input, now, cx));
@@ -131,6 +135,9 @@ impl Streams {
             if self.mux.is_touched() {
                 continue;
             }
+            if self.begun >= conn.port.config.max_pipelined {
+                break;
+            }
             if !self.mux.session.borrow().wants_input() {
                 return self.rest(conn, input, now);
             }
@@ -143,7 +150,7 @@ impl Streams {
                 Poll::Pending => return self.rest(conn, input, now),
             }
         }
-        cx.waker().wake_by_ref();
+        after_the_others(cx);
         Turn::Wait
     }
 
@@ -207,13 +214,17 @@ impl Streams {
         cx: &mut Context<'_>,
     ) -> Result<(), Closed> {
         let pool = &conn.port.worker.pool;
-        while !input.is_empty() && self.mux.session.borrow().wants_input() {
+        let most = conn.port.config.max_pipelined;
+        while !input.is_empty() && self.begun < most && self.mux.session.borrow().wants_input() {
             let mut inner = self.spare.take().unwrap_or_else(|| pool.request());
             let read = self.mux.session.borrow_mut().read(input.bytes(), now, &mut inner.bytes, &mut inner.head);
             let Read { used, event } = read?;
             let more = event.is_some();
             match event {
-                Some(Event::Request { stream, end_stream }) => self.begin(app, conn, stream, end_stream, inner, cx),
+                Some(Event::Request { stream, end_stream }) => {
+                    self.begun += 1;
+                    self.begin(app, conn, stream, end_stream, inner, cx);
+                }
                 Some(Event::Data { stream, data, end_stream }) => {
                     self.spare = Some(inner);
                     self.data(app, stream, data, end_stream, cx);

@@ -92,7 +92,12 @@ impl Session {
         if self.is_idle(id) {
             return Err(FrameError::connection(ErrorCode::PROTOCOL_ERROR, "RST_STREAM of a stream that has not begun"));
         }
-        if !self.streams.get(id).is_some_and(Stream::is_open) {
+        // Whoever breaks off what was answered while it said so has had the answer made for nothing, too.
+        let late = !self.streams.get(id).is_some_and(Stream::is_open);
+        if late && self.streams.end_of(id) == Some(End::Complete) && !self.resets.spend(1, now) {
+            return Err(TOO_MANY_RESETS);
+        }
+        if late {
             return self.spend_control(1, now).map(|()| None);
         }
         if !self.resets.spend(1, now) {

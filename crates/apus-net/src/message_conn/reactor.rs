@@ -14,7 +14,7 @@ use std::collections::VecDeque;
 use std::future::Future;
 use std::io;
 use std::os::fd::{AsRawFd, RawFd};
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
@@ -27,6 +27,7 @@ use tokio::io::unix::AsyncFd;
 use super::MessageConn;
 use super::write_batch::{WriteBatch, WriteTurn};
 use crate::sys;
+use crate::wake::after_the_others;
 
 /// Events taken from the kernel at once.
 const EVENTS: usize = 256;
@@ -226,12 +227,6 @@ impl Reactor {
         *self.events.borrow_mut() = events;
         count
     }
-}
-
-/// Has the task polled again once the runtime has looked at what its sockets bring. After a plain wake-up it would do
-/// so only every 61 polls.
-fn after_the_others(cx: &mut Context<'_>) {
-    let _ = pin!(tokio::task::yield_now()).poll(cx);
 }
 
 /// The task.
