@@ -437,9 +437,8 @@ mod tests {
             for at in [chosen, chosen / 8, chosen / 64] {
                 let (name, value, format) = fields[at % fields.len()];
                 let added = round % 5 == 4 && at == chosen / 8;
-                let set = |head: &mut Head| match added {
-                    true => head.add(name, value, format),
-                    false => head.set_one(name, value, format),
+                let set = |head: &mut Head| {
+                    if added { head.add(name, value, format) } else { head.set_one(name, value, format) }
                 };
                 assert_eq!(set(&mut used), set(&mut fresh), "{}", name.escape_ascii());
             }
