@@ -264,6 +264,27 @@ class Attacks(Http2Case):
 
 
 class Turns(Http2Case):
+    def test_what_came_in_time_is_read_before_deadlines_are_looked_at(self):
+        server = self.http2("$response->end('ok');", settings={"header_timeout": 0.3})
+        [worker] = server.workers()
+        with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE) as client:
+            client.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + frame(SETTINGS))
+            answers = client.makefile("rb")
+
+            def kind():
+                begin = answers.read(9)
+                answers.read(int.from_bytes(begin[:3], "big"))
+                return begin[3]
+
+            self.assertEqual(kind(), SETTINGS)
+            os.kill(worker, signal.SIGSTOP)
+            client.sendall(frame(SETTINGS, flags=1) + request(1))
+            # The time for the acknowledgement passes while the worker is kept busy.
+            time.sleep(1)
+            os.kill(worker, signal.SIGCONT)
+            kinds = iter(kind, None)
+            self.assertEqual(next(found for found in kinds if found in (HEADERS, GOAWAY)), HEADERS)
+
     def test_who_sends_much_at_once_does_not_keep_others_waiting(self):
         server = self.http2("$GLOBALS['order'][] = $path; $response->end(implode(' ', $GLOBALS['order']));")
         [worker] = server.workers()

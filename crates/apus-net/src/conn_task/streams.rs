@@ -41,6 +41,8 @@ pub(crate) struct Streams {
     queue: VecDeque<(Rc<Conn>, Box<Inner>, Body)>,
     /// Requests that have begun since others had their turn.
     begun: u32,
+    /// The last turn ended before all was read, for others to have theirs.
+    hurried: bool,
     /// Where the next head goes.
     spare: Option<Box<Inner>>,
     /// The client left a WebSocket of a worker that leaves unread: what else it leaves is not waited for long.
@@ -92,7 +94,7 @@ impl Streams {
     pub(super) fn new(session: Session, conn: &Rc<Conn>) -> Self {
         let mux = Mux::new(session, conn);
         conn.carry(&mux);
-        Self { mux, open: Vec::new(), queue: VecDeque::new(), begun: 0, spare: None, abandoned: false }
+        Self { mux, open: Vec::new(), queue: VecDeque::new(), begun: 0, hurried: false, spare: None, abandoned: false }
     }
 
     /// Enters a stream; with an `info` of its own it asks for a WebSocket.
@@ -120,9 +122,14 @@ impl Streams {
     fn run<A: App>(&mut self, app: &Rc<A>, conn: &Rc<Conn>, input: &mut Input, cx: &mut Context<'_>) -> Turn {
         let worker = &conn.port.worker;
         self.begun = 0;
+        // What came while the worker was busy may be what a deadline waits for: it is read first.
+        let mut heard = std::mem::take(&mut self.hurried);
         for _ in 0..MAX_ROUNDS {
             let now = worker.clock.now();
-            let read = self.look(conn, now).and_then(|()| self.read(app, conn, input, now, cx));
+            let mut read = self.read(app, conn, input, now, cx);
+            if heard && read.is_ok() {
+                read = self.look(conn, now);
+            }
             self.serve(app);
             let blocked = self.send(conn, cx);
             self.dispatch_queued(app, conn, cx);
@@ -138,18 +145,23 @@ impl Streams {
             if self.begun >= conn.port.config.max_pipelined {
                 break;
             }
-            if !self.mux.session.borrow().wants_input() {
-                return self.rest(conn, input, now);
-            }
-            match conn.poll_recv(cx, &mut (&mut *input, &worker.pool)) {
+            let more = if self.mux.session.borrow().wants_input() {
+                conn.poll_recv(cx, &mut (&mut *input, &worker.pool))
+            } else {
+                Poll::Pending
+            };
+            match more {
                 Poll::Ready(Ok(count @ 1..)) => input.filled(count),
                 Poll::Ready(_) => {
                     conn.peer_closed();
                     return Turn::Gone;
                 }
-                Poll::Pending => return self.rest(conn, input, now),
+                Poll::Pending if heard || !self.mux.look.get() => return self.rest(conn, input, now),
+                Poll::Pending => {}
             }
+            heard = true;
         }
+        self.hurried = true;
         after_the_others(cx);
         Turn::Wait
     }
