@@ -5,8 +5,11 @@ it with others."""
 import contextlib
 import socket
 import ssl
+import sys
 import time
 
+# Where Debian's packages are: another Python that comes first on the PATH does not look there, and they suit it, too.
+sys.path.append("/usr/lib/python3/dist-packages")
 try:
     import h2.config
     import h2.connection
