@@ -44,6 +44,9 @@ class Proxied(Case):
             bit_by_bit = [bytes([byte]) for byte in header] + [GET]
             for pieces in ([header + GET], [header, GET], [header[:9], header[9:] + GET], bit_by_bit):
                 self.assertIn(client, self.answer(server, *pieces), header)
+        # The kernel may tell of a byte that has been seen already.
+        for _ in range(200):
+            self.assertIn(b'"192.0.2.9",1234', self.answer(server, *[bytes([byte]) for byte in version_2("192.0.2.9")], GET))
         for wrong in (GET, b"PROXY TCP4 1.2.3.4\r\n" + GET, SIGNATURE + b"\x11\x11\x00\x00" + GET):
             self.assertEqual(self.answer(server, wrong), b"")
         with server.connect() as client:

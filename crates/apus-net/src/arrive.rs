@@ -65,8 +65,10 @@ async fn header(socket: &AsyncFd<Socket>) -> io::Result<Option<SocketAddr>> {
         };
         match parse(&bytes[..count]) {
             Err(_) => return Err(io::Error::new(io::ErrorKind::InvalidData, "no header of the PROXY protocol")),
-            // The socket stays readable, and tells of more when that comes. A peer that has ended stays as it is.
-            Ok(None) if count == seen => return Err(io::ErrorKind::UnexpectedEof.into()),
+            // What has been seen already may be told of once more: only a peer that has ended sends nothing further.
+            Ok(None) if count == seen && guard.ready().is_read_closed() => {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
             Ok(None) => {
                 seen = count;
                 guard.clear_ready();
