@@ -23,7 +23,7 @@ RANGES = [None, "bytes=0-0", "bytes=10-", "bytes=-7", "bytes=999-", "bytes=1000-
 IF_RANGES = [None, "{tag}", '"x"', DATE, BEFORE]
 
 NGINX = """
-daemon off; pid {folder}/pid; error_log {folder}/log;
+daemon off; master_process off; pid {folder}/pid; error_log {folder}/log;
 events {{ }}
 http {{
     access_log off; if_modified_since before; client_body_temp_path {folder}; proxy_temp_path {folder}; fastcgi_temp_path {folder};

@@ -1,6 +1,8 @@
 """One run: its commands, what they counted, the table at its end."""
 
+import codecs
 import os
+import select
 import subprocess
 import sys
 import tempfile
@@ -12,6 +14,8 @@ from typing import NamedTuple
 from . import counts, phpt
 from .sections import ROOT, SECTIONS
 
+# Seconds that what a command has left running may hold its output open.
+LINGER = 30
 VERSION = ["-n", "-r", 'echo PHP_VERSION, PHP_ZTS ? " (ZTS)" : "";']
 
 
@@ -25,6 +29,23 @@ class Row(NamedTuple):
     passed: int
     failed: int
     seconds: float
+
+
+def printed(child):
+    """What a process prints, as it comes; None at last where its output is held open LINGER seconds after its end."""
+    pipe, ended = child.stdout.fileno(), None
+    while True:
+        if select.select([pipe], [], [], 0.5)[0]:
+            piece = os.read(pipe, 1 << 16)
+            if not piece:
+                return
+            yield piece
+        elif child.poll() is None:
+            continue
+        ended = ended or (child.poll() is not None and time.monotonic())
+        if ended and time.monotonic() - ended > LINGER:
+            yield None
+            return
 
 
 class Session:
@@ -75,14 +96,15 @@ class Session:
     @staticmethod
     def show(command, env=None, cwd=ROOT):
         """Its exit code and what it printed, which is shown meanwhile."""
-        options = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True, "errors": "replace"}
+        decoder, text, held = codecs.getincrementaldecoder("utf-8")("replace"), [], False
+        options = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
         with subprocess.Popen(list(map(str, command)), env=env, cwd=cwd, **options) as child:
-            lines = []
-            for line in child.stdout:
-                sys.stdout.write(line)
+            for piece in printed(child):
+                held = piece is None
+                text.append("what it has started still runs, and holds its output\n" if held else decoder.decode(piece))
+                sys.stdout.write(text[-1])
                 sys.stdout.flush()
-                lines.append(line)
-        return Done(child.returncode, "".join(lines))
+        return Done(child.returncode or int(held), "".join(text))
 
     def build(self):
         packages = ["-p", "apus-php", "-p", "apus-cli"]

@@ -3,6 +3,7 @@
 import io
 import os
 import re
+import signal
 import subprocess
 import sys
 import unittest
@@ -101,6 +102,15 @@ class Runs(unittest.TestCase):
         second = self.command("second", counts.one, printing("fine"))
         code, said = self.run_them([first, second])
         self.assertEqual((code, said.splitlines()[-1]), (1, "4 passed, 1 failed"))
+
+    def test_what_leaves_a_process_behind_has_failed(self):
+        code = "import subprocess, sys; p = subprocess.Popen(['sleep', '60']); print(p.pid); print('3 passed, 0 failed')"
+        with mock.patch("runner.session.LINGER", 0.2):
+            done = Session.show([sys.executable, "-c", code])
+        os.kill(int(done.output.split()[0]), signal.SIGKILL)
+        self.assertEqual(done.code, 1)
+        self.assertIn("still runs", done.output)
+        self.assertEqual(counts.counted(counts.last, *done), (3, 1))
 
     def test_nothing_that_ran_is_a_failure(self):
         self.assertEqual(self.run_them([Section("none", "", lambda session: None, module=False)])[0], 1)
