@@ -103,6 +103,8 @@ function ends(array $command, string $scratch): ?string
 /** What PHP or the server has complained about. */
 function complaint(string $said): ?string
 {
+    // How long a call takes is the machine's affair.
+    $said = preg_replace('~^\S+ \[\d+\] warning: coroutine \d+ has kept its worker busy.*\n(?:#\d.*\n)*~m', '', $said);
     return preg_match('~\b(Warning|Notice|Deprecated|Fatal|Uncaught|error|warning)\b~', $said) === 1 ? $said : null;
 }
 
