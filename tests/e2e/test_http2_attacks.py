@@ -16,7 +16,7 @@ import threading
 import time
 
 from http2_peers import Http2Case
-from support import PATIENCE, rss
+from support import PATIENCE, rss, until
 from test_tls_attacks import JUDGED_FROM, PAUSE, SECONDS, SLOWER, UNNOTICED
 
 CONNECTIONS = 6
@@ -265,9 +265,9 @@ class Attacks(Http2Case):
 
 class Turns(Http2Case):
     def test_what_came_in_time_is_read_before_deadlines_are_looked_at(self):
-        server = self.http2("$response->end('ok');", settings={"header_timeout": 0.3})
-        [worker] = server.workers()
-        with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE) as client:
+        busy = "if ($path === '/busy') { touch($folder . '/busy'); $end = hrtime(true) + 1e9; while (hrtime(true) < $end); }"
+        server = self.http2(busy + "$response->end('ok');", settings={"header_timeout": 0.3})
+        with server.connect() as other, socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE) as client:
             client.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + frame(SETTINGS))
             answers = client.makefile("rb")
 
@@ -277,11 +277,10 @@ class Turns(Http2Case):
                 return begin[3]
 
             self.assertEqual(kind(), SETTINGS)
-            os.kill(worker, signal.SIGSTOP)
+            # The time for the acknowledgement, which comes meanwhile, passes while the worker is busy.
+            other.send(b"GET /busy HTTP/1.1\r\nHost: a\r\n\r\n")
+            until("it is busy", (server.folder / "busy").exists)
             client.sendall(frame(SETTINGS, flags=1) + request(1))
-            # The time for the acknowledgement passes while the worker is kept busy.
-            time.sleep(1)
-            os.kill(worker, signal.SIGCONT)
             kinds = iter(kind, None)
             self.assertEqual(next(found for found in kinds if found in (HEADERS, GOAWAY)), HEADERS)
 

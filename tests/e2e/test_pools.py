@@ -3,12 +3,20 @@ many."""
 
 import json
 import os
+import pathlib
 import signal
 import subprocess
 
 import hooks
 import support
 from hooks import servers
+
+
+def stands(pid):
+    """Whether all threads of a process are stopped."""
+    stats = [task.read_text() for task in pathlib.Path(f"/proc/{pid}/task").glob("*/stat")]
+    return all(stat.rpartition(")")[2].split()[0] == "T" for stat in stats)
+
 
 BEGIN = """<?php
 use Apus\\ConnectionPool;
@@ -246,6 +254,8 @@ class Dead(PoolCase):
             stopped = int(session) if kind == "pgsql" else server.pid
             os.kill(stopped, signal.SIGSTOP)
             try:
+                # Until all its threads stand, one of them may answer.
+                support.until("it is stopped", lambda: stands(stopped))
                 self.say(program)
                 self.hear(program, "replaced")
             finally:
