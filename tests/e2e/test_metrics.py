@@ -63,7 +63,8 @@ class Told(Metrics):
         self.assertIn(b"# TYPE apus_http_requests counter\n", page.body)
         self.assertIn(b"# TYPE apus_http_requests_total counter\n", plain.body)
         self.assertEqual(self.page(server, "/other").status, 404)
-        status = self.page(server, "/status").json()
+        # Workers tell their totals a few times a second.
+        status = until("the request is told", lambda: (now := self.page(server, "/status").json())["totals"]["requests"] and now)
         self.assertEqual((status["state"], status["totals"]["requests"]), ("serving", 1))
 
     def test_promtool_finds_no_fault(self):
