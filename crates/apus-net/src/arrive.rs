@@ -50,9 +50,9 @@ pub(crate) async fn introduced(socket: Socket, timeout: u64) -> io::Result<(Sock
 
 async fn header(socket: &AsyncFd<Socket>) -> io::Result<Option<SocketAddr>> {
     let mut seen = 0;
+    let mut bytes = vec![0; MAX_HEADER];
     loop {
         let mut guard = socket.readable().await?;
-        let mut bytes = vec![0; MAX_HEADER];
         let count = match recv(socket.get_ref().as_raw_fd(), &mut bytes, MsgFlags::MSG_PEEK) {
             Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
             Ok(count) => count,

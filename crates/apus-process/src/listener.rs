@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{SocketAddr, ToSocketAddrs};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd, RawFd};
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
@@ -26,6 +26,18 @@ pub enum ListenAddr {
     Tcp(SocketAddr),
     /// The path of a Unix socket.
     Unix(PathBuf),
+}
+
+impl ListenAddr {
+    /// The address that a name and port mean, if there is one.
+    ///
+    /// # Errors
+    /// When they are neither an address nor a known name.
+    pub fn resolve(name: impl ToSocketAddrs) -> io::Result<Option<Self>> {
+        let found: Vec<SocketAddr> = name.to_socket_addrs()?.collect();
+        // A name that means both families is served on IPv4, as other servers do.
+        Ok(found.iter().find(|addr| addr.is_ipv4()).or(found.first()).map(|addr| Self::Tcp(*addr)))
+    }
 }
 
 /// `127.0.0.1:9501`, `[::1]:9501` or `unix:/run/app.sock`.

@@ -17,6 +17,14 @@ impl Coding {
     /// All of them, the preferred one first.
     pub const ALL: [Self; 3] = [Self::Zstd, Self::Brotli, Self::Gzip];
 
+    /// The coding that a field names, by any of its names (RFC 9110 section 8.4.1).
+    pub fn named(name: &[u8]) -> Option<Self> {
+        Self::ALL.into_iter().find(|coding| {
+            name.eq_ignore_ascii_case(coding.name().as_bytes())
+                || *coding == Self::Gzip && name.eq_ignore_ascii_case(b"x-gzip")
+        })
+    }
+
     /// As Content-Encoding names it.
     pub fn name(self) -> &'static str {
         match self {
@@ -55,11 +63,7 @@ impl Accepted {
                 others = quality;
                 continue;
             }
-            let known = Coding::ALL.into_iter().find(|coding| {
-                name.eq_ignore_ascii_case(coding.name().as_bytes())
-                    || *coding == Coding::Gzip && name.eq_ignore_ascii_case(b"x-gzip")
-            });
-            if let Some(coding) = known {
+            if let Some(coding) = Coding::named(name) {
                 named[coding as usize] = Some(quality);
             }
         }

@@ -74,10 +74,8 @@ impl Uncoder {
             .flat_map(|(_, value)| list_members(value.of(bytes)))
             .filter(|name| !name.eq_ignore_ascii_case(b"identity"));
         let Some(name) = names.next() else { return Ok(None) };
-        let known = Coding::ALL.into_iter().find(|coding| name.eq_ignore_ascii_case(coding.name().as_bytes()));
-        let gzip = name.eq_ignore_ascii_case(b"x-gzip").then_some(Coding::Gzip);
         // One in another only makes bombs.
-        let (Some(coding), None) = (known.or(gzip), names.next()) else { return Err(UNKNOWN) };
+        let (Some(coding), None) = (Coding::named(name), names.next()) else { return Err(UNKNOWN) };
         let sink = Sink::default();
         let decoder = match coding {
             Coding::Gzip => Decoder::Gzip(Box::new(MultiGzDecoder::new(sink))),

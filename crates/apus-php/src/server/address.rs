@@ -1,6 +1,5 @@
 //! Where a server is told to listen.
 
-use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
 
 use apus_process::ListenAddr;
@@ -43,15 +42,8 @@ pub(super) fn parse(host: &str, port: i64, kind: i64) -> Result<ListenAddr, Stri
 pub(crate) fn ip(host: &str, port: i64) -> Result<ListenAddr, String> {
     let port = u16::try_from(port).map_err(|_| format!("a port lies between 0 and 65535, {port} given"))?;
     let host = host.trim_start_matches('[').trim_end_matches(']');
-    let found: Result<Vec<SocketAddr>, _> = (host, port).to_socket_addrs().map(Iterator::collect);
-    match found {
-        // A name that means both families is served on IPv4, as other servers do.
-        Ok(addrs) => addrs
-            .iter()
-            .find(|addr| addr.is_ipv4())
-            .or(addrs.first())
-            .map(|addr| ListenAddr::Tcp(*addr))
-            .ok_or_else(|| format!("host \"{host}\" has no address")),
+    match ListenAddr::resolve((host, port)) {
+        Ok(found) => found.ok_or_else(|| format!("host \"{host}\" has no address")),
         Err(error) => Err(format!("host \"{host}\" is neither an address nor a known name: {error}")),
     }
 }

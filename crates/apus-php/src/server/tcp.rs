@@ -118,9 +118,7 @@ impl PhpStreams {
         };
         Incoming { fd: conn.id(), port: self.place, from: ("", 0), ip, data }
     }
-}
 
-impl PhpStreams {
     /// Whether other workers may pass on what came to them.
     pub(super) fn is_dispatched(&self) -> bool {
         self.dispatch.is_some()

@@ -8,8 +8,7 @@ mod figures;
 mod head;
 mod text;
 
-use std::io::{self, ErrorKind, Read, Write};
-use std::net::ToSocketAddrs;
+use std::io::{ErrorKind, Read, Write};
 use std::os::fd::AsFd;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -195,14 +194,8 @@ fn parse(address: &str) -> Result<ListenAddr, String> {
     if let Some(path) = address.strip_prefix("unix:").or_else(|| address.starts_with('/').then_some(address)) {
         return if path.is_empty() { Err("a Unix socket needs a path".to_owned()) } else { Ok(unix(path)) };
     }
-    let found: io::Result<Vec<_>> = address.to_socket_addrs().map(Iterator::collect);
-    match found {
-        Ok(found) => found
-            .iter()
-            .find(|one| one.is_ipv4())
-            .or(found.first())
-            .map(|one| ListenAddr::Tcp(*one))
-            .ok_or_else(|| format!("\"{address}\" has no address")),
+    match ListenAddr::resolve(address) {
+        Ok(found) => found.ok_or_else(|| format!("\"{address}\" has no address")),
         Err(error) => {
             Err(format!("\"{address}\" is no address such as 127.0.0.1:9100 or unix:/run/shop.sock: {error}"))
         }
