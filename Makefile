@@ -18,7 +18,7 @@ endif
 export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help deps cargo build run gateway test test-long bench bench-db bench-coro bench-ws bench-memory bench-travel bench-tasks bench-superglobals bench-compat bench-tls soak docs api fmt install uninstall clean
+.PHONY: help deps cargo build run gateway test test-long bench bench-db bench-coro bench-ws bench-memory bench-travel bench-tasks bench-superglobals bench-compat bench-tls bench-front bench-api soak docs api fmt install uninstall clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -75,6 +75,14 @@ bench-compat: build ## measure code written for Swoole under Apus and Swoole (SW
 bench-tls: build ## measure TLS and HTTP/2 over it beside the peers (arguments: BENCH="--help")
 	@tools/install-packages bench
 	bench/run tls $(BENCH)
+
+bench-front: build ## measure files, compression, the access log and metrics beside nginx (arguments: BENCH="--help")
+	@tools/install-packages bench
+	bench/run front $(BENCH)
+
+bench-api: build ## measure an API beside the same on php-fpm, Go and Swoole (arguments: BENCH="--help")
+	@tools/install-packages bench
+	bench/run api $(BENCH)
 
 bench-travel: build ## measure the travel service beside the same in Go (arguments: BENCH="--help")
 	bench/run travel $(BENCH)

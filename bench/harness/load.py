@@ -1,5 +1,6 @@
 """The load generators. Both answer with the same figures."""
 
+import contextlib
 import csv
 import json
 import os
@@ -12,7 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from .procs import pinned
-from .scenarios import Scenario
+from .scenarios import Scenario, Target
 
 WRK_SCRIPT = Path(__file__).with_name("wrk.lua")
 # wrk counts an answer slower than this as an error; 2 s is its own default. Bodies take longer at c=1000.
@@ -38,26 +39,32 @@ class Load:
     errors: dict[str, int]
     # CPU seconds of the load generator: close to `seconds` means that it, not the server, set the pace.
     client_cpu: float = 0.0
+    # Of the answers, heads included; ab does not tell.
+    received_bytes: int = 0
 
     def record(self) -> dict:
         return asdict(self)
 
 
-def warm_up(scenario: Scenario, port: int, core: int, body: Path | None, seconds: float) -> None:
+def warm_up(scenario: Scenario | Target, port: int, core: int, body: Path | None, seconds: float) -> None:
     """wrk takes whole seconds only; on SIGINT it ends early."""
     argv, env = _wrk(scenario, port, body, 60)
     process = subprocess.Popen(pinned(core, argv), env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         time.sleep(seconds)
-        process.send_signal(signal.SIGINT)
-        process.wait(timeout=10)
+        # It may have come before wrk listens to it: a program in the background begins with SIGINT ignored.
+        for _ in range(10):
+            process.send_signal(signal.SIGINT)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(timeout=2)
+                break
     finally:
         if process.poll() is None:
             process.kill()
             process.wait()
 
 
-def run(scenario: Scenario, port: int, core: int, body: Path | None, seconds: int, scratch: Path) -> Load:
+def run(scenario: Scenario | Target, port: int, core: int, body: Path | None, seconds: int, scratch: Path) -> Load:
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     if scenario.tool == "ab":
         table = scratch / "ab.csv"
@@ -79,14 +86,15 @@ def _run(core: int, argv: list[str], env: dict[str, str], seconds: int) -> str:
     return done.stdout
 
 
-def _wrk(scenario: Scenario, port: int, body: Path | None, seconds: int) -> tuple[list[str], dict[str, str]]:
+def _wrk(scenario: Scenario | Target, port: int, body: Path | None, seconds: int) -> tuple[list[str], dict[str, str]]:
     env = dict(os.environ)
     for name, value in (("BENCH_BODY", body), ("BENCH_CLOSE", None if scenario.keep_alive else "1")):
         env.pop(name, None)
         if value:
             env[name] = str(value)
-    timeout = TIMEOUT_SECONDS[body is not None]
+    timeout = TIMEOUT_SECONDS[body is not None or scenario.patient]
     argv = ["wrk", "-t1", f"-c{scenario.concurrency}", f"-d{seconds}s", "--timeout", f"{timeout}s"]
+    argv += [word for line in scenario.headers for word in ("-H", line)]
     return [*argv, "-s", str(WRK_SCRIPT), f"http://127.0.0.1:{port}{scenario.path}"], env
 
 
@@ -97,7 +105,7 @@ def parse_wrk(output: str) -> Load:
     raise LoadFailed(f"wrk printed no figures: {output.strip()[-400:]}")
 
 
-def _ab(scenario: Scenario, port: int, seconds: int, table: Path) -> tuple[list[str], dict[str, str]]:
+def _ab(scenario: Scenario | Target, port: int, seconds: int, table: Path) -> tuple[list[str], dict[str, str]]:
     # -n after -t lifts the 50,000 requests that -t implies.
     argv = ["ab", "-q", "-r", "-c", str(scenario.concurrency), "-t", str(seconds), "-n", str(AB_MOST_REQUESTS)]
     keep = ["-k"] if scenario.keep_alive else []

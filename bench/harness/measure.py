@@ -15,7 +15,7 @@ from random import Random
 from . import load, procs
 from .contenders import Contender, environment, fill
 from .load import Failed
-from .scenarios import ECHO_BYTES, ROUTES, UPLOAD_BYTES, Scenario
+from .scenarios import ECHO_BYTES, ROUTES, UPLOAD_BYTES, Scenario, Target
 from .verify import WrongAnswer, verify
 
 START_SECONDS = 15.0
@@ -35,6 +35,13 @@ class StartFailed(Failed):
 class Cores:
     server: int
     client: int
+
+    @classmethod
+    def last_two(cls) -> "Cores":
+        allowed = sorted(os.sched_getaffinity(0))
+        if len(allowed) < 2:
+            raise ValueError("two cores are needed: one for the server, one for the load generator")
+        return cls(allowed[-2], allowed[-1])
 
 
 class Bench:
@@ -62,21 +69,35 @@ class Bench:
             with started(contender, run, tokens, self._cores.server) as group:
                 await_answer(group, port)
                 verify(port, files, self._upload, self._echo)
-                return self._under_load(group, scenario, port, seconds)
+                body = self._bodies[scenario.route] if ROUTES[scenario.route].body_bytes else None
+                return self.under_load(group, scenario, port, seconds, body)
 
-    def measure_page(self, contender: Contender, scenario: Scenario, seconds: int, tokens: dict[str, str]) -> dict:
-        """The same of a server that answers `/` alone, which has to answer 200."""
+    @contextmanager
+    def serving(
+        self, contender: Contender, tokens: dict[str, str], path: str = "/"
+    ) -> Iterator[tuple[procs.Group, int]]:
+        """The contender's processes and its port, when GET of the path has answered 200."""
         with run_directory(self._scratch) as run:
             port = self._ports.free()
             tokens = {"FILES": str(files_directory(run)), "PORT": str(port), **tokens}
             with started(contender, run, tokens, self._cores.server) as group:
-                await_answer(group, port)
-                return self._under_load(group, scenario, port, seconds, PAGE_WARM_UP_SECONDS)
+                await_answer(group, port, path)
+                yield group, port
 
-    def _under_load(
-        self, group: procs.Group, scenario: Scenario, port: int, seconds: int, warm_up: float = WARM_UP_SECONDS
+    def measure_page(self, contender: Contender, scenario: Scenario, seconds: int, tokens: dict[str, str]) -> dict:
+        """The same of a server that answers `/` alone, which has to answer 200."""
+        with self.serving(contender, tokens) as (group, port):
+            return self.under_load(group, scenario, port, seconds, warm_up=PAGE_WARM_UP_SECONDS)
+
+    def under_load(
+        self,
+        group: procs.Group,
+        scenario: Scenario | Target,
+        port: int,
+        seconds: int,
+        body: Path | None = None,
+        warm_up: float = WARM_UP_SECONDS,
     ) -> dict:
-        body = self._bodies[scenario.route] if ROUTES[scenario.route].body_bytes else None
         load.warm_up(scenario, port, self._cores.client, body, warm_up)
         settle(group)
         core_before, cpu_before = procs.core_busy_ticks(self._cores.server), procs.cpu_seconds(group.tree())

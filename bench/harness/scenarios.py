@@ -29,11 +29,31 @@ ROUTES = {
 
 
 @dataclass(frozen=True)
+class Target:
+    """A load of wrk on any path, for benchmarks with routes of their own."""
+
+    path: str
+    concurrency: int
+    # Lines of the request's head.
+    headers: tuple[str, ...] = ()
+    keep_alive = True
+    tool = "wrk"
+    # A slow answer is a slow answer, not a failure.
+    patient = True
+
+    def seconds(self, base: int) -> int:
+        """A thousand requests in flight when a short run ends would cost as much as those answered."""
+        return base * 3 if self.concurrency >= 1000 else base
+
+
+@dataclass(frozen=True)
 class Scenario:
     route: str
     concurrency: int
     keep_alive: bool
     tool: str = "wrk"
+    headers = ()
+    patient = False
 
     @property
     def name(self) -> str:

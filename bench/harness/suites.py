@@ -13,6 +13,8 @@ SUITES = {
     "compat": ("compat", "Compat"),
     "tls": ("tls", "Tls"),
     "travel": ("travel.suite", "Travel"),
+    "front": ("front", "Front"),
+    "api": ("api", "Api"),
 }
 
 

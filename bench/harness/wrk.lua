@@ -6,7 +6,7 @@ if body then
   local file = assert(io.open(body, "rb"))
   wrk.method = "POST"
   wrk.body = file:read("*a")
-  wrk.headers["Content-Type"] = "application/octet-stream"
+  wrk.headers["Content-Type"] = wrk.headers["Content-Type"] or "application/octet-stream"
   file:close()
 end
 if os.getenv("BENCH_CLOSE") then
@@ -16,9 +16,9 @@ end
 function done(summary, latency, requests)
   local errors = summary.errors
   io.write(string.format(
-    'BENCH {"requests":%d,"seconds":%.6f,"p50_us":%d,"p99_us":%d,"max_us":%d,"errors":' ..
+    'BENCH {"requests":%d,"seconds":%.6f,"p50_us":%d,"p99_us":%d,"max_us":%d,"received_bytes":%d,"errors":' ..
     '{"connect":%d,"read":%d,"write":%d,"status":%d,"timeout":%d}}\n',
     summary.requests, summary.duration / 1e6,
-    latency:percentile(50), latency:percentile(99), latency.max,
+    latency:percentile(50), latency:percentile(99), latency.max, summary.bytes,
     errors.connect, errors.read, errors.write, errors.status, errors.timeout))
 end

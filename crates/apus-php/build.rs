@@ -7,6 +7,7 @@ const ROOMS: &[&str] = &[
     "functions.stub.php",
     "http",
     "memory",
+    "metrics.stub.php",
     "pool",
     "process",
     "server",

@@ -289,6 +289,31 @@ class CacheException extends \Apus\Exception
     public const NO_MEMORY = 565;
 }
 
+namespace Apus\Metrics;
+
+/**
+ * A metric could not be made, or was used with other labels than it has; the code tells why.
+ * @rust static METRICS
+ * @rust codes
+ */
+class Exception extends \Apus\Exception
+{
+    /** There is a metric of this name that is declared in another way. */
+    public const DIFFERENT = 601;
+
+    /** The server has started: a metric that is made now would not be shared by all processes. */
+    public const LATE = 602;
+
+    /** A program has at most 1,000 metrics. */
+    public const TOO_MANY = 603;
+
+    /** The system provided no memory. */
+    public const NO_MEMORY = 604;
+
+    /** A metric was given more or fewer labels than it has. */
+    public const LABELS = 605;
+}
+
 namespace Apus\Process;
 
 /**

@@ -72,5 +72,13 @@ function stubs(bool $swoole = false): string {}
  */
 function write_log(string $level, string $message): void {}
 
+/**
+ * The id of the trace of the request that this coroutine handles, or that the coroutine handles which started it; null
+ * elsewhere, and with the setting request_ids off.
+ * Does not wait.
+ * @rust typed
+ */
+function trace_id(): ?string {}
+
 /** The table of all settings, in Markdown. */
 function options_markdown(): string {}

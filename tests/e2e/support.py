@@ -85,6 +85,17 @@ def alive(pid):
         return False
 
 
+def halt(pid):
+    """SIGSTOP: until all its threads stand, one of them may answer."""
+
+    def stands():
+        stats = [task.read_text() for task in pathlib.Path(f"/proc/{pid}/task").glob("*/stat")]
+        return all(stat.rpartition(")")[2].split()[0] == "T" for stat in stats)
+
+    os.kill(pid, signal.SIGSTOP)
+    until("it is stopped", stands)
+
+
 def rss(pid):
     """Resident bytes."""
     for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines():

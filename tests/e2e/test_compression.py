@@ -140,6 +140,25 @@ $server->start();
                 self.assertTrue(inflate.eof)
                 self.assertEqual(client.request(path="/go").body, b"gone")
 
+    def test_how_much_is_coded_in_one_turn_depends_on_what_it_costs(self):
+        for level, size, asked, whole in (
+            (1, 60_000, "br", True),
+            (6, 60_000, "gzip", True),
+            (6, 60_000, "zstd", True),
+            (6, 60_000, "br", False),
+            (6, 70_000, "gzip", False),
+            (9, 40_000, "gzip", True),
+            (9, 60_000, "gzip", False),
+            (9, 8_000, "br", False),
+        ):
+            server = self.text(f"$text = substr(str_repeat($text, 20), 0, {size}); $response->end($text);", http_compression_level=level)
+            answer = server.get(headers={"Accept-Encoding": asked})
+            self.assertEqual(answer.headers["content-encoding"], asked)
+            # What is coded in one turn has its length.
+            self.assertEqual("content-length" in answer.headers, whole, (level, size, asked))
+            if asked == "gzip":
+                self.assertEqual(len(gzip.decompress(answer.body)), size)
+
     def test_a_long_answer_is_coded_while_others_are_served(self):
         server = self.serve(
             f"if ($path === '/x') {{ $response->end('x'); return; }} {LONG_PHP}"

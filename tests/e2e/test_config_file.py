@@ -69,6 +69,46 @@ class ConfigFile(Commands):
         self.assertIn(b"Server: configured", subprocess.run(curl, stdout=subprocess.PIPE, timeout=PATIENCE, check=True).stdout)
         self.apus("stop")
 
+    def test_hosts_and_files_without_a_script(self):
+        for name in ("www", "own"):
+            (self.folder / name).mkdir()
+            (self.folder / name / "index.html").write_text(name)
+        sock = self.folder / "site.sock"
+        self.file.write_text(
+            f"[server]\nworker_num = 2\n[[port]]\nlisten = 'unix:{sock}'\nenable_static_handler = true\ndocument_root = 'own'\n"
+            "[[host]]\nnames = ['www.test']\ndocument_root = 'www'\n[[host]]\nnames = ['old.test']\nredirects = { '*' = 'http://www.test/*' }\n"
+        )
+        self.assertEqual(self.apus("check", "shop.toml"), "shop.toml: ok\n")
+        curl = [needs("curl"), "-sS", "-w", " %{http_code} %{redirect_url}", "--unix-socket", str(sock)]
+        self.apus("start", "-d", "--config", "shop.toml")
+        status = json.loads(self.apus("status", "--json", "shop.toml"))
+        self.assertEqual(len(status["workers"]), 2)
+        for _ in range(2):
+            for url, expected in (
+                ("http://x/", b"own 200 "),
+                ("http://www.test/", b"www 200 "),
+                ("http://www.test/none", b"404 Not Found\n 404 "),
+                ("http://old.test/a?b", b"http://www.test/a?b\n 301 http://www.test/a?b"),
+            ):
+                done = subprocess.run([*curl, url], stdout=subprocess.PIPE, timeout=PATIENCE, check=True)
+                self.assertEqual(done.stdout, expected)
+            self.apus("reload", "shop.toml")
+        self.apus("stop", "shop.toml")
+        self.assertFalse(alive(status["pid"]))
+
+    def test_hosts_beside_those_of_the_script(self):
+        sock = self.folder / "own.sock"
+        script = SCRIPT.replace("'127.0.0.1', 0)", f"'{sock}', 0, 2, Apus\\SOCK_UNIX_STREAM)")
+        host = "$server->host('a.test, *.a.test', ['server_header' => 'script'], fn ($request, $response) => $response->end('host'));"
+        self.script.write_text(script.replace("$server->start", host + "\n$server->start"))
+        self.file.write_text("[[host]]\nnames = ['A.test']\nserver_header = 'file'\n[[host]]\nnames = ['b.test']\nserver_header = 'more'\n")
+        self.start("--config", "shop.toml")
+        for name, field, body in (("x.a.test", "file", "host"), ("b.test", "more", "77M"), ("c.test", "Apus", "77M")):
+            curl = [needs("curl"), "-sS", "-i", "--unix-socket", str(sock), f"http://{name}/"]
+            answer = subprocess.run(curl, stdout=subprocess.PIPE, timeout=PATIENCE, check=True, text=True).stdout
+            self.assertRegex(answer, f"(?is)server: {field}.*\n\n{'host' if body == 'host' else '.*'}")
+        self.apus("stop")
+
     def test_what_is_wrong_is_told_with_its_line(self):
         self.assertEqual(self.apus("check", "shop.toml"), "shop.toml: ok\n")
         wrong = self.folder / "wrong.toml"
@@ -79,7 +119,7 @@ class ConfigFile(Commands):
         self.assertIn("wrong.toml:2:1:", self.apus("run", "-c", "wrong.toml", "server.php", code=1))
         self.assertIn("gone.toml", self.apus("check", "gone.toml", code=1))
         wrong.write_text("[server]\n")
-        self.assertIn("names no script", self.apus("run", "-c", "wrong.toml", code=2))
+        self.assertIn("names no script and no port", self.apus("run", "-c", "wrong.toml", code=2))
 
     def test_without_the_command(self):
         wrong = self.folder / "wrong.toml"

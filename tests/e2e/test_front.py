@@ -1,11 +1,13 @@
 """Who the client is (PROXY protocol, forwarded fields), whom a port answers, and how often."""
 
 import collections
+import os
+import signal
 import socket
 import struct
 import threading
 
-from support import PATIENCE, Case
+from support import PATIENCE, Case, until
 
 WHO = """
     $server = $request->server;
@@ -136,6 +138,54 @@ class Gate(Case):
         self.assertGreater(len(workers), 1)
         self.assertEqual(server.get(headers={"X-Forwarded-For": "2001:db8::ffff"}).status, 429)
         self.assertEqual(server.get().status, 200)
+
+    def test_connections_of_a_client_over_all_workers(self):
+        settings = {"worker_num": 3, "max_client_connections": 20, "open_proxy_protocol": True, "trusted_proxies": ["127.0.0.1"]}
+        server = self.serve("$response->end((string) getmypid());", settings=settings)
+
+        def open_one(address):
+            client = server.connect()
+            client.send(version_2(address) + GET.replace(b"Connection: close\r\n", b""))
+            try:
+                return client, client.answer().body
+            except (EOFError, ConnectionResetError):
+                client.sock.close()
+                return None
+
+        held = [open_one("192.0.2.1") for _ in range(20)]
+        self.assertNotIn(None, held)
+        workers = {worker for _, worker in held}
+        self.assertGreater(len(workers), 1)
+        self.assertEqual([open_one("192.0.2.1") for _ in range(5)], [None] * 5)
+        self.assertIsNotNone(open_one("192.0.2.2"))
+        # A client that leaves makes room, and so does a worker that is killed.
+        held.pop()[0].sock.close()
+        one = until("there is room for one", lambda: open_one("192.0.2.1"))
+        self.assertIsNone(open_one("192.0.2.1"))
+        victim = held[0][1]
+        lost = sum(worker == victim for _, worker in [*held, one])
+        os.kill(int(victim), signal.SIGKILL)
+        more = []
+        until("as many may come", lambda: (found := open_one("192.0.2.1")) and (more.append(found) or len(more) == lost))
+        self.assertIsNone(open_one("192.0.2.1"))
+        # Those of IPv6 have a network of 64 bits.
+        held = [open_one(f"2001:db8::{at:x}") for at in range(1, 21)]
+        self.assertNotIn(None, held)
+        self.assertIsNone(open_one("2001:db8::ff"))
+        self.assertIsNotNone(open_one("2001:db8:0:1::1"))
+
+    def test_rates_of_paths(self):
+        limits = {"/login": "3/1h", "/api": "5/1h by header:X-Key"}
+        server = self.serve("$response->end('in');", settings={"worker_num": 2, "rate_limits": limits, "rate_limit": 100})
+        statuses = [server.get("/login/x").status for _ in range(5)]
+        self.assertEqual(statuses, [200, 200, 200, 429, 429])
+        self.assertIn(int(server.get("/login").headers["retry-after"]), range(1, 3600))
+        for key in ("a", "b"):
+            got = [server.get("/api", headers={"X-Key": key}).status for _ in range(7)]
+            self.assertEqual(got, [200] * 5 + [429] * 2)
+        self.assertEqual([server.get(path).status for path in ("/", "/logins", "/apis")], [200, 200, 200])
+        with self.assertRaisesRegex(AssertionError, "rate_limits.*must be like"):
+            self.serve(settings={"rate_limits": {"/": "many"}})
 
     def test_a_rate_by_header_or_path(self):
         for by, one, other in (

@@ -16,7 +16,7 @@ import threading
 import time
 
 from http2_peers import Http2Case
-from support import PATIENCE, rss, until
+from support import PATIENCE, halt, rss, until
 from test_tls_attacks import JUDGED_FROM, PAUSE, SECONDS, SLOWER, UNNOTICED
 
 CONNECTIONS = 6
@@ -39,6 +39,7 @@ print(len(times), statistics.quantiles(times, n=100)[98])
 """
 DATA, HEADERS, PRIORITY, RESET, SETTINGS, PING, GOAWAY, WINDOW, CONTINUATION = 0, 1, 2, 3, 4, 6, 7, 8, 9
 END_STREAM, END_HEADERS = 1, 4
+MAGIC = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 
 
 def frame(kind, payload=b"", flags=0, stream=0):
@@ -71,7 +72,7 @@ class Attacker:
             self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer)
         self.sock.settimeout(PATIENCE)
         self.sock.connect(("127.0.0.1", server.port))
-        self.sock.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + frame(SETTINGS, settings) + frame(SETTINGS, flags=1))
+        self.sock.sendall(MAGIC + frame(SETTINGS, settings) + frame(SETTINGS, flags=1))
         self.sock.setblocking(False)
 
     def send(self, data, going):
@@ -268,7 +269,7 @@ class Turns(Http2Case):
         busy = "if ($path === '/busy') { touch($folder . '/busy'); $end = hrtime(true) + 1e9; while (hrtime(true) < $end); }"
         server = self.http2(busy + "$response->end('ok');", settings={"header_timeout": 0.3})
         with server.connect() as other, socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE) as client:
-            client.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + frame(SETTINGS))
+            client.sendall(MAGIC + frame(SETTINGS))
             answers = client.makefile("rb")
 
             def kind():
@@ -284,18 +285,29 @@ class Turns(Http2Case):
             kinds = iter(kind, None)
             self.assertEqual(next(found for found in kinds if found in (HEADERS, GOAWAY)), HEADERS)
 
-    def test_who_sends_much_at_once_does_not_keep_others_waiting(self):
-        server = self.http2("$GLOBALS['order'][] = $path; $response->end(implode(' ', $GLOBALS['order']));")
+    def before_another(self, handler, many):
+        """Paths of the requests that are begun before another connection's, where both wait as the worker looks."""
+        server = self.http2(f"$GLOBALS['order'][] = $path; {handler} $response->end(implode(' ', $GLOBALS['order']));")
         [worker] = server.workers()
-        many = Attacker(server)
-        self.addCleanup(many.sock.close)
-        with server.connect() as other:
+        with server.connect() as other, socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE) as client:
             self.assertEqual(other.request("GET", "/first").body, b"/first")
             # Both wait in the kernel when the worker looks.
-            os.kill(worker, signal.SIGSTOP)
-            many.sock.sendall(b"".join(request(stream, b"/many") for stream in range(1, 201, 2)))
+            halt(worker)
+            client.sendall(many)
             other.send(b"GET /other HTTP/1.1\r\nHost: a\r\n\r\n")
             os.kill(worker, signal.SIGCONT)
-            before = other.answer().body.decode().split()
+            return other.answer().body.decode().split()
+
+    def test_who_sends_much_at_once_does_not_keep_others_waiting(self):
+        streams = b"".join(request(stream, b"/many") for stream in range(1, 201, 2))
+        before = self.before_another("", MAGIC + frame(SETTINGS) + streams)
         self.assertEqual(before[-1], "/other")
-        self.assertLess(before.count("/many"), 100)
+
+    def test_who_asks_for_work_that_takes_long_does_not_keep_others_waiting(self):
+        handler = "if ($path === '/many') { $end = hrtime(true) + 5e6; while (hrtime(true) < $end); }"
+        streams = MAGIC + frame(SETTINGS) + b"".join(request(stream, b"/many") for stream in range(1, 61, 2))
+        for many in (streams, b"GET /many HTTP/1.1\r\nHost: a\r\n\r\n" * 30):
+            with self.subTest(many=many[:16]):
+                before = self.before_another(handler, many)
+                self.assertEqual(before[-1], "/other")
+                self.assertLess(before.count("/many"), 5)

@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import shutil
 import socket
 import ssl
@@ -13,7 +14,7 @@ import unittest
 import urllib.parse
 import urllib.request
 
-from support import PATIENCE, Case, Client, Server, needs, until
+from support import PATIENCE, ROOT, Case, Client, Server, needs, until
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "lib"))
 
@@ -75,6 +76,23 @@ class Told(Metrics):
         )
         self.assertEqual((checked.returncode, checked.stdout + checked.stderr), (0, b""))
 
+    def test_every_figure_that_the_documents_name_is_told(self):
+        before = "$server->on('task', fn () => 1); $t = new Apus\\Table(64); $t->column('n', Apus\\Table::TYPE_INT); $t->create(); $server->host('a.test', []);"
+        server = self.server(settings={"task_worker_num": 1}, before=before)
+        server.get("/")
+        self.figure(server, 'apus_http_requests_total{method="GET",code="200"}', 1)
+        lines = self.page(server).body.decode().splitlines()
+        told = {re.match(r"\w+", line)[0] for line in lines if not line.startswith("#")}
+        docs = ROOT / "docs"
+        queries = json.dumps(json.loads((docs / "grafana-dashboard.json").read_text()))
+        named = {*re.findall(r"\bapus_\w+", queries), *re.findall(r"`(apus_\w+)", (docs / "metrics.md").read_text())}
+        self.assertGreater(len(named), 40)
+        histograms = {name.removesuffix("_count") for name in told if name.endswith("_count")}
+        self.assertEqual(sorted(named - told - histograms), [])
+        # Which way round it is told without being described.
+        described = {re.sub("_(bucket|sum|count)$", "", name) for name in told}
+        self.assertEqual(sorted(described - named), [])
+
     def test_requests_are_counted_by_method_and_code(self):
         server = self.server("$response->status((int) substr($path, 1)); $response->end('x');")
         for method, status in [("GET", 200), ("GET", 200), ("POST", 404), ("HEAD", 299), ("BREW", 418)]:
@@ -97,6 +115,43 @@ class Told(Metrics):
         self.assertGreater(figures["apus_http_request_duration_seconds_sum"], 0)
         self.figure(server, "apus_connections_accepted_total", 6)
         self.figure(server, "apus_connections_open", 0)
+
+    def test_requests_are_counted_by_host(self):
+        before = """
+$server->host('one.test, *.one.test', [], fn ($request, $response) => $response->end('1'));
+$server->host('two.test', [], function ($request, $response) { $response->status(404); $response->end('2'); });
+"""
+        server = self.server(before=before, settings={"worker_num": 2, "open_http2_protocol": True})
+        asked = ["one.test", "a.one.test", "ONE.test:80", "two.test", "three.test", "four.test"]
+        for name in asked[:-1]:
+            server.raw(f"GET / HTTP/1.1\r\nHost: {name}\r\nConnection: close\r\n\r\n".encode())
+        curl = [needs("curl"), "-s", "--http2-prior-knowledge", "--resolve", f"four.test:{server.port}:127.0.0.1"]
+        subprocess.run([*curl, f"http://four.test:{server.port}/"], capture_output=True, check=True)
+        for name in ["one.test", "two.test"]:
+            resolve = ["--resolve", f"{name}:{server.port}:127.0.0.1"]
+            subprocess.run([*curl, *resolve, f"http://{name}:{server.port}/"], capture_output=True, check=True)
+        server.control("reload wait")
+        self.figure(server, 'apus_http_host_request_duration_seconds_count{host="other"}', 2)
+        self.figure(server, 'apus_http_host_request_duration_seconds_count{host="one.test"}', 4)
+        self.figure(server, 'apus_http_host_request_duration_seconds_count{host="two.test"}', 2)
+        figures = self.figures(server)
+        counted = {
+            name: value
+            for name, value in figures.items()
+            if name.startswith(("apus_http_host_requests_total", "apus_http_host_request_duration_seconds_count")) and value
+        }
+        self.assertEqual(
+            counted,
+            {
+                'apus_http_host_requests_total{host="one.test",code="2xx"}': 4,
+                'apus_http_host_requests_total{host="two.test",code="4xx"}': 2,
+                'apus_http_host_requests_total{host="other",code="2xx"}': 2,
+                'apus_http_host_request_duration_seconds_count{host="one.test"}': 4,
+                'apus_http_host_request_duration_seconds_count{host="two.test"}': 2,
+                'apus_http_host_request_duration_seconds_count{host="other"}': 2,
+            },
+        )
+        self.assertGreater(figures['apus_http_host_request_duration_seconds_sum{host="one.test"}'], 0)
 
     def test_counters_outlive_their_processes(self):
         server = self.server("if ($path === '/die') { Apus\\Process::kill(getmypid(), 9); } $response->end('x');")
@@ -178,6 +233,81 @@ $table->set('a', ['n' => 1]);
         self.figure(server, "apus_tls_handshakes_failed_total", 1)
 
 
+OWN = """
+use Apus\\Metrics\\{Counter, Gauge, Histogram};
+$orders = new Counter('orders_total', 'Orders taken.', ['country'], 2);
+$waiting = new Gauge('jobs_waiting', 'Jobs that wait.');
+$took = new Histogram('query_seconds', 'How long queries took.', ['table'], [0.1, 1]);
+"""
+COUNTING = """
+global $orders, $waiting, $took;
+$orders->add(1, $request->get['country']);
+$waiting->add(0.5);
+$took->observe(0.25, 'users');
+if ($path === '/die') { Apus\\Process::kill(getmypid(), 9); }
+$late = '';
+try { new Apus\\Metrics\\Counter('late'); } catch (Apus\\Metrics\\Exception $late) { $late = $late->getCode() === $late::LATE; }
+$same = (new Apus\\Metrics\\Counter('orders', 'Orders taken.', ['country'], 2))->get('DE');
+$response->end(json_encode([getmypid(), $late, $same]));
+"""
+
+
+class Own(Metrics):
+    """`Apus\\Metrics`: what the program counts itself."""
+
+    def test_all_workers_count_one_value_that_outlives_them(self):
+        server = self.server(COUNTING, before=OWN, settings={"worker_num": 2})
+
+        def both(path):
+            """Asks until two workers have answered: how many answers there were."""
+            seen, asked = set(), 0
+            while len(seen) < 2:
+                pid, late, _ = server.get(path).json()
+                self.assertTrue(late)
+                asked += 1
+                seen.add(pid)
+            return asked, seen
+
+        asked, first = both("/?country=DE")
+        server.control("reload wait")
+        again, second = both("/?country=DE")
+        self.assertFalse(first & second)
+        with self.assertRaises(EOFError):
+            server.get("/die?country=FR")
+        self.figure(server, "apus_worker_crashes_total", 1)
+        more, _ = both("/?country=other+countries")
+        figures = self.figures(server)
+        self.assertEqual(figures['orders_total{country="DE"}'], asked + again)
+        self.assertEqual(figures['orders_total{country="FR"}'], 1)
+        self.assertEqual(figures['orders_total{country="other"}'], more)
+        self.assertNotIn("late_total", figures)
+        total = asked + again + more + 1
+        self.assertEqual(figures["jobs_waiting"], total / 2)
+        self.assertEqual(figures['query_seconds_bucket{table="users",le="0.1"}'], 0)
+        self.assertEqual(figures['query_seconds_bucket{table="users",le="1"}'], total)
+        self.assertEqual(figures['query_seconds_count{table="users"}'], total)
+        self.assertEqual(server.get("/?country=DE").json()[2], asked + again + 1)
+        self.assertEqual(server.log().count("metric orders has 2 series"), 1)
+
+    def test_they_are_in_the_state_of_the_server(self):
+        server = self.server(COUNTING, before=OWN)
+        server.get("/?country=DE")
+        expected = [
+            {"name": "orders", "type": "counter", "series": [{"labels": {"country": "DE"}, "value": 1.0}]},
+            {"name": "jobs_waiting", "type": "gauge", "series": [{"labels": {}, "value": 0.5}]},
+            {"name": "query_seconds", "type": "histogram", "series": [{"labels": {"table": "users"}, "count": 1, "sum": 0.25}]},
+        ]
+        self.assertEqual(self.page(server, "/status").json()["metrics"], expected)
+
+    def test_promtool_finds_no_fault(self):
+        server = self.server(COUNTING, before=OWN)
+        server.get("/?country=%22%0A%5C%FF")
+        text = self.page(server).body
+        self.assertIn('orders_total{country="\\"\\n\\\\\ufffd"} 1\n'.encode(), text)
+        checked = subprocess.run([needs("promtool"), "check", "metrics"], input=text, capture_output=True, check=False)
+        self.assertEqual((checked.returncode, checked.stdout + checked.stderr), (0, b""))
+
+
 class Listening(Metrics):
     def test_a_unix_socket(self):
         folder = pathlib.Path(tempfile.mkdtemp(prefix="apus-e2e-metrics-"))
@@ -216,7 +346,7 @@ class Listening(Metrics):
 class Prometheus(Metrics):
     def test_a_real_one(self):
         program = needs("prometheus")
-        server = self.server()
+        server = self.server(COUNTING, before=OWN)
         folder = pathlib.Path(tempfile.mkdtemp(prefix="apus-e2e-prometheus-"))
         self.addCleanup(shutil.rmtree, folder, True)
         host, port = self.address(server)
@@ -233,7 +363,7 @@ class Prometheus(Metrics):
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
         for _ in range(5):
-            server.get("/")
+            server.get("/?country=DE")
 
         def ask(query):
             url = f"http://127.0.0.1:{own}/api/v1/query?" + urllib.parse.urlencode({"query": query})
@@ -246,6 +376,8 @@ class Prometheus(Metrics):
         until("Prometheus has it", lambda: ask('apus_http_requests_total{method="GET",code="200"}') == [5], PATIENCE * 2)
         self.assertEqual(ask("up"), [1])
         self.assertEqual(ask("apus_http_request_duration_seconds_count"), [5])
+        self.assertEqual(ask('orders_total{country="DE"}'), [5])
+        self.assertEqual(ask("histogram_quantile(0.5, query_seconds_bucket)"), [0.55])
 
 
 if __name__ == "__main__":

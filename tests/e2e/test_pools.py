@@ -3,20 +3,12 @@ many."""
 
 import json
 import os
-import pathlib
 import signal
 import subprocess
 
 import hooks
 import support
 from hooks import servers
-
-
-def stands(pid):
-    """Whether all threads of a process are stopped."""
-    stats = [task.read_text() for task in pathlib.Path(f"/proc/{pid}/task").glob("*/stat")]
-    return all(stat.rpartition(")")[2].split()[0] == "T" for stat in stats)
-
 
 BEGIN = """<?php
 use Apus\\ConnectionPool;
@@ -252,10 +244,8 @@ class Dead(PoolCase):
             said, session = program.stdout.readline().split()
             # PostgreSQL has a process for each session.
             stopped = int(session) if kind == "pgsql" else server.pid
-            os.kill(stopped, signal.SIGSTOP)
             try:
-                # Until all its threads stand, one of them may answer.
-                support.until("it is stopped", lambda: stands(stopped))
+                support.halt(stopped)
                 self.say(program)
                 self.hear(program, "replaced")
             finally:

@@ -16,8 +16,9 @@ class Changing(TlsCase):
         self.put(self.cert, self.key)
 
     def put(self, cert, key):
-        shutil.copy(cert, self.place / "cert.pem")
-        shutil.copy(key, self.place / "key.pem")
+        # In one step: a watcher would see a file that is being written as another broken one.
+        for source, name in ((cert, "cert.pem"), (key, "key.pem")):
+            os.replace(shutil.copy(source, self.place / "new"), self.place / name)
 
     def changing(self, **settings):
         files = {"ssl_cert_file": str(self.place / "cert.pem"), "ssl_key_file": str(self.place / "key.pem")}
@@ -121,7 +122,8 @@ class ByThemselves(Changing):
 
     def test_what_is_broken_is_told_once_and_what_is_mended_is_used(self):
         server = self.changing(ssl_watch_interval=0.05)
-        (self.place / "cert.pem").write_text("nothing")
+        (self.place / "nothing").write_text("nothing")
+        os.replace(self.place / "nothing", self.place / "cert.pem")
         until("it is refused", lambda: "certificates are not replaced" in server.log())
         other, other_key = self.made("other.test")
         self.put(other, other_key)

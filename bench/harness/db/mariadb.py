@@ -41,7 +41,9 @@ def missing() -> list[str]:
 
 
 class MariaDb:
-    def __init__(self, scratch: Path, cores: str, port: int, over_tcp: bool):
+    def __init__(self, scratch: Path, cores: str, port: int, over_tcp: bool, more: str = ""):
+        """`more`: statements, beside those of the table."""
+        self._more = more
         self._port, self._over_tcp = port, over_tcp
         self._data, self._init, self._log = scratch / "mariadb", scratch / "init.sql", scratch / "mariadb.log"
         self._socket = scratch / "mariadb.sock"
@@ -50,7 +52,7 @@ class MariaDb:
 
     def start(self) -> None:
         self._install()
-        self._init.write_text(_TABLE)
+        self._init.write_text(_TABLE + self._more)
         self._group.start(["mariadbd", "--no-defaults", *self._options()])
         self._await()
 

@@ -74,6 +74,7 @@ Examples:
   apus run server.php --port 9000          arguments after FILE belong to the script
   apus run --tls server.php                https://localhost on your own machine
   apus run --jit --ini memory_limit=512M server.php
+  apus run --config site.toml              files, hosts and redirects, without any script
   apus run --config shop.toml              settings, ports and the script by a file
 
 The soft limit of open files is raised to the hard limit first (see: apus doctor).";
@@ -116,6 +117,11 @@ A file:
   [[port]]                     # one port; added where the script does not listen there
   listen = \"0.0.0.0:443\"
   ssl_cert_file = \"/etc/apus/fullchain.pem\"
+  [[host]]                     # requests for some names, on every port; see docs/hosts.md
+  names = [\"www.example.org\"]
+  document_root = \"/srv/www\"
+
+Without script it serves files, redirects and hosts by itself.
 
 Exit code 1 when a file has a mistake.";
 

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use apus_options::ConfigFile;
+use apus_options::{ConfigFile, Listen};
 
 use crate::cli::{CheckArgs, PhpArgs, ScriptArgs};
 use crate::failure::{Failure, Kind, Outcome};
@@ -13,15 +13,23 @@ use crate::failure::{Failure, Kind, Outcome};
 #[derive(Debug, Clone)]
 pub(crate) struct Served {
     pub(crate) php: PhpArgs,
+    /// The script; the configuration file where that names none.
     pub(crate) file: PathBuf,
+    /// Whether the configuration file says it all.
+    pub(crate) alone: bool,
     pub(crate) args: Vec<OsString>,
 }
+
+/// Serves what a configuration file says, where that names no script: the arguments are where its first port listens.
+pub(crate) const ALONE: &str = "(new Apus\\Http\\Server($argv[1], (int) $argv[2], sockType: (int) $argv[3]))->start();";
+/// `Apus\SOCK_TCP`, and `SOCK_UNIX_STREAM`.
+const KINDS: [&str; 2] = ["1", "5"];
 
 impl Served {
     /// What the arguments, and the file that they name, have served.
     pub(crate) fn of(script: &ScriptArgs, php: &PhpArgs) -> Outcome<Self> {
         let ScriptArgs { config, file, args } = script.clone();
-        let mut served = Self { php: php.clone(), file: file.clone().unwrap_or_default(), args };
+        let mut served = Self { php: php.clone(), file: file.clone().unwrap_or_default(), alone: false, args };
         let Some(path) = config else { return Ok(served) };
         let config = read(&path)?;
         let mut ini: Vec<String> = config.ini.into_iter().map(|(name, value)| format!("{name}={value}")).collect();
@@ -29,12 +37,23 @@ impl Served {
         ini.append(&mut served.php.ini);
         served.php.ini = ini;
         if file.is_none() {
-            let nameless = || {
-                Failure::new(Kind::Usage, format!("{} names no script", path.display()))
-                    .advise("write script = \"server.php\" at its top, or name the PHP script after the options")
-            };
-            served.file = config.script.ok_or_else(nameless)?.into();
             served.args = config.args.into_iter().map(OsString::from).collect();
+            if let Some(script) = config.script {
+                served.file = script.into();
+                return Ok(served);
+            }
+            let nameless = || {
+                Failure::new(Kind::Usage, format!("{} names no script and no port", path.display())).advise(
+                    "write script = \"server.php\" at its top, or a [[port]] to serve files, hosts and redirects without one",
+                )
+            };
+            let (host, port, kind) = match &config.ports.first().ok_or_else(nameless)?.listen {
+                Listen::Tcp(host, port) => (host, *port, KINDS[0]),
+                Listen::Unix(path) => (path, 0, KINDS[1]),
+            };
+            served.args = vec![host.into(), port.to_string().into(), kind.into()];
+            served.alone = true;
+            served.file = path;
         }
         Ok(served)
     }

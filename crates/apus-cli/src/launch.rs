@@ -20,7 +20,7 @@ use serde::Deserialize;
 
 use crate::certificate::Development;
 use crate::cli::{PhpArgs, RunArgs, StartArgs};
-use crate::configured::Served;
+use crate::configured::{ALONE, Served};
 use crate::failure::{Failure, Kind, Outcome};
 use crate::operate::has_left;
 use crate::php::{Php, minor};
@@ -68,15 +68,9 @@ pub(crate) fn run(args: &RunArgs) -> Outcome<()> {
         // Fails only for the leader of a process group, which already has no terminal to lose.
         let _ = setsid();
     }
-    let error = php
-        .command()
-        .env(RUN, "1")
-        .envs(pair.into_iter().flatten())
-        .arg("-f")
-        .arg(&served.file)
-        .arg("--")
-        .args(&served.args)
-        .exec();
+    let script = if served.alone { ["-r".into(), ALONE.into()] } else { ["-f".into(), served.file.into_os_string()] };
+    let error =
+        php.command().env(RUN, "1").envs(pair.into_iter().flatten()).args(script).arg("--").args(&served.args).exec();
     Err(Failure::new(Kind::Environment, format!("{}: {error}", php.binary.display())))
 }
 
@@ -180,7 +174,7 @@ fn spawn(served: &Served, tls: bool, log: File) -> Outcome<(Child, OwnedFd)> {
 }
 
 fn run_arguments(served: &Served, tls: bool) -> Vec<OsString> {
-    let Served { php, file, args } = served;
+    let Served { php, file, alone, args } = served;
     let mut built: Vec<OsString> = vec!["run".into(), "--new-session".into()];
     if tls {
         built.push("--tls".into());
@@ -196,6 +190,10 @@ fn run_arguments(served: &Served, tls: bool) -> Vec<OsString> {
         if let Some(path) = path {
             built.extend([option.into(), path.into()]);
         }
+    }
+    if *alone {
+        built.extend(["--config".into(), file.into()]);
+        return built;
     }
     built.push("--".into());
     built.push(file.into());

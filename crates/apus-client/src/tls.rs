@@ -10,6 +10,7 @@
 //! the stream it was given.
 
 mod config;
+mod unverified;
 mod verify;
 
 use std::future::poll_fn;

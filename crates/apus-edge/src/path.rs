@@ -23,7 +23,7 @@ impl Decoded {
     pub(crate) fn read(path: &[u8]) -> Option<Self> {
         let path = path.strip_prefix(b"/")?;
         let text = String::from_utf8(percent_decode(path)?).ok()?;
-        if text.len() > LONGEST || text.chars().any(|c| c.is_control() || c == '\\') {
+        if text.len() > LONGEST || has_control(&text) {
             return None;
         }
         let (names, directory) = match text.strip_suffix('/') {
@@ -65,8 +65,18 @@ impl Decoded {
     }
 }
 
+/// Whether there is a control character, or a backslash.
+fn has_control(text: &str) -> bool {
+    let plain = |byte: &u8| matches!(byte, b' '..=b'~') && *byte != b'\\';
+    !text.as_bytes().iter().fold(true, |all, byte| all & plain(byte))
+        && text.chars().any(|c| c.is_control() || c == '\\')
+}
+
 /// `None` for an escape that is none, and for one that stands for `/` or NUL.
 fn percent_decode(text: &[u8]) -> Option<Vec<u8>> {
+    if !text.contains(&b'%') {
+        return Some(text.to_vec());
+    }
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text;
     while let [byte, after @ ..] = rest {

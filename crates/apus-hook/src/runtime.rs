@@ -9,6 +9,9 @@ use super::{gate, install};
 /// Bits of Swoole's for single drivers of databases: all but the one for files talk over sockets.
 const DRIVERS: i64 = 1 << 16 | 1 << 17 | 1 << 18 | 1 << 20 | 1 << 22;
 
+/// `SWOOLE_HOOK_ALL`
+const ALL_THERE: i64 = 0x7fbf_f7ff;
+
 fn set(call: &Call) -> Result<(), Raise> {
     let flags = match call.view(0) {
         View::Bool(on) => call.int(1, if on { hooks::ALL } else { 0 })?,
@@ -33,6 +36,14 @@ fn enable(flags: i64) -> bool {
 
 fn get(call: &Call) -> Result<(), Raise> {
     call.ret(gate::told_flags())
+}
+
+/// `Swoole\Runtime::getHookFlags()`: what nobody has set is all that has a name there.
+fn get_named() -> i64 {
+    match gate::told_flags() {
+        hooks::ALL | hooks::DEFAULT => ALL_THERE,
+        told => told,
+    }
 }
 
 apus_zend::stub!("hook/runtime");

@@ -12,10 +12,11 @@ use apus_proto::http2::HeadLimits;
 use apus_proto::http2::hpack::ListLimits;
 
 use crate::coding::Compression;
-use crate::gate::Gate;
+use crate::gate::{Connections, Gate};
 use crate::http2;
-use crate::note::NotedFields;
+use crate::note::LoggedFields;
 use crate::port_tls::Tls;
+use crate::trace::TraceFrom;
 
 /// Bytes of an answer that a stream of HTTP/2 takes before the rest waits with its writer.
 const STREAM_OUTPUT: usize = 64 * 1024;
@@ -43,7 +44,9 @@ pub struct Config {
     /// Requests on one connection; 0 for no limit.
     pub keepalive_requests: u64,
     /// Header fields that are noted of each request for whoever hears of its answer; `None` where nothing is noted.
-    pub noted: Option<NotedFields>,
+    pub noted: Option<LoggedFields>,
+    /// Whose traces are taken over; `None` where requests have none.
+    pub traces: Option<TraceFrom>,
     /// Milliseconds of each window in which a client must take waiting output; 0 for no limit.
     pub send_timeout: u64,
     /// Bytes of output that may wait for a slow client before writers must wait.
@@ -54,6 +57,16 @@ pub struct Config {
     pub max_connections: usize,
     /// Value of the `Server` field; empty for none.
     pub server_header: String,
+    /// Whether every answer says what becomes of its connection, right behind `Date`.
+    pub tells_connection: bool,
+    /// Whether the answer to a request that is refused has a text that says why.
+    pub explains: bool,
+    /// Largest multipart form in bytes, with its files (413 beyond).
+    pub max_form: u64,
+    /// Whether a file larger than `max_file` has its form refused, with 413; else it is marked.
+    pub refuses_large_files: bool,
+    /// Whether the type of answers that name none has a character set.
+    pub default_charset: bool,
     /// Whether small answers leave at once (`TCP_NODELAY`).
     pub nodelay: bool,
     /// Whether multipart bodies are parsed and their files spooled.
@@ -104,6 +117,10 @@ pub struct Config {
     pub origins: Vec<String>,
     /// Fields of every answer: the name with its colon in lower case, and the line.
     pub response_headers: Vec<(Vec<u8>, Vec<u8>)>,
+    /// Fields that no answer has, in lower case with their colon.
+    pub removed_headers: Vec<Vec<u8>>,
+    /// Whether fields are removed from answers, or added to some.
+    pub adorns: bool,
     /// How many times larger a coded request body may become; 0: bodies are given as they are sent.
     pub decode_ratio: u32,
     /// Peers that are believed what they tell of their clients.
@@ -114,6 +131,10 @@ pub struct Config {
     pub proxy_protocol: bool,
     /// Whom the port answers; none where it answers all.
     pub gate: Option<Gate>,
+    /// How many connections each client may have; none where that is not limited.
+    pub client_connections: Option<Connections>,
+    /// Hosts that have settings of their own.
+    pub hosts: Vec<Host>,
     /// What of its answers is coded; none where nothing is.
     pub http_compression: Option<Compression>,
     /// Bytes of an answer from which on it is looked at for that.
@@ -156,6 +177,17 @@ pub struct Config {
     pub max_buffered: usize,
 }
 
+/// A host as it is configured.
+#[derive(Debug, Clone)]
+pub struct Host {
+    /// Its names; `*.` begins one that stands for every name with one label before the rest.
+    pub names: Vec<String>,
+    /// All that its requests are treated by.
+    pub config: Config,
+    /// Which certificate it shows: requests for hosts of one number may come over one connection.
+    pub certificate: usize,
+}
+
 /// What is done with a message for a peer for which as much output waits as may.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SendPolicy {
@@ -191,11 +223,17 @@ impl From<&Settings> for Config {
             keepalive_timeout: millis(s.keepalive_timeout),
             keepalive_requests: s.keepalive_requests,
             noted: None,
+            traces: traces(s),
             send_timeout: millis(s.send_timeout),
             max_output,
             max_pipelined: s.max_pipelined,
             max_connections: s.max_connection as usize,
-            server_header: s.server_header.clone(),
+            server_header: if removes_server(s) { String::new() } else { s.server_header.clone() },
+            tells_connection: false,
+            explains: true,
+            max_form: s.package_max_length,
+            refuses_large_files: false,
+            default_charset: true,
             nodelay: s.open_tcp_nodelay,
             parse_multipart: s.http_parse_post,
             store_files: s.http_parse_files,
@@ -220,16 +258,16 @@ impl From<&Settings> for Config {
             show_closes: s.open_websocket_close_frame,
             subprotocols: list(&s.websocket_subprotocol),
             origins: list(&s.websocket_origins),
-            response_headers: s.response_headers.iter().map(|(name, value)| header_line(name, value)).collect(),
+            response_headers: header_lines(s),
+            removed_headers: s.response_headers_removed.iter().map(|name| with_colon(name)).collect(),
+            adorns: !s.response_headers_removed.is_empty() || !s.cors_origins.is_empty(),
             decode_ratio: s.http_decompression_ratio,
             trusted: s.trusted_proxies.clone(),
-            trusted_fields: match s.trusted_proxy_fields {
-                1 => Fields::Forwarded,
-                2 => Fields::XRealIp,
-                _ => Fields::XForwarded,
-            },
+            trusted_fields: trusted_fields(s),
             proxy_protocol: s.open_proxy_protocol && !s.trusted_proxies.is_empty(),
             gate: Gate::of(s, None),
+            client_connections: None,
+            hosts: Vec::new(),
             http_compression: s.http_compression.then(|| Compression {
                 level: s.http_compression_level,
                 min_length: s.compression_min_length,
@@ -267,6 +305,25 @@ impl From<&Settings> for Config {
     }
 }
 
+/// Whose traces are taken over.
+fn traces(s: &Settings) -> Option<TraceFrom> {
+    match s.request_ids {
+        0 => None,
+        1 => Some(TraceFrom::Nobody),
+        2 => Some(TraceFrom::Trusted),
+        _ => Some(TraceFrom::Anybody),
+    }
+}
+
+/// The fields in which trusted proxies tell of their clients.
+fn trusted_fields(s: &Settings) -> Fields {
+    match s.trusted_proxy_fields {
+        1 => Fields::Forwarded,
+        2 => Fields::XRealIp,
+        _ => Fields::XForwarded,
+    }
+}
+
 /// The limits of HTTP/2 that settings ask for.
 fn http2_limits(s: &Settings) -> http2::Limits {
     let default = http2::Limits::default();
@@ -298,23 +355,45 @@ impl Default for Config {
     }
 }
 
-/// A field as [`Config::response_headers`] has it.
-fn header_line(name: &str, value: &str) -> (Vec<u8>, Vec<u8>) {
-    (format!("{}:", name.to_ascii_lowercase()).into_bytes(), format!("{name}: {value}\r\n").into_bytes())
+fn with_colon(name: &str) -> Vec<u8> {
+    format!("{}:", name.to_ascii_lowercase()).into_bytes()
 }
 
-/// What is wrong with a setting `response_headers`.
+fn removes_server(settings: &Settings) -> bool {
+    settings.response_headers_removed.iter().any(|name| name.eq_ignore_ascii_case("server"))
+}
+
+fn header_lines(settings: &Settings) -> Vec<(Vec<u8>, Vec<u8>)> {
+    settings.response_headers.iter().map(|(name, value)| header_line(name, value)).collect()
+}
+
+/// A field as [`Config::response_headers`] has it.
+fn header_line(name: &str, value: &str) -> (Vec<u8>, Vec<u8>) {
+    (with_colon(name), format!("{name}: {value}\r\n").into_bytes())
+}
+
+/// What is wrong with the setting `response_headers` or `request_id_header`.
 ///
 /// # Errors
 /// A name or a value that is none, or a field that is not the program's to send.
 pub fn check_response_headers(settings: &Settings) -> Result<(), String> {
+    let own = |name: &str| OWN_FIELDS.contains(&&*name.to_ascii_lowercase());
+    let id = &settings.request_id_header;
+    if !id.is_empty() && (!is_field_name(id.as_bytes()) || own(id)) {
+        return Err(format!("request_id_header: \"{}\" is no name of a field that could be added", id.escape_debug()));
+    }
     for (name, value) in &settings.response_headers {
         if !is_field_name(name.as_bytes()) || !is_field_value(value.as_bytes()) {
             return Err(format!("response_headers: \"{}\" is no header field", name.escape_debug()));
         }
-        let lower = name.to_ascii_lowercase();
-        if OWN_FIELDS.contains(&&*lower) {
+        if own(name) {
             return Err(format!("response_headers: the server sends {name} by itself"));
+        }
+    }
+    for name in &settings.response_headers_removed {
+        let lower = name.to_ascii_lowercase();
+        if !is_field_name(name.as_bytes()) || lower != "server" && OWN_FIELDS.contains(&&*lower) {
+            return Err(format!("response_headers_removed: {} cannot be removed", name.escape_debug()));
         }
     }
     Ok(())

@@ -82,6 +82,8 @@ pub(crate) struct Exchange {
     pub(crate) sent: Cell<u64>,
     /// What was noted of the request for the line that is logged of it.
     pub(crate) entry: RefCell<Vec<u8>>,
+    /// Field lines that its answer gets besides its own.
+    pub(crate) added: RefCell<Vec<u8>>,
     /// Status of the head that was sent.
     pub(crate) status: Cell<u16>,
     /// Which fields the request has that the answer may depend on.

@@ -84,6 +84,28 @@ impl Inner {
         (head.head_len, head.protocol, head.upgrade) = (self.bytes.len(), None, true);
     }
 
+    /// Puts another path into the place of its own. The head is no longer what was sent.
+    pub(crate) fn replace_path(&mut self, path: &[u8]) {
+        let Self { bytes, head, altered, .. } = self;
+        let old = head.path;
+        let by = path.len() as u32;
+        bytes.splice(old.start as usize..old.end as usize, path.iter().copied());
+        let moved = |at: u32| if at >= old.end { (at - old.end) + old.start + by } else { at };
+        let shift = |span: Span| Span { start: moved(span.start), end: moved(span.end) };
+        // The target begins where the path does, or before it.
+        head.target = Span { start: head.target.start, end: moved(head.target.end) };
+        head.path = Span { start: old.start, end: old.start + by };
+        head.query = head.query.map(shift);
+        head.method = shift_before(head.method, old, shift);
+        head.host = head.host.map(|span| shift_before(span, old, shift));
+        for (name, value) in &mut head.headers {
+            (*name, *value) = (shift_before(*name, old, shift), shift_before(*value, old, shift));
+        }
+        head.protocol = head.protocol.map(|span| shift_before(span, old, shift));
+        head.head_len = (head.head_len + path.len()).saturating_sub((old.end - old.start) as usize);
+        *altered = true;
+    }
+
     /// Takes the content coding out: the body is given without it. The head is no longer what its bytes say.
     pub(crate) fn forget_coding(&mut self) {
         let Self { bytes, head, altered, .. } = self;
@@ -96,6 +118,11 @@ impl Inner {
     pub(crate) fn of(bytes: &[u8], head: RequestHead) -> Self {
         Self { bytes: bytes.to_vec(), head, limits: Limits::default(), altered: false }
     }
+}
+
+/// A span where it is now that `old` has another length: one that ends before it stays, even where `old` is empty.
+fn shift_before(span: Span, old: Span, shift: impl Fn(Span) -> Span) -> Span {
+    if span.end <= old.start { span } else { shift(span) }
 }
 
 #[cfg(test)]
@@ -169,6 +196,28 @@ mod tests {
         ];
         for input in inputs {
             same_as_fresh(&mut inner, input, &limits);
+        }
+    }
+
+    #[test]
+    fn another_path_leaves_everything_else() {
+        for target in ["/old/a?b=c", "/old/a", "http://a/old/a?b=c", "http://a", "http://a?b=c"] {
+            let input = format!("GET {target} HTTP/1.1\r\nHost: a\r\nX-Y: z\r\n\r\n");
+            let mut inner = Inner::default();
+            assert_eq!(read(&mut inner, input.as_bytes(), &Limits::default()), Ok(Parsed::Complete));
+            let query = inner.head.query.map(|query| query.of(&inner.bytes).to_vec());
+            for path in ["/a/much/longer/path", "/n", "/"] {
+                inner.replace_path(path.as_bytes());
+                let (bytes, head) = (&inner.bytes[..], &inner.head);
+                assert_eq!((head.method.of(bytes), head.path_of(bytes)), (&b"GET"[..], path.as_bytes()), "{target}");
+                assert_eq!(head.query.map(|query| query.of(bytes).to_vec()), query, "{target}");
+                assert_eq!(head.host.unwrap().of(bytes), b"a", "{target}");
+                assert_eq!(head.header(bytes, b"x-y"), Some(&b"z"[..]), "{target}");
+                assert_eq!(head.head_len, bytes.len());
+                let target = std::str::from_utf8(head.target.of(bytes)).unwrap();
+                assert!(bytes.starts_with(format!("GET {target} HTTP/1.1\r\n").as_bytes()), "{target}");
+            }
+            same_as_fresh(&mut inner, FIRST, &Limits::default());
         }
     }
 

@@ -1,11 +1,13 @@
 //! What the program may know of a connection.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::rc::Rc;
 
 use socket2::SockAddr;
+
+use crate::gate::ClientPlace;
 
 /// The client's end of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,6 +85,14 @@ struct Ips {
     local: Box<str>,
 }
 
+/// What few connections have, and takes no room in the others.
+#[derive(Debug, Default)]
+struct More {
+    ips: std::cell::OnceCell<Ips>,
+    /// Its place among those of its client, where they are counted, until it is closed.
+    place: RefCell<Option<ClientPlace>>,
+}
+
 /// A connection, as long as anyone asks about it.
 #[derive(Debug)]
 pub struct ConnInfo {
@@ -95,8 +105,7 @@ pub struct ConnInfo {
     pub(crate) websocket: Cell<bool>,
     pub(crate) open: Cell<bool>,
     pub(crate) gone: Cell<bool>,
-    /// Both addresses as text: few connections without requests are asked for them.
-    ips: std::cell::OnceCell<Box<Ips>>,
+    more: std::cell::OnceCell<Box<More>>,
     /// Whether it speaks TLS, or is to.
     pub(crate) tls_begun: Cell<bool>,
     /// What its TLS session is, after the handshake.
@@ -118,7 +127,7 @@ impl ConnInfo {
             websocket: false.into(),
             open: true.into(),
             gone: false.into(),
-            ips: std::cell::OnceCell::new(),
+            more: std::cell::OnceCell::new(),
             tls_begun: false.into(),
             tls: std::cell::OnceCell::new(),
             proxied: false.into(),
@@ -182,8 +191,24 @@ impl ConnInfo {
         &self.ips().local
     }
 
+    /// Gives it a place among those of its client, until it is closed.
+    pub(crate) fn hold(&self, place: ClientPlace) {
+        self.more().place.replace(Some(place));
+    }
+
+    /// Gives that place up.
+    pub(crate) fn leave(&self) {
+        if let Some(more) = self.more.get() {
+            drop(more.place.take());
+        }
+    }
+
+    fn more(&self) -> &More {
+        self.more.get_or_init(Box::default)
+    }
+
     fn ips(&self) -> &Ips {
-        self.ips.get_or_init(|| {
+        self.more().ips.get_or_init(|| {
             let text = |addr: &SocketAddr| addr.ip().to_canonical().to_string().into_boxed_str();
             let peer = match &self.peer {
                 Peer::Tcp(addr) => text(addr),
@@ -193,7 +218,7 @@ impl ConnInfo {
                 Local::Tcp(addr) => text(addr),
                 Local::Unix(_) => "".into(),
             };
-            Box::new(Ips { peer, local })
+            Ips { peer, local }
         })
     }
 

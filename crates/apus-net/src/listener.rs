@@ -13,6 +13,7 @@ use crate::app::App;
 use crate::arrive::{self, Awaited};
 use crate::conn::{Conn, Conns, Io};
 use crate::conn_task::ConnTask;
+use crate::gate::ClientPlace;
 use crate::info::{ConnInfo, Peer};
 use crate::input::Input;
 use crate::message_conn::{Carrier, MessageConn, Protocol};
@@ -216,15 +217,32 @@ impl<A: App> Arrivals<A> {
         AcceptOutcome::More
     }
 
+    /// A place among the connections of its client; `Err`: it has as many as it may. Those of a proxy are those of many
+    /// clients.
+    #[inline]
+    fn place(&self, arrived: &Arrived) -> Result<Option<ClientPlace>, ()> {
+        let Some(connections) = &self.port.config.client_connections else { return Ok(None) };
+        match arrived.peer {
+            Peer::Tcp(address) if arrived.proxied || !self.is_trusted(arrived.peer) => {
+                connections.enter(address.ip()).map(Some).ok_or(())
+            }
+            _ => Ok(None),
+        }
+    }
+
     /// Enters a new connection; its task, where it has one of its own.
     fn open(&self, socket: Socket, arrived: Arrived) -> Option<ConnTask<A>> {
         let (port, conns) = (&self.port, &self.conns);
         let now = port.worker.clock.wall();
         let begins_plain = port.config.stream && port.config.starttls;
         let tls = port.config.tls.as_ref().filter(|_| !begins_plain);
+        let Ok(place) = self.place(&arrived) else { return None };
         let id = port.worker.metrics.next_session();
         let info = Rc::new(ConnInfo::new(id, arrived.peer, port.reached(&socket), now));
         info.proxied.set(arrived.proxied);
+        if let Some(place) = place {
+            info.hold(place);
+        }
         info.tls_begun.set(tls.is_some());
         if port.config.stream
             && let Some(keepalive) = &port.config.keepalive

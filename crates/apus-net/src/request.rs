@@ -1,6 +1,7 @@
 //! A request as the program sees it.
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
 
@@ -13,8 +14,9 @@ use crate::config::Config;
 use crate::conn::Conn;
 use crate::head_bytes::Inner;
 use crate::info::{ConnInfo, Peer};
-use crate::note::{Facts, NotedFields, note};
+use crate::note::{Facts, LoggedFields, note};
 use crate::port::Port;
+use crate::trace::{Trace, TraceFrom};
 
 /// One request. Owned and cheap to move; its memory goes back to the worker's pool when it is dropped.
 pub struct Request {
@@ -28,6 +30,7 @@ pub struct Request {
     stream: Option<Rc<Conn>>,
     /// What a trusted peer tells of its client.
     told: Option<Box<ToldByProxy>>,
+    trace: OnceCell<Rc<Trace>>,
 }
 
 /// What a trusted peer tells of its client.
@@ -51,7 +54,7 @@ impl Request {
         } else {
             None
         };
-        Self { inner: Some(inner), conn, port, body, received_at, stream, told }
+        Self { inner: Some(inner), conn, port, body, received_at, stream, told, trace: OnceCell::new() }
     }
 
     /// The client's address, as far as a trusted peer tells it, else the peer's; none of a Unix socket.
@@ -89,8 +92,28 @@ impl Request {
         self.told.as_ref()?.host.as_deref()
     }
 
+    /// What it is called in logs: the trace that it came with, where that is believed, else one that begins here.
+    pub fn trace(&self) -> &Rc<Trace> {
+        self.trace.get_or_init(|| {
+            let config = &self.port.config;
+            let believed = match config.traces {
+                None | Some(TraceFrom::Nobody) => false,
+                Some(TraceFrom::Trusted) => is_trusted(&self.conn, config),
+                Some(TraceFrom::Anybody) => true,
+            };
+            Rc::new(Trace::new(if believed { self.only_header(b"traceparent") } else { None }))
+        })
+    }
+
+    /// The value of the field of that name, if there is exactly one.
+    fn only_header(&self, name: &[u8]) -> Option<&[u8]> {
+        let mut found = self.headers().filter(|(field, _)| field.eq_ignore_ascii_case(name));
+        let (_, value) = found.next()?;
+        found.next().is_none().then_some(value)
+    }
+
     /// Notes what a log wants of it.
-    pub(crate) fn note(&self, into: &mut Vec<u8>, wanted: &NotedFields) {
+    pub(crate) fn note(&self, into: &mut Vec<u8>, wanted: &LoggedFields) {
         let facts = Facts {
             version: self.version(),
             address: &self.remote_ip(),
@@ -99,6 +122,7 @@ impl Request {
             method: self.method(),
             target: self.target(),
             host: self.forwarded_host().or_else(|| self.host()),
+            trace: (wanted.trace && self.port.config.traces.is_some()).then(|| self.trace().to_string()),
         };
         note(into, &facts, self.headers(), wanted);
     }
@@ -143,6 +167,13 @@ impl Request {
         head.path_of(bytes)
     }
 
+    /// Has it ask for another path, which MUST be one as it is sent: beginning with a slash, without a query.
+    pub fn rewrite(&mut self, path: &[u8]) {
+        if let Some(inner) = &mut self.inner {
+            inner.replace_path(path);
+        }
+    }
+
     /// What follows the first `?` of the target; `None` without one.
     pub fn query(&self) -> Option<&[u8]> {
         let (bytes, head) = self.parts();
@@ -183,6 +214,12 @@ impl Request {
         self.parts().0
     }
 
+    /// The number of the host that it is for, from 1 on; 0 where it is the port's own.
+    #[inline]
+    pub fn host_number(&self) -> u16 {
+        self.port.number
+    }
+
     /// The connection it came on.
     #[inline]
     pub fn conn(&self) -> &Rc<ConnInfo> {
@@ -218,16 +255,21 @@ impl Request {
     }
 }
 
-/// What the peer tells, if it is trusted.
-#[cold]
-fn told(inner: &Inner, conn: &ConnInfo, config: &Config) -> Option<Box<ToldByProxy>> {
+/// Whether the peer is believed what it says of its client.
+fn is_trusted(conn: &ConnInfo, config: &Config) -> bool {
     let peer = match conn.peer() {
         Peer::Tcp(address) => Some(address.ip()),
         Peer::Unix => None,
     };
     // A proxy of the PROXY protocol hands on what its client sends: whom it names has to be trusted.
+    config.trusted.contain(peer) && (!config.proxy_protocol || conn.is_proxied())
+}
+
+/// What the peer tells, if it is trusted.
+#[cold]
+fn told(inner: &Inner, conn: &ConnInfo, config: &Config) -> Option<Box<ToldByProxy>> {
     let trusted = &config.trusted;
-    if !trusted.contain(peer) || config.proxy_protocol && !conn.is_proxied() {
+    if !is_trusted(conn, config) {
         return None;
     }
     let fields = inner.head.headers.iter().map(|(name, value)| (name.of(&inner.bytes), value.of(&inner.bytes)));

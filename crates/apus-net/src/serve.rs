@@ -1,6 +1,5 @@
 //! Serving an app on listening sockets.
 
-use std::cell::RefCell;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
@@ -59,5 +58,5 @@ fn open_port(socket: &Socket, config: Rc<Config>, worker: &Rc<Worker>) -> io::Re
         socket.set_tcp_nodelay(config.nodelay)?;
     }
     let local = Rc::new(Local::from_addr(&socket.local_addr()?));
-    Ok(Rc::new(Port { config, worker: Rc::clone(worker), local, standing: RefCell::default() }))
+    Ok(Rc::new(Port::new(config, Rc::clone(worker), local)))
 }

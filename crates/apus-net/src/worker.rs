@@ -61,6 +61,8 @@ pub struct Counters {
 pub struct Answered<'a> {
     /// The request's method.
     pub method: Method,
+    /// The number of the host that it was for, in the order of `Config::hosts`, from 1; 0 for none of them.
+    pub host: u16,
     /// The status code; 499 where the client left first.
     pub status: u16,
     /// When the request's head was complete, in seconds since 1970.
@@ -224,12 +226,12 @@ impl Worker {
     }
 
     #[inline]
-    pub(crate) fn answered(&self, conn: &ConnInfo, exchange: &Exchange, status: u16) {
+    pub(crate) fn answered(&self, conn: &ConnInfo, exchange: &Exchange, host: u16, status: u16) {
         bump(&self.counters.answers);
         if status >= 500 {
             bump(&self.counters.errors);
         }
-        self.metrics.answered(conn, &answer(exchange, status, &exchange.entry.borrow()));
+        self.metrics.answered(conn, &Answered { host, ..answer(exchange, status, &exchange.entry.borrow()) });
     }
 
     /// The exchange of a request that was handed to the app ended without a complete answer.
@@ -269,6 +271,7 @@ impl Worker {
         }
         let left = self.open.get().saturating_sub(1);
         self.open.set(left);
+        info.leave();
         self.metrics.closed(info);
         self.room.notify_waiters();
         if left == 0 {
@@ -281,7 +284,7 @@ impl Worker {
 #[inline]
 fn answer<'a>(exchange: &Exchange, status: u16, noted: &'a [u8]) -> Answered<'a> {
     let (method, received_at, sent) = (exchange.method.get(), exchange.received_at.get(), exchange.sent.get());
-    Answered { method, status, received_at, sent, noted }
+    Answered { method, host: 0, status, received_at, sent, noted }
 }
 
 #[inline]

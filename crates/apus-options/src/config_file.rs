@@ -8,6 +8,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::error::nearest;
+use crate::host::check_host_name;
 use crate::row::Row;
 use crate::table::{Settings, find};
 use crate::value::Value;
@@ -28,6 +29,17 @@ pub struct ConfigFile {
     pub server: Vec<Setting>,
     /// Each `[[port]]`.
     pub ports: Vec<PortSection>,
+    /// Each `[[host]]`.
+    pub hosts: Vec<HostSection>,
+}
+
+/// Settings of one host.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HostSection {
+    /// The names that mean it.
+    pub names: Vec<String>,
+    /// What it has on top of the settings of each port.
+    pub settings: Vec<Setting>,
 }
 
 /// Settings of one port.
@@ -66,7 +78,7 @@ impl fmt::Display for Problem {
     }
 }
 
-const KEYS: [&str; 5] = ["script", "args", "php", "server", "port"];
+const KEYS: [&str; 6] = ["script", "args", "php", "server", "port", "host"];
 
 impl ConfigFile {
     /// Reads the text of a file.
@@ -114,6 +126,7 @@ impl Reader<'_> {
                 "php" => file.ini = self.ini(value),
                 "server" => file.server = self.server(value),
                 "port" => file.ports = self.ports(value),
+                "host" => file.hosts = self.hosts(value),
                 other => self.unknown_key(key.span(), other),
             }
         }
@@ -225,6 +238,60 @@ impl Reader<'_> {
             self.problem(item.span(), text);
         }
         Some(PortSection { listen: listen??, settings })
+    }
+
+    fn hosts(&mut self, value: &Spanned<DeValue<'_>>) -> Vec<HostSection> {
+        let Some(items) = value.get_ref().as_array() else {
+            self.problem(value.span(), "a host is written as [[host]], once for each".to_owned());
+            return Vec::new();
+        };
+        let mut seen = BTreeSet::new();
+        items.iter().filter_map(|item| self.host(item, &mut seen)).collect()
+    }
+
+    fn host(&mut self, item: &Spanned<DeValue<'_>>, seen: &mut BTreeSet<String>) -> Option<HostSection> {
+        let mut host = HostSection { names: Vec::new(), settings: Vec::new() };
+        for entry in self.table("[[host]]", item) {
+            let key = &**entry.0.get_ref();
+            if matches!(key, "names" | "name") {
+                host.names.extend(self.host_names(entry.1, seen));
+            } else if key == "listen" {
+                self.problem(entry.0.span(), "a [[host]] is one of every [[port]]: it has no listen".to_owned());
+            } else if let Some((name, value)) = self.setting(entry) {
+                if find(name).is_some_and(|row| !row.of_host()) {
+                    let text = format!("setting \"{name}\" is not one of hosts: write it below [server] or a [[port]]");
+                    self.problem(entry.0.span(), text);
+                }
+                host.settings.push((name, value));
+            }
+        }
+        if host.names.is_empty() && item.get_ref().is_table() {
+            self.problem(item.span(), "a [[host]] needs names = [\"www.example.org\"]".to_owned());
+            return None;
+        }
+        Some(host)
+    }
+
+    fn host_names(&mut self, value: &Spanned<DeValue<'_>>, seen: &mut BTreeSet<String>) -> Vec<String> {
+        let given = match value.get_ref() {
+            DeValue::String(_) => vec![value],
+            DeValue::Array(items) => items.iter().collect(),
+            _ => {
+                self.problem(value.span(), "\"names\" must be a list of strings".to_owned());
+                return Vec::new();
+            }
+        };
+        let mut names = Vec::new();
+        for item in given {
+            let Some(name) = self.string("names", item) else { continue };
+            if let Err(why) = check_host_name(&name) {
+                self.problem(item.span(), why);
+            } else if !seen.insert(name.trim_end_matches('.').to_ascii_lowercase()) {
+                self.problem(item.span(), format!("an earlier [[host]] is named {name}, too"));
+            }
+            names.push(name);
+        }
+        names
     }
 
     fn listen(&mut self, value: &Spanned<DeValue<'_>>) -> Option<Listen> {
@@ -346,6 +413,26 @@ listen = "[::1]:0x50"
         assert!(told[5].starts_with("8:1: setting \"worker_num\" belongs to the whole server"));
         assert!(told[6].starts_with("9:1: a [[port]] needs listen"));
         assert!(told[7].starts_with("10:17: setting \"ssl_cert_file\" must be a string"));
+    }
+
+    #[test]
+    fn hosts_have_names_and_settings_of_their_own() {
+        let text = "[[host]]\nnames = [\"a.test\", \"*.a.test\"]\ndocument_root = \"a\"\n[[host]]\nname = \"b.test\"\n";
+        let file = ConfigFile::parse(text).expect("read");
+        assert_eq!(file.hosts[0].names, ["a.test", "*.a.test"]);
+        assert_eq!(file.hosts[0].settings, [("document_root", Value::from("a"))]);
+        assert_eq!((file.hosts[1].names[0].as_str(), file.hosts[1].settings.len()), ("b.test", 0));
+        let text = "[[host]]\nnames = [\"a.test\", \"A.test.\", \"http://a\"]\ndocument_rot = \"a\"\nbacklog = 1\n\
+                    worker_num = 1\nlisten = \"a:1\"\n[[host]]\nnames = []\n";
+        let told = problems(text);
+        assert_eq!(told[0], "2:20: an earlier [[host]] is named A.test., too");
+        assert!(told[1].starts_with("2:31: \"http://a\" is no name of a host"), "{told:#?}");
+        assert_eq!(told[2], "3:1: unknown setting \"document_rot\": did you mean \"document_root\"?");
+        assert!(told[3].starts_with("4:1: setting \"backlog\" is not one of hosts"), "{told:#?}");
+        assert!(told[4].starts_with("5:1: setting \"worker_num\" is not one of hosts"));
+        assert!(told[5].starts_with("6:1: a [[host]] is one of every [[port]]"));
+        assert!(told[6].starts_with("7:1: a [[host]] needs names"));
+        assert_eq!(told.len(), 7, "{told:#?}");
     }
 
     #[test]

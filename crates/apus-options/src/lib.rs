@@ -12,6 +12,7 @@ mod declare;
 mod error;
 mod field;
 pub mod hooks;
+mod host;
 mod markdown;
 mod networks;
 mod row;
@@ -19,11 +20,15 @@ pub mod table;
 mod unavailable;
 mod value;
 
-pub use config_file::{ConfigFile, Listen, PortSection, Problem, Setting};
+pub use config_file::{ConfigFile, HostSection, Listen, PortSection, Problem, Setting};
 pub use error::OptionError;
 pub use field::{HostCertificate, Limit};
+pub use host::check_host_name;
 pub use markdown::markdown;
 pub use networks::Networks;
 pub use row::{Kind, Row, Scope, Support};
 pub use table::{Settings, find, rows};
 pub use value::Value;
+
+/// Header fields that a format of the access log may name.
+pub const LOGGED_FIELDS_MOST: usize = 32;

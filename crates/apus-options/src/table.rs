@@ -27,6 +27,7 @@ const LEVELS: &[(&str, i64)] =
 
 /// What is done when as much waits for a slow client as may.
 const PROXY_FIELDS: &[(&str, i64)] = &[("x-forwarded", 0), ("forwarded", 1), ("x-real-ip", 2)];
+const REQUEST_IDS: &[(&str, i64)] = &[("off", 0), ("own", 1), ("trusted", 2), ("all", 3)];
 const SEND_POLICIES: &[(&str, i64)] = &[("wait", 0), ("drop", 1), ("close", 2)];
 
 /// The furthest that a length field may lie from the start of its message.
@@ -50,6 +51,10 @@ const DAY: f64 = 86400.0;
 /// CPU cores this process may run on.
 fn cores() -> u32 {
     std::thread::available_parallelism().map_or(1, |n| n.get().min(1024) as u32)
+}
+
+fn cors_methods() -> Vec<String> {
+    ["GET", "HEAD", "POST"].map(str::to_owned).to_vec()
 }
 
 settings! {
@@ -257,7 +262,8 @@ settings! {
     /// Data of one connection that the server keeps for a slow client: another name that programs use for
     /// `buffer_output_size`; the larger of the two rules.
     Port socket_buffer_size: usize = 0 => size(0, GIB);
-    /// Pipelined requests of one connection that are read ahead while an earlier one is answered.
+    /// Requests of one connection, pipelined or by streams, that are begun before other connections have their
+    /// turn, which they have after 2 ms, too.
     Port max_pipelined: u32 = 32 => count(1, 10_000, "requests");
     /// Whether the request event comes with the head, and the handler reads the body as it arrives.
     Port stream_request_body: bool = false => Kind::Bool;
@@ -326,6 +332,32 @@ settings! {
     /// Fields that every answer of the port gets, files and refusals too, unless the program has set one of that name:
     /// `["X-Content-Type-Options" => "nosniff"]`.
     Port response_headers: Vec<(String, String)> = Vec::new() => Kind::TextsByName;
+    /// Fields that no answer of the port has, whoever has set them: `["Server", "X-Powered-By"]`.
+    Port response_headers_removed: Vec<String> = Vec::new() => Kind::Texts;
+    /// Where requests are sent instead, by path: `["/old" => "/new", "/blog/*" => "308 https://blog.example.org/*"]`.
+    /// The status may stand before the target; 301 without. See [hosts.md](hosts.md#redirects-and-rewrites).
+    Port redirects: Vec<(String, String)> = Vec::new() => Kind::TextsByName;
+    /// Paths that stand for others before files are looked for and PHP sees them: `["/v1/*" => "/api/*"]`; the first
+    /// that fits, once.
+    Port rewrites: Vec<(String, String)> = Vec::new() => Kind::TextsByName;
+    /// Paths whose clients have to log in (RFC 7617), with those who may: a file of `name:hash` lines, or such lines
+    /// themselves. Hashes are of bcrypt or argon2.
+    Port basic_auth: Vec<(String, String)> = Vec::new() => Kind::TextsByName;
+    /// What clients are told that the login is for.
+    Port basic_auth_realm: String = "restricted".to_owned() => Kind::Str;
+    /// Origins whose pages may read the answers (CORS): `https://app.example.org`, or `*` for all. Preflight requests
+    /// are answered before PHP is asked.
+    Port cors_origins: Vec<String> = Vec::new() => Kind::Texts;
+    /// Methods that those pages may use.
+    Port cors_methods: Vec<String> = cors_methods(), shown "`GET`, `HEAD`, `POST`" => Kind::Texts;
+    /// Header fields that they may send; `*` for those that they ask for.
+    Port cors_headers: Vec<String> = Vec::new() => Kind::Texts;
+    /// Header fields of answers that they may read.
+    Port cors_expose_headers: Vec<String> = Vec::new() => Kind::Texts;
+    /// Whether they may send cookies and logins; not with `*`.
+    Port cors_credentials: bool = false => Kind::Bool;
+    /// How long a browser may remember the answer to a preflight request.
+    Port cors_max_age: Duration = Duration::from_secs(600) => seconds(0.0, DAY);
     /// How many times larger a request body in gzip, br or zstd may become when it is decoded (413 beyond; 64 KiB
     /// always may, and `package_max_length` holds), with 415 for other codings. 0: bodies are given as they are sent,
     /// as those of `stream_request_body` always are.
@@ -339,6 +371,12 @@ settings! {
     /// Whether connections of `trusted_proxies` begin with a header of the PROXY protocol, version 1 or 2. Those of
     /// others begin without.
     Port open_proxy_protocol: bool = false => Kind::Bool;
+    /// Whether lines of the log say which request they are of, by the id of its trace (W3C Trace Context): one that is
+    /// made here for each request ("own"), or the one that the field `traceparent` brings, if that comes from
+    /// `trusted_proxies` ("trusted") or from anybody ("all"). See [logging.md](logging.md#request-ids).
+    Port request_ids: u8 = 0 => Kind::Choice(REQUEST_IDS);
+    /// Field in which answers of the program tell that id: "X-Request-Id"; empty for none. Needs `request_ids`.
+    Port request_id_header: String = String::new() => Kind::Str;
     /// Clients that are answered at all (403 for others); empty for all.
     Port allowed_clients: Networks = Networks::default(), shown "all" => Kind::Networks;
     /// Clients that are not answered (403).
@@ -350,11 +388,22 @@ settings! {
     Port rate_limit_period: Duration = Duration::from_secs(1) => seconds(0.001, 30.0 * DAY);
     /// Requests that a client may send at once; 0 for as many as `rate_limit` has.
     Port rate_limit_burst: u32 = 0 => count(0, 1_000_000_000, "requests");
-    /// What makes requests one client's: `address` (of IPv6 the first 64 bits), `path`, or `header:NAME`, where it is
-    /// sent.
+    /// What makes requests one client's: `address` (its first bits: `client_prefix_v4`, `client_prefix_v6`), `path`, or
+    /// `header:NAME`, where it is sent.
     Port rate_limit_by: String = "address".to_owned() => Kind::Str;
+    /// The same for what lies below some paths, besides: `["/login" => "5/1m", "/api" => "100/1s by header:X-Key"]`.
+    /// The longest path counts, and paths are compared as they are sent.
+    Port rate_limits: Vec<(String, String)> = Vec::new() => Kind::TextsByName;
     /// Clients that are known at once, eight bytes each; beyond, those that have been silent longest are forgotten.
     Port rate_limit_clients: usize = 1 << 16 => count(64, 1 << 30, "clients");
+
+    /// Connections that each client may have open at once, counted over all workers; further ones are closed at once. 0
+    /// for no limit. Those of `trusted_proxies` are not counted, but for clients that the PROXY protocol names.
+    Port max_client_connections: u32 = 0 => count(0, 1_000_000, "connections");
+    /// Bits of an address of IPv4 that make one client.
+    Port client_prefix_v4: u32 = 32 => count(1, 32, "bits");
+    /// Bits of an address of IPv6 that make one client.
+    Port client_prefix_v6: u32 = 64 => count(1, 128, "bits");
 
     /// Whether the port speaks HTTP. An `Apus\Http\Server` can have raw ports when this is off, an `Apus\Server` HTTP
     /// ports when it is on.
@@ -486,85 +535,4 @@ pub fn find(name: &str) -> Option<&'static Row> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_limit_fits_its_field_and_nothing_beyond_it_passes() {
-        for row in ROWS {
-            let mut settings = Settings::default();
-            let (least, most, below, above) = match row.kind {
-                Kind::Int { min, max, .. } | Kind::Size { min, max } => {
-                    (Value::Int(min), Value::Int(max), Some(Value::Int(min - 1)), max.checked_add(1).map(Value::Int))
-                }
-                Kind::Duration { min, max } => (
-                    Value::Float(min),
-                    Value::Float(max),
-                    Some(Value::Float(min - 0.001)),
-                    Some(Value::Float(max + 0.001)),
-                ),
-                _ => continue,
-            };
-            settings.set(row.name, &least).expect(row.name);
-            assert_eq!(settings.get(row.name), Some(least));
-            settings.set(row.name, &most).expect(row.name);
-            assert_eq!(settings.get(row.name), Some(most.clone()));
-            for beyond in [below, above].into_iter().flatten() {
-                let error = settings.set(row.name, &beyond).expect_err(row.name).to_string();
-                assert!(error.contains(row.name) && error.contains("from"), "{error}");
-                assert_eq!(settings.get(row.name), Some(most.clone()), "a refused value changes nothing");
-            }
-        }
-    }
-
-    #[test]
-    fn an_alias_sets_the_same_setting() {
-        let mut settings = Settings::default();
-        settings.set("max_conn", &Value::Int(7)).unwrap();
-        assert_eq!(settings.max_connection, 7);
-        assert_eq!(settings.get("max_conn"), Some(Value::Int(7)));
-    }
-
-    #[test]
-    fn typed_fields_take_php_spellings() {
-        let mut settings = Settings::default();
-        settings.set("package_max_length", &"2M".into()).unwrap();
-        settings.set("max_wait_time", &"1500ms".into()).unwrap();
-        settings.set("log_level", &"warning".into()).unwrap();
-        settings.set("daemonize", &Value::Int(1)).unwrap();
-        settings.set("cpu_affinity_ignore", &Value::List(vec![Value::Int(0)])).unwrap();
-        assert_eq!(settings.package_max_length, 2 << 20);
-        assert_eq!(settings.max_wait_time, Duration::from_millis(1500));
-        assert_eq!((settings.log_level, settings.daemonize), (4, true));
-        assert_eq!(settings.cpu_affinity_ignore, [0]);
-    }
-
-    #[test]
-    fn errors_say_what_to_do() {
-        let mut settings = Settings::default();
-        let error = |s: &mut Settings, name: &str, value: Value| s.set(name, &value).unwrap_err().to_string();
-        assert_eq!(
-            error(&mut settings, "worker_num", Value::Int(0)),
-            "setting \"worker_num\" must be a whole number of processes from 1 to 1024, 0 given"
-        );
-        assert_eq!(
-            error(&mut settings, "worker_nmu", Value::Int(1)),
-            "unknown setting \"worker_nmu\": did you mean \"worker_num\"?"
-        );
-        assert_eq!(
-            error(&mut settings, "stats_file", "x".into()),
-            "setting \"stats_file\" is not supported by this version of Apus: remove it or switch it off. Use Server::stats() or `apus status \
-             --json`."
-        );
-        assert!(error(&mut settings, "log_file", "a\0b".into()).contains("NUL"));
-    }
-
-    #[test]
-    fn a_missing_feature_switched_off_is_fine_and_an_inert_one_is_remembered() {
-        let mut settings = Settings::default();
-        settings.set("task_worker_num", &Value::Int(0)).unwrap();
-        settings.set("reactor_num", &Value::Int(4)).unwrap();
-        assert_eq!(settings.get("reactor_num"), Some(Value::Int(4)));
-        assert_eq!(settings.get("send_yield"), None);
-    }
-}
+mod tests;

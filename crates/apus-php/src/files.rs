@@ -1,18 +1,72 @@
-//! What a port does before its handlers are asked: whom it answers, and files.
+//! What a port does before its handlers are asked: whom it answers, where it sends them, logins, files.
 
+use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use apus_edge::{Statics, StaticsConfig};
-use apus_net::{Gate, Rate, Responder, check_response_headers};
+use apus_edge::{CorsConfig, Edge, EdgeConfig, Protected, Redirects, Rewrites, StaticsConfig};
+use apus_net::{Gate, Rate, Request, Responder, check_response_headers};
 use apus_options::Settings;
 use tokio::sync::Semaphore;
 
 use crate::handlers::Begun;
 use crate::handling::{Admission, Handling, place_in};
 
-/// Opens the directory that a port serves, if it serves one; or why it cannot.
-pub(crate) fn open(settings: &Settings) -> Result<Option<Rc<Statics>>, String> {
+/// What settings have done with requests before their handlers see them, if anything; or what is wrong with them.
+/// `second`: for code written for Swoole.
+pub(crate) fn plan(settings: &Settings, second: bool) -> Result<Option<EdgeConfig>, String> {
+    let cors = CorsConfig {
+        origins: settings.cors_origins.clone(),
+        methods: settings.cors_methods.clone(),
+        headers: settings.cors_headers.clone(),
+        expose: settings.cors_expose_headers.clone(),
+        credentials: settings.cors_credentials,
+        max_age: settings.cors_max_age.as_secs(),
+    };
+    cors.check()?;
+    let config = EdgeConfig {
+        statics: statics(settings, second)?,
+        redirects: Redirects::read(&settings.redirects)?,
+        rewrites: Rewrites::read(&settings.rewrites)?,
+        protected: protected(settings)?,
+        realm: settings.basic_auth_realm.clone(),
+        cors: (!cors.origins.is_empty()).then_some(cors),
+    };
+    Ok((!config.is_empty()).then_some(config))
+}
+
+/// Opens the directory that is served, if one is.
+pub(crate) fn open(config: Option<&EdgeConfig>) -> Result<Option<Rc<Edge>>, String> {
+    let Some(config) = config else { return Ok(None) };
+    let root = config.statics.as_ref().map(|statics| statics.root.display().to_string()).unwrap_or_default();
+    Edge::open(config).map(Some).map_err(|error| format!("document_root {root}: {error}"))
+}
+
+/// The same in a worker, with the users as their files have them now. Where it may not read them, the master has.
+pub(crate) fn open_now(config: Option<&EdgeConfig>, settings: &Settings) -> Result<Option<Rc<Edge>>, String> {
+    let Some(config) = config.filter(|config| !config.protected.is_empty()) else { return open(config) };
+    match protected(settings) {
+        Ok(protected) => open(Some(&EdgeConfig { protected, ..config.clone() })),
+        Err(why) => {
+            apus_process::log::warning(format_args!("{why}: those who may log in are the users of the start"));
+            open(Some(config))
+        }
+    }
+}
+
+/// Who may see what.
+fn protected(settings: &Settings) -> Result<Vec<Protected>, String> {
+    let one = |(path, users): &(String, String)| {
+        if Protected::is_text(users) {
+            return Protected::read(path, users).map_err(|why| format!("basic_auth {path}: {why}"));
+        }
+        let text = std::fs::read_to_string(users).map_err(|error| error.to_string());
+        text.and_then(|text| Protected::read(path, &text)).map_err(|why| format!("basic_auth {path}: {users}: {why}"))
+    };
+    settings.basic_auth.iter().map(one).collect()
+}
+
+fn statics(settings: &Settings, second: bool) -> Result<Option<StaticsConfig>, String> {
     if !settings.enable_static_handler {
         return Ok(None);
     }
@@ -20,17 +74,17 @@ pub(crate) fn open(settings: &Settings) -> Result<Option<Rc<Statics>>, String> {
     if root.is_empty() {
         return Err("enable_static_handler needs document_root, the directory of the files".into());
     }
-    let config = StaticsConfig {
+    Ok(Some(StaticsConfig {
         root: root.into(),
         locations: settings.static_handler_locations.clone(),
         tries: settings.try_files.clone(),
         index: settings.http_index_files.clone(),
         listing: settings.http_autoindex,
         precompressed: settings.static_precompressed,
+        charset: !second,
         cache_control: settings.static_cache_control.clone(),
         cache_size: settings.static_cache_size,
-    };
-    Statics::open(config).map(Some).map_err(|error| format!("document_root {root}: {error}"))
+    }))
 }
 
 /// Whom a port of HTTP answers, where that is not everybody; or what is wrong with its settings. Made before the
@@ -39,17 +93,29 @@ pub(crate) fn gate(settings: &Settings) -> Result<Option<Gate>, String> {
     if settings.open_proxy_protocol && settings.trusted_proxies.is_empty() {
         return Err("open_proxy_protocol needs trusted_proxies, the addresses of the proxies".into());
     }
-    check_response_headers(settings)?;
-    Ok(Gate::of(settings, Rate::of(settings)?))
+    gate_with(settings, Rate::of(settings)?)
 }
 
-/// A request that is for a handler unless the disk has a file for it.
+/// The same with what is counted elsewhere, too.
+pub(crate) fn gate_with(settings: &Settings, rate: Option<Rate>) -> Result<Option<Gate>, String> {
+    check_response_headers(settings)?;
+    Ok(Gate::of(settings, rate))
+}
+
+/// A request that is for a handler unless it turns out to be none of its.
 pub(crate) fn first(
-    found: impl Future<Output = bool> + 'static,
+    found: impl Future<Output = Option<Request>> + 'static,
     places: Option<Arc<Semaphore>>,
-    begin: impl FnOnce(&Responder) -> Begun + 'static,
+    begin: impl FnOnce(Request, &Responder) -> Begun + 'static,
     responder: Responder,
 ) -> Handling {
-    let admission = async move { if found.await { Admission::Answered } else { place_in(places).await } };
+    let left = Rc::new(Cell::new(None));
+    let taken = Rc::clone(&left);
+    let admission = async move {
+        let Some(request) = found.await else { return Admission::Answered };
+        left.set(Some(request));
+        place_in(places).await
+    };
+    let begin = move |responder: &Responder| taken.take().and_then(|request| begin(request, responder));
     Handling::queued(admission, begin, responder)
 }

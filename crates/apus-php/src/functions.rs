@@ -3,8 +3,8 @@
 use apus_process::log::{self, Level};
 use apus_zend::{Call, Raise, engine};
 
-use crate::coroutine;
 use crate::runtime::State;
+use crate::{coroutine, traced};
 
 fn finish(_call: &Call) -> Result<(), Raise> {
     State::existing().map_or(Ok(()), |state| state.finish())
@@ -35,6 +35,10 @@ fn write_log(level: &[u8], message: &[u8]) -> Result<(), Raise> {
     };
     log::write(level, format_args!("{}", String::from_utf8_lossy(message)));
     Ok(())
+}
+
+fn trace_id() -> Option<String> {
+    traced::current().map(|trace| trace.to_string())
 }
 
 fn options_markdown(call: &Call) -> Result<(), Raise> {

@@ -4,6 +4,7 @@
 //! Who answers a port decides what is called; how a handler is begun, driven, broken off and reported is the same for
 //! all.
 
+use std::fmt::Display;
 use std::future::Future;
 use std::pin::Pin;
 use std::rc::Rc;
@@ -17,7 +18,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::handlers::{Begun, Handlers};
 use crate::runtime::{Coro, Outcome, PhpSwitch, Receive, State};
-use crate::{http, mistakes, swoole};
+use crate::{http, mistakes, swoole, trace};
 
 /// How the handlers of a port's requests are called.
 pub(crate) struct Calling {
@@ -40,11 +41,16 @@ impl Calling {
 
     fn start(&self, handler: Callable, request: Request, responder: &Responder) -> Result<Begun, Raise> {
         let second = self.limits.second;
+        let trace = self.limits.traced.as_ref().map(|field| (Rc::clone(request.trace()), field));
         let request = http::Request::object(request, Rc::clone(&self.limits))?;
         let response = http::Response::object(responder.clone(), second)?;
+        if let Some((trace, field)) = trace.as_ref().filter(|(_, field)| !field.is_empty()) {
+            http::Response::preset(&response, field, trace.to_string().as_bytes());
+        }
         let globals = if self.superglobals { Some(http::superglobals(&request)?) } else { None };
         let args: [Value; 2] = [request.into(), response.into()];
         if !self.handlers.in_coroutine {
+            let _speaking = trace::speak_for(trace.map(|(trace, _)| trace as Rc<dyn Display>));
             self.call(&handler, args, responder);
             return Ok(None);
         }
@@ -52,6 +58,9 @@ impl Calling {
         if let Some(drive) = &begun {
             let coro = drive.task().data();
             coro.is_to_answer();
+            if let Some((trace, _)) = trace {
+                coro.trace_as(trace);
+            }
             if let Some(globals) = globals {
                 coro.fiber().give(globals);
             }
@@ -190,6 +199,7 @@ fn forgotten(coro: &Coro, place: Option<&str>) {
     let of_route = coro.place();
     let place = of_route.as_deref().or(place);
     if coro.answers() && coro.ended_silently() {
+        let _speaking = trace::speak_for(coro.trace());
         unanswered(place);
     }
 }

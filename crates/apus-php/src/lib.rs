@@ -13,6 +13,7 @@ mod handling;
 mod http;
 mod in_handlers;
 mod memory;
+mod metrics;
 mod mistakes;
 mod module;
 mod output;
@@ -27,4 +28,6 @@ mod timer;
 
 // What all rooms stand on, under the names of rooms.
 use apus_hook as hook;
-use apus_runtime::{builtin, convert, descriptor, exception, failed, last_error, runtime, swoole, wait, watchdog};
+use apus_runtime::{
+    builtin, convert, descriptor, exception, failed, last_error, runtime, swoole, trace, traced, wait, watchdog,
+};

@@ -6,8 +6,8 @@ use apus_zend::sys;
 
 use crate::runtime::{self, MakeRoom, State};
 use crate::{
-    client, compat, coroutine, coserver, exception, functions, hook, http, in_handlers, memory, pool, process, server,
-    socket, swoole, sync, system, timer, watchdog,
+    client, compat, coroutine, coserver, exception, functions, hook, http, in_handlers, memory, metrics, pool, process,
+    server, socket, swoole, sync, system, timer, watchdog,
 };
 
 /// Every class, parents first.
@@ -23,6 +23,7 @@ pub(crate) fn classes() -> impl Iterator<Item = &'static Class> {
         client::ALL,
         pool::ALL,
         memory::ALL,
+        metrics::ALL,
         process::ALL,
         http::ALL,
         server::ALL,
@@ -38,6 +39,7 @@ pub(crate) static FUNCTIONS: &[&[Method]] = &[
     system::FUNCTIONS,
     client::FUNCTIONS,
     memory::FUNCTIONS,
+    metrics::FUNCTIONS,
     server::FUNCTIONS,
 ];
 

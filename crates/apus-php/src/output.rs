@@ -8,6 +8,8 @@ use apus_process::log;
 use apus_zend::output;
 use tokio::sync::Notify;
 
+use crate::traced;
+
 /// Whether this is a server's process.
 static TAKEN: AtomicBool = AtomicBool::new(false);
 /// Something waits to be written.
@@ -19,13 +21,21 @@ const PERIOD: Duration = Duration::from_millis(100);
 pub(crate) fn take() {
     log::on_held(|| HELD.notify_one());
     TAKEN.store(true, Relaxed);
-    output::take(print, Some(log::error_output));
+    output::take(print, Some(print_error));
 }
 
 /// Whatever PHP code prints. A handler that prints means something else.
 fn print(text: &[u8]) {
     crate::mistakes::printing(text);
     log::output(text);
+}
+
+/// A line of PHP's own log. One that is an object of JSON stays one.
+fn print_error(line: &[u8]) {
+    match traced::current() {
+        Some(trace) if !line.starts_with(b"{") => log::error_output(&[format!("[{trace}] ").as_bytes(), line].concat()),
+        _ => log::error_output(line),
+    }
 }
 
 /// In the master when its server has ended, and the script goes on.

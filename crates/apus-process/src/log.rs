@@ -42,6 +42,8 @@ static LEVEL: AtomicU8 = AtomicU8::new(Level::Info as u8);
 static SINKS: Mutex<Sinks> = Mutex::new(Sinks { output: Standard::NEW, error: Standard::NEW, file: None });
 /// Called when something waits to be written: see [`on_held`].
 static ON_HELD: OnceLock<fn()> = OnceLock::new();
+/// Adds to the head of each line: see [`on_line`].
+static ON_LINE: OnceLock<fn(&mut String)> = OnceLock::new();
 
 /// Bytes that a message may have; what is longer is cut. A stack of names and paths fits.
 const MOST_BYTES: usize = 64 * 1024;
@@ -110,7 +112,11 @@ pub fn write(level: Level, message: fmt::Arguments<'_>) {
     }
     let pid = std::process::id();
     let mut line = String::with_capacity(160);
-    let _ = write!(line, "{} [{pid}] {}: {message}", Timestamp(SystemTime::now()), name(level));
+    let _ = write!(line, "{} [{pid}] {}", Timestamp(SystemTime::now()), name(level));
+    if let Some(add) = ON_LINE.get() {
+        add(&mut line);
+    }
+    let _ = write!(line, ": {message}");
     cut(&mut line);
     line.push('\n');
     put(|sinks| sinks.log(line.as_bytes(), pid));
@@ -180,6 +186,11 @@ fn hold() {
 /// comes next.
 pub fn on_held(told: fn()) {
     let _ = ON_HELD.set(told);
+}
+
+/// `add` adds to the head of each line, behind the level, what the line is about. It is called on any thread.
+pub fn on_line(add: fn(&mut String)) {
+    let _ = ON_LINE.set(add);
 }
 
 /// Writes what waits and is taken now. Whether something waits still.

@@ -10,6 +10,7 @@ use apus_options::Settings;
 use crate::observe::Text;
 use crate::parcel::Parcel;
 use crate::role::Role;
+use crate::snapshot::MetricSnapshot;
 use crate::worker::Worker;
 
 /// What a server is run with.
@@ -25,6 +26,8 @@ pub struct Config {
     pub users: u16,
     /// Whether session ids are 1, 2, 3, … over all workers; else they tell the worker.
     pub plain_sessions: bool,
+    /// Whether the master takes part in what the processes tell each other: see [`Program::seat`].
+    pub seat: bool,
 }
 
 /// What happens in the master, for the program's callbacks. They run in the master's loop: while one runs, nothing is
@@ -68,6 +71,10 @@ pub trait Program {
     /// serves.
     fn run_worker(&mut self, worker: Worker) -> i32;
 
+    /// What the master has to talk to the others with, before the first event. It belongs to no process that is forked
+    /// later: there it is to be forgotten, not dropped.
+    fn seat(&mut self, _master: Worker) {}
+
     /// The process that had this slot is gone, and nobody has the slot yet: for what it left in memory that the program
     /// shares. In the master, with its signals blocked: it has to be quick, and to call no code of users.
     fn on_reaped(&mut self, _slot: usize, _role: Role) {}
@@ -93,6 +100,12 @@ pub trait Program {
     /// Adds figures of its own to those of the server, from shared memory alone. With the master's signals blocked: it
     /// calls no code of users.
     fn figures(&self, _text: &mut Text) {}
+
+    /// The metrics that the program counts itself, for those who ask for the server's state. As
+    /// [`figures`](Self::figures).
+    fn metrics(&self) -> Vec<MetricSnapshot> {
+        Vec::new()
+    }
 
     /// Nothing is to be done in the master until one of these is ready, or the time is over (`None`: for ever). Waits
     /// for that where the program has something of its own to do meanwhile, such as timers; else gives false, and the

@@ -11,6 +11,8 @@ pub enum Role {
     Task,
     /// Runs a callback of the program's own; the number is its place among those, from 0.
     User(u16),
+    /// Supervises the others, and takes part in what they tell each other where the program wants that.
+    Master,
 }
 
 impl Role {
@@ -20,6 +22,7 @@ impl Role {
             Self::Worker => "worker",
             Self::Task => "task worker",
             Self::User(_) => "user process",
+            Self::Master => "master",
         }
     }
 }

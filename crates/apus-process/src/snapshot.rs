@@ -1,5 +1,7 @@
 //! The state of the whole server, to be shown.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::histogram::{BUCKETS, percentile};
@@ -101,6 +103,35 @@ pub struct Totals {
     pub p99_us: f64,
 }
 
+/// A metric of the program's own.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct MetricSnapshot {
+    /// Its name, without what is added for its samples.
+    pub name: String,
+    /// "counter", "gauge" or "histogram".
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// One for each combination of labels.
+    pub series: Vec<SeriesSnapshot>,
+}
+
+/// A series of a metric.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SeriesSnapshot {
+    /// What its labels are.
+    pub labels: BTreeMap<String, String>,
+    /// The value of a counter or gauge.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value: Option<f64>,
+    /// Of a histogram: how many values there were.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub count: Option<u64>,
+    /// Of a histogram: their sum.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sum: Option<f64>,
+}
+
 /// The whole server.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Snapshot {
@@ -128,6 +159,9 @@ pub struct Snapshot {
     pub workers: Vec<WorkerSnapshot>,
     /// The sums.
     pub totals: Totals,
+    /// The program's own metrics; empty where only the scoreboard was asked.
+    #[serde(default)]
+    pub metrics: Vec<MetricSnapshot>,
 }
 
 impl WorkerSlot {

@@ -6,6 +6,8 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Duration;
 
+use apus_shm as shm;
+
 use crate::access::{Access, AccessRings, AccessWriter};
 use crate::channel::{Ask, Channel, Command, Message, Received};
 use crate::conn_table::{ConnFlags, ConnHandle, ConnTable, Owner, Peer};
@@ -160,9 +162,10 @@ impl Worker {
         }
     }
 
-    /// The names of the header fields that the access log wants, in lower case; `None` where there is no access log.
-    pub fn noted_fields(&self) -> Option<&'static [String]> {
-        self.access.as_ref().map(AccessWriter::fields)
+    /// The names of the header fields that the access log wants, in lower case, and whether it wants the trace; `None`
+    /// where there is no access log.
+    pub fn logged_fields(&self) -> Option<(&'static [String], bool)> {
+        self.access.as_ref().map(|writer| (writer.fields(), writer.wants_trace()))
     }
 
     /// Has an answer written to the access log, where there is one. Never waits: without room it is dropped, and
@@ -184,6 +187,14 @@ impl Worker {
     /// The number of this process's slot: what others post messages to.
     pub fn slot_index(&self) -> usize {
         self.slot_index
+    }
+
+    /// The process that has a slot now, which may be the master; its process id.
+    pub fn pid_of(&self, slot: usize) -> Option<u32> {
+        if slot == self.scoreboard.slot_count() {
+            return Some(self.master_pid);
+        }
+        self.scoreboard.live_slots().find(|(number, _)| *number == slot).map(|(_, slot)| slot.pid())
     }
 
     /// The slot of the process that serves as this worker now; `None` when there is none.
@@ -311,6 +322,16 @@ pub(crate) struct Begun {
 }
 
 impl Begun {
+    /// The master itself, which has the slot behind those of the scoreboard.
+    pub(crate) fn master(scoreboard: &Scoreboard) -> io::Result<Self> {
+        let slot: &'static WorkerSlot = shm::map(1)?.first().ok_or(io::ErrorKind::OutOfMemory)?;
+        slot.set_pid(std::process::id());
+        // Nobody listens: what workers ask of the master it does by itself.
+        let (channel, _) = Channel::pair()?;
+        let slot_index = scoreboard.slot_count();
+        Ok(Self { role: Role::Master, slot_index, slot, channel, orphans: Vec::new(), master_pid: std::process::id() })
+    }
+
     /// Makes it a worker.
     pub(crate) fn worker(
         self,

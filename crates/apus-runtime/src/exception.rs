@@ -9,7 +9,7 @@ apus_zend::stub!("exception");
 /// All, parents first.
 pub static ALL: &[&Class] = &[
     &EXCEPTION, &COROUTINE, &CANCELED, &DEADLOCK, &TIMEOUT, &CONFLICT, &CLIENT, &POOL, &SERVER, &HTTP, &TABLE, &PACK,
-    &QUEUE, &LOCK, &CACHE, &PROCESS, &TASK,
+    &QUEUE, &LOCK, &CACHE, &METRICS, &PROCESS, &TASK,
 ];
 
 /// The class of an exception and its code; made of the classes' constants, in [`code`].

@@ -12,6 +12,8 @@ pub mod last_error;
 pub mod running;
 pub mod runtime;
 pub mod swoole;
+pub mod trace;
+pub mod traced;
 pub mod wait;
 pub mod watchdog;
 

@@ -23,6 +23,8 @@ use crate::clock::Coarse;
 use crate::exception;
 use crate::failed;
 use crate::running::{self, Running};
+use crate::swoole::{self, There};
+use crate::trace::{self, Trace};
 
 /// Idle stacks kept at most. A burst above it costs an mmap a coroutine, not a failure.
 const KEEP_IDLE: usize = 100_000;
@@ -76,6 +78,8 @@ pub struct Coro {
     place: RefCell<Option<Rc<str>>>,
     /// Whether it ended without a word: it returned, or called `exit()`.
     silent: Cell<bool>,
+    /// The request that it is of, where requests are traced.
+    pub(crate) trace: RefCell<Option<Trace>>,
     /// When it was made.
     pub started: Coarse,
 }
@@ -204,6 +208,7 @@ impl Switch for PhpSwitch {
             Outcome::Gone => false,
         });
         if let Some(state) = &state {
+            let _speaking = trace::speak_for(coro.trace());
             state.settle(coro, outcome);
         }
         // Destructors run here, on the stack of whoever entered the task, who is not to catch what they throw.
@@ -270,6 +275,8 @@ pub struct State {
     pub fatal_before: Cell<bool>,
     /// Coroutines that handle a request, or came of one that does: a leaving worker waits for these.
     pub of_requests: Cell<usize>,
+    /// Whether requests may have a trace.
+    pub(crate) traces: Cell<bool>,
 }
 
 thread_local! {
@@ -347,6 +354,7 @@ impl State {
             fatals: Cell::new(0),
             fatal_before: Cell::new(false),
             of_requests: Cell::new(0),
+            traces: Cell::new(false),
         })
     }
 
@@ -418,12 +426,13 @@ impl State {
     ) -> Result<Rc<Task<PhpSwitch>>, Raise> {
         let limit = self.settings.borrow().max_coroutine as usize;
         if self.engine.live() >= limit {
-            return Err(exception::throw(
+            let raise = exception::throw(
                 exception::code::coroutine::TOO_MANY,
                 &format!(
                     "{limit} coroutines exist, which is the limit: raise max_coroutine, or bound what starts them"
                 ),
-            ));
+            );
+            return Err(swoole::there(raise, There::Text(format!("exceed max number of coroutine {limit}"))));
         }
         let Some(fiber) = self.engine.switch().pool.take() else {
             drop(Thrown::take());
@@ -447,6 +456,7 @@ impl State {
             answers: Cell::new(false),
             place: RefCell::new(None),
             silent: Cell::new(false),
+            trace: RefCell::new(if of_request && self.traces.get() { self.current_trace() } else { None }),
             started: Coarse::now(),
         };
         if of_request {

@@ -1,6 +1,7 @@
 //! The names under which code written for Swoole knows our classes: second declarations in `php/stub`, registered where
 //! `apus.swoole_compat` is set.
 
+use std::cell::RefCell;
 use std::sync::OnceLock;
 
 use apus_zend::class::Class;
@@ -72,20 +73,21 @@ pub fn is_exit(thrown: &Thrown) -> bool {
 /// own where it has one.
 pub fn throws(call: &Call, class: &Class, body: impl Fn(&Call) -> Result<(), Raise>) -> Result<(), Raise> {
     match body(call) {
-        Err(Raise::Thrown) => Err(thrown_there(class)),
+        Err(Raise::Thrown) => Err(thrown_there(call, class)),
         done => done,
     }
 }
 
 #[cold]
-fn thrown_there(class: &Class) -> Raise {
+fn thrown_there(call: &Call, class: &Class) -> Raise {
     let Some(thrown) = Thrown::take() else { return Raise::Thrown };
-    if !is_refusal(&thrown) {
-        return thrown.rethrow();
-    }
+    let Some((said, code)) = said_there(call, &thrown) else { return thrown.rethrow() };
     let own = ClassEntry::find(&format!("{}\\Exception", class.name.to_string_lossy()));
     let class = own.unwrap_or_else(|| EXCEPTION.named(true));
-    let (code, message) = (code_of(&thrown), thrown.message());
+    let (class, message) = match said {
+        There::Text(message) => (class, message),
+        There::Error(class, message) => (class, message),
+    };
     drop(thrown);
     engine::throw(class, code, &message)
 }
@@ -109,9 +111,11 @@ pub mod error {
 }
 
 /// Whether this is an exception of ours that says what is not possible, or a wrong argument.
-fn is_refusal(thrown: &Thrown) -> bool {
+fn is_refusal(call: &Call, thrown: &Thrown, message: &str) -> bool {
     let ours = thrown.is(EXCEPTION.get()) && !thrown.is(CANCELED.get());
-    ours || thrown.is(ClassEntry::value_error())
+    // That of a function which the program called on its way is the program's.
+    let is_of_this = || function_of(message).is_none_or(|(name, _)| name.ends_with(&call.function_name()));
+    ours || (thrown.is(ClassEntry::value_error()) && is_of_this())
 }
 
 /// Its number there. Errors of PHP have none; what was called outside of coroutines has one of its own.
@@ -129,12 +133,14 @@ const NOT_IN_COROUTINE: i64 = exception::code::coroutine::NOT_IN_COROUTINE.value
 #[cold]
 fn refused(call: &Call, class: &Class, loudly: bool) -> Result<(), Raise> {
     let Some(thrown) = Thrown::take() else { return Err(Raise::Thrown) };
-    if !is_refusal(&thrown) {
-        return Err(thrown.rethrow());
-    }
-    let (code, message) = (code_of(&thrown), thrown.message());
+    let Some((said, code)) = said_there(call, &thrown) else { return Err(thrown.rethrow()) };
     drop(thrown);
     last_error::fail(code);
+    let message = match said {
+        There::Text(message) => message,
+        There::Error(_, message) if !loudly => message,
+        There::Error(class, message) => return Err(engine::throw(class, code, &message)),
+    };
     if let Some(slot) = class.slot("errCode") {
         call.object()?.set_slot(slot, Value::int(code));
     }
@@ -142,7 +148,74 @@ fn refused(call: &Call, class: &Class, loudly: bool) -> Result<(), Raise> {
         call.object()?.set_slot(slot, Value::string(message.as_bytes())?);
     }
     if loudly {
-        engine::warning(&message)?;
+        warning(&message)?;
     }
     call.ret(false)
+}
+
+/// Warns as there: with the name of the running function first, unless `swoole.display_errors` is off.
+pub fn warning(message: &str) -> Result<(), Raise> {
+    if !engine::ini_switch("swoole.display_errors") {
+        return Ok(());
+    }
+    engine::warning_of_function(function_of(message).map_or(message, |(_, text)| text))
+}
+
+/// The function that a message begins with, and what it says of it.
+fn function_of(message: &str) -> Option<(&str, &str)> {
+    let is_name = |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_\\:".contains(&byte));
+    message.split_once("(): ").filter(|(name, _)| is_name(name))
+}
+
+/// What is said there in place of an exception of ours.
+pub enum There {
+    /// The same with this text.
+    Text(String),
+    /// This error of PHP's, which nobody but the program catches.
+    Error(ClassEntry, String),
+}
+
+thread_local! {
+    /// Of the exception with this message.
+    static THERE: RefCell<Option<(String, There)>> = const { RefCell::new(None) };
+}
+
+/// Notes what is said under the names of Swoole in place of the exception that was just thrown.
+#[cold]
+pub fn there(raise: Raise, there: There) -> Raise {
+    there_of(raise, |_| Some(there))
+}
+
+/// The same, by the message of the exception.
+#[cold]
+pub fn there_of(raise: Raise, there: impl FnOnce(&str) -> Option<There>) -> Raise {
+    if !is_on() || !matches!(raise, Raise::Thrown) {
+        return raise;
+    }
+    let Some(thrown) = Thrown::take() else { return raise };
+    let message = thrown.message();
+    if let Some(there) = there(&message) {
+        THERE.set(Some((message, there)));
+    }
+    thrown.rethrow()
+}
+
+/// What is to be said in place of an exception, and the number that tells of it. `None`: it is none of ours.
+fn said_there(call: &Call, thrown: &Thrown) -> Option<(There, i64)> {
+    let (message, code) = (thrown.message(), code_of(thrown));
+    let noted = THERE.take().filter(|(known, _)| *known == message).map(|(_, there)| there);
+    let said = match noted {
+        Some(there) => there,
+        None if !is_refusal(call, thrown, &message) => return None,
+        None if code == error::OUT_OF_COROUTINE => {
+            There::Error(error_class(), "API must be called in the coroutine".to_owned())
+        }
+        None => There::Text(message),
+    };
+    Some((said, code))
+}
+
+/// `Swoole\Error`
+pub fn error_class() -> ClassEntry {
+    ClassEntry::find("Swoole\\Error").unwrap_or_else(ClassEntry::error)
 }

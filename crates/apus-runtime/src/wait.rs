@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use apus_coro::{Cancel, Wait, WaitError};
 use apus_zend::arg::{Given, Want};
+use apus_zend::object::Object;
 use apus_zend::{Call, Raise, engine};
 
 use crate::exception::{self, CANCELED, TIMEOUT};
@@ -64,6 +65,14 @@ pub fn sleep(what: &'static str, Pause(time): Pause) -> Result<bool, Raise> {
 /// The same for code written for Swoole, which asks for the last error when the wait was cancelled.
 pub fn sleep_noted(pause: Pause) -> Result<bool, Raise> {
     Ok(sleep("Coroutine::sleep()", pause)? || last_error::fail(swoole::error::CANCELED))
+}
+
+/// There those whose wait a method of `object` has ended go on before it returns.
+pub fn let_go_on_there(object: &Object) -> Result<(), Raise> {
+    let Some(state) = State::existing().filter(|state| object.name_there().is_some() && may_wait(state)) else {
+        return Ok(());
+    };
+    wait(&state, Wait::Outside("close()"), tokio::task::yield_now()).map(drop)
 }
 
 /// Throws what a wait would throw if the running code cannot be suspended: for those who start something before they

@@ -8,6 +8,7 @@ mod cache;
 mod cache_make;
 mod cache_part;
 mod cells;
+mod crowd;
 mod futex;
 mod limiter;
 mod lock;
@@ -16,6 +17,7 @@ mod process_registry;
 mod queue;
 mod region;
 mod robust;
+mod series;
 pub mod table;
 pub mod tasks;
 
@@ -23,6 +25,7 @@ pub use cache::{CACHE_KEY_MOST, CACHE_LEAST, CACHE_MOST, Cache, CacheError, Cach
 pub use cache_make::{Claim, Making};
 pub use cache_part::{Found, Stored};
 pub use cells::{Look, Number};
+pub use crowd::Crowd;
 pub use limiter::{LIMITER_KEYS_MOST, Limiter, Verdict};
 pub use lock::{Busy, Lock, LockStep, Mode, TakeError, Taken, Waiting};
 pub use notifier::{Heard, Watch};
@@ -30,3 +33,4 @@ pub use process_registry::ForkEpoch;
 pub use queue::{Nothing, QueueStats, Refused, SharedQueue};
 pub use region::{Region, Shared, map};
 pub use robust::{Guard, RobustMutex};
+pub use series::{LABEL_MOST, OTHER, Place, SERIES_MOST, Series, add_float};

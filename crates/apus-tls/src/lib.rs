@@ -4,6 +4,7 @@
 //! those that serve.
 #![forbid(unsafe_code)]
 
+mod certificate;
 mod ciphers;
 mod clients;
 mod files;
@@ -16,6 +17,7 @@ mod tickets;
 
 use std::sync::{Arc, LazyLock};
 
+pub use certificate::{certified, public_key};
 pub use ciphers::Choice;
 pub use files::{Files, FilesState};
 pub use rustls::ServerConfig;

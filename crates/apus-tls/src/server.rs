@@ -7,6 +7,7 @@ use rustls::server::WebPkiClientVerifier;
 use rustls::sign::CertifiedKey;
 use rustls::{RootCertStore, ServerConfig, SupportedProtocolVersion, version};
 
+use crate::certificate::certified;
 use crate::clients::NamedOrSigned;
 use crate::files::Files;
 use crate::names::Names;
@@ -53,9 +54,9 @@ impl ServerTls {
         } else {
             builder.with_no_client_auth()
         };
-        let mut names = Names::new(certified(&self.identity, files)?);
+        let mut names = Names::new(identified(&self.identity, files)?);
         for (name, identity) in &self.names {
-            names.add(name, certified(identity, files)?);
+            names.add(name, identified(identity, files)?);
         }
         let mut config = builder.with_cert_resolver(Arc::new(names));
         config.ticketer = Arc::<Tickets>::clone(tickets);
@@ -91,11 +92,11 @@ impl ServerTls {
     }
 }
 
-fn certified(identity: &Identity, files: &Files) -> Result<Arc<CertifiedKey>, TlsError> {
+fn identified(identity: &Identity, files: &Files) -> Result<Arc<CertifiedKey>, TlsError> {
     let Identity { cert_file, key_file, passphrase, stapling_file } = identity;
     let chain = pem::certificates(cert_file, files.get(cert_file)?)?;
     let key = pem::key(key_file, files.get(key_file)?, passphrase)?;
-    let mut certified = CertifiedKey::from_der(chain, key, &provider()).map_err(|error| {
+    let mut made = certified(chain, key, &provider()).map_err(|error| {
         pem::unusable(
             cert_file,
             &format!("the certificate cannot be used with the key of {}: {error}", key_file.display()),
@@ -106,9 +107,9 @@ fn certified(identity: &Identity, files: &Files) -> Result<Arc<CertifiedKey>, Tl
         if !is_ocsp_response(response) {
             return Err(pem::unusable(file, "it is no successful OCSP response (DER)"));
         }
-        certified.ocsp = Some(response.to_vec());
+        made.ocsp = Some(response.to_vec());
     }
-    Ok(Arc::new(certified))
+    Ok(Arc::new(made))
 }
 
 /// Whether it begins as a response does that tells of a certificate (RFC 6960 section 4.2.1): a sequence, of the length

@@ -54,6 +54,17 @@ pub struct ServerTls {
 }
 
 impl ServerTls {
+    /// The certificate that clients are shown who ask for a name, which may be a wildcard itself.
+    pub fn identity_of(&self, name: &str) -> &Identity {
+        let same = |wanted: &str| {
+            let named = |(known, _): &&(String, Identity)| known.trim_end_matches('.').eq_ignore_ascii_case(wanted);
+            self.names.iter().rev().find(named).map(|(_, identity)| identity)
+        };
+        let name = name.trim_end_matches('.');
+        let wild = || same(&format!("*.{}", name.split_once('.')?.1));
+        same(name).or_else(wild).unwrap_or(&self.identity)
+    }
+
     pub(crate) fn files(&self) -> impl Iterator<Item = &Path> {
         let identities = std::iter::once(&self.identity).chain(self.names.iter().map(|(_, identity)| identity));
         identities

@@ -128,6 +128,7 @@ apus_status apus_arg_error(zend_class_entry *ce, uint32_t index, const char *tex
 apus_status apus_throw(zend_class_entry *ce, zend_long code, const char *message, size_t len);
 /* Tells of something as PHP does; an error handler may run, and throw. */
 apus_status apus_error(int type, const char *message, size_t len);
+apus_status apus_docref(int type, const char *message, size_t len);
 
 /* A PHP callable, resolved once and kept. */
 typedef struct { zval function; zend_fcall_info_cache cache; } apus_callable;
@@ -220,6 +221,10 @@ typedef struct {
 } apus_object;
 /* Fills declared property `slot` of `object` when PHP first reads it. */
 typedef apus_status (*apus_lazy_fill)(zend_object *object, uint32_t slot);
+/* The name of the class of ours that an object is of: its own, or that which its class descends from. Borrowed. */
+zend_string *apus_object_root(zend_object *object);
+/* Nobody can make objects of it. */
+void apus_class_deny_objects(zend_class_entry *ce);
 void apus_class_set_native(zend_class_entry *ce);
 /* The first `count` declared properties are built when first read. */
 void apus_class_set_lazy(zend_class_entry *ce, uint32_t count, apus_lazy_fill fill);

@@ -179,6 +179,14 @@ apus_status apus_error(int type, const char *message, size_t len)
 	return ended(failed);
 }
 
+/* Begins with the name of the running function, as PHP's own warnings do. */
+apus_status apus_docref(int type, const char *message, size_t len)
+{
+	bool failed = false;
+	GUARDED(failed, php_error_docref(NULL, type, "%.*s", (int) len, message));
+	return ended(failed);
+}
+
 /* May load a class, or tell of a deprecated way to name a function. */
 static bool resolve(apus_callable *out, zval *value, char **error)
 {

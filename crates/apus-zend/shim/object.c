@@ -143,6 +143,45 @@ static HashTable *gc_lazy(zend_object *object, zval **table, int *count)
 	return NULL;
 }
 
+zend_string *apus_object_root(zend_object *object)
+{
+	zend_class_entry *ce = object->ce;
+	while (ce->type != ZEND_INTERNAL_CLASS && ce->parent != NULL) {
+		ce = ce->parent;
+	}
+	return ce->name;
+}
+
+/* Code written for Swoole cannot unset what its classes declare. */
+static void unset_property(zend_object *object, zend_string *name, void **cache_slot)
+{
+	static const char prefix[] = "Swoole\\";
+	zend_string *root = apus_object_root(object);
+	if (EXPECTED(strncmp(ZSTR_VAL(root), prefix, sizeof(prefix) - 1) != 0)) {
+		zend_std_unset_property(object, name, cache_slot);
+		return;
+	}
+	zend_property_info *info = zend_hash_find_ptr(&object->ce->properties_info, name);
+	if (info != NULL && info->ce->type == ZEND_INTERNAL_CLASS) {
+		zend_throw_error(NULL, "Property %s of class %s cannot be unset", ZSTR_VAL(name), ZSTR_VAL(object->ce->name));
+		return;
+	}
+	zend_std_unset_property(object, name, cache_slot);
+}
+
+static zend_object *create_denied(zend_class_entry *ce)
+{
+	zend_object *object = zend_objects_new(ce);
+	object_properties_init(object, ce);
+	zend_throw_error(NULL, "The object of %s can not be created for security reasons", ZSTR_VAL(ce->name));
+	return object;
+}
+
+void apus_class_deny_objects(zend_class_entry *ce)
+{
+	ce->create_object = create_denied;
+}
+
 static void init_handlers(void)
 {
 	if (native_handlers.free_obj != NULL) {
@@ -154,6 +193,7 @@ static void init_handlers(void)
 	native_handlers.clone_obj = NULL;
 	native_handlers.get_gc = apus_held_get_gc;
 	native_handlers.write_property = apus_write_property;
+	native_handlers.unset_property = unset_property;
 	lazy_handlers = native_handlers;
 	lazy_handlers.read_property = read_lazy;
 	lazy_handlers.get_property_ptr_ptr = ptr_lazy;

@@ -299,6 +299,24 @@ impl<'c> Rest<'c> {
         Self { call, from }
     }
 
+    /// How many there are.
+    #[inline]
+    pub fn len(self) -> usize {
+        self.call.count().saturating_sub(self.from)
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(self) -> bool {
+        self.len() == 0
+    }
+
+    /// Each as a string, by PHP's rules.
+    #[inline]
+    pub fn bytes(self) -> impl ExactSizeIterator<Item = Result<&'c [u8], Raise>> {
+        let call = self.call;
+        (self.from.min(call.count())..call.count()).map(move |index| call.bytes(index))
+    }
+
     /// Another reference to each.
     pub fn values(self) -> impl ExactSizeIterator<Item = Value> {
         (self.from.min(self.call.count())..self.call.count()).map(|index| self.call.value(index))

@@ -24,5 +24,9 @@ final class Scheduler
 
     public function getOptions(): ?array {}
 
+    /**
+     * @rust start_some
+     * @rust typed
+     */
     public function start(): bool {}
 }

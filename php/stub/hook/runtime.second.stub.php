@@ -15,6 +15,10 @@ class Runtime
      */
     public static function enableCoroutine(int $flags = 2143287295): bool {}
 
+    /**
+     * @rust get_named
+     * @rust typed
+     */
     public static function getHookFlags(): int {}
 
     /**

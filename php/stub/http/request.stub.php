@@ -50,6 +50,19 @@ class Request
     public function getMethod(): string {}
 
     /**
+     * The id of the trace that the request belongs to (W3C Trace Context): 32 hexadecimal digits. The one that the
+     * client sent, where the setting request_ids says that it is believed, else one that was made here.
+     * Does not wait.
+     */
+    public function getTraceId(): string {}
+
+    /**
+     * What to send to another service as the field traceparent, so that the trace goes on there.
+     * Does not wait.
+     */
+    public function getTraceparent(): string {}
+
+    /**
      * The whole body; empty without one. With the setting stream_request_body it waits for what has not arrived yet.
      * @return string|false false, with a warning, for a multipart form, whose parts are in $post and $files; with the
      * setting http_parse_post off it is returned whole

@@ -59,7 +59,11 @@ class Response
 
     public function trailer(string $key, string $value): bool {}
 
-    public function ping(): bool {}
+    /** @rust super::websocket::ping */
+    public function ping(string $data = ''): bool {}
+
+    /** @rust super::websocket::disconnect */
+    public function disconnect(int $code = 1000, string $reason = ''): bool {}
 
     public function goaway(int $error_code = 0, string $debug_data = ''): bool {}
 

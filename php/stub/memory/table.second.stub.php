@@ -51,6 +51,7 @@ class Table implements \Iterator, \Countable
      */
     public function cmpset(string $key, array $expected, array $values): bool {}
 
+    /** @rust table_second::get */
     public function get(string $key, ?string $field = null): array|false|string|float|int {}
 
     /** @rust table_second::getdel */
@@ -82,6 +83,7 @@ class Table implements \Iterator, \Countable
 
     public function getMemorySize(): int {}
 
+    /** @rust table_second::stats */
     public function stats(): false|array {}
 
     public function rewind(): void {}

@@ -22,4 +22,16 @@ class Server extends \Apus\Server
      * @rust construct_http
      */
     public function __construct(string $host = '0.0.0.0', int $port = 0, int $mode = 1, int $sockType = 1) {}
+
+    /**
+     * Serves requests for some names, on every port that speaks HTTP, by settings and a handler of their own. All other
+     * names are the port's.
+     * @param string $names names with commas between them; "*.example.org" stands for each name with one label before
+     * @param array $settings what Host::set() takes
+     * @param callable|null $request (Request, Response), in place of the server's and the port's
+     * @throws \Apus\Server\Exception OPTION, STATE (after start())
+     * Does not wait.
+     * @rust host::host
+     */
+    public function host(string $names, array $settings = [], ?callable $request = null): \Apus\Server\Host {}
 }

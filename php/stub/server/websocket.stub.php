@@ -15,7 +15,8 @@ class Server extends \Apus\Http\Server
      * Binds the address at once: see Apus\Http\Server.
      * Events: handshake (Request, Response): answer with status 101 and end() to accept, with another status to refuse,
      * or return false to refuse with 403 and true to accept; without the callback every valid handshake from an allowed
-     * origin is accepted. open ($server, Request). message ($server, Apus\WebSocket\Frame). close ($server, $fd,
+     * origin is accepted. beforehandshakeresponse ($server, Request, Response): the same, and the callback may add
+     * fields and cookies to the answer. open ($server, Request). message ($server, Apus\WebSocket\Frame). close ($server, $fd,
      * $workerId) for WebSockets, disconnect ($server, $fd) for HTTP connections that end. request as in
      * Apus\Http\Server.
      * @throws \Apus\Server\Exception BIND

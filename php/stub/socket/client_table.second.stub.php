@@ -33,6 +33,10 @@ class Client
 
     public $connected = false;
 
+    /**
+     * @rust construct_trusting
+     * @rust typed
+     */
     public function __construct(int $type) {}
 
     public function set(array $settings): bool {}
@@ -113,6 +117,10 @@ class Client
 
     public $errMsg = '';
 
+    /**
+     * @rust blocking::construct_trusting
+     * @rust typed
+     */
     public function __construct(int $type, bool $async = false, string $id = '') {}
 
     public function set(array $settings): bool {}

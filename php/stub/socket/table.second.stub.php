@@ -23,6 +23,10 @@ class Socket
 
     public $errMsg = '';
 
+    /**
+     * @rust construct_trusting
+     * @rust typed
+     */
     public function __construct(int $domain, int $type, int $protocol = 0) {}
 
     public function bind(string $address, int $port = 0): bool {}
@@ -39,12 +43,28 @@ class Socket
 
     public function peek(int $length = 65536): string|false {}
 
+    /**
+     * @rust recv_any
+     * @rust typed
+     */
     public function recv(int $length = 65536, float $timeout = 0): string|false {}
 
+    /**
+     * @rust recv_all_any
+     * @rust typed
+     */
     public function recvAll(int $length = 65536, float $timeout = 0): string|false {}
 
+    /**
+     * @rust recv_line_any
+     * @rust typed
+     */
     public function recvLine(int $length = 65536, float $timeout = 0): string|false {}
 
+    /**
+     * @rust recv_with_buffer_any
+     * @rust typed
+     */
     public function recvWithBuffer(int $length = 65536, float $timeout = 0): string|false {}
 
     public function recvPacket(float $timeout = 0): string|false {}

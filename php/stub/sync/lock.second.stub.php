@@ -11,6 +11,10 @@ class Lock
 {
     public $errCode = 0;
 
+    /**
+     * @rust construct_leaving
+     * @rust typed
+     */
     public function __construct(bool $shared = false) {}
 
     public function lock(int $operation = 2): bool {}

@@ -21,9 +21,9 @@ attempt(fn () => $server->getCallback('nothing'));
 --EXPECT--
 string(6) "strlen"
 NULL
-Apus\Server\Exception 103: there is no event "reqest"; there are: start, shutdown, beforeshutdown, managerstart, managerstop, workerstart, workerstop, workerexit, workererror, beforereload, afterreload, connect, request, close, receive, packet, bufferfull, bufferempty, pipemessage, handshake, open, message, disconnect, task, finish, taskerror
-Apus\Server\Exception 103: there is no event ""; there are: start, shutdown, beforeshutdown, managerstart, managerstop, workerstart, workerstop, workerexit, workererror, beforereload, afterreload, connect, request, close, receive, packet, bufferfull, bufferempty, pipemessage, handshake, open, message, disconnect, task, finish, taskerror
+Apus\Server\Exception 103: there is no event "reqest"; there are: start, shutdown, beforeshutdown, managerstart, managerstop, workerstart, workerstop, workerexit, workererror, beforereload, afterreload, connect, request, close, receive, packet, bufferfull, bufferempty, pipemessage, handshake, beforehandshakeresponse, open, message, disconnect, task, finish, taskerror
+Apus\Server\Exception 103: there is no event ""; there are: start, shutdown, beforeshutdown, managerstart, managerstop, workerstart, workerstop, workerexit, workererror, beforereload, afterreload, connect, request, close, receive, packet, bufferfull, bufferempty, pipemessage, handshake, beforehandshakeresponse, open, message, disconnect, task, finish, taskerror
 TypeError: Apus\Server::on(): Argument #2 ($callback) must be a valid callback, function "no_such_function" not found or invalid function name
 TypeError: Apus\Server::on(): Argument #2 ($callback) must be a valid callback, no array or string given
 ArgumentCountError: Apus\Server::on() expects exactly 2 arguments, 1 given
-Apus\Server\Exception 103: there is no event "nothing"; there are: start, shutdown, beforeshutdown, managerstart, managerstop, workerstart, workerstop, workerexit, workererror, beforereload, afterreload, connect, request, close, receive, packet, bufferfull, bufferempty, pipemessage, handshake, open, message, disconnect, task, finish, taskerror
+Apus\Server\Exception 103: there is no event "nothing"; there are: start, shutdown, beforeshutdown, managerstart, managerstop, workerstart, workerstop, workerexit, workererror, beforereload, afterreload, connect, request, close, receive, packet, bufferfull, bufferempty, pipemessage, handshake, beforehandshakeresponse, open, message, disconnect, task, finish, taskerror

@@ -30,8 +30,12 @@ $sync = new Client(SWOOLE_SOCK_TCP);
 var_dump($sync->set(['unknown there' => 1, 'package_max_length' => 100, 'open_mqtt_protocol' => true]));
 
 echo "-- outside of coroutines\n";
-var_dump($client->get('/'), $client->errCode === SWOOLE_ERROR_CO_OUT_OF_COROUTINE);
-var_dump(swoole_last_error() === $client->errCode);
+try {
+    $client->get('/');
+} catch (Swoole\Error $error) {
+    echo get_class($error), ': ', $error->getMessage(), "\n";
+}
+var_dump($error->getCode() === SWOOLE_ERROR_CO_OUT_OF_COROUTINE, swoole_last_error() === $error->getCode());
 
 echo "-- without a connection\n";
 var_dump($sync->send('x'), $sync->errCode, $sync->close());
@@ -97,9 +101,7 @@ float(2.5)
 Warning: setting "open_mqtt_protocol" is not supported by this version of Apus: remove it or switch it off. Read the fixed header with recv() and frame it with package_length_func. in %s on line %d
 bool(true)
 -- outside of coroutines
-
-Warning: Coroutine\Http\Client::get() waits and needs a coroutine: call it inside Apus\Coroutine\run() or Apus\go() in %s on line %d
-bool(false)
+Swoole\Error: API must be called in the coroutine
 bool(true)
 bool(true)
 -- without a connection

@@ -89,7 +89,7 @@ Swoole\Coroutine\CanceledException is ours, too
 bool(false)
 bool(true)
 
-Warning: can not join self in %s on line %d
+Warning: Swoole\Coroutine::join(): can not join self in %s on line %d
 bool(false)
 bool(true)
 bool(false)
@@ -97,15 +97,15 @@ bool(true)
 bool(false)
 bool(true)
 
-Warning: can not resume the coroutine which is in IO operation or non-existent in %s on line %d
+Warning: Swoole\Coroutine::resume(): can not resume the coroutine which is in IO operation or non-existent in %s on line %d
 
 Warning: setting "max_coroutine" must be a whole number of coroutines from 1 to 10000000, "many" given in %s on line %d
 bool(false)
 NULL
 
-Warning: 1 coroutines exist, which is the limit: raise max_coroutine, or bound what starts them in %s on line %d
+Warning: go(): exceed max number of coroutine 1 in %s on line %d
 
-Warning: 1 coroutines exist, which is the limit: raise max_coroutine, or bound what starts them in %s on line %d
+Warning: Swoole\Coroutine::create(): exceed max number of coroutine 1 in %s on line %d
 bool(false)
 bool(false)
 -- what Apus has in System

@@ -5,7 +5,7 @@ apus.swoole_compat=1
 --FILE--
 <?php
 set_error_handler(function (int $number, string $text): bool {
-    echo 'warning: ', preg_replace('/[;:].*/s', '', $text), "\n";
+    echo 'warning: ', preg_replace(['/^[\w\\\\:]+\(\): /', '/[;:].*/s'], '', $text), "\n";
     return true;
 });
 $server = new Swoole\Http\Server('127.0.0.1', 0, SWOOLE_PROCESS);
@@ -21,8 +21,8 @@ $server->on('Request', function (Swoole\Http\Request $request, Swoole\Http\Respo
     var_dump($response->status(9999), $response->end(json_encode([
         $request->get, $request->server['request_uri'], $request->getMethod(), $request->post,
         count($server->connections), isset($server->connections[$request->fd]), isset($server->connections[0]),
-        iterator_to_array($server->connections) === [$request->fd],
-        iterator_to_array($server->ports[0]->connections) === [$request->fd],
+        iterator_to_array($server->connections) === [1 => $request->fd],
+        iterator_to_array($server->ports[0]->connections) === [1 => $request->fd],
         $server->exist($request->fd), $server->connection_info($request->fd)['remote_ip'],
         $server->getWorkerStatus() === SWOOLE_WORKER_BUSY, $server->connection_info($request->fd)['worker_id'],
         $server->getMasterPid() === $server->master_pid,
@@ -77,7 +77,7 @@ warning: the status code of an answer lies between 200 and 999 (RFC 9110 section
 bool(false)
 bool(true)
 warning: taskwait() works in a process of a server with task workers
-warning: Swoole\Server
+warning: Argument #2 ($dst_worker_id) must be the id of a worker, 0 to 0, 99 given
 bool(false)
 bool(false)
 bool(false)

@@ -85,7 +85,7 @@ int(15)
 int(2)
 bool(true)
 bool(true)
-string(21) "server no idle worker"
+string(21) "Server no idle worker"
 string(25) "No such file or directory"
 bool(true)
 string(19) "through the channel"

@@ -26,7 +26,11 @@ var_dump(
 );
 var_dump($process->write(''), Process::signal(SIGKILL, fn () => 0));
 go(function () {
-    var_dump((new Process(fn () => 0))->start());
+    try {
+        (new Process(fn () => 0))->start();
+    } catch (Swoole\Error $e) {
+        echo $e->getMessage(), "\n";
+    }
 });
 foreach ([[fn () => new Process(fn () => 0, false, 77)], [fn () => new Pool(0)]] as [$make]) {
     try {
@@ -59,13 +63,11 @@ Warning: Swoole\Process::write(): Argument #1 ($data) cannot be empty in %s on l
 Warning: Swoole\Process::signal(): Argument #1 ($signal_no) must be a signal that can be handled, 9 given: SIGKILL and SIGSTOP cannot be caught in %s on line %d
 bool(false)
 bool(false)
-
-Warning: Apus\Process::start() makes a process, which cannot be done inside a coroutine or a callback of an event loop, because all that runs there would go on in both: call it before run() or start(), give a server its processes with addProcess(), or start a program with System::exec() in %s on line %d
-bool(false)
+must be forked outside the coroutine
 Swoole\Exception: Swoole\Process::__construct(): Argument #3 ($pipe_type) must be 0 (no pipe), SOCK_STREAM (1) or SOCK_DGRAM (2), 77 given
 Swoole\Exception: Swoole\Process\Pool::__construct(): Argument #1 ($worker_num) must be between 1 and 4096 workers, 0 given
 
-Warning: a pool has no event "nothing": there are start, shutdown, workerstart, workerstop, workerexit, message in %s on line %d
+Warning: Swoole\Process\Pool::on(): a pool has no event "nothing": there are start, shutdown, workerstart, workerstop, workerexit, message in %s on line %d
 bool(false)
 worker 0 Swoole\Process
 after the pool

@@ -30,9 +30,13 @@ Apus\Coroutine\run(function () {
     var_dump($mine->pop(), $mine->errCode);
 });
 
-// What is not possible here is a warning and false there, and an exception in our own name.
+// Outside of coroutines there is an error there, and an exception in our own name.
 $channel = new Channel();
-var_dump($channel->pop(), $channel->errCode === Apus\last_error(), $channel->errCode);
+try {
+    $channel->pop();
+} catch (Swoole\Error $e) {
+    var_dump($e->getMessage(), $e->getCode() === Apus\last_error());
+}
 try {
     (new Apus\Coroutine\Channel())->pop();
 } catch (Apus\Coroutine\Exception $e) {
@@ -70,11 +74,8 @@ array(2) {
 }
 int(1)
 int(0)
-
-Warning: Coroutine\Channel::pop() waits and needs a coroutine: call it inside Apus\Coroutine\run() or Apus\go() in %s on line %d
-bool(false)
+string(35) "API must be called in the coroutine"
 bool(true)
-int(10001)
 Apus\Coroutine\Exception: Coroutine\Channel::pop() waits and needs a coroutine: call it inside Apus\Coroutine\run() or Apus\go()
 Swoole\Coroutine\Channel::push() expects at least 1 argument, 0 given
 int(7)

@@ -71,11 +71,11 @@ bool(true)
 bool(true)
 bool(true)
 
-Warning: the table has a column "name" already in %s on line %d
+Warning: Swoole\Table::column(): the table has a column "name" already in %s on line %d
 
 Warning: Swoole\Table::column(): Argument #3 ($size) must be the bytes of the longest text, 1 to 67108863, for this type; 0 given in %s on line %d
 
-Warning: column() was called after create(): a table keeps what it was made with in %s on line %d
+Warning: Swoole\Table::column(): unable to add column after table has been created in %s on line %d
 bool(false)
 bool(false)
 bool(true)
@@ -83,7 +83,7 @@ bool(false)
 -- values are converted and cut, unknown columns passed over
 bool(true)
 
-Warning: column[name]: 8 bytes are cut to the 5 that it can have in %s on line %d
+Warning: Swoole\Table::set(): column[name]: 8 bytes are cut to the 5 that it can have in %s on line %d
 array(3) {
   ["id"]=>
   int(0)
@@ -94,17 +94,15 @@ array(3) {
 }
 bool(true)
 string(5) "too l"
-
-Warning: the table has no column "unknown"; it has: id, name, ratio in %s on line %d
 bool(true)
 bool(false)
 bool(false)
 
-Warning: the table has no column "unknown"; it has: id, name, ratio in %s on line %d
+Warning: Swoole\Table::incr(): column[unknown] does not exist in %s on line %d
 
-Warning: column "name" holds texts, not an integer to add in %s on line %d
+Warning: Swoole\Table::incr(): can't execute 'incr' on a string type column in %s on line %d
 
-Warning: a key must not be empty in %s on line %d
+Warning: Swoole\Table::set(): key must not be empty in %s on line %d
 bool(false)
 bool(false)
 bool(false)
@@ -117,9 +115,9 @@ bool(false)
 bool(true)
 string(1) "c"
 
-Warning: expected values must not be empty in %s on line %d
+Warning: Swoole\Table::cmpset(): expected values must not be empty in %s on line %d
 
-Warning: column[no] does not exist in %s on line %d
+Warning: Swoole\Table::cmpset(): column[no] does not exist in %s on line %d
 bool(false)
 bool(false)
 bool(false)

@@ -47,11 +47,11 @@ $try(function ($table) {
 ?>
 --EXPECT--
 bool(true)
-bool(false)
+Error
+bool(true)
+Error
 bool(true)
 bool(false)
 bool(true)
 bool(false)
-bool(true)
-bool(false)
-bool(false)
+Error

@@ -8,7 +8,7 @@ use Swoole\WebSocket\CloseFrame;
 use Swoole\WebSocket\Frame;
 
 set_error_handler(function (int $number, string $text): bool {
-    $GLOBALS['warnings'][] = strtok($text, ':');
+    $GLOBALS['warnings'][] = strtok(preg_replace('/^[\w\\\\:]+\(\): /', '', $text), ':');
     return true;
 });
 $server = new Swoole\WebSocket\Server('127.0.0.1', 0, SWOOLE_BASE);

@@ -20,7 +20,7 @@ foreach (['push', 'tryPush', 'disconnect', 'ping'] as $method) {
 attempt(fn () => $server->start());
 ?>
 --EXPECTF--
-Apus\Server\Exception 103: there is no event "massage"; there are: start, shutdown, beforeshutdown, managerstart, managerstop, workerstart, workerstop, workerexit, workererror, beforereload, afterreload, connect, request, close, receive, packet, bufferfull, bufferempty, pipemessage, handshake, open, message, disconnect, task, finish, taskerror
+Apus\Server\Exception 103: there is no event "massage"; there are: start, shutdown, beforeshutdown, managerstart, managerstop, workerstart, workerstop, workerexit, workererror, beforereload, afterreload, connect, request, close, receive, packet, bufferfull, bufferempty, pipemessage, handshake, beforehandshakeresponse, open, message, disconnect, task, finish, taskerror
 Apus\Server\Exception 104: isEstablished() works inside a worker, after start()
 push false
 tryPush -1

@@ -5,13 +5,16 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::SystemTime;
 
-use apus_tls::{pem, provider};
+use apus_tls::{certified, pem, provider};
+use tokio_rustls::rustls::client::danger::ServerCertVerifier;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::rustls::server::WebPkiClientVerifier;
+use tokio_rustls::rustls::sign::SingleCertAndKey;
 use tokio_rustls::rustls::{
     ClientConfig, RootCertStore, ServerConfig, SupportedProtocolVersion, server::VerifierBuilderError, version,
 };
 
+use super::unverified::Unverified;
 use super::verify::{Believed, Verifier};
 use super::{TlsError, TlsOptions};
 
@@ -119,10 +122,16 @@ fn make_client(options: &TlsOptions) -> Result<ClientConfig, TlsError> {
         .with_protocol_versions(&versions(options)?)
         .map_err(TlsError::Handshake)?
         .dangerous();
-    let verifier = if options.verify_peer { Some(strict_verifier(options)?) } else { None };
-    let builder = builder.with_custom_certificate_verifier(Arc::new(Believed { provider: provider(), verifier }));
+    let builder = builder.with_custom_certificate_verifier(if options.verify_peer {
+        Arc::new(Believed { provider: provider(), verifier: strict_verifier(options)? }) as Arc<dyn ServerCertVerifier>
+    } else {
+        Arc::new(Unverified { provider: provider() })
+    });
     let mut config = match identity(options)? {
-        Some((chain, key)) => builder.with_client_auth_cert(chain, key).map_err(|e| bad_identity(options, &e))?,
+        Some((chain, key)) => {
+            let certified = certified(chain, key, &provider()).map_err(|e| bad_identity(options, &e))?;
+            builder.with_client_cert_resolver(Arc::new(SingleCertAndKey::from(certified)))
+        }
         None => builder.with_no_client_auth(),
     };
     config.alpn_protocols.clone_from(&options.alpn);
@@ -143,7 +152,8 @@ fn make_server(options: &TlsOptions) -> Result<ServerConfig, TlsError> {
     let Some((chain, key)) = identity(options)? else {
         return Err(refuse("a TLS server needs a certificate and its key: set both files".to_owned()));
     };
-    let mut config = builder.with_single_cert(chain, key).map_err(|e| bad_identity(options, &e))?;
+    let certified = certified(chain, key, &provider()).map_err(|e| bad_identity(options, &e))?;
+    let mut config = builder.with_cert_resolver(Arc::new(SingleCertAndKey::from(certified)));
     config.alpn_protocols.clone_from(&options.alpn);
     Ok(config)
 }

@@ -157,12 +157,11 @@ fn webpki_verifier(provider: &Arc<CryptoProvider>, roots: RootCertStore) -> Resu
     WebPkiServerVerifier::builder_with_provider(roots.into(), Arc::clone(provider)).build().map_err(|e| e.to_string())
 }
 
-/// Believes what the verifier believes. Without one, any certificate, as the caller asked; the handshake still proves
-/// that the peer has its key.
+/// Believes what the verifier believes.
 #[derive(Debug)]
 pub(super) struct Believed {
     pub(super) provider: Arc<CryptoProvider>,
-    pub(super) verifier: Option<Verifier>,
+    pub(super) verifier: Verifier,
 }
 
 impl ServerCertVerifier for Believed {
@@ -174,8 +173,7 @@ impl ServerCertVerifier for Believed {
         ocsp: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
-        let checked = self.verifier.as_ref().map_or(Ok(()), |verifier| verifier.check(leaf, chain, name, ocsp, now));
-        checked.map(|()| ServerCertVerified::assertion())
+        self.verifier.check(leaf, chain, name, ocsp, now).map(|()| ServerCertVerified::assertion())
     }
 
     fn verify_tls12_signature(

@@ -1,5 +1,6 @@
 //! Finding the file for a path, on the loop or on a thread.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, IoSliceMut};
 use std::os::fd::OwnedFd;
@@ -57,18 +58,29 @@ pub(super) struct Page {
 impl Find {
     /// What is to be sent for a path.
     pub(super) fn find(&self, path: &Decoded, accepted: Accepted, patience: Patience) -> io::Result<Found> {
+        let mut absent: Option<Cow<'_, str>> = None;
         for candidate in &self.config.tries {
             let directory = candidate.ends_with('/');
-            let names = candidate.trim_matches('/').replace("$uri", &path.names);
-            let names = names.trim_end_matches('/');
+            let names = match candidate.trim_matches('/') {
+                "$uri" => Cow::Borrowed(&*path.names),
+                other => Cow::Owned(other.replace("$uri", &path.names).trim_end_matches('/').to_owned()),
+            };
             // What ends with a slash is no file of that name.
             if !directory && path.directory && candidate.ends_with("$uri") {
                 continue;
             }
+            // What is not there as a file is no directory.
+            if directory && absent.as_ref() == Some(&names) {
+                continue;
+            }
             let found = if directory {
-                self.directory(names, path.directory, accepted, patience)?
+                self.directory(&names, path.directory, accepted, patience)?
             } else {
-                self.file(names, accepted, patience)?
+                let found = self.file(&names, accepted, patience)?;
+                found.unwrap_or_else(|| {
+                    absent = Some(names);
+                    Found::Nothing
+                })
             };
             if !matches!(found, Found::Nothing) {
                 return Ok(found);
@@ -92,9 +104,9 @@ impl Find {
         let Some(Opened::Directory(directory)) = self.get(names, patience)? else { return Ok(Found::Nothing) };
         for index in &self.config.index {
             let file = if names.is_empty() { index.clone() } else { format!("{names}/{index}") };
-            let found = self.file(&file, accepted, patience)?;
-            if !matches!(found, Found::Nothing) {
-                return Ok(if slash { found } else { Found::Directory });
+            match self.file(&file, accepted, patience)? {
+                None | Some(Found::Nothing) => {}
+                Some(found) => return Ok(if slash { found } else { Found::Directory }),
             }
         }
         if !self.config.listing {
@@ -114,13 +126,18 @@ impl Find {
         listing::html(&self.root, directory, names).map(Found::Listing)
     }
 
-    fn file(&self, names: &str, accepted: Accepted, patience: Patience) -> io::Result<Found> {
+    /// What is to be sent of a file; `None` where there is nothing of that name.
+    fn file(&self, names: &str, accepted: Accepted, patience: Patience) -> io::Result<Option<Found>> {
         let extension = Path::new(names).extension().and_then(|extension| extension.to_str()).unwrap_or_default();
         if CODE.iter().any(|code| code.eq_ignore_ascii_case(extension)) {
-            return Ok(Found::Nothing);
+            return Ok(Some(Found::Nothing));
         }
-        let Some(Opened::File(file, identity)) = self.get(names, patience)? else { return Ok(Found::Nothing) };
-        let kind = types::of(Path::new(names));
+        let (file, identity) = match self.get(names, patience)? {
+            Some(Opened::File(file, identity)) => (file, identity),
+            Some(Opened::Directory(_)) => return Ok(Some(Found::Nothing)),
+            None => return Ok(None),
+        };
+        let kind = if self.config.charset { types::of(Path::new(names)) } else { types::plain(Path::new(names)) };
         let varies = self.config.precompressed && is_compressible(kind.as_bytes());
         if varies {
             for coding in accepted.by_preference() {
@@ -129,11 +146,11 @@ impl Find {
                 if let Some(Opened::File(file, of_coded)) = self.get(&coded, patience)?
                     && of_coded.modified >= identity.modified
                 {
-                    return self.page(coded, names, file, of_coded, kind, (varies, Some(coding)), patience);
+                    return self.page(coded, names, file, of_coded, kind, (varies, Some(coding)), patience).map(Some);
                 }
             }
         }
-        self.page(names.to_owned(), names, file, identity, kind, (varies, None), patience)
+        self.page(names.to_owned(), names, file, identity, kind, (varies, None), patience).map(Some)
     }
 
     #[expect(clippy::too_many_arguments, reason = "what was found, in the order it is found")]

@@ -37,6 +37,8 @@ pub struct StaticsConfig {
     pub listing: bool,
     /// Whether `FILE.zst`, `FILE.br` and `FILE.gz` are sent in place of FILE to clients that accept them.
     pub precompressed: bool,
+    /// Whether the type of a text has a character set.
+    pub charset: bool,
     /// Cache-Control by the pattern of a path (`*` stands for any characters); the first that fits.
     pub cache_control: Vec<(String, String)>,
     /// Bytes of small files that each worker keeps in memory; 0 for none.
@@ -44,7 +46,7 @@ pub struct StaticsConfig {
 }
 
 /// What became of a request.
-pub enum Outcome {
+pub(crate) enum Outcome {
     /// It is answered, or will be.
     Answered,
     /// There is no file for it.
@@ -54,7 +56,7 @@ pub enum Outcome {
 }
 
 /// The files of one port.
-pub struct Statics {
+pub(crate) struct Statics {
     find: Arc<Find>,
     cache: RefCell<Cache>,
 }
@@ -69,14 +71,14 @@ struct Asked {
 
 impl Statics {
     /// Opens the directory.
-    pub fn open(config: StaticsConfig) -> io::Result<Rc<Self>> {
+    pub(crate) fn open(config: StaticsConfig) -> io::Result<Rc<Self>> {
         let root = Root::open(&config.root)?;
         let cache = RefCell::new(Cache::new(config.cache_size));
         Ok(Rc::new(Self { find: Arc::new(Find { root, config }), cache }))
     }
 
     /// Answers a GET or HEAD for which there is a file.
-    pub fn answer(self: &Rc<Self>, request: &Request, responder: &Responder) -> Outcome {
+    pub(crate) fn answer(self: &Rc<Self>, request: &Request, responder: &Responder) -> Outcome {
         if !matches!(request.method(), b"GET" | b"HEAD") {
             return Outcome::NotMine;
         }

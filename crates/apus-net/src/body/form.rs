@@ -14,6 +14,7 @@ use apus_proto::multipart::{self, Ending, Event, Multipart, PartHead};
 use bytes::Bytes;
 
 use super::collect::NO_MEMORY;
+use super::decode::TOO_LARGE;
 use super::spool::Spool;
 use super::temp::TempFile;
 use super::{Collected, UploadError, UploadedFile};
@@ -33,6 +34,7 @@ struct Limits {
     dir: PathBuf,
     store_files: bool,
     max_file: u64,
+    refuses_large_files: bool,
     max_files: u32,
     max_fields: u32,
     /// Bytes left for fields.
@@ -94,6 +96,15 @@ impl Text {
 }
 
 impl Form {
+    /// How long a request's body may be: files may have more room than what stays in memory.
+    pub(crate) fn max_body(inner: &Inner, config: &Config) -> u64 {
+        if config.max_form == config.max_body || config.stream_body || !config.parse_multipart {
+            return config.max_body;
+        }
+        let content_type = inner.head.header(&inner.bytes, b"content-type").unwrap_or_default();
+        if kind(content_type) == Kind::Multipart { config.max_form } else { config.max_body }
+    }
+
     /// A form for a request whose content type asks for one; `None` for any other.
     pub(crate) fn of(inner: &Inner, config: &Config) -> Result<Option<Self>, Reject> {
         let content_type = inner.head.header(&inner.bytes, b"content-type").unwrap_or_default();
@@ -107,6 +118,7 @@ impl Form {
             dir: config.upload_dir.clone(),
             store_files: config.store_files,
             max_file: config.max_file,
+            refuses_large_files: config.refuses_large_files,
             max_files: config.max_files,
             max_fields: config.max_fields,
             memory: config.max_form_memory,
@@ -267,6 +279,9 @@ impl Sink {
                 let Some(entry) = self.files.last_mut() else { return Ok(()) };
                 let size = entry.size + data.len() as u64;
                 let error = if size > self.limits.max_file {
+                    if self.limits.refuses_large_files {
+                        return Err(TOO_LARGE);
+                    }
                     UploadError::IniSize
                 } else if self.form_max_file.is_some_and(|max| size > max) {
                     UploadError::FormSize

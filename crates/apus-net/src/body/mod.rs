@@ -15,6 +15,7 @@ use bytes::Bytes;
 
 pub(crate) use collect::Collecting;
 pub(crate) use decode::{BodyDecoder, Piece};
+pub(crate) use form::Form;
 pub use stream::ReadChunk;
 pub(crate) use stream::{BodyStream, Source};
 pub use temp::TempFile;

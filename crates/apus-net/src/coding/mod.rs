@@ -6,6 +6,8 @@
 mod encoder;
 mod judge;
 
+use apus_proto::coding::Coding;
+
 pub(crate) use encoder::{Encoder, Flush};
 pub(crate) use judge::{Coded, judge};
 
@@ -24,13 +26,17 @@ pub struct Compression {
 }
 
 impl Compression {
-    /// Bytes that are coded before others have their turn: less than a millisecond's work.
-    pub(crate) fn slice(&self) -> usize {
-        match self.level {
-            0..=3 => 64 << 10,
-            4..=6 => 16 << 10,
-            _ => 4 << 10,
-        }
+    /// Bytes that are coded before others have their turn: less than a millisecond's work of the coding, where it is
+    /// known, else of the slowest. More turns than needed cost more than they are worth: each answer that is coded has
+    /// hundreds of KiB of state, and those of many do not fit into the processor's caches.
+    pub(crate) fn slice(&self, coding: Option<Coding>) -> usize {
+        let kib = match (coding, self.level) {
+            (_, 0..=3) | (Some(Coding::Gzip | Coding::Zstd), 4..=6) => 64,
+            (Some(Coding::Gzip), _) => 48,
+            (Some(Coding::Zstd), _) | (_, 4..=6) => 16,
+            _ => 4,
+        };
+        kib << 10
     }
 
     /// Whether content of a type is coded.

@@ -7,6 +7,7 @@ mod io;
 mod lane;
 mod output;
 mod peer;
+mod site;
 mod timer;
 mod tunnel;
 
@@ -44,6 +45,8 @@ pub(crate) struct Conn {
     pub(crate) io: RefCell<Option<Io>>,
     pub(crate) out: RefCell<OutputQueue>,
     pub(crate) exchange: Exchange,
+    /// The number of the host that the current request is for; see [`Self::site`].
+    pub(crate) host: Cell<u16>,
     pub(crate) stream: RefCell<Option<Rc<BodyStream>>>,
     /// What makes this a stream of another connection; none on a connection of its own.
     lane: Option<Box<lane::Lane>>,
@@ -96,6 +99,7 @@ impl Conn {
             io: RefCell::new(io),
             out: RefCell::new(OutputQueue::default()),
             exchange: Exchange::default(),
+            host: Cell::new(0),
             stream: RefCell::new(None),
             lane: None,
             mux: OnceCell::new(),
@@ -172,7 +176,7 @@ impl Conn {
         if self.exchange.end(true) {
             // A handler that was cancelled because its client left has not failed.
             let status = if status >= 500 && self.is_gone() { CLIENT_LEFT } else { status };
-            self.port.worker.answered(&self.info, &self.exchange, status);
+            self.port.worker.answered(&self.info, &self.exchange, self.host.get(), status);
             self.wake_task();
         }
     }

@@ -34,7 +34,7 @@ impl<A: App> ConnTask<A> {
     /// The connection carries streams from now on.
     pub(super) fn begin_streams(&mut self) -> ConnStep {
         let conn = &self.conn;
-        let Some(limits) = conn.port.config.http2 else { return ConnStep::Again };
+        let Some(limits) = conn.port.http2 else { return ConnStep::Again };
         let session = Session::new(limits, conn.port.worker.clock.now());
         self.state = ConnState::Streams(Box::new(Streams::new(session, conn)));
         ConnStep::Again
@@ -45,7 +45,7 @@ impl<A: App> ConnTask<A> {
     #[cold]
     pub(super) fn upgraded(&self, inner: &Inner) -> Option<Session> {
         let conn = &self.conn;
-        let limits = conn.port.config.http2.filter(|_| conn.port.config.tls.is_none())?;
+        let limits = conn.port.http2.filter(|_| conn.port.config.tls.is_none())?;
         let values = |name: &'static [u8]| {
             let named = move |(found, _): &&(Span, Span)| found.of(&inner.bytes).eq_ignore_ascii_case(name);
             inner.head.headers.iter().filter(named).map(|(_, value)| value.of(&inner.bytes))
@@ -75,6 +75,7 @@ impl<A: App> ConnTask<A> {
         inner.head.version = Version::Http2;
         let mut streams = Streams::new(session, conn);
         let first = streams.add(conn, 1, &inner, conn.exchange.received_at.get(), None);
+        first.host.set(conn.host.get());
         streams.dispatch(&self.app, &first, inner, body, cx);
         self.state = ConnState::Streams(Box::new(streams));
         ConnStep::Again

@@ -9,7 +9,7 @@ use bytes::Bytes;
 use super::{ConnState, ConnStep, ConnTask};
 use crate::account::Share;
 use crate::app::App;
-use crate::body::{Body, BodyDecoder, BodyError, BodyStream, Collecting, Piece, Source};
+use crate::body::{Body, BodyDecoder, BodyError, BodyStream, Collecting, Form, Piece, Source};
 use crate::conn::{Conn, Timer};
 use crate::exchange::UnreadBody;
 use crate::head_bytes::Inner;
@@ -23,10 +23,10 @@ impl<A: App> ConnTask<A> {
     /// A request with a body: refuse, collect or stream it.
     pub(super) fn begin_body(&mut self, inner: Box<Inner>, cx: &mut Context<'_>) -> ConnStep {
         let conn = Rc::clone(&self.conn);
-        let config = &conn.port.config;
+        let config = &conn.site().config;
         conn.pipelined.set(false);
         let framing = inner.head.framing;
-        let decoder = match BodyDecoder::new(framing, config.max_body) {
+        let decoder = match BodyDecoder::new(framing, Form::max_body(&inner, config)) {
             Ok(decoder) => decoder,
             Err(reject) => return self.refuse(reject),
         };

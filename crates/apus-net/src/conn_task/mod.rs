@@ -13,6 +13,7 @@ mod begin_streams;
 mod ending;
 mod incoming;
 mod redirect;
+mod share;
 mod stream_body;
 mod streams;
 mod tunnels;
@@ -36,9 +37,11 @@ use crate::message_conn::Handshake;
 use crate::message_runner;
 use crate::request::Request;
 use crate::response::Responder;
+use crate::wake::after_the_others;
 use crate::worker::bump;
 
 use barred::is_barred;
+use share::Share;
 use streams::Streams;
 
 /// How a TLS record of a handshake begins (RFC 8446 section 5.1).
@@ -91,8 +94,7 @@ pub(crate) struct ConnTask<A: App> {
     pub(super) conn: Rc<Conn>,
     pub(super) state: ConnState<A::Handling>,
     pub(super) input: Input,
-    /// Requests begun since the last time others had their turn.
-    turn: u32,
+    share: Share,
     /// The keep-alive time is over: close unless a request is there right now.
     last_chance: bool,
     closed: bool,
@@ -101,7 +103,7 @@ pub(crate) struct ConnTask<A: App> {
 impl<A: App> ConnTask<A> {
     pub(crate) fn new(app: Rc<A>, conn: Rc<Conn>) -> Self {
         let input = Input::default();
-        Self { app, conn, state: ConnState::Head, input, turn: 0, last_chance: false, closed: false }
+        Self { app, conn, state: ConnState::Head, input, share: Share::default(), last_chance: false, closed: false }
     }
 
     /// Works until something is missing. Whether the connection has ended.
@@ -182,11 +184,13 @@ impl<A: App> ConnTask<A> {
         let pool = &conn.port.worker.pool;
         loop {
             if !self.input.is_empty() {
-                if self.turn >= conn.port.config.max_pipelined || conn.out.borrow().bytes() >= MAX_HELD {
+                if self.share.look(conn.port.config.max_pipelined, &conn.port.worker.clock)
+                    || conn.out.borrow().bytes() >= MAX_HELD
+                {
                     return self.pause(cx);
                 }
                 let mut inner = pool.request();
-                match inner.read(self.input.bytes(), &conn.port.config.head) {
+                match inner.read(self.input.bytes(), &conn.port.head) {
                     Ok(Parsed::Complete) => return self.begin(inner, cx),
                     Ok(Parsed::Partial) => pool.give_request(inner),
                     Err(reject) => {
@@ -235,7 +239,7 @@ impl<A: App> ConnTask<A> {
             };
             self.input.filled(count);
             let line = before == 0 || self.input.bytes()[before..].contains(&b'\n');
-            if line || self.input.len() >= self.conn.port.config.head.max_head {
+            if line || self.input.len() >= self.conn.port.head.max_head {
                 return Poll::Ready(Received::Line);
             }
         }
@@ -245,9 +249,9 @@ impl<A: App> ConnTask<A> {
     fn pause(&mut self, cx: &mut Context<'_>) -> ConnStep {
         self.conn.pipelined.set(false);
         let output = self.conn.poll_output(cx);
-        self.turn = 0;
+        self.share.renew();
         if output.is_ready() {
-            cx.waker().wake_by_ref();
+            after_the_others(cx);
         }
         ConnStep::Wait
     }
@@ -275,12 +279,12 @@ impl<A: App> ConnTask<A> {
     #[inline]
     fn begin(&mut self, inner: Box<Inner>, cx: &mut Context<'_>) -> ConnStep {
         self.input.consume(inner.bytes.len());
-        self.turn += 1;
         self.last_chance = false;
         let conn = &self.conn;
         let (config, worker) = (&conn.port.config, &conn.port.worker);
         conn.timer.set(Timer::None);
         let received_at = worker.clock.wall();
+        self.share.count(received_at);
         let count = conn.info.count_request(received_at);
         let head = &inner.head;
         let persist = head.keep_alive
@@ -288,6 +292,10 @@ impl<A: App> ConnTask<A> {
             && (config.keepalive_requests == 0 || count < config.keepalive_requests);
         let method = head.method.of(&inner.bytes);
         conn.exchange.begin(head.version, method, persist, received_at);
+        if let Err(reject) = conn.choose_host(&inner) {
+            return self.refuse(reject);
+        }
+        let config = &conn.site().config;
         if config.https_redirect != 0 && config.tls.is_none() {
             return self.redirect(inner);
         }
@@ -433,7 +441,7 @@ impl<A: App> ConnTask<A> {
         let head_only = conn.exchange.refuse();
         let mut out = conn.out.borrow_mut();
         let buffer = out.buffer(&conn.port.worker.pool);
-        http1::write_error(buffer, &conn.port, reject.status, reject.reason, head_only);
+        http1::write_error(buffer, conn.site(), reject.status, reject.reason, head_only);
         conn.push(out);
         self.state = ConnState::Closing { linger: true };
         ConnStep::Again
@@ -479,14 +487,18 @@ fn handle<A: App>(
     bump(&worker.counters.requests);
     worker.metrics.request(&conn.info);
     let received_at = conn.exchange.received_at.get();
-    let of = (Rc::clone(&conn.info), Rc::clone(&conn.port));
+    let site = conn.site();
+    let of = (Rc::clone(&conn.info), Rc::clone(site));
     let stream = (conn.stream_id() > 0).then(|| Rc::clone(conn));
     let request = Request::new(inner, of, body, received_at, stream);
-    if let Some(wanted) = &conn.port.config.noted {
+    if let Some(wanted) = &site.config.noted {
         request.note(&mut conn.exchange.entry.borrow_mut(), wanted);
     }
     let responder = Responder::new(Rc::clone(conn));
-    if let Some(gate) = &conn.port.config.gate
+    if site.config.adorns {
+        conn.exchange.added.borrow_mut().clear();
+    }
+    if let Some(gate) = &site.config.gate
         && is_barred(gate, &request, &responder)
     {
         return None;
@@ -503,7 +515,7 @@ impl<A: App> Future for ConnTask<A> {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let this = &mut *self;
         this.conn.set_task(cx);
-        this.turn = 0;
+        this.share.renew();
         this.conn.in_poll.set(true);
         let ended = this.run(cx);
         this.conn.in_poll.set(false);

@@ -4,6 +4,7 @@ use apus_proto::http1::Reject;
 
 use super::{ConnState, ConnStep, ConnTask};
 use crate::app::App;
+use crate::conn::Conn;
 use crate::head_bytes::Inner;
 use crate::http1;
 
@@ -13,7 +14,7 @@ impl<A: App> ConnTask<A> {
     /// Answers with the same address under https. The connection ends with it: the next one goes there.
     #[cold]
     pub(super) fn redirect(&mut self, inner: Box<Inner>) -> ConnStep {
-        let to = location(&inner, self.conn.port.config.https_redirect);
+        let to = location(&inner, self.conn.site().config.https_redirect);
         let conn = &self.conn;
         conn.port.worker.pool.give_request(inner);
         let Some(to) = to else { return self.refuse(NO_HOST) };
@@ -21,11 +22,21 @@ impl<A: App> ConnTask<A> {
         let head_only = conn.exchange.refuse();
         let mut out = conn.out.borrow_mut();
         let buffer = out.buffer(&conn.port.worker.pool);
-        http1::write_redirect(buffer, &conn.port, &to, head_only);
+        http1::write_redirect(buffer, conn.site(), &to, head_only);
         conn.push(out);
         self.state = ConnState::Closing { linger: true };
         ConnStep::Again
     }
+}
+
+/// Answers a request of a stream that the app does not see, without content.
+pub(super) fn turn_away(conn: &Conn, status: u16, to: Option<&[u8]>) {
+    conn.exchange.refuse();
+    conn.discard_stream_body();
+    let mut lines = Vec::new();
+    http1::write_refusal(&mut lines, conn.site(), status, to);
+    conn.begin_stream_answer(status, &lines, true);
+    conn.handled();
 }
 
 /// `https://`, the host that was asked for, and what was asked of it.

@@ -45,7 +45,7 @@ fn share(conn: &Rc<Conn>) -> Share {
 
 impl StreamBody {
     pub(super) fn collected(conn: &Rc<Conn>, inner: Box<Inner>, decoder: BodyDecoder) -> Result<Self, Reject> {
-        let collecting = Collecting::new(inner, decoder, &conn.port.config, share(conn))?;
+        let collecting = Collecting::new(inner, decoder, &conn.site().config, share(conn))?;
         Ok(Self::Collect(Box::new(collecting)))
     }
 

@@ -10,16 +10,16 @@ use std::task::{Context, Poll};
 
 use apus_proto::http1::{Framing, Reject, Span, Version};
 
-use super::redirect::{NO_HOST, location};
+use super::redirect::{NO_HOST, location, turn_away};
+use super::share::Share;
 use super::stream_body::StreamBody;
 use super::tunnels::{Wish, begin_messages};
 use super::{ConnState, ConnStep, ConnTask, MAX_HELD, handle};
 use crate::app::App;
-use crate::body::{Body, BodyDecoder, BodyError};
+use crate::body::{Body, BodyDecoder, BodyError, Form};
 use crate::conn::{Conn, Expired, Mux, Timer};
 use crate::exchange::AnswerPhase;
 use crate::head_bytes::Inner;
-use crate::http1;
 use crate::http2::{Closed, Event, Read, Session};
 use crate::info::ConnInfo;
 use crate::input::Input;
@@ -39,10 +39,12 @@ pub(crate) struct Streams {
     open: Vec<(u32, Stream)>,
     /// Requests that wait until the client has taken more of earlier answers.
     queue: VecDeque<(Rc<Conn>, Box<Inner>, Body)>,
-    /// Requests that have begun since others had their turn.
-    begun: u32,
+    share: Share,
     /// The last turn ended before all was read, for others to have theirs.
     hurried: bool,
+    /// The last turn ended for the kernel to be asked once more what has come, before a deadline is looked at: a signal
+    /// may have ended its wait.
+    asked: bool,
     /// Where the next head goes.
     spare: Option<Box<Inner>>,
     /// The client left a WebSocket of a worker that leaves unread: what else it leaves is not waited for long.
@@ -94,7 +96,16 @@ impl Streams {
     pub(super) fn new(session: Session, conn: &Rc<Conn>) -> Self {
         let mux = Mux::new(session, conn);
         conn.carry(&mux);
-        Self { mux, open: Vec::new(), queue: VecDeque::new(), begun: 0, hurried: false, spare: None, abandoned: false }
+        Self {
+            mux,
+            open: Vec::new(),
+            queue: VecDeque::new(),
+            share: Share::default(),
+            hurried: false,
+            asked: false,
+            spare: None,
+            abandoned: false,
+        }
     }
 
     /// Enters a stream; with an `info` of its own it asks for a WebSocket.
@@ -121,9 +132,10 @@ impl Streams {
 
     fn run<A: App>(&mut self, app: &Rc<A>, conn: &Rc<Conn>, input: &mut Input, cx: &mut Context<'_>) -> Turn {
         let worker = &conn.port.worker;
-        self.begun = 0;
+        self.share.renew();
         // What came while the worker was busy may be what a deadline waits for: it is read first.
         let mut heard = std::mem::take(&mut self.hurried);
+        let asked = std::mem::take(&mut self.asked);
         for _ in 0..MAX_ROUNDS {
             let now = worker.clock.now();
             let mut read = self.read(app, conn, input, now, cx);
@@ -142,7 +154,7 @@ impl Streams {
             if self.mux.is_touched() {
                 continue;
             }
-            if self.begun >= conn.port.config.max_pipelined {
+            if self.share.is_used() {
                 break;
             }
             let more = if self.mux.session.borrow().wants_input() {
@@ -157,6 +169,11 @@ impl Streams {
                     return Turn::Gone;
                 }
                 Poll::Pending if heard || !self.mux.look.get() => return self.rest(conn, input, now),
+                Poll::Pending if !asked => {
+                    self.asked = true;
+                    after_the_others(cx);
+                    return Turn::Wait;
+                }
                 Poll::Pending => {}
             }
             heard = true;
@@ -226,15 +243,14 @@ impl Streams {
         cx: &mut Context<'_>,
     ) -> Result<(), Closed> {
         let pool = &conn.port.worker.pool;
-        let most = conn.port.config.max_pipelined;
-        while !input.is_empty() && self.begun < most && self.mux.session.borrow().wants_input() {
+        while !input.is_empty() && !self.share.is_used() && self.mux.session.borrow().wants_input() {
             let mut inner = self.spare.take().unwrap_or_else(|| pool.request());
             let read = self.mux.session.borrow_mut().read(input.bytes(), now, &mut inner.bytes, &mut inner.head);
             let Read { used, event } = read?;
             let more = event.is_some();
+            let begins = matches!(event, Some(Event::Request { .. }));
             match event {
                 Some(Event::Request { stream, end_stream }) => {
-                    self.begun += 1;
                     self.begin(app, conn, stream, end_stream, inner, cx);
                 }
                 Some(Event::Data { stream, data, end_stream }) => {
@@ -256,7 +272,7 @@ impl Streams {
                 None => self.spare = Some(inner),
             }
             input.consume(used);
-            if !more {
+            if !more || (begins && !input.is_empty() && self.look_at_share(conn)) {
                 break;
             }
         }
@@ -285,6 +301,7 @@ impl Streams {
     ) {
         let (config, worker) = (&carrier.port.config, &carrier.port.worker);
         let received_at = worker.clock.wall();
+        self.share.count(received_at);
         let count = carrier.info.count_request(received_at);
         if config.keepalive_requests > 0 && count >= config.keepalive_requests {
             self.drain(worker.clock.now());
@@ -293,6 +310,10 @@ impl Streams {
             return self.begin_tunnel(app, carrier, Wish { stream: id, ended: end_stream }, inner, cx);
         }
         let conn = self.add(carrier, id, &inner, received_at, None);
+        if let Err(reject) = conn.choose_host(&inner) {
+            return self.refuse(id, reject);
+        }
+        let config = &conn.site().config;
         if config.https_redirect != 0 && config.tls.is_none() {
             return match location(&inner, config.https_redirect) {
                 Some(to) => turn_away(&conn, 308, Some(&to)),
@@ -310,7 +331,7 @@ impl Streams {
         if end_stream || head.framing == Framing::None {
             return self.dispatch(app, &conn, inner, Body::empty(length), cx);
         }
-        let decoder = match BodyDecoder::of_stream(head.framing, config.max_body) {
+        let decoder = match BodyDecoder::of_stream(head.framing, Form::max_body(&inner, config)) {
             Ok(decoder) => decoder,
             Err(reject) => return self.refuse(id, reject),
         };
@@ -359,15 +380,23 @@ impl Streams {
         self.mux.waiting() >= conn.port.config.max_output.saturating_mul(FULL)
     }
 
+    /// A request has begun, and there is more to begin: whether others are to have their turn before.
+    fn look_at_share(&mut self, conn: &Conn) -> bool {
+        self.share.look(conn.port.config.max_pipelined, &conn.port.worker.clock)
+    }
+
     /// Begins what has waited.
     fn dispatch_queued<A: App>(&mut self, app: &Rc<A>, conn: &Conn, cx: &mut Context<'_>) {
-        while !self.queue.is_empty() && !self.is_full(conn) {
+        while !self.queue.is_empty() && !self.is_full(conn) && !self.share.is_used() {
             let Some((conn, inner, body)) = self.queue.pop_front() else { return };
             if conn.is_usable() {
+                self.share.count(conn.port.worker.clock.wall());
                 dispatch(app, &conn, inner, body, cx);
             } else {
                 conn.handled();
+                continue;
             }
+            self.look_at_share(&conn);
         }
     }
 
@@ -531,16 +560,6 @@ impl Drop for Streams {
         // Only what an app that panicked has left.
         self.cut();
     }
-}
-
-/// Answers a request that the app does not see, without content.
-fn turn_away(conn: &Conn, status: u16, to: Option<&[u8]>) {
-    conn.exchange.refuse();
-    conn.discard_stream_body();
-    let mut lines = Vec::new();
-    http1::write_refusal(&mut lines, &conn.port, status, to);
-    conn.begin_stream_answer(status, &lines, true);
-    conn.handled();
 }
 
 /// Hands a request to the app. Its handler goes on by itself if it waits.

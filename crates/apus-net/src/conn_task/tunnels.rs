@@ -42,7 +42,7 @@ impl Streams {
         } else if !worker.metrics.may_accept() || worker.connections() >= config.max_connections {
             Some(Reject::new(503, "as many connections are open as may be"))
         } else {
-            None
+            carrier.choose_host(&inner).err()
         };
         if let Some(reject) = refused {
             self.add(carrier, id, &inner, now, None);
@@ -52,6 +52,7 @@ impl Streams {
         let info = Rc::new(carrier.info.within(worker.metrics.next_session(), now));
         info.count_request(now);
         let conn = self.add(carrier, id, &inner, now, Some(info));
+        conn.host.set(carrier.host.get());
         app.on_connect(&conn.info);
         *conn.handshake.borrow_mut() = Handshake::read(&inner.head, &inner.bytes);
         if let Some(stream) = self.find(id) {

@@ -4,6 +4,7 @@ use apus_proto::http1::{Version, response};
 
 use crate::answer::ResponseHead;
 use crate::coding::Coded;
+use crate::config::Config;
 use crate::exchange::{BodyOut, Exchange, UnreadBody};
 use crate::port::Port;
 
@@ -11,6 +12,8 @@ use crate::port::Port;
 const HSTS: &[u8] = b"Strict-Transport-Security";
 /// What PHP sends when a program names no type (`default_mimetype`, `default_charset`).
 const DEFAULT_TYPE: &[u8] = b"Content-Type: text/html; charset=UTF-8\r\n";
+/// The same where the character set is the program's business.
+const BARE_TYPE: &[u8] = b"Content-Type: text/html\r\n";
 
 /// How an answer's body goes out, and what its head says of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,16 +96,25 @@ pub(crate) fn close_after(exchange: &Exchange, port: &Port, head: &ResponseHead,
 #[inline]
 pub(crate) fn write_head(out: &mut Vec<u8>, port: &Port, head: &ResponseHead, answer: Answer, close: bool, old: bool) {
     response::write_status_line(out, Version::Http11, head.final_status(), head.reason.as_deref());
-    write_fields(out, port, head, answer);
+    let connection: &[u8] = if close {
+        b"Connection: close\r\n"
+    } else if old || head.tell_keep_alive || port.config.tells_connection {
+        // A 1.0 client asked for it and is told that it has it (RFC 9112 section 9.3); any other where the program
+        // wants it.
+        b"Connection: keep-alive\r\n"
+    } else {
+        b""
+    };
+    write_standing(out, port, head);
+    if port.config.tells_connection {
+        out.extend_from_slice(connection);
+    }
+    write_own(out, port, head, answer);
     if answer.body == BodyOut::Chunked {
         out.extend_from_slice(b"Transfer-Encoding: chunked\r\n");
     }
-    if close {
-        out.extend_from_slice(b"Connection: close\r\n");
-    } else if old || head.tell_keep_alive {
-        // A 1.0 client asked for it and is told that it has it (RFC 9112 section 9.3); any other where the program
-        // wants it.
-        out.extend_from_slice(b"Connection: keep-alive\r\n");
+    if !port.config.tells_connection {
+        out.extend_from_slice(connection);
     }
     out.extend_from_slice(b"\r\n");
 }
@@ -118,6 +130,12 @@ pub(crate) fn write_interim(out: &mut Vec<u8>, status: u16, lines: &[u8]) {
 #[inline]
 pub(crate) fn write_fields(out: &mut Vec<u8>, port: &Port, head: &ResponseHead, answer: Answer) {
     write_standing(out, port, head);
+    write_own(out, port, head, answer);
+}
+
+/// Writes the fields of this very answer.
+#[inline]
+fn write_own(out: &mut Vec<u8>, port: &Port, head: &ResponseHead, answer: Answer) {
     if answer.coded.varies {
         answer.coded.write(out, &head.lines);
     } else {
@@ -127,11 +145,33 @@ pub(crate) fn write_fields(out: &mut Vec<u8>, port: &Port, head: &ResponseHead, 
         write_configured(out, port, &head.lines);
     }
     if answer.typed && !head.has_content_type {
-        out.extend_from_slice(DEFAULT_TYPE);
+        out.extend_from_slice(if port.config.default_charset { DEFAULT_TYPE } else { BARE_TYPE });
     }
     if let Some(length) = answer.length {
         response::write_content_length(out, length);
     }
+}
+
+/// A head without the fields that are removed, and with those that its exchange adds.
+#[cold]
+pub(crate) fn adorned(head: &ResponseHead, config: &Config, added: &[u8]) -> ResponseHead {
+    let begins =
+        |line: &[u8], name: &[u8]| line.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name));
+    let mut lines = Vec::with_capacity(head.lines.len() + added.len());
+    for line in head.lines.split_inclusive(|byte| *byte == b'\n') {
+        if !config.removed_headers.iter().any(|name| begins(line, name)) {
+            lines.extend_from_slice(line);
+        }
+    }
+    let own = lines.len();
+    for line in added.split_inclusive(|byte| *byte == b'\n') {
+        let name = &line[..line.iter().position(|byte| *byte == b':').map_or(0, |colon| colon + 1)];
+        let mut owned = lines[..own].split(|byte| *byte == b'\n');
+        if begins(line, b"vary:") || !owned.any(|line| begins(line, name)) {
+            lines.extend_from_slice(line);
+        }
+    }
+    ResponseHead { lines, ..head.clone() }
 }
 
 /// Fields that all answers of the port have, where `lines` have none of that name.
@@ -216,6 +256,11 @@ pub(crate) fn write_refusal(out: &mut Vec<u8>, port: &Port, status: u16, to: Opt
 
 /// Writes the whole answer to a request that was refused. The connection ends with it.
 pub(crate) fn write_error(out: &mut Vec<u8>, port: &Port, status: u16, why: &str, head_only: bool) {
+    if !port.config.explains {
+        let answer = Answer { body: BodyOut::Length(0), length: Some(0), typed: false, coded: Coded::default() };
+        write_head(out, port, &ResponseHead::new(status), answer, true, false);
+        return;
+    }
     let body = format!("{status} {}: {why}\n", response::reason(status));
     write_text(out, port, ResponseHead::new(status), body.as_bytes(), head_only);
 }

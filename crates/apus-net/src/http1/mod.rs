@@ -3,5 +3,6 @@
 mod head;
 
 pub(crate) use head::{
-    Answer, close_after, plan, write_error, write_fields, write_head, write_interim, write_redirect, write_refusal,
+    Answer, adorned, close_after, plan, write_error, write_fields, write_head, write_interim, write_redirect,
+    write_refusal,
 };

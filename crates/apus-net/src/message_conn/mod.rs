@@ -263,6 +263,12 @@ impl MessageConn {
         self.wake_later();
     }
 
+    /// The number of the host that its handshake was for, from 1 on; 0 where it was the port's own.
+    #[inline]
+    pub fn host_number(&self) -> u16 {
+        self.port.number
+    }
+
     #[inline]
     pub(crate) fn worker(&self) -> &Worker {
         &self.port.worker

@@ -17,19 +17,19 @@ impl Responder {
     /// Bytes that a writer should give at a time, where the answer is coded, or may be: coding them takes no longer
     /// than others may wait.
     pub fn slice(&self) -> Option<usize> {
-        let config = self.conn.port.config.http_compression.as_ref()?;
+        let config = self.conn.site().config.http_compression.as_ref()?;
         let coded = match self.conn.exchange.phase() {
             AnswerPhase::Open => self.conn.exchange.negotiates(),
             phase => matches!(phase, AnswerPhase::Body(BodyOut::Coded { .. })),
         };
-        coded.then(|| config.slice())
+        coded.then(|| config.slice(None))
     }
 
     /// Whether an answer may be coded. One to a client that says nothing of codings is as it would be without: whatever
     /// a cache makes of it, it fits all.
     #[inline]
     pub(super) fn may_code(&self, len: usize) -> bool {
-        len >= self.conn.port.config.compressed_from && self.conn.exchange.negotiates()
+        len >= self.conn.site().config.compressed_from && self.conn.exchange.negotiates()
     }
 
     /// Ends an answer that may be coded. `None`: nothing was done, and it is sent as `coded` has it.
@@ -42,15 +42,15 @@ impl Responder {
         coded: &mut Coded,
     ) -> Option<Result<(), SendError>> {
         let conn = &*self.conn;
-        let config = conn.port.config.http_compression.as_ref()?;
+        let config = conn.site().config.http_compression.as_ref()?;
         if self.check().is_err() {
             return None;
         }
         match conn.exchange.phase() {
             AnswerPhase::Open => {}
-            AnswerPhase::Body(BodyOut::Coded { chunked, .. }) if body.len() > config.slice() => {
+            AnswerPhase::Body(BodyOut::Coded { chunked, .. }) if body.len() > config.slice(None) => {
                 conn.exchange.set_body(BodyOut::Coded { chunked, ended: true });
-                return Some(self.code_on(owner(), config.slice()));
+                return Some(self.code_on(owner(), config.slice(None)));
             }
             _ => return None,
         }
@@ -63,11 +63,12 @@ impl Responder {
             *coded = coded.uncoded();
             return None;
         };
-        if body.len() > config.slice() {
+        let slice = config.slice(coded.coding);
+        if body.len() > slice {
             if let Err(error) = self.begin_coded(head, *coded, encoder, true) {
                 return Some(Err(error));
             }
-            return Some(self.code_on(owner(), config.slice()));
+            return Some(self.code_on(owner(), slice));
         }
         match encoder.finish(body) {
             Ok(bytes) if bytes.len() < body.len() => Some(self.end_with(head, &bytes, *coded, copy(&bytes))),
@@ -94,7 +95,7 @@ impl Responder {
     #[cold]
     pub(super) fn began_coded(&self, head: &ResponseHead, coded: &mut Coded) -> Result<bool, SendError> {
         let conn = &*self.conn;
-        let Some(config) = &conn.port.config.http_compression else { return Ok(false) };
+        let Some(config) = &conn.site().config.http_compression else { return Ok(false) };
         // Whoever has told the length is held to it.
         if head.content_length.is_some() {
             return Ok(false);

@@ -149,6 +149,17 @@ impl Responder {
         }
     }
 
+    /// Has the answer begin with further field lines, in place of those that it was given before. Lines of a name that
+    /// the answer has are left out, but for Vary. Only ports and hosts with [`Config::adorns`](crate::Config::adorns)
+    /// do it.
+    pub fn add_lines(&self, lines: &[u8]) {
+        if self.is_open() {
+            let mut added = self.conn.exchange.added.borrow_mut();
+            added.clear();
+            added.extend_from_slice(lines);
+        }
+    }
+
     /// Sends the whole answer, or the last of one begun with [`write`](Self::write) (then `head` is not used).
     ///
     /// The bytes go to the kernel at once, in one call, unless the client does not keep up (then they wait in memory)
@@ -225,15 +236,23 @@ impl Responder {
     fn begin(&self, head: &ResponseHead, answer: http1::Answer, out: &mut Vec<u8>) {
         let conn = &*self.conn;
         conn.exchange.status.set(head.final_status());
+        let site = conn.site();
+        let adorned;
+        let head = if site.config.adorns {
+            adorned = http1::adorned(head, &site.config, &conn.exchange.added.borrow());
+            &adorned
+        } else {
+            head
+        };
         let version = conn.exchange.version.get();
         if version == Version::Http2 {
             let mut lines = Vec::with_capacity(head.lines.len() + 160);
-            http1::write_fields(&mut lines, &conn.port, head, answer);
+            http1::write_fields(&mut lines, site, head, answer);
             return conn.begin_stream_answer(head.final_status(), &lines, answer.is_empty());
         }
-        let close = http1::close_after(&conn.exchange, &conn.port, head, answer);
+        let close = http1::close_after(&conn.exchange, site, head, answer);
         let old = version == Version::Http10;
-        http1::write_head(out, &conn.port, head, answer, close, old);
+        http1::write_head(out, site, head, answer, close, old);
         if close {
             conn.exchange.persist.set(false);
         }

@@ -34,7 +34,7 @@ impl Responder {
             Some(Err(refusal)) => return Err(*refusal),
             Some(Ok(handshake)) => handshake,
         };
-        let config = &conn.port.config;
+        let config = &conn.site().config;
         handshake.check_origin(config)?;
         let params = handshake.params(config);
         let (id, worker) = (conn.info.id, &conn.port.worker);
@@ -58,7 +58,7 @@ impl Responder {
         };
         drop(held);
         let messages = &conn.conns.messages;
-        let (info, port) = (Rc::clone(&conn.info), Rc::clone(&conn.port));
+        let (info, port) = (Rc::clone(&conn.info), Rc::clone(conn.site()));
         let message_conn = Rc::new(MessageConn::new(info, port, Rc::clone(messages), carrier, Protocol::WebSocket));
         if upgrade.pull {
             message_conn.set_pull();

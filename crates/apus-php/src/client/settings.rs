@@ -19,6 +19,7 @@ use apus_zend::{Raise, engine};
 use crate::convert::pairs;
 use crate::exception::{self};
 use crate::runtime::State;
+use crate::swoole::{self, There};
 use crate::wait;
 
 use super::tls;
@@ -151,19 +152,24 @@ pub(super) fn reading(settings: &Settings, state: &State) -> Option<Duration> {
 
 /// The endpoint that a constructor's arguments (host, port, TLS) mean.
 pub(super) fn endpoint(host: &[u8], port: i64, tls: bool) -> Result<Endpoint, Raise> {
-    let refused = |text: &str| exception::throw(exception::code::client::ARGUMENT, text);
+    let refused = |text: &str, there: &str| {
+        let raise = exception::throw(exception::code::client::ARGUMENT, text);
+        swoole::there(raise, There::Text(there.to_owned()))
+    };
     let text = std::str::from_utf8(host)
         .ok()
         .filter(|text| !text.is_empty() && (text.starts_with("unix:") || !text.contains(['/', '?', '#', '@', ' '])));
     let text = text.filter(|text| !text.bytes().any(|byte| byte.is_ascii_control()));
     let Some(text) = text else {
-        return Err(refused("the host must be a name, an IP address or unix:/path, without scheme, port or path"));
+        let wrong = "the host must be a name, an IP address or unix:/path, without scheme, port or path";
+        return Err(refused(wrong, if host.is_empty() { "host is empty" } else { wrong }));
     };
     let port = match port {
         0 if tls => 443,
         0 => 80,
         port => {
-            u16::try_from(port).map_err(|_| refused(&format!("the port must be between 0 and 65535, {port} given")))?
+            let wrong = || format!("the port must be between 0 and 65535, {port} given");
+            u16::try_from(port).map_err(|_| refused(&wrong(), "The port is invalid"))?
         }
     };
     let host = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or(text);

@@ -9,6 +9,7 @@ use bytes::Bytes;
 
 use crate::exception::{self};
 use crate::last_error;
+use crate::swoole::{self, There};
 
 /// A scalar as text; none for what has no textual form.
 pub(super) fn scalar(view: View<'_>) -> Option<Vec<u8>> {
@@ -107,7 +108,13 @@ pub(super) fn target(path: &[u8]) -> Result<String, Raise> {
 /// The setting that receives a body.
 pub(super) fn write_func(value: &mut Value) -> Result<Callable, Raise> {
     Callable::new(value).map_err(|not| {
-        not.or(|why| exception::throw(exception::code::client::OPTION, &format!("write_func must be callable: {why}")))
+        let name =
+            if let View::Str(name) = value.view() { String::from_utf8_lossy(name).into_owned() } else { String::new() };
+        not.or(|why| {
+            let raise =
+                exception::throw(exception::code::client::OPTION, &format!("write_func must be callable: {why}"));
+            swoole::there(raise, There::Text(format!("function '{name}' is not callable")))
+        })
     })
 }
 

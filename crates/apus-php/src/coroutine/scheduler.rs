@@ -9,6 +9,7 @@ use apus_zend::{Array, Callable, Raise, Value, native};
 use super::batch::AtLeastOne;
 use crate::exception;
 use crate::runtime::State;
+use crate::swoole;
 
 #[derive(Default)]
 struct Scheduler {
@@ -40,6 +41,14 @@ fn parallel(scheduler: &Scheduler, count: AtLeastOne, callable: Callable, args: 
 
 fn start(scheduler: &Scheduler) -> Result<bool, Raise> {
     run_jobs(scheduler.jobs.take()).map(|()| true)
+}
+
+/// The same for code written for Swoole, where nothing to do is a mistake.
+fn start_some(scheduler: &Scheduler) -> Result<bool, Raise> {
+    if scheduler.jobs.borrow().is_empty() {
+        return swoole::warning("no coroutine task").map(|()| false);
+    }
+    start(scheduler)
 }
 
 fn set(_: &Scheduler, options: ArrayView<'_>) -> Result<(), Raise> {

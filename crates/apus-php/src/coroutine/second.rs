@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 
 use apus_coro::{Cancel, TaskId};
+use apus_zend::Raise;
 use apus_zend::arg::Given;
 use apus_zend::object::Object;
 use apus_zend::value::{ArrayView, View};
-use apus_zend::{Raise, engine};
 
 use super::batch;
 use super::class::{get_back_trace, meant};
@@ -36,7 +36,7 @@ pub(super) fn cancel(id: TaskId, throws: bool) -> bool {
 pub(super) fn resume(id: TaskId) -> Result<bool, Raise> {
     let resumed = super::class::resume(id)?;
     if !resumed {
-        engine::warning("can not resume the coroutine which is in IO operation or non-existent")?;
+        crate::swoole::warning("can not resume the coroutine which is in IO operation or non-existent")?;
     }
     Ok(resumed)
 }
@@ -50,7 +50,10 @@ pub(super) fn join(given: Given<ArrayView<'_>>, timeout: Timeout) -> Result<bool
         .filter_map(|(_, value)| if let View::Int(id) = value.view() { Some(id) } else { None })
         .collect();
     if ids.contains(&me) {
-        engine::warning("can not join self")?;
+        crate::swoole::warning("can not join self")?;
+        return Ok(last_error::fail(error::WRONG_OPERATION));
+    }
+    if ids.iter().enumerate().any(|(at, id)| ids[..at].contains(id) && exists(*id)) {
         return Ok(last_error::fail(error::WRONG_OPERATION));
     }
     if !ids.iter().any(|&id| exists(id)) {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use apus_coro::TaskId;
-use apus_edge::{Outcome as FileOutcome, Statics};
+use apus_edge::{Edge, Outcome as EdgeOutcome};
 use apus_net::{App, Request, Responder};
 use apus_zend::Callable;
 use tokio::sync::Semaphore;
@@ -24,8 +24,8 @@ pub(super) struct CoApp {
     pub(super) cancel_on_disconnect: bool,
     /// The setting `max_concurrency`, where it limits anything.
     pub(super) places: Option<Arc<Semaphore>>,
-    /// Files that are looked for first.
-    pub(super) files: Option<Rc<Statics>>,
+    /// What is done with requests first.
+    pub(super) edge: Option<Rc<Edge>>,
 }
 
 /// A request in the hands of a handler; the server knows of it until it is dropped.
@@ -84,36 +84,34 @@ impl CoApp {
             let drive = self.calling.begin(handler, request, &response);
             return Handling::begun(drive, response, gone);
         }
-        let begin = self.begin_later(handler, request);
+        let begin = self.begin_later(handler);
+        let begin = move |response: &Responder| begin(request, response);
         Handling::queued(place_in(self.places.clone()), begin, response).until(gone)
     }
 
-    fn begin_later(&self, handler: Callable, request: Request) -> impl FnOnce(&Responder) -> Begun + 'static {
+    fn begin_later(&self, handler: Callable) -> impl FnOnce(Request, &Responder) -> Begun + 'static {
         let calling = Rc::clone(&self.calling);
         // A client that left while its request waited, as all do when the server is broken off, is not answered.
-        move |response| response.is_writable().then(|| calling.begin(handler, request, response)).flatten()
+        move |request, response| response.is_writable().then(|| calling.begin(handler, request, response)).flatten()
     }
 }
 
 impl CoApp {
     #[cold]
     fn unless_found(
-        &self,
-        found: impl Future<Output = bool> + 'static,
-        route: Option<(Callable, Option<Rc<str>>)>,
-        request: Request,
+        self: &Rc<Self>,
+        found: impl Future<Output = Option<Request>> + 'static,
         response: Responder,
     ) -> Running {
-        let (handler, place) = route.unzip();
-        let begin = handler.map(|handler| self.begin_later(handler, request));
-        let begin = move |response: &Responder| {
-            if begin.is_none() {
+        let app = Rc::clone(self);
+        let begin = move |request: Request, response: &Responder| {
+            let Some((handler, _)) = app.core.route(request.path()) else {
                 response.fail(404);
-            }
-            begin.and_then(|begin| begin(response))
+                return None;
+            };
+            app.begin_later(handler)(request, response)
         };
-        let handling = files::first(found, self.places.clone(), begin, response);
-        Running::new(&self.core, Some(handling.standing_at(place.flatten().as_ref())))
+        Running::new(&self.core, Some(files::first(found, self.places.clone(), begin, response)))
     }
 }
 
@@ -121,15 +119,15 @@ impl App for CoApp {
     type Handling = Running;
 
     fn on_request(self: &Rc<Self>, request: Request, response: Responder) -> Running {
-        let files = self.files.as_ref().map_or(FileOutcome::NotMine, |files| files.answer(&request, &response));
-        if matches!(files, FileOutcome::Answered) {
-            return Running::new(&self.core, None);
-        }
-        let route = self.core.route(request.path());
-        if let FileOutcome::Later(found) = files {
-            return self.unless_found(found, route, request, response);
-        }
-        let Some((handler, place)) = route else {
+        let request = match &self.edge {
+            None => request,
+            Some(edge) => match edge.answer(request, &response) {
+                EdgeOutcome::NotMine(request) => request,
+                EdgeOutcome::Answered => return Running::new(&self.core, None),
+                EdgeOutcome::Later(found) => return self.unless_found(found, response),
+            },
+        };
+        let Some((handler, place)) = self.core.route(request.path()) else {
             response.fail(404);
             return Running::new(&self.core, None);
         };

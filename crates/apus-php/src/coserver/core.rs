@@ -11,8 +11,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use apus_coro::{Cancel, TaskId};
-use apus_edge::Statics;
-use apus_net::{Config, Control, Counters, Gate, Metrics, Tls, serve};
+use apus_edge::Edge;
+use apus_net::{Config, Connections, Control, Counters, Gate, Metrics, Tls, serve};
 use apus_options::Settings;
 use apus_process::Listener;
 use apus_zend::Callable;
@@ -118,7 +118,15 @@ pub(super) struct HttpCore {
     /// Whether it has to speak TLS.
     pub(super) ssl: bool,
     /// Whether it is of the class that code written for Swoole knows.
-    second: bool,
+    pub(super) second: bool,
+}
+
+/// What stands before the handlers.
+pub(super) struct Before {
+    pub(super) tls: Option<Tls>,
+    pub(super) edge: Option<Rc<Edge>>,
+    pub(super) gate: Option<Gate>,
+    pub(super) connections: Option<Connections>,
 }
 
 impl HttpCore {
@@ -174,12 +182,13 @@ impl HttpCore {
         self: Rc<Self>,
         state: Rc<State>,
         fd: OwnedFd,
-        (tls, files, gate): (Option<Tls>, Option<Rc<Statics>>, Option<Gate>),
+        before: Before,
         control: Rc<Control>,
     ) -> io::Result<()> {
-        let (app, mut config) = self.app(&state, files);
-        config.tls = tls;
-        config.gate = gate;
+        let (app, mut config) = self.app(&state, before.edge);
+        config.tls = before.tls;
+        config.gate = before.gate;
+        config.client_connections = before.connections;
         let config = Rc::new(config);
         let mut work = pin!(async {
             serve(app, vec![(fd, config)], Rc::clone(&control)).await?;
@@ -197,14 +206,12 @@ impl HttpCore {
         tokio::time::timeout(LAST_WORDS, work).await.unwrap_or(Ok(()))
     }
 
-    fn app(self: &Rc<Self>, state: &Rc<State>, files: Option<Rc<Statics>>) -> (Rc<CoApp>, Config) {
+    fn app(self: &Rc<Self>, state: &Rc<State>, edge: Option<Rc<Edge>>) -> (Rc<CoApp>, Config) {
         let settings = self.settings.borrow();
-        let limits = http::Limits {
-            max_vars: settings.max_input_vars as usize,
-            parse_post: settings.http_parse_post,
-            parse_cookie: settings.http_parse_cookie,
-            second: self.second,
-        };
+        let limits = http::Limits::new(&settings, self.second);
+        if limits.traced.is_some() {
+            state.trace_requests();
+        }
         let places =
             (settings.max_concurrency > 0).then(|| Arc::new(Semaphore::new(settings.max_concurrency as usize)));
         let calling = Calling {
@@ -218,9 +225,13 @@ impl HttpCore {
             calling: Rc::new(calling),
             cancel_on_disconnect: settings.cancel_on_disconnect,
             places,
-            files,
+            edge,
         };
-        (Rc::new(app), Config::from(&*settings))
+        let mut config = Config::from(&*settings);
+        if self.second {
+            crate::server::second_fields(&mut config);
+        }
+        (Rc::new(app), config)
     }
 
     /// Ready when nothing more is to be waited for.

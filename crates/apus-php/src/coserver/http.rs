@@ -4,14 +4,14 @@ use std::os::fd::AsRawFd as _;
 use std::rc::Rc;
 
 use apus_coro::Wait;
-use apus_net::Control;
+use apus_net::{Connections, Control};
 use apus_process::{BindOptions, Listener};
 use apus_zend::arg::{Given, Made, Make, Me};
 use apus_zend::object::Object;
 use apus_zend::value::ArrayView;
 use apus_zend::{Call, Callable, Raise, Value, engine, native};
 
-use super::core::{CoMetrics, HttpCore, Phase};
+use super::core::{Before, CoMetrics, HttpCore, Phase};
 use super::listen;
 use crate::convert;
 use crate::exception;
@@ -46,6 +46,8 @@ impl Make for Bound {
         let mut settings = crate::server::ini_settings();
         if second {
             crate::server::second_defaults(&mut settings);
+            // What begins with the preface of HTTP/2 is taken for it there, whatever was set.
+            settings.open_http2_protocol = true;
         }
         Made(HttpServer(HttpCore::new(self.0, settings, self.1, second)), shown).make(call)
     }
@@ -114,14 +116,17 @@ fn run(core: &Rc<HttpCore>, object: &Object, state: &Rc<State>) -> Result<bool, 
             .map_err(|error| exception::throw(exception::code::server::BIND, &error.to_string()))?
     };
     let tls = crate::server::lone_tls(&core.settings.borrow(), core.ssl)?;
-    let files = crate::files::open(&core.settings.borrow());
-    let files = files.map_err(|why| exception::throw(exception::code::server::OPTION, &why))?;
+    let edge =
+        crate::files::plan(&core.settings.borrow(), core.second).and_then(|plan| crate::files::open(plan.as_ref()));
+    let edge = edge.map_err(|why| exception::throw(exception::code::server::OPTION, &why))?;
     let gate = crate::files::gate(&core.settings.borrow());
     let gate = gate.map_err(|why| exception::throw(exception::code::server::OPTION, &why))?;
+    let connections = Connections::of(&core.settings.borrow());
+    let connections = connections.map_err(|why| exception::throw(exception::code::server::OPTION, &why))?;
     let control = Control::new(Rc::new(CoMetrics));
     core.began(&control);
     let (done, over) = tokio::sync::oneshot::channel();
-    let serving = Rc::clone(core).serve(Rc::clone(state), fd, (tls, files, gate), control);
+    let serving = Rc::clone(core).serve(Rc::clone(state), fd, Before { tls, edge, gate, connections }, control);
     // A task of its own: when this wait is broken off, it still ends what it has begun.
     state.spawn(async move {
         // Nobody asks any more when the wait was broken off.

@@ -303,14 +303,15 @@ impl StreamCore {
     /// Hands a connection over once it has shaken hands. It counts among the others meanwhile, and waits for none.
     fn shake(self: &Rc<Self>, state: &Rc<State>, socket: Object, receiver: &Rc<dyn Fn(Outcome)>) -> Result<(), Raise> {
         let shaking = crate::socket::shake(state, &socket)?;
-        let (core, state, receiver) = (Rc::clone(self), Rc::clone(state), Rc::clone(receiver));
+        let (core, of_task, receiver) = (Rc::clone(self), Rc::clone(state), Rc::clone(receiver));
         let (place, limit) = (Place::take(&self.connections), self.handshake_timeout.get());
         let limit = if limit.is_zero() { Duration::MAX } else { limit };
-        tokio::task::spawn_local(async move {
+        // The coroutine may run outside of the loop, before it has begun.
+        state.spawn(async move {
             match tokio::time::timeout(limit, shaking).await {
                 Ok(Ok(())) if core.phase.get() == Phase::Running => {
-                    if let Err(raise) = core.hand_over(&state, socket, place, &receiver) {
-                        state.report(raise);
+                    if let Err(raise) = core.hand_over(&of_task, socket, place, &receiver) {
+                        of_task.report(raise);
                     }
                 }
                 Ok(Err(why)) => UNSEALED.tell(format_args!("{START} closed a connection: TLS: {why}")),

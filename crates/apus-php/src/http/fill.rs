@@ -25,6 +25,7 @@ pub(super) fn value(request: &Request, slot: u32) -> Result<Value, Raise> {
         GET => get(request),
         POST => post(request),
         COOKIE => cookies(request),
+        FILES if request.limits.files_by_attribute && !uploads(request).is_empty() => files_by_attribute(request),
         FILES => files(request),
         TMPFILES => tmpfiles(request),
         _ => Ok(Value::null()),
@@ -68,30 +69,19 @@ fn header(request: &Request) -> Result<Value, Raise> {
     let mut array = Array::new(8)?;
     for (name, value) in request.net.headers() {
         let name = name.to_ascii_lowercase();
-        let earlier = match std::str::from_utf8(&name).ok().and_then(|name| array.view().get(name)) {
-            Some(View::Str(earlier)) => Some(earlier.to_vec()),
-            _ => None,
-        };
-        let several = match std::str::from_utf8(&name).ok().and_then(|name| array.view().get(name)) {
-            Some(View::Array(several)) => Some(several.iter().map(|(_, value)| value.value()).collect::<Vec<_>>()),
-            _ => None,
-        };
-        if let Some(several) = several {
-            set_several(&mut array, &name, several, value)?;
-            continue;
-        }
-        match earlier {
+        match earlier(&array, &name) {
+            Earlier::Several(values) => set_several(&mut array, &name, values, value)?,
             // Code written for Swoole is told of each.
-            Some(earlier) if request.limits.second && name != b"cookie" => {
-                set_several(&mut array, &name, vec![Value::string(&earlier)?], value)?;
+            Earlier::One(one) if request.limits.second && name != b"cookie" => {
+                set_several(&mut array, &name, vec![Value::string(&one)?], value)?;
             }
             // RFC 9110 section 5.3; RFC 9113 section 8.2.3 for Cookie.
-            Some(mut joined) => {
+            Earlier::One(mut joined) => {
                 joined.extend_from_slice(if name == b"cookie" { b"; " } else { b", " });
                 joined.extend_from_slice(value);
                 array.set_str(&name, &joined)?;
             }
-            None => array.set_str(&name, value)?,
+            Earlier::Nothing => array.set_str(&name, value)?,
         }
     }
     if let Some(host) = request.net.forwarded_host() {
@@ -104,6 +94,21 @@ fn header(request: &Request) -> Result<Value, Raise> {
         array.set_str(b"host", host)?;
     }
     Ok(array.into())
+}
+
+/// What earlier fields of a name have said.
+enum Earlier {
+    Nothing,
+    One(Vec<u8>),
+    Several(Vec<Value>),
+}
+
+fn earlier(fields: &Array, name: &[u8]) -> Earlier {
+    match std::str::from_utf8(name).ok().and_then(|name| fields.view().get(name)) {
+        Some(View::Str(one)) => Earlier::One(one.to_vec()),
+        Some(View::Array(several)) => Earlier::Several(several.iter().map(|(_, value)| value.value()).collect()),
+        _ => Earlier::Nothing,
+    }
 }
 
 /// Fields of one name as an array of their values.

@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use apus_coro::Wait;
 use apus_net::Collected;
+use apus_options::Settings;
 use apus_zend::object::Object;
 use apus_zend::{Call, PhpString, Raise, Value, engine, native};
 
@@ -19,12 +20,31 @@ const FD: u32 = 7;
 const STREAM: u32 = 8;
 
 /// What a request may hold, from the settings of its port.
+#[expect(clippy::struct_excessive_bools, reason = "each mirrors a setting that is a switch")]
 pub(crate) struct Limits {
     pub(crate) max_vars: usize,
     pub(crate) parse_post: bool,
     pub(crate) parse_cookie: bool,
+    /// Whether `$files` has for each attribute a list where a field's name has brackets, as `$_FILES` has it.
+    pub(crate) files_by_attribute: bool,
     /// Whether the objects are of the classes that code written for Swoole knows.
     pub(crate) second: bool,
+    /// The field of answers that tells the trace, empty for none; `None` where the log tells no traces.
+    pub(crate) traced: Option<Vec<u8>>,
+}
+
+impl Limits {
+    pub(crate) fn new(of_port: &Settings, second: bool) -> Self {
+        let field = of_port.request_id_header.as_bytes();
+        Self {
+            max_vars: of_port.max_input_vars as usize,
+            parse_post: of_port.http_parse_post,
+            parse_cookie: of_port.http_parse_cookie,
+            files_by_attribute: second && of_port.http_parse_files,
+            second,
+            traced: (of_port.request_ids > 0).then(|| field.to_vec()),
+        }
+    }
 }
 
 /// What is behind a request object.
@@ -64,6 +84,14 @@ fn fill_property(object: &Object, slot: u32) -> Result<(), Raise> {
 
 fn get_method(call: &Call) -> Result<(), Raise> {
     call.ret_bytes(call.this::<Request>()?.net.method())
+}
+
+fn get_trace_id(call: &Call) -> Result<(), Raise> {
+    call.ret_bytes(call.this::<Request>()?.net.trace().to_string().as_bytes())
+}
+
+fn get_traceparent(call: &Call) -> Result<(), Raise> {
+    call.ret_bytes(call.this::<Request>()?.net.trace().parent().as_bytes())
 }
 
 fn raw_content(call: &Call) -> Result<(), Raise> {

@@ -46,6 +46,14 @@ impl Response {
         Self::through(Answer::Here(responder), second)
     }
 
+    /// Sets a field of one that was just made.
+    pub(crate) fn preset(object: &Object, name: &[u8], value: &[u8]) {
+        if let Some(response) = object.payload::<Self>() {
+            // A name that is none was refused when the server was configured.
+            let _ = response.head.borrow_mut().set_one(name, value, false);
+        }
+    }
+
     fn through(answer: Answer, second: bool) -> Result<Object, Raise> {
         let fd = answer.fd();
         let response = Self {
@@ -239,6 +247,10 @@ fn header(call: &Call) -> Result<(), Raise> {
         return call.ret(false);
     }
     let set = match call.string(1) {
+        // There an empty coding is how a program has an answer left as it is.
+        Some(b"") if response.second && name.eq_ignore_ascii_case(b"content-encoding") => {
+            response.head.borrow_mut().set_one(name, b"identity", format)
+        }
         Some(value) => response.head.borrow_mut().set_one(name, value, format),
         None => set_lines(call, response, name, format)?,
     };
@@ -285,6 +297,7 @@ fn set_lines(call: &Call, response: &Response, name: &[u8], format: bool) -> Res
             for (_, value) in values.iter() {
                 match scalar(value.view()) {
                     Some(text) => texts.push(text),
+                    None if response.second && matches!(value.view(), View::Null) => {}
                     None => return Err(call.type_error(1, "of type array of strings")),
                 }
             }
@@ -444,7 +457,8 @@ fn send_file(call: &Call) -> Result<(), Raise> {
     {
         let mut head = response.head.borrow_mut();
         if !head.wire.has_content_type {
-            head.add(b"Content-Type", apus_edge::types::of(&path).as_bytes(), false);
+            let kind = if response.second { apus_edge::types::plain(&path) } else { apus_edge::types::of(&path) };
+            head.add(b"Content-Type", kind.as_bytes(), false);
         }
     }
     let head = response.head.borrow();

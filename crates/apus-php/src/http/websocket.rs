@@ -111,6 +111,31 @@ pub(super) fn push(call: &Call) -> Result<(), Raise> {
     call.ret(matches!(delivery, Delivery::Sent | Delivery::Buffered))
 }
 
+/// `Swoole\Http\Response::ping()`: a ping of the WebSocket, or else of the connection.
+pub(super) fn ping(call: &Call) -> Result<(), Raise> {
+    let response = call.this::<Response>()?;
+    let upgraded = response.message_conn.borrow().clone();
+    let Some(message_conn) = upgraded else {
+        return call.ret(matches!(response.answering()?, Answer::Here(responder) if responder.ping()));
+    };
+    let delivery = connections::push(&message_conn, &Outgoing::ping(call.bytes(0)?)?, true)?;
+    call.ret(matches!(delivery, Delivery::Sent | Delivery::Buffered))
+}
+
+/// `Swoole\Http\Response::disconnect()`: a closing handshake of the WebSocket, which says why.
+pub(super) fn disconnect(call: &Call) -> Result<(), Raise> {
+    let message_conn = message_conn(call.this::<Response>()?, "disconnect()")?;
+    let (code, reason) = (call.int(0, 1000)?, call.text(1)?);
+    let code = u16::try_from(code).ok().filter(|code| close::is_sendable(*code));
+    let Some(code) = code else {
+        return Err(exception::throw(
+            exception::code::http::NOT_UPGRADED,
+            "the code of a close frame is 1000 to 1003, 1007 to 1014 or 3000 to 4999",
+        ));
+    };
+    call.ret(message_conn.close(code, &reason))
+}
+
 pub(super) fn close(call: &Call) -> Result<(), Raise> {
     let response = call.this::<Response>()?;
     let upgraded = response.message_conn.borrow().clone();

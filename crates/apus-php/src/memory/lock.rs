@@ -4,6 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::rc::Rc;
+use std::time::Duration;
 
 use apus_coro::Wait;
 use apus_shm::{Mode, Taken};
@@ -14,6 +15,7 @@ use apus_zend::{Raise, Value, engine, native};
 use super::file_lock::{FileLock, pauses};
 use super::notifier::{self, ProcessLock};
 use crate::exception;
+use crate::swoole;
 use crate::wait::{Deadline, Timeout, Waited, wait};
 
 /// PHP's `LOCK_SH`, `LOCK_EX` and `LOCK_NB`.
@@ -193,17 +195,21 @@ fn lock_file(
         if until.is_over() {
             return Ok(Err(libc::ETIMEDOUT));
         }
-        let pause = until.within(pause);
-        if let Some(state) = notifier::coroutine() {
-            if wait(&state, Wait::Outside(what), async move { tokio::time::sleep(pause).await })?.is_none() {
-                return Ok(Err(libc::ECANCELED));
-            }
-        } else {
-            std::thread::sleep(pause);
-            notifier::handle_signals()?;
+        if !rest(what, until.within(pause))? {
+            return Ok(Err(libc::ECANCELED));
         }
     }
     Ok(Err(libc::ETIMEDOUT))
+}
+
+/// Lets that time pass; `false`: the coroutine was cancelled.
+fn rest(what: &'static str, pause: Duration) -> Result<bool, Raise> {
+    if let Some(state) = notifier::coroutine() {
+        return Ok(wait(&state, Wait::Outside(what), async move { tokio::time::sleep(pause).await })?.is_some());
+    }
+    std::thread::sleep(pause);
+    notifier::handle_signals()?;
+    Ok(true)
 }
 
 fn construct(kind: Given<i64>, path: Given<&[u8]>) -> Result<Lock, Raise> {
@@ -243,6 +249,7 @@ impl Want<i64> for Operation {
         let mode = match given.value & !NO_WAIT {
             SHARED => Mode::Shared,
             EXCLUSIVE => Mode::Exclusive,
+            0 if given.value == NO_WAIT && swoole::is_on() => Mode::Exclusive,
             _ => return Err(given.value_error("must be LOCK_EX or LOCK_SH, or one of these | LOCK_NB")),
         };
         Ok(Self { mode, no_wait: given.value & NO_WAIT != 0 })
@@ -255,7 +262,13 @@ fn set_err(object: &Object, code: i32) {
 
 fn acquire(lock: &Me<'_, Lock>, what: &'static str, mode: Mode, timeout: Timeout) -> Result<bool, Raise> {
     let core = Rc::clone(&lock.0);
-    let outcome = core.acquire(what, mode, timeout)?;
+    let outcome = match (core.acquire(what, mode, timeout)?, timeout.limit()) {
+        // There the time passes even where only the waiting code itself could end it.
+        (Err(libc::EDEADLK), Some(limit)) if lock.object.name_there().is_some() => {
+            Err(if rest(what, limit)? { libc::ETIMEDOUT } else { libc::ECANCELED })
+        }
+        (outcome, _) => outcome,
+    };
     if let Ok(died) = outcome {
         core.recovered.set(died);
         core.took();

@@ -12,6 +12,7 @@ use apus_shm::table::{
     Column, IDS_MOST, Index, KeyList, Keys, Kind, Layout, ROWS_MOST, RowBuffer, Schema, TEXT_LONGEST, Table,
 };
 use apus_zend::arg::{Any, Given, Me};
+use apus_zend::engine::ClassEntry;
 use apus_zend::row::Shape;
 use apus_zend::value::View;
 use apus_zend::{Raise, Value, native};
@@ -20,6 +21,7 @@ use super::table_convert::raise;
 use super::table_iterate::Cursor;
 use super::{bulk, figures, table, table_iterate, table_query, table_rows, table_second};
 use crate::exception::{self, Code, code};
+use crate::swoole::{self, There};
 
 /// Longest text key, in bytes.
 pub(super) const KEY_LONGEST: u32 = 1024;
@@ -27,6 +29,8 @@ pub(super) const KEY_LONGEST: u32 = 1024;
 const DICTIONARY_MOST: u32 = 65_535;
 /// The same of `TYPE_DICTIONARY32`.
 const DICTIONARY32_MOST: u32 = (1 << 24) - 1;
+/// What is said there of a table that was destroyed.
+const GONE_THERE: &str = "must call constructor first";
 /// Sets of columns whose shapes are kept for the next query.
 const SHAPES_KEPT: usize = 16;
 
@@ -64,7 +68,11 @@ pub(super) struct Live {
 impl Live {
     /// The number of a column, or an exception.
     pub(super) fn column(&self, name: &[u8]) -> Result<usize, Raise> {
-        self.shape.column(name).ok_or_else(|| self.no_column(&format!("\"{}\"", String::from_utf8_lossy(name))))
+        self.shape.column(name).ok_or_else(|| {
+            let name = String::from_utf8_lossy(name);
+            let raise = self.no_column(&format!("\"{name}\""));
+            swoole::there(raise, There::Text(format!("column[{name}] does not exist")))
+        })
     }
 
     /// Throws for a name that is no column's.
@@ -166,7 +174,9 @@ impl TableObject {
         } else {
             "call create() first, after the columns are described"
         };
-        throw(code::table::STATE, &format!("the table does not exist: {why}"))
+        let raise = throw(code::table::STATE, &format!("the table does not exist: {why}"));
+        let text = if self.destroyed.get() { GONE_THERE } else { "table is not created or has been destroyed" };
+        swoole::there(raise, There::Error(ClassEntry::error(), text.to_owned()))
     }
 
     /// Throws unless columns and indexes may still be described.
@@ -179,7 +189,15 @@ impl TableObject {
         } else {
             "create(): a table keeps what it was made with"
         };
-        Err(throw(code::table::STATE, &format!("{what} was called after {after}")))
+        let raise = throw(code::table::STATE, &format!("{what} was called after {after}"));
+        Err(swoole::there(
+            raise,
+            if self.destroyed.get() {
+                There::Error(ClassEntry::error(), GONE_THERE.to_owned())
+            } else {
+                There::Text("unable to add column after table has been created".to_owned())
+            },
+        ))
     }
 }
 

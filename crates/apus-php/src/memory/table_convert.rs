@@ -9,7 +9,10 @@ use apus_zend::{PhpString, Raise, Value};
 
 use super::table::throw;
 use crate::exception::code;
+use crate::swoole::{self, There};
 
+/// What is wrong with a text that is no key.
+const EMPTY_KEY: &str = "a key must not be empty";
 /// Floats whose whole part is exact as an integer lie below this, 2 to the 63rd.
 const WHOLE_BOUND: f64 = 9_223_372_036_854_775_808.0;
 
@@ -27,7 +30,12 @@ pub(super) fn raise(error: TableError) -> Raise {
         TableError::NoMemory(_) => code::table::NO_MEMORY,
         TableError::File(_) => code::table::FILE,
     };
-    throw(code, &error.to_string())
+    let empty = matches!(error, TableError::Key(_)).then(|| error.to_string()).filter(|text| text == EMPTY_KEY);
+    let raise = throw(code, &error.to_string());
+    if empty.is_none() {
+        return raise;
+    }
+    swoole::there(raise, There::Text("key must not be empty".to_owned()))
 }
 
 /// Texts that were made of numbers; they live as long as the cells that point to them.

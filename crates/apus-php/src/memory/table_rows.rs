@@ -11,6 +11,7 @@ use apus_zend::{Array, Raise, Value};
 use super::table::{Live, TableObject, throw};
 use super::table_convert::{Texts, cell, raise, shown, whole};
 use crate::exception::code;
+use crate::swoole::{self, There};
 
 /// Cells of a row that is to be written, without an allocation.
 pub(super) struct Cells<'a> {
@@ -185,12 +186,20 @@ fn add(table: &TableObject, key: RowKey<'_>, name: &[u8], delta: Delta) -> Resul
     shown(live.table.add(key, column, delta).map_err(raise)?).value()
 }
 
+/// What is said there of texts that cannot be added to.
+fn text_there(raise: Raise, what: &str) -> Raise {
+    swoole::there_of(raise, |message| {
+        let is_text = message.contains(" holds texts");
+        is_text.then(|| There::Text(format!("can't execute '{what}' on a string type column")))
+    })
+}
+
 pub(super) fn incr(table: &TableObject, key: RowKey<'_>, column: &[u8], by: Any<'_>) -> Result<Value, Raise> {
-    add(table, key, column, delta(by, 1)?)
+    add(table, key, column, delta(by, 1)?).map_err(|raise| text_there(raise, "incr"))
 }
 
 pub(super) fn decr(table: &TableObject, key: RowKey<'_>, column: &[u8], by: Any<'_>) -> Result<Value, Raise> {
-    add(table, key, column, delta(by, -1)?)
+    add(table, key, column, delta(by, -1)?).map_err(|raise| text_there(raise, "decr"))
 }
 
 pub(super) fn cmpset(

@@ -5,11 +5,12 @@ use apus_shm::table::{Column, Kind};
 use apus_zend::arg::{Given, OrFalse};
 use apus_zend::row::Elements;
 use apus_zend::value::{ArrayView, Key, View};
-use apus_zend::{Array, Callable, Raise, Value, engine};
+use apus_zend::{Array, Callable, Raise, Value};
 
 use super::table::{self, Live, TableObject};
 use super::table_convert::{Texts, raise};
 use super::table_rows::{self as rows, Cells, RowKey};
+use crate::swoole;
 
 /// The fewest rows that a table has room for there.
 const ROWS_LEAST: i64 = 64;
@@ -57,7 +58,7 @@ fn loosened(column: &Column, value: Value) -> Result<Value, Raise> {
     let text = convert("strval", value)?;
     match text.view() {
         View::Str(bytes) if bytes.len() > longest => {
-            engine::warning(&format!(
+            swoole::warning(&format!(
                 "column[{}]: {} bytes are cut to the {longest} that it can have",
                 column.name,
                 bytes.len()
@@ -116,9 +117,25 @@ pub(super) fn update(table: &TableObject, key: RowKey<'_>, row: ArrayView<'_>) -
     with_row(table, row, |row| rows::update(table, key, row))
 }
 
+/// A column that is not there has no value, and is no mistake.
+pub(super) fn get(table: &TableObject, key: RowKey<'_>, field: Option<&[u8]>) -> Result<Value, Raise> {
+    match field {
+        Some(field) if table.live()?.shape.column(field).is_none() => Ok(Value::bool(false)),
+        field => rows::get(table, key, field),
+    }
+}
+
+/// Of a table that is not there (any more) false.
+pub(super) fn stats(table: &TableObject) -> Result<OrFalse<Array>, Raise> {
+    let is_live = table.live_if_any().is_some();
+    Ok(OrFalse(if is_live { Some(rows::stats(table)?) } else { None }))
+}
+
 pub(super) fn getdel(table: &TableObject, key: RowKey<'_>, field: Option<&[u8]>) -> Result<OrFalse<Value>, Raise> {
     let Some(field) = field else { return Ok(OrFalse(rows::getdel(table, key)?.0.map(Value::from))) };
-    table.live()?.column(field)?;
+    if table.live()?.shape.column(field).is_none() {
+        return Ok(OrFalse(None));
+    }
     let Some(row) = rows::getdel(table, key)?.0 else { return Ok(OrFalse(None)) };
     let name = String::from_utf8_lossy(field);
     Ok(OrFalse(
@@ -138,7 +155,7 @@ fn expect_names(live: &Live, expected: ArrayView<'_>) -> Result<bool, Raise> {
     });
     let wrong = if expected.is_empty() { Some("expected values must not be empty".to_owned()) } else { wrong };
     match wrong {
-        Some(wrong) => engine::warning(&wrong).map(|()| false),
+        Some(wrong) => swoole::warning(&wrong).map(|()| false),
         None => Ok(true),
     }
 }

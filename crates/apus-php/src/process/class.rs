@@ -19,6 +19,7 @@ use super::fork;
 use super::message_queue::{Size, SysQueue, SystemKey, explain, stats_array};
 use super::pipe::{End, Pipe, Side};
 use super::statics;
+use crate::swoole::{self, There};
 use crate::system::failure::{Noted, Text, set_last_error, strerror};
 use crate::system::host::set_title;
 use crate::wait::{Timeout, expect_outside};
@@ -105,7 +106,9 @@ fn start(me: This<'_>) -> Result<OrFalse<i64>, Raise> {
     if core.owner.get() == Owner::Supervisor || core.side.get() == Side::Worker {
         return Err(state_error("this process is started by its server or pool, or is the running one"));
     }
-    expect_outside("Apus\\Process::start()")?;
+    expect_outside("Apus\\Process::start()").map_err(|raise| {
+        swoole::there(raise, There::Error(swoole::error_class(), "must be forked outside the coroutine".to_owned()))
+    })?;
     if core.is_running() {
         engine::warning("Apus\\Process::start(): the process has been started already, and runs")?;
         return Ok(OrFalse(None));

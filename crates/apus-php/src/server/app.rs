@@ -3,7 +3,7 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use apus_edge::{Outcome as FileOutcome, Statics};
+use apus_edge::{Edge, Outcome as EdgeOutcome};
 use apus_net::proto::websocket::close;
 use apus_net::{App, ConnInfo, Message, MessageConn, Request, Responder, Upgrade};
 use apus_options::Settings;
@@ -13,16 +13,17 @@ use apus_zend::value::View;
 use apus_zend::{Callable, Raise, Value};
 use tokio::sync::Semaphore;
 
-use super::core::ServerCore;
 use super::event_object;
 use super::events::Event;
+use super::host::HostCore;
 use super::port_core::PortCore;
+use super::serving::Serving;
 use crate::client::frame;
 use crate::files;
 use crate::handlers::{Begun, Handlers};
 use crate::handling::{Calling, Handling, place_in};
 use crate::http;
-use crate::runtime::{Outcome, State};
+use crate::runtime::Outcome;
 
 /// The callbacks of a port.
 struct Callbacks {
@@ -30,6 +31,7 @@ struct Callbacks {
     connect: Option<Callable>,
     close: Option<Callable>,
     handshake: Option<Callable>,
+    before_handshake: Option<Callable>,
     open: Option<Callable>,
     message: Option<Callable>,
     disconnect: Option<Callable>,
@@ -50,44 +52,44 @@ pub(super) struct PhpApp {
     event_objects: bool,
     /// How many requests all workers may handle at once, where more are answered 503; else they wait.
     refuses: Option<u64>,
-    /// Files that are looked for first.
-    files: Option<Rc<Statics>>,
+    /// What is done with requests first.
+    edge: Option<Rc<Edge>>,
+    /// Of a port: what answers for its hosts, by their numbers from 1 on.
+    hosts: Vec<Rc<Self>>,
     /// File and line of the handler of requests, where it is written in PHP.
     place: Option<Rc<str>>,
 }
 
+/// A port, or one of its hosts.
+pub(super) struct Site<'a> {
+    pub(super) port: &'a PortCore,
+    pub(super) host: Option<&'a HostCore>,
+    pub(super) settings: &'a Settings,
+    pub(super) edge: Option<Rc<Edge>>,
+}
+
 impl PhpApp {
-    /// What answers a port; `None` when nothing would.
-    pub(super) fn new(
-        state: &Rc<State>,
-        worker: &Rc<Worker>,
-        server: Object,
-        core: &ServerCore,
-        port: &PortCore,
-        of_port: &Settings,
-        (files, slots): (Option<Rc<Statics>>, Option<Arc<Semaphore>>),
-    ) -> Option<Rc<Self>> {
-        let callback = |event| core.callback(port, event);
+    /// What answers a port or a host.
+    pub(super) fn new(serving: &Serving<'_>, site: Site<'_>, hosts: Vec<Rc<Self>>) -> Rc<Self> {
+        let Site { port, host, settings: of_port, edge } = site;
+        let Serving { core, state, worker, .. } = *serving;
+        let callback = |event| host.and_then(|host| host.callbacks.get(event)).or_else(|| core.callback(port, event));
         let on = Callbacks {
             request: callback(Event::Request),
             connect: callback(Event::Connect),
             close: callback(Event::Close),
             handshake: callback(Event::Handshake),
+            before_handshake: callback(Event::BeforeHandshakeResponse),
             open: callback(Event::Open),
             message: callback(Event::Message),
             disconnect: callback(Event::Disconnect),
             full: callback(Event::BufferFull),
             empty: callback(Event::BufferEmpty),
         };
-        if on.request.is_none() && on.message.is_none() {
-            return None;
+        let limits = http::Limits::new(of_port, core.second);
+        if limits.traced.is_some() {
+            state.trace_requests();
         }
-        let limits = http::Limits {
-            max_vars: of_port.max_input_vars as usize,
-            parse_post: of_port.http_parse_post,
-            parse_cookie: of_port.http_parse_cookie,
-            second: core.second,
-        };
         let calling = Calling {
             handlers: Handlers::new(state, of_port.enable_coroutine),
             limits: Rc::new(limits),
@@ -97,18 +99,19 @@ impl PhpApp {
         let place = on.request.as_ref().and_then(Callable::place).map(|(file, line)| format!("{file}:{line}").into());
         let worker = Rc::clone(worker);
         let cancel_on_disconnect = of_port.cancel_on_disconnect;
-        Some(Rc::new(Self {
+        Rc::new(Self {
             calling,
             worker,
-            server,
+            server: serving.server.share(),
             on,
             cancel_on_disconnect,
-            slots,
+            slots: serving.slots.clone(),
             refuses: core.refuses.get().then(|| u64::from(of_port.max_concurrency)),
             event_objects: core.event_objects.get(),
-            files,
+            edge,
+            hosts,
             place,
-        }))
+        })
     }
 
     fn notify(&self, callable: Option<&Callable>, fd: i64, with_worker: bool) {
@@ -170,8 +173,15 @@ impl PhpApp {
     }
 
     /// The program decides on the handshake: it answers itself (101 through `end()`, another status to refuse), or
-    /// returns false to refuse and anything else to accept.
-    fn ask(self: &Rc<Self>, handshake: &Callable, request: Request, response: &Responder) -> Result<Handling, Raise> {
+    /// returns false to refuse and anything else to accept. What it returns is of no interest where it is only told
+    /// `before` the default answer, to which it may add fields.
+    fn ask(
+        self: &Rc<Self>,
+        callable: &Callable,
+        before: bool,
+        request: Request,
+        response: &Responder,
+    ) -> Result<Handling, Raise> {
         let request = http::Request::object(request, Rc::clone(&self.calling.limits))?;
         let answer = http::Response::object(response.clone(), self.calling.limits.second)?;
         let (app, responder) = (Rc::clone(self), response.clone());
@@ -183,11 +193,12 @@ impl PhpApp {
             }
             Outcome::Gone => responder.fail(500),
             Outcome::Returned(_) if responder.is_ended() => {}
-            Outcome::Returned(value) if matches!(value.view(), View::Bool(false)) => responder.fail(403),
+            Outcome::Returned(value) if !before && matches!(value.view(), View::Bool(false)) => responder.fail(403),
             Outcome::Returned(_) => app.accept_asked(kept.share(), &kept_answer),
         };
-        let args = [request.into(), answer.into()];
-        let begun = self.calling.handlers.begin(handshake.share(), args, Some(Rc::new(decided)))?;
+        let server = before.then(|| self.server.share().into());
+        let args = server.into_iter().chain([request.into(), answer.into()]);
+        let begun = self.calling.handlers.begin(callable.share(), args, Some(Rc::new(decided)))?;
         Ok(Handling::begun(begun, response.clone(), None))
     }
 
@@ -209,44 +220,32 @@ impl PhpApp {
 }
 
 impl PhpApp {
+    /// What answers for a host.
+    #[inline]
+    fn of(self: &Rc<Self>, number: u16) -> &Rc<Self> {
+        if number == 0 { self } else { self.hosts.get(usize::from(number) - 1).unwrap_or(self) }
+    }
+
+    /// There is no handler for requests: a port of WebSockets has only those.
+    fn turn_away(&self, response: &Responder) {
+        response.fail(if self.on.message.is_some() { 426 } else { 404 });
+    }
+
     /// Begins the handler of a request, when its time has come.
-    fn begin_later(self: &Rc<Self>, request: Request) -> impl FnOnce(&Responder) -> Begun + 'static {
+    fn begin_later(self: &Rc<Self>) -> impl FnOnce(Request, &Responder) -> Begun + 'static {
         let app = Rc::clone(self);
-        move |responder| {
+        move |request, responder| {
             let Some(handler) = &app.on.request else {
-                responder.fail(426);
+                app.turn_away(responder);
                 return None;
             };
             app.calling.begin(handler.share(), request, responder)
         }
     }
 
-    #[cold]
-    fn unless_found(
-        self: &Rc<Self>,
-        found: impl Future<Output = bool> + 'static,
-        request: Request,
-        response: Responder,
-    ) -> Handling {
-        let gone = self.cancel_on_disconnect.then(|| response.gone());
-        let handling = files::first(found, self.slots.clone(), self.begin_later(request), response);
-        handling.until(gone).standing_at(self.place.as_ref())
-    }
-}
-
-impl App for PhpApp {
-    type Handling = Handling;
-
-    fn on_request(self: &Rc<Self>, request: Request, response: Responder) -> Handling {
-        if let Some(files) = &self.files {
-            match files.answer(&request, &response) {
-                FileOutcome::Answered => return Handling::begun(None, response, None),
-                FileOutcome::Later(found) => return self.unless_found(found, request, response),
-                FileOutcome::NotMine => {}
-            }
-        }
+    fn handle(self: &Rc<Self>, request: Request, response: Responder) -> Handling {
         let Some(handler) = &self.on.request else {
-            response.fail(426);
+            self.turn_away(&response);
             return Handling::begun(None, response, None);
         };
         let gone = self.cancel_on_disconnect.then(|| response.gone());
@@ -258,32 +257,83 @@ impl App for PhpApp {
                 return Handling::begun(None, response, None);
             }
             let admission = place_in(Some(Arc::clone(slots)));
-            let queued = Handling::queued(admission, self.begin_later(request), response);
+            let begin = self.begin_later();
+            let queued = Handling::queued(admission, move |responder| begin(request, responder), response);
             return queued.until(gone).standing_at(self.place.as_ref());
         }
         let drive = self.calling.begin(handler.share(), request, &response);
         Handling::begun(drive, response, gone).standing_at(self.place.as_ref())
     }
 
-    fn on_upgrade(self: &Rc<Self>, request: Request, response: Responder) -> Handling {
+    fn shake_hands(self: &Rc<Self>, request: Request, response: Responder) -> Handling {
         if !response.is_handshake() {
             // An invalid one: this says why.
             drop(self.accept(request, &response));
             return Handling::begun(None, response, None);
         }
-        let Some(handshake) = &self.on.handshake else {
-            let open = self.accept(request, &response);
-            return open.unwrap_or_else(|| Handling::begun(None, response, None));
+        let (callable, before) = match (&self.on.handshake, &self.on.before_handshake) {
+            (Some(handshake), _) => (handshake, false),
+            (None, Some(before)) => (before, true),
+            (None, None) => {
+                let open = self.accept(request, &response);
+                return open.unwrap_or_else(|| Handling::begun(None, response, None));
+            }
         };
-        self.ask(handshake, request, &response).unwrap_or_else(|raise| {
+        self.ask(callable, before, request, &response).unwrap_or_else(|raise| {
             self.report(raise);
             response.fail(503);
             Handling::begun(None, response, None)
         })
     }
 
+    #[cold]
+    fn unless_found(
+        self: &Rc<Self>,
+        found: impl Future<Output = Option<Request>> + 'static,
+        response: Responder,
+    ) -> Handling {
+        let gone = self.cancel_on_disconnect.then(|| response.gone());
+        let handling = files::first(found, self.slots.clone(), self.begin_later(), response);
+        handling.until(gone).standing_at(self.place.as_ref())
+    }
+}
+
+impl App for PhpApp {
+    type Handling = Handling;
+
+    fn on_request(self: &Rc<Self>, request: Request, response: Responder) -> Handling {
+        let app = self.of(request.host_number());
+        match &app.edge {
+            None => app.handle(request, response),
+            Some(edge) => match edge.answer(request, &response) {
+                EdgeOutcome::NotMine(request) => app.handle(request, response),
+                EdgeOutcome::Answered => Handling::begun(None, response, None),
+                EdgeOutcome::Later(found) => app.unless_found(found, response),
+            },
+        }
+    }
+
+    fn on_upgrade(self: &Rc<Self>, request: Request, response: Responder) -> Handling {
+        let app = self.of(request.host_number());
+        match &app.edge {
+            None => app.shake_hands(request, response),
+            Some(edge) => match edge.answer(request, &response) {
+                EdgeOutcome::NotMine(request) => app.shake_hands(request, response),
+                EdgeOutcome::Answered => Handling::begun(None, response, None),
+                EdgeOutcome::Later(found) => {
+                    let app = Rc::clone(app);
+                    let begin = move |request, response: &Responder| {
+                        tokio::task::spawn_local(app.shake_hands(request, response.clone()));
+                        None
+                    };
+                    files::first(found, None, begin, response)
+                }
+            },
+        }
+    }
+
     fn on_message(self: &Rc<Self>, message_conn: &Rc<MessageConn>, message: Message<'_>) -> Option<Handling> {
-        let callable = self.on.message.as_ref()?;
+        let callable = self.of(message_conn.host_number()).on.message.as_ref()?;
         let begun = frame::of_message(&message, message_conn.info().id())
             .and_then(|frame| self.event(callable, [self.server.share().into(), frame.into()]));
         self.begun(begun, message_conn)

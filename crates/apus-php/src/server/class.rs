@@ -1,8 +1,9 @@
 //! `Apus\Server` and `Apus\Http\Server`.
 
+use std::os::unix::ffi::OsStrExt;
 use std::rc::Rc;
 
-use apus_process::Worker;
+use apus_process::{Role, Worker};
 use apus_zend::arg::{Made, Make, Me, OrFalse};
 use apus_zend::class::Class;
 use apus_zend::object::Object;
@@ -12,12 +13,13 @@ use apus_zend::{Array, Call, Callable, Raise, Value};
 use super::core::{ServerCore, ServerHandle, ServerKind};
 use super::events::Event;
 use super::port_core::PortCore;
-use super::{config, connections, info, port, program, serving};
+use super::{config, connections, host, info, port, program, serving};
 use crate::convert::from_option;
 use crate::exception::{self};
 use crate::process::PROCESS;
 use crate::runtime::State;
 use crate::socket::merged_settings;
+use crate::swoole::{self, There};
 
 /// Sends a signal to this very process.
 pub(super) fn signal_self(signal: i32) -> bool {
@@ -80,12 +82,26 @@ fn with_new_ports(core: &Rc<ServerCore>, old: &Value) -> Result<Value, Raise> {
 
 fn set(server: Me<'_, ServerHandle>, given: ArrayView<'_>) -> Result<bool, Raise> {
     server.expect_new("set()")?;
+    if server.second && !has_document_root(given)? {
+        return Ok(false);
+    }
     server.set(given)?;
     if server.second {
         let shown = merged_settings(&server.object.slot(slot::server::SETTING), given)?;
         server.object.set_slot(slot::server::SETTING, shown);
     }
     Ok(true)
+}
+
+/// Whether the folder of files that these settings name is there, if they name one; a warning tells where it is not.
+fn has_document_root(given: ArrayView<'_>) -> Result<bool, Raise> {
+    let Some(View::Str(root)) = given.get("document_root") else { return Ok(true) };
+    let path = std::path::Path::new(std::ffi::OsStr::from_bytes(root));
+    if root.is_empty() || path.is_dir() {
+        return Ok(true);
+    }
+    apus_zend::engine::warning(&format!("document_root {} does not exist", path.display()))?;
+    Ok(false)
 }
 
 /// Fills `$setting`: every setting of the table that is in force.
@@ -164,10 +180,13 @@ fn start(server: Me<'_, ServerHandle>) -> Result<bool, Raise> {
     let core = Rc::clone(&server);
     core.expect_start()?;
     if State::existing().is_some_and(|state| state.is_looping() || state.engine.live() > 0) {
-        return Err(exception::throw(
+        let raise = exception::throw(
             exception::code::server::STATE,
             "start() cannot be called while coroutines run: call it outside, before any",
-        ));
+        );
+        let name = server.object.name_there().unwrap_or_default();
+        let text = format!("The event-loop has already been created, unable to start {name}");
+        return Err(swoole::there(raise, There::Text(text)));
     }
     config::apply(&core, &server.object)?;
     serving::check(&core)?;
@@ -183,7 +202,8 @@ fn get_master_pid(core: &ServerHandle) -> OrFalse<i64> {
 }
 
 fn get_worker_id(core: &ServerHandle) -> OrFalse<i64> {
-    OrFalse(core.worker.borrow().as_ref().map(|worker| i64::from(worker.id)))
+    let worker = core.worker.borrow();
+    OrFalse(worker.as_ref().filter(|worker| worker.role != Role::Master).map(|worker| i64::from(worker.id)))
 }
 
 /// The number of a worker; -1 means the one that asks.

@@ -9,20 +9,28 @@ use apus_zend::{Raise, engine};
 
 use super::core::ServerCore;
 use super::port_core::{Given, PortCore, refused};
-use super::{address, class};
+use super::{address, class, host};
 
 /// The entry of php.ini that names the file; relative paths are those of the working directory.
 const SETTING: &str = "apus.config";
 
+/// The file, where there is one.
+pub(super) fn path() -> Option<String> {
+    engine::ini(SETTING).filter(|path| !path.is_empty())
+}
+
 /// Applies the file, where there is one, to a server that is about to start.
 pub(super) fn apply(core: &Rc<ServerCore>, server: &Object) -> Result<(), Raise> {
-    let Some(path) = engine::ini(SETTING).filter(|path| !path.is_empty()) else { return Ok(()) };
+    let Some(path) = path() else { return Ok(()) };
     let text = std::fs::read_to_string(&path).map_err(|error| refused(&format!("{SETTING}: {path}: {error}")))?;
     let file = ConfigFile::parse(&text).map_err(|problems| {
         let told: Vec<String> = problems.iter().map(|problem| format!("{path}:{problem}")).collect();
         refused(&told.join("\n"))
     })?;
     core.configure(&Given::of_file(file.server))?;
+    for section in file.hosts {
+        host::configure(core, section)?;
+    }
     for section in file.ports {
         port(core, server, &path, section)?;
     }

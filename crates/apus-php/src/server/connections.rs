@@ -86,7 +86,8 @@ fn current(all: &Connections) -> Option<i64> {
 }
 
 fn key(all: &Connections) -> Option<usize> {
-    all.here().map(|_| all.at.get())
+    // Programs written for Swoole count from 1.
+    all.here().map(|_| all.at.get() + usize::from(all.core.second))
 }
 
 fn valid(all: &Connections) -> bool {

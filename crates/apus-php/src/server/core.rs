@@ -16,6 +16,8 @@ use apus_zend::value::ArrayView;
 use apus_zend::{Callable, Raise, Value, engine, fiber, native};
 
 use super::events::{COUNT, Event};
+use super::host::HostCore;
+use super::host_figures::HostFigures;
 use super::port_core::{Given, PortCore, Tell};
 use super::routing::dispatch::Dispatch;
 use super::tls::ServerCertificates;
@@ -66,6 +68,9 @@ pub(super) enum ServerKind {
 /// A server.
 pub(super) struct ServerCore {
     pub(super) ports: RefCell<Vec<Rc<PortCore>>>,
+    pub(super) hosts: RefCell<Vec<Rc<HostCore>>>,
+    /// What is counted of the hosts, from `start()` on.
+    pub(super) host_figures: RefCell<Option<Rc<HostFigures>>>,
     pub(super) callbacks: Callbacks,
     pub(super) settings: RefCell<Settings>,
     /// Certificates and keys of ports that speak TLS.
@@ -137,6 +142,8 @@ impl ServerCore {
         }
         let core = Rc::new(Self {
             ports: RefCell::new(vec![Rc::new(first)]),
+            hosts: RefCell::default(),
+            host_figures: RefCell::default(),
             callbacks: Callbacks::default(),
             tls: ServerCertificates::default(),
             settings: RefCell::new(settings),
@@ -292,8 +299,38 @@ pub(crate) fn second_defaults(settings: &mut Settings) {
     settings.http_require_host = false;
     "swoole-http-server".clone_into(&mut settings.server_header);
     settings.max_wait_time = Duration::from_secs(3);
+    // No file has a limit of its own there, unless the program gives one.
+    settings.upload_max_filesize = 0;
+    // The setting is about the form of `$files` there: files are always stored.
+    settings.http_parse_files = false;
+    // Programs have it looked for by an entry of php.ini there, which names microseconds.
+    settings.blocked_loop_warn = blocking_threshold().unwrap_or_default();
     // A start is not worth a line there.
     let _ = settings.set("log_level", &apus_options::Value::Str("warning".to_owned()));
+}
+
+/// The fields that every answer has there, as clients of such programs compare them.
+pub(crate) fn second_fields(config: &mut apus_net::Config) {
+    config.tells_connection = true;
+    config.default_charset = false;
+    config.explains = false;
+    config.store_files = true;
+    // Where files have a limit of their own, that of whole messages is not for forms with files.
+    config.refuses_large_files = config.max_file > 0;
+    if config.max_file > 0 {
+        config.max_form =
+            config.max_file.saturating_mul(config.max_files.max(1).into()).saturating_add(config.max_body);
+    } else {
+        config.max_file = u64::MAX;
+    }
+}
+
+/// How long a process may be busy until it is told of, where `swoole.blocking_detection` asks for that.
+fn blocking_threshold() -> Option<Duration> {
+    let asked = engine::ini("swoole.blocking_detection")?;
+    let on = asked == "1" || ["on", "yes", "true"].iter().any(|word| asked.eq_ignore_ascii_case(word));
+    let microseconds = engine::ini("swoole.blocking_threshold")?.parse().ok()?;
+    on.then_some(Duration::from_micros(microseconds))
 }
 
 /// The defaults, with PHP's own limits where PHP names them.

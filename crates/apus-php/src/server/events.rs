@@ -23,6 +23,7 @@ pub(super) enum Event {
     BufferEmpty,
     PipeMessage,
     Handshake,
+    BeforeHandshakeResponse,
     Open,
     Message,
     Disconnect,
@@ -32,7 +33,7 @@ pub(super) enum Event {
 }
 
 /// How many events there are.
-pub(super) const COUNT: usize = 26;
+pub(super) const COUNT: usize = 27;
 
 const NAMES: [(&str, Event); COUNT] = [
     ("start", Event::Start),
@@ -55,6 +56,7 @@ const NAMES: [(&str, Event); COUNT] = [
     ("bufferempty", Event::BufferEmpty),
     ("pipemessage", Event::PipeMessage),
     ("handshake", Event::Handshake),
+    ("beforehandshakeresponse", Event::BeforeHandshakeResponse),
     ("open", Event::Open),
     ("message", Event::Message),
     ("disconnect", Event::Disconnect),
@@ -91,6 +93,7 @@ impl Event {
                 | Self::BufferFull
                 | Self::BufferEmpty
                 | Self::Handshake
+                | Self::BeforeHandshakeResponse
                 | Self::Open
                 | Self::Message
                 | Self::Disconnect

@@ -8,6 +8,7 @@ use apus_zend::engine;
 
 use super::core::ServerCore;
 use crate::memory::write_tables;
+use crate::metrics;
 use crate::pool;
 use crate::runtime::State;
 use crate::timer::Timers;
@@ -47,6 +48,9 @@ pub(super) fn sample(worker: &Worker, state: &Rc<State>) {
 
 /// In the master: what it knows beside the processes' own figures.
 pub(super) fn write(core: &ServerCore, text: &mut Text) {
+    if let Some(hosts) = &*core.host_figures.borrow() {
+        hosts.write(text);
+    }
     if let Some(task_queue) = core.task_queue.get() {
         let stats = task_queue.glance();
         let gauges = [
@@ -62,4 +66,5 @@ pub(super) fn write(core: &ServerCore, text: &mut Text) {
         }
     }
     write_tables(text);
+    metrics::write(text);
 }

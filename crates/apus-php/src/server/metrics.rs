@@ -10,6 +10,7 @@ use apus_process::{Access, ConnFlags, ConnHandle, Peer, Worker};
 use apus_zend::engine;
 
 use super::current_control;
+use super::host_figures::HostFigures;
 use crate::runtime::State;
 use crate::timer::Timers;
 use crate::watchdog;
@@ -30,6 +31,7 @@ const MANY: usize = 1000;
 pub(super) struct WorkerMetrics {
     worker: Rc<Worker>,
     rows: Rows,
+    hosts: Option<Rc<HostFigures>>,
     full: Cell<bool>,
     /// Samples taken so far.
     samples: Cell<u8>,
@@ -46,8 +48,8 @@ impl WorkerMetrics {
         self.worker.slot.active.set(self.worker.slot.active.get().saturating_sub(1));
     }
 
-    pub(super) fn new(worker: Rc<Worker>) -> Self {
-        Self { worker, rows: ROWS.with(Rc::clone), full: Cell::new(false), samples: Cell::new(0) }
+    pub(super) fn new(worker: Rc<Worker>, hosts: Option<Rc<HostFigures>>) -> Self {
+        Self { worker, hosts, rows: ROWS.with(Rc::clone), full: Cell::new(false), samples: Cell::new(0) }
     }
 }
 
@@ -121,6 +123,9 @@ impl Metrics for WorkerMetrics {
     fn answered(&self, _conn: &ConnInfo, answer: &Answered<'_>) {
         let micros = micros_since(answer.received_at);
         self.count_over();
+        if let Some(hosts) = &self.hosts {
+            hosts.count(answer.host, answer.status, micros);
+        }
         self.worker.slot.tally.answered(answer.method as usize, answer.status);
         if !answer.noted.is_empty() {
             self.log(answer, micros);

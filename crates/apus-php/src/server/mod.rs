@@ -9,6 +9,8 @@ mod core;
 mod event_object;
 mod events;
 mod figures;
+mod host;
+mod host_figures;
 mod info;
 mod metrics;
 mod packet;
@@ -33,6 +35,7 @@ use crate::connections::{current_control, set_control};
 pub(crate) static ALL: &[&Class] = &[
     &connections::CONNECTIONS,
     &port::PORT,
+    &host::HOST,
     task::TASK,
     &class::SERVER,
     &class::HTTP_SERVER,
@@ -40,7 +43,7 @@ pub(crate) static ALL: &[&Class] = &[
 ];
 
 pub(crate) use address::ip as listen_ip;
-pub(crate) use core::{ini_settings, second_defaults};
+pub(crate) use core::{ini_settings, second_defaults, second_fields};
 pub(crate) use event_object::ALL as EVENT_OBJECTS;
 pub(crate) use tls::alone as lone_tls;
 

@@ -3,9 +3,10 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use apus_net::Gate;
+use apus_edge::EdgeConfig;
 use apus_net::proto::framing::Framing;
 use apus_net::tls::ServerTls;
+use apus_net::{Connections, Gate};
 use apus_options::Settings;
 use apus_options::client::socket::Bytes;
 use apus_process::{BindOptions, ListenAddr, Listener, ReusePort, bind, bind_datagram};
@@ -15,6 +16,7 @@ use apus_zend::{Callable, Raise, Value, engine, native};
 use super::address;
 use super::core::{Callbacks, ServerCore};
 use super::events::Event;
+use super::host::HostPlan;
 use crate::convert::to_option;
 use crate::exception::{self};
 use crate::files;
@@ -111,6 +113,8 @@ impl Given {
                 }
                 (name, view) => {
                     let name = String::from_utf8_lossy(name);
+                    let nearest = if lenient { nearest_level(&name, view) } else { None };
+                    let view = nearest.as_ref().map_or(view, Value::view);
                     all.max_concurrency |= name == "max_concurrency";
                     let value = match checked(&mut probe, &name, view) {
                         Ok(value) => value,
@@ -135,7 +139,7 @@ impl Given {
     }
 
     /// Puts another array on top.
-    fn extend(&mut self, later: Self) {
+    pub(super) fn add(&mut self, later: Self) {
         self.pairs.extend(later.pairs);
         self.eof = later.eof.or(self.eof.take());
         if !matches!(later.tell, Tell::Unsaid) {
@@ -164,8 +168,22 @@ impl Given {
         std::mem::take(&mut self.dispatch)
     }
 
-    fn has(&self, name: &str) -> bool {
+    /// The names of all settings that it has.
+    pub(super) fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.pairs.iter().map(|(name, _)| *name)
+    }
+
+    pub(super) fn has(&self, name: &str) -> bool {
         self.pairs.iter().any(|(given, _)| *given == name)
+    }
+}
+
+/// The level of coding that is meant by one that no coder has: there the coders limit it themselves.
+fn nearest_level(name: &str, given: View<'_>) -> Option<Value> {
+    let row = apus_options::find(name).filter(|row| row.name == "http_compression_level");
+    match given {
+        View::Int(level) if row.is_some() => Some(Value::int(level.clamp(1, 11))),
+        _ => None,
     }
 }
 
@@ -197,6 +215,11 @@ pub(super) struct Plan {
     pub(super) tell: Option<Rc<Callable>>,
     /// Whom it answers, where that is not everybody. What all workers count lies in memory that they inherit.
     pub(super) gate: Option<Gate>,
+    /// How many connections each client may have.
+    pub(super) connections: Option<Connections>,
+    /// What it does with requests before their handlers see them.
+    pub(super) edge: Option<EdgeConfig>,
+    pub(super) hosts: Vec<HostPlan>,
 }
 
 /// One listening port.
@@ -283,6 +306,13 @@ impl PortCore {
         settled.map_or_else(|| self.settle(core), Ok)
     }
 
+    /// Forgets the connections of a process that is gone.
+    pub(super) fn forget(&self, slot: usize) {
+        if let Some(connections) = self.plan.borrow().as_ref().and_then(|plan| plan.connections.as_ref()) {
+            connections.forget(slot);
+        }
+    }
+
     /// Decides what the port will do; the error says what is wrong with what it was given.
     pub(super) fn settle(&self, core: &ServerCore) -> Result<Rc<Plan>, Raise> {
         let settings = self.settings(&core.settings.borrow())?;
@@ -299,19 +329,35 @@ impl PortCore {
             Protocol::Http { .. } | Protocol::Datagram => None,
         };
         let alpn = matches!(protocol, Protocol::Http { .. });
+        let hosts = if alpn { core.hosts.borrow().clone() } else { Vec::new() };
+        let of_hosts = hosts.into_iter().map(|host| host.settings(&settings).map(|own| (host, own)));
+        let of_hosts = of_hosts.collect::<Result<Vec<_>, _>>()?;
         let demanded = self.kind & address::SSL != 0;
         let tls = match protocol {
             Protocol::Datagram => Ok(None),
-            _ => super::tls::of(&settings, demanded, alpn),
+            _ => super::tls::of(&settings, demanded, alpn, &of_hosts),
         };
-        let tls = tls.map_err(|why| refused(&format!("port {}: {why}", self.addr)))?;
-        let gate = match protocol {
+        let wrong = |why: String| refused(&format!("port {}: {why}", self.addr));
+        let tls = tls.map_err(wrong)?;
+        let (gate, edge) = match protocol {
             Protocol::Http { .. } => {
-                files::gate(&settings).map_err(|why| refused(&format!("port {}: {why}", self.addr)))?
+                (files::gate(&settings).map_err(wrong)?, files::plan(&settings, core.second).map_err(wrong)?)
             }
-            Protocol::Stream | Protocol::Datagram => None,
+            Protocol::Stream | Protocol::Datagram => (None, None),
         };
-        let plan = Rc::new(Plan { settings, tls, protocol, framing, tell, gate });
+        let certificates = tls.as_ref().map(|tls| super::tls::certificates(tls, &of_hosts)).unwrap_or_default();
+        let mut numbers = certificates.into_iter();
+        let hosts = of_hosts
+            .into_iter()
+            .map(|(host, settings)| {
+                host.plan(settings, numbers.next().unwrap_or(0), (gate.as_ref(), core.second)).map_err(wrong)
+            })
+            .collect::<Result<Vec<_>, _>>()?;
+        let connections = match protocol {
+            Protocol::Datagram => None,
+            _ => Connections::of(&settings).map_err(wrong)?,
+        };
+        let plan = Rc::new(Plan { settings, tls, protocol, framing, tell, gate, connections, edge, hosts });
         self.plan.replace(Some(Rc::clone(&plan)));
         Ok(plan)
     }
@@ -341,7 +387,7 @@ impl PortCore {
     pub(super) fn add(&self, given: Given) {
         let mut all = self.given.take();
         let replaced = all.tell.clone();
-        all.extend(given);
+        all.add(given);
         self.given.replace(all);
         // Its destructor may run PHP code, which may come here again.
         drop(replaced);

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use apus_process::{Awaited, MasterEvent, Outcome, Parcel, Program, Role, RoleCounts, Text, Worker};
+use apus_process::{Awaited, MasterEvent, MetricSnapshot, Outcome, Parcel, Program, Role, RoleCounts, Text, Worker};
 use apus_zend::object::Object;
 use apus_zend::{Callable, Raise, Value, engine};
 use tokio::io::Interest;
@@ -17,10 +17,12 @@ use super::class::slot::server as slot;
 use super::core::{Phase, ServerCore, callback_ended};
 use super::event_object;
 use super::events::Event;
+use super::host_figures::HostFigures;
 use super::routing::dispatch::Dispatch;
-use super::{task, user_process, worker};
+use super::{routing, task, user_process, worker};
 use crate::descriptor;
 use crate::exception::{self};
+use crate::metrics;
 use crate::output;
 use crate::runtime::{Mode, State};
 use crate::timer::Timers;
@@ -34,21 +36,29 @@ pub(super) struct PhpProgram {
 impl Program for PhpProgram {
     fn run_worker(&mut self, worker: Worker) -> i32 {
         // What the master's callbacks made belongs to the master.
+        routing::forget();
+        std::mem::forget(self.core.worker.take());
         State::forget();
         let part = match worker.role {
             Role::Worker => "worker",
             Role::Task => "task worker",
             Role::User(_) => "user process",
+            Role::Master => "master",
         };
         set_title(&format!("{}: {part} {} {}", self.title(), worker.id, self.script.display()));
         self.core.phase.set(Phase::Worker);
         match worker.role {
             Role::User(index) => user_process::run(&self.core, &self.server, worker, index),
-            Role::Worker | Role::Task => worker::run(&self.core, &self.server, Rc::new(worker)),
+            Role::Worker | Role::Task | Role::Master => worker::run(&self.core, &self.server, Rc::new(worker)),
         }
     }
 
+    fn seat(&mut self, master: Worker) {
+        self.core.worker.replace(Some(Rc::new(master)));
+    }
+
     fn on_reaped(&mut self, slot: usize, _role: Role) {
+        self.core.ports.borrow().iter().for_each(|port| port.forget(slot));
         if let Some(task_queue) = self.core.task_queue.get() {
             task::reap(task_queue, slot);
         }
@@ -64,6 +74,10 @@ impl Program for PhpProgram {
 
     fn figures(&self, text: &mut Text) {
         super::figures::write(&self.core, text);
+    }
+
+    fn metrics(&self) -> Vec<MetricSnapshot> {
+        metrics::status()
     }
 
     fn wait(&mut self, until: &[Awaited<'_>], limit: Option<Duration>) -> bool {
@@ -160,6 +174,15 @@ impl PhpProgram {
 }
 
 impl PhpProgram {
+    /// Before the first callback: the master can send to what the workers have, as there.
+    fn join(&self) {
+        let master = self.core.worker.borrow().clone();
+        if let Some(master) = master.filter(|_| !routing::is_open()) {
+            // The only mistake there is is a missing loop, and there is one.
+            let _ = routing::start_user(&self.core, &self.server, &master, false);
+        }
+    }
+
     /// The same in code written for Swoole: coroutines and timers that a callback begins go on in the master.
     fn emit_second(&self, event: Event, args: Vec<Value>) {
         if self.core.callbacks.get(event).is_none() {
@@ -167,6 +190,7 @@ impl PhpProgram {
         }
         if let Ok(state) = State::get() {
             state.mode.set(Mode::Worker);
+            self.join();
         }
         self.core.emit(&self.server, event, args);
         if event == Event::Shutdown
@@ -189,9 +213,12 @@ fn set_title(title: &str) {
     }
 }
 
-/// The script that serves.
+/// The script that serves; the configuration file where that says it all.
 fn script() -> PathBuf {
-    engine::main_script().map_or_else(PathBuf::new, |bytes| PathBuf::from(std::ffi::OsStr::from_bytes(&bytes)))
+    let script = engine::main_script().map(|bytes| PathBuf::from(std::ffi::OsStr::from_bytes(&bytes)));
+    // Code of the command line has a name, which is that of no file.
+    let file = script.as_ref().filter(|path| path.is_file()).cloned();
+    file.or_else(|| super::config::path().map(PathBuf::from)).or(script).unwrap_or_default()
 }
 
 /// `Server::start()`: returns in the master when the server has stopped; a worker's script ends here.
@@ -204,9 +231,13 @@ pub(super) fn start(core: &Rc<ServerCore>, server: Object) -> Result<(), Raise> 
             .apply(&options)
             .map_err(|error| exception::throw(exception::code::server::BIND, &error.to_string()))?;
     }
-    super::routing::prepare(&settings)?;
+    routing::prepare(&settings)?;
     let dispatch = Dispatch::of(&settings, core.dispatch_func.borrow().clone());
     core.dispatch.replace(dispatch.map_err(|error| {
+        exception::throw(exception::code::server::STATE, &format!("no memory can be shared: {error}"))
+    })?);
+    let figures = HostFigures::new(&core.hosts.borrow());
+    core.host_figures.replace(figures.map_err(|error| {
         exception::throw(exception::code::server::STATE, &format!("no memory can be shared: {error}"))
     })?);
     super::user_process::number(core, &settings);
@@ -220,6 +251,7 @@ pub(super) fn start(core: &Rc<ServerCore>, server: Object) -> Result<(), Raise> 
         script: script.clone(),
         users,
         plain_sessions: core.second,
+        seat: core.second,
         settings: Rc::new(settings),
     };
     core.phase.set(Phase::Master);
@@ -227,13 +259,17 @@ pub(super) fn start(core: &Rc<ServerCore>, server: Object) -> Result<(), Raise> 
     worker::keep_listeners(&listeners);
     let mut program = PhpProgram { core: Rc::clone(core), server, script };
     output::take();
+    metrics::close();
     let outcome = apus_process::run(&config, &listeners, &mut program);
     if !matches!(outcome, Ok(Outcome::Worker(_))) {
+        metrics::open();
         output::give_back();
     }
     worker::keep_listeners(&[]);
     if core.second && matches!(outcome, Ok(Outcome::Master(_))) {
         // What the master's callbacks have begun ends with the server.
+        routing::stop_user();
+        drop(core.worker.take());
         State::tear_down();
     }
     core.phase.set(Phase::Over);

@@ -5,7 +5,8 @@ use std::os::fd::OwnedFd;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use apus_net::{Config, Control, Datagram, NotedFields, serve, serve_datagrams};
+use apus_edge::EdgeConfig;
+use apus_net::{Config, Control, Datagram, Host, LoggedFields, serve, serve_datagrams};
 use apus_options::Settings;
 use apus_process::Worker;
 use apus_zend::object::Object;
@@ -13,9 +14,10 @@ use apus_zend::{Raise, engine};
 use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 
-use super::app::PhpApp;
+use super::app::{PhpApp, Site};
 use super::core::ServerCore;
 use super::events::Event;
+use super::host::HostPlan;
 use super::packet::PhpPackets;
 use super::port_core::{Plan, PortCore, Protocol, refused};
 use super::routing::dispatch;
@@ -34,7 +36,10 @@ pub(super) fn check(core: &ServerCore) -> Result<(), Raise> {
         let plan = port.settle(core)?;
         if matches!(plan.protocol, Protocol::Http { .. }) {
             mistakes::look_at_uploads(&plan.settings.upload_tmp_dir);
-            files::open(&plan.settings).map_err(|why| refused(&format!("port {}: {why}", port.addr)))?;
+            let edges = plan.hosts.iter().map(|host| host.edge.as_ref()).chain([plan.edge.as_ref()]);
+            for edge in edges {
+                files::open(edge).map_err(|why| refused(&format!("port {}: {why}", port.addr)))?;
+            }
         }
         let has = |event| core.callback(port, event).is_some();
         let (answered, what, how) = match plan.protocol {
@@ -55,7 +60,9 @@ pub(super) fn check(core: &ServerCore) -> Result<(), Raise> {
                 (has(Event::Packet), "datagrams", "on('packet', function ($server, $data, $clientInfo) { … })")
             }
         };
-        if !answered {
+        let answers = |edge: &Option<EdgeConfig>| edge.as_ref().is_some_and(EdgeConfig::answers);
+        let by_itself = answers(&plan.edge) || !plan.hosts.is_empty();
+        if !answered && !by_itself {
             let text = format!("nothing would answer {what} of port {}: call {how} before start()", port.addr);
             return Err(exception::throw(exception::code::server::EVENT, &text));
         }
@@ -108,19 +115,18 @@ impl Serving<'_> {
         let mut config = Config::from(&plan.settings);
         config.max_pending = config.max_pending.min(memory_share());
         config.tls = plan.tls.as_ref().map(|tls| self.core.tls.of_port(tls)).transpose()?;
+        config.client_connections = plan.connections.as_ref().map(|all| all.counted_by(self.worker.slot_index()));
         Ok(match plan.protocol {
             Protocol::Http { websocket } => {
                 config.websocket = websocket;
+                if self.core.second {
+                    super::second_fields(&mut config);
+                }
                 config.gate.clone_from(&plan.gate);
-                config.noted = self.worker.noted_fields().map(NotedFields::new);
-                let slots = self.slots.clone();
-                let server = self.server.share();
-                let files =
-                    files::open(&plan.settings).map_err(|why| refused(&format!("port {}: {why}", port.addr)))?;
-                let before = (files, slots);
-                PhpApp::new(self.state, self.worker, server, self.core, port, &plan.settings, before).map(|app| {
-                    tokio::task::spawn_local(serve(app, vec![(fd, Rc::new(config))], Rc::clone(self.control)))
-                })
+                config.noted = self.worker.logged_fields().map(|(names, trace)| LoggedFields::new(names, trace));
+                config.hosts = plan.hosts.iter().map(|host| self.host(host, &config)).collect();
+                let app = self.app(port, &plan)?;
+                Some(tokio::task::spawn_local(serve(app, vec![(fd, Rc::new(config))], Rc::clone(self.control))))
             }
             Protocol::Stream => {
                 config.stream = true;
@@ -133,6 +139,36 @@ impl Serving<'_> {
             }
             Protocol::Datagram => Some(self.datagrams(port, place, fd, &plan)?),
         })
+    }
+
+    /// A host with what it has from its port.
+    fn host(&self, plan: &HostPlan, port: &Config) -> Host {
+        let mut config = Config::from(&plan.settings);
+        if self.core.second {
+            super::second_fields(&mut config);
+        }
+        config.max_pending = port.max_pending;
+        config.tls.clone_from(&port.tls);
+        config.websocket = port.websocket;
+        config.gate.clone_from(&plan.gate);
+        config.noted.clone_from(&port.noted);
+        Host { names: plan.core.names.clone(), config, certificate: plan.certificate }
+    }
+
+    /// What answers a port and its hosts.
+    fn app(&self, port: &PortCore, plan: &Plan) -> Result<Rc<PhpApp>, Raise> {
+        let edge = |edge: Option<&EdgeConfig>, settings| {
+            files::open_now(edge, settings).map_err(|why| refused(&format!("port {}: {why}", port.addr)))
+        };
+        let mut hosts = Vec::with_capacity(plan.hosts.len());
+        for host in &plan.hosts {
+            let edge = edge(host.edge.as_ref(), &host.settings)?;
+            let site = Site { port, host: Some(&host.core), settings: &host.settings, edge };
+            hosts.push(PhpApp::new(self, site, Vec::new()));
+        }
+        let settings = &plan.settings;
+        let site = Site { port, host: None, settings, edge: edge(plan.edge.as_ref(), settings)? };
+        Ok(PhpApp::new(self, site, hosts))
     }
 
     fn datagrams(

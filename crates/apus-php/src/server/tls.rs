@@ -4,6 +4,7 @@
 
 use std::cell::{OnceCell, RefCell};
 use std::path::PathBuf;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use apus_net::Tls;
@@ -13,6 +14,7 @@ use apus_process::Parcel;
 use apus_zend::Raise;
 
 use super::core::ServerCore;
+use super::host::HostCore;
 use crate::exception;
 
 /// Bits of `ssl_protocols`.
@@ -20,11 +22,29 @@ const TLS_1_2: u32 = 1 << 5;
 const TLS_1_3: u32 = 1 << 6;
 
 /// The TLS that settings ask for. `demanded`: by the kind of the socket; `http`: the port says by ALPN what it speaks.
-pub(super) fn of(settings: &Settings, demanded: bool, http: bool) -> Result<Option<ServerTls>, String> {
+pub(super) fn of(
+    settings: &Settings,
+    demanded: bool,
+    http: bool,
+    hosts: &[(Rc<HostCore>, Settings)],
+) -> Result<Option<ServerTls>, String> {
     if settings.ssl_cert_file.is_empty() {
+        let mut own = hosts.iter().filter(|(host, _)| host.has_certificate());
+        if (demanded || settings.open_ssl)
+            && let Some((_, of_host)) = own.next()
+        {
+            let first = Settings {
+                ssl_cert_file: of_host.ssl_cert_file.clone(),
+                ssl_key_file: of_host.ssl_key_file.clone(),
+                ssl_passphrase: of_host.ssl_passphrase.clone(),
+                ssl_stapling_file: of_host.ssl_stapling_file.clone(),
+                ..settings.clone()
+            };
+            return of(&first, demanded, http, hosts);
+        }
         if http && let Some((cert, key)) = development() {
             let files = Settings { ssl_cert_file: cert, ssl_key_file: key, ..settings.clone() };
-            return of(&files, demanded, http);
+            return of(&files, demanded, http, hosts);
         }
         return if demanded || settings.open_ssl {
             Err("a certificate is needed: set ssl_cert_file and ssl_key_file".to_owned())
@@ -34,7 +54,6 @@ pub(super) fn of(settings: &Settings, demanded: bool, http: bool) -> Result<Opti
     }
     hsts(&settings.ssl_hsts)?;
     let path = |text: &str| (!text.is_empty()).then(|| PathBuf::from(text));
-    let cert_file = PathBuf::from(&settings.ssl_cert_file);
     let names = settings.ssl_sni_certs.iter().map(|certificate| {
         let identity = Identity {
             cert_file: PathBuf::from(&certificate.cert_file),
@@ -44,15 +63,12 @@ pub(super) fn of(settings: &Settings, demanded: bool, http: bool) -> Result<Opti
         };
         (certificate.host.clone(), identity)
     });
+    let own = hosts.iter().filter(|(host, _)| host.has_certificate());
+    let of_hosts = own.flat_map(|(host, of_host)| host.names.iter().map(|name| (name.clone(), identity(of_host))));
     let any = settings.ssl_protocols == 0;
     Ok(Some(ServerTls {
-        identity: Identity {
-            key_file: path(&settings.ssl_key_file).unwrap_or_else(|| cert_file.clone()),
-            cert_file,
-            passphrase: settings.ssl_passphrase.clone(),
-            stapling_file: path(&settings.ssl_stapling_file),
-        },
-        names: names.collect(),
+        identity: identity(settings),
+        names: names.chain(of_hosts).collect(),
         versions: Versions {
             tls12: any || settings.ssl_protocols & TLS_1_2 != 0,
             tls13: any || settings.ssl_protocols & TLS_1_3 != 0,
@@ -63,6 +79,31 @@ pub(super) fn of(settings: &Settings, demanded: bool, http: bool) -> Result<Opti
         ca_path: path(&settings.ssl_capath),
         alpn: if http { protocols(settings) } else { Vec::new() },
     }))
+}
+
+/// The certificate that settings name.
+fn identity(settings: &Settings) -> Identity {
+    let path = |text: &str| (!text.is_empty()).then(|| PathBuf::from(text));
+    let cert_file = PathBuf::from(&settings.ssl_cert_file);
+    Identity {
+        key_file: path(&settings.ssl_key_file).unwrap_or_else(|| cert_file.clone()),
+        cert_file,
+        passphrase: settings.ssl_passphrase.clone(),
+        stapling_file: path(&settings.ssl_stapling_file),
+    }
+}
+
+/// Which certificate each host shows: 0 is the port's own, and those of one number are the same.
+pub(super) fn certificates(tls: &ServerTls, hosts: &[(Rc<HostCore>, Settings)]) -> Vec<usize> {
+    let mut seen = vec![&tls.identity];
+    let number = |(host, _): &(Rc<HostCore>, Settings)| {
+        let shown = host.names.first().map_or(&tls.identity, |name| tls.identity_of(name));
+        seen.iter().position(|known| *known == shown).unwrap_or_else(|| {
+            seen.push(shown);
+            seen.len() - 1
+        })
+    };
+    hosts.iter().map(number).collect()
 }
 
 /// What a port for HTTP speaks, by ALPN, the best first.
@@ -92,7 +133,7 @@ fn hsts(value: &str) -> Result<(), String> {
 
 /// The TLS of a server that lives in a coroutine: read and used by one process.
 pub(crate) fn alone(settings: &Settings, demanded: bool) -> Result<Option<Tls>, Raise> {
-    let Some(tls) = of(settings, demanded, true).map_err(|why| refused(&why))? else { return Ok(None) };
+    let Some(tls) = of(settings, demanded, true, &[]).map_err(|why| refused(&why))? else { return Ok(None) };
     let made = || tls.build(&Files::read([&tls])?, &Arc::new(Tickets::new(TicketSecret::draw()?)));
     made().map(|config| Some(Tls::new(config))).map_err(|error| refused(&error))
 }

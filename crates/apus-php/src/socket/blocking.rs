@@ -41,6 +41,13 @@ pub(super) fn construct(kind: Given<i64>, later: bool, id: Value) -> Result<Made
     Ok(Made(BlockingClient(peer), [(LAYOUT.kind, Value::int(kind.value)), (slot::blocking::ID, id)]))
 }
 
+/// The same for code written for Swoole.
+pub(super) fn construct_trusting(kind: Given<i64>, later: bool, id: Value) -> Result<Made<BlockingClient, 2>, Raise> {
+    let made = construct(kind, later, id)?;
+    made.0.0.given().trust();
+    Ok(made)
+}
+
 fn of<'a>(client: &'a Me<'_, BlockingClient>) -> Client<'a> {
     (&client.object, LAYOUT, &client.0)
 }
@@ -91,6 +98,11 @@ pub(super) fn recv(client: Me<'_, BlockingClient>, Length(most): Length, flags: 
             recv_by_flags(sock, session, most, flags)
         })?;
     peer::after_receiving(of(&client));
+    // There a socket that blocks says what the system says of its SO_RCVTIMEO.
+    let outcome = outcome.map_err(|fault| match fault.code {
+        libc::ETIMEDOUT if client.object.name_there().is_some() => Fault::errno(libc::EAGAIN),
+        _ => fault,
+    });
     answer_part(&client.object, LAYOUT.slots, (outcome, later), bytes)
 }
 

@@ -45,6 +45,13 @@ pub(super) fn construct(kind: Given<i64>) -> Result<Made<ClientObject, 1>, Raise
     Ok(Made(ClientObject { peer, exported: RefCell::new(None) }, [(LAYOUT.kind, Value::int(kind.value))]))
 }
 
+/// The same for code written for Swoole.
+pub(super) fn construct_trusting(kind: Given<i64>) -> Result<Made<ClientObject, 1>, Raise> {
+    let made = construct(kind)?;
+    made.0.peer.given().trust();
+    Ok(made)
+}
+
 fn of<'a>(client: &'a Me<'_, ClientObject>) -> Client<'a> {
     (&client.object, LAYOUT, &client.peer)
 }

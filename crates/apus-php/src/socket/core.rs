@@ -136,6 +136,11 @@ impl Sock {
         }
     }
 
+    /// Whether a coroutine uses it now.
+    pub(super) fn is_in_use(&self) -> bool {
+        self.reader.owner() != 0 || self.writer.owner() != 0
+    }
+
     /// Closes it. Who waits gets `errno`. `false`: it was closed already.
     pub(super) fn close(&self, errno: i32) -> bool {
         let Some(descriptor) = self.descriptor.take() else { return false };
@@ -146,8 +151,8 @@ impl Sock {
         drop(descriptor);
         self.ahead.borrow_mut().clear();
         self.scan.set(Scan::default());
-        self.reader.stop(errno);
         self.writer.stop(errno);
+        self.reader.stop(errno);
         true
     }
 

@@ -32,6 +32,9 @@ pub(super) const PACKAGE_ENDLESS: i32 = 1204;
 /// The client is not connected.
 pub(super) const NOT_CONNECTED: i32 = 5001;
 
+/// Numbers of the system go up to this one (`EHWPOISON`); those above are ours.
+const LAST_ERRNO: i32 = 133;
+
 /// A failure of the network: a result, not an exception.
 #[derive(Debug)]
 pub(super) struct Fault {
@@ -141,6 +144,9 @@ impl Slots {
             last_error::fail(i64::from(code));
         }
         object.set_slot(self.code, Value::int(i64::from(code)));
+        // There the text says no more than the number.
+        let is_errno = (1..=LAST_ERRNO).contains(&code);
+        let text = if is_errno && object.name_there().is_some() { strerror(code).into() } else { Cow::from(text) };
         object.set_slot(self.text, Value::string(text.as_bytes())?);
         Ok(())
     }

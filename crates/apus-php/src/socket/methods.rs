@@ -5,6 +5,7 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 use std::rc::Rc;
 
 use apus_zend::arg::{Any, Given, Made, Me, OrFalse, Variable, Want};
+use apus_zend::engine::ClassEntry;
 use apus_zend::object::Object;
 use apus_zend::value::{ArrayView, View};
 use apus_zend::{Array, Raise, Value, descriptor, native};
@@ -14,12 +15,15 @@ use super::address::{self, has_ports, to_array};
 use super::core::Sock;
 use super::descriptor::Way;
 use super::fault::{Fault, Outcome, Slots};
-use super::object::{Direction, Extent, FilePath, Length, Port, answer, answer_part, bytes, count, done, name_of};
+use super::object::{
+    AnyLength, Direction, Extent, FilePath, Length, Port, answer, answer_part, bytes, count, done, name_of,
+};
 use super::run::{Caller, Kind, Session, Span};
 use super::serve::connection;
 use super::settings;
 use super::{connect, methods, option, packet, stream};
 use crate::exception;
+use crate::swoole::{self, There};
 use crate::wait::Timeout;
 
 pub(super) const FD: u32 = slot::socket::FD;
@@ -57,7 +61,11 @@ pub(super) fn fill(object: &Object, sock: &Sock) {
 
 /// A new `Coroutine\Socket` of a socket.
 pub(super) fn wrap(sock: &Rc<Sock>, second: bool) -> Result<Object, Raise> {
-    let object = Object::new(SOCKET.named(second), SocketObject::new(Rc::clone(sock)))?;
+    let socket = SocketObject::new(Rc::clone(sock));
+    if second {
+        socket.given.trust();
+    }
+    let object = Object::new(SOCKET.named(second), socket)?;
     fill(&object, sock);
     Ok(object)
 }
@@ -103,6 +111,17 @@ pub(super) fn construct(
     })?;
     let shown = shown(&sock);
     Ok(Made(SocketObject::new(Rc::new(sock)), shown))
+}
+
+/// The same for code written for Swoole.
+pub(super) fn construct_trusting(
+    domain: Number,
+    kind: Number,
+    protocol: Number,
+) -> Result<Made<SocketObject, 4>, Raise> {
+    let made = construct(domain, kind, protocol)?;
+    made.0.given.trust();
+    Ok(made)
 }
 
 pub(super) fn bind(socket: Me<'_, SocketObject>, host: &[u8], port: Port) -> Result<Value, Raise> {
@@ -195,6 +214,21 @@ pub(super) fn recv(socket: Me<'_, SocketObject>, Length(most): Length, timeout: 
     received(&socket, kind!("recv", Read, Read), timeout, |sock, session| stream::recv(sock, session, most))
 }
 
+/// The receiving methods of code written for Swoole.
+macro_rules! of_any_length {
+    ($($name:ident: $of:ident),*) => {
+        $(pub(super) fn $name(
+            socket: Me<'_, SocketObject>,
+            length: AnyLength,
+            timeout: Timeout,
+        ) -> Result<Value, Raise> {
+            $of(socket, length.length(), timeout)
+        })*
+    };
+}
+of_any_length!(recv_any: recv, recv_all_any: recv_all, recv_line_any: recv_line);
+of_any_length!(recv_with_buffer_any: recv_with_buffer);
+
 pub(super) fn recv_all(socket: Me<'_, SocketObject>, Length(most): Length, timeout: Timeout) -> Result<Value, Raise> {
     let outcome =
         with(&socket, kind!("recvAll", Read, Read), timeout, |sock, session| stream::recv_all(sock, session, most))?;
@@ -245,14 +279,42 @@ pub(super) fn send_all(socket: Me<'_, SocketObject>, data: &[u8], timeout: Timeo
     send_whole(&socket, data, timeout, kind!("sendAll", Write, Write))
 }
 
+/// What is thrown there of an item of a vector.
+fn item_there(raise: Raise, text: &str) -> Raise {
+    let class = ClassEntry::find("Swoole\\Coroutine\\Socket\\Exception").unwrap_or_else(ClassEntry::type_error);
+    swoole::there(raise, There::Error(class, text.to_owned()))
+}
+
+/// The type of a value, as PHP names it in messages.
+fn type_name(view: View<'_>) -> &'static str {
+    match view {
+        View::Null => "null",
+        View::Bool(_) => "bool",
+        View::Int(_) => "int",
+        View::Float(_) => "float",
+        View::Str(_) => "string",
+        View::Array(_) => "array",
+        View::Object(_) => "object",
+        View::Other => "resource",
+    }
+}
+
 /// The lengths that a read vector asks for.
 fn lengths(given: Given<ArrayView<'_>>) -> Result<Vec<usize>, Raise> {
     let mut lengths = Vec::new();
     let mut total: usize = 0;
-    for (_, item) in given.value.iter() {
+    for (at, (_, item)) in given.value.iter().enumerate() {
         match item.view() {
             View::Int(n @ 1..) => lengths.push(n as usize),
-            _ => return Err(given.content_error("must hold lengths of 1 or more bytes only")),
+            other => {
+                let raise = given.content_error("must hold lengths of 1 or more bytes only");
+                return Err(match other {
+                    View::Int(_) => item_there(raise, &format!("Item #[{at}] must be greater than 0")),
+                    other => {
+                        item_there(raise, &format!("Item #[{at}] must be of type int, {} given", type_name(other)))
+                    }
+                });
+            }
         }
         total = total.saturating_add(lengths.last().copied().unwrap_or(0));
     }
@@ -304,10 +366,13 @@ pub(super) fn read_vector_all(
 /// The strings of a write vector, one after the other: one copy and one system call.
 fn gathered(given: Given<ArrayView<'_>>) -> Result<Vec<u8>, Raise> {
     let mut bytes = Vec::new();
-    for (_, item) in given.value.iter() {
+    for (at, (_, item)) in given.value.iter().enumerate() {
         match item.view() {
             View::Str(part) => bytes.extend_from_slice(part),
-            _ => return Err(given.content_error("must hold strings only")),
+            other => {
+                let text = format!("Item #[{at}] must be of type string, {} given", type_name(other));
+                return Err(item_there(given.content_error("must hold strings only"), &text));
+            }
         }
     }
     Ok(bytes)
@@ -442,8 +507,12 @@ pub(super) fn shutdown(socket: Me<'_, SocketObject>, Direction(how): Direction) 
 }
 
 pub(super) fn close(socket: Me<'_, SocketObject>) -> Result<Value, Raise> {
+    let waited_for = socket.sock.is_in_use();
     socket.sock.close(libc::ECANCELED);
     socket.object.set_slot(FD, Value::int(-1));
+    if waited_for {
+        crate::wait::let_go_on_there(&socket.object)?;
+    }
     answer(&socket.object, SLOTS, Ok(()), done)
 }
 

@@ -13,6 +13,7 @@ use apus_zend::{Raise, Value};
 
 use super::core::Sock;
 use super::fault::{Fault, Outcome, Slots};
+use crate::swoole::{self, There};
 
 /// Tells the object how it went, and makes what the method gives then, or false.
 pub(super) fn answer<T>(
@@ -80,7 +81,30 @@ pub(super) struct Length(pub(super) usize);
 
 impl Want<i64> for Length {
     fn want(given: Given<i64>) -> Result<Self, Raise> {
-        given.number_where(|length| *length > 0, "1 or more bytes").map(Self)
+        given
+            .number_where(|length| *length > 0, "1 or more bytes")
+            .map(Self)
+            .map_err(|raise| swoole::there(raise, There::Text("length must be greater than 0".to_owned())))
+    }
+}
+
+/// The same of code written for Swoole, to which every number that is none means the default.
+#[derive(Clone, Copy)]
+pub(super) struct AnyLength(Length);
+
+impl AnyLength {
+    /// The bytes, or as many as the default of `length` says.
+    const DEFAULT: usize = 65_536;
+
+    pub(super) fn length(self) -> Length {
+        self.0
+    }
+}
+
+impl Want<i64> for AnyLength {
+    fn want(given: Given<i64>) -> Result<Self, Raise> {
+        let asked = usize::try_from(given.value).ok().filter(|asked| *asked > 0);
+        Ok(Self(Length(asked.unwrap_or(Self::DEFAULT))))
     }
 }
 

@@ -302,8 +302,12 @@ pub(super) fn after_receiving((object, layout, peer): Client<'_>) {
 
 /// `close()`.
 pub(super) fn close((object, layout, peer): Client<'_>) -> Result<Value, Raise> {
+    let waited_for = peer.sock.borrow().as_ref().is_some_and(|sock| sock.is_in_use());
     let closed = peer.close(libc::ECANCELED);
     show(object, layout, peer);
+    if waited_for {
+        crate::wait::let_go_on_there(object)?;
+    }
     let outcome = if closed { Ok(()) } else { Err(Fault::errno(NOT_CONNECTED)) };
     answer(object, layout.slots, outcome, super::object::done)
 }

@@ -16,6 +16,7 @@ use super::descriptor::{Descriptor, Pace, Way};
 use super::direction::Claim;
 use super::fault::{Fault, Outcome};
 use crate::runtime::State;
+use crate::swoole::{self, There};
 use crate::wait::{Deadline, Timeout, expect_suspendable, wait};
 
 /// How many operations in a row a thread does at once before one lets the others run: a peer that always has data must
@@ -112,7 +113,18 @@ impl<'a> Session<'a> {
     /// Takes the direction, from now until the limit of time. Throws when another coroutine has it, or when nobody may
     /// wait here.
     pub(super) fn begin(sock: &'a Sock, caller: Caller, kind: Kind, timeout: Timeout) -> Result<Self, Raise> {
-        let claim = sock.direction(kind.way).claim(caller.id(), kind.name)?;
+        let direction = sock.direction(kind.way);
+        let claim = direction.claim(caller.id(), kind.name).map_err(|raise| {
+            let doing = if kind.way == Way::Read { "reading" } else { "writing" };
+            let text = format!(
+                "Socket#{} has already been bound to another coroutine#{}, {doing} of the same socket in coroutine#{} at the \
+                 same time is not allowed",
+                sock.fd(),
+                direction.owner(),
+                caller.id(),
+            );
+            swoole::there(raise, There::Error(swoole::error_class(), text))
+        })?;
         let deadline = Deadline::after(time_limit(sock, &caller, kind.span, timeout));
         Ok(Self { sock, caller, kind, deadline, claim })
     }

@@ -30,6 +30,11 @@ fn refused(message: &str) -> Raise {
 }
 
 impl Given {
+    /// By the conventions of Swoole, where no peer is verified who was not to be.
+    pub(super) fn trust(&self) {
+        self.settings.borrow_mut().common.ssl_verify_peer = false;
+    }
+
     /// The function that tells how long a message is.
     pub(super) fn tell(&self) -> Option<Rc<Callable>> {
         self.tell.borrow().clone()

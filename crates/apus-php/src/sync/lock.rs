@@ -33,6 +33,8 @@ struct Core {
     holders: RefCell<Vec<Holder>>,
     waiters: Line<(), Mode>,
     process: Option<Process>,
+    /// A coroutine may end while it has it: code written for Swoole may.
+    leaves: Cell<bool>,
 }
 
 /// What a lock between processes has besides.
@@ -197,13 +199,19 @@ impl Process {
 impl Held for Core {
     fn abandoned(self: Rc<Self>, by: TaskId) {
         let held = self.holders.borrow_mut().extract_if(.., |holder| holder.task.id() == by).count();
-        if held > 0 {
+        if held > 0 && !self.leaves.get() {
             log::warning(format_args!(
                 "coroutine {by} ended while it held a Coroutine\\Lock, which was unlocked: unlock() belongs into finally"
             ));
             self.went();
         }
     }
+}
+
+fn construct_leaving(shared: bool) -> Result<Lock, Raise> {
+    let lock = construct(shared)?;
+    lock.0.leaves.set(true);
+    Ok(lock)
 }
 
 fn construct(shared: bool) -> Result<Lock, Raise> {

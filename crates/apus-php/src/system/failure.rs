@@ -8,10 +8,12 @@ use std::time::Duration;
 
 use apus_coro::Wait;
 use apus_zend::arg::{Give, Given, Want};
+use apus_zend::engine::ClassEntry;
 use apus_zend::{Call, Raise};
 
 use crate::last_error;
 use crate::runtime::State;
+use crate::swoole::{self, There};
 use crate::wait::wait;
 
 /// A name has no address, or does not exist.
@@ -106,6 +108,16 @@ pub(crate) struct Name(pub(crate) CString);
 impl Want<&[u8]> for Name {
     fn want(given: Given<&[u8]>) -> Result<Self, Raise> {
         let Text(text) = Text::want(given)?;
-        if text.is_empty() { Err(given.value_error("cannot be empty")) } else { Ok(Self(text)) }
+        if text.is_empty() { Err(empty(&given)) } else { Ok(Self(text)) }
     }
+}
+
+/// There a file without a name is an error of the program, which nothing but it catches.
+#[cold]
+fn empty(given: &Given<&[u8]>) -> Raise {
+    swoole::there_of(given.value_error("cannot be empty"), |message| {
+        let name =
+            ["Filename", "Path"].into_iter().find(|name| message.contains(&format!("(${})", name.to_lowercase())));
+        name.map(|name| There::Error(ClassEntry::value_error(), format!("{name} cannot be empty")))
+    })
 }

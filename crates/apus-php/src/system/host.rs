@@ -130,7 +130,11 @@ fn swoole_text(number: i64) -> Option<String> {
         let name = constant.name.to_str().ok()?.strip_prefix("SWOOLE_ERROR_")?;
         matches!(constant.value, Const::Int(value) if value == number).then_some(name)
     });
-    Some(names.next()?.to_ascii_lowercase().replace('_', " "))
+    let mut text = names.next()?.to_ascii_lowercase().replace('_', " ");
+    if let Some(first) = text.get_mut(..1) {
+        first.make_ascii_uppercase();
+    }
+    Some(text)
 }
 
 /// What the constant with that number says of it.

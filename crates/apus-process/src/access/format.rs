@@ -1,7 +1,10 @@
 //! What a line of the access log looks like.
 
+use std::cell::RefCell;
 use std::io::Write as _;
 use std::time::{Duration, UNIX_EPOCH};
+
+use apus_options::LOGGED_FIELDS_MOST;
 
 use super::Access;
 use crate::log::{Timestamp, civil};
@@ -13,13 +16,13 @@ const COMBINED: &str =
 const JSON: &str = "{\"time\":\"$time_iso8601\",\"remote_addr\":\"$remote_addr\",\"method\":\"$request_method\",\
                     \"uri\":\"$request_uri\",\"protocol\":\"$server_protocol\",\"host\":\"$host\",\"status\":$status,\
                     \"bytes\":$body_bytes_sent,\"seconds\":$request_time,\"referer\":\"$http_referer\",\
-                    \"user_agent\":\"$http_user_agent\",\"worker\":$worker}";
+                    \"user_agent\":\"$http_user_agent\",\"worker\":$worker,\"trace_id\":\"$trace_id\"}";
 
 /// Months as the combined format has them.
 const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
 /// Texts that stand before the header fields in what was noted of a request.
-const FIRST_FIELD: usize = 4;
+const FIRST_FIELD: usize = 5;
 /// Bytes before the texts.
 const PREFIX: usize = 4;
 
@@ -37,7 +40,7 @@ enum Piece {
     RequestTime,
     Scheme,
     Worker,
-    /// One of the texts: 0 to 3 are the client's address, the method, the target and the host.
+    /// One of the texts: 0 to 4 are the client's address, the method, the target, the host and the trace.
     Noted(usize),
 }
 
@@ -46,12 +49,17 @@ enum Piece {
 pub(crate) struct Format {
     pieces: Vec<Piece>,
     json: bool,
+    /// The one of the last line.
+    second: RefCell<Second>,
     /// The names of the fields it wants, in lower case.
     pub(crate) headers: Vec<String>,
 }
 
+/// The place of the trace among the texts.
+const TRACE: usize = 4;
+
 /// The variables, `$http_NAME` apart.
-const VARIABLES: [(&str, Piece); 15] = [
+const VARIABLES: [(&str, Piece); 16] = [
     ("remote_addr", Piece::Noted(0)),
     ("remote_port", Piece::RemotePort),
     ("time_local", Piece::TimeLocal),
@@ -66,11 +74,9 @@ const VARIABLES: [(&str, Piece); 15] = [
     ("request_time", Piece::RequestTime),
     ("scheme", Piece::Scheme),
     ("host", Piece::Noted(3)),
+    ("trace_id", Piece::Noted(TRACE)),
     ("worker", Piece::Worker),
 ];
-
-/// Most fields that one format may name.
-const MOST_HEADERS: usize = 32;
 
 impl Format {
     /// `combined`, `json`, or a text with variables.
@@ -83,7 +89,8 @@ impl Format {
         if text.contains('\n') {
             return Err("a line has no line break".to_owned());
         }
-        let mut format = Self { pieces: Vec::new(), json: text.starts_with('{'), headers: Vec::new() };
+        let mut format =
+            Self { pieces: Vec::new(), json: text.starts_with('{'), second: RefCell::default(), headers: Vec::new() };
         let mut rest = text;
         while let Some(at) = rest.find('$') {
             format.text(&rest[..at]);
@@ -99,6 +106,11 @@ impl Format {
         }
         format.text(rest);
         Ok(format)
+    }
+
+    /// Whether it wants the trace.
+    pub(crate) fn wants_trace(&self) -> bool {
+        self.pieces.contains(&Piece::Noted(TRACE))
     }
 
     fn text(&mut self, text: &str) {
@@ -126,23 +138,29 @@ impl Format {
             self.headers.push(field);
             self.headers.len() - 1
         });
-        if at >= MOST_HEADERS {
-            return Err(format!("names more than {MOST_HEADERS} header fields"));
+        if at >= LOGGED_FIELDS_MOST {
+            return Err(format!("names more than {LOGGED_FIELDS_MOST} header fields"));
         }
         Ok(Piece::Noted(FIRST_FIELD + at))
     }
 
     /// Adds the line of an answer, with its line break.
     pub(crate) fn write(&self, access: &Access<'_>, worker: u16, out: &mut Vec<u8>) {
-        let mut noted = [None; FIRST_FIELD + MOST_HEADERS];
+        let mut noted = [None; FIRST_FIELD + LOGGED_FIELDS_MOST];
         let prefix = texts(access.noted, &mut noted[..FIRST_FIELD + self.headers.len()]);
+        let time = since(access.received_at);
+        let mut second = self.second.borrow_mut();
+        second.set(time.as_secs());
         for piece in &self.pieces {
             // Writing to a vector cannot fail.
             let _ = match piece {
                 Piece::Text(text) => out.write_all(text.as_bytes()),
-                Piece::RemotePort => write!(out, "{}", u16::from_ne_bytes([prefix[2], prefix[3]])),
-                Piece::TimeLocal => time_local(access.received_at, out),
-                Piece::TimeIso => write!(out, "{}", Timestamp(UNIX_EPOCH + since(access.received_at))),
+                Piece::RemotePort => number(u16::from_ne_bytes([prefix[2], prefix[3]]).into(), out),
+                Piece::TimeLocal => out.write_all(&second.local),
+                Piece::TimeIso => {
+                    out.extend_from_slice(&second.iso);
+                    write!(out, ".{:03}Z", time.subsec_millis())
+                }
                 Piece::Seconds => write!(out, "{:.3}", access.received_at),
                 Piece::Request => {
                     self.escaped(noted[1], out);
@@ -155,11 +173,11 @@ impl Format {
                     Ok(())
                 }
                 Piece::Protocol => out.write_all(protocol(prefix[0]).as_bytes()),
-                Piece::Status => write!(out, "{}", access.status),
-                Piece::Sent => write!(out, "{}", access.sent),
+                Piece::Status => number(access.status.into(), out),
+                Piece::Sent => number(access.sent, out),
                 Piece::RequestTime => write!(out, "{}.{:06}", access.micros / 1_000_000, access.micros % 1_000_000),
                 Piece::Scheme => out.write_all(if prefix[1] == 0 { b"http" } else { b"https" }),
-                Piece::Worker => write!(out, "{worker}"),
+                Piece::Worker => number(worker.into(), out),
                 Piece::Noted(at) => {
                     self.escaped(noted[*at], out);
                     Ok(())
@@ -177,6 +195,10 @@ impl Format {
             }
             return;
         };
+        // Most texts are so, and copied at once.
+        if text.iter().fold(true, |plain, byte| plain & is_plain(*byte)) {
+            return out.extend_from_slice(text);
+        }
         if self.json {
             for char in String::from_utf8_lossy(text).chars() {
                 match char {
@@ -190,13 +212,48 @@ impl Format {
             return;
         }
         for byte in text {
-            match byte {
-                b'"' | b'\\' | 0..0x20 | 0x7f.. => {
-                    let _ = write!(out, "\\x{byte:02X}");
-                }
-                byte => out.push(*byte),
+            if is_plain(*byte) {
+                out.push(*byte);
+            } else {
+                let _ = write!(out, "\\x{byte:02X}");
             }
         }
+    }
+}
+
+/// Without the formatter, which takes several times as long.
+fn number(number: u64, out: &mut Vec<u8>) -> std::io::Result<()> {
+    out.write_all(itoa::Buffer::new().format(number).as_bytes())
+}
+
+/// Whether a byte stands for itself in every format.
+fn is_plain(byte: u8) -> bool {
+    (b' '..0x7f).contains(&byte) && byte != b'"' && byte != b'\\'
+}
+
+/// A second as lines have it: most lines are of the second of the one before.
+#[derive(Debug, Default)]
+struct Second {
+    of: u64,
+    /// `23/Nov/2026:12:00:00 +0000`.
+    local: Vec<u8>,
+    /// `2026-11-23T12:00:00`.
+    iso: Vec<u8>,
+}
+
+impl Second {
+    fn set(&mut self, second: u64) {
+        if self.of == second && !self.local.is_empty() {
+            return;
+        }
+        self.of = second;
+        self.local.clear();
+        self.iso.clear();
+        // Writing to a vector cannot fail.
+        let _ = time_local(second, &mut self.local);
+        let _ = write!(self.iso, "{}", Timestamp(UNIX_EPOCH + Duration::from_secs(second)));
+        // Without the milliseconds.
+        self.iso.truncate(self.iso.len() - ".000Z".len());
     }
 }
 
@@ -228,9 +285,7 @@ fn since(seconds: f64) -> Duration {
     Duration::try_from_secs_f64(seconds).unwrap_or_default()
 }
 
-/// `23/Nov/2026:12:00:00 +0000`.
-fn time_local(seconds: f64, out: &mut Vec<u8>) -> std::io::Result<()> {
-    let seconds = since(seconds).as_secs();
+fn time_local(seconds: u64, out: &mut Vec<u8>) -> std::io::Result<()> {
     let (year, month, day) = civil((seconds / 86400) as i64);
     let month = MONTHS.get((month - 1) as usize).copied().unwrap_or("-");
     let of_day = seconds % 86400;
@@ -260,8 +315,15 @@ mod tests {
         String::from_utf8(out).unwrap()
     }
 
-    const TEXTS: [Option<&[u8]>; 6] =
-        [Some(b"::1"), Some(b"GET"), Some(b"/a?b"), Some(b"example.org"), None, Some(b"curl \"\\\n\xff")];
+    const TEXTS: [Option<&[u8]>; 7] = [
+        Some(b"::1"),
+        Some(b"GET"),
+        Some(b"/a?b"),
+        Some(b"example.org"),
+        Some(b"4bf9"),
+        None,
+        Some(b"curl \"\\\n\xff"),
+    ];
 
     #[test]
     fn the_known_formats() {
@@ -272,13 +334,13 @@ mod tests {
         let json: serde_json::Value = serde_json::from_str(&line("json", &TEXTS)).unwrap();
         let expected = serde_json::json!({"time": "2000-02-29T00:00:00.250Z", "remote_addr": "::1", "method": "GET",
             "uri": "/a?b", "protocol": "HTTP/1.1", "host": "example.org", "status": 200, "bytes": 42,
-            "seconds": 1.00025, "referer": "", "user_agent": "curl \"\\\n\u{fffd}", "worker": 3});
+            "seconds": 1.00025, "referer": "", "user_agent": "curl \"\\\n\u{fffd}", "worker": 3, "trace_id": "4bf9"});
         assert_eq!(json, expected);
     }
 
     #[test]
     fn own_formats() {
-        let texts = [Some(b"::1".as_slice()), None, None, None, Some(b"x")];
+        let texts = [Some(b"::1".as_slice()), None, None, None, None, Some(b"x")];
         let all = "$remote_port $scheme ${msec}s $request_time|$request|$http_x_Y|$http_x_y|$http_host";
         assert_eq!(line(all, &texts), "4711 https 951782400.250s 1.000250|-|x|x|-\n");
         let wrong = Format::parse("$statsu").unwrap_err();

@@ -51,7 +51,7 @@ pub struct Access<'a> {
     pub status: u16,
     /// What was noted of the request: the protocol (10, 11, 20), whether it came over TLS, the client's port, and
     /// texts, each behind its length in two bytes; 0xffff for none. They are the client's address, the method, the
-    /// target, the host, and the fields that [`Worker::noted_fields`](crate::Worker::noted_fields) names.
+    /// target, the host, the trace, and the fields that [`Worker::logged_fields`](crate::Worker::logged_fields) names.
     pub noted: &'a [u8],
 }
 
@@ -131,6 +131,11 @@ impl AccessWriter {
     /// The names of the header fields that are logged, in lower case.
     pub(crate) fn fields(&self) -> &'static [String] {
         &self.rings.format.headers
+    }
+
+    /// Whether the trace is logged.
+    pub(crate) fn wants_trace(&self) -> bool {
+        self.rings.format.wants_trace()
     }
 
     /// Logs an answer, if it is one of those that are. False when there was no room.

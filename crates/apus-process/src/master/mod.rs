@@ -96,8 +96,9 @@ impl<'a> Master<'a> {
             Scoreboard::with_sessions(role_counts, config.plain_sessions).map_err(Error::system("mmap"))?;
         let connections = ConnTable::new(settings.max_connection).map_err(Error::system("mmap"))?;
         // A bell a slot, in every process.
-        raise_descriptor_limit(settings.max_connection as usize + scoreboard.slot_count());
-        let mut post = Post::new(scoreboard.slot_count(), settings.ring_size).map_err(Error::Rings)?;
+        raise_descriptor_limit(settings.max_connection as usize + scoreboard.slot_count() + 1);
+        // One more for the master itself.
+        let mut post = Post::new(scoreboard.slot_count() + 1, settings.ring_size).map_err(Error::Rings)?;
         post.access = AccessRings::open(settings, scoreboard.slot_count())?;
         let access = post.access.map(|rings| AccessLog::open(rings, settings)).transpose()?;
         let control = Control::open(&control_directory())
@@ -155,6 +156,7 @@ impl<'a> Master<'a> {
             }
             if !greeted {
                 greeted = true;
+                self.take_seat(program);
                 self.emit(program, MasterEvent::Start);
                 self.emit(program, MasterEvent::ManagerStart);
                 continue;

@@ -189,7 +189,7 @@ impl Master<'_> {
     }
 
     fn page(&self, page: Page, program: &dyn Program) -> (&'static str, String) {
-        let snapshot = self.snapshot();
+        let snapshot = self.snapshot(program);
         if page == Page::Status {
             return ("application/json", serde_json::to_string(&snapshot).unwrap_or_default());
         }
@@ -209,7 +209,7 @@ impl Master<'_> {
     fn command(&mut self, program: &mut dyn Program, client: ClientId, request: Request) -> Option<String> {
         let done = || Some("{\"ok\":true}".to_owned());
         match request {
-            Request::Status => Some(serde_json::to_string(&self.snapshot()).unwrap_or_default()),
+            Request::Status => Some(serde_json::to_string(&self.snapshot(program)).unwrap_or_default()),
             Request::Reload(wait) => {
                 self.request_reload(Scope::All);
                 if wait && self.reloads.wait(client) { None } else { done() }
@@ -232,7 +232,7 @@ impl Master<'_> {
         }
     }
 
-    fn snapshot(&self) -> Snapshot {
+    fn snapshot(&self, program: &dyn Program) -> Snapshot {
         let state = match self.phase {
             Phase::Starting => "starting",
             Phase::Serving if self.reloads.is_running() => "reloading",
@@ -244,6 +244,7 @@ impl Master<'_> {
             script: self.config.script.to_string_lossy().into_owned(),
             listen: self.listeners.iter().map(|listener| listener.addr.to_string()).collect(),
             state: state.to_owned(),
+            metrics: program.metrics(),
             ..self.scoreboard.snapshot()
         }
     }

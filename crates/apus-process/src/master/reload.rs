@@ -28,7 +28,7 @@ impl Scope {
         match role {
             Role::Worker => self == Self::All,
             Role::Task => true,
-            Role::User(_) => false,
+            Role::User(_) | Role::Master => false,
         }
     }
 }

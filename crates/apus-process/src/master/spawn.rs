@@ -70,6 +70,24 @@ impl Master<'_> {
         None
     }
 
+    /// Gives the program what the master has to talk to the workers with, where it wants that.
+    pub(crate) fn take_seat(&mut self, program: &mut dyn Program) {
+        if !self.config.seat {
+            return;
+        }
+        let seat = Begun::master(self.scoreboard)
+            .map(|begun| {
+                self.post.open(begun.slot_index);
+                begun.worker(self.scoreboard, self.connections, &self.post)
+            })
+            .inspect_err(|error| log::warning(format_args!("the master cannot talk to the workers: {error}")));
+        if let Ok(mut worker) = seat {
+            // No other process has this number.
+            worker.id = self.scoreboard.role_counts().total();
+            program.seat(worker);
+        }
+    }
+
     fn start(&mut self, index: usize) -> io::Result<Started> {
         let (id, role) = (self.replicas[index].id, self.replicas[index].role);
         let Some((slot_index, slot)) = self.scoreboard.claim(id, self.generation, sys::now_ms()) else {
@@ -80,7 +98,7 @@ impl Master<'_> {
         let (limit, grace) = match role {
             Role::Worker => (settings.max_request, settings.max_request_grace),
             Role::Task => (settings.task_max_request, settings.task_max_request_grace),
-            Role::User(_) => (0, 0),
+            Role::User(_) | Role::Master => (0, 0),
         };
         if limit > 0 {
             slot.request_limit.set(jittered(limit, if grace > 0 { grace } else { limit / 2 }));
@@ -228,6 +246,7 @@ pub(crate) fn become_worker(worker: &Worker, config: &Config, identity: &Identit
         Role::Worker => ("worker", true),
         Role::Task => ("task", true),
         Role::User(_) => ("user", false),
+        Role::Master => ("master", false),
     };
     set_name(&config.title, &format!("{part} {}", worker.id));
     identity.assume(worker.id, bound)?;

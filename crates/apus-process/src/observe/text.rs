@@ -13,6 +13,17 @@ pub enum Family {
     Histogram,
 }
 
+impl Family {
+    /// Its name.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Counter => "counter",
+            Self::Gauge => "gauge",
+            Self::Histogram => "histogram",
+        }
+    }
+}
+
 /// Metrics being written.
 #[derive(Debug)]
 pub struct Text {
@@ -34,15 +45,10 @@ impl Text {
         name.clone_into(&mut self.name);
         self.kind = kind;
         let total = if self.open || kind != Family::Counter { "" } else { "_total" };
-        let word = match kind {
-            Family::Counter => "counter",
-            Family::Gauge => "gauge",
-            Family::Histogram => "histogram",
-        };
         // Writing to a String cannot fail.
         let _ = write!(self.out, "# HELP {name}{total} ");
         escape(&mut self.out, help, self.open);
-        let _ = writeln!(self.out, "\n# TYPE {name}{total} {word}");
+        let _ = writeln!(self.out, "\n# TYPE {name}{total} {}", kind.word());
         if self.open && (name.ends_with("_seconds") || name.ends_with("_bytes")) {
             let unit = if name.ends_with("_seconds") { "seconds" } else { "bytes" };
             let _ = writeln!(self.out, "# UNIT {name} {unit}");

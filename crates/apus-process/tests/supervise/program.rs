@@ -50,6 +50,7 @@ fn serve() -> Result<Outcome, Error> {
         script: PathBuf::from("test.php"),
         users,
         plain_sessions: false,
+        seat: false,
     };
     let directory = PathBuf::from(std::env::var_os("TEST_DIR").unwrap());
     let mut program = Lines { listeners: &listeners, directory, child: None };

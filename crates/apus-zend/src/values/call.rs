@@ -291,6 +291,15 @@ impl Call {
         content_error(index, text)
     }
 
+    /// The name of the running function, without that of its class.
+    pub fn function_name(&self) -> String {
+        // SAFETY: Zend's frame is alive during the call, and so is the function, which has a name.
+        let name = unsafe { (*(*self.ex).func).common.function_name };
+        // SAFETY: as above.
+        NonNull::new(name)
+            .map_or_else(String::new, |name| unsafe { string_bytes(name.as_ptr()) }.escape_ascii().to_string())
+    }
+
     /// The object that the method was called on.
     #[inline]
     pub fn this_object(&self) -> Result<NonNull<sys::zend_object>, Raise> {
@@ -313,7 +322,7 @@ impl Call {
     pub fn this<T: Native>(&self) -> Result<&T, Raise> {
         let object = self.this_object()?;
         // SAFETY: $this stays alive during the call.
-        unsafe { object::payload::<T>(object) }.ok_or_else(|| not_constructed(T::NAME))
+        unsafe { object::payload::<T>(object) }.ok_or_else(|| not_constructed(T::NAME, object))
     }
 
     /// Gives `$this` its Rust value (in a constructor). Throws when it has one already.
@@ -323,7 +332,7 @@ impl Call {
         if unsafe { object::attach(object, payload) } {
             return Ok(());
         }
-        Err(engine::throw_error(&format!("{} is already constructed", T::NAME)))
+        Err(constructed_before(T::NAME, object))
     }
 
     /// Throws the `TypeError` that says what argument `index` must be.
@@ -352,8 +361,19 @@ impl Call {
 }
 
 #[cold]
-fn not_constructed(class: &str) -> Raise {
-    engine::throw_error(&format!("{class} was not constructed: call parent::__construct() first"))
+fn not_constructed(class: &str, object: NonNull<sys::zend_object>) -> Raise {
+    match object::name_there(object) {
+        Some(name) => engine::throw_error(&format!("{name}: must call constructor first")),
+        None => engine::throw_error(&format!("{class} was not constructed: call parent::__construct() first")),
+    }
+}
+
+#[cold]
+fn constructed_before(class: &str, object: NonNull<sys::zend_object>) -> Raise {
+    match object::name_there(object) {
+        Some(name) => engine::throw_error(&format!("Constructor of {name} can only be called once")),
+        None => engine::throw_error(&format!("{class} is already constructed")),
+    }
 }
 
 /// Throws the `ValueError` that says what argument `index` of the running function must be: `must be …`.

@@ -278,12 +278,19 @@ impl Class {
             match self.lazy {
                 Some((count, fill)) => sys::apus_class_set_lazy(entry, count, Some(fill)),
                 None if self.native => sys::apus_class_set_native(entry),
+                None if self.is_static_there() => sys::apus_class_deny_objects(entry),
                 None => {}
             }
         }
         #[expect(clippy::expect_used, reason = "module start; Zend ends the process itself")]
         let entry = ClassEntry::from_raw(entry).expect("Zend registers a class or ends the process");
         let _ = self.entry.set(entry);
+    }
+
+    /// Whether it is a class of Swoole's names that has static methods alone: its objects would be of no use.
+    fn is_static_there(&self) -> bool {
+        let is_static = |method: &Method| method.flags & sys::ZEND_ACC_STATIC != 0;
+        self.name.to_bytes().starts_with(b"Swoole\\") && !self.methods.is_empty() && self.methods.iter().all(is_static)
     }
 
     fn declare_members(&self, entry: *mut sys::zend_class_entry) {

@@ -82,6 +82,12 @@ pub fn warning(message: &str) -> Result<(), Raise> {
     error(sys::E_WARNING, message)
 }
 
+/// Emits a PHP warning that begins with the name of the running function.
+pub fn warning_of_function(message: &str) -> Result<(), Raise> {
+    // SAFETY: the message is copied.
+    check(unsafe { sys::apus_docref(sys::E_WARNING as i32, message.as_ptr().cast(), message.len()) })
+}
+
 /// The same as if the program itself had emitted it.
 pub fn user_warning(message: &str) -> Result<(), Raise> {
     error(sys::E_USER_WARNING, message)
@@ -163,12 +169,18 @@ impl Thrown {
 
     /// Its code.
     pub fn code(&self) -> i64 {
+        if self.kind() != ThrownKind::Exception {
+            return 0;
+        }
         // SAFETY: alive; every exception declares the property.
         unsafe { sys::apus_exception_code(self.object.as_raw().as_ptr()) }
     }
 
-    /// Its message alone.
+    /// Its message alone; none of what unwinds as `exit()` does, whose object has no properties.
     pub fn message(&self) -> String {
+        if self.kind() != ThrownKind::Exception {
+            return String::new();
+        }
         // SAFETY: alive; every exception declares the property, of which the shim hands over a reference.
         match NonNull::new(unsafe { sys::apus_exception_message(self.object.as_raw().as_ptr()) }) {
             // SAFETY: the reference that was handed over.

@@ -179,6 +179,17 @@ macro_rules! lazy_fill {
 /// A reference to a PHP object.
 pub struct Object(NonNull<sys::zend_object>);
 
+/// See [`Object::name_there`].
+pub(crate) fn name_there(object: NonNull<sys::zend_object>) -> Option<String> {
+    // SAFETY: the object is alive; the name of a class lives as long as the class.
+    let name = unsafe {
+        let name = NonNull::new(sys::apus_object_root(object.as_ptr()))?;
+        std::slice::from_raw_parts((&raw const (*name.as_ptr()).val).cast::<u8>(), name.as_ref().len)
+    };
+    let name = String::from_utf8_lossy(name);
+    name.starts_with("Swoole\\").then(|| name.into_owned())
+}
+
 impl Object {
     /// A new object of a native class with its Rust value; no constructor runs.
     #[inline]
@@ -225,6 +236,11 @@ impl Object {
     /// Whether it is an instance of the class's second declaration.
     pub fn is_second(&self, class: &Class) -> bool {
         class.is_second(self.0)
+    }
+
+    /// The class of Swoole's names that it is of: itself, or what the program's own class extends.
+    pub fn name_there(&self) -> Option<String> {
+        name_there(self.0)
     }
 
     /// The Rust value behind it; `None` also of an object of any other class.

@@ -6,6 +6,7 @@ namespace Swoole\Async;
 
 use Swoole\Coroutine;
 use Swoole\Coroutine\Channel;
+use Swoole\Exception;
 
 /** A client whose events are callbacks: one coroutine connects and reads, another one writes what waits. */
 class Client extends \Swoole\Client
@@ -122,11 +123,11 @@ class Client extends \Swoole\Client
 
     public function enableSSL(?callable $onSslReady = null): bool
     {
-        if (!$this->open) {
-            return $this->refused(self::ENOTCONN, 'the client is not connected');
-        }
         if ($onSslReady === null) {
-            return $this->refused(SWOOLE_ERROR_INVALID_PARAMS, 'the callback that is told of TLS is missing');
+            throw new Exception('require `onSslReady` callback', SWOOLE_ERROR_INVALID_PARAMS);
+        }
+        if (!$this->open) {
+            return $this->refused(self::ENOTCONN, 'client is not connected to server');
         }
         if (!$this->client->enableSSL()) {
             $this->fails();
@@ -164,7 +165,7 @@ class Client extends \Swoole\Client
     public function close(bool $force = false): bool
     {
         if (!$this->open && !$this->connecting) {
-            return $this->refused(self::ENOTCONN, 'the client is not connected');
+            return $this->refused(self::ENOTCONN, 'client is not connected to server');
         }
         $was_open = $this->open;
         $this->ended();
@@ -211,7 +212,7 @@ class Client extends \Swoole\Client
     private function enqueue(string|array $what, int $bytes): bool
     {
         if (!$this->open) {
-            return $this->refused(self::ENOTCONN, 'the client is not connected');
+            return $this->refused(self::ENOTCONN, 'client is not connected to server');
         }
         $room = $this->setting['socket_buffer_size'] ?? self::ROOM;
         if ($this->waiting > 0 && $this->waiting + $bytes > $room) {
@@ -278,7 +279,9 @@ class Client extends \Swoole\Client
     {
         $this->errCode = $code;
         $this->errMsg = $why;
-        trigger_error("Swoole\\Async\\Client: $why", E_USER_WARNING);
+        $method = debug_backtrace(DEBUG_BACKTRACE_IGNORE_ARGS, 3);
+        $method = array_values(array_filter($method, fn ($of) => !in_array($of['function'], ['refused', 'enqueue'], true)));
+        trigger_error("Swoole\\Async\\Client::{$method[0]['function']}(): $why", E_USER_WARNING);
         return false;
     }
 }

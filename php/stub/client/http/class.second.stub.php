@@ -49,6 +49,10 @@ class Client
 
     public $body = '';
 
+    /**
+     * @rust plain::construct_trusting
+     * @rust typed
+     */
     public function __construct(string $host, int $port = 0, bool $ssl = false) {}
 
     /** @rust within nothing */

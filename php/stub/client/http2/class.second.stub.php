@@ -33,6 +33,10 @@ class Client
 
     public $serverLastStreamId = 0;
 
+    /**
+     * @rust super::construct_trusting
+     * @rust typed
+     */
     public function __construct(string $host, int $port = 80, bool $open_ssl = false) {}
 
     /** @rust within nothing */

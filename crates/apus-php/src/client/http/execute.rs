@@ -87,6 +87,8 @@ pub(super) fn finish(object: &Object, client: &HttpClient, finished: Finished) -
 /// What a request that was broken off by its own side leaves.
 pub(super) fn abandoned(object: &Object, errno: i32, message: &str) -> Result<(), Raise> {
     object.set_slot(slot::CONNECTED, Value::bool(false));
+    // There a close() cancels whoever waits.
+    let errno = if errno == libc::ECONNRESET && object.name_there().is_some() { libc::ECANCELED } else { errno };
     fail(object, &Failure::new(Stage::Receive, errno, message))
 }
 

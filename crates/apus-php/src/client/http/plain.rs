@@ -24,6 +24,13 @@ pub(super) fn construct(host: &[u8], port: i64, ssl: bool) -> Result<Made<HttpCl
     Ok(Made(HttpClient::new(endpoint), told))
 }
 
+/// The same for code written for Swoole, where nobody is verified who was not to be.
+pub(super) fn construct_trusting(host: &[u8], port: i64, ssl: bool) -> Result<Made<HttpClient, 3>, Raise> {
+    let made = construct(host, port, ssl)?;
+    made.0.settings.borrow_mut().common.ssl_verify_peer = false;
+    Ok(made)
+}
+
 pub(super) fn set(me: Me<'_>, given: ArrayView<'_>) -> Result<bool, Raise> {
     let mut others = Array::new(given.len())?;
     for (key, value) in given.iter() {
@@ -210,11 +217,14 @@ pub(super) fn get_peer_cert(client: &HttpClient) -> OrFalse<String> {
     OrFalse(client.facts.borrow().as_ref().and_then(|facts| facts.certificate.clone()))
 }
 
-pub(super) fn close(me: Me<'_>) -> bool {
-    let connected = me.is_connected();
+pub(super) fn close(me: Me<'_>) -> Result<bool, Raise> {
+    let (connected, waited_for) = (me.is_connected(), me.reading.is_taken() || me.writing.is_taken());
     me.drop_connection();
     me.object.set_slot(slot::CONNECTED, Value::bool(false));
-    connected
+    if waited_for {
+        crate::wait::let_go_on_there(&me.object)?;
+    }
+    Ok(connected)
 }
 
 pub(super) fn destruct(object: Object) {

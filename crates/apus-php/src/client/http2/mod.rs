@@ -73,6 +73,13 @@ fn construct(host: &[u8], port: i64, open_ssl: bool) -> Result<Made<Http2Client,
     Ok(Made(client, [(slot::HOST, Value::string(host)?), (slot::PORT, port), (slot::SSL, Value::bool(open_ssl))]))
 }
 
+/// The same for code written for Swoole, where nobody is verified who was not to be.
+fn construct_trusting(host: &[u8], port: i64, open_ssl: bool) -> Result<Made<Http2Client, 3>, Raise> {
+    let made = construct(host, port, open_ssl)?;
+    made.0.settings.borrow_mut().common.ssl_verify_peer = false;
+    Ok(made)
+}
+
 fn destruct(object: Object) {
     // A subclass may have failed before it called parent::__construct().
     if let Some(client) = object.payload::<Http2Client>() {

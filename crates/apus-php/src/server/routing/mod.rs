@@ -124,6 +124,11 @@ fn current() -> Option<Rc<Routing>> {
     ROUTING.with(|routing| routing.borrow().clone()).filter(|routing| routing.only.is_none_or(ForkEpoch::is_now))
 }
 
+/// Whether this process has one.
+pub(super) fn is_open() -> bool {
+    current().is_some()
+}
+
 fn is_prefix(prefix: &str) -> bool {
     prefix.len() <= MAX_PREFIX && Broker::is_subject(prefix)
 }
@@ -145,8 +150,8 @@ pub(super) fn prepare(settings: &Settings) -> Result<(), Raise> {
     Ok(())
 }
 
-/// In a user process, before its code runs, which may have no event loop (`coroutine`): then it hears others only while
-/// it waits for them, and no broker.
+/// In a user process or the master, before its code runs, which may have no event loop (`coroutine`): then it hears
+/// others only while it waits for them, and no broker.
 pub(super) fn start_user(
     core: &Rc<ServerCore>,
     server: &Object,
@@ -154,12 +159,17 @@ pub(super) fn start_user(
     coroutine: bool,
 ) -> Result<(), Raise> {
     let state = State::get()?;
-    let control = Control::new(Rc::new(WorkerMetrics::new(Rc::clone(worker))));
+    let control = Control::new(Rc::new(WorkerMetrics::new(Rc::clone(worker), None)));
     open((core, server, worker, &control, &state), Some(ForkEpoch::now()), coroutine);
     Ok(())
 }
 
-/// In a user process, when its code has ended.
+/// In a process just forked: what the master talked with is the master's.
+pub(super) fn forget() {
+    std::mem::forget(ROUTING.with(|slot| slot.borrow_mut().take()));
+}
+
+/// In a user process or the master, when its code has ended.
 pub(super) fn stop_user() {
     match State::existing().filter(|state| !state.is_looping()) {
         Some(state) => state.block_on(stop()),
@@ -304,7 +314,7 @@ impl Routing {
 
     /// The process id behind a slot.
     fn pid_of(&self, slot: usize) -> Option<u32> {
-        self.worker.scoreboard.live_slots().find(|(number, _)| *number == slot).map(|(_, slot)| slot.pid())
+        self.worker.pid_of(slot)
     }
 
     /// The same in all processes of this server, and nobody outside knows which names meet.

@@ -1,0 +1,57 @@
+"""The API: what has to be answered, the worst case, failures."""
+
+import unittest
+
+from harness import api
+
+
+def results(runs: dict) -> api.ApiResults:
+    names = sorted({name for contenders in runs.values() for name in contenders})
+    return api.ApiResults({
+        "format": 1,
+        "contenders": {name: {"title": name} for name in names},
+        "runs": {case: {name: [figures] for name, figures in contenders.items()} for case, contenders in runs.items()},
+    })  # fmt: skip
+
+
+def run(cpu_us: float, rps: float, failed: int = 0) -> dict:
+    return {"cpu_us": cpu_us, "rps": rps, "failed": failed, "foreign_load": 0.25}
+
+
+class Aims(unittest.TestCase):
+    def setUp(self):
+        self.results = results({
+            "event-c100": {"apus": run(10, 300), "chi": run(20, 100), "fpm": run(100, 10)},
+            "list-c1000": {"apus": run(22, 90, 1), "chi": run(20, 100)},
+        })  # fmt: skip
+        self.found = {aim.text: aim for aim in self.results.aims()}
+
+    def test_the_worst_case_counts(self):
+        self.assertEqual(self.found["CPU, the worst case: Apus / chi, at most"].value, 1.1)
+        self.assertEqual(self.found["CPU, the worst case: Apus / chi, at most"].state, "not met")
+        self.assertEqual(self.found["Throughput, the worst case: Apus / chi, at least"].value, 0.9)
+        self.assertEqual(self.found["Throughput, the worst case: Apus / fpm, at least"].state, "met")
+        self.assertEqual(self.found["CPU, the worst case: Apus / gin, at most"].state, "not measured")
+
+    def test_one_failure_is_too_many(self):
+        self.assertEqual(self.found["Failed requests of Apus, at most"].state, "not met")
+
+    def test_columns(self):
+        self.assertEqual(self.results.times("event-c100", "chi"), "2.00")
+        self.assertEqual(self.results.times("event-c100", "apus"), "")
+        self.assertEqual(self.results.noise("event-c100", "chi"), "25%")
+
+
+class Contract(unittest.TestCase):
+    def test_all_kinds_of_answers_are_in_it(self):
+        statuses = {status for *_, status, _ in api.expected()}
+        self.assertEqual(statuses, {200, 202, 400, 401, 404, 422})
+
+    def test_the_last_page_is_shorter(self):
+        pages = {path: value for _, path, _, _, status, value in api.expected() if status == 200}
+        self.assertEqual(len(pages["/v1/campaigns?after=2000"]["campaigns"]), 50)
+        self.assertEqual(len(pages[f"/v1/campaigns?after={api.CAMPAIGNS - 1}"]["campaigns"]), 1)
+
+
+if __name__ == "__main__":
+    unittest.main()
