@@ -54,7 +54,7 @@ foreach ([[], [-1], ['a']] as $wrong) {
 
 echo "priorities\n";
 // The tests themselves may run at any priority: only the process that was asked for changes.
-$mine = fn() => (int) explode(' ', file_get_contents('/proc/self/stat'))[18];
+$mine = fn() => (int) explode(' ', file_get_contents('/proc/' . getmypid() . '/stat'))[18];
 $before = $mine();
 $process = new Process(fn(Process $p) => $p->read());
 $process->start();
