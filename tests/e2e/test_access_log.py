@@ -5,13 +5,14 @@ import json
 import os
 import pathlib
 import re
+import signal
 import socket
 import ssl
 import subprocess
 import sys
 import unittest
 
-from support import PATIENCE, Case, Client, Server, needs, until
+from support import PATIENCE, Case, Client, Server, needs, php_array, until
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "lib"))
 
@@ -147,6 +148,75 @@ class Lines(Access):
             self.server(settings={"access_log_format": "$stauts"})
         with self.assertRaisesRegex(AssertionError, "access_log"):
             self.server(settings={"access_log": "/nowhere/at/all"})
+
+
+class OfHosts(Access):
+    """A host's own log, in its own form; what it does not say is the server's."""
+
+    HOSTS = """
+        $server->host('own.test', ['access_log' => 'own', 'access_log_format' => '$host $request_uri $status $http_x_id']);
+        $server->host('form.test', ['access_log_format' => 'form $request_uri $http_x_a']);
+        $server->host('none.test', ['access_log' => '']);
+        $server->host('few.test', ['access_log' => 'few', 'access_log_format' => '$status', 'access_log_sample' => 10]);
+        $server->host('same.test', []);
+    """
+
+    @staticmethod
+    def ask(client, host, path, fields=""):
+        client.send(f"GET {path} HTTP/1.1\r\nHost: {host}\r\n{fields}\r\n".encode())
+        return client.answer()
+
+    def test_each_answer_is_in_one_log(self):
+        settings = {"access_log_format": "$host $request_uri $http_x_b", "worker_num": 2, "open_http2_protocol": True}
+        server = self.server(settings=settings, before=self.HOSTS)
+        with server.connect() as client:
+            for host in ("own.test", "form.test", "none.test", "same.test", "other.test"):
+                self.ask(client, host, f"/{host}", "X-Id: 7\r\nX-A: a\r\nX-B: b\r\n")
+            for number in range(30):
+                self.ask(client, "few.test", "/fail" if number == 7 else "/")
+            self.ask(client, "own.test", "/last")
+            client.send(b"not HTTP\r\n\r\n")
+            self.assertEqual(client.answer().status, 400)
+        curl = [needs("curl"), "-sS", "--max-time", str(PATIENCE), "--http2-prior-knowledge", "-H", "Host: own.test"]
+        subprocess.run([*curl, f"http://127.0.0.1:{server.port}/two"], check=True, stdout=subprocess.DEVNULL)
+        self.assertEqual(self.lines(server, 3, "own"), ["own.test /own.test 200 7", "own.test /last 200 -", "own.test /two 200 -"])
+        # What cannot be read is nobody's, also behind a request of a host.
+        self.assertEqual(self.lines(server, 4), ["form /form.test a", "same.test /same.test b", "other.test /other.test b", "- - -"])
+        self.assertEqual(sorted(self.lines(server, 4, "few")), ["200", "200", "200", "500"])
+
+    def test_a_client_that_leaves_and_a_body_that_is_refused_are_the_hosts(self):
+        settings = {"access_log": "", "cancel_on_disconnect": True, "package_max_length": "64K"}
+        server = self.server(settings=settings, before=self.HOSTS)
+        with server.connect() as client:
+            client.send(b"GET /wait HTTP/1.1\r\nHost: own.test\r\n\r\n")
+            until("it is being handled", lambda: server.status()["totals"]["active"] == 1)
+        self.assertEqual(self.lines(server, 1, "own"), ["own.test /wait 499 -"])
+        for host in ("own.test", "none.test", "other.test"):
+            with server.connect() as client:
+                client.send(f"POST / HTTP/1.1\r\nHost: {host}\r\nContent-Length: 1000000\r\n\r\n".encode())
+                self.assertEqual(client.answer().status, 413)
+        self.assertEqual(self.lines(server, 2, "own")[1], "- - 413 -")
+        self.assertFalse((server.folder / "access").exists())
+
+    def test_all_are_opened_anew(self):
+        server = self.server(before=self.HOSTS, settings={"access_log_format": "$request_uri"})
+        with server.connect() as client:
+            self.ask(client, "own.test", "/1")
+            self.ask(client, "same.test", "/1")
+        self.lines(server, 1), self.lines(server, 1, "own")
+        for name in ("access", "own"):
+            (server.folder / name).rename(server.folder / f"{name}.old")
+        server.kill(signal.SIGHUP)
+        until("both are there", lambda: all((server.folder / name).exists() for name in ("access", "own")))
+        with server.connect() as client:
+            self.ask(client, "own.test", "/2")
+            self.ask(client, "same.test", "/2")
+        self.assertEqual((self.lines(server, 1), self.lines(server, 1, "own")), (["/2"], ["own.test /2 200 -"]))
+
+    def test_what_is_wrong_is_told_at_the_start(self):
+        for settings, why in (({"access_log_format": "$nothing"}, r"there is no \$nothing"), ({"access_log": "/none/x"}, "/none/x")):
+            with self.assertRaisesRegex(AssertionError, why):
+                self.server(before=f"$server->host('a.test', {php_array(settings)});")
 
 
 class Files(Access):

@@ -235,19 +235,19 @@ impl Worker {
     }
 
     /// The exchange of a request that was handed to the app ended without a complete answer.
-    pub(crate) fn lost(&self, conn: &ConnInfo, exchange: &Exchange) {
+    pub(crate) fn lost(&self, conn: &ConnInfo, exchange: &Exchange, host: u16) {
         bump(&self.counters.lost);
-        self.metrics.lost(conn, &answer(exchange, CLIENT_LEFT, &exchange.entry.borrow()));
+        self.metrics.lost(conn, &Answered { host, ..answer(exchange, CLIENT_LEFT, &exchange.entry.borrow()) });
     }
 
-    /// A request is refused that the app never sees.
-    pub(crate) fn refused(&self, conn: &ConnInfo, exchange: &Exchange, status: u16, noting: bool) {
+    /// A request is refused that the app never sees; `noting` is the host that it was for, where that is logged.
+    pub(crate) fn refused(&self, conn: &ConnInfo, exchange: &Exchange, status: u16, noting: Option<u16>) {
         bump(&self.counters.refused);
-        if noting {
+        if let Some(host) = noting {
             let mut noted = exchange.entry.borrow_mut();
             note_unread(&mut noted, conn);
             // Its head may never have been complete.
-            let refused = Answered { received_at: self.clock.wall(), ..answer(exchange, status, &noted) };
+            let refused = Answered { host, received_at: self.clock.wall(), ..answer(exchange, status, &noted) };
             self.metrics.rejected(conn, &refused);
         }
     }

@@ -5,8 +5,11 @@ use crate::row::Row;
 /// Bytes of a name (RFC 1035 section 2.3.4).
 const LONGEST: usize = 255;
 
-/// Settings of ports that are looked at once it is known which host a request is for.
-const OF_HOST: [&str; 48] = [
+/// Settings of ports that are looked at once it is known which host a request is for, and which log gets its answer.
+const OF_HOST: [&str; 51] = [
+    "access_log",
+    "access_log_format",
+    "access_log_sample",
     "allowed_clients",
     "basic_auth",
     "basic_auth_realm",
@@ -94,10 +97,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn settings_of_hosts_are_settings_of_ports() {
+    fn settings_of_hosts_are_settings_of_ports_or_logs() {
         for name in OF_HOST {
             let row = crate::find(name).expect(name);
-            assert!(row.name == name && row.scope == crate::Scope::Port && row.supported(), "{name}");
+            assert!(
+                row.name == name
+                    && (row.scope == crate::Scope::Port || name.starts_with("access_log"))
+                    && row.supported(),
+                "{name}"
+            );
         }
     }
 

@@ -113,7 +113,8 @@ settings! {
     /// The minimum level that is logged.
     Server log_level: u8 = INFO => Kind::Choice(LEVELS);
     /// File that gets a line for each answer of an HTTP port, or "stdout"; empty for none. HUP opens it anew. See
-    /// [logging.md](logging.md#the-access-log).
+    /// [logging.md](logging.md#the-access-log). A [host](hosts.md) may have its own, also what it looks like and how
+    /// many are logged.
     Server access_log: String = String::new() => Kind::Str;
     /// What its lines look like: "combined", "json", or a text with variables such as `$status`.
     Server access_log_format: String = "combined".to_owned() => Kind::Str;

@@ -39,7 +39,7 @@ mod sys;
 mod tally;
 mod worker;
 
-pub use access::Access;
+pub use access::{Access, AccessSettings};
 pub use apus_shm::ForkEpoch;
 pub use back_off::BackOff;
 pub use channel::{Ask, Command};

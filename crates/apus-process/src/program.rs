@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use apus_options::Settings;
 
+use crate::access::AccessSettings;
 use crate::observe::Text;
 use crate::parcel::Parcel;
 use crate::role::Role;
@@ -18,6 +19,8 @@ use crate::worker::Worker;
 pub struct Config {
     /// The settings.
     pub settings: Rc<Settings>,
+    /// The access logs of the hosts, in the order of their numbers, from 1 on.
+    pub access_logs: Vec<AccessSettings>,
     /// The processes' name, with their part added ("apus: master"); ps and top show 15 bytes of it.
     pub title: String,
     /// The script that serves, for status reports.

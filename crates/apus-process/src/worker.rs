@@ -162,10 +162,10 @@ impl Worker {
         }
     }
 
-    /// The names of the header fields that the access log wants, in lower case, and whether it wants the trace; `None`
-    /// where there is no access log.
-    pub fn logged_fields(&self) -> Option<(&'static [String], bool)> {
-        self.access.as_ref().map(|writer| (writer.fields(), writer.wants_trace()))
+    /// The names of the header fields that the access log of a host (0: of the server) wants, in lower case, and
+    /// whether it wants the trace; `None` where there is no access log.
+    pub fn logged_fields(&self, host: u16) -> Option<(&'static [String], bool)> {
+        self.access.as_ref().and_then(|writer| writer.wants(host))
     }
 
     /// Has an answer written to the access log, where there is one. Never waits: without room it is dropped, and

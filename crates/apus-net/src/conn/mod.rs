@@ -184,7 +184,7 @@ impl Conn {
     /// There will be no answer, or no more of it.
     pub(crate) fn lose_answer(&self) {
         if self.exchange.end(false) {
-            self.port.worker.lost(&self.info, &self.exchange);
+            self.port.worker.lost(&self.info, &self.exchange, self.host.get());
             self.wake_task();
         }
     }

@@ -18,10 +18,16 @@ impl Conn {
         }
     }
 
+    /// The number of its host, where the answers of that are logged.
+    pub(crate) fn noting(&self) -> Option<u16> {
+        self.site().config.noted.is_some().then(|| self.host.get())
+    }
+
     /// Notes which host a request is for; or why it is refused there.
     #[inline]
     pub(crate) fn choose_host(&self, inner: &Inner) -> Result<(), Reject> {
         if let Some(hosts) = &self.port.hosts {
+            self.host.set(0);
             self.host.set(hosts.choose(inner, &self.info)?);
             too_large(inner, &self.site().config)?;
         }

@@ -160,7 +160,9 @@ impl<A: App> ConnTask<A> {
         match (expired, &self.state) {
             (Expired::Idle, ConnState::Head) => self.last_chance = true,
             (Expired::Idle, ConnState::Streams(streams)) => streams.drain(self.conn.port.worker.clock.now()),
-            (Expired::Head, ConnState::Head) => return self.refuse(Reject::new(408, "the request head took too long")),
+            (Expired::Head, ConnState::Head) => {
+                return self.refuse_head(Reject::new(408, "the request head took too long"));
+            }
             (Expired::Body, ConnState::Collect(_)) => {
                 return self.refuse(Reject::new(408, "the request body came too slowly"));
             }
@@ -202,7 +204,7 @@ impl<A: App> ConnTask<A> {
                             let why = "it speaks TLS, and this port does not: set ssl_cert_file and ssl_key_file for https://";
                             conn.port.worker.metrics.refused(&conn.info, why);
                         }
-                        return self.refuse(reject);
+                        return self.refuse_head(reject);
                     }
                 }
             }
@@ -215,7 +217,7 @@ impl<A: App> ConnTask<A> {
                     return self.begin_streams();
                 }
                 Poll::Ready(Received::Line) => {}
-                Poll::Ready(Received::NoTls) => return self.refuse(NO_TLS),
+                Poll::Ready(Received::NoTls) => return self.refuse_head(NO_TLS),
                 Poll::Ready(Received::End) => return ConnStep::Close,
                 Poll::Pending => return self.rest(),
             }
@@ -432,11 +434,16 @@ impl<A: App> ConnTask<A> {
         }
     }
 
+    /// The same of a request whose host nobody knows: it need not be that of the one before.
+    fn refuse_head(&mut self, reject: Reject) -> ConnStep {
+        self.conn.host.set(0);
+        self.refuse(reject)
+    }
+
     /// Answers a request that the app never sees; the connection ends with it (RFC 9112 section 2.2).
     pub(super) fn refuse(&mut self, reject: Reject) -> ConnStep {
         let conn = &self.conn;
-        let noting = conn.port.config.noted.is_some();
-        conn.port.worker.refused(&conn.info, &conn.exchange, reject.status, noting);
+        conn.port.worker.refused(&conn.info, &conn.exchange, reject.status, conn.noting());
         conn.pipelined.set(false);
         let head_only = conn.exchange.refuse();
         let mut out = conn.out.borrow_mut();

@@ -447,8 +447,7 @@ impl Streams {
         }
         *body = StreamBody::None;
         conn.timer.set(Timer::None);
-        let noting = conn.port.config.noted.is_some();
-        conn.port.worker.refused(&conn.info, &conn.exchange, reject.status, noting);
+        conn.port.worker.refused(&conn.info, &conn.exchange, reject.status, conn.noting());
         turn_away(&conn, reject.status, None);
     }
 

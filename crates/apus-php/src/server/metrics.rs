@@ -39,8 +39,8 @@ pub(super) struct WorkerMetrics {
 
 impl WorkerMetrics {
     fn log(&self, answer: &Answered<'_>, micros: u64) {
-        let Answered { received_at, sent, status, noted, .. } = *answer;
-        self.worker.log_access(&Access { received_at, micros, sent, status, noted });
+        let Answered { received_at, sent, status, host, noted, .. } = *answer;
+        self.worker.log_access(&Access { received_at, micros, sent, status, host, noted });
     }
 
     /// A request is no longer in flight.

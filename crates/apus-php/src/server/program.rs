@@ -7,7 +7,9 @@ use std::rc::Rc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use apus_process::{Awaited, MasterEvent, MetricSnapshot, Outcome, Parcel, Program, Role, RoleCounts, Text, Worker};
+use apus_process::{
+    AccessSettings, Awaited, MasterEvent, MetricSnapshot, Outcome, Parcel, Program, Role, RoleCounts, Text, Worker,
+};
 use apus_zend::object::Object;
 use apus_zend::{Callable, Raise, Value, engine};
 use tokio::io::Interest;
@@ -241,6 +243,9 @@ pub(super) fn start(core: &Rc<ServerCore>, server: Object) -> Result<(), Raise> 
         exception::throw(exception::code::server::STATE, &format!("no memory can be shared: {error}"))
     })?);
     super::user_process::number(core, &settings);
+    let of_hosts = core.hosts.borrow().clone();
+    let access_logs = of_hosts.iter().map(|host| Ok(AccessSettings::from(&host.settings(&settings)?)));
+    let access_logs = access_logs.collect::<Result<_, Raise>>()?;
     let users = u16::try_from(core.users.borrow().len()).unwrap_or(u16::MAX);
     core.task_queue.set(task::prepare(&settings, RoleCounts::new(&settings, users))?);
     // An event loop does not survive fork(): whatever used one before is over.
@@ -252,6 +257,7 @@ pub(super) fn start(core: &Rc<ServerCore>, server: Object) -> Result<(), Raise> 
         users,
         plain_sessions: core.second,
         seat: core.second,
+        access_logs,
         settings: Rc::new(settings),
     };
     core.phase.set(Phase::Master);

@@ -123,8 +123,9 @@ impl Serving<'_> {
                     super::second_fields(&mut config);
                 }
                 config.gate.clone_from(&plan.gate);
-                config.noted = self.worker.logged_fields().map(|(names, trace)| LoggedFields::new(names, trace));
-                config.hosts = plan.hosts.iter().map(|host| self.host(host, &config)).collect();
+                config.noted = self.logged_fields(0);
+                config.hosts =
+                    plan.hosts.iter().zip(1..).map(|(host, number)| self.host(host, number, &config)).collect();
                 let app = self.app(port, &plan)?;
                 Some(tokio::task::spawn_local(serve(app, vec![(fd, Rc::new(config))], Rc::clone(self.control))))
             }
@@ -141,8 +142,13 @@ impl Serving<'_> {
         })
     }
 
+    /// What the access log of a host wants; 0 is what is none's.
+    fn logged_fields(&self, host: u16) -> Option<LoggedFields> {
+        self.worker.logged_fields(host).map(|(names, trace)| LoggedFields::new(names, trace))
+    }
+
     /// A host with what it has from its port.
-    fn host(&self, plan: &HostPlan, port: &Config) -> Host {
+    fn host(&self, plan: &HostPlan, number: u16, port: &Config) -> Host {
         let mut config = Config::from(&plan.settings);
         if self.core.second {
             super::second_fields(&mut config);
@@ -151,7 +157,7 @@ impl Serving<'_> {
         config.tls.clone_from(&port.tls);
         config.websocket = port.websocket;
         config.gate.clone_from(&plan.gate);
-        config.noted.clone_from(&port.noted);
+        config.noted = self.logged_fields(number);
         Host { names: plan.core.names.clone(), config, certificate: plan.certificate }
     }
 

@@ -34,11 +34,12 @@ pub(super) struct Rotated {
 }
 
 impl Target {
-    pub(super) fn open(settings: &Settings) -> Result<Self, Error> {
-        if settings.access_log == STDOUT {
+    /// Opens what `access_log` names; the settings tell when a file is renamed.
+    pub(super) fn open(name: &str, settings: &Settings) -> Result<Self, Error> {
+        if name == STDOUT {
             return Ok(Self::Stdout);
         }
-        let path = PathBuf::from(&settings.access_log);
+        let path = PathBuf::from(name);
         let opened = open(&path);
         let (file, size) =
             opened.map_err(|source| Error::File { setting: "access_log", path: path.clone(), source })?;

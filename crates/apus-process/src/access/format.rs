@@ -309,7 +309,8 @@ mod tests {
 
     fn line(format: &str, texts: &[Option<&[u8]>]) -> String {
         let noted = noted(texts);
-        let access = Access { received_at: 951_782_400.25, micros: 1_000_250, sent: 42, status: 200, noted: &noted };
+        let access =
+            Access { received_at: 951_782_400.25, micros: 1_000_250, sent: 42, status: 200, host: 0, noted: &noted };
         let mut out = Vec::new();
         Format::parse(format).unwrap().write(&access, 3, &mut out);
         String::from_utf8(out).unwrap()
@@ -354,7 +355,8 @@ mod tests {
     fn a_record_that_nobody_wrote_is_no_matter() {
         let whole = noted(&TEXTS);
         for end in 0..whole.len() {
-            let access = Access { received_at: f64::NAN, micros: u64::MAX, sent: 0, status: 0, noted: &whole[..end] };
+            let access =
+                Access { received_at: f64::NAN, micros: u64::MAX, sent: 0, status: 0, host: 0, noted: &whole[..end] };
             let mut out = Vec::new();
             Format::parse("combined").unwrap().write(&access, 0, &mut out);
             assert_eq!(out.split(|byte| *byte == b'\n').count(), 2);

@@ -49,6 +49,8 @@ pub struct Access<'a> {
     pub sent: u64,
     /// The status code.
     pub status: u16,
+    /// The number of the host that the request was for, from 1 on; 0 for none of them.
+    pub host: u16,
     /// What was noted of the request: the protocol (10, 11, 20), whether it came over TLS, the client's port, and
     /// texts, each behind its length in two bytes; 0xffff for none. They are the client's address, the method, the
     /// target, the host, the trace, and the fields that [`Worker::logged_fields`](crate::Worker::logged_fields) names.
@@ -65,6 +67,7 @@ impl Access<'_> {
         fixed[16..24].copy_from_slice(&self.sent.to_ne_bytes());
         fixed[24..26].copy_from_slice(&self.status.to_ne_bytes());
         fixed[26..28].copy_from_slice(&worker.to_ne_bytes());
+        fixed[28..30].copy_from_slice(&self.host.to_ne_bytes());
         fixed
     }
 
@@ -74,7 +77,43 @@ impl Access<'_> {
         let word = |at: usize| Some(u64::from_ne_bytes(fixed.get(at..at + 8)?.try_into().ok()?));
         let half = |at: usize| Some(u16::from_ne_bytes(fixed.get(at..at + 2)?.try_into().ok()?));
         let received_at = f64::from_bits(word(0)?);
-        Some((Access { received_at, micros: word(8)?, sent: word(16)?, status: half(24)?, noted }, half(26)?))
+        let (micros, sent) = (word(8)?, word(16)?);
+        Some((Access { received_at, micros, sent, status: half(24)?, host: half(28)?, noted }, half(26)?))
+    }
+}
+
+/// The settings of one access log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AccessSettings {
+    /// `access_log`.
+    pub path: String,
+    /// `access_log_format`.
+    pub format: String,
+    /// `access_log_sample`.
+    pub sample: u32,
+}
+
+impl From<&Settings> for AccessSettings {
+    fn from(settings: &Settings) -> Self {
+        let Settings { access_log, access_log_format, access_log_sample, .. } = settings;
+        Self { path: access_log.clone(), format: access_log_format.clone(), sample: *access_log_sample }
+    }
+}
+
+/// What is written of the answers of some hosts.
+#[derive(Debug)]
+struct Log {
+    path: String,
+    format: Format,
+    one_in: u64,
+}
+
+impl Log {
+    /// Also of a format that nothing is written in, so that it is found to be wrong before it is needed.
+    fn new(settings: &AccessSettings) -> Result<Self, Error> {
+        let format = Format::parse(&settings.format)
+            .map_err(|reason| Error::Setting { setting: "access_log_format", reason })?;
+        Ok(Self { path: settings.path.clone(), format, one_in: u64::from(settings.sample.max(1)) })
     }
 }
 
@@ -84,29 +123,47 @@ pub(crate) struct AccessRings {
     ends: &'static [Ends],
     words: &'static [AtomicU64],
     bell: OwnedFd,
-    format: Format,
-    one_in: u64,
+    /// The server's, then what hosts have on their own.
+    logs: Vec<Log>,
+    /// The place among them of each host's log by the host's number; 0 is the server.
+    by_host: Vec<usize>,
 }
 
 impl AccessRings {
-    /// Maps them where the settings say so.
-    pub(crate) fn open(settings: &Settings, slots: usize) -> Result<Option<&'static Self>, Error> {
-        if settings.access_log.is_empty() {
+    /// Maps them where the settings of the server, or those of its hosts, say so.
+    pub(crate) fn open(
+        settings: &Settings,
+        of_hosts: &[AccessSettings],
+        slots: usize,
+    ) -> Result<Option<&'static Self>, Error> {
+        let mut wanted = vec![AccessSettings::from(settings)];
+        let mut by_host = vec![0];
+        for of_host in of_hosts {
+            by_host.push(wanted.iter().position(|known| known == of_host).unwrap_or(wanted.len()));
+            if by_host.last() == Some(&wanted.len()) {
+                wanted.push(of_host.clone());
+            }
+        }
+        let logs = wanted.iter().map(Log::new).collect::<Result<Vec<_>, _>>()?;
+        if logs.iter().all(|log| log.path.is_empty()) {
             return Ok(None);
         }
-        let format = Format::parse(&settings.access_log_format)
-            .map_err(|reason| Error::Setting { setting: "access_log_format", reason })?;
         let map = || -> io::Result<(&'static [Ends], &'static [AtomicU64], OwnedFd)> {
             Ok((shm::map(slots)?, shm::map(slots * (RING / 8))?, sys::eventfd()?))
         };
         let (ends, words, bell) = map().map_err(Error::Rings)?;
-        let one_in = u64::from(settings.access_log_sample.max(1));
-        Ok(Some(Box::leak(Box::new(Self { ends, words, bell, format, one_in }))))
+        Ok(Some(Box::leak(Box::new(Self { ends, words, bell, logs, by_host }))))
     }
 
     fn ring(&'static self, slot: usize) -> Option<Ring> {
         let words = self.words.get(slot * (RING / 8)..(slot + 1) * (RING / 8))?;
         Some(Ring::new(self.ends.get(slot)?, words))
+    }
+
+    /// The place of a host's log.
+    #[inline]
+    fn place(&self, host: u16) -> usize {
+        self.by_host.get(usize::from(host)).copied().unwrap_or(0)
     }
 }
 
@@ -118,33 +175,36 @@ pub(crate) struct AccessWriter {
     seen_head: Cell<u64>,
     /// Bytes put in since the master was rung for.
     unheard: Cell<usize>,
-    /// Answers until the next one that is logged.
-    skip: Cell<u64>,
+    /// Answers until the next one that is written to each log.
+    skip: Vec<Cell<u64>>,
 }
 
 impl AccessWriter {
     pub(crate) fn new(rings: &'static AccessRings, slot: usize) -> Option<Self> {
         let ring = rings.ring(slot)?;
-        Some(Self { rings, ring, seen_head: Cell::new(0), unheard: Cell::new(0), skip: Cell::new(0) })
+        let skip = rings.logs.iter().map(|_| Cell::new(0)).collect();
+        Some(Self { rings, ring, seen_head: Cell::new(0), unheard: Cell::new(0), skip })
     }
 
-    /// The names of the header fields that are logged, in lower case.
-    pub(crate) fn fields(&self) -> &'static [String] {
-        &self.rings.format.headers
-    }
-
-    /// Whether the trace is logged.
-    pub(crate) fn wants_trace(&self) -> bool {
-        self.rings.format.wants_trace()
+    /// The names of the header fields that are logged of a host's answers, in lower case, and whether the trace is.
+    /// `None`: they are not logged.
+    pub(crate) fn wants(&self, host: u16) -> Option<(&'static [String], bool)> {
+        let log = self.rings.logs.get(self.rings.place(host)).filter(|log| !log.path.is_empty())?;
+        Some((&log.format.headers, log.format.wants_trace()))
     }
 
     /// Logs an answer, if it is one of those that are. False when there was no room.
     #[inline]
     pub(crate) fn put(&self, access: &Access<'_>, worker: u16) -> bool {
+        let place = self.rings.place(access.host);
+        let (Some(log), Some(skip)) = (self.rings.logs.get(place), self.skip.get(place)) else { return true };
+        if log.path.is_empty() {
+            return true;
+        }
         // Failures of the server's own are always of interest.
-        if self.rings.one_in > 1 && access.status < 500 {
-            let left = self.skip.get();
-            self.skip.set(if left == 0 { self.rings.one_in - 1 } else { left - 1 });
+        if log.one_in > 1 && access.status < 500 {
+            let left = skip.get();
+            skip.set(if left == 0 { log.one_in - 1 } else { left - 1 });
             if left > 0 {
                 return true;
             }
@@ -159,12 +219,20 @@ impl AccessWriter {
     }
 }
 
+/// A file, or standard output, and the lines that it gets next.
+#[derive(Debug)]
+struct Destination {
+    target: Target,
+    lines: Vec<u8>,
+}
+
 /// The master's end.
 #[derive(Debug)]
 pub(crate) struct AccessLog {
     rings: &'static AccessRings,
-    target: Target,
-    line: Vec<u8>,
+    targets: Vec<Destination>,
+    /// The place of each log's target; `None` for one that is not written.
+    by_log: Vec<Option<usize>>,
     /// What was known to be dropped.
     dropped: u64,
 }
@@ -172,7 +240,18 @@ pub(crate) struct AccessLog {
 impl AccessLog {
     /// Opens what is written to.
     pub(crate) fn open(rings: &'static AccessRings, settings: &Settings) -> Result<Self, Error> {
-        Ok(Self { rings, target: Target::open(settings)?, line: Vec::new(), dropped: 0 })
+        let (mut targets, mut paths, mut by_log) = (Vec::new(), Vec::new(), Vec::new());
+        for log in &rings.logs {
+            let path = Some(log.path.as_str()).filter(|path| !path.is_empty());
+            // Two logs with one file take turns in it.
+            let known = path.and_then(|path| paths.iter().position(|known| *known == path));
+            if let (Some(path), None) = (path, known) {
+                targets.push(Destination { target: Target::open(path, settings)?, lines: Vec::new() });
+                paths.push(path);
+            }
+            by_log.push(path.and(known.or(targets.len().checked_sub(1))));
+        }
+        Ok(Self { rings, targets, by_log, dropped: 0 })
     }
 
     /// Readable when a worker has rung.
@@ -201,26 +280,31 @@ impl AccessLog {
         let Some(ring) = self.rings.ring(slot).filter(|ring| !ring.is_new()) else { return };
         loop {
             // What the target does not take stays in the rings: there is no second place where it would pile up.
-            if !self.target.is_ready() {
+            if !self.targets.iter_mut().all(|one| one.target.is_ready()) {
                 return;
             }
-            let (format, line) = (&self.rings.format, &mut self.line);
+            let (rings, targets, by_log) = (self.rings, &mut self.targets, &self.by_log);
             let mut budget = BATCH;
             let drained = ring.drain(TAG.life, &mut budget, &mut |_, record| {
-                if let Some((access, worker)) = Access::read(record) {
-                    format.write(&access, worker, line);
+                let Some((access, worker)) = Access::read(record) else { return };
+                let place = rings.place(access.host);
+                let target = by_log.get(place).copied().flatten().and_then(|at| targets.get_mut(at));
+                if let (Some(log), Some(target)) = (rings.logs.get(place), target) {
+                    log.format.write(&access, worker, &mut target.lines);
                 }
             });
-            self.target.write(&self.line);
-            self.line.clear();
+            for one in &mut self.targets {
+                one.target.write(&one.lines);
+                one.lines.clear();
+            }
             if !drained.is_ok_and(|drained| drained.more) {
                 return;
             }
         }
     }
 
-    /// Opens the file anew: somebody has renamed it.
+    /// Opens the files anew: somebody has renamed them.
     pub(crate) fn reopen(&mut self) {
-        self.target.reopen();
+        self.targets.iter_mut().for_each(|one| one.target.reopen());
     }
 }

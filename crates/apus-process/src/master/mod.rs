@@ -99,7 +99,7 @@ impl<'a> Master<'a> {
         raise_descriptor_limit(settings.max_connection as usize + scoreboard.slot_count() + 1);
         // One more for the master itself.
         let mut post = Post::new(scoreboard.slot_count() + 1, settings.ring_size).map_err(Error::Rings)?;
-        post.access = AccessRings::open(settings, scoreboard.slot_count())?;
+        post.access = AccessRings::open(settings, &config.access_logs, scoreboard.slot_count())?;
         let access = post.access.map(|rings| AccessLog::open(rings, settings)).transpose()?;
         let control = Control::open(&control_directory())
             .inspect_err(|error| {

@@ -46,6 +46,7 @@ fn serve() -> Result<Outcome, Error> {
     let users = std::env::var("TEST_USERS").map_or(0, |count| count.parse().unwrap());
     let config = Config {
         settings: Rc::new(settings),
+        access_logs: Vec::new(),
         title: "t".to_owned(),
         script: PathBuf::from("test.php"),
         users,
