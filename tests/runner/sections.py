@@ -131,11 +131,13 @@ SECTIONS = (
     Section("xdebug", "beside Xdebug", tested(counts.unittests, *units("tests/xdebug", "tests"))),
     Section("e2e", "end to end; with --only, words choose", e2e),
     Section("conformance", "Autobahn's WebSocket cases", tested(counts.last, "tests/conformance/autobahn")),
+    Section("h2spec", "h2spec, strict, in clear and over TLS", tested(counts.last, "tests/conformance/h2spec")),
     Section("others", f"the PHP versions of TEST_PHP, each in a root of its own: {', '.join(ON_EVERY_PHP)}", others, module=False),
     Section("valgrind", "all phpt of coroutines, the engine and the hooks", tested(counts.last, "tests/sanitize", SANITIZE="all"), long=True),
     Section("asan", "all phpt with AddressSanitizer", asan, long=True),
     Section("kills", "APUS_KILLS kills (5000) for each structure in shared memory", kills, long=True),
     Section("attacks", "each attack on HTTP/2 and TLS for APUS_ATTACK_SECONDS (60)", attacks, long=True),
+    Section("testssl", "testssl.sh on a server with defaults", tested(counts.last, "tests/conformance/testssl"), long=True),
     Section("differential", "PHP's own tests with and without Apus; DIFFERENTIAL names PHP's sources", differential, long=True),
 )
 

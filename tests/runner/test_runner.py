@@ -15,10 +15,10 @@ from runner import counts, phpt, sections
 from runner.sections import ROOT, SECTIONS, Section, choose
 from runner.session import Done, Session
 
-LONG = ["valgrind", "asan", "kills", "attacks", "differential"]
+LONG = ["valgrind", "asan", "kills", "attacks", "testssl", "differential"]
 WHOLE = [
     "format", "lints", "rules", "readme", "rust", "build", "examples", "toolchain", "samples", "bench", "runner",
-    "phpt", "phpt-jit", "ceilings", "sanitize", "xdebug", "e2e", "conformance", "others",
+    "phpt", "phpt-jit", "ceilings", "sanitize", "xdebug", "e2e", "conformance", "h2spec", "others",
 ]  # fmt: skip
 
 
@@ -55,7 +55,7 @@ class Choice(unittest.TestCase):
 
     def test_a_given_module_is_what_is_tested(self):
         chosen = choose(None, [], Path("apus.so"), False)
-        self.assertEqual(chosen, ["phpt", "phpt-jit", "ceilings", "sanitize", "xdebug", "e2e", "conformance"])
+        self.assertEqual(chosen, ["phpt", "phpt-jit", "ceilings", "sanitize", "xdebug", "e2e", "conformance", "h2spec"])
 
     def test_words_choose_among_phpt(self):
         self.assertEqual(choose(None, ["sleep"], None, False), ["phpt", "phpt-jit", "ceilings"])
