@@ -1,19 +1,19 @@
 // Load for servers with TLS: load CASE COUNT PORT CERT. Does CASE so often, as many at once as the case says, checks
-// each answer, and prints the seconds that it took. With "idle" it keeps its connections until its input ends.
+// each answer, and prints the seconds that it took. Where the case begins with "idle" it keeps its connections until its
+// input ends. (Requests of few bytes, over HTTP/1.1 and HTTP/2, are h2load's.)
 package main
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
-	"encoding/binary"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"os"
+	"runtime"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -84,14 +84,10 @@ func resumed(count int) {
 	})
 }
 
-// Requests on 16 connections, or on one with so many streams.
-func requests(count int, path string, size, streams int, scheme string) {
+// Requests for an answer of so many bytes, on 16 connections.
+func requests(count int, path string, size int) {
 	width := 16
 	transport := &http.Transport{MaxConnsPerHost: width, MaxIdleConnsPerHost: width, TLSClientConfig: config(nil)}
-	if streams > 0 {
-		width = streams
-		transport = &http.Transport{ForceAttemptHTTP2: true, TLSClientConfig: config(nil, "h2")}
-	}
 	// What is measured is the same bytes of all: of the servers some compress what a client takes compressed.
 	transport.DisableCompression = true
 	transport.DialContext = func(ctx context.Context, network, _ string) (net.Conn, error) {
@@ -99,60 +95,18 @@ func requests(count int, path string, size, streams int, scheme string) {
 	}
 	client := &http.Client{Transport: transport}
 	ask := func(int) {
-		answer, err := client.Get(scheme + "://localhost" + path)
+		answer, err := client.Get("https://localhost" + path)
 		if err != nil {
 			fail(err)
 		}
 		got, err := io.Copy(io.Discard, answer.Body)
 		answer.Body.Close()
-		if err != nil || answer.StatusCode != 200 || int(got) != size || (streams > 0) != (answer.ProtoMajor == 2) {
+		if err != nil || answer.StatusCode != 200 || int(got) != size {
 			fail(fmt.Sprint(answer.Proto, " ", answer.Status, ", ", got, " bytes: ", err))
 		}
 	}
 	ask(0)
 	spread(count, width, ask)
-}
-
-// A WebSocket that asks for an echo, one after the other.
-type socket struct {
-	conn   *tls.Conn
-	reader *bufio.Reader
-}
-
-func websocket() *socket {
-	conn, err := tls.Dial("tcp", address, config(nil))
-	if err != nil {
-		fail(err)
-	}
-	fmt.Fprint(conn, "GET /ws HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"+
-		"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n")
-	reader := bufio.NewReader(conn)
-	answer, err := http.ReadResponse(reader, nil)
-	if err != nil || answer.StatusCode != 101 {
-		fail("no WebSocket")
-	}
-	return &socket{conn, reader}
-}
-
-func (s *socket) echo(payload []byte) {
-	frame := append([]byte{0x82, 0x80 | byte(len(payload)), 0, 0, 0, 0}, payload...)
-	if _, err := s.conn.Write(frame); err != nil {
-		fail(err)
-	}
-	got := make([]byte, 2+len(payload))
-	if _, err := io.ReadFull(s.reader, got); err != nil || !bytes.Equal(got[2:], payload) {
-		fail("another echo")
-	}
-}
-
-func echoes(count int) {
-	sockets := make([]*socket, 16)
-	for number := range sockets {
-		sockets[number] = websocket()
-	}
-	payload := make([]byte, 64)
-	binary.BigEndian.PutUint64(payload, 42)
-	spread(count, len(sockets), func(number int) { sockets[number].echo(payload) })
 }
 
 // Connections that have shaken hands and had an answer, and wait.
@@ -172,6 +126,12 @@ func idle(count int, secure bool) {
 		}
 		kept = append(kept, conn)
 	}
+	wait()
+	runtime.KeepAlive(kept)
+}
+
+// What is open stays so until the input ends.
+func wait() {
 	fmt.Println("open")
 	io.Copy(io.Discard, os.Stdin)
 }
@@ -190,24 +150,18 @@ func main() {
 		full(count)
 	case "resumed":
 		resumed(count)
-	case "http1":
-		requests(count, "/", 5, 0, "https")
-	case "plain":
-		requests(count, "/", 5, 0, "http")
 	case "large":
-		requests(count, "/large", 1<<20, 0, "https")
-	case "h2-1":
-		requests(count, "/", 5, 1, "https")
-	case "h2-32":
-		requests(count, "/", 5, 32, "https")
-	case "h2-100":
-		requests(count, "/", 5, 100, "https")
+		requests(count, "/large", 1<<20)
 	case "wss":
 		echoes(count)
 	case "idle":
 		idle(count, true)
 	case "idle-plain":
 		idle(count, false)
+	case "idle-wss":
+		idleSockets(count)
+	case "idle-ws-h2":
+		idleStreams(count)
 	default:
 		fail("no such case")
 	}

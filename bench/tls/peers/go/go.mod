@@ -1,3 +1,5 @@
 module apus/bench/tls/go
 
-go 1.21
+go 1.23
+
+require github.com/coder/websocket v1.8.15
