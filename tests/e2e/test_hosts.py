@@ -162,6 +162,60 @@ class Hosts(HostCase):
         self.assertEqual(self.curl(server, 3, "api.test", "/", *flags)[0], 421)
         self.assertEqual(self.curl(server, 3, "www.test", "/", "-H", "Host: also.test")[2], "also")
 
+    def test_one_may_demand_certificates_of_clients(self):
+        mine, other = self.made("client.test"), self.made("other.test")
+        demand = {"ssl_verify_peer": True, "ssl_client_cert_file": str(mine[0])}
+        told = "$response->end('inner ' . strlen($request->server['ssl_client_cert'] ?? ''));"
+        server = self.hosts(
+            [
+                ("inner.test, *.inner.test", demand, told),
+                ("open.inner.test", {}, "$response->end('open');"),
+                ("moved.test", {**demand, "https_redirect": 443}, "$response->end('moved');"),
+                ("open.test", {}, "$response->end('open');"),
+            ]
+        )
+        port = int(server.ready["listen"][1].rsplit(":", 1)[1])
+
+        def context(own=None, version=ssl.TLSVersion.TLSv1_3):
+            made = ssl.create_default_context()
+            made.check_hostname, made.verify_mode = False, ssl.CERT_NONE
+            made.maximum_version = version
+            if own:
+                made.load_cert_chain(*own)
+            return made
+
+        pem = ssl.DER_cert_to_PEM_cert(ssl.PEM_cert_to_DER_cert(mine[0].read_text()))
+        for version in (ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3):
+            for name in ("inner.test", "INNER.test", "x.inner.test"):
+                self.assertEqual(self.by(port, context(mine, version), name, name), (200, f"inner {len(pem)}"))
+                for own in (None, other):
+                    with self.assertRaises((ssl.SSLError, EOFError, ConnectionError)):
+                        self.by(port, context(own, version), name, name)
+            for name in ("open.test", "open.inner.test", "unknown.test"):
+                self.assertEqual(self.by(port, context(None, version), name, name)[0], 200, name)
+            # Nobody comes in by the name of another, with or without a certificate.
+            for asked, host in (("open.test", "inner.test"), ("unknown.test", "inner.test"), (None, "inner.test"), ("open.inner.test", "x.inner.test"), ("inner.test", "open.test")):
+                self.assertEqual(self.by(port, context(mine, version), asked, host)[0], 421, (asked, host))
+            self.assertEqual(self.by(port, context(mine, version), "inner.test", "x.inner.test")[0], 200)
+        # A session that was begun without one is not taken up by a name that demands one.
+        made = context(mine)
+        sock = made.wrap_socket(socket.create_connection(("127.0.0.1", port), PATIENCE), server_hostname="open.test")
+        with Client(sock) as client:
+            client.send(b"GET / HTTP/1.1\r\nHost: open.test\r\n\r\n")
+            self.assertEqual(client.answer().status, 200)
+            session = sock.session
+        sock = made.wrap_socket(socket.create_connection(("127.0.0.1", port), PATIENCE), server_hostname="inner.test", session=session)
+        with Client(sock) as client:
+            client.send(b"GET / HTTP/1.1\r\nHost: inner.test\r\n\r\n")
+            self.assertEqual((client.answer().body.decode(), sock.session_reused), (f"inner {len(pem)}", False))
+        key = ["--cert", str(mine[0]), "--key", str(mine[1])]
+        self.assertEqual(self.curl(server, 3, "inner.test", "/", *key)[2], f"inner {len(pem)}")
+        self.assertEqual(self.curl(server, 3, "open.test", "/", *key, "-H", "Host: inner.test")[0], 421)
+        for way in (0, 1):
+            self.assertEqual(self.curl(server, way, "inner.test")[0], 403)
+            self.assertEqual(self.curl(server, way, "moved.test")[0], 308)
+            self.assertEqual(self.curl(server, way, "open.test")[0], 200)
+
     def by(self, port, context, asked, host):
         sock = context.wrap_socket(socket.create_connection(("127.0.0.1", port), PATIENCE), server_hostname=asked)
         with Client(sock) as client:

@@ -184,8 +184,11 @@ pub struct Host {
     pub names: Vec<String>,
     /// All that its requests are treated by.
     pub config: Config,
-    /// Which certificate it shows: requests for hosts of one number may come over one connection.
+    /// Which certificate it shows, and which ones of clients it demands: requests for hosts of one number may come over
+    /// one connection.
     pub certificate: usize,
+    /// Whether clients must show a certificate.
+    pub demands: bool,
 }
 
 /// What is done with a message for a peer for which as much output waits as may.

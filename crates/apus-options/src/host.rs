@@ -6,7 +6,7 @@ use crate::row::Row;
 const LONGEST: usize = 255;
 
 /// Settings of ports that are looked at once it is known which host a request is for, and which log gets its answer.
-const OF_HOST: [&str; 51] = [
+const OF_HOST: [&str; 55] = [
     "access_log",
     "access_log_format",
     "access_log_sample",
@@ -51,11 +51,15 @@ const OF_HOST: [&str; 51] = [
     "response_headers_removed",
     "rewrites",
     "server_header",
+    "ssl_capath",
     "ssl_cert_file",
+    "ssl_client_cert_file",
     "ssl_hsts",
     "ssl_key_file",
     "ssl_passphrase",
     "ssl_stapling_file",
+    "ssl_verify_depth",
+    "ssl_verify_peer",
     "static_handler_locations",
     "stream_request_body",
 ];

@@ -207,7 +207,7 @@ settings! {
     /// Groups of the key exchange, the best first: X25519MLKEM768, X25519, P-256, P-384; empty or "auto" for all.
     Port ssl_ecdh_curve: String = String::new() => Kind::Str;
     /// Whether clients must show a certificate that an authority of `ssl_client_cert_file`, `ssl_cafile` or
-    /// `ssl_capath` has signed.
+    /// `ssl_capath` has signed. A [host](hosts.md) may demand what others on its port do not.
     Port ssl_verify_peer: bool = false => Kind::Bool;
     /// PEM file of the authorities of clients' certificates.
     Port ssl_client_cert_file ["ssl_cafile"]: String = String::new() => Kind::Str;

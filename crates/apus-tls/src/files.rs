@@ -40,7 +40,7 @@ impl Files {
         let mut state = Vec::new();
         for port in ports {
             state.extend(port.files().map(look));
-            if let Some(folder) = &port.ca_path {
+            for folder in port.folders() {
                 state.push(look(folder));
                 let mut inside: Vec<_> = std::fs::read_dir(folder).into_iter().flatten().flatten().collect();
                 inside.sort_by_key(std::fs::DirEntry::file_name);
@@ -60,7 +60,7 @@ impl Files {
             for path in port.files() {
                 files.add(path)?;
             }
-            if let Some(folder) = &port.ca_path {
+            for folder in port.folders() {
                 files.add_folder(folder)?;
             }
         }

@@ -21,8 +21,9 @@ pub use certificate::{certified, public_key};
 pub use ciphers::Choice;
 pub use files::{Files, FilesState};
 pub use rustls::ServerConfig;
+pub use server::Served;
 pub use session::{Opened, Session};
-pub use settings::{Identity, ServerTls, Versions};
+pub use settings::{Demand, Identity, ServerTls, Versions};
 pub use tickets::{TicketSecret, Tickets};
 
 use rustls::crypto::{CryptoProvider, aws_lc_rs};

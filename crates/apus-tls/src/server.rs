@@ -11,7 +11,7 @@ use crate::certificate::certified;
 use crate::clients::NamedOrSigned;
 use crate::files::Files;
 use crate::names::Names;
-use crate::settings::{Identity, ServerTls, Versions};
+use crate::settings::{Demand, Identity, ServerTls, Versions};
 use crate::tickets::Tickets;
 use crate::{TlsError, pem, provider};
 
@@ -33,20 +33,53 @@ impl Versions {
     }
 }
 
+/// What sessions of a port begin with.
+#[derive(Debug)]
+pub struct Served(pub(crate) Names<ServerConfig>);
+
+impl From<ServerConfig> for Served {
+    fn from(config: ServerConfig) -> Self {
+        Self(Names::new(Arc::new(config)))
+    }
+}
+
 impl ServerTls {
-    /// What rustls needs, from files as they were read.
+    /// What sessions need, from files as they were read.
     ///
     /// # Errors
     /// Which file or setting cannot be used, and why.
-    pub fn build(&self, files: &Files, tickets: &Arc<Tickets>) -> Result<Arc<ServerConfig>, TlsError> {
+    pub fn build(&self, files: &Files, tickets: &Arc<Tickets>) -> Result<Arc<Served>, TlsError> {
+        let mut keys = Names::new(identified(&self.identity, files)?);
+        for (name, identity) in &self.names {
+            keys.add(name, identified(identity, files)?);
+        }
+        let keys = Arc::new(keys);
+        let mut configs = Names::new(self.config(&self.demand, &keys, files, tickets)?);
+        let mut made: Vec<(&Demand, Arc<ServerConfig>)> = Vec::new();
+        for (name, demand) in &self.demands {
+            let known = made.iter().find(|(known, _)| *known == demand).map(|(_, config)| Arc::clone(config));
+            let config = known.map_or_else(|| self.config(demand, &keys, files, tickets), Ok)?;
+            made.push((demand, Arc::clone(&config)));
+            configs.add(name, config);
+        }
+        Ok(Arc::new(Served(configs)))
+    }
+
+    fn config(
+        &self,
+        demand: &Demand,
+        keys: &Arc<Names<CertifiedKey>>,
+        files: &Files,
+        tickets: &Arc<Tickets>,
+    ) -> Result<Arc<ServerConfig>, TlsError> {
         let provider = Arc::new(self.choice.apply(&provider())?);
         let builder = ServerConfig::builder_with_provider(Arc::clone(&provider))
             .with_protocol_versions(&self.versions.list()?)
             .map_err(|error| TlsError::new(format!("ssl_protocols and ssl_ciphers do not fit: {error}")))?;
-        let builder = if self.verify_peer {
-            let verifier = WebPkiClientVerifier::builder_with_provider(self.authorities(files)?.into(), provider);
+        let builder = if demand.verify_peer {
+            let verifier = WebPkiClientVerifier::builder_with_provider(demand.authorities(files)?.into(), provider);
             let authorities = verifier.build().map_err(|error| TlsError::new(format!("ssl_verify_peer: {error}")))?;
-            let named = match &self.ca_file {
+            let named = match &demand.ca_file {
                 Some(file) => pem::certificates(file, files.get(file)?)?,
                 None => Vec::new(),
             };
@@ -54,11 +87,7 @@ impl ServerTls {
         } else {
             builder.with_no_client_auth()
         };
-        let mut names = Names::new(identified(&self.identity, files)?);
-        for (name, identity) in &self.names {
-            names.add(name, identified(identity, files)?);
-        }
-        let mut config = builder.with_cert_resolver(Arc::new(names));
+        let mut config = builder.with_cert_resolver(Arc::<Names<CertifiedKey>>::clone(keys));
         config.ticketer = Arc::<Tickets>::clone(tickets);
         config.send_tls13_tickets = 2;
         // The list of `ssl_ciphers` says that the best come first; many clients' own lists are of another time.
@@ -66,7 +95,9 @@ impl ServerTls {
         config.alpn_protocols.clone_from(&self.alpn);
         Ok(Arc::new(config))
     }
+}
 
+impl Demand {
     fn authorities(&self, files: &Files) -> Result<RootCertStore, TlsError> {
         let mut roots = RootCertStore::empty();
         if let Some(file) = &self.ca_file {

@@ -4,7 +4,10 @@ use std::io::{self, IoSlice, Read, Write};
 use std::sync::Arc;
 
 use rustls::pki_types::CertificateDer;
+use rustls::server::{AcceptedAlert, Acceptor};
 use rustls::{HandshakeKind, ProtocolVersion, ServerConfig, ServerConnection};
+
+use crate::server::Served;
 
 /// Plain bytes that are sealed ahead of the socket, at most: what a peer does not take stays plain, where it is
 /// counted.
@@ -21,7 +24,9 @@ pub struct Opened {
 
 /// The session of one connection. It never touches a socket but the one it is given.
 pub struct Session {
+    /// Until the client has said which name it asks for, where that makes a difference, nothing has happened in it.
     tls: ServerConnection,
+    hello: Option<Box<Hello>>,
     /// The socket gave less than it was asked for, or nothing.
     drained: bool,
     /// Something plain waits to be read.
@@ -29,15 +34,37 @@ pub struct Session {
     ended: bool,
 }
 
+/// Reads what the client begins with.
+struct Hello {
+    acceptor: Acceptor,
+    served: Arc<Served>,
+}
+
+fn begun(config: &Arc<ServerConfig>) -> Result<ServerConnection, rustls::Error> {
+    let mut tls = ServerConnection::new(Arc::clone(config))?;
+    tls.set_buffer_limit(Some(AHEAD));
+    Ok(tls)
+}
+
+/// Tells the peer as far as its socket takes it: the connection is over either way.
+fn refuse(socket: &mut impl Write, (error, mut alert): (rustls::Error, AcceptedAlert)) -> io::Error {
+    let _ = alert.write_all(socket);
+    broken(error)
+}
+
+fn broken(error: rustls::Error) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, error)
+}
+
 impl Session {
     /// A session that begins with the client's first bytes.
     ///
     /// # Errors
     /// What rustls does not accept about the configuration.
-    pub fn new(config: Arc<ServerConfig>) -> Result<Self, rustls::Error> {
-        let mut tls = ServerConnection::new(config)?;
-        tls.set_buffer_limit(Some(AHEAD));
-        Ok(Self { tls, drained: false, holds: false, ended: false })
+    pub fn new(served: Arc<Served>) -> Result<Self, rustls::Error> {
+        let tls = begun(served.0.own())?;
+        let hello = (!served.0.is_one()).then(|| Box::new(Hello { acceptor: Acceptor::default(), served }));
+        Ok(Self { tls, hello, drained: false, holds: false, ended: false })
     }
 
     /// Reads from `socket` until there is something plain. What the handshake has to say is sent on the way.
@@ -69,7 +96,11 @@ impl Session {
 
     fn receive(&mut self, socket: &mut (impl Read + Write)) -> io::Result<()> {
         let mut asked = Asked { socket, short: false };
-        match self.tls.read_tls(&mut asked) {
+        let read = match &mut self.hello {
+            Some(hello) => hello.acceptor.read_tls(&mut asked),
+            None => self.tls.read_tls(&mut asked),
+        };
+        match read {
             Ok(0) => self.ended = true,
             Ok(_) => self.drained = asked.short,
             Err(error) => {
@@ -79,13 +110,34 @@ impl Session {
                 return Err(error);
             }
         }
+        if !self.choose(socket)? {
+            return Ok(());
+        }
         let processed = self.tls.process_new_packets();
         // The handshake's next flight, an alert, new tickets. What the socket does not take waits for `flush`.
         match self.flush(socket) {
             Err(error) if error.kind() != io::ErrorKind::WouldBlock => return Err(error),
             _ => {}
         }
-        processed.map(|_| ()).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+        processed.map(|_| ()).map_err(broken)
+    }
+
+    /// Goes on with what belongs to the name that the client asks for. Whether that is known.
+    fn choose(&mut self, socket: &mut impl Write) -> io::Result<bool> {
+        let Some(hello) = &mut self.hello else { return Ok(true) };
+        let accepted = match hello.acceptor.accept() {
+            Ok(Some(accepted)) => accepted,
+            Ok(None) => return Ok(false),
+            Err(refusal) => return Err(refuse(socket, refusal)),
+        };
+        let config = match accepted.client_hello().server_name() {
+            Some(name) => Arc::clone(hello.served.0.find(name)),
+            None => Arc::clone(hello.served.0.own()),
+        };
+        self.tls = accepted.into_connection(config).map_err(|refusal| refuse(socket, refusal))?;
+        self.tls.set_buffer_limit(Some(AHEAD));
+        self.hello = None;
+        Ok(true)
     }
 
     /// Seals as much of `parts` as may go ahead of the socket, and sends what it takes. How many plain bytes were

@@ -32,6 +32,17 @@ pub struct Identity {
     pub stapling_file: Option<PathBuf>,
 }
 
+/// What certificates clients must show.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Demand {
+    /// Whether they must show one of an authority of `ca_file` or `ca_path`.
+    pub verify_peer: bool,
+    /// PEM file of authorities for clients' certificates.
+    pub ca_file: Option<PathBuf>,
+    /// Folder of such files.
+    pub ca_path: Option<PathBuf>,
+}
+
 /// The settings of a port that speaks TLS.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ServerTls {
@@ -43,12 +54,10 @@ pub struct ServerTls {
     pub versions: Versions,
     /// Cipher suites and groups.
     pub choice: Choice,
-    /// Whether clients must show a certificate of an authority of `ca_file` or `ca_path`.
-    pub verify_peer: bool,
-    /// PEM file of authorities for clients' certificates.
-    pub ca_file: Option<PathBuf>,
-    /// Folder of such files.
-    pub ca_path: Option<PathBuf>,
+    /// What clients must show.
+    pub demand: Demand,
+    /// What those must show who ask for one of these names, where that differs; `*.` begins a wildcard.
+    pub demands: Vec<(String, Demand)>,
     /// Protocols offered by ALPN (RFC 7301), the best first.
     pub alpn: Vec<Vec<u8>>,
 }
@@ -65,6 +74,15 @@ impl ServerTls {
         same(name).or_else(wild).unwrap_or(&self.identity)
     }
 
+    /// The folders of authorities for clients' certificates.
+    pub(crate) fn folders(&self) -> impl Iterator<Item = &Path> {
+        self.all_demands().filter_map(|demand| demand.ca_path.as_deref())
+    }
+
+    fn all_demands(&self) -> impl Iterator<Item = &Demand> {
+        std::iter::once(&self.demand).chain(self.demands.iter().map(|(_, demand)| demand))
+    }
+
     pub(crate) fn files(&self) -> impl Iterator<Item = &Path> {
         let identities = std::iter::once(&self.identity).chain(self.names.iter().map(|(_, identity)| identity));
         identities
@@ -75,7 +93,7 @@ impl ServerTls {
                     identity.stapling_file.as_deref(),
                 ]
             })
-            .chain([self.ca_file.as_deref()])
+            .chain(self.all_demands().map(|demand| demand.ca_file.as_deref()))
             .flatten()
     }
 }

@@ -73,11 +73,17 @@ struct Wire {
     to_client: Pipe,
     /// What the kernel would hold; a writer is blocked beyond.
     room: usize,
+    /// How much a reader gets at once, where that is bounded.
+    piece: Option<usize>,
 }
 
 impl Read for Wire {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        if self.to_server.0.is_empty() { Err(io::ErrorKind::WouldBlock.into()) } else { self.to_server.0.read(into) }
+        if self.to_server.0.is_empty() {
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
+        let most = self.piece.unwrap_or(into.len()).min(into.len());
+        self.to_server.0.read(&mut into[..most])
     }
 }
 
@@ -106,7 +112,7 @@ struct Talk {
 }
 
 impl Talk {
-    fn new(server: &Arc<rustls::ServerConfig>, client: &Arc<ClientConfig>, name: &'static str) -> Self {
+    fn new(server: &Arc<Served>, client: &Arc<ClientConfig>, name: &'static str) -> Self {
         Self {
             client: ClientConnection::new(Arc::clone(client), ServerName::try_from(name).unwrap()).unwrap(),
             server: Session::new(Arc::clone(server)).unwrap(),
@@ -148,7 +154,7 @@ impl Talk {
     }
 }
 
-fn built(tls: &ServerTls) -> Result<Arc<rustls::ServerConfig>, TlsError> {
+fn built(tls: &ServerTls) -> Result<Arc<Served>, TlsError> {
     tls.build(&Files::read([tls])?, &Arc::new(Tickets::new(TicketSecret::draw()?)))
 }
 
@@ -252,10 +258,10 @@ fn a_session_is_resumed_by_another_worker_and_by_none_with_another_secret() {
 #[test]
 fn clients_show_a_certificate_where_they_must() {
     let (folder, authority) = (Folder::new("clients"), Authority::new());
-    let mut tls =
-        ServerTls { identity: authority.identity(&folder, "a.test"), verify_peer: true, ..ServerTls::default() };
+    let mut tls = ServerTls { identity: authority.identity(&folder, "a.test"), ..ServerTls::default() };
+    tls.demand.verify_peer = true;
     assert!(built(&tls).unwrap_err().to_string().contains("ssl_client_cert_file"));
-    tls.ca_file = Some(folder.write("ca.crt", authority.pem()));
+    tls.demand.ca_file = Some(folder.write("ca.crt", authority.pem()));
     let server = built(&tls).unwrap();
 
     let (cert, key) = authority.sign("client");
@@ -267,6 +273,38 @@ fn clients_show_a_certificate_where_they_must() {
     assert!(Talk::new(&server, &authority.client(None), "a.test").run().unwrap_err().contains("certificate"));
     let other = Authority::new().sign("client");
     assert!(Talk::new(&server, &authority.client(Some(other)), "a.test").run().is_err());
+}
+
+#[test]
+fn a_name_may_demand_what_others_do_not() {
+    let (folder, authority) = (Folder::new("demands"), Authority::new());
+    let demand = Demand { verify_peer: true, ca_file: Some(folder.write("ca.crt", authority.pem())), ca_path: None };
+    let tls = ServerTls {
+        identity: authority.identity(&folder, "a.test"),
+        names: vec![("*.b.test".to_owned(), authority.identity(&folder, "x.b.test"))],
+        demands: vec![("*.B.test".to_owned(), demand)],
+        ..ServerTls::default()
+    };
+    let server = built(&tls).unwrap();
+    let client = authority.client(None);
+    Talk::new(&server, &client, "a.test").run().unwrap();
+    let refused = Talk::new(&server, &client, "x.b.test").run().unwrap_err();
+    assert!(refused.contains("certificate"), "{refused}");
+    // A ticket of another name proves nothing.
+    Talk::new(&server, &client, "x.b.test").run().unwrap_err();
+    let mut talk = Talk::new(&server, &authority.client(Some(authority.sign("client"))), "x.b.test");
+    talk.run().unwrap();
+    assert!(talk.server.peer_certificate().is_some());
+    assert_eq!(talk.server.server_name(), Some("x.b.test"));
+    // A hello that comes byte for byte, and what is none.
+    let mut talk = Talk::new(&server, &client, "a.test");
+    talk.wire.piece = Some(1);
+    talk.run().unwrap();
+    assert!(!talk.server.is_handshaking());
+    let mut wire = Wire { room: 10_000, ..Wire::default() };
+    wire.to_server.0.extend(b"GET / HTTP/1.1\r\n\r\n");
+    let error = Session::new(Arc::clone(&server)).unwrap().read(&mut wire, &mut [0; 100]).unwrap_err();
+    assert_eq!(error.kind(), io::ErrorKind::InvalidData);
 }
 
 #[test]
@@ -316,7 +354,7 @@ fn files_go_to_another_process() {
     let (folder, authority) = (Folder::new("pack"), Authority::new());
     let tls = ServerTls {
         identity: authority.identity(&folder, "a.test"),
-        ca_path: Some(folder.0.clone()),
+        demand: Demand { ca_path: Some(folder.0.clone()), ..Demand::default() },
         ..ServerTls::default()
     };
     let files = Files::read([&tls]).unwrap();

@@ -24,6 +24,7 @@ pub(crate) struct Hosts {
     /// From number 1 on: what nobody has a host for is the port's own.
     sites: Vec<Rc<Port>>,
     certificates: Vec<usize>,
+    demands: Vec<bool>,
 }
 
 impl Hosts {
@@ -42,6 +43,7 @@ impl Hosts {
             }
             all.sites.push(Rc::new(Port::of_host(Rc::new(host.config.clone()), port, number)));
             all.certificates.push(host.certificate);
+            all.demands.push(host.demands);
         }
         Some(Box::new(all))
     }
@@ -73,11 +75,25 @@ impl Hosts {
         let authority = inner.head.host.map_or(&b""[..], |host| host.of(&inner.bytes));
         let number = self.number(authority);
         let asked = info.tls().map_or("", |tls| &tls.server_name);
-        if !asked.is_empty() && self.certificate(self.number(asked.as_bytes())) != self.certificate(number) {
+        let demands = self.demands.get(usize::from(number).wrapping_sub(1)).copied().unwrap_or(false);
+        if demands && info.tls().is_none() {
+            return self.without_tls(number);
+        }
+        if (demands || !asked.is_empty()) && self.certificate(self.number(asked.as_bytes())) != self.certificate(number)
+        {
             // RFC 9110 section 15.5.20: the connection was opened to, and proven by, somebody else.
             return Err(Reject::new(421, "the connection was opened to a host with another certificate"));
         }
         Ok(number)
+    }
+
+    /// Whoever knows that it is to be asked over TLS may be told so.
+    #[cold]
+    fn without_tls(&self, number: u16) -> Result<u16, Reject> {
+        match self.sites.get(usize::from(number).wrapping_sub(1)) {
+            Some(site) if site.config.https_redirect != 0 => Ok(number),
+            _ => Err(Reject::new(403, "this host demands a certificate of its clients, which only TLS can show")),
+        }
     }
 
     fn certificate(&self, number: u16) -> usize {

@@ -158,7 +158,8 @@ impl Serving<'_> {
         config.websocket = port.websocket;
         config.gate.clone_from(&plan.gate);
         config.noted = self.logged_fields(number);
-        Host { names: plan.core.names.clone(), config, certificate: plan.certificate }
+        let demands = plan.settings.ssl_verify_peer;
+        Host { names: plan.core.names.clone(), config, certificate: plan.certificate, demands }
     }
 
     /// What answers a port and its hosts.

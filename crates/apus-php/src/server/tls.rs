@@ -8,7 +8,9 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use apus_net::Tls;
-use apus_net::tls::{Choice, Files, FilesState, Identity, ServerTls, TicketSecret, Tickets, TlsError, Versions};
+use apus_net::tls::{
+    Choice, Demand, Files, FilesState, Identity, ServerTls, TicketSecret, Tickets, TlsError, Versions,
+};
 use apus_options::Settings;
 use apus_process::Parcel;
 use apus_zend::Raise;
@@ -74,11 +76,28 @@ pub(super) fn of(
             tls13: any || settings.ssl_protocols & TLS_1_3 != 0,
         },
         choice: Choice { ciphers: settings.ssl_ciphers.clone(), curves: settings.ssl_ecdh_curve.clone() },
-        verify_peer: settings.ssl_verify_peer,
-        ca_file: path(&settings.ssl_client_cert_file),
-        ca_path: path(&settings.ssl_capath),
+        demand: demand(settings),
+        demands: demands(settings, hosts),
         alpn: if http { protocols(settings) } else { Vec::new() },
     }))
+}
+
+/// What settings demand of clients.
+fn demand(settings: &Settings) -> Demand {
+    let path = |text: &str| (settings.ssl_verify_peer && !text.is_empty()).then(|| PathBuf::from(text));
+    let (ca_file, ca_path) = (path(&settings.ssl_client_cert_file), path(&settings.ssl_capath));
+    Demand { verify_peer: settings.ssl_verify_peer, ca_file, ca_path }
+}
+
+/// The names of hosts that demand something else of clients than their port does.
+fn demands(settings: &Settings, hosts: &[(Rc<HostCore>, Settings)]) -> Vec<(String, Demand)> {
+    let named = |(host, own): &(Rc<HostCore>, Settings)| {
+        let demand = demand(own);
+        host.names.iter().map(|name| (name.clone(), demand.clone())).collect::<Vec<_>>()
+    };
+    let all: Vec<_> = hosts.iter().flat_map(named).collect();
+    // Where one differs, each name of a host is told: one may lie within the wildcard of another.
+    if all.iter().all(|(_, demanded)| *demanded == demand(settings)) { Vec::new() } else { all }
 }
 
 /// The certificate that settings name.
@@ -93,11 +112,13 @@ fn identity(settings: &Settings) -> Identity {
     }
 }
 
-/// Which certificate each host shows: 0 is the port's own, and those of one number are the same.
+/// Which certificate each host shows, and what it demands of clients: 0 is what the port itself does, and those of one
+/// number do the same.
 pub(super) fn certificates(tls: &ServerTls, hosts: &[(Rc<HostCore>, Settings)]) -> Vec<usize> {
-    let mut seen = vec![&tls.identity];
-    let number = |(host, _): &(Rc<HostCore>, Settings)| {
-        let shown = host.names.first().map_or(&tls.identity, |name| tls.identity_of(name));
+    let mut seen = vec![(&tls.identity, tls.demand.clone())];
+    let number = |(host, own): &(Rc<HostCore>, Settings)| {
+        let identity = host.names.first().map_or(&tls.identity, |name| tls.identity_of(name));
+        let shown = (identity, demand(own));
         seen.iter().position(|known| *known == shown).unwrap_or_else(|| {
             seen.push(shown);
             seen.len() - 1
