@@ -2,7 +2,10 @@
 //!
 //! Paths are compared as they are sent. A rule is applied once, so that rules cannot run in a circle.
 
+use std::borrow::Cow;
+
 use apus_net::{Request, Responder, ResponseHead};
+use regex::bytes::{Regex, RegexBuilder};
 
 /// The status of a redirect that names none.
 const MOVED: u16 = 301;
@@ -28,7 +31,14 @@ pub struct Redirects(Vec<Rule>);
 
 /// Rewrites, in the order they are looked at.
 #[derive(Debug, Clone, Default)]
-pub struct Rewrites(Vec<Rule>);
+pub struct Rewrites(Vec<Rewrite>);
+
+#[derive(Debug, Clone)]
+enum Rewrite {
+    Path(Rule),
+    /// Every match in the path becomes that, with `$1` for what the first group has found.
+    Pattern(Regex, Vec<u8>),
+}
 
 impl Redirects {
     /// From `PATH => [STATUS ]TARGET`.
@@ -90,16 +100,24 @@ impl Redirects {
 }
 
 impl Rewrites {
-    /// From `PATH => PATH`.
+    /// From `PATH => PATH`, or `~PATTERN~ => PATH`.
     ///
     /// # Errors
     /// What is wrong with one.
     pub fn read(given: &[(String, String)]) -> Result<Self, String> {
         let one = |(from, to): &(String, String)| {
+            // Paths are bytes.
+            if let Some(pattern) = from.strip_prefix('~').and_then(|rest| rest.strip_suffix('~')) {
+                let pattern = RegexBuilder::new(pattern)
+                    .unicode(false)
+                    .build()
+                    .map_err(|error| format!("rewrites: \"{from}\": {error}"))?;
+                return Ok(Rewrite::Pattern(pattern, to.clone().into_bytes()));
+            }
             if !to.starts_with('/') || to.contains(['?', '#']) {
                 return Err(format!("rewrites: what \"{from}\" becomes must be a path: \"/api/*\""));
             }
-            Rule::read("rewrites", from, to, 0)
+            Rule::read("rewrites", from, to, 0).map(Rewrite::Path)
         };
         given.iter().map(one).collect::<Result<_, _>>().map(Self)
     }
@@ -111,9 +129,22 @@ impl Rewrites {
 
     /// What a path becomes, if it becomes another.
     pub(crate) fn find(&self, path: &[u8]) -> Option<Vec<u8>> {
-        self.0.iter().find_map(|rule| Some(rule.target(rule.rest_of(path)?)))
+        self.0.iter().find_map(|rewrite| match rewrite {
+            Rewrite::Path(rule) => Some(rule.target(rule.rest_of(path)?)),
+            Rewrite::Pattern(pattern, to) => replaced(pattern, path, to),
+        })
     }
 }
+
+/// The path with its matches replaced, if it has some; one that would be no path, or too long for one, stays as it is.
+fn replaced(pattern: &Regex, path: &[u8], to: &[u8]) -> Option<Vec<u8>> {
+    let Cow::Owned(new) = pattern.replace_all(path, to) else { return None };
+    let sound = |byte: &u8| *byte > b' ' && *byte != 0x7f && !b"?#".contains(byte);
+    (new.first() == Some(&b'/') && new.len() <= MAX_PATH && new.iter().all(sound)).then_some(new)
+}
+
+/// Bytes of what a pattern makes of a path, at most.
+const MAX_PATH: usize = 64 * 1024;
 
 impl Rule {
     fn read(setting: &str, from: &str, to: &str, status: u16) -> Result<Self, String> {
@@ -232,6 +263,21 @@ mod tests {
         for to in ["b", "https://a.test/", "/b?c", "/b*"] {
             assert!(Rewrites::read(&given(&[("/a/*", to)])).is_err(), "{to}");
         }
+    }
+
+    #[test]
+    fn patterns_put_what_their_groups_found() {
+        let rules = [(r"~^/view/post/(\d+)$~", "/static/$1.html"), ("~^/a/~", "/b/"), ("~/$~", "?x")];
+        let rewrites = Rewrites::read(&given(&rules)).unwrap();
+        let becomes = |path: &str| rewrites.find(path.as_bytes()).map(|path| String::from_utf8(path).unwrap());
+        assert_eq!(becomes("/view/post/3").as_deref(), Some("/static/3.html"));
+        assert_eq!(becomes("/view/post/x"), None);
+        assert_eq!(becomes("/a/a/c").as_deref(), Some("/b/a/c"));
+        // What is no path is not put in its place.
+        assert_eq!(becomes("/dir/"), None);
+        assert!(Rewrites::read(&given(&[("~(~", "/x")])).unwrap_err().contains("rewrites"));
+        let doubles = Rewrites::read(&given(&[("~a~", "aaaaaaaaaaaaaaaa")])).unwrap();
+        assert_eq!(doubles.find(&[&b"/"[..], &[b'a'; 8000]].concat()), None);
     }
 
     #[test]

@@ -42,6 +42,7 @@ mod names;
 mod note;
 mod output;
 mod pace;
+mod parsing;
 mod pool;
 mod port;
 mod port_tls;
@@ -79,6 +80,7 @@ pub use message_conn::{
 pub use method::Method;
 pub use names::{Added, MAX_NAME, NameIndex, Removed, is_name};
 pub use note::LoggedFields;
+pub use parsing::Parsing;
 pub use port_tls::Tls;
 pub use regular_file::open_regular;
 pub use request::Request;

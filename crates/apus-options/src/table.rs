@@ -339,7 +339,8 @@ settings! {
     /// The status may stand before the target; 301 without. See [hosts.md](hosts.md#redirects-and-rewrites).
     Port redirects: Vec<(String, String)> = Vec::new() => Kind::TextsByName;
     /// Paths that stand for others before files are looked for and PHP sees them: `["/v1/*" => "/api/*"]`; the first
-    /// that fits, once.
+    /// that fits, once. Between two `~` a regular expression is looked for in the path, and `$1` is what its first
+    /// group has found: `['~^/post/(\\d+)$~' => '/posts/$1.html']`.
     Port rewrites: Vec<(String, String)> = Vec::new() => Kind::TextsByName;
     /// Paths whose clients have to log in (RFC 7617), with those who may: a file of `name:hash` lines, or such lines
     /// themselves. Hashes are of bcrypt or argon2.

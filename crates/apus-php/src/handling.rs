@@ -13,6 +13,7 @@ use std::task::{Context, Poll};
 
 use apus_coro::{Cancel, Drive, TaskId};
 use apus_net::{Gone, Request, Responder};
+use apus_process::Counter;
 use apus_zend::{Callable, Raise, Value};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -128,17 +129,44 @@ pub(crate) struct Handling {
     gone: Option<Gone>,
     /// Where the handler stands, when that is known.
     place_of: Option<Rc<str>>,
+    /// Of an event: it counts among those at work.
+    _counted: Option<Counted>,
+}
+
+/// One more among those at work, until it is dropped.
+pub(crate) struct Counted(&'static Counter);
+
+impl Counted {
+    pub(crate) fn among(counter: &'static Counter) -> Self {
+        counter.add(1);
+        Self(counter)
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.sub(1);
+    }
 }
 
 impl Handling {
     /// Of a handler that has been begun.
     pub(crate) fn begun(drive: Begun, responder: Responder, gone: Option<Gone>) -> Self {
-        Self { queued: None, place: None, drive, responder: Some(responder), gone, place_of: None }
+        Self { queued: None, place: None, drive, responder: Some(responder), gone, place_of: None, _counted: None }
     }
 
     /// Of an event that nobody waits for an answer to.
-    pub(crate) fn event(drive: Drive<PhpSwitch>) -> Self {
-        Self { queued: None, place: None, drive: Some(drive), responder: None, gone: None, place_of: None }
+    pub(crate) fn event(drive: Drive<PhpSwitch>, counted: Counted) -> Self {
+        let counted = Some(counted);
+        Self {
+            queued: None,
+            place: None,
+            drive: Some(drive),
+            responder: None,
+            gone: None,
+            place_of: None,
+            _counted: counted,
+        }
     }
 
     /// Of work that is over when that future is.
@@ -148,7 +176,7 @@ impl Handling {
             Admission::Answered
         };
         let queued = Some(Box::new(Queued { admission: Box::pin(admission), begin: Box::new(|_| None) }));
-        Self { queued, place: None, drive: None, responder: None, gone: None, place_of: None }
+        Self { queued, place: None, drive: None, responder: None, gone: None, place_of: None, _counted: None }
     }
 
     /// Of a handler that is begun once it is admitted.
@@ -158,7 +186,15 @@ impl Handling {
         responder: Responder,
     ) -> Self {
         let queued = Some(Box::new(Queued { admission: Box::pin(admission), begin: Box::new(begin) }));
-        Self { queued, place: None, drive: None, responder: Some(responder), gone: None, place_of: None }
+        Self {
+            queued,
+            place: None,
+            drive: None,
+            responder: Some(responder),
+            gone: None,
+            place_of: None,
+            _counted: None,
+        }
     }
 
     /// The same, broken off when the client leaves.

@@ -84,6 +84,8 @@ pub struct WorkerSlot {
     pub requests: Counter,
     /// Requests or tasks being handled now.
     pub active: Counter,
+    /// Callbacks of what streams, WebSockets and datagrams brought that run or wait now.
+    pub messages_active: Counter,
     /// Answers with a 5xx status, or tasks that failed.
     pub errors: Counter,
     /// Bytes read from connections.
@@ -152,7 +154,7 @@ impl WorkerSlot {
         self.generation.load(Relaxed)
     }
 
-    fn counters(&self) -> [&Counter; 22] {
+    fn counters(&self) -> [&Counter; 23] {
         [
             &self.rows,
             &self.started_at,
@@ -162,6 +164,7 @@ impl WorkerSlot {
             &self.closed,
             &self.requests,
             &self.active,
+            &self.messages_active,
             &self.errors,
             &self.bytes_in,
             &self.bytes_out,

@@ -34,6 +34,8 @@ pub struct WorkerSnapshot {
     pub requests: u64,
     /// Requests or tasks being handled now.
     pub active: u64,
+    /// Callbacks of streams, WebSockets and datagrams at work now.
+    pub messages_active: u64,
     /// Answers with a 5xx status, or tasks that failed.
     pub errors: u64,
     /// Bytes read.
@@ -181,6 +183,7 @@ impl WorkerSlot {
             closed: self.closed.get(),
             requests: self.requests.get(),
             active: self.active.get(),
+            messages_active: self.messages_active.get(),
             errors: self.errors.get(),
             bytes_in: self.bytes_in.get(),
             bytes_out: self.bytes_out.get(),

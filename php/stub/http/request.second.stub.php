@@ -35,4 +35,13 @@ class Request
     public function getContent(): string|false {}
 
     public function rawContent(): string|false {}
+
+    /** @rust super::parsed::create */
+    public static function create(array $options = []): \Swoole\Http\Request|false {}
+
+    /** @rust super::parsed::parse */
+    public function parse(string $data): int|false {}
+
+    /** @rust super::parsed::is_completed */
+    public function isCompleted(): bool {}
 }

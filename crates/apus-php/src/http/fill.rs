@@ -33,7 +33,7 @@ pub(super) fn value(request: &Request, slot: u32) -> Result<Value, Raise> {
 }
 
 fn server(request: &Request) -> Result<Value, Raise> {
-    let net = &request.net;
+    let net = request.net();
     let conn = net.conn();
     let decoded = query::percent_decode(net.path());
     let mut array = Array::of_server(&ServerFields {
@@ -67,7 +67,7 @@ fn server(request: &Request) -> Result<Value, Raise> {
 
 fn header(request: &Request) -> Result<Value, Raise> {
     let mut array = Array::new(8)?;
-    for (name, value) in request.net.headers() {
+    for (name, value) in request.net().headers() {
         let name = name.to_ascii_lowercase();
         match earlier(&array, &name) {
             Earlier::Several(values) => set_several(&mut array, &name, values, value)?,
@@ -84,11 +84,11 @@ fn header(request: &Request) -> Result<Value, Raise> {
             Earlier::Nothing => array.set_str(&name, value)?,
         }
     }
-    if let Some(host) = request.net.forwarded_host() {
+    if let Some(host) = request.net().forwarded_host() {
         array.set_str(b"host", host)?;
     }
     // A 1.0 client that names the host in its target need not send the field (RFC 9112 section 3.2.2).
-    if let Some(host) = request.net.host()
+    if let Some(host) = request.net().host()
         && array.view().get("host").is_none()
     {
         array.set_str(b"host", host)?;
@@ -131,14 +131,14 @@ fn variables(text: &[u8], max: usize) -> Result<Value, Raise> {
 }
 
 fn get(request: &Request) -> Result<Value, Raise> {
-    request.net.query().map_or_else(|| Ok(Value::null()), |text| variables(text, request.limits.max_vars))
+    request.net().query().map_or_else(|| Ok(Value::null()), |text| variables(text, request.limits.max_vars))
 }
 
 fn post(request: &Request) -> Result<Value, Raise> {
     if !request.limits.parse_post {
         return Ok(Value::null());
     }
-    match request.net.body().collected() {
+    match request.net().body().collected() {
         Some(Collected::Form { fields, .. }) if !fields.is_empty() => {
             Array::of_variables(fields.iter().map(|(name, value)| (&name[..], &value[..])))
         }
@@ -148,7 +148,7 @@ fn post(request: &Request) -> Result<Value, Raise> {
 }
 
 fn is_urlencoded(request: &Request) -> bool {
-    request.net.header(b"content-type").is_some_and(|t| matches!(form::kind(t), form::Kind::UrlEncoded))
+    request.net().header(b"content-type").is_some_and(|t| matches!(form::kind(t), form::Kind::UrlEncoded))
 }
 
 fn cookies(request: &Request) -> Result<Value, Raise> {
@@ -156,7 +156,7 @@ fn cookies(request: &Request) -> Result<Value, Raise> {
         return Ok(Value::null());
     }
     let max = request.limits.max_vars;
-    let fields = request.net.headers().filter(|(name, _)| name.eq_ignore_ascii_case(b"cookie"));
+    let fields = request.net().headers().filter(|(name, _)| name.eq_ignore_ascii_case(b"cookie"));
     let pairs: Vec<_> = fields.flat_map(|(_, field)| cookie::pairs(field, max)).take(max).collect();
     if pairs.is_empty() {
         return Ok(Value::null());
@@ -166,7 +166,7 @@ fn cookies(request: &Request) -> Result<Value, Raise> {
 }
 
 fn uploads(request: &Request) -> &[UploadedFile] {
-    match request.net.body().collected() {
+    match request.net().body().collected() {
         Some(Collected::Form { files, .. }) => files,
         _ => &[],
     }

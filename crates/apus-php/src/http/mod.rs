@@ -1,10 +1,12 @@
 //! `Apus\Http\Request` and `Apus\Http\Response`.
 
 mod answer;
+mod bare;
 mod cookie;
 mod fill;
 mod head;
 mod json;
+mod parsed;
 mod reply;
 mod request;
 mod response;

@@ -6,6 +6,7 @@
 //! ```
 
 use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -161,6 +162,35 @@ impl<'a> Reply<'a> {
         let count = u16::from_le_bytes(at.number()?);
         let trailers = (0..count).map(|_| Some((at.short()?, at.long()?))).collect::<Option<Vec<_>>>()?;
         Some(Self { step, head, trailers, body: at.0 })
+    }
+
+    pub(super) fn step(&self) -> Step {
+        self.step
+    }
+
+    pub(super) fn head(&self) -> &ResponseHead {
+        &self.head
+    }
+
+    pub(super) fn trailers(&self) -> &[(&'a [u8], &'a [u8])] {
+        &self.trailers
+    }
+
+    pub(super) fn body(&self) -> &'a [u8] {
+        self.body
+    }
+
+    /// Of a file's answer: what it has, in memory. `None` when it cannot be read, or is longer than a string may be.
+    pub(super) fn file_content(&self) -> Option<Vec<u8>> {
+        let mut at = Reader(self.body);
+        let (offset, length) = (u64::from_le_bytes(at.number()?), u64::from_le_bytes(at.number()?));
+        let (mut file, meta) = open_regular(Path::new(std::ffi::OsStr::from_bytes(at.0))).ok()?;
+        let length = length.min(meta.len().checked_sub(offset)?);
+        let mut content = Vec::new();
+        content.try_reserve_exact(usize::try_from(length).ok()?).ok()?;
+        file.seek(SeekFrom::Start(offset)).ok()?;
+        file.take(length).read_to_end(&mut content).ok()?;
+        Some(content)
     }
 
     /// Does it. `Full`: nothing was done, for as much waits for the client as its port allows.

@@ -4,12 +4,13 @@ use std::borrow::Cow;
 use std::rc::Rc;
 
 use apus_coro::Wait;
-use apus_net::Collected;
+use apus_net::{Collected, Parsing};
 use apus_options::Settings;
 use apus_zend::object::Object;
 use apus_zend::{Call, PhpString, Raise, Value, engine, native};
 
 use super::fill;
+use super::parsed::Parsed;
 use crate::exception::{self};
 use crate::runtime::State;
 use crate::wait::wait;
@@ -49,8 +50,10 @@ impl Limits {
 
 /// What is behind a request object.
 pub(crate) struct Request {
-    pub(super) net: apus_net::Request,
+    net: apus_net::Request,
     pub(super) limits: Rc<Limits>,
+    /// Of one that the program parses itself: how far that is.
+    pub(super) parsed: Option<Box<Parsed>>,
 }
 
 native!(Request, "Apus\\Http\\Request");
@@ -60,7 +63,7 @@ impl Request {
     pub(crate) fn object(net: apus_net::Request, limits: Rc<Limits>) -> Result<Object, Raise> {
         let (fd, stream) = (net.conn().id(), net.stream());
         fill::announce_uploads(&net)?;
-        let object = Object::new(REQUEST.named(limits.second), Self { net, limits })?;
+        let object = Object::new(REQUEST.named(limits.second), Self { net, limits, parsed: None })?;
         object.init_slot(FD, Value::int(fd));
         if stream > 0 {
             object.init_slot(STREAM, Value::int(stream.into()));
@@ -69,9 +72,31 @@ impl Request {
     }
 }
 
+impl Request {
+    /// One that the program parses itself.
+    pub(super) fn to_parse(parsing: Parsing, limits: Limits) -> Result<Object, Raise> {
+        let class = REQUEST.named(limits.second);
+        let net = parsing.blank();
+        let parsed = Some(Box::new(Parsed::new(parsing)));
+        Object::new(class, Self { net, limits: Rc::new(limits), parsed })
+    }
+
+    /// Has the object of one that the program has parsed tell the connection that it came on.
+    pub(super) fn tell_fd(object: &Object, fd: i64) {
+        if object.is(&REQUEST) && object.payload::<Self>().is_some_and(|request| request.parsed.is_some()) {
+            object.set_slot(FD, Value::int(fd));
+        }
+    }
+
+    /// What came from the client; empty before all of it was parsed.
+    pub(super) fn net(&self) -> &apus_net::Request {
+        self.parsed.as_ref().and_then(|parsed| parsed.whole()).unwrap_or(&self.net)
+    }
+}
+
 impl Drop for Request {
     fn drop(&mut self) {
-        fill::forget_uploads(&self.net);
+        fill::forget_uploads(self.net());
     }
 }
 
@@ -83,20 +108,24 @@ fn fill_property(object: &Object, slot: u32) -> Result<(), Raise> {
 }
 
 fn get_method(call: &Call) -> Result<(), Raise> {
-    call.ret_bytes(call.this::<Request>()?.net.method())
+    let request = call.this::<Request>()?;
+    match request.parsed.as_ref().filter(|parsed| parsed.whole().is_none()) {
+        Some(parsed) => call.ret(parsed.method()?),
+        None => call.ret_bytes(request.net().method()),
+    }
 }
 
 fn get_trace_id(call: &Call) -> Result<(), Raise> {
-    call.ret_bytes(call.this::<Request>()?.net.trace().to_string().as_bytes())
+    call.ret_bytes(call.this::<Request>()?.net().trace().to_string().as_bytes())
 }
 
 fn get_traceparent(call: &Call) -> Result<(), Raise> {
-    call.ret_bytes(call.this::<Request>()?.net.trace().parent().as_bytes())
+    call.ret_bytes(call.this::<Request>()?.net().trace().parent().as_bytes())
 }
 
 fn raw_content(call: &Call) -> Result<(), Raise> {
     let request = call.this::<Request>()?;
-    match request.net.body().collected() {
+    match request.net().body().collected() {
         Some(Collected::Raw(bytes)) => call.ret_bytes(bytes),
         // Code written for Swoole asks for it of every request.
         Some(Collected::Form { .. }) if request.limits.second => call.ret_bytes(b""),
@@ -113,7 +142,7 @@ fn raw_content(call: &Call) -> Result<(), Raise> {
 
 /// The body as it was sent, once all of it has come; `None` for a form that was taken apart.
 pub(super) fn whole_body(request: &Request) -> Result<Option<Cow<'_, [u8]>>, Raise> {
-    match request.net.body().collected() {
+    match request.net().body().collected() {
         Some(Collected::Raw(bytes)) => Ok(Some(Cow::Borrowed(bytes))),
         Some(Collected::Form { .. }) => Ok(None),
         None => read_rest(request).map(|bytes| Some(Cow::Owned(bytes))),
@@ -131,7 +160,7 @@ fn read_rest(request: &Request) -> Result<Vec<u8>, Raise> {
 
 fn read_some(request: &Request, max: usize) -> Result<Option<bytes::Bytes>, Raise> {
     let state = State::get()?;
-    let reading = request.net.body().read_chunk(max);
+    let reading = request.net().body().read_chunk(max);
     match wait(&state, Wait::Outside("Request::read()"), reading)? {
         Some(Ok(chunk)) => Ok(chunk),
         Some(Err(error)) => Err(exception::throw(exception::code::http::BODY, &error.to_string())),
@@ -149,7 +178,7 @@ fn read(call: &Call) -> Result<(), Raise> {
         )));
     }
     let request = call.this::<Request>()?;
-    let chunk = match request.net.body().collected() {
+    let chunk = match request.net().body().collected() {
         Some(Collected::Raw(bytes)) if bytes.is_empty() => None,
         _ => read_some(request, max as usize)?,
     };
@@ -158,15 +187,18 @@ fn read(call: &Call) -> Result<(), Raise> {
 
 fn get_data(call: &Call) -> Result<(), Raise> {
     let request = call.this::<Request>()?;
-    let mut all = request.net.raw_head().to_vec();
-    if let Some(Collected::Raw(bytes)) = request.net.body().collected() {
+    if let Some(parsed) = &request.parsed {
+        return call.ret_bytes(&parsed.data());
+    }
+    let mut all = request.net().raw_head().to_vec();
+    if let Some(Collected::Raw(bytes)) = request.net().body().collected() {
         all.extend_from_slice(bytes);
     }
     call.ret_bytes(&all)
 }
 
 fn trailers(call: &Call) -> Result<(), Raise> {
-    let fields = call.this::<Request>()?.net.body().trailers();
+    let fields = call.this::<Request>()?.net().body().trailers();
     let mut array = apus_zend::Array::new(fields.len())?;
     for (name, value) in fields {
         array.set_str(&name.to_ascii_lowercase(), &value)?;
@@ -175,7 +207,7 @@ fn trailers(call: &Call) -> Result<(), Raise> {
 }
 
 fn is_aborted(call: &Call) -> Result<(), Raise> {
-    call.ret(call.this::<Request>()?.net.is_gone())
+    call.ret(call.this::<Request>()?.net().is_gone())
 }
 
 apus_zend::stub!("http/request");

@@ -11,6 +11,7 @@ use apus_zend::value::{Key, View};
 use apus_zend::{Array, Call, Raise, Value, engine, native};
 
 use super::answer::Answer;
+use super::bare;
 use super::cookie;
 use super::head::{Borrowed, Set};
 use super::reply::{self, Step};
@@ -54,7 +55,7 @@ impl Response {
         }
     }
 
-    fn through(answer: Answer, second: bool) -> Result<Object, Raise> {
+    pub(super) fn through(answer: Answer, second: bool) -> Result<Object, Raise> {
         let fd = answer.fd();
         let response = Self {
             answer,
@@ -528,6 +529,9 @@ fn create_second(call: &Call) -> Result<(), Raise> {
 }
 
 fn create_named(call: &Call, second: bool) -> Result<(), Raise> {
+    if second && let Some(object) = bare::create(call)? {
+        return call.ret(object);
+    }
     let fd = match (call.view(0), call.count()) {
         (View::Int(fd), 1) => fd,
         // A task's data may have come as text.

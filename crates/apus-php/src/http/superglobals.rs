@@ -25,7 +25,7 @@ pub(crate) fn of(object: &Object) -> Result<Superglobals, Raise> {
 
 /// What PHP has in `$_SERVER` behind a web server: the process's own, and the request's.
 fn server(request: &Request) -> Result<Array, Raise> {
-    let net = &request.net;
+    let net = request.net();
     let conn = net.conn();
     let mut array = server_base()?;
     fields(request, &mut array)?;
@@ -66,7 +66,7 @@ fn host(field: &[u8]) -> &[u8] {
 /// The header fields (RFC 3875 section 4.1.18).
 fn fields(request: &Request, array: &mut Array) -> Result<(), Raise> {
     let mut seen: Vec<(Vec<u8>, Vec<u8>)> = Vec::new();
-    for (name, value) in request.net.headers() {
+    for (name, value) in request.net().headers() {
         // HTTP_PROXY means something to libraries, which take it for the administrator's word; and an underscore in a
         // field's name would stand for another field's hyphen.
         if name.eq_ignore_ascii_case(b"proxy") || name.contains(&b'_') {

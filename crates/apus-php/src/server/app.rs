@@ -21,7 +21,7 @@ use super::serving::Serving;
 use crate::client::frame;
 use crate::files;
 use crate::handlers::{Begun, Handlers};
-use crate::handling::{Calling, Handling, place_in};
+use crate::handling::{Calling, Counted, Handling, place_in};
 use crate::http;
 use crate::runtime::Outcome;
 
@@ -130,7 +130,8 @@ impl PhpApp {
 
     /// Runs the callback of an event; `None` when it is over, or could not be begun (then `Err`).
     fn event(&self, callable: &Callable, args: [Value; 2]) -> Result<Option<Handling>, Raise> {
-        Ok(self.calling.handlers.begin(callable.share(), args, None)?.map(Handling::event))
+        let counted = Counted::among(&self.worker.slot.messages_active);
+        Ok(self.calling.handlers.begin(callable.share(), args, None)?.map(|drive| Handling::event(drive, counted)))
     }
 
     fn report(&self, raise: Raise) {

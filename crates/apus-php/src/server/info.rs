@@ -24,7 +24,10 @@ pub(super) fn stats(core: &ServerHandle) -> Result<Array, Raise> {
     let all = worker.scoreboard.snapshot();
     let mine = worker.slot.snapshot();
     let idle_of = |role: &str| {
-        all.workers.iter().filter(|w| w.role == role && w.state == "serving" && w.active == 0).count() as i64
+        all.workers
+            .iter()
+            .filter(|w| w.role == role && w.state == "serving" && w.active + w.messages_active == 0)
+            .count() as i64
     };
     let tasks = core.task_queue.get().map(apus_shm::tasks::TaskQueue::stats).unwrap_or_default();
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0.0, |t| t.as_secs_f64());
@@ -129,11 +132,14 @@ pub(super) fn worker_status(core: &ServerHandle, id: i64) -> Result<OrFalse<i64>
     let id = worker_number(id, &worker);
     // While a worker leaves, another one may have its id already.
     let slot = if id == worker.id { Some(worker.slot) } else { worker.scoreboard.worker(id) };
-    Ok(OrFalse(slot.map(|slot| match slot.state() {
-        WorkerState::Serving if slot.active.get() > 0 => BUSY,
+    // One that is still to begin is there as well.
+    let begins = slot.is_none() && id < worker.scoreboard.role_counts().total();
+    let status = slot.map(|slot| match slot.state() {
+        WorkerState::Serving if slot.active.get() + slot.messages_active.get() > 0 => BUSY,
         WorkerState::Serving | WorkerState::Starting => IDLE,
         _ => EXIT,
-    })))
+    });
+    Ok(OrFalse(status.or(begins.then_some(IDLE))))
 }
 
 /// `Server::exist()`.

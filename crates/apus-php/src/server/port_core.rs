@@ -58,7 +58,7 @@ pub(super) struct Given {
 }
 
 /// Settings that code written for Swoole has, and that mean nothing here.
-const WITHOUT_EFFECT: [&str; 11] = [
+const WITHOUT_EFFECT: [&str; 10] = [
     "buffer_input_size",
     "debug_mode",
     "enable_kqueue",
@@ -69,8 +69,23 @@ const WITHOUT_EFFECT: [&str; 11] = [
     "start_session_id",
     "tcp_fastopen",
     "tcp_user_timeout",
-    "url_rewrite_rules",
 ];
+
+/// `url_rewrite_rules` as `rewrites` has them: what is no pattern there is the beginning of a path.
+fn rewrites(rules: ArrayView<'_>) -> Option<apus_options::Value> {
+    let pairs = rules.iter().map(|(from, to)| match (from, to.value().view()) {
+        (Key::Str(from), View::Str(to)) => {
+            let (from, to) = (String::from_utf8_lossy(from), String::from_utf8_lossy(to));
+            if from.len() > 1 && from.starts_with('~') && from.ends_with('~') {
+                return Some((from.into_owned(), apus_options::Value::Str(to.into_owned())));
+            }
+            let (from, to) = (regex::escape(&from), to.replace('$', "$$"));
+            Some((format!("~^{from}~"), apus_options::Value::Str(to)))
+        }
+        _ => None,
+    });
+    pairs.collect::<Option<Vec<_>>>().map(apus_options::Value::Map)
+}
 
 /// A setting's value, if it is one; else what is wrong with it.
 fn checked(probe: &mut Settings, name: &str, view: View<'_>) -> Result<apus_options::Value, String> {
@@ -106,6 +121,15 @@ impl Given {
                 }
                 (b"event_object", View::Bool(on)) if lenient => all.event_object = Some(on),
                 (b"event_object", View::Int(on)) if lenient => all.event_object = Some(on != 0),
+                (b"url_rewrite_rules", View::Array(rules)) if lenient => {
+                    let Some(rules) = rewrites(rules) else {
+                        engine::warning(
+                            "setting \"url_rewrite_rules\" must be an array of paths by path or ~pattern~",
+                        )?;
+                        continue;
+                    };
+                    all.pairs.extend(apus_options::find("rewrites").map(|row| (row.name, rules)));
+                }
                 (b"package_eof", View::Str(bytes)) => all.eof = Some(bytes.to_vec()),
                 (b"package_eof", View::Null) => all.eof = Some(Settings::default().package_eof.0),
                 (b"package_eof", _) => {

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use apus_net::{App, ConnInfo, Message, MessageConn, Peer, Request, Responder};
+use apus_process::WorkerSlot;
 use apus_process::log::{Level, Repeats};
 use apus_zend::object::Object;
 use apus_zend::value::View;
@@ -14,7 +15,7 @@ use super::port_core::{Plan, PortCore};
 use super::routing::dispatch::{Dispatch, Fate, Incoming, Parcel, Taker};
 use super::serving::Serving;
 use crate::handlers::Handlers;
-use crate::handling::Handling;
+use crate::handling::{Counted, Handling};
 
 /// One a connection, if the callback is wrong.
 static NO_INT: Repeats = Repeats::new(Level::Error, "connections closed because package_length_func returned no int");
@@ -39,6 +40,7 @@ pub(super) struct Caller {
     pub(super) handlers: Handlers,
     server: Object,
     worker_id: i64,
+    slot: &'static WorkerSlot,
     /// Whether callbacks get one object in place of several arguments.
     pub(super) event_objects: bool,
 }
@@ -49,6 +51,7 @@ impl Caller {
             handlers: Handlers::new(serving.state, plan.settings.enable_coroutine),
             server: serving.server.share(),
             worker_id: i64::from(serving.worker.id),
+            slot: serving.worker.slot,
             event_objects: serving.core.event_objects.get(),
         }
     }
@@ -64,7 +67,8 @@ impl Caller {
         callable: &Callable,
         args: [Value; N],
     ) -> Result<Option<Handling>, Raise> {
-        Ok(self.handlers.begin(callable.share(), args, None)?.map(Handling::event))
+        let counted = Counted::among(&self.slot.messages_active);
+        Ok(self.handlers.begin(callable.share(), args, None)?.map(|drive| Handling::event(drive, counted)))
     }
 
     /// Runs the callback of an event until its first wait.

@@ -26,7 +26,8 @@ use apus_zend::class::Class;
 
 pub(crate) use methods::SOCKET;
 pub(crate) use serve::{
-    Accepted, Accepting, Listening, as_socket, merged_settings, over, peer_close, peer_recv, peer_send, shake,
+    Accepted, Accepting, Listening, as_socket, descriptor_of, merged_settings, over, peer_close, peer_recv, peer_send,
+    shake,
 };
 
 /// The classes of this room, parents first.

@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use apus_client::tls;
 use apus_zend::object::Object;
-use apus_zend::value::ArrayView;
+use apus_zend::value::{ArrayView, View};
 use apus_zend::{Raise, Value};
 use socket2::Socket;
 
@@ -150,6 +150,14 @@ pub(crate) fn merged_settings(before: &Value, given: ArrayView<'_>) -> Result<Va
 /// The `Apus\Coroutine\Socket` that a value is, constructed.
 pub(crate) fn as_socket(value: &Value) -> Option<Object> {
     value.object().filter(|object| object.is(&super::SOCKET) && object.payload::<SocketObject>().is_some())
+}
+
+/// What `$fd` says.
+pub(crate) fn descriptor_of(socket: &Object) -> i64 {
+    match socket.slot(super::methods::slot::socket::FD).view() {
+        View::Int(fd) => fd,
+        _ => -1,
+    }
 }
 
 fn payload(socket: &Object) -> Result<&SocketObject, Raise> {

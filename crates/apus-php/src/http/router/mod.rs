@@ -272,8 +272,8 @@ fn invoke(call: &Call) -> Result<(), Raise> {
     let chain = {
         let request = call.value(0).object().ok_or_else(|| call.type_error(0, "of type Apus\\Http\\Request"))?;
         let request = request.payload::<Request>().ok_or_else(|| call.type_error(0, "of type Apus\\Http\\Request"))?;
-        let path = Path::new(request.net.path(), percent_decode);
-        let method = String::from_utf8_lossy(request.net.method());
+        let path = Path::new(request.net().path(), percent_decode);
+        let method = String::from_utf8_lossy(request.net().method());
         let routes = call.this::<Router>()?.routes.borrow();
         routes.chain(&method, &path)?
     };

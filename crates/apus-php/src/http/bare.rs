@@ -1,0 +1,129 @@
+//! Answers over whatever a program has: a socket, or a stream of a server. What HTTP/1.1 needs is written here.
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use apus_net::proto::http1::Version;
+use apus_net::proto::http1::response::{
+    status_has_body, write_chunk, write_content_length, write_last_chunk, write_status_line,
+};
+use apus_zend::object::Object;
+use apus_zend::value::View;
+use apus_zend::{Array, Call, Callable, Raise, Value};
+
+use super::answer::Answer;
+use super::reply::{Reply, Step};
+use super::request::Request;
+use super::response::Response;
+use crate::connections::{self, Carrier};
+use crate::exception;
+use crate::socket::{as_socket, descriptor_of};
+
+/// What takes the bytes, and what is passed before them.
+pub(super) struct Bare {
+    send: Callable,
+    first: Option<i64>,
+    /// Whether the head was sent, and the body goes on in chunks.
+    chunks: Cell<bool>,
+}
+
+impl Bare {
+    /// Sends by that method of the object.
+    pub(super) fn new(object: &Object, method: &str, first: Option<i64>) -> Result<Rc<Self>, Raise> {
+        let mut pair = Array::new(2)?;
+        pair.push(object.share().into())?;
+        pair.push(Value::string(method.as_bytes())?)?;
+        let mut pair = Value::from(pair);
+        let refuse = |why: &str| exception::throw(exception::code::http::DETACHED, why);
+        let send = Callable::new(&mut pair).map_err(|uncallable| uncallable.or(refuse))?;
+        Ok(Rc::new(Self { send, first, chunks: Cell::new(false) }))
+    }
+
+    fn write(&self, reply: &Reply<'_>) -> Option<Vec<u8>> {
+        let (head, body) = (reply.head(), reply.body());
+        let has_body = status_has_body(head.status);
+        let mut out = Vec::with_capacity(256 + head.lines.len() + body.len());
+        let goes_on = self.chunks.get();
+        if !goes_on {
+            write_status_line(&mut out, Version::Http11, head.status, head.reason.as_deref());
+            out.extend_from_slice(&head.lines);
+            if !head.has_content_type && has_body {
+                out.extend_from_slice(b"Content-Type: text/html; charset=UTF-8\r\n");
+            }
+            out.extend_from_slice(if head.close { b"Connection: close\r\n" } else { b"Connection: keep-alive\r\n" });
+        }
+        match reply.step() {
+            Step::Write if !goes_on => {
+                out.extend_from_slice(b"Transfer-Encoding: chunked\r\n\r\n");
+                self.chunks.set(true);
+                write_chunk(&mut out, body);
+            }
+            Step::Write => write_chunk(&mut out, body),
+            Step::End if goes_on => {
+                write_chunk(&mut out, body);
+                write_last_chunk(&mut out, reply.trailers());
+            }
+            Step::End if has_body => {
+                write_content_length(&mut out, body.len() as u64);
+                out.extend_from_slice(b"\r\n");
+                out.extend_from_slice(body);
+            }
+            Step::End => out.extend_from_slice(b"\r\n"),
+            Step::File => {
+                let content = reply.file_content()?;
+                write_content_length(&mut out, content.len() as u64);
+                out.extend_from_slice(b"\r\n");
+                out.extend_from_slice(&content);
+            }
+            Step::Abort => return None,
+        }
+        Some(out)
+    }
+}
+
+impl Carrier for Bare {
+    fn has(&self, _id: i64) -> bool {
+        true
+    }
+
+    fn carry(&self, _id: i64, reply: Vec<u8>) -> Result<bool, Raise> {
+        let Some(bytes) = Reply::decode(&reply).and_then(|reply| self.write(&reply)) else { return Ok(false) };
+        let bytes = Value::string(&bytes)?;
+        let sent = match self.first {
+            Some(first) => self.send.call(&[Value::int(first), bytes])?,
+            None => self.send.call(&[bytes])?,
+        };
+        Ok(!matches!(sent.view(), View::Bool(false) | View::Null))
+    }
+}
+
+/// `Response::create()` with a socket, or with a server and the request that the program has parsed. `None`: it is to
+/// be found by its connection's id.
+pub(super) fn create(call: &Call) -> Result<Option<Object>, Raise> {
+    let given = call.value(0);
+    let (target, request) = match given.view() {
+        View::Object(_) => (given.share(), None),
+        View::Array(pair) => {
+            let mut parts = pair.iter().map(|(_, value)| value.value());
+            let (Some(target), request) = (parts.next(), parts.next()) else { return Ok(None) };
+            (target, request)
+        }
+        _ => return Ok(None),
+    };
+    let mut fd = call.int(1, -1)?;
+    let bare = match as_socket(&target) {
+        Some(socket) => {
+            fd = descriptor_of(&socket);
+            Bare::new(&socket, "sendAll", None)?
+        }
+        None if request.is_none() || connections::responder(fd).is_some() => return Ok(None),
+        None => match target.object() {
+            Some(server) => Bare::new(&server, "send", Some(fd))?,
+            None => return Ok(None),
+        },
+    };
+    if let Some(request) = request.as_ref().and_then(Value::object) {
+        Request::tell_fd(&request, fd);
+    }
+    Ok(Some(Response::through(Answer::elsewhere(fd, bare), true)?))
+}
