@@ -94,34 +94,32 @@ pub enum Collected {
     },
 }
 
-/// Trailer fields.
-struct Trailers(Vec<(Vec<u8>, Vec<u8>)>);
-
-/// The body of one request.
+/// The body of one request. Small, for a request is moved a few times.
 pub struct Body {
     kind: Kind,
-    /// Of a collected body; boxed, for there are hardly ever any, and a request is moved a few times.
-    trailers: Option<Box<Trailers>>,
     content_length: Option<u64>,
-    /// What a collected body takes of the worker's memory.
-    _share: Option<Share>,
 }
 
 enum Kind {
-    /// `read` counts what `read_chunk` has handed out.
-    Collected {
-        body: Collected,
-        read: Cell<usize>,
-    },
+    Empty,
+    Whole(Box<Whole>),
     Stream(Rc<BodyStream>),
+}
+
+/// A body that was waited for.
+struct Whole {
+    body: Collected,
+    /// What `read_chunk` has handed out.
+    read: Cell<usize>,
+    trailers: Vec<(Vec<u8>, Vec<u8>)>,
+    /// What it takes of the worker's memory.
+    _share: Share,
 }
 
 impl Body {
     #[inline]
     pub(crate) fn empty(content_length: Option<u64>) -> Self {
-        let body = Collected::Raw(Bytes::new());
-        let kind = Kind::Collected { body, read: Cell::new(0) };
-        Self { kind, trailers: None, content_length, _share: None }
+        Self { kind: Kind::Empty, content_length }
     }
 
     pub(crate) fn collected_from(
@@ -130,19 +128,20 @@ impl Body {
         trailers: Vec<(Vec<u8>, Vec<u8>)>,
         share: Share,
     ) -> Self {
-        let kind = Kind::Collected { body, read: Cell::new(0) };
-        let trailers = (!trailers.is_empty()).then(|| Box::new(Trailers(trailers)));
-        Self { kind, trailers, content_length, _share: Some(share) }
+        let whole = Whole { body, read: Cell::new(0), trailers, _share: share };
+        Self { kind: Kind::Whole(Box::new(whole)), content_length }
     }
 
     pub(crate) fn streamed(stream: Rc<BodyStream>, content_length: Option<u64>) -> Self {
-        Self { kind: Kind::Stream(stream), trailers: None, content_length, _share: None }
+        Self { kind: Kind::Stream(stream), content_length }
     }
 
     /// The whole body; `None` when the port streams bodies and this request has one.
     pub fn collected(&self) -> Option<&Collected> {
+        static NOTHING: Collected = Collected::Raw(Bytes::new());
         match &self.kind {
-            Kind::Collected { body, .. } => Some(body),
+            Kind::Empty => Some(&NOTHING),
+            Kind::Whole(whole) => Some(&whole.body),
             Kind::Stream(_) => None,
         }
     }
@@ -157,13 +156,8 @@ impl Body {
     pub fn read_chunk(&self, max: usize) -> ReadChunk {
         match &self.kind {
             Kind::Stream(stream) => ReadChunk::from_stream(Rc::clone(stream), max),
-            Kind::Collected { body: Collected::Raw(bytes), read } => {
-                let from = read.get();
-                let to = from.saturating_add(max.max(1)).min(bytes.len());
-                read.set(to);
-                ReadChunk::done((from < to).then(|| bytes.slice(from..to)))
-            }
-            Kind::Collected { .. } => ReadChunk::done(None),
+            Kind::Whole(whole) => ReadChunk::done(whole.next(max)),
+            Kind::Empty => ReadChunk::done(None),
         }
     }
 
@@ -171,7 +165,18 @@ impl Body {
     pub fn trailers(&self) -> Vec<(Vec<u8>, Vec<u8>)> {
         match &self.kind {
             Kind::Stream(stream) => stream.trailers(),
-            Kind::Collected { .. } => self.trailers.as_ref().map_or_else(Vec::new, |trailers| trailers.0.clone()),
+            Kind::Whole(whole) => whole.trailers.clone(),
+            Kind::Empty => Vec::new(),
         }
+    }
+}
+
+impl Whole {
+    fn next(&self, max: usize) -> Option<Bytes> {
+        let Collected::Raw(bytes) = &self.body else { return None };
+        let from = self.read.get();
+        let to = from.saturating_add(max.max(1)).min(bytes.len());
+        self.read.set(to);
+        (from < to).then(|| bytes.slice(from..to))
     }
 }
