@@ -26,7 +26,10 @@ class Compression(Case):
             ("gzip, deflate, br, zstd", "zstd"),
             ("br;q=0.5, gzip", "gzip"),
             ("*;q=0.1, zstd;q=0", "br"),
-            ("deflate", None),
+            ("deflate", "deflate"),
+            ("deflate, gzip;q=0.9", "deflate"),
+            ("deflate, gzip", "gzip"),
+            ("compress", None),
             ("gzip;q=0", None),
             (None, None),
         ):
@@ -36,10 +39,12 @@ class Compression(Case):
             self.assertEqual(answer.headers["content-length"], str(len(answer.body)))
             if coding == "gzip":
                 self.assertEqual(gzip.decompress(answer.body), TEXT)
+            if coding == "deflate":
+                self.assertEqual(zlib.decompress(answer.body), TEXT)
 
-    def test_br_and_zstd_are_what_others_read(self):
+    def test_br_zstd_and_deflate_are_what_others_read(self):
         server = self.text(f"if ($path === '/long') {{ {LONG_PHP} $response->end($long); return; }} if ($path === '/text') $response->end($text);")
-        for coding in ("br", "zstd"):
+        for coding in ("br", "zstd", "deflate"):
             for path, content in (("/text", TEXT), ("/long", LONG)):
                 curl = [needs("curl"), "-sS", "--compressed", "-H", f"Accept-Encoding: {coding}", server.url(path)]
                 told = subprocess.run([*curl, "-w", "%header{content-encoding}"], capture_output=True, check=True, timeout=PATIENCE)
@@ -146,12 +151,15 @@ $server->start();
             (6, 60_000, "gzip", True),
             (6, 60_000, "zstd", True),
             (6, 60_000, "br", False),
-            (6, 70_000, "gzip", False),
+            (6, 120_000, "gzip", True),
+            (6, 120_000, "deflate", True),
+            (6, 140_000, "gzip", False),
+            (6, 140_000, "deflate", False),
             (9, 40_000, "gzip", True),
             (9, 60_000, "gzip", False),
             (9, 8_000, "br", False),
         ):
-            server = self.text(f"$text = substr(str_repeat($text, 20), 0, {size}); $response->end($text);", http_compression_level=level)
+            server = self.text(f"$text = substr(str_repeat($text, 40), 0, {size}); $response->end($text);", http_compression_level=level)
             answer = server.get(headers={"Accept-Encoding": asked})
             self.assertEqual(answer.headers["content-encoding"], asked)
             # What is coded in one turn has its length.
@@ -217,17 +225,34 @@ class Requests(Case):
                 answer = client.request("POST", "/", body=body, headers={**types, "Content-Encoding": "gzip"})
                 self.assertEqual(answer.body, b'["a=1&b=2",{"a":"1","b":"2"},null]')
                 self.assertEqual(client.request("POST", "/", body=form, headers=types).body, answer.body)
+            for body in (zlib.compress(form), zlib.compress(form)[2:-4]):
+                answer = client.request("POST", "/", body=body, headers={**types, "Content-Encoding": "deflate"})
+                self.assertEqual(answer.body, b'["a=1&b=2",{"a":"1","b":"2"},null]')
         for coding, status, body in (
             ("gzip", 413, gzip.compress(bytes(8 << 20))),
             ("gzip", 400, b"no gzip"),
             ("gzip", 400, gzip.compress(form)[:-4]),
-            ("deflate", 415, b"x"),
+            ("deflate", 413, zlib.compress(bytes(8 << 20))),
+            ("deflate", 400, zlib.compress(form)[:-1]),
+            ("deflate", 400, zlib.compress(form) + b"x"),
+            ("deflate", 400, zlib.compress(form)[2:-5]),
+            ("compress", 415, b"x"),
             ("gzip, gzip", 415, b"x"),
         ):
             with server.connect() as client:
                 answer = client.request("POST", "/", body=body, headers={"Content-Encoding": coding})
                 self.assertEqual(answer.status, status, coding)
         self.assertEqual(server.get().status, 200)
+
+    def test_what_is_cut_is_refused(self):
+        server = self.serve("$response->end('taken');", settings={"http_decompression_ratio": 1000})
+        (server.folder / "text").write_bytes(TEXT)
+        for command, coding in (("zstd", "zstd"), ("gzip", "gzip")):
+            whole = subprocess.run([needs(command), "-c", "text"], cwd=server.folder, capture_output=True, check=True).stdout
+            for body, status in ((whole, 200), (whole + whole, 200), (whole[:-1], 400), (whole + whole[:-1], 400)):
+                with server.connect() as client:
+                    answer = client.request("POST", "/", body=body, headers={"Content-Encoding": coding})
+                    self.assertEqual(answer.status, status, (coding, len(body)))
 
     def test_br_zstd_chunks_and_http2(self):
         server = self.serve(

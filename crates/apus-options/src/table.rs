@@ -319,10 +319,10 @@ settings! {
     /// Memory of each worker for files of up to 64 KiB; 0 for none.
     Port static_cache_size: usize = 16 << 20 => size(0, 16 * GIB);
 
-    /// Whether answers that a program makes are compressed (gzip, br, zstd) for clients that accept it. See
+    /// Whether answers that a program makes are compressed (zstd, br, gzip, deflate) for clients that accept it. See
     /// [compression.md](compression.md).
     Port http_compression ["compression"]: bool = true => Kind::Bool;
-    /// How hard: 1 is fastest. gzip goes up to 9, br to 11.
+    /// How hard: 1 is fastest. gzip and deflate go up to 9, br to 11.
     Port http_compression_level ["http_gzip_level", "compression_level"]: u32 = 1 => count(1, 11, "");
     /// Shorter answers are sent as they are.
     Port compression_min_length ["http_compression_min_length"]: usize = 20 => size(0, GIB);
@@ -360,9 +360,9 @@ settings! {
     Port cors_credentials: bool = false => Kind::Bool;
     /// How long a browser may remember the answer to a preflight request.
     Port cors_max_age: Duration = Duration::from_secs(600) => seconds(0.0, DAY);
-    /// How many times larger a request body in gzip, br or zstd may become when it is decoded (413 beyond; 64 KiB
-    /// always may, and `package_max_length` holds), with 415 for other codings. 0: bodies are given as they are sent,
-    /// as those of `stream_request_body` always are.
+    /// How many times larger a request body in gzip, deflate, br or zstd may become when it is decoded (413 beyond;
+    /// 64 KiB always may, and `package_max_length` holds), with 415 for other codings. 0: bodies are given as they are
+    /// sent, as those of `stream_request_body` always are.
     Port http_decompression_ratio: u32 = 0 => count(0, 100_000, "times");
     /// Peers that are believed what they tell of their clients, by the PROXY protocol (`open_proxy_protocol`) or by
     /// fields of requests (`trusted_proxy_fields`). See [clients.md](clients.md).

@@ -11,11 +11,13 @@ pub enum Coding {
     Brotli,
     /// gzip (RFC 1952).
     Gzip,
+    /// deflate: the zlib format (RFC 1950).
+    Deflate,
 }
 
 impl Coding {
     /// All of them, the preferred one first.
-    pub const ALL: [Self; 3] = [Self::Zstd, Self::Brotli, Self::Gzip];
+    pub const ALL: [Self; 4] = [Self::Zstd, Self::Brotli, Self::Gzip, Self::Deflate];
 
     /// The coding that a field names, by any of its names (RFC 9110 section 8.4.1).
     pub fn named(name: &[u8]) -> Option<Self> {
@@ -31,15 +33,17 @@ impl Coding {
             Self::Zstd => "zstd",
             Self::Brotli => "br",
             Self::Gzip => "gzip",
+            Self::Deflate => "deflate",
         }
     }
 
-    /// The extension of a file in this coding, with its dot.
-    pub fn extension(self) -> &'static str {
+    /// The extension of a file in this coding, with its dot; deflate has none.
+    pub fn extension(self) -> Option<&'static str> {
         match self {
-            Self::Zstd => ".zst",
-            Self::Brotli => ".br",
-            Self::Gzip => ".gz",
+            Self::Zstd => Some(".zst"),
+            Self::Brotli => Some(".br"),
+            Self::Gzip => Some(".gz"),
+            Self::Deflate => None,
         }
     }
 }
@@ -48,13 +52,13 @@ impl Coding {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Accepted {
     /// By `Coding as usize`: its quality in thousandths, 0 for not at all.
-    quality: [u16; 3],
+    quality: [u16; 4],
 }
 
 impl Accepted {
     /// Reads the lines of Accept-Encoding. Without any, none is accepted: a client that does not ask may not know them.
     pub fn read<'a>(lines: impl Iterator<Item = &'a [u8]>) -> Self {
-        let (mut named, mut others) = ([None; 3], 0);
+        let (mut named, mut others) = ([None; 4], 0);
         for member in lines.flat_map(list_members) {
             let mut pieces = member.split(|byte| *byte == b';').map(trim_ows);
             let name = pieces.next().unwrap_or_default();
@@ -141,12 +145,13 @@ mod tests {
     #[test]
     fn qualities_rule_and_our_order_among_equals() {
         for (line, expected) in [
-            ("gzip, deflate, br, zstd", &["zstd", "br", "gzip"][..]),
-            ("gzip, deflate", &["gzip"]),
+            ("gzip, deflate, br, zstd", &["zstd", "br", "gzip", "deflate"][..]),
+            ("gzip, deflate", &["gzip", "deflate"]),
+            ("deflate, gzip;q=0.5", &["deflate", "gzip"]),
             ("X-GZIP", &["gzip"]),
             ("gzip;q=1.0, br;q=0.5", &["gzip", "br"]),
-            ("br;q=0, *", &["zstd", "gzip"]),
-            ("*;q=0.1, gzip;q=0.001", &["zstd", "br", "gzip"]),
+            ("br;q=0, *", &["zstd", "gzip", "deflate"]),
+            ("*;q=0.1, gzip;q=0.001", &["zstd", "br", "deflate", "gzip"]),
             ("gzip ; q=0.000", &[]),
             ("gzip;q=2, br;q=x, zstd;q=0.1234", &[]),
             ("identity", &[]),

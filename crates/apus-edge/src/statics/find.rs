@@ -141,7 +141,8 @@ impl Find {
         let varies = self.config.precompressed && is_compressible(kind.as_bytes());
         if varies {
             for coding in accepted.by_preference() {
-                let coded = format!("{names}{}", coding.extension());
+                let Some(extension) = coding.extension() else { continue };
+                let coded = format!("{names}{extension}");
                 // One that is older than the file is of an earlier one.
                 if let Some(Opened::File(file, of_coded)) = self.get(&coded, patience)?
                     && of_coded.modified >= identity.modified

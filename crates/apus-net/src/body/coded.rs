@@ -7,6 +7,8 @@ use apus_proto::grammar::list_members;
 use apus_proto::http1::Reject;
 use brotli::DecompressorWriter;
 use flate2::write::MultiGzDecoder;
+use flate2::{Decompress, FlushDecompress, Status};
+use zstd::stream::raw::{DParameter, InBuffer, Operation, OutBuffer};
 
 use super::decode::TOO_LARGE;
 use crate::head_bytes::Inner;
@@ -20,7 +22,7 @@ const ZSTD_WINDOW: u32 = 23;
 /// What a body may become in any case, however little has come of it.
 const FREE: u64 = 64 << 10;
 
-const UNKNOWN: Reject = Reject::new(415, "this content coding is not understood here: gzip, br and zstd are");
+const UNKNOWN: Reject = Reject::new(415, "this content coding is not understood here: gzip, deflate, br and zstd are");
 const BROKEN: Reject = Reject::new(400, "the coded body is broken");
 const BOMB: Reject = Reject::new(413, "the body becomes many times larger than it was sent");
 
@@ -50,8 +52,64 @@ impl Write for Sink {
 
 enum Decoder {
     Gzip(Box<MultiGzDecoder<Sink>>),
-    Zstd(Box<zstd::stream::write::Decoder<'static, Sink>>),
+    Deflate(Inflate),
+    Zstd(Unzstd),
     Brotli(Box<DecompressorWriter<Sink>>),
+}
+
+/// Deflate in zlib's format, or without its head as some clients send it.
+struct Inflate {
+    /// There from the first byte on, which tells the one from the other.
+    state: Option<Decompress>,
+    sink: Sink,
+    /// The data has come to its end.
+    ended: bool,
+}
+
+impl Inflate {
+    fn push(&mut self, mut bytes: &[u8]) -> io::Result<()> {
+        let Some(first) = bytes.first() else { return Ok(()) };
+        // RFC 1950 section 2.2: zlib's head begins with its method, 8. Deflated data begins so in no encoder's hands:
+        // it would be a block that is stored, with bits set that are to be zero.
+        let state = self.state.get_or_insert_with(|| Decompress::new(first & 0x0f == 8));
+        let mut room = [0; SLICE];
+        while !self.ended {
+            let before = (state.total_in(), state.total_out());
+            self.ended = state.decompress(bytes, &mut room, FlushDecompress::None)? == Status::StreamEnd;
+            bytes = &bytes[(state.total_in() - before.0) as usize..];
+            let given = (state.total_out() - before.1) as usize;
+            self.sink.write_all(&room[..given])?;
+            if bytes.is_empty() && given < room.len() {
+                return Ok(());
+            }
+        }
+        if bytes.is_empty() { Ok(()) } else { Err(io::ErrorKind::InvalidData.into()) }
+    }
+}
+
+/// Zstandard, in one frame or several.
+struct Unzstd {
+    state: zstd::stream::raw::Decoder<'static>,
+    sink: Sink,
+    /// The last frame has come to its end.
+    ended: bool,
+}
+
+impl Unzstd {
+    fn push(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let mut bytes = InBuffer::around(bytes);
+        let mut room = [0; SLICE];
+        loop {
+            let mut out = OutBuffer::around(&mut room[..]);
+            // What it still needs of the frame.
+            self.ended = self.state.run(&mut bytes, &mut out)? == 0;
+            let given = out.pos();
+            self.sink.write_all(&room[..given])?;
+            if bytes.pos() == bytes.src.len() && (self.ended || given < room.len()) {
+                return Ok(());
+            }
+        }
+    }
 }
 
 /// Takes the coding of a body off.
@@ -79,11 +137,12 @@ impl Uncoder {
         let sink = Sink::default();
         let decoder = match coding {
             Coding::Gzip => Decoder::Gzip(Box::new(MultiGzDecoder::new(sink))),
+            Coding::Deflate => Decoder::Deflate(Inflate { state: None, sink, ended: false }),
             Coding::Brotli => Decoder::Brotli(Box::new(DecompressorWriter::new(sink, BROTLI_BUFFER))),
             Coding::Zstd => {
-                let mut decoder = zstd::stream::write::Decoder::new(sink).map_err(|_| BROKEN)?;
-                decoder.window_log_max(ZSTD_WINDOW).map_err(|_| BROKEN)?;
-                Decoder::Zstd(Box::new(decoder))
+                let mut state = zstd::stream::raw::Decoder::new().map_err(|_| BROKEN)?;
+                state.set_parameter(DParameter::WindowLogMax(ZSTD_WINDOW)).map_err(|_| BROKEN)?;
+                Decoder::Zstd(Unzstd { state, sink, ended: false })
             }
         };
         Ok(Some(Self { decoder, taken: 0, given: 0, max, ratio: ratio.into() }))
@@ -99,7 +158,8 @@ impl Uncoder {
             self.taken += piece.len() as u64;
             self.run(|decoder| match decoder {
                 Decoder::Gzip(decoder) => decoder.write_all(piece),
-                Decoder::Zstd(decoder) => decoder.write_all(piece).and_then(|()| decoder.flush()),
+                Decoder::Deflate(decoder) => decoder.push(piece),
+                Decoder::Zstd(decoder) => decoder.push(piece),
                 Decoder::Brotli(decoder) => decoder.write_all(piece),
             })?;
             self.give(&mut each)?;
@@ -114,7 +174,8 @@ impl Uncoder {
         }
         self.run(|decoder| match decoder {
             Decoder::Gzip(decoder) => decoder.try_finish(),
-            Decoder::Zstd(decoder) => decoder.flush(),
+            Decoder::Deflate(Inflate { ended: true, .. }) | Decoder::Zstd(Unzstd { ended: true, .. }) => Ok(()),
+            Decoder::Deflate(_) | Decoder::Zstd(_) => Err(io::ErrorKind::UnexpectedEof.into()),
             Decoder::Brotli(decoder) => decoder.close(),
         })?;
         self.give(&mut each)
@@ -134,7 +195,8 @@ impl Uncoder {
     fn sink(&mut self) -> &mut Sink {
         match &mut self.decoder {
             Decoder::Gzip(decoder) => decoder.get_mut(),
-            Decoder::Zstd(decoder) => decoder.get_mut(),
+            Decoder::Deflate(decoder) => &mut decoder.sink,
+            Decoder::Zstd(decoder) => &mut decoder.sink,
             Decoder::Brotli(decoder) => decoder.get_mut(),
         }
     }
@@ -182,9 +244,24 @@ mod tests {
             for piece in [1, 1000, 1 << 20] {
                 assert_eq!(decode(coding.name(), &body, piece, 1 << 20).as_ref(), Ok(&content), "{coding:?}");
             }
+            let cut = decode(coding.name(), &body[..body.len() - 1], 1000, 1 << 20);
+            assert_eq!(cut.map(|out| out.len()), Err(400), "{coding:?}");
             assert_eq!(decode(coding.name(), &body, 1000, 100_000), Err(413), "{coding:?}");
             assert_eq!(decode(coding.name(), b"no such thing at all", 1000, 100_000), Err(400), "{coding:?}");
         }
+    }
+
+    #[test]
+    fn deflate_is_understood_with_zlibs_head_and_without() {
+        for content in [&b"deflated"[..], &[0xff; 7_000]] {
+            let zlib = Encoder::new(Coding::Deflate, 6).unwrap().finish(content).unwrap();
+            let raw = &zlib[2..zlib.len() - 4];
+            for (body, piece) in [(&zlib[..], 1), (&zlib, 5000), (raw, 1), (raw, 5000)] {
+                assert_eq!(decode("deflate", body, piece, 1 << 20).as_deref(), Ok(content));
+            }
+            assert_eq!(decode("deflate", &raw[..raw.len() - 1], 1, 1 << 20), Err(400));
+        }
+        assert_eq!(decode("deflate", b"", 1, 1), Ok(Vec::new()));
     }
 
     #[test]
@@ -197,7 +274,7 @@ mod tests {
 
     #[test]
     fn what_is_not_known_is_refused_and_identity_is_nothing() {
-        for field in ["deflate", "gzip, br", "x", "compress"] {
+        for field in ["gzip, deflate", "gzip, br", "x", "compress"] {
             assert_eq!(uncoder(field, 1).err(), Some(415), "{field}");
         }
         assert!(uncoder("identity", 1).unwrap().is_none());

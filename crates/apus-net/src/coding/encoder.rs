@@ -20,7 +20,7 @@ const BROTLI_BUFFER: usize = 16 << 10;
 const SPARES: usize = 4;
 
 thread_local! {
-    static SPARE: RefCell<Vec<(u32, Compress)>> = const { RefCell::new(Vec::new()) };
+    static SPARE: RefCell<Vec<(Kind, Compress)>> = const { RefCell::new(Vec::new()) };
     /// Encoders of this thread that are alive.
     static ALIVE: Cell<usize> = const { Cell::new(0) };
 }
@@ -41,19 +41,28 @@ pub(crate) struct Encoder {
 }
 
 enum State {
-    Gzip(Box<Gzip>),
+    Deflate(Box<Deflate>),
     Zstd(Box<zstd::stream::write::Encoder<'static, Vec<u8>>>),
     Brotli(Box<CompressorWriter<Vec<u8>>>),
 }
 
-struct Gzip {
+/// Deflated data in the frame of gzip or of zlib.
+struct Deflate {
     /// Always there until `drop`.
-    deflate: Option<Compress>,
-    level: u32,
+    state: Option<Compress>,
+    kind: Kind,
     crc: Crc,
     begun: bool,
     /// It came to its end.
     ended: bool,
+}
+
+/// What a deflate state can be used again for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Kind {
+    level: u32,
+    /// gzip's frame is written here, zlib's by the state.
+    gzip: bool,
 }
 
 /// Counts it.
@@ -66,7 +75,9 @@ impl Encoder {
             return None;
         }
         let state = match coding {
-            Coding::Gzip => State::Gzip(Box::new(Gzip::new(level.min(9)))),
+            Coding::Gzip | Coding::Deflate => {
+                State::Deflate(Box::new(Deflate::new(Kind { level: level.min(9), gzip: coding == Coding::Gzip })))
+            }
             Coding::Zstd => {
                 let mut encoder = zstd::stream::write::Encoder::new(Vec::new(), level.min(19) as i32).ok()?;
                 encoder.window_log(WINDOW_BITS).ok()?;
@@ -85,9 +96,9 @@ impl Encoder {
     /// Codes a piece: what is to be sent of it now.
     pub(crate) fn push(&mut self, bytes: &[u8], flush: Flush) -> io::Result<Vec<u8>> {
         match &mut self.state {
-            State::Gzip(gzip) => {
+            State::Deflate(deflate) => {
                 let mut out = Vec::with_capacity(bytes.len() / 4 + 64);
-                gzip.push(bytes, flush, &mut out)?;
+                deflate.push(bytes, flush, &mut out)?;
                 Ok(out)
             }
             State::Zstd(encoder) => {
@@ -111,7 +122,7 @@ impl Encoder {
     pub(crate) fn finish(mut self, bytes: &[u8]) -> io::Result<Vec<u8>> {
         let mut out = self.push(bytes, Flush::No)?;
         match self.state {
-            State::Gzip(mut gzip) => gzip.finish(&mut out)?,
+            State::Deflate(mut deflate) => deflate.finish(&mut out)?,
             State::Zstd(encoder) => out.append(&mut encoder.finish()?),
             State::Brotli(encoder) => out.append(&mut encoder.into_inner()),
         }
@@ -119,41 +130,45 @@ impl Encoder {
     }
 }
 
-impl Gzip {
-    fn new(level: u32) -> Self {
+impl Deflate {
+    fn new(kind: Kind) -> Self {
         let spare = SPARE.with(|spare| {
             let mut spare = spare.borrow_mut();
-            let at = spare.iter().position(|(of, _)| *of == level)?;
+            let at = spare.iter().position(|(of, _)| *of == kind)?;
             Some(spare.swap_remove(at).1)
         });
-        let deflate = spare.unwrap_or_else(|| Compress::new(flate2::Compression::new(level), false));
-        Self { deflate: Some(deflate), level, crc: Crc::new(), begun: false, ended: false }
+        let state = spare.unwrap_or_else(|| Compress::new(flate2::Compression::new(kind.level), !kind.gzip));
+        Self { state: Some(state), kind, crc: Crc::new(), begun: false, ended: false }
     }
 
     fn push(&mut self, bytes: &[u8], flush: Flush, out: &mut Vec<u8>) -> io::Result<()> {
-        if !std::mem::replace(&mut self.begun, true) {
-            out.extend_from_slice(&GZIP_HEAD);
+        if self.kind.gzip {
+            if !std::mem::replace(&mut self.begun, true) {
+                out.extend_from_slice(&GZIP_HEAD);
+            }
+            self.crc.update(bytes);
         }
-        self.crc.update(bytes);
         self.run(bytes, if flush == Flush::Yes { FlushCompress::Sync } else { FlushCompress::None }, out)
     }
 
     fn finish(&mut self, out: &mut Vec<u8>) -> io::Result<()> {
         self.run(&[], FlushCompress::Finish, out)?;
         self.ended = true;
-        out.extend_from_slice(&self.crc.sum().to_le_bytes());
-        out.extend_from_slice(&self.crc.amount().to_le_bytes());
+        if self.kind.gzip {
+            out.extend_from_slice(&self.crc.sum().to_le_bytes());
+            out.extend_from_slice(&self.crc.amount().to_le_bytes());
+        }
         Ok(())
     }
 
     fn run(&mut self, mut bytes: &[u8], flush: FlushCompress, out: &mut Vec<u8>) -> io::Result<()> {
-        let Some(deflate) = &mut self.deflate else { return Ok(()) };
+        let Some(state) = &mut self.state else { return Ok(()) };
         loop {
             // What is left over of a flush is asked for until there is room left.
             out.reserve(512.max(bytes.len() / 4));
-            let before = deflate.total_in();
-            let status = deflate.compress_vec(bytes, out, flush).map_err(io::Error::other)?;
-            bytes = &bytes[(deflate.total_in() - before) as usize..];
+            let before = state.total_in();
+            let status = state.compress_vec(bytes, out, flush).map_err(io::Error::other)?;
+            bytes = &bytes[(state.total_in() - before) as usize..];
             let done = match flush {
                 FlushCompress::Finish => status == Status::StreamEnd,
                 FlushCompress::None => bytes.is_empty(),
@@ -166,16 +181,16 @@ impl Gzip {
     }
 }
 
-impl Drop for Gzip {
+impl Drop for Deflate {
     fn drop(&mut self) {
         // One that was broken off is not used again: resetting it leaves bits of its last block behind.
-        let Some(mut deflate) = self.deflate.take().filter(|_| self.ended) else { return };
+        let Some(mut state) = self.state.take().filter(|_| self.ended) else { return };
         // At the end of the thread there is no list any more.
         let _ = SPARE.try_with(|spare| {
             let mut spare = spare.borrow_mut();
             if spare.len() < SPARES {
-                deflate.reset();
-                spare.push((self.level, deflate));
+                state.reset();
+                spare.push((self.kind, state));
             }
         });
     }
@@ -189,22 +204,23 @@ impl Drop for Alive {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use std::io::Read;
 
     use super::*;
 
-    fn decode(coding: Coding, bytes: &[u8]) -> Vec<u8> {
+    pub(in crate::coding) fn decode(coding: Coding, bytes: &[u8]) -> Vec<u8> {
         let mut out = Vec::new();
         match coding {
             Coding::Gzip => drop(flate2::read::MultiGzDecoder::new(bytes).read_to_end(&mut out).unwrap()),
+            Coding::Deflate => drop(flate2::read::ZlibDecoder::new(bytes).read_to_end(&mut out).unwrap()),
             Coding::Zstd => drop(zstd::stream::read::Decoder::new(bytes).unwrap().read_to_end(&mut out).unwrap()),
             Coding::Brotli => drop(brotli::Decompressor::new(bytes, 4096).read_to_end(&mut out).unwrap()),
         }
         out
     }
 
-    fn noise(len: usize) -> Vec<u8> {
+    pub(in crate::coding) fn noise(len: usize) -> Vec<u8> {
         let mut state = 1u32;
         let next = |_| {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -242,6 +258,7 @@ mod tests {
                 let mut got = vec![0; at * 14];
                 match coding {
                     Coding::Gzip => flate2::read::GzDecoder::new(&sent[..]).read_exact(&mut got).unwrap(),
+                    Coding::Deflate => flate2::read::ZlibDecoder::new(&sent[..]).read_exact(&mut got).unwrap(),
                     Coding::Zstd => zstd::stream::read::Decoder::new(&sent[..]).unwrap().read_exact(&mut got).unwrap(),
                     Coding::Brotli => brotli::Decompressor::new(&sent[..], 4096).read_exact(&mut got).unwrap(),
                 }

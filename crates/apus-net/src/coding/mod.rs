@@ -1,15 +1,17 @@
 //! Content codings of answers that a program makes: whether one is coded, and the coding.
 //!
-//! An answer that is all there and short is coded at once and has its length; a longer one is coded slice by slice, so
-//! that the loop is never held for long; each piece of one that is written piece by piece reaches the client.
+//! An answer that is all there and not too long is coded at once and has its length; a longer one is coded slice by
+//! slice, so that the loop is never held for long; each piece of one that is written piece by piece reaches the client.
 
 mod encoder;
 mod judge;
+mod whole;
 
 use apus_proto::coding::Coding;
 
 pub(crate) use encoder::{Encoder, Flush};
 pub(crate) use judge::{Coded, judge};
+pub(crate) use whole::whole;
 
 /// Streams of answers that one worker codes at once: each takes up to a MiB. Further ones are sent as they are.
 const MAX_ENCODERS: usize = 128;
@@ -31,12 +33,20 @@ impl Compression {
     /// hundreds of KiB of state, and those of many do not fit into the processor's caches.
     pub(crate) fn slice(&self, coding: Option<Coding>) -> usize {
         let kib = match (coding, self.level) {
-            (_, 0..=3) | (Some(Coding::Gzip | Coding::Zstd), 4..=6) => 64,
-            (Some(Coding::Gzip), _) => 48,
+            (_, 0..=3) | (Some(Coding::Gzip | Coding::Deflate | Coding::Zstd), 4..=6) => 64,
+            (Some(Coding::Gzip | Coding::Deflate), _) => 48,
             (Some(Coding::Zstd), _) | (_, 4..=6) => 16,
             _ => 4,
         };
         kib << 10
+    }
+
+    /// Bytes of an answer that is all there which are coded at once: no more time than a slice takes.
+    pub(crate) fn at_once(&self, coding: Coding) -> usize {
+        match (coding, self.level) {
+            (Coding::Gzip | Coding::Deflate, 0..=6) => 128 << 10,
+            _ => self.slice(Some(coding)),
+        }
     }
 
     /// Whether content of a type is coded.

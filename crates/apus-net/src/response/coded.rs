@@ -7,7 +7,7 @@ use apus_proto::http1::{Version, response as wire};
 
 use super::{Responder, copy};
 use crate::answer::{ResponseHead, SendError};
-use crate::coding::{Coded, Compression, Encoder, Flush, judge};
+use crate::coding::{Coded, Compression, Encoder, Flush, judge, whole};
 use crate::conn::Conn;
 use crate::exchange::{AnswerPhase, BodyOut};
 use crate::http1;
@@ -58,26 +58,21 @@ impl Responder {
         if conn.exchange.head_only.get() {
             return None;
         }
-        let encoder = Encoder::new(coded.coding?, config.level);
-        let Some(encoder) = encoder else {
+        let coding = coded.coding?;
+        if body.len() <= config.at_once(coding) {
+            let send = |bytes: &[u8]| self.end_with(head, bytes, *coded, copy(bytes));
+            let sent = whole(coding, config.level, body, send);
+            if sent.is_none() {
+                *coded = coded.uncoded();
+            }
+            return sent;
+        }
+        let Some(encoder) = Encoder::new(coding, config.level) else {
             *coded = coded.uncoded();
             return None;
         };
-        let slice = config.slice(coded.coding);
-        if body.len() > slice {
-            if let Err(error) = self.begin_coded(head, *coded, encoder, true) {
-                return Some(Err(error));
-            }
-            return Some(self.code_on(owner(), slice));
-        }
-        match encoder.finish(body) {
-            Ok(bytes) if bytes.len() < body.len() => Some(self.end_with(head, &bytes, *coded, copy(&bytes))),
-            // It would not become smaller.
-            _ => {
-                *coded = coded.uncoded();
-                None
-            }
-        }
+        let begun = self.begin_coded(head, *coded, encoder, true);
+        Some(begun.and_then(|()| self.code_on(owner(), config.slice(Some(coding)))))
     }
 
     fn judge(&self, config: &Compression, head: &ResponseHead) -> Coded {
