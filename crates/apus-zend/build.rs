@@ -26,6 +26,7 @@ const SHIM: &[&str] = &[
     "request",
     "valgrind",
     "asan",
+    "sockets",
     "watch",
     "hook",
     "guard",

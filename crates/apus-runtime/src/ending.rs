@@ -1,8 +1,10 @@
 //! How a script's coroutines come to their end: by themselves, or because something ends them.
 
 use std::fmt::Write as _;
+use std::time::Duration;
 
 use apus_coro::{Cancel, Idle};
+use apus_zend::value::View;
 use apus_zend::{Callable, Raise, Value, engine};
 
 use crate::exception::DEADLOCK;
@@ -11,6 +13,9 @@ use crate::swoole;
 
 /// How often a coroutine that waits again while it is unwound is entered before it is given up.
 const UNWIND_ROUNDS: usize = 8;
+
+/// When a program that does not want to end yet is asked the next time.
+const ASK_AGAIN: Duration = Duration::from_millis(100);
 
 /// What PHP calls at the end of a script that made coroutines.
 const FINISH: &str = "Apus\\Coroutine\\finish";
@@ -30,7 +35,13 @@ impl State {
 
     /// Runs until no coroutine and no timer is left. Throws what ended it early, after unwinding the others.
     pub fn run_to_end(&self) -> Result<(), Raise> {
-        let idle = self.block_on(self.engine.until_idle());
+        let idle = loop {
+            let idle = self.block_on(self.engine.until_idle());
+            if matches!(idle, Idle::Interrupted) || self.stop.borrow().is_some() || self.may_exit()? {
+                break idle;
+            }
+            self.block_on(async { tokio::time::sleep(ASK_AGAIN).await });
+        };
         let stop = self.stop.take();
         let raise = match (idle, stop) {
             (Idle::Empty, None) => return Ok(()),
@@ -54,6 +65,13 @@ impl State {
             (Idle::Interrupted, None) => return self.run_to_end(),
         };
         Err(raise)
+    }
+
+    /// Whether the program's condition for the end of the loop holds, if it has one.
+    fn may_exit(&self) -> Result<bool, Raise> {
+        let condition = self.exit_condition.borrow().clone();
+        let Some(condition) = condition else { return Ok(true) };
+        Ok(!matches!(condition.call(&[])?.view(), View::Bool(false)))
     }
 
     /// Ends what rooms have that would start coroutines.

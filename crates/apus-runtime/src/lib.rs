@@ -9,6 +9,7 @@ pub mod descriptor;
 pub mod exception;
 pub mod failed;
 pub mod last_error;
+pub mod preempt;
 pub mod running;
 pub mod runtime;
 pub mod swoole;

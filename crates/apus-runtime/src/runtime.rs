@@ -277,6 +277,8 @@ pub struct State {
     pub of_requests: Cell<usize>,
     /// Whether requests may have a trace.
     pub(crate) traces: Cell<bool>,
+    /// Whether a script whose coroutines have ended, or wait for each other, may end.
+    pub exit_condition: RefCell<Option<Rc<Callable>>>,
 }
 
 thread_local! {
@@ -355,6 +357,7 @@ impl State {
             fatal_before: Cell::new(false),
             of_requests: Cell::new(0),
             traces: Cell::new(false),
+            exit_condition: RefCell::new(None),
         })
     }
 

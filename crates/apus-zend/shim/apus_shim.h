@@ -433,6 +433,9 @@ typedef struct {
 void apus_library_install(const apus_library_hooks *hooks); /* at module start */
 void apus_library_open(void); /* a request begins; may bail out */
 
+/* ---- sockets.c ---- */
+void apus_sockets_by_library(bool wanted); /* whether socket_create() and the others are the library's in coroutines */
+
 /* ---- ambient.c: what a switch does to state that the Zend VM does not save ----
  * swapped:   output buffers, usort()'s comparison, (un)serialize()'s nesting, internal error handling mode, which
  * classes

@@ -50,3 +50,9 @@ pub fn install<L: Library>() {
     // SAFETY: module start, no PHP code runs; the hooks are copied.
     unsafe { sys::apus_library_install(&raw const hooks) };
 }
+
+/// Whether the functions of ext/sockets are the library's in coroutines: `socket_create()` is `swoole_socket_create()`.
+pub fn stands_for_sockets(wanted: bool) {
+    // SAFETY: this thread's table of functions, whose records stay where they are.
+    unsafe { sys::apus_sockets_by_library(wanted) };
+}

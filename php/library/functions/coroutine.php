@@ -6,6 +6,10 @@ namespace Swoole\Coroutine;
 
 function run(callable $fn, mixed ...$args): bool
 {
+    // What nobody has said otherwise of is hooked, functions of ext/sockets too.
+    if (\Swoole\Runtime::getHookFlags() === SWOOLE_HOOK_ALL) {
+        \Swoole\Runtime::enableCoroutine(SWOOLE_HOOK_ALL);
+    }
     return \Apus\Coroutine\run($fn, ...$args);
 }
 
@@ -55,7 +59,7 @@ function deadlock_check(): void
     if (empty($options['deadlock_check_disable_trace'])) {
         $limit = (int) ($options['deadlock_check_limit'] ?? 0) ?: 32;
         $depth = (int) ($options['deadlock_check_depth'] ?? 0) ?: 32;
-        foreach (new \LimitIterator(\Apus\Coroutine::list(), 0, $limit) as $cid) {
+        foreach (new \LimitIterator(\Swoole\Coroutine::list(), 0, $limit) as $cid) {
             echo "\n  [Coroutine-{$cid}]\n {$single}\n";
             foreach (\Apus\Coroutine::getBackTrace($cid, DEBUG_BACKTRACE_IGNORE_ARGS, $depth) ?: [] as $at => $frame) {
                 $place = isset($frame['file']) ? "{$frame['file']}({$frame['line']})" : '[internal function]';

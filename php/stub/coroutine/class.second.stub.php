@@ -89,6 +89,20 @@ class Coroutine
      */
     public static function listCoroutines(): \Swoole\Coroutine\Iterator {}
 
+    /**
+     * Has the running coroutine interrupted again, when enable_preemptive_scheduler is on.
+     * @rust second::enable_scheduler
+     * @rust typed
+     */
+    public static function enableScheduler(): bool {}
+
+    /**
+     * Has the running coroutine go on until it waits, whatever enable_preemptive_scheduler says.
+     * @rust second::disable_scheduler
+     * @rust typed
+     */
+    public static function disableScheduler(): bool {}
+
     // The operating system: the same as the methods of Swoole\Coroutine\System.
 
     /**

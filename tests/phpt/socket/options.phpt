@@ -57,7 +57,7 @@ unknown: false [92 Protocol not available]
 TypeError: Apus\Coroutine\Socket::setOption(): Argument #3 ($opt_value) must be of type int, array given
 ValueError: Apus\Coroutine\Socket::setOption(): Argument #3 ($opt_value) must fit in 32 bits
 TypeError: Apus\Coroutine\Socket::setOption(): Argument #3 ($opt_value) must be of type array for this option, int given
-ValueError: Apus\Coroutine\Socket::setOption(): Argument #3 ($opt_value) must have the integers "l_onoff" and "l_linger"
+ValueError: Apus\Coroutine\Socket::setOption(): Argument #3 ($opt_value) must have the key "l_linger"
 ValueError: Apus\Coroutine\Socket::setOption(): Argument #3 ($opt_value) must have a "sec" of 0 or more and a "usec" below 1000000
 Cannot modify readonly property Apus\Coroutine\Socket::$fd
 bool(true)

@@ -18,7 +18,7 @@ $given = [
     ['package_eof' => 7],
     ['package_length_func' => 'no_such_function'],
     ['ssl_protocols' => 8],
-    ['open_mqtt_protocol' => true],
+    ['open_fastcgi_protocol' => true],
 ];
 foreach ($given as $settings) {
     foreach ([fn() => (new Client(Apus\SOCK_TCP))->set($settings), fn() =>
@@ -38,7 +38,7 @@ foreach ($given as $settings) {
     }
 }
 $client = new Client(Apus\SOCK_TCP);
-$client->set(['timeout' => 1.5, 'ssl_ciphers' => 'ALL', 'open_mqtt_protocol' => false]);
+$client->set(['timeout' => 1.5, 'ssl_ciphers' => 'ALL', 'open_fastcgi_protocol' => false]);
 try {
     $client->set(['timeout' => 3, 'nonsense' => 1]);
 } catch (Apus\Client\Exception) {
@@ -60,5 +60,5 @@ echo json_encode($client->setting, JSON_INVALID_UTF8_SUBSTITUTE), "\n";
 301 setting "package_eof" must be a string of 1 to 64 bytes
 301 setting "package_length_func" must be a callable (string $bytes): int, but function "no_such_function" not found or invalid function name
 301 setting "ssl_protocols" leaves no version that is spoken: add Apus\SSL_TLSv1_2 or Apus\SSL_TLSv1_3
-301 setting "open_mqtt_protocol" is not supported by this version of Apus: remove it or switch it off. Read the fixed header with recv() and frame it with package_length_func.
-{"timeout":1.5,"ssl_ciphers":"ALL","open_mqtt_protocol":false,"package_eof":"\ufffd","open_eof_split":true}
+301 setting "open_fastcgi_protocol" is not supported by this version of Apus: remove it or switch it off. Use open_length_check: n at offset 4, body at 8.
+{"timeout":1.5,"ssl_ciphers":"ALL","open_fastcgi_protocol":false,"package_eof":"\ufffd","open_eof_split":true}

@@ -27,7 +27,7 @@ echo "-- settings: unknown names mean nothing, what cannot be is a warning\n";
 $client = new Http('127.0.0.1', 1);
 var_dump($client->set(['unknown there' => 1, 'timeout' => 2.5, 'max_retries' => 3]), $client->setting['timeout']);
 $sync = new Client(SWOOLE_SOCK_TCP);
-var_dump($sync->set(['unknown there' => 1, 'package_max_length' => 100, 'open_mqtt_protocol' => true]));
+var_dump($sync->set(['unknown there' => 1, 'package_max_length' => 100, 'open_fastcgi_protocol' => true]));
 
 echo "-- outside of coroutines\n";
 try {
@@ -98,7 +98,7 @@ Warning: setting "max_retries" is not supported by this version of Apus: remove 
 bool(true)
 float(2.5)
 
-Warning: setting "open_mqtt_protocol" is not supported by this version of Apus: remove it or switch it off. Read the fixed header with recv() and frame it with package_length_func. in %s on line %d
+Warning: setting "open_fastcgi_protocol" is not supported by this version of Apus: remove it or switch it off. Use open_length_check: n at offset 4, body at 8. in %s on line %d
 bool(true)
 -- outside of coroutines
 Swoole\Error: API must be called in the coroutine

@@ -22,16 +22,16 @@ echo "goes on\n";
   [FATAL ERROR]: all coroutines (count: 2) are asleep - deadlock!
  =================================================================
 
-  [Coroutine-1]
- -----------------------------------------------------------------
-#0 %s(10): Swoole\Coroutine::yield()
-#1 [internal function]: {closure%S}()
-
   [Coroutine-2]
  -----------------------------------------------------------------
 #0 %s(6): Swoole\Coroutine\Channel->pop()
 #1 %s(9): waits()
 #2 [internal function]: {closure%S}()
+
+  [Coroutine-1]
+ -----------------------------------------------------------------
+#0 %s(10): Swoole\Coroutine::yield()
+#1 [internal function]: {closure%S}()
 
  =================================================================
 goes on

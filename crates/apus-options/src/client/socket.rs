@@ -32,6 +32,8 @@ settings! {
     Client open_eof_check ["open_eof_split"]: bool = false => Kind::Bool;
     /// The marker that ends a message and belongs to it, 1 to 64 bytes.
     Client package_eof: Bytes = Bytes(b"\r\n".to_vec()), shown "`\\r\\n`" => Kind::Any;
+    /// Whether a message is one packet of MQTT: `recvPacket()` and the clients' `recv()` then return one whole packet.
+    Client open_mqtt_protocol: bool = false => Kind::Bool;
     /// The longest message. A peer that sends a longer one is disconnected.
     Client package_max_length: usize = 2 << 20 => Kind::Size { min: 1, max: 1 << 30 };
     /// Whether TLS is spoken from the start of a connection.
@@ -44,7 +46,6 @@ const fn offset() -> Kind {
 
 /// What programs written for other engines bring along.
 static UNREAD: &[Row] = unread! {
-    Client Missing "Read the fixed header with recv() and frame it with package_length_func." => open_mqtt_protocol;
     Client Missing "Use open_length_check: n at offset 4, body at 8." => open_fastcgi_protocol;
     Client Missing "Use a Redis client." => open_redis_protocol;
     Client Missing "SOCKS proxies come in a later version." =>

@@ -118,7 +118,7 @@ pub(crate) fn set_known(given: ArrayView<'_>) -> Result<(), Raise> {
         engine::warning(&wrong)?;
     }
     state.configure(settings);
-    Ok(())
+    super::second::set_more(&state, given)
 }
 
 /// `Coroutine::getOptions()`: every setting that coroutines heed.

@@ -1,16 +1,18 @@
 //! What `Swoole\Coroutine` does in a way of its own: the numbers of `swoole_last_error()`, and what only it has.
 
 use std::fmt::Write as _;
+use std::rc::Rc;
 
 use apus_coro::{Cancel, TaskId};
-use apus_zend::Raise;
 use apus_zend::arg::Given;
 use apus_zend::object::Object;
-use apus_zend::value::{ArrayView, View};
+use apus_zend::value::{ArrayView, Key, View};
+use apus_zend::{Callable, Raise, Value};
 
 use super::batch;
 use super::class::{get_back_trace, meant};
 use crate::last_error;
+use crate::preempt;
 use crate::runtime::State;
 use crate::swoole::error;
 use crate::wait::{Pause, Timeout, sleep_noted, suspend};
@@ -64,9 +66,45 @@ pub(super) fn join(given: Given<ArrayView<'_>>, timeout: Timeout) -> Result<bool
     Ok(joined || last_error::fail(if super::class::is_canceled() { error::CANCELED } else { error::TIMED_OUT }))
 }
 
-/// `Swoole\Coroutine\Iterator` over the ids.
+/// What only code written for Swoole can set.
+pub(super) fn set_more(state: &State, given: ArrayView<'_>) -> Result<(), Raise> {
+    if let Some(shown) = given.get("display_errors") {
+        let shown: &[u8] = if matches!(shown, View::Bool(false) | View::Int(0)) { b"0" } else { b"1" };
+        Callable::named("ini_set")?.call(&[Value::string(b"swoole.display_errors")?, Value::string(shown)?])?;
+    }
+    if let Some(on) = given.get("enable_preemptive_scheduler") {
+        preempt::set(!matches!(on, View::Bool(false) | View::Int(0) | View::Null));
+    }
+    let condition = given.iter().find_map(|(key, value)| matches!(key, Key::Str(b"exit_condition")).then_some(value));
+    let Some(condition) = condition else { return Ok(()) };
+    match Callable::new(&mut condition.value()) {
+        Ok(condition) => *state.exit_condition.borrow_mut() = Some(Rc::new(condition)),
+        Err(_) => match condition.view() {
+            View::Null => drop(state.exit_condition.take()),
+            View::Str(name) => {
+                let name = String::from_utf8_lossy(name);
+                crate::swoole::warning(&format!("function '{name}' is not callable"))?;
+            }
+            _ => crate::swoole::warning("exit_condition is not callable")?,
+        },
+    }
+    Ok(())
+}
+
+/// The running coroutine may be interrupted again.
+pub(super) fn enable_scheduler() -> bool {
+    preempt::except(false)
+}
+
+/// The running coroutine is not interrupted.
+pub(super) fn disable_scheduler() -> bool {
+    preempt::except(true)
+}
+
+/// `Swoole\Coroutine\Iterator` over the ids, the last one first.
 pub(super) fn list() -> Result<Object, Raise> {
-    let ids = State::existing().map(|state| state.engine.ids()).unwrap_or_default();
+    let mut ids = State::existing().map(|state| state.engine.ids()).unwrap_or_default();
+    ids.reverse();
     crate::builtin::iterator("Swoole\\Coroutine\\Iterator", &ids)
 }
 

@@ -14,6 +14,7 @@ use apus_zend::{Callable, Raise, Value, process};
 use tokio::io::Interest;
 
 use crate::descriptor::watch;
+use crate::preempt;
 use crate::runtime::State;
 use crate::system::notifier::{Event, Notifier, bit};
 use crate::system::sys::{Disposition, KeptErrno};
@@ -57,8 +58,8 @@ extern "C" fn on_signal(signal: c_int, _: *mut libc::siginfo_t, _: *mut c_void) 
 }
 
 unsafe extern "C" fn interrupted() -> bool {
-    let Ok(result) = std::panic::catch_unwind(dispatch) else {
-        eprintln!("apus: a handler of a signal failed; please report this");
+    let Ok(result) = std::panic::catch_unwind(|| preempt::give_way().and_then(|()| dispatch())) else {
+        eprintln!("apus: an interrupt failed; please report this");
         return false;
     };
     result == Err(Raise::Bailed)

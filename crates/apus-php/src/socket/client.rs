@@ -9,7 +9,7 @@ use apus_zend::value::ArrayView;
 use apus_zend::{Raise, Value, native};
 
 use super::address::parts;
-use super::core::Sock;
+use super::core::{Limits, Sock};
 use super::fault::Slots;
 use super::object::{Extent, FilePath, Length, Port, answer, answer_part, bytes, count};
 use super::peer::{self, ASYNC, Client, Layout, Peer};
@@ -139,6 +139,13 @@ pub(super) fn connect_shown(
 ) -> Result<Value, Raise> {
     let kind = peer::kind!("Coroutine\\Client", "connect", Write, Connect);
     let connected = peer::connect_to(of(&client), kind, host, port, timeout)?;
+    // What it may take to connect, it may take for anything.
+    if !timeout.is_zero()
+        && let Ok(sock) = client.peer.sock()
+    {
+        let each = Some(timeout);
+        sock.limits.set(Limits { read: each, write: each, ..sock.limits.get() });
+    }
     if let Ok(socket) = peer::export(&client.peer, &client.exported, true)? {
         client.object.set_slot(slot::client::SOCKET, socket.into());
     }

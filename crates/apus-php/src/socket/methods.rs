@@ -1,7 +1,7 @@
 //! The methods of `Apus\Coroutine\Socket`.
 
 use std::future::poll_fn;
-use std::os::fd::{BorrowedFd, OwnedFd};
+use std::os::fd::{AsRawFd as _, BorrowedFd, OwnedFd, RawFd};
 use std::rc::Rc;
 
 use apus_zend::arg::{Any, Given, Made, Me, OrFalse, Variable, Want};
@@ -468,12 +468,28 @@ impl Want<i64> for OptionNumber {
     }
 }
 
+/// Code written for Swoole is warned of an option that the system refuses.
+fn warn_of_option<T>(
+    socket: &Me<'_, SocketObject>,
+    outcome: &Outcome<T>,
+    what: impl FnOnce(RawFd) -> String,
+) -> Result<(), Raise> {
+    let Err(fault) = outcome else { return Ok(()) };
+    let Ok(descriptor) = socket.sock.descriptor() else { return Ok(()) };
+    if !socket.object.is_second(&SOCKET) {
+        return Ok(());
+    }
+    let what = what(descriptor.socket().as_raw_fd());
+    crate::swoole::warning(&format!("{what}, Error: {}[{}]", fault.text(), fault.code))
+}
+
 pub(super) fn get_option(
     socket: Me<'_, SocketObject>,
     level: OptionNumber,
     name: OptionNumber,
 ) -> Result<Value, Raise> {
     let outcome = option::get(&socket.sock, level.0, name.0)?;
+    warn_of_option(&socket, &outcome, |fd| format!("getsockopt({fd}, {}, {})", level.0, name.0))?;
     answer(&socket.object, SLOTS, outcome, Ok)
 }
 
@@ -484,6 +500,7 @@ pub(super) fn set_option(
     value: Any<'_>,
 ) -> Result<Value, Raise> {
     let outcome = option::set(&socket.sock, level.0, name.0, value)?;
+    warn_of_option(&socket, &outcome, |fd| format!("setsockopt({fd}) failed"))?;
     answer(&socket.object, SLOTS, outcome, done)
 }
 

@@ -13,6 +13,7 @@ mod direction;
 mod fault;
 mod kept;
 mod methods;
+mod multicast;
 mod object;
 mod option;
 mod packet;

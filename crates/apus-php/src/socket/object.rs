@@ -69,7 +69,8 @@ impl Port {
     /// The port of something to connect to; 0 is none.
     pub(super) fn expect(self) -> Result<u16, Raise> {
         if self.number == 0 {
-            return Err(value_error(self.index, "must be the port to connect to, 1 to 65535"));
+            let raise = value_error(self.index, "must be the port to connect to, 1 to 65535");
+            return Err(swoole::there(raise, There::Text("Invalid port argument[0]".to_owned())));
         }
         Ok(self.number)
     }

@@ -10,6 +10,8 @@ use apus_zend::{Array, Raise, Value};
 
 use super::core::Sock;
 use super::fault::Outcome;
+use super::multicast;
+use crate::swoole::{There, there};
 use crate::wait::Timeout;
 
 /// What an option holds.
@@ -22,6 +24,17 @@ enum Shape {
     Time,
     /// Bytes.
     Text,
+    /// Whether or not, or a number, out of these.
+    Among(std::ops::RangeInclusive<i64>),
+    Switch,
+    /// An interface, which is told by its number.
+    Interface,
+    /// Groups of addresses, with a source or without.
+    Group {
+        with_source: bool,
+    },
+    /// Where packets come from.
+    PacketInfo,
 }
 
 fn shape(level: i32, name: i32) -> Shape {
@@ -29,6 +42,21 @@ fn shape(level: i32, name: i32) -> Shape {
         (libc::SOL_SOCKET, libc::SO_LINGER) => Shape::Linger,
         (libc::SOL_SOCKET, libc::SO_RCVTIMEO | libc::SO_SNDTIMEO) => Shape::Time,
         (libc::SOL_SOCKET, libc::SO_BINDTODEVICE) | (libc::IPPROTO_TCP, libc::TCP_CONGESTION) => Shape::Text,
+        (libc::IPPROTO_IP | libc::IPPROTO_IPV6, multicast::MCAST_JOIN_GROUP | multicast::MCAST_LEAVE_GROUP) => {
+            Shape::Group { with_source: false }
+        }
+        (
+            libc::IPPROTO_IP | libc::IPPROTO_IPV6,
+            multicast::MCAST_BLOCK_SOURCE
+            | multicast::MCAST_UNBLOCK_SOURCE
+            | multicast::MCAST_JOIN_SOURCE_GROUP
+            | multicast::MCAST_LEAVE_SOURCE_GROUP,
+        ) => Shape::Group { with_source: true },
+        (libc::IPPROTO_IP, libc::IP_MULTICAST_IF) | (libc::IPPROTO_IPV6, libc::IPV6_MULTICAST_IF) => Shape::Interface,
+        (libc::IPPROTO_IP, libc::IP_MULTICAST_TTL) => Shape::Among(0..=255),
+        (libc::IPPROTO_IPV6, libc::IPV6_MULTICAST_HOPS) => Shape::Among(-1..=255),
+        (libc::IPPROTO_IP, libc::IP_MULTICAST_LOOP) | (libc::IPPROTO_IPV6, libc::IPV6_MULTICAST_LOOP) => Shape::Switch,
+        (libc::IPPROTO_IPV6, libc::IPV6_PKTINFO) => Shape::PacketInfo,
         _ => Shape::Int,
     }
 }
@@ -62,7 +90,15 @@ fn get_int(sock: &Sock, level: i32, name: i32) -> Outcome<i64> {
 /// The value of an option.
 pub(super) fn get(sock: &Sock, level: i32, name: i32) -> Result<Outcome<Value>, Raise> {
     match shape(level, name) {
-        Shape::Int => Ok(get_int(sock, level, name).map(Value::int)),
+        Shape::Interface if level == libc::IPPROTO_IP => {
+            let mut bytes = [0; size_of::<u32>()];
+            let read = raw_get(sock, level, name, &mut bytes);
+            Ok(read.and_then(|_| multicast::interface_with(bytes.into())).map(|index| Value::int(i64::from(index))))
+        }
+        // The kernel has no array to tell of the others.
+        Shape::Int | Shape::Among(_) | Shape::Switch | Shape::Interface | Shape::Group { .. } | Shape::PacketInfo => {
+            Ok(get_int(sock, level, name).map(Value::int))
+        }
         Shape::Text => {
             let mut bytes = [0; 256];
             Ok(match raw_get(sock, level, name, &mut bytes) {
@@ -102,6 +138,8 @@ fn two(given: Any<'_>, first: &str, second: &str) -> Result<(i64, i64), Raise> {
     };
     match (array.get(first), array.get(second)) {
         (Some(View::Int(a)), Some(View::Int(b))) => Ok((a, b)),
+        (None, _) => Err(multicast::no_key(given, first)),
+        (_, None) => Err(multicast::no_key(given, second)),
         _ => Err(given.value_error(&format!("must have the integers \"{first}\" and \"{second}\""))),
     }
 }
@@ -117,6 +155,32 @@ pub(super) fn set(sock: &Sock, level: i32, name: i32, given: Any<'_>) -> Result<
             Ok(raw_set(sock, level, name, &value.to_ne_bytes()))
         }
         Shape::Text => Ok(raw_set(sock, level, name, given.bytes()?)),
+        Shape::Among(range) => {
+            let value = given.int()?;
+            if !range.contains(&value) {
+                let text = format!("a value between {} and {}", range.start(), range.end());
+                return Err(there(
+                    given.value_error(&format!("must be {text}")),
+                    There::Text(format!("Expected {text}")),
+                ));
+            }
+            Ok(raw_set(sock, level, name, &(value as i32).to_ne_bytes()))
+        }
+        Shape::Switch => {
+            let on = if let View::Bool(on) = given.view() { on } else { given.int()? != 0 };
+            Ok(raw_set(sock, level, name, &i32::from(on).to_ne_bytes()))
+        }
+        Shape::Interface => {
+            let index = multicast::interface(given)?;
+            Ok(index.and_then(|index| match level {
+                libc::IPPROTO_IP => raw_set(sock, level, name, &multicast::address_of(index)?.octets()),
+                _ => raw_set(sock, level, name, &index.to_ne_bytes()),
+            }))
+        }
+        Shape::Group { with_source } => {
+            Ok(multicast::group(given, with_source)?.and_then(|bytes| raw_set(sock, level, name, &bytes)))
+        }
+        Shape::PacketInfo => Ok(multicast::packet_info(given)?.and_then(|bytes| raw_set(sock, level, name, &bytes))),
         Shape::Linger => {
             let (on, seconds) = two(given, "l_onoff", "l_linger")?;
             let bytes = [(on as i32).to_ne_bytes(), (seconds as i32).to_ne_bytes()].concat();

@@ -132,6 +132,8 @@ fn framing(settings: &Settings, told: bool) -> Result<Option<Framing>, Raise> {
         Rule::Length { kind, offset: settings.package_length_offset, body_offset: settings.package_body_offset }
     } else if settings.open_eof_check {
         Rule::End(settings.package_eof.0.clone())
+    } else if settings.open_mqtt_protocol {
+        Rule::Mqtt
     } else {
         return Ok(None);
     };

@@ -1,7 +1,7 @@
 //! Facts about this machine and this process.
 
 use std::ffi::{CStr, c_int};
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr};
 use std::sync::OnceLock;
 
 use apus_zend::arg::Given;
@@ -26,6 +26,12 @@ struct Interface<'a> {
     address: Option<Address>,
 }
 
+impl Interface<'_> {
+    fn ipv4(&self) -> Option<Ipv4Addr> {
+        if let Some(Address::Ip(IpAddr::V4(ip))) = self.address { Some(ip) } else { None }
+    }
+}
+
 enum Address {
     Ip(IpAddr),
     Mac([u8; 6]),
@@ -42,10 +48,9 @@ impl Interfaces {
         None
     }
 
-    /// Those that are up and no loopback.
-    fn iter(&self) -> impl Iterator<Item = (&[u8], Address)> {
+    fn all(&self) -> impl Iterator<Item = Interface<'_>> {
         let mut next = self.0;
-        let all = std::iter::from_fn(move || {
+        std::iter::from_fn(move || {
             // SAFETY: the list lives as long as self; names end in NUL, and each address is of the family that it
             // tells.
             unsafe {
@@ -54,9 +59,14 @@ impl Interfaces {
                 let name = CStr::from_ptr(entry.ifa_name).to_bytes();
                 Some(Interface { name, flags: entry.ifa_flags, address: address(entry.ifa_addr) })
             }
-        });
+        })
+    }
+
+    /// Those that are up and no loopback.
+    fn iter(&self) -> impl Iterator<Item = (&[u8], Address)> {
         let (up, loopback) = (libc::IFF_UP as u32, libc::IFF_LOOPBACK as u32);
-        all.filter(move |one| one.flags & up != 0 && one.flags & loopback == 0)
+        self.all()
+            .filter(move |one| one.flags & up != 0 && one.flags & loopback == 0)
             .filter_map(|one| Some((one.name, one.address?)))
     }
 }
@@ -79,6 +89,16 @@ impl Drop for Interfaces {
         // SAFETY: made by getifaddrs, freed once.
         unsafe { libc::freeifaddrs(self.0) };
     }
+}
+
+/// The first IPv4 address of an interface.
+pub(crate) fn address_of_interface(name: &[u8]) -> Option<Ipv4Addr> {
+    Interfaces::get()?.all().filter(|one| one.name == name).find_map(|one| one.ipv4())
+}
+
+/// The name of the interface with an IPv4 address.
+pub(crate) fn interface_with_address(address: Ipv4Addr) -> Option<Vec<u8>> {
+    Interfaces::get()?.all().find(|one| one.ipv4() == Some(address)).map(|one| one.name.to_vec())
 }
 
 /// `Apus\get_local_ip()`.
