@@ -27,6 +27,7 @@ mod resolve;
 pub mod runtime;
 mod serial;
 mod sleep;
+mod standing;
 mod stream;
 mod sys;
 mod timeout;

@@ -3,12 +3,14 @@
 use std::ffi::{c_int, c_void};
 use std::os::fd::RawFd;
 
+use apus_runtime::runtime::State;
 use apus_zend::guard;
 use libc::{MSG_DONTWAIT, MSG_PEEK, MSG_WAITALL, iovec, msghdr, size_t, sockaddr, socklen_t, ssize_t};
 use tokio::time::Instant;
 
 use super::args::{Bytes, Place, array, bytes, zeroed};
 use super::gate::{Gate, errno, fail, gate, in_coroutine};
+use super::reactor::Reactor;
 use super::sys::{self, check};
 use super::timeout::{ANY_SOCKET, blocks, hooked, is_stream, receive_deadline, send_deadline};
 
@@ -104,8 +106,27 @@ pub(super) fn sending(gate: &Gate, fd: RawFd, total: usize) -> Transfer<'_> {
 pub(super) unsafe extern "C" fn recv(fd: c_int, buffer: *mut c_void, len: size_t, flags: c_int) -> ssize_t {
     // SAFETY: the rest of the caller's buffer, which may be NULL to drop what comes (tcp(7), MSG_TRUNC).
     let call = |done, flags| unsafe { libc::recv(fd, buffer.byte_add(done), len - done, flags) };
-    let Some(gate) = socket_gate("recv()", fd, flags) else { return at_once(call(0, flags)) };
-    receiving(&gate, fd, flags, len).run(|done| call(done, flags | MSG_DONTWAIT))
+    let Some(gate) = socket_gate("recv()", fd, flags) else {
+        let received = at_once(call(0, flags));
+        if in_coroutine() {
+            took(fd, received, len, flags);
+        }
+        return received;
+    };
+    let received = receiving(&gate, fd, flags, len).run(|done| call(done, flags | MSG_DONTWAIT));
+    took(fd, received, len, flags);
+    received
+}
+
+/// A plain read that got something, and less than it had room for: a stream has nothing more.
+fn took(fd: RawFd, received: ssize_t, room: size_t, flags: c_int) {
+    if received > 0
+        && (received as size_t) < room
+        && flags & !(MSG_DONTWAIT | libc::MSG_NOSIGNAL) == 0
+        && let Some(state) = State::existing()
+    {
+        state.room::<Reactor>().emptied(fd, is_stream);
+    }
 }
 
 /// recv(2) as fortified sources call it.

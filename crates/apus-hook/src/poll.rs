@@ -10,8 +10,10 @@ use tokio::time::Instant;
 
 use super::args::{Place, array, zeroed};
 use super::gate::{Gate, deadline, fail, flags, gate};
+use super::reactor::Reactor;
+use super::standing;
 use super::sys::{self, check};
-use super::timeout::{ANY_SOCKET, Kind, hooked, kind};
+use super::timeout::{ANY_SOCKET, Kind, hooked, is_stream, kind};
 
 /// Descriptors of a call that need no memory of their own.
 const FEW: usize = 8;
@@ -27,7 +29,17 @@ fn attempt_until(
     limit: Option<Duration>,
     mut attempt: impl FnMut(u32) -> c_int,
 ) -> c_int {
-    let mut ready = attempt(0);
+    attempt_from(gate, fds, limit, attempt(0), attempt)
+}
+
+/// The same after an attempt that gave `ready`.
+fn attempt_from(
+    gate: &Gate,
+    fds: &[(RawFd, u32)],
+    limit: Option<Duration>,
+    mut ready: c_int,
+    mut attempt: impl FnMut(u32) -> c_int,
+) -> c_int {
     if ready != 0 || limit == Some(Duration::ZERO) {
         return ready;
     }
@@ -93,10 +105,21 @@ fn poll_in_coroutine(gate: &Gate, fds: &mut [pollfd], limit: Option<Duration>) -
 fn poll_one(gate: &Gate, record: &mut pollfd, watched: (RawFd, u32), limit: Option<Duration>) -> c_int {
     let concerned = watched.1 | (libc::EPOLLERR | libc::EPOLLHUP) as u32;
     let until = deadline(limit);
-    let ready = attempt_until(gate, &[watched], limit, |reported| {
+    let reactor = gate.state.room::<Reactor>();
+    let reads = standing::reads(watched.1);
+    let mut attempt = |reported| {
         record.revents = (reported & concerned) as i16;
-        if record.revents != 0 { 1 } else { sys::poll(std::slice::from_mut(record), 0) }
-    });
+        if record.revents != 0 {
+            return 1;
+        }
+        let ready = sys::poll(std::slice::from_mut(record), 0);
+        if ready == 0 && reads {
+            reactor.emptied(watched.0, is_stream);
+        }
+        ready
+    };
+    let ready = if reads && reactor.is_empty(watched.0) { 0 } else { attempt(0) };
+    let ready = attempt_from(gate, &[watched], limit, ready, attempt);
     if let (1, Some(until)) = (ready, until) {
         super::accept::announced(watched.0, until);
     }

@@ -5,6 +5,8 @@
 //! again. So these have an epoll instance of their own, which the runtime watches as one descriptor. A wait arms its
 //! descriptors once (`EPOLLONESHOT`); whoever was woken asks the descriptor itself before it believes anything. So a
 //! registration that was left behind can wake somebody in vain, and never wrongly.
+//!
+//! A connection that is asked and answers, again and again, stays armed (`EPOLLET`): see [`Standing`].
 
 use std::cell::{Cell, RefCell};
 use std::ffi::c_int;
@@ -14,11 +16,14 @@ use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
+use std::time::Duration;
 
 use apus_coro::TaskId;
 use apus_runtime::descriptor::each_readable;
 use rustix::event::epoll;
 use slab::Slab;
+
+use super::standing::Standing;
 
 /// Events taken from the kernel at once.
 const BATCH: usize = 256;
@@ -39,10 +44,17 @@ struct Waiter {
     cid: TaskId,
     waker: Option<Waker>,
     woken: Option<Woken>,
+    /// The descriptor that it waits for without having armed it, and whether that was looked at since.
+    unarmed: Option<(RawFd, bool)>,
 }
 
 /// What waits for one descriptor: the waiter, and `EPOLL*` bits.
 type Queue = Vec<(usize, u32)>;
+
+/// How often waits that armed nothing are looked at: what one can miss at most by a mistake about its descriptor.
+const LOOK: Duration = Duration::from_millis(100);
+/// Edges that nobody waited for, one after another, after which a descriptor no longer stays armed.
+const UNHEARD: u8 = 4;
 
 /// The descriptors of one thread that are waited for.
 pub struct Reactor {
@@ -52,7 +64,11 @@ pub struct Reactor {
     queues: RefCell<Vec<Queue>>,
     /// By descriptor: how many files have been registered under its number.
     generations: RefCell<Vec<u32>>,
+    /// By descriptor, as far as they were registered.
+    standing: RefCell<Vec<Standing>>,
     runs: Cell<bool>,
+    /// Whether waits that armed nothing are being looked at.
+    looks: Cell<bool>,
 }
 
 impl Reactor {
@@ -63,7 +79,9 @@ impl Reactor {
             waiters: RefCell::default(),
             queues: RefCell::default(),
             generations: RefCell::default(),
+            standing: RefCell::default(),
             runs: Cell::new(false),
+            looks: Cell::new(false),
         }))
     }
 
@@ -93,10 +111,11 @@ impl Reactor {
     pub fn closing(&self, fd: RawFd) {
         let Ok(index) = usize::try_from(fd) else { return };
         let Some(queue) = self.queues.borrow_mut().get_mut(index).map(std::mem::take) else { return };
+        let stood = self.standing.borrow_mut().get_mut(index).map(std::mem::take).unwrap_or_default().stays();
         for (key, _) in &queue {
             self.wake(*key, Woken::Closed);
         }
-        if !queue.is_empty() {
+        if !queue.is_empty() || stood {
             // A copy of it may stay open: the registration would, too.
             self.ctl(libc::EPOLL_CTL_DEL, fd, 0, 0);
         }
@@ -122,8 +141,63 @@ impl Reactor {
                 queues.resize_with(index + 1, Queue::new);
             }
             queues[index].push((key, events));
+            if fds.len() == 1 && queues[index].len() == 1 && self.is_armed(index, events) {
+                self.waiters.borrow_mut()[key].unarmed = Some((fd, false));
+                return true;
+            }
             self.arm(fd, &queues[index])
         })
+    }
+
+    /// The descriptor had nothing to read a moment ago, and nothing has come since as far as is known: asking it would
+    /// be in vain.
+    pub fn is_empty(&self, fd: RawFd) -> bool {
+        let standing = self.standing.borrow();
+        usize::try_from(fd).ok().and_then(|index| standing.get(index)).is_some_and(Standing::is_empty)
+    }
+
+    /// All that there was to read of a descriptor has been read; `is_stream` tells whether that can be known of it.
+    pub fn emptied(&self, fd: RawFd, is_stream: fn(RawFd) -> bool) {
+        let mut standing = self.standing.borrow_mut();
+        if let Some(standing) = usize::try_from(fd).ok().and_then(|index| standing.get_mut(index)) {
+            standing.emptied(|| is_stream(fd));
+        }
+    }
+
+    fn is_armed(&self, index: usize, events: u32) -> bool {
+        self.standing.borrow().get(index).is_some_and(|standing| standing.is_armed(events))
+    }
+
+    /// Arms what those wait for who have armed nothing and still wait: a descriptor may have become another one without
+    /// anybody knowing. Whether somebody is left to be looked at.
+    fn look(&self) -> bool {
+        let mut old = Vec::new();
+        let mut left = false;
+        for (_, waiter) in &mut *self.waiters.borrow_mut() {
+            match &mut waiter.unarmed {
+                Some((_, seen @ false)) => (*seen, left) = (true, true),
+                Some((fd, true)) => old.push(*fd),
+                None => {}
+            }
+            waiter.unarmed = waiter.unarmed.filter(|(fd, _)| !old.contains(fd));
+        }
+        let queues = self.queues.borrow();
+        for fd in old {
+            let queue = usize::try_from(fd).ok().and_then(|index| queues.get(index));
+            if let Some(queue) = queue.filter(|queue| !queue.is_empty()) {
+                self.arm(fd, queue);
+            }
+        }
+        left
+    }
+
+    async fn keep_looking(self: Rc<Self>) {
+        loop {
+            tokio::time::sleep(LOOK).await;
+            if !self.look() {
+                return self.looks.set(false);
+            }
+        }
     }
 
     fn dequeue(&self, key: usize, fds: &[(RawFd, u32)]) {
@@ -146,6 +220,11 @@ impl Reactor {
             generations.resize(fd + 1, 0);
         }
         generations[fd] = generations[fd].wrapping_add(1);
+        let mut standing = self.standing.borrow_mut();
+        if standing.len() <= fd {
+            standing.resize_with(fd + 1, Standing::default);
+        }
+        standing[fd] = Standing::default();
     }
 
     fn ctl(&self, op: c_int, fd: RawFd, events: u32, token: u64) -> bool {
@@ -156,18 +235,19 @@ impl Reactor {
 
     fn arm(&self, fd: RawFd, queue: &Queue) -> bool {
         let Ok(index) = usize::try_from(fd) else { return true };
-        let events = queue.iter().fold(libc::EPOLLONESHOT as u32, |all, &(_, events)| all | events);
-        let ctl = |op| {
+        let events = queue.iter().fold(0, |all, &(_, events)| all | events);
+        let ctl = |op, how| {
             let token = u64::from(fd as u32) | u64::from(self.generation(index)) << 32;
-            self.ctl(op, fd, events, token)
+            self.ctl(op, fd, events | how, token)
         };
-        if ctl(libc::EPOLL_CTL_MOD) {
+        let how = self.standing.borrow_mut().get_mut(index).map_or(libc::EPOLLONESHOT as u32, |one| one.arm(events));
+        if ctl(libc::EPOLL_CTL_MOD, how) {
             return true;
         }
         // Not registered, perhaps as another file under the same number was. The kernel forgot that one when it was
         // closed, unless another process still holds it: what it reports then is of a generation that is over.
         self.next_generation(index);
-        ctl(libc::EPOLL_CTL_ADD)
+        ctl(libc::EPOLL_CTL_ADD, libc::EPOLLONESHOT as u32)
     }
 
     fn dispatch(&self, event: &libc::epoll_event) {
@@ -188,6 +268,12 @@ impl Reactor {
             if !queue.is_empty() {
                 self.arm(fd as RawFd, queue);
             }
+        }
+        if let Some(standing) = self.standing.borrow_mut().get_mut(fd)
+            && standing.happened(happened, !woken.is_empty()) >= UNHEARD
+        {
+            standing.disarmed();
+            self.ctl(libc::EPOLL_CTL_MOD, fd as RawFd, libc::EPOLLONESHOT as u32, event.u64);
         }
         for key in woken {
             self.wake(key, Woken::Ready(happened));
@@ -232,10 +318,16 @@ impl Future for Ready<'_> {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Woken> {
         let Some(key) = self.key else {
             self.reactor.start();
-            let waiter = Waiter { cid: self.cid, waker: Some(cx.waker().clone()), woken: None };
+            let waiter = Waiter { cid: self.cid, waker: Some(cx.waker().clone()), woken: None, unarmed: None };
             let key = self.reactor.waiters.borrow_mut().insert(waiter);
             self.key = Some(key);
-            return if self.reactor.enqueue(key, self.fds) { Poll::Pending } else { Poll::Ready(Woken::Ready(0)) };
+            if !self.reactor.enqueue(key, self.fds) {
+                return Poll::Ready(Woken::Ready(0));
+            }
+            if self.reactor.waiters.borrow()[key].unarmed.is_some() && !self.reactor.looks.replace(true) {
+                tokio::task::spawn_local(Rc::clone(self.reactor).keep_looking());
+            }
+            return Poll::Pending;
         };
         let mut waiters = self.reactor.waiters.borrow_mut();
         let waiter = &mut waiters[key];
