@@ -344,9 +344,9 @@ class Listening(Metrics):
 
 
 class Prometheus(Metrics):
-    def test_a_real_one(self):
+    def prometheus(self, server):
+        """What asks a Prometheus that scrapes the server: the samples of an expression; `None` while it does not answer."""
         program = needs("prometheus")
-        server = self.server(COUNTING, before=OWN)
         folder = pathlib.Path(tempfile.mkdtemp(prefix="apus-e2e-prometheus-"))
         self.addCleanup(shutil.rmtree, folder, True)
         host, port = self.address(server)
@@ -362,8 +362,6 @@ class Prometheus(Metrics):
         )
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
-        for _ in range(5):
-            server.get("/?country=DE")
 
         def ask(query):
             url = f"http://127.0.0.1:{own}/api/v1/query?" + urllib.parse.urlencode({"query": query})
@@ -373,11 +371,67 @@ class Prometheus(Metrics):
             except OSError:
                 return None
 
+        return ask
+
+    def test_a_real_one(self):
+        server = self.server(COUNTING, before=OWN)
+        ask = self.prometheus(server)
+        for _ in range(5):
+            server.get("/?country=DE")
         until("Prometheus has it", lambda: ask('apus_http_requests_total{method="GET",code="200"}') == [5], PATIENCE * 2)
         self.assertEqual(ask("up"), [1])
         self.assertEqual(ask("apus_http_request_duration_seconds_count"), [5])
         self.assertEqual(ask('orders_total{country="DE"}'), [5])
         self.assertEqual(ask("histogram_quantile(0.5, query_seconds_bucket)"), [0.55])
+
+    def test_every_expression_of_the_dashboard_has_data_under_load(self):
+        cert, key = servers.certificate()
+        settings = {"task_worker_num": 1, "open_http2_protocol": True, "ssl_cert_file": str(cert), "ssl_key_file": str(key)}
+        handler = """
+            static $pool;
+            $pool ??= new Apus\\ConnectionPool(fn () => new stdClass, 4);
+            $held = $pool->get();
+            Coroutine::sleep(0.001);
+            $pool->put($held);
+            $server->task('x');
+            $response->status($path === '/fail' ? 503 : 200);
+            $response->end('x');
+        """
+        server = self.server(handler, settings=settings, before="$server->on('task', fn () => 1);")
+        ask = self.prometheus(server)
+        context = ssl.create_default_context(cafile=cert)
+        context.check_hostname = False
+        sock = context.wrap_socket(socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE))
+        self.addCleanup(sock.close)
+        client = Client(sock)
+
+        def load():
+            for path in ("/", "/", "/", "/fail"):
+                client.request(path=path)
+
+        def data(query):
+            load()
+            return [value for value in ask(query) or [] if value == value]
+
+        dashboard = json.loads((ROOT / "docs" / "grafana-dashboard.json").read_text())
+        asked = [target["expr"] for panel in dashboard["panels"] for target in panel.get("targets", [])]
+        self.assertGreater(len(asked), 25)
+        for query in asked:
+            self.assertIn('instance=~"$instance"', query)
+            # As Grafana puts them in.
+            query = query.replace("$__rate_interval", "1m").replace("$instance", ".*")
+            self.assertNotIn("$", query)
+            until(f"there is data of {query}", lambda query=query: data(query), PATIENCE * 2)
+        for variable in dashboard["templating"]["list"]:
+            if variable["type"] == "query":
+                name, label = re.fullmatch(r"label_values\((\w+), (\w+)\)", variable["query"]["query"]).groups()
+                self.assertEqual(ask(f"count by ({label}) ({name})"), [1])
+        # They tell what was done, and not only that there is something.
+        window = "[1m]"
+        share = until("failures are told", lambda: data(f'sum(rate(apus_http_requests_total{{code=~"5.."}}{window})) / sum(rate(apus_http_requests_total{window}))'))
+        self.assertAlmostEqual(share[0], 0.25, delta=0.1)
+        self.assertGreater(data(f"sum(rate(apus_tasks_total{window}))")[0], 0)
+        self.assertGreater(data(f"sum(rate(apus_sent_bytes_total{window}))")[0], 0)
 
 
 if __name__ == "__main__":
