@@ -37,12 +37,12 @@ thread_local! {
 
 /// Whether coroutines are interrupted from now on.
 pub fn set(on: bool) {
-    WANTED.store(on, Ordering::Relaxed);
+    WANTED.store(on, Ordering::SeqCst);
     if !on {
         return;
     }
     let me = std::process::id();
-    if WATCHED.swap(me, Ordering::Relaxed) == me {
+    if WATCHED.swap(me, Ordering::SeqCst) == me {
         return;
     }
     let started = thread::Builder::new().name("apus turns".to_owned()).spawn(|| {
@@ -57,6 +57,17 @@ pub fn set(on: bool) {
 
 /// Runs until it is no longer wanted.
 fn look() {
+    loop {
+        watch();
+        WATCHED.store(0, Ordering::SeqCst);
+        // Whoever wanted it again before that saw it alive, and started no other.
+        if !WANTED.load(Ordering::SeqCst) || WATCHED.swap(std::process::id(), Ordering::SeqCst) != 0 {
+            return;
+        }
+    }
+}
+
+fn watch() {
     let (mut seen, mut since) = (0, Instant::now());
     while WANTED.load(Ordering::Relaxed) {
         let running = running::slice();
@@ -69,7 +80,6 @@ fn look() {
         }
         thread::sleep(PAUSE);
     }
-    WATCHED.store(0, Ordering::Relaxed);
 }
 
 /// Excepts the running coroutine, or no longer. `false`: it was so, or there is none.
