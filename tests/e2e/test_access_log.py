@@ -71,6 +71,22 @@ class Lines(Access):
         ):
             self.assertRegex(line, f"^127.0.0.1 - - {time} \"{re.escape(request)} HTTP/1.1\" {status} {sent} {rest}$")
 
+    def test_requests_that_are_alike_and_those_between_them(self):
+        log = "$request $http_user_agent $remote_addr"
+        rewrites = {"/blog/*": "/*"}
+        server = self.server(
+            settings={"access_log_format": log, "worker_num": 1, "trusted_proxies": ["127.0.0.1"], "rewrites": rewrites, "keepalive_timeout": 60}
+        )
+        asked = [("/a", "x"), ("/a", "x"), ("/b", "x"), ("/a", "x"), ("/a", "y"), ("/blog/a", "y"), ("/blog/a", "y"), ("/a", "y")]
+        expected = []
+        with server.connect() as one, server.connect() as other:
+            for path, agent in asked:
+                # By turns over two connections, whose requests may lie in the same memory; each for another client.
+                for client, address in ((one, "192.0.2.1"), (one, "192.0.2.1"), (other, "192.0.2.2")):
+                    client.request(path=path, headers={"User-Agent": agent, "X-Forwarded-For": address})
+                    expected.append(f"GET {path} HTTP/1.1 {agent} {address}")
+        self.assertEqual(self.lines(server, len(expected)), expected)
+
     def test_json_over_tls_and_an_own_format(self):
         cert, key = servers.certificate()
         server = self.server(settings={"access_log_format": "json", "ssl_cert_file": str(cert), "ssl_key_file": str(key)})

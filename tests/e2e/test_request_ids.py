@@ -1,10 +1,13 @@
 """Request ids: which one a request has, and that every line of the log that it causes tells it."""
 
 import json
+import pathlib
+import shutil
 import subprocess
+import tempfile
 import unittest
 
-from support import Case, Server, needs, until
+from support import Case, Server, needs, php, until
 
 TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
 PARENT = f"00-{TRACE}-00f067aa0ba902b7-00"
@@ -67,6 +70,41 @@ class Ids(Case):
             self.assertEqual((current, field), (trace, trace))
             seen.add(trace)
         self.assertEqual(len(seen), 20)
+
+    def test_answers_that_the_program_never_sees_tell_it_too(self):
+        folder = pathlib.Path(tempfile.mkdtemp(prefix="apus-e2e-"))
+        self.addCleanup(shutil.rmtree, folder)
+        (folder / "file.txt").write_text("a file")
+        code = "echo password_hash('word', PASSWORD_BCRYPT, ['cost' => 4]);"
+        hashed = subprocess.run([php(), "-n", "-r", code], capture_output=True, check=True, text=True).stdout
+        server = self.server(
+            request_ids="all",
+            request_id_header="X-Request-Id",
+            document_root=str(folder),
+            enable_static_handler=True,
+            static_handler_locations=["/file.txt", "/none.txt"],
+            redirects={"/old": "/new"},
+            basic_auth={"/secret": f"anna:{hashed}"},
+            open_http2_protocol=True,
+        )
+        with server.connect() as client:
+            for path, status in (("/file.txt", 200), ("/none.txt", 404), ("/old", 301), ("/secret", 401), ("/", 200)):
+                answer = client.request(path=path, headers={"traceparent": PARENT})
+                self.assertEqual((answer.status, answer.headers.get("x-request-id")), (status, TRACE), path)
+                other = client.request(path=path)
+                self.assertRegex(other.headers["x-request-id"], "^[0-9a-f]{32}$")
+                self.assertNotEqual(other.headers["x-request-id"], TRACE)
+        limited = self.server(request_ids="all", request_id_header="X-Request-Id", denied_clients=["127.0.0.1"])
+        with limited.connect() as client:
+            answer = client.request(headers={"traceparent": PARENT})
+            self.assertEqual((answer.status, answer.headers.get("x-request-id")), (403, TRACE))
+
+    def test_what_the_program_sets_rules(self):
+        server = Server("$response->header('x-request-id', 'mine'); $response->end();", settings={"request_ids": "own", "request_id_header": "X-Request-Id"})
+        self.addCleanup(server.__exit__)
+        with server.connect() as client:
+            answer = client.request()
+            self.assertEqual(answer.headers["x-request-id"], "mine")
 
     def test_whose_are_taken_over(self):
         for settings, taken in [

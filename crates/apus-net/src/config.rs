@@ -47,6 +47,8 @@ pub struct Config {
     pub noted: Option<LoggedFields>,
     /// Whose traces are taken over; `None` where requests have none.
     pub traces: Option<TraceFrom>,
+    /// The field in which every answer tells its request's trace; empty for none.
+    pub trace_header: String,
     /// Milliseconds of each window in which a client must take waiting output; 0 for no limit.
     pub send_timeout: u64,
     /// Bytes of output that may wait for a slow client before writers must wait.
@@ -227,6 +229,7 @@ impl From<&Settings> for Config {
             keepalive_requests: s.keepalive_requests,
             noted: None,
             traces: traces(s),
+            trace_header: trace_header(s),
             send_timeout: millis(s.send_timeout),
             max_output,
             max_pipelined: s.max_pipelined,
@@ -263,7 +266,7 @@ impl From<&Settings> for Config {
             origins: list(&s.websocket_origins),
             response_headers: header_lines(s),
             removed_headers: s.response_headers_removed.iter().map(|name| with_colon(name)).collect(),
-            adorns: !s.response_headers_removed.is_empty() || !s.cors_origins.is_empty(),
+            adorns: adorns(s),
             decode_ratio: s.http_decompression_ratio,
             trusted: s.trusted_proxies.clone(),
             trusted_fields: trusted_fields(s),
@@ -293,11 +296,7 @@ impl From<&Settings> for Config {
                     .with_retries(s.tcp_keepcount)
             }),
             concurrency: u16::try_from(s.connection_concurrency).unwrap_or(u16::MAX),
-            send_policy: match s.send_policy {
-                1 => SendPolicy::Drop,
-                2 => SendPolicy::Close,
-                _ => SendPolicy::Wait,
-            },
+            send_policy: send_policy(s),
             high_watermark,
             low_watermark: low_watermark.min(high_watermark.saturating_sub(1)),
             drain_patience: millis(s.max_wait_time) / 2,
@@ -305,6 +304,15 @@ impl From<&Settings> for Config {
             max_incoming: usize::try_from(s.max_incoming_bytes).unwrap_or(usize::MAX),
             max_buffered: usize::try_from(s.max_buffered_bytes).unwrap_or(usize::MAX),
         }
+    }
+}
+
+/// What becomes of answers that clients do not take.
+fn send_policy(s: &Settings) -> SendPolicy {
+    match s.send_policy {
+        1 => SendPolicy::Drop,
+        2 => SendPolicy::Close,
+        _ => SendPolicy::Wait,
     }
 }
 
@@ -316,6 +324,16 @@ fn traces(s: &Settings) -> Option<TraceFrom> {
         2 => Some(TraceFrom::Trusted),
         _ => Some(TraceFrom::Anybody),
     }
+}
+
+/// The field in which every answer tells its request's trace.
+fn trace_header(s: &Settings) -> String {
+    if s.request_ids > 0 { s.request_id_header.clone() } else { String::new() }
+}
+
+/// Whether answers get or lose fields one by one.
+fn adorns(s: &Settings) -> bool {
+    !s.response_headers_removed.is_empty() || !s.cors_origins.is_empty() || !trace_header(s).is_empty()
 }
 
 /// The fields in which trusted proxies tell of their clients.

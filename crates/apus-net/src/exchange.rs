@@ -1,6 +1,9 @@
 //! The exchange that a connection is in: one request and its answer. What becomes of the answer is known here alone.
 
 use std::cell::{Cell, RefCell};
+use std::fmt::Display;
+use std::io::Write as _;
+use std::num::NonZeroU64;
 
 use apus_proto::coding::Accepted;
 use apus_proto::http1::{Noted, Version};
@@ -82,8 +85,11 @@ pub(crate) struct Exchange {
     pub(crate) sent: Cell<u64>,
     /// What was noted of the request for the line that is logged of it.
     pub(crate) entry: RefCell<Vec<u8>>,
-    /// Field lines that its answer gets besides its own.
+    /// The head that it was noted of, where the same one of this connection has the same entry.
+    pub(crate) entry_of: Cell<Option<NonZeroU64>>,
+    /// Field lines that its answer gets besides its own: first the one that tells the trace, so many bytes.
     pub(crate) added: RefCell<Vec<u8>>,
+    traced: Cell<usize>,
     /// Status of the head that was sent.
     pub(crate) status: Cell<u16>,
     /// Which fields the request has that the answer may depend on.
@@ -97,6 +103,24 @@ pub(crate) struct Exchange {
 }
 
 impl Exchange {
+    /// Begins the lines that its answer gets besides its own; `trace` is the one that tells the trace.
+    pub(crate) fn begin_added(&self, trace: Option<(&str, &dyn Display)>) {
+        let mut added = self.added.borrow_mut();
+        added.clear();
+        if let Some((name, trace)) = trace {
+            // Writing to a vector cannot fail.
+            let _ = write!(added, "{name}: {trace}\r\n");
+        }
+        self.traced.set(added.len());
+    }
+
+    /// Puts lines in the place of those that were added before, but for the trace.
+    pub(crate) fn add(&self, lines: &[u8]) {
+        let mut added = self.added.borrow_mut();
+        added.truncate(self.traced.get());
+        added.extend_from_slice(lines);
+    }
+
     /// Begins the next exchange.
     #[inline]
     pub(crate) fn begin(&self, version: Version, method: &[u8], persist: bool, received_at: f64) {

@@ -1,5 +1,8 @@
 //! A request's head as it was sent and as it was read.
 
+use std::cell::Cell;
+use std::num::NonZeroU64;
+
 use apus_proto::http1::{Limits, Parsed, Reject, RequestHead, Span, Version, parse_request};
 
 /// What a handshake of HTTP/1.1 has, and one over a stream has not. The key is never sent: it only proves that the
@@ -17,6 +20,13 @@ pub(crate) struct Inner {
     limits: Limits,
     /// `head` is not what `bytes` say.
     altered: bool,
+    /// The number of this head among those that this thread has parsed.
+    serial: u64,
+}
+
+thread_local! {
+    /// Heads that this thread has parsed.
+    static PARSED: Cell<u64> = const { Cell::new(0) };
 }
 
 impl Inner {
@@ -45,9 +55,18 @@ impl Inner {
         let parsed = parse_request(input, limits, &mut self.head)?;
         if parsed == Parsed::Complete {
             self.limits = *limits;
+            self.serial = PARSED.get() + 1;
+            PARSED.set(self.serial);
             self.bytes.extend_from_slice(&input[..self.head.head_len]);
         }
         Ok(parsed)
+    }
+
+    /// A number that another head has only if it is the same to the byte; none where nobody knows.
+    #[inline]
+    pub(crate) fn serial(&self) -> Option<NonZeroU64> {
+        let known = !self.altered && self.head.version != Version::Http2;
+        NonZeroU64::new(self.serial).filter(|_| known)
     }
 
     /// Makes of an extended CONNECT for a WebSocket (RFC 8441) the request that HTTP/1.1 has for it, as proxies do:
@@ -116,7 +135,7 @@ impl Inner {
     /// A head for a test.
     #[cfg(test)]
     pub(crate) fn of(bytes: &[u8], head: RequestHead) -> Self {
-        Self { bytes: bytes.to_vec(), head, limits: Limits::default(), altered: false }
+        Self { bytes: bytes.to_vec(), head, limits: Limits::default(), altered: false, serial: 0 }
     }
 }
 
@@ -128,6 +147,29 @@ fn shift_before(span: Span, old: Span, shift: impl Fn(Span) -> Span) -> Span {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_same_head_has_its_number_and_no_other_has() {
+        let (mut inner, mut other, limits) = (Inner::default(), Inner::default(), Limits::default());
+        assert_eq!(inner.serial(), None);
+        let mut numbers = Vec::new();
+        for (head, path) in
+            [("GET /a", None), ("GET /a", None), ("GET /b", None), ("GET /b", Some("/c")), ("GET /b", None)]
+        {
+            let bytes = format!("{head} HTTP/1.1\r\nHost: a\r\n\r\n");
+            assert_eq!(inner.read(bytes.as_bytes(), &limits), Ok(Parsed::Complete));
+            numbers.push(inner.serial().unwrap());
+            if let Some(path) = path {
+                inner.replace_path(path.as_bytes());
+                assert_eq!(inner.serial(), None);
+            }
+        }
+        assert_eq!(numbers[0], numbers[1]);
+        assert_eq!(numbers[2], numbers[3]);
+        assert!(numbers[1] < numbers[2] && numbers[3] < numbers[4]);
+        other.read(b"GET /a HTTP/1.1\r\nHost: a\r\n\r\n", &limits).unwrap();
+        assert!(other.serial() > inner.serial());
+    }
 
     #[test]
     fn an_extended_connect_becomes_the_handshake_of_http1() {

@@ -12,6 +12,7 @@ use crate::asked::Asked;
 use crate::body::Body;
 use crate::config::Config;
 use crate::conn::Conn;
+use crate::exchange::Exchange;
 use crate::head_bytes::Inner;
 use crate::info::{ConnInfo, Peer};
 use crate::note::{Facts, LoggedFields, note};
@@ -112,8 +113,19 @@ impl Request {
         found.next().is_none().then_some(value)
     }
 
-    /// Notes what a log wants of it.
-    pub(crate) fn note(&self, into: &mut Vec<u8>, wanted: &LoggedFields) {
+    /// Notes what a log wants of it. Who tells of its client is the connection's peer and its head: the same head has
+    /// the same entry, but for the trace.
+    #[inline]
+    pub(crate) fn note(&self, exchange: &Exchange, wanted: &LoggedFields) {
+        let serial = self.inner.as_ref().and_then(|inner| inner.serial()).filter(|_| !wanted.trace);
+        if serial.is_none() || exchange.entry_of.replace(serial) != serial {
+            exchange.entry_of.set(serial);
+            self.note_anew(&mut exchange.entry.borrow_mut(), wanted);
+        }
+    }
+
+    #[inline(never)]
+    fn note_anew(&self, into: &mut Vec<u8>, wanted: &LoggedFields) {
         let facts = Facts {
             version: self.version(),
             address: &self.remote_ip(),

@@ -246,6 +246,7 @@ impl Worker {
         if let Some(host) = noting {
             let mut noted = exchange.entry.borrow_mut();
             note_unread(&mut noted, conn);
+            exchange.entry_of.set(None);
             // Its head may never have been complete.
             let refused = Answered { host, received_at: self.clock.wall(), ..answer(exchange, status, &noted) };
             self.metrics.rejected(conn, &refused);

@@ -377,7 +377,8 @@ settings! {
     /// made here for each request ("own"), or the one that the field `traceparent` brings, if that comes from
     /// `trusted_proxies` ("trusted") or from anybody ("all"). See [logging.md](logging.md#request-ids).
     Port request_ids: u8 = 0 => Kind::Choice(REQUEST_IDS);
-    /// Field in which answers of the program tell that id: "X-Request-Id"; empty for none. Needs `request_ids`.
+    /// Field in which answers tell that id, those of files and refusals too: "X-Request-Id"; empty for none. Needs
+    /// `request_ids`.
     Port request_id_header: String = String::new() => Kind::Str;
     /// Clients that are answered at all (403 for others); empty for all.
     Port allowed_clients: Networks = Networks::default(), shown "all" => Kind::Networks;

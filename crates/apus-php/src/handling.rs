@@ -42,16 +42,13 @@ impl Calling {
 
     fn start(&self, handler: Callable, request: Request, responder: &Responder) -> Result<Begun, Raise> {
         let second = self.limits.second;
-        let trace = self.limits.traced.as_ref().map(|field| (Rc::clone(request.trace()), field));
+        let trace = self.limits.traced.then(|| Rc::clone(request.trace()));
         let request = http::Request::object(request, Rc::clone(&self.limits))?;
         let response = http::Response::object(responder.clone(), second)?;
-        if let Some((trace, field)) = trace.as_ref().filter(|(_, field)| !field.is_empty()) {
-            http::Response::preset(&response, field, trace.to_string().as_bytes());
-        }
         let globals = if self.superglobals { Some(http::superglobals(&request)?) } else { None };
         let args: [Value; 2] = [request.into(), response.into()];
         if !self.handlers.in_coroutine {
-            let _speaking = trace::speak_for(trace.map(|(trace, _)| trace as Rc<dyn Display>));
+            let _speaking = trace::speak_for(trace.map(|trace| trace as Rc<dyn Display>));
             self.call(&handler, args, responder);
             return Ok(None);
         }
@@ -59,7 +56,7 @@ impl Calling {
         if let Some(drive) = &begun {
             let coro = drive.task().data();
             coro.is_to_answer();
-            if let Some((trace, _)) = trace {
+            if let Some(trace) = trace {
                 coro.trace_as(trace);
             }
             if let Some(globals) = globals {

@@ -18,6 +18,7 @@ mod stream_body;
 mod streams;
 mod tunnels;
 
+use std::fmt::Display;
 use std::future::Future;
 use std::io;
 use std::pin::Pin;
@@ -499,11 +500,12 @@ fn handle<A: App>(
     let stream = (conn.stream_id() > 0).then(|| Rc::clone(conn));
     let request = Request::new(inner, of, body, received_at, stream);
     if let Some(wanted) = &site.config.noted {
-        request.note(&mut conn.exchange.entry.borrow_mut(), wanted);
+        request.note(&conn.exchange, wanted);
     }
     let responder = Responder::new(Rc::clone(conn));
     if site.config.adorns {
-        conn.exchange.added.borrow_mut().clear();
+        let name = Some(&*site.config.trace_header).filter(|name| !name.is_empty());
+        conn.exchange.begin_added(name.map(|name| (name, &**request.trace() as &dyn Display)));
     }
     if let Some(gate) = &site.config.gate
         && is_barred(gate, &request, &responder)

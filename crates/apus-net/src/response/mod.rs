@@ -154,9 +154,7 @@ impl Responder {
     /// do it.
     pub fn add_lines(&self, lines: &[u8]) {
         if self.is_open() {
-            let mut added = self.conn.exchange.added.borrow_mut();
-            added.clear();
-            added.extend_from_slice(lines);
+            self.conn.exchange.add(lines);
         }
     }
 

@@ -209,7 +209,7 @@ impl HttpCore {
     fn app(self: &Rc<Self>, state: &Rc<State>, edge: Option<Rc<Edge>>) -> (Rc<CoApp>, Config) {
         let settings = self.settings.borrow();
         let limits = http::Limits::new(&settings, self.second);
-        if limits.traced.is_some() {
+        if limits.traced {
             state.trace_requests();
         }
         let places =

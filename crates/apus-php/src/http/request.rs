@@ -30,20 +30,19 @@ pub(crate) struct Limits {
     pub(crate) files_by_attribute: bool,
     /// Whether the objects are of the classes that code written for Swoole knows.
     pub(crate) second: bool,
-    /// The field of answers that tells the trace, empty for none; `None` where the log tells no traces.
-    pub(crate) traced: Option<Vec<u8>>,
+    /// Whether the log tells of the traces.
+    pub(crate) traced: bool,
 }
 
 impl Limits {
     pub(crate) fn new(of_port: &Settings, second: bool) -> Self {
-        let field = of_port.request_id_header.as_bytes();
         Self {
             max_vars: of_port.max_input_vars as usize,
             parse_post: of_port.http_parse_post,
             parse_cookie: of_port.http_parse_cookie,
             files_by_attribute: second && of_port.http_parse_files,
             second,
-            traced: (of_port.request_ids > 0).then(|| field.to_vec()),
+            traced: of_port.request_ids > 0,
         }
     }
 }

@@ -47,14 +47,6 @@ impl Response {
         Self::through(Answer::Here(responder), second)
     }
 
-    /// Sets a field of one that was just made.
-    pub(crate) fn preset(object: &Object, name: &[u8], value: &[u8]) {
-        if let Some(response) = object.payload::<Self>() {
-            // A name that is none was refused when the server was configured.
-            let _ = response.head.borrow_mut().set_one(name, value, false);
-        }
-    }
-
     pub(super) fn through(answer: Answer, second: bool) -> Result<Object, Raise> {
         let fd = answer.fd();
         let response = Self {

@@ -87,7 +87,7 @@ impl PhpApp {
             empty: callback(Event::BufferEmpty),
         };
         let limits = http::Limits::new(of_port, core.second);
-        if limits.traced.is_some() {
+        if limits.traced {
             state.trace_requests();
         }
         let calling = Calling {

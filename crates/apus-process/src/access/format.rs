@@ -55,6 +55,11 @@ pub(crate) struct Format {
     pub(crate) headers: Vec<String>,
 }
 
+/// What most formats take besides what was noted.
+const ROOM: usize = 256;
+/// The last second that lines tell: the end of the year 9999.
+const LATEST: u64 = 253_402_300_799;
+
 /// The place of the trace among the texts.
 const TRACE: usize = 4;
 
@@ -149,40 +154,40 @@ impl Format {
         let mut noted = [None; FIRST_FIELD + LOGGED_FIELDS_MOST];
         let prefix = texts(access.noted, &mut noted[..FIRST_FIELD + self.headers.len()]);
         let time = since(access.received_at);
+        // So that most lines find room: pieces then only look.
+        out.reserve(access.noted.len() + ROOM);
         let mut second = self.second.borrow_mut();
         second.set(time.as_secs());
         for piece in &self.pieces {
-            // Writing to a vector cannot fail.
-            let _ = match piece {
-                Piece::Text(text) => out.write_all(text.as_bytes()),
+            match piece {
+                Piece::Text(text) => put(out, text.as_bytes()),
                 Piece::RemotePort => number(u16::from_ne_bytes([prefix[2], prefix[3]]).into(), out),
-                Piece::TimeLocal => out.write_all(&second.local),
+                Piece::TimeLocal => put(out, &second.local),
                 Piece::TimeIso => {
-                    out.extend_from_slice(&second.iso);
-                    write!(out, ".{:03}Z", time.subsec_millis())
+                    put(out, &second.iso);
+                    formatted(out, format_args!(".{:03}Z", time.subsec_millis()));
                 }
-                Piece::Seconds => write!(out, "{:.3}", access.received_at),
+                Piece::Seconds => formatted(out, format_args!("{:.3}", access.received_at)),
                 Piece::Request => {
                     self.escaped(noted[1], out);
                     if noted[1].is_some() {
                         out.push(b' ');
                         self.escaped(noted[2], out);
                         out.push(b' ');
-                        out.extend_from_slice(protocol(prefix[0]).as_bytes());
+                        put(out, protocol(prefix[0]).as_bytes());
                     }
-                    Ok(())
                 }
-                Piece::Protocol => out.write_all(protocol(prefix[0]).as_bytes()),
+                Piece::Protocol => put(out, protocol(prefix[0]).as_bytes()),
                 Piece::Status => number(access.status.into(), out),
                 Piece::Sent => number(access.sent, out),
-                Piece::RequestTime => write!(out, "{}.{:06}", access.micros / 1_000_000, access.micros % 1_000_000),
-                Piece::Scheme => out.write_all(if prefix[1] == 0 { b"http" } else { b"https" }),
-                Piece::Worker => number(worker.into(), out),
-                Piece::Noted(at) => {
-                    self.escaped(noted[*at], out);
-                    Ok(())
+                Piece::RequestTime => {
+                    number(access.micros / 1_000_000, out);
+                    formatted(out, format_args!(".{:06}", access.micros % 1_000_000));
                 }
-            };
+                Piece::Scheme => put(out, if prefix[1] == 0 { b"http" } else { b"https" }),
+                Piece::Worker => number(worker.into(), out),
+                Piece::Noted(at) => self.escaped(noted[*at], out),
+            }
         }
         out.push(b'\n');
     }
@@ -196,8 +201,8 @@ impl Format {
             return;
         };
         // Most texts are so, and copied at once.
-        if text.iter().fold(true, |plain, byte| plain & is_plain(*byte)) {
-            return out.extend_from_slice(text);
+        if is_all_plain(text) {
+            return put(out, text);
         }
         if self.json {
             for char in String::from_utf8_lossy(text).chars() {
@@ -222,8 +227,62 @@ impl Format {
 }
 
 /// Without the formatter, which takes several times as long.
-fn number(number: u64, out: &mut Vec<u8>) -> std::io::Result<()> {
-    out.write_all(itoa::Buffer::new().format(number).as_bytes())
+#[inline]
+fn number(number: u64, out: &mut Vec<u8>) {
+    put(out, itoa::Buffer::new().format(number).as_bytes());
+}
+
+fn formatted(out: &mut Vec<u8>, text: std::fmt::Arguments<'_>) {
+    // Writing to a vector cannot fail.
+    let _ = out.write_fmt(text);
+}
+
+/// Whether all bytes stand for themselves in every format.
+#[inline]
+fn is_all_plain(text: &[u8]) -> bool {
+    let words = |from: &[u8]| from.first_chunk().is_none_or(|word| is_word_plain(u64::from_ne_bytes(*word)));
+    if text.len() < 8 {
+        return text.iter().all(|byte| is_plain(*byte));
+    }
+    // The last word is looked at whole, with bytes of the one before.
+    text.chunks_exact(8).all(words) && words(&text[text.len() - 8..])
+}
+
+/// The same of eight bytes.
+#[inline]
+fn is_word_plain(word: u64) -> bool {
+    const ONES: u64 = u64::MAX / 255;
+    const HIGH: u64 = ONES << 7;
+    let below = |word: u64, byte: u8| word.wrapping_sub(ONES * u64::from(byte)) & !word;
+    let controls = below(word, b' ');
+    let quotes = below(word ^ (ONES * u64::from(b'"')), 1);
+    let slashes = below(word ^ (ONES * u64::from(b'\\')), 1);
+    // DEL becomes 0x80.
+    let others = word | word.wrapping_add(ONES);
+    (controls | quotes | slashes | others) & HIGH == 0
+}
+
+/// Adds a text. Most are short, and calling `memcpy` for each would take more than it copies.
+#[inline]
+fn put(out: &mut Vec<u8>, text: &[u8]) {
+    let (len, at) = (text.len(), out.len());
+    match len {
+        0..4 => text.iter().for_each(|byte| out.push(*byte)),
+        4..8 => put_ends::<4>(out, text, at),
+        8..16 => put_ends::<8>(out, text, at),
+        16..32 => put_ends::<16>(out, text, at),
+        _ => out.extend_from_slice(text),
+    }
+}
+
+/// Adds a text of `N` to twice as many bytes: its first `N` and its last, which meet or overlap.
+#[inline]
+fn put_ends<const N: usize>(out: &mut Vec<u8>, text: &[u8], at: usize) {
+    if let (Some(first), Some(last)) = (text.first_chunk::<N>(), text.last_chunk::<N>()) {
+        out.extend_from_slice(first);
+        out.truncate(at + text.len() - N);
+        out.extend_from_slice(last);
+    }
 }
 
 /// Whether a byte stands for itself in every format.
@@ -281,8 +340,13 @@ fn protocol(number: u8) -> &'static str {
     }
 }
 
+/// What a record says may be anything.
+#[inline]
 fn since(seconds: f64) -> Duration {
-    Duration::try_from_secs_f64(seconds).unwrap_or_default()
+    // A conversion that gives the nearest number where there is none.
+    let whole = seconds as u64;
+    let rest = ((seconds - whole as f64) * 1e9) as u32;
+    Duration::new(whole.min(LATEST), rest.min(999_999_999))
 }
 
 fn time_local(seconds: u64, out: &mut Vec<u8>) -> std::io::Result<()> {
@@ -349,6 +413,36 @@ mod tests {
         assert!(Format::parse("a\nb").is_err() && Format::parse("$http_").is_err());
         let many: Vec<_> = (0..40).map(|number| format!("$http_h{number}")).collect();
         assert!(Format::parse(&many.concat()).is_err());
+    }
+
+    #[test]
+    fn texts_of_all_lengths_are_escaped_byte_for_byte() {
+        let format = Format::parse("$host").unwrap();
+        for len in 0..70 {
+            let text: Vec<u8> = (0..len).map(|at| b'a' + at % 26).collect();
+            let mut out = Vec::new();
+            format.escaped(Some(&text), &mut out);
+            assert_eq!(out, text);
+            for at in 0..text.len() {
+                for byte in 0..=255u8 {
+                    let mut text = text.clone();
+                    text[at] = byte;
+                    assert_eq!(is_all_plain(&text), is_plain(byte), "{byte} at {at} of {len}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn seconds_of_records_are_any() {
+        for (seconds, expected) in [
+            (1_700_000_000.25, Duration::new(1_700_000_000, 250_000_000)),
+            (f64::NAN, Duration::ZERO),
+            (-1.0, Duration::ZERO),
+            (f64::INFINITY, Duration::new(LATEST, 999_999_999)),
+        ] {
+            assert_eq!(since(seconds), expected, "{seconds}");
+        }
     }
 
     #[test]
