@@ -56,12 +56,17 @@ class Client extends \Swoole\Client
         return true;
     }
 
-    public function connect(string $host, int $port = 0, float $timeout = 0.5, int $sock_flag = 0): bool
+    public function connect(string $host, ?int $port = 0, float $timeout = 0.5, int $sock_flag = 0): bool
     {
+        $type = $this->type & ~SWOOLE_SSL;
+        $without_port = [SWOOLE_SOCK_UNIX_STREAM, SWOOLE_SOCK_UNIX_DGRAM];
+        if (($port < 1 || $port > 65535) && !in_array($type, $without_port, true)) {
+            return $this->refused(SWOOLE_ERROR_INVALID_PARAMS, 'The port is invalid');
+        }
         if ($this->connecting || $this->open) {
             return $this->refused(self::EISCONN, 'the client is connected, or connects already');
         }
-        $needed = ($this->type & ~SWOOLE_SSL) === SWOOLE_SOCK_UDP ? ['receive'] : ['connect', 'receive', 'close', 'error'];
+        $needed = $type === SWOOLE_SOCK_UDP ? ['receive'] : ['connect', 'receive', 'close', 'error'];
         foreach ($needed as $event) {
             if (!isset($this->on[$event])) {
                 throw new \Swoole\Client\Exception("the callback of the event $event is missing: call on() before");
@@ -72,7 +77,7 @@ class Client extends \Swoole\Client
             $this->client->set($this->setting);
         }
         $this->connecting = true;
-        Coroutine::create(fn () => $this->run($this->client, $host, $port, $timeout));
+        Coroutine::create(fn () => $this->run($this->client, $host, (int) $port, $timeout));
         return true;
     }
 
@@ -279,6 +284,9 @@ class Client extends \Swoole\Client
     {
         $this->errCode = $code;
         $this->errMsg = $why;
+        if (!filter_var(ini_get('swoole.display_errors'), FILTER_VALIDATE_BOOL)) {
+            return false;
+        }
         $method = debug_backtrace(DEBUG_BACKTRACE_IGNORE_ARGS, 3);
         $method = array_values(array_filter($method, fn ($of) => !in_array($of['function'], ['refused', 'enqueue'], true)));
         trigger_error("Swoole\\Async\\Client::{$method[0]['function']}(): $why", E_USER_WARNING);
