@@ -202,7 +202,8 @@ settings! {
     Port ssl_sni_certs: Vec<HostCertificate> = Vec::new() => Kind::Certificates;
     /// Versions to speak: a sum of `SSL_TLSv1_2` (32) and `SSL_TLSv1_3` (64); 0 for both. Older ones are never spoken.
     Port ssl_protocols: u32 = 0 => count(0, 255, "");
-    /// Cipher suites, the best first, by OpenSSL's names or the IANA's, with commas or colons; empty for the safe ones.
+    /// Cipher suites, the best first, by OpenSSL's names or the IANA's, with commas or colons; empty for the safe ones,
+    /// AES-128-GCM first.
     Port ssl_ciphers: String = String::new() => Kind::Str;
     /// Groups of the key exchange, the best first: X25519MLKEM768, X25519, P-256, P-384; empty or "auto" for all.
     Port ssl_ecdh_curve: String = String::new() => Kind::Str;

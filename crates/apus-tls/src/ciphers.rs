@@ -15,20 +15,21 @@ pub struct Choice {
     pub curves: String,
 }
 
-/// Name of OpenSSL, words by which its lists choose it, the suite.
+/// Name of OpenSSL, words by which its lists choose it, the suite; the best first. Those with SHA-256 come before those
+/// with SHA-384, for which processors have no instructions.
 const SUITES: [(&str, &str, CipherSuite); 9] = [
-    ("TLS_AES_256_GCM_SHA384", "AESGCM AES256", CipherSuite::TLS13_AES_256_GCM_SHA384),
     ("TLS_AES_128_GCM_SHA256", "AESGCM AES128", CipherSuite::TLS13_AES_128_GCM_SHA256),
+    ("TLS_AES_256_GCM_SHA384", "AESGCM AES256", CipherSuite::TLS13_AES_256_GCM_SHA384),
     ("TLS_CHACHA20_POLY1305_SHA256", "CHACHA20", CipherSuite::TLS13_CHACHA20_POLY1305_SHA256),
-    (
-        "ECDHE-ECDSA-AES256-GCM-SHA384",
-        "ECDHE EECDH ECDSA AESGCM AES256",
-        CipherSuite::TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384,
-    ),
     (
         "ECDHE-ECDSA-AES128-GCM-SHA256",
         "ECDHE EECDH ECDSA AESGCM AES128",
         CipherSuite::TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256,
+    ),
+    (
+        "ECDHE-ECDSA-AES256-GCM-SHA384",
+        "ECDHE EECDH ECDSA AESGCM AES256",
+        CipherSuite::TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384,
     ),
     (
         "ECDHE-ECDSA-CHACHA20-POLY1305",
@@ -36,14 +37,14 @@ const SUITES: [(&str, &str, CipherSuite); 9] = [
         CipherSuite::TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256,
     ),
     (
-        "ECDHE-RSA-AES256-GCM-SHA384",
-        "ECDHE EECDH RSA AESGCM AES256",
-        CipherSuite::TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384,
-    ),
-    (
         "ECDHE-RSA-AES128-GCM-SHA256",
         "ECDHE EECDH RSA AESGCM AES128",
         CipherSuite::TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,
+    ),
+    (
+        "ECDHE-RSA-AES256-GCM-SHA384",
+        "ECDHE EECDH RSA AESGCM AES256",
+        CipherSuite::TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384,
     ),
     (
         "ECDHE-RSA-CHACHA20-POLY1305",
@@ -68,9 +69,8 @@ impl Choice {
     /// The library's cryptography, less what was not chosen.
     pub(crate) fn apply(&self, provider: &CryptoProvider) -> Result<CryptoProvider, TlsError> {
         let mut provider = provider.clone();
-        if !self.ciphers.trim().is_empty() {
-            provider.cipher_suites = suites(&self.ciphers)?;
-        }
+        let ciphers = self.ciphers.trim();
+        provider.cipher_suites = suites(if ciphers.is_empty() { "ALL" } else { ciphers })?;
         let curves = self.curves.trim();
         if !curves.is_empty() && !curves.eq_ignore_ascii_case("auto") {
             provider.kx_groups = groups(curves)?;
@@ -169,6 +169,7 @@ mod tests {
     #[test]
     fn lists_choose_as_with_openssl() {
         assert_eq!(names("ALL").len(), 9);
+        assert_eq!(names("ALL")[0], CipherSuite::TLS13_AES_128_GCM_SHA256);
         assert_eq!(names("HIGH:!aNULL:!MD5").len(), 9);
         assert_eq!(names("ECDHE+AESGCM").len(), 3 + 4);
         assert_eq!(names("ECDHE+CHACHA20:!ECDSA").len(), 3 + 1);
