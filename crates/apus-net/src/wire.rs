@@ -194,6 +194,10 @@ impl Sink for &Wire {
     fn file_target(&self) -> Option<&Socket> {
         self.plain()
     }
+
+    fn waits(&self) -> bool {
+        Wire::waits(self)
+    }
 }
 
 /// A socket whose writes raise no signal.

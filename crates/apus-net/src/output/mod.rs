@@ -210,6 +210,10 @@ impl OutputQueue {
                     Sent::All
                 }
                 Some(Piece::File(_)) if self.written - before >= TURN => Sent::More,
+                Some(Piece::File(_)) if sink.waits() => {
+                    self.blocked = true;
+                    Sent::Blocked
+                }
                 Some(Piece::File(part)) => match part.step(sink.file_target())? {
                     FileStep::Sent(count) => {
                         self.written += count;

@@ -14,6 +14,11 @@ pub(crate) trait Sink {
     fn file_target(&self) -> Option<&Socket> {
         None
     }
+
+    /// Whether bytes that it took wait still: more of a file is not read meanwhile.
+    fn waits(&self) -> bool {
+        false
+    }
 }
 
 impl Sink for &Socket {

@@ -13,11 +13,12 @@ struct Peer {
     at_once: usize,
     got: Vec<u8>,
     calls: usize,
+    waits: bool,
 }
 
 impl Peer {
     fn new(room: usize, at_once: usize) -> Self {
-        Self { room, at_once, got: Vec::new(), calls: 0 }
+        Self { room, at_once, got: Vec::new(), calls: 0, waits: false }
     }
 }
 
@@ -35,6 +36,10 @@ impl Sink for Peer {
         self.room -= bytes.len();
         self.got.extend_from_slice(&bytes);
         Ok(bytes.len())
+    }
+
+    fn waits(&self) -> bool {
+        self.waits
     }
 }
 
@@ -139,4 +144,17 @@ fn what_the_kernel_had_before_counts_as_taken() {
     assert!(!queue.is_stalled(1099, &config, || 300_000), "it is not over");
     assert!(!queue.is_stalled(1100, &config, || 299_990), "the peer took just enough");
     assert!(queue.is_stalled(2100, &config, || 299_981), "one byte too few");
+}
+
+#[test]
+fn a_file_is_not_read_while_the_sink_holds_bytes_back() {
+    let (mut queue, pool, mut peer) = (OutputQueue::default(), Pool::default(), Peer::new(1000, 1000));
+    queue.attach(file(b"of a file"));
+    peer.waits = true;
+    assert_eq!(queue.send(&mut peer, &pool).unwrap(), Sent::Blocked);
+    assert_eq!((queue.bytes(), queue.is_blocked(), queue.is_empty()), (0, true, false));
+    peer.waits = false;
+    queue.unblock();
+    assert_eq!(queue.send(&mut peer, &pool).unwrap(), Sent::All);
+    assert_eq!(peer.got, b"of a file");
 }
