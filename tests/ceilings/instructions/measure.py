@@ -87,6 +87,19 @@ def hello():
     return {"instructions a request": (per_piece(run, 200, 2_200), 11_400)}
 
 
+def stream():
+    """A request of HTTP/2, 32 streams at a time on one connection. In clear: TLS seals what many of them say at once."""
+    def run(folder, pieces):
+        settings = {"open_http2_protocol": True}
+        with Server(HELLO, settings=settings, wrapper=callgrind(folder)) as server:
+            line = [needs("h2load"), "-n", str(pieces), "-c", "1", "-m", "32", server.url("/")]
+            said = subprocess.run(line, capture_output=True, text=True, check=True, timeout=PATIENCE * 4).stdout
+            if f"{pieces} succeeded" not in said:
+                raise AssertionError(said)
+            server.stop()
+    return {"instructions a request of HTTP/2": (per_piece(run, 320, 3_520), 15_000)}
+
+
 ECHO = """<?php
 $server = new Apus\\WebSocket\\Server('127.0.0.1', 0);
 $server->set(['worker_num' => 1, 'blocked_loop_warn' => 0]);
@@ -116,7 +129,7 @@ def echo():
     return {"instructions a message": (per_piece(run, 200, 2_200), 8_400)}
 
 
-MEASURES = {f.__name__: f for f in (switch, hello, echo)}
+MEASURES = {f.__name__: f for f in (switch, hello, stream, echo)}
 
 
 def main():

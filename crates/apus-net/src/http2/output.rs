@@ -227,7 +227,7 @@ impl Session {
         let block = write::begin_headers(&mut self.out);
         self.encoder.begin(&mut self.out);
         self.encoder.status(status, &mut self.out);
-        encode_lines(&mut self.encoder, lines, &mut self.out);
+        self.known_lines.encode(&mut self.encoder, lines, &mut self.out);
         write::end_headers(block, stream, end, self.peer.max_frame, &mut self.out);
     }
 

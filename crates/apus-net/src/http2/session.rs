@@ -4,7 +4,8 @@ use apus_proto::http1::RequestHead;
 use apus_proto::http2::frame::{HEADER_LEN, Settings, kind, too_long};
 use apus_proto::http2::hpack::Encoder;
 use apus_proto::http2::{
-    DEFAULT_FRAME, ErrorCode, Frame, FrameError, FrameHeader, HeadDecoder, PREFACE, Priority, Setting, write,
+    DEFAULT_FRAME, ErrorCode, Frame, FrameError, FrameHeader, HeadDecoder, KnownLines, PREFACE, Priority, Setting,
+    write,
 };
 
 use super::Limits;
@@ -85,6 +86,8 @@ pub struct Session {
     pub(super) limits: Limits,
     pub(super) heads: HeadDecoder,
     pub(super) encoder: Encoder,
+    /// Lines of heads that were sent.
+    pub(super) known_lines: KnownLines,
     pub(super) peer: PeerSettings,
     pub(super) streams: Streams,
     pub(super) schedule: Schedule,
@@ -130,6 +133,7 @@ impl Session {
         let mut session = Self {
             heads: HeadDecoder::default(),
             encoder: Encoder::new(limits.encoder_table),
+            known_lines: KnownLines::default(),
             peer: PeerSettings { max_frame: DEFAULT_FRAME, window: FIRST_WINDOW },
             streams: Streams::default(),
             schedule: Schedule::default(),
@@ -355,6 +359,7 @@ impl Session {
         size_of::<Self>()
             + self.heads.footprint()
             + self.encoder.footprint()
+            + self.known_lines.footprint()
             + self.streams.footprint()
             + self.out.capacity()
             + self.block.as_ref().map_or(0, |block| block.bytes.capacity())

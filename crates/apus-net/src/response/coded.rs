@@ -110,7 +110,7 @@ impl Responder {
         let answer = http1::plan(&conn.exchange, &untold, None).coded(coded);
         let chunked = answer.body == BodyOut::Chunked;
         let mut out = conn.out.borrow_mut();
-        self.begin(&untold, answer, out.buffer(&conn.port.worker.pool));
+        self.begin(&untold, answer, &mut out);
         *conn.exchange.encoder.borrow_mut() = Some(Box::new(encoder));
         conn.exchange.set_body(BodyOut::Coded { chunked, ended });
         // The head leaves with the first bytes of the body.

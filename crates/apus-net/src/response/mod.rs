@@ -213,7 +213,7 @@ impl Responder {
         let pool = &conn.port.worker.pool;
         let answer = http1::plan(&conn.exchange, head, Some(body.len() as u64)).coded(coded);
         let mut out = conn.out.borrow_mut();
-        self.begin(head, answer, out.buffer(pool));
+        self.begin(head, answer, &mut out);
         if answer.body != BodyOut::Suppressed {
             conn.exchange.sent.set(body.len() as u64);
         }
@@ -231,8 +231,9 @@ impl Responder {
 
     /// Writes the head and settles whether the connection stays.
     #[inline]
-    fn begin(&self, head: &ResponseHead, answer: http1::Answer, out: &mut Vec<u8>) {
+    fn begin(&self, head: &ResponseHead, answer: http1::Answer, out: &mut OutputQueue) {
         let conn = &*self.conn;
+        let pool = &conn.port.worker.pool;
         conn.exchange.status.set(head.final_status());
         let site = conn.site();
         let adorned;
@@ -244,13 +245,14 @@ impl Responder {
         };
         let version = conn.exchange.version.get();
         if version == Version::Http2 {
-            let mut lines = Vec::with_capacity(head.lines.len() + 160);
+            let mut lines = pool.out_buffer();
             http1::write_fields(&mut lines, site, head, answer);
-            return conn.begin_stream_answer(head.final_status(), &lines, answer.is_empty());
+            conn.begin_stream_answer(head.final_status(), &lines, answer.is_empty());
+            return pool.give_out(lines);
         }
         let close = http1::close_after(&conn.exchange, site, head, answer);
         let old = version == Version::Http10;
-        http1::write_head(out, site, head, answer, close, old);
+        http1::write_head(out.buffer(pool), site, head, answer, close, old);
         if close {
             conn.exchange.persist.set(false);
         }
@@ -277,7 +279,7 @@ impl Responder {
             }
             let answer = http1::plan(&conn.exchange, head, None).coded(coded);
             let mut out = conn.out.borrow_mut();
-            self.begin(head, answer, out.buffer(&conn.port.worker.pool));
+            self.begin(head, answer, &mut out);
             conn.exchange.set_body(answer.body);
             if data.is_empty() || answer.body == BodyOut::Suppressed {
                 return Ok(write_state(conn.push(out)));
@@ -384,7 +386,7 @@ impl Responder {
         let answer = http1::plan(&conn.exchange, head, Some(len));
         let state = Rc::new(FileState::default());
         let mut out = conn.out.borrow_mut();
-        self.begin(head, answer, out.buffer(&conn.port.worker.pool));
+        self.begin(head, answer, &mut out);
         let left = if answer.body == BodyOut::Suppressed { 0 } else { len };
         conn.exchange.sent.set(left);
         let part = FilePart::new(file, offset, left, Rc::clone(&state));

@@ -31,13 +31,14 @@ pub struct Encoder {
     resized: Option<(usize, usize)>,
     /// A hash of each field that was sent and is not in the table, at a place that the hash tells.
     seen: [u32; SEEN],
+    changes: u32,
 }
 
 impl Encoder {
     /// An encoder whose table takes at most so many bytes, as RFC 7541 counts.
     pub fn new(most: usize) -> Self {
         let resized = (most < DEFAULT_TABLE).then_some((most, most));
-        Self { table: Table::new(most.min(DEFAULT_TABLE)), most, resized, seen: [0; SEEN] }
+        Self { table: Table::new(most.min(DEFAULT_TABLE)), most, resized, seen: [0; SEEN], changes: 0 }
     }
 
     /// The peer's `SETTINGS_HEADER_TABLE_SIZE`.
@@ -54,9 +55,15 @@ impl Encoder {
         self.table.footprint()
     }
 
+    /// A number that is another one whenever the table is.
+    pub fn changes(&self) -> u32 {
+        self.changes
+    }
+
     /// Begins a block: has to be called before its first field.
     pub fn begin(&mut self, out: &mut Vec<u8>) {
         let Some((size, lowest)) = self.resized.take() else { return };
+        self.changes = self.changes.wrapping_add(1);
         if lowest < size {
             self.table.resize(lowest);
             write_integer(lowest, 5, 0x20, out);
@@ -67,38 +74,46 @@ impl Encoder {
 
     /// Appends `:status`.
     pub fn status(&mut self, status: u16, out: &mut Vec<u8>) {
+        if status == 200 {
+            return out.push(0x80 | static_table::STATUS_200);
+        }
         let mut digits = itoa::Buffer::new();
         self.field(b":status", digits.format(status).as_bytes(), Indexing::Auto, out);
     }
 
-    /// Appends a field. The name is in lower case.
-    pub fn field(&mut self, name: &[u8], value: &[u8], indexing: Indexing, out: &mut Vec<u8>) {
+    /// Appends a field. The name is in lower case. Tells whether the same is appended for it as long as the table does
+    /// not [change](Self::changes).
+    pub fn field(&mut self, name: &[u8], value: &[u8], indexing: Indexing, out: &mut Vec<u8>) -> bool {
         let first = static_table::name(name);
         if indexing == Indexing::Never {
-            return literal(first.map(usize::from), 0x10, 4, name, value, out);
+            literal(first.map(usize::from), 0x10, 4, name, value, out);
+            return true;
         }
         if let Some(index) = first.and_then(|first| static_table::value(first, value)) {
-            return write_integer(usize::from(index), 7, 0x80, out);
+            write_integer(usize::from(index), 7, 0x80, out);
+            return true;
         }
         let (whole, same_name) = self.table.find(name, value);
         if let Some(index) = whole {
-            return write_integer(index, 7, 0x80, out);
+            write_integer(index, 7, 0x80, out);
+            return true;
         }
         let index = first.map(usize::from).or(same_name);
-        if indexing == Indexing::Auto && self.is_worth_it(name, value) {
+        let fits = (name.len() + value.len() + OVERHEAD) * 4 <= self.table.max();
+        if indexing == Indexing::Auto && fits && self.was_seen(name, value) {
             literal(index, 0x40, 6, name, value, out);
             // The index was found in the table just now, so that this cannot fail.
             let _ = self.table.insert(index.map_or(Name::Text(name), Name::Index), value);
-        } else {
-            literal(index, 0, 4, name, value, out);
+            self.changes = self.changes.wrapping_add(1);
+            return false;
         }
+        literal(index, 0, 4, name, value, out);
+        // One that fits is entered when it comes again.
+        indexing == Indexing::Without || !fits
     }
 
     /// Whether the field was sent before, lately; it is remembered if not.
-    fn is_worth_it(&mut self, name: &[u8], value: &[u8]) -> bool {
-        if (name.len() + value.len() + OVERHEAD) * 4 > self.table.max() {
-            return false;
-        }
+    fn was_seen(&mut self, name: &[u8], value: &[u8]) -> bool {
         let hash = hash(name, value);
         let seen = &mut self.seen[hash as usize % SEEN];
         let known = *seen == hash;

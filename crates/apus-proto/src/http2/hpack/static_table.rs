@@ -132,6 +132,9 @@ pub(super) fn name(name: &[u8]) -> Option<u8> {
     None
 }
 
+/// The index of `:status: 200`.
+pub(super) const STATUS_200: u8 = 8;
+
 /// The entry of that name and value, where `first` is the first of that name.
 pub(super) fn value(first: u8, value: &[u8]) -> Option<u8> {
     let name = ENTRIES[usize::from(first) - 1].0;
