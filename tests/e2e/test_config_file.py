@@ -1,5 +1,6 @@
 """Configuration files: `apus check`, `apus run --config`, and the ini entry `apus.config`."""
 
+import re
 import json
 import subprocess
 
@@ -110,6 +111,7 @@ class ConfigFile(Commands):
         self.apus("stop")
 
     def test_what_is_wrong_is_told_with_its_line(self):
+        (self.folder / "files").mkdir(exist_ok=True)
         self.assertEqual(self.apus("check", "shop.toml"), "shop.toml: ok\n")
         wrong = self.folder / "wrong.toml"
         wrong.write_text("[server]\nworker_nums = 1\nmax_conn = 'few'\n")
@@ -120,6 +122,54 @@ class ConfigFile(Commands):
         self.assertIn("gone.toml", self.apus("check", "gone.toml", code=1))
         wrong.write_text("[server]\n")
         self.assertIn("names no script and no port", self.apus("run", "-c", "wrong.toml", code=2))
+
+    def test_what_a_server_would_refuse_at_its_start_is_told_with_its_line(self):
+        key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", "key.pem"]
+        line = [needs("openssl"), "req", "-x509", *key, "-subj", "/CN=a.test", "-out", "cert.pem"]
+        subprocess.run(line, cwd=self.folder, check=True, stderr=subprocess.DEVNULL, timeout=PATIENCE)
+        (self.folder / "users").write_text("nobody\n")
+        (self.folder / "empty.pem").write_text("nothing\n")
+        (self.folder / "public").mkdir()
+        wrong = [
+            ("redirects = { '/a/*' = '/a/b/*' }", "leads to itself"),
+            ("redirects = { '/a' = '200 /b' }", "must be 301, 302, 303, 307 or 308"),
+            ("rewrites = { '/a' = 'b' }", "must be a path"),
+            ("cors_origins = ['*']\ncors_credentials = true", "name the origins"),
+            ("basic_auth = { '/' = 'gone' }", "basic_auth /: gone: No such file"),
+            ("basic_auth = { '/' = 'users' }", "basic_auth /: users:"),
+            ("document_root = 'gone'\nenable_static_handler = true", "document_root gone: No such file"),
+            ("rate_limits = { '/a' = 'many' }", "rate_limits"),
+            ("rate_limit = 5\nrate_limit_by = 'shoe'", "rate_limit_by"),
+            ("response_headers = { 'a b' = 'c' }", "is no header field"),
+            ("ssl_cert_file = 'gone.pem'", "ssl_cert_file: gone.pem: No such file"),
+            ("ssl_cert_file = 'empty.pem'", "there is no certificate in it"),
+            ("ssl_cert_file = 'cert.pem'\nssl_key_file = 'empty.pem'", "ssl_key_file: empty.pem: no usable private key"),
+            ("ssl_cert_file = 'cert.pem'\nssl_key_file = 'key.pem'\nssl_verify_peer = true", "ssl_verify_peer needs the authorities"),
+        ]
+        file = self.folder / "wrong.toml"
+        port = "[[port]]\nlisten = 'unix:wrong.sock'\n"
+        sealed = port + "open_ssl = true\nssl_cert_file = 'cert.pem'\nssl_key_file = 'key.pem'\n[[host]]\nnames = ['a.test']\n"
+        for settings, why in wrong:
+            for before in (port, sealed):
+                file.write_text(before + settings + "\n[[host]]\nname = 'b.test'\n")
+                with self.subTest(text=before + settings):
+                    told = self.apus("check", "wrong.toml", code=1)
+                    line = re.search(r"apus: wrong.toml:(\d+):1: (.*)", told)
+                    self.assertIn(why, line[2])
+                    self.assertEqual(told.count("wrong.toml:"), 1, told)
+                    # The line of a setting that it names, and not only that of its table.
+                    setting = file.read_text().splitlines()[int(line[1]) - 1].split(" ")[0]
+                    self.assertTrue(setting in why or setting in line[2], told)
+                    refused = self.apus("run", "-c", "wrong.toml", code=255)
+                    self.assertIn(why.split(": ")[-1], refused)
+        file.write_text("[[port]]\nlisten = 'unix:wrong.sock'\nssl_cert_file = 'cert.pem'\nssl_key_file = 'key.pem'\n[[host]]\nname = 'a.test'\ndocument_root = 'public'\nredirects = { '/a/*' = '/b/*' }\n")
+        self.assertEqual(self.apus("check", "wrong.toml"), "wrong.toml: ok\n")
+        file.write_text("[[port]]\nlisten = 'unix:wrong.sock'\nbacklog = 10\n")
+        self.assertIn("apus: wrong.toml:1:1: nothing would answer requests of this port", self.apus("check", "wrong.toml", code=1))
+        self.assertIn("nothing would answer requests", self.apus("run", "-c", "wrong.toml", code=255))
+        # What a script may still give is not missed.
+        file.write_text("script = 'server.php'\n[server]\nenable_static_handler = true\n")
+        self.assertEqual(self.apus("check", "wrong.toml"), "wrong.toml: ok\n")
 
     def test_without_the_command(self):
         wrong = self.folder / "wrong.toml"

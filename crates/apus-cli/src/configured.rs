@@ -4,9 +4,10 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use apus_options::{ConfigFile, Listen};
+use apus_options::{ConfigFile, Listen, Problem};
 
 use crate::cli::{CheckArgs, PhpArgs, ScriptArgs};
+use crate::content;
 use crate::failure::{Failure, Kind, Outcome};
 
 /// A script with what it is started with: a configuration file's part in it has been read.
@@ -73,18 +74,26 @@ fn absolute(path: &Path) -> Outcome<String> {
 
 fn read(path: &Path) -> Outcome<ConfigFile> {
     let text = fs::read_to_string(path).map_err(|error| Failure::failed(format!("{}: {error}", path.display())))?;
-    ConfigFile::parse(&text).map_err(|problems| {
-        let told: Vec<String> = problems.iter().map(|problem| format!("{}:{problem}", path.display())).collect();
-        Failure::failed(told.join("\napus: "))
-    })
+    ConfigFile::parse(&text).map_err(|problems| told(path, &problems))
+}
+
+fn told(path: &Path, problems: &[Problem]) -> Failure {
+    let told: Vec<String> = problems.iter().map(|problem| format!("{}:{problem}", path.display())).collect();
+    Failure::failed(told.join("\napus: "))
+}
+
+/// Whether a server would start with it.
+fn sound(path: &Path, file: &ConfigFile) -> Outcome<()> {
+    let problems = content::problems(file);
+    if problems.is_empty() { Ok(()) } else { Err(told(path, &problems)) }
 }
 
 /// `apus check`: whether all files are right.
 pub(crate) fn check(args: &CheckArgs) -> bool {
     let mut right = true;
     for path in &args.files {
-        match read(path) {
-            Ok(_) => println!("{}: ok", path.display()),
+        match read(path).and_then(|file| sound(path, &file)) {
+            Ok(()) => println!("{}: ok", path.display()),
             Err(failure) => {
                 right = false;
                 eprintln!("apus: {failure}");

@@ -5,6 +5,7 @@ mod ask;
 mod certificate;
 mod cli;
 mod configured;
+mod content;
 mod control;
 mod doctor;
 mod failure;

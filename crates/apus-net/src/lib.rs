@@ -81,7 +81,7 @@ pub use method::Method;
 pub use names::{Added, MAX_NAME, NameIndex, Removed, is_name};
 pub use note::LoggedFields;
 pub use parsing::Parsing;
-pub use port_tls::Tls;
+pub use port_tls::{Tls, demand, identity, versions};
 pub use regular_file::open_regular;
 pub use request::Request;
 pub use response::{Gone, Responder, Writable, WriteState};

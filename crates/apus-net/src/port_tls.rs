@@ -1,8 +1,14 @@
 //! The TLS of a listening port.
 
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use apus_tls::Served;
+use apus_options::Settings;
+use apus_tls::{Demand, Identity, Served, Versions};
+
+/// Bits of `ssl_protocols`.
+const TLS_1_2: u32 = 1 << 5;
+const TLS_1_3: u32 = 1 << 6;
 
 /// What a port's TLS is made of. It may be replaced while connections are open: they keep what they began with.
 #[derive(Debug, Clone)]
@@ -22,4 +28,29 @@ impl Tls {
     pub fn replace(&self, config: Arc<Served>) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = config;
     }
+}
+
+/// What settings demand of clients.
+pub fn demand(settings: &Settings) -> Demand {
+    let path = |text: &str| (settings.ssl_verify_peer && !text.is_empty()).then(|| PathBuf::from(text));
+    let (ca_file, ca_path) = (path(&settings.ssl_client_cert_file), path(&settings.ssl_capath));
+    Demand { verify_peer: settings.ssl_verify_peer, ca_file, ca_path }
+}
+
+/// The certificate that settings name.
+pub fn identity(settings: &Settings) -> Identity {
+    let path = |text: &str| (!text.is_empty()).then(|| PathBuf::from(text));
+    let cert_file = PathBuf::from(&settings.ssl_cert_file);
+    Identity {
+        key_file: path(&settings.ssl_key_file).unwrap_or_else(|| cert_file.clone()),
+        cert_file,
+        passphrase: settings.ssl_passphrase.clone(),
+        stapling_file: path(&settings.ssl_stapling_file),
+    }
+}
+
+/// The versions that settings allow.
+pub fn versions(settings: &Settings) -> Versions {
+    let allowed = |version| settings.ssl_protocols == 0 || settings.ssl_protocols & version != 0;
+    Versions { tls12: allowed(TLS_1_2), tls13: allowed(TLS_1_3) }
 }

@@ -27,6 +27,8 @@ pub struct ConfigFile {
     pub ini: Vec<(String, String)>,
     /// `[server]`: settings of the whole server.
     pub server: Vec<Setting>,
+    /// Where each of them stands.
+    pub server_places: Vec<TextPlace>,
     /// Each `[[port]]`.
     pub ports: Vec<PortSection>,
     /// Each `[[host]]`.
@@ -40,6 +42,8 @@ pub struct HostSection {
     pub names: Vec<String>,
     /// What it has on top of the settings of each port.
     pub settings: Vec<Setting>,
+    /// Where each of them stands, and the first of all the table itself.
+    pub places: Vec<TextPlace>,
 }
 
 /// Settings of one port.
@@ -49,6 +53,8 @@ pub struct PortSection {
     pub listen: Listen,
     /// What it has on top of the server's settings.
     pub settings: Vec<Setting>,
+    /// Where each of them stands, and the first of all the table itself.
+    pub places: Vec<TextPlace>,
 }
 
 /// Where a port listens.
@@ -59,6 +65,9 @@ pub enum Listen {
     /// The path of a Unix socket.
     Unix(String),
 }
+
+/// A line, and the column in characters; both from 1.
+pub type TextPlace = (usize, usize);
 
 /// One thing that is wrong with a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -108,13 +117,14 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn problem(&mut self, at: Range<usize>, text: String) {
+        let (line, column) = self.place(&at);
+        self.problems.push(Problem { line, column, text });
+    }
+
+    fn place(&self, at: &Range<usize>) -> TextPlace {
         let before = self.text.get(..at.start).unwrap_or(self.text);
         let line_at = before.rfind('\n').map_or(0, |end| end + 1);
-        self.problems.push(Problem {
-            line: before.matches('\n').count() + 1,
-            column: before[line_at..].chars().count() + 1,
-            text,
-        });
+        (before.matches('\n').count() + 1, before[line_at..].chars().count() + 1)
     }
 
     fn file(&mut self, document: &DeTable<'_>) -> ConfigFile {
@@ -124,7 +134,7 @@ impl Reader<'_> {
                 "script" => file.script = self.string("script", value),
                 "args" => file.args = self.strings("args", value),
                 "php" => file.ini = self.ini(value),
-                "server" => file.server = self.server(value),
+                "server" => (file.server, file.server_places) = self.server(value),
                 "port" => file.ports = self.ports(value),
                 "host" => file.hosts = self.hosts(value),
                 other => self.unknown_key(key.span(), other),
@@ -195,9 +205,9 @@ impl Reader<'_> {
         entries
     }
 
-    fn server(&mut self, value: &Spanned<DeValue<'_>>) -> Vec<Setting> {
+    fn server(&mut self, value: &Spanned<DeValue<'_>>) -> (Vec<Setting>, Vec<TextPlace>) {
         let entries = self.table("[server]", value);
-        entries.into_iter().filter_map(|entry| self.setting(entry)).collect()
+        entries.into_iter().filter_map(|entry| Some((self.setting(entry)?, self.place(&entry.0.span())))).unzip()
     }
 
     fn ports(&mut self, value: &Spanned<DeValue<'_>>) -> Vec<PortSection> {
@@ -222,6 +232,7 @@ impl Reader<'_> {
         let entries = self.table("[[port]]", item);
         let mut listen = None;
         let mut settings = Vec::new();
+        let mut places = vec![self.place(&item.span())];
         for entry in entries {
             if entry.0.get_ref() == "listen" {
                 listen = Some(self.listen(entry.1));
@@ -230,6 +241,7 @@ impl Reader<'_> {
                     let text = format!("setting \"{name}\" belongs to the whole server: write it below [server]");
                     self.problem(entry.0.span(), text);
                 }
+                places.push(self.place(&entry.0.span()));
                 settings.push((name, value));
             }
         }
@@ -237,7 +249,7 @@ impl Reader<'_> {
             let text = "a [[port]] needs listen = \"ADDRESS:PORT\" or \"unix:PATH\"".to_owned();
             self.problem(item.span(), text);
         }
-        Some(PortSection { listen: listen??, settings })
+        Some(PortSection { listen: listen??, settings, places })
     }
 
     fn hosts(&mut self, value: &Spanned<DeValue<'_>>) -> Vec<HostSection> {
@@ -250,7 +262,7 @@ impl Reader<'_> {
     }
 
     fn host(&mut self, item: &Spanned<DeValue<'_>>, seen: &mut BTreeSet<String>) -> Option<HostSection> {
-        let mut host = HostSection { names: Vec::new(), settings: Vec::new() };
+        let mut host = HostSection { names: Vec::new(), settings: Vec::new(), places: vec![self.place(&item.span())] };
         for entry in self.table("[[host]]", item) {
             let key = &**entry.0.get_ref();
             if matches!(key, "names" | "name") {
@@ -262,6 +274,7 @@ impl Reader<'_> {
                     let text = format!("setting \"{name}\" is not one of hosts: write it below [server] or a [[port]]");
                     self.problem(entry.0.span(), text);
                 }
+                host.places.push(self.place(&entry.0.span()));
                 host.settings.push((name, value));
             }
         }

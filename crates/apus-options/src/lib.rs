@@ -20,7 +20,7 @@ pub mod table;
 mod unavailable;
 mod value;
 
-pub use config_file::{ConfigFile, HostSection, Listen, PortSection, Problem, Setting};
+pub use config_file::{ConfigFile, HostSection, Listen, PortSection, Problem, Setting, TextPlace};
 pub use error::OptionError;
 pub use field::{HostCertificate, Limit};
 pub use host::check_host_name;

@@ -4,45 +4,18 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use apus_edge::{CorsConfig, Edge, EdgeConfig, Protected, Redirects, Rewrites, StaticsConfig};
-use apus_net::{Gate, Rate, Request, Responder, check_response_headers};
+use apus_edge::settings::protected;
+pub(crate) use apus_edge::settings::{gate, gate_with, open, plan};
+use apus_edge::{Edge, EdgeConfig};
+use apus_net::{Request, Responder};
 use apus_options::Settings;
 use tokio::sync::Semaphore;
 
 use crate::handlers::Begun;
 use crate::handling::{Admission, Handling, place_in};
 
-/// What settings have done with requests before their handlers see them, if anything; or what is wrong with them.
-/// `second`: for code written for Swoole.
-pub(crate) fn plan(settings: &Settings, second: bool) -> Result<Option<EdgeConfig>, String> {
-    let cors = CorsConfig {
-        origins: settings.cors_origins.clone(),
-        methods: settings.cors_methods.clone(),
-        headers: settings.cors_headers.clone(),
-        expose: settings.cors_expose_headers.clone(),
-        credentials: settings.cors_credentials,
-        max_age: settings.cors_max_age.as_secs(),
-    };
-    cors.check()?;
-    let config = EdgeConfig {
-        statics: statics(settings, second)?,
-        redirects: Redirects::read(&settings.redirects)?,
-        rewrites: Rewrites::read(&settings.rewrites)?,
-        protected: protected(settings)?,
-        realm: settings.basic_auth_realm.clone(),
-        cors: (!cors.origins.is_empty()).then_some(cors),
-    };
-    Ok((!config.is_empty()).then_some(config))
-}
-
-/// Opens the directory that is served, if one is.
-pub(crate) fn open(config: Option<&EdgeConfig>) -> Result<Option<Rc<Edge>>, String> {
-    let Some(config) = config else { return Ok(None) };
-    let root = config.statics.as_ref().map(|statics| statics.root.display().to_string()).unwrap_or_default();
-    Edge::open(config).map(Some).map_err(|error| format!("document_root {root}: {error}"))
-}
-
-/// The same in a worker, with the users as their files have them now. Where it may not read them, the master has.
+/// Opens, in a worker, the directory that is served, with the users as their files have them now. Where it may not read
+/// them, the master has.
 pub(crate) fn open_now(config: Option<&EdgeConfig>, settings: &Settings) -> Result<Option<Rc<Edge>>, String> {
     let Some(config) = config.filter(|config| !config.protected.is_empty()) else { return open(config) };
     match protected(settings) {
@@ -52,54 +25,6 @@ pub(crate) fn open_now(config: Option<&EdgeConfig>, settings: &Settings) -> Resu
             open(Some(config))
         }
     }
-}
-
-/// Who may see what.
-fn protected(settings: &Settings) -> Result<Vec<Protected>, String> {
-    let one = |(path, users): &(String, String)| {
-        if Protected::is_text(users) {
-            return Protected::read(path, users).map_err(|why| format!("basic_auth {path}: {why}"));
-        }
-        let text = std::fs::read_to_string(users).map_err(|error| error.to_string());
-        text.and_then(|text| Protected::read(path, &text)).map_err(|why| format!("basic_auth {path}: {users}: {why}"))
-    };
-    settings.basic_auth.iter().map(one).collect()
-}
-
-fn statics(settings: &Settings, second: bool) -> Result<Option<StaticsConfig>, String> {
-    if !settings.enable_static_handler {
-        return Ok(None);
-    }
-    let root = &settings.document_root;
-    if root.is_empty() {
-        return Err("enable_static_handler needs document_root, the directory of the files".into());
-    }
-    Ok(Some(StaticsConfig {
-        root: root.into(),
-        locations: settings.static_handler_locations.clone(),
-        tries: settings.try_files.clone(),
-        index: settings.http_index_files.clone(),
-        listing: settings.http_autoindex,
-        precompressed: settings.static_precompressed,
-        charset: !second,
-        cache_control: settings.static_cache_control.clone(),
-        cache_size: settings.static_cache_size,
-    }))
-}
-
-/// Whom a port of HTTP answers, where that is not everybody; or what is wrong with its settings. Made before the
-/// processes are forked that count together.
-pub(crate) fn gate(settings: &Settings) -> Result<Option<Gate>, String> {
-    if settings.open_proxy_protocol && settings.trusted_proxies.is_empty() {
-        return Err("open_proxy_protocol needs trusted_proxies, the addresses of the proxies".into());
-    }
-    gate_with(settings, Rate::of(settings)?)
-}
-
-/// The same with what is counted elsewhere, too.
-pub(crate) fn gate_with(settings: &Settings, rate: Option<Rate>) -> Result<Option<Gate>, String> {
-    check_response_headers(settings)?;
-    Ok(Gate::of(settings, rate))
 }
 
 /// A request that is for a handler unless it turns out to be none of its.

@@ -7,10 +7,8 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use apus_net::Tls;
-use apus_net::tls::{
-    Choice, Demand, Files, FilesState, Identity, ServerTls, TicketSecret, Tickets, TlsError, Versions,
-};
+use apus_net::tls::{Choice, Demand, Files, FilesState, Identity, ServerTls, TicketSecret, Tickets, TlsError};
+use apus_net::{Tls, demand, identity, versions};
 use apus_options::Settings;
 use apus_process::Parcel;
 use apus_zend::Raise;
@@ -18,10 +16,6 @@ use apus_zend::Raise;
 use super::core::ServerCore;
 use super::host::HostCore;
 use crate::exception;
-
-/// Bits of `ssl_protocols`.
-const TLS_1_2: u32 = 1 << 5;
-const TLS_1_3: u32 = 1 << 6;
 
 /// The TLS that settings ask for. `demanded`: by the kind of the socket; `http`: the port says by ALPN what it speaks.
 pub(super) fn of(
@@ -67,26 +61,15 @@ pub(super) fn of(
     });
     let own = hosts.iter().filter(|(host, _)| host.has_certificate());
     let of_hosts = own.flat_map(|(host, of_host)| host.names.iter().map(|name| (name.clone(), identity(of_host))));
-    let any = settings.ssl_protocols == 0;
     Ok(Some(ServerTls {
         identity: identity(settings),
         names: names.chain(of_hosts).collect(),
-        versions: Versions {
-            tls12: any || settings.ssl_protocols & TLS_1_2 != 0,
-            tls13: any || settings.ssl_protocols & TLS_1_3 != 0,
-        },
+        versions: versions(settings),
         choice: Choice { ciphers: settings.ssl_ciphers.clone(), curves: settings.ssl_ecdh_curve.clone() },
         demand: demand(settings),
         demands: demands(settings, hosts),
         alpn: if http { protocols(settings) } else { Vec::new() },
     }))
-}
-
-/// What settings demand of clients.
-fn demand(settings: &Settings) -> Demand {
-    let path = |text: &str| (settings.ssl_verify_peer && !text.is_empty()).then(|| PathBuf::from(text));
-    let (ca_file, ca_path) = (path(&settings.ssl_client_cert_file), path(&settings.ssl_capath));
-    Demand { verify_peer: settings.ssl_verify_peer, ca_file, ca_path }
 }
 
 /// The names of hosts that demand something else of clients than their port does.
@@ -98,18 +81,6 @@ fn demands(settings: &Settings, hosts: &[(Rc<HostCore>, Settings)]) -> Vec<(Stri
     let all: Vec<_> = hosts.iter().flat_map(named).collect();
     // Where one differs, each name of a host is told: one may lie within the wildcard of another.
     if all.iter().all(|(_, demanded)| *demanded == demand(settings)) { Vec::new() } else { all }
-}
-
-/// The certificate that settings name.
-fn identity(settings: &Settings) -> Identity {
-    let path = |text: &str| (!text.is_empty()).then(|| PathBuf::from(text));
-    let cert_file = PathBuf::from(&settings.ssl_cert_file);
-    Identity {
-        key_file: path(&settings.ssl_key_file).unwrap_or_else(|| cert_file.clone()),
-        cert_file,
-        passphrase: settings.ssl_passphrase.clone(),
-        stapling_file: path(&settings.ssl_stapling_file),
-    }
 }
 
 /// Which certificate each host shows, and what it demands of clients: 0 is what the port itself does, and those of one
