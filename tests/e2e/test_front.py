@@ -2,6 +2,7 @@
 
 import collections
 import os
+import re
 import signal
 import socket
 import struct
@@ -138,6 +139,20 @@ class Gate(Case):
         self.assertGreater(len(workers), 1)
         self.assertEqual(server.get(headers={"X-Forwarded-For": "2001:db8::ffff"}).status, 429)
         self.assertEqual(server.get().status, 200)
+
+    def test_a_rate_holds_within_a_hundredth_while_it_is_exceeded(self):
+        rate, burst = 500, 100
+        settings = {"worker_num": 4, "rate_limit": rate, "rate_limit_burst": burst}
+        server = self.serve("$response->end('ok');", settings=settings)
+        load = self.wrk(server.url(), connections=32, seconds=6)
+        asked, errors, refused, text = load.result(stop=False)
+        self.assertEqual(errors, {}, text)
+        seconds = float(re.search(r"requests in ([\d.]+)s", text)[1])
+        expected = burst + rate * seconds
+        self.assertLessEqual(abs(asked - refused - expected), expected / 100, f"{asked - refused} of {expected}: {text}")
+        self.assertGreater(asked, 2 * expected, text)
+        served = [worker["requests"] for worker in server.status()["workers"]]
+        self.assertGreater(sum(requests > 0 for requests in served), 1, served)
 
     def test_connections_of_a_client_over_all_workers(self):
         settings = {"worker_num": 3, "max_client_connections": 20, "open_proxy_protocol": True, "trusted_proxies": ["127.0.0.1"]}
