@@ -54,7 +54,7 @@ class TlsResults(Document):
             Aim("HTTP/2 with 32 streams, CPU: Apus / nghttpd, at most", self.ratio("h2-32", "cpu_us", "apus", "nghttpd"), 1),
             Aim("An idle connection over TLS, KiB, at most", connection and connection / 1024, 16),
             Aim("An idle WebSocket over TLS, KiB, at most", socket and socket / 1024, 16),
-            Aim("An idle WebSocket on a stream of HTTP/2, KiB, at most", stream and stream / 1024, 2),
+            Aim("An idle WebSocket on a stream of HTTP/2, KiB, at most", stream and stream / 1024, 4),
         ]
 
 
