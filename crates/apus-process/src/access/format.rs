@@ -160,11 +160,11 @@ impl Format {
         second.set(time.as_secs());
         for piece in &self.pieces {
             match piece {
-                Piece::Text(text) => put(out, text.as_bytes()),
+                Piece::Text(text) => out.extend_from_slice(text.as_bytes()),
                 Piece::RemotePort => number(u16::from_ne_bytes([prefix[2], prefix[3]]).into(), out),
-                Piece::TimeLocal => put(out, &second.local),
+                Piece::TimeLocal => out.extend_from_slice(&second.local),
                 Piece::TimeIso => {
-                    put(out, &second.iso);
+                    out.extend_from_slice(&second.iso);
                     formatted(out, format_args!(".{:03}Z", time.subsec_millis()));
                 }
                 Piece::Seconds => formatted(out, format_args!("{:.3}", access.received_at)),
@@ -174,17 +174,17 @@ impl Format {
                         out.push(b' ');
                         self.escaped(noted[2], out);
                         out.push(b' ');
-                        put(out, protocol(prefix[0]).as_bytes());
+                        out.extend_from_slice(protocol(prefix[0]).as_bytes());
                     }
                 }
-                Piece::Protocol => put(out, protocol(prefix[0]).as_bytes()),
+                Piece::Protocol => out.extend_from_slice(protocol(prefix[0]).as_bytes()),
                 Piece::Status => number(access.status.into(), out),
                 Piece::Sent => number(access.sent, out),
                 Piece::RequestTime => {
                     number(access.micros / 1_000_000, out);
                     formatted(out, format_args!(".{:06}", access.micros % 1_000_000));
                 }
-                Piece::Scheme => put(out, if prefix[1] == 0 { b"http" } else { b"https" }),
+                Piece::Scheme => out.extend_from_slice(if prefix[1] == 0 { b"http" } else { b"https" }),
                 Piece::Worker => number(worker.into(), out),
                 Piece::Noted(at) => self.escaped(noted[*at], out),
             }
@@ -202,7 +202,7 @@ impl Format {
         };
         // Most texts are so, and copied at once.
         if is_all_plain(text) {
-            return put(out, text);
+            return out.extend_from_slice(text);
         }
         if self.json {
             for char in String::from_utf8_lossy(text).chars() {
@@ -229,7 +229,7 @@ impl Format {
 /// Without the formatter, which takes several times as long.
 #[inline]
 fn number(number: u64, out: &mut Vec<u8>) {
-    put(out, itoa::Buffer::new().format(number).as_bytes());
+    out.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
 }
 
 fn formatted(out: &mut Vec<u8>, text: std::fmt::Arguments<'_>) {
@@ -260,29 +260,6 @@ fn is_word_plain(word: u64) -> bool {
     // DEL becomes 0x80.
     let others = word | word.wrapping_add(ONES);
     (controls | quotes | slashes | others) & HIGH == 0
-}
-
-/// Adds a text. Most are short, and calling `memcpy` for each would take more than it copies.
-#[inline]
-fn put(out: &mut Vec<u8>, text: &[u8]) {
-    let (len, at) = (text.len(), out.len());
-    match len {
-        0..4 => text.iter().for_each(|byte| out.push(*byte)),
-        4..8 => put_ends::<4>(out, text, at),
-        8..16 => put_ends::<8>(out, text, at),
-        16..32 => put_ends::<16>(out, text, at),
-        _ => out.extend_from_slice(text),
-    }
-}
-
-/// Adds a text of `N` to twice as many bytes: its first `N` and its last, which meet or overlap.
-#[inline]
-fn put_ends<const N: usize>(out: &mut Vec<u8>, text: &[u8], at: usize) {
-    if let (Some(first), Some(last)) = (text.first_chunk::<N>(), text.last_chunk::<N>()) {
-        out.extend_from_slice(first);
-        out.truncate(at + text.len() - N);
-        out.extend_from_slice(last);
-    }
 }
 
 /// Whether a byte stands for itself in every format.
