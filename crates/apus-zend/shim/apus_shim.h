@@ -311,6 +311,8 @@ void apus_position(const char **file, uint32_t *line);
 /* The descriptor of an integer, a stream, a Socket of ext/sockets, or an object of Apus with one; *fd is -1 when there
  * is none. */
 apus_status apus_descriptor(zval *value, int *fd);
+/* A stream over a copy of a socket; `out` stays as it is where there is no room for one. */
+apus_status apus_descriptor_stream(int fd, zval *out);
 /* Bytes that PHP has read ahead from a stream; 0 for anything else. */
 size_t apus_descriptor_buffered(zval *value);
 

@@ -1,6 +1,7 @@
 #include "apus_shim.h"
 #include "php_network.h"
 #include "php_streams.h"
+#include <fcntl.h>
 
 /* The first member of ext/sockets' object, which its header has declared so since PHP 8.0. Read by offset, so that Apus
  * needs neither that extension's header nor its symbols: it may be absent, or loaded later. */
@@ -100,4 +101,25 @@ size_t apus_descriptor_buffered(zval *value)
 	}
 	stream = zend_fetch_resource2_ex(value, NULL, php_file_le_stream(), php_file_le_pstream());
 	return stream == NULL ? 0 : (size_t) (stream->writepos - stream->readpos);
+}
+
+apus_status apus_descriptor_stream(int fd, zval *out)
+{
+	bool failed = false;
+	const int own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	if (own < 0) {
+		return APUS_OK;
+	}
+	apus_try {
+		php_stream *stream = php_stream_sock_open_from_socket(own, NULL);
+		if (stream != NULL) {
+			php_stream_to_zval(stream, out);
+		}
+	} apus_catch {
+		failed = true;
+	} apus_end_try();
+	if (Z_TYPE_P(out) != IS_RESOURCE) {
+		close(own);
+	}
+	return failed ? APUS_BAILED : APUS_OK;
 }

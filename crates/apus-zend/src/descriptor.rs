@@ -36,3 +36,11 @@ pub fn same(one: &Value, other: &Value) -> bool {
             && (*one).value.ptr == (*other).value.ptr
     }
 }
+
+/// A stream over a copy of a socket's descriptor, which its owner keeps; null where there is no room for one.
+pub fn stream_over(fd: RawFd) -> Result<Value, Raise> {
+    let stream = Value::null();
+    // SAFETY: the shim writes an owned value where nothing was that could leak, and contains a bailout.
+    check(unsafe { sys::apus_descriptor_stream(fd, stream.as_ptr()) })?;
+    Ok(stream)
+}

@@ -150,4 +150,11 @@ class Client
     public function getpeername(): array|false {}
 
     public function close(bool $force = false): bool {}
+
+    /**
+     * A Socket of ext/sockets, for the options of the connection.
+     * @rust blocking::get_socket
+     * @rust typed
+     */
+    public function getSocket(): \Socket|false {}
 }

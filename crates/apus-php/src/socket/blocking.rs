@@ -4,7 +4,7 @@ use std::future::poll_fn;
 
 use apus_zend::arg::{Given, Made, Me};
 use apus_zend::value::{ArrayView, View};
-use apus_zend::{Callable, Raise, Value, native};
+use apus_zend::{Callable, Raise, Value, descriptor, native};
 
 use super::client::slot;
 use super::core::Sock;
@@ -180,6 +180,19 @@ pub(super) fn enable_ssl(client: Me<'_, BlockingClient>, ready: Given<Option<Cal
         return Err(ready.value_error("must be null: the handshake is done when enableSSL() returns"));
     }
     peer::enable_ssl(of(&client), peer::kind!("Client", "enableSSL", Write, Connect))
+}
+
+/// A `Socket` of ext/sockets for the options of the connection, which stays the client's.
+pub(super) fn get_socket(client: Me<'_, BlockingClient>) -> Result<Value, Raise> {
+    let fd = match client.0.sock() {
+        Ok(sock) => sock.fd(),
+        Err(fault) => return answer(&client.object, LAYOUT.slots, Err::<(), _>(fault), done),
+    };
+    let stream = descriptor::stream_over(fd)?;
+    if matches!(stream.view(), View::Null) {
+        return Ok(Value::bool(false));
+    }
+    Callable::named("socket_import_stream")?.call(&[stream])
 }
 
 pub(super) fn close(client: Me<'_, BlockingClient>, force: bool) -> Result<Value, Raise> {
