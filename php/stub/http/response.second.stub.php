@@ -20,6 +20,9 @@ class Response
 
     public $trailer = null;
 
+    /** @rust init_header */
+    public function initHeader(): bool {}
+
     public function write(string $content): bool {}
 
     public function end(?string $content = null): bool {}

@@ -21,6 +21,12 @@ class Process
 
     public const PIPE_WRITE = 4;
 
+    public const PIPE_TYPE_NONE = 0;
+
+    public const PIPE_TYPE_STREAM = 1;
+
+    public const PIPE_TYPE_DGRAM = 2;
+
     public $pipe = null;
 
     public $msgQueueId = null;

@@ -157,4 +157,10 @@ class Server
     public function getMasterPid(): int {}
 
     public function getLastError(): int {}
+
+    /** @rust super::routing::commands::add_command */
+    public function addCommand(string $name, int $accepted_process_types, callable $callback): bool {}
+
+    /** @rust super::routing::commands::command */
+    public function command(string $name, int $process_id, int $process_type, mixed $data, bool $json_decode = true): mixed {}
 }

@@ -512,6 +512,20 @@ fn detach(call: &Call) -> Result<(), Raise> {
     call.ret(open)
 }
 
+/// The properties that show what was set are arrays from now on, as long as the head can be changed.
+fn init_header(call: &Call) -> Result<(), Raise> {
+    if !call.this::<Response>()?.is_open() {
+        return call.ret(false);
+    }
+    let object = call.object()?;
+    for slot in ["header", "cookie", "trailer"].iter().filter_map(|name| RESPONSE.second?.slot(name)) {
+        if matches!(object.slot(slot).view(), View::Null) {
+            object.set_slot(slot, Array::new(0)?.into());
+        }
+    }
+    call.ret(true)
+}
+
 fn create(call: &Call) -> Result<(), Raise> {
     create_named(call, false)
 }

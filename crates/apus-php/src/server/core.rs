@@ -19,7 +19,9 @@ use super::events::{COUNT, Event};
 use super::host::HostCore;
 use super::host_figures::HostFigures;
 use super::port_core::{Given, PortCore, Tell};
+use super::routing::commands::Command;
 use super::routing::dispatch::Dispatch;
+use super::stats_file::StatsFile;
 use super::tls::ServerCertificates;
 use crate::exception::{self};
 use crate::handlers::Handlers;
@@ -97,6 +99,10 @@ pub(super) struct ServerCore {
     pub(super) refuses: Cell<bool>,
     /// Whether callbacks get one object in place of several arguments, by the setting `event_object` there.
     pub(super) event_objects: Cell<bool>,
+    /// What `addCommand()` was given.
+    pub(super) commands: RefCell<Vec<Command>>,
+    /// `stats_file`, which only code written for Swoole has.
+    pub(super) stats_file: RefCell<Option<StatsFile>>,
 }
 
 thread_local! {
@@ -159,6 +165,8 @@ impl ServerCore {
             second,
             refuses: Cell::new(false),
             event_objects: Cell::new(false),
+            commands: RefCell::default(),
+            stats_file: RefCell::default(),
         });
         MADE.with(|made| {
             let mut made = made.borrow_mut();
@@ -171,6 +179,11 @@ impl ServerCore {
     pub(super) fn set(&self, given: ArrayView<'_>) -> Result<(), Raise> {
         let mut given = Given::read(given, self.second)?;
         self.configure(&given)?;
+        if let Some(path) = &given.stats_file {
+            let every = given.stats_interval.unwrap_or(Duration::from_secs(1));
+            let file = (!path.is_empty()).then(|| StatsFile { path: path.into(), every });
+            self.stats_file.replace(file);
+        }
         let mut settings = self.settings.borrow_mut();
         if let Some(on) = given.event_object {
             self.event_objects.set(on);

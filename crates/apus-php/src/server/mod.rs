@@ -20,6 +20,7 @@ mod program;
 mod routing;
 mod send;
 mod serving;
+mod stats_file;
 mod task;
 mod tcp;
 mod tls;

@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::time::Duration;
 
 use apus_edge::EdgeConfig;
 use apus_net::proto::framing::Framing;
@@ -55,6 +56,9 @@ pub(super) struct Given {
     pub(super) max_concurrency: bool,
     /// `event_object`, which only code written for Swoole has.
     pub(super) event_object: Option<bool>,
+    /// `stats_file` and `stats_timer_interval`, which only code written for Swoole has.
+    pub(super) stats_file: Option<String>,
+    pub(super) stats_interval: Option<Duration>,
 }
 
 /// Settings that code written for Swoole has, and that mean nothing here.
@@ -121,6 +125,12 @@ impl Given {
                 }
                 (b"event_object", View::Bool(on)) if lenient => all.event_object = Some(on),
                 (b"event_object", View::Int(on)) if lenient => all.event_object = Some(on != 0),
+                (b"stats_file", View::Str(path)) if lenient => {
+                    all.stats_file = Some(String::from_utf8_lossy(path).into_owned());
+                }
+                (b"stats_timer_interval", View::Int(milliseconds)) if lenient => {
+                    all.stats_interval = Some(Duration::from_millis(milliseconds.clamp(1, 86_400_000) as u64));
+                }
                 (b"url_rewrite_rules", View::Array(rules)) if lenient => {
                     let Some(rules) = rewrites(rules) else {
                         engine::warning(

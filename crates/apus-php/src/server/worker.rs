@@ -19,7 +19,7 @@ use super::events::Event;
 use super::metrics::WorkerMetrics;
 use super::serving::Serving;
 use super::task::{self, Leaving, TaskClient};
-use super::{figures, routing, set_control};
+use super::{figures, routing, set_control, stats_file};
 use crate::descriptor;
 use crate::output;
 use crate::runtime::{Mode, State};
@@ -122,6 +122,11 @@ impl Running {
             return FAILED;
         }
         routing::report_orphans();
+        if self.worker.id == 0
+            && let Some(file) = self.core.stats_file.borrow().clone()
+        {
+            tokio::task::spawn_local(stats_file::keep(Rc::clone(&self.core), Rc::clone(&self.state), file));
+        }
         let commands = tokio::task::spawn_local(Rc::clone(self).obey());
         let faults = tokio::task::spawn_local(Rc::clone(self).watch_faults());
         let served = self.serve().await;

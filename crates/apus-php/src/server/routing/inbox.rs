@@ -10,7 +10,7 @@ use super::Routing;
 use super::dispatch::Parcel;
 use super::outbox::PostOutcome;
 use super::questions::Respondent;
-use super::record::{Body, Order, PART};
+use super::record::{Body, Order, PART, Question};
 use crate::descriptor;
 
 /// Bytes taken at one go before the loop turns to other things.
@@ -136,7 +136,7 @@ impl Routing {
                 }
             }
             Order::Name { number, fd, change, name } => {
-                let body = Body { count: self.change(fd, change, name) as u64, rows: Vec::new() };
+                let body = Body::of_count(self.change(fd, change, name));
                 self.answer(from, number, &body);
             }
             Order::ToUser { number, how, user, payload } => {
@@ -154,6 +154,7 @@ impl Routing {
                     self.reach(&members, how, keep(payload));
                 }
             }
+            Order::Ask { number, question: Question::Command, name, .. } => self.perform_command(from, number, name),
             Order::Ask { number, question, limit, name } => {
                 let body = self.local_answer(from, number, question, limit as usize, name);
                 self.answer(from, number, &body);
@@ -170,7 +171,7 @@ impl Routing {
     }
 
     /// Answers a question. Where the asker's ring is full a task does it, for the inbox never waits.
-    fn answer(self: &Rc<Self>, to: Origin, number: u64, body: &Body) {
+    pub(super) fn answer(self: &Rc<Self>, to: Origin, number: u64, body: &Body) {
         let body = body.encode();
         match to {
             Origin::Remote(process) => {

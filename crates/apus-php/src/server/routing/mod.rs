@@ -13,6 +13,7 @@
 
 mod broker;
 mod cluster;
+pub(super) mod commands;
 mod deliver;
 pub(super) mod dispatch;
 mod inbox;

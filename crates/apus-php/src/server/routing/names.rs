@@ -113,10 +113,12 @@ impl Routing {
             }
             Question::Reached => match (from, &self.cluster) {
                 (Origin::Remote(process), Some(cluster)) => {
-                    Body { count: cluster.take_reached(process, number), rows: Vec::new() }
+                    Body { count: cluster.take_reached(process, number), ..Body::default() }
                 }
                 _ => Body::default(),
             },
+            // A task answers it.
+            Question::Command => Body::default(),
         }
     }
 
@@ -126,6 +128,6 @@ impl Routing {
         members.truncate(limit);
         let users = self.users.borrow();
         let row = |fd| Row { fd, worker: self.worker.id, user: users.names(fd).first().map(|user| Box::from(&**user)) };
-        Body { count: count as u64, rows: members.into_iter().map(row).collect() }
+        Body { count: count as u64, rows: members.into_iter().map(row).collect(), ..Body::default() }
     }
 }

@@ -73,6 +73,8 @@ pub(super) enum Question {
     Presence,
     /// How many connections a message reached that was sent before, under the number that the name holds.
     Reached,
+    /// What a function of the program returns that `addCommand()` was given.
+    Command,
 }
 
 /// What one process wants of another.
@@ -127,8 +129,14 @@ pub(super) const PART: u8 = 13;
 
 const STEPS: [Step; 4] = [Step::Pause, Step::Resume, Step::Protect, Step::Unprotect];
 const CHANGES: [Change; 4] = [Change::Bind, Change::Unbind, Change::Subscribe, Change::Unsubscribe];
-const QUESTIONS: [Question; 5] =
-    [Question::Online, Question::Connections, Question::Subscribers, Question::Presence, Question::Reached];
+const QUESTIONS: [Question; 6] = [
+    Question::Online,
+    Question::Connections,
+    Question::Subscribers,
+    Question::Presence,
+    Question::Reached,
+    Question::Command,
+];
 
 /// The encoded head of an order; its tail is the order's own payload.
 pub(super) struct Head {
@@ -339,11 +347,16 @@ pub(super) struct Row {
 pub(super) struct Body {
     pub(super) count: u64,
     pub(super) rows: Vec<Row>,
+    /// What a command has answered.
+    pub(super) text: Vec<u8>,
 }
+
+/// What stands in the place of a row's third field where the rest is text.
+const TEXT: u8 = 2;
 
 impl Body {
     pub(super) fn of_count(count: usize) -> Self {
-        Self { count: count as u64, rows: Vec::new() }
+        Self { count: count as u64, ..Self::default() }
     }
 
     pub(super) fn encode(&self) -> Vec<u8> {
@@ -357,14 +370,24 @@ impl Body {
             out.extend_from_slice(&(user.len() as u16).to_le_bytes());
             out.extend_from_slice(user);
         }
+        if !self.text.is_empty() {
+            out.extend_from_slice(&[0; 10]);
+            out.push(TEXT);
+            out.extend_from_slice(&self.text);
+        }
         out
     }
 
     pub(super) fn decode(bytes: &[u8]) -> Option<Self> {
         let mut at = Reader(bytes);
-        let mut body = Self { count: at.u64()?, rows: Vec::new() };
+        let mut body = Self { count: at.u64()?, ..Self::default() };
         while !at.0.is_empty() {
-            let (fd, worker, bound) = (at.i64()?, at.u16()?, at.u8()? != 0);
+            let (fd, worker, kind) = (at.i64()?, at.u16()?, at.u8()?);
+            if kind == TEXT {
+                body.text = at.rest().to_vec();
+                break;
+            }
+            let bound = kind != 0;
             let user = at.name()?;
             body.rows.push(Row { fd, worker, user: bound.then(|| user.into()) });
         }
@@ -428,10 +451,10 @@ mod tests {
     fn answers_survive_the_way() {
         let user = Some(Box::from(&b"u"[..]));
         let rows = vec![Row { fd: 1, worker: 2, user }, Row { fd: 3, worker: 4, user: None }];
-        let body = Body { count: 2, rows };
+        let body = Body { count: 2, rows, text: b"[1]".to_vec() };
         let bytes = body.encode();
         assert_eq!(Body::decode(&bytes), Some(body));
         assert_eq!(Body::decode(&bytes[..bytes.len() - 1]), None);
-        assert_eq!(Body::decode(&Body::of_count(5).encode()), Some(Body { count: 5, rows: Vec::new() }));
+        assert_eq!(Body::decode(&Body::of_count(5).encode()), Some(Body { count: 5, ..Body::default() }));
     }
 }

@@ -76,7 +76,7 @@ impl Routing {
 
     /// Has orders answered: those of `slots` over their rings, those of other servers by what `tell` does. Each answer
     /// with the server it came from.
-    async fn ask<'a>(
+    pub(super) async fn ask<'a>(
         &self,
         slots: &[usize],
         remote: &[u64],
