@@ -31,7 +31,8 @@ $wall = (hrtime(true) - $began) / 1e9;
 $cpu = cpu() - $cpu;
 preg_match('~^VmRSS:\s+(\d+)~m', (string) file_get_contents('/proc/self/status'), $resident);
 echo json_encode([
-    'rate' => $count / $wall, 'cpu_us' => $cpu / $count * 1e6, 'rss_kib' => (int) $resident[1], 'wrong' => $wrong,
+    'rate' => $count / $wall, 'cpu_us' => $cpu / $count * 1e6, 'wrong' => $wrong,
+    'rss_kib' => (int) $resident[1], 'worker_kib' => (int) $resident[1],
 ]), "\n";
 
 /** User and system seconds of this process. */

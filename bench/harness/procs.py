@@ -88,6 +88,11 @@ def memory_kib(stats: list[Stat]) -> tuple[int, int]:
     return rss, pss
 
 
+def largest_kib(stats: list[Stat]) -> int:
+    """RSS of the largest process: of a server with one worker that is the worker."""
+    return max((memory_kib([stat])[0] for stat in stats), default=0)
+
+
 def core_busy_ticks(core: int) -> int:
     """Ticks the core spent on anything but idling."""
     for line in Path("/proc/stat").read_text().splitlines():
