@@ -1,6 +1,6 @@
 //! What a line of the access log looks like.
 
-use std::cell::RefCell;
+use std::cell::{RefCell, RefMut};
 use std::io::Write as _;
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -29,19 +29,31 @@ const PREFIX: usize = 4;
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Piece {
     Text(String),
+    Request(OfRequest),
+    Answer(OfAnswer),
+}
+
+/// What a request says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum OfRequest {
     RemotePort,
+    Line,
+    Protocol,
+    Scheme,
+    /// One of the texts: 0 to 4 are the client's address, the method, the target, the host and the trace.
+    Noted(usize),
+}
+
+/// What differs between the answers to requests that say the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum OfAnswer {
     TimeLocal,
     TimeIso,
     Seconds,
-    Request,
-    Protocol,
     Status,
     Sent,
     RequestTime,
-    Scheme,
     Worker,
-    /// One of the texts: 0 to 4 are the client's address, the method, the target, the host and the trace.
-    Noted(usize),
 }
 
 /// A format, read.
@@ -51,8 +63,19 @@ pub(crate) struct Format {
     json: bool,
     /// The one of the last line.
     second: RefCell<Second>,
+    last: RefCell<Standing>,
     /// The names of the fields it wants, in lower case.
     pub(crate) headers: Vec<String>,
+}
+
+/// What the last request made of a line: clients that ask the same again and again have it again.
+#[derive(Debug, Default)]
+struct Standing {
+    /// What was noted of that request.
+    noted: Vec<u8>,
+    text: Vec<u8>,
+    /// What stands within the text, each before the byte of that place.
+    answers: Vec<(usize, OfAnswer)>,
 }
 
 /// What most formats take besides what was noted.
@@ -65,22 +88,22 @@ const TRACE: usize = 4;
 
 /// The variables, `$http_NAME` apart.
 const VARIABLES: [(&str, Piece); 16] = [
-    ("remote_addr", Piece::Noted(0)),
-    ("remote_port", Piece::RemotePort),
-    ("time_local", Piece::TimeLocal),
-    ("time_iso8601", Piece::TimeIso),
-    ("msec", Piece::Seconds),
-    ("request", Piece::Request),
-    ("request_method", Piece::Noted(1)),
-    ("request_uri", Piece::Noted(2)),
-    ("server_protocol", Piece::Protocol),
-    ("status", Piece::Status),
-    ("body_bytes_sent", Piece::Sent),
-    ("request_time", Piece::RequestTime),
-    ("scheme", Piece::Scheme),
-    ("host", Piece::Noted(3)),
-    ("trace_id", Piece::Noted(TRACE)),
-    ("worker", Piece::Worker),
+    ("remote_addr", Piece::Request(OfRequest::Noted(0))),
+    ("remote_port", Piece::Request(OfRequest::RemotePort)),
+    ("time_local", Piece::Answer(OfAnswer::TimeLocal)),
+    ("time_iso8601", Piece::Answer(OfAnswer::TimeIso)),
+    ("msec", Piece::Answer(OfAnswer::Seconds)),
+    ("request", Piece::Request(OfRequest::Line)),
+    ("request_method", Piece::Request(OfRequest::Noted(1))),
+    ("request_uri", Piece::Request(OfRequest::Noted(2))),
+    ("server_protocol", Piece::Request(OfRequest::Protocol)),
+    ("status", Piece::Answer(OfAnswer::Status)),
+    ("body_bytes_sent", Piece::Answer(OfAnswer::Sent)),
+    ("request_time", Piece::Answer(OfAnswer::RequestTime)),
+    ("scheme", Piece::Request(OfRequest::Scheme)),
+    ("host", Piece::Request(OfRequest::Noted(3))),
+    ("trace_id", Piece::Request(OfRequest::Noted(TRACE))),
+    ("worker", Piece::Answer(OfAnswer::Worker)),
 ];
 
 impl Format {
@@ -94,8 +117,13 @@ impl Format {
         if text.contains('\n') {
             return Err("a line has no line break".to_owned());
         }
-        let mut format =
-            Self { pieces: Vec::new(), json: text.starts_with('{'), second: RefCell::default(), headers: Vec::new() };
+        let mut format = Self {
+            pieces: Vec::new(),
+            json: text.starts_with('{'),
+            second: RefCell::default(),
+            last: RefCell::default(),
+            headers: Vec::new(),
+        };
         let mut rest = text;
         while let Some(at) = rest.find('$') {
             format.text(&rest[..at]);
@@ -115,7 +143,7 @@ impl Format {
 
     /// Whether it wants the trace.
     pub(crate) fn wants_trace(&self) -> bool {
-        self.pieces.contains(&Piece::Noted(TRACE))
+        self.pieces.contains(&Piece::Request(OfRequest::Noted(TRACE)))
     }
 
     fn text(&mut self, text: &str) {
@@ -137,7 +165,7 @@ impl Format {
         };
         let field = field.to_ascii_lowercase().replace('_', "-");
         if field == "host" {
-            return Ok(Piece::Noted(3));
+            return Ok(Piece::Request(OfRequest::Noted(3)));
         }
         let at = self.headers.iter().position(|known| *known == field).unwrap_or_else(|| {
             self.headers.push(field);
@@ -146,29 +174,53 @@ impl Format {
         if at >= LOGGED_FIELDS_MOST {
             return Err(format!("names more than {LOGGED_FIELDS_MOST} header fields"));
         }
-        Ok(Piece::Noted(FIRST_FIELD + at))
+        Ok(Piece::Request(OfRequest::Noted(FIRST_FIELD + at)))
     }
 
     /// Adds the line of an answer, with its line break.
     pub(crate) fn write(&self, access: &Access<'_>, worker: u16, out: &mut Vec<u8>) {
-        let mut noted = [None; FIRST_FIELD + LOGGED_FIELDS_MOST];
-        let prefix = texts(access.noted, &mut noted[..FIRST_FIELD + self.headers.len()]);
-        let time = since(access.received_at);
+        let mut last = self.last.borrow_mut();
+        if !self.is_alike(&last.noted, access.noted) {
+            self.stand(access.noted, &mut last);
+        }
         // So that most lines find room: pieces then only look.
-        out.reserve(access.noted.len() + ROOM);
-        let mut second = self.second.borrow_mut();
-        second.set(time.as_secs());
+        out.reserve(last.text.len() + ROOM);
+        let mut from = 0;
+        for &(to, answer) in &last.answers {
+            out.extend_from_slice(&last.text[from..to]);
+            from = to;
+            self.answer(answer, access, worker, out);
+        }
+        out.extend_from_slice(&last.text[from..]);
+    }
+
+    /// Whether two requests have the same text in this format.
+    #[inline]
+    fn is_alike(&self, one: &[u8], other: &[u8]) -> bool {
+        match (one.split_first_chunk::<PREFIX>(), other.split_first_chunk::<PREFIX>()) {
+            (Some(([protocol, scheme, port @ ..], one)), Some(([protocol2, scheme2, port2 @ ..], other))) => {
+                one == other
+                    && (protocol, scheme) == (protocol2, scheme2)
+                    && (port == port2 || !self.pieces.contains(&Piece::Request(OfRequest::RemotePort)))
+            }
+            _ => false,
+        }
+    }
+
+    /// Writes what a request says.
+    fn stand(&self, request: &[u8], into: &mut Standing) {
+        let mut noted = [None; FIRST_FIELD + LOGGED_FIELDS_MOST];
+        let prefix = texts(request, &mut noted[..FIRST_FIELD + self.headers.len()]);
+        let Standing { text: out, answers, .. } = into;
+        out.clear();
+        answers.clear();
+        out.reserve(request.len() + ROOM);
         for piece in &self.pieces {
             match piece {
                 Piece::Text(text) => out.extend_from_slice(text.as_bytes()),
-                Piece::RemotePort => number(u16::from_ne_bytes([prefix[2], prefix[3]]).into(), out),
-                Piece::TimeLocal => out.extend_from_slice(&second.local),
-                Piece::TimeIso => {
-                    out.extend_from_slice(&second.iso);
-                    formatted(out, format_args!(".{:03}Z", time.subsec_millis()));
-                }
-                Piece::Seconds => formatted(out, format_args!("{:.3}", access.received_at)),
-                Piece::Request => {
+                Piece::Answer(answer) => answers.push((out.len(), *answer)),
+                Piece::Request(OfRequest::RemotePort) => number(u16::from_ne_bytes([prefix[2], prefix[3]]).into(), out),
+                Piece::Request(OfRequest::Line) => {
                     self.escaped(noted[1], out);
                     if noted[1].is_some() {
                         out.push(b' ');
@@ -177,19 +229,41 @@ impl Format {
                         out.extend_from_slice(protocol(prefix[0]).as_bytes());
                     }
                 }
-                Piece::Protocol => out.extend_from_slice(protocol(prefix[0]).as_bytes()),
-                Piece::Status => number(access.status.into(), out),
-                Piece::Sent => number(access.sent, out),
-                Piece::RequestTime => {
-                    number(access.micros / 1_000_000, out);
-                    formatted(out, format_args!(".{:06}", access.micros % 1_000_000));
+                Piece::Request(OfRequest::Protocol) => out.extend_from_slice(protocol(prefix[0]).as_bytes()),
+                Piece::Request(OfRequest::Scheme) => {
+                    out.extend_from_slice(if prefix[1] == 0 { b"http" } else { b"https" });
                 }
-                Piece::Scheme => out.extend_from_slice(if prefix[1] == 0 { b"http" } else { b"https" }),
-                Piece::Worker => number(worker.into(), out),
-                Piece::Noted(at) => self.escaped(noted[*at], out),
+                Piece::Request(OfRequest::Noted(at)) => self.escaped(noted[*at], out),
             }
         }
         out.push(b'\n');
+        into.noted.clear();
+        into.noted.extend_from_slice(request);
+    }
+
+    fn answer(&self, piece: OfAnswer, access: &Access<'_>, worker: u16, out: &mut Vec<u8>) {
+        match piece {
+            OfAnswer::TimeLocal => out.extend_from_slice(&self.second(since(access.received_at)).local),
+            OfAnswer::TimeIso => {
+                let time = since(access.received_at);
+                out.extend_from_slice(&self.second(time).iso);
+                formatted(out, format_args!(".{:03}Z", time.subsec_millis()));
+            }
+            OfAnswer::Seconds => formatted(out, format_args!("{:.3}", access.received_at)),
+            OfAnswer::Status => number(access.status.into(), out),
+            OfAnswer::Sent => number(access.sent, out),
+            OfAnswer::RequestTime => {
+                number(access.micros / 1_000_000, out);
+                formatted(out, format_args!(".{:06}", access.micros % 1_000_000));
+            }
+            OfAnswer::Worker => number(worker.into(), out),
+        }
+    }
+
+    fn second(&self, time: Duration) -> RefMut<'_, Second> {
+        let mut second = self.second.borrow_mut();
+        second.set(time.as_secs());
+        second
     }
 
     /// Nothing that a client sends can end a line, a text in quotation marks, or reach a terminal as a control.
@@ -390,6 +464,27 @@ mod tests {
         assert!(Format::parse("a\nb").is_err() && Format::parse("$http_").is_err());
         let many: Vec<_> = (0..40).map(|number| format!("$http_h{number}")).collect();
         assert!(Format::parse(&many.concat()).is_err());
+    }
+
+    #[test]
+    fn a_line_is_that_of_its_request_whatever_was_before() {
+        let mut requests = vec![noted(&TEXTS), noted(&TEXTS[..3]), noted(&[]), vec![11, 1], Vec::new()];
+        for at in 0..requests[0].len() {
+            let mut other = requests[0].clone();
+            other[at] ^= 1;
+            requests.extend([other, requests[0].clone()]);
+        }
+        for text in ["combined", "json", "$remote_port $host $status"] {
+            let format = Format::parse(text).unwrap();
+            for (at, noted) in requests.iter().enumerate() {
+                let (received_at, status) = (951_782_400.25 + at as f64 / 7.0, at as u16);
+                let access = Access { received_at, micros: 7, sent: at as u64, status, host: 0, noted };
+                let (mut one, mut other) = (Vec::new(), Vec::new());
+                format.write(&access, at as u16, &mut one);
+                Format::parse(text).unwrap().write(&access, at as u16, &mut other);
+                assert_eq!(one, other, "{text} {at}");
+            }
+        }
     }
 
     #[test]
