@@ -61,6 +61,8 @@ enum OfAnswer {
 pub(crate) struct Format {
     pieces: Vec<Piece>,
     json: bool,
+    /// Whether it tells the client's port, by which requests of one client differ.
+    port: bool,
     /// The one of the last line.
     second: RefCell<Second>,
     last: RefCell<Standing>,
@@ -120,6 +122,7 @@ impl Format {
         let mut format = Self {
             pieces: Vec::new(),
             json: text.starts_with('{'),
+            port: false,
             second: RefCell::default(),
             last: RefCell::default(),
             headers: Vec::new(),
@@ -138,6 +141,7 @@ impl Format {
             rest = next;
         }
         format.text(rest);
+        format.port = format.pieces.contains(&Piece::Request(OfRequest::RemotePort));
         Ok(format)
     }
 
@@ -199,9 +203,7 @@ impl Format {
     fn is_alike(&self, one: &[u8], other: &[u8]) -> bool {
         match (one.split_first_chunk::<PREFIX>(), other.split_first_chunk::<PREFIX>()) {
             (Some(([protocol, scheme, port @ ..], one)), Some(([protocol2, scheme2, port2 @ ..], other))) => {
-                one == other
-                    && (protocol, scheme) == (protocol2, scheme2)
-                    && (port == port2 || !self.pieces.contains(&Piece::Request(OfRequest::RemotePort)))
+                one == other && (protocol, scheme) == (protocol2, scheme2) && (port == port2 || !self.port)
             }
             _ => false,
         }
