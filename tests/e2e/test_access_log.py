@@ -108,6 +108,16 @@ class Lines(Access):
             client.request(headers={"X-Id": "7"})
             self.assertEqual(self.lines(server, 1), [f"http {client.sock.getsockname()[1]} 200x 7 7"])
 
+    def test_what_is_sent_to_https(self):
+        settings = {"https_redirect": 443, "open_http2_protocol": True, "access_log_format": "$request $status $host"}
+        server = self.server(settings=settings)
+        with server.connect() as client:
+            client.send(b"GET /a?b HTTP/1.1\r\nHost: shop.test\r\n\r\n")
+            self.assertEqual(client.answer().status, 308)
+        line = [needs("curl"), "-sS", "--http2-prior-knowledge", "-o", os.devnull, f"http://127.0.0.1:{server.port}/c"]
+        subprocess.run(line, check=True, timeout=PATIENCE)
+        self.assertEqual(self.lines(server, 2), ["GET /a?b HTTP/1.1 308 shop.test", f"GET /c HTTP/2.0 308 127.0.0.1:{server.port}"])
+
     def test_nothing_forges_a_line(self):
         server = self.server()
         evil = bytes(byte for byte in range(1, 256) if byte not in b"\r\n")

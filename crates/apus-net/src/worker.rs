@@ -253,6 +253,11 @@ impl Worker {
         }
     }
 
+    /// A request that was noted is sent elsewhere, and the app never sees it.
+    pub(crate) fn redirected(&self, conn: &ConnInfo, exchange: &Exchange, host: u16, status: u16) {
+        self.metrics.rejected(conn, &Answered { host, ..answer(exchange, status, &exchange.entry.borrow()) });
+    }
+
     /// A connection was accepted.
     pub(crate) fn opened(&self, info: &ConnInfo) {
         bump(&self.counters.accepted);

@@ -1,13 +1,19 @@
 //! The answer of a port that only sends its clients to https.
 
+use std::rc::Rc;
+
 use apus_proto::http1::Reject;
 
 use super::{ConnState, ConnStep, ConnTask};
 use crate::app::App;
+use crate::body::Body;
 use crate::conn::Conn;
 use crate::head_bytes::Inner;
 use crate::http1;
+use crate::request::Request;
 
+/// Permanent Redirect: the method stays (RFC 9110 section 15.4.9).
+pub(super) const PERMANENT: u16 = 308;
 pub(super) const NO_HOST: Reject = Reject::new(400, "no Host tells where the same is under https");
 
 impl<A: App> ConnTask<A> {
@@ -16,8 +22,11 @@ impl<A: App> ConnTask<A> {
     pub(super) fn redirect(&mut self, inner: Box<Inner>) -> ConnStep {
         let to = location(&inner, self.conn.site().config.https_redirect);
         let conn = &self.conn;
-        conn.port.worker.pool.give_request(inner);
-        let Some(to) = to else { return self.refuse(NO_HOST) };
+        let Some(to) = to else {
+            conn.port.worker.pool.give_request(inner);
+            return self.refuse(NO_HOST);
+        };
+        log(conn, inner);
         conn.pipelined.set(false);
         let head_only = conn.exchange.refuse();
         let mut out = conn.out.borrow_mut();
@@ -26,6 +35,17 @@ impl<A: App> ConnTask<A> {
         conn.push(out);
         self.state = ConnState::Closing { linger: true };
         ConnStep::Again
+    }
+}
+
+/// The redirect's line in the access log. The app does not see the request, and its head is complete.
+pub(super) fn log(conn: &Conn, inner: Box<Inner>) {
+    let site = conn.site();
+    let of = (Rc::clone(&conn.info), Rc::clone(site));
+    let request = Request::new(inner, of, Body::empty(None), conn.exchange.received_at.get(), None);
+    if let Some(wanted) = &site.config.noted {
+        request.note(&conn.exchange, wanted);
+        conn.port.worker.redirected(&conn.info, &conn.exchange, conn.host.get(), PERMANENT);
     }
 }
 

@@ -10,7 +10,7 @@ use std::task::{Context, Poll};
 
 use apus_proto::http1::{Framing, Reject, Span, Version};
 
-use super::redirect::{NO_HOST, location, turn_away};
+use super::redirect::{NO_HOST, PERMANENT, location, log, turn_away};
 use super::share::Share;
 use super::stream_body::StreamBody;
 use super::tunnels::{Wish, begin_messages};
@@ -316,7 +316,10 @@ impl Streams {
         let config = &conn.site().config;
         if config.https_redirect != 0 && config.tls.is_none() {
             return match location(&inner, config.https_redirect) {
-                Some(to) => turn_away(&conn, 308, Some(&to)),
+                Some(to) => {
+                    log(&conn, inner);
+                    turn_away(&conn, PERMANENT, Some(&to));
+                }
                 None => self.refuse(id, NO_HOST),
             };
         }
