@@ -72,13 +72,13 @@ class Tls(TabledPrograms):
     NAME = "tls"
     COMMAND = "bench/run tls"
     ABOUT = (
-        "TLS beside nginx, nghttpd, Node and Go: CPU of full and resumed handshakes, requests, answers of 1 MiB, HTTP/2 with 1, 32 and "
+        "TLS beside nginx, nghttpd, Swoole, Node and Go: CPU of full and resumed handshakes, requests, answers of 1 MiB, HTTP/2 with 1, 32 and "
         "100 streams, echoes over wss; memory of idle connections and WebSockets. Writes the raw figures by date and a Markdown table."
     )
     QUICK_HELP = "2,000 requests, one round"
     RESULTS = TlsResults
     REPORT = Tables("TLS", _intro, CASES, (("x Apus", TlsResults.times),))
-    ORDER = ("apus", "nginx", "nghttpd", "node", "go")
+    ORDER = ("apus", "nginx", "nghttpd", "swoole", "node", "go")
     CASES = CASES
     COUNT = (50_000, 2_000)
     UNIT = "requests"

@@ -1,4 +1,4 @@
-"""One measurement: drive.py CONTENDER CASE COUNT RUN OUT APUS_SO. Starts the contender's server on one core, puts the
+"""One measurement: drive.py CONTENDER CASE COUNT RUN OUT MODULE. Starts the contender's server on one core, puts the
 load on the other, and prints what the server's processes took: microseconds for one of what the case does, bytes for one
 connection that is idle."""
 
@@ -45,6 +45,8 @@ def command(name, case, run, out, module, cert, key):
     if name == "go":
         return ["env", "GOMAXPROCS=1", str(out / "tls-go"), cert, key], None
     port = free_port()
+    if name == "swoole":
+        return ["php", "-n", "-d", f"extension={module}", str(HERE / "peers/swoole.php"), str(port), cert, key], port
     if name == "nghttpd":
         files = run / "files"
         files.mkdir(exist_ok=True)
