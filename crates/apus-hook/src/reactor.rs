@@ -176,10 +176,12 @@ impl Reactor {
         for (_, waiter) in &mut *self.waiters.borrow_mut() {
             match &mut waiter.unarmed {
                 Some((_, seen @ false)) => (*seen, left) = (true, true),
-                Some((fd, true)) => old.push(*fd),
+                Some((fd, true)) => {
+                    old.push(*fd);
+                    waiter.unarmed = None;
+                }
                 None => {}
             }
-            waiter.unarmed = waiter.unarmed.filter(|(fd, _)| !old.contains(fd));
         }
         let queues = self.queues.borrow();
         for fd in old {
