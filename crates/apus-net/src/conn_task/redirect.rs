@@ -12,8 +12,6 @@ use crate::head_bytes::Inner;
 use crate::http1;
 use crate::request::Request;
 
-/// Permanent Redirect: the method stays (RFC 9110 section 15.4.9).
-pub(super) const PERMANENT: u16 = 308;
 pub(super) const NO_HOST: Reject = Reject::new(400, "no Host tells where the same is under https");
 
 impl<A: App> ConnTask<A> {
@@ -45,7 +43,7 @@ pub(super) fn log(conn: &Conn, inner: Box<Inner>) {
     let request = Request::new(inner, of, Body::empty(None), conn.exchange.received_at.get(), None);
     if let Some(wanted) = &site.config.noted {
         request.note(&conn.exchange, wanted);
-        conn.port.worker.redirected(&conn.info, &conn.exchange, conn.host.get(), PERMANENT);
+        conn.port.worker.redirected(&conn.info, &conn.exchange, conn.host.get(), http1::PERMANENT_REDIRECT);
     }
 }
 

@@ -10,7 +10,7 @@ use std::task::{Context, Poll};
 
 use apus_proto::http1::{Framing, Reject, Span, Version};
 
-use super::redirect::{NO_HOST, PERMANENT, location, log, turn_away};
+use super::redirect::{NO_HOST, location, log, turn_away};
 use super::share::Share;
 use super::stream_body::StreamBody;
 use super::tunnels::{Wish, begin_messages};
@@ -20,6 +20,7 @@ use crate::body::{Body, BodyDecoder, BodyError, Form};
 use crate::conn::{Conn, Expired, Mux, Timer};
 use crate::exchange::AnswerPhase;
 use crate::head_bytes::Inner;
+use crate::http1;
 use crate::http2::{Closed, Event, Read, Session};
 use crate::info::ConnInfo;
 use crate::input::Input;
@@ -318,7 +319,7 @@ impl Streams {
             return match location(&inner, config.https_redirect) {
                 Some(to) => {
                     log(&conn, inner);
-                    turn_away(&conn, PERMANENT, Some(&to));
+                    turn_away(&conn, http1::PERMANENT_REDIRECT, Some(&to));
                 }
                 None => self.refuse(id, NO_HOST),
             };

@@ -10,6 +10,8 @@ use crate::port::Port;
 
 /// RFC 6797.
 const HSTS: &[u8] = b"Strict-Transport-Security";
+/// The method stays (RFC 9110 section 15.4.9).
+pub(crate) const PERMANENT_REDIRECT: u16 = 308;
 /// What PHP sends when a program names no type (`default_mimetype`, `default_charset`).
 const DEFAULT_TYPE: &[u8] = b"Content-Type: text/html; charset=UTF-8\r\n";
 /// The same where the character set is the program's business.
@@ -227,7 +229,7 @@ fn has_hsts(lines: &[u8]) -> bool {
 /// Writes the whole answer that sends a client elsewhere: the method and the content stay the same (RFC 9110 section
 /// 15.4.9). The connection ends with it.
 pub(crate) fn write_redirect(out: &mut Vec<u8>, port: &Port, to: &[u8], head_only: bool) {
-    let mut head = ResponseHead::new(308);
+    let mut head = ResponseHead::new(PERMANENT_REDIRECT);
     response::write_field(&mut head.lines, b"Location", to);
     write_text(out, port, head, b"308 Permanent Redirect\n", head_only);
 }

@@ -3,6 +3,6 @@
 mod head;
 
 pub(crate) use head::{
-    Answer, adorned, close_after, plan, write_error, write_fields, write_head, write_interim, write_redirect,
-    write_refusal,
+    Answer, PERMANENT_REDIRECT, adorned, close_after, plan, write_error, write_fields, write_head, write_interim,
+    write_redirect, write_refusal,
 };
