@@ -236,7 +236,7 @@ impl Drop for Waiting<'_> {
 }
 
 /// Name and password of a field Authorization.
-fn credentials(value: &[u8]) -> Option<(String, Vec<u8>)> {
+pub(crate) fn credentials(value: &[u8]) -> Option<(String, Vec<u8>)> {
     let (scheme, rest) = value.split_at_checked(6)?;
     if !scheme.eq_ignore_ascii_case(b"basic ") || rest.len() > LONGEST * 2 {
         return None;

@@ -39,6 +39,17 @@ pub enum Outcome {
     Later(Pin<Box<dyn Future<Output = Option<Request>>>>),
 }
 
+impl Outcome {
+    /// The request, if it is the handler's.
+    pub(crate) async fn settled(self) -> Option<Request> {
+        match self {
+            Self::Answered => None,
+            Self::NotMine(request) => Some(request),
+            Self::Later(found) => found.await,
+        }
+    }
+}
+
 /// The same, ready to be asked.
 pub struct Edge {
     statics: Option<Rc<Statics>>,
@@ -98,25 +109,42 @@ impl Edge {
                 }
             }
         }
-        let Some(auth) = auth else { return self.file(request, responder) };
         if demanded.is_empty() {
             return self.file(request, responder);
         }
-        match auth.login(&demanded, &request) {
-            Login::Passed => self.file(request, responder),
+        let (this, then) = (Rc::clone(self), responder.clone());
+        self.admit(&demanded, request, responder, move |request| this.file(request, &then))
+    }
+
+    /// The same for a path that a request has been found to mean beside its own: what it demands more.
+    pub(crate) fn also(&self, path: &[u8], request: Request, responder: &Responder) -> Outcome {
+        let Some(auth) = &self.auth else { return Outcome::NotMine(request) };
+        let before = auth.demanded(request.path());
+        let mut demanded = auth.demanded(path);
+        demanded.retain(|after| !before.contains(after));
+        self.admit(&demanded, request, responder, Outcome::NotMine)
+    }
+
+    /// Goes on with a request whose client may have what it demands.
+    fn admit(
+        &self,
+        demanded: &[usize],
+        request: Request,
+        responder: &Responder,
+        then: impl FnOnce(Request) -> Outcome + 'static,
+    ) -> Outcome {
+        let Some(auth) = self.auth.as_ref().filter(|_| !demanded.is_empty()) else { return then(request) };
+        match auth.login(demanded, &request) {
+            Login::Passed => then(request),
             Login::Refused => {
                 auth.challenge(responder);
                 Outcome::Answered
             }
             Login::Unknown(checks) => {
-                let (this, auth, responder) = (Rc::clone(self), Rc::clone(auth), responder.clone());
+                let (auth, responder) = (Rc::clone(auth), responder.clone());
                 Outcome::Later(Box::pin(async move {
                     match Rc::clone(&auth).verify(checks).await {
-                        Verdict::Passed => match this.file(request, &responder) {
-                            Outcome::Answered => None,
-                            Outcome::NotMine(request) => Some(request),
-                            Outcome::Later(found) => found.await,
-                        },
+                        Verdict::Passed => then(request).settled().await,
                         Verdict::Refused => {
                             auth.challenge(&responder);
                             None
@@ -131,7 +159,8 @@ impl Edge {
         }
     }
 
-    fn file(&self, request: Request, responder: &Responder) -> Outcome {
+    /// Sends the file that a request has been rewritten to.
+    pub(crate) fn file(&self, request: Request, responder: &Responder) -> Outcome {
         let Some(statics) = self.statics.as_ref().filter(|_| !request.upgrade()) else {
             return Outcome::NotMine(request);
         };

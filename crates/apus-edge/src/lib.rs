@@ -9,6 +9,7 @@ mod edge;
 mod path;
 mod root;
 mod rules;
+pub mod script;
 pub mod settings;
 mod statics;
 pub mod types;

@@ -6,7 +6,7 @@ use crate::row::Row;
 const LONGEST: usize = 255;
 
 /// Settings of ports that are looked at once it is known which host a request is for, and which log gets its answer.
-const OF_HOST: [&str; 55] = [
+const OF_HOST: [&str; 57] = [
     "access_log",
     "access_log_format",
     "access_log_sample",
@@ -22,7 +22,9 @@ const OF_HOST: [&str; 55] = [
     "cors_methods",
     "cors_origins",
     "denied_clients",
+    "denied_scripts",
     "document_root",
+    "document_root_links",
     "enable_static_handler",
     "http_autoindex",
     "http_compression",

@@ -302,6 +302,9 @@ settings! {
     Port enable_static_handler: bool = false => Kind::Bool;
     /// Directory of the files.
     Port document_root: String = String::new() => Kind::Str;
+    /// Directories outside of `document_root` into which links in it may lead; links that lead elsewhere are not
+    /// followed.
+    Port document_root_links: Vec<String> = Vec::new() => Kind::Texts;
     /// Paths below which requests are for files only: 404 where there is none. Empty: whatever path there is a file
     /// for, and PHP answers the others.
     Port static_handler_locations: Vec<String> = Vec::new() => Kind::Texts;
@@ -312,6 +315,9 @@ settings! {
     /// What is looked for, in this order, where `$uri` stands for the path, and what ends with `/` is a directory:
     /// `["$uri", "$uri/", "/index.html"]` serves an application that runs in the browser.
     Port try_files: Vec<String> = vec!["$uri".to_owned(), "$uri/".to_owned()], shown "`$uri`, `$uri/`" => Kind::Texts;
+    /// Patterns of paths whose PHP files `apus serve` does not execute (403), as `static_cache_control` has them:
+    /// `["/uploads/*"]`.
+    Port denied_scripts: Vec<String> = Vec::new() => Kind::Texts;
     /// Whether FILE.zst, FILE.br or FILE.gz beside a file, if it is not older, is sent to clients that accept it.
     Port static_precompressed: bool = true => Kind::Bool;
     /// Cache-Control of files by pattern: `["*.css" => "max-age=3600", "/assets/*" => "immutable"]`; the first that

@@ -128,8 +128,7 @@ impl Find {
 
     /// What is to be sent of a file; `None` where there is nothing of that name.
     fn file(&self, names: &str, accepted: Accepted, patience: Patience) -> io::Result<Option<Found>> {
-        let extension = Path::new(names).extension().and_then(|extension| extension.to_str()).unwrap_or_default();
-        if CODE.iter().any(|code| code.eq_ignore_ascii_case(extension)) {
+        if is_code(names) {
             return Ok(Some(Found::Nothing));
         }
         let (file, identity) = match self.get(names, patience)? {
@@ -217,8 +216,14 @@ fn read(file: &File, len: usize, patience: Patience) -> io::Result<Box<[u8]>> {
     Ok(bytes.into_boxed_slice())
 }
 
+/// Whether a file of that name holds code for PHP.
+pub(crate) fn is_code(names: &str) -> bool {
+    let extension = Path::new(names).extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+    CODE.iter().any(|code| code.eq_ignore_ascii_case(extension))
+}
+
 /// Whether a path fits a pattern, in which `*` stands for any characters. A pattern without `/` is one for the name.
-fn fits(pattern: &str, names: &str) -> bool {
+pub(crate) fn fits(pattern: &str, names: &str) -> bool {
     let subject = match pattern.strip_prefix('/') {
         Some(_) => names,
         None if pattern.contains('/') => names,

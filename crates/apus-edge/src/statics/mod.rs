@@ -16,6 +16,8 @@ use std::sync::Arc;
 use apus_net::proto::coding::Accepted;
 use apus_net::{Request, Responder, ResponseHead};
 
+pub(crate) use self::find::{fits, is_code};
+
 use self::cache::{Cache, Kept, Key};
 use self::find::{Find, Found, Page};
 use self::send::Asking;
@@ -27,6 +29,8 @@ use crate::root::{Patience, Root};
 pub struct StaticsConfig {
     /// The directory.
     pub root: PathBuf,
+    /// Directories outside of it that links in it may lead into.
+    pub links: Vec<PathBuf>,
     /// Paths below which requests are for files, and never for PHP. None: whatever path there is a file for.
     pub locations: Vec<String>,
     /// What is looked for, in this order; `$uri` stands for the path. What ends with `/` is a directory.
@@ -72,7 +76,7 @@ struct Asked {
 impl Statics {
     /// Opens the directory.
     pub(crate) fn open(config: StaticsConfig) -> io::Result<Rc<Self>> {
-        let root = Root::open(&config.root)?;
+        let root = Root::open(&config.root, &config.links)?;
         let cache = RefCell::new(Cache::new(config.cache_size));
         Ok(Rc::new(Self { find: Arc::new(Find { root, config }), cache }))
     }
