@@ -10,7 +10,7 @@ mod variables;
 
 use std::fmt;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::Arc;
 
@@ -227,14 +227,20 @@ impl Scripts {
 }
 
 impl ScriptsConfig {
-    /// What settings say.
+    /// What settings say; what they leave at its default is that of what the directory holds.
     pub fn of(settings: &Settings) -> Self {
+        let found = Preset::find(Path::new(&settings.document_root));
+        let default = Settings::default();
+        let or = |own: &Vec<String>, default: &Vec<String>, found: Vec<String>| {
+            if own == default { found } else { own.clone() }
+        };
+        let links: Vec<PathBuf> = settings.document_root_links.iter().map(Into::into).collect();
         Self {
-            root: settings.document_root.clone().into(),
-            links: settings.document_root_links.iter().map(Into::into).collect(),
-            tries: settings.try_files.clone(),
-            index: settings.http_index_files.clone(),
-            forbidden: settings.denied_scripts.clone(),
+            tries: or(&settings.try_files, &default.try_files, found.tries),
+            index: or(&settings.http_index_files, &default.http_index_files, found.index),
+            forbidden: or(&settings.denied_scripts, &default.denied_scripts, found.forbidden),
+            links: if links.is_empty() { found.links } else { links },
+            root: found.root,
         }
     }
 }

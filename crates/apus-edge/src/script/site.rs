@@ -36,17 +36,24 @@ impl Site {
     /// # Errors
     /// What is wrong with which setting, or cannot be opened.
     pub fn open(settings: &Settings) -> Result<Rc<Self>, String> {
-        let scripts = Scripts::open(ScriptsConfig::of(settings))
-            .map_err(|error| format!("document_root {}: {error}", settings.document_root))?;
-        let edge = settings::open(Some(&Self::plan(settings)?))?.ok_or("document_root is needed")?;
+        if settings.document_root.is_empty() {
+            return Err("document_root, the directory of the scripts, is not set".into());
+        }
+        let config = ScriptsConfig::of(settings);
+        let plan = Self::plan(settings, &config)?;
+        let scripts =
+            Scripts::open(config).map_err(|error| format!("document_root {}: {error}", settings.document_root))?;
+        let edge = settings::open(Some(&plan))?.ok_or("document_root is not set")?;
         Ok(Rc::new(Self { edge, scripts }))
     }
 
     /// What is done before scripts. Which file answers for a directory is a question of scripts, too.
-    fn plan(settings: &Settings) -> Result<EdgeConfig, String> {
+    fn plan(settings: &Settings, scripts: &ScriptsConfig) -> Result<EdgeConfig, String> {
         let with_files = Settings { enable_static_handler: true, ..settings.clone() };
         let mut config = settings::plan(&with_files, false)?.unwrap_or_default();
         if let Some(statics) = &mut config.statics {
+            statics.root.clone_from(&scripts.root);
+            statics.links.clone_from(&scripts.links);
             statics.tries = vec!["$uri".to_owned()];
             statics.index = Vec::new();
             statics.listing = false;

@@ -169,6 +169,22 @@ fn links_lead_out_where_that_is_allowed() {
     assert!(Scripts::open(absent).unwrap_err().to_string().contains("none"));
 }
 
+#[test]
+fn settings_at_their_defaults_are_those_of_what_the_directory_holds() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["artisan", "public/index.php", "other/x"] {
+        write(folder.path(), name);
+    }
+    let document_root = folder.path().to_str().unwrap().to_owned();
+    let settings = Settings { document_root, ..Settings::default() };
+    let found = ScriptsConfig::of(&settings);
+    assert_eq!((&found.root, &found.forbidden), (&folder.path().join("public"), &vec!["/storage/*".to_owned()]));
+    assert_eq!((&found.tries[..], &found.index[0][..]), (&FRONT.map(str::to_owned)[..], "index.php"));
+    let own = vec!["$uri".to_owned(), "=404".to_owned()];
+    assert_eq!(ScriptsConfig::of(&Settings { try_files: own.clone(), ..settings }).tries, own);
+    assert!(Site::open(&Settings::default()).is_err_and(|why| why.contains("not set")));
+}
+
 /// Whatever is made of these pieces, nothing but a script of the site below no forbidden directory is executed, and
 /// nothing but a file that is no code is sent.
 #[test]
