@@ -130,8 +130,8 @@ impl Run {
                     assert!(bytes.ends_with(b"\r\n\r\n") && !self.handled.contains(&stream));
                     self.handled.push(stream);
                 }
-                Some(Event::Data { stream, .. } | Event::Trailers { stream } | Event::Reset { stream, .. }) => {
-                    assert!(self.handled.contains(&stream));
+                Some(ref event @ (Event::Data { stream, .. } | Event::Trailers { stream } | Event::Reset { stream, .. })) => {
+                    assert!(self.handled.contains(&stream), "{event:?}");
                 }
             }
         }

@@ -144,6 +144,8 @@ impl Session {
         self.discard(stream);
         let Some(known) = self.streams.get_mut(stream) else { return };
         known.handled = false;
+        // Nobody waits for room any more.
+        known.full = false;
         if !known.is_open() {
             self.streams.remove(stream);
             return;

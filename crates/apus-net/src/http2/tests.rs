@@ -339,6 +339,22 @@ fn writers_wait_for_room() {
 }
 
 #[test]
+fn nobody_is_told_of_room_for_a_handler_that_has_ended() {
+    let mut peer = Peer::new(Limits { max_output: 30_000, ..Limits::default() });
+    let request = peer.request(1, true);
+    assert!(peer.feed(&request).is_ok());
+    assert_eq!(peer.session.head(1, 200, b"", false), Ok(()));
+    assert_eq!(peer.session.data(1, vec![0; 30_000].into(), false), Ok(()));
+    assert_eq!(peer.session.data(1, vec![0; 1].into(), false), Err(SendError::Full));
+    assert_eq!(peer.session.data(1, Bytes::new(), true), Ok(()));
+    peer.session.finish(1);
+    // Some of it has gone, and a part is still there.
+    peer.session.fill(&mut Vec::new(), 1000);
+    assert!((1..=15_000).contains(&peer.session.queued(1)));
+    assert_eq!(peer.session.writable(), Vec::<u32>::new());
+}
+
+#[test]
 fn urgent_answers_go_first() {
     let mut peer = Peer::new(Limits::default());
     let mut input = Vec::new();
