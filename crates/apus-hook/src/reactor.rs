@@ -20,13 +20,15 @@ use std::time::Duration;
 
 use apus_coro::TaskId;
 use apus_runtime::descriptor::each_readable;
-use rustix::event::epoll;
+use rustix::buffer::spare_capacity;
+use rustix::event::{Timespec, epoll};
 use slab::Slab;
 
 use super::standing::Standing;
 
 /// Events taken from the kernel at once.
 const BATCH: usize = 256;
+const NOW: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
 
 /// How a wait for descriptors ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -69,6 +71,9 @@ pub struct Reactor {
     runs: Cell<bool>,
     /// Whether waits that armed nothing are being looked at.
     looks: Cell<bool>,
+    /// Room for events, and for those that one of them wakes; used again and again.
+    events: RefCell<Vec<epoll::Event>>,
+    woken: RefCell<Vec<usize>>,
 }
 
 impl Reactor {
@@ -82,6 +87,8 @@ impl Reactor {
             standing: RefCell::default(),
             runs: Cell::new(false),
             looks: Cell::new(false),
+            events: RefCell::default(),
+            woken: RefCell::default(),
         }))
     }
 
@@ -252,13 +259,13 @@ impl Reactor {
         ctl(libc::EPOLL_CTL_ADD, libc::EPOLLONESHOT as u32)
     }
 
-    fn dispatch(&self, event: &libc::epoll_event) {
-        let (fd, generation, happened) = (event.u64 as u32 as usize, (event.u64 >> 32) as u32, event.events);
+    fn dispatch(&self, token: u64, happened: u32) {
+        let (fd, generation) = (token as u32 as usize, (token >> 32) as u32);
         if generation != self.generation(fd) {
             return;
         }
         let always = (libc::EPOLLERR | libc::EPOLLHUP) as u32;
-        let mut woken = Vec::new();
+        let mut woken = self.woken.take();
         if let Some(queue) = self.queues.borrow_mut().get_mut(fd) {
             queue.retain(|&(key, events)| {
                 let concerned = happened & (events | always) != 0;
@@ -275,23 +282,28 @@ impl Reactor {
             && standing.happened(happened, !woken.is_empty()) >= UNHEARD
         {
             standing.disarmed();
-            self.ctl(libc::EPOLL_CTL_MOD, fd as RawFd, libc::EPOLLONESHOT as u32, event.u64);
+            self.ctl(libc::EPOLL_CTL_MOD, fd as RawFd, libc::EPOLLONESHOT as u32, token);
         }
-        for key in woken {
+        for key in woken.drain(..) {
             self.wake(key, Woken::Ready(happened));
         }
+        self.woken.replace(woken);
     }
 
     /// Takes events from the kernel; `true` when there may be more.
     fn take_events(&self) -> bool {
-        let mut events = [libc::epoll_event { events: 0, u64: 0 }; BATCH];
-        // SAFETY: room for BATCH events.
-        let count = unsafe { libc::epoll_wait(self.epoll.as_raw_fd(), events.as_mut_ptr(), BATCH as i32, 0) };
-        let count = usize::try_from(count).unwrap_or(0);
-        for event in &events[..count] {
-            self.dispatch(event);
+        let mut events = self.events.take();
+        events.clear();
+        events.reserve(BATCH);
+        // Nothing of it can fail but memory: then there are no events.
+        let _ = epoll::wait(&*self.epoll, spare_capacity(&mut events), Some(&NOW));
+        for event in &events {
+            let (data, flags) = (event.data, event.flags);
+            self.dispatch(data.u64(), flags.bits());
         }
-        count == BATCH
+        let more = events.len() == events.capacity();
+        self.events.replace(events);
+        more
     }
 
     /// Passes on what the kernel reports, for as long as the thread's runtime lives.

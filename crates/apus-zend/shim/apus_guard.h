@@ -64,6 +64,7 @@ uintptr_t apus_guard_object_key(zend_object *object);
 /* Would the object's connection take what is said when it is freed? A MySQL server that is sending rows would not. */
 bool apus_guard_is_idle(zend_object *object);
 uintptr_t apus_guard_tree_key(zend_object *object); /* of the tree of nodes that it is of; 0: of none */
+uintptr_t apus_guard_keys(zend_object *object, uintptr_t *tree); /* both of them */
 uintptr_t apus_guard_resource_key(zend_resource *resource);
 bool apus_guard_holds_streams(const zend_object *object); /* as CURLOPT_FILE has */
 
@@ -130,6 +131,7 @@ void apus_frees_startup(void);
 void apus_frees_end_request(void);
 void apus_guard_find_frees(void);
 void apus_guard_drain(zend_execute_data *ex);
+bool apus_frees(void); /* some coroutine is in the midst of freeing something */
 bool apus_freed_by_other(uintptr_t key); /* another coroutine is in the midst of freeing something of it */
 zend_object_handlers *apus_guard_handlers_of(zend_class_entry *ce); /* that its objects share, or NULL */
 void apus_guard_open_process(INTERNAL_FUNCTION_PARAMETERS);

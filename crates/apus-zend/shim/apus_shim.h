@@ -238,6 +238,7 @@ apus_object *apus_object_of(zend_object *object);
 bool apus_object_is_native(const zend_object *object); /* of a native class: the last part of an apus_object */
 /* unread.c: is the rest of an answer still to come, so that nothing can be asked? */
 bool apus_pdo_leaves_unread(const zval *pdo);
+bool apus_pdo_is_at_rest(const zval *pdo); /* ready, in no transaction, without an error of its own; false: unknown */
 /* ---- held.c ---- */
 void apus_held_add(zval *value);
 HashTable *apus_held_get_gc(zend_object *object, zval **table, int *count);

@@ -71,7 +71,8 @@ static bool show_streams(zend_object *object, const walk *walk)
 
 static bool show_object(zend_object *object, apus_use use, const walk *walk)
 {
-	const uintptr_t key = apus_guard_object_key(object), tree = apus_guard_tree_key(object);
+	uintptr_t tree;
+	const uintptr_t key = apus_guard_keys(object, &tree);
 	use.marks |= tree != 0 ? APUS_USES_TREE : 0;
 	if (key != 0
 		&& !(walk->each(key, use, walk->context)
@@ -192,7 +193,7 @@ void apus_guard_freed(void)
 /* True: another coroutine is in the midst of something there, which an exception says. */
 static zend_never_inline ZEND_COLD bool refuse(zend_execute_data *ex)
 {
-	while (!apus_guard_things(ex, false, is_free, NULL)) {
+	while (apus_frees() && !apus_guard_things(ex, false, is_free, NULL)) {
 		awaiting++;
 		const bool waited = hooks.await_free();
 		awaiting--;

@@ -30,6 +30,11 @@ static struct {
 typedef struct freeing { uintptr_t key; const apus_fiber *fiber; struct freeing *next; } freeing;
 static freeing *freeings;
 
+bool apus_frees(void)
+{
+	return freeings != NULL;
+}
+
 bool apus_freed_by_other(uintptr_t key)
 {
 	for (const freeing *one = freeings; one != NULL; one = one->next) {

@@ -195,9 +195,8 @@ static const void *shared_by(zend_object *object, thing kind)
 	}
 }
 
-uintptr_t apus_guard_object_key(zend_object *object)
+static uintptr_t key_of(zend_object *object, thing kind)
 {
-	const thing kind = thing_of(object->ce);
 	if (kind == THING_NONE || is_node(kind)) {
 		return 0;
 	}
@@ -205,9 +204,9 @@ uintptr_t apus_guard_object_key(zend_object *object)
 	return (uintptr_t) (shared != NULL ? shared : object);
 }
 
-uintptr_t apus_guard_tree_key(zend_object *object)
+static uintptr_t tree_of(zend_object *object, thing kind)
 {
-	switch (thing_of(object->ce)) {
+	switch (kind) {
 		case THING_NODE:
 		case THING_XPATH:
 			return apus_tree_of_node(object);
@@ -216,6 +215,23 @@ uintptr_t apus_guard_tree_key(zend_object *object)
 		default:
 			return 0;
 	}
+}
+
+uintptr_t apus_guard_object_key(zend_object *object)
+{
+	return key_of(object, thing_of(object->ce));
+}
+
+uintptr_t apus_guard_tree_key(zend_object *object)
+{
+	return tree_of(object, thing_of(object->ce));
+}
+
+uintptr_t apus_guard_keys(zend_object *object, uintptr_t *tree)
+{
+	const thing kind = thing_of(object->ce);
+	*tree = tree_of(object, kind);
+	return key_of(object, kind);
 }
 
 bool apus_guard_holds_streams(const zend_object *object)

@@ -47,3 +47,22 @@ bool apus_pdo_leaves_unread(const zval *value)
 	return false;
 #endif
 }
+
+bool apus_pdo_is_at_rest(const zval *value)
+{
+#ifdef KNOWS_PDO_MYSQL
+	const pdo_dbh_t *dbh = php_pdo_dbh_fetch_inner(Z_OBJ_P(value));
+	const MYSQLND_CONN_DATA *connection = apus_mysqlnd_of_pdo(dbh);
+	/* While a statement is being prepared the connection says that it is ready, too. */
+	const bool taken = apus_held_by_other((uintptr_t) dbh, APUS_USES_ALL) != NULL || apus_freed_by_other((uintptr_t) dbh);
+	if (connection == NULL || taken || GET_CONNECTION_STATE(&connection->state) != CONN_READY || dbh->is_closed) {
+		return false;
+	}
+	/* What PDO::errorCode() tells. */
+	const char *error = dbh->query_stmt != NULL ? dbh->query_stmt->error_code : dbh->error_code;
+	return strcmp(error, "HY000") != 0
+		&& !(UPSERT_STATUS_GET_SERVER_STATUS(connection->upsert_status) & SERVER_STATUS_IN_TRANS);
+#else
+	return false;
+#endif
+}

@@ -42,6 +42,16 @@ pub unsafe fn leaves_unread(pdo: &Value) -> bool {
     unsafe { sys::apus_pdo_leaves_unread(pdo.as_ptr()) }
 }
 
+/// Whether a connection of PDO is known to be as it was when it was made: ready for a question, not in a transaction,
+/// without an error of the connection itself. `false` where that is not known.
+///
+/// # Safety
+/// `pdo` MUST be a PDO object.
+pub unsafe fn is_at_rest(pdo: &Value) -> bool {
+    // SAFETY: by contract; reads the connection's state.
+    unsafe { sys::apus_pdo_is_at_rest(pdo.as_ptr()) }
+}
+
 /// What tells the running call from others, as long as it runs.
 pub fn running_call() -> usize {
     // SAFETY: reads a pointer.

@@ -84,6 +84,8 @@ pub(super) struct Core {
     pub(super) distrusted: Cell<Option<Instant>>,
     /// When garbage was last looked through for connections.
     collected: Cell<Option<Instant>>,
+    /// When somebody who has to wait last looked for lost connections.
+    looked: Cell<Option<Instant>>,
     pub(super) counters: Counters,
     pub(super) notifier: Arc<Notifier>,
     pub(super) keeper: Keeper,
@@ -149,6 +151,7 @@ impl Core {
             queue: Queue::default(),
             distrusted: Cell::new(None),
             collected: Cell::new(None),
+            looked: Cell::new(None),
             counters: Counters::default(),
             notifier: Arc::default(),
             keeper: Keeper::default(),
@@ -330,6 +333,16 @@ impl Core {
         }
         self.leases.borrow().values().any(Lease::holder_has_ended)
             || (self.queue.len() > 0 && !self.leases.borrow().is_empty())
+    }
+
+    /// Whether one who has to wait may look for lost connections: at once if nobody waits yet, and else not more often
+    /// than once in `pause`.
+    pub(super) fn may_look(&self, now: Instant, pause: Duration) -> bool {
+        let may = self.queue.len() == 0 || self.looked.get().is_none_or(|at| now.saturating_duration_since(at) >= pause);
+        if may {
+            self.looked.set(Some(now));
+        }
+        may
     }
 
     /// Whether the cycle collector may look for connections in garbage now: not more often than once in `pause`.

@@ -125,6 +125,12 @@ fn first(result: &Value, fetch: &str) -> Result<Value, Raise> {
     if is_false(result) { Ok(result.share()) } else { method(result, fetch, &[]) }
 }
 
+/// Whether it is known, without asking anybody, to be as it was when it was made: neither dead nor in a transaction.
+pub(super) fn is_at_rest(conn: &Conn) -> bool {
+    // SAFETY: what `Kind::of` has found to be a PDO.
+    matches!(conn.kind, Kind::Pdo(_)) && unsafe { hook::is_at_rest(conn.value()) }
+}
+
 /// Whether the connection itself says that it is dead, or was broken off in the middle of an answer. Asks nobody.
 pub(super) fn looks_dead(conn: &Conn) -> Result<bool, Raise> {
     let Kind::Pdo(pdo) = &conn.kind else { return Ok(false) };

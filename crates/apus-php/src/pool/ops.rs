@@ -26,6 +26,8 @@ use crate::wait::{Deadline, Timeout, Waited, limit_or_none, wait_until};
 const GET: &str = "ConnectionPool::get()";
 /// How often at most a `get()` that has to wait runs the cycle collector to find connections in garbage.
 const COLLECT: Duration = Duration::from_secs(1);
+/// How often at most a `get()` that has to wait behind others looks for lost connections, which those would be given.
+const LOOK: Duration = Duration::from_millis(1);
 
 /// A pool as a method sees it.
 pub(super) struct Pool {
@@ -49,11 +51,8 @@ impl Pool {
         let mut now = Instant::now();
         let grant = match core.take() {
             Some(grant) => grant,
-            None => match self.queue(timeout)? {
-                Some(grant) => {
-                    now = Instant::now();
-                    grant
-                }
+            None => match self.queue(timeout, &mut now)? {
+                Some(grant) => grant,
                 None => return Ok(None),
             },
         };
@@ -76,21 +75,22 @@ impl Pool {
         source::make(&self.core, &self.object, self.source, slot)
     }
 
-    /// Waits for a connection or a place.
-    fn queue(&self, timeout: Timeout) -> Result<Option<Grant>, Raise> {
+    /// Waits for a connection or a place. `now` becomes the time at which the wait was over.
+    fn queue(&self, timeout: Timeout, now: &mut Instant) -> Result<Option<Grant>, Raise> {
         let core = &self.core;
-        if let Some(slot) = self.recover()? {
+        if let Some(slot) = self.recover(*now)? {
+            *now = Instant::now();
             return Ok(Some(Grant::Permit(slot)));
         }
         let usual = || limit_or_none(core.numbers.get().wait_timeout);
         let limit = if timeout.is_positive() { timeout.limit() } else { usual() };
         let state = State::get()?;
         count(&core.keeper.activity);
-        core.keeper.hurry(Some(Instant::now() + super::keeper::ORPHAN_POLL), &core.notifier);
-        let begin = Instant::now();
+        core.keeper.hurry(Some(*now + super::keeper::ORPHAN_POLL), &core.notifier);
         let ticket = Queue::join(core);
         let granted = wait_until(&state, Wait::Inside(GET), Deadline::after(limit), ticket);
-        let waited = begin.elapsed();
+        let waited = now.elapsed();
+        *now += waited;
         core.waited(waited);
         match granted? {
             Waited::Got(grant) => Ok(Some(grant)),
@@ -104,8 +104,11 @@ impl Pool {
     }
 
     /// The place of a connection that was lost, for one who would have to wait.
-    fn recover(&self) -> Result<Option<Slot>, Raise> {
+    fn recover(&self, now: Instant) -> Result<Option<Slot>, Raise> {
         let core = &self.core;
+        if !core.may_look(now, LOOK) {
+            return Ok(None);
+        }
         let orphans = core.collect_lost();
         if orphans && !core.has_lost() && core.may_collect_garbage(COLLECT) {
             php::function("gc_collect_cycles", &[])?;
@@ -271,7 +274,13 @@ impl Pool {
         if matches!(reset, Reset::Nothing) {
             return Ok(Cleaned::Nothing);
         }
-        let cleaned = if driver::looks_dead(conn)? { Cleaned::Broken } else { driver::clean(conn)? };
+        let cleaned = if driver::is_at_rest(conn) {
+            Cleaned::Nothing
+        } else if driver::looks_dead(conn)? {
+            Cleaned::Broken
+        } else {
+            driver::clean(conn)?
+        };
         // A cancelled answer is not the server's.
         if cleaned == Cleaned::Broken || (cleaned != Cleaned::Nothing && was_cancelled()) {
             return Ok(Cleaned::Broken);

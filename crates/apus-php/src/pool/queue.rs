@@ -22,6 +22,8 @@ pub(super) enum Grant {
 
 #[derive(Default)]
 struct Waiter {
+    /// It has left the queue: it was given something.
+    called: Cell<bool>,
     grant: RefCell<Option<Grant>>,
     waker: RefCell<Option<Waker>>,
 }
@@ -42,6 +44,7 @@ impl Queue {
     /// Gives it to whoever has waited longest; gives it back when nobody waits.
     pub(super) fn hand(&self, grant: Grant) -> Option<Grant> {
         let Some((_, waiter)) = self.waiters.borrow_mut().pop_first() else { return Some(grant) };
+        waiter.called.set(true);
         *waiter.grant.borrow_mut() = Some(grant);
         if let Some(waker) = waiter.waker.borrow_mut().take() {
             waker.wake();
@@ -86,7 +89,9 @@ impl Future for Ticket {
 
 impl Drop for Ticket {
     fn drop(&mut self) {
-        self.core.queue.waiters.borrow_mut().remove(&self.id);
+        if !self.waiter.called.get() {
+            self.core.queue.waiters.borrow_mut().remove(&self.id);
+        }
         let unread = self.waiter.grant.borrow_mut().take();
         match unread {
             // What the pool has no use for is closed by its drop.
