@@ -12,10 +12,12 @@ import os
 import pathlib
 import re
 import resource
+import socket
 import struct
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -56,51 +58,82 @@ def settled(pid):
     return last[0]
 
 
+def traced(server, work):
+    """System calls of the only worker while `work` is done: (reads, writes, waits for readiness, others)."""
+    needs("strace")
+    trace = server.folder / "strace"
+    with subprocess.Popen(
+        ["strace", "-f", "-c", "-o", str(trace), "-p", str(server.workers()[0])], stderr=subprocess.PIPE, text=True
+    ) as strace:
+        until("strace is attached", lambda: "attached" in strace.stderr.readline())
+        work()
+        strace.send_signal(2)
+        strace.wait()
+    calls = {}
+    for line in trace.read_text().splitlines():
+        words = line.split()
+        if words[-1:] != ["total"] and len(words) >= 5 and words[3].isdigit() and re.fullmatch(r"\d+\.\d+", words[0]):
+            calls[words[-1]] = int(words[3])
+    kinds = (("read", "recvfrom", "recvmsg", "readv"), ("write", "sendto", "sendmsg", "writev"), ("epoll_wait", "epoll_pwait", "epoll_pwait2"))
+    known = [sum(calls.get(name, 0) for name in kind) for kind in kinds]
+    return (*known, sum(calls.values()) - sum(known))
+
+
 def syscalls():
     """System calls a request: one read, one write, one wait for readiness where nothing else is ready."""
-    needs("strace")
     count = 2000
     with Server(HELLO) as server, server.connect() as client:
         ask(client, 100)
-        worker = server.workers()[0]
-        trace = server.folder / "strace"
-        with subprocess.Popen(
-            ["strace", "-f", "-c", "-o", str(trace), "-p", str(worker)], stderr=subprocess.PIPE, text=True
-        ) as strace:
-            until("strace is attached", lambda: "attached" in strace.stderr.readline())
-            ask(client, count)
-            strace.send_signal(2)
-            strace.wait()
-        calls = {}
-        for line in trace.read_text().splitlines():
-            words = line.split()
-            if words[-1:] != ["total"] and len(words) >= 5 and words[3].isdigit() and re.fullmatch(r"\d+\.\d+", words[0]):
-                calls[words[-1]] = int(words[3]) / count
-    reads = sum(calls.get(name, 0) for name in ("read", "recvfrom", "recvmsg", "readv"))
-    writes = sum(calls.get(name, 0) for name in ("write", "sendto", "sendmsg", "writev"))
-    waits = sum(calls.get(name, 0) for name in ("epoll_wait", "epoll_pwait", "epoll_pwait2"))
-    rest = sum(calls.values()) - reads - writes - waits
+        reads, writes, waits, rest = (calls / count for calls in traced(server, lambda: ask(client, count)))
     return {"reads a request": (reads, 1.02), "writes a request": (writes, 1.02), "epoll waits a request": (waits, 1.1), "other system calls a request": (rest, 0.05)}
+
+
+ASKING = """
+    static $socket = null;
+    $socket ??= stream_socket_client("unix://$folder/answers");
+    for ($i = 0; $i < 20; $i++) {
+        fwrite($socket, str_repeat('q', 60));
+        fread($socket, 8192) === 'answer' || throw new Exception('another answer');
+    }
+    $response->end('asked');
+"""
+
+
+def answer_all(listener):
+    """Answers every question of a client, until it goes."""
+    client, _ = listener.accept()
+    with client:
+        while client.recv(4096):
+            client.sendall(b"answer")
+
+
+def questions():
+    """System calls of a question that a coroutine asks over a socket which stays, and waits for: a send, a receive, a
+    wait of the event loop, and one of the instance that blocking calls wait on."""
+    count = 100
+    with Server(ASKING) as server, server.connect() as client, socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(server.folder / "answers"))
+        listener.listen()
+        threading.Thread(target=answer_all, args=(listener,), daemon=True).start()
+        ask(client, 3)
+        # A request has a read, a write and a wait of its own.
+        reads, writes, waits, rest = ((calls - own * count) / count / 20 for calls, own in zip(traced(server, lambda: ask(client, count)), (1, 1, 1, 0), strict=True))
+    return {"reads a question": (reads, 1.02), "writes a question": (writes, 1.1), "epoll waits a question": (waits, 2.1), "other system calls a question": (rest, 0.05)}
 
 
 def syscalls_pipelined():
     """Sixteen requests in one packet: one read, one write."""
-    needs("strace")
     count = 500
+
+    def ask_sixteen():
+        for _ in range(count):
+            client.send(REQUEST * 16)
+            for _ in range(16):
+                client.answer()
+
     with Server(HELLO) as server, server.connect() as client:
         ask(client, 10)
-        trace = server.folder / "strace"
-        with subprocess.Popen(
-            ["strace", "-f", "-c", "-o", str(trace), "-p", str(server.workers()[0])], stderr=subprocess.PIPE, text=True
-        ) as strace:
-            until("strace is attached", lambda: "attached" in strace.stderr.readline())
-            for _ in range(count):
-                client.send(REQUEST * 16)
-                for _ in range(16):
-                    client.answer()
-            strace.send_signal(2)
-            strace.wait()
-        total = next(int(line.split()[3]) for line in trace.read_text().splitlines() if line.endswith("total"))
+        total = sum(traced(server, ask_sixteen))
     return {"system calls for sixteen pipelined requests": (total / count, 3.2)}
 
 
@@ -213,7 +246,8 @@ def flat_memory():
 
 
 MEASURES = {
-    f.__name__: f for f in (syscalls, syscalls_pipelined, allocations, idle_connections, sleeping_handlers, flat_memory)
+    f.__name__: f
+    for f in (syscalls, syscalls_pipelined, questions, allocations, idle_connections, sleeping_handlers, flat_memory)
 }
 
 
