@@ -73,6 +73,7 @@ pub use control::Control;
 pub use file_part::SendFile;
 pub use framing::framing;
 pub use gate::{Connections, Gate, Rate};
+pub use http1::DEFAULT_TYPE;
 pub use info::{ConnInfo, Local, Peer, TlsInfo};
 pub use message_conn::{
     Broadcast, Delivery, Kind, Message, MessageConn, OwnedMessage, Recv, Refusal, Upgrade, WriteTurn,

@@ -12,8 +12,8 @@ use crate::port::Port;
 const HSTS: &[u8] = b"Strict-Transport-Security";
 /// The method stays (RFC 9110 section 15.4.9).
 pub(crate) const PERMANENT_REDIRECT: u16 = 308;
-/// What PHP sends when a program names no type (`default_mimetype`, `default_charset`).
-const DEFAULT_TYPE: &[u8] = b"Content-Type: text/html; charset=UTF-8\r\n";
+/// The line that PHP sends when a program names no type (`default_mimetype`, `default_charset`).
+pub const DEFAULT_TYPE: &[u8] = b"Content-Type: text/html; charset=UTF-8\r\n";
 /// The same where the character set is the program's business.
 const BARE_TYPE: &[u8] = b"Content-Type: text/html\r\n";
 

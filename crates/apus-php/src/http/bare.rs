@@ -7,6 +7,7 @@ use apus_net::proto::http1::Version;
 use apus_net::proto::http1::response::{
     status_has_body, write_chunk, write_content_length, write_last_chunk, write_status_line,
 };
+use apus_net::DEFAULT_TYPE;
 use apus_zend::object::Object;
 use apus_zend::value::View;
 use apus_zend::{Array, Call, Callable, Raise, Value};
@@ -48,7 +49,7 @@ impl Bare {
             write_status_line(&mut out, Version::Http11, head.status, head.reason.as_deref());
             out.extend_from_slice(&head.lines);
             if !head.has_content_type && has_body {
-                out.extend_from_slice(b"Content-Type: text/html; charset=UTF-8\r\n");
+                out.extend_from_slice(DEFAULT_TYPE);
             }
             out.extend_from_slice(if head.close { b"Connection: close\r\n" } else { b"Connection: keep-alive\r\n" });
         }

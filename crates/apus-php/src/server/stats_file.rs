@@ -1,10 +1,12 @@
 //! `stats_file` of code written for Swoole: the first worker keeps what `stats()` gives in a file.
 
 use std::fmt::Write as _;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
 
+use apus_shm::Replacement;
 use apus_zend::value::{Key, View};
 use apus_zend::{Array, Callable, Raise, Value};
 
@@ -66,10 +68,9 @@ fn lines(stats: &Array) -> Vec<u8> {
     text.into_bytes()
 }
 
-/// Readers see the old file or the new one.
 fn replace(path: &Path, text: &[u8]) -> std::io::Result<()> {
-    let mut beside = path.as_os_str().to_owned();
-    beside.push(format!(".{}", std::process::id()));
-    std::fs::write(&beside, text)?;
-    std::fs::rename(&beside, path)
+    // Anybody may read it.
+    let new = Replacement::begin(path, 0o644)?;
+    new.file().write_all(text)?;
+    new.finish()
 }

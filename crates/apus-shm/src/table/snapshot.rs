@@ -8,10 +8,9 @@
 //! Saving writes beside the file and renames at the end, when all is on the disk: whatever happens, there is the old
 //! file or the new one.
 
-use std::fs::{File, OpenOptions, Permissions};
+use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crc32fast::Hasher;
 
@@ -20,6 +19,7 @@ use super::schema::{Column, Keys, Kind, Layout, Schema};
 use super::store::Store;
 use super::{Table, TableError};
 use crate::region::Region;
+use crate::replace::Replacement;
 
 const MAGIC: [u8; 8] = *b"ApusTabl";
 /// Of the file's format. The memory's layout has a version of its own, in the fingerprint.
@@ -50,17 +50,9 @@ impl Table {
     /// owner's alone; one that is there keeps its permissions.
     pub fn save(&self, path: &Path) -> Result<SnapshotInfo, TableError> {
         let failed = |error: io::Error| TableError::File(format!("saving {}: {error}", path.display()));
-        let (path, permissions) = target(path).map_err(failed)?;
-        let (file, beside) = open_beside(&path).map_err(failed)?;
-        let kept = || file_stays(&file, permissions, &beside, &path);
-        let saved = self.store.freeze(|store| write(store, &file)).and_then(|info| kept().map(|()| info));
-        if saved.is_err() {
-            let _ = std::fs::remove_file(&beside);
-        }
-        let info = saved.map_err(failed)?;
-        // The new name is on the disk, too. A file system that cannot say so has the file all the same.
-        let _ = File::open(folder(&path)).and_then(|folder| folder.sync_all());
-        Ok(info)
+        let new = Replacement::begin(path, OWNER).map_err(failed)?;
+        let info = self.store.freeze(|store| write(store, new.file())).map_err(failed)?;
+        new.finish_on_disk().map(|()| info).map_err(failed)
     }
 
     /// Replaces the contents by those of a file that [`save`](Self::save) wrote from a table of the same description. A
@@ -108,54 +100,6 @@ impl From<io::Error> for Refusal {
 
 fn unfit<T>(why: impl Into<String>) -> Result<T, Refusal> {
     Err(Refusal::Unfit(why.into()))
-}
-
-fn folder(path: &Path) -> &Path {
-    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
-}
-
-/// The file that is meant, behind symbolic links, and its permissions. Anything but a file is refused: it would be
-/// replaced by one.
-fn target(path: &Path) -> io::Result<(PathBuf, Permissions)> {
-    match std::fs::canonicalize(path) {
-        Ok(path) => {
-            let about = std::fs::metadata(&path)?;
-            let refused = || io::Error::new(io::ErrorKind::InvalidInput, "this is no regular file");
-            if about.is_file() { Ok((path, about.permissions())) } else { Err(refused()) }
-        }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok((path.to_owned(), Permissions::from_mode(OWNER))),
-        Err(error) => Err(error),
-    }
-}
-
-/// Has what was written become the file, once it is on the disk.
-fn file_stays(file: &File, permissions: Permissions, beside: &Path, path: &Path) -> io::Result<()> {
-    file.set_permissions(permissions)?;
-    file.sync_all()?;
-    std::fs::rename(beside, path)
-}
-
-/// The file that becomes `path` at the end. It is locked, so that two who save to one place do not mix; what one who
-/// died left there is overwritten.
-fn open_beside(path: &Path) -> io::Result<(File, PathBuf)> {
-    let Some(name) = path.file_name() else {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "this is no name of a file"));
-    };
-    let mut beside_name = name.to_os_string();
-    beside_name.push(".saving");
-    let beside = path.with_file_name(beside_name);
-    loop {
-        let file = OpenOptions::new().write(true).create(true).truncate(false).mode(OWNER).open(&beside)?;
-        file.try_lock()
-            .map_err(|_| io::Error::new(io::ErrorKind::ResourceBusy, "somebody else is saving to this file"))?;
-        // Between opening and locking, who had the lock may have renamed the file: then it is the snapshot, and must
-        // not be touched.
-        let (own, named) = (file.metadata()?, std::fs::metadata(&beside));
-        if named.is_ok_and(|named| (named.dev(), named.ino()) == (own.dev(), own.ino())) {
-            file.set_len(0)?;
-            return Ok((file, beside));
-        }
-    }
 }
 
 /// Writes and counts.
