@@ -3,11 +3,11 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
+use apus_net::DEFAULT_TYPE;
 use apus_net::proto::http1::Version;
 use apus_net::proto::http1::response::{
     status_has_body, write_chunk, write_content_length, write_last_chunk, write_status_line,
 };
-use apus_net::DEFAULT_TYPE;
 use apus_zend::object::Object;
 use apus_zend::value::View;
 use apus_zend::{Array, Call, Callable, Raise, Value};

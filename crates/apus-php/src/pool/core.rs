@@ -338,7 +338,8 @@ impl Core {
     /// Whether one who has to wait may look for lost connections: at once if nobody waits yet, and else not more often
     /// than once in `pause`.
     pub(super) fn may_look(&self, now: Instant, pause: Duration) -> bool {
-        let may = self.queue.len() == 0 || self.looked.get().is_none_or(|at| now.saturating_duration_since(at) >= pause);
+        let may =
+            self.queue.len() == 0 || self.looked.get().is_none_or(|at| now.saturating_duration_since(at) >= pause);
         if may {
             self.looked.set(Some(now));
         }

@@ -299,8 +299,25 @@ mod tests {
     fn a_run_of_bytes_is_what_its_expression_says() {
         let values = [&b"7"[..], b"0123", b"a", b"aZ9_-", b"a]", b"]", b"^", b"a\n", b"\xff\xfe", b"....", b"a-b", b""];
         let simple = [
-            r"\d+", r"\w+", r"\d*", r"\d", r"\d{4}", r"\d{2,}", r"\w{1,3}", "[a-z]+", "[^a-z]+", r"[\w-]+", "[^/]{1,5}",
-            "[0-9a-f]{4}", r"[.\d]+", "[a-z^]+", "[]]+", "[^]]+", r"\d{0}", r"[\]a]+", "[a&&b]+",
+            r"\d+",
+            r"\w+",
+            r"\d*",
+            r"\d",
+            r"\d{4}",
+            r"\d{2,}",
+            r"\w{1,3}",
+            "[a-z]+",
+            "[^a-z]+",
+            r"[\w-]+",
+            "[^/]{1,5}",
+            "[0-9a-f]{4}",
+            r"[.\d]+",
+            "[a-z^]+",
+            "[]]+",
+            "[^]]+",
+            r"\d{0}",
+            r"[\]a]+",
+            "[a&&b]+",
         ];
         for rule in simple {
             let Ok(compiled) = compile(rule) else { panic!("{rule}") };
@@ -311,7 +328,9 @@ mod tests {
         for rule in simple[..14].iter() {
             assert!(Run::of(rule).is_some(), "{rule}");
         }
-        for rule in [r"\d+?", "[a-z]+x", "[a[b]]+", r"\d{,3}", r"\d{a}", "a+", r"\d+\d+", "(?i)[a-z]+", r"\D+", "[a-z]+|b"] {
+        for rule in
+            [r"\d+?", "[a-z]+x", "[a[b]]+", r"\d{,3}", r"\d{a}", "a+", r"\d+\d+", "(?i)[a-z]+", r"\D+", "[a-z]+|b"]
+        {
             assert!(Run::of(rule).is_none(), "{rule}");
         }
     }
