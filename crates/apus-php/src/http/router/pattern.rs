@@ -325,7 +325,7 @@ mod tests {
                 assert_eq!(compiled.fits(value), compiled.regex.is_match(value), "{rule} of {value:?}");
             }
         }
-        for rule in simple[..14].iter() {
+        for rule in &simple[..14] {
             assert!(Run::of(rule).is_some(), "{rule}");
         }
         for rule in
