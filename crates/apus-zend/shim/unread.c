@@ -54,7 +54,8 @@ bool apus_pdo_is_at_rest(const zval *value)
 	const pdo_dbh_t *dbh = php_pdo_dbh_fetch_inner(Z_OBJ_P(value));
 	const MYSQLND_CONN_DATA *connection = apus_mysqlnd_of_pdo(dbh);
 	/* While a statement is being prepared the connection says that it is ready, too. */
-	const bool taken = apus_held_by_other((uintptr_t) dbh, APUS_USES_ALL) != NULL || apus_freed_by_other((uintptr_t) dbh);
+	const uintptr_t key = (uintptr_t) dbh;
+	const bool taken = apus_held_by_other(key, APUS_USES_ALL) != NULL || apus_freed_by_other(key);
 	if (connection == NULL || taken || GET_CONNECTION_STATE(&connection->state) != CONN_READY || dbh->is_closed) {
 		return false;
 	}
