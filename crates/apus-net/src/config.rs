@@ -59,8 +59,9 @@ pub struct Config {
     pub max_connections: usize,
     /// Value of the `Server` field; empty for none.
     pub server_header: String,
-    /// Whether every answer says what becomes of its connection, right behind `Date`.
-    pub tells_connection: bool,
+    /// Whether a program's own fields stand before the server's, and every answer says what becomes of its connection
+    /// and names a type.
+    pub own_first: bool,
     /// Whether the answer to a request that is refused has a text that says why.
     pub explains: bool,
     /// Largest multipart form in bytes, with its files (413 beyond).
@@ -235,7 +236,7 @@ impl From<&Settings> for Config {
             max_pipelined: s.max_pipelined,
             max_connections: s.max_connection as usize,
             server_header: if removes_server(s) { String::new() } else { s.server_header.clone() },
-            tells_connection: false,
+            own_first: false,
             explains: true,
             max_form: s.package_max_length,
             refuses_large_files: false,

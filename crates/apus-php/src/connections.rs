@@ -97,7 +97,7 @@ pub(crate) fn push(message_conn: &Rc<MessageConn>, frame: &Outgoing<'_>, patient
         let delivery = message_conn.push(frame.opcode, frame.fin, frame.compress, &frame.payload);
         match delivery {
             Delivery::Full => {}
-            Delivery::Misplaced(rule) => return Err(frame::refused(rule)),
+            Delivery::Misplaced(rule) => return Err(frame::misplaced(rule)),
             delivery => return Ok(delivery),
         }
         if !patient {

@@ -16,19 +16,32 @@ pub(crate) const CLEAN_DELAY: Duration = Duration::from_secs(1);
 
 /// The ends in a row of the processes of one place, each soon after its start.
 #[derive(Debug, Default)]
-pub struct BackOff(u32);
+pub struct BackOff {
+    early: u32,
+    hasty: bool,
+}
+
+/// The longest wait of the hasty, from the second early death on.
+const HASTY: Duration = Duration::from_millis(100);
 
 impl BackOff {
+    /// `hasty`: the next start is at once after the first early death, and soon after each further one.
+    pub(crate) fn new(hasty: bool) -> Self {
+        Self { early: 0, hasty }
+    }
+
     /// Counts a death that nobody asked for; how long to wait before the next start, and how many early ones there were
     /// in a row.
     pub fn death(&mut self, served: bool, lived: Duration) -> (Duration, u32) {
         let early = lived < if served { SERVED } else { SETTLED };
-        self.0 = if early { self.0.saturating_add(1) } else { 0 };
-        let delay = match self.0 {
+        self.early = if early { self.early.saturating_add(1) } else { 0 };
+        let delay = match self.early {
             0 => Duration::ZERO,
+            1 if self.hasty => Duration::ZERO,
+            _ if self.hasty => HASTY,
             n => FIRST_DELAY.saturating_mul(1 << (n - 1).min(16)).min(LONGEST_DELAY),
         };
-        (delay, self.0)
+        (delay, self.early)
     }
 
     /// Counts the end of a process that left by itself, without an error; how long to wait before the next start.
@@ -38,6 +51,6 @@ impl BackOff {
 
     /// An end that was asked for.
     pub fn forget(&mut self) {
-        self.0 = 0;
+        self.early = 0;
     }
 }

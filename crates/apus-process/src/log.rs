@@ -7,11 +7,13 @@ use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
-use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU8, AtomicU32, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+
+use crate::role::Role;
 
 mod repeats;
 mod sink;
@@ -44,6 +46,11 @@ static SINKS: Mutex<Sinks> = Mutex::new(Sinks { output: Standard::NEW, error: St
 static ON_HELD: OnceLock<fn()> = OnceLock::new();
 /// Adds to the head of each line: see [`on_line`].
 static ON_LINE: OnceLock<fn(&mut String)> = OnceLock::new();
+/// Writes the head of each line in place of ours: see [`on_head`].
+static ON_HEAD: OnceLock<fn(&mut String, Level)> = OnceLock::new();
+
+/// Which process this is: see [`process`].
+static PROCESS: AtomicU32 = AtomicU32::new((b'#' as u32) << 16);
 
 /// Bytes that a message may have; what is longer is cut. A stack of names and paths fits.
 const MOST_BYTES: usize = 64 * 1024;
@@ -107,16 +114,30 @@ pub fn open(path: &Path) -> io::Result<()> {
 
 /// Logs one message of one or more lines. A failed write is dropped: there is nowhere to report it.
 pub fn write(level: Level, message: fmt::Arguments<'_>) {
-    if !enabled(level) {
-        return;
+    // Who has lines of another form knows other lines of what happens, too: see `there`.
+    let usual = ON_HEAD.get().is_some() && matches!(level, Level::Info | Level::Notice);
+    if enabled(if usual { Level::Trace } else { level }) {
+        write_line(level, message);
     }
+}
+
+fn write_line(level: Level, message: fmt::Arguments<'_>) {
     let pid = std::process::id();
     let mut line = String::with_capacity(160);
-    let _ = write!(line, "{} [{pid}] {}", Timestamp(SystemTime::now()), name(level));
-    if let Some(add) = ON_LINE.get() {
-        add(&mut line);
+    if let Some(head) = ON_HEAD.get() {
+        head(&mut line, level);
+        let start = line.len();
+        if let Some(add) = ON_LINE.get() {
+            add(&mut line);
+        }
+        let _ = write!(line, "{}{message}", if line.len() > start { ": " } else { "" });
+    } else {
+        let _ = write!(line, "{} [{pid}] {}", Timestamp(SystemTime::now()), name(level));
+        if let Some(add) = ON_LINE.get() {
+            add(&mut line);
+        }
+        let _ = write!(line, ": {message}");
     }
-    let _ = write!(line, ": {message}");
     cut(&mut line);
     line.push('\n');
     put(|sinks| sinks.log(line.as_bytes(), pid));
@@ -191,6 +212,51 @@ pub fn on_held(told: fn()) {
 /// `add` adds to the head of each line, behind the level, what the line is about. It is called on any thread.
 pub fn on_line(add: fn(&mut String)) {
     let _ = ON_LINE.set(add);
+}
+
+/// `head` writes the head of each line, up to the message, in place of ours. It is called on any thread. Lines of the
+/// levels info and notice are written for level trace then, but for those of [`there`].
+pub fn on_head(head: fn(&mut String, Level)) {
+    let _ = ON_HEAD.set(head);
+}
+
+/// A mark for the role of this process in a server, and its number among them: `#` the master (or no server at all),
+/// `*` an event worker, `^` a task worker, `@` a user process.
+pub fn process() -> (char, u16) {
+    let packed = PROCESS.load(Relaxed);
+    (char::from((packed >> 16) as u8), packed as u16)
+}
+
+/// This process is a server's from now on.
+pub(crate) fn speak_as(role: Role, id: u16) {
+    let mark = match role {
+        Role::Worker => b'*',
+        Role::Task => b'^',
+        Role::User(_) => b'@',
+        Role::Master => b'#',
+    };
+    PROCESS.store(u32::from(mark) << 16 | u32::from(id), Relaxed);
+}
+
+/// Logs one of two messages that say the same: `ours`, or `theirs` where lines have a form of others (see [`on_head`]).
+pub fn told(level: Level, ours: fmt::Arguments<'_>, theirs: fmt::Arguments<'_>) {
+    if ON_HEAD.get().is_some() {
+        there(level, theirs);
+    } else {
+        write(level, ours);
+    }
+}
+
+/// Logs a message only where lines have a form of others (see [`on_head`]), which knows it.
+pub fn there(level: Level, message: fmt::Arguments<'_>) {
+    if ON_HEAD.get().is_some() && enabled(level) {
+        write_line(level, message);
+    }
+}
+
+/// Whether lines have a form of others (see [`on_head`]).
+pub fn is_there() -> bool {
+    ON_HEAD.get().is_some()
 }
 
 /// Writes what waits and is taken now. Whether something waits still.

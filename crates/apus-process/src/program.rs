@@ -29,6 +29,8 @@ pub struct Config {
     pub users: u16,
     /// Whether session ids are 1, 2, 3, … over all workers; else they tell the worker.
     pub plain_sessions: bool,
+    /// Whether processes that end soon after their start are started again with next to no wait.
+    pub hasty: bool,
     /// Whether the master takes part in what the processes tell each other: see [`Program::seat`].
     pub seat: bool,
 }
@@ -81,6 +83,13 @@ pub trait Program {
     /// The process that had this slot is gone, and nobody has the slot yet: for what it left in memory that the program
     /// shares. In the master, with its signals blocked: it has to be quick, and to call no code of users.
     fn on_reaped(&mut self, _slot: usize, _role: Role) {}
+
+    /// Whether the program has a handler of its own for this signal in the master: then it runs that, in
+    /// [`wait`](Self::wait), and the signal means nothing else. With the master's signals blocked: it calls no code of
+    /// users here.
+    fn takes_signal(&mut self, _signal: i32) -> bool {
+        false
+    }
 
     /// Something happened, in the master.
     fn on_event(&mut self, event: MasterEvent);

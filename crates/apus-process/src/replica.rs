@@ -182,7 +182,7 @@ pub(crate) struct Replica {
 }
 
 impl Replica {
-    pub(crate) fn new(id: u16, role: Role) -> Self {
+    pub(crate) fn new(id: u16, role: Role, hasty: bool) -> Self {
         Self {
             id,
             role,
@@ -190,7 +190,7 @@ impl Replica {
             next: None,
             replace: false,
             orphans: Vec::new(),
-            back_off: BackOff::default(),
+            back_off: BackOff::new(hasty),
             not_before: None,
         }
     }
@@ -276,7 +276,7 @@ mod tests {
 
     #[test]
     fn early_deaths_wait_longer_each_time_and_a_long_life_forgets_them() {
-        let (mut replica, now) = (Replica::new(0, Role::Worker), Instant::now());
+        let (mut replica, now) = (Replica::new(0, Role::Worker, false), Instant::now());
         let delays: Vec<u128> = (0..9).map(|_| replica.count_death(false, Duration::ZERO, now).0.as_millis()).collect();
         assert_eq!(delays, [100, 200, 400, 800, 1600, 3200, 6400, 10_000, 10_000]);
         assert_eq!(replica.start_at(now), Some(now + LONGEST_DELAY));

@@ -8,7 +8,7 @@ use apus_zend::value::View;
 use apus_zend::{Callable, Raise, Value, engine};
 
 use crate::exception::DEADLOCK;
-use crate::runtime::{State, Stop};
+use crate::runtime::{Mode, State, Stop};
 use crate::swoole;
 
 /// How often a coroutine that waits again while it is unwound is entered before it is given up.
@@ -54,6 +54,11 @@ impl State {
                 }
             }
             (Idle::Stuck, None) => {
+                if swoole::is_on() && self.mode.get() == Mode::Worker {
+                    // Scripts alone are told of it there.
+                    self.end_all();
+                    return Ok(());
+                }
                 if let Some(told) = swoole::tell_deadlock() {
                     self.end_all();
                     return told;

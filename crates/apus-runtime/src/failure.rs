@@ -7,6 +7,28 @@ use crate::exception::CANCELED;
 use crate::runtime::{Mode, Outcome, Receive, State, Stop};
 use crate::swoole;
 
+/// As PHP reports it where it ends a worker there: on standard output, where `display_errors` asks for it, and in the
+/// log.
+#[cold]
+fn tell_as_there(text: &str) {
+    let (file, line) = place_of(text).unwrap_or(("[no active file]", "0"));
+    if engine::ini_switch("display_errors") {
+        let shown = format!("\nFatal error: Uncaught {text}\n  thrown in {file} on line {line}\n");
+        apus_process::log::output(shown.as_bytes());
+    }
+    apus_process::log::error(format_args!(
+        "php_swoole_server_rshutdown() (ERRNO 503): Fatal error: Uncaught {text}\n  thrown in {file} on line {line}"
+    ));
+}
+
+/// Where an exception was thrown, by PHP's text of it: the last of a chain is the one that nobody caught.
+fn place_of(text: &str) -> Option<(&str, &str)> {
+    let last = text.rsplit("\n\nNext ").next()?;
+    let (said, _) = last.split_once("\nStack trace:\n")?;
+    let (file, line) = said.rsplit_once(':')?;
+    Some((file.rsplit_once(" in ")?.1, line))
+}
+
 impl State {
     /// Accounts for what ended PHP code that was called from the loop. An exception is given back, for whoever has more
     /// to say about it than [`State::uncaught`].
@@ -114,7 +136,22 @@ impl State {
                     ));
                 }
             }
+            Err(thrown) if swoole::is_on() => tell_as_there(&thrown.text()),
             Err(thrown) => apus_process::log::error(format_args!("{whose}uncaught {place}{}", thrown.text())),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_place_is_that_of_the_exception_nobody_caught() {
+        assert_eq!(place_of("Exception: a in b in /x y/c.php:18\nStack trace:\n#0 {main}"), Some(("/x y/c.php", "18")));
+        let chain =
+            "Exception in /a.php:1\nStack trace:\n#0 {main}\n\nNext Error: x in /b.php:22\nStack trace:\n#0 {main}";
+        assert_eq!(place_of(chain), Some(("/b.php", "22")));
+        assert_eq!(place_of("no text"), None);
     }
 }

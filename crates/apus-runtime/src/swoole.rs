@@ -85,7 +85,7 @@ fn thrown_there(call: &Call, class: &Class) -> Raise {
     let own = ClassEntry::find(&format!("{}\\Exception", class.name.to_string_lossy()));
     let class = own.unwrap_or_else(|| EXCEPTION.named(true));
     let (class, message) = match said {
-        There::Text(message) => (class, message),
+        There::Text(message) | There::Logged(message) => (class, message),
         There::Error(class, message) => (class, message),
     };
     drop(thrown);
@@ -136,8 +136,13 @@ fn refused(call: &Call, class: &Class, loudly: bool) -> Result<(), Raise> {
     let Some((said, code)) = said_there(call, &thrown) else { return Err(thrown.rethrow()) };
     drop(thrown);
     last_error::fail(code);
+    let mut logged = false;
     let message = match said {
         There::Text(message) => message,
+        There::Logged(message) => {
+            logged = true;
+            message
+        }
         There::Error(_, message) if !loudly => message,
         There::Error(class, message) => return Err(engine::throw(class, code, &message)),
     };
@@ -147,7 +152,10 @@ fn refused(call: &Call, class: &Class, loudly: bool) -> Result<(), Raise> {
     if let Some(slot) = class.slot("errMsg") {
         call.object()?.set_slot(slot, Value::string(message.as_bytes())?);
     }
-    if loudly {
+    if logged {
+        let class = class.name.to_string_lossy();
+        apus_process::log::warning(format_args!("{class}::{}(): {message}", call.function_name()));
+    } else if loudly {
         warning(&message)?;
     }
     call.ret(false)
@@ -171,6 +179,8 @@ fn function_of(message: &str) -> Option<(&str, &str)> {
 pub enum There {
     /// The same with this text.
     Text(String),
+    /// The same with this text, as a line of the log in place of a warning.
+    Logged(String),
     /// This error of PHP's, which nobody but the program catches.
     Error(ClassEntry, String),
 }

@@ -84,14 +84,19 @@ $server->on('workerstart', function ($server) use ($big, $seen) {
 $server->start();
 unlink($file);
 ?>
---EXPECT--
+--EXPECTF--
 /begun: 200 begun - -
 /status: 404  - yes
-/nothing: 500 500 Internal Server Error - -
+/nothing: 500  - -
 /end: 201 ended task -
 /begun_there: 200 begun there task -
 bool(true)
 bool(true)
+
+Fatal error: Uncaught Exception: on the way in %s:%d
+Stack trace:
+#0 %A
+  thrown in %s on line %d
 bool(true)
 bool(true)
 bool(false)

@@ -37,8 +37,8 @@ bool(true)
 bool(false)
 bool(false)
 string(24) "application/octet-stream"
-%s warning: a warning
-%s error: an error (error 511)
+[%d-%d-%d %d:%d:%d #%d.0]	WARNING	a warning
+[%d-%d-%d %d:%d:%d #%d.0]	ERROR	an error (error 511)
 bool(true)
 bool(true)
 becomes another program

@@ -67,23 +67,23 @@ bool(true)
 bool(true)
 bool(false)
 HTTP/1.1 200 OK
+X-List: a
+X-List: 2
 Server: swoole-http-server
 Date: …
 Connection: close
-X-List: a
-X-List: 2
 Content-Type: text/html
 Content-Length: 1000
 
 HTTP/1.1 200 OK
-Server: swoole-http-server
-Date: …
-Connection: close
 Last-Modified: …
 ETag: …
 Vary: Accept-Encoding
 Accept-Ranges: bytes
 Content-Type: text/plain
+Server: swoole-http-server
+Date: …
+Connection: close
 Content-Length: 6
 
 HTTP/1.1 200 OK

@@ -32,8 +32,15 @@ sort($ticks);
 echo implode("\n", array_unique($ticks)), "\n";
 ?>
 --EXPECTF--
-%Serror: uncaught LogicException: is logged in %s
+
+Fatal error: Uncaught LogicException: is logged in %s:%d
+Stack trace:
+#0 [internal function]: {closure%S}()
+#1 {main}
+  thrown in %s on line 10
+[%s #%d.0]	ERROR	php_swoole_server_rshutdown() (ERRNO 503): Fatal error: Uncaught LogicException: is logged in %s:%d
 %A
+  thrown in %s on line 10
 bool(true)
 reload
 slept true

@@ -52,6 +52,11 @@ bool(false)
 [true,{"kind":"EVENT_WORKER"},100000]
 [true,{"kind":"TASK_WORKER"},100000]
 {"data":"wrong return type","code":-2}
+
+Fatal error: Uncaught Exception: no in %s:%d
+Stack trace:
+#0 %A
+  thrown in %s on line %d
 {"data": "failed to call function", "code": -1}
 bool(false)
 bool(false)

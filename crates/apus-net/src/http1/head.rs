@@ -100,25 +100,49 @@ pub(crate) fn write_head(out: &mut Vec<u8>, port: &Port, head: &ResponseHead, an
     response::write_status_line(out, Version::Http11, head.final_status(), head.reason.as_deref());
     let connection: &[u8] = if close {
         b"Connection: close\r\n"
-    } else if old || head.tell_keep_alive || port.config.tells_connection {
+    } else if old || head.tell_keep_alive || port.config.own_first {
         // A 1.0 client asked for it and is told that it has it (RFC 9112 section 9.3); any other where the program
         // wants it.
         b"Connection: keep-alive\r\n"
     } else {
         b""
     };
-    write_standing(out, port, head);
-    if port.config.tells_connection {
-        out.extend_from_slice(connection);
+    if port.config.own_first {
+        write_own_first(out, port, head, answer, connection);
+    } else {
+        write_standing(out, port, head);
+        write_own(out, port, head, answer);
     }
-    write_own(out, port, head, answer);
     if answer.body == BodyOut::Chunked {
         out.extend_from_slice(b"Transfer-Encoding: chunked\r\n");
     }
-    if !port.config.tells_connection {
+    if !port.config.own_first {
         out.extend_from_slice(connection);
     }
     out.extend_from_slice(b"\r\n");
+}
+
+/// Writes the fields with those of the program first, as clients of code written for Swoole compare them.
+fn write_own_first(out: &mut Vec<u8>, port: &Port, head: &ResponseHead, answer: Answer, connection: &[u8]) {
+    let tells = head.close || head.tell_keep_alive;
+    if tells {
+        out.extend_from_slice(connection);
+    }
+    let length = |out: &mut Vec<u8>, wanted: bool| {
+        if let Some(length) = answer.length.filter(|_| wanted) {
+            response::write_content_length(out, length);
+        }
+    };
+    length(out, head.content_length.is_some());
+    write_lines(out, port, head, answer);
+    write_standing(out, port, head);
+    if !tells {
+        out.extend_from_slice(connection);
+    }
+    if !head.has_content_type && (answer.typed || answer.length == Some(0)) {
+        write_default_type(out, port);
+    }
+    length(out, head.content_length.is_none());
 }
 
 /// Writes an interim answer.
@@ -131,6 +155,9 @@ pub(crate) fn write_interim(out: &mut Vec<u8>, status: u16, lines: &[u8]) {
 /// Writes the fields that do not depend on the protocol's version.
 #[inline]
 pub(crate) fn write_fields(out: &mut Vec<u8>, port: &Port, head: &ResponseHead, answer: Answer) {
+    if port.config.own_first {
+        return write_own_first(out, port, head, answer, b"");
+    }
     write_standing(out, port, head);
     write_own(out, port, head, answer);
 }
@@ -138,6 +165,22 @@ pub(crate) fn write_fields(out: &mut Vec<u8>, port: &Port, head: &ResponseHead, 
 /// Writes the fields of this very answer.
 #[inline]
 fn write_own(out: &mut Vec<u8>, port: &Port, head: &ResponseHead, answer: Answer) {
+    write_lines(out, port, head, answer);
+    if answer.typed && !head.has_content_type {
+        write_default_type(out, port);
+    }
+    if let Some(length) = answer.length {
+        response::write_content_length(out, length);
+    }
+}
+
+fn write_default_type(out: &mut Vec<u8>, port: &Port) {
+    out.extend_from_slice(if port.config.default_charset { DEFAULT_TYPE } else { BARE_TYPE });
+}
+
+/// Writes the fields that the program, its files and its settings name.
+#[inline]
+fn write_lines(out: &mut Vec<u8>, port: &Port, head: &ResponseHead, answer: Answer) {
     if answer.coded.varies {
         answer.coded.write(out, &head.lines);
     } else {
@@ -145,12 +188,6 @@ fn write_own(out: &mut Vec<u8>, port: &Port, head: &ResponseHead, answer: Answer
     }
     if !port.config.response_headers.is_empty() {
         write_configured(out, port, &head.lines);
-    }
-    if answer.typed && !head.has_content_type {
-        out.extend_from_slice(if port.config.default_charset { DEFAULT_TYPE } else { BARE_TYPE });
-    }
-    if let Some(length) = answer.length {
-        response::write_content_length(out, length);
     }
 }
 

@@ -471,10 +471,14 @@ impl Responder {
         }
         if self.conn.exchange.phase() == AnswerPhase::Open {
             let mut head = ResponseHead::new(status);
-            head.push_field(b"Content-Type", b"text/plain; charset=UTF-8");
-            head.has_content_type = true;
+            let mut text = String::new();
+            if self.conn.site().config.explains {
+                head.push_field(b"Content-Type", b"text/plain; charset=UTF-8");
+                head.has_content_type = true;
+                text = format!("{status} {}\n", wire::reason(status));
+            }
             // A client that is gone needs no answer.
-            let _ = self.end(&head, format!("{status} {}\n", wire::reason(status)).as_bytes());
+            let _ = self.end(&head, text.as_bytes());
         } else {
             // Without its last chunk the client knows that the answer is cut.
             self.abort();

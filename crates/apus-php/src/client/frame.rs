@@ -14,6 +14,7 @@ use bytes::{Buf, BytesMut};
 
 pub(crate) use super::values::refused;
 use super::values::scalar;
+use crate::swoole::{self, There};
 
 const FIN: i64 = 1;
 const COMPRESS: i64 = 2;
@@ -135,6 +136,21 @@ impl<'a> Outgoing<'a> {
         proto::encode(&mut out, self.opcode, self.fin, deflated, payload, mask);
         Ok(out)
     }
+}
+
+/// Refuses a frame that may not follow those before it. There it is sent, and whoever gets it logs this.
+pub(crate) fn misplaced(rule: &'static str) -> Raise {
+    let there = match rule {
+        proto::CONTINUES_NOTHING => {
+            "A continuation frame cannot stand alone and MUST be preceded by an initial frame whose opcode indicates \
+             either text or binary data."
+        }
+        proto::INTERRUPTS => {
+            "All fragments of a message, except for the initial frame, must use the continuation frame opcode(0)."
+        }
+        rule => return refused(rule),
+    };
+    swoole::there(refused(rule), There::Logged(there.to_owned()))
 }
 
 /// The payload of a close frame.

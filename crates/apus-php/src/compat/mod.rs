@@ -6,6 +6,7 @@ mod constants;
 mod exit;
 mod functions;
 mod library;
+mod log;
 mod part;
 mod short;
 mod signals;
@@ -48,6 +49,7 @@ pub(crate) fn register(classes: impl Iterator<Item = &'static Class>, module: i3
     }
     crate::http::prepare_second();
     exit::prepare();
+    log::prepare();
     crate::system::know_swoole(constants::CONSTANTS);
     class::register_functions(functions::FUNCTIONS, module);
     class::register_constants(constants::CONSTANTS, module);

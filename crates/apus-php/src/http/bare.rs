@@ -100,7 +100,7 @@ impl Carrier for Bare {
 
 /// `Response::create()` with a socket, or with a server and the request that the program has parsed. `None`: it is to
 /// be found by its connection's id.
-pub(super) fn create(call: &Call) -> Result<Option<Object>, Raise> {
+fn create_bare(call: &Call) -> Result<Option<Object>, Raise> {
     let given = call.value(0);
     let (target, request) = match given.view() {
         View::Object(_) => (given.share(), None),
@@ -127,4 +127,34 @@ pub(super) fn create(call: &Call) -> Result<Option<Object>, Raise> {
         Request::tell_fd(&request, fd);
     }
     Ok(Some(Response::through(Answer::elsewhere(fd, bare), true)?))
+}
+
+pub(super) fn create(call: &Call) -> Result<(), Raise> {
+    create_named(call, false)
+}
+
+pub(super) fn create_second(call: &Call) -> Result<(), Raise> {
+    create_named(call, true)
+}
+
+fn create_named(call: &Call, second: bool) -> Result<(), Raise> {
+    if second && let Some(object) = create_bare(call)? {
+        return call.ret(object);
+    }
+    let fd = match (call.view(0), call.count()) {
+        (View::Int(fd), 1) => fd,
+        // A task's data may have come as text.
+        (View::Str(fd), 1) => std::str::from_utf8(fd).ok().and_then(|fd| fd.parse().ok()).unwrap_or(-1),
+        _ => call.int(1, -1)?,
+    };
+    let here = connections::responder(fd).map(Answer::Here);
+    // Others' are for code that was written for Swoole, where any process could answer.
+    let answer = here.or_else(|| {
+        let carrier = connections::carrier(fd).filter(|_| second)?;
+        Some(Answer::elsewhere(fd, carrier))
+    });
+    match answer {
+        Some(answer) => call.ret(Response::through(answer, second)?),
+        None => call.ret(false),
+    }
 }

@@ -2,11 +2,12 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use apus_net::proto::cookie::SetCookie;
+use apus_net::proto::cookie::{CookieError, SetCookie};
 use apus_zend::value::View;
 use apus_zend::{Array, Call, Callable, Raise, Value};
 
 use crate::exception::{self};
+use crate::swoole::{self, There};
 
 /// Writes the Set-Cookie field's value that the arguments of `cookie()` describe. Without a path the cookie is for the
 /// whole site; in code written for Swoole for the folder of what was asked for, whatever the declaration there says.
@@ -31,8 +32,26 @@ pub(super) fn from_call(call: &Call, raw: bool, second: bool) -> Result<Vec<u8>,
     let mut out = Vec::with_capacity(64);
     match cookie.write(&mut out, now) {
         Ok(()) => Ok(out),
-        Err(error) => Err(exception::throw(exception::code::http::INVALID_COOKIE, &error.to_string())),
+        Err(error) => {
+            let raise = exception::throw(exception::code::http::INVALID_COOKIE, &error.to_string());
+            Err(match words_there(error) {
+                Some(words) => swoole::there(raise, There::Text(words)),
+                None => raise,
+            })
+        }
     }
+}
+
+/// What is said there of bytes that would end a cookie's part.
+fn words_there(error: CookieError) -> Option<String> {
+    let part = match error {
+        CookieError::Name => "The name cannot contain \"=\",",
+        CookieError::Value => "The value cannot contain",
+        CookieError::Path => "The path option cannot contain",
+        CookieError::Domain => "The domain option cannot contain",
+        _ => return None,
+    };
+    Some(format!(r#"{part} ",", ";", " ", "\t", "\r", "\n", "\013", or "\014""#))
 }
 
 /// What a `Swoole\Http\Cookie` writes of itself; nothing when it has said why it cannot.

@@ -11,16 +11,16 @@ use apus_zend::value::{Key, View};
 use apus_zend::{Array, Call, Raise, Value, engine, native};
 
 use super::answer::Answer;
-use super::bare;
+use super::bare::{create, create_second};
 use super::cookie;
 use super::head::{Borrowed, Set};
 use super::reply::{self, Step};
 use super::websocket::HandshakeLines;
 use super::writing::write;
-use crate::connections;
 use crate::exception::{self};
 use crate::failed;
 use crate::mistakes;
+use crate::swoole;
 
 /// Where `fd` stands among the declared properties.
 const FD: u32 = 0;
@@ -37,6 +37,8 @@ pub(crate) struct Response {
     second: bool,
     /// Whether the program has chosen a status.
     chosen: Cell<bool>,
+    /// Whether a field was left out for its line breaks, of which code written for Swoole hears when the head is sent.
+    broken: Cell<bool>,
 }
 
 native!(Response, "Apus\\Http\\Response");
@@ -56,6 +58,7 @@ impl Response {
             trailers: RefCell::new(Vec::new()),
             second,
             chosen: Cell::new(false),
+            broken: Cell::new(false),
         };
         let object = Object::new(RESPONSE.named(second), response)?;
         object.init_slot(FD, Value::int(fd));
@@ -97,6 +100,14 @@ impl Response {
     /// Whether the head can still be changed.
     pub(super) fn is_open(&self) -> bool {
         self.answer.is_open()
+    }
+
+    /// What was left out of the head that is about to be sent, in the words there.
+    fn tell_broken(&self) -> Result<(), Raise> {
+        if self.broken.take() && self.is_open() {
+            swoole::warning("Header may not contain more than a single header, new line detected")?;
+        }
+        Ok(())
     }
 
     /// Ends with `body`; `owner` gives another reference to the string that holds it.
@@ -255,7 +266,19 @@ fn header(call: &Call) -> Result<(), Raise> {
             call.ret(true)
         }
         Set::Ours => call.ret(false),
+        Set::Invalid if response.second && is_field_name(name) && has_line_break(call.view(1)) => {
+            response.broken.set(true);
+            call.ret(true)
+        }
         Set::Invalid => Err(invalid_field(name)),
+    }
+}
+
+fn has_line_break(value: View<'_>) -> bool {
+    match value {
+        View::Str(bytes) => bytes.trim_ascii().iter().any(|byte| matches!(byte, b'\r' | b'\n')),
+        View::Array(values) => values.iter().any(|(_, value)| has_line_break(value.view())),
+        _ => false,
     }
 }
 
@@ -428,6 +451,7 @@ fn end(call: &Call) -> Result<(), Raise> {
             .here(format_args!("Response::end() is called, but the answer has ended before, and nothing is sent"));
         return call.ret(false);
     }
+    response.tell_broken()?;
     let accepts = response.head.borrow().wire.status == 101;
     let ended = if accepts {
         response.accept_handshake(false)?.is_some()
@@ -524,36 +548,6 @@ fn init_header(call: &Call) -> Result<(), Raise> {
         }
     }
     call.ret(true)
-}
-
-fn create(call: &Call) -> Result<(), Raise> {
-    create_named(call, false)
-}
-
-fn create_second(call: &Call) -> Result<(), Raise> {
-    create_named(call, true)
-}
-
-fn create_named(call: &Call, second: bool) -> Result<(), Raise> {
-    if second && let Some(object) = bare::create(call)? {
-        return call.ret(object);
-    }
-    let fd = match (call.view(0), call.count()) {
-        (View::Int(fd), 1) => fd,
-        // A task's data may have come as text.
-        (View::Str(fd), 1) => std::str::from_utf8(fd).ok().and_then(|fd| fd.parse().ok()).unwrap_or(-1),
-        _ => call.int(1, -1)?,
-    };
-    let here = connections::responder(fd).map(Answer::Here);
-    // Others' are for code that was written for Swoole, where any process could answer.
-    let answer = here.or_else(|| {
-        let carrier = connections::carrier(fd).filter(|_| second)?;
-        Some(Answer::elsewhere(fd, carrier))
-    });
-    match answer {
-        Some(answer) => call.ret(Response::through(answer, second)?),
-        None => call.ret(false),
-    }
 }
 
 fn get_headers(call: &Call) -> Result<(), Raise> {

@@ -82,6 +82,21 @@ pub(super) fn has(signal: c_int) -> bool {
     ENTRIES.with(|entries| entries.borrow().contains_key(&signal))
 }
 
+/// Whether any signal has a handler.
+pub(crate) fn takes() -> bool {
+    ENTRIES.with(|entries| !entries.borrow().is_empty())
+}
+
+/// A signal came by another way than its C handler. Whether the program has a handler for it, which runs soon.
+pub(crate) fn take(signal: c_int) -> bool {
+    let taken = has(signal);
+    if taken {
+        NOTIFIER.note(signal);
+        NOTIFIER.notify();
+    }
+    taken
+}
+
 /// Sets what a signal does, in the place of what it did.
 pub(super) fn set(signal: c_int, action: Action) -> Result<(), c_int> {
     NOTIFIER.open()?;

@@ -2,6 +2,7 @@
 
 use std::os::unix::ffi::OsStrExt;
 use std::rc::Rc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use apus_process::{Role, Worker};
 use apus_zend::arg::{Made, Make, Me, OrFalse};
@@ -23,8 +24,27 @@ use crate::swoole::{self, There};
 
 /// Sends a signal to this very process.
 pub(super) fn signal_self(signal: i32) -> bool {
+    if crate::process::takes_signals() {
+        OWN.fetch_or(1 << signal, Relaxed);
+        // Waits for the master's loop, past a handler of the program's, which may be who asks.
+        // SAFETY: the set is local; signals stay blocked in the master but for its callbacks.
+        unsafe {
+            let mut set = std::mem::zeroed();
+            libc::sigemptyset(&raw mut set);
+            libc::sigaddset(&raw mut set, signal);
+            libc::pthread_sigmask(libc::SIG_BLOCK, &raw const set, std::ptr::null_mut());
+        }
+    }
     // SAFETY: a signal that this process handles, to itself.
     unsafe { libc::kill(libc::getpid(), signal) == 0 }
+}
+
+/// Signals that this process has sent itself, of what the server is to do, one bit each.
+static OWN: AtomicU64 = AtomicU64::new(0);
+
+/// Whether this signal is one of those; it is none any more.
+pub(super) fn is_own_signal(signal: i32) -> bool {
+    OWN.fetch_and(!(1 << signal), Relaxed) & (1 << signal) != 0
 }
 
 /// A server that is bound.

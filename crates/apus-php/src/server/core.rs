@@ -310,6 +310,9 @@ pub(super) fn describe(thrown: &Thrown) -> String {
 /// What else holds by default in code written for Swoole.
 pub(crate) fn second_defaults(settings: &mut Settings) {
     settings.http_require_host = false;
+    // Heads are bounded there, and the fields in them are not.
+    settings.max_header_size = 64 << 10;
+    settings.max_headers = 1000;
     "swoole-http-server".clone_into(&mut settings.server_header);
     settings.max_wait_time = Duration::from_secs(3);
     // No file has a limit of its own there, unless the program gives one.
@@ -318,13 +321,13 @@ pub(crate) fn second_defaults(settings: &mut Settings) {
     settings.http_parse_files = false;
     // Programs have it looked for by an entry of php.ini there, which names microseconds.
     settings.blocked_loop_warn = blocking_threshold().unwrap_or_default();
-    // A start is not worth a line there.
-    let _ = settings.set("log_level", &apus_options::Value::Str("warning".to_owned()));
+    // Of ours, a start is not worth a line there.
+    let _ = settings.set("log_level", &apus_options::Value::Str("info".to_owned()));
 }
 
 /// The fields that every answer has there, as clients of such programs compare them.
 pub(crate) fn second_fields(config: &mut apus_net::Config) {
-    config.tells_connection = true;
+    config.own_first = true;
     config.default_charset = false;
     config.explains = false;
     config.store_files = true;

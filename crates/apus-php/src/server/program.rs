@@ -83,7 +83,9 @@ impl Program for PhpProgram {
     }
 
     fn wait(&mut self, until: &[Awaited<'_>], limit: Option<Duration>) -> bool {
-        let busy = |state: &Rc<State>| state.engine.live() > 0 || Timers::of(state).len() > 0;
+        let busy = |state: &Rc<State>| {
+            state.engine.live() > 0 || Timers::of(state).len() > 0 || crate::process::takes_signals()
+        };
         let Some(state) = State::existing().filter(|state| self.core.second && busy(state)) else { return false };
         let interest = |write| if write { Interest::READABLE | Interest::WRITABLE } else { Interest::READABLE };
         state.block_on(async {
@@ -108,6 +110,10 @@ impl Program for PhpProgram {
             }
             true
         })
+    }
+
+    fn takes_signal(&mut self, signal: i32) -> bool {
+        self.core.second && !super::class::is_own_signal(signal) && crate::process::take_signal(signal)
     }
 
     fn on_event(&mut self, event: MasterEvent) {
@@ -256,6 +262,7 @@ pub(super) fn start(core: &Rc<ServerCore>, server: Object) -> Result<(), Raise> 
         script: script.clone(),
         users,
         plain_sessions: core.second,
+        hasty: core.second,
         seat: core.second,
         access_logs,
         settings: Rc::new(settings),

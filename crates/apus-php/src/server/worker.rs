@@ -139,10 +139,15 @@ impl Running {
         self.call(Event::WorkerExit).await;
         let patience = self.core.settings.borrow().max_wait_time.saturating_sub(LAST_WORDS);
         let limit = tokio::time::Instant::now() + patience;
-        self.finish_requests(limit).await;
+        let _ = self.finish_requests(limit).await;
         routing::retire().await;
         // What that brought is done, too.
-        self.finish_requests(limit).await;
+        if !self.finish_requests(limit).await {
+            log::there(
+                log::Level::Warning,
+                format_args!("Worker::stop() (ERRNO 9101): worker exit timeout, forced termination"),
+            );
+        }
         self.call(Event::WorkerStop).await;
         if self.state.faulted.get() { FAILED } else { 0 }
     }
@@ -189,15 +194,16 @@ impl Running {
         self.state.of_requests.get() > 0 || self.core.second && others()
     }
 
-    /// Lets what the worker waits for end (work done after the answer), as long as it may take to leave.
-    async fn finish_requests(&self, limit: tokio::time::Instant) {
+    /// Lets what the worker waits for end (work done after the answer), as long as it may take to leave. Whether all
+    /// ended.
+    async fn finish_requests(&self, limit: tokio::time::Instant) -> bool {
         let ended = async {
             while self.is_busy() {
                 tokio::time::sleep(LEAVING_POLL).await;
             }
         };
         // Those that are left then are cancelled, too.
-        let _ = tokio::time::timeout_at(limit, ended).await;
+        tokio::time::timeout_at(limit, ended).await.is_ok()
     }
 
     /// Does what the master says.

@@ -125,7 +125,9 @@ impl<'a> Master<'a> {
             identity,
             signals,
             outer_mask,
-            replicas: (0..role_counts.total()).filter_map(|id| Some(Replica::new(id, role_counts.role(id)?))).collect(),
+            replicas: (0..role_counts.total())
+                .filter_map(|id| Some(Replica::new(id, role_counts.role(id)?, config.hasty)))
+                .collect(),
             leaving: Vec::new(),
             generation: 1,
             reloads: Reloads::default(),
@@ -272,7 +274,11 @@ impl<'a> Master<'a> {
             if process.kill_at.is_some_and(|at| at <= now) && !process.overdue {
                 process.overdue = true;
                 let (role, id) = (process.role.name(), process.id);
-                log::warning(format_args!("{role} {id} ({}) did not leave in time: killed", process.pid));
+                log::told(
+                    log::Level::Warning,
+                    format_args!("{role} {id} ({}) did not leave in time: killed", process.pid),
+                    format_args!("ReloadTask::kill_all(): force kill worker process(pid={}, id={id})", process.pid),
+                );
                 let _ = kill(process.pid, Signal::SIGKILL);
             }
         }

@@ -23,7 +23,9 @@ const BATCH: usize = 64;
 impl Master<'_> {
     pub(crate) fn take_signals(&mut self, program: &mut dyn Program) {
         while let Ok(Some(info)) = self.signals.read_signal() {
-            if let Ok(signal) = Signal::try_from(info.ssi_signo as i32) {
+            if let Ok(signal) = Signal::try_from(info.ssi_signo as i32)
+                && !program.takes_signal(info.ssi_signo as i32)
+            {
                 self.on_signal(program, signal);
             }
         }

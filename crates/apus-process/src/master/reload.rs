@@ -114,7 +114,12 @@ impl Master<'_> {
         self.generation += 1;
         self.scoreboard.header.generation.set(u64::from(self.generation));
         let whom = if scope == Scope::Tasks { " of the task workers" } else { "" };
-        log::info(format_args!("reloading: generation {}{whom}", self.generation));
+        let theirs = if scope == Scope::Tasks { "task" } else { "all" };
+        log::told(
+            log::Level::Info,
+            format_args!("reloading: generation {}{whom}", self.generation),
+            format_args!("Server is reloading {theirs} workers now"),
+        );
         self.notify.reloading();
         let waiters = std::mem::take(&mut self.reloads.waiters);
         // Popped from the end: worker 0 is the first.

@@ -156,6 +156,15 @@ impl Master<'_> {
         self.post.close(process.slot_index);
         self.scoreboard.release(process.slot);
         let crashed = !process.dismissed && (end.signal != 0 || end.exit_code != 0);
+        if end.signal != 0 || end.exit_code != 0 {
+            log::there(
+                log::Level::Warning,
+                format_args!(
+                    "Worker::report_error(): worker(pid={pid}, id={}) abnormal exit, status={}, signal={}",
+                    process.id, end.exit_code, end.signal
+                ),
+            );
+        }
         if !process.dismissed && (!self.is_stopping() || process.role == Role::Task) {
             if process.is_user() && !crashed && place == Place::Current {
                 self.count_exit(&process);
@@ -205,7 +214,7 @@ impl Master<'_> {
             log::error(format_args!(
                 "{role} {id} ({pid}) {end}: {failures} times in a row within seconds of its start; {again}"
             ));
-        } else {
+        } else if !log::is_there() {
             log::warning(format_args!("{role} {id} ({pid}) {end} after {age:.1} s; {again}"));
         }
         if failures == CRASH_LOOP && self.phase == Phase::Starting {
@@ -249,6 +258,7 @@ pub(crate) fn become_worker(worker: &Worker, config: &Config, identity: &Identit
         Role::Master => ("master", false),
     };
     set_name(&config.title, &format!("{part} {}", worker.id));
+    log::speak_as(worker.role, worker.id);
     identity.assume(worker.id, bound)?;
     let master = Pid::from_raw(worker.master_pid as i32);
     let channel = worker.channel.as_fd().as_raw_fd();

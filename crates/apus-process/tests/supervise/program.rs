@@ -51,6 +51,7 @@ fn serve() -> Result<Outcome, Error> {
         script: PathBuf::from("test.php"),
         users,
         plain_sessions: false,
+        hasty: false,
         seat: false,
     };
     let directory = PathBuf::from(std::env::var_os("TEST_DIR").unwrap());

@@ -2,6 +2,13 @@
 
 use super::{Opcode, Utf8};
 
+/// The rule that a fragment breaks which goes on with nothing.
+pub const CONTINUES_NOTHING: &str = "a continuation frame may only follow the first fragment of a message, a frame of \
+                                     text or bytes that is not the last of its message (RFC 6455 section 5.4)";
+/// The rule that a message breaks which begins among the fragments of another.
+pub const INTERRUPTS: &str = "the fragments of another message must end first: they go on with the opcode \
+                              CONTINUATION, the last of them with the flag FIN (RFC 6455 section 5.4)";
+
 /// The message whose fragments are being sent, if there is one.
 #[derive(Debug, Default, Clone)]
 pub struct Sequence {
@@ -26,18 +33,8 @@ impl Sequence {
             (Opcode::Continuation, true) => self.clone(),
             (Opcode::Text, false) => Self { open: true, text: Some(Utf8::default()) },
             (Opcode::Binary, false) => Self { open: true, text: None },
-            (Opcode::Continuation, false) => {
-                return Err(
-                    "a continuation frame may only follow the first fragment of a message, a frame of text or bytes \
-                            that is not the last of its message (RFC 6455 section 5.4)",
-                );
-            }
-            (Opcode::Text | Opcode::Binary, true) => {
-                return Err(
-                    "the fragments of another message must end first: they go on with the opcode CONTINUATION, the last \
-                            of them with the flag FIN (RFC 6455 section 5.4)",
-                );
-            }
+            (Opcode::Continuation, false) => return Err(CONTINUES_NOTHING),
+            (Opcode::Text | Opcode::Binary, true) => return Err(INTERRUPTS),
         };
         if let Some(text) = &mut next.text
             && (!text.feed(payload) || (fin && !text.finish()))

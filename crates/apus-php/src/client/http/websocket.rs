@@ -81,7 +81,7 @@ fn send(me: &Me<'_>, outgoing: &Outgoing<'_>, names: (&'static str, &'static str
     expect_suspendable(&state, names.0)?;
     client.writing.check(&state, NAME, names.1)?;
     let Some(websocket) = websocket(object, client)? else { return Ok(false) };
-    websocket.after(outgoing.opcode, outgoing.fin, &outgoing.payload).map_err(frame::refused)?;
+    websocket.after(outgoing.opcode, outgoing.fin, &outgoing.payload).map_err(frame::misplaced)?;
     let in_use = client.writing.enter(&state, NAME, names.1)?;
     let limit = write_limit(&client.settings.borrow(), &state);
     let closing = Rc::clone(&client.closing);
