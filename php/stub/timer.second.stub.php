@@ -16,6 +16,10 @@ class Timer
 
     public static function exists(int $timer_id): bool {}
 
+    /**
+     * @rust info_there
+     * @rust typed
+     */
     public static function info(int $timer_id): ?array {}
 
     public static function stats(): array {}

@@ -1,7 +1,7 @@
 //! `Apus\Timer`: millisecond timers whose callbacks run in coroutines.
 
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -23,7 +23,38 @@ struct Entry {
     repeats: bool,
     fired: Cell<i64>,
     next: Cell<Instant>,
+    /// The turn in which it was made.
+    turn: i64,
     handle: JoinHandle<()>,
+}
+
+impl Entry {
+    fn facts(&self) -> Facts {
+        Facts {
+            left: self.next.get().saturating_duration_since(Instant::now()).as_micros().div_ceil(1000) as i64,
+            fired: self.fired.get(),
+            interval: if self.repeats { self.interval_ms } else { 0 },
+            turn: self.turn,
+        }
+    }
+}
+
+/// What can be said of a timer.
+#[derive(Clone, Copy)]
+struct Facts {
+    left: i64,
+    fired: i64,
+    interval: i64,
+    turn: i64,
+}
+
+/// A timer without a loop, which goes on in another one.
+pub(crate) struct Carried {
+    id: i64,
+    callback: Rc<Callback>,
+    interval_ms: i64,
+    repeats: bool,
+    next: Instant,
 }
 
 /// What a timer calls. Kept by its entry alone, so that clearing the timer gives it back at once.
@@ -37,8 +68,16 @@ struct Callback {
 pub(crate) struct Timers {
     next_id: Cell<i64>,
     entries: RefCell<BTreeMap<i64, Entry>>,
+    /// All that wait, in the order in which they fire: of two that are due, the one that was due first.
+    due: RefCell<BTreeSet<(Instant, i64)>>,
     made: Cell<bool>,
     rounds: Cell<i64>,
+    /// How often timers fired, several at once or not.
+    turns: Cell<i64>,
+    /// The one whose callback has been called and has not waited yet.
+    running: Cell<Option<i64>>,
+    /// The same, once it is cleared.
+    cleared: Cell<Option<Facts>>,
 }
 
 impl Room for Timers {
@@ -55,34 +94,70 @@ impl Timers {
 
     fn add(&self, state: &Rc<State>, ms: i64, repeats: bool, callable: Callable, args: Vec<Value>) -> i64 {
         let id = self.next_id.get() + 1;
-        self.next_id.set(id);
-        self.made.set(true);
-        let first = Instant::now() + Duration::from_millis(ms as u64);
-        let weak = Rc::downgrade(state);
-        let handle = state.spawn(async move {
-            let mut at = first;
-            loop {
-                tokio::time::sleep_until(at).await;
-                let Some(state) = weak.upgrade() else { return };
-                if !Timers::of(&state).fire(&state, id) {
-                    return;
-                }
-                at += Duration::from_millis(ms as u64);
-                // A loop that was held up skips the ticks it missed instead of firing them in a burst.
-                at = at.max(Instant::now());
-                Timers::of(&state).reschedule(id, at);
-            }
-        });
+        let next = Instant::now() + Duration::from_millis(ms as u64);
         let callback = Rc::new(Callback { callable, args });
-        let entry = Entry { callback, interval_ms: ms, repeats, fired: Cell::new(0), next: Cell::new(first), handle };
-        self.entries.borrow_mut().insert(id, entry);
-        state.engine.hold();
+        self.put(state, Carried { id, callback, interval_ms: ms, repeats, next });
         id
     }
 
-    fn reschedule(&self, id: i64, at: Instant) {
-        if let Some(entry) = self.entries.borrow().get(&id) {
-            entry.next.set(at);
+    fn put(&self, state: &Rc<State>, timer: Carried) {
+        let Carried { id, callback, interval_ms, repeats, next } = timer;
+        self.next_id.set(self.next_id.get().max(id));
+        self.made.set(true);
+        let weak = Rc::downgrade(state);
+        let handle = state.spawn(async move {
+            let mut at = next;
+            loop {
+                tokio::time::sleep_until(at).await;
+                let Some(state) = weak.upgrade() else { return };
+                let timers = Timers::of(&state);
+                timers.fire_due(&state);
+                let Some(next) = timers.entries.borrow().get(&id).map(|entry| entry.next.get()) else { return };
+                at = next;
+            }
+        });
+        let (fired, turn) = (Cell::new(0), self.turns.get());
+        let entry = Entry { callback, interval_ms, repeats, fired, next: Cell::new(next), turn, handle };
+        self.entries.borrow_mut().insert(id, entry);
+        self.due.borrow_mut().insert((next, id));
+        state.engine.hold();
+    }
+
+    /// Fires all that are due. A loop that was held up skips the ticks it missed instead of firing them in a burst.
+    fn fire_due(&self, state: &Rc<State>) {
+        let now = Instant::now();
+        let first = || self.due.borrow().first().copied().filter(|(at, _)| *at <= now);
+        if first().is_some() {
+            self.turns.set(self.turns.get() + 1);
+        }
+        while let Some((at, id)) = first() {
+            self.due.borrow_mut().remove(&(at, id));
+            if self.fire(state, id)
+                && let Some(entry) = self.entries.borrow().get(&id)
+            {
+                let next = (at + Duration::from_millis(entry.interval_ms as u64)).max(Instant::now());
+                entry.next.set(next);
+                self.due.borrow_mut().insert((next, id));
+            }
+        }
+    }
+
+    /// Takes all timers out of a loop that is about to end.
+    pub(crate) fn carry(&self, state: &State) -> Vec<Carried> {
+        let ids: Vec<i64> = self.entries.borrow().keys().copied().collect();
+        let taken = ids.into_iter().filter_map(|id| {
+            let entry = self.remove(state, id)?;
+            entry.handle.abort();
+            let Entry { callback, interval_ms, repeats, next, .. } = entry;
+            Some(Carried { id, callback, interval_ms, repeats, next: next.get() })
+        });
+        taken.collect()
+    }
+
+    /// Has timers of another loop go on in this one.
+    pub(crate) fn go_on(&self, state: &Rc<State>, timers: Vec<Carried>) {
+        for timer in timers {
+            self.put(state, timer);
         }
     }
 
@@ -100,7 +175,10 @@ impl Timers {
             given.push(Value::int(id));
         }
         given.extend(callback.args.iter().map(Value::share));
+        self.running.set(Some(id));
         let started = state.go(callback.callable.share(), given, None);
+        self.running.set(None);
+        self.cleared.set(None);
         drop(callback);
         if let Err(raise) = started {
             state.report(raise);
@@ -115,6 +193,10 @@ impl Timers {
 
     fn remove(&self, state: &State, id: i64) -> Option<Entry> {
         let entry = self.entries.borrow_mut().remove(&id)?;
+        self.due.borrow_mut().remove(&(entry.next.get(), id));
+        if self.running.get() == Some(id) {
+            self.cleared.set(Some(entry.facts()));
+        }
         state.engine.release();
         Some(entry)
     }
@@ -175,20 +257,35 @@ pub(crate) fn exists(id: i64) -> bool {
     State::existing().is_some_and(|state| Timers::of(&state).entries.borrow().contains_key(&id))
 }
 
+fn described(facts: Facts, round: i64, removed: bool) -> Result<Option<Array>, Raise> {
+    let mut array = Array::new(5)?;
+    array.set_int(b"exec_msec", facts.left)?;
+    array.set_int(b"exec_count", facts.fired)?;
+    array.set_int(b"interval", facts.interval)?;
+    array.set_int(b"round", round)?;
+    array.set(b"removed", Value::bool(removed))?;
+    Ok(Some(array))
+}
+
 pub(crate) fn info(id: i64) -> Result<Option<Array>, Raise> {
     let Some(state) = State::existing() else { return Ok(None) };
-    let facts = Timers::of(&state).entries.borrow().get(&id).map(|entry| {
-        let left = entry.next.get().saturating_duration_since(Instant::now());
-        (left.as_millis() as i64, entry.fired.get(), entry.interval_ms, entry.repeats)
-    });
-    let Some((left, fired, interval, repeats)) = facts else { return Ok(None) };
-    let mut array = Array::new(5)?;
-    array.set_int(b"exec_msec", left)?;
-    array.set_int(b"exec_count", fired)?;
-    array.set_int(b"interval", if repeats { interval } else { 0 })?;
-    array.set_int(b"round", Timers::of(&state).rounds.get())?;
-    array.set(b"removed", Value::bool(false))?;
-    Ok(Some(array))
+    let timers = Timers::of(&state);
+    let facts = timers.entries.borrow().get(&id).map(Entry::facts);
+    facts.map_or(Ok(None), |facts| described(facts, timers.rounds.get(), false))
+}
+
+/// `Swoole\Timer::info()`: `round` is the turn in which the timer was made, and one that its own callback has cleared
+/// is known until that ends.
+pub(crate) fn info_there(id: i64) -> Result<Option<Array>, Raise> {
+    let Some(state) = State::existing() else { return Ok(None) };
+    let timers = Timers::of(&state);
+    let facts = timers.entries.borrow().get(&id).map(Entry::facts);
+    let cleared = if timers.running.get() == Some(id) { timers.cleared.get() } else { None };
+    match (facts, cleared) {
+        (Some(facts), _) => described(facts, facts.turn, false),
+        (None, Some(facts)) => described(facts, facts.turn, true),
+        (None, None) => Ok(None),
+    }
 }
 
 fn ids() -> Vec<i64> {

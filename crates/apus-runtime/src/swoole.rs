@@ -85,8 +85,9 @@ fn thrown_there(call: &Call, class: &Class) -> Raise {
     let own = ClassEntry::find(&format!("{}\\Exception", class.name.to_string_lossy()));
     let class = own.unwrap_or_else(|| EXCEPTION.named(true));
     let (class, message) = match said {
-        There::Text(message) | There::Logged(message) => (class, message),
+        There::Text(message) | There::Logged(message) | There::Failure(message, _) => (class, message),
         There::Error(class, message) => (class, message),
+        There::Quiet(_) => (class, thrown.message()),
     };
     drop(thrown);
     engine::throw(class, code, &message)
@@ -138,11 +139,12 @@ fn refused(call: &Call, class: &Class, loudly: bool) -> Result<(), Raise> {
     last_error::fail(code);
     let mut logged = false;
     let message = match said {
-        There::Text(message) => message,
+        There::Text(message) | There::Failure(message, _) => message,
         There::Logged(message) => {
             logged = true;
             message
         }
+        There::Quiet(_) => return call.ret(false),
         There::Error(_, message) if !loudly => message,
         There::Error(class, message) => return Err(engine::throw(class, code, &message)),
     };
@@ -181,6 +183,10 @@ pub enum There {
     Text(String),
     /// The same with this text, as a line of the log in place of a warning.
     Logged(String),
+    /// The same with this text and this number.
+    Failure(String, i64),
+    /// Nothing is said but `false`, and this is the last error.
+    Quiet(i64),
     /// This error of PHP's, which nobody but the program catches.
     Error(ClassEntry, String),
 }
@@ -222,7 +228,34 @@ fn said_there(call: &Call, thrown: &Thrown) -> Option<(There, i64)> {
         }
         None => There::Text(message),
     };
+    let code = if let There::Failure(_, code) | There::Quiet(code) = &said { *code } else { code };
     Some((said, code))
+}
+
+/// What is said there in place of an exception of ours, where one class has both names; others go on.
+#[cold]
+pub fn told_there(raise: Raise) -> Result<String, Raise> {
+    if !is_on() || !matches!(raise, Raise::Thrown) {
+        return Err(raise);
+    }
+    let Some(thrown) = Thrown::take() else { return Err(raise) };
+    if !thrown.is(EXCEPTION.get()) {
+        return Err(thrown.rethrow());
+    }
+    let message = thrown.message();
+    let noted = THERE.take().filter(|(known, _)| *known == message).map(|(_, there)| there);
+    Ok(match noted {
+        Some(There::Text(text) | There::Logged(text) | There::Failure(text, _) | There::Error(_, text)) => text,
+        None | Some(There::Quiet(_)) => message,
+    })
+}
+
+/// Warns in the name of a function of a class that has both names.
+pub fn warning_of(function: &str, message: &str) -> Result<(), Raise> {
+    if !engine::ini_switch("swoole.display_errors") {
+        return Ok(());
+    }
+    engine::warning(&format!("{function}: {message}"))
 }
 
 /// `Swoole\Error`

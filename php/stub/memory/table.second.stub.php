@@ -57,8 +57,10 @@ class Table implements \Iterator, \Countable
     /** @rust table_second::getdel */
     public function getdel(string $key, ?string $field = null): array|false|string|float|int {}
 
+    /** @rust table_second::del */
     public function del(string $key): bool {}
 
+    /** @rust table_second::del */
     public function delete(string $key): bool {}
 
     /**
@@ -67,15 +69,20 @@ class Table implements \Iterator, \Countable
      */
     public function cmpdel(string $key, array $expected): bool {}
 
+    /** @rust table_second::exists */
     public function exists(string $key): bool {}
 
+    /** @rust table_second::exists */
     public function exist(string $key): bool {}
 
+    /** @rust table_second::incr */
     public function incr(string $key, string $column, int|float $incrby = 1): false|float|int {}
 
+    /** @rust table_second::decr */
     public function decr(string $key, string $column, int|float $incrby = 1): false|float|int {}
 
-    public function count(): int {}
+    /** @rust table_second::count */
+    public function count(int $mode = 0): int {}
 
     public function destroy(): bool {}
 

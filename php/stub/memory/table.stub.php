@@ -251,7 +251,7 @@ trait Rows
      * Changes one column if it has the expected value, in one step.
      * @param Key $key KeyText
      * @param string $column a column
-     * @param mixed $expected the value that it must have, converted as in set()
+     * @param mixed $expected the value that it must have, converted as in set(); floats are compared by their bits
      * @param mixed $new the value that it is then given
      * @return bool false when it has another value, or there is no row
      * @throws \Apus\TableException as set()

@@ -38,7 +38,7 @@ bool(false)
 bool(false)
 string(24) "application/octet-stream"
 [%d-%d-%d %d:%d:%d #%d.0]	WARNING	a warning
-[%d-%d-%d %d:%d:%d #%d.0]	ERROR	an error (error 511)
+[%s]	ERROR	(ERRNO 511): an error
 bool(true)
 bool(true)
 becomes another program

@@ -70,8 +70,7 @@ NULL
 bool(true)
 bool(true)
 bool(true)
-
-Warning: Swoole\Table::column(): the table has a column "name" already in %s on line %d
+[%s]	WARNING	Table::add_column(): column[name] already exists
 
 Warning: Swoole\Table::column(): Argument #3 ($size) must be the bytes of the longest text, 1 to 67108863, for this type; 0 given in %s on line %d
 
@@ -82,8 +81,7 @@ bool(true)
 bool(false)
 -- values are converted and cut, unknown columns passed over
 bool(true)
-
-Warning: Swoole\Table::set(): column[name]: 8 bytes are cut to the 5 that it can have in %s on line %d
+[%s]	WARNING	table_marshal_values(): [key=a,field=name]string value is too long
 array(3) {
   ["id"]=>
   int(0)

@@ -113,7 +113,9 @@ impl<'a> Outgoing<'a> {
 
     fn new(opcode: Opcode, fin: bool, flags: i64, payload: Cow<'a, [u8]>) -> Result<Self, Raise> {
         if opcode.is_control() && payload.len() > proto::MAX_CONTROL {
-            return Err(refused("a control frame carries 125 bytes at most (RFC 6455 section 5.5)"));
+            let raise = refused("a control frame carries 125 bytes at most (RFC 6455 section 5.5)");
+            let text = format!("websocket control frame payload must not exceed {} bytes", proto::MAX_CONTROL);
+            return Err(swoole::there(raise, There::Text(text)));
         }
         let fin = fin || opcode.is_control();
         if opcode == Opcode::Text && fin && !proto::is_utf8(&payload) {
@@ -165,7 +167,9 @@ pub(crate) fn close_payload(code: i64, reason: &[u8]) -> Result<Vec<u8>, Raise> 
     };
     let reason = std::str::from_utf8(reason).map_err(|_| refused("the reason of a close frame must be UTF-8"))?;
     if reason.len() > proto::MAX_CONTROL - 2 {
-        return Err(refused("the reason of a close frame has 123 bytes at most"));
+        let raise = refused("the reason of a close frame has 123 bytes at most");
+        let text = format!("the max length of close reason is {}", proto::MAX_CONTROL - 2);
+        return Err(swoole::there(raise, There::Text(text)));
     }
     Ok(proto::close_payload(code, reason))
 }
@@ -219,7 +223,15 @@ fn to_string(object: Object) -> Result<Vec<u8>, Raise> {
 
 pub(crate) fn pack(data: Any<'_>, opcode: i64, flags: i64) -> Result<Vec<u8>, Raise> {
     // A fragment may be masked; what is compressed is whole.
-    Ok(Outgoing::read(data, opcode, flags, FIN | COMPRESS | RSV1)?.pack()?.into())
+    let frame = Outgoing::read(data, opcode, flags, FIN | COMPRESS | RSV1);
+    match frame.and_then(|frame| frame.pack()) {
+        Ok(bytes) => Ok(bytes.into()),
+        Err(raise) => {
+            let text = swoole::told_there(raise)?;
+            swoole::warning_of("Swoole\\WebSocket\\Frame::pack()", &text)?;
+            Ok(Vec::new())
+        }
+    }
 }
 
 /// One whole frame as an object; none when the bytes are not one.

@@ -8,10 +8,11 @@ use std::path::{Path, PathBuf};
 
 use apus_process::log::{self, Level};
 use apus_zend::arg::OrFalse;
-use apus_zend::value::ArrayView;
+use apus_zend::value::{ArrayView, Key, View};
 use apus_zend::{Call, Raise};
 
 use super::part;
+use crate::swoole;
 use crate::system::{event, host};
 use crate::timer;
 use apus_edge::types;
@@ -22,6 +23,13 @@ fn swoole_version(call: &Call) -> Result<(), Raise> {
 
 fn swoole_async_set(settings: ArrayView<'_>) -> Result<bool, Raise> {
     crate::coroutine::set_known(settings)?;
+    let file = settings.iter().find(|(key, _)| matches!(key, Key::Str(b"log_file")));
+    if let Some(View::Str(path)) = file.map(|(_, value)| value.view())
+        && let Err(error) = log::open(Path::new(OsStr::from_bytes(path)))
+    {
+        swoole::warning(&format!("log_file {}: {error}", String::from_utf8_lossy(path)))?;
+        return Ok(false);
+    }
     Ok(true)
 }
 
@@ -62,7 +70,7 @@ fn swoole_mime_type_exists(filename: &[u8]) -> bool {
 fn swoole_error_log(level: i64, msg: &[u8]) {
     const LEVELS: [Level; 6] = [Level::Debug, Level::Trace, Level::Info, Level::Notice, Level::Warning, Level::Error];
     if let Some(level) = usize::try_from(level).ok().and_then(|level| LEVELS.get(level)) {
-        log::write(*level, format_args!("{}", String::from_utf8_lossy(msg)));
+        log::there(*level, format_args!("{}", String::from_utf8_lossy(msg)));
     }
 }
 
@@ -74,7 +82,7 @@ thread_local! {
 fn swoole_error_log_ex(level: i64, error: i64, msg: &[u8]) {
     if !IGNORED.with_borrow(|ignored| ignored.contains(&error)) {
         let text = String::from_utf8_lossy(msg);
-        swoole_error_log(level, format!("{text} (error {error})").as_bytes());
+        swoole_error_log(level, format!("(ERRNO {error}): {text}").as_bytes());
     }
 }
 

@@ -12,7 +12,7 @@ use apus_shm::table::{
     Column, IDS_MOST, Index, KeyList, Keys, Kind, Layout, ROWS_MOST, RowBuffer, Schema, TEXT_LONGEST, Table,
 };
 use apus_zend::arg::{Any, Given, Me};
-use apus_zend::engine::ClassEntry;
+use apus_zend::engine::{self, ClassEntry};
 use apus_zend::row::Shape;
 use apus_zend::value::View;
 use apus_zend::{Raise, Value, native};
@@ -115,6 +115,8 @@ pub(super) struct TableObject {
     indexes: RefCell<Vec<Index>>,
     live: RefCell<Option<Rc<Live>>>,
     destroyed: Cell<bool>,
+    /// Conversions of values that are under way, which run PHP code and need the table to stay.
+    pub(super) converting: Cell<u32>,
     pub(super) cursor: Cursor,
 }
 
@@ -129,6 +131,7 @@ impl TableObject {
             indexes: RefCell::default(),
             live: RefCell::default(),
             destroyed: Cell::new(false),
+            converting: Cell::new(0),
             cursor: Cursor::default(),
         }
     }
@@ -268,7 +271,7 @@ pub(super) fn column(table: &TableObject, name: String, number: Given<i64>, size
     if name.is_empty() || name.parse::<i64>().is_ok() {
         return Err(throw(code::table::COLUMN, &format!("\"{name}\" cannot name a column: use a word")));
     }
-    if table.columns.borrow().iter().any(|column| column.name == name) {
+    if table.has_column(&name) {
         return Err(throw(code::table::COLUMN, &format!("the table has a column \"{name}\" already")));
     }
     let column = Column { name, kind };
@@ -311,6 +314,11 @@ pub(super) fn index(table: &TableObject, name: String, columns: Any<'_>) -> Resu
 }
 
 impl TableObject {
+    /// Whether a column of this name is described.
+    pub(super) fn has_column(&self, name: &str) -> bool {
+        self.columns.borrow().iter().any(|column| column.name == name)
+    }
+
     fn schema_of(&self, columns: Vec<Column>, indexes: Vec<Index>) -> Schema {
         let layout = if self.has_ids() { Layout::Columns } else { Layout::Rows };
         Schema { keys: self.keys, layout, rows: self.rows, columns, indexes }
@@ -344,6 +352,9 @@ pub(super) fn create(this: Me<'_, TableObject>) -> Result<bool, Raise> {
 
 pub(super) fn destroy(table: &TableObject) -> Result<bool, Raise> {
     drop(table.live()?);
+    if table.converting.get() > 0 {
+        return Err(engine::throw_error("Cannot destroy Swoole\\Table during value conversion"));
+    }
     table.destroyed.set(true);
     let live = table.live.borrow_mut().take();
     table.cursor.end();

@@ -56,7 +56,7 @@ impl<'a> Cells<'a> {
 
 /// The key of a row, as the class has them.
 #[derive(Clone, Copy)]
-pub(super) struct RowKey<'a>(Key<'a>);
+pub(super) struct RowKey<'a>(pub(super) Key<'a>);
 
 impl<'a> Want<&'a [u8]> for RowKey<'a> {
     #[inline]
@@ -169,7 +169,7 @@ fn delta(by: Any<'_>, sign: i64) -> Result<Delta, Raise> {
     }
 }
 
-fn add(table: &TableObject, key: RowKey<'_>, name: &[u8], delta: Delta) -> Result<Value, Raise> {
+pub(super) fn add(table: &TableObject, key: RowKey<'_>, name: &[u8], delta: Delta) -> Result<Value, Raise> {
     let key = table.expect_key(key)?;
     let live = table.live()?;
     let column = live.column(name)?;
@@ -187,7 +187,7 @@ fn add(table: &TableObject, key: RowKey<'_>, name: &[u8], delta: Delta) -> Resul
 }
 
 /// What is said there of texts that cannot be added to.
-fn text_there(raise: Raise, what: &str) -> Raise {
+pub(super) fn text_there(raise: Raise, what: &str) -> Raise {
     swoole::there_of(raise, |message| {
         let is_text = message.contains(" holds texts");
         is_text.then(|| There::Text(format!("can't execute '{what}' on a string type column")))

@@ -145,7 +145,9 @@ const NO_PIPE: c_int = libc::EBADF;
 
 fn read(me: This<'_>, size: Given<i64>) -> Result<Noted<Vec<u8>>, Raise> {
     if !(1..=READ_MOST).contains(&size.value) {
-        return Err(size.must_be(&format!("between 1 and {READ_MOST} bytes")));
+        let raise = size.must_be(&format!("between 1 and {READ_MOST} bytes"));
+        let said = |_: &str| (size.value < 1).then(|| There::Text("size must be greater than 0".to_owned()));
+        return Err(swoole::there_of(raise, said));
     }
     let core = Rc::clone(&me.0);
     if core.owner.get() == Owner::Nobody {
@@ -375,15 +377,20 @@ struct Which(i64);
 
 impl Want<i64> for Which {
     fn want(given: Given<i64>) -> Result<Self, Raise> {
-        match given.value {
-            0..=2 => Ok(Self(given.value)),
-            _ => Err(given.must_be("PRIO_PROCESS (0), PRIO_PGRP (1) or PRIO_USER (2)")),
+        if (0..=2).contains(&given.value) {
+            return Ok(Self(given.value));
         }
+        let raise = given.must_be("PRIO_PROCESS (0), PRIO_PGRP (1) or PRIO_USER (2)");
+        Err(swoole::there(raise, There::Quiet(libc::EINVAL.into())))
     }
 }
 
 /// Who that is: the one that is given, else the process that the object stands for.
-fn meant(process: &ProcessObject, who: Given<Option<i64>>) -> Result<u32, Raise> {
+fn meant(process: &ProcessObject, which: i64, who: Given<Option<i64>>) -> Result<u32, Raise> {
+    // There a process alone can stand for itself.
+    if which != 0 && who.value.is_none() && swoole::is_on() {
+        return Err(who.value_error("must be a number, for a group or a user"));
+    }
     let number = who.value.unwrap_or_else(|| i64::from(process.0.pid.get()));
     u32::try_from(number).map_err(|_| who.value_error(&format!("must be 0 or more, {number} given")))
 }
@@ -399,7 +406,7 @@ fn set_priority(
     priority: Given<i64>,
     who: Given<Option<i64>>,
 ) -> Result<Noted<bool>, Raise> {
-    let who = meant(process, who)?;
+    let who = meant(process, which, who)?;
     if !(-20..=19).contains(&priority.value) {
         return Err(priority.must_be("between -20 and 19"));
     }
@@ -413,7 +420,7 @@ fn set_priority(
 }
 
 fn get_priority(process: &ProcessObject, Which(which): Which, who: Given<Option<i64>>) -> Result<Noted<i64>, Raise> {
-    let who = meant(process, who)?;
+    let who = meant(process, which, who)?;
     let priority = match which {
         0 => pid_of(who).and_then(getpriority_process),
         1 => pid_of(who).and_then(getpriority_pgrp),

@@ -21,6 +21,8 @@ use super::host::HostPlan;
 use crate::convert::to_option;
 use crate::exception::{self};
 use crate::files;
+use crate::swoole::{self, There};
+use crate::system::failure::strerror;
 
 /// Settings that say where a message ends. A port that switches one on has none of the server's.
 const FRAMINGS: [&str; 7] = [
@@ -280,7 +282,14 @@ impl PortCore {
         // Settings come later.
         let options = BindOptions { reuse_port: ReusePort::Undecided, ..BindOptions::default() };
         let bound = if address::is_datagram(kind) { bind_datagram(&addr, &options) } else { bind(&addr, &options) };
-        let listener = bound.map_err(|error| failed(&error.to_string()))?;
+        let listener = bound.map_err(|error| {
+            let raise = failed(&error.to_string());
+            let apus_process::Error::Bind { source, .. } = &error else { return raise };
+            let number = source.raw_os_error().unwrap_or_default();
+            let why = strerror(number);
+            let text = format!("failed to listen server port[{host}:{port}], Error: {why}[{number}]");
+            swoole::there(raise, There::Failure(text, number.into()))
+        })?;
         Ok(Self {
             addr: listener.addr.clone(),
             kind,

@@ -27,12 +27,14 @@ use crate::exception::{self};
 use crate::metrics;
 use crate::output;
 use crate::runtime::{Mode, State};
-use crate::timer::Timers;
+use crate::timer::{Carried, Timers};
 
 pub(super) struct PhpProgram {
     core: Rc<ServerCore>,
     server: Object,
     script: PathBuf,
+    /// Those of the script, which go on in the master once it begins.
+    timers: Vec<Carried>,
 }
 
 impl Program for PhpProgram {
@@ -41,6 +43,7 @@ impl Program for PhpProgram {
         routing::forget();
         std::mem::forget(self.core.worker.take());
         State::forget();
+        std::mem::forget(std::mem::take(&mut self.timers));
         let part = match worker.role {
             Role::Worker => "worker",
             Role::Task => "task worker",
@@ -120,6 +123,7 @@ impl Program for PhpProgram {
         let event = match event {
             MasterEvent::Start => {
                 self.became_master();
+                self.go_on_with_timers();
                 Event::Start
             }
             MasterEvent::ManagerStart => Event::ManagerStart,
@@ -182,6 +186,18 @@ impl PhpProgram {
 }
 
 impl PhpProgram {
+    /// Those that the script made before it started the server.
+    fn go_on_with_timers(&mut self) {
+        let timers = std::mem::take(&mut self.timers);
+        if !timers.is_empty()
+            && let Ok(state) = State::get()
+        {
+            state.mode.set(Mode::Worker);
+            self.join();
+            Timers::of(&state).go_on(&state, timers);
+        }
+    }
+
     /// Before the first callback: the master can send to what the workers have, as there.
     fn join(&self) {
         let master = self.core.worker.borrow().clone();
@@ -254,7 +270,9 @@ pub(super) fn start(core: &Rc<ServerCore>, server: Object) -> Result<(), Raise> 
     let access_logs = access_logs.collect::<Result<_, Raise>>()?;
     let users = u16::try_from(core.users.borrow().len()).unwrap_or(u16::MAX);
     core.task_queue.set(task::prepare(&settings, RoleCounts::new(&settings, users))?);
-    // An event loop does not survive fork(): whatever used one before is over.
+    // An event loop does not survive fork(): whatever used one before is over; in code written for Swoole the timers go
+    // on in the master.
+    let timers = State::existing().filter(|_| core.second).map(|state| Timers::of(&state).carry(&state));
     State::tear_down();
     let script = script();
     let config = apus_process::Config {
@@ -270,7 +288,8 @@ pub(super) fn start(core: &Rc<ServerCore>, server: Object) -> Result<(), Raise> 
     core.phase.set(Phase::Master);
     apus_zend::closure::remember_main_script();
     worker::keep_listeners(&listeners);
-    let mut program = PhpProgram { core: Rc::clone(core), server, script };
+    let timers = timers.unwrap_or_default();
+    let mut program = PhpProgram { core: Rc::clone(core), server, script, timers };
     output::take();
     metrics::close();
     let outcome = apus_process::run(&config, &listeners, &mut program);

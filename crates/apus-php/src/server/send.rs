@@ -19,6 +19,7 @@ use super::{current_control, packet, routing};
 use crate::connections::room;
 use crate::last_error;
 use crate::runtime::State;
+use crate::swoole;
 use crate::wait::{may_wait, wait};
 
 /// What of a file goes to another worker at one go.
@@ -72,11 +73,26 @@ pub(super) fn send_here(message_conn: &Rc<MessageConn>, data: &[u8], what: &'sta
     }
 }
 
+/// What is said there of a session that can be none.
+fn no_connection(to: Any<'_>) -> Option<String> {
+    match to.view() {
+        View::Null => Some("fd can not be null".to_owned()),
+        View::Int(fd) if fd < 1 => Some(format!("invalid fd[{fd}]")),
+        _ => None,
+    }
+}
+
 pub(super) fn send(core: &ServerHandle, to: Any<'_>, data: &[u8], server_socket: i64) -> Result<bool, Raise> {
     if let View::Str(path) = to.view()
         && path.iter().any(|byte| !byte.is_ascii_digit())
     {
         return packet::send(core, "send()", &String::from_utf8_lossy(path), 0, data, server_socket);
+    }
+    if core.second
+        && let Some(wrong) = no_connection(to)
+    {
+        swoole::warning(&wrong)?;
+        return Ok(false);
     }
     let fd = to.int()?;
     Ok(match place(core, fd, "send()")? {

@@ -24,6 +24,7 @@ use super::routing::dispatch;
 use super::tcp::PhpStreams;
 use crate::exception::{self};
 use crate::runtime::State;
+use crate::swoole::{self, There};
 use crate::{files, mistakes};
 
 /// Handlers of one datagram port at once where `max_concurrency` sets no limit.
@@ -42,29 +43,36 @@ pub(super) fn check(core: &ServerCore) -> Result<(), Raise> {
             }
         }
         let has = |event| core.callback(port, event).is_some();
-        let (answered, what, how) = match plan.protocol {
+        let (answered, what, how, there) = match plan.protocol {
             Protocol::Http { websocket: true } => (
                 has(Event::Request) || has(Event::Message),
                 "messages",
                 "on('message', function ($server, $frame) { … })",
+                "onMessage",
             ),
             Protocol::Http { websocket: false } => {
-                (has(Event::Request), "requests", "on('request', function ($request, $response) { … })")
+                (has(Event::Request), "requests", "on('request', function ($request, $response) { … })", "onRequest")
             }
             Protocol::Stream => (
                 has(Event::Receive),
                 "what clients send",
                 "on('receive', function ($server, $fd, $workerId, $data) { … })",
+                "onReceive",
             ),
-            Protocol::Datagram => {
-                (has(Event::Packet), "datagrams", "on('packet', function ($server, $data, $clientInfo) { … })")
-            }
+            Protocol::Datagram => (
+                has(Event::Packet),
+                "datagrams",
+                "on('packet', function ($server, $data, $clientInfo) { … })",
+                "onPacket",
+            ),
         };
         let answers = |edge: &Option<EdgeConfig>| edge.as_ref().is_some_and(EdgeConfig::answers);
         let by_itself = answers(&plan.edge) || !plan.hosts.is_empty();
         if !answered && !by_itself {
             let text = format!("nothing would answer {what} of port {}: call {how} before start()", port.addr);
-            return Err(exception::throw(exception::code::server::EVENT, &text));
+            let raise = exception::throw(exception::code::server::EVENT, &text);
+            let said = There::Error(swoole::error_class(), format!("require {there} callback"));
+            return Err(swoole::there(raise, said));
         }
     }
     core.tls.prepare(core)?;

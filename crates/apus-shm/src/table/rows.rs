@@ -155,14 +155,16 @@ impl Table {
     }
 }
 
-/// Whether cells of a row have these values; the row cannot change meanwhile.
+/// Whether cells of a row have these values; the row cannot change meanwhile. Floats are compared by their bits: NaN
+/// is what it was, and 0.0 is not -0.0.
 fn has_values(store: &Store, found: Found, expected: &[(usize, Cell<'_>)]) -> bool {
     let mut seen = RowBuffer::new();
     expected.iter().all(|(column, expected)| {
         seen.clear();
         store.read_row(found.row, &[*column], &mut seen);
         match (seen.cell(0), *expected) {
-            (Cell::Float(_), Cell::Int(other)) => seen.cell(0) == Cell::Float(other as f64),
+            (Cell::Float(value), Cell::Int(other)) => value.to_bits() == (other as f64).to_bits(),
+            (Cell::Float(value), Cell::Float(other)) => value.to_bits() == other.to_bits(),
             (value, other) => value == other,
         }
     })

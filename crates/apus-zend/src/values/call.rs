@@ -371,6 +371,9 @@ fn not_constructed(class: &str, object: NonNull<sys::zend_object>) -> Raise {
 #[cold]
 fn constructed_before(class: &str, object: NonNull<sys::zend_object>) -> Raise {
     match object::name_there(object) {
+        Some(name) if name == "Swoole\\Coroutine\\Channel" => {
+            engine::throw_error("channel has already been constructed")
+        }
         Some(name) => engine::throw_error(&format!("Constructor of {name} can only be called once")),
         None => engine::throw_error(&format!("{class} is already constructed")),
     }

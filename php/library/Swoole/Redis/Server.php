@@ -115,7 +115,7 @@ class Server extends \Swoole\Server
         }
         if (strlen($command) >= self::LONGEST) {
             $begin = substr($command, 0, 8);
-            trigger_error("command [$begin...](length=" . strlen($command) . ') is too long', E_USER_WARNING);
+            swoole_error_log(SWOOLE_LOG_WARNING, "command [$begin...](length=" . strlen($command) . ') is too long');
             $this->close($fd);
             return;
         }

@@ -24,6 +24,7 @@ use crate::process::message_queue::SysQueue;
 use crate::process::pipe::{Patience, Pipe, Side};
 use crate::process::sys::send_pid;
 use crate::runtime::State;
+use crate::swoole::{self, There};
 use crate::system::failure::{Noted, strerror};
 use crate::system::sys::kill;
 
@@ -188,7 +189,12 @@ pub(super) fn run(core: &Rc<PoolCore>, object: &Object) -> Result<(), Raise> {
         ));
     }
     prepare(core, object)?;
-    master::run(core, object)
+    master::run(core, object)?;
+    if swoole::is_on() {
+        // There a pool that has ended can be started anew.
+        core.phase.set(Phase::New);
+    }
+    Ok(())
 }
 
 fn start(me: This<'_>) -> Result<(), Raise> {
@@ -202,7 +208,8 @@ fn worker(given: Given<i64>, core: &PoolCore, default: Option<usize>) -> Result<
         (Err(_), Some(default)) if given.value == -1 => Ok(default),
         _ => {
             let text = format!("must be a worker between 0 and {}, {} given", core.count - 1, given.value);
-            Err(given.value_error(&text))
+            let said = format!("invalid worker_id[{}]", given.value);
+            Err(swoole::there(given.value_error(&text), There::Text(said)))
         }
     }
 }
