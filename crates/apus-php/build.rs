@@ -10,6 +10,7 @@ const ROOMS: &[&str] = &[
     "metrics.stub.php",
     "pool",
     "process",
+    "serve",
     "server",
     "socket",
     "swoole",

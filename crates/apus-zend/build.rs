@@ -56,6 +56,7 @@ const SHIM: &[&str] = &[
     "own",
     "session",
     "mistakes",
+    "sapi",
 ];
 
 fn main() {

@@ -90,6 +90,18 @@ settings! {
     /// Memory for tasks that wait or run, and as much again for their results; the system gives it when it is used. A
     /// task that finds no room is refused.
     Server task_queue_size: usize = 64 << 20 => size(64 * KIB, 64 * GIB);
+    /// Processes that run the PHP scripts of `apus serve`, one request at a time each; 0 for none.
+    Server script_processes: u32 = 0 => count(0, 1024, "processes");
+    /// Requests after which a process that runs scripts is replaced by a fresh one, plus up to half as many by chance;
+    /// 0 for never.
+    Server script_max_request: u64 = 0 => count(0, i64::MAX, "requests");
+    /// Requests that may wait in each worker for a process that runs scripts; further ones are answered 503.
+    Server script_queue: u32 = 1000 => count(0, 1_000_000, "requests");
+    /// How long a request may wait for a process that runs scripts before it is answered 503.
+    Server script_queue_timeout: Duration = Duration::from_secs(30) => seconds(0.001, DAY);
+    /// How long a script may run without giving any output that its client takes, before its process is killed and its
+    /// client answered 504; 0 for as long as it likes. Time that it waits for its client counts for nothing.
+    Server script_timeout: Duration = Duration::from_secs(300) => seconds(0.0, DAY);
     /// Resident memory at which a worker is replaced; 0 for no limit.
     Server max_worker_memory: u64 = 0 => size(0, TIB);
     /// Age at which a worker is replaced, plus up to a tenth of it by chance; 0 for never.

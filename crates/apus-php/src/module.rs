@@ -7,7 +7,7 @@ use apus_zend::sys;
 use crate::runtime::{self, MakeRoom, State};
 use crate::{
     client, compat, coroutine, coserver, exception, functions, hook, http, in_handlers, memory, metrics, pool, process,
-    server, socket, swoole, sync, system, timer, watchdog,
+    serve, server, socket, swoole, sync, system, timer, watchdog,
 };
 
 /// Every class, parents first.
@@ -96,6 +96,7 @@ unsafe extern "C" fn startup(module: i32) -> bool {
         for constants in CONSTANTS {
             class::register_constants(constants, module);
         }
+        serve::register(module);
     }) && (!swoole::is_on() || apus_zend::module::second(compat::VERSION, startup_second, info_second))
 }
 

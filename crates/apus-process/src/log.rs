@@ -232,7 +232,7 @@ pub(crate) fn speak_as(role: Role, id: u16) {
     let mark = match role {
         Role::Worker => b'*',
         Role::Task => b'^',
-        Role::User(_) => b'@',
+        Role::Script | Role::User(_) => b'@',
         Role::Master => b'#',
     };
     PROCESS.store(u32::from(mark) << 16 | u32::from(id), Relaxed);

@@ -91,6 +91,9 @@ pub trait Program {
         false
     }
 
+    /// The process that has this slot is told to leave. In the master, as [`on_reaped`](Self::on_reaped).
+    fn on_dismissed(&mut self, _slot: usize, _role: Role) {}
+
     /// Something happened, in the master.
     fn on_event(&mut self, event: MasterEvent);
 

@@ -9,6 +9,8 @@ pub enum Role {
     Worker,
     /// Runs the tasks that other processes hand over.
     Task,
+    /// Runs scripts, one request at a time.
+    Script,
     /// Runs a callback of the program's own; the number is its place among those, from 0.
     User(u16),
     /// Supervises the others, and takes part in what they tell each other where the program wants that.
@@ -21,6 +23,7 @@ impl Role {
         match self {
             Self::Worker => "worker",
             Self::Task => "task worker",
+            Self::Script => "script process",
             Self::User(_) => "user process",
             Self::Master => "master",
         }
@@ -34,6 +37,8 @@ pub struct RoleCounts {
     pub workers: u16,
     /// Task workers.
     pub tasks: u16,
+    /// Processes that run scripts.
+    pub scripts: u16,
     /// User processes.
     pub users: u16,
 }
@@ -46,7 +51,8 @@ impl RoleCounts {
     /// What the settings say, with so many user processes.
     pub fn new(settings: &Settings, users: u16) -> Self {
         let count = |n: u32| u16::try_from(n).unwrap_or(u16::MAX);
-        Self { workers: count(settings.worker_num), tasks: count(settings.task_worker_num), users }
+        let (workers, tasks) = (count(settings.worker_num), count(settings.task_worker_num));
+        Self { workers, tasks, scripts: count(settings.script_processes), users }
     }
 
     /// Event workers alone.
@@ -56,20 +62,23 @@ impl RoleCounts {
 
     /// All processes.
     pub fn total(self) -> u16 {
-        self.workers.saturating_add(self.tasks).saturating_add(self.users)
+        self.workers.saturating_add(self.tasks).saturating_add(self.scripts).saturating_add(self.users)
     }
 
     /// The role of an id; `None` for one that nobody has.
     pub fn role(self, id: u16) -> Option<Role> {
         let (id, workers, tasks) = (u32::from(id), u32::from(self.workers), u32::from(self.tasks));
+        let before_users = workers + tasks + u32::from(self.scripts);
         if id >= u32::from(self.total()) {
             None
         } else if id < workers {
             Some(Role::Worker)
         } else if id < workers + tasks {
             Some(Role::Task)
+        } else if id < before_users {
+            Some(Role::Script)
         } else {
-            Some(Role::User((id - workers - tasks) as u16))
+            Some(Role::User((id - before_users) as u16))
         }
     }
 }
@@ -79,12 +88,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ids_go_from_event_workers_over_task_workers_to_user_processes() {
-        let role_counts = RoleCounts { workers: 2, tasks: 1, users: 2 };
-        let roles: Vec<_> = (0..6).map(|id| role_counts.role(id)).collect();
+    fn ids_go_from_event_workers_over_task_workers_and_scripts_to_user_processes() {
+        let role_counts = RoleCounts { workers: 2, tasks: 1, scripts: 1, users: 2 };
+        let roles: Vec<_> = (0..7).map(|id| role_counts.role(id)).collect();
         let users = [Some(Role::User(0)), Some(Role::User(1)), None];
         assert_eq!(roles[..3], [Some(Role::Worker), Some(Role::Worker), Some(Role::Task)]);
-        assert_eq!(roles[3..], users);
+        assert_eq!((roles[3], &roles[4..]), (Some(Role::Script), &users[..]));
         assert_eq!(RoleCounts::workers(3).role(3), None);
     }
 }

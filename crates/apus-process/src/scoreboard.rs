@@ -343,6 +343,8 @@ impl Scoreboard {
     pub(crate) fn release(&self, slot: &WorkerSlot) {
         let header = self.header;
         let (requests, errors, latency) = match self.role_of(slot) {
+            // Its requests are those of the workers.
+            Some(Role::Script) => return slot.set_state(WorkerState::Free),
             Some(Role::Task) => (&header.tasks, &header.task_errors, &header.task_latency),
             _ => (&header.requests, &header.errors, &header.latency),
         };
@@ -437,7 +439,7 @@ mod tests {
 
     #[test]
     fn tasks_and_requests_are_counted_apart() {
-        let board = Scoreboard::new(RoleCounts { workers: 1, tasks: 1, users: 1 }).unwrap();
+        let board = Scoreboard::new(RoleCounts { workers: 1, tasks: 1, scripts: 0, users: 1 }).unwrap();
         for id in 0..3 {
             let (_, slot) = board.claim(id, 1, 0).unwrap();
             slot.requests.add(u64::from(id) + 1);

@@ -155,6 +155,9 @@ pub struct Snapshot {
     pub worker_num: u16,
     /// Task workers configured.
     pub task_worker_num: u16,
+    /// Processes that run scripts.
+    #[serde(default)]
+    pub script_process_num: u16,
     /// User processes.
     pub user_process_num: u16,
     /// Every worker process, by id and age.
@@ -231,6 +234,7 @@ impl Scoreboard {
             generation: self.header.generation.get() as u32,
             worker_num: self.worker_num(),
             task_worker_num: self.role_counts().tasks,
+            script_process_num: self.role_counts().scripts,
             user_process_num: self.role_counts().users,
             workers,
             totals,
@@ -259,6 +263,7 @@ impl Scoreboard {
 fn short_name(role: Option<Role>) -> &'static str {
     match role {
         Some(Role::Task) => "task",
+        Some(Role::Script) => "script",
         Some(Role::User(_)) => "user",
         _ => "worker",
     }
@@ -268,7 +273,11 @@ fn add(totals: &mut Totals, worker: &WorkerSnapshot) {
     totals.connections += worker.connections;
     totals.accepted += worker.accepted;
     totals.closed += worker.closed;
-    let (done, active, errors) = if worker.role == short_name(Some(Role::Task)) {
+    let mut of_scripts = (0, 0, 0);
+    let (done, active, errors) = if worker.role == short_name(Some(Role::Script)) {
+        // They are requests of the workers.
+        (&mut of_scripts.0, &mut of_scripts.1, &mut of_scripts.2)
+    } else if worker.role == short_name(Some(Role::Task)) {
         (&mut totals.tasks, &mut totals.tasks_active, &mut totals.task_errors)
     } else {
         (&mut totals.requests, &mut totals.active, &mut totals.errors)
@@ -303,7 +312,7 @@ mod tests {
 
     #[test]
     fn totals_keep_what_is_gone_and_survive_json() {
-        let board = Scoreboard::new(RoleCounts { workers: 2, tasks: 1, users: 0 }).unwrap();
+        let board = Scoreboard::new(RoleCounts { workers: 2, tasks: 1, ..RoleCounts::default() }).unwrap();
         for id in 0..2 {
             let (_, slot) = board.claim(id, 1, sys::now_ms()).unwrap();
             slot.set_pid(std::process::id());

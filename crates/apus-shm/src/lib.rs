@@ -10,6 +10,7 @@ mod cache_part;
 mod cells;
 mod crowd;
 mod futex;
+pub mod handover;
 mod limiter;
 mod lock;
 mod notifier;

@@ -112,6 +112,20 @@ impl Region {
         unsafe { std::slice::from_raw_parts(self.start.add(offset).cast::<T>().as_ptr(), count) }
     }
 
+    /// The first of `len` bytes at an offset, for rings whose positions say which side may touch which bytes.
+    ///
+    /// # Panics
+    /// As [`at`](Self::at).
+    pub(crate) fn bytes(&self, offset: usize, len: usize) -> NonNull<u8> {
+        assert!(
+            offset.checked_add(len).is_some_and(|end| end <= self.size),
+            "{len} bytes at offset {offset} of a mapping of {} bytes",
+            self.size
+        );
+        // SAFETY: inside the mapping.
+        unsafe { self.start.add(offset) }
+    }
+
     /// Appends `len` bytes from an offset that is a multiple of 8. They are whole only if nobody writes there
     /// meanwhile: look at what guards them afterwards.
     pub fn copy_out(&self, offset: usize, len: usize, into: &mut Vec<u8>) {

@@ -538,6 +538,7 @@ bool apus_file_may_wait(void); /* the running one? */
 const void *apus_running_call(void); /* names the call that runs, as long as it does */
 
 #include "apus_pack.h"
+#include "apus_sapi.h"
 #include "apus_closure.h"
 #include "apus_state.h"
 

@@ -4,6 +4,7 @@ static const apus_module_hooks *module_hooks;
 
 PHP_INI_BEGIN()
 	PHP_INI_ENTRY("apus.config", "", PHP_INI_SYSTEM, NULL)
+	PHP_INI_ENTRY("apus.serve", "0", PHP_INI_SYSTEM, NULL)
 	PHP_INI_ENTRY("apus.swoole_compat", "0", PHP_INI_SYSTEM, NULL)
 PHP_INI_END()
 
@@ -13,6 +14,9 @@ static PHP_MINIT_FUNCTION(apus)
 	apus_valgrind_startup();
 	apus_asan_startup();
 	apus_fiber_startup();
+	if (apus_sapi_wanted()) {
+		apus_sapi_startup();
+	}
 	return module_hooks->startup(module_number) ? SUCCESS : FAILURE;
 }
 

@@ -27,6 +27,7 @@ pub mod module;
 pub mod output;
 pub mod process;
 pub mod row;
+pub mod sapi;
 pub mod state;
 pub mod stream;
 pub mod sys;

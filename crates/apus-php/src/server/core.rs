@@ -9,6 +9,7 @@ use apus_net::Datagram;
 use apus_options::Settings;
 use apus_process::{Role, Worker};
 use apus_shm::ForkEpoch;
+use apus_shm::handover::Handover;
 use apus_shm::tasks::TaskQueue;
 use apus_zend::engine::{Thrown, ThrownKind};
 use apus_zend::object::Object;
@@ -89,6 +90,8 @@ pub(super) struct ServerCore {
     pub(super) worker: RefCell<Option<Rc<Worker>>>,
     /// The tasks of a server that has task workers, from `start()` on.
     pub(super) task_queue: Cell<Option<&'static TaskQueue>>,
+    /// How requests reach the processes that run scripts, from `start()` on, where there are any.
+    pub(super) handover: Cell<Option<&'static Handover>>,
     /// The processes that `addProcess()` was given.
     pub(super) users: RefCell<Vec<Object>>,
     /// The process that made it.
@@ -160,6 +163,7 @@ impl ServerCore {
             phase: Cell::new(Phase::New),
             worker: RefCell::new(None),
             task_queue: Cell::new(None),
+            handover: Cell::new(None),
             users: RefCell::default(),
             creator: ForkEpoch::now(),
             second,

@@ -27,6 +27,7 @@ use crate::exception::{self};
 use crate::metrics;
 use crate::output;
 use crate::runtime::{Mode, State};
+use crate::serve;
 use crate::timer::{Carried, Timers};
 
 pub(super) struct PhpProgram {
@@ -47,6 +48,7 @@ impl Program for PhpProgram {
         let part = match worker.role {
             Role::Worker => "worker",
             Role::Task => "task worker",
+            Role::Script => "script process",
             Role::User(_) => "user process",
             Role::Master => "master",
         };
@@ -54,6 +56,10 @@ impl Program for PhpProgram {
         self.core.phase.set(Phase::Worker);
         match worker.role {
             Role::User(index) => user_process::run(&self.core, &self.server, worker, index),
+            Role::Script => match self.core.handover.get() {
+                Some(handover) => serve::run(handover, &worker),
+                None => 1,
+            },
             Role::Worker | Role::Task | Role::Master => worker::run(&self.core, &self.server, Rc::new(worker)),
         }
     }
@@ -66,6 +72,15 @@ impl Program for PhpProgram {
         self.core.ports.borrow().iter().for_each(|port| port.forget(slot));
         if let Some(task_queue) = self.core.task_queue.get() {
             task::reap(task_queue, slot);
+        }
+        if let Some(handover) = self.core.handover.get() {
+            handover.reaped(slot);
+        }
+    }
+
+    fn on_dismissed(&mut self, slot: usize, role: Role) {
+        if let Some(handover) = self.core.handover.get().filter(|_| role == Role::Script) {
+            handover.dismiss(slot);
         }
     }
 
@@ -269,7 +284,12 @@ pub(super) fn start(core: &Rc<ServerCore>, server: Object) -> Result<(), Raise> 
     let access_logs = of_hosts.iter().map(|host| Ok(AccessSettings::from(&host.settings(&settings)?)));
     let access_logs = access_logs.collect::<Result<_, Raise>>()?;
     let users = u16::try_from(core.users.borrow().len()).unwrap_or(u16::MAX);
-    core.task_queue.set(task::prepare(&settings, RoleCounts::new(&settings, users))?);
+    let counts = RoleCounts::new(&settings, users);
+    core.task_queue.set(task::prepare(&settings, counts)?);
+    let handover = serve::prepare(&settings, counts);
+    core.handover.set(handover.map_err(|error| {
+        exception::throw(exception::code::server::STATE, &format!("no memory can be shared: {error}"))
+    })?);
     // An event loop does not survive fork(): whatever used one before is over; in code written for Swoole the timers go
     // on in the master.
     let timers = State::existing().filter(|_| core.second).map(|state| Timers::of(&state).carry(&state));

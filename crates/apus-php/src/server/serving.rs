@@ -6,6 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use apus_edge::EdgeConfig;
+use apus_edge::script::Site as Scripts;
 use apus_net::{Config, Control, Datagram, Host, LoggedFields, serve, serve_datagrams};
 use apus_options::Settings;
 use apus_process::Worker;
@@ -24,6 +25,7 @@ use super::routing::dispatch;
 use super::tcp::PhpStreams;
 use crate::exception::{self};
 use crate::runtime::State;
+use crate::serve::{Desk, ServeApp};
 use crate::swoole::{self, There};
 use crate::{files, mistakes};
 
@@ -32,6 +34,10 @@ const MOST_PACKETS: usize = 10_000;
 
 /// Looks at every port before the server starts: what it was given makes sense, and somebody answers.
 pub(super) fn check(core: &ServerCore) -> Result<(), Raise> {
+    let scripts = core.settings.borrow().script_processes > 0;
+    if scripts && !apus_zend::sapi::is_wanted() {
+        return Err(refused("script_processes: scripts are served by `apus serve`, which starts PHP for that"));
+    }
     let ports = core.ports.borrow().clone();
     for port in &ports {
         let plan = port.settle(core)?;
@@ -40,6 +46,13 @@ pub(super) fn check(core: &ServerCore) -> Result<(), Raise> {
             let edges = plan.hosts.iter().map(|host| host.edge.as_ref()).chain([plan.edge.as_ref()]);
             for edge in edges {
                 files::open(edge).map_err(|why| refused(&format!("port {}: {why}", port.addr)))?;
+            }
+            if scripts {
+                let settings = plan.hosts.iter().map(|host| &host.settings).chain([&plan.settings]);
+                for settings in settings {
+                    Scripts::open(settings).map_err(|why| refused(&format!("port {}: {why}", port.addr)))?;
+                }
+                continue;
             }
         }
         let has = |event| core.callback(port, event).is_some();
@@ -99,6 +112,27 @@ fn memory_share() -> usize {
     }
 }
 
+/// PHP reads the bodies of its scripts' requests itself, and has a limit of its own.
+fn take_bodies_as_they_are(config: &mut Config) {
+    let mut probe = Settings::default();
+    let most = engine::ini("post_max_size").map(apus_options::Value::Str);
+    if let Some(Ok(())) = most.map(|most| probe.set("max_worker_memory", &most)) {
+        config.max_body = config.max_body.max(probe.max_worker_memory);
+    }
+    (config.parse_multipart, config.stream_body) = (false, false);
+    for host in &mut config.hosts {
+        host.config.max_body = host.config.max_body.max(config.max_body);
+        (host.config.parse_multipart, host.config.stream_body) = (false, false);
+    }
+}
+
+/// What answers a port and its hosts with scripts.
+fn scripts(port: &PortCore, plan: &Plan, desk: &Rc<Desk>) -> Result<Rc<ServeApp>, Raise> {
+    let open = |settings| Scripts::open(settings).map_err(|why| refused(&format!("port {}: {why}", port.addr)));
+    let hosts = plan.hosts.iter().map(|host| open(&host.settings)).collect::<Result<_, _>>()?;
+    Ok(ServeApp::new(open(&plan.settings)?, hosts, Rc::clone(desk)))
+}
+
 /// What all ports of a worker share.
 pub(super) struct Serving<'a> {
     pub(super) core: &'a Rc<ServerCore>,
@@ -108,6 +142,8 @@ pub(super) struct Serving<'a> {
     pub(super) server: &'a Object,
     /// The setting `max_concurrency`, where it limits anything.
     pub(super) slots: Option<Arc<Semaphore>>,
+    /// The processes that run scripts, where there are any.
+    pub(super) desk: Option<Rc<Desk>>,
 }
 
 impl Serving<'_> {
@@ -134,6 +170,12 @@ impl Serving<'_> {
                 config.noted = self.logged_fields(0);
                 config.hosts =
                     plan.hosts.iter().zip(1..).map(|(host, number)| self.host(host, number, &config)).collect();
+                if let Some(desk) = &self.desk {
+                    let app = scripts(port, &plan, desk)?;
+                    take_bodies_as_they_are(&mut config);
+                    let served = serve(app, vec![(fd, Rc::new(config))], Rc::clone(self.control));
+                    return Ok(Some(tokio::task::spawn_local(served)));
+                }
                 let app = self.app(port, &plan)?;
                 Some(tokio::task::spawn_local(serve(app, vec![(fd, Rc::new(config))], Rc::clone(self.control))))
             }

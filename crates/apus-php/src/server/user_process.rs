@@ -31,7 +31,8 @@ pub(super) fn add_process(core: &ServerHandle, given: Given<Object>) -> Result<u
 
 /// In the master, before the first fork: their ids, which go on from those of the task workers.
 pub(super) fn number(core: &ServerCore, settings: &Settings) {
-    let first = i64::from(settings.worker_num) + i64::from(settings.task_worker_num);
+    let first =
+        i64::from(settings.worker_num) + i64::from(settings.task_worker_num) + i64::from(settings.script_processes);
     for (id, object) in (first..).zip(core.users.borrow().iter()) {
         ProcessCore::set_id(object, id);
     }

@@ -23,6 +23,7 @@ use super::{figures, routing, set_control, stats_file};
 use crate::descriptor;
 use crate::output;
 use crate::runtime::{Mode, State};
+use crate::serve::{Desk, Patience};
 use crate::timer::Timers;
 use crate::watchdog;
 
@@ -163,7 +164,15 @@ impl Running {
         let ports = self.core.ports.borrow().clone();
         let settings = self.core.settings.borrow().clone();
         let slots = (settings.max_concurrency > 0).then(|| Arc::new(Semaphore::new(settings.max_concurrency as usize)));
+        let desk = match self.core.handover.get() {
+            None => None,
+            Some(handover) => Some(
+                Desk::open(handover, self.worker.slot_index(), Patience::of(&settings))
+                    .ok_or_else(|| engine::throw_error("there is no seat for this worker beside its scripts"))?,
+            ),
+        };
         let serving = Serving {
+            desk,
             core: &self.core,
             state: &self.state,
             worker: &self.worker,

@@ -204,15 +204,15 @@ impl<'a> Master<'a> {
             access.settle(self.scoreboard);
         }
         self.log_waits = log::settle();
-        self.promote_ready();
+        self.promote_ready(program);
         self.report_orphans();
         self.kill_overdue();
         if self.phase == Phase::Stopping {
-            self.advance_stop();
+            self.advance_stop(program);
             self.close_queues();
             return self.start_due();
         }
-        self.find_expired();
+        self.find_expired(program);
         self.look_at_files(program);
         self.advance_reload(program);
         let worker = self.start_due();
@@ -226,7 +226,7 @@ impl<'a> Master<'a> {
     /// may wait for them.
     pub(crate) fn may_start(&self, replica: &Replica) -> bool {
         self.phase != Phase::Stopping
-            || replica.role == Role::Task
+            || matches!(replica.role, Role::Task | Role::Script)
                 && processes(&self.replicas, &self.leaving).any(|process| process.role == Role::Worker)
     }
 
@@ -236,7 +236,11 @@ impl<'a> Master<'a> {
         let listen: Vec<String> = self.listeners.iter().map(|listener| listener.addr.to_string()).collect();
         let role_counts = self.scoreboard.role_counts();
         let mut others = String::new();
-        for (count, what) in [(role_counts.tasks, "task workers"), (role_counts.users, "user processes")] {
+        for (count, what) in [
+            (role_counts.tasks, "task workers"),
+            (role_counts.scripts, "script processes"),
+            (role_counts.users, "user processes"),
+        ] {
             if count > 0 {
                 // Writing to a String cannot fail.
                 let _ = write!(others, ", {count} {what}");
@@ -251,10 +255,10 @@ impl<'a> Master<'a> {
     }
 
     /// Puts processes that became ready in their places, and tells those they replace to leave.
-    fn promote_ready(&mut self) {
+    fn promote_ready(&mut self, program: &mut dyn Program) {
         for replica in &mut self.replicas {
             if let Some(mut old) = replica.promote() {
-                dismiss(&mut old, &self.config.settings);
+                dismiss(&mut old, &self.config.settings, program);
                 self.leaving.push(old);
             }
         }
@@ -285,7 +289,7 @@ impl<'a> Master<'a> {
     }
 
     /// Has workers replaced that ask for it, are too old or too big.
-    fn find_expired(&mut self) {
+    fn find_expired(&mut self, program: &mut dyn Program) {
         let now = Instant::now();
         let weigh = self.config.settings.max_worker_memory > 0 && now >= self.next_weighing;
         if weigh {
@@ -295,6 +299,7 @@ impl<'a> Master<'a> {
             if let Some(next) = replica.next.as_mut().filter(|next| next.slot.state() == WorkerState::Faulted) {
                 // It will never serve. Its death counts as a failed start.
                 next.expel(AT_ONCE);
+                program.on_dismissed(next.slot_index, next.role);
             }
             let Some(current) = replica.current.as_ref().filter(|_| !replica.replace) else { continue };
             let limit = if weigh { self.config.settings.max_worker_memory } else { u64::MAX };
@@ -423,7 +428,8 @@ fn reason_to_replace(process: &Process, now: Instant, memory_limit: u64) -> Opti
 }
 
 /// Tells a worker that it was replaced.
-pub(crate) fn dismiss(process: &mut Process, settings: &Settings) {
+pub(crate) fn dismiss(process: &mut Process, settings: &Settings, program: &mut dyn Program) {
+    program.on_dismissed(process.slot_index, process.role);
     let command = if settings.reload_async { Command::Drain } else { Command::StopNow };
     process.dismiss(command, settings.max_wait_time);
 }

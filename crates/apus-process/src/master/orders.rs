@@ -74,7 +74,7 @@ impl Master<'_> {
         }
         for (pid, id, message) in asked {
             match message {
-                Message::Signalled(signal) => self.on_worker_signalled(pid, signal),
+                Message::Signalled(signal) => self.on_worker_signalled(program, pid, signal),
                 Message::Ask(ask) => self.on_ask(program, (pid, id), ask),
                 // What changed is in the scoreboard; the message was to wake us.
                 Message::Ready | Message::State | Message::Command(_) | Message::Orphan(_) => {}
@@ -83,7 +83,7 @@ impl Master<'_> {
     }
 
     /// Somebody sent a signal to a worker itself: TERM replaces it, INT ends it at once.
-    fn on_worker_signalled(&mut self, pid: Pid, signal: i32) {
+    fn on_worker_signalled(&mut self, program: &mut dyn Program, pid: Pid, signal: i32) {
         if signal == Signal::SIGINT as i32 {
             processes_mut(&mut self.replicas, &mut self.leaving)
                 .filter(|p| p.pid == pid)
@@ -93,7 +93,7 @@ impl Master<'_> {
         for replica in &mut self.replicas {
             match (&replica.current, &mut replica.next) {
                 (Some(current), _) if current.pid == pid => replica.replace = true,
-                (_, Some(next)) if next.pid == pid => dismiss(next, &self.config.settings),
+                (_, Some(next)) if next.pid == pid => dismiss(next, &self.config.settings, program),
                 _ => {}
             }
         }
@@ -131,28 +131,35 @@ impl Master<'_> {
             return;
         }
         if at_once {
-            processes_mut(&mut self.replicas, &mut self.leaving).for_each(|p| p.dismiss(Command::StopNow, AT_ONCE));
+            for process in processes_mut(&mut self.replicas, &mut self.leaving) {
+                process.dismiss(Command::StopNow, AT_ONCE);
+                program.on_dismissed(process.slot_index, process.role);
+            }
         } else {
-            self.dismiss_role(|role| role == Role::Worker);
+            self.dismiss_role(program, |role| role == Role::Worker);
         }
     }
 
-    fn dismiss_role(&mut self, concerns: impl Fn(Role) -> bool) {
+    fn dismiss_role(&mut self, program: &mut dyn Program, concerns: impl Fn(Role) -> bool) {
         let patience = self.stop_by.saturating_duration_since(Instant::now()).max(AT_ONCE);
         processes_mut(&mut self.replicas, &mut self.leaving)
             .filter(|process| concerns(process.role) && !(process.dismissed && process.kill_at.is_some()))
-            .for_each(|process| process.dismiss(Command::Drain, patience));
+            .for_each(|process| {
+                process.dismiss(Command::Drain, patience);
+                program.on_dismissed(process.slot_index, process.role);
+            });
     }
 
-    /// Tells those to leave whom nobody needs any more: task workers once the event workers are gone, user processes
-    /// after them.
-    pub(crate) fn advance_stop(&mut self) {
+    /// Tells those to leave whom nobody needs any more: task workers and processes that run scripts once the event
+    /// workers are gone, user processes after them.
+    pub(crate) fn advance_stop(&mut self, program: &mut dyn Program) {
         let has = |role: fn(Role) -> bool| processes(&self.replicas, &self.leaving).any(|process| role(process.role));
         if has(|role| role == Role::Worker) {
             return;
         }
-        let tasks_left = has(|role| role == Role::Task);
-        self.dismiss_role(|role| if tasks_left { role == Role::Task } else { true });
+        let serves_workers = |role: Role| matches!(role, Role::Task | Role::Script);
+        let some_left = has(|role| matches!(role, Role::Task | Role::Script));
+        self.dismiss_role(program, |role| !some_left || serves_workers(role));
     }
 
     /// Once no worker accepts any more, refuses new clients instead of letting them wait in queues that nobody serves.

@@ -26,7 +26,7 @@ pub(crate) enum Scope {
 impl Scope {
     fn concerns(self, role: Role) -> bool {
         match role {
-            Role::Worker => self == Self::All,
+            Role::Worker | Role::Script => self == Self::All,
             Role::Task => true,
             Role::User(_) | Role::Master => false,
         }

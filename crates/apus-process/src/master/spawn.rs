@@ -98,6 +98,7 @@ impl Master<'_> {
         let (limit, grace) = match role {
             Role::Worker => (settings.max_request, settings.max_request_grace),
             Role::Task => (settings.task_max_request, settings.task_max_request_grace),
+            Role::Script => (settings.script_max_request, 0),
             Role::User(_) | Role::Master => (0, 0),
         };
         if limit > 0 {
@@ -165,7 +166,7 @@ impl Master<'_> {
                 ),
             );
         }
-        if !process.dismissed && (!self.is_stopping() || process.role == Role::Task) {
+        if !process.dismissed && (!self.is_stopping() || matches!(process.role, Role::Task | Role::Script)) {
             if process.is_user() && !crashed && place == Place::Current {
                 self.count_exit(&process);
             } else {
@@ -254,6 +255,7 @@ pub(crate) fn become_worker(worker: &Worker, config: &Config, identity: &Identit
     let (part, bound) = match worker.role {
         Role::Worker => ("worker", true),
         Role::Task => ("task", true),
+        Role::Script => ("script", true),
         Role::User(_) => ("user", false),
         Role::Master => ("master", false),
     };

@@ -69,7 +69,7 @@ fn requests(board: &Scoreboard, slots: &[&'static WorkerSlot], text: &mut Text) 
     for (method, code, count) in sums.into_iter().filter(|(.., count)| *count > 0) {
         text.sample(&[("method", method), ("code", &code)], count as f64);
     }
-    let workers = slots.iter().filter(|slot| board.role_of(slot) != Some(Role::Task));
+    let workers = slots.iter().filter(|slot| !matches!(board.role_of(slot), Some(Role::Task | Role::Script)));
     latency(
         text,
         ("apus_http_request_duration_seconds", "Time from a request's arrival to the end of its answer."),

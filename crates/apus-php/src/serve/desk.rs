@@ -1,0 +1,369 @@
+//! What a front has of processes that run scripts: those it holds, the requests that wait for one, and the time they
+//! may take.
+
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::future::poll_fn;
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+use std::time::{Duration, Instant};
+
+use apus_net::Gone;
+use apus_options::Settings;
+use apus_process::log;
+use apus_shm::handover::{Front, Handover, Held, Pieces};
+use rustix::process::{Pid, Signal, kill_process};
+use tokio::io::Interest;
+use tokio::sync::Notify;
+
+use crate::descriptor;
+
+/// How often times are looked at, at most and at least.
+const TICKS: (Duration, Duration) = (Duration::from_millis(20), Duration::from_secs(1));
+
+/// How long things may take.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Patience {
+    /// Requests that may wait.
+    queue: usize,
+    /// How long each may.
+    waiting: Duration,
+    /// How long a script may be silent; `None` for ever.
+    silent: Option<Duration>,
+}
+
+impl Patience {
+    pub(crate) fn of(settings: &Settings) -> Self {
+        let silent = settings.script_timeout;
+        Self {
+            queue: settings.script_queue as usize,
+            waiting: settings.script_queue_timeout,
+            silent: (!silent.is_zero()).then_some(silent),
+        }
+    }
+
+    fn tick(&self) -> Duration {
+        let shortest = self.silent.map_or(self.waiting, |silent| silent.min(self.waiting));
+        (shortest / 4).clamp(TICKS.0, TICKS.1)
+    }
+}
+
+/// A process that this front has.
+pub(super) struct Active {
+    pub(super) held: Held,
+    /// Of who reads its answer; `None` while nobody waits for news.
+    waker: Option<Waker>,
+    /// Nobody reads its answer any more: it is thrown away here.
+    orphan: bool,
+    /// Whether there is some of the body that did not fit.
+    pub(super) feeding: bool,
+    /// Since when it has given nothing; `None` while its client is what it waits for.
+    pub(super) silent_since: Option<Instant>,
+    /// It was killed because it was silent for too long.
+    pub(super) condemned: bool,
+    script: Box<str>,
+}
+
+/// A request that waits for a process.
+#[derive(Default)]
+struct Waiter {
+    /// The one that it has got.
+    number: Cell<Option<usize>>,
+    waker: Cell<Option<Waker>>,
+    since: Cell<Option<Instant>>,
+    expired: Cell<bool>,
+}
+
+/// A front's processes and requests.
+pub(crate) struct Desk {
+    front: Front,
+    patience: Patience,
+    /// By the numbers of their channels.
+    active: RefCell<Vec<Option<Box<Active>>>>,
+    waiting: RefCell<VecDeque<Rc<Waiter>>>,
+    /// Something has a time again.
+    timed: Notify,
+}
+
+/// Why there is no process for a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Refused {
+    /// Too many wait, or it has waited for too long.
+    Busy,
+    /// Its client has left.
+    Gone,
+}
+
+impl Desk {
+    /// Takes a front's seat for the process of a slot, and begins to listen.
+    pub(crate) fn open(handover: &'static Handover, slot: usize, patience: Patience) -> Option<Rc<Self>> {
+        let front = Front::sit(handover, slot)?;
+        let (active, waiting) = (RefCell::default(), RefCell::default());
+        let desk = Rc::new(Self { front, patience, active, waiting, timed: Notify::new() });
+        tokio::task::spawn_local(Rc::clone(&desk).listen());
+        tokio::task::spawn_local(Rc::clone(&desk).watch_times());
+        Some(desk)
+    }
+
+    async fn listen(self: Rc<Self>) {
+        let notifier = self.front.notifier().try_clone_to_owned();
+        let watched = match notifier.and_then(|fd| descriptor::watch(fd, Interest::READABLE)) {
+            Ok(watched) => watched,
+            Err(error) => return log::error(format_args!("answers of scripts cannot be heard: {error}")),
+        };
+        loop {
+            self.front.listen();
+            self.look();
+            let Ok(mut ready) = watched.readable().await else { return };
+            ready.clear_ready();
+        }
+    }
+
+    /// Looks at all that may have happened.
+    fn look(&self) {
+        let mut ended = Vec::new();
+        for active in self.active.borrow_mut().iter_mut().flatten() {
+            if !active.held.has_news(active.feeding) {
+                continue;
+            }
+            if active.orphan {
+                if discard(&mut active.held) {
+                    ended.push(active.held.number());
+                }
+            } else if let Some(waker) = active.waker.take() {
+                waker.wake();
+            }
+        }
+        for number in ended {
+            self.end(number);
+        }
+        self.serve_waiting();
+    }
+
+    /// Gives processes to the requests that have waited longest.
+    fn serve_waiting(&self) {
+        while let Some(held) = self.next_process() {
+            let Some(waiter) = self.waiting.borrow_mut().pop_front() else { return held.release() };
+            waiter.number.set(Some(self.enter(held)));
+            if let Some(waker) = waiter.waker.take() {
+                waker.wake();
+            }
+        }
+        self.tell_waiting();
+    }
+
+    /// A process that was given to this front, or that it takes because requests wait.
+    fn next_process(&self) -> Option<Held> {
+        let active = self.active.borrow();
+        let given = self.front.given(|number| active.get(number).is_some_and(Option::is_some));
+        given.or_else(|| if self.waiting.borrow().is_empty() { None } else { self.front.take() })
+    }
+
+    fn enter(&self, held: Held) -> usize {
+        let number = held.number();
+        let mut active = self.active.borrow_mut();
+        if active.len() <= number {
+            active.resize_with(number + 1, || None);
+        }
+        active[number] = Some(Box::new(Active {
+            held,
+            waker: None,
+            orphan: false,
+            feeding: false,
+            silent_since: None,
+            condemned: false,
+            script: "".into(),
+        }));
+        number
+    }
+
+    /// Tells the others since when requests wait here, and looks once more, as the hand-over wants it.
+    fn tell_waiting(&self) {
+        let since = self.waiting.borrow().front().and_then(|waiter| waiter.since.get());
+        self.front.waits(since.map(|since| since.elapsed().as_millis() as u64));
+        if since.is_some()
+            && let Some(held) = self.front.take()
+        {
+            let Some(waiter) = self.waiting.borrow_mut().pop_front() else { return held.release() };
+            waiter.number.set(Some(self.enter(held)));
+            if let Some(waker) = waiter.waker.take() {
+                waker.wake();
+            }
+            self.tell_waiting();
+        }
+    }
+
+    /// The process has ended its request, or died: it is this front's no more.
+    fn end(&self, number: usize) {
+        let active = self.active.borrow_mut().get_mut(number).and_then(Option::take);
+        if let Some(active) = active {
+            let held = active.held;
+            // The front that has waited longest gets it, which may be this one.
+            held.release();
+        }
+    }
+
+    /// A process for a request, when there is one.
+    pub(super) async fn process(self: &Rc<Self>, gone: Gone) -> Result<Process, Refused> {
+        if self.waiting.borrow().is_empty()
+            && let Some(held) = self.front.take()
+        {
+            return Ok(Process { desk: Rc::clone(self), number: self.enter(held), begun: false });
+        }
+        if self.waiting.borrow().len() >= self.patience.queue {
+            return Err(Refused::Busy);
+        }
+        let waiter = Rc::new(Waiter::default());
+        waiter.since.set(Some(Instant::now()));
+        self.waiting.borrow_mut().push_back(Rc::clone(&waiter));
+        self.timed.notify_one();
+        let place = Place { desk: Rc::clone(self), waiter };
+        self.tell_waiting();
+        let mut gone = std::pin::pin!(gone);
+        poll_fn(|cx| place.poll(cx, gone.as_mut())).await
+    }
+
+    /// Looks at times, while there is anything that has one.
+    async fn watch_times(self: Rc<Self>) {
+        loop {
+            let idle = self.waiting.borrow().is_empty() && self.active.borrow().iter().all(Option::is_none);
+            if idle {
+                self.timed.notified().await;
+            }
+            tokio::time::sleep(self.patience.tick()).await;
+            self.expire();
+            self.condemn();
+        }
+    }
+
+    /// Requests that have waited for too long.
+    fn expire(&self) {
+        let mut waiting = self.waiting.borrow_mut();
+        let late = |waiter: &Waiter| waiter.since.get().is_some_and(|since| since.elapsed() >= self.patience.waiting);
+        while waiting.front().is_some_and(|waiter| late(waiter)) {
+            let Some(waiter) = waiting.pop_front() else { break };
+            waiter.expired.set(true);
+            if let Some(waker) = waiter.waker.take() {
+                waker.wake();
+            }
+        }
+        drop(waiting);
+        self.tell_waiting();
+    }
+
+    /// Kills processes whose scripts have been silent for too long.
+    fn condemn(&self) {
+        let Some(limit) = self.patience.silent else { return };
+        for active in self.active.borrow_mut().iter_mut().flatten() {
+            let late = active.silent_since.is_some_and(|since| since.elapsed() >= limit);
+            if !late || active.condemned || active.held.is_dead() {
+                continue;
+            }
+            active.condemned = true;
+            let pid = active.held.pid();
+            log::warning(format_args!(
+                "script process {pid} is killed: {} has given nothing for {} s (script_timeout)",
+                active.script,
+                limit.as_secs_f64()
+            ));
+            // It is not reaped before its channel says so, so the number is its own.
+            if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
+                let _ = kill_process(pid, Signal::KILL);
+            }
+        }
+    }
+}
+
+/// Throws away what there is of an answer that nobody reads; true at its end.
+fn discard(held: &mut Held) -> bool {
+    while let Some((piece, len)) = held.piece(0) {
+        let end = piece == Pieces::End;
+        held.free(len);
+        if end {
+            return true;
+        }
+    }
+    held.is_dead()
+}
+
+/// The place of a request among those that wait, given up when dropped.
+struct Place {
+    desk: Rc<Desk>,
+    waiter: Rc<Waiter>,
+}
+
+impl Place {
+    fn poll(&self, cx: &mut Context<'_>, gone: std::pin::Pin<&mut Gone>) -> Poll<Result<Process, Refused>> {
+        if let Some(number) = self.waiter.number.take() {
+            return Poll::Ready(Ok(Process { desk: Rc::clone(&self.desk), number, begun: false }));
+        }
+        if self.waiter.expired.get() {
+            return Poll::Ready(Err(Refused::Busy));
+        }
+        if gone.poll(cx).is_ready() {
+            return Poll::Ready(Err(Refused::Gone));
+        }
+        self.waiter.waker.set(Some(cx.waker().clone()));
+        Poll::Pending
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        if let Some(number) = self.waiter.number.take() {
+            self.desk.end(number);
+        }
+        self.desk.waiting.borrow_mut().retain(|waiter| !Rc::ptr_eq(waiter, &self.waiter));
+    }
+}
+
+/// A process for one request, given back when dropped.
+pub(super) struct Process {
+    desk: Rc<Desk>,
+    number: usize,
+    begun: bool,
+}
+
+impl Process {
+    /// Uses what the front has of it.
+    pub(super) fn with<T>(&self, use_it: impl FnOnce(&mut Active) -> T) -> Option<T> {
+        self.desk.active.borrow_mut().get_mut(self.number).and_then(Option::as_mut).map(|active| use_it(active))
+    }
+
+    /// Begins the request.
+    pub(super) fn begin(&mut self, request: &[u8], body: u64, script: &str) {
+        self.begun = true;
+        self.with(|active| {
+            active.script = script.into();
+            active.silent_since = Some(Instant::now());
+            active.held.begin(request, body, script.as_bytes());
+        });
+        self.desk.timed.notify_one();
+    }
+
+    /// Wakes the task of `cx` when there is news.
+    pub(super) fn register(&self, cx: &Context<'_>) {
+        self.with(|active| active.waker = Some(cx.waker().clone()));
+    }
+
+    /// The request has ended: the process is for another one.
+    pub(super) fn ended(&mut self) {
+        self.begun = false;
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        if !self.begun {
+            return self.desk.end(self.number);
+        }
+        let ended = self.with(|active| {
+            (active.orphan, active.waker) = (true, None);
+            active.held.gone();
+            discard(&mut active.held)
+        });
+        if ended == Some(true) {
+            self.desk.end(self.number);
+        }
+    }
+}

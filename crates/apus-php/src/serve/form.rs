@@ -1,0 +1,174 @@
+//! What a request looks like on its way to the process that runs its script, and the head of an answer on its way back.
+
+use std::ffi::CStr;
+
+use apus_edge::script::Variables;
+use apus_net::ResponseHead;
+use apus_net::proto::http1::response::{is_field_name, is_field_value};
+use apus_zend::sapi;
+
+/// Bytes before the variables: when the request came, and by which version.
+const FIXED: usize = 9;
+
+/// Writes a request down.
+pub(super) fn write(into: &mut Vec<u8>, variables: &Variables, received_at: f64, old: bool) {
+    into.clear();
+    into.extend_from_slice(&received_at.to_le_bytes());
+    into.push(u8::from(old));
+    for (name, value) in variables.iter() {
+        for text in [name, value] {
+            into.extend_from_slice(&(text.len() as u32).to_le_bytes());
+        }
+        for text in [name, value] {
+            into.extend_from_slice(text);
+            into.push(0);
+        }
+    }
+}
+
+/// A text with the NUL behind it, at the beginning of `bytes`, and what follows it. One with a NUL inside ends there.
+fn text(bytes: &[u8], len: usize) -> Option<(&CStr, &[u8])> {
+    let (text, rest) = bytes.split_at_checked(len.checked_add(1)?)?;
+    Some((CStr::from_bytes_until_nul(text).ok()?, rest))
+}
+
+fn pairs(mut bytes: &[u8]) -> Option<Vec<(&CStr, &CStr)>> {
+    let mut all = Vec::with_capacity(48);
+    while !bytes.is_empty() {
+        let (of_name, rest) = bytes.split_first_chunk::<4>()?;
+        let (of_value, rest) = rest.split_first_chunk::<4>()?;
+        let (name, rest) = text(rest, u32::from_le_bytes(*of_name) as usize)?;
+        let (value, rest) = text(rest, u32::from_le_bytes(*of_value) as usize)?;
+        all.push((name, value));
+        bytes = rest;
+    }
+    Some(all)
+}
+
+/// The variables of a request.
+pub(super) fn variables(bytes: &[u8]) -> Vec<(Vec<u8>, Vec<u8>)> {
+    let owned = |text: &CStr| text.to_bytes().to_vec();
+    let all = bytes.get(FIXED..).and_then(pairs).unwrap_or_default();
+    all.into_iter().map(|(name, value)| (owned(name), owned(value))).collect()
+}
+
+/// Reads a request, whose body has so many bytes, and runs it with what was read.
+pub(super) fn with<T>(bytes: &[u8], body: u64, run: impl FnOnce(&sapi::Request<'_>) -> T) -> Option<T> {
+    let (fixed, rest) = bytes.split_at_checked(FIXED)?;
+    let (received_at, old) = fixed.split_first_chunk::<8>()?;
+    let pairs = pairs(rest)?;
+    let find = |name: &CStr| pairs.iter().find(|(other, _)| *other == name).map(|(_, value)| *value);
+    let filled = |name: &CStr| find(name).filter(|value| !value.is_empty());
+    Some(run(&sapi::Request {
+        pairs: &pairs,
+        method: find(c"REQUEST_METHOD")?,
+        uri: find(c"REQUEST_URI").unwrap_or(c""),
+        query: find(c"QUERY_STRING").unwrap_or(c""),
+        script: find(c"SCRIPT_FILENAME")?,
+        content_type: filled(c"CONTENT_TYPE"),
+        cookies: find(c"HTTP_COOKIE"),
+        authorization: find(c"HTTP_AUTHORIZATION"),
+        content_length: body,
+        old: *old == [1],
+        received_at: f64::from_le_bytes(*received_at),
+    }))
+}
+
+/// The reason of a status line such as `HTTP/1.1 404 Nothing Here`.
+fn reason(line: &[u8]) -> Option<&[u8]> {
+    let mut words = line.splitn(3, |byte| *byte == b' ');
+    let (_, _, reason) = (words.next()?, words.next()?, words.next()?);
+    (!reason.is_empty()).then_some(reason)
+}
+
+/// Begins the head of an answer: what [`head`] reads.
+pub(super) fn begin_head(into: &mut Vec<u8>, status: u16, line: &[u8]) {
+    into.clear();
+    into.extend_from_slice(&status.to_le_bytes());
+    into.extend_from_slice(reason(line).unwrap_or_default());
+    into.push(b'\n');
+}
+
+/// Goes on with it.
+pub(super) fn add_line(into: &mut Vec<u8>, line: &[u8]) {
+    into.extend_from_slice(line);
+    into.push(b'\n');
+}
+
+/// The head of an answer. Lines that are none are left out, and those that are the server's to say.
+pub(super) fn head(bytes: &[u8]) -> ResponseHead {
+    let Some((status, rest)) = bytes.split_first_chunk::<2>() else { return ResponseHead::new(500) };
+    let mut head = ResponseHead::new(u16::from_le_bytes(*status));
+    let mut lines = rest.split(|byte| *byte == b'\n');
+    head.reason = lines.next().filter(|reason| !reason.is_empty() && is_field_value(reason)).map(<[u8]>::to_vec);
+    for line in lines {
+        let Some(colon) = line.iter().position(|byte| *byte == b':') else { continue };
+        let (name, value) = (line[..colon].trim_ascii(), line[colon + 1..].trim_ascii());
+        if is_field_name(name) && is_field_value(value) {
+            add_field(&mut head, name, value);
+        }
+    }
+    head
+}
+
+fn add_field(head: &mut ResponseHead, name: &[u8], value: &[u8]) {
+    let is = |other: &[u8]| name.eq_ignore_ascii_case(other);
+    let number = || std::str::from_utf8(value).ok().and_then(|text| text.parse::<u64>().ok());
+    if is(b"content-length") {
+        head.content_length = number();
+    } else if is(b"status") {
+        // Programs of CGI say it so.
+        let code = value.split(|byte| *byte == b' ').next().and_then(|code| std::str::from_utf8(code).ok());
+        if let Some(code) = code.and_then(|code| code.parse().ok()).filter(|code| (200..=999).contains(code)) {
+            head.status = code;
+        }
+    } else if !(is(b"connection") || is(b"keep-alive") || is(b"transfer-encoding")) {
+        head.has_content_type |= is(b"content-type");
+        head.has_date |= is(b"date");
+        head.has_server |= is(b"server");
+        head.plain |= is(b"content-encoding");
+        head.push_field(name, value);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_head_of_an_answer_leaves_the_servers_own_lines_out() {
+        let mut bytes = Vec::new();
+        begin_head(&mut bytes, 200, b"HTTP/1.1 200 All Right");
+        for line in [
+            &b"Content-Type: text/html"[..],
+            b"Connection: close",
+            b"X-A:b",
+            b"no line",
+            b"Content-Length: 12",
+            b"X B: c",
+        ] {
+            add_line(&mut bytes, line);
+        }
+        let head = head(&bytes);
+        assert_eq!((head.status, head.reason.as_deref()), (200, Some(&b"All Right"[..])));
+        assert_eq!(head.lines, b"Content-Type: text/html\r\nX-A: b\r\n");
+        assert_eq!((head.content_length, head.has_content_type, head.plain), (Some(12), true, false));
+    }
+
+    #[test]
+    fn a_status_of_cgi_counts_and_what_is_none_does_not() {
+        for (line, status) in [(&b"Status: 404 Not Found"[..], 404), (b"Status: 99", 200), (b"Status: x", 200)] {
+            let mut bytes = Vec::new();
+            begin_head(&mut bytes, 200, b"");
+            add_line(&mut bytes, line);
+            assert_eq!(head(&bytes).status, status);
+        }
+    }
+
+    #[test]
+    fn what_is_no_request_is_none() {
+        assert_eq!(with(b"", 0, |_| ()), None);
+        assert_eq!(with(&[0; FIXED], 0, |_| ()), None, "it has no method");
+        assert_eq!(with(&[255; FIXED + 20], 0, |_| ()), None);
+    }
+}

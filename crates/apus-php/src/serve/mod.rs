@@ -1,0 +1,35 @@
+//! `apus serve`: scripts that know nothing of Apus, each request in a process that runs one at a time.
+//!
+//! The workers are fronts: they accept, read, send files, and hand what is a script's to processes of the role
+//! `Script`, over shared memory ([`apus_shm::handover`]). Such a process has left the command line's request for ever
+//! and runs one request of PHP after the other ([`apus_zend::sapi`]), each with everything fresh.
+
+mod answer;
+mod app;
+mod desk;
+mod form;
+mod functions;
+mod process;
+
+use std::io;
+
+use apus_options::Settings;
+use apus_process::RoleCounts;
+use apus_shm::handover::Handover;
+
+pub(crate) use app::ServeApp;
+pub(crate) use desk::{Desk, Patience};
+pub(crate) use functions::register;
+pub(crate) use process::run;
+
+/// Processes that leave and those that replace them are there at the same time.
+const GENERATIONS: usize = 3;
+
+/// What requests are handed over by, where there are processes that run scripts. Before the first fork.
+pub(crate) fn prepare(settings: &Settings, counts: RoleCounts) -> io::Result<Option<&'static Handover>> {
+    if settings.script_processes == 0 {
+        return Ok(None);
+    }
+    let (scripts, workers) = (usize::from(counts.scripts), usize::from(counts.workers));
+    Handover::new(scripts * GENERATIONS, workers * GENERATIONS).map(Some)
+}

@@ -1,0 +1,41 @@
+/* sapi.c: whole requests of PHP in a process of its own. */
+#ifndef APUS_SAPI_H
+#define APUS_SAPI_H
+
+/* An entry of $_SERVER. Both texts end in NUL. */
+typedef struct { const char *name; size_t name_len; const char *value; size_t value_len; } apus_sapi_pair;
+
+/* A request. All of it stays as it is until it is over; texts end in NUL, and those that may miss are NULL then. */
+typedef struct {
+	const apus_sapi_pair *pairs;
+	size_t count;
+	const char *method, *uri, *query, *script;
+	const char *content_type, *cookies, *authorization; /* may miss */
+	uint64_t content_length;
+	int protocol; /* 1000 or 1001 */
+	double received_at; /* seconds since 1970 */
+} apus_sapi_request;
+
+/* What PHP reads and writes by. None runs PHP code, jumps or panics. */
+typedef struct {
+	/* false: the client is gone */
+	bool (*write)(const char *text, size_t length);
+	bool (*flush)(void);
+	/* The head of the answer: these, in this order. */
+	void (*status)(int status, const char *line, size_t length);
+	void (*line)(const char *line, size_t length);
+	void (*headed)(void);
+	size_t (*read)(char *into, size_t length); /* of the body; 0 at its end */
+} apus_sapi_hooks;
+
+bool apus_sapi_wanted(void);  /* is this PHP there to serve scripts? */
+void apus_sapi_startup(void); /* then: at module start */
+/* In a child that was just forked: leaves the command line's request for ever. The process MUST end by _exit(). */
+void apus_sapi_take_over(const apus_sapi_hooks *hooks);
+int apus_sapi_run(const apus_sapi_request *request); /* the status that was answered */
+bool apus_sapi_is_running(void);
+/* Ends the answer, and lets the script go on; `first`: it had not ended before. */
+apus_status apus_sapi_finish(bool *first);
+void apus_sapi_lines(void *context, void (*each)(void *context, const char *line, size_t length));
+
+#endif

@@ -1,0 +1,235 @@
+/* Whole requests of PHP, one after the other, in a process that the command line's PHP began: what php-fpm's own
+ * main.c and SAPI do. The process has left the command line's request for ever, and ends by _exit(): so what PHP bails
+ * out of beyond its own catches meets no frame of Rust that would be needed again. */
+#include "apus_shim.h"
+#include "SAPI.h"
+#include "php_main.h"
+#include "php_variables.h"
+#include "zend_signal.h"
+
+static apus_sapi_hooks hooks;
+static const apus_sapi_request *running;
+/* The answer is complete; what is printed from then on goes nowhere. */
+static bool finished;
+
+bool apus_sapi_wanted(void)
+{
+	return INI_BOOL("apus.serve");
+}
+
+/* Before any script is compiled: programs ask how they are served. */
+void apus_sapi_startup(void)
+{
+	zend_constant *name = zend_hash_str_find_ptr(EG(zend_constants), ZEND_STRL("PHP_SAPI"));
+	if (name != NULL) {
+		ZVAL_NEW_STR(&name->value, zend_string_init_interned(ZEND_STRL("fpm-fcgi"), true));
+	}
+}
+
+static size_t sapi_write(const char *text, size_t length)
+{
+	if (running == NULL || finished) {
+		return length;
+	}
+	if (!hooks.write(text, length)) {
+		php_handle_aborted_connection();
+	}
+	return length;
+}
+
+static void sapi_flush_out(void *context)
+{
+	if (running == NULL || finished) {
+		return;
+	}
+	sapi_send_headers();
+	if (!hooks.flush()) {
+		php_handle_aborted_connection();
+	}
+}
+
+static int sapi_head(sapi_headers_struct *headers)
+{
+	if (running == NULL || finished || SG(request_info).no_headers) {
+		return SAPI_HEADER_SENT_SUCCESSFULLY;
+	}
+	zend_llist_position position;
+	const char *line = headers->http_status_line;
+	hooks.status(headers->http_response_code, line != NULL ? line : "", line != NULL ? strlen(line) : 0);
+	sapi_header_struct *header = zend_llist_get_first_ex(&headers->headers, &position);
+	for (; header != NULL; header = zend_llist_get_next_ex(&headers->headers, &position)) {
+		if (header->header_len > 0) {
+			hooks.line(header->header, header->header_len);
+		}
+	}
+	hooks.headed();
+	return SAPI_HEADER_SENT_SUCCESSFULLY;
+}
+
+static size_t sapi_read(char *into, size_t length)
+{
+	return running != NULL ? hooks.read(into, length) : 0;
+}
+
+static char *sapi_cookies(void)
+{
+	return running != NULL ? (char *) running->cookies : NULL;
+}
+
+static void sapi_variables(zval *array)
+{
+	if (running == NULL) {
+		return;
+	}
+	for (size_t at = 0; at < running->count; at++) {
+		const apus_sapi_pair *pair = &running->pairs[at];
+		char *value = (char *) pair->value;
+		size_t length = pair->value_len;
+		if (sapi_module.input_filter(PARSE_SERVER, pair->name, &value, length, &length)) {
+			php_register_variable_safe(pair->name, value, length, array);
+		}
+	}
+}
+
+static char *sapi_environment(const char *name, size_t length)
+{
+	if (running == NULL) {
+		return NULL;
+	}
+	for (size_t at = 0; at < running->count; at++) {
+		const apus_sapi_pair *pair = &running->pairs[at];
+		if (pair->name_len == length && memcmp(pair->name, name, length) == 0) {
+			return (char *) pair->value;
+		}
+	}
+	return NULL;
+}
+
+static int sapi_nothing(void)
+{
+	return SUCCESS;
+}
+
+static zend_result sapi_time(double *at)
+{
+	if (running == NULL || running->received_at == 0) {
+		return FAILURE;
+	}
+	*at = running->received_at;
+	return SUCCESS;
+}
+
+void apus_sapi_take_over(const apus_sapi_hooks *given)
+{
+	hooks = *given;
+	/* A request of somebody else, whose frames are never gone back to. Its objects and functions are the parent's. */
+	zend_objects_store_mark_destructed(&EG(objects_store));
+	php_free_shutdown_functions();
+	BG(user_shutdown_function_names) = NULL;
+	EG(bailout) = NULL;
+	zend_try {
+		php_output_discard_all();
+	} zend_end_try();
+	php_request_shutdown(NULL);
+#ifdef ZEND_SIGNALS
+	/* The signals of this process are set already, and are not PHP's to set anew for each request. */
+	zend_signal_globals.reset = 0;
+#endif
+	sapi_module.name = "fpm-fcgi";
+	sapi_module.pretty_name = "Apus";
+	sapi_module.activate = NULL;
+	sapi_module.deactivate = sapi_nothing;
+	sapi_module.ub_write = sapi_write;
+	sapi_module.flush = sapi_flush_out;
+	sapi_module.get_stat = NULL;
+	sapi_module.getenv = sapi_environment;
+	/* The command line's own drops every header. */
+	sapi_module.header_handler = NULL;
+	sapi_module.send_headers = sapi_head;
+	sapi_module.send_header = NULL;
+	sapi_module.read_post = sapi_read;
+	sapi_module.read_cookies = sapi_cookies;
+	sapi_module.register_server_variables = sapi_variables;
+	sapi_module.get_request_time = sapi_time;
+	sapi_module.terminate_process = NULL;
+	sapi_module.phpinfo_as_text = 0;
+	CG(skip_shebang) = 0;
+	SG(request_info).argc = 0;
+	SG(request_info).argv = NULL;
+}
+
+static void describe_request(const apus_sapi_request *request)
+{
+	sapi_request_info *info = &SG(request_info);
+	SG(server_context) = (void *) request;
+	SG(options) = 0;
+	SG(sapi_headers).http_response_code = 200;
+	info->request_method = request->method;
+	info->query_string = (char *) request->query;
+	info->request_uri = (char *) request->uri;
+	info->path_translated = (char *) request->script;
+	info->content_type = request->content_type;
+	info->content_length = (zend_long) request->content_length;
+	info->proto_num = request->protocol;
+	info->no_headers = 0;
+	info->headers_only = 0;
+	info->argc = 0;
+	info->argv = NULL;
+	info->auth_user = info->auth_password = info->auth_digest = NULL;
+	php_handle_auth_data(request->authorization);
+}
+
+int apus_sapi_run(const apus_sapi_request *request)
+{
+	int status = 500;
+	running = request;
+	finished = false;
+	describe_request(request);
+	if (php_request_startup() == SUCCESS) {
+		zend_file_handle file;
+		zend_stream_init_filename(&file, request->script);
+		file.primary_script = true;
+		EG(exit_status) = 0;
+		php_execute_script(&file);
+		zend_destroy_file_handle(&file);
+	}
+	php_request_shutdown(NULL);
+	status = SG(sapi_headers).http_response_code;
+	SG(server_context) = NULL;
+	SG(request_info).path_translated = NULL;
+	SG(request_info).cookie_data = NULL;
+	running = NULL;
+	return status;
+}
+
+bool apus_sapi_is_running(void)
+{
+	return running != NULL;
+}
+
+apus_status apus_sapi_finish(bool *first)
+{
+	volatile apus_status status = APUS_OK;
+	*first = running != NULL && !finished;
+	if (!*first) {
+		return status;
+	}
+	apus_try {
+		php_output_end_all();
+		php_header();
+	} apus_catch {
+		status = APUS_BAILED;
+	} apus_end_try();
+	finished = true;
+	return status;
+}
+
+/* Calls `each` with every line of the answer's head so far. */
+void apus_sapi_lines(void *context, void (*each)(void *context, const char *line, size_t length))
+{
+	zend_llist_position position;
+	sapi_header_struct *header = zend_llist_get_first_ex(&SG(sapi_headers).headers, &position);
+	for (; header != NULL; header = zend_llist_get_next_ex(&SG(sapi_headers).headers, &position)) {
+		each(context, header->header, header->header_len);
+	}
+}

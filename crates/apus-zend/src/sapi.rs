@@ -1,0 +1,188 @@
+//! Whole requests of PHP, one after the other, in a process that the command line's PHP began.
+
+use std::ffi::{CStr, c_char, c_int, c_void};
+use std::ptr;
+
+use crate::call::Raise;
+use crate::sys;
+
+/// What PHP reads and writes by. None runs PHP code or panics.
+#[derive(Clone, Copy, Debug)]
+pub struct Hooks {
+    /// Goes on with the answer's body; false when the client is gone.
+    pub write: fn(&[u8]) -> bool,
+    /// Lets the client have what there is; false when it is gone.
+    pub flush: fn() -> bool,
+    /// Begins the head of the answer: its status, and a status line of the program's own or nothing.
+    pub status: fn(u16, &[u8]),
+    /// Goes on with it: a line without its end.
+    pub line: fn(&[u8]),
+    /// Ends it.
+    pub headed: fn(),
+    /// Reads what comes next of the request's body; 0 at its end.
+    pub read: fn(&mut [u8]) -> usize,
+}
+
+/// A request.
+#[derive(Clone, Copy, Debug)]
+pub struct Request<'a> {
+    /// Name and value of what `$_SERVER` has.
+    pub pairs: &'a [(&'a CStr, &'a CStr)],
+    /// `GET`.
+    pub method: &'a CStr,
+    /// The target as it was asked for.
+    pub uri: &'a CStr,
+    /// What follows the question mark.
+    pub query: &'a CStr,
+    /// The file that is run.
+    pub script: &'a CStr,
+    /// The body's media type.
+    pub content_type: Option<&'a CStr>,
+    /// The field Cookie.
+    pub cookies: Option<&'a CStr>,
+    /// The field Authorization.
+    pub authorization: Option<&'a CStr>,
+    /// Bytes of the body.
+    pub content_length: u64,
+    /// Whether it came by HTTP/1.0.
+    pub old: bool,
+    /// When it came, in seconds since 1970.
+    pub received_at: f64,
+}
+
+static HOOKS: std::sync::OnceLock<Hooks> = std::sync::OnceLock::new();
+
+/// Whether this PHP is there to serve scripts: `apus.serve`.
+pub fn is_wanted() -> bool {
+    // SAFETY: reads a setting of PHP's.
+    unsafe { sys::apus_sapi_wanted() }
+}
+
+/// Leaves the request of the command line for ever.
+///
+/// # Safety
+/// The process was just forked, runs PHP on its one thread outside coroutines, and MUST end by `_exit()`: no frame of
+/// PHP, and no value of it that Rust has, may be used again.
+pub unsafe fn take_over(hooks: Hooks) {
+    let _ = HOOKS.set(hooks);
+    let hooks = sys::apus_sapi_hooks {
+        write: Some(write),
+        flush: Some(flush),
+        status: Some(status),
+        line: Some(line),
+        headed: Some(headed),
+        read: Some(read),
+    };
+    // SAFETY: by contract; the shim copies the hooks.
+    unsafe { sys::apus_sapi_take_over(&raw const hooks) };
+}
+
+/// Runs a request to its end; the status that was answered. Only after [`take_over`].
+pub fn run(request: &Request<'_>) -> u16 {
+    let pair = |(name, value): &(&CStr, &CStr)| sys::apus_sapi_pair {
+        name: name.as_ptr(),
+        name_len: name.count_bytes(),
+        value: value.as_ptr(),
+        value_len: value.count_bytes(),
+    };
+    let pairs: Vec<_> = request.pairs.iter().map(pair).collect();
+    let text = |text: Option<&CStr>| text.map_or(ptr::null(), CStr::as_ptr);
+    let given = sys::apus_sapi_request {
+        pairs: pairs.as_ptr(),
+        count: pairs.len(),
+        method: request.method.as_ptr(),
+        uri: request.uri.as_ptr(),
+        query: request.query.as_ptr(),
+        script: request.script.as_ptr(),
+        content_type: text(request.content_type),
+        cookies: text(request.cookies),
+        authorization: text(request.authorization),
+        content_length: request.content_length,
+        protocol: if request.old { 1000 } else { 1001 },
+        received_at: request.received_at,
+    };
+    // SAFETY: everything lives through the call; by the contract of `take_over` there is no other request.
+    u16::try_from(unsafe { sys::apus_sapi_run(&raw const given) }).unwrap_or(500)
+}
+
+/// Whether a request runs here.
+pub fn is_running() -> bool {
+    // SAFETY: reads a pointer.
+    unsafe { sys::apus_sapi_is_running() }
+}
+
+/// Ends the answer of the request that runs, which goes on; false when it had ended.
+///
+/// # Errors
+/// When a fatal error ended an output handler.
+pub fn finish() -> Result<bool, Raise> {
+    let mut first = false;
+    // SAFETY: writes into the value on this stack; guarded by the shim.
+    match unsafe { sys::apus_sapi_finish(&raw mut first) } {
+        sys::apus_status_APUS_BAILED => Err(Raise::Bailed),
+        _ => Ok(first),
+    }
+}
+
+/// The lines of the answer's head so far.
+pub fn lines() -> Vec<Vec<u8>> {
+    unsafe extern "C" fn each(context: *mut c_void, line: *const c_char, length: usize) {
+        // SAFETY: the vector of the frame below, and `length` bytes of the shim.
+        unsafe { (*context.cast::<Vec<Vec<u8>>>()).push(bytes(line, length).to_vec()) };
+    }
+    let mut all: Vec<Vec<u8>> = Vec::new();
+    // SAFETY: the vector lives through the call.
+    unsafe { sys::apus_sapi_lines((&raw mut all).cast(), Some(each)) };
+    all
+}
+
+/// # Safety
+/// `length` bytes that live as long as the result is used.
+unsafe fn bytes<'a>(text: *const c_char, length: usize) -> &'a [u8] {
+    if length == 0 {
+        return &[];
+    }
+    // SAFETY: by contract.
+    unsafe { std::slice::from_raw_parts(text.cast(), length) }
+}
+
+unsafe extern "C" fn write(text: *const c_char, length: usize) -> bool {
+    // SAFETY: PHP hands over `length` bytes, which live through the call.
+    HOOKS.get().is_some_and(|hooks| (hooks.write)(unsafe { bytes(text, length) }))
+}
+
+unsafe extern "C" fn flush() -> bool {
+    HOOKS.get().is_some_and(|hooks| (hooks.flush)())
+}
+
+unsafe extern "C" fn status(status: c_int, text: *const c_char, length: usize) {
+    if let Some(hooks) = HOOKS.get() {
+        // SAFETY: as in `write`.
+        (hooks.status)(u16::try_from(status).unwrap_or(500), unsafe { bytes(text, length) });
+    }
+}
+
+unsafe extern "C" fn line(text: *const c_char, length: usize) {
+    if let Some(hooks) = HOOKS.get() {
+        // SAFETY: as in `write`.
+        (hooks.line)(unsafe { bytes(text, length) });
+    }
+}
+
+unsafe extern "C" fn headed() {
+    if let Some(hooks) = HOOKS.get() {
+        (hooks.headed)();
+    }
+}
+
+unsafe extern "C" fn read(into: *mut c_char, length: usize) -> usize {
+    if length == 0 {
+        return 0;
+    }
+    // SAFETY: PHP has room for `length` bytes, which may be of any value.
+    let into: &mut [u8] = unsafe {
+        into.write_bytes(0, length);
+        std::slice::from_raw_parts_mut(into.cast(), length)
+    };
+    HOOKS.get().map_or(0, |hooks| (hooks.read)(into))
+}

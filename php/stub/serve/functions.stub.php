@@ -1,0 +1,22 @@
+<?php
+
+/**
+ * Sends the rest of the answer and lets the script go on without its client. Only in scripts of `apus serve`.
+ * @return bool false when the answer had ended already
+ * @rust typed
+ */
+function fastcgi_finish_request(): bool {}
+
+/**
+ * The fields of the request's head. Only in scripts of `apus serve`.
+ * @rust request_headers
+ * @rust typed
+ */
+function getallheaders(): array {}
+
+/**
+ * The fields of the request's head. Only in scripts of `apus serve`.
+ * @rust request_headers
+ * @rust typed
+ */
+function apache_request_headers(): array {}
