@@ -1,5 +1,6 @@
 //! How a script's coroutines come to their end: by themselves, or because something ends them.
 
+use std::any::Any;
 use std::fmt::Write as _;
 use std::time::Duration;
 
@@ -8,7 +9,7 @@ use apus_zend::value::View;
 use apus_zend::{Callable, Raise, Value, engine};
 
 use crate::exception::DEADLOCK;
-use crate::runtime::{Mode, State, Stop};
+use crate::runtime::{Coro, Mode, State, Stop};
 use crate::swoole;
 
 /// How often a coroutine that waits again while it is unwound is entered before it is given up.
@@ -19,6 +20,13 @@ const ASK_AGAIN: Duration = Duration::from_millis(100);
 
 /// What PHP calls at the end of a script that made coroutines.
 const FINISH: &str = "Apus\\Coroutine\\finish";
+
+impl Coro {
+    /// Keeps something until the coroutine has ended, in the place of what it kept before.
+    pub fn keep(&self, kept: Option<Box<dyn Any>>) {
+        drop(self.kept.replace(kept));
+    }
+}
 
 impl State {
     /// `Apus\Coroutine\finish()`: coroutines made outside `run()` are finished when the script ends.

@@ -82,6 +82,8 @@ pub struct Coro {
     pub(crate) trace: RefCell<Option<Trace>>,
     /// When it was made.
     pub started: Coarse,
+    /// What lives as long as it runs.
+    pub(crate) kept: RefCell<Option<Box<dyn Any>>>,
 }
 
 /// Receives how a coroutine's callable ended.
@@ -461,6 +463,7 @@ impl State {
             silent: Cell::new(false),
             trace: RefCell::new(if of_request && self.traces.get() { self.current_trace() } else { None }),
             started: Coarse::now(),
+            kept: RefCell::new(None),
         };
         if of_request {
             self.of_requests.set(self.of_requests.get() + 1);
@@ -505,6 +508,10 @@ impl State {
         match &*self.stop.borrow() {
             Some(Stop::Fatal) if self.mode.get() == Mode::Script => Err(Raise::Bailed),
             Some(Stop::Exit) => Err(engine::throw_exit(engine::exit_status())),
+            // There what nobody catches ends the script where it is.
+            Some(Stop::Uncaught(_)) if self.engine.current_id() != -1 && swoole::is_on() => {
+                Err(engine::throw_graceful_exit())
+            }
             _ => Ok(()),
         }
     }
@@ -517,6 +524,7 @@ impl State {
         if coro.bailed() {
             self.fatal();
         }
+        coro.keep(None);
         let unwound = matches!(&outcome, Outcome::Threw(t) if t.kind() == ThrownKind::Graceful);
         let exited = matches!(&outcome, Outcome::Threw(t) if t.kind() == ThrownKind::Exit);
         if exited {

@@ -8,7 +8,7 @@ use apus_zend::class::Class;
 use apus_zend::engine::{self, ClassEntry, Thrown};
 use apus_zend::{Call, Callable, Raise, Value};
 
-use crate::exception::{self, CANCELED, COROUTINE, EXCEPTION};
+use crate::exception::{self, CANCELED, COROUTINE, EXCEPTION, TIMEOUT};
 use crate::last_error;
 
 /// The entry of php.ini that switches the names on; read when the module starts.
@@ -113,7 +113,7 @@ pub mod error {
 
 /// Whether this is an exception of ours that says what is not possible, or a wrong argument.
 fn is_refusal(call: &Call, thrown: &Thrown, message: &str) -> bool {
-    let ours = thrown.is(EXCEPTION.get()) && !thrown.is(CANCELED.get());
+    let ours = thrown.is(EXCEPTION.get()) && !thrown.is(CANCELED.get()) && !thrown.is(TIMEOUT.get());
     // That of a function which the program called on its way is the program's.
     let is_of_this = || function_of(message).is_none_or(|(name, _)| name.ends_with(&call.function_name()));
     ours || (thrown.is(ClassEntry::value_error()) && is_of_this())

@@ -51,6 +51,13 @@ class Coroutine
     public static function isCanceled(): bool {}
 
     /**
+     * From $seconds on whatever the running coroutine waits in throws a TimeoutException; 0 or less: no limit any more.
+     * @rust crate::sync::set_time_limit
+     * @rust typed
+     */
+    public static function setTimeLimit(float $seconds): bool {}
+
+    /**
      * @rust second::resume
      * @rust typed
      */

@@ -97,6 +97,13 @@ class Server
 
     public function stats(): array {}
 
+    /**
+     * A socket for the options of a port, by its place in $ports, which stays the server's; before start().
+     * @rust get_socket
+     * @rust typed
+     */
+    public function getSocket(int $port = 0): \Socket|false {}
+
     public function bind(int $fd, int $uid): bool {}
 
     public function sendto(string $ip, int $port, string $send_data, int $server_socket = -1): bool {}

@@ -52,5 +52,12 @@ class Port
 
     public function on(string $event_name, callable $callback): bool {}
 
+    /**
+     * A socket for the options of the port, which stays the server's; before start().
+     * @rust get_socket
+     * @rust typed
+     */
+    public function getSocket(): \Socket|false {}
+
     public function getCallback(string $event_name): ?\Closure {}
 }

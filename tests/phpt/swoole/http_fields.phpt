@@ -62,9 +62,10 @@ var_dump($server->start());
 ?>
 --CLEAN--
 <?php unlink(__DIR__ . '/http_fields.txt'); ?>
---EXPECT--
+--EXPECTF--
 bool(true)
 bool(true)
+[%s]	WARNING	Server::set_document_root() (ERRNO 516): document_root[%s/nothing here] does not exist
 bool(false)
 HTTP/1.1 200 OK
 X-List: a

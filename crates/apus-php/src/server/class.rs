@@ -102,7 +102,7 @@ fn with_new_ports(core: &Rc<ServerCore>, old: &Value) -> Result<Value, Raise> {
 
 fn set(server: Me<'_, ServerHandle>, given: ArrayView<'_>) -> Result<bool, Raise> {
     server.expect_new("set()")?;
-    if server.second && !has_document_root(given)? {
+    if server.second && !has_document_root(given) {
         return Ok(false);
     }
     server.set(given)?;
@@ -113,15 +113,19 @@ fn set(server: Me<'_, ServerHandle>, given: ArrayView<'_>) -> Result<bool, Raise
     Ok(true)
 }
 
-/// Whether the folder of files that these settings name is there, if they name one; a warning tells where it is not.
-fn has_document_root(given: ArrayView<'_>) -> Result<bool, Raise> {
-    let Some(View::Str(root)) = given.get("document_root") else { return Ok(true) };
+/// Whether the folder of files that these settings name is there, if they name one; a line of the log tells where it
+/// is not.
+fn has_document_root(given: ArrayView<'_>) -> bool {
+    let Some(View::Str(root)) = given.get("document_root") else { return true };
     let path = std::path::Path::new(std::ffi::OsStr::from_bytes(root));
     if root.is_empty() || path.is_dir() {
-        return Ok(true);
+        return true;
     }
-    apus_zend::engine::warning(&format!("document_root {} does not exist", path.display()))?;
-    Ok(false)
+    apus_process::log::warning(format_args!(
+        "Server::set_document_root() (ERRNO 516): document_root[{}] does not exist",
+        path.display()
+    ));
+    false
 }
 
 /// Fills `$setting`: every setting of the table that is in force.
@@ -169,6 +173,12 @@ pub(super) fn show_callback(object: &Object, class: Option<&Class>, event: Event
     if let Some(slot) = class.and_then(named) {
         object.set_slot(slot, callable.value());
     }
+}
+
+/// A `Socket` of ext/sockets for the options of a port, which stays the server's.
+fn get_socket(core: &ServerHandle, port: i64) -> Result<Value, Raise> {
+    let found = usize::try_from(port).ok().and_then(|place| core.ports.borrow().get(place).cloned());
+    found.map_or(Ok(Value::bool(false)), |port| port.socket())
 }
 
 fn get_callback(core: &ServerHandle, event: Event) -> Option<Value> {

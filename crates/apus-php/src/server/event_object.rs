@@ -34,9 +34,9 @@ pub(super) fn packet(data: Value, from: (&str, u16), place: i64, server_port: u1
     object(&PACKET_OBJECT, [place, server_port, now(), address, port, data])
 }
 
-/// A message of a worker to another.
-pub(super) fn pipe_message(from: i64, to: i64, data: Value) -> Result<Value, Raise> {
-    object(&PIPE_MESSAGE_OBJECT, [Value::int(from), Value::int(to), now(), data])
+/// A message of a worker, which has two names there.
+pub(super) fn pipe_message(from: i64, data: Value) -> Result<Value, Raise> {
+    object(&PIPE_MESSAGE_OBJECT, [Value::int(from), Value::int(from), now(), data])
 }
 
 /// How a worker ended: its id, process id, exit code and signal.

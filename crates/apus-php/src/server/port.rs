@@ -61,6 +61,11 @@ fn set(port: Me<'_, PortHandle>, given: ArrayView<'_>) -> Result<(), Raise> {
     Ok(())
 }
 
+/// A `Socket` of ext/sockets for the options of the port, which stays the server's.
+fn get_socket(port: &PortHandle) -> Result<Value, Raise> {
+    port.0.socket()
+}
+
 fn get_callback(port: &PortHandle, event: Event) -> Option<Value> {
     port.0.callbacks.get(event).map(|callable| callable.value())
 }

@@ -1,6 +1,7 @@
 //! One listening port: where it listens, what it was given, what it speaks.
 
 use std::cell::RefCell;
+use std::os::fd::AsRawFd;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -12,7 +13,7 @@ use apus_options::Settings;
 use apus_options::client::socket::Bytes;
 use apus_process::{BindOptions, ListenAddr, Listener, ReusePort, bind, bind_datagram};
 use apus_zend::value::{ArrayView, Key, View};
-use apus_zend::{Callable, Raise, Value, engine, native};
+use apus_zend::{Callable, Raise, Value, descriptor, engine, native};
 
 use super::address;
 use super::core::{Callbacks, ServerCore};
@@ -298,6 +299,19 @@ impl PortCore {
             plan: RefCell::default(),
             callbacks: Callbacks::default(),
         })
+    }
+
+    /// A `Socket` of ext/sockets over a copy of the descriptor; false where there is no room for one.
+    pub(super) fn socket(&self) -> Result<Value, Raise> {
+        let fd = self.listener.borrow().as_ref().map(|listener| listener.fd.as_raw_fd());
+        let Some(fd) = fd else {
+            return Err(exception::throw(exception::code::server::STATE, "getSocket() works before start()"));
+        };
+        let stream = descriptor::stream_over(fd)?;
+        if matches!(stream.view(), View::Null) {
+            return Ok(Value::bool(false));
+        }
+        Callable::named("socket_import_stream")?.call(&[stream])
     }
 
     /// The server's settings with the port's own on top.

@@ -87,6 +87,22 @@ impl Drop for Expiry {
     }
 }
 
+/// Limits the time of the running coroutine, until it has ended or is given another limit; 0 or less is none.
+pub(crate) fn set_time_limit(seconds: f64) -> Result<bool, Raise> {
+    let state = State::get()?;
+    expect_suspendable(&state, "Coroutine::setTimeLimit()")?;
+    let Some(task) = state.engine.current() else { return Ok(false) };
+    // What it had before ends first.
+    task.data().keep(None);
+    if let Ok(limit) = Duration::try_from_secs_f64(seconds)
+        && !limit.is_zero()
+    {
+        let expiry = Expiry::start(&state, &task, limit, || {});
+        task.data().keep(Some(Box::new(expiry)));
+    }
+    Ok(true)
+}
+
 /// `Apus\Coroutine\timeout()`.
 pub(super) fn timeout(timeout: Timeout, callable: Callable) -> Result<Value, Raise> {
     let state = State::get()?;

@@ -14,6 +14,7 @@ mod semaphore;
 mod wait_group;
 
 use apus_zend::class::Class;
+pub(crate) use deadline::set_time_limit;
 
 use crate::codes;
 

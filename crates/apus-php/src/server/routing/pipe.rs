@@ -72,7 +72,7 @@ impl Routing {
         let value = if pipe_message.serialized { php_function("unserialize")?.call(&[value])? } else { value };
         let from = i64::from(pipe_message.worker);
         if self.core.event_objects.get() {
-            let message = event_object::pipe_message(from, i64::from(self.worker.id), value)?;
+            let message = event_object::pipe_message(from, value)?;
             return self.handlers.launch(callable.share(), [self.server.share().into(), message], None);
         }
         let args = [self.server.share().into(), Value::int(from), value];

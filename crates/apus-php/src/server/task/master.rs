@@ -44,7 +44,7 @@ pub(super) fn task(
         priority,
         worker,
         when: When::Now,
-        flags: if packed { flags::PACKED } else { 0 },
+        flags: flags::NO_REPLY | if packed { flags::PACKED } else { 0 },
         wants: 0,
         key: 0,
         interest: false,

@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use apus_process::Role;
 use apus_shm::tasks::When;
 use apus_zend::arg::{Given, OrFalse, Want};
 use apus_zend::value::ArrayView;
@@ -15,6 +16,7 @@ use crate::last_error::{clear, fail};
 use crate::runtime::State;
 use crate::server::core::ServerHandle;
 use crate::server::events::Event;
+use crate::swoole::{self, There};
 use crate::wait::{Deadline, Timeout, may_wait};
 
 /// Tasks that one call waits for.
@@ -74,6 +76,11 @@ pub(in crate::server) fn task(
         return master::task(server, task_queue, &value, given_worker, finish.as_ref(), priority);
     }
     let task_client = expect_tasks("task()")?;
+    if server.second && server.worker("task()")?.role == Role::Task {
+        let raise = exception::throw(exception::code::server::STATE, "a task worker hands no tasks over");
+        let there = "Server->task() cannot use in the task-worker".to_owned();
+        return Err(swoole::there(raise, There::Text(there)));
+    }
     let worker = task_worker(given_worker, &task_client)?;
     let (packed, payload) = encode(&value)?;
     let has = |event| task_client.core.callbacks.get(event).is_some();
@@ -234,12 +241,13 @@ pub(in crate::server) fn task_co(_: &ServerHandle, tasks: Tasks, timeout: Timeou
     Ok(array)
 }
 
-pub(in crate::server) fn finish(_: &ServerHandle, value: Value) -> Result<bool, Raise> {
+pub(in crate::server) fn finish(server: &ServerHandle, value: Value) -> Result<bool, Raise> {
     let task_client = expect("finish()")?;
     let Some(running) = running::of_running_code(&task_client) else {
         let text = "finish() works inside the callback of the event task; where several tasks run at once, call \
                     Apus\\Server\\Task::finish()";
         return Err(exception::throw(exception::code::server::STATE, text));
     };
-    running.finish(&value)
+    // Nobody there would hear of it.
+    Ok(!(server.second && running.is_of_user_process()) && running.finish(&value)?)
 }

@@ -52,6 +52,8 @@ mod flags {
     pub(super) const CALLBACK: u32 = 8;
     /// A coroutine waits for it.
     pub(super) const COROUTINE: u32 = 32;
+    /// Nobody hears of it.
+    pub(super) const NO_REPLY: u32 = 128;
     /// Somebody waits for it.
     pub(super) const AWAITED: u32 = BLOCKING | COROUTINE;
     /// Its data is a callable with arguments.

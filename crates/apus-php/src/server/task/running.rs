@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use apus_coro::TaskId;
-use apus_process::log;
+use apus_process::{MOST_USERS, Role, RoleCounts, log};
 use apus_shm::tasks::{SubmitError, Task};
 use apus_zend::value::View;
 use apus_zend::{Callable, Raise, Value, engine};
@@ -60,6 +60,15 @@ impl Running {
     /// The id of the process that handed it over.
     pub(super) fn sender(&self) -> i64 {
         i64::from(self.task.flags >> 16)
+    }
+
+    /// Whether a user process has handed it over.
+    pub(super) fn is_of_user_process(&self) -> bool {
+        let role_counts = RoleCounts::new(&self.task_client.core.settings.borrow(), MOST_USERS);
+        u16::try_from(self.sender())
+            .ok()
+            .and_then(|id| role_counts.role(id))
+            .is_some_and(|role| matches!(role, Role::User(_)))
     }
 
     /// Its flags as programs see them.
