@@ -39,6 +39,9 @@ pub(crate) enum Command {
     /// Start a PHP server, with -d in the background, and wait until it serves
     #[command(after_help = START_HELP)]
     Start(StartArgs),
+    /// Serve a PHP application that knows nothing of Apus: one with a front controller, a folder of scripts
+    #[command(after_help = SERVE_HELP)]
+    Serve(ServeArgs),
     /// Stop a running server: it finishes what it has begun, then leaves
     #[command(after_help = STOP_HELP)]
     Stop(StopArgs),
@@ -85,6 +88,17 @@ Examples:
   apus start -d --log /var/log/shop.log --timeout 60 server.php
 
 With -d the command returns when all workers serve, and prints the addresses.";
+
+const SERVE_HELP: &str = "\
+Examples:
+  apus serve                               the application in this directory
+  apus serve /srv/shop --port 80 --host 0.0.0.0
+  apus serve --workers 16 --ini memory_limit=256M /srv/www
+  apus serve --tls                         https://localhost on your own machine
+  apus serve --config site.toml            ports, hosts and settings by a file
+
+What is served is found by looking: WordPress, Laravel and Symfony (their public/), other applications with a front
+controller, scripts. PHP starts with the php.ini of php-fpm where that is installed. See docs/serve.md.";
 
 const STOP_HELP: &str = "\
 Examples:
@@ -183,6 +197,33 @@ pub(crate) struct PhpArgs {
         help = "The module [default: $APUS_EXTENSION, then beside this command, then PHP's extension_dir]"
     )]
     pub(crate) extension: Option<PathBuf>,
+    /// Whether PHP is to be as php-fpm starts it.
+    #[arg(skip)]
+    pub(crate) as_fpm: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ServeArgs {
+    /// The directory of the application, or of its documents [default: that of the file, else this one]
+    #[arg(value_name = "DOCROOT")]
+    pub(crate) docroot: Option<PathBuf>,
+    /// The port [default: the first one of the file, else 8080]
+    #[arg(short, long, value_name = "PORT")]
+    pub(crate) port: Option<u16>,
+    /// The address to listen on [default: that of the file, else 127.0.0.1]
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) host: Option<String>,
+    /// Processes that run PHP, each one request at a time [default: that of the file, else two for each core]
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(crate) workers: Option<u32>,
+    /// A configuration file with ports, hosts, settings and entries of php.ini (see: apus check)
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// Serve https with a certificate for localhost, made once for this user, where the file names none
+    #[arg(long)]
+    pub(crate) tls: bool,
+    #[command(flatten)]
+    pub(crate) php: PhpArgs,
 }
 
 #[derive(Debug, Args)]

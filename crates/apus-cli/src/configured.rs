@@ -48,11 +48,7 @@ impl Served {
                     "write script = \"server.php\" at its top, or a [[port]] to serve files, hosts and redirects without one",
                 )
             };
-            let (host, port, kind) = match &config.ports.first().ok_or_else(nameless)?.listen {
-                Listen::Tcp(host, port) => (host, *port, KINDS[0]),
-                Listen::Unix(path) => (path, 0, KINDS[1]),
-            };
-            served.args = vec![host.into(), port.to_string().into(), kind.into()];
+            served.args = listening(&config.ports.first().ok_or_else(nameless)?.listen);
             served.alone = true;
             served.file = path;
         }
@@ -60,8 +56,17 @@ impl Served {
     }
 }
 
+/// What a server is made with to listen there: host, port and kind of socket.
+pub(crate) fn listening(listen: &Listen) -> Vec<OsString> {
+    let (host, port, kind) = match listen {
+        Listen::Tcp(host, port) => (host, *port, KINDS[0]),
+        Listen::Unix(path) => (path, 0, KINDS[1]),
+    };
+    vec![host.into(), port.to_string().into(), kind.into()]
+}
+
 /// The path from the root: the module reads the file once more, and the script may have changed its directory by then.
-fn absolute(path: &Path) -> Outcome<String> {
+pub(crate) fn absolute(path: &Path) -> Outcome<String> {
     let failed = |why: &str| Failure::failed(format!("{}: {why}", path.display()));
     let absolute = std::path::absolute(path).map_err(|error| failed(&error.to_string()))?;
     let text = absolute.into_os_string().into_string().map_err(|_| failed("its path is not UTF-8"))?;
@@ -72,7 +77,7 @@ fn absolute(path: &Path) -> Outcome<String> {
     Ok(format!("\"{text}\""))
 }
 
-fn read(path: &Path) -> Outcome<ConfigFile> {
+pub(crate) fn read(path: &Path) -> Outcome<ConfigFile> {
     let text = fs::read_to_string(path).map_err(|error| Failure::failed(format!("{}: {error}", path.display())))?;
     ConfigFile::parse(&text).map_err(|problems| told(path, &problems))
 }

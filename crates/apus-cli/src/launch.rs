@@ -60,18 +60,22 @@ pub(crate) fn run(args: &RunArgs) -> Outcome<()> {
     warn_about(&php, &served.php);
     raise_open_files();
     let development = args.tls.then(Development::of_user).transpose()?;
-    if let Some(development) = &development {
-        eprintln!("{}", development.advice());
-    }
-    let pair = development.map(|Development { cert, key, .. }| [(CERT, cert), (KEY, key)]);
+    let pair = pair_of(development);
     if args.new_session {
         // Fails only for the leader of a process group, which already has no terminal to lose.
         let _ = setsid();
     }
     let script = if served.alone { ["-r".into(), ALONE.into()] } else { ["-f".into(), served.file.into_os_string()] };
-    let error =
-        php.command().env(RUN, "1").envs(pair.into_iter().flatten()).args(script).arg("--").args(&served.args).exec();
+    let error = php.command().env(RUN, "1").envs(pair).args(script).arg("--").args(&served.args).exec();
     Err(Failure::new(Kind::Environment, format!("{}: {error}", php.binary.display())))
+}
+
+/// Names a certificate for the server's environment, and says what it is.
+pub(crate) fn pair_of(development: Option<Development>) -> impl Iterator<Item = (&'static str, PathBuf)> {
+    if let Some(development) = &development {
+        eprintln!("{}", development.advice());
+    }
+    development.into_iter().flat_map(|Development { cert, key, .. }| [(CERT, cert), (KEY, key)])
 }
 
 /// `apus start`: without -d the same as `run`.
@@ -114,7 +118,7 @@ fn check_script(file: &Path) -> Outcome<()> {
 }
 
 /// What costs speed or hides behind a default is said once, before PHP takes over.
-fn warn_about(php: &Php, args: &PhpArgs) {
+pub(crate) fn warn_about(php: &Php, args: &PhpArgs) {
     let info = &php.info;
     if info.xdebug_active() {
         eprintln!(
@@ -136,7 +140,7 @@ fn warn_about(php: &Php, args: &PhpArgs) {
 
 /// Raises the soft limit of open files to the hard one: the usual soft limit of 1,024 is a fraction of what a worker
 /// holds.
-fn raise_open_files() {
+pub(crate) fn raise_open_files() {
     let limit = getrlimit(Resource::Nofile);
     if limit.current != limit.maximum {
         // A failure leaves the limit that was there, and the server runs with it.

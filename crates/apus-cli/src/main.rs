@@ -10,10 +10,12 @@ mod control;
 mod doctor;
 mod failure;
 mod fits;
+mod fpm;
 mod launch;
 mod operate;
 mod php;
 mod scaffold;
+mod serve;
 mod status;
 
 use std::process::ExitCode;
@@ -38,6 +40,7 @@ fn perform(command: Command) -> Outcome<bool> {
     match command {
         Command::Run(args) => launch::run(&args)?,
         Command::Start(args) => launch::start(args)?,
+        Command::Serve(args) => serve::serve(&args)?,
         Command::Stop(args) => operate::stop(&args)?,
         Command::Reload(args) => operate::reload(&args)?,
         Command::Status(args) => status::status(&args)?,

@@ -12,6 +12,7 @@ use serde::Deserialize;
 use crate::cli::PhpArgs;
 use crate::failure::{Failure, Kind, Outcome};
 use crate::fits::module_fits;
+use crate::fpm::{self, Files, Ini};
 
 /// Looked for on the PATH, in this order; the first that the module loads into is used.
 const NAMES: [&str; 5] = ["php", "php8.2", "php8.3", "php8.4", "php8.5"];
@@ -40,6 +41,8 @@ pub(crate) struct Info {
     pub(crate) xdebug: Option<String>,
     pub(crate) xdebug_mode: String,
     pub(crate) memory_limit: String,
+    #[serde(default)]
+    pub(crate) ini: Ini,
 }
 
 impl Info {
@@ -71,6 +74,8 @@ pub(crate) struct Php {
     pub(crate) info: Info,
     /// Everything before the script.
     pub(crate) arguments: Vec<OsString>,
+    /// Where its settings are read from.
+    pub(crate) files: Files,
 }
 
 impl Php {
@@ -94,6 +99,7 @@ impl Php {
     /// A command that runs PHP with all settled arguments.
     pub(crate) fn command(&self) -> Command {
         let mut command = Command::new(&self.binary);
+        self.files.apply(&mut command);
         command.args(&self.arguments);
         command
     }
@@ -145,15 +151,19 @@ fn non_empty(variable: &str) -> Option<PathBuf> {
 }
 
 fn try_binary(binary: &Path, args: &PhpArgs) -> Result<Php, String> {
-    let bare = probe(binary, &[])?;
+    let mut bare = probe(binary, &[], &Files::default())?;
     if let Some(reason) = bare.info.unsuitable() {
         return Err(reason);
     }
+    let files = if args.as_fpm { Files::of_fpm(&bare.info.ini) } else { Files::default() };
+    if files.is_some() {
+        bare = probe(binary, &[], &files)?;
+    }
     let module = find_module(args, &bare.info)?;
     let arguments = arguments(args, &bare.info, module.as_deref());
-    let loaded = probe(binary, &arguments)?;
+    let loaded = probe(binary, &arguments, &files)?;
     if loaded.info.module.is_some() {
-        return Ok(Php { binary: binary.to_owned(), module, info: loaded.info, arguments });
+        return Ok(Php { binary: binary.to_owned(), module, info: loaded.info, arguments, files });
     }
     if let Some(other) = module.as_deref().and_then(|file| of_another_php(file, &bare.info)) {
         return Err(other);
@@ -223,11 +233,19 @@ pub(crate) fn arguments(args: &PhpArgs, info: &Info, module: Option<&Path>) -> V
     if !info.opcache && Path::new(&info.extension_dir).join("opcache.so").is_file() {
         entries.push("zend_extension=opcache".into());
     }
-    // A server's request time is its start, so opcache would never look at a file again: 0 makes a reload see new code.
-    for entry in
-        ["opcache.enable=1", "opcache.enable_cli=1", "opcache.revalidate_freq=0", "opcache.file_update_protection=0"]
-    {
-        entries.push(entry.into());
+    if args.as_fpm {
+        entries.extend(fpm::entries(&info.ini).into_iter().map(OsString::from));
+    } else {
+        // A server's request time is its start, so opcache would never look at a file again: 0 makes a reload see new
+        // code.
+        for entry in [
+            "opcache.enable=1",
+            "opcache.enable_cli=1",
+            "opcache.revalidate_freq=0",
+            "opcache.file_update_protection=0",
+        ] {
+            entries.push(entry.into());
+        }
     }
     if let Some(size) = &args.jit {
         entries.extend(["opcache.jit=tracing".into(), format!("opcache.jit_buffer_size={size}").into()]);
@@ -246,8 +264,10 @@ pub(crate) struct Probed {
 }
 
 /// Asks `binary` about itself, started with `arguments`.
-pub(crate) fn probe(binary: &Path, arguments: &[OsString]) -> Result<Probed, String> {
-    let output = Command::new(binary)
+pub(crate) fn probe(binary: &Path, arguments: &[OsString], files: &Files) -> Result<Probed, String> {
+    let mut command = Command::new(binary);
+    files.apply(&mut command);
+    let output = command
         .args(["-d", "display_errors=stderr", "-d", "display_startup_errors=1", "-d", "log_errors=0"])
         .args(arguments)
         .args(["-r", PROBE.trim_start_matches("<?php")])
@@ -291,11 +311,12 @@ pub(crate) mod tests {
             xdebug: None,
             xdebug_mode: String::new(),
             memory_limit: "128M".into(),
+            ini: Ini::default(),
         }
     }
 
     fn no_args() -> PhpArgs {
-        PhpArgs { ini: vec![], swoole: false, jit: None, php: None, extension: None }
+        PhpArgs { ini: vec![], swoole: false, jit: None, php: None, extension: None, as_fpm: false }
     }
 
     #[test]
@@ -371,7 +392,7 @@ pub(crate) mod tests {
 
     #[test]
     fn a_program_that_is_not_php_is_told_apart() {
-        let why = probe(Path::new("/bin/true"), &[]).err().unwrap_or_default();
+        let why = probe(Path::new("/bin/true"), &[], &Files::default()).err().unwrap_or_default();
         assert!(why.contains("is no php"), "{why}");
     }
 }

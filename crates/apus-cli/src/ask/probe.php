@@ -1,5 +1,7 @@
 <?php
 // What the command has to know of a php binary; run with `php -r`. The mark keeps it apart from whatever else is printed.
+$files = array_filter([php_ini_loaded_file(), ...explode(',', (string) php_ini_scanned_files())]);
+$said = array_merge([], ...array_map(fn (string $file) => parse_ini_file(trim($file), false, INI_SCANNER_RAW) ?: [], $files));
 $opcache = extension_loaded('Zend OPcache') ? @opcache_get_status(false) : false;
 echo "\x1eAPUS", json_encode([
     'version' => PHP_VERSION,
@@ -16,5 +18,11 @@ echo "\x1eAPUS", json_encode([
     'jit_on' => $opcache !== false && ($opcache['jit']['on'] ?? false),
     'xdebug' => phpversion('xdebug') ?: null,
     'xdebug_mode' => extension_loaded('xdebug') ? (getenv('XDEBUG_MODE') ?: (string) ini_get('xdebug.mode')) : '',
+    // What the files say: the command line's PHP has values of its own for some.
+    'ini' => [
+        'directory' => PHP_CONFIG_FILE_PATH,
+        'scanned' => PHP_CONFIG_FILE_SCAN_DIR,
+        'values' => (object) array_filter($said, fn ($value, $key) => is_string($value) && is_string($key), ARRAY_FILTER_USE_BOTH),
+    ],
     'memory_limit' => (string) ini_get('memory_limit'),
 ]), "\n";

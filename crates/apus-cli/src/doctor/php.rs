@@ -1,6 +1,7 @@
 //! PHP, the module, opcache, the JIT and Xdebug.
 
 use crate::cli::PhpArgs;
+use crate::fpm::Files;
 use crate::php::minor;
 use crate::php::{self, Info, Php};
 
@@ -76,11 +77,11 @@ fn opcache(info: &Info) -> Finding {
 /// Which of the two is missing: PHP or the module.
 fn without_module(args: &PhpArgs, why: &str) -> Vec<Finding> {
     let usable = php::candidates(args).unwrap_or_default().into_iter().find_map(|binary| {
-        let bare = php::probe(&binary, &[]).ok()?.info;
+        let bare = php::probe(&binary, &[], &Files::default()).ok()?.info;
         if bare.unsuitable().is_some() {
             return None;
         }
-        let info = php::probe(&binary, &php::arguments(args, &bare, None)).ok()?.info;
+        let info = php::probe(&binary, &php::arguments(args, &bare, None), &Files::default()).ok()?.info;
         Some((binary, info))
     });
     let first = why.lines().next().unwrap_or_default().to_owned();
@@ -134,7 +135,14 @@ mod tests {
 
     #[test]
     fn without_any_php_the_mend_installs_one() {
-        let args = PhpArgs { ini: vec![], swoole: false, jit: None, php: Some("/bin/true".into()), extension: None };
+        let args = PhpArgs {
+            ini: vec![],
+            swoole: false,
+            jit: None,
+            php: Some("/bin/true".into()),
+            extension: None,
+            as_fpm: false,
+        };
         let findings = examine(&args);
         assert_eq!((findings[0].id, findings[0].level), ("php", Level::Fail));
         assert!(findings[0].fix[0].contains("php8.2-cli"));

@@ -1,0 +1,172 @@
+//! `serve`: a PHP application that knows nothing of Apus.
+
+use std::ffi::OsString;
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+
+use apus_edge::script::Preset;
+use apus_options::{ConfigFile, Listen, Value};
+use serde_json::{Map, json};
+
+use crate::certificate::Development;
+use crate::cli::{PhpArgs, ServeArgs};
+use crate::configured::{absolute, listening, read};
+use crate::failure::{Failure, Kind, Outcome};
+use crate::launch::{pair_of, raise_open_files, warn_about};
+use crate::php::Php;
+
+/// The server: its arguments are where it listens, and its settings as JSON.
+const SERVER: &str = "$server = new Apus\\Http\\Server($argv[1], (int) $argv[2], sockType: (int) $argv[3]); \
+    $server->set(json_decode($argv[4], true)); $server->start();";
+const PORT: u16 = 8080;
+const HOST: &str = "127.0.0.1";
+/// Processes of PHP for each core: the one waits for a database while the other computes.
+const EACH_CORE: usize = 2;
+
+/// What a command line, with the file that it names, has served.
+#[derive(Debug)]
+struct Plan {
+    php: PhpArgs,
+    /// The directory that the server is given, and those of the hosts.
+    root: PathBuf,
+    hosts: Vec<PathBuf>,
+    /// What the server is given to listen on.
+    listen: Vec<OsString>,
+    settings: Map<String, serde_json::Value>,
+}
+
+/// `apus serve`: does not return when PHP could be executed.
+pub(crate) fn serve(args: &ServeArgs) -> Outcome<()> {
+    let plan = Plan::of(args)?;
+    for root in [&plan.root].into_iter().chain(&plan.hosts) {
+        if !root.is_dir() {
+            return Err(Failure::failed(format!("{} is not a directory", root.display()))
+                .advise("name the directory of the application: apus serve DOCROOT"));
+        }
+    }
+    let php = Php::find(&plan.php)?;
+    warn_about(&php, &plan.php);
+    raise_open_files();
+    let development = args.tls.then(Development::of_user).transpose()?;
+    let pair = pair_of(development);
+    for root in [&plan.root].into_iter().chain(&plan.hosts) {
+        eprintln!("apus: {}", Preset::find(root).told());
+    }
+    if let Some(directory) = &php.files.directory {
+        eprintln!("apus: PHP {} with the php.ini of php-fpm, {}", php.info.version, directory.display());
+    }
+    let settings = serde_json::Value::Object(plan.settings).to_string();
+    let error = php.command().envs(pair).args(["-r", SERVER, "--"]).args(plan.listen).arg(settings).exec();
+    Err(Failure::new(Kind::Environment, format!("{}: {error}", php.binary.display())))
+}
+
+impl Plan {
+    fn of(args: &ServeArgs) -> Outcome<Self> {
+        let mut php = PhpArgs { as_fpm: true, ..args.php.clone() };
+        let mut config = ConfigFile::default();
+        if let Some(path) = &args.config {
+            config = read(path)?;
+            if let Some(script) = &config.script {
+                return Err(Failure::new(Kind::Usage, format!("{} names a script, {script}", path.display()))
+                    .advise("apus run --config starts the servers of scripts; apus serve needs none"));
+            }
+            let mut ini: Vec<String> = config.ini.iter().map(|(name, value)| format!("{name}={value}")).collect();
+            ini.push(format!("apus.config={}", absolute(path)?));
+            ini.append(&mut php.ini);
+            php.ini = ini;
+        }
+        let said = text(&config.server, "document_root").map(PathBuf::from);
+        if let (Some(argument), Some(said)) = (&args.docroot, &said) {
+            let both = format!("two directories are named: {}, and {} by the file", argument.display(), said.display());
+            return Err(Failure::new(Kind::Usage, both).advise("leave DOCROOT out, or document_root in [server]"));
+        }
+        let root = args.docroot.clone().or(said);
+        let root = root.unwrap_or_else(|| PathBuf::from("."));
+        let root =
+            std::path::absolute(&root).map_err(|error| Failure::failed(format!("{}: {error}", root.display())))?;
+        let hosts = config.hosts.iter().filter_map(|host| text(&host.settings, "document_root"));
+        let mut settings = Map::new();
+        settings.insert("document_root".to_owned(), json!(named(&root)?));
+        let is_said = config.server.iter().any(|(name, _)| *name == "script_processes");
+        if args.workers.is_some() || !is_said {
+            settings.insert("script_processes".to_owned(), json!(args.workers.map_or_else(by_cores, |n| n as usize)));
+        }
+        Ok(Self { php, hosts: hosts.map(PathBuf::from).collect(), root, listen: listen(args, &config), settings })
+    }
+}
+
+/// Where the server listens that the command makes: a file's ports are added to it.
+fn listen(args: &ServeArgs, config: &ConfigFile) -> Vec<OsString> {
+    match config.ports.first() {
+        Some(port) if args.port.is_none() && args.host.is_none() => listening(&port.listen),
+        _ => {
+            let host = args.host.clone().unwrap_or_else(|| HOST.to_owned());
+            listening(&Listen::Tcp(host, args.port.unwrap_or(PORT)))
+        }
+    }
+}
+
+fn text<'a>(settings: &'a [(&'static str, Value)], name: &str) -> Option<&'a str> {
+    settings.iter().find_map(|(other, value)| match value {
+        Value::Str(text) if *other == name => Some(&text[..]),
+        _ => None,
+    })
+}
+
+fn named(path: &Path) -> Outcome<&str> {
+    path.to_str().ok_or_else(|| Failure::failed(format!("{}: its name is not UTF-8", path.display())))
+}
+
+fn by_cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from) * EACH_CORE
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use apus_scratch::Folder;
+    use clap::Parser as _;
+
+    fn plan(arguments: &[&str]) -> Outcome<Plan> {
+        let line = ["apus", "serve"].iter().chain(arguments);
+        let crate::cli::Command::Serve(args) = crate::cli::Cli::parse_from(line).command else { panic!("serve") };
+        Plan::of(&args)
+    }
+
+    #[test]
+    fn without_a_file_the_arguments_say_it_all() {
+        let found = plan(&["/srv/www", "-p", "80", "--host", "::", "-w", "3"]).expect("a plan");
+        assert_eq!(found.listen, ["::", "80", "1"]);
+        assert_eq!(
+            serde_json::Value::Object(found.settings).to_string(),
+            r#"{"document_root":"/srv/www","script_processes":3}"#
+        );
+        let found = plan(&[]).expect("a plan");
+        assert_eq!(
+            (found.listen, found.root),
+            (vec!["127.0.0.1".into(), "8080".into(), "1".into()], std::env::current_dir().expect("here"))
+        );
+        assert!(found.php.as_fpm);
+    }
+
+    #[test]
+    fn a_file_says_what_the_arguments_do_not() {
+        let scratch = Folder::new("serve");
+        let file = scratch.write(
+            "site.toml",
+            "[php]\nmemory_limit = \"1G\"\n[server]\ndocument_root = \"/srv/a\"\n[[port]]\nlisten = \"0.0.0.0:81\"\n\
+             [[host]]\nnames = [\"b.example\"]\ndocument_root = \"/srv/b\"\n",
+        );
+        let file = file.to_str().expect("UTF-8");
+        let found = plan(&["--config", file, "--ini", "memory_limit=2G"]).expect("a plan");
+        assert_eq!(found.listen, ["0.0.0.0", "81", "1"]);
+        assert_eq!((found.root, found.hosts), ("/srv/a".into(), vec![PathBuf::from("/srv/b")]));
+        assert_eq!(found.php.ini.first().map(String::as_str), Some("memory_limit=1G"));
+        assert_eq!(found.php.ini.last().map(String::as_str), Some("memory_limit=2G"));
+        assert_eq!(plan(&["-c", file, "--port", "99"]).expect("a plan").listen, ["127.0.0.1", "99", "1"]);
+        assert!(plan(&["-c", file, "/srv/c"]).is_err_and(|failure| failure.kind == Kind::Usage));
+        let with_script = scratch.write("app.toml", "script = \"server.php\"\n");
+        let failure = plan(&["-c", with_script.to_str().expect("UTF-8")]).expect_err("a script");
+        assert_eq!(failure.kind, Kind::Usage);
+    }
+}
