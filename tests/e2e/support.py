@@ -144,9 +144,7 @@ $server->on('request', function (Request $request, Response $response) use ($ser
 $server->start();
 """)
         jit = os.environ.get("APUS_E2E_JIT") == "1" if jit is None else jit
-        self.reader, writer = os.pipe()
-        self.output = open(self.folder / "output", "wb")
-        line = [
+        self._launch([
             *wrapper,
             php(),
             "-n",
@@ -156,7 +154,12 @@ $server->start();
             *itertools.chain.from_iterable(("-d", i) for i in ini),
             str(self.script),
             *args,
-        ]
+        ], pass_fds, env)
+
+    def _launch(self, line, pass_fds=(), env=None):
+        """Starts it in its folder, and waits until it serves."""
+        self.reader, writer = os.pipe()
+        self.output = open(self.folder / "output", "wb")
         self.process = subprocess.Popen(
             line,
             stdin=subprocess.DEVNULL,
@@ -259,6 +262,22 @@ $server->start();
             os.killpg(self.process.pid, signal.SIGKILL)
         self.output.close()
         shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class Site(Server):
+    """`apus serve`: a directory of PHP, which a settings file may say more of; on a free port of 127.0.0.1."""
+
+    def __init__(self, root, *args, workers=2, settings=None, ini=(), env=None, more=""):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="apus-serve-"))
+        self.log_path = self.folder / "log"
+        settings = {"worker_num": 1, "log_file": str(self.log_path), "document_root": str(root), **(settings or {})}
+        # JSON's texts, numbers and lists are TOML's.
+        lines = [f"{name} = {json.dumps(value)}" for name, value in settings.items()]
+        file = self.folder / "site.toml"
+        file.write_text("\n".join(["[server]", *lines, more, ""]))
+        ini = itertools.chain.from_iterable(("--ini", entry) for entry in ini)
+        line = [command(), "serve", "--config", str(file), "--port", "0", "--workers", str(workers), *ini, *args]
+        self._launch(line, env={"APUS_EXTENSION": module(), "APUS_PHP": php(), **(env or {})})
 
 
 class Answer:

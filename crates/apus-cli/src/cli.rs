@@ -214,7 +214,7 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) host: Option<String>,
     /// Processes that run PHP, each one request at a time [default: that of the file, else two for each core]
-    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub(crate) workers: Option<u32>,
     /// A configuration file with ports, hosts, settings and entries of php.ini (see: apus check)
     #[arg(short, long, value_name = "FILE")]

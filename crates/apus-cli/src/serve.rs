@@ -22,6 +22,8 @@ const PORT: u16 = 8080;
 const HOST: &str = "127.0.0.1";
 /// Processes of PHP for each core: the one waits for a database while the other computes.
 const EACH_CORE: usize = 2;
+/// What `script_processes` may be.
+const MOST: usize = 1024;
 
 /// What a command line, with the file that it names, has served.
 #[derive(Debug)]
@@ -118,7 +120,7 @@ fn named(path: &Path) -> Outcome<&str> {
 }
 
 fn by_cores() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from) * EACH_CORE
+    std::thread::available_parallelism().map_or(1, usize::from).saturating_mul(EACH_CORE).min(MOST)
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! What `$_SERVER` says of a request: what nginx gives to php-fpm, in the order it arrives there.
 
 use std::borrow::Cow;
+use std::sync::OnceLock;
 
 use apus_net::proto::http1::Version;
 use apus_net::{Local, Request};
@@ -96,12 +97,24 @@ pub struct Variables {
 impl Variables {
     /// Those of a request for a script. `REQUEST_TIME`, `PHP_AUTH_*` and `argv` are PHP's own to add.
     pub fn of(request: &Request, script: &Script, body: Option<u64>) -> Self {
-        Self::made(&Via::of(request, body), request.headers(), script)
+        static OWNER: OnceLock<Vec<(&str, String)>> = OnceLock::new();
+        // What php-fpm tells of the user that its processes run as.
+        let of = |name| std::env::var(name).ok().map(|value| (name, value));
+        let owner = OWNER.get_or_init(|| ["USER", "HOME"].into_iter().filter_map(of).collect());
+        Self::made(owner, &Via::of(request, body), request.headers(), script)
     }
 
-    /// The same of parts.
-    pub fn made<'a>(via: &Via<'a>, fields: impl Iterator<Item = (&'a [u8], &'a [u8])>, script: &Script) -> Self {
+    /// The same of parts, behind what is known already.
+    pub fn made<'a>(
+        first: &[(&str, String)],
+        via: &Via<'a>,
+        fields: impl Iterator<Item = (&'a [u8], &'a [u8])>,
+        script: &Script,
+    ) -> Self {
         let mut this = Self { bytes: Vec::with_capacity(2048), ends: Vec::with_capacity(48) };
+        for (name, value) in first {
+            this.push(name, value);
+        }
         this.of_fields(&fields.filter(|(name, _)| is_plain(name)).collect::<Vec<_>>());
         this.of_connection(via);
         this.of_script(via, script);
@@ -196,7 +209,7 @@ impl Variables {
     fn of_script(&mut self, via: &Via<'_>, script: &Script) {
         let whole = [script.script_name.as_bytes(), &script.path_info].concat();
         self.push("DOCUMENT_ROOT", &*script.document_root);
-        self.push("DOCUMENT_URI", &whole);
+        self.push("DOCUMENT_URI", &script.script_name);
         self.push("REQUEST_URI", &via.uri);
         self.push("SCRIPT_NAME", &script.script_name);
         self.push("CONTENT_LENGTH", via.content_length.map(|length| length.to_string()).unwrap_or_default());
@@ -277,7 +290,7 @@ mod tests {
     fn made(via: &Via<'_>, fields: &[(&str, &str)]) -> Vec<(String, String)> {
         let fields = fields.iter().map(|(name, value)| (name.as_bytes(), value.as_bytes()));
         let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
-        Variables::made(via, fields, &script()).iter().map(|(name, value)| (text(name), text(value))).collect()
+        Variables::made(&[], via, fields, &script()).iter().map(|(name, value)| (text(name), text(value))).collect()
     }
 
     #[test]
@@ -302,7 +315,7 @@ mod tests {
                 "REQUEST_SCHEME=http",
                 "SERVER_PROTOCOL=HTTP/1.1",
                 "DOCUMENT_ROOT=/srv/www",
-                "DOCUMENT_URI=/index.php/a b",
+                "DOCUMENT_URI=/index.php",
                 "REQUEST_URI=/blog/a%20b?x=1&y",
                 "SCRIPT_NAME=/index.php",
                 "CONTENT_LENGTH=",
@@ -337,7 +350,7 @@ mod tests {
     #[test]
     fn https_proxies_and_sockets_show() {
         let of = |via: &Via<'_>, name: &str| {
-            let made = Variables::made(via, std::iter::empty(), &script());
+            let made = Variables::made(&[("USER", "me".into())], via, std::iter::empty(), &script());
             made.get(name).map(|value| String::from_utf8(value.to_vec()).unwrap())
         };
         let tls = Via { https: true, host: b"[::1]:443", content_length: Some(0), ..via() };
@@ -346,6 +359,7 @@ mod tests {
         assert_eq!(of(&tls, "SERVER_NAME").as_deref(), Some("[::1]"));
         assert_eq!(of(&tls, "CONTENT_LENGTH").as_deref(), Some("0"));
         assert_eq!(of(&via(), "HTTPS"), None);
+        assert_eq!(of(&via(), "USER").as_deref(), Some("me"));
         let behind = Via { https: true, forwarded_host: Some(b"shop.example"), ..via() };
         assert_eq!(of(&behind, "SERVER_NAME").as_deref(), Some("shop.example"));
         assert_eq!(of(&behind, "SERVER_PORT").as_deref(), Some("443"));

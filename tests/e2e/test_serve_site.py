@@ -1,0 +1,129 @@
+"""`apus serve` beside nginx with php-fpm over the same directory: which script answers, and what it is told."""
+
+import json
+import pathlib
+import re
+import sys
+import tempfile
+
+import support
+
+sys.path.insert(0, str(support.ROOT / "tests/lib"))
+import servers  # noqa: E402
+import sites  # noqa: E402
+
+TOLD = "<?php header('Content-Type: application/json'); echo json_encode($_SERVER, JSON_INVALID_UTF8_SUBSTITUTE);"
+FILES = {
+    "index.php": TOLD,
+    "a b.php": TOLD,
+    "admin/index.php": TOLD,
+    "admin/x.php": TOLD,
+    "both/index.php": TOLD,
+    "both/index.html": "html",
+    "pages/index.html": "html",
+    "empty/x.txt": "text",
+    "dir.php/real.php": TOLD,
+    ".env": "SECRET",
+    ".git/hook.php": TOLD,
+    ".well-known/x": "well known",
+    "style.css": "a {}",
+    "uploads/evil.php": TOLD,
+    "uploads/x.jpg": "a picture",
+    "ini.php": "<?php foreach (explode(',', $_GET['names']) as $name) { $all[$name] = ini_get($name); } echo json_encode($all);",
+}
+PATHS = (
+    "/", "/?", "/?a=1&b%5B%5D=2", "/index.php", "/index.php/", "/index.php/a%20b/c.php?x=%3F", "/index.php?", "/a%20b.php",
+    "/admin", "/admin?x=1", "/admin/", "/admin/x.php", "//admin//x.php", "/admin/./x.php/y", "/x/../admin/x.php",
+    "/admin%2Fx.php", "/both/", "/pages", "/pages/", "/empty", "/empty/", "/blog", "/blog/a+b/?q=1", "/blog/%C3%A4",
+    "/none.php", "/none.php/x", "/style.css", "/style.css/x.php", "/uploads/x.jpg", "/uploads/evil.php",
+    "/uploads/x.jpg/x.php", "/.env", "/.git/hook.php", "/.well-known/x", "/index.php%00.css", "/..%2f..%2fetc/passwd",
+)
+# The web server's own: its name, the client's port, times.
+OWN = ("SERVER_SOFTWARE", "SERVER_PORT", "REMOTE_PORT", "REQUEST_TIME", "REQUEST_TIME_FLOAT", "HTTP_HOST")
+FIELDS = {
+    "X-A": "1", "X_B": "2", "x-empty": "", "Proxy": "http://evil", "Authorization": "Basic YW5uYTpzM2M6cmV0",
+    "Cookie": "a=1; b=2", "Accept": "*/*", "Content-Type": "text/plain",
+}
+INI = (
+    "memory_limit", "html_errors", "output_buffering", "implicit_flush", "max_execution_time", "max_input_time",
+    "register_argc_argv", "variables_order", "request_order", "display_errors", "log_errors", "opcache.revalidate_freq",
+    "opcache.enable", "error_reporting", "session.save_path", "upload_max_filesize", "post_max_size", "expose_php",
+)
+
+
+class Sites(support.Case):
+    """A directory on both."""
+
+    def directory(self, files):
+        root = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory(prefix="apus-site-"))).resolve()
+        for name, text in files.items():
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
+            (root / name).write_text(text)
+        return root
+
+    def both(self, root, *, tries="$uri $uri/ /index.php?$args", server="", **options):
+        fpm = self.enterContext(sites.PhpFpm())
+        nginx = self.enterContext(sites.Nginx(fpm, root, tries, server))
+        return self.enterContext(support.Site(root, **options)), Beside(nginx.port)
+
+
+class Beside(support.Server):
+    """Another server, as a client sees it."""
+
+    def __init__(self, port):
+        self.address = f"127.0.0.1:{port}"
+
+
+class Routing(Sites):
+    SETTINGS = {"try_files": ["$uri", "$uri/", "/index.php"], "denied_scripts": ["/uploads/*"]}
+
+    def told(self, answer):
+        """What a script was told, as a list of pairs without what is the server's own."""
+        told = list(json.loads(answer.body).items())
+        return [(name, value) for name, value in told if name not in OWN]
+
+    def test_each_path_as_with_nginx(self):
+        root = self.directory(FILES)
+        denied = "location ~ ^/uploads/.*\\.php { return 403; }"
+        apus, nginx = self.both(root, server=denied, settings=self.SETTINGS)
+        for path in PATHS:
+            with self.subTest(path):
+                ours, theirs = apus.get(path), nginx.get(path)
+                self.assertEqual(ours.status, theirs.status)
+                if theirs.status == 301:
+                    where = re.sub("^http://[^/]*", "", theirs.headers["location"])
+                    self.assertEqual(ours.headers["location"], where)
+                elif theirs.headers.get("content-type") == "application/json":
+                    self.assertEqual(self.told(ours), self.told(theirs))
+                elif theirs.status == 200:
+                    self.assertEqual(ours.body, theirs.body)
+
+    def test_methods_and_bodies(self):
+        apus, nginx = self.both(self.directory(FILES), settings=self.SETTINGS)
+        for method, path, body in (
+            ("POST", "/index.php/x?y", b"abc"), ("POST", "/", b""), ("PUT", "/blog", b"x" * 100_000),
+            ("DELETE", "/admin/x.php", None), ("HEAD", "/", None), ("OPTIONS", "/blog", None), ("POST", "/style.css", b"a"),
+        ):
+            with self.subTest(f"{method} {path}"):
+                answers = []
+                for server in (apus, nginx):
+                    with server.connect() as client:
+                        answers.append(client.request(method, path, body=body, headers=FIELDS))
+                ours, theirs = answers
+                self.assertEqual(ours.status, theirs.status)
+                if theirs.status == 200 and method != "HEAD":
+                    self.assertEqual(self.told(ours), self.told(theirs))
+
+    def test_a_plain_directory_has_no_front_controller(self):
+        apus = self.enterContext(support.Site(self.directory(FILES)))
+        self.assertEqual([apus.get(path).status for path in ("/", "/blog", "/none.php", "/admin/")], [200, 404, 404, 200])
+        self.assertIn("plain PHP scripts", apus.said())
+
+    def test_settings_are_those_of_php_fpm(self):
+        apus, nginx = self.both(self.directory(FILES), settings=self.SETTINGS)
+        path = "/ini.php?names=" + ",".join(INI)
+        self.assertEqual(apus.get(path).json(), nginx.get(path).json())
+
+    def test_entries_of_the_command_line_hold(self):
+        apus = self.enterContext(support.Site(self.directory(FILES), ini=("memory_limit=77M", "max_execution_time=7")))
+        self.assertEqual(apus.get("/ini.php?names=memory_limit,max_execution_time").json(), {"memory_limit": "77M", "max_execution_time": "7"})
