@@ -1,16 +1,10 @@
 """`apus serve` beside nginx with php-fpm over the same directory: which script answers, and what it is told."""
 
 import json
-import pathlib
 import re
-import sys
-import tempfile
 
 import support
-
-sys.path.insert(0, str(support.ROOT / "tests/lib"))
-import servers  # noqa: E402
-import sites  # noqa: E402
+from serve_cases import Sites
 
 TOLD = "<?php header('Content-Type: application/json'); echo json_encode($_SERVER, JSON_INVALID_UTF8_SUBSTITUTE);"
 FILES = {
@@ -51,29 +45,6 @@ INI = (
 )
 
 
-class Sites(support.Case):
-    """A directory on both."""
-
-    def directory(self, files):
-        root = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory(prefix="apus-site-"))).resolve()
-        for name, text in files.items():
-            (root / name).parent.mkdir(parents=True, exist_ok=True)
-            (root / name).write_text(text)
-        return root
-
-    def both(self, root, *, tries="$uri $uri/ /index.php?$args", server="", **options):
-        fpm = self.enterContext(sites.PhpFpm())
-        nginx = self.enterContext(sites.Nginx(fpm, root, tries, server))
-        return self.enterContext(support.Site(root, **options)), Beside(nginx.port)
-
-
-class Beside(support.Server):
-    """Another server, as a client sees it."""
-
-    def __init__(self, port):
-        self.address = f"127.0.0.1:{port}"
-
-
 class Routing(Sites):
     SETTINGS = {"try_files": ["$uri", "$uri/", "/index.php"], "denied_scripts": ["/uploads/*"]}
 
@@ -85,7 +56,7 @@ class Routing(Sites):
     def test_each_path_as_with_nginx(self):
         root = self.directory(FILES)
         denied = "location ~ ^/uploads/.*\\.php { return 403; }"
-        apus, nginx = self.both(root, server=denied, settings=self.SETTINGS)
+        apus, nginx = self.served(root, settings=self.SETTINGS), self.nginx(root, server=denied)
         for path in PATHS:
             with self.subTest(path):
                 ours, theirs = apus.get(path), nginx.get(path)
@@ -99,7 +70,8 @@ class Routing(Sites):
                     self.assertEqual(ours.body, theirs.body)
 
     def test_methods_and_bodies(self):
-        apus, nginx = self.both(self.directory(FILES), settings=self.SETTINGS)
+        root = self.directory(FILES)
+        apus, nginx = self.served(root, settings=self.SETTINGS), self.nginx(root)
         for method, path, body in (
             ("POST", "/index.php/x?y", b"abc"), ("POST", "/", b""), ("PUT", "/blog", b"x" * 100_000),
             ("DELETE", "/admin/x.php", None), ("HEAD", "/", None), ("OPTIONS", "/blog", None), ("POST", "/style.css", b"a"),
@@ -115,15 +87,16 @@ class Routing(Sites):
                     self.assertEqual(self.told(ours), self.told(theirs))
 
     def test_a_plain_directory_has_no_front_controller(self):
-        apus = self.enterContext(support.Site(self.directory(FILES)))
+        apus = self.served(self.directory(FILES))
         self.assertEqual([apus.get(path).status for path in ("/", "/blog", "/none.php", "/admin/")], [200, 404, 404, 200])
         self.assertIn("plain PHP scripts", apus.said())
 
     def test_settings_are_those_of_php_fpm(self):
-        apus, nginx = self.both(self.directory(FILES), settings=self.SETTINGS)
+        root = self.directory(FILES)
+        apus, nginx = self.served(root, settings=self.SETTINGS), self.nginx(root)
         path = "/ini.php?names=" + ",".join(INI)
         self.assertEqual(apus.get(path).json(), nginx.get(path).json())
 
     def test_entries_of_the_command_line_hold(self):
-        apus = self.enterContext(support.Site(self.directory(FILES), ini=("memory_limit=77M", "max_execution_time=7")))
+        apus = self.served(self.directory(FILES), ini=("memory_limit=77M", "max_execution_time=7"))
         self.assertEqual(apus.get("/ini.php?names=memory_limit,max_execution_time").json(), {"memory_limit": "77M", "max_execution_time": "7"})
