@@ -18,7 +18,7 @@ endif
 export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help deps cargo build run gateway test test-long bench bench-db bench-coro bench-ws bench-memory bench-travel bench-tasks bench-superglobals bench-compat bench-tls bench-front bench-api soak docs api fmt install uninstall clean
+.PHONY: help deps cargo build run gateway test test-long bench bench-db bench-coro bench-ws bench-memory bench-travel bench-tasks bench-superglobals bench-compat bench-tls bench-front bench-api bench-serve soak docs api fmt install uninstall clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -83,6 +83,10 @@ bench-front: build ## measure files, compression, the access log and metrics bes
 bench-api: build ## measure an API beside the same on php-fpm, Go and Swoole (arguments: BENCH="--help")
 	@tools/install-packages bench
 	bench/run api $(BENCH)
+
+bench-serve: build ## measure PHP applications unchanged beside nginx with php-fpm (arguments: BENCH="--help")
+	@tools/install-packages bench
+	bench/run serve $(BENCH)
 
 bench-travel: build ## measure the travel service beside the same in Go (arguments: BENCH="--help")
 	bench/run travel $(BENCH)

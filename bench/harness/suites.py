@@ -15,6 +15,7 @@ SUITES = {
     "travel": ("travel.suite", "Travel"),
     "front": ("front", "Front"),
     "api": ("api", "Api"),
+    "serve": ("serve", "Serve"),
 }
 
 
