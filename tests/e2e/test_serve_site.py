@@ -30,10 +30,10 @@ PATHS = (
     "/admin", "/admin?x=1", "/admin/", "/admin/x.php", "//admin//x.php", "/admin/./x.php/y", "/x/../admin/x.php",
     "/admin%2Fx.php", "/both/", "/pages", "/pages/", "/empty", "/empty/", "/blog", "/blog/a+b/?q=1", "/blog/%C3%A4",
     "/none.php", "/none.php/x", "/style.css", "/style.css/x.php", "/uploads/x.jpg", "/uploads/evil.php",
-    "/uploads/x.jpg/x.php", "/.env", "/.git/hook.php", "/.well-known/x", "/index.php%00.css", "/..%2f..%2fetc/passwd",
+    "/.git/hook.php", "/.well-known/x", "/index.php%00.css", "/..%2f..%2fetc/passwd",
 )
-# The web server's own: its name, the client's port, times.
-OWN = ("SERVER_SOFTWARE", "SERVER_PORT", "REMOTE_PORT", "REQUEST_TIME", "REQUEST_TIME_FLOAT", "HTTP_HOST")
+# The web server's own: its name, the client's port, times; and whom php-fpm runs as, which it looks up.
+OWN = ("USER", "HOME", "SERVER_SOFTWARE", "SERVER_PORT", "REMOTE_PORT", "REQUEST_TIME", "REQUEST_TIME_FLOAT", "HTTP_HOST")
 FIELDS = {
     "X-A": "1", "X_B": "2", "x-empty": "", "Proxy": "http://evil", "Authorization": "Basic YW5uYTpzM2M6cmV0",
     "Cookie": "a=1; b=2", "Accept": "*/*", "Content-Type": "text/plain",
@@ -68,6 +68,13 @@ class Routing(Sites):
                     self.assertEqual(self.told(ours), self.told(theirs))
                 elif theirs.status == 200:
                     self.assertEqual(ours.body, theirs.body)
+
+    def test_what_is_hidden_or_denied_stays_so(self):
+        apus = self.served(self.directory(FILES), settings=self.SETTINGS)
+        # Nothing that is hidden is a file: the front controller has its path.
+        self.assertEqual(apus.get("/.env").json()["SCRIPT_NAME"], "/index.php")
+        for path, status in (("/uploads/evil.php/x", 403), ("/uploads/x.jpg/x.php", 404), ("/.git/hook.php", 404)):
+            self.assertEqual(apus.get(path).status, status, path)
 
     def test_methods_and_bodies(self):
         root = self.directory(FILES)

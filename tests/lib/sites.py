@@ -87,7 +87,7 @@ http {{
 {temporary}
     server {{
         listen 127.0.0.1:{self.port};
-        server_name 127.0.0.1;
+        server_name test;
         root {self.root};
         index index.php index.html;
         {self.server}

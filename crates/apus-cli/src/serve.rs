@@ -15,9 +15,6 @@ use crate::failure::{Failure, Kind, Outcome};
 use crate::launch::{pair_of, raise_open_files, warn_about};
 use crate::php::Php;
 
-/// The server: its arguments are where it listens, and its settings as JSON.
-const SERVER: &str = "$server = new Apus\\Http\\Server($argv[1], (int) $argv[2], sockType: (int) $argv[3]); \
-    $server->set(json_decode($argv[4], true)); $server->start();";
 const PORT: u16 = 8080;
 const HOST: &str = "127.0.0.1";
 /// Processes of PHP for each core: the one waits for a database while the other computes.
@@ -57,8 +54,7 @@ pub(crate) fn serve(args: &ServeArgs) -> Outcome<()> {
     if let Some(directory) = &php.files.directory {
         eprintln!("apus: PHP {} with the php.ini of php-fpm, {}", php.info.version, directory.display());
     }
-    let settings = serde_json::Value::Object(plan.settings).to_string();
-    let error = php.command().envs(pair).args(["-r", SERVER, "--"]).args(plan.listen).arg(settings).exec();
+    let error = php.command().envs(pair).args(["-r", &code(&plan.listen, plan.settings)]).exec();
     Err(Failure::new(Kind::Environment, format!("{}: {error}", php.binary.display())))
 }
 
@@ -95,6 +91,17 @@ impl Plan {
         }
         Ok(Self { php, hosts: hosts.map(PathBuf::from).collect(), root, listen: listen(args, &config), settings })
     }
+}
+
+/// The server as PHP makes it. Arguments of a script are what php.ini may switch off (`register_argc_argv`).
+fn code(listen: &[OsString], settings: Map<String, serde_json::Value>) -> String {
+    let listen: Vec<_> = listen.iter().map(|text| text.to_string_lossy()).collect();
+    let given = json!([listen, settings]).to_string().replace('\\', r"\\").replace('\'', r"\'");
+    format!(
+        "[$listen, $settings] = json_decode('{given}', true); [$host, $port, $kind] = $listen; \
+        $server = new Apus\\Http\\Server($host, (int) $port, sockType: (int) $kind); \
+        $server->set($settings); $server->start();"
+    )
 }
 
 /// Where the server listens that the command makes: a file's ports are added to it.
@@ -149,6 +156,15 @@ mod tests {
             (vec!["127.0.0.1".into(), "8080".into(), "1".into()], std::env::current_dir().expect("here"))
         );
         assert!(found.php.as_fpm);
+    }
+
+    #[test]
+    fn names_reach_php_as_they_are() {
+        let settings = json!({"document_root": "/srv/a'b\\c\"d"});
+        let serde_json::Value::Object(settings) = settings else { panic!("an object") };
+        let code = code(&["::1".into(), "80".into(), "1".into()], settings);
+        let expected = r#"json_decode('[["::1","80","1"],{"document_root":"/srv/a\'b\\\\c\\"d"}]', true)"#;
+        assert!(code.contains(expected), "{code}");
     }
 
     #[test]
