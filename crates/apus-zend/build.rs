@@ -57,6 +57,7 @@ const SHIM: &[&str] = &[
     "session",
     "mistakes",
     "sapi",
+    "user_ini",
 ];
 
 fn main() {

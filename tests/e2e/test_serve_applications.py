@@ -105,8 +105,8 @@ class DokuWiki(Sites):
         page = browser.get("/doku.php/birds:swift")
         self.assertIn(b"It <strong>never</strong> lands.", page.body)
         self.assertEqual((root / "data/pages/birds/swift.txt").read_text(), text)
-        # What its pages ask for with a picture: it brings the index up to date.
+        # What its pages ask for with a picture: it brings the index up to date after it has answered.
         self.assertEqual(browser.get("/lib/exe/taskrunner.php?id=birds:swift").headers["content-type"], "image/gif")
-        self.assertIn(b"The swift", browser.get("/doku.php?do=search&id=start&q=lands").body)
+        support.until("the page is found", lambda: b"The swift" in browser.get("/doku.php?do=search&id=start&q=lands").body)
         self.assertIn("text/css", browser.get("/lib/exe/css.php?t=dokuwiki").headers["content-type"])
         self.assertEqual(browser.get("/lib/tpl/dokuwiki/images/logo.png").headers["content-type"], "image/png")

@@ -107,3 +107,19 @@ class Routing(Sites):
     def test_entries_of_the_command_line_hold(self):
         apus = self.served(self.directory(FILES), ini=("memory_limit=77M", "max_execution_time=7"))
         self.assertEqual(apus.get("/ini.php?names=memory_limit,max_execution_time").json(), {"memory_limit": "77M", "max_execution_time": "7"})
+
+    def test_user_ini_holds_below_its_directory(self):
+        show = "<?php echo json_encode(array_map('ini_get', ['memory_limit', 'upload_max_filesize', 'precision', 'short_open_tag', 'user_agent']));"
+        files = {
+            "show.php": show, "a/show.php": show, "a/b/show.php": show,
+            ".user.ini": "upload_max_filesize = 3M\nprecision = 5\nopcache.enable = 0\nuser_agent = \"of the root\"\n",
+            "a/b/.user.ini": "precision = 7\nmemory_limit = 99M\n[section]\nuser_agent = of b\n",
+        }
+        root = self.directory(files)
+        apus, nginx = self.served(root, settings={**self.SETTINGS, "try_files": ["$uri", "=404"]}), self.nginx(root)
+        # The second time what was read before holds, and the third nothing of it is left.
+        for path in ("/a/b/show.php", "/a/b/show.php", "/show.php", "/a/show.php"):
+            told = apus.get(path).json()
+            self.assertEqual(told, nginx.get(path).json(), path)
+        self.assertEqual(apus.get("/a/b/show.php").json(), ["99M", "3M", "7", "", "of b"])
+        self.assertEqual(apus.get("/.user.ini").status, 404)

@@ -37,5 +37,7 @@ bool apus_sapi_is_running(void);
 /* Ends the answer, and lets the script go on; `first`: it had not ended before. */
 apus_status apus_sapi_finish(bool *first);
 void apus_sapi_lines(void *context, void (*each)(void *context, const char *line, size_t length));
+/* user_ini.c: the entries of .user.ini from the document root down to a script, for the request that begins. */
+void apus_user_ini(const char *script, const char *root);
 
 #endif

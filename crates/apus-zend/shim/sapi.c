@@ -105,6 +105,15 @@ static char *sapi_environment(const char *name, size_t length)
 	return NULL;
 }
 
+/* When a request begins, before its script is compiled. */
+static int sapi_settings(void)
+{
+	if (running != NULL) {
+		apus_user_ini(running->script, sapi_environment(ZEND_STRL("DOCUMENT_ROOT")));
+	}
+	return SUCCESS;
+}
+
 static int sapi_nothing(void)
 {
 	return SUCCESS;
@@ -137,7 +146,7 @@ void apus_sapi_take_over(const apus_sapi_hooks *given)
 #endif
 	sapi_module.name = "fpm-fcgi";
 	sapi_module.pretty_name = "Apus";
-	sapi_module.activate = NULL;
+	sapi_module.activate = sapi_settings;
 	sapi_module.deactivate = sapi_nothing;
 	sapi_module.ub_write = sapi_write;
 	sapi_module.flush = sapi_flush_out;
