@@ -328,7 +328,7 @@ settings! {
     /// `["$uri", "$uri/", "/index.html"]` serves an application that runs in the browser.
     Port try_files: Vec<String> = vec!["$uri".to_owned(), "$uri/".to_owned()], shown "`$uri`, `$uri/`" => Kind::Texts;
     /// Patterns of paths whose PHP files `apus serve` does not execute (403), as `static_cache_control` has them:
-    /// `["/uploads/*"]`.
+    /// `["/uploads/*"]`. See [serve.md](serve.md).
     Port denied_scripts: Vec<String> = Vec::new() => Kind::Texts;
     /// Whether FILE.zst, FILE.br or FILE.gz beside a file, if it is not older, is sent to clients that accept it.
     Port static_precompressed: bool = true => Kind::Bool;

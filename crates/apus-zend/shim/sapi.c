@@ -6,6 +6,7 @@
 #include "php_main.h"
 #include "php_variables.h"
 #include "zend_signal.h"
+#include "ext/standard/head.h"
 
 static apus_sapi_hooks hooks;
 static const apus_sapi_request *running;
