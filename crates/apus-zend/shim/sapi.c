@@ -23,7 +23,7 @@ void apus_sapi_startup(void)
 {
 	zend_constant *name = zend_hash_str_find_ptr(EG(zend_constants), ZEND_STRL("PHP_SAPI"));
 	if (name != NULL) {
-		ZVAL_NEW_STR(&name->value, zend_string_init_interned(ZEND_STRL("fpm-fcgi"), true));
+		ZVAL_STR(&name->value, zend_string_init_interned(ZEND_STRL("fpm-fcgi"), true));
 	}
 }
 

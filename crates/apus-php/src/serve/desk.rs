@@ -143,13 +143,23 @@ impl Desk {
     /// Gives processes to the requests that have waited longest.
     fn serve_waiting(&self) {
         while let Some(held) = self.next_process() {
-            let Some(waiter) = self.waiting.borrow_mut().pop_front() else { return held.release() };
-            waiter.number.set(Some(self.enter(held)));
-            if let Some(waker) = waiter.waker.take() {
-                waker.wake();
+            if let Some(held) = self.hand(held) {
+                // Before it is given on: it is not to come back.
+                self.front.waits(None);
+                held.release();
             }
         }
         self.tell_waiting();
+    }
+
+    /// Gives a process to the request that has waited longest; back where none waits.
+    fn hand(&self, held: Held) -> Option<Held> {
+        let Some(waiter) = self.waiting.borrow_mut().pop_front() else { return Some(held) };
+        waiter.number.set(Some(self.enter(held)));
+        if let Some(waker) = waiter.waker.take() {
+            waker.wake();
+        }
+        None
     }
 
     /// A process that was given to this front, or that it takes because requests wait.
@@ -179,17 +189,13 @@ impl Desk {
 
     /// Tells the others since when requests wait here, and looks once more, as the hand-over wants it.
     fn tell_waiting(&self) {
-        let since = self.waiting.borrow().front().and_then(|waiter| waiter.since.get());
-        self.front.waits(since.map(|since| since.elapsed().as_millis() as u64));
-        if since.is_some()
-            && let Some(held) = self.front.take()
-        {
-            let Some(waiter) = self.waiting.borrow_mut().pop_front() else { return held.release() };
-            waiter.number.set(Some(self.enter(held)));
-            if let Some(waker) = waiter.waker.take() {
-                waker.wake();
+        loop {
+            let since = self.waiting.borrow().front().and_then(|waiter| waiter.since.get());
+            self.front.waits(since.map(|since| since.elapsed().as_millis() as u64));
+            let Some(held) = since.and_then(|_| self.front.take()) else { return };
+            if let Some(held) = self.hand(held) {
+                held.release();
             }
-            self.tell_waiting();
         }
     }
 
@@ -313,7 +319,11 @@ impl Drop for Place {
         if let Some(number) = self.waiter.number.take() {
             self.desk.end(number);
         }
-        self.desk.waiting.borrow_mut().retain(|waiter| !Rc::ptr_eq(waiter, &self.waiter));
+        let waits = self.desk.waiting.borrow().iter().position(|waiter| Rc::ptr_eq(waiter, &self.waiter));
+        if let Some(at) = waits {
+            self.desk.waiting.borrow_mut().remove(at);
+            self.desk.tell_waiting();
+        }
     }
 }
 
