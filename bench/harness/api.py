@@ -97,7 +97,8 @@ def _intro(results: Document) -> str:
         "One worker on one core (nginx and php-fpm share it); wrk and MariaDB on the other. CPU is that of the server's processes, "
         "user and system, for one answer, MariaDB's not included. Storage is the same for all: an event is one write to a file that "
         "is opened for appending; keys and campaigns come from MariaDB, over a Unix socket and eight connections, one round trip a "
-        "query; a request holds one connection at a time. All gave the same answers before. The last column is what other programs took of the server's core."
+        "query; a request holds one connection at a time. Statements stay prepared with their connections; behind php-fpm, where they "
+        "end with the request, they are sent as text. All gave the same answers before. The last column is what other programs took of the server's core."
     )
 
 

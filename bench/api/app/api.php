@@ -12,9 +12,11 @@ const FIELDS = ['id' => 1, 'kind' => 1, 'campaign' => 1, 'creative' => 1];
 const OPTIONS = [
     \PDO::ATTR_ERRMODE => \PDO::ERRMODE_EXCEPTION,
     \PDO::ATTR_DEFAULT_FETCH_MODE => \PDO::FETCH_ASSOC,
-    // One round trip for each query, as a statement that stays prepared has.
+    // One round trip for each query: where no statement stays prepared, the text is sent with its values.
     \PDO::ATTR_EMULATE_PREPARES => true,
 ];
+// Where statements stay prepared: the server keeps them.
+const KEPT = [\PDO::ATTR_EMULATE_PREPARES => false] + OPTIONS;
 
 /** @return array{int, string} */
 function event(string $body, \Closure $append): array
@@ -77,6 +79,19 @@ function unknown(?string $authorization, \Closure $query): ?array
 function rows(\PDO $pdo, string $statement, array $values): array
 {
     $prepared = $pdo->prepare($statement);
+    $prepared->execute($values);
+    return $prepared->fetchAll();
+}
+
+/**
+ * The same by statements that stay prepared as long as their connection.
+ *
+ * @param list<mixed> $values
+ */
+function kept(object $pdo, string $statement, array $values): array
+{
+    static $all = [];
+    $prepared = $all[spl_object_id($pdo)][$statement] ??= $pdo->prepare($statement);
     $prepared->execute($values);
     return $prepared->fetchAll();
 }

@@ -18,14 +18,14 @@ $server = new Server('127.0.0.1', (int) $port);
 $server->set(['worker_num' => 1, 'backlog' => 4096]);
 $pool = $append = null;
 $server->on('workerstart', static function () use (&$pool, &$append, $files, $socket, $user, $password, $database): void {
-    $config = (new PDOConfig)->withUnixSocket($socket)->withDbname($database)->withUsername($user)->withPassword($password)->withOptions(OPTIONS);
+    $config = (new PDOConfig)->withUnixSocket($socket)->withDbname($database)->withUsername($user)->withPassword($password)->withOptions(KEPT);
     $pool = new PDOPool($config, 8);
     $append = appender("$files/events");
 });
 // A request has one connection, for all its queries.
 $asked = static function (\Closure $work) use (&$pool): array {
     return $pool->use(static fn (\PDO $pdo): array
-    => $work(static fn (string $statement, array $values): array => rows($pdo, $statement, $values)));
+    => $work(static fn (string $statement, array $values): array => kept($pdo, $statement, $values)));
 };
 $send = static function (Response $response, array $answer): void {
     $response->status($answer[0]);

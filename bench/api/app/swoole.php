@@ -18,7 +18,7 @@ $server = new Server('127.0.0.1', (int) $port, SWOOLE_BASE);
 $server->set(['worker_num' => 1, 'backlog' => 4096, 'log_level' => SWOOLE_LOG_WARNING, 'hook_flags' => SWOOLE_HOOK_ALL & ~SWOOLE_HOOK_FILE]);
 $pool = $append = null;
 $server->on('workerStart', static function () use (&$pool, &$append, $files, $socket, $user, $password, $database): void {
-    $config = (new PDOConfig)->withUnixSocket($socket)->withDbname($database)->withUsername($user)->withPassword($password)->withOptions(OPTIONS);
+    $config = (new PDOConfig)->withUnixSocket($socket)->withDbname($database)->withUsername($user)->withPassword($password)->withOptions(KEPT);
     $pool = new PDOPool($config, 8);
     $append = appender("$files/events");
 });
@@ -26,11 +26,7 @@ $server->on('workerStart', static function () use (&$pool, &$append, $files, $so
 $asked = static function (\Closure $work) use (&$pool): array {
     $pdo = $pool->get();
     try {
-        return $work(static function (string $statement, array $values) use ($pdo): array {
-            $prepared = $pdo->prepare($statement);
-            $prepared->execute($values);
-            return $prepared->fetchAll();
-        });
+        return $work(static fn (string $statement, array $values): array => kept($pdo, $statement, $values));
     } finally {
         $pool->put($pdo);
     }
