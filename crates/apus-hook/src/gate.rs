@@ -46,6 +46,34 @@ pub(super) fn set_flags_of(told: i64, flags: i64) {
     FLAGS.store(flags, Ordering::Relaxed);
 }
 
+/// How long a call may wait for descriptors.
+#[derive(Clone, Copy)]
+pub(super) enum Limit {
+    None,
+    Until(Instant),
+    /// So long that a tenth of a second more is neither here nor there.
+    Far(Instant),
+}
+
+impl Limit {
+    /// Of a call that begins now.
+    pub(super) fn after(limit: Option<Duration>) -> Self {
+        const FAR: Duration = Duration::from_secs(20);
+        let Some((limit, at)) = limit.and_then(|limit| Some((limit, deadline(Some(limit))?))) else {
+            return Self::None;
+        };
+        if limit >= FAR { Self::Far(at) } else { Self::Until(at) }
+    }
+
+    /// When that is over.
+    pub(super) fn at(self) -> Option<Instant> {
+        match self {
+            Self::None => None,
+            Self::Until(at) | Self::Far(at) => Some(at),
+        }
+    }
+}
+
 /// A hooked call of a coroutine.
 pub(super) struct Gate {
     pub(super) state: Rc<State>,
@@ -101,24 +129,24 @@ impl Gate {
 
     /// Waits for one of some descriptors; `Ok(false)`: not before the deadline.
     pub(super) fn ready(&self, fds: &[(RawFd, u32)], deadline: Option<Instant>) -> Result<bool, c_int> {
-        self.events(fds, deadline).map(|events| events.is_some())
+        self.events(fds, deadline.map_or(Limit::None, Limit::Until)).map(|events| events.is_some())
     }
 
     /// The same, with the `EPOLL*` events that the one that woke it reports; 0 where it reports none.
-    pub(super) fn events(&self, fds: &[(RawFd, u32)], deadline: Option<Instant>) -> Result<Option<u32>, c_int> {
+    pub(super) fn events(&self, fds: &[(RawFd, u32)], limit: Limit) -> Result<Option<u32>, c_int> {
         super::guard::waiting(&self.state, fds)?;
         let reactor = self.state.room::<Reactor>();
         let cid = self.state.engine.current_id();
         let woken = self.park(async {
-            let ready = reactor.ready(cid, fds);
-            match deadline {
-                None => Some(ready.await),
-                Some(at) => tokio::time::timeout_at(at, ready).await.ok(),
+            match limit {
+                Limit::None => Some(reactor.ready(cid, fds).await),
+                Limit::Far(at) => Some(reactor.ready_until(cid, fds, at).await),
+                Limit::Until(at) => tokio::time::timeout_at(at, reactor.ready(cid, fds)).await.ok(),
             }
         });
         match woken {
             // Interrupted, what is waited for has changed: as if the time were over.
-            Ok(None | Some(Woken::Interrupted)) => Ok(None),
+            Ok(None | Some(Woken::Interrupted | Woken::TimedOut)) => Ok(None),
             Ok(Some(Woken::Ready(events))) => Ok(Some(events)),
             Ok(Some(Woken::Closed)) => Err(libc::EBADF),
             Err(errno) => {

@@ -9,7 +9,7 @@ use libc::{epoll_event, fd_set, nfds_t, pollfd, sigset_t, timespec, timeval};
 use tokio::time::Instant;
 
 use super::args::{Place, array, zeroed};
-use super::gate::{Gate, deadline, fail, flags, gate};
+use super::gate::{Gate, Limit, fail, flags, gate};
 use super::reactor::Reactor;
 use super::standing;
 use super::sys::{self, check};
@@ -29,23 +29,23 @@ fn attempt_until(
     limit: Option<Duration>,
     mut attempt: impl FnMut(u32) -> c_int,
 ) -> c_int {
-    attempt_from(gate, fds, limit, attempt(0), attempt)
+    let ready = attempt(0);
+    if limit == Some(Duration::ZERO) { ready } else { attempt_from(gate, fds, Limit::after(limit), ready, attempt) }
 }
 
 /// The same after an attempt that gave `ready`.
 fn attempt_from(
     gate: &Gate,
     fds: &[(RawFd, u32)],
-    limit: Option<Duration>,
+    limit: Limit,
     mut ready: c_int,
     mut attempt: impl FnMut(u32) -> c_int,
 ) -> c_int {
-    if ready != 0 || limit == Some(Duration::ZERO) {
+    if ready != 0 {
         return ready;
     }
-    let end = deadline(limit);
     loop {
-        match gate.events(fds, end) {
+        match gate.events(fds, limit) {
             Ok(reported) => {
                 ready = attempt(reported.unwrap_or(0));
                 if ready != 0 || reported.is_none() {
@@ -104,7 +104,7 @@ fn poll_in_coroutine(gate: &Gate, fds: &mut [pollfd], limit: Option<Duration>) -
 /// The usual case: what the event loop reports of the one descriptor is the answer.
 fn poll_one(gate: &Gate, record: &mut pollfd, watched: (RawFd, u32), limit: Option<Duration>) -> c_int {
     let concerned = watched.1 | (libc::EPOLLERR | libc::EPOLLHUP) as u32;
-    let until = deadline(limit);
+    let limit = Limit::after(limit);
     let reactor = gate.state.room::<Reactor>();
     let reads = standing::reads(watched.1);
     let mut attempt = |reported| {
@@ -120,7 +120,7 @@ fn poll_one(gate: &Gate, record: &mut pollfd, watched: (RawFd, u32), limit: Opti
     };
     let ready = if reads && reactor.is_empty(watched.0) { 0 } else { attempt(0) };
     let ready = attempt_from(gate, &[watched], limit, ready, attempt);
-    if let (1, Some(until)) = (ready, until) {
+    if let (1, Some(until)) = (ready, limit.at()) {
         super::accept::announced(watched.0, until);
     }
     ready

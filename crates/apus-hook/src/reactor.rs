@@ -23,6 +23,7 @@ use apus_runtime::descriptor::each_readable;
 use rustix::buffer::spare_capacity;
 use rustix::event::{Timespec, epoll};
 use slab::Slab;
+use tokio::time::Instant;
 
 use super::standing::Standing;
 
@@ -39,6 +40,8 @@ pub enum Woken {
     Closed,
     /// Somebody else has changed what is waited for: ask anew.
     Interrupted,
+    /// The time is over.
+    TimedOut,
 }
 
 /// Somebody who waits for some descriptors.
@@ -48,12 +51,15 @@ struct Waiter {
     woken: Option<Woken>,
     /// The descriptor that it waits for without having armed it, and whether that was looked at since.
     unarmed: Option<(RawFd, bool)>,
+    /// When its time is over, if that is seen to here.
+    until: Option<Instant>,
 }
 
 /// What waits for one descriptor: the waiter, and `EPOLL*` bits.
 type Queue = Vec<(usize, u32)>;
 
-/// How often waits that armed nothing are looked at: what one can miss at most by a mistake about its descriptor.
+/// How often waits are looked at that armed nothing, or have a time limit: what one can miss at most by a mistake about
+/// its descriptor, and by which it can last too long.
 const LOOK: Duration = Duration::from_millis(100);
 /// Edges that nobody waited for, one after another, after which a descriptor no longer stays armed.
 const UNHEARD: u8 = 4;
@@ -69,7 +75,7 @@ pub struct Reactor {
     /// By descriptor, as far as they were registered.
     standing: RefCell<Vec<Standing>>,
     runs: Cell<bool>,
-    /// Whether waits that armed nothing are being looked at.
+    /// Whether waits are being looked at.
     looks: Cell<bool>,
     /// Room for events, and for those that one of them wakes; used again and again.
     events: RefCell<Vec<epoll::Event>>,
@@ -95,7 +101,13 @@ impl Reactor {
     /// For coroutine `cid`: resolves when one of `fds` may be ready for its `EPOLL*` events, or is closed. The caller
     /// MUST then ask the descriptors themselves, and wait again when none is ready.
     pub fn ready<'a>(self: &'a Rc<Self>, cid: TaskId, fds: &'a [(RawFd, u32)]) -> Ready<'a> {
-        Ready { reactor: self, cid, fds, key: None }
+        Ready { reactor: self, cid, fds, key: None, until: None }
+    }
+
+    /// The same until a time that is not near, give or take a tenth of a second: a timer for each wait would take more
+    /// than the wait.
+    pub fn ready_until<'a>(self: &'a Rc<Self>, cid: TaskId, fds: &'a [(RawFd, u32)], until: Instant) -> Ready<'a> {
+        Ready { until: Some(until), ..self.ready(cid, fds) }
     }
 
     /// The coroutine that waits for one of these events of a descriptor, if one does.
@@ -175,12 +187,18 @@ impl Reactor {
         self.standing.borrow().get(index).is_some_and(|standing| standing.is_armed(events))
     }
 
-    /// Arms what those wait for who have armed nothing and still wait: a descriptor may have become another one without
-    /// anybody knowing. Whether somebody is left to be looked at.
+    /// Ends waits whose time is over. Arms what those wait for who have armed nothing and still wait: a descriptor may
+    /// have become another one without anybody knowing. Whether somebody is left to be looked at.
     fn look(&self) -> bool {
-        let mut old = Vec::new();
+        let now = Instant::now();
+        let (mut old, mut over) = (Vec::new(), Vec::new());
         let mut left = false;
-        for (_, waiter) in &mut *self.waiters.borrow_mut() {
+        for (key, waiter) in &mut *self.waiters.borrow_mut() {
+            match waiter.until {
+                Some(until) if until <= now => over.push(key),
+                Some(_) => left = true,
+                None => {}
+            }
             match &mut waiter.unarmed {
                 Some((_, seen @ false)) => (*seen, left) = (true, true),
                 Some((fd, true)) => {
@@ -189,6 +207,9 @@ impl Reactor {
                 }
                 None => {}
             }
+        }
+        for key in over {
+            self.wake(key, Woken::TimedOut);
         }
         let queues = self.queues.borrow();
         for fd in old {
@@ -324,6 +345,7 @@ pub struct Ready<'a> {
     cid: TaskId,
     fds: &'a [(RawFd, u32)],
     key: Option<usize>,
+    until: Option<Instant>,
 }
 
 impl Future for Ready<'_> {
@@ -332,13 +354,20 @@ impl Future for Ready<'_> {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Woken> {
         let Some(key) = self.key else {
             self.reactor.start();
-            let waiter = Waiter { cid: self.cid, waker: Some(cx.waker().clone()), woken: None, unarmed: None };
+            let waiter = Waiter {
+                cid: self.cid,
+                waker: Some(cx.waker().clone()),
+                woken: None,
+                unarmed: None,
+                until: self.until,
+            };
             let key = self.reactor.waiters.borrow_mut().insert(waiter);
             self.key = Some(key);
             if !self.reactor.enqueue(key, self.fds) {
                 return Poll::Ready(Woken::Ready(0));
             }
-            if self.reactor.waiters.borrow()[key].unarmed.is_some() && !self.reactor.looks.replace(true) {
+            let looked_at = self.until.is_some() || self.reactor.waiters.borrow()[key].unarmed.is_some();
+            if looked_at && !self.reactor.looks.replace(true) {
                 tokio::task::spawn_local(Rc::clone(self.reactor).keep_looking());
             }
             return Poll::Pending;
@@ -362,5 +391,133 @@ impl Drop for Ready<'_> {
             self.reactor.dequeue(key, self.fds);
             self.reactor.waiters.borrow_mut().remove(key);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+    use std::os::unix::net::UnixStream;
+
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    use tokio::task::LocalSet;
+
+    use super::*;
+
+    /// With both ends and what else is open, more descriptors than most systems give a process unasked.
+    const MANY: usize = 2_500;
+    const IN: u32 = libc::EPOLLIN as u32;
+
+    fn in_loop(test: impl Future<Output = ()>) {
+        let maximum = getrlimit(Resource::Nofile).maximum;
+        setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum }).expect("its own limit");
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("an event loop");
+        LocalSet::new().block_on(&runtime, async {
+            tokio::time::timeout(Duration::from_secs(60), test).await.expect("everybody was woken");
+        });
+    }
+
+    /// Coroutines 0 to `MANY`, each at a connection of its own, and the other ends.
+    struct Crowd {
+        reactor: Rc<Reactor>,
+        connections: Rc<Vec<UnixStream>>,
+        others: Vec<UnixStream>,
+        woken: Rc<RefCell<Vec<(usize, Woken)>>>,
+    }
+
+    impl Crowd {
+        fn new() -> Self {
+            let (connections, others) = (0..MANY).map(|_| UnixStream::pair().expect("a pair")).unzip();
+            let reactor = Reactor::new().expect("an instance of epoll");
+            Self { reactor, connections: Rc::new(connections), others, woken: Rc::default() }
+        }
+
+        fn fd(&self, at: usize) -> RawFd {
+            self.connections[at].as_raw_fd()
+        }
+
+        fn wait(&self, at: usize, until: Option<Instant>) {
+            let (reactor, woken) = (Rc::clone(&self.reactor), Rc::clone(&self.woken));
+            let fds = [(self.fd(at), IN)];
+            tokio::task::spawn_local(async move {
+                let ready = match until {
+                    Some(until) => reactor.ready_until(at as TaskId, &fds, until),
+                    None => reactor.ready(at as TaskId, &fds),
+                };
+                let ended = ready.await;
+                woken.borrow_mut().push((at, ended));
+            });
+        }
+
+        async fn all_wait(&self) {
+            while self.reactor.waiters.borrow().len() < MANY {
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
+        }
+
+        /// Who has been woken since, in order, when they are so many.
+        async fn told(&self, count: usize) -> Vec<(usize, Woken)> {
+            while self.woken.borrow().len() < count {
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
+            let mut all = self.woken.take();
+            all.sort_unstable_by_key(|(at, _)| *at);
+            all
+        }
+
+        fn is_empty(&self) -> bool {
+            self.reactor.waiters.borrow().is_empty() && self.reactor.queues.borrow().iter().all(Vec::is_empty)
+        }
+    }
+
+    #[test]
+    fn of_thousands_those_are_woken_whose_connections_are_ready() {
+        in_loop(async {
+            let crowd = Crowd::new();
+            let each_third = || (0..MANY).step_by(3);
+            let ready: Vec<_> = each_third().map(|at| (at, Woken::Ready(IN))).collect();
+            (0..MANY).for_each(|at| crowd.wait(at, None));
+            // Their coroutines ask again and again: from the second time on they stay registered.
+            for _ in 0..3 {
+                crowd.all_wait().await;
+                for at in each_third() {
+                    (&crowd.others[at]).write_all(b"answer").expect("written");
+                }
+                assert_eq!(crowd.told(ready.len()).await, ready);
+                for at in each_third() {
+                    let read = rustix::net::recv(&crowd.connections[at], &mut [0; 64], rustix::net::RecvFlags::empty());
+                    assert_eq!(read.expect("an answer").0, 6);
+                    crowd.reactor.emptied(crowd.fd(at), |_| true);
+                    crowd.wait(at, None);
+                }
+            }
+            crowd.all_wait().await;
+            assert!(each_third().all(|at| crowd.reactor.standing.borrow()[crowd.fd(at) as usize].stays()));
+            assert_eq!(crowd.reactor.waiting(crowd.fd(7), IN), Some(7));
+            crowd.reactor.interrupt(7);
+            (0..MANY).filter(|&at| at != 7).for_each(|at| crowd.reactor.closing(crowd.fd(at)));
+            let told = crowd.told(MANY).await;
+            assert!(told.iter().all(|&(at, woken)| woken == if at == 7 { Woken::Interrupted } else { Woken::Closed }));
+            assert!(crowd.is_empty());
+        });
+    }
+
+    #[test]
+    fn of_thousands_the_time_is_over_for_those_whose_limit_it_was() {
+        in_loop(async {
+            let crowd = Crowd::new();
+            let begin = Instant::now();
+            let (soon, late) = (begin + Duration::from_millis(150), begin + Duration::from_secs(3600));
+            (0..MANY).for_each(|at| crowd.wait(at, Some(if at % 2 == 0 { soon } else { late })));
+            let over = crowd.told(MANY / 2).await;
+            assert!(begin.elapsed() >= Duration::from_millis(150));
+            assert!(over.iter().enumerate().all(|(at, told)| *told == (at * 2, Woken::TimedOut)));
+            // Those who were registered all the same are told as ever.
+            (&crowd.others[1]).write_all(b"x").expect("written");
+            assert_eq!(crowd.told(1).await, [(1, Woken::Ready(IN))]);
+            (0..MANY).for_each(|at| crowd.reactor.closing(crowd.fd(at)));
+            assert_eq!(crowd.told(MANY / 2 - 1).await.len(), MANY / 2 - 1);
+            assert!(crowd.is_empty());
+        });
     }
 }
