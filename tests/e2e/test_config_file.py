@@ -2,6 +2,7 @@
 
 import re
 import json
+import socket
 import subprocess
 
 from support import PATIENCE, alive, module, needs, php
@@ -162,6 +163,44 @@ class ConfigFile(Commands):
                     self.assertTrue(setting in why or setting in line[2], told)
                     refused = self.apus("run", "-c", "wrong.toml", code=255)
                     self.assertIn(why.split(": ")[-1], refused)
+        served = port + "document_root = 'public'\nenable_static_handler = true\n"
+        of_server = [
+            ("access_log_format = '$nothing'", "$nothing"),
+            ("access_log = 'gone/log'", "No such file"),
+            ("log_file = 'gone/log'", "No such file"),
+            ("pid_file = 'empty.pem/pid'", "Not a directory"),
+            ("metrics_address = 'nowhere'", "is no address"),
+            ("user = 'nobody-of-that-name'", "there is no user"),
+            ("group = 'nobody-of-that-name'", "there is no group"),
+            ("chroot = 'gone'", "No such file"),
+        ]
+        of_port = [
+            ("ssl_hsts = 'soon'\nssl_cert_file = 'cert.pem'\nssl_key_file = 'key.pem'", "must have a max-age"),
+            ("open_length_check = true\nopen_mqtt_protocol = true", "exclude each other"),
+            ("package_length_type = 'x'\nopen_length_check = true", "package_length_type must be one of"),
+            ("open_ssl = true", "a certificate is needed"),
+            ("ssl_sni_certs = { 'b.test' = { ssl_cert_file = 'gone.pem', ssl_key_file = 'key.pem' } }\nssl_cert_file = 'cert.pem'\nssl_key_file = 'key.pem'", "gone.pem: No such file"),
+        ]
+        texts = [(f"[server]\n{settings}\n{served}", settings, why) for settings, why in of_server]
+        texts += [(served + settings + "\n", settings, why) for settings, why in of_port]
+        texts.append((served + "[[host]]\nname = 'a.test'\naccess_log_format = '$nothing'\n", "access_log_format", "$nothing"))
+        for text, settings, why in texts:
+            file.write_text(text)
+            with self.subTest(text=text):
+                told = self.apus("check", "wrong.toml", code=1)
+                line = re.search(r"apus: wrong.toml:(\d+):1: (.*)", told)
+                self.assertIn(why, line[2])
+                self.assertEqual(told.count("wrong.toml:"), 1, told)
+                self.assertEqual(file.read_text().splitlines()[int(line[1]) - 1].split(" ")[0], settings.split(" ")[0])
+                self.assertIn(why, self.apus("run", "-c", "wrong.toml", code=255))
+        with socket.create_server(("127.0.0.1", 0)) as other:
+            address = f"127.0.0.1:{other.getsockname()[1]}"
+            file.write_text(served.replace("unix:wrong.sock", address))
+            told = self.apus("check", "wrong.toml")
+            self.assertIn("wrong.toml: ok\n", told)
+            self.assertIn(f"note: a start would not do now: {address}: Address already in use", told)
+        file.write_text(served.replace("unix:wrong.sock", "unix:empty.pem"))
+        self.assertIn("empty.pem exists and is not a socket", self.apus("check", "wrong.toml", code=1))
         file.write_text("[[port]]\nlisten = 'unix:wrong.sock'\nssl_cert_file = 'cert.pem'\nssl_key_file = 'key.pem'\n[[host]]\nname = 'a.test'\ndocument_root = 'public'\nredirects = { '/a/*' = '/b/*' }\n")
         self.assertEqual(self.apus("check", "wrong.toml"), "wrong.toml: ok\n")
         file.write_text("[[port]]\nlisten = 'unix:wrong.sock'\nbacklog = 10\n")

@@ -87,10 +87,14 @@ fn told(path: &Path, problems: &[Problem]) -> Failure {
     Failure::failed(told.join("\napus: "))
 }
 
-/// Whether a server would start with it.
-fn sound(path: &Path, file: &ConfigFile) -> Outcome<()> {
+/// Whether a server would start with it; and what keeps it from that which is no mistake of the file.
+fn sound(path: &Path, file: &ConfigFile) -> Outcome<Vec<String>> {
     let problems = content::problems(file);
-    if problems.is_empty() { Ok(()) } else { Err(told(path, &problems)) }
+    if problems.is_empty() {
+        Ok(file.ports.iter().filter_map(content::taken).collect())
+    } else {
+        Err(told(path, &problems))
+    }
 }
 
 /// `apus check`: whether all files are right.
@@ -98,7 +102,12 @@ pub(crate) fn check(args: &CheckArgs) -> bool {
     let mut right = true;
     for path in &args.files {
         match read(path).and_then(|file| sound(path, &file)) {
-            Ok(()) => println!("{}: ok", path.display()),
+            Ok(taken) => {
+                println!("{}: ok", path.display());
+                for where_by_whom in taken {
+                    eprintln!("apus: note: a start would not do now: {where_by_whom}");
+                }
+            }
             Err(failure) => {
                 right = false;
                 eprintln!("apus: {failure}");

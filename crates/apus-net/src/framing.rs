@@ -3,6 +3,17 @@
 use apus_options::Settings;
 use apus_proto::framing::{Framing, LengthType, Rule};
 
+/// The settings that ask for one: a port that was given one of them has none of the server's.
+pub const FRAMINGS: [&str; 7] = [
+    "open_length_check",
+    "open_eof_check",
+    "open_eof_split",
+    "open_line_protocol",
+    "package_fixed_length",
+    "open_mqtt_protocol",
+    "open_redis_protocol",
+];
+
 /// The framing that the settings of a port ask for; `None` for data as it comes. `asked`: whether the program has a
 /// `package_length_func`.
 ///

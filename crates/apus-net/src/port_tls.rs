@@ -49,6 +49,40 @@ pub fn identity(settings: &Settings) -> Identity {
     }
 }
 
+/// The certificates that settings name for the names of hosts.
+pub fn identities(settings: &Settings) -> Vec<(String, Identity)> {
+    let named = settings.ssl_sni_certs.iter().map(|certificate| {
+        let stapling_file = &certificate.stapling_file;
+        let identity = Identity {
+            cert_file: PathBuf::from(&certificate.cert_file),
+            key_file: PathBuf::from(&certificate.key_file),
+            passphrase: certificate.passphrase.clone(),
+            stapling_file: (!stapling_file.is_empty()).then(|| PathBuf::from(stapling_file)),
+        };
+        (certificate.host.clone(), identity)
+    });
+    named.collect()
+}
+
+/// Looks at `ssl_hsts`, the value of Strict-Transport-Security (RFC 6797 section 6.1): browsers ignore one that is
+/// malformed.
+///
+/// # Errors
+/// When it is.
+pub fn check_hsts(settings: &Settings) -> Result<(), String> {
+    let value = &settings.ssl_hsts;
+    let is_age = |part: &str| {
+        part.trim()
+            .strip_prefix("max-age=")
+            .is_some_and(|age| !age.is_empty() && age.bytes().all(|b| b.is_ascii_digit()))
+    };
+    let sound = value.bytes().all(|byte| matches!(byte, b' '..=b'~')) && value.split(';').any(is_age);
+    if value.is_empty() || sound {
+        return Ok(());
+    }
+    Err("setting \"ssl_hsts\" must have a max-age, in seconds: max-age=31536000; includeSubDomains".to_owned())
+}
+
 /// The versions that settings allow.
 pub fn versions(settings: &Settings) -> Versions {
     let allowed = |version| settings.ssl_protocols == 0 || settings.ssl_protocols & version != 0;

@@ -8,7 +8,7 @@ use std::time::Duration;
 use apus_edge::EdgeConfig;
 use apus_net::proto::framing::Framing;
 use apus_net::tls::ServerTls;
-use apus_net::{Connections, Gate};
+use apus_net::{Connections, FRAMINGS, Gate};
 use apus_options::Settings;
 use apus_options::client::socket::Bytes;
 use apus_process::{BindOptions, ListenAddr, Listener, ReusePort, bind, bind_datagram};
@@ -24,17 +24,6 @@ use crate::exception::{self};
 use crate::files;
 use crate::swoole::{self, There};
 use crate::system::failure::strerror;
-
-/// Settings that say where a message ends. A port that switches one on has none of the server's.
-const FRAMINGS: [&str; 7] = [
-    "open_length_check",
-    "open_eof_check",
-    "open_eof_split",
-    "open_line_protocol",
-    "package_fixed_length",
-    "open_mqtt_protocol",
-    "open_redis_protocol",
-];
 
 /// What was said of `package_length_func`, or of `dispatch_func`.
 #[derive(Default, Clone)]

@@ -3,12 +3,11 @@
 //! The master reads the files, because workers may have given up the right to; workers inherit what it read.
 
 use std::cell::{OnceCell, RefCell};
-use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use apus_net::tls::{Choice, Demand, Files, FilesState, Identity, ServerTls, TicketSecret, Tickets, TlsError};
-use apus_net::{Tls, demand, identity, versions};
+use apus_net::tls::{Choice, Demand, Files, FilesState, ServerTls, TicketSecret, Tickets, TlsError};
+use apus_net::{Tls, check_hsts, demand, identities, identity, versions};
 use apus_options::Settings;
 use apus_process::Parcel;
 use apus_zend::Raise;
@@ -48,22 +47,12 @@ pub(super) fn of(
             Ok(None)
         };
     }
-    hsts(&settings.ssl_hsts)?;
-    let path = |text: &str| (!text.is_empty()).then(|| PathBuf::from(text));
-    let names = settings.ssl_sni_certs.iter().map(|certificate| {
-        let identity = Identity {
-            cert_file: PathBuf::from(&certificate.cert_file),
-            key_file: PathBuf::from(&certificate.key_file),
-            passphrase: certificate.passphrase.clone(),
-            stapling_file: path(&certificate.stapling_file),
-        };
-        (certificate.host.clone(), identity)
-    });
+    check_hsts(settings)?;
     let own = hosts.iter().filter(|(host, _)| host.has_certificate());
     let of_hosts = own.flat_map(|(host, of_host)| host.names.iter().map(|name| (name.clone(), identity(of_host))));
     Ok(Some(ServerTls {
         identity: identity(settings),
-        names: names.chain(of_hosts).collect(),
+        names: identities(settings).into_iter().chain(of_hosts).collect(),
         versions: versions(settings),
         choice: Choice { ciphers: settings.ssl_ciphers.clone(), curves: settings.ssl_ecdh_curve.clone() },
         demand: demand(settings),
@@ -107,20 +96,6 @@ fn protocols(settings: &Settings) -> Vec<Vec<u8>> {
 /// The certificate that `apus run --tls` serves with, and its key.
 fn development() -> Option<(String, String)> {
     Some((std::env::var("APUS_DEVELOPMENT_CERT").ok()?, std::env::var("APUS_DEVELOPMENT_KEY").ok()?))
-}
-
-/// Looks at the value of Strict-Transport-Security (RFC 6797 section 6.1): browsers ignore one that is malformed.
-fn hsts(value: &str) -> Result<(), String> {
-    let is_age = |part: &str| {
-        part.trim()
-            .strip_prefix("max-age=")
-            .is_some_and(|age| !age.is_empty() && age.bytes().all(|b| b.is_ascii_digit()))
-    };
-    let sound = value.bytes().all(|byte| matches!(byte, b' '..=b'~')) && value.split(';').any(is_age);
-    if value.is_empty() || sound {
-        return Ok(());
-    }
-    Err("setting \"ssl_hsts\" must have a max-age, in seconds: max-age=31536000; includeSubDomains".to_owned())
 }
 
 /// The TLS of a server that lives in a coroutine: read and used by one process.

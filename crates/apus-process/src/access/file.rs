@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::log::{self, Sink};
 
 /// What the setting says for standard output.
-const STDOUT: &str = "stdout";
+pub(super) const STDOUT: &str = "stdout";
 
 #[derive(Debug)]
 pub(super) enum Target {

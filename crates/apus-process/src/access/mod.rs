@@ -100,6 +100,16 @@ impl From<&Settings> for AccessSettings {
     }
 }
 
+/// Whether lines can be written as they are wanted.
+pub(crate) fn check(settings: &AccessSettings) -> Result<(), Error> {
+    Log::new(settings).map(drop)
+}
+
+/// Whether `access_log` names a file.
+pub(crate) fn is_file(name: &str) -> bool {
+    !name.is_empty() && name != file::STDOUT
+}
+
 /// What is written of the answers of some hosts.
 #[derive(Debug)]
 struct Log {

@@ -61,7 +61,7 @@ impl Observe {
         if address.is_empty() {
             return Ok(None);
         }
-        let address = parse(address).map_err(|reason| Error::Setting { setting: SETTING, reason })?;
+        let address = address_of(address)?;
         // Deferred accepting would keep a client from being counted.
         let options = BindOptions { defer_accept: 0, reuse_port: false.into(), ..BindOptions::default() };
         Ok(Some(Self { listener: bind(&address, &options)?, clients: Vec::new() }))
@@ -187,6 +187,15 @@ fn answer(head: Head, make: &mut impl FnMut(Page) -> (&'static str, String)) -> 
         bytes.extend_from_slice(body.as_bytes());
     }
     bytes
+}
+
+/// Whether `metrics_address` is one.
+pub(crate) fn check(address: &str) -> Result<(), Error> {
+    if address.is_empty() { Ok(()) } else { address_of(address).map(drop) }
+}
+
+fn address_of(address: &str) -> Result<ListenAddr, Error> {
+    parse(address).map_err(|reason| Error::Setting { setting: SETTING, reason })
 }
 
 /// `127.0.0.1:9100`, `[::1]:9100`, `localhost:9100`, `unix:/run/shop.sock` or `/run/shop.sock`.
