@@ -19,6 +19,7 @@ mod module;
 mod output;
 mod pool;
 mod process;
+mod rescue;
 mod serve;
 mod server;
 mod socket;

@@ -8,6 +8,7 @@ use apus_zend::Raise;
 
 use super::reply::{self, Step, Trailers};
 use crate::connections::Carrier;
+use crate::rescue;
 
 /// The way of an answer.
 pub(super) enum Answer {
@@ -103,6 +104,7 @@ impl Elsewhere {
             return Ok(false);
         }
         self.state.set(if step == Step::Write { AnswerState::Begun } else { AnswerState::Answered });
+        rescue::handed();
         self.carrier.carry(self.fd, reply::encode(step, head, trailers, body))
     }
 }

@@ -1,6 +1,7 @@
 //! Answers over whatever a program has: a socket, or a stream of a server. What HTTP/1.1 needs is written here.
 
 use std::cell::Cell;
+use std::os::fd::OwnedFd;
 use std::rc::Rc;
 
 use apus_net::DEFAULT_TYPE;
@@ -11,6 +12,7 @@ use apus_net::proto::http1::response::{
 use apus_zend::object::Object;
 use apus_zend::value::View;
 use apus_zend::{Array, Call, Callable, Raise, Value};
+use rustix::net::{SendFlags, Shutdown};
 
 use super::answer::Answer;
 use super::reply::{Reply, Step};
@@ -18,12 +20,19 @@ use super::request::Request;
 use super::response::Response;
 use crate::connections::{self, Carrier};
 use crate::exception;
+use crate::rescue;
 use crate::socket::{as_socket, descriptor_of};
 
-/// What takes the bytes, and what is passed before them.
+/// What takes the bytes.
+enum Taker {
+    /// A method, and what is passed to it before them.
+    Method(Callable, Option<i64>),
+    /// A connection that its worker has left behind, and that ends with this answer.
+    Left(OwnedFd),
+}
+
 pub(super) struct Bare {
-    send: Callable,
-    first: Option<i64>,
+    taker: Taker,
     /// Whether the head was sent, and the body goes on in chunks.
     chunks: Cell<bool>,
 }
@@ -37,7 +46,12 @@ impl Bare {
         let mut pair = Value::from(pair);
         let refuse = |why: &str| exception::throw(exception::code::http::DETACHED, why);
         let send = Callable::new(&mut pair).map_err(|uncallable| uncallable.or(refuse))?;
-        Ok(Rc::new(Self { send, first, chunks: Cell::new(false) }))
+        Ok(Rc::new(Self { taker: Taker::Method(send, first), chunks: Cell::new(false) }))
+    }
+
+    /// Sends over a connection that is nobody's any more.
+    fn left(fd: OwnedFd) -> Rc<Self> {
+        Rc::new(Self { taker: Taker::Left(fd), chunks: Cell::new(false) })
     }
 
     fn write(&self, reply: &Reply<'_>) -> Option<Vec<u8>> {
@@ -51,7 +65,11 @@ impl Bare {
             if !head.has_content_type && has_body {
                 out.extend_from_slice(DEFAULT_TYPE);
             }
-            out.extend_from_slice(if head.close { b"Connection: close\r\n" } else { b"Connection: keep-alive\r\n" });
+            out.extend_from_slice(if head.close || matches!(self.taker, Taker::Left(_)) {
+                b"Connection: close\r\n"
+            } else {
+                b"Connection: keep-alive\r\n"
+            });
         }
         match reply.step() {
             Step::Write if !goes_on => {
@@ -88,11 +106,20 @@ impl Carrier for Bare {
     }
 
     fn carry(&self, _id: i64, reply: Vec<u8>) -> Result<bool, Raise> {
-        let Some(bytes) = Reply::decode(&reply).and_then(|reply| self.write(&reply)) else { return Ok(false) };
-        let bytes = Value::string(&bytes)?;
-        let sent = match self.first {
-            Some(first) => self.send.call(&[Value::int(first), bytes])?,
-            None => self.send.call(&[bytes])?,
+        let Some(reply) = Reply::decode(&reply) else { return Ok(false) };
+        let Some(bytes) = self.write(&reply) else { return Ok(false) };
+        let sent = match &self.taker {
+            Taker::Method(send, Some(first)) => send.call(&[Value::int(*first), Value::string(&bytes)?])?,
+            Taker::Method(send, None) => send.call(&[Value::string(&bytes)?])?,
+            Taker::Left(fd) => {
+                // What a client does not take at once, it does not get: the master waits for nobody.
+                let sent = rustix::net::send(fd, &bytes, SendFlags::DONTWAIT | SendFlags::NOSIGNAL);
+                let whole = sent.is_ok_and(|sent| sent == bytes.len());
+                if !whole || reply.step() != Step::Write {
+                    let _ = rustix::net::shutdown(fd, Shutdown::Both);
+                }
+                return Ok(whole);
+            }
         };
         Ok(!matches!(sent.view(), View::Bool(false) | View::Null))
     }
@@ -148,6 +175,12 @@ fn create_named(call: &Call, second: bool) -> Result<(), Raise> {
         _ => call.int(1, -1)?,
     };
     let here = connections::responder(fd).map(Answer::Here);
+    if here.is_none()
+        && let Some(left) = rescue::take(fd)
+    {
+        let Some(left) = left else { return call.ret(false) };
+        return call.ret(Response::through(Answer::elsewhere(fd, Bare::left(left)), second)?);
+    }
     // Others' are for code that was written for Swoole, where any process could answer.
     let answer = here.or_else(|| {
         let carrier = connections::carrier(fd).filter(|_| second)?;

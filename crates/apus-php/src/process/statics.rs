@@ -18,6 +18,7 @@ use super::fork;
 use super::signals::{self, Action};
 use super::sys::{block, replace_standard};
 use crate::descriptor::Number;
+use crate::rescue;
 use crate::runtime::State;
 use crate::system::children::{self, Ended};
 use crate::system::failure::{Noted, set_last_error, strerror};
@@ -40,6 +41,9 @@ pub(super) fn kill(pid: Given<i64>, signal: i64) -> Result<Noted<bool>, Raise> {
         return Err(pid.must_be("a process id"));
     };
     let number = c_int::try_from(signal).unwrap_or(-1);
+    if number == libc::SIGKILL && target > 0 {
+        rescue::before_kill(target.unsigned_abs());
+    }
     let sent = sys::kill(target, number);
     if let Err(code) = sent
         && (number != 0 || code != libc::ESRCH)

@@ -17,6 +17,7 @@ mod packet;
 mod port;
 mod port_core;
 mod program;
+mod rescue;
 mod routing;
 mod send;
 mod serving;

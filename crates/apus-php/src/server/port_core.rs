@@ -347,6 +347,16 @@ impl PortCore {
     }
 
     /// What the port does, once the server has started.
+    /// The number of a port that speaks HTTP, without TLS, once the server has started.
+    pub(super) fn plain_http_port(&self) -> Option<u16> {
+        let plan = self.plan.borrow().clone()?;
+        let speaks_http = matches!(plan.protocol, Protocol::Http { .. });
+        match self.addr {
+            ListenAddr::Tcp(addr) if plan.tls.is_none() && speaks_http => Some(addr.port()),
+            _ => None,
+        }
+    }
+
     pub(super) fn plan(&self, core: &ServerCore) -> Result<Rc<Plan>, Raise> {
         let settled = self.plan.borrow().clone();
         settled.map_or_else(|| self.settle(core), Ok)

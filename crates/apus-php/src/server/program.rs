@@ -26,6 +26,7 @@ use crate::descriptor;
 use crate::exception::{self};
 use crate::metrics;
 use crate::output;
+use crate::rescue;
 use crate::runtime::{Mode, State};
 use crate::serve;
 use crate::timer::{Carried, Timers};
@@ -40,6 +41,7 @@ pub(super) struct PhpProgram {
 
 impl Program for PhpProgram {
     fn run_worker(&mut self, worker: Worker) -> i32 {
+        rescue::set_taker(None);
         // What the master's callbacks made belongs to the master.
         routing::forget();
         std::mem::forget(self.core.worker.take());
@@ -102,7 +104,10 @@ impl Program for PhpProgram {
 
     fn wait(&mut self, until: &[Awaited<'_>], limit: Option<Duration>) -> bool {
         let busy = |state: &Rc<State>| {
-            state.engine.live() > 0 || Timers::of(state).len() > 0 || crate::process::takes_signals()
+            state.engine.live() > 0
+                || Timers::of(state).len() > 0
+                || crate::process::takes_signals()
+                || rescue::is_keeping()
         };
         let Some(state) = State::existing().filter(|state| self.core.second && busy(state)) else { return false };
         let interest = |write| if write { Interest::READABLE | Interest::WRITABLE } else { Interest::READABLE };
@@ -219,6 +224,7 @@ impl PhpProgram {
         if let Some(master) = master.filter(|_| !routing::is_open()) {
             // The only mistake there is is a missing loop, and there is one.
             let _ = routing::start_user(&self.core, &self.server, &master, false);
+            rescue::set_taker(Some(super::rescue::taker(&self.core, &master)));
         }
     }
 
