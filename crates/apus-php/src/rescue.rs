@@ -67,8 +67,20 @@ pub(crate) fn is_keeping() -> bool {
     KEPT.with_borrow(|kept| !kept.is_empty())
 }
 
-/// The connection with that id, if its worker was killed a moment ago: nobody else has it then. `Some(None)`: somebody
-/// has taken it already.
-pub(crate) fn take(id: i64) -> Option<Option<OwnedFd>> {
-    KEPT.with_borrow_mut(|kept| kept.get_mut(&id).map(|(_, fd)| fd.take()))
+/// What is left of a connection.
+pub(crate) enum Left {
+    /// It is not one whose worker was killed a moment ago.
+    Nothing,
+    /// Nobody else has it any more.
+    Socket(OwnedFd),
+    /// Somebody has taken it already.
+    Taken,
+}
+
+/// The connection with that id, if its worker was killed a moment ago.
+pub(crate) fn take(id: i64) -> Left {
+    KEPT.with_borrow_mut(|kept| match kept.get_mut(&id) {
+        None => Left::Nothing,
+        Some((_, fd)) => fd.take().map_or(Left::Taken, Left::Socket),
+    })
 }

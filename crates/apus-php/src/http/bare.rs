@@ -20,7 +20,7 @@ use super::request::Request;
 use super::response::Response;
 use crate::connections::{self, Carrier};
 use crate::exception;
-use crate::rescue;
+use crate::rescue::{self, Left};
 use crate::socket::{as_socket, descriptor_of};
 
 /// What takes the bytes.
@@ -175,11 +175,14 @@ fn create_named(call: &Call, second: bool) -> Result<(), Raise> {
         _ => call.int(1, -1)?,
     };
     let here = connections::responder(fd).map(Answer::Here);
-    if here.is_none()
-        && let Some(left) = rescue::take(fd)
-    {
-        let Some(left) = left else { return call.ret(false) };
-        return call.ret(Response::through(Answer::elsewhere(fd, Bare::left(left)), second)?);
+    if here.is_none() {
+        match rescue::take(fd) {
+            Left::Nothing => {}
+            Left::Taken => return call.ret(false),
+            Left::Socket(left) => {
+                return call.ret(Response::through(Answer::elsewhere(fd, Bare::left(left)), second)?);
+            }
+        }
     }
     // Others' are for code that was written for Swoole, where any process could answer.
     let answer = here.or_else(|| {

@@ -97,6 +97,11 @@ pub(super) fn system_error(what: &str, code: c_int) -> Raise {
 }
 
 impl ProcessCore {
+    /// Has `push()` and `pop()` use the queue of a pool, of which any of its workers takes any message.
+    pub(super) fn share_queue(&self, inner: SysQueue) {
+        self.queue.borrow_mut().get_or_insert(Queue { inner, send_type: 1, take_type: 0, waits: true });
+    }
+
     pub(super) fn new(callable: Option<Callable>, redirect: bool, pipe: Option<Pipe>, coroutine: bool) -> Rc<Self> {
         let number = MADE.get() + 1;
         MADE.set(number);

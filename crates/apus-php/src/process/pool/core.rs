@@ -16,6 +16,7 @@ use apus_zend::{Callable, Raise, Value, native};
 use super::class::slot::pool as slot;
 use crate::process::core::{ProcessCore, core_of, state_error};
 use crate::process::message_queue::SysQueue;
+use crate::swoole;
 
 /// How workers get messages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -161,6 +162,9 @@ impl PoolCore {
         let object = self.processes.borrow().get(worker).map(Object::share);
         let object = object.ok_or_else(|| state_error("the pool has not been started"))?;
         let core = core_of(&object)?;
+        if let Some(queue) = self.queue.borrow().as_ref().filter(|_| swoole::is_on()) {
+            core.share_queue(**queue);
+        }
         if let Some(board) = self.board.get() {
             core.started(&object, board.pids[worker].load(Relaxed) as libc::pid_t);
         }

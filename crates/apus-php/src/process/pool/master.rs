@@ -144,7 +144,7 @@ impl Master {
                 Turn::Worker(code) => return Err(engine::throw_exit(code)),
             }
         }
-        self.emit(Event::Shutdown)
+        if swoole::is_on() { Ok(()) } else { self.emit(Event::Shutdown) }
     }
 
     fn emit(&self, event: Event) -> Result<(), Raise> {
@@ -161,7 +161,12 @@ impl Master {
         self.reap();
         if self.asked.stop.get() && !self.stopping {
             self.stopping = true;
+            self.object.set_slot(slot::RUNNING, Value::bool(false));
             self.to_reload.clear();
+            if swoole::is_on() {
+                // It is the beginning of the end there.
+                self.emit(Event::Shutdown)?;
+            }
             for worker in 0..self.workers.len() {
                 self.ask_to_end(worker);
             }

@@ -55,6 +55,7 @@ pub(super) fn run(core: &Rc<PoolCore>, object: &Object, me: usize) -> Result<i32
     if code != 0 || !worker.is_now() {
         return Ok(code);
     }
+    object.set_slot(slot::WORKER_RUNNING, Value::bool(false));
     match core.callback(Event::WorkerStop) {
         Some(callable) => fork::run(callable.share(), args(object), coroutine),
         None => Ok(0),
