@@ -55,6 +55,7 @@ const SHIM: &[&str] = &[
     "swap",
     "own",
     "session",
+    "stay",
     "mistakes",
     "sapi",
     "user_ini",

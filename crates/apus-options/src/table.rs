@@ -92,6 +92,10 @@ settings! {
     Server task_queue_size: usize = 64 << 20 => size(64 * KIB, 64 * GIB);
     /// Processes that run the PHP scripts of `apus serve`, one request at a time each; 0 for none.
     Server script_processes: u32 = 0 => count(0, 1024, "processes");
+    /// A script that each of these processes runs from its start on, and that stays: it boots an application, and
+    /// answers one request after the other by `Apus\\handle_request()`, whatever no file answers. Empty: every request
+    /// runs its script anew. See [serve.md](serve.md#scripts-that-stay).
+    Server script_worker: String = String::new() => Kind::Str;
     /// Requests after which a process that runs scripts is replaced by a fresh one, plus up to half as many by chance;
     /// 0 for never.
     Server script_max_request: u64 = 0 => count(0, i64::MAX, "requests");

@@ -32,12 +32,24 @@ bool apus_sapi_wanted(void);  /* is this PHP there to serve scripts? */
 void apus_sapi_startup(void); /* then: at module start */
 /* In a child that was just forked: leaves the command line's request for ever. The process MUST end by _exit(). */
 void apus_sapi_take_over(const apus_sapi_hooks *hooks);
-int apus_sapi_run(const apus_sapi_request *request); /* the status that was answered */
+/* The status that was answered. What a script prints that `stays` goes nowhere: it answers nothing by itself. */
+int apus_sapi_run(const apus_sapi_request *request, bool stays);
+/* In a script that stays: it has begun, and serves requests from now on; false after a fatal error. */
+bool apus_sapi_stay(void);
+bool apus_sapi_begin(const apus_sapi_request *request); /* false after a fatal error; apus_sapi_end() all the same */
+int apus_sapi_end(void);                                /* the status that was answered */
 bool apus_sapi_is_running(void);
 /* Ends the answer, and lets the script go on; `first`: it had not ended before. */
 apus_status apus_sapi_finish(bool *first);
 void apus_sapi_lines(void *context, void (*each)(void *context, const char *line, size_t length));
 /* user_ini.c: the entries of .user.ini from the document root down to a script, for the request that begins. */
 void apus_user_ini(const char *script, const char *root);
+
+
+/* ---- stay.c: what is a request's, in a script that stays; false after a fatal error ---- */
+bool apus_stay_begin(void);
+bool apus_stay_end(void);
+/* Reports an exception that nobody caught, as PHP does, but that the script goes on. */
+bool apus_stay_uncaught(zend_object *exception);
 
 #endif

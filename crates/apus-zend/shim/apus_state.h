@@ -78,6 +78,7 @@ typedef struct {
 	void (*field)(zend_object *response, const char *line, size_t len, const char *cookie, size_t cookie_len);
 } apus_session_hooks;
 void apus_session_install(const apus_session_hooks *hooks); /* when all modules are loaded */
+bool apus_session_is_known(void);        /* is there ext/session? */
 size_t apus_session_size(void);
 void apus_session_touch(apus_session *base);
 void apus_session_exchange(apus_session *with);

@@ -189,11 +189,15 @@ static void describe_request(const apus_sapi_request *request)
 	php_handle_auth_data(request->authorization);
 }
 
-int apus_sapi_run(const apus_sapi_request *request)
+/* The request of a script that stays, which serves others. */
+static const apus_sapi_request *staying;
+
+int apus_sapi_run(const apus_sapi_request *request, bool stays)
 {
 	int status = 500;
 	running = request;
-	finished = false;
+	staying = stays ? request : NULL;
+	finished = stays;
 	describe_request(request);
 	if (php_request_startup() == SUCCESS) {
 		zend_file_handle file;
@@ -209,6 +213,31 @@ int apus_sapi_run(const apus_sapi_request *request)
 	SG(request_info).path_translated = NULL;
 	SG(request_info).cookie_data = NULL;
 	running = NULL;
+	return status;
+}
+
+bool apus_sapi_stay(void)
+{
+	return apus_stay_end();
+}
+
+bool apus_sapi_begin(const apus_sapi_request *request)
+{
+	running = request;
+	finished = false;
+	bool failed = false;
+	GUARDED(failed, describe_request(request));
+	return !failed && apus_stay_begin();
+}
+
+int apus_sapi_end(void)
+{
+	apus_stay_end();
+	const int status = SG(sapi_headers).http_response_code;
+	running = staying;
+	finished = true;
+	/* Nothing of a request that is over is pointed at. */
+	QUIETLY(describe_request(staying));
 	return status;
 }
 

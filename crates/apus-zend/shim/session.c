@@ -29,6 +29,11 @@ static php_ps_globals *ps;
 static apus_session_hooks hooks;
 static zend_string *symbol_name;
 
+bool apus_session_is_known(void)
+{
+	return ps != NULL;
+}
+
 size_t apus_session_size(void)
 {
 	return sizeof(apus_session);
@@ -239,6 +244,7 @@ void apus_session_install(const apus_session_hooks *of)
 }
 
 #else
+bool apus_session_is_known(void) { return false; }
 size_t apus_session_size(void) { return 0; }
 bool apus_session_is_shared(void) { return false; }
 void apus_session_exchange(apus_session *with) { }

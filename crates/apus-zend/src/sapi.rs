@@ -4,6 +4,7 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr;
 
 use crate::call::Raise;
+use crate::engine::Thrown;
 use crate::sys;
 
 /// What PHP reads and writes by. None runs PHP code or panics.
@@ -79,6 +80,58 @@ pub unsafe fn take_over(hooks: Hooks) {
 
 /// Runs a request to its end; the status that was answered. Only after [`take_over`].
 pub fn run(request: &Request<'_>) -> u16 {
+    // SAFETY: by the contract of `take_over` there is no other request.
+    given(request, |given| status_of(unsafe { sys::apus_sapi_run(given, false) }))
+}
+
+/// Runs a script that stays: it says by [`stay`] that it has begun, then calls [`serve`]. `request` is its own.
+pub fn run_staying(request: &Request<'_>) {
+    // SAFETY: as in `run`.
+    given(request, |given| unsafe { sys::apus_sapi_run(given, true) });
+}
+
+/// The script that stays has begun: what it sent and opened as a request's is over.
+///
+/// # Errors
+/// When a fatal error ended an output handler.
+pub fn stay() -> Result<(), Raise> {
+    // SAFETY: guarded by the shim; by the caller's being PHP code the script runs.
+    whole(unsafe { sys::apus_sapi_stay() })
+}
+
+/// Serves a request by `handler`, in a script that stays. The status that was answered, and what `handler` gave.
+///
+/// # Errors
+/// When a fatal error ended it.
+pub fn serve<T>(request: &Request<'_>, handler: impl FnOnce() -> T) -> (u16, Result<T, Raise>) {
+    given(request, |given| {
+        // SAFETY: the request lives until `apus_sapi_end`; both are guarded by the shim.
+        let begun = whole(unsafe { sys::apus_sapi_begin(given) });
+        let result = begun.map(|()| handler());
+        // SAFETY: the same.
+        (status_of(unsafe { sys::apus_sapi_end() }), result)
+    })
+}
+
+/// Reports an exception that nobody caught to the client and the log, as PHP does; the script goes on.
+///
+/// # Errors
+/// When a fatal error ended that.
+pub fn show_uncaught(thrown: &Thrown) -> Result<(), Raise> {
+    // SAFETY: alive; guarded by the shim.
+    whole(unsafe { sys::apus_stay_uncaught(thrown.object().as_raw().as_ptr()) })
+}
+
+fn whole(whole: bool) -> Result<(), Raise> {
+    if whole { Ok(()) } else { Err(Raise::Bailed) }
+}
+
+fn status_of(status: c_int) -> u16 {
+    u16::try_from(status).unwrap_or(500)
+}
+
+/// Hands a request to the shim, where it is valid for the time of `then`.
+fn given<T>(request: &Request<'_>, then: impl FnOnce(*const sys::apus_sapi_request) -> T) -> T {
     let pair = |(name, value): &(&CStr, &CStr)| sys::apus_sapi_pair {
         name: name.as_ptr(),
         name_len: name.count_bytes(),
@@ -87,7 +140,7 @@ pub fn run(request: &Request<'_>) -> u16 {
     };
     let pairs: Vec<_> = request.pairs.iter().map(pair).collect();
     let text = |text: Option<&CStr>| text.map_or(ptr::null(), CStr::as_ptr);
-    let given = sys::apus_sapi_request {
+    let request = sys::apus_sapi_request {
         pairs: pairs.as_ptr(),
         count: pairs.len(),
         method: request.method.as_ptr(),
@@ -101,8 +154,7 @@ pub fn run(request: &Request<'_>) -> u16 {
         protocol: if request.old { 1000 } else { 1001 },
         received_at: request.received_at,
     };
-    // SAFETY: everything lives through the call; by the contract of `take_over` there is no other request.
-    u16::try_from(unsafe { sys::apus_sapi_run(&raw const given) }).unwrap_or(500)
+    then(&raw const request)
 }
 
 /// Whether a request runs here.

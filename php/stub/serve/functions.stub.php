@@ -20,3 +20,24 @@ function getallheaders(): array {}
  * @rust typed
  */
 function apache_request_headers(): array {}
+
+/**
+ * The same as Apus\handle_request().
+ * @rust handle_request
+ * @rust typed
+ */
+function frankenphp_handle_request(callable $callback): bool {}
+
+/**
+ * The same as fastcgi_finish_request().
+ * @rust fastcgi_finish_request
+ * @rust typed
+ */
+function frankenphp_finish_request(): bool {}
+
+/**
+ * The fields of the request's head. Only in scripts of `apus serve`.
+ * @rust request_headers
+ * @rust typed
+ */
+function frankenphp_request_headers(): array {}

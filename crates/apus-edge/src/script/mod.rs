@@ -158,13 +158,13 @@ impl Scripts {
                 (true, Some(names)) => candidate.replace("$uri", names),
                 (false, _) => candidate.clone(),
             };
-            let directory = wanted.ends_with('/') || wanted.is_empty();
+            let directory = wanted.ends_with('/');
             let wanted = wanted.trim_matches('/');
             if last && !directory && target::is_script(wanted.as_bytes()) && !candidate.contains("$uri") {
                 return Ok(self.script(wanted, b""));
             }
-            // What ends with a slash is no file of that name.
-            if !directory && slash && candidate.ends_with("$uri") && names != Some("") {
+            // What ends with a slash is no file of that name, and the root itself is none.
+            if !directory && (wanted.is_empty() || slash && candidate.ends_with("$uri")) {
                 continue;
             }
             let found = match self.kind(wanted, patience)? {
@@ -227,22 +227,42 @@ impl Scripts {
 }
 
 impl ScriptsConfig {
-    /// What settings say; what they leave at its default is that of what the directory holds.
-    pub fn of(settings: &Settings) -> Self {
-        let found = Preset::find(Path::new(&settings.document_root));
+    /// What settings say; what they leave at its default is that of what the directory holds. A script that stays
+    /// answers what no file answers.
+    ///
+    /// # Errors
+    /// When a script that stays lies elsewhere than below the directory.
+    pub fn of(settings: &Settings) -> Result<Self, String> {
+        let mut found = Preset::find(Path::new(&settings.document_root));
+        if !settings.script_worker.is_empty() {
+            found.tries = vec!["$uri".to_owned(), below(&settings.script_worker, &found.root)?];
+        }
         let default = Settings::default();
         let or = |own: &Vec<String>, default: &Vec<String>, found: Vec<String>| {
             if own == default { found } else { own.clone() }
         };
         let links: Vec<PathBuf> = settings.document_root_links.iter().map(Into::into).collect();
-        Self {
+        Ok(Self {
             tries: or(&settings.try_files, &default.try_files, found.tries),
             index: or(&settings.http_index_files, &default.http_index_files, found.index),
             forbidden: or(&settings.denied_scripts, &default.denied_scripts, found.forbidden),
             links: if links.is_empty() { found.links } else { links },
             root: found.root,
-        }
+        })
     }
+}
+
+/// The path of a script that stays below the document root, with its slash.
+fn below(script: &str, root: &Path) -> Result<String, String> {
+    let absolute = |path: &Path| std::path::absolute(path).map_err(|error| format!("{}: {error}", path.display()));
+    let (file, root) = (absolute(Path::new(script))?, absolute(root)?);
+    let names = file.strip_prefix(&root).ok().and_then(Path::to_str);
+    names.map(|names| format!("/{names}")).ok_or_else(|| {
+        format!(
+            "script_worker {script}: it has to lie below the document root {}, whose requests it answers",
+            root.display()
+        )
+    })
 }
 
 fn settled(found: io::Result<Resolved>) -> Resolved {

@@ -39,7 +39,7 @@ impl Site {
         if settings.document_root.is_empty() {
             return Err("document_root, the directory of the scripts, is not set".into());
         }
-        let config = ScriptsConfig::of(settings);
+        let config = ScriptsConfig::of(settings)?;
         let plan = Self::plan(settings, &config)?;
         let scripts =
             Scripts::open(config).map_err(|error| format!("document_root {}: {error}", settings.document_root))?;

@@ -177,11 +177,11 @@ fn settings_at_their_defaults_are_those_of_what_the_directory_holds() {
     }
     let document_root = folder.path().to_str().unwrap().to_owned();
     let settings = Settings { document_root, ..Settings::default() };
-    let found = ScriptsConfig::of(&settings);
+    let found = ScriptsConfig::of(&settings).unwrap();
     assert_eq!((&found.root, &found.forbidden), (&folder.path().join("public"), &vec!["/storage/*".to_owned()]));
     assert_eq!((&found.tries[..], &found.index[0][..]), (&FRONT.map(str::to_owned)[..], "index.php"));
     let own = vec!["$uri".to_owned(), "=404".to_owned()];
-    assert_eq!(ScriptsConfig::of(&Settings { try_files: own.clone(), ..settings }).tries, own);
+    assert_eq!(ScriptsConfig::of(&Settings { try_files: own.clone(), ..settings }).unwrap().tries, own);
     assert!(Site::open(&Settings::default()).is_err_and(|why| why.contains("not set")));
 }
 

@@ -3,9 +3,11 @@
 use apus_zend::{Array, Raise, Value, class, sapi};
 
 use super::process;
+use super::stay::{self, handle_request};
 
 /// Registers them, where PHP is there to serve scripts. To be called at module start.
 pub(crate) fn register(module: i32) {
+    stay::register(module);
     if sapi::is_wanted() {
         class::register_functions(FUNCTIONS, module);
     }

@@ -10,6 +10,7 @@ mod desk;
 mod form;
 mod functions;
 mod process;
+mod stay;
 
 use std::io;
 

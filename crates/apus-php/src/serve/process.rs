@@ -5,17 +5,18 @@ use std::time::{Duration, Instant};
 
 use apus_process::{Worker, log};
 use apus_shm::handover::{Begin, Handover, ScriptSeat, Wait};
-use apus_zend::sapi;
+use apus_zend::{Raise, sapi};
 
-use super::form;
+use super::{form, stay};
 
 /// The exit code of a process that could not begin.
-const FAILED: i32 = 255;
+pub(super) const FAILED: i32 = 255;
 /// How often a process without requests looks whether its master still lives, and whether its log is read again.
 const LOOK: Duration = Duration::from_secs(5);
 
 /// What the request that runs reads and writes by.
 struct Running {
+    worker: &'static Worker,
     seat: ScriptSeat,
     head: Vec<u8>,
 }
@@ -57,15 +58,16 @@ pub(super) fn finish() {
     with((), |running| running.seat.finish());
 }
 
-/// Runs requests until it is told to leave. The process was just forked, and ends here.
-pub(crate) fn run(handover: &'static Handover, worker: &Worker) -> ! {
-    let code = serve(handover, worker);
+/// Runs requests until it is told to leave; `stays`: by this script, which stays. The process was just forked, and ends
+/// here.
+pub(crate) fn run(handover: &'static Handover, worker: Worker, stays: &str) -> ! {
+    let code = serve_all(handover, Box::leak(Box::new(worker)), stays);
     log::settle_for_good();
     // SAFETY: _exit takes any code. Nothing may unwind: what the frames below belong to is the parent's.
     unsafe { libc::_exit(code) }
 }
 
-fn serve(handover: &'static Handover, worker: &Worker) -> i32 {
+fn serve_all(handover: &'static Handover, worker: &'static Worker, stays: &str) -> i32 {
     let Some(seat) = ScriptSeat::join(handover, worker.slot_index(), std::process::id()) else {
         log::error(format_args!("script process {}: there is no channel for it", worker.id));
         return FAILED;
@@ -73,35 +75,65 @@ fn serve(handover: &'static Handover, worker: &Worker) -> i32 {
     // SAFETY: a fork of the master, whose one thread is outside coroutines; the process ends by _exit() in `run`, whose
     // caller is never gone back to.
     unsafe { sapi::take_over(HOOKS) };
-    seat.ready();
-    RUNNING.with(|running| running.replace(Some(Running { seat, head: Vec::with_capacity(1024) })));
-    worker.ready();
+    RUNNING.with(|running| running.replace(Some(Running { worker, seat, head: Vec::with_capacity(1024) })));
+    if !stays.is_empty() {
+        return stay::run(worker, stays);
+    }
+    ready();
+    while wait_for_request() {
+        // What runs whole has no result but its status.
+        let _ = serve(|request| (sapi::run(request), Ok(())));
+        ended();
+    }
+    0
+}
+
+/// Takes requests from now on.
+pub(super) fn ready() {
+    with((), |running| {
+        running.seat.ready();
+        running.worker.ready();
+    });
+}
+
+/// Waits for a request; false when there are no more, and the process is to end.
+pub(super) fn wait_for_request() -> bool {
     loop {
         match with(Wait::Leave, |running| running.seat.wait(Some(Instant::now() + LOOK))) {
-            Wait::Leave => return 0,
+            Wait::Leave => return false,
             Wait::Nothing => {
                 log::settle();
-                if rustix::process::getppid()
-                    .is_none_or(|parent| parent.as_raw_nonzero().get() as u32 != worker.master_pid)
-                {
-                    return 0;
+                let master = rustix::process::getppid().map(|parent| parent.as_raw_nonzero().get() as u32);
+                if with(true, |running| master != Some(running.worker.master_pid)) {
+                    return false;
                 }
             }
             Wait::Request => {
-                let begun = BEGIN.with(|begin| with(false, |running| running.seat.begin(&mut begin.borrow_mut())));
-                if begun {
-                    BEGIN.with(|begin| handle(worker, &begin.borrow()));
+                if BEGIN.with(|begin| with(false, |running| running.seat.begin(&mut begin.borrow_mut()))) {
+                    return true;
                 }
             }
         }
     }
 }
 
-fn handle(worker: &Worker, begin: &Begin) {
+/// Has `run` answer the request that was waited for; it gives the status of the answer.
+pub(super) fn serve(run: impl FnOnce(&sapi::Request<'_>) -> (u16, Result<(), Raise>)) -> Result<(), Raise> {
     let began = Instant::now();
-    worker.slot.active.set(1);
-    let status = form::with(&begin.request, begin.body, sapi::run).unwrap_or(500);
+    with((), |running| running.worker.slot.active.set(1));
+    let served = BEGIN.with(|begin| {
+        let begin = begin.borrow();
+        form::with(&begin.request, begin.body, run)
+    });
+    let (status, result) = served.unwrap_or((500, Ok(())));
+    with((), |running| {
+        running.worker.slot.active.set(0);
+        running.worker.count_request(began.elapsed().as_micros() as u64, status);
+    });
+    result
+}
+
+/// The process can be given the next request.
+pub(super) fn ended() {
     with((), |running| running.seat.end());
-    worker.slot.active.set(0);
-    worker.count_request(began.elapsed().as_micros() as u64, status);
 }

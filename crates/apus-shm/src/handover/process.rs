@@ -82,6 +82,8 @@ pub struct ScriptSeat {
     open: Option<u64>,
     /// Whether nobody is there any more who would read the answer.
     lost: bool,
+    /// Whether the answer is complete.
+    finished: bool,
 }
 
 impl ScriptSeat {
@@ -110,7 +112,17 @@ impl ScriptSeat {
             )
         };
         let seen = channel.request.load(Acquire);
-        Some(Self { handover, number, seen, to_process, to_front, body_left: 0, open: None, lost: false })
+        Some(Self {
+            handover,
+            number,
+            seen,
+            to_process,
+            to_front,
+            body_left: 0,
+            open: None,
+            lost: false,
+            finished: false,
+        })
     }
 
     fn channel(&self) -> &'static Channel {
@@ -166,7 +178,7 @@ impl ScriptSeat {
             self.to_process = Reader::new(&channel.to_process, self.handover.ring(self.number, false));
             self.to_front = Writer::new(&channel.to_front, self.handover.ring(self.number, true));
         }
-        (self.body_left, self.open, self.lost) = (0, None, false);
+        (self.body_left, self.open, self.lost, self.finished) = (0, None, false, false);
         let mut preface = [0; PREFACE];
         if !self.to_process.copy(0, &mut preface) {
             return false;
@@ -269,6 +281,9 @@ impl ScriptSeat {
 
     /// The answer is complete, and the client is to have it now; the process goes on.
     pub fn finish(&mut self) {
+        if std::mem::replace(&mut self.finished, true) {
+            return;
+        }
         self.open = None;
         if self.make_room(FRAME) {
             self.to_front.put(&header(Frame::Finished, 0));

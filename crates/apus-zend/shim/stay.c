@@ -1,0 +1,169 @@
+/* A script that stays and serves one request after the other: of php_request_shutdown() and php_request_startup(), what
+ * is a request's and not the script's. */
+#include "apus_shim.h"
+#include "SAPI.h"
+#include "php_main.h"
+#include "php_variables.h"
+
+/* Other modules whose state is a request's. Sessions have their own way (session.c). */
+static const char *const OF_A_REQUEST[] = {"filter"};
+
+/* The session of the script, while a request has its own. */
+static apus_session *session_of_script;
+
+static void tell_modules(bool begins)
+{
+	for (size_t at = 0; at < sizeof(OF_A_REQUEST) / sizeof(*OF_A_REQUEST); at++) {
+		zend_module_entry *module =
+			zend_hash_str_find_ptr(&module_registry, OF_A_REQUEST[at], strlen(OF_A_REQUEST[at]));
+		if (module != NULL && begins && module->request_startup_func != NULL) {
+			module->request_startup_func(module->type, module->module_number);
+		} else if (module != NULL && !begins && module->request_shutdown_func != NULL) {
+			module->request_shutdown_func(module->type, module->module_number);
+		}
+	}
+}
+
+/* php://input as the script has it open: it reads from the body of a request that is over. */
+static bool reads_body(const zval *resource)
+{
+	if (Z_RES_P(resource)->type != php_file_le_stream() || Z_RES_P(resource)->ptr == NULL) {
+		return false;
+	}
+	const php_stream *stream = Z_RES_P(resource)->ptr;
+	return stream->ops->label != NULL && strcmp(stream->ops->label, "Input") == 0;
+}
+
+static void close_body(void)
+{
+	zval *resource;
+	ZEND_HASH_FOREACH_VAL(&EG(regular_list), resource) {
+		if (reads_body(resource)) {
+			zend_list_close(Z_RES_P(resource));
+		}
+	} ZEND_HASH_FOREACH_END();
+	if (SG(request_info).request_body != NULL) {
+		php_stream_close(SG(request_info).request_body);
+		SG(request_info).request_body = NULL;
+		SG(post_read) = 1;
+	}
+}
+
+static void end_session(void)
+{
+	if (session_of_script == NULL) {
+		return;
+	}
+	apus_session_close();
+	apus_session_exchange(session_of_script);
+	apus_session_release(session_of_script);
+	free(session_of_script);
+	session_of_script = NULL;
+}
+
+static void begin_session(void)
+{
+	apus_session *record = apus_session_is_known() ? malloc(apus_session_size()) : NULL;
+	if (record != NULL) {
+		apus_session_touch(record);
+		session_of_script = record;
+	}
+}
+
+bool apus_stay_end(void)
+{
+	bool failed = false;
+	/* Each by itself: what comes after a fatal error in an output handler is done all the same. */
+	GUARDED(failed, php_output_end_all());
+	GUARDED(failed, end_session());
+	GUARDED(failed, zend_unset_timeout());
+	GUARDED(failed, tell_modules(false));
+	GUARDED(failed, php_output_deactivate());
+	GUARDED(failed, close_body());
+	GUARDED(failed, sapi_deactivate());
+	/* It frees these and leaves them as they are. */
+	SG(request_info).auth_user = SG(request_info).auth_password = SG(request_info).auth_digest = NULL;
+	SG(request_info).content_type_dup = SG(request_info).current_user = NULL;
+	if (PG(last_error_message) != NULL) {
+		zend_string_release(PG(last_error_message));
+		PG(last_error_message) = NULL;
+	}
+	return !failed;
+}
+
+/* As php_request_startup() has it. */
+static void begin_output(void)
+{
+	if (PG(expose_php)) {
+		sapi_add_header(SAPI_PHP_VERSION_HEADER, sizeof(SAPI_PHP_VERSION_HEADER) - 1, true);
+	}
+	if (PG(output_handler) != NULL && PG(output_handler)[0] != '\0') {
+		zval handler;
+		ZVAL_STRING(&handler, PG(output_handler));
+		php_output_start_user(&handler, 0, PHP_OUTPUT_HANDLER_STDFLAGS);
+		zval_ptr_dtor(&handler);
+	} else if (PG(output_buffering)) {
+		const zend_long size = PG(output_buffering);
+		php_output_start_user(NULL, size > 1 ? (size_t) size : 0, PHP_OUTPUT_HANDLER_STDFLAGS);
+	} else if (PG(implicit_flush)) {
+		php_output_set_implicit_flush(true);
+	}
+}
+
+/* Code that is compiled already does not ask again for what PHP fills when it is first named, so these are filled
+ * where the script has named them. $_ENV is the process's. */
+static void fill_superglobals(void)
+{
+	zval *files = &PG(http_globals)[TRACK_VARS_FILES];
+	zval_ptr_dtor_nogc(files);
+	ZVAL_UNDEF(files);
+	zend_auto_global *global;
+	ZEND_HASH_MAP_FOREACH_PTR(CG(auto_globals), global) {
+		const bool is_server = zend_string_equals_literal(global->name, "_SERVER");
+		const bool is_request = zend_string_equals_literal(global->name, "_REQUEST");
+		if (zend_string_equals_literal(global->name, "_ENV") || global->auto_global_callback == NULL
+			|| (global->jit && !is_server && !(is_request && zend_hash_exists(&EG(symbol_table), global->name)))) {
+			continue;
+		}
+		global->armed = global->auto_global_callback(global->name);
+	} ZEND_HASH_FOREACH_END();
+}
+
+static void begin_request(void)
+{
+	php_output_activate();
+	PG(header_is_being_sent) = 0;
+	PG(connection_status) = PHP_CONNECTION_NORMAL;
+	/* The script does not end with one client's connection. */
+	PG(ignore_user_abort) = 1;
+	EG(exit_status) = 0;
+	sapi_activate();
+	zend_set_timeout(PG(max_input_time) == -1 ? EG(timeout_seconds) : PG(max_input_time), true);
+	begin_output();
+	tell_modules(true);
+	begin_session();
+	fill_superglobals();
+	SG(sapi_started) = 1;
+	if (PG(max_input_time) != -1) {
+		zend_set_timeout(EG(timeout_seconds), false);
+	}
+}
+
+bool apus_stay_begin(void)
+{
+	bool failed = false;
+	GUARDED(failed, begin_request());
+	return !failed;
+}
+
+bool apus_stay_uncaught(zend_object *exception)
+{
+	bool failed = false;
+	if (!SG(headers_sent)) {
+		SG(sapi_headers).http_response_code = 500;
+	}
+	/* It takes a reference with it. */
+	GC_ADDREF(exception);
+	GUARDED(failed, zend_exception_error(exception, E_WARNING));
+	return !failed;
+}
