@@ -6,7 +6,7 @@ import pathlib
 import subprocess
 import tempfile
 
-from support import PATIENCE, Case, Server, module, php, php_array, until
+from support import PATIENCE, ROOT, Case, Server, Site, module, php, php_array, until
 
 APPLICATION = r"""<?php
 $booted = microtime(true);
@@ -72,13 +72,13 @@ while (Apus\handle_request(function () use (&$count) { $count++; answer(trim(str
 
 
 class Staying(Case):
-    def start(self, script=APPLICATION, ini=(), **settings):
+    def start(self, script=APPLICATION, ini=(), workers=1, **settings):
         root = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory(prefix="apus-worker-"))).resolve()
         (root / "worker.php").write_text(script)
         (root / "style.css").write_text("a {}")
-        own = {"script_processes": 1, "document_root": str(root), "script_worker": str(root / "worker.php")}
-        ini = ["apus.serve=1", "display_errors=0", "log_errors=1", "html_errors=0", f"session.save_path={root}", *ini]
-        return self.enterContext(Server(settings={**own, **settings}, ini=ini))
+        ini = ["display_errors=0", "log_errors=1", "html_errors=0", "request_order=GPC", "output_buffering=0", f"session.save_path={root}", *ini]
+        settings = {"script_worker": str(root / "worker.php"), **settings}
+        return self.enterContext(Site(root, workers=workers, settings=settings, ini=ini))
 
     def ask(self, server, method="GET", path="/", **options):
         with server.connect() as client:
@@ -149,7 +149,7 @@ class Staying(Case):
                 for ($end = microtime(true) + 20; !file_exists($_SERVER['DOCUMENT_ROOT'] . '/go') && microtime(true) < $end;) {
                     usleep(1000);
                 }
-            }""", script_processes=2)
+            }""", workers=2)
         pids = {self.ask(server).body for _ in range(2)}
         # Neither took the other's request while it was busy behind its answer.
         self.assertEqual(len(pids), 2)
@@ -176,3 +176,12 @@ class Staying(Case):
         master.terminate()
         master.communicate(timeout=PATIENCE)
         self.assertIn(f"{root}/worker.php ended before it called Apus\\handle_request()", said.decode())
+
+    def test_the_documents_own_script_by_the_command(self):
+        page = (ROOT / "docs/serve.md").read_text()
+        block = page.split("```php\n<?php // public/worker.php\n")[1].split("```")[0]
+        root = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory())).resolve()
+        (root / "worker.php").write_text("<?php\n" + block)
+        server = self.enterContext(Site(root, "--worker", str(root / "worker.php")))
+        answer = self.ask(server, path="/greet?name=you")
+        self.assertEqual((answer.headers["content-type"], answer.json()), ("application/json", {"hello": "you"}))

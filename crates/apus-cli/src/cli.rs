@@ -94,6 +94,7 @@ Examples:
   apus serve                               the application in this directory
   apus serve /srv/shop --port 80 --host 0.0.0.0
   apus serve --workers 16 --ini memory_limit=256M /srv/www
+  apus serve --worker public/worker.php    an application that boots once and stays
   apus serve --tls                         https://localhost on your own machine
   apus serve --config site.toml            ports, hosts and settings by a file
 
@@ -216,6 +217,10 @@ pub(crate) struct ServeArgs {
     /// Processes that run PHP, each one request at a time [default: that of the file, else two for each core]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub(crate) workers: Option<u32>,
+    /// A script that stays in each process and answers what no file answers; its directory is DOCROOT where none is
+    /// named
+    #[arg(long, value_name = "FILE")]
+    pub(crate) worker: Option<PathBuf>,
     /// A configuration file with ports, hosts, settings and entries of php.ini (see: apus check)
     #[arg(short, long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,

@@ -78,13 +78,16 @@ impl Plan {
             let both = format!("two directories are named: {}, and {} by the file", argument.display(), said.display());
             return Err(Failure::new(Kind::Usage, both).advise("leave DOCROOT out, or document_root in [server]"));
         }
-        let root = args.docroot.clone().or(said);
-        let root = root.unwrap_or_else(|| PathBuf::from("."));
-        let root =
-            std::path::absolute(&root).map_err(|error| Failure::failed(format!("{}: {error}", root.display())))?;
+        let worker = args.worker.as_deref().map(worker).transpose()?;
+        let of_worker = worker.as_deref().and_then(Path::parent).map(Path::to_path_buf);
+        let root = args.docroot.clone().or(said).or(of_worker);
+        let root = whole(&root.unwrap_or_else(|| PathBuf::from(".")))?;
         let hosts = config.hosts.iter().filter_map(|host| text(&host.settings, "document_root"));
         let mut settings = Map::new();
         settings.insert("document_root".to_owned(), json!(named(&root)?));
+        if let Some(worker) = &worker {
+            settings.insert("script_worker".to_owned(), json!(named(worker)?));
+        }
         let is_said = config.server.iter().any(|(name, _)| *name == "script_processes");
         if args.workers.is_some() || !is_said {
             settings.insert("script_processes".to_owned(), json!(args.workers.map_or_else(by_cores, |n| n as usize)));
@@ -122,6 +125,20 @@ fn text<'a>(settings: &'a [(&'static str, Value)], name: &str) -> Option<&'a str
     })
 }
 
+fn whole(path: &Path) -> Outcome<PathBuf> {
+    std::path::absolute(path).map_err(|error| Failure::failed(format!("{}: {error}", path.display())))
+}
+
+/// The script that stays.
+fn worker(file: &Path) -> Outcome<PathBuf> {
+    if !file.is_file() {
+        return Err(Failure::failed(format!("{} is not a file", file.display())).advise(
+            "--worker names a script that calls Apus\\handle_request(); --workers is the number of processes",
+        ));
+    }
+    whole(file)
+}
+
 fn named(path: &Path) -> Outcome<&str> {
     path.to_str().ok_or_else(|| Failure::failed(format!("{}: its name is not UTF-8", path.display())))
 }
@@ -156,6 +173,19 @@ mod tests {
             (vec!["127.0.0.1".into(), "8080".into(), "1".into()], std::env::current_dir().expect("here"))
         );
         assert!(found.php.as_fpm);
+    }
+
+    #[test]
+    fn a_script_that_stays_says_where_the_documents_are() {
+        let scratch = Folder::new("stay");
+        std::fs::create_dir(scratch.path().join("public")).expect("a folder");
+        let file = scratch.write("public/worker.php", "<?php");
+        let found = plan(&["--worker", file.to_str().expect("UTF-8")]).expect("a plan");
+        assert_eq!(found.root, scratch.path().join("public"));
+        assert_eq!(found.settings["script_worker"], json!(file));
+        let found = plan(&["/srv/www", "--worker", file.to_str().expect("UTF-8")]).expect("a plan");
+        assert_eq!(found.root, PathBuf::from("/srv/www"));
+        assert!(plan(&["--worker", "/none/worker.php"]).is_err());
     }
 
     #[test]
