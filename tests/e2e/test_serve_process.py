@@ -234,6 +234,21 @@ class Processes(Scripts):
         pids = {server.get("/pid.php").body for _ in range(40)}
         until("another process", lambda: len(pids) > 1 or pids.add(server.get("/pid.php").body))
 
+    def test_their_number_follows_the_requests(self):
+        settings = {"script_processes_max": 4, "script_idle_timeout": 0.2}
+        server = self.scripts(workers=1, settings=settings)
+        gate = self.root / "gate"
+        asked = [self.beside(lambda: server.get(f"/stand.php?gate={gate}")) for _ in range(4)]
+        self.assertEqual(len(set(self.begun("gate", 4))), 4)
+        scripts = server.status()["scripts"]
+        self.assertEqual((scripts["busy"], scripts["idle"], len(scripts["running"])), (4, 0, 4))
+        self.assertEqual({script["script"] for script in scripts["running"]}, {f"{self.root}/stand.php"})
+        self.assertTrue(server.control("reload wait")["ok"], "with as many")
+        gate.touch()
+        self.assertEqual({answer().status for answer in asked}, {200})
+        until("one is left", lambda: self.states(server) == ["serving"])
+        self.assertEqual(server.get("/exit.php").body, b"abc")
+
     def test_a_reload_loses_no_request(self):
         server = self.scripts(workers=2)
         gate = self.root / "gate"

@@ -19,6 +19,8 @@ const PORT: u16 = 8080;
 const HOST: &str = "127.0.0.1";
 /// Processes of PHP for each core: the one waits for a database while the other computes.
 const EACH_CORE: usize = 2;
+/// How many times as many there may be while requests wait.
+const GROWTH: usize = 4;
 /// What `script_processes` may be.
 const MOST: usize = 1024;
 
@@ -91,6 +93,10 @@ impl Plan {
         let is_said = config.server.iter().any(|(name, _)| *name == "script_processes");
         if args.workers.is_some() || !is_said {
             settings.insert("script_processes".to_owned(), json!(args.workers.map_or_else(by_cores, |n| n as usize)));
+        }
+        let max_is_said = config.server.iter().any(|(name, _)| *name == "script_processes_max");
+        if args.workers.is_none() && !is_said && !max_is_said {
+            settings.insert("script_processes_max".to_owned(), json!((by_cores() * GROWTH).min(MOST)));
         }
         Ok(Self { php, hosts: hosts.map(PathBuf::from).collect(), root, listen: listen(args, &config), settings })
     }

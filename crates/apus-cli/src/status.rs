@@ -26,6 +26,26 @@ struct Status {
     state: String,
     totals: Figures,
     workers: Vec<Worker>,
+    scripts: Option<Scripts>,
+}
+
+/// What the processes of `apus serve` do.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+struct Scripts {
+    idle: u64,
+    busy: u64,
+    /// Milliseconds.
+    longest_wait: u64,
+    running: Vec<RunningScript>,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+struct RunningScript {
+    pid: i32,
+    script: String,
+    seconds: f64,
 }
 
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -151,6 +171,9 @@ fn table(status: &Status, rate: Option<f64>) -> String {
     rows.extend(status.workers.iter().map(worker_row));
     out.push('\n');
     out.push_str(&columns(&rows));
+    if let Some(scripts) = &status.scripts {
+        out.push_str(&scripts_of(scripts));
+    }
     let totals = &status.totals;
     for (count, what) in
         [(totals.crashes, "worker processes that crashed"), (totals.loop_blocked, "times PHP blocked an event loop")]
@@ -158,6 +181,20 @@ fn table(status: &Status, rate: Option<f64>) -> String {
         if count > 0 {
             let _ = writeln!(out, "\n{what}: {}; see the log", grouped(count));
         }
+    }
+    out
+}
+
+/// What runs, and whether requests wait.
+fn scripts_of(scripts: &Scripts) -> String {
+    let waits = match scripts.longest_wait {
+        0 => String::new(),
+        millis => format!(", a request waits for {:.1} s", millis as f64 / 1000.0),
+    };
+    let mut out = format!("\nscripts: {} running, {} processes idle{waits}\n", scripts.busy, scripts.idle);
+    for RunningScript { pid, script, seconds } in &scripts.running {
+        // Writing to a String cannot fail.
+        let _ = writeln!(out, "  {pid}  {seconds:.1} s  {script}");
     }
     out
 }

@@ -96,6 +96,10 @@ settings! {
     /// answers one request after the other by `Apus\\handle_request()`, whatever no file answers. Empty: every request
     /// runs its script anew. See [serve.md](serve.md#scripts-that-stay).
     Server script_worker: String = String::new() => Kind::Str;
+    /// How many processes that run scripts there may be while requests wait for one; 0 for `script_processes`, always.
+    Server script_processes_max: u32 = 0 => count(0, 1024, "processes");
+    /// How long more than one process has to be idle before those beyond `script_processes` leave, one a second.
+    Server script_idle_timeout: Duration = Duration::from_secs(10) => seconds(0.1, DAY);
     /// Requests after which a process that runs scripts is replaced by a fresh one, plus up to half as many by chance;
     /// 0 for never.
     Server script_max_request: u64 = 0 => count(0, i64::MAX, "requests");

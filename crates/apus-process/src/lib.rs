@@ -59,7 +59,7 @@ pub use program::{Awaited, Config, MasterEvent, Outcome, Program};
 pub use role::{MOST_USERS, Role, RoleCounts};
 pub use run::run;
 pub use scoreboard::{Scoreboard, WorkerSlot, WorkerState};
-pub use snapshot::{MetricSnapshot, SeriesSnapshot, Snapshot, Totals, WorkerSnapshot};
+pub use snapshot::{MetricSnapshot, RunningScript, ScriptsSnapshot, SeriesSnapshot, Snapshot, Totals, WorkerSnapshot};
 pub use sys::block_signals;
 pub use tally::{METHODS, Tally};
 pub use worker::Worker;

@@ -11,7 +11,7 @@ use crate::access::AccessSettings;
 use crate::observe::Text;
 use crate::parcel::Parcel;
 use crate::role::Role;
-use crate::snapshot::MetricSnapshot;
+use crate::snapshot::{MetricSnapshot, ScriptsSnapshot};
 use crate::worker::Worker;
 
 /// What a server is run with.
@@ -110,6 +110,11 @@ pub trait Program {
     /// Why what the files hold now cannot be used. What was read before stays in use.
     fn renew(&mut self, _asked: bool) -> Result<Option<Parcel>, String> {
         Ok(None)
+    }
+
+    /// What the processes that run scripts do, where there are any. As [`figures`](Self::figures).
+    fn scripts(&self) -> Option<ScriptsSnapshot> {
+        None
     }
 
     /// Adds figures of its own to those of the server, from shared memory alone. With the master's signals blocked: it

@@ -47,12 +47,20 @@ pub struct RoleCounts {
 /// workers leave half.
 pub const MOST_USERS: u16 = 1024;
 
+/// How many processes may run scripts.
+fn most_scripts(settings: &Settings) -> u32 {
+    match settings.script_processes {
+        0 => 0,
+        least => settings.script_processes_max.max(least),
+    }
+}
+
 impl RoleCounts {
     /// What the settings say, with so many user processes.
     pub fn new(settings: &Settings, users: u16) -> Self {
         let count = |n: u32| u16::try_from(n).unwrap_or(u16::MAX);
         let (workers, tasks) = (count(settings.worker_num), count(settings.task_worker_num));
-        Self { workers, tasks, scripts: count(settings.script_processes), users }
+        Self { workers, tasks, scripts: count(most_scripts(settings)), users }
     }
 
     /// Event workers alone.

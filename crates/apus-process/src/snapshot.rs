@@ -105,6 +105,32 @@ pub struct Totals {
     pub p99_us: f64,
 }
 
+/// What the processes that run scripts do.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ScriptsSnapshot {
+    /// Processes that wait for a request.
+    pub idle: usize,
+    /// Processes that have one.
+    pub busy: usize,
+    /// For how many milliseconds the request that has waited longest for a process has; 0 where none waits.
+    pub longest_wait: u64,
+    /// What runs.
+    pub running: Vec<RunningScript>,
+}
+
+/// A script that runs.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RunningScript {
+    /// Its process.
+    pub pid: u32,
+    /// Its file.
+    pub script: String,
+    /// For how many seconds it has been running.
+    pub seconds: f64,
+}
+
 /// A metric of the program's own.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct MetricSnapshot {
@@ -164,6 +190,9 @@ pub struct Snapshot {
     pub workers: Vec<WorkerSnapshot>,
     /// The sums.
     pub totals: Totals,
+    /// What the processes that run scripts do; nothing where there are none, or only the scoreboard was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scripts: Option<ScriptsSnapshot>,
     /// The program's own metrics; empty where only the scoreboard was asked.
     #[serde(default)]
     pub metrics: Vec<MetricSnapshot>,

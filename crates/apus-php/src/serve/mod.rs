@@ -15,7 +15,7 @@ mod stay;
 use std::io;
 
 use apus_options::Settings;
-use apus_process::RoleCounts;
+use apus_process::{RoleCounts, RunningScript, ScriptsSnapshot};
 use apus_shm::handover::Handover;
 
 pub(crate) use app::ServeApp;
@@ -33,4 +33,16 @@ pub(crate) fn prepare(settings: &Settings, counts: RoleCounts) -> io::Result<Opt
     }
     let (scripts, workers) = (usize::from(counts.scripts), usize::from(counts.workers));
     Handover::new(scripts * GENERATIONS, workers * GENERATIONS).map(Some)
+}
+
+/// What the processes do.
+pub(crate) fn snapshot(handover: &'static Handover) -> ScriptsSnapshot {
+    let usage = handover.usage();
+    let running = handover.running().into_iter().map(|running| RunningScript {
+        pid: running.pid,
+        script: String::from_utf8_lossy(&running.script).into_owned(),
+        seconds: running.millis as f64 / 1000.0,
+    });
+    let (idle, busy, longest_wait) = (usage.idle, usage.busy, usage.longest_wait);
+    ScriptsSnapshot { idle, busy, longest_wait, running: running.collect() }
 }

@@ -8,7 +8,8 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use apus_process::{
-    AccessSettings, Awaited, MasterEvent, MetricSnapshot, Outcome, Parcel, Program, Role, RoleCounts, Text, Worker,
+    AccessSettings, Awaited, MasterEvent, MetricSnapshot, Outcome, Parcel, Program, Role, RoleCounts, ScriptsSnapshot,
+    Text, Worker,
 };
 use apus_zend::object::Object;
 use apus_zend::{Callable, Raise, Value, engine};
@@ -92,6 +93,10 @@ impl Program for PhpProgram {
 
     fn renew(&mut self, asked: bool) -> Result<Option<Parcel>, String> {
         self.core.tls.renew(asked)
+    }
+
+    fn scripts(&self) -> Option<ScriptsSnapshot> {
+        self.core.handover.get().map(serve::snapshot)
     }
 
     fn figures(&self, text: &mut Text) {

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use apus_options::Settings;
-use apus_process::{MOST_USERS, Worker, log};
+use apus_process::{MOST_USERS, RoleCounts, Worker, log};
 use apus_zend::arg::Given;
 use apus_zend::engine::Thrown;
 use apus_zend::object::Object;
@@ -31,8 +31,7 @@ pub(super) fn add_process(core: &ServerHandle, given: Given<Object>) -> Result<u
 
 /// In the master, before the first fork: their ids, which go on from those of the task workers.
 pub(super) fn number(core: &ServerCore, settings: &Settings) {
-    let first =
-        i64::from(settings.worker_num) + i64::from(settings.task_worker_num) + i64::from(settings.script_processes);
+    let first = i64::from(RoleCounts::new(settings, 0).total());
     for (id, object) in (first..).zip(core.users.borrow().iter()) {
         ProcessCore::set_id(object, id);
     }

@@ -6,6 +6,7 @@
 mod orders;
 mod reload;
 mod renewal;
+mod scripts;
 mod spawn;
 
 use std::fmt::Write as _;
@@ -19,6 +20,7 @@ use nix::sys::signal::{SigSet, SigmaskHow, Signal, kill};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 
 use self::reload::Reloads;
+use self::scripts::Scripts;
 use crate::access::{self, AccessLog, AccessRings};
 use crate::channel::Command;
 use crate::conn_table::ConnTable;
@@ -81,6 +83,7 @@ pub(crate) struct Master<'a> {
     pub(crate) closed_queues: bool,
     /// Whether log lines wait for a reader.
     log_waits: bool,
+    pub(crate) scripts: Scripts,
     pub(crate) control: Option<Control>,
     pub(crate) observe: Option<Observe>,
     pub(crate) access: Option<AccessLog>,
@@ -138,6 +141,7 @@ impl<'a> Master<'a> {
             stop_by: Instant::now(),
             closed_queues: false,
             log_waits: false,
+            scripts: Scripts::new(settings),
             control,
             observe,
             access,
@@ -214,9 +218,10 @@ impl<'a> Master<'a> {
         }
         self.find_expired(program);
         self.look_at_files(program);
+        self.adapt_scripts(program);
         self.advance_reload(program);
         let worker = self.start_due();
-        if self.phase == Phase::Starting && self.replicas.iter().all(|replica| replica.current.is_some()) {
+        if self.phase == Phase::Starting && self.all_serve() {
             self.serving();
         }
         worker
@@ -225,8 +230,9 @@ impl<'a> Master<'a> {
     /// Whether a process may be started for this replica: in a stopping server only task workers, as long as somebody
     /// may wait for them.
     pub(crate) fn may_start(&self, replica: &Replica) -> bool {
-        self.phase != Phase::Stopping
+        self.phase != Phase::Stopping && self.is_wanted(replica)
             || matches!(replica.role, Role::Task | Role::Script)
+                && self.is_wanted(replica)
                 && processes(&self.replicas, &self.leaving).any(|process| process.role == Role::Worker)
     }
 
@@ -326,12 +332,14 @@ impl<'a> Master<'a> {
             processes(&self.replicas, &self.leaving).filter(|p| !p.overdue).filter_map(|process| process.kill_at);
         let weighing = (running && self.config.settings.max_worker_memory > 0).then_some(self.next_weighing);
         let look = self.renewals.filter(|_| running).and_then(|(_, at)| at);
+        let scripts = self.scripts.look_at().filter(|_| running);
         let unsent = processes(&self.replicas, &self.leaving).any(Process::has_unsent);
         let unsent = (unsent || self.log_waits || running && self.replicas.iter().any(Replica::has_unreported))
             .then(|| now + TICK / 10);
         let observed = self.observe.as_ref().and_then(Observe::deadline);
         let accesses = self.access.as_ref().map(|_| now + access::PERIOD);
-        let others = look.into_iter().chain(unsent).chain(self.notify.ping_at()).chain(observed).chain(accesses);
+        let others =
+            look.into_iter().chain(scripts).chain(unsent).chain(self.notify.ping_at()).chain(observed).chain(accesses);
         starts.chain(ages).chain(kills).chain(weighing).chain(others).min()
     }
 

@@ -253,6 +253,7 @@ impl Master<'_> {
             script: self.config.script.to_string_lossy().into_owned(),
             listen: self.listeners.iter().map(|listener| listener.addr.to_string()).collect(),
             state: state.to_owned(),
+            scripts: program.scripts(),
             metrics: program.metrics(),
             ..self.scoreboard.snapshot()
         }

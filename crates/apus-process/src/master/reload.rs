@@ -89,11 +89,13 @@ impl Master<'_> {
         {
             self.begin_reload(program, scope);
         }
+        let unwanted: Vec<u16> = self.replicas.iter().filter(|one| !self.is_wanted(one)).map(|one| one.id).collect();
         let Some(reload) = &mut self.reloads.running else { return };
         let (replicas, generation) = (&mut self.replicas, self.generation);
         let is_old =
             |replica: &Replica| replica.current.as_ref().is_none_or(|current| current.generation != generation);
         reload.active.retain(|id| replicas[usize::from(*id)].next.is_some() || is_old(&replicas[usize::from(*id)]));
+        reload.active.retain(|id| !unwanted.contains(id));
         while reload.failure.is_none() && reload.active.len() < reload.width {
             let Some(id) = reload.todo.pop() else { break };
             reload.active.insert(id);
@@ -123,7 +125,7 @@ impl Master<'_> {
         self.notify.reloading();
         let waiters = std::mem::take(&mut self.reloads.waiters);
         // Popped from the end: worker 0 is the first.
-        let concerned = self.replicas.iter().filter(|replica| scope.concerns(replica.role));
+        let concerned = self.replicas.iter().filter(|replica| scope.concerns(replica.role) && self.is_wanted(replica));
         let todo: Vec<u16> = concerned.map(|replica| replica.id).rev().collect();
         let width = todo.len().div_ceil(4).max(1);
         self.reloads.running = Some(Reload { todo, width, active: HashSet::new(), waiters, failure: None });

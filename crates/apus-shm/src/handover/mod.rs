@@ -113,6 +113,8 @@ pub struct Handover {
 pub struct Running {
     /// The slot of the process.
     pub process: usize,
+    /// Its id.
+    pub pid: u32,
     /// The script.
     pub script: Vec<u8>,
     /// For how many milliseconds it has been running.
@@ -271,6 +273,7 @@ impl Handover {
             let shown = (channel.shown_len.load(Acquire) as usize).min(SHOWN);
             runs.then(|| Running {
                 process: usize::from(state.process),
+                pid: channel.pid.load(Acquire),
                 script: channel.shown[..shown].iter().map(|byte| byte.load(Relaxed)).collect(),
                 millis: now.saturating_sub(began),
             })
