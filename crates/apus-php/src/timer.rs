@@ -12,7 +12,8 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use crate::builtin::{array_iterator, iterator};
-use crate::runtime::{Room, State};
+use crate::runtime::{Mode, Room, State};
+use crate::swoole;
 
 /// The longest interval: what Swoole allows, 2^31 - 1 ms (24 days), so that ported code meets the same limit.
 const MAX_MS: i64 = 2_147_483_647;
@@ -61,6 +62,15 @@ pub(crate) struct Carried {
 struct Callback {
     callable: Callable,
     args: Vec<Value>,
+}
+
+/// Calls a callback: in a coroutine, but for scripts written for Swoole that have switched that off.
+fn call(state: &Rc<State>, callback: &Callback, given: Vec<Value>) -> Result<(), Raise> {
+    let outside = || !state.settings.borrow().enable_coroutine && state.mode.get() == Mode::Script;
+    if swoole::is_on() && outside() {
+        return callback.callable.call(&given).map(drop);
+    }
+    state.go(callback.callable.share(), given, None).map(drop)
 }
 
 /// All timers of a thread.
@@ -176,7 +186,7 @@ impl Timers {
         }
         given.extend(callback.args.iter().map(Value::share));
         self.running.set(Some(id));
-        let started = state.go(callback.callable.share(), given, None);
+        let started = call(state, &callback, given);
         self.running.set(None);
         self.cleared.set(None);
         drop(callback);

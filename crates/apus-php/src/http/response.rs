@@ -379,8 +379,12 @@ fn cookie_raw(call: &Call) -> Result<(), Raise> {
 }
 
 fn trailer(call: &Call) -> Result<(), Raise> {
-    let (name, value) = (call.bytes(0)?, call.bytes(1)?.trim_ascii());
     let response = call.this::<Response>()?;
+    if response.second && matches!(call.view(1), View::Null) {
+        // No value there is no field.
+        return call.ret(true);
+    }
+    let (name, value) = (call.bytes(0)?, call.bytes(1)?.trim_ascii());
     if !is_field_name(name) || !is_field_value(value) {
         return Err(invalid_field(name));
     }

@@ -163,6 +163,10 @@ impl Want<Option<ArrayView<'_>>> for Replacements {
     fn want(given: Given<Option<ArrayView<'_>>>) -> Result<Self, Raise> {
         let mut pairs = Vec::new();
         for (key, value) in given.value.into_iter().flat_map(ArrayView::iter) {
+            if matches!(value.view(), View::Null) {
+                // What is to become of it the arguments before say.
+                continue;
+            }
             let (Key::Index(place @ 0..=2), Some(fd)) = (key, descriptor::of(&value.value())?) else {
                 let text = "must hold streams or descriptors under the keys 0, 1 and 2";
                 return Err(content_error(given.index, text));

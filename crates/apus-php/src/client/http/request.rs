@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use apus_client::http::{self as client, Content, FormFile, Request, RequestBody, Sink};
 use apus_client::types::header::{
-    ACCEPT_ENCODING, AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, COOKIE, TRANSFER_ENCODING,
+    ACCEPT_ENCODING, AUTHORIZATION, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, COOKIE, TRANSFER_ENCODING,
 };
 use apus_client::types::{HeaderMap, HeaderValue, Method};
 use apus_zend::object::Object;
@@ -41,6 +41,11 @@ pub(super) fn build(object: &Object, client: &HttpClient, path: &[u8]) -> Result
 }
 
 fn add_defaults(object: &Object, client: &HttpClient, headers: &mut HeaderMap) -> Result<(), Raise> {
+    if !headers.contains_key(CONNECTION) {
+        // In the order of there, which comes before the codings.
+        let kept = client.settings.borrow().keep_alive;
+        headers.insert(CONNECTION, HeaderValue::from_static(if kept { "keep-alive" } else { "close" }));
+    }
     if client.settings.borrow().http_compression && !headers.contains_key(ACCEPT_ENCODING) {
         headers.insert(ACCEPT_ENCODING, CODINGS);
     }
