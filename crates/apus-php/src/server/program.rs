@@ -263,12 +263,13 @@ fn set_title(title: &str) {
     }
 }
 
-/// The script that serves; the configuration file where that says it all.
-fn script() -> PathBuf {
+/// The script that serves; the configuration file where that says it all; the directory of the scripts of `apus serve`.
+fn script(settings: &apus_options::Settings) -> PathBuf {
     let script = engine::main_script().map(|bytes| PathBuf::from(std::ffi::OsStr::from_bytes(&bytes)));
     // Code of the command line has a name, which is that of no file.
     let file = script.as_ref().filter(|path| path.is_file()).cloned();
-    file.or_else(|| super::config::path().map(PathBuf::from)).or(script).unwrap_or_default()
+    let directory = (settings.script_processes > 0).then(|| PathBuf::from(&settings.document_root));
+    file.or_else(|| super::config::path().map(PathBuf::from)).or(directory).or(script).unwrap_or_default()
 }
 
 /// `Server::start()`: returns in the master when the server has stopped; a worker's script ends here.
@@ -305,7 +306,7 @@ pub(super) fn start(core: &Rc<ServerCore>, server: Object) -> Result<(), Raise> 
     // on in the master.
     let timers = State::existing().filter(|_| core.second).map(|state| Timers::of(&state).carry(&state));
     State::tear_down();
-    let script = script();
+    let script = script(&settings);
     let config = apus_process::Config {
         title: settings.process_title.clone(),
         script: script.clone(),
