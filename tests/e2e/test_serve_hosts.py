@@ -97,11 +97,17 @@ class Hosts(Sites):
     def test_the_command_knows_it_by_its_directory(self):
         root = self.directory({"index.php": TOLD})
         folder = self.directory({})
-        runtime = {"XDG_RUNTIME_DIR": str(folder), "APUS_EXTENSION": support.module(), "APUS_PHP": support.php(), "XDEBUG_MODE": "off"}
-        env = {**os.environ, **runtime}
+        env = {**os.environ, "XDG_RUNTIME_DIR": str(folder), "XDEBUG_MODE": "off"}
+        env |= {"APUS_EXTENSION": support.module(), "APUS_PHP": support.php()}
         reader, writer = os.pipe()
         line = [support.command(), "serve", str(root), "--port", "0", "--workers", "1"]
-        process = subprocess.Popen(line, env={**env, "APUS_READY_FD": str(writer)}, pass_fds=(writer,), stderr=subprocess.DEVNULL, start_new_session=True)
+        process = subprocess.Popen(
+            line,
+            env={**env, "APUS_READY_FD": str(writer)},
+            pass_fds=(writer,),
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
         os.close(writer)
         self.addCleanup(process.wait)
         self.addCleanup(lambda: process.poll() is None and os.killpg(process.pid, signal.SIGKILL))

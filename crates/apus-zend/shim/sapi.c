@@ -92,6 +92,32 @@ static void sapi_variables(zval *array)
 	}
 }
 
+static void (*process_imports)(zval *array);
+static void (*process_loads)(zval *array);
+
+/* Beside what the process has, what the request has, as under php-fpm. */
+static void add_environment(zval *array)
+{
+	for (size_t at = 0; running != NULL && at < running->count; at++) {
+		const apus_sapi_pair *pair = &running->pairs[at];
+		add_assoc_stringl_ex(array, pair->name, pair->name_len, pair->value, pair->value_len);
+	}
+}
+
+/* $_ENV. */
+static void sapi_import_environment(zval *array)
+{
+	process_imports(array);
+	add_environment(array);
+}
+
+/* getenv() without a name. */
+static void sapi_load_environment(zval *array)
+{
+	process_loads(array);
+	add_environment(array);
+}
+
 static char *sapi_environment(const char *name, size_t length)
 {
 	if (running == NULL) {
@@ -153,6 +179,10 @@ void apus_sapi_take_over(const apus_sapi_hooks *given)
 	sapi_module.flush = sapi_flush_out;
 	sapi_module.get_stat = NULL;
 	sapi_module.getenv = sapi_environment;
+	process_imports = php_import_environment_variables;
+	php_import_environment_variables = sapi_import_environment;
+	process_loads = php_load_environment_variables;
+	php_load_environment_variables = sapi_load_environment;
 	/* The command line's own drops every header. */
 	sapi_module.header_handler = NULL;
 	sapi_module.send_headers = sapi_head;

@@ -99,6 +99,8 @@ pub(super) fn add_line(into: &mut Vec<u8>, line: &[u8]) {
 pub(super) fn head(bytes: &[u8]) -> ResponseHead {
     let Some((status, rest)) = bytes.split_first_chunk::<2>() else { return ResponseHead::new(500) };
     let mut head = ResponseHead::new(u16::from_le_bytes(*status));
+    // PHP names the type itself: where it has none, the program wants none.
+    head.has_content_type = true;
     let mut lines = rest.split(|byte| *byte == b'\n');
     head.reason = lines.next().filter(|reason| !reason.is_empty() && is_field_value(reason)).map(<[u8]>::to_vec);
     for line in lines {
@@ -122,8 +124,9 @@ fn add_field(head: &mut ResponseHead, name: &[u8], value: &[u8]) {
         if let Some(code) = code.and_then(|code| code.parse().ok()).filter(|code| (200..=999).contains(code)) {
             head.status = code;
         }
+    } else if is(b"content-type") && head.status == 304 {
+        // Of what the client has already (RFC 9110 section 15.4.5).
     } else if !(is(b"connection") || is(b"keep-alive") || is(b"transfer-encoding")) {
-        head.has_content_type |= is(b"content-type");
         head.has_date |= is(b"date");
         head.has_server |= is(b"server");
         head.plain |= is(b"content-encoding");
