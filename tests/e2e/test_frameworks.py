@@ -120,3 +120,20 @@ class SymfonyInCoroutines(OnSwoole, support.Case):
 class SymfonyRuntime(Applications, support.Case):
     def server(self):
         return self.start("on_runtime.php", (*NEEDED["symfony"], "Symfony/Component/Runtime"))
+
+
+class SymfonyWorker(Applications, support.Case):
+    """In the processes of `apus serve --worker`."""
+
+    def server(self):
+        needs(*NEEDED["symfony"], "Symfony/Component/Runtime")
+        root = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory())).resolve()
+        self.folder = root / "data"
+        (root / "public").mkdir()
+        self.folder.mkdir()
+        (self.folder / "file.txt").write_text("0123456789")
+        text = (FIXTURES / "on_worker.php").read_text().replace("__DIR__", json.dumps(str(FIXTURES)))
+        (root / "public/index.php").write_text(text)
+        env = {"DATA_FOLDER": str(self.folder), "XDEBUG_MODE": "off"}
+        arguments = ("--worker", str(root / "public/index.php"))
+        return self.enterContext(support.Site(root / "public", *arguments, workers=self.WORKERS, env=env))

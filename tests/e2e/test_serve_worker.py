@@ -162,6 +162,14 @@ class Staying(Case):
         self.assertTrue(server.control("reload wait")["ok"])
         until("a fresh process answers", lambda: json.loads(self.ask(server).body)["pid"] not in {before, *pids})
 
+    def test_a_script_may_end_after_some_requests(self):
+        server = self.start(script="""<?php
+            for ($left = 3; $left > 0 && Apus\\handle_request(function () { echo getmypid(); }); $left--) {
+            }""")
+        pids = [self.ask(server).body for _ in range(30)]
+        self.assertEqual([pids.count(pid) for pid in dict.fromkeys(pids)], [3] * 10)
+        self.assertNotIn("exited with", server.log())
+
     def test_a_script_that_asks_for_nothing_is_named(self):
         root = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory())).resolve()
         (root / "worker.php").write_text("<?php echo 'done';")

@@ -229,6 +229,12 @@ impl Replica {
         delay
     }
 
+    /// Its process has ended as it should.
+    pub(crate) fn end_asked_for(&mut self) {
+        self.back_off.forget();
+        self.not_before = None;
+    }
+
     /// The fork itself failed: the machine is short of something.
     pub(crate) fn delay(&mut self, now: Instant) {
         self.not_before = Some(now + Duration::from_secs(1));

@@ -155,6 +155,7 @@ impl Master<'_> {
             access.take(process.slot_index);
         }
         self.post.close(process.slot_index);
+        let answered = process.slot.requests.get();
         self.scoreboard.release(process.slot);
         let crashed = !process.dismissed && (end.signal != 0 || end.exit_code != 0);
         if end.signal != 0 || end.exit_code != 0 {
@@ -169,6 +170,8 @@ impl Master<'_> {
         if !process.dismissed && (!self.is_stopping() || matches!(process.role, Role::Task | Role::Script)) {
             if process.is_user() && !crashed && place == Place::Current {
                 self.count_exit(&process);
+            } else if process.role == Role::Script && !crashed && answered > 0 && place == Place::Current {
+                self.renew_script(&process, answered);
             } else {
                 self.mourn(&process, place, end);
             }
@@ -199,6 +202,15 @@ impl Master<'_> {
             process.id,
             process.pid,
             delay.as_millis()
+        ));
+    }
+
+    /// A script that stays has ended by itself, after requests that it answered: the next one starts at once.
+    fn renew_script(&mut self, process: &Process, answered: u64) {
+        self.replicas[usize::from(process.id)].end_asked_for();
+        log::info(format_args!(
+            "script process {} ({}) has ended after {answered} requests; the next one starts",
+            process.id, process.pid
         ));
     }
 

@@ -12,7 +12,8 @@ use Symfony\Component\Runtime\Runner\ClosureRunner;
 use Symfony\Component\Runtime\SymfonyRuntime;
 
 /**
- * Symfony's Runtime component on Apus: `APP_RUNTIME=Apus\Symfony\Runtime apus run public/index.php`.
+ * Symfony's Runtime component on Apus: `APP_RUNTIME=Apus\Symfony\Runtime apus run public/index.php`, or
+ * `APP_RUNTIME=Apus\Symfony\Runtime apus serve --worker public/index.php`.
  *
  * Serves kernels and PSR-15 handlers; what else an application is, Symfony's own runtime runs. Options beside
  * Symfony's: `host`, `port` (also APUS_HOST, APUS_PORT), and `apus`, an array of settings.
@@ -35,6 +36,9 @@ class Runtime extends SymfonyRuntime
 
     public function getRunner(?object $application): RunnerInterface
     {
+        if ($application instanceof HttpKernelInterface && isset($_SERVER['APUS_WORKER'])) {
+            return new Worker($application);
+        }
         if ($application instanceof HttpKernelInterface) {
             return new Runner($application, $this->host, $this->port, $this->settings);
         }
