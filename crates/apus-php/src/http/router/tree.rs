@@ -1,6 +1,6 @@
 //! Finding a route by method and path: a tree of segments.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use super::pattern::{Param, Pattern, Segment};
 
@@ -14,7 +14,8 @@ struct Leaf {
 
 #[derive(Debug, Default)]
 struct Node {
-    literals: HashMap<Box<[u8]>, Node>,
+    /// The names are the program's, and few at one place: a hash that nobody foresees would take longer.
+    literals: BTreeMap<Box<[u8]>, Node>,
     /// Those that demand most first.
     params: Vec<(Param, Node)>,
     rest: Vec<Leaf>,
