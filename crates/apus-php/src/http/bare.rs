@@ -125,6 +125,12 @@ impl Carrier for Bare {
     }
 }
 
+/// Whether this process has a stream connection with that id.
+fn is_stream(id: i64) -> bool {
+    let message_conn = connections::current_control().and_then(|control| control.message_conn(id));
+    message_conn.is_some_and(|message_conn| !message_conn.is_websocket())
+}
+
 /// `Response::create()` with a socket, or with a server and the request that the program has parsed. `None`: it is to
 /// be found by its connection's id.
 fn create_bare(call: &Call) -> Result<Option<Object>, Raise> {
@@ -144,7 +150,9 @@ fn create_bare(call: &Call) -> Result<Option<Object>, Raise> {
             fd = descriptor_of(&socket);
             Bare::new(&socket, "sendAll", None)?
         }
-        None if request.is_none() || connections::responder(fd).is_some() => return Ok(None),
+        None if connections::responder(fd).is_some() => return Ok(None),
+        // Of a connection that sends bytes the program may know that they are HTTP.
+        None if request.is_none() && !is_stream(fd) => return Ok(None),
         None => match target.object() {
             Some(server) => Bare::new(&server, "send", Some(fd))?,
             None => return Ok(None),
