@@ -201,7 +201,11 @@ impl Held {
     pub fn free(&mut self, len: usize) {
         if len > 0 {
             self.to_front.free(len);
-            wake(self.channel());
+            std::sync::atomic::fence(SeqCst);
+            // One that waits for a request is not to be woken for room.
+            if self.channel().wants_room.load(Relaxed) != 0 {
+                wake(self.channel());
+            }
         }
     }
 

@@ -68,6 +68,8 @@ struct Channel {
     pid: AtomicU32,
     /// 1 while the process sleeps, on this word.
     asleep: AtomicU32,
+    /// 1 while the process waits for room in its answer's ring.
+    wants_room: AtomicU32,
     /// The number of the last request.
     request: AtomicU32,
     /// 1 when nobody waits for the answer any more.

@@ -99,7 +99,7 @@ impl ScriptSeat {
         let channel = &handover.channels[number];
         channel.to_process.clear();
         channel.to_front.clear();
-        for word in [&channel.leave, &channel.asleep, &channel.gone] {
+        for word in [&channel.leave, &channel.asleep, &channel.wants_room, &channel.gone] {
             word.store(0, Relaxed);
         }
         channel.began.store(0, Relaxed);
@@ -322,7 +322,9 @@ impl ScriptSeat {
                 return false;
             }
             let writer = self.to_front;
+            channel.wants_room.store(1, SeqCst);
             sleep(channel, || writer.room() < len && State::of(channel).kind == Kind::Taken, None);
+            channel.wants_room.store(0, SeqCst);
             if writer.room() >= len {
                 return true;
             }
