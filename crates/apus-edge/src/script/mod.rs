@@ -149,6 +149,8 @@ impl Scripts {
     /// `names` is `None` for a path that no file has.
     fn try_all(&self, names: Option<&str>, slash: bool, patience: Patience) -> io::Result<Resolved> {
         let tries = &self.config.tries;
+        // A name is looked for as a file and as a directory: once.
+        let mut known: Option<(String, Option<FileType>)> = None;
         for (candidate, last) in tries.iter().zip(1..).map(|(candidate, number)| (candidate, number == tries.len())) {
             if let Some(status) = candidate.strip_prefix('=') {
                 return Ok(Resolved::Status(status.parse().unwrap_or(404)));
@@ -167,10 +169,17 @@ impl Scripts {
             if !directory && (wanted.is_empty() || slash && candidate.ends_with("$uri")) {
                 continue;
             }
-            let found = match self.kind(wanted, patience)? {
+            let kind = match &known {
+                Some((name, kind)) if name == wanted => *kind,
+                _ => self.kind(wanted, patience)?,
+            };
+            let found = match kind {
                 Some(FileType::Directory) if directory => self.directory(wanted, slash, patience)?,
                 Some(FileType::RegularFile) if !directory => self.file(wanted),
-                _ => continue,
+                _ => {
+                    known = Some((wanted.to_owned(), kind));
+                    continue;
+                }
             };
             return Ok(found);
         }
@@ -179,6 +188,9 @@ impl Scripts {
 
     /// What is at the names, if anything that may be served.
     fn kind(&self, names: &str, patience: Patience) -> io::Result<Option<FileType>> {
+        if names.is_empty() {
+            return Ok(Some(FileType::Directory));
+        }
         match self.root.look(names, patience) {
             Ok(kind) => Ok(Some(kind)),
             Err(error) => match Errno::from_io_error(&error) {
