@@ -58,11 +58,15 @@ class Case:
     # Answers 200 whatever it is asked by.
     ready: str = "/"
     columns: tuple[Column, ...] = _COLUMNS
+    # Whether those that stay take part: they serve no other script.
+    stays: bool = False
 
 
+# What has no script for each path.
+STAYING = ("apus-worker", "apus-handler")
 CASES = (
-    Case("hello", "Hello world, 64 connections", "scripts", Target("/", 64), b"Hello, World!"),
-    Case("hello-8", "Hello world, 8 connections", "scripts", Target("/", 8), b"Hello, World!"),
+    Case("hello", "Hello world, 64 connections", "scripts", Target("/", 64), b"Hello, World!", stays=True),
+    Case("hello-8", "Hello world, 8 connections", "scripts", Target("/", 8), b"Hello, World!", stays=True),
     Case("page", "A page of 70 KB (phpinfo), 64 connections", "scripts", Target("/page.php", 64), b"PHP Version"),
     Case("wordpress", "WordPress, the front page, 16 connections", "wordpress", Target("/", 16, ("Host: localhost",)), b"Post 3", "/wp-admin/install.php"),
 )
@@ -81,6 +85,7 @@ class ServeResults(Document):
     def aims(self) -> list[Aim]:
         return [
             Aim("CPU of a hello world, us, at most", self.value("hello", "apus", "cpu_us"), 35),
+            Aim("CPU of a script that stays / a handler, hello world, at most", self.ratio("hello", "cpu_us", "apus-worker", "apus-handler"), 1.5),
             Aim("CPU, WordPress: Apus / nginx + php-fpm, at most", self.ratio("wordpress", "cpu_us", "apus", "fpm"), 1),
             Aim("Throughput, WordPress: Apus / nginx + php-fpm, at least", self.ratio("wordpress", "rps", "apus", "fpm"), 1.1, True),
         ]
@@ -106,7 +111,7 @@ class Serve(Suite):
     )
     RESULTS = ServeResults
     REPORT = Tables("Any PHP application", _intro, CASES, (("x php-fpm", ServeResults.times), ("of others", ServeResults.noise)))
-    ORDER = ("apus", "fpm", "fpm-kept")
+    ORDER = ("apus", "fpm", "fpm-kept", *STAYING)
     CASES = CASES
     QUICK = ("hello", "wordpress")
     QUICK_HELP = "two cases, one round of 3 s"
@@ -138,6 +143,9 @@ class Serve(Suite):
             self.bench = stack.enter_context(closing(Bench(self.options.scratch, self.cores)))
             yield
 
+    def steps(self, ready: list[Contender]) -> list[Step]:
+        return [step for step in super().steps(ready) if step.case.stays or step.contender.name not in STAYING]
+
     def settings(self) -> dict:
         return {"rounds": self.options.rounds, "seconds": self.options.seconds, "database": self.database.version()}
 
@@ -161,6 +169,7 @@ def scripts(site: Path) -> Path:
     site.mkdir()
     (site / "index.php").write_text("<?php echo 'Hello, World!';\n")
     (site / "page.php").write_text("<?php phpinfo();\n")
+    (site / "worker.php").write_text("<?php while (Apus\\handle_request(function () { echo 'Hello, World!'; }));\n")
     return site
 
 
