@@ -13,6 +13,7 @@ use apus_options::hooks;
 pub(super) use apus_runtime::running::in_coroutine;
 use apus_runtime::runtime::State;
 use apus_runtime::wait::wait;
+use apus_runtime::{last_error, swoole};
 use apus_zend::guard;
 use apus_zend::hook::{Place, place};
 use tokio::time::Instant;
@@ -121,6 +122,9 @@ impl Gate {
         let waited = wait(&self.state, Wait::Outside(self.name), future);
         if let Ok(Some(value)) = waited {
             return Ok(value);
+        }
+        if swoole::is_on() {
+            last_error::fail(swoole::error::CANCELED);
         }
         // An exception that is pending now is seen when the C code that called us has returned to PHP.
         guard::broken_off();

@@ -3,10 +3,12 @@
 use std::ffi::c_int;
 use std::os::fd::RawFd;
 use std::rc::Rc;
+use std::time::Duration;
 
 use apus_coro::{TaskId, Wait};
 use apus_runtime::exception::{self, CONFLICT};
 use apus_runtime::runtime::State;
+use apus_runtime::swoole;
 use apus_runtime::wait::{may_wait, wait};
 use apus_zend::{autoload, engine, guard, hook, state};
 use tokio::sync::Notify;
@@ -39,7 +41,15 @@ const CONNECTION_ADVICE: &str =
     "give each coroutine a connection of its own, best from a pool; to end a wait, cancel its coroutine";
 const TREE_ADVICE: &str = "change it when that call has returned, or give each coroutine a clone";
 
+/// Under the names of Swoole: functions that end the waits of others on what they close.
+const CLOSING: &[&str] = &["fclose()", "Redis::close()"];
+
 fn throw(state: &State, other: i64, function: &str, what: &str, advice: &str) {
+    if swoole::is_on() && function.starts_with("curl_") {
+        let text = format!("This cURL handle is currently executing in coroutine#{other}, cannot be operated");
+        let _ = engine::throw(swoole::error_class(), 0, &text);
+        return;
+    }
     let theirs = state
         .engine
         .find(other)
@@ -71,6 +81,28 @@ impl guard::Guard for Coroutines {
             if tree { ("a document", TREE_ADVICE) } else { ("a connection or stream", CONNECTION_ADVICE) };
         throw(&state, other, &hook::running_function(), what, advice);
         true
+    }
+
+    fn ends_wait(other: TaskId) -> bool {
+        let Some(state) = State::existing().filter(|state| swoole::is_on() && may_wait(state)) else { return false };
+        if !CLOSING.contains(&hook::running_function().as_str()) || state.engine.find(other).is_none() {
+            return false;
+        }
+        state.room::<Reactor>().interrupt(other);
+        true
+    }
+
+    fn await_turn(again: bool) -> bool {
+        const TURN: Duration = Duration::from_millis(1);
+        let Some(state) = State::existing() else { return false };
+        let turn = async {
+            if again {
+                tokio::time::sleep(TURN).await;
+            } else {
+                tokio::task::yield_now().await;
+            }
+        };
+        matches!(wait(&state, Wait::Outside("a connection that is closed"), turn), Ok(Some(())))
     }
 
     fn wake(other: TaskId) {

@@ -111,6 +111,18 @@ impl Control {
         true
     }
 
+    /// Closes a connection after the output that waits; inside the handler of its own request at once, which gets no
+    /// answer then. Whether it was open.
+    pub fn close_unanswered(&self, id: i64) -> bool {
+        match self.http(id).filter(|conn| conn.is_answering_here()) {
+            Some(conn) => {
+                conn.kill(Kill::Now);
+                true
+            }
+            None => self.close(id, false),
+        }
+    }
+
     /// Stops accepting. Idle connections close within two seconds (long enough for a request that is already on its
     /// way); the others close with their next answer.
     pub fn drain(&self) {

@@ -166,6 +166,20 @@ impl Number {
         }
     }
 
+    /// Sets 0 to 1, and wakes so many of the processes that sleep, and the coroutines that wait. Nothing is done where
+    /// it is not 0.
+    pub fn wake_some(&self, most: i32) {
+        if self.word().compare_exchange(0, 1, SeqCst, SeqCst).is_err() {
+            return;
+        }
+        if self.place().sleepers.load(SeqCst) != 0 {
+            futex::wake(self.word(), most);
+        }
+        if self.place().listeners.load(SeqCst) != 0 {
+            self.page.notifier.notify_now();
+        }
+    }
+
     /// Has events when it, or another number of its page, may have been woken. To be watched edge-triggered and never
     /// to be read.
     pub fn fd(&self) -> BorrowedFd<'static> {

@@ -28,6 +28,11 @@ pub(crate) fn wait(word: &AtomicU32, expected: u32, until: Option<Instant>) -> H
 
 /// Wakes all who sleep on the word.
 pub(crate) fn wake_all(word: &AtomicU32) {
+    wake(word, i32::MAX);
+}
+
+/// Wakes some of those who sleep on the word.
+pub(crate) fn wake(word: &AtomicU32, most: i32) {
     // SAFETY: the kernel takes the address as a name and does not look behind it.
-    unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAKE, i32::MAX) };
+    unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAKE, most) };
 }

@@ -383,6 +383,10 @@ typedef struct {
 	/* A coroutine is in the midst of a call on what is to be used, a tree of nodes perhaps: throw, and say true; or
 	 * false when it has ended. */
 	bool (*conflict)(int64_t other, bool tree);
+	/* A coroutine is in the midst of a call on what the running function closes: true when that ends its wait. */
+	bool (*ends_wait)(int64_t other);
+	/* Lets those have their turn whose waits were ended, a millisecond if that is `again`; false: broken off. */
+	bool (*await_turn)(bool again);
 	/* A coroutine selects on what has changed. */
 	void (*wake)(int64_t other);
 	/* Another coroutine is freeing something of a connection that is to be used: wait until freed() is called; false:

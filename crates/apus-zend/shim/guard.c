@@ -149,11 +149,25 @@ static bool conflicts(const apus_held *other)
 	return hooks.conflict(apus_fiber_coroutine(other->fiber), (other->uses & APUS_USES_TREE) != 0);
 }
 
+/* Turns, of a millisecond each after the first, that those who are in the midst of something get to leave what is
+ * being closed. */
+enum { LEAVING_TURNS = 1000 };
+
+/* A call that is about to begin; how many turns others had to leave what it closes; one was told to. */
+typedef struct { zend_execute_data *ex; uint32_t turns; bool told; } beginning;
+
 static bool check(uintptr_t key, apus_use use, void *context)
 {
-	zend_execute_data *ex = context;
+	beginning *call = context;
 	const apus_held *other = use.excludes != 0 ? apus_held_by_other(key, use.excludes) : NULL;
-	return other == NULL || is_allowed(ex, other, key, use) || !conflicts(other);
+	if (other == NULL || is_allowed(call->ex, other, key, use)) {
+		return true;
+	}
+	if (call->turns != LEAVING_TURNS && hooks.ends_wait(apus_fiber_coroutine(other->fiber))) {
+		call->told = true;
+		return false;
+	}
+	return !conflicts(other);
 }
 
 bool apus_guard_refuses(uintptr_t key, apus_use use)
@@ -201,9 +215,20 @@ static zend_never_inline ZEND_COLD bool refuse(zend_execute_data *ex)
 			return true;
 		}
 	}
-	if (!apus_guard_things(ex, false, check, ex)) {
-		end_talk(ex);
-		return true;
+	beginning call = {ex, 0, false};
+	while (!apus_guard_things(ex, false, check, &call)) {
+		if (!call.told) {
+			end_talk(ex);
+			return true;
+		}
+		call.told = false;
+		/* It uses nothing while it waits for others to leave. */
+		ZEND_DEL_CALL_FLAG(ex, APUS_CALL_GUARDED);
+		const bool waited = hooks.await_turn(call.turns++ != 0);
+		ZEND_ADD_CALL_FLAG(ex, APUS_CALL_GUARDED);
+		if (!waited) {
+			return true;
+		}
 	}
 	if (apus_parked != 0) {
 		apus_guard_drain(ex);

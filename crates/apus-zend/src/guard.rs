@@ -7,6 +7,11 @@ pub trait Guard {
     /// A coroutine is in the midst of a call on what is to be used: throws and says `true`; or says `false` when it has
     /// ended. `tree`: that is a tree of nodes.
     fn conflict(other: i64, tree: bool) -> bool;
+    /// A coroutine is in the midst of a call on what the running function closes: whether that ends its wait.
+    fn ends_wait(other: i64) -> bool;
+    /// Lets those have their turn whose waits were ended, a millisecond where one turn was not enough. `false`: the
+    /// wait was broken off.
+    fn await_turn(again: bool) -> bool;
     /// A coroutine selects on what has changed.
     fn wake(other: i64);
     /// Another coroutine is freeing something of a connection that is to be used: waits until `freed()`. `false`: the
@@ -21,6 +26,12 @@ pub fn prepare<G: Guard>() {
     unsafe extern "C" fn conflict<G: Guard>(other: i64, tree: bool) -> bool {
         std::panic::catch_unwind(|| G::conflict(other, tree)).unwrap_or(false)
     }
+    unsafe extern "C" fn ends_wait<G: Guard>(other: i64) -> bool {
+        std::panic::catch_unwind(|| G::ends_wait(other)).unwrap_or(false)
+    }
+    unsafe extern "C" fn await_turn<G: Guard>(again: bool) -> bool {
+        std::panic::catch_unwind(|| G::await_turn(again)).unwrap_or(false)
+    }
     unsafe extern "C" fn wake<G: Guard>(other: i64) {
         let _ = std::panic::catch_unwind(|| G::wake(other));
     }
@@ -32,6 +43,8 @@ pub fn prepare<G: Guard>() {
     }
     let hooks = sys::apus_guard_hooks {
         conflict: Some(conflict::<G>),
+        ends_wait: Some(ends_wait::<G>),
+        await_turn: Some(await_turn::<G>),
         wake: Some(wake::<G>),
         await_free: Some(await_free::<G>),
         freed: Some(freed::<G>),

@@ -19,8 +19,16 @@ class Atomic
 
     public function set(int $value): void {}
 
+    /**
+     * @rust wait_there
+     * @rust typed
+     */
     public function wait(float $timeout = 1.0): bool {}
 
+    /**
+     * @rust wakeup_there
+     * @rust typed
+     */
     public function wakeup(int $count = 1): bool {}
 
     public function cmpset(int $cmp_value, int $new_value): bool {}

@@ -177,7 +177,8 @@ class Server
     /**
      * Information about a connection: remote_ip, remote_port, server_port, socket_type, worker_id, reactor_id,
      * connect_time, last_time, last_recv_time, request_count, close_errno; of a WebSocket websocket_status (3); of a
-     * stream or WebSocket of this worker send_queued_bytes.
+     * stream or WebSocket of this worker send_queued_bytes. In the callback of close, until its first wait, that of the
+     * connection which ends.
      * @return array|false false when there is no such connection
      * @throws \Apus\Server\Exception STATE outside workers
      * Does not wait.

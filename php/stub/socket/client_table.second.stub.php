@@ -127,6 +127,10 @@ class Client
 
     public function connect(string $host, int $port = 0, float $timeout = 0.5, int $sock_flag = 0): bool {}
 
+    /**
+     * @rust blocking::recv_there
+     * @rust typed
+     */
     public function recv(int $size = 65536, int $flag = 0): string|false {}
 
     public function send(string $data, int $flag = 0): int|false {}

@@ -469,7 +469,8 @@ impl Responder {
         if self.is_ended() {
             return;
         }
-        if self.conn.exchange.phase() == AnswerPhase::Open {
+        let wanted = matches!(self.conn.kill.get(), Kill::No | Kill::AfterOutput);
+        if wanted && self.conn.exchange.phase() == AnswerPhase::Open {
             let mut head = ResponseHead::new(status);
             let mut text = String::new();
             if self.conn.site().config.explains {

@@ -1,9 +1,11 @@
 //! What `Swoole\Coroutine` does in a way of its own: the numbers of `swoole_last_error()`, and what only it has.
 
+use std::cell::RefCell;
+use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::rc::Rc;
 
-use apus_coro::{Cancel, TaskId};
+use apus_coro::{Cancel, TaskId, Wait};
 use apus_zend::arg::Given;
 use apus_zend::object::Object;
 use apus_zend::value::{ArrayView, Key, View};
@@ -15,7 +17,7 @@ use crate::last_error;
 use crate::preempt;
 use crate::runtime::State;
 use crate::swoole::error;
-use crate::wait::{Pause, Timeout, sleep_noted, suspend};
+use crate::wait::{Pause, Timeout, sleep_noted, suspend, wait};
 
 pub(super) fn sleep(time: Pause) -> Result<bool, Raise> {
     sleep_noted(time)
@@ -43,6 +45,33 @@ pub(super) fn resume(id: TaskId) -> Result<bool, Raise> {
     Ok(resumed)
 }
 
+thread_local! {
+    /// Coroutines whose end somebody waits for.
+    static JOINED: RefCell<HashSet<i64>> = RefCell::default();
+}
+
+/// Those that a call waits for, until it returns.
+struct Joined(Vec<i64>);
+
+impl Joined {
+    /// `None`: another call waits for one of them already.
+    fn of(ids: Vec<i64>) -> Option<Self> {
+        JOINED.with_borrow_mut(|joined| {
+            if ids.iter().any(|id| joined.contains(id)) {
+                return None;
+            }
+            joined.extend(&ids);
+            Some(Self(ids))
+        })
+    }
+}
+
+impl Drop for Joined {
+    fn drop(&mut self) {
+        JOINED.with_borrow_mut(|joined| joined.retain(|id| !self.0.contains(id)));
+    }
+}
+
 pub(super) fn join(given: Given<ArrayView<'_>>, timeout: Timeout) -> Result<bool, Raise> {
     let exists = |id: i64| State::existing().is_some_and(|state| state.engine.find(id).is_some());
     let me = super::class::get_cid();
@@ -61,9 +90,17 @@ pub(super) fn join(given: Given<ArrayView<'_>>, timeout: Timeout) -> Result<bool
     if !ids.iter().any(|&id| exists(id)) {
         return Ok(last_error::fail(error::INVALID_PARAMS));
     }
+    let Some(_joined) = Joined::of(ids) else { return Ok(last_error::fail(error::WRONG_OPERATION)) };
     last_error::clear();
-    let joined = batch::join_call(given, timeout)?;
+    // What those had deferred has its turn before who waited goes on, and may cancel it.
+    let joined = batch::join_call(given, timeout)? && one_turn()?;
     Ok(joined || last_error::fail(if super::class::is_canceled() { error::CANCELED } else { error::TIMED_OUT }))
+}
+
+/// Waits while what is due now has its turn. `false`: cancelled.
+fn one_turn() -> Result<bool, Raise> {
+    let Some(state) = State::existing() else { return Ok(true) };
+    Ok(wait(&state, Wait::Outside("Coroutine::join()"), tokio::task::yield_now())?.is_some())
 }
 
 /// What only code written for Swoole can set.

@@ -274,7 +274,9 @@ impl HttpCore {
 
     fn stop_with(&self, stop: Stop) {
         self.stop.set(stop);
-        drop(self.listener.take());
+        if !self.starts_again() {
+            drop(self.listener.take());
+        }
         let control = self.control.borrow().clone();
         if let Some(control) = control {
             control.drain();
@@ -282,11 +284,21 @@ impl HttpCore {
         self.stopping.notify_one();
     }
 
+    /// Under the names of Swoole a server that was shut down keeps its port and its handlers, and can be started again.
+    fn starts_again(&self) -> bool {
+        self.second && matches!(self.stop.get(), Stop::Until(_))
+    }
+
     /// The server has ended. Handlers are let go of: they often hold the server that holds them.
     pub(super) fn ended(&self) {
+        drop(self.control.take());
+        if self.starts_again() {
+            self.stop.set(Stop::No);
+            self.phase.set(Phase::New);
+            return;
+        }
         self.phase.set(Phase::Over);
         drop(self.listener.take());
-        drop(self.control.take());
         let routes = self.routes.take();
         drop(routes);
     }

@@ -71,6 +71,26 @@ fn wait(atomic: &Atomic, timeout: Timeout) -> Result<bool, Raise> {
     }
 }
 
+/// `Swoole\Atomic::wait()`: whoever was woken goes on, and one of them has found it 1.
+fn wait_there(atomic: &Atomic, timeout: Timeout) -> Result<bool, Raise> {
+    if notifier::coroutine().is_some() {
+        return wait(atomic, timeout);
+    }
+    let until = Deadline::after(timeout.limit_or_none());
+    loop {
+        match atomic.number.take() {
+            Look::Taken => return Ok(true),
+            Look::Other => return Ok(false),
+            Look::Zero => {}
+        }
+        match atomic.number.sleep(until.instant()) {
+            Heard::Signal => notifier::handle_signals()?,
+            Heard::Something => return Ok(atomic.number.take() == Look::Taken),
+            Heard::Nothing => return Ok(false),
+        }
+    }
+}
+
 /// Blocks the process until it is woken.
 fn sleep(number: &Number, until: Deadline) -> Result<bool, Raise> {
     loop {
@@ -93,6 +113,15 @@ fn wakeup(atomic: &Atomic, count: Given<i64>) -> Result<bool, Raise> {
         return Err(count.must_be("at least 1"));
     }
     atomic.number.wake();
+    Ok(true)
+}
+
+/// `Swoole\Atomic::wakeup()`.
+fn wakeup_there(atomic: &Atomic, count: Given<i64>) -> Result<bool, Raise> {
+    if count.value < 1 {
+        return Err(count.must_be("at least 1"));
+    }
+    atomic.number.wake_some(i32::try_from(count.value).unwrap_or(i32::MAX));
     Ok(true)
 }
 

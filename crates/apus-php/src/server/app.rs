@@ -13,11 +13,11 @@ use apus_zend::value::View;
 use apus_zend::{Callable, Raise, Value};
 use tokio::sync::Semaphore;
 
-use super::event_object;
 use super::events::Event;
 use super::host::HostCore;
 use super::port_core::PortCore;
 use super::serving::Serving;
+use super::{event_object, info};
 use crate::client::frame;
 use crate::files;
 use crate::handlers::{Begun, Handlers};
@@ -350,9 +350,10 @@ impl App for PhpApp {
 
     fn on_close(self: &Rc<Self>, conn: &ConnInfo) {
         // On a port for WebSockets the close event is theirs; what never became one has only disconnected.
-        if self.on.message.is_some() && !conn.is_websocket() {
-            return self.notify(self.on.disconnect.as_ref(), conn.id(), false);
-        }
-        self.notify(self.on.close.as_ref(), conn.id(), true);
+        let disconnected = self.on.message.is_some() && !conn.is_websocket();
+        let callback = if disconnected { &self.on.disconnect } else { &self.on.close };
+        info::while_ending(conn, i64::from(self.worker.id), || {
+            self.notify(callback.as_ref(), conn.id(), !disconnected);
+        });
     }
 }

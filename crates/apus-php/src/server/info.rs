@@ -1,7 +1,9 @@
 //! What a server tells of itself and of its connections.
 
-use apus_net::TlsInfo;
+use std::cell::Cell;
+
 use apus_net::proto::websocket::close;
+use apus_net::{ConnInfo, Local, TlsInfo};
 use apus_process::{Ask, ConnEntry, Peer, WorkerState};
 use apus_zend::arg::{Given, OrFalse};
 use apus_zend::{Array, Raise, Value};
@@ -147,6 +149,38 @@ pub(super) fn exist(core: &ServerHandle, fd: i64) -> Result<bool, Raise> {
     Ok(core.worker("exist()")?.connections.get(fd).is_some())
 }
 
+thread_local! {
+    /// The connection whose end is being told.
+    static ENDING: Cell<Option<ConnEntry>> = const { Cell::new(None) };
+}
+
+/// Calls `tell` of a connection's end: what was known of it is known until that returns.
+pub(super) fn while_ending(conn: &ConnInfo, worker: i64, tell: impl FnOnce()) {
+    let peer = match conn.peer() {
+        apus_net::Peer::Tcp(addr) => Peer::Tcp(addr),
+        apus_net::Peer::Unix => Peer::Unix,
+    };
+    let millis = |seconds: f64| (seconds * 1e3) as u64;
+    let entry = ConnEntry {
+        session: conn.id(),
+        worker: u16::try_from(worker).unwrap_or_default(),
+        slot: 0,
+        websocket: conn.is_websocket(),
+        full: false,
+        peer,
+        server_port: match conn.local() {
+            Local::Tcp(addr) => addr.port(),
+            Local::Unix(_) => 0,
+        },
+        connected_at: millis(conn.connected_at()),
+        last_recv_at: millis(conn.last_request_at()),
+        requests: conn.requests(),
+    };
+    let before = ENDING.replace(Some(entry));
+    tell();
+    ENDING.set(before);
+}
+
 /// `Server::getClientInfo()`.
 pub(super) fn client_info(
     core: &ServerHandle,
@@ -155,6 +189,7 @@ pub(super) fn client_info(
     _ignore_error: bool,
 ) -> Result<OrFalse<Array>, Raise> {
     let entry = core.worker("getClientInfo()")?.connections.get(fd);
+    let entry = entry.or_else(|| ENDING.get().filter(|entry| entry.session == fd));
     entry.map(|entry| told(fd, &entry)).transpose().map(OrFalse)
 }
 
@@ -223,6 +258,10 @@ pub(super) fn client_list(core: &ServerHandle, after: i64, count: Given<i64>) ->
 pub(super) fn close_connection(core: &ServerHandle, fd: i64, at_once: bool) -> Result<bool, Raise> {
     core.worker("close()")?;
     if let Some(control) = current_control().filter(|control| control.contains(fd)) {
+        // There a request whose connection is closed in its handler gets no answer.
+        if core.second && !at_once {
+            return Ok(control.close_unanswered(fd) || last_error::fail(last_error::CLOSED));
+        }
         return Ok(control.close(fd, at_once) || last_error::fail(last_error::CLOSED));
     }
     Ok(super::routing::close_at(fd, at_once, close::NORMAL, "")?.told())

@@ -20,6 +20,7 @@ use crate::exception::{self};
 use crate::handling::Handling;
 use crate::last_error;
 use crate::runtime::State;
+use crate::swoole::{self, There};
 use crate::wait::{may_wait, wait};
 
 /// PHP behind one datagram port.
@@ -74,8 +75,17 @@ impl PhpPackets {
 fn shown(from: &SockAddr) -> (String, u16) {
     match from.as_socket() {
         Some(addr) => (addr.ip().to_canonical().to_string(), addr.port()),
-        None => (from.as_pathname().map_or_else(String::new, |path| path.display().to_string()), 0),
+        None => (unix_name(from).unwrap_or_default(), 0),
     }
+}
+
+/// A path, or a name without a file, which begins with a null byte.
+fn unix_name(from: &SockAddr) -> Option<String> {
+    if let Some(path) = from.as_pathname() {
+        return Some(path.display().to_string());
+    }
+    let name = from.as_abstract_namespace()?;
+    Some(format!("\0{}", String::from_utf8_lossy(name)))
 }
 
 impl PhpPackets {
@@ -138,7 +148,8 @@ pub(super) fn send(
     let to = destination(host, port).map_err(|why| engine::throw_value_error(&why))?;
     let socket = choose(core, &to, place).ok_or_else(|| {
         let text = format!("{what} needs a datagram port of the receiver's family: add one with listen()");
-        exception::throw(exception::code::server::STATE, &text)
+        let raise = exception::throw(exception::code::server::STATE, &text);
+        if place < 0 { raise } else { swoole::there(raise, There::Quiet(i64::from(libc::EBADF))) }
     })?;
     loop {
         match socket.send_to(&to, data) {
@@ -159,7 +170,7 @@ pub(super) fn send(
 
 fn destination(host: &str, port: i64) -> Result<SockAddr, String> {
     let path = host.strip_prefix("unix:").unwrap_or(host);
-    if path.starts_with('/') {
+    if path.starts_with(['/', '\0']) {
         return SockAddr::unix(path).map_err(|error| format!("\"{path}\" is no path of a Unix socket: {error}"));
     }
     let port = u16::try_from(port).map_err(|_| format!("Argument #2 ($port) must be from 0 to 65535, {port} given"))?;

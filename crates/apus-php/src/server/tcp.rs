@@ -9,11 +9,11 @@ use apus_zend::object::Object;
 use apus_zend::value::View;
 use apus_zend::{Callable, Raise, Value};
 
-use super::event_object;
 use super::events::Event;
 use super::port_core::{Plan, PortCore};
 use super::routing::dispatch::{Dispatch, Fate, Incoming, Parcel, Taker};
 use super::serving::Serving;
+use super::{event_object, info};
 use crate::handlers::Handlers;
 use crate::handling::{Counted, Handling};
 
@@ -198,6 +198,8 @@ impl App for PhpStreams {
     }
 
     fn on_close(self: &Rc<Self>, conn: &ConnInfo) {
-        self.caller.notify(self.close.as_ref(), conn.id(), true);
+        info::while_ending(conn, self.caller.worker_id, || {
+            self.caller.notify(self.close.as_ref(), conn.id(), true);
+        });
     }
 }

@@ -2,7 +2,7 @@
 
 use std::future::poll_fn;
 
-use apus_zend::arg::{Given, Made, Me};
+use apus_zend::arg::{Given, Made, Me, Want as _};
 use apus_zend::value::{ArrayView, View};
 use apus_zend::{Callable, Raise, Value, descriptor, native};
 
@@ -79,6 +79,14 @@ pub(super) fn connect(
         return answer(&client.object, LAYOUT.slots, Ok(()), done);
     }
     peer::connect_to(of(&client), peer::kind!("Client", "connect", Write, Connect), host, port, timeout)
+}
+
+/// `Swoole\Client::recv()`, to which no bytes are an empty text.
+pub(super) fn recv_there(client: Me<'_, BlockingClient>, size: Given<i64>, flags: Given<i64>) -> Result<Value, Raise> {
+    if size.value == 0 {
+        return Value::string(b"");
+    }
+    recv(client, Length::want(size)?, flags)
 }
 
 pub(super) fn recv(client: Me<'_, BlockingClient>, Length(most): Length, flags: Given<i64>) -> Result<Value, Raise> {

@@ -160,7 +160,12 @@ impl Peer {
             let settings = self.given.settings.borrow();
             (settings.common.bind_address.clone(), settings.common.bind_port)
         };
-        if !host.is_empty() || port != 0 {
+        if self.domain == libc::AF_UNIX && self.is_datagram() && host.is_empty() {
+            // Without a name nobody could answer it: the kernel gives one, which is no file.
+            if let Err(fault) = bind_to(&sock, b"", 0) {
+                return Ok(Err(fault));
+            }
+        } else if !host.is_empty() || port != 0 {
             let any = if self.domain == libc::AF_INET6 { "::" } else { "0.0.0.0" };
             let host = if host.is_empty() { any } else { &host };
             if let Err(fault) = bind_to(&sock, host.as_bytes(), port) {
