@@ -116,6 +116,8 @@ struct Source {
 const SECOND: &str = ".second.stub.php";
 /// What only code written for Swoole sees, and is no second declaration of anything.
 const SWOOLE: &str = "swoole/";
+/// Functions of php-fpm, and of others, that only scripts of `apus serve` have: the stubs of those declare them.
+const SERVED: &str = "serve/functions.stub.php";
 
 impl Source {
     fn is_second(&self) -> bool {
@@ -196,8 +198,8 @@ pub fn all_script(version: &str) {
         let (seconds, firsts): (Vec<_>, Vec<_>) = sources.into_iter().partition(for_swoole);
         for (name, sources) in [("stubs.php", firsts), ("stubs.second.php", seconds)] {
             // A file of traits alone shows nothing.
-            let texts =
-                sources.iter().filter(|source| source.file != File::default()).map(|source| source.text.as_str());
+            let shown = |source: &&Source| source.file != File::default() && source.name != SERVED;
+            let texts = sources.iter().filter(shown).map(|source| source.text.as_str());
             let text = print(version, texts) + &further_names(sources.iter().flat_map(|source| &source.file.classes));
             let out = self::folder("OUT_DIR").join(name);
             fs::write(&out, text).map_err(|error| io(&out, error))?;
