@@ -21,6 +21,7 @@ const SHIM: &[&str] = &[
     "call",
     "ambient",
     "trace",
+    "remote",
     "module",
     "output",
     "request",

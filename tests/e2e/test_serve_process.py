@@ -33,6 +33,19 @@ FILES = {
     "gone.php": """<?php ignore_user_abort(true); ob_implicit_flush(); while (ob_get_level()) ob_end_flush();
         file_put_contents($_GET['to'] . '.begun', '1'); while (!connection_aborted()) { echo str_repeat('x', 1000); usleep(1000); } file_put_contents($_GET['to'], connection_status());""",
     "stand.php": "<?php file_put_contents($_GET['gate'] . '.' . getmypid(), '1'); while (!file_exists($_GET['gate'])) { clearstatcache(); usleep(2000); } echo getmypid();",
+    "slow.php": """<?php
+        class Report {
+            public static function lines(string $gate): string {
+                return implode('', array_map(function ($part) use ($gate) {
+                    while (!file_exists($gate)) {
+                        clearstatcache();
+                        usleep(50_000);
+                    }
+                    return $part;
+                }, ['do', 'ne']));
+            }
+        }
+        echo Report::lines($_GET['gate']);""",
     "crash.php": "<?php posix_kill(posix_getpid(), SIGSEGV); sleep(30);",
     "silent.php": "<?php sleep(300);",
 }
@@ -190,6 +203,23 @@ class Processes(Scripts):
         self.assertEqual(server.get("/silent.php").status, 504)
         self.assertEqual(server.get("/exit.php").body, b"abc")
         self.assertIn("script_timeout", server.said())
+
+    def test_a_slow_script_is_named_with_its_calls(self):
+        server = self.scripts(workers=1, settings={"script_slow_time": 0.3})
+        gate = self.root / "gate"
+        answer = self.beside(lambda: server.get(f"/slow.php?gate={gate}"))
+        file = f"{self.root}/slow.php"
+        until("it is named", lambda: f"{{main}} {file}:13" in server.log())
+        gate.touch()
+        self.assertEqual(answer().body, b"done")
+        told = server.log().split(f"{file} has been running for ")
+        self.assertEqual(len(told), 2)
+        calls = [line.split(" ", 1)[1] for line in told[1].splitlines() if line.startswith("#")]
+        # The innermost may be any of the loop's.
+        while calls[0].split("(")[0] in ("usleep", "clearstatcache", "file_exists"):
+            calls.pop(0)
+        self.assertRegex(calls.pop(0), rf"^Report::\{{closure.*\}}\(\) {file}:[5-7]$")
+        self.assertEqual(calls, [f"array_map() {file}:4", f"Report::lines() {file}:4", f"{{main}} {file}:13"])
 
     def test_requests_wait_in_a_queue_that_has_an_end(self):
         server = self.scripts(workers=1, settings={"script_queue": 1})

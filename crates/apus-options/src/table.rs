@@ -110,6 +110,8 @@ settings! {
     /// How long a script may run without giving any output that its client takes, before its process is killed and its
     /// client answered 504; 0 for as long as it likes. Time that it waits for its client counts for nothing.
     Server script_timeout: Duration = Duration::from_secs(300) => seconds(0.0, DAY);
+    /// How long a script may run before the log names it, with the calls that it stands in; 0 for as long as it likes.
+    Server script_slow_time: Duration = Duration::ZERO => seconds(0.0, DAY);
     /// Resident memory at which a worker is replaced; 0 for no limit.
     Server max_worker_memory: u64 = 0 => size(0, TIB);
     /// Age at which a worker is replaced, plus up to a tenth of it by chance; 0 for never.

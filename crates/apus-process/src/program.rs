@@ -117,6 +117,12 @@ pub trait Program {
         None
     }
 
+    /// The calls that the code of a process stands in which runs scripts, the innermost first; `None` where that cannot
+    /// be seen. As [`figures`](Self::figures).
+    fn calls_of(&self, _pid: u32) -> Option<Vec<String>> {
+        None
+    }
+
     /// Adds figures of its own to those of the server, from shared memory alone. With the master's signals blocked: it
     /// calls no code of users.
     fn figures(&self, _text: &mut Text) {}

@@ -308,6 +308,12 @@ zend_string *apus_trace_text(const apus_fiber *fiber, uint32_t most, bool *cut);
 /* FILE:LINE where the running PHP code stands, for log lines. */
 void apus_position(const char **file, uint32_t *line);
 
+/* ---- remote.c: where the PHP code of a process stands that was forked of this one ---- */
+/* A call, with the place that it has come to or was called from; the name is empty for a file's own code. */
+typedef void (*apus_remote_call)(void *context, const char *name, const char *file, uint32_t line);
+/* Tells of the innermost calls; false when the process cannot be looked at. */
+bool apus_remote_calls(int32_t process, void *context, apus_remote_call tell);
+
 /* ---- descriptor.c ---- */
 /* The descriptor of an integer, a stream, a Socket of ext/sockets, or an object of Apus with one; *fd is -1 when there
  * is none. */

@@ -26,6 +26,7 @@ pub mod mistake;
 pub mod module;
 pub mod output;
 pub mod process;
+pub mod remote;
 pub mod row;
 pub mod sapi;
 pub mod state;

@@ -99,6 +99,10 @@ impl Program for PhpProgram {
         self.core.handover.get().map(serve::snapshot)
     }
 
+    fn calls_of(&self, pid: u32) -> Option<Vec<String>> {
+        apus_zend::remote::calls(pid)
+    }
+
     fn figures(&self, text: &mut Text) {
         super::figures::write(&self.core, text);
     }

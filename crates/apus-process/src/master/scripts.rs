@@ -1,5 +1,7 @@
-//! How many processes run scripts: more while requests wait for one, fewer when several have nothing to do.
+//! How many processes run scripts: more while requests wait for one, fewer when several have nothing to do; and which
+//! scripts are slow.
 
+use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use apus_options::Settings;
@@ -9,6 +11,7 @@ use crate::log;
 use crate::program::Program;
 use crate::replica::Replica;
 use crate::role::{Role, RoleCounts};
+use crate::snapshot::RunningScript;
 
 /// How often that is looked at.
 const LOOK: Duration = Duration::from_millis(100);
@@ -28,6 +31,10 @@ pub(crate) struct Scripts {
     /// Since when several are.
     spare_since: Option<Instant>,
     next_look: Instant,
+    /// How long a script may run before the log names it; zero for as long as it likes.
+    slow: Duration,
+    /// The processes whose scripts were named, and for how many seconds those had run when they were last seen.
+    told: HashMap<u32, f64>,
 }
 
 impl Scripts {
@@ -35,12 +42,25 @@ impl Scripts {
         let most = RoleCounts::new(settings, 0).scripts;
         let least = u16::try_from(settings.script_processes).unwrap_or(u16::MAX).min(most);
         let patience = settings.script_idle_timeout;
-        Self { least, most, wanted: least, patience, spare_since: None, next_look: Instant::now() }
+        let (slow, next_look) = (settings.script_slow_time, Instant::now());
+        Self { least, most, wanted: least, patience, spare_since: None, next_look, slow, told: HashMap::new() }
     }
 
-    /// When it is to be looked at; `None` where the number is fixed.
+    /// When it is to be looked at; `None` where the number is fixed, and no script too slow.
     pub(crate) fn look_at(&self) -> Option<Instant> {
-        (self.least < self.most).then_some(self.next_look)
+        (self.least < self.most || !self.slow.is_zero()).then_some(self.next_look)
+    }
+
+    /// Those that have become too slow since it was last called.
+    fn too_slow<'a>(&mut self, running: &'a [RunningScript]) -> Vec<&'a RunningScript> {
+        let slow = self.slow.as_secs_f64();
+        if slow == 0.0 {
+            return Vec::new();
+        }
+        let is_same = |pid: u32, seconds: f64| running.iter().any(|now| now.pid == pid && now.seconds >= seconds);
+        self.told.retain(|pid, seconds| is_same(*pid, *seconds));
+        let all = running.iter().filter(|now| now.seconds >= slow);
+        all.filter(|now| self.told.insert(now.pid, now.seconds).is_none()).collect()
     }
 
     /// What the number of idle processes, and the time that requests have waited, make of the number that is wanted;
@@ -85,6 +105,17 @@ impl Master<'_> {
         }
         self.scripts.next_look = now + LOOK;
         let Some(snapshot) = program.scripts() else { return };
+        for script in self.scripts.too_slow(&snapshot.running) {
+            let calls = program.calls_of(script.pid).unwrap_or_default();
+            log::warning(format_args!(
+                "{} has been running for {:.1} s in process {}{}{}",
+                script.script,
+                script.seconds,
+                script.pid,
+                if calls.is_empty() { ", which cannot be looked into" } else { ":\n" },
+                calls.join("\n")
+            ));
+        }
         let (all, before) = (self.all_serve(), self.scripts.wanted);
         self.scripts.adapt(snapshot.idle, snapshot.longest_wait, all, now);
         if self.scripts.wanted != before {
@@ -127,6 +158,23 @@ mod tests {
         assert_eq!((next(3, 0, true, 11), next(3, 0, true, 11), next(3, 0, true, 12)), (7, 7, 6));
         assert_eq!((next(1, 0, true, 13), next(3, 0, true, 14), next(3, 0, true, 20)), (6, 6, 6));
         assert_eq!((next(3, 0, true, 24), next(9, 0, true, 90), next(9, 0, true, 99)), (5, 4, 4));
+    }
+
+    #[test]
+    fn a_slow_script_is_named_once_for_each_request() {
+        let settings = Settings { script_slow_time: Duration::from_secs(2), ..Settings::default() };
+        let mut scripts = Scripts::new(&settings);
+        assert!(scripts.look_at().is_some());
+        let mut named = |now: &[(u32, f64)]| {
+            let running: Vec<_> =
+                now.iter().map(|&(pid, seconds)| RunningScript { pid, seconds, ..Default::default() }).collect();
+            scripts.too_slow(&running).iter().map(|script| script.pid).collect::<Vec<_>>()
+        };
+        assert_eq!(named(&[(1, 1.9), (2, 2.0)]), [2]);
+        assert_eq!(named(&[(1, 2.1), (2, 2.2)]), [1]);
+        assert_eq!(named(&[(1, 2.2)]), [0; 0]);
+        assert_eq!(named(&[(1, 0.1), (2, 2.1)]), [2]);
+        assert_eq!(named(&[(1, 2.1), (2, 2.2)]), [1]);
     }
 
     #[test]
