@@ -10,6 +10,7 @@ from .document import Document
 from .measure import Bench, Cores
 from .results import Results
 from .suite import Step, Suite, say
+from .suites import SUITES
 
 # Start, verification, warm-up and stop of one measurement, seconds; for the estimate only.
 OVERHEAD_SECONDS = 0.9
@@ -20,8 +21,7 @@ class Web(Suite):
     COMMAND = "bench/run"
     ABOUT = (
         "Measures Apus beside its peers: one worker on one core, wrk and ab on another, contenders interleaved in rounds. Writes "
-        "the raw figures by date, a Markdown table and a chart. Other benchmarks: bench/run db, ws, coro, memory, tasks, "
-        "superglobals, compat, travel."
+        f"the raw figures by date, a Markdown table and a chart. Other benchmarks: bench/run {', '.join(filter(None, SUITES))}."
     )
     RESULTS = Results
     REPORT = report
