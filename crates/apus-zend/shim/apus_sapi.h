@@ -34,8 +34,7 @@ void apus_sapi_startup(void); /* then: at module start */
 void apus_sapi_take_over(const apus_sapi_hooks *hooks);
 /* The status that was answered. What a script prints that `stays` goes nowhere: it answers nothing by itself. */
 int apus_sapi_run(const apus_sapi_request *request, bool stays);
-/* In a script that stays: it has begun, and serves requests from now on; false after a fatal error. */
-bool apus_sapi_stay(void);
+/* In a script that stays, when apus_stay_end() has ended what it began with. */
 bool apus_sapi_begin(const apus_sapi_request *request); /* false after a fatal error; apus_sapi_end() all the same */
 int apus_sapi_end(void);                                /* the status that was answered */
 bool apus_sapi_is_running(void);

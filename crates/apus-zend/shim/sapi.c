@@ -246,11 +246,6 @@ int apus_sapi_run(const apus_sapi_request *request, bool stays)
 	return status;
 }
 
-bool apus_sapi_stay(void)
-{
-	return apus_stay_end();
-}
-
 bool apus_sapi_begin(const apus_sapi_request *request)
 {
 	running = request;

@@ -5,22 +5,15 @@
 #include "php_main.h"
 #include "php_variables.h"
 
-/* Other modules whose state is a request's. Sessions have their own way (session.c). */
-static const char *const OF_A_REQUEST[] = {"filter"};
-
 /* The session of the script, while a request has its own. */
 static apus_session *session_of_script;
 
-static void tell_modules(bool begins)
+/* ext/filter keeps what came in a request; it has nothing to do when one begins. */
+static void end_filter(void)
 {
-	for (size_t at = 0; at < sizeof(OF_A_REQUEST) / sizeof(*OF_A_REQUEST); at++) {
-		zend_module_entry *module =
-			zend_hash_str_find_ptr(&module_registry, OF_A_REQUEST[at], strlen(OF_A_REQUEST[at]));
-		if (module != NULL && begins && module->request_startup_func != NULL) {
-			module->request_startup_func(module->type, module->module_number);
-		} else if (module != NULL && !begins && module->request_shutdown_func != NULL) {
-			module->request_shutdown_func(module->type, module->module_number);
-		}
+	zend_module_entry *filter = zend_hash_str_find_ptr(&module_registry, ZEND_STRL("filter"));
+	if (filter != NULL && filter->request_shutdown_func != NULL) {
+		filter->request_shutdown_func(filter->type, filter->module_number);
 	}
 }
 
@@ -77,7 +70,7 @@ bool apus_stay_end(void)
 	GUARDED(failed, php_output_end_all());
 	GUARDED(failed, end_session());
 	GUARDED(failed, zend_unset_timeout());
-	GUARDED(failed, tell_modules(false));
+	GUARDED(failed, end_filter());
 	GUARDED(failed, php_output_deactivate());
 	GUARDED(failed, close_body());
 	GUARDED(failed, sapi_deactivate());
@@ -140,7 +133,6 @@ static void begin_request(void)
 	sapi_activate();
 	zend_set_timeout(PG(max_input_time) == -1 ? EG(timeout_seconds) : PG(max_input_time), true);
 	begin_output();
-	tell_modules(true);
 	begin_session();
 	fill_superglobals();
 	SG(sapi_started) = 1;

@@ -96,7 +96,7 @@ pub fn run_staying(request: &Request<'_>) {
 /// When a fatal error ended an output handler.
 pub fn stay() -> Result<(), Raise> {
     // SAFETY: guarded by the shim; by the caller's being PHP code the script runs.
-    whole(unsafe { sys::apus_sapi_stay() })
+    whole(unsafe { sys::apus_stay_end() })
 }
 
 /// Serves a request by `handler`, in a script that stays. The status that was answered, and what `handler` gave.

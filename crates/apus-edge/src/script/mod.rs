@@ -39,6 +39,8 @@ pub struct ScriptsConfig {
     pub index: Vec<String>,
     /// Patterns of paths below which no script is executed: `/uploads/*`.
     pub forbidden: Vec<String>,
+    /// The script that stays, below the root: it answers in place of all others.
+    pub stays: Option<String>,
 }
 
 /// The scripts of one port or host.
@@ -229,6 +231,10 @@ impl Scripts {
         if self.config.forbidden.iter().any(|pattern| fits(pattern, names)) {
             return Resolved::Status(403);
         }
+        let (names, path_info) = match &self.config.stays {
+            Some(stays) if stays != names => (&stays[..], &b""[..]),
+            _ => (names, path_info),
+        };
         Resolved::Script(Script {
             filename: format!("{}/{names}", self.document_root),
             script_name: format!("/{names}"),
@@ -246,8 +252,10 @@ impl ScriptsConfig {
     /// When a script that stays lies elsewhere than below the directory.
     pub fn of(settings: &Settings) -> Result<Self, String> {
         let mut found = Preset::find(Path::new(&settings.document_root));
-        if !settings.script_worker.is_empty() {
-            found.tries = vec!["$uri".to_owned(), below(&settings.script_worker, &found.root)?];
+        let stays = Some(&settings.script_worker).filter(|script| !script.is_empty());
+        let stays = stays.map(|script| below(script, &found.root)).transpose()?;
+        if let Some(names) = &stays {
+            found.tries = vec!["$uri".to_owned(), format!("/{names}")];
         }
         let default = Settings::default();
         let or = |own: &Vec<String>, default: &Vec<String>, found: Vec<String>| {
@@ -260,16 +268,17 @@ impl ScriptsConfig {
             forbidden: or(&settings.denied_scripts, &default.denied_scripts, found.forbidden),
             links: if links.is_empty() { found.links } else { links },
             root: found.root,
+            stays,
         })
     }
 }
 
-/// The path of a script that stays below the document root, with its slash.
+/// The path of a script that stays below the document root.
 fn below(script: &str, root: &Path) -> Result<String, String> {
     let absolute = |path: &Path| std::path::absolute(path).map_err(|error| format!("{}: {error}", path.display()));
     let (file, root) = (absolute(Path::new(script))?, absolute(root)?);
     let names = file.strip_prefix(&root).ok().and_then(Path::to_str);
-    names.map(|names| format!("/{names}")).ok_or_else(|| {
+    names.map(str::to_owned).ok_or_else(|| {
         format!(
             "script_worker {script}: it has to lie below the document root {}, whose requests it answers",
             root.display()

@@ -50,6 +50,7 @@ fn site(tries: &[&str]) -> (tempfile::TempDir, Arc<Scripts>) {
         tries: tries.iter().map(|text| (*text).to_owned()).collect(),
         index: vec!["index.php".into(), "index.html".into()],
         forbidden: vec!["/uploads/*".into()],
+        stays: None,
     };
     (folder, Scripts::open(config).unwrap())
 }
@@ -230,4 +231,24 @@ fn hostile_paths_find_nothing_else() {
         }
     }
     assert!(executed > 1000, "{executed}");
+}
+
+#[test]
+fn a_script_that_stays_answers_in_place_of_all_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join("public");
+    for file in ["in/worker.php", "other.php", "style.css"] {
+        write(&root, file);
+    }
+    let [document_root, script_worker] =
+        [root.clone(), root.join("in/worker.php")].map(|path| path.to_str().unwrap().to_owned());
+    let settings = Settings { document_root, script_worker: script_worker.clone(), ..Settings::default() };
+    let scripts = Scripts::open(ScriptsConfig::of(&settings).unwrap()).unwrap();
+    for (path, path_info) in [("/", ""), ("/a/b", ""), ("/other.php/x", ""), ("/in/worker.php/x", "/x")] {
+        let Resolved::Script(script) = scripts.resolve_now(path.as_bytes()) else { panic!("{path} is a script's") };
+        assert_eq!((&script.filename, &script.script_name[..]), (&script_worker, "/in/worker.php"), "{path}");
+        assert_eq!(script.path_info, path_info.as_bytes(), "{path}");
+    }
+    assert_eq!(scripts.resolve_now(b"/style.css"), Resolved::File("/style.css".to_owned()));
+    assert!(ScriptsConfig::of(&Settings { script_worker: "/elsewhere/worker.php".to_owned(), ..settings }).is_err());
 }

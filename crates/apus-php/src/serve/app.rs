@@ -21,27 +21,6 @@ pub(crate) struct ServeApp {
     /// Of a port: what answers for its hosts, by their numbers from 1 on.
     hosts: Vec<Rc<Site>>,
     desk: Rc<Desk>,
-    stays: Option<Rc<Stays>>,
-}
-
-/// A script that stays, and answers in place of all others.
-struct Stays {
-    filename: String,
-    name: String,
-}
-
-impl Stays {
-    /// The script is named below its document root where it lies there, as applications expect it of the script that
-    /// runs.
-    fn take_place(&self, of: &mut Script) {
-        let below = self.filename.strip_prefix(&*of.document_root).filter(|name| name.starts_with('/'));
-        let name = below.unwrap_or(&self.name);
-        if of.script_name != name {
-            of.path_info.clear();
-        }
-        name.clone_into(&mut of.script_name);
-        self.filename.clone_into(&mut of.filename);
-    }
 }
 
 /// The handling of one request.
@@ -64,12 +43,8 @@ impl Future for Serving {
 }
 
 impl ServeApp {
-    /// `stays`: the script that answers in place of all others, or nothing.
-    pub(crate) fn new(site: Rc<Site>, hosts: Vec<Rc<Site>>, desk: Rc<Desk>, stays: &str) -> Rc<Self> {
-        let name = stays.rsplit('/').next().unwrap_or_default();
-        let stays =
-            (!stays.is_empty()).then(|| Rc::new(Stays { filename: stays.to_owned(), name: format!("/{name}") }));
-        Rc::new(Self { site, hosts, desk, stays })
+    pub(crate) fn new(site: Rc<Site>, hosts: Vec<Rc<Site>>, desk: Rc<Desk>) -> Rc<Self> {
+        Rc::new(Self { site, hosts, desk })
     }
 
     fn site(&self, number: u16) -> &Rc<Site> {
@@ -82,19 +57,12 @@ impl App for ServeApp {
 
     fn on_request(self: &Rc<Self>, request: Request, response: Responder) -> Serving {
         let desk = Rc::clone(&self.desk);
-        let stays = self.stays.clone();
-        let run = move |request, mut script, response| {
-            if let Some(stays) = &stays {
-                stays.take_place(&mut script);
-            }
-            run(desk, request, script, response)
-        };
         match self.site(request.host_number()).answer(request, &response) {
             Served::Answered => Serving::Done,
-            Served::Script(request, script) => Serving::Running(Box::pin(run(request, script, response))),
+            Served::Script(request, script) => Serving::Running(Box::pin(run(desk, request, script, response))),
             Served::Later(found) => Serving::Running(Box::pin(async move {
                 if let Some((request, script)) = found.await {
-                    run(request, script, response).await;
+                    run(desk, request, script, response).await;
                 }
             })),
         }

@@ -126,11 +126,11 @@ fn take_bodies_as_they_are(config: &mut Config) {
     }
 }
 
-/// What answers a port and its hosts with scripts; `stays`: the one that stays, or nothing.
-fn scripts(port: &PortCore, plan: &Plan, desk: &Rc<Desk>, stays: &str) -> Result<Rc<ServeApp>, Raise> {
+/// What answers a port and its hosts with scripts.
+fn scripts(port: &PortCore, plan: &Plan, desk: &Rc<Desk>) -> Result<Rc<ServeApp>, Raise> {
     let open = |settings| Scripts::open(settings).map_err(|why| refused(&format!("port {}: {why}", port.addr)));
     let hosts = plan.hosts.iter().map(|host| open(&host.settings)).collect::<Result<_, _>>()?;
-    Ok(ServeApp::new(open(&plan.settings)?, hosts, Rc::clone(desk), stays))
+    Ok(ServeApp::new(open(&plan.settings)?, hosts, Rc::clone(desk)))
 }
 
 /// What all ports of a worker share.
@@ -171,7 +171,7 @@ impl Serving<'_> {
                 config.hosts =
                     plan.hosts.iter().zip(1..).map(|(host, number)| self.host(host, number, &config)).collect();
                 if let Some(desk) = &self.desk {
-                    let app = scripts(port, &plan, desk, &self.core.settings.borrow().script_worker)?;
+                    let app = scripts(port, &plan, desk)?;
                     take_bodies_as_they_are(&mut config);
                     let served = serve(app, vec![(fd, Rc::new(config))], Rc::clone(self.control));
                     return Ok(Some(tokio::task::spawn_local(served)));
