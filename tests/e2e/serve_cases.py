@@ -28,9 +28,9 @@ class Sites(support.Case):
             (root / name).write_text(text)
         return root
 
-    def served(self, root, **options):
+    def served(self, root, *args, **options):
         # Xdebug, where it is installed, would slow every call.
-        return self.enterContext(support.Site(root, env={"XDEBUG_MODE": "off"}, **options))
+        return self.enterContext(support.Site(root, *args, env={"XDEBUG_MODE": "off"}, **options))
 
     def nginx(self, root, *, tries="$uri $uri/ /index.php?$args", server="", pool=()):
         fpm = self.enterContext(sites.PhpFpm(*pool))

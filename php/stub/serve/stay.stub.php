@@ -13,10 +13,11 @@ namespace Apus;
  *     }
  *
  * The client has its answer when this returns. exit() ends the running request alone; an exception that nobody catches
- * is answered as PHP does, with 500; a fatal error ends the process, which is replaced.
+ * is answered as PHP does, with 500; a fatal error ends the process, which is replaced. Coroutines that the handler began
+ * are finished before the answer is, and timers are removed.
  * @param callable $handler answers the request as any script does: by echo, header() and the like
  * @return bool false when there are no more requests: the script is to end
- * @throws ServerException 3 (STATE) elsewhere than in that script, and while a request is answered
+ * @throws \Apus\Server\Exception STATE elsewhere than in that script, while a request is answered, and in a coroutine
  * Waits outside of coroutines.
  * @since 0.1.0
  * @rust typed

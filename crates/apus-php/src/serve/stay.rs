@@ -5,12 +5,15 @@ use std::ffi::{CString, c_int};
 use std::os::unix::ffi::OsStringExt;
 
 use apus_process::{Worker, log};
+use apus_runtime::running::in_coroutine;
 use apus_zend::callable::Callable;
 use apus_zend::engine::{Thrown, ThrownKind};
 use apus_zend::{Raise, Value, class, sapi};
 
 use super::process::{self, FAILED};
 use crate::exception;
+use crate::runtime::State;
+use crate::timer::Timers;
 
 /// Where the script stands.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -92,8 +95,15 @@ pub(super) fn handle_request(handler: Callable) -> Result<bool, Raise> {
             let text = "handle_request() was called while a request is served";
             return Err(exception::throw(exception::code::server::STATE, text));
         }
+        // The process would run nothing else while it waits for a request, this coroutine's caller included.
+        _ if in_coroutine() => {
+            let text = "handle_request() was called in a coroutine: call it in the script itself, outside of go() and \
+                        Coroutine\\run(); coroutines may be started within a request";
+            return Err(exception::throw(exception::code::server::STATE, text));
+        }
         Phase::Leaving => return Ok(false),
         Phase::Booting => {
+            finish_coroutines()?;
             sapi::stay()?;
             process::ready();
         }
@@ -114,9 +124,25 @@ pub(super) fn handle_request(handler: Callable) -> Result<bool, Raise> {
     result.map(|()| true)
 }
 
+/// No coroutine and no timer outlives the request that began it: nothing would run them while the process waits.
+fn finish_coroutines() -> Result<(), Raise> {
+    let Some(state) = State::existing() else { return Ok(()) };
+    let timers = Timers::of(&state);
+    if timers.len() > 0 {
+        timers.clear_all(&state);
+        log::warning(format_args!("timers do not run in a script that stays: they were removed at the request's end"));
+    }
+    state.finish()
+}
+
 /// Calls the handler. `exit()` ends its request alone; an exception that nobody caught is answered as PHP does.
 fn call(handler: &Callable) -> Result<(), Raise> {
-    let Err(raise) = handler.call(&[]).map(drop::<Value>) else { return Ok(()) };
+    let called = handler.call(&[]).map(drop::<Value>).or_else(unless_ended);
+    called.and_then(|()| finish_coroutines().or_else(unless_ended))
+}
+
+/// What becomes of a request whose handler was left early.
+fn unless_ended(raise: Raise) -> Result<(), Raise> {
     let thrown = Thrown::take().filter(|_| raise != Raise::Bailed).ok_or(Raise::Bailed)?;
     match thrown.kind() {
         ThrownKind::Fatal => Err(Raise::Bailed),

@@ -166,7 +166,12 @@ impl Program for PhpProgram {
                 }
                 return;
             }
-            MasterEvent::BeforeReload => Event::BeforeReload,
+            MasterEvent::BeforeReload => {
+                if self.core.handover.get().is_some() {
+                    forget_compiled();
+                }
+                Event::BeforeReload
+            }
             MasterEvent::AfterReload => Event::AfterReload,
             MasterEvent::BeforeShutdown => Event::BeforeShutdown,
             MasterEvent::ManagerStop => {
@@ -252,6 +257,14 @@ impl PhpProgram {
         {
             Timers::of(&state).clear_all(&state);
         }
+    }
+}
+
+/// Has opcache compile scripts anew. Its memory is the master's, and outlives the processes that a reload replaces.
+fn forget_compiled() {
+    if let Ok(reset) = Callable::named("opcache_reset") {
+        // It is false where opcache is switched off, and throws nothing.
+        let _ = reset.call(&[]);
     }
 }
 
