@@ -48,6 +48,7 @@ FILES = {
         echo Report::lines($_GET['gate']);""",
     "crash.php": "<?php posix_kill(posix_getpid(), SIGSEGV); sleep(30);",
     "silent.php": "<?php sleep(300);",
+    "endless.php": "<?php ignore_user_abort(true); file_put_contents($_GET['gate'] . '.' . getmypid(), '1'); while (true) { usleep(1000); }",
 }
 
 
@@ -226,26 +227,56 @@ class Processes(Scripts):
         gate = self.root / "gate"
         first = self.beside(lambda: server.get(f"/stand.php?gate={gate}"))
         self.begun("gate")
-        statuses = []
-        threads = [threading.Thread(target=lambda: statuses.append(server.get("/pid.php").status)) for _ in range(3)]
+        answers = []
+        threads = [threading.Thread(target=lambda: answers.append(server.get("/pid.php"))) for _ in range(3)]
         for thread in threads:
             thread.start()
-        until("those for which there is no place are refused", lambda: len(statuses) == 2)
+        until("those for which there is no place are refused", lambda: len(answers) == 2)
         gate.touch()
         self.assertEqual(first().status, 200)
         for thread in threads:
             thread.join(support.PATIENCE)
-        self.assertEqual(statuses, [503, 503, 200])
+        self.assertEqual([answer.status for answer in answers], [503, 503, 200])
+        self.assertEqual([answer.headers.get("retry-after") for answer in answers], ["30", "30", None])
 
     def test_a_request_does_not_wait_for_ever(self):
         server = self.scripts(workers=1, settings={"script_queue_timeout": 0.2})
         gate = self.root / "gate"
         first = self.beside(lambda: server.get(f"/stand.php?gate={gate}"))
         self.begun("gate")
-        self.assertEqual(server.get("/pid.php").status, 503)
+        late = server.get("/pid.php")
+        self.assertEqual((late.status, late.headers["retry-after"]), (503, "1"))
         gate.touch()
         self.assertEqual(first().status, 200)
         self.assertEqual(server.get("/pid.php").status, 200)
+
+    def test_beyond_what_it_can_do_each_request_is_answered_or_refused(self):
+        """Twice as many as there is room for: those that have a place are all answered, in their order, the others at
+        once, and the server is as before afterwards."""
+        settings = {"script_queue": 8, "script_processes_max": 0, "worker_num": 2}
+        server = self.scripts(workers=2, settings=settings)
+        gate = self.root / "gate"
+        standing = [self.beside(lambda: server.get(f"/stand.php?gate={gate}")) for _ in range(2)]
+        self.begun("gate", 2)
+        answers = []
+        ask = lambda: answers.append(server.get("/hello.php"))  # noqa: E731
+        threads = [threading.Thread(target=ask, daemon=True) for _ in range(32)]
+        for thread in threads:
+            thread.start()
+        # Each of both workers has a queue of 8; which connection comes to which is the kernel's choice.
+        until("those without a place are refused", lambda: len(answers) >= 16)
+        self.assertEqual({answer.status for answer in answers}, {503})
+        waiting = server.status()["scripts"]
+        self.assertEqual((waiting["busy"], waiting["idle"]), (2, 0))
+        gate.touch()
+        self.assertEqual({answer().status for answer in standing}, {200})
+        for thread in threads:
+            thread.join(support.PATIENCE)
+        statuses = [answer.status for answer in answers]
+        self.assertEqual((len(statuses), set(statuses)), (32, {200, 503}))
+        self.assertLessEqual(statuses.count(200), 16)
+        self.assertEqual({answer.body for answer in answers if answer.status == 200}, {b"fpm-fcgifpm-fcgi"})
+        self.assertEqual({server.get("/hello.php").status for _ in range(20)}, {200})
 
     def test_a_client_that_leaves_the_queue_leaves_nothing(self):
         server = self.scripts(workers=1)
@@ -314,6 +345,39 @@ class Processes(Scripts):
             until("another front", lambda: [w for w in server.status()["workers"] if w["role"] == "worker" and w["pid"] != front and w["state"] == "serving"])
             gate.touch()
         self.assertEqual(server.get("/pid.php").body, str(pid).encode())
+
+    def front(self, server, but=0):
+        """The process of the one worker; `but`: another one than this."""
+
+        def found():
+            workers = [worker for worker in server.status()["workers"] if worker["role"] == "worker"]
+            return [w["pid"] for w in workers if w["state"] == "serving" and w["pid"] != but]
+
+        until("a worker serves", found)
+        return found()[0]
+
+    def test_a_silent_script_whose_front_was_killed_is_ended_by_the_master(self):
+        server = self.scripts(workers=1, settings={"script_timeout": 0.5})
+        gate = self.root / "gate"
+        with server.connect() as client:
+            client.send(f"GET /endless.php?gate={gate} HTTP/1.1\r\nHost: a\r\n\r\n".encode())
+            (pid,) = self.begun("gate")
+            front = self.front(server)
+            os.kill(front, signal.SIGKILL)
+            until("the script ends", lambda: not support.alive(pid))
+        self.front(server, but=front)
+        self.assertEqual(server.get("/exit.php").body, b"abc")
+        told = f"script process {pid} is killed by the master: {self.root}/endless.php has given nothing for "
+        self.assertIn(told, server.said())
+
+    def test_a_silent_script_whose_client_left_is_ended(self):
+        server = self.scripts(workers=1, settings={"script_timeout": 0.5})
+        gate = self.root / "gate"
+        with server.connect() as client:
+            client.send(f"GET /endless.php?gate={gate} HTTP/1.1\r\nHost: a\r\n\r\n".encode())
+            (pid,) = self.begun("gate")
+        until("the script ends", lambda: not support.alive(pid))
+        self.assertEqual(server.get("/exit.php").body, b"abc")
 
     def test_many_requests_over_few_processes(self):
         server = self.scripts(workers=2, settings={"worker_num": 2})

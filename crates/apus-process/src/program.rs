@@ -11,7 +11,7 @@ use crate::access::AccessSettings;
 use crate::observe::Text;
 use crate::parcel::Parcel;
 use crate::role::Role;
-use crate::snapshot::{MetricSnapshot, ScriptsSnapshot};
+use crate::snapshot::{MetricSnapshot, RunningScript, ScriptsSnapshot};
 use crate::worker::Worker;
 
 /// What a server is run with.
@@ -115,6 +115,12 @@ pub trait Program {
     /// What the processes that run scripts do, where there are any. As [`figures`](Self::figures).
     fn scripts(&self) -> Option<ScriptsSnapshot> {
         None
+    }
+
+    /// The scripts that have given nothing for so long, and that no worker ends: they get no further request, and the
+    /// master kills their processes. As [`figures`](Self::figures).
+    fn silent_scripts(&mut self, _limit: Duration) -> Vec<RunningScript> {
+        Vec::new()
     }
 
     /// The calls that the code of a process stands in which runs scripts, the innermost first; `None` where that cannot

@@ -369,6 +369,8 @@ impl Drop for Process {
         }
         let ended = self.with(|active| {
             (active.orphan, active.waker) = (true, None);
+            // There is no client any more that would take its output, or that it could wait for.
+            active.silent_since = Some(Instant::now());
             active.held.gone();
             discard(&mut active.held)
         });

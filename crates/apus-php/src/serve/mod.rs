@@ -13,10 +13,11 @@ mod process;
 mod stay;
 
 use std::io;
+use std::time::Duration;
 
 use apus_options::Settings;
 use apus_process::{RoleCounts, RunningScript, ScriptsSnapshot};
-use apus_shm::handover::Handover;
+use apus_shm::handover::{Handover, Running, Watch};
 
 pub(crate) use app::ServeApp;
 pub(crate) use desk::{Desk, Patience};
@@ -38,11 +39,19 @@ pub(crate) fn prepare(settings: &Settings, counts: RoleCounts) -> io::Result<Opt
 /// What the processes do.
 pub(crate) fn snapshot(handover: &'static Handover) -> ScriptsSnapshot {
     let usage = handover.usage();
-    let running = handover.running().into_iter().map(|running| RunningScript {
+    let (idle, busy, longest_wait) = (usage.idle, usage.busy, usage.longest_wait);
+    ScriptsSnapshot { idle, busy, longest_wait, running: handover.running().into_iter().map(running).collect() }
+}
+
+/// The scripts that have given nothing for too long, by what the master sees.
+pub(crate) fn silent(handover: &'static Handover, watch: &mut Watch, limit: Duration) -> Vec<RunningScript> {
+    handover.silent(watch, limit).into_iter().map(running).collect()
+}
+
+fn running(running: Running) -> RunningScript {
+    RunningScript {
         pid: running.pid,
         script: String::from_utf8_lossy(&running.script).into_owned(),
         seconds: running.millis as f64 / 1000.0,
-    });
-    let (idle, busy, longest_wait) = (usage.idle, usage.busy, usage.longest_wait);
-    ScriptsSnapshot { idle, busy, longest_wait, running: running.collect() }
+    }
 }

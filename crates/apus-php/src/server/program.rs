@@ -8,9 +8,10 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use apus_process::{
-    AccessSettings, Awaited, MasterEvent, MetricSnapshot, Outcome, Parcel, Program, Role, RoleCounts, ScriptsSnapshot,
-    Text, Worker,
+    AccessSettings, Awaited, MasterEvent, MetricSnapshot, Outcome, Parcel, Program, Role, RoleCounts, RunningScript,
+    ScriptsSnapshot, Text, Worker,
 };
+use apus_shm::handover::Watch;
 use apus_zend::object::Object;
 use apus_zend::{Callable, Raise, Value, engine};
 use tokio::io::Interest;
@@ -38,6 +39,8 @@ pub(super) struct PhpProgram {
     script: PathBuf,
     /// Those of the script, which go on in the master once it begins.
     timers: Vec<Carried>,
+    /// What the master has seen of the scripts that run.
+    watch: Watch,
 }
 
 impl Program for PhpProgram {
@@ -97,6 +100,11 @@ impl Program for PhpProgram {
 
     fn scripts(&self) -> Option<ScriptsSnapshot> {
         self.core.handover.get().map(serve::snapshot)
+    }
+
+    fn silent_scripts(&mut self, limit: Duration) -> Vec<RunningScript> {
+        let silent = |handover| serve::silent(handover, &mut self.watch, limit);
+        self.core.handover.get().map(silent).unwrap_or_default()
     }
 
     fn calls_of(&self, pid: u32) -> Option<Vec<String>> {
@@ -338,7 +346,7 @@ pub(super) fn start(core: &Rc<ServerCore>, server: Object) -> Result<(), Raise> 
     apus_zend::closure::remember_main_script();
     worker::keep_listeners(&listeners);
     let timers = timers.unwrap_or_default();
-    let mut program = PhpProgram { core: Rc::clone(core), server, script, timers };
+    let mut program = PhpProgram { core: Rc::clone(core), server, script, timers, watch: Watch::default() };
     output::take();
     metrics::close();
     let outcome = apus_process::run(&config, &listeners, &mut program);

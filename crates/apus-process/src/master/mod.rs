@@ -219,6 +219,7 @@ impl<'a> Master<'a> {
         self.find_expired(program);
         self.look_at_files(program);
         self.adapt_scripts(program);
+        self.end_silent_scripts(program);
         self.advance_reload(program);
         let worker = self.start_due();
         if self.phase == Phase::Starting && self.all_serve() {
@@ -332,7 +333,7 @@ impl<'a> Master<'a> {
             processes(&self.replicas, &self.leaving).filter(|p| !p.overdue).filter_map(|process| process.kill_at);
         let weighing = (running && self.config.settings.max_worker_memory > 0).then_some(self.next_weighing);
         let look = self.renewals.filter(|_| running).and_then(|(_, at)| at);
-        let scripts = self.scripts.look_at().filter(|_| running);
+        let scripts = self.scripts.due_at().filter(|_| running);
         let unsent = processes(&self.replicas, &self.leaving).any(Process::has_unsent);
         let unsent = (unsent || self.log_waits || running && self.replicas.iter().any(Replica::has_unreported))
             .then(|| now + TICK / 10);

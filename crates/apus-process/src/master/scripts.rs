@@ -1,12 +1,13 @@
 //! How many processes run scripts: more while requests wait for one, fewer when several have nothing to do; and which
-//! scripts are slow.
+//! scripts are slow, or silent for too long with nobody else to end them.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use apus_options::Settings;
+use nix::sys::signal::{Signal, kill};
 
-use super::{Master, Phase, dismiss};
+use super::{Master, Phase, dismiss, processes};
 use crate::log;
 use crate::program::Program;
 use crate::replica::Replica;
@@ -15,6 +16,8 @@ use crate::snapshot::RunningScript;
 
 /// How often that is looked at.
 const LOOK: Duration = Duration::from_millis(100);
+/// How often scripts are looked at for their silence, at most and at least.
+const LISTEN: (Duration, Duration) = (LOOK, Duration::from_secs(5));
 /// A request that has waited so long, in milliseconds, is reason for one process more.
 const WAITED: u64 = 20;
 /// The time between two that leave.
@@ -35,6 +38,9 @@ pub(crate) struct Scripts {
     slow: Duration,
     /// The processes whose scripts were named, and for how many seconds those had run when they were last seen.
     told: HashMap<u32, f64>,
+    /// How long a script may give nothing; `None` for as long as it likes.
+    silent: Option<Duration>,
+    next_listen: Instant,
 }
 
 impl Scripts {
@@ -43,11 +49,29 @@ impl Scripts {
         let least = u16::try_from(settings.script_processes).unwrap_or(u16::MAX).min(most);
         let patience = settings.script_idle_timeout;
         let (slow, next_look) = (settings.script_slow_time, Instant::now());
-        Self { least, most, wanted: least, patience, spare_since: None, next_look, slow, told: HashMap::new() }
+        let silent = Some(settings.script_timeout).filter(|limit| most > 0 && !limit.is_zero());
+        Self {
+            least,
+            most,
+            wanted: least,
+            patience,
+            spare_since: None,
+            next_look,
+            slow,
+            told: HashMap::new(),
+            silent,
+            next_listen: next_look,
+        }
+    }
+
+    /// When the next look is due; `None` where nothing is looked at.
+    pub(crate) fn due_at(&self) -> Option<Instant> {
+        let listen = self.silent.map(|_| self.next_listen);
+        self.look_at().into_iter().chain(listen).min()
     }
 
     /// When it is to be looked at; `None` where the number is fixed, and no script too slow.
-    pub(crate) fn look_at(&self) -> Option<Instant> {
+    fn look_at(&self) -> Option<Instant> {
         (self.least < self.most || !self.slow.is_zero()).then_some(self.next_look)
     }
 
@@ -124,6 +148,25 @@ impl Master<'_> {
         self.dismiss_unwanted(program);
     }
 
+    /// Ends scripts that are silent for too long. Workers do that, and answer their clients; this is for those whose
+    /// worker is gone, or stuck itself.
+    pub(crate) fn end_silent_scripts(&mut self, program: &mut dyn Program) {
+        let now = Instant::now();
+        let Some(limit) = self.scripts.silent.filter(|_| self.scripts.next_listen <= now) else { return };
+        self.scripts.next_listen = now + (limit / 4).clamp(LISTEN.0, LISTEN.1);
+        for script in program.silent_scripts(limit) {
+            let Some(process) = processes(&self.replicas, &self.leaving).find(|p| p.pid.as_raw() as u32 == script.pid)
+            else {
+                continue;
+            };
+            log::warning(format_args!(
+                "script process {} is killed by the master: {} has given nothing for {:.1} s (script_timeout)",
+                script.pid, script.script, script.seconds
+            ));
+            let _ = kill(process.pid, Signal::SIGKILL);
+        }
+    }
+
     fn dismiss_unwanted(&mut self, program: &mut dyn Program) {
         for index in 0..self.replicas.len() {
             if self.is_wanted(&self.replicas[index]) {
@@ -183,6 +226,9 @@ mod tests {
         assert!(Scripts::new(&settings).look_at().is_none());
         settings.script_processes = 3;
         assert!(Scripts::new(&settings).look_at().is_none());
+        assert!(Scripts::new(&settings).due_at().is_some(), "their silence is");
+        settings.script_timeout = Duration::ZERO;
+        assert!(Scripts::new(&settings).due_at().is_none());
         settings.script_processes_max = 4;
         assert!(Scripts::new(&settings).look_at().is_some());
     }

@@ -219,11 +219,6 @@ impl Held {
     pub fn release(mut self) {
         self.begun = false;
     }
-
-    /// Whether the process may be given another request at once: it is not to leave.
-    pub fn stays(&self) -> bool {
-        self.channel().leave.load(Acquire) == 0
-    }
 }
 
 impl Drop for Held {

@@ -31,6 +31,7 @@ mod ring;
 mod state;
 #[cfg(test)]
 mod tests;
+mod watch;
 
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -45,6 +46,7 @@ pub use process::{Begin, ScriptSeat, Wait};
 use ring::Positions;
 pub use state::Kind;
 use state::State;
+pub use watch::{FRONT_FIRST, Watch};
 
 use crate::futex;
 use crate::notifier::Notifier;
@@ -85,6 +87,19 @@ struct Channel {
 
 // SAFETY: atomics alone; zero is a channel that nobody has.
 unsafe impl Shared for Channel {}
+
+impl Channel {
+    /// What its process runs.
+    fn running(&self, state: State, now: u64) -> Running {
+        let shown = (self.shown_len.load(Acquire) as usize).min(SHOWN);
+        Running {
+            process: usize::from(state.process),
+            pid: self.pid.load(Acquire),
+            script: self.shown[..shown].iter().map(|byte| byte.load(Relaxed)).collect(),
+            millis: now.saturating_sub(self.began.load(Acquire)),
+        }
+    }
+}
 
 /// A front's seat.
 #[repr(C, align(128))]
@@ -270,15 +285,9 @@ impl Handover {
     pub fn running(&self) -> Vec<Running> {
         let now = now_ms();
         let busy = self.channels.iter().filter_map(|channel| {
-            let (state, began) = (State::of(channel), channel.began.load(Acquire));
-            let runs = matches!(state.kind, Kind::Taken | Kind::Abandoned) && began != 0;
-            let shown = (channel.shown_len.load(Acquire) as usize).min(SHOWN);
-            runs.then(|| Running {
-                process: usize::from(state.process),
-                pid: channel.pid.load(Acquire),
-                script: channel.shown[..shown].iter().map(|byte| byte.load(Relaxed)).collect(),
-                millis: now.saturating_sub(began),
-            })
+            let state = State::of(channel);
+            let runs = matches!(state.kind, Kind::Taken | Kind::Abandoned) && channel.began.load(Acquire) != 0;
+            runs.then(|| channel.running(state, now))
         });
         busy.collect()
     }

@@ -297,6 +297,8 @@ impl ScriptSeat {
         if self.make_room(FRAME) {
             self.to_front.put(&header(Frame::End, 0));
         }
+        // Before the front sees the end, and begins another.
+        self.channel().began.store(0, Relaxed);
         self.publish();
     }
 

@@ -21,6 +21,11 @@ impl Positions {
         self.tail.store(0, Relaxed);
         self.head.store(0, SeqCst);
     }
+
+    /// Up to where bytes are published.
+    pub(super) fn published(&self) -> u64 {
+        self.tail.load(SeqCst)
+    }
 }
 
 /// The side that writes.

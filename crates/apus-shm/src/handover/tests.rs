@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use super::*;
 
 fn one() -> (&'static Handover, Front, ScriptSeat) {
@@ -295,4 +297,42 @@ fn answer_or_death(
             return Some(body);
         }
     }
+}
+
+#[test]
+fn a_silent_script_is_found_from_outside() {
+    let (handover, front, mut seat) = one();
+    let mut watch = Watch::default();
+    let mut silent = || handover.silent(&mut watch, Duration::ZERO).iter().map(|found| found.pid).collect::<Vec<_>>();
+    assert_eq!(silent(), [0; 0], "it has no request");
+    let mut held = front.take().unwrap();
+    held.begin(b"r", 0, b"x.php");
+    assert_eq!(seat.wait(None), Wait::Request);
+    assert!(seat.begin(&mut Begin::default()));
+    assert_eq!(silent(), [0; 0], "its front is there, and has longer");
+    handover.reaped(7);
+    assert_eq!(silent(), [1234]);
+    seat.end();
+    assert_eq!(silent(), [0; 0], "its script has ended");
+    assert_eq!(seat.wait(None), Wait::Leave, "it gets no further request");
+}
+
+#[test]
+fn a_front_that_is_stuck_does_not_keep_a_silent_script() {
+    let (handover, front, mut seat) = one();
+    let mut held = front.take().unwrap();
+    held.begin(b"r", 0, b"x.php");
+    assert_eq!(seat.wait(None), Wait::Request);
+    assert!(seat.begin(&mut Begin::default()));
+    let long_ago = now_ms().saturating_sub(FRONT_FIRST.as_millis() as u64 + 1000);
+    handover.channels[held.number()].began.store(long_ago, Relaxed);
+    let mut watch = Watch::default();
+    assert_eq!(handover.silent(&mut watch, Duration::from_secs(60)), []);
+    seat.head(b"head");
+    assert!(seat.flush());
+    assert_eq!(handover.silent(&mut watch, Duration::ZERO), [], "it has given something");
+    let (seen, _) = watch.seen[held.number()].unwrap();
+    watch.seen[held.number()] = Some((seen, long_ago));
+    let found = handover.silent(&mut watch, Duration::ZERO);
+    assert_eq!((found.len(), found[0].pid, &found[0].script[..]), (1, 1234, &b"x.php"[..]));
 }
