@@ -199,15 +199,26 @@ impl ScriptSeat {
         true
     }
 
-    /// Reads what comes next of the body, and waits for it; 0 at its end, or when the front is gone.
+    /// Reads what comes next of the body, and waits until `into` is full: PHP takes less for the body's end. Less at its
+    /// end, or when the front is gone.
     pub fn read(&mut self, into: &mut [u8]) -> usize {
         let wanted = usize::try_from(self.body_left).unwrap_or(usize::MAX).min(into.len());
-        if wanted == 0 {
-            return 0;
+        let mut read = 0;
+        while read < wanted {
+            let there = self.read_some(&mut into[read..wanted]);
+            if there == 0 {
+                break;
+            }
+            read += there;
         }
+        read
+    }
+
+    /// What is there, and waits for the first of it; 0 when the front is gone.
+    fn read_some(&mut self, into: &mut [u8]) -> usize {
         let channel = self.channel();
         loop {
-            let there = self.to_process.available().min(wanted);
+            let there = self.to_process.available().min(into.len());
             if there > 0 {
                 self.to_process.copy(0, &mut into[..there]);
                 self.to_process.free(there);

@@ -26,6 +26,12 @@ impl Positions {
     pub(super) fn published(&self) -> u64 {
         self.tail.load(SeqCst)
     }
+
+    /// Whether all that was published is read.
+    #[cfg(test)]
+    pub(super) fn is_read(&self) -> bool {
+        self.published() == self.head.load(SeqCst)
+    }
 }
 
 /// The side that writes.

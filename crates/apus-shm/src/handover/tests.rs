@@ -300,6 +300,32 @@ fn answer_or_death(
 }
 
 #[test]
+fn a_read_waits_until_it_has_all_or_the_body_ends() {
+    let (handover, front, mut seat) = one();
+    let mut held = front.take().unwrap();
+    held.begin(b"r", 12, b"");
+    assert_eq!(held.feed(b"0123"), 4);
+    let process = std::thread::spawn(move || {
+        assert_eq!(seat.wait(None), Wait::Request);
+        assert!(seat.begin(&mut Begin::default()));
+        let mut piece = [0; 8];
+        let first = (seat.read(&mut piece), piece);
+        (first, seat.read(&mut piece))
+    });
+    let wait_until_read = || {
+        while !handover.channels[0].to_process.is_read() {
+            std::thread::yield_now();
+        }
+    };
+    wait_until_read();
+    assert_eq!(held.feed(b"45678"), 5);
+    // Of the last four there is one, and then nobody who would send the others.
+    wait_until_read();
+    handover.reaped(7);
+    assert_eq!(process.join().unwrap(), ((8, *b"01234567"), 1));
+}
+
+#[test]
 fn a_silent_script_is_found_from_outside() {
     let (handover, front, mut seat) = one();
     let mut watch = Watch::default();
