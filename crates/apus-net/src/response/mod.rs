@@ -466,17 +466,27 @@ impl Responder {
     /// Answers with a bare `status` and its reason as text; cuts the connection where the head has left already.
     /// Nothing where the answer has ended.
     pub fn fail(&self, status: u16) {
+        self.fail_with(ResponseHead::new(status));
+    }
+
+    /// As [`fail`](Self::fail), and says after how many seconds another attempt makes sense.
+    pub fn fail_for(&self, status: u16, seconds: u64) {
+        let mut head = ResponseHead::new(status);
+        head.push_field(b"Retry-After", seconds.to_string().as_bytes());
+        self.fail_with(head);
+    }
+
+    fn fail_with(&self, mut head: ResponseHead) {
         if self.is_ended() {
             return;
         }
         let wanted = matches!(self.conn.kill.get(), Kill::No | Kill::AfterOutput);
         if wanted && self.conn.exchange.phase() == AnswerPhase::Open {
-            let mut head = ResponseHead::new(status);
             let mut text = String::new();
             if self.conn.site().config.explains {
                 head.push_field(b"Content-Type", b"text/plain; charset=UTF-8");
                 head.has_content_type = true;
-                text = format!("{status} {}\n", wire::reason(status));
+                text = format!("{} {}\n", head.status, wire::reason(head.status));
             }
             // A client that is gone needs no answer.
             let _ = self.end(&head, text.as_bytes());

@@ -78,7 +78,7 @@ async fn run(desk: Rc<Desk>, request: Request, script: Script, responder: Respon
     };
     let mut process = match desk.process(responder.gone()).await {
         Ok(process) => process,
-        Err(Refused::Busy) => return responder.fail(503),
+        Err(Refused::Busy) => return responder.fail_for(503, desk.turn()),
         Err(Refused::Gone) => return,
     };
     let length = (!body.is_empty()).then_some(body.len() as u64).or(request.body().content_length());

@@ -209,6 +209,11 @@ impl Desk {
         }
     }
 
+    /// After how many seconds none waits any more that waits now.
+    pub(super) fn turn(&self) -> u64 {
+        (self.patience.waiting.as_millis() as u64).div_ceil(1000)
+    }
+
     /// A process for a request, when there is one.
     pub(super) async fn process(self: &Rc<Self>, gone: Gone) -> Result<Process, Refused> {
         if self.waiting.borrow().is_empty()
