@@ -137,6 +137,7 @@ SECTIONS = (
     Section("asan", "all phpt with AddressSanitizer", asan, long=True),
     Section("kills", "APUS_KILLS kills (5000) for each structure in shared memory", kills, long=True),
     Section("attacks", "each attack on HTTP/2 and TLS for APUS_ATTACK_SECONDS (60)", attacks, long=True),
+    Section("traffic", "WordPress behind apus serve with reloads and kills for TRAFFIC_SECONDS (3600)", tested(counts.last, "tests/soak/traffic.py"), long=True),
     Section("testssl", "testssl.sh on a server with defaults", tested(counts.last, "tests/conformance/testssl"), long=True),
     Section("differential", "PHP's own tests with and without Apus; DIFFERENTIAL names PHP's sources", differential, long=True),
 )

@@ -1,0 +1,111 @@
+"""What a server under `apus serve` has to bear meanwhile, and what is seen of its memory."""
+
+import os
+import pathlib
+import signal
+import statistics
+import time
+
+# What may come and go: buffers of clients that are being answered, a process more while another leaves.
+MASTER_BOUND = 1 << 20
+FRESH_BOUND = 1.15
+DESCRIPTOR_BOUND = 4
+
+
+class Chaos:
+    """Reloads and kills, by the clock."""
+
+    def __init__(self, site, options, rng):
+        self.site, self.options, self.random = site, options, rng
+        now = time.monotonic()
+        self.next_reload, self.next_kill = now + options.reload, now + options.kill * 0.75
+        self.reloads, self.kills, self.problems = 0, [], []
+
+    def turn(self):
+        now = time.monotonic()
+        if now >= self.next_reload:
+            self.next_reload = now + self.options.reload
+            answer = self.site.control("reload wait")
+            self.reloads += 1
+            if not answer.get("ok"):
+                self.problems.append(f"a reload failed: {answer}")
+        elif now >= self.next_kill:
+            self.next_kill = now + self.options.kill
+            self.kill("worker" if len(self.kills) % 2 else "script")
+
+    def kill(self, role):
+        serving = [worker["pid"] for worker in self.site.status()["workers"] if worker["role"] == role and worker["state"] == "serving"]
+        if not serving:
+            self.problems.append(f"no {role} serves")
+            return
+        self.kills.append((time.monotonic(), role))
+        try:
+            os.kill(self.random.choice(serving), signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+
+
+class Memory:
+    """The master's memory, that of all together, descriptors, processes, temporary files; once every two seconds."""
+
+    EVERY = 2.0
+
+    def __init__(self, site, temporary):
+        self.site, self.temporary, self.samples, self.next = site, temporary, [], 0.0
+        self.begun = time.monotonic()
+
+    def look(self):
+        now = time.monotonic()
+        if now < self.next:
+            return
+        self.next = now + self.EVERY
+        master = self.site.pid
+        pids = self.site.workers()
+        shares = [share for share in map(pss, (master, *pids)) if share]
+        self.samples.append({
+            "at": now - self.begun,
+            "master": anonymous(master),
+            "each": sum(shares) / len(shares),
+            "processes": len(pids),
+            "descriptors": len(os.listdir(f"/proc/{master}/fd")),
+            "files": len(os.listdir(self.temporary)),
+        })
+
+    def halves(self, what):
+        """The medians of the second and of the last fifth: the first one warms up."""
+        fifth = max(1, len(self.samples) // 5)
+        parts = self.samples[fifth : 2 * fifth] or self.samples, self.samples[-fifth:]
+        return [statistics.median(sample[what] for sample in part) for part in parts]
+
+    def summary(self):
+        shown = ", ".join("{} {:,.0f} -> {:,.0f}".format(what, *self.halves(what)) for what in self.samples[0] if what != "at")
+        return f"memory of {len(self.samples)} looks, second fifth -> last: {shown}"
+
+    def problems(self):
+        found = []
+        for what, allowed in (
+            ("master", lambda before: before + MASTER_BOUND),
+            ("each", lambda before: before * FRESH_BOUND),
+            ("descriptors", lambda before: before + DESCRIPTOR_BOUND),
+            ("processes", lambda before: before + 2),
+            ("files", lambda before: before + 12),
+        ):
+            before, after = self.halves(what)
+            if after > allowed(before):
+                found.append(f"{what} went from {before:,.0f} to {after:,.0f}")
+        return found
+
+
+def anonymous(pid):
+    """Bytes that are a process's own: opcache and other memory that all share come and go with what is looked at."""
+    status = pathlib.Path(f"/proc/{pid}/status").read_text()
+    return next(int(line.split()[1]) * 1024 for line in status.splitlines() if line.startswith("RssAnon:"))
+
+
+def pss(pid):
+    """Bytes of a process, what it shares counted in parts; 0 when it is gone."""
+    try:
+        lines = pathlib.Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("Pss:")), 0)
