@@ -199,8 +199,8 @@ impl ScriptSeat {
         true
     }
 
-    /// Reads what comes next of the body, and waits until `into` is full: PHP takes less for the body's end. Less at its
-    /// end, or when the front is gone.
+    /// Reads what comes next of the body, and waits until `into` is full: PHP takes less for the end. Less at the end,
+    /// or when the front is gone.
     pub fn read(&mut self, into: &mut [u8]) -> usize {
         let wanted = usize::try_from(self.body_left).unwrap_or(usize::MAX).min(into.len());
         let mut read = 0;
