@@ -1,13 +1,16 @@
 """What the tests of `apus serve` share: the same directory behind nginx with php-fpm, and a browser's cookies and
 forms."""
 
+import difflib
 import html
 import os
 import pathlib
 import re
+import struct
 import sys
 import tempfile
 import urllib.parse
+import zlib
 
 import support
 
@@ -16,6 +19,16 @@ import servers  # noqa: E402, F401
 import sites  # noqa: E402
 
 os.environ.setdefault("XDEBUG_MODE", "off")
+
+
+def picture(width, height):
+    """A PNG."""
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    rows = b"".join(b"\0" + bytes((x * 7 + y) % 256 for x in range(width * 3)) for y in range(height))
+    head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
 
 
 class Sites(support.Case):
@@ -28,13 +41,47 @@ class Sites(support.Case):
             (root / name).write_text(text)
         return root
 
-    def served(self, root, *args, **options):
+    def served(self, root, *args, env=None, **options):
         # Xdebug, where it is installed, would slow every call.
-        return self.enterContext(support.Site(root, *args, env={"XDEBUG_MODE": "off"}, **options))
+        return self.enterContext(support.Site(root, *args, env={"XDEBUG_MODE": "off", **(env or {})}, **options))
 
     def nginx(self, root, *, tries="$uri $uri/ /index.php?$args", server="", pool=()):
         fpm = self.enterContext(sites.PhpFpm(*pool))
         return Beside(self.enterContext(sites.Nginx(fpm, root, tries, server)).port)
+
+
+    # Those that a web server sets itself, or that tell the time.
+    OWN = (
+        "server", "date", "content-length", "transfer-encoding", "connection", "expires", "last-modified", "etag",
+        "accept-ranges", "vary", "keep-alive", "set-cookie", "x-powered-by",
+    )
+
+    def same_pages(self, site, nginx, paths, cookies, fleeting=(), own=()):
+        """Each page from both, by its status, fields and body, without what `fleeting` replaces. The answers to `own`
+        paths are the web server's: their status and where they lead to counts."""
+        for path in paths:
+            with self.subTest(path):
+                ours, theirs = (self.shown(server, path, cookies, fleeting) for server in (site, nginx))
+                if path in own:
+                    ours, theirs = ((status, {"location": fields.get("location")}) for status, fields, _ in (ours, theirs))
+                self.assertEqual(ours[:2], theirs[:2])
+                if path not in own:
+                    lines = [body.decode(errors="replace").split("\n") for body in (theirs[2], ours[2])]
+                    self.assertEqual([], list(difflib.unified_diff(*lines, "nginx", "apus", lineterm="", n=0)))
+
+    def shown(self, server, path, cookies, fleeting):
+        browser = Browser(server)
+        browser.cookies = dict(cookies)
+        answer = browser.get(path)
+        body = answer.body
+        for pattern, by in fleeting:
+            body = re.sub(pattern, by, body)
+        fields = {name: value for name, value in answer.headers.items() if name not in self.OWN}
+        if "location" in fields:
+            fields["location"] = re.sub("^http://[^/]*", "", fields["location"])
+        # What a file's type is called is the server's own table.
+        kind = path.partition("?")[0].rpartition(".")[2]
+        return answer.status, {} if kind in ("js", "html", "css", "svg", "ico") else fields, body
 
 
 class Beside(support.Server):

@@ -1,18 +1,15 @@
 """WordPress as Debian packages it, through `apus serve`: installed, written in and looked at over HTTP; pages are
 compared with nginx and php-fpm on the same installation."""
 
-import difflib
 import json
 import pathlib
 import re
 import shutil
-import struct
 import tempfile
 import unittest
-import zlib
 
 import servers
-from serve_cases import Browser, Sites
+from serve_cases import Browser, Sites, picture
 
 PACKAGE = pathlib.Path("/usr/share/wordpress")
 CONFIG = """<?php
@@ -38,16 +35,6 @@ FLEETING = (
     (rb"\b[0-9a-f]{10}\b", b"NONCE"),
     (rb"\d\d:\d\d:\d\d", b"TIME"),
 )
-
-
-def picture(width, height):
-    """A PNG."""
-    def chunk(kind, data):
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-
-    rows = b"".join(b"\0" + bytes((x * 7 + y) % 256 for x in range(width * 3)) for y in range(height))
-    head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
 
 
 class WordPress(Sites):
@@ -167,28 +154,4 @@ class WordPress(Sites):
                      "/wp-admin/options-general.php", "/wp-admin/plugins.php", "/wp-admin/tools.php", "/wp-admin/options-reading.php",
                      "/wp-admin/admin-ajax.php?action=heartbeat", "/"]
         for paths, cookies in ((visitor, {}), (logged_in, browser.cookies)):
-            for path in paths:
-                with self.subTest(path):
-                    ours, theirs = (self.shown(server, path, cookies) for server in (site, nginx))
-                    self.assertEqual(ours[:2], theirs[:2])
-                    lines = [body.decode(errors="replace").split("\n") for body in (theirs[2], ours[2])]
-                    self.assertEqual([], list(difflib.unified_diff(*lines, "nginx", "apus", lineterm="", n=0)))
-
-    # Those that a web server sets itself, or that tell the time.
-    OWN = ("server", "date", "content-length", "transfer-encoding", "connection", "expires", "last-modified", "etag", "accept-ranges", "vary", "keep-alive", "set-cookie", "x-powered-by")
-
-    def shown(self, server, path, cookies):
-        browser = Browser(server)
-        browser.cookies = dict(cookies)
-        answer = browser.get(path)
-        body = answer.body
-        for pattern, by in FLEETING:
-            body = re.sub(pattern, by, body)
-        fields = {name: value for name, value in answer.headers.items() if name not in self.OWN}
-        if "location" in fields:
-            fields["location"] = re.sub("^http://[^/]*", "", fields["location"])
-        if path in ("/wp-admin", "/wp-includes/"):
-            # The servers' own pages.
-            return answer.status, fields.get("location"), b""
-        # What a file's type is called is the server's own table.
-        return answer.status, {} if path.endswith((".js", ".html")) else fields, body
+            self.same_pages(site, nginx, paths, cookies, FLEETING, own=("/wp-admin", "/wp-includes/"))

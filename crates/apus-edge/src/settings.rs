@@ -75,6 +75,7 @@ fn statics(settings: &Settings, second: bool) -> Result<Option<StaticsConfig>, S
         root: root.into(),
         links: settings.document_root_links.iter().map(Into::into).collect(),
         locations: settings.static_handler_locations.clone(),
+        denied: settings.denied_paths.clone(),
         tries: settings.try_files.clone(),
         index: settings.http_index_files.clone(),
         listing: settings.http_autoindex,

@@ -6,7 +6,7 @@ use crate::row::Row;
 const LONGEST: usize = 255;
 
 /// Settings of ports that are looked at once it is known which host a request is for, and which log gets its answer.
-const OF_HOST: [&str; 57] = [
+const OF_HOST: [&str; 58] = [
     "access_log",
     "access_log_format",
     "access_log_sample",
@@ -22,6 +22,7 @@ const OF_HOST: [&str; 57] = [
     "cors_methods",
     "cors_origins",
     "denied_clients",
+    "denied_paths",
     "denied_scripts",
     "document_root",
     "document_root_links",

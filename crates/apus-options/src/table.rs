@@ -337,6 +337,9 @@ settings! {
     /// What is looked for, in this order, where `$uri` stands for the path, and what ends with `/` is a directory:
     /// `["$uri", "$uri/", "/index.html"]` serves an application that runs in the browser.
     Port try_files: Vec<String> = vec!["$uri".to_owned(), "$uri/".to_owned()], shown "`$uri`, `$uri/`" => Kind::Texts;
+    /// Patterns of paths whose files are not sent, as `static_cache_control` has them: `["/config/*"]`. `apus serve`
+    /// executes no PHP there either and answers 403, see [serve.md](serve.md).
+    Port denied_paths: Vec<String> = Vec::new() => Kind::Texts;
     /// Patterns of paths whose PHP files `apus serve` does not execute (403), as `static_cache_control` has them:
     /// `["/uploads/*"]`. See [serve.md](serve.md).
     Port denied_scripts: Vec<String> = Vec::new() => Kind::Texts;

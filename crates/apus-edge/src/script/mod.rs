@@ -1,6 +1,7 @@
 //! Which script of a PHP application answers a path: what nginx with `try_files` and its split of `PATH_INFO` says to
 //! php-fpm.
 
+mod known;
 mod preset;
 mod site;
 mod target;
@@ -39,6 +40,8 @@ pub struct ScriptsConfig {
     pub index: Vec<String>,
     /// Patterns of paths below which no script is executed: `/uploads/*`.
     pub forbidden: Vec<String>,
+    /// Patterns of paths that nobody gets, whatever is there: `/config/*`.
+    pub denied: Vec<String>,
     /// The script that stays, below the root: it answers in place of all others.
     pub stays: Option<String>,
 }
@@ -133,6 +136,9 @@ impl Scripts {
 
     fn look(&self, path: &[u8], patience: Patience) -> io::Result<Resolved> {
         let Some(path) = target::normalised(path) else { return Ok(Resolved::Status(400)) };
+        if target::names(&path).is_some_and(|names| self.is_denied(names)) {
+            return Ok(Resolved::Status(403));
+        }
         for (script, path_info) in target::splits(&path) {
             let Some(names) = target::names(script).filter(|names| !target::is_hidden(names)) else {
                 return Ok(Resolved::Status(404));
@@ -221,14 +227,18 @@ impl Scripts {
         if target::is_script(names.as_bytes()) {
             return self.script(names, b"");
         }
-        if crate::statics::is_code(names) {
+        if crate::statics::is_code(names) || self.is_denied(names) {
             return Resolved::Status(403);
         }
         Resolved::File(format!("/{}", Decoded::encoded(names)))
     }
 
+    fn is_denied(&self, names: &str) -> bool {
+        self.config.denied.iter().any(|pattern| fits(pattern, names))
+    }
+
     fn script(&self, names: &str, path_info: &[u8]) -> Resolved {
-        if self.config.forbidden.iter().any(|pattern| fits(pattern, names)) {
+        if self.is_denied(names) || self.config.forbidden.iter().any(|pattern| fits(pattern, names)) {
             return Resolved::Status(403);
         }
         let (names, path_info) = match &self.config.stays {
@@ -266,6 +276,7 @@ impl ScriptsConfig {
             tries: or(&settings.try_files, &default.try_files, found.tries),
             index: or(&settings.http_index_files, &default.http_index_files, found.index),
             forbidden: or(&settings.denied_scripts, &default.denied_scripts, found.forbidden),
+            denied: or(&settings.denied_paths, &default.denied_paths, found.denied),
             links: if links.is_empty() { found.links } else { links },
             root: found.root,
             stays,

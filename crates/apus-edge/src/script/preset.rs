@@ -4,14 +4,26 @@ use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use super::known;
+
 /// Bytes read of a file that is looked into.
 const LOOK: u64 = 64 * 1024;
+/// Entries of the directory of the documents that are looked at.
+const ENTRIES: usize = 1000;
 
 /// A kind of application.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// `WordPress`, in the directory itself.
     WordPress,
+    /// `MediaWiki`, in the directory itself.
+    MediaWiki,
+    /// phpMyAdmin, in the directory itself.
+    PhpMyAdmin,
+    /// `DokuWiki`, in the directory itself.
+    DokuWiki,
+    /// Roundcube, in `public_html/` where it has one.
+    Roundcube,
     /// Laravel, in `public/`.
     Laravel,
     /// Symfony, in `public/`.
@@ -37,6 +49,8 @@ pub struct Preset {
     pub index: Vec<String>,
     /// The setting `denied_scripts`.
     pub forbidden: Vec<String>,
+    /// The setting `denied_paths`.
+    pub denied: Vec<String>,
     /// The setting `document_root_links`.
     pub links: Vec<PathBuf>,
 }
@@ -46,6 +60,10 @@ impl Kind {
     pub fn name(self) -> &'static str {
         match self {
             Self::WordPress => "WordPress",
+            Self::MediaWiki => "MediaWiki",
+            Self::PhpMyAdmin => "phpMyAdmin",
+            Self::DokuWiki => "DokuWiki",
+            Self::Roundcube => "Roundcube",
             Self::Laravel => "Laravel",
             Self::Symfony => "Symfony",
             Self::Public => "a front controller in public/",
@@ -58,10 +76,15 @@ impl Kind {
 impl Preset {
     /// What a directory holds. It may be that of the project or that of its documents.
     pub fn find(directory: &Path) -> Self {
+        let mut found = known::find(directory).unwrap_or_else(|| Self::other(directory));
+        let mut closed = closed(&found.root);
+        closed.retain(|path| !found.denied.contains(path));
+        found.denied.append(&mut closed);
+        found
+    }
+
+    fn other(directory: &Path) -> Self {
         let has = |name: &str| directory.join(name).is_file();
-        if has("wp-load.php") && directory.join("wp-includes").is_dir() {
-            return Self::wordpress(directory);
-        }
         if has("public/index.php") && is_project(directory) {
             return Self::project(directory, &directory.join("public"));
         }
@@ -72,19 +95,6 @@ impl Preset {
         let leads = text_of(&directory.join(".htaccess")).is_some_and(|text| leads_to_front(&text));
         let kind = if leads && has("index.php") { Kind::Front } else { Kind::Plain };
         Self::new(kind, directory)
-    }
-
-    fn wordpress(directory: &Path) -> Self {
-        // Whatever is uploaded is data: WordPress's own advice for nginx.
-        let data = ["/uploads/*", "*/uploads/*", "/files/*", "*/files/*"];
-        let mut preset = Self { forbidden: data.map(str::to_owned).into(), ..Self::new(Kind::WordPress, directory) };
-        // Debian has uploads and plugins outside of the package's directory.
-        let content = Path::new("/var/lib/wordpress/wp-content");
-        if fs::canonicalize(directory).is_ok_and(|real| real == Path::new("/usr/share/wordpress")) && content.is_dir() {
-            preset.links = vec![content.to_owned(), "/usr/share/javascript".into()];
-            preset.links.retain(|link| link.is_dir());
-        }
-        preset
     }
 
     fn project(project: &Path, root: &Path) -> Self {
@@ -111,7 +121,7 @@ impl Preset {
     /// A kind without anything of its own.
     pub fn new(kind: Kind, root: &Path) -> Self {
         let tries: &[&str] = match kind {
-            Kind::Plain => &["$uri", "$uri/"],
+            Kind::Plain | Kind::PhpMyAdmin | Kind::DokuWiki | Kind::Roundcube => &["$uri", "$uri/"],
             // Its routes may be called as directories are.
             Kind::Symfony => &["$uri", "/index.php"],
             _ => &["$uri", "$uri/", "/index.php"],
@@ -123,6 +133,7 @@ impl Preset {
             tries: owned(tries),
             index: owned(&["index.php", "index.html"]),
             forbidden: Vec::new(),
+            denied: Vec::new(),
             links: Vec::new(),
         }
     }
@@ -138,13 +149,50 @@ impl Preset {
     /// One line that says what was found.
     pub fn told(&self) -> String {
         let front = self.front().map(|front| format!(", what is no file goes to {front}")).unwrap_or_default();
-        let forbidden = if self.forbidden.is_empty() {
-            String::new()
-        } else {
-            format!("; no PHP in {}", self.forbidden.join(", "))
+        let all = |said: &str, patterns: &[String]| match patterns {
+            [] => String::new(),
+            some => format!("; {said} {}", some.join(", ")),
         };
-        format!("{} in {}{front}{forbidden}", self.kind.name(), self.root.display())
+        let (forbidden, denied) = (all("no PHP in", &self.forbidden), all("nobody gets", &self.denied));
+        format!("{} in {}{front}{forbidden}{denied}", self.kind.name(), self.root.display())
     }
+}
+
+/// Patterns of the directories right below one that nobody gets into under Apache, by an `.htaccess` of theirs.
+fn closed(root: &Path) -> Vec<String> {
+    let Ok(entries) = fs::read_dir(root) else { return Vec::new() };
+    let names = entries.take(ENTRIES).flatten().filter_map(|entry| entry.file_name().into_string().ok());
+    // A pattern has `*` for anything: a name with one would say more than itself.
+    let is_closed = |name: &String| {
+        !name.starts_with('.')
+            && !name.contains('*')
+            && text_of(&root.join(name).join(".htaccess")).is_some_and(|rules| denies_all(&rules))
+    };
+    let mut found: Vec<String> = names.filter(is_closed).map(|name| format!("/{name}/*")).collect();
+    found.sort_unstable();
+    found
+}
+
+/// Whether rules for Apache deny everything: not only some files of it, nor only under a condition other than which
+/// Apache it is.
+fn denies_all(rules: &str) -> bool {
+    let mut within = 0_usize;
+    for line in rules.lines().map(|line| line.trim().to_ascii_lowercase()) {
+        let words: Vec<&str> = line.split_ascii_whitespace().collect();
+        match words[..] {
+            [first, ..] if first.starts_with("</") => within = within.saturating_sub(usize::from(!is_version(first))),
+            [first, ..] if first.starts_with('<') => within += usize::from(!is_version(first)),
+            ["deny", "from", "all"] | ["require", "all", "denied"] if within == 0 => return true,
+            _ => {}
+        }
+    }
+    false
+}
+
+/// Whether a section of such rules asks for modules or the version only.
+fn is_version(section: &str) -> bool {
+    let name = section.trim_start_matches(['<', '/']).trim_end_matches('>');
+    matches!(name, "ifmodule" | "ifversion")
 }
 
 /// Whether a directory is that of a project, whose documents are in `public/`.
@@ -194,6 +242,11 @@ mod tests {
     fn applications_are_told_by_their_files() {
         for (files, kind, root) in [
             (&["wp-load.php", "wp-includes/x", "index.php"][..], Kind::WordPress, ""),
+            (&["index.php", "load.php", "includes/WebStart.php"], Kind::MediaWiki, ""),
+            (&["index.php", "url.php", "libraries/x", "templates/x", "themes/x"], Kind::PhpMyAdmin, ""),
+            (&["doku.php", "inc/init.php", "index.php"], Kind::DokuWiki, ""),
+            (&["index.php", "program/include/iniset.php", "public_html/index.php"], Kind::Roundcube, "public_html"),
+            (&["index.php", "program/include/iniset.php"], Kind::Roundcube, ""),
             (&["artisan", "public/index.php", "composer.json={}"], Kind::Laravel, "public"),
             (&["bin/console", "public/index.php"], Kind::Symfony, "public"),
             (&["composer.json={\"symfony/runtime\":1}", "public/index.php"], Kind::Symfony, "public"),
@@ -212,10 +265,26 @@ mod tests {
                 (kind, &folder.path().join(root).components().collect()),
                 "{files:?}"
             );
-            if root == "public" {
+            if !root.is_empty() {
                 assert_eq!(Preset::find(&found.root), found, "{files:?} from its documents");
             }
         }
+    }
+
+    #[test]
+    fn directories_that_apache_denies_are_denied() {
+        let folder = folder(&[
+            "index.php",
+            "data/.htaccess=# mine\n<IfModule mod_authz_core.c>\n  Require all denied\n</IfModule>",
+            "conf/.htaccess=order allow,deny\nDENY from all",
+            "open/.htaccess=<Files \"x\">\nDeny from all\n</Files>",
+            "commented/.htaccess=# Deny from all",
+            "plain/x",
+            "deep/er/.htaccess=Deny from all",
+        ]);
+        let found = Preset::find(folder.path());
+        assert_eq!(found.denied, ["/conf/*", "/data/*"]);
+        assert!(found.told().ends_with("; nobody gets /conf/*, /data/*"), "{}", found.told());
     }
 
     #[test]

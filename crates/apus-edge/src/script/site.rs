@@ -54,6 +54,7 @@ impl Site {
         if let Some(statics) = &mut config.statics {
             statics.root.clone_from(&scripts.root);
             statics.links.clone_from(&scripts.links);
+            statics.denied.clone_from(&scripts.denied);
             statics.tries = vec!["$uri".to_owned()];
             statics.index = Vec::new();
             statics.listing = false;

@@ -28,6 +28,8 @@ fn site(tries: &[&str]) -> (tempfile::TempDir, Arc<Scripts>) {
         "pages/index.html",
         "empty/x.txt",
         "uploads/evil.php",
+        "private/index.php",
+        "private/x.txt",
         "uploads/deep/evil.php",
         "uploads/evil.jpg",
         "dir.php/real.php",
@@ -50,6 +52,7 @@ fn site(tries: &[&str]) -> (tempfile::TempDir, Arc<Scripts>) {
         tries: tries.iter().map(|text| (*text).to_owned()).collect(),
         index: vec!["index.php".into(), "index.html".into()],
         forbidden: vec!["/uploads/*".into()],
+        denied: vec!["/private/*".into()],
         stays: None,
     };
     (folder, Scripts::open(config).unwrap())
@@ -121,6 +124,11 @@ fn files_directories_and_refusals() {
         ("/empty/", Resolved::Status(403)),
         ("/lib.inc", Resolved::Status(403)),
         ("/uploads/evil.php", Resolved::Status(403)),
+        ("/private/x.txt", Resolved::Status(403)),
+        ("/private/index.php/x", Resolved::Status(403)),
+        ("/private/", Resolved::Status(403)),
+        ("/x/../private/nothing", Resolved::Status(403)),
+        ("/%70rivate%2fx.txt", Resolved::Status(403)),
         ("/uploads/deep/evil.php/x", Resolved::Status(403)),
         ("/uploads/evil.jpg/x.php", Resolved::Status(404)),
         ("/none.php", Resolved::Status(404)),
@@ -190,10 +198,10 @@ fn settings_at_their_defaults_are_those_of_what_the_directory_holds() {
 /// nothing but a file that is no code is sent.
 #[test]
 fn hostile_paths_find_nothing_else() {
-    const PIECES: [&str; 30] = [
+    const PIECES: [&str; 31] = [
         "/", "//", "..", ".", "%2e", "%2E%2e", "%2f", "%5c", "\\", "%00", "%0a", "%25", "%", "%c0%ae", "\u{fe}",
         "index", ".php", ".PHP", "evil", "secret", "uploads", "admin", "up", "out", ".git", "hook", ".env", "%20", "x",
-        "dir",
+        "dir", "private",
     ];
     let (_folder, front) = site(&FRONT);
     let (_other, plain) = site(&PLAIN);
@@ -218,10 +226,12 @@ fn hostile_paths_find_nothing_else() {
                     let below = real.strip_prefix(fs::canonicalize(&scripts.config.root).unwrap());
                     let below = below.unwrap_or_else(|_| panic!("{path} executes {}", real.display()));
                     let text = below.to_str().unwrap();
-                    assert!(!text.starts_with("uploads") && !target::is_hidden(text), "{path} executes {text}");
+                    let denied = text.starts_with("uploads") || text.starts_with("private");
+                    assert!(!denied && !target::is_hidden(text), "{path} executes {text}");
                     assert!(real.is_file() && target::is_script(text.as_bytes()), "{path} executes {text}");
                 }
                 Resolved::File(name) => {
+                    assert!(!name.starts_with("/private/"), "{path} sends {name}");
                     assert!(!crate::statics::is_code(&name) && !target::is_hidden(&name[1..]), "{path} sends {name}");
                     assert!(Decoded::read(name.as_bytes()).is_some(), "{path} sends {name}");
                 }

@@ -128,7 +128,7 @@ impl Find {
 
     /// What is to be sent of a file; `None` where there is nothing of that name.
     fn file(&self, names: &str, accepted: Accepted, patience: Patience) -> io::Result<Option<Found>> {
-        if is_code(names) {
+        if is_code(names) || self.config.denied.iter().any(|pattern| fits(pattern, names)) {
             return Ok(Some(Found::Nothing));
         }
         let (file, identity) = match self.get(names, patience)? {

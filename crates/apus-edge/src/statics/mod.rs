@@ -33,6 +33,8 @@ pub struct StaticsConfig {
     pub links: Vec<PathBuf>,
     /// Paths below which requests are for files, and never for PHP. None: whatever path there is a file for.
     pub locations: Vec<String>,
+    /// Patterns of paths whose files are not sent.
+    pub denied: Vec<String>,
     /// What is looked for, in this order; `$uri` stands for the path. What ends with `/` is a directory.
     pub tries: Vec<String>,
     /// Names of the file that answers for its directory, in the order they are looked for.
