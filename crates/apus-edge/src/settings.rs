@@ -1,6 +1,7 @@
 //! What settings ask for, or what is wrong with them. Opens nothing but files of users, and the directory that is
 //! served.
 
+use std::path::PathBuf;
 use std::rc::Rc;
 
 use apus_net::{Gate, Rate, check_response_headers};
@@ -73,17 +74,26 @@ fn statics(settings: &Settings, second: bool) -> Result<Option<StaticsConfig>, S
     }
     Ok(Some(StaticsConfig {
         root: root.into(),
-        links: settings.document_root_links.iter().map(Into::into).collect(),
+        links: links(settings, second),
         locations: settings.static_handler_locations.clone(),
         denied: settings.denied_paths.clone(),
         tries: settings.try_files.clone(),
         index: settings.http_index_files.clone(),
         listing: settings.http_autoindex,
         precompressed: settings.static_precompressed,
-        charset: !second,
+        second,
         cache_control: settings.static_cache_control.clone(),
         cache_size: settings.static_cache_size,
     }))
+}
+
+/// Where links may lead out of the root. Programs written for Swoole expect that all are followed, as `public/storage`
+/// of Laravel is; they can name directories, too.
+fn links(settings: &Settings, second: bool) -> Vec<PathBuf> {
+    if second && settings.document_root_links.is_empty() {
+        return vec![PathBuf::from("/")];
+    }
+    settings.document_root_links.iter().map(Into::into).collect()
 }
 
 /// Whom a port of HTTP answers, where that is not everybody; or what is wrong with its settings. Made before the

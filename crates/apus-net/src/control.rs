@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::conn::{Conn, Conns};
 use crate::info::ConnInfo;
 use crate::kill::Kill;
-use crate::message_conn::{MessageConn, MessageConns, WriteTurn};
+use crate::message_conn::{Delivery, MessageConn, MessageConns, WriteTurn};
 use crate::response::Responder;
 use crate::worker::{Counters, Metrics, Worker};
 
@@ -57,6 +57,12 @@ impl Control {
     /// A responder for the exchange that connection is in, if it waits for an answer.
     pub fn responder(&self, id: i64) -> Option<Responder> {
         self.http(id).filter(|conn| conn.exchange.is_answerable()).map(Responder::new)
+    }
+
+    /// Sends bytes as they are over a connection of HTTP/1.1, between its answers or in the middle of one: the caller
+    /// knows what the client makes of them. `None`: it is none.
+    pub fn send_raw(&self, id: i64, data: &[u8]) -> Option<Delivery> {
+        self.http(id)?.send_raw(data)
     }
 
     /// A connection that exchanges messages.

@@ -136,7 +136,7 @@ impl Find {
             Some(Opened::Directory(_)) => return Ok(Some(Found::Nothing)),
             None => return Ok(None),
         };
-        let kind = if self.config.charset { types::of(Path::new(names)) } else { types::plain(Path::new(names)) };
+        let kind = if self.config.second { types::plain(Path::new(names)) } else { types::of(Path::new(names)) };
         let varies = self.config.precompressed && is_compressible(kind.as_bytes());
         if varies {
             for coding in accepted.by_preference() {

@@ -43,8 +43,8 @@ pub struct StaticsConfig {
     pub listing: bool,
     /// Whether `FILE.zst`, `FILE.br` and `FILE.gz` are sent in place of FILE to clients that accept them.
     pub precompressed: bool,
-    /// Whether the type of a text has a character set.
-    pub charset: bool,
+    /// For code written for Swoole: the type of a text has no character set, and several slashes are one.
+    pub second: bool,
     /// Cache-Control by the pattern of a path (`*` stands for any characters); the first that fits.
     pub cache_control: Vec<(String, String)>,
     /// Bytes of small files that each worker keeps in memory; 0 for none.
@@ -65,6 +65,14 @@ pub(crate) enum Outcome {
 pub(crate) struct Statics {
     find: Arc<Find>,
     cache: RefCell<Cache>,
+}
+
+/// A path with one slash in place of several; `None` where there are none.
+fn merge_slashes(path: &[u8]) -> Option<Vec<u8>> {
+    path.windows(2).find(|pair| pair == b"//")?;
+    let mut merged = path.to_vec();
+    merged.dedup_by(|next, before| *next == b'/' && *before == b'/');
+    Some(merged)
 }
 
 /// What a request says, for as long as it takes to answer it.
@@ -100,7 +108,8 @@ impl Statics {
             return Outcome::Answered;
         }
         let locations = &self.find.config.locations;
-        let Some(path) = Decoded::read(&key.path) else {
+        let merged = if self.find.config.second { merge_slashes(&key.path) } else { None };
+        let Some(path) = Decoded::read(merged.as_deref().unwrap_or(&key.path)) else {
             return self.refused(&key, responder);
         };
         if !path.lies_in(locations) {

@@ -6,7 +6,9 @@ use std::task::{Context, Poll, ready};
 
 use super::Conn;
 use super::io::Direction;
-use crate::output::{OutputQueue, Sent};
+use crate::kill::Kill;
+use crate::message_conn::Delivery;
+use crate::output::{OutputQueue, Sent, is_over_bound};
 use crate::pool::Pool;
 use crate::wire::Wire;
 
@@ -58,6 +60,23 @@ impl Conn {
             Ok(sent)
         });
         self.pushed(out, sent)
+    }
+
+    /// Sends bytes that are no part of an answer, behind what waits. `None` where the connection carries streams, or is
+    /// one: bytes have no place among their frames.
+    pub(crate) fn send_raw(&self, data: &[u8]) -> Option<Delivery> {
+        if self.lane.is_some() || self.mux.get().is_some() {
+            return None;
+        }
+        if self.broken.get() || !matches!(self.kill.get(), Kill::No) {
+            return Some(Delivery::Gone);
+        }
+        let mut out = self.out.borrow_mut();
+        if is_over_bound(out.bytes(), &self.port.config, &self.port.worker) {
+            return Some(Delivery::Dropped);
+        }
+        out.append([data, &[]], 0, &self.port.worker.pool);
+        Some(if self.push(out) == 0 { Delivery::Sent } else { Delivery::Buffered })
     }
 
     /// Whether output is left to the task.

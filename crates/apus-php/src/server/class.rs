@@ -47,6 +47,9 @@ pub(super) fn is_own_signal(signal: i32) -> bool {
     OWN.fetch_and(!(1 << signal), Relaxed) & (1 << signal) != 0
 }
 
+/// `SWOOLE_BASE`.
+const BASE: i64 = 1;
+
 /// A server that is bound.
 pub(super) struct Constructed {
     kind: ServerKind,
@@ -59,6 +62,10 @@ impl Make for Constructed {
         let Self { kind, first, mode } = self;
         let (host, port, sock_type) = (first.host(), first.port(), first.kind);
         let core = ServerCore::new(kind, first, SERVER.is_second(call.this_object()?));
+        if core.second && mode == BASE {
+            // There is one process in this mode, unless the program says how many.
+            core.settings.borrow_mut().worker_num = 1;
+        }
         let properties = [
             (slot::server::HOST, Value::string(host.as_bytes())?),
             (slot::server::PORT, Value::int(port)),

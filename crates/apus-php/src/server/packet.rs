@@ -2,12 +2,14 @@
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
+use std::os::fd::OwnedFd;
 use std::rc::Rc;
 
 use apus_coro::Wait;
 use apus_net::{Datagram, Local, PacketApp};
 use apus_zend::{Array, Callable, Raise, Value, engine};
-use socket2::SockAddr;
+use socket2::{SockAddr, Socket};
+use tokio::io::Interest;
 
 use super::core::{ServerCore, ServerHandle};
 use super::event_object;
@@ -16,6 +18,8 @@ use super::port_core::{Plan, PortCore};
 use super::routing::dispatch::{Dispatch, Fate, Incoming, Parcel, Taker};
 use super::serving::Serving;
 use super::tcp::Caller;
+use super::worker::lent_datagram;
+use crate::descriptor;
 use crate::exception::{self};
 use crate::handling::Handling;
 use crate::last_error;
@@ -146,11 +150,14 @@ pub(super) fn send(
 ) -> Result<bool, Raise> {
     core.worker(what)?;
     let to = destination(host, port).map_err(|why| engine::throw_value_error(&why))?;
-    let socket = choose(core, &to, place).ok_or_else(|| {
+    let Some(socket) = choose(core, &to, place) else {
+        if let Some(fd) = lent(&to, place) {
+            return send_by(&Socket::from(fd), &to, data);
+        }
         let text = format!("{what} needs a datagram port of the receiver's family: add one with listen()");
         let raise = exception::throw(exception::code::server::STATE, &text);
-        if place < 0 { raise } else { swoole::there(raise, There::Quiet(i64::from(libc::EBADF))) }
-    })?;
+        return Err(if place < 0 { raise } else { swoole::there(raise, There::Quiet(i64::from(libc::EBADF))) });
+    };
     loop {
         match socket.send_to(&to, data) {
             Ok(()) => return Ok(true),
@@ -166,6 +173,44 @@ pub(super) fn send(
             return Ok(last_error::fail(i64::from(libc::EAGAIN)));
         }
     }
+}
+
+/// The socket of a port in a process that does not serve it: a task worker, one of `addProcess()`, the master.
+fn lent(to: &SockAddr, place: i64) -> Option<OwnedFd> {
+    lent_datagram(|at, socket| {
+        let family = socket.local_addr().map(|local| local.family());
+        family.is_ok_and(|family| family == to.family()) && (place < 0 || at as i64 == place)
+    })
+}
+
+fn send_by(socket: &Socket, to: &SockAddr, data: &[u8]) -> Result<bool, Raise> {
+    let sent = || socket.send_to_with_flags(data, to, libc::MSG_DONTWAIT).map(|_| ());
+    let failed = |error: &io::Error| last_error::fail(i64::from(error.raw_os_error().unwrap_or(libc::EIO)));
+    match sent() {
+        Ok(()) => return Ok(true),
+        Err(error) if error.kind() != io::ErrorKind::WouldBlock => return Ok(failed(&error)),
+        Err(_) => {}
+    }
+    let state = State::get()?;
+    if !may_wait(&state) {
+        return Ok(last_error::fail(i64::from(libc::EAGAIN)));
+    }
+    let outcome = wait(&state, Wait::Outside("Server::sendto()"), async {
+        let watch =
+            socket.try_clone().and_then(|socket| descriptor::watch(OwnedFd::from(socket), Interest::WRITABLE))?;
+        loop {
+            let mut ready = watch.writable().await?;
+            match sent() {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => ready.clear_ready(),
+                done => return done,
+            }
+        }
+    })?;
+    Ok(match outcome {
+        Some(Ok(())) => true,
+        Some(Err(error)) => failed(&error),
+        None => last_error::fail(i64::from(libc::EAGAIN)),
+    })
 }
 
 fn destination(host: &str, port: i64) -> Result<SockAddr, String> {

@@ -98,9 +98,21 @@ pub(super) fn send(core: &ServerHandle, to: Any<'_>, data: &[u8], server_socket:
     Ok(match place(core, fd, "send()")? {
         Place::Stream(message_conn) => delivered(send_here(&message_conn, data, "Server::send()")?),
         Place::Elsewhere => routing::send_to(fd, data, true)?.told(),
+        Place::Other if core.second => return send_raw(fd, data),
         Place::Other => last_error::fail(last_error::WRONG_KIND),
         Place::Nowhere => last_error::fail(last_error::NOT_EXIST),
     })
+}
+
+/// Sends bytes as they are over a connection of this worker that speaks HTTP or WebSocket, as code written for Swoole
+/// does with frames that it has packed, and with parts of answers.
+fn send_raw(fd: i64, data: &[u8]) -> Result<bool, Raise> {
+    let control = current_control();
+    if let Some(message_conn) = control.as_ref().and_then(|control| control.message_conn(fd)) {
+        return send_here(&message_conn, data, "Server::send()").map(delivered);
+    }
+    let sent = control.and_then(|control| control.send_raw(fd, data));
+    Ok(sent.map_or_else(|| last_error::fail(last_error::WRONG_KIND), delivered))
 }
 
 pub(super) fn sendwait(core: &ServerHandle, fd: i64, data: &[u8]) -> Result<bool, Raise> {

@@ -10,6 +10,7 @@ use apus_net::Control;
 use apus_process::{Command, Listener, Role, Worker, log};
 use apus_zend::object::Object;
 use apus_zend::{Raise, Value, engine};
+use socket2::{SockRef, Type};
 use tokio::io::Interest;
 use tokio::sync::Semaphore;
 
@@ -37,13 +38,35 @@ const LAST_WORDS: Duration = Duration::from_secs(1);
 const FAILED: i32 = 255;
 
 thread_local! {
-    static LISTENERS: RefCell<Vec<OwnedFd>> = const { RefCell::new(Vec::new()) };
+    static LISTENERS: RefCell<Vec<Option<OwnedFd>>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Keeps a descriptor of each listening socket for the workers, in the order of the ports.
 pub(super) fn keep_listeners(listeners: &[Listener]) {
-    let kept = listeners.iter().filter_map(|listener| listener.fd.try_clone().ok()).collect();
-    LISTENERS.with(|slot| *slot.borrow_mut() = kept);
+    let kept = listeners.iter().map(|listener| listener.fd.try_clone().ok()).collect();
+    LISTENERS.set(kept);
+}
+
+/// The first datagram socket that fits, by the place of its port, in a process that serves none: it sends by it.
+pub(super) fn lent_datagram(fits: impl Fn(usize, &SockRef<'_>) -> bool) -> Option<OwnedFd> {
+    LISTENERS.with_borrow(|kept| {
+        let mut all = kept.iter().enumerate().filter_map(|(place, fd)| Some((place, fd.as_ref()?)));
+        let found = all.find(|(place, fd)| {
+            let socket = SockRef::from(*fd);
+            socket.r#type().is_ok_and(|kind| kind == Type::DGRAM) && fits(*place, &socket)
+        });
+        found.and_then(|(_, fd)| fd.try_clone().ok())
+    })
+}
+
+/// Of a process that takes no connections: it keeps what datagrams are sent by.
+fn close_streams() {
+    LISTENERS.with_borrow_mut(|kept| {
+        for slot in kept {
+            let is_stream = |fd: &mut OwnedFd| SockRef::from(&*fd).r#type().is_ok_and(|kind| kind == Type::STREAM);
+            drop(slot.take_if(is_stream));
+        }
+    });
 }
 
 struct Running {
@@ -154,13 +177,13 @@ impl Running {
     }
 
     async fn serve(&self) -> Result<(), Raise> {
-        let fds: Vec<OwnedFd> = LISTENERS.with(|slot| std::mem::take(&mut *slot.borrow_mut()));
         if let Some(task_client) = self.task_client.as_ref().filter(|_| self.worker.role == Role::Task) {
-            drop(fds);
+            close_streams();
             self.worker.ready();
             task::work(Rc::clone(task_client), Rc::clone(&self.state)).await;
             return Ok(());
         }
+        let fds = LISTENERS.take();
         let ports = self.core.ports.borrow().clone();
         let settings = self.core.settings.borrow().clone();
         let slots = (settings.max_concurrency > 0).then(|| Arc::new(Semaphore::new(settings.max_concurrency as usize)));
@@ -182,6 +205,7 @@ impl Running {
         };
         let mut tasks = Vec::with_capacity(ports.len());
         for (place, (port, fd)) in ports.iter().zip(fds).enumerate() {
+            let fd = fd.ok_or_else(|| engine::throw_error("no descriptor was left for a port"))?;
             tasks.extend(serving.port(port, place, fd)?);
         }
         self.worker.ready();

@@ -126,8 +126,12 @@ impl Routing {
     }
 
     pub(super) fn deliver_bytes(self: &Rc<Self>, fd: i64, payload: &[u8]) {
-        let Some(message_conn) = self.control.message_conn(fd).filter(|message_conn| !message_conn.is_websocket())
-        else {
+        // Code written for Swoole sends frames that it has packed, and parts of answers.
+        let found = self.control.message_conn(fd);
+        let Some(message_conn) = found.filter(|message_conn| self.core.second || !message_conn.is_websocket()) else {
+            if self.core.second {
+                let _ = self.control.send_raw(fd, payload);
+            }
             return;
         };
         if self.late.has(fd) || message_conn.send(payload) == Delivery::Full {

@@ -143,7 +143,9 @@ impl Routing {
         patient: bool,
     ) -> Result<Forwarded, Raise> {
         let Some(entry) = self.elsewhere(fd) else { return Ok(Forwarded::NotExist) };
-        if entry.websocket != websocket {
+        // There any connection takes bytes as they are.
+        let is_raw = self.core.second && matches!(order, Order::Send { .. });
+        if entry.websocket != websocket && !is_raw {
             return Ok(Forwarded::WrongKind);
         }
         if let Order::Send { payload, .. } = order
