@@ -1,6 +1,7 @@
 //! One connection of a pool, and who has it.
 
 use std::future::Future;
+use std::ops::{Deref, DerefMut};
 use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -18,8 +19,11 @@ use super::keeper::Notifier;
 use super::php::{self, Place};
 use crate::runtime::{PhpSwitch, State};
 
-/// A connection and its place in the pool.
-pub(super) struct Conn {
+/// A connection and its place in the pool. It is handed on often, and no larger than its address.
+pub(super) struct Conn(Box<ConnState>);
+
+/// What is kept of a connection.
+pub(super) struct ConnState {
     // Closed before its place is free for another: fields are dropped in this order.
     value: Value,
     /// What is known of its class.
@@ -58,12 +62,28 @@ fn references(value: &Value) -> u32 {
     identity(value).map_or(0, |_| unsafe { (*(*value.as_ptr()).value.counted).gc.refcount })
 }
 
+impl Deref for Conn {
+    type Target = ConnState;
+
+    fn deref(&self) -> &ConnState {
+        &self.0
+    }
+}
+
+impl DerefMut for Conn {
+    fn deref_mut(&mut self) -> &mut ConnState {
+        &mut self.0
+    }
+}
+
 impl Conn {
     /// A connection that was just made. `value` is an object or a resource.
     pub(super) fn new(value: Value, kind: Kind, luck: f64, expires: Option<Instant>, slot: Slot) -> Self {
         let baseline = references(&value);
         let idle_since = Instant::now();
-        Self { value, kind, baseline, luck, expires, idle_since, idle_until: None, suspect: false, slot }
+        let state =
+            ConnState { value, kind, baseline, luck, expires, idle_since, idle_until: None, suspect: false, slot };
+        Self(Box::new(state))
     }
 
     /// The connection itself.
@@ -83,7 +103,7 @@ impl Conn {
 
     /// Closes it and keeps its place. Its destructor may run PHP code, and throw.
     pub(super) fn close(self) -> Result<Slot, Raise> {
-        let Self { value, kind, slot, .. } = self;
+        let ConnState { value, kind, slot, .. } = *self.0;
         // Its methods keep it, too.
         drop(kind);
         drop(value);

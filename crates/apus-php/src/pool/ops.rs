@@ -71,6 +71,8 @@ impl Pool {
         Ok(Some(core.lease(conn, now)))
     }
 
+    // Rare, and kept out of the stack of those who wait: so are `recover` and `check`.
+    #[inline(never)]
     fn make(&self, slot: Slot) -> Result<Conn, Raise> {
         source::make(&self.core, &self.object, self.source, slot)
     }
@@ -104,6 +106,7 @@ impl Pool {
     }
 
     /// The place of a connection that was lost, for one who would have to wait.
+    #[inline(never)]
     fn recover(&self, now: Instant) -> Result<Option<Slot>, Raise> {
         let core = &self.core;
         if !core.may_look(now, LOOK) {
@@ -178,6 +181,7 @@ impl Pool {
     }
 
     /// Whether the connection answers, and whether it did so in time.
+    #[inline(never)]
     fn check(&self, conn: &Conn) -> (Result<bool, Raise>, bool) {
         let check = self.core.check.borrow().share();
         let late = Rc::new(Cell::new(false));
