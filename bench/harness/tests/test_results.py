@@ -46,9 +46,16 @@ class Aims(unittest.TestCase):
             "hello-c1000": {"apus": [run(errors=0), run(errors=2)]},
         })  # fmt: skip
         states = [aim.state for aim in found.aims()]
-        self.assertEqual(states, ["met", "not met", "not measured", "not met", "not met"])
-        self.assertEqual(found.aims()[0].value, 1.25)
-        self.assertEqual(found.aims()[4].value, 2)
+        self.assertEqual(states, ["met", "not met", *["not measured"] * 3, "not met", "not met"])
+        # Of 10, 8 and 11 us the floor's 8 are nobody's own.
+        self.assertEqual([aim.value for aim in found.aims()[:2]], [1.25, 2 / 3])
+        self.assertEqual(found.aims()[-1].value, 2)
+
+    def test_what_is_below_the_floor_is_nothing_of_its_own(self):
+        cpu = {"apus": 7.0, "floor": 8.0, "fasthttp": 11.0}
+        found = results({"hello-c64": {name: [run(cpu_us=us)] for name, us in cpu.items()}})
+        self.assertEqual(found.own_ratio("hello-c64", "fasthttp"), 0)
+        self.assertIsNone(found.own_ratio("hello-c64", "swoole"))
 
     def test_nothing_measured(self):
         self.assertEqual({aim.state for aim in results({}).aims()}, {"not measured"})
