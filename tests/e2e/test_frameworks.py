@@ -2,7 +2,9 @@
 
 import concurrent.futures
 import json
+import os
 import pathlib
+import subprocess
 import tempfile
 
 import support
@@ -122,18 +124,53 @@ class SymfonyRuntime(Applications, support.Case):
         return self.start("on_runtime.php", (*NEEDED["symfony"], "Symfony/Component/Runtime"))
 
 
-class SymfonyWorker(Applications, support.Case):
-    """In the processes of `apus serve --worker`."""
+class InWorker(Applications):
+    """In the processes of `apus serve --worker`, by the classes of php/lib."""
 
-    def server(self):
-        needs(*NEEDED["symfony"], "Symfony/Component/Runtime")
+    FRAMEWORK, MORE = None, ()
+
+    def server(self, workers=Applications.WORKERS):
+        needs(*NEEDED[self.FRAMEWORK], *self.MORE)
         root = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory())).resolve()
         self.folder = root / "data"
         (root / "public").mkdir()
         self.folder.mkdir()
         (self.folder / "file.txt").write_text("0123456789")
-        text = (FIXTURES / "on_worker.php").read_text().replace("__DIR__", json.dumps(str(FIXTURES)))
+        text = (FIXTURES / "on_worker.php").read_text()
+        for name, value in (("__DIR__", str(FIXTURES)), ("FRAMEWORK", self.FRAMEWORK)):
+            text = text.replace(name, json.dumps(value))
         (root / "public/index.php").write_text(text)
+        self.prepare()
         env = {"DATA_FOLDER": str(self.folder), "XDEBUG_MODE": "off"}
         arguments = ("--worker", str(root / "public/index.php"))
-        return self.enterContext(support.Site(root / "public", *arguments, workers=self.WORKERS, env=env))
+        return self.enterContext(support.Site(root / "public", *arguments, workers=workers, env=env))
+
+    def prepare(self):
+        pass
+
+
+class SymfonyWorker(InWorker, support.Case):
+    FRAMEWORK, MORE = "symfony", ("Symfony/Component/Runtime",)
+
+
+class SlimWorker(InWorker, support.Case):
+    FRAMEWORK = "slim"
+
+
+class LaravelWorker(InWorker, support.Case):
+    FRAMEWORK = "laravel"
+
+    def prepare(self):
+        script = f"<?php require {json.dumps(str(FIXTURES / 'laravel.php'))}; prepare({json.dumps(str(self.folder))});"
+        line = [support.php(), "-d", "error_reporting=0"]
+        subprocess.run(line, input=script, text=True, check=True, capture_output=True, env={**os.environ, "XDEBUG_MODE": "off"})
+
+    def test_nothing_is_left_for_the_next_request(self):
+        server = self.server(workers=1)
+        clean = {
+            "config": None, "name": "test", "bound": False, "user": False, "locale": "en", "cookies": 0, "shared": None,
+            "listeners": False, "calls": 1, "session": None, "old": "new",
+            "extended": "Illuminate\\Hashing\\HashManager",
+        }
+        for _ in range(3):
+            self.assertEqual(server.get("/state").json(), clean)

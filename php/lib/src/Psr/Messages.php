@@ -15,7 +15,7 @@ use Psr\Http\Message\UriInterface;
 final class Messages
 {
     /** Bytes of a body that are read at once; a body that is not larger is sent with its head. */
-    private const PART = 65536;
+    public const PART = 65536;
 
     /** Answers without a body (RFC 9110 section 6.4.1). */
     private const BODILESS = [204, 304];
@@ -52,12 +52,25 @@ final class Messages
     {
         $server = $from->server;
         $uri = $this->factories->uris->createUri('')->withScheme(isset($server['https']) ? 'https' : 'http');
-        $host = $from->header['host'] ?? '';
-        if (preg_match('~^(\[[^]]*]|[^:]+)(?::(\d*))?$~D', $host, $parts) === 1) {
-            $uri = $uri->withHost($parts[1])->withPort(($parts[2] ?? '') === '' ? null : (int) $parts[2]);
-        }
         $path = $server['request_uri'];
-        return $uri->withPath($path === '*' ? '' : $path)->withQuery($server['query_string'] ?? '');
+        return self::at($uri, $from->header['host'] ?? '')
+            ->withPath($path === '*' ? '' : $path)
+            ->withQuery($server['query_string'] ?? '');
+    }
+
+    /** The URI with what a Host field says, if that is a host. */
+    public static function at(UriInterface $uri, string $host): UriInterface
+    {
+        if (preg_match('~^(\[[^]]*]|[^:]+)(?::(\d*))?$~D', $host, $parts) !== 1) {
+            return $uri;
+        }
+        return $uri->withHost($parts[1])->withPort(($parts[2] ?? '') === '' ? null : (int) $parts[2]);
+    }
+
+    /** Whether answers of this status have no body. */
+    public static function isBodiless(int $status): bool
+    {
+        return in_array($status, self::BODILESS, true);
     }
 
     /** What a web server tells PHP (RFC 3875), without the header fields. */
@@ -121,7 +134,7 @@ final class Messages
 
     private static function sendBody(StreamInterface $body, ResponseInterface $from, Response $to, bool $head): bool
     {
-        $bodiless = in_array($from->getStatusCode(), self::BODILESS, true);
+        $bodiless = self::isBodiless($from->getStatusCode());
         $size = $body->getSize();
         if (($head || ($size ?? self::PART + 1) > self::PART)
             && $size !== null && !$bodiless && !$from->hasHeader('Content-Length')) {

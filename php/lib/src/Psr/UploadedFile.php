@@ -17,11 +17,11 @@ final class UploadedFile implements UploadedFileInterface
     private bool $moved = false;
 
     /**
-     * @param Request $request removes the file when it is freed
+     * @param Request|null $request removes the file when it is freed; PHP does where there is none
      * @param array{name: string, type: string, tmp_name: string, error: int, size: int} $file
      */
     public function __construct(
-        private readonly Request $request,
+        private readonly ?Request $request,
         private readonly array $file,
         private readonly StreamFactoryInterface $streams,
     ) {

@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Apus\Symfony;
 
 use Apus\Psr\Server;
+use Apus\Psr\Worker as PsrWorker;
 use Psr\Http\Server\RequestHandlerInterface;
 use Symfony\Component\HttpKernel\HttpKernelInterface;
 use Symfony\Component\Runtime\RunnerInterface;
@@ -41,6 +42,12 @@ class Runtime extends SymfonyRuntime
         }
         if ($application instanceof HttpKernelInterface) {
             return new Runner($application, $this->host, $this->port, $this->settings);
+        }
+        if ($application instanceof RequestHandlerInterface && isset($_SERVER['APUS_WORKER'])) {
+            return new ClosureRunner(function () use ($application): int {
+                PsrWorker::run($application);
+                return 0;
+            });
         }
         if ($application instanceof RequestHandlerInterface) {
             return new ClosureRunner(
