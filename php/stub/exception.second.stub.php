@@ -15,6 +15,7 @@ namespace Swoole\Coroutine;
 /**
  * The same as Apus\Coroutine\CanceledException, of which it is one.
  * @rust second Apus\Coroutine\CanceledException
+ * @rust short Co\CanceledException
  */
 final class CanceledException extends \Apus\Coroutine\CanceledException
 {
@@ -23,6 +24,7 @@ final class CanceledException extends \Apus\Coroutine\CanceledException
 /**
  * The same as Apus\Coroutine\TimeoutException, of which it is one.
  * @rust second Apus\Coroutine\TimeoutException
+ * @rust short Co\TimeoutException
  */
 final class TimeoutException extends \Apus\Coroutine\TimeoutException
 {

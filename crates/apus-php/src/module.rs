@@ -56,7 +56,7 @@ pub(crate) static CONSTANTS: &[&[Constant]] = &[
 ];
 
 /// What rooms keep for a thread beside its coroutines, in the order in which it ends.
-static STATES: &[MakeRoom] = &[hook::room, runtime::kept::<timer::Timers>, runtime::kept::<system::Watching>];
+static STATES: &[MakeRoom] = &[hook::room, runtime::kept::<timer::Timers>, runtime::kept::<system::Watching>, runtime::kept::<coroutine::GivenOptions>];
 
 /// Where PHP finds the module.
 #[unsafe(no_mangle)]

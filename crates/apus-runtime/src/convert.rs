@@ -81,11 +81,20 @@ pub fn apply(settings: &mut options::Settings, given: ArrayView<'_>) -> Result<(
 }
 
 /// Applies what is known of an array of settings, one by one; gives what is wrong with values that do not fit. What is
-/// unknown or unsupported is passed over.
-pub fn apply_known(settings: &mut options::Settings, given: ArrayView<'_>) -> Vec<String> {
+/// unknown or unsupported is passed over. `other` is asked first: a setting that somebody else heeds has what is wrong
+/// with it, or nothing.
+pub fn apply_known(
+    settings: &mut options::Settings,
+    given: ArrayView<'_>,
+    other: impl Fn(&[u8], View<'_>) -> Option<Result<(), String>>,
+) -> Vec<String> {
     let mut wrong = Vec::new();
-    for (key, value) in given.iter() {
-        let (Key::Str(name), Some(value)) = (key, to_option(value.view())) else { continue };
+    for (key, given) in given.iter() {
+        let (Key::Str(name), Some(value)) = (key, to_option(given.view())) else { continue };
+        if let Some(heeded) = other(name, given.view()) {
+            wrong.extend(heeded.err());
+            continue;
+        }
         if let Err(error @ options::OptionError::Invalid { .. }) = settings.set(&String::from_utf8_lossy(name), &value)
         {
             wrong.push(error.to_string());

@@ -1,8 +1,11 @@
 //! Descriptors as system calls and the event loop take them.
 
+use std::future::poll_fn;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::rc::Rc;
+use std::task::Poll;
+use std::time::Duration;
 
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
@@ -36,6 +39,27 @@ unsafe impl<T: Kept> Kept for Rc<T> {}
 pub fn watch<T: Kept>(fd: T, interest: Interest) -> io::Result<AsyncFd<T>> {
     // SAFETY: the owner keeps its descriptor as long as the `AsyncFd` keeps the owner.
     unsafe { AsyncFd::register_with_interest(fd, interest) }.map_err(Into::into)
+}
+
+/// Waits until one of `fds` is readable, or writable where that is said, at most for `limit`. `false`: they cannot be
+/// watched.
+pub async fn one_ready(fds: &[(BorrowedFd<'_>, bool)], limit: Option<Duration>) -> bool {
+    let interest = |write| if write { Interest::READABLE | Interest::WRITABLE } else { Interest::READABLE };
+    let watched: io::Result<Vec<_>> =
+        fds.iter().map(|&(fd, write)| watch(fd.try_clone_to_owned()?, interest(write))).collect();
+    let Ok(watched) = watched else { return false };
+    let ready = poll_fn(|cx| {
+        let mut any = false;
+        for (fd, (_, write)) in watched.iter().zip(fds) {
+            any |= fd.poll_read_ready(cx).is_ready() || *write && fd.poll_write_ready(cx).is_ready();
+        }
+        if any { Poll::Ready(()) } else { Poll::Pending }
+    });
+    match limit {
+        Some(limit) => drop(tokio::time::timeout(limit, ready).await),
+        None => ready.await,
+    }
+    true
 }
 
 /// Calls `take` whenever the descriptor is readable, for as long as the thread's runtime lives. It takes all there is,

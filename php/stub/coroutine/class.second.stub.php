@@ -20,6 +20,11 @@ class Coroutine
      */
     public static function set(array $options): void {}
 
+    /**
+     * The settings in force, and whatever else was given to set().
+     * @rust second::get_options
+     * @rust typed
+     */
     public static function getOptions(): ?array {}
 
     public static function exists(int $cid): bool {}
@@ -63,6 +68,11 @@ class Coroutine
      */
     public static function resume(int $cid): bool {}
 
+    /**
+     * The numbers of Apus\Coroutine::stats(), event_num (descriptors of Event) and signal_listener_num.
+     * @rust second::stats
+     * @rust typed
+     */
     public static function stats(): array {}
 
     public static function getCid(): int {}

@@ -22,6 +22,11 @@ final class Scheduler
      */
     public function set(array $settings): void {}
 
+    /**
+     * The same as Coroutine::getOptions().
+     * @rust get_options_there
+     * @rust typed
+     */
     public function getOptions(): ?array {}
 
     /**

@@ -64,6 +64,7 @@ namespace Swoole\Coroutine\Socket;
 /**
  * An object of Coroutine\Socket that cannot be made.
  * @rust static SOCKET_EXCEPTION
+ * @rust short Co\Socket\Exception
  */
 class Exception extends \Swoole\Exception
 {
@@ -74,6 +75,7 @@ namespace Swoole\Coroutine\Http\Client;
 /**
  * An object of Coroutine\Http\Client that cannot be made.
  * @rust static HTTP_CLIENT_EXCEPTION
+ * @rust short Co\Http\Client\Exception
  */
 class Exception extends \Swoole\Exception
 {
@@ -84,6 +86,7 @@ namespace Swoole\Coroutine\Http2\Client;
 /**
  * An object of Coroutine\Http2\Client that cannot be made.
  * @rust static HTTP2_CLIENT_EXCEPTION
+ * @rust short Co\Http2\Client\Exception
  */
 class Exception extends \Swoole\Exception
 {

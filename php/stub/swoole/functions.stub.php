@@ -17,6 +17,9 @@ function swoole_cpu_num(): int {}
  */
 function swoole_last_error(): int {}
 
+/** Sets what swoole_last_error() gives, for the classes of the library. */
+function swoole_set_last_error(int $error): void {}
+
 /**
  * The same as Apus\clear_error().
  * @rust typed

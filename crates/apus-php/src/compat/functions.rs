@@ -12,6 +12,7 @@ use apus_zend::value::{ArrayView, Key, View};
 use apus_zend::{Call, Raise};
 
 use super::part;
+use crate::last_error;
 use crate::swoole;
 use crate::system::{event, host};
 use crate::timer;
@@ -19,6 +20,13 @@ use apus_edge::types;
 
 fn swoole_version(call: &Call) -> Result<(), Raise> {
     call.ret_bytes(super::VERSION.to_bytes())
+}
+
+fn swoole_set_last_error(call: &Call) -> Result<(), Raise> {
+    if let View::Int(error) = call.view(0) {
+        last_error::fail(error);
+    }
+    Ok(())
 }
 
 fn swoole_async_set(settings: ArrayView<'_>) -> Result<bool, Raise> {

@@ -85,7 +85,7 @@ fn list() -> Result<Object, Raise> {
     array_iterator(&State::existing().map(|state| state.engine.ids()).unwrap_or_default())
 }
 
-fn stats() -> Result<Array, Raise> {
+pub(super) fn stats() -> Result<Array, Raise> {
     let state = State::get()?;
     let stats = state.engine.stats();
     let (stacks, idle) = state.engine.switch().pool.counts();
@@ -114,11 +114,18 @@ pub(super) fn set(given: ArrayView<'_>) -> Result<(), Raise> {
 pub(crate) fn set_known(given: ArrayView<'_>) -> Result<(), Raise> {
     let state = State::get()?;
     let mut settings = state.settings.borrow().clone();
-    for wrong in apply_known(&mut settings, given) {
+    for wrong in apply_known(&mut settings, given, second::heeds) {
         engine::warning(&wrong)?;
     }
+    settings.stack_size = second::stack_size(given).unwrap_or(settings.stack_size);
     state.configure(settings);
-    super::second::set_more(&state, given)
+    second::set_more(&state, given)
+}
+
+/// Whether coroutines heed the setting.
+pub(super) fn heeds(name: &[u8]) -> bool {
+    let name = String::from_utf8_lossy(name);
+    apus_options::find(&name).is_some_and(|row| row.scope == apus_options::Scope::Coroutine && row.name == name)
 }
 
 /// `Coroutine::getOptions()`: every setting that coroutines heed.

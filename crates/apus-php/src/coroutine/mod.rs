@@ -12,6 +12,7 @@ pub(crate) use apus_runtime::builtin::{array_iterator, construct};
 pub(crate) use batch::{batch, parallel};
 pub(crate) use class::{COROUTINE, create, defer, set_known};
 pub(crate) use scheduler::run;
+pub(crate) use second::GivenOptions;
 
 /// The classes of this room, parents first.
 pub(crate) static ALL: &[&Class] = &[&COROUTINE, &context::CONTEXT, &scheduler::SCHEDULER];

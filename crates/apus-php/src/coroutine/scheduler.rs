@@ -63,6 +63,10 @@ fn get_options(_: &Scheduler) -> Result<Array, Raise> {
     super::class::get_options()
 }
 
+fn get_options_there(_: &Scheduler) -> Result<Array, Raise> {
+    super::second::get_options()
+}
+
 fn run_jobs(jobs: Vec<(Callable, Vec<Value>)>) -> Result<(), Raise> {
     let state = State::get()?;
     if state.is_looping() || state.engine.current_id() != -1 {

@@ -3,19 +3,20 @@
 use std::cell::RefCell;
 use std::collections::HashSet;
 use std::fmt::Write as _;
+use std::ops::RangeInclusive;
 use std::rc::Rc;
 
 use apus_coro::{Cancel, TaskId, Wait};
 use apus_zend::arg::Given;
 use apus_zend::object::Object;
 use apus_zend::value::{ArrayView, Key, View};
-use apus_zend::{Callable, Raise, Value};
+use apus_zend::{Array, Callable, Raise, Value};
 
 use super::batch;
 use super::class::{get_back_trace, meant};
 use crate::last_error;
 use crate::preempt;
-use crate::runtime::State;
+use crate::runtime::{Room, State};
 use crate::swoole::error;
 use crate::wait::{Pause, Timeout, sleep_noted, suspend, wait};
 
@@ -103,8 +104,84 @@ fn one_turn() -> Result<bool, Raise> {
     Ok(wait(&state, Wait::Outside("Coroutine::join()"), tokio::task::yield_now())?.is_some())
 }
 
+/// What was set under these names, known or not: `getOptions()` gives it back.
+#[derive(Default)]
+pub(crate) struct GivenOptions(RefCell<Vec<(Vec<u8>, Value)>>);
+
+impl Room for GivenOptions {}
+
+impl GivenOptions {
+    fn take_over(&self, given: ArrayView<'_>) {
+        for (key, value) in given.iter() {
+            let Key::Str(name) = key else { continue };
+            let mut all = self.0.borrow_mut();
+            let mut old = None;
+            match all.iter().position(|(known, _)| known == name) {
+                Some(at) => old = Some(std::mem::replace(&mut all[at].1, value.value())),
+                None if all.len() < OPTIONS => all.push((name.to_vec(), value.value())),
+                None => {}
+            }
+            // After the borrow: a destructor may call back.
+            drop(all);
+            drop(old);
+        }
+    }
+}
+
+/// Names that are kept at most.
+const OPTIONS: usize = 1024;
+
+/// The options in force, and whatever else was set.
+pub(super) fn get_options() -> Result<Array, Raise> {
+    let mut options = super::class::get_options()?;
+    let state = State::get()?;
+    let given = state.room::<GivenOptions>();
+    let more: Vec<(Vec<u8>, Value)> =
+        given.0.borrow().iter().map(|(name, value)| (name.clone(), value.share())).collect();
+    for (name, value) in more {
+        if super::class::heeds(&name) {
+            continue;
+        }
+        options.set(&name, value)?;
+    }
+    Ok(options)
+}
+
+/// The numbers of `Apus\Coroutine::stats()`, and those of what keeps the loop busy.
+pub(super) fn stats() -> Result<Array, Raise> {
+    let mut stats = super::class::stats()?;
+    stats.set_int(b"event_num", crate::system::watched_count(&*State::get()?) as i64)?;
+    stats.set_int(b"signal_listener_num", crate::process::signal_handlers() as i64)?;
+    Ok(stats)
+}
+
+/// Settings of coroutines that are heeded here in a way of their own, and what is wrong with them.
+pub(super) fn heeds(name: &[u8], value: View<'_>) -> Option<Result<(), String>> {
+    match (name, value) {
+        (b"c_stack_size" | b"stack_size", View::Int(_)) => Some(Ok(())),
+        (b"http2_enable_push", View::Int(push @ ..0)) => {
+            Some(Err(format!("http2_enable_push must be greater than or equal to 0, got {push}")))
+        }
+        _ => None,
+    }
+}
+
+/// What a coroutine's C stack has at least and at most there; a number beyond is taken for the nearest.
+const STACKS: RangeInclusive<usize> = (64 << 10)..=(16 << 20);
+/// Stacks are whole pages.
+const PAGE: usize = 4096;
+
+/// The size of C stacks that `given` asks for with a number.
+pub(super) fn stack_size(given: ArrayView<'_>) -> Option<usize> {
+    let View::Int(bytes) = given.get("c_stack_size").or_else(|| given.get("stack_size"))? else { return None };
+    // A negative one is a very large one.
+    let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
+    Some(bytes.clamp(*STACKS.start(), *STACKS.end()).next_multiple_of(PAGE))
+}
+
 /// What only code written for Swoole can set.
 pub(super) fn set_more(state: &State, given: ArrayView<'_>) -> Result<(), Raise> {
+    state.room::<GivenOptions>().take_over(given);
     if let Some(shown) = given.get("display_errors") {
         let shown: &[u8] = if matches!(shown, View::Bool(false) | View::Int(0)) { b"0" } else { b"1" };
         Callable::named("ini_set")?.call(&[Value::string(b"swoole.display_errors")?, Value::string(shown)?])?;
@@ -115,7 +192,11 @@ pub(super) fn set_more(state: &State, given: ArrayView<'_>) -> Result<(), Raise>
     let condition = given.iter().find_map(|(key, value)| matches!(key, Key::Str(b"exit_condition")).then_some(value));
     let Some(condition) = condition else { return Ok(()) };
     match Callable::new(&mut condition.value()) {
-        Ok(condition) => *state.exit_condition.borrow_mut() = Some(Rc::new(condition)),
+        Ok(condition) => {
+            *state.exit_condition.borrow_mut() = Some(Rc::new(condition));
+            // A script that has nothing but handlers of signals may not be ready to end.
+            state.register_finish();
+        }
         Err(_) => match condition.view() {
             View::Null => drop(state.exit_condition.take()),
             View::Str(name) => {

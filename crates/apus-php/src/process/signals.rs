@@ -82,6 +82,11 @@ pub(super) fn has(signal: c_int) -> bool {
     ENTRIES.with(|entries| entries.borrow().contains_key(&signal))
 }
 
+/// Signals that have handlers.
+pub(crate) fn count() -> usize {
+    ENTRIES.with(|entries| entries.borrow().len())
+}
+
 /// Whether any signal has a handler.
 pub(crate) fn takes() -> bool {
     ENTRIES.with(|entries| !entries.borrow().is_empty())

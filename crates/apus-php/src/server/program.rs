@@ -1,10 +1,8 @@
 //! What runs in the master and in the workers.
 
-use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::rc::Rc;
-use std::task::{Context, Poll};
 use std::time::Duration;
 
 use apus_process::{
@@ -14,8 +12,6 @@ use apus_process::{
 use apus_shm::handover::Watch;
 use apus_zend::object::Object;
 use apus_zend::{Callable, Raise, Value, engine};
-use tokio::io::Interest;
-use tokio::io::unix::AsyncFd;
 
 use super::class::slot::server as slot;
 use super::core::{Phase, ServerCore, callback_ended};
@@ -127,29 +123,8 @@ impl Program for PhpProgram {
                 || rescue::is_keeping()
         };
         let Some(state) = State::existing().filter(|state| self.core.second && busy(state)) else { return false };
-        let interest = |write| if write { Interest::READABLE | Interest::WRITABLE } else { Interest::READABLE };
-        state.block_on(async {
-            let watched: Result<Vec<_>, _> = until
-                .iter()
-                .map(|one| one.fd.try_clone_to_owned().and_then(|fd| descriptor::watch(fd, interest(one.write))))
-                .collect();
-            let Ok(watched) = watched else { return false };
-            let ready = std::future::poll_fn(|cx| {
-                let ready = |fd: &AsyncFd<OwnedFd>, write: bool, cx: &mut Context<'_>| {
-                    fd.poll_read_ready(cx).is_ready() || write && fd.poll_write_ready(cx).is_ready()
-                };
-                let mut any = false;
-                for (fd, one) in watched.iter().zip(until) {
-                    any |= ready(fd, one.write, cx);
-                }
-                if any { Poll::Ready(()) } else { Poll::Pending }
-            });
-            match limit {
-                Some(limit) => drop(tokio::time::timeout(limit, ready).await),
-                None => ready.await,
-            }
-            true
-        })
+        let fds: Vec<_> = until.iter().map(|one| (one.fd, one.write)).collect();
+        state.block_on(descriptor::one_ready(&fds, limit))
     }
 
     fn takes_signal(&mut self, signal: i32) -> bool {

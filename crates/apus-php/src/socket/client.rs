@@ -10,7 +10,7 @@ use apus_zend::{Raise, Value, native};
 
 use super::address::parts;
 use super::core::{Limits, Sock};
-use super::fault::Slots;
+use super::fault::{Slots, whole_or_end};
 use super::object::{Extent, FilePath, Length, Port, answer, answer_part, bytes, count};
 use super::peer::{self, ASYNC, Client, Layout, Peer};
 use super::{blocking, client, packet, stream};
@@ -75,6 +75,7 @@ pub(super) fn recv(client: Me<'_, ClientObject>, timeout: Timeout) -> Result<Val
             packet::recv_packet(sock, session, tell.as_deref())
         })?;
     peer::after_receiving(of(&client));
+    let outcome = whole_or_end(outcome, client.object.is_second(&CLIENT));
     answer(&client.object, LAYOUT.slots, outcome, bytes)
 }
 

@@ -70,6 +70,10 @@ pub(super) struct Sock {
     pub(super) host: RefCell<String>,
     /// Whether it was accepted: the server's side of TLS.
     pub(super) accepted: Cell<bool>,
+    /// Whether a stream of the program's stands for the same connection.
+    pub(super) shared: Cell<bool>,
+    /// Whether reading and writing were shut down, for code written for Swoole.
+    ended: Cell<(bool, bool)>,
 }
 
 impl Sock {
@@ -100,6 +104,8 @@ impl Sock {
             plan: RefCell::new(TlsPlan::default()),
             host: RefCell::new(String::new()),
             accepted: Cell::new(false),
+            shared: Cell::new(false),
+            ended: Cell::default(),
         })
     }
 
@@ -321,6 +327,28 @@ impl Sock {
             Err(error) if error.kind() != io::ErrorKind::NotConnected || !self.is_secure() => Err(error.into()),
             _ => Ok(()),
         }
+    }
+
+    /// The same as there: each direction once, and a peer that has left is no failure.
+    pub(super) fn shutdown_once(&self, how: std::net::Shutdown) -> Outcome<()> {
+        use std::net::Shutdown;
+        let (read, write) = self.ended.get();
+        let before = match how {
+            Shutdown::Read => read,
+            Shutdown::Write => write,
+            Shutdown::Both => read && write,
+        };
+        if before {
+            return Err(Fault::errno(libc::ENOTCONN));
+        }
+        let was_connected = self.accepted.get() || !self.host.borrow().is_empty();
+        let (read_now, write_now) = match self.shutdown(how) {
+            Ok(()) => (how != Shutdown::Write, how != Shutdown::Read),
+            Err(fault) if fault.code == libc::ENOTCONN && was_connected => (true, true),
+            Err(fault) => return Err(fault),
+        };
+        self.ended.set((read || read_now, write || write_now));
+        Ok(())
     }
 
     /// Whether the peer is still there, as far as is known here: nothing is sent.

@@ -41,6 +41,18 @@ pub(super) struct Fault {
     /// An errno, or one of this module's numbers, which lie above them.
     pub(super) code: i32,
     text: Cow<'static, str>,
+    says: Says,
+}
+
+/// What a failure is under the names of Swoole.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Says {
+    /// One whose text says no more than its number.
+    Number,
+    /// One whose text is its own.
+    Text,
+    /// The end of the stream: the rest of a message is of no use.
+    End,
 }
 
 /// What an operation on a socket gives.
@@ -49,7 +61,17 @@ pub(super) type Outcome<T> = Result<T, Fault>;
 impl Fault {
     /// A failure with a text of its own.
     pub(super) fn new(code: i32, text: impl Into<Cow<'static, str>>) -> Self {
-        Self { code, text: text.into() }
+        Self { code, text: text.into(), says: Says::Number }
+    }
+
+    /// A failure whose text is its own under all names.
+    pub(super) fn with_own_text(code: i32, text: impl Into<Cow<'static, str>>) -> Self {
+        Self { says: Says::Text, ..Self::new(code, text) }
+    }
+
+    /// The stream has ended inside a message.
+    pub(super) fn cut_off(text: String) -> Self {
+        Self { says: Says::End, ..Self::new(libc::ECONNRESET, text) }
     }
 
     /// A failure that the system knows by number.
@@ -60,6 +82,15 @@ impl Fault {
     /// The text.
     pub(super) fn text(&self) -> &str {
         &self.text
+    }
+}
+
+/// What was received, by the conventions of code written for Swoole where `second`: a message that is cut off is the end
+/// of the stream, which is empty.
+pub(super) fn whole_or_end(outcome: Outcome<Vec<u8>>, second: bool) -> Outcome<Vec<u8>> {
+    match outcome {
+        Err(Fault { says: Says::End, .. }) if second => Ok(Vec::new()),
+        other => other,
     }
 }
 
@@ -132,9 +163,9 @@ pub(super) struct Slots {
 impl Slots {
     /// Tells the object how the last operation went.
     pub(super) fn report<T>(self, object: &Object, outcome: &Outcome<T>) -> Result<(), Raise> {
-        let (code, text) = match outcome {
-            Err(fault) => (fault.code, fault.text()),
-            Ok(_) => (0, ""),
+        let (code, text, own) = match outcome {
+            Err(fault) => (fault.code, fault.text(), fault.says == Says::Text),
+            Ok(_) => (0, "", false),
         };
         // Writing nothing is the rule: an operation that succeeds follows one that did.
         if code == 0 && matches!(object.slot(self.code).view(), View::Int(0)) {
@@ -145,7 +176,7 @@ impl Slots {
         }
         object.set_slot(self.code, Value::int(i64::from(code)));
         // There the text says no more than the number.
-        let is_errno = (1..=LAST_ERRNO).contains(&code);
+        let is_errno = (1..=LAST_ERRNO).contains(&code) && !own;
         let text = if is_errno && object.name_there().is_some() { strerror(code).into() } else { Cow::from(text) };
         object.set_slot(self.text, Value::string(text.as_bytes())?);
         Ok(())

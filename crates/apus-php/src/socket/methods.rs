@@ -8,13 +8,13 @@ use apus_zend::arg::{Any, Given, Made, Me, OrFalse, Variable, Want};
 use apus_zend::engine::ClassEntry;
 use apus_zend::object::Object;
 use apus_zend::value::{ArrayView, View};
-use apus_zend::{Array, Raise, Value, descriptor, native};
+use apus_zend::{Array, Callable, Raise, Value, descriptor, engine, native};
 use socket2::SockAddr;
 
 use super::address::{self, has_ports, to_array};
 use super::core::Sock;
 use super::descriptor::Way;
-use super::fault::{Fault, Outcome, Slots};
+use super::fault::{Fault, Outcome, Slots, whole_or_end};
 use super::object::{
     AnyLength, Direction, Extent, FilePath, Length, Port, answer, answer_part, bytes, count, done, name_of,
 };
@@ -107,7 +107,8 @@ pub(super) fn construct(
         let why = Fault::from(error);
         let text =
             format!("a socket of domain {domain}, type {kind}, protocol {protocol} could not be made: {}", why.text());
-        exception::throw(exception::code::client::ARGUMENT, &text)
+        let raise = exception::throw(exception::code::client::ARGUMENT, &text);
+        swoole::there(raise, There::Failure(text, why.code.into()))
     })?;
     let shown = shown(&sock);
     Ok(Made(SocketObject::new(Rc::new(sock)), shown))
@@ -258,6 +259,7 @@ pub(super) fn recv_packet(socket: Me<'_, SocketObject>, timeout: Timeout) -> Res
         // The framing was broken: a socket that was closed has no number any more.
         socket.object.set_slot(FD, Value::int(-1));
     }
+    let outcome = whole_or_end(outcome, socket.object.is_second(&SOCKET));
     answer(&socket.object, SLOTS, outcome, bytes)
 }
 
@@ -324,6 +326,15 @@ fn lengths(given: Given<ArrayView<'_>>) -> Result<Vec<usize>, Raise> {
     Ok(lengths)
 }
 
+/// Parts of a vector at most under the names of Swoole: what one system call takes.
+const IOV_MAX: usize = 1024;
+
+/// The mistake of a vector with more parts than code written for Swoole may give.
+fn too_many(parts: ArrayView<'_>) -> Option<Fault> {
+    let many = parts.len() > IOV_MAX && swoole::is_on();
+    many.then(|| Fault::with_own_text(libc::EINVAL, format!("The maximum of iov count is {IOV_MAX}")))
+}
+
 fn scatter(bytes: &[u8], lengths: &[usize]) -> Result<Value, Raise> {
     let mut array = Array::new(lengths.len())?;
     let mut left = bytes;
@@ -343,6 +354,9 @@ pub(super) fn read_vector(
     parts: Given<ArrayView<'_>>,
     timeout: Timeout,
 ) -> Result<Value, Raise> {
+    if let Some(fault) = too_many(parts.value) {
+        return answer(&socket.object, SLOTS, Err::<(), _>(fault), done);
+    }
     let lengths = lengths(parts)?;
     let most = lengths.iter().sum();
     let outcome =
@@ -355,6 +369,9 @@ pub(super) fn read_vector_all(
     parts: Given<ArrayView<'_>>,
     timeout: Timeout,
 ) -> Result<Value, Raise> {
+    if let Some(fault) = too_many(parts.value) {
+        return answer(&socket.object, SLOTS, Err::<(), _>(fault), done);
+    }
     let lengths = lengths(parts)?;
     let most = lengths.iter().sum();
     let outcome = with(&socket, kind!("readVectorAll", Read, Read), timeout, |sock, session| {
@@ -383,6 +400,9 @@ pub(super) fn write_vector(
     parts: Given<ArrayView<'_>>,
     timeout: Timeout,
 ) -> Result<Value, Raise> {
+    if let Some(fault) = too_many(parts.value) {
+        return answer(&socket.object, SLOTS, Err::<(), _>(fault), done);
+    }
     send_some(&socket, &gathered(parts)?, timeout, kind!("writeVector", Write, Write))
 }
 
@@ -391,6 +411,9 @@ pub(super) fn write_vector_all(
     parts: Given<ArrayView<'_>>,
     timeout: Timeout,
 ) -> Result<Value, Raise> {
+    if let Some(fault) = too_many(parts.value) {
+        return answer(&socket.object, SLOTS, Err::<(), _>(fault), done);
+    }
     send_whole(&socket, &gathered(parts)?, timeout, kind!("writeVectorAll", Write, Write))
 }
 
@@ -520,11 +543,17 @@ pub(super) fn ssl_handshake(socket: Me<'_, SocketObject>) -> Result<Value, Raise
 }
 
 pub(super) fn shutdown(socket: Me<'_, SocketObject>, Direction(how): Direction) -> Result<Value, Raise> {
-    answer(&socket.object, SLOTS, socket.sock.shutdown(how), done)
+    let sock = &socket.sock;
+    let outcome = if socket.object.is_second(&SOCKET) { sock.shutdown_once(how) } else { sock.shutdown(how) };
+    answer(&socket.object, SLOTS, outcome, done)
 }
 
 pub(super) fn close(socket: Me<'_, SocketObject>) -> Result<Value, Raise> {
     let waited_for = socket.sock.is_in_use();
+    if socket.sock.shared.get() && socket.object.is_second(&SOCKET) {
+        // There the stream that it came of ends with it.
+        let _ = socket.sock.shutdown(std::net::Shutdown::Both);
+    }
     socket.sock.close(libc::ECANCELED);
     socket.object.set_slot(FD, Value::int(-1));
     if waited_for {
@@ -558,13 +587,35 @@ pub(super) fn import_second(stream: Any<'_>) -> Result<OrFalse<Object>, Raise> {
     import_as(stream, true)
 }
 
+/// A stream that is none of a socket is told of.
+fn warn_of_kind(stream: &Value) -> Result<(), Raise> {
+    let data = Callable::named("stream_get_meta_data")?.call(&[stream.share()])?;
+    let View::Array(data) = data.view() else { return Ok(()) };
+    let Some(View::Str(kind)) = data.get("stream_type") else { return Ok(()) };
+    let kind = String::from_utf8_lossy(kind);
+    swoole::warning(&format!("Cannot represent a stream of type {kind} as a Socket Descriptor"))
+}
+
 fn import_as(stream: Any<'_>, second: bool) -> Result<OrFalse<Object>, Raise> {
+    if second && !matches!(stream.view(), View::Other) {
+        return Err(stream.type_error("of type resource"));
+    }
     let Some(fd) = descriptor::of(&stream.value())? else {
+        if second {
+            let text = "Swoole\\Coroutine\\Socket::import(): supplied resource is not a valid stream resource";
+            return Err(engine::throw(ClassEntry::type_error(), 0, text));
+        }
         return Err(stream.type_error("of type resource (an open stream) or Socket"));
     };
     // SAFETY: the stream keeps its descriptor open during the call.
     let borrowed = unsafe { BorrowedFd::borrow_raw(fd) };
-    let Ok(sock) = adopt_copy(borrowed) else { return Ok(OrFalse(None)) };
+    let Ok(sock) = adopt_copy(borrowed) else {
+        if second {
+            warn_of_kind(&stream.value())?;
+        }
+        return Ok(OrFalse(None));
+    };
+    sock.shared.set(true);
     wrap(&Rc::new(sock), second).map(|socket| OrFalse(Some(socket)))
 }
 

@@ -54,10 +54,7 @@ fn ended(sock: &Sock) -> Outcome<Vec<u8>> {
         0 => Ok(Vec::new()),
         n => {
             sock.take_ahead(&mut Vec::new(), n);
-            Err(Fault::new(
-                libc::ECONNRESET,
-                format!("the peer ended the connection inside a message, {n} bytes into it"),
-            ))
+            Err(Fault::cut_off(format!("the peer ended the connection inside a message, {n} bytes into it")))
         }
     }
 }

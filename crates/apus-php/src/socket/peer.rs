@@ -60,7 +60,12 @@ pub(super) struct Peer {
     /// Under which name the connection is kept, and how often it was taken up.
     kept_as: RefCell<Vec<u8>>,
     uses: Cell<i64>,
+    /// Code written for Swoole has closed it while somebody waited, who is to close it, too.
+    left_open: Cell<bool>,
 }
+
+/// `SWOOLE_ERROR_CO_SOCKET_CLOSE_WAIT`
+const CLOSE_WAIT: i32 = 10_019;
 
 impl Peer {
     /// A client of that type; `None`: there is no such type.
@@ -88,6 +93,7 @@ impl Peer {
             keeps: kind & KEEP != 0 && socket == libc::SOCK_STREAM,
             kept_as: RefCell::default(),
             uses: Cell::new(0),
+            left_open: Cell::new(false),
         })
     }
 
@@ -245,6 +251,7 @@ pub(super) fn connect_to(
     if has_ports(peer.domain) {
         port.expect()?;
     }
+    peer.left_open.set(false);
     let outcome = peer.connect(kind, layout.blocking, host, port.number, timeout)?;
     // What the blocking client may take to connect, it may take for anything.
     if layout.blocking
@@ -308,12 +315,20 @@ pub(super) fn after_receiving((object, layout, peer): Client<'_>) {
 /// `close()`.
 pub(super) fn close((object, layout, peer): Client<'_>) -> Result<Value, Raise> {
     let waited_for = peer.sock.borrow().as_ref().is_some_and(|sock| sock.is_in_use());
-    let closed = peer.close(libc::ECANCELED);
+    let left = peer.left_open.take();
+    let closed = peer.close(libc::ECANCELED) || left;
     show(object, layout, peer);
+    // There a connection that somebody waits for is closed by who leaves it last.
+    let leaves = waited_for && !layout.blocking && object.name_there().is_some();
     if waited_for {
+        peer.left_open.set(leaves);
         crate::wait::let_go_on_there(object)?;
     }
-    let outcome = if closed { Ok(()) } else { Err(Fault::errno(NOT_CONNECTED)) };
+    let outcome = match (closed, leaves) {
+        (true, true) => Err(Fault::new(CLOSE_WAIT, "others wait for the connection, and have been told")),
+        (true, false) => Ok(()),
+        (false, _) => Err(Fault::errno(NOT_CONNECTED)),
+    };
     answer(object, layout.slots, outcome, super::object::done)
 }
 

@@ -174,17 +174,19 @@ impl Channel {
         Tried::Done(Done::Popped(value), producer)
     }
 
-    /// Wakes everybody who waits. `false`: it was closed before.
-    fn close(&self) -> bool {
+    /// Closes it: everybody who waits is served, and given to be entered. `None`: it was closed before.
+    fn close(&self) -> Option<Vec<Rc<ChannelWaiter>>> {
         if self.closed.replace(true) {
-            return false;
+            return None;
         }
+        let mut served = Vec::new();
         for line in [&self.producers, &self.consumers] {
             while let Some((waiter, case)) = line.take() {
-                waiter.serve_later((case, Done::Closed));
+                waiter.serve((case, Done::Closed));
+                served.push(waiter);
             }
         }
-        true
+        Some(served)
     }
 
     /// Sets `$errCode` of `object`, which is the channel's.
@@ -310,12 +312,20 @@ fn pop(call: &Call) -> Result<(), Raise> {
     }
 }
 
-fn close(channel: Me<'_, Channel>) -> bool {
-    let closed = channel.close();
-    if !closed {
+fn close(channel: Me<'_, Channel>) -> Result<bool, Raise> {
+    let Some(served) = channel.close() else {
         channel.set_err_code(&channel.object, CLOSED);
+        return Ok(false);
+    };
+    let mut outcome = Ok(());
+    for waiter in served {
+        // Who was served goes on whatever becomes of the others.
+        match outcome {
+            Ok(()) => outcome = go_on(&channel, Some(waiter)),
+            Err(_) => waiter.unpark(),
+        }
     }
-    closed
+    outcome.map(|()| true)
 }
 
 fn stats(channel: &Channel) -> Result<Array, Raise> {

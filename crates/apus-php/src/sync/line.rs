@@ -86,9 +86,14 @@ impl<T, O> Waiter<T, O> {
 
     /// The same as [`Waiter::serve`], with the event loop told to enter it.
     pub(super) fn serve_later(&self, got: T) {
-        if self.serve(got)
-            && let Some(state) = State::existing()
-        {
+        if self.serve(got) {
+            self.unpark();
+        }
+    }
+
+    /// Has the event loop enter it.
+    pub(super) fn unpark(&self) {
+        if let Some(state) = State::existing() {
             state.engine.unpark(&self.task);
         }
     }

@@ -21,7 +21,7 @@ use apus_zend::class::Class;
 pub(crate) use exec::exec_whole;
 pub(crate) use host::{know_constants, know_swoole};
 pub(crate) use select::client_select;
-pub(crate) use watch::Watching;
+pub(crate) use watch::{Watching, watched_count};
 
 /// The classes of this room, parents first.
 pub(crate) static ALL: &[&Class] = &[&class::SYSTEM, &event::EVENT];

@@ -228,6 +228,11 @@ impl Room for Watching {
     }
 }
 
+/// Descriptors that `Event` watches.
+pub(crate) fn watched_count(state: &State) -> usize {
+    Events::existing(state).map_or(0, |events| events.watched.borrow().len())
+}
+
 impl Events {
     /// Those of this state, if there are any.
     pub(super) fn existing(state: &State) -> Option<Rc<Self>> {

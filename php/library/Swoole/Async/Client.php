@@ -284,6 +284,7 @@ class Client extends \Swoole\Client
     {
         $this->errCode = $code;
         $this->errMsg = $why;
+        swoole_set_last_error($code);
         if (!filter_var(ini_get('swoole.display_errors'), FILTER_VALIDATE_BOOL)) {
             return false;
         }

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 use std::collections::VecDeque;
-use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
 use std::rc::Rc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
@@ -17,13 +17,16 @@ use rustix::process::{Pid, WaitOptions, WaitStatus, waitpid};
 use super::class::slot::pool as slot;
 use super::core::{Event, Ipc, Phase, PoolCore};
 use super::worker;
+use crate::descriptor;
 use crate::process::fork;
 use crate::process::pipe::{Pipe, Side};
 use crate::process::signals::{self, Action};
 use crate::process::sys::{block, datagrams, receive_pid};
+use crate::runtime::{Mode, State};
 use crate::swoole;
 use crate::system::children;
 use crate::system::sys::kill;
+use crate::timer::Timers;
 
 /// The pause before another try where no process could be made, or none could be ended.
 const EARLY: Duration = Duration::from_secs(1);
@@ -115,6 +118,12 @@ pub(super) fn run(core: &Rc<PoolCore>, object: &Object) -> Result<(), Raise> {
         signals::unset(signal);
     }
     core.orders.set(-1);
+    if let Some(state) = State::existing() {
+        state.mode.set(Mode::Script);
+        if swoole::is_on() {
+            Timers::of(&state).clear_all(&state);
+        }
+    }
     // A Unix socket's file goes with its listener.
     drop(core.listener.take());
     result
@@ -148,10 +157,13 @@ impl Master {
     }
 
     fn emit(&self, event: Event) -> Result<(), Raise> {
-        match self.core.callback(event) {
-            Some(callable) => callable.call(&[self.object.share().into()]).map(drop),
-            None => Ok(()),
+        let Some(callable) = self.core.callback(event) else { return Ok(()) };
+        let called = callable.call(&[self.object.share().into()]).map(drop);
+        if let Some(state) = State::existing().filter(|_| swoole::is_on()) {
+            // What goes wrong in a timer is logged, and the master goes on.
+            state.mode.set(Mode::Worker);
         }
+        called
     }
 
     fn turn(&mut self) -> Result<Turn, Raise> {
@@ -183,9 +195,31 @@ impl Master {
         }
         self.reload_next();
         self.enforce();
-        let orders = self.ours.as_ref().map(|fd| (fd.as_raw_fd(), PollFlags::IN));
-        block(orders.as_slice(), self.next_look())?;
+        self.rest()?;
         Ok(Turn::Again)
+    }
+
+    /// Waits for what comes next. Timers and coroutines that a callback of code written for Swoole has begun go on
+    /// meanwhile.
+    fn rest(&self) -> Result<(), Raise> {
+        let busy = |state: &Rc<State>| state.engine.live() > 0 || Timers::of(state).len() > 0;
+        let Some(state) = State::existing().filter(|state| swoole::is_on() && busy(state)) else {
+            let orders = self.ours.as_ref().map(|fd| (fd.as_raw_fd(), PollFlags::IN));
+            return block(orders.as_slice(), self.next_look()).map(drop);
+        };
+        let event = signals::event();
+        let fds: Vec<_> = self
+            .ours
+            .iter()
+            .map(|fd| (fd.as_fd(), false))
+            .chain(event.iter().map(|event| (event.as_fd(), false)))
+            .collect();
+        let limit = self.next_look().map(|until| until.saturating_duration_since(Instant::now()));
+        if !state.block_on(descriptor::one_ready(&fds, limit)) {
+            return block(&[], Some(Instant::now() + EARLY)).map(drop);
+        }
+        signals::silence();
+        signals::dispatch()
     }
 
     /// When something is due without a signal.
