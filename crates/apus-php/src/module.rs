@@ -56,7 +56,12 @@ pub(crate) static CONSTANTS: &[&[Constant]] = &[
 ];
 
 /// What rooms keep for a thread beside its coroutines, in the order in which it ends.
-static STATES: &[MakeRoom] = &[hook::room, runtime::kept::<timer::Timers>, runtime::kept::<system::Watching>, runtime::kept::<coroutine::GivenOptions>];
+static STATES: &[MakeRoom] = &[
+    hook::room,
+    runtime::kept::<timer::Timers>,
+    runtime::kept::<system::Watching>,
+    runtime::kept::<coroutine::GivenOptions>,
+];
 
 /// Where PHP finds the module.
 #[unsafe(no_mangle)]
