@@ -40,12 +40,12 @@ run(function () {
 });
 ?>
 --EXPECT--
-bool(true)
-bool(false)
-bool(true)
 consumer 0: [false,-2]
 consumer 1: [false,-2]
 consumer 2: [false,-2]
+bool(true)
+bool(false)
+bool(true)
 producer 0: [false,-2]
 producer 1: [false,-2]
 producer 2: [false,-2]

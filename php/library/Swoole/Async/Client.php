@@ -122,7 +122,10 @@ class Client extends \Swoole\Client
             return false;
         }
         [$asleep, $this->asleep] = [$this->asleep, null];
-        $asleep?->close();
+        if ($asleep !== null) {
+            // Its callbacks come with the next turn of the loop, as those of what is received later.
+            \Swoole\Event::defer($asleep->close(...));
+        }
         return true;
     }
 
