@@ -17,7 +17,10 @@ function swoole_cpu_num(): int {}
  */
 function swoole_last_error(): int {}
 
-/** Sets what swoole_last_error() gives, for the classes of the library. */
+/**
+ * Sets what swoole_last_error() gives, for the classes of the library.
+ * @rust typed
+ */
 function swoole_set_last_error(int $error): void {}
 
 /**

@@ -22,11 +22,8 @@ fn swoole_version(call: &Call) -> Result<(), Raise> {
     call.ret_bytes(super::VERSION.to_bytes())
 }
 
-fn swoole_set_last_error(call: &Call) -> Result<(), Raise> {
-    if let View::Int(error) = call.view(0) {
-        last_error::fail(error);
-    }
-    Ok(())
+fn swoole_set_last_error(error: i64) {
+    last_error::fail(error);
 }
 
 fn swoole_async_set(settings: ArrayView<'_>) -> Result<bool, Raise> {
