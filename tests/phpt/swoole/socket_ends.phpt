@@ -18,7 +18,8 @@ Co\run(function () {
     var_dump($socket->shutdown(), $socket->errCode === SOCKET_ENOTCONN);
     $socket->connect('127.0.0.1', $port);
     $peer = $listener->accept();
-    var_dump($socket->shutdown(STREAM_SHUT_WR), $socket->shutdown(STREAM_SHUT_WR), $socket->errCode === SOCKET_ENOTCONN);
+    var_dump($socket->shutdown(STREAM_SHUT_WR), $socket->shutdown(STREAM_SHUT_WR));
+    var_dump($socket->errCode === SOCKET_ENOTCONN);
     var_dump($peer->recv());
     $peer->close();
     var_dump($socket->recv(), $socket->shutdown(STREAM_SHUT_RD), $socket->shutdown(), $socket->close());

@@ -1,20 +1,21 @@
 //! The methods of `Apus\Coroutine\Socket`.
 
 use std::future::poll_fn;
-use std::os::fd::{AsRawFd as _, BorrowedFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd as _, RawFd};
 use std::rc::Rc;
 
-use apus_zend::arg::{Any, Given, Made, Me, OrFalse, Variable, Want};
+use apus_zend::arg::{Any, Given, Made, Me, Variable, Want};
 use apus_zend::engine::ClassEntry;
 use apus_zend::object::Object;
 use apus_zend::value::{ArrayView, View};
-use apus_zend::{Array, Callable, Raise, Value, descriptor, engine, native};
+use apus_zend::{Array, Raise, Value, native};
 use socket2::SockAddr;
 
 use super::address::{self, has_ports, to_array};
 use super::core::Sock;
 use super::descriptor::Way;
 use super::fault::{Fault, Outcome, Slots, whole_or_end};
+use super::import::{import, import_second};
 use super::object::{
     AnyLength, Direction, Extent, FilePath, Length, Port, answer, answer_part, bytes, count, done, name_of,
 };
@@ -577,56 +578,6 @@ pub(super) fn getpeername(socket: Me<'_, SocketObject>) -> Result<Value, Raise> 
 
 pub(super) fn getsockname(socket: Me<'_, SocketObject>) -> Result<Value, Raise> {
     name(&socket, false)
-}
-
-pub(super) fn import(stream: Any<'_>) -> Result<OrFalse<Object>, Raise> {
-    import_as(stream, false)
-}
-
-pub(super) fn import_second(stream: Any<'_>) -> Result<OrFalse<Object>, Raise> {
-    import_as(stream, true)
-}
-
-/// A stream that is none of a socket is told of.
-fn warn_of_kind(stream: &Value) -> Result<(), Raise> {
-    let data = Callable::named("stream_get_meta_data")?.call(&[stream.share()])?;
-    let View::Array(data) = data.view() else { return Ok(()) };
-    let Some(View::Str(kind)) = data.get("stream_type") else { return Ok(()) };
-    let kind = String::from_utf8_lossy(kind);
-    swoole::warning(&format!("Cannot represent a stream of type {kind} as a Socket Descriptor"))
-}
-
-fn import_as(stream: Any<'_>, second: bool) -> Result<OrFalse<Object>, Raise> {
-    if second && !matches!(stream.view(), View::Other) {
-        return Err(stream.type_error("of type resource"));
-    }
-    let Some(fd) = descriptor::of(&stream.value())? else {
-        if second {
-            let text = "Swoole\\Coroutine\\Socket::import(): supplied resource is not a valid stream resource";
-            return Err(engine::throw(ClassEntry::type_error(), 0, text));
-        }
-        return Err(stream.type_error("of type resource (an open stream) or Socket"));
-    };
-    // SAFETY: the stream keeps its descriptor open during the call.
-    let borrowed = unsafe { BorrowedFd::borrow_raw(fd) };
-    let Ok(sock) = adopt_copy(borrowed) else {
-        if second {
-            warn_of_kind(&stream.value())?;
-        }
-        return Ok(OrFalse(None));
-    };
-    sock.shared.set(true);
-    wrap(&Rc::new(sock), second).map(|socket| OrFalse(Some(socket)))
-}
-
-/// A socket over a descriptor of its own for what `fd` stands for: each side closes its own.
-fn adopt_copy(fd: BorrowedFd<'_>) -> Outcome<Sock> {
-    let own: OwnedFd = fd.try_clone_to_owned()?;
-    let socket = socket2::Socket::from(own);
-    let domain = i32::from(socket.local_addr()?.domain());
-    let kind = i32::from(socket.r#type()?);
-    let protocol = socket.protocol()?.map_or(0, i32::from);
-    Ok(Sock::adopt(socket, domain, kind, protocol)?)
 }
 
 apus_zend::stub!("socket/table");

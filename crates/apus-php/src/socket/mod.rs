@@ -11,6 +11,7 @@ mod core;
 mod descriptor;
 mod direction;
 mod fault;
+mod import;
 mod kept;
 mod methods;
 mod multicast;
