@@ -85,8 +85,8 @@ impl Fault {
     }
 }
 
-/// What was received. For code written for Swoole (`second`) a message that is cut off is the end of the stream, which is
-/// empty.
+/// What was received. For code written for Swoole (`second`) a message that is cut off is the end of the stream: an
+/// empty one.
 pub(super) fn whole_or_end(outcome: Outcome<Vec<u8>>, second: bool) -> Outcome<Vec<u8>> {
     match outcome {
         Err(Fault { says: Says::End, .. }) if second => Ok(Vec::new()),
