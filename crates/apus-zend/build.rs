@@ -59,6 +59,8 @@ const SHIM: &[&str] = &[
     "stay",
     "mistakes",
     "sapi",
+    "error_page",
+    "ini",
     "user_ini",
 ];
 

@@ -95,6 +95,7 @@ Examples:
   apus serve /srv/shop --port 80 --host 0.0.0.0
   apus serve --workers 16 --ini memory_limit=256M /srv/www
   apus serve --worker public/worker.php    an application that boots once and stays
+  apus serve --dev                         changes are seen at once, errors shown, pages refreshed
   apus serve --tls                         https://localhost on your own machine
   apus serve --config site.toml            ports, hosts and settings by a file
 
@@ -175,7 +176,7 @@ Examples:
   apus completions fish > ~/.config/fish/completions/apus.fish";
 
 /// How PHP is started.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub(crate) struct PhpArgs {
     /// Set a php.ini entry; may be repeated
     #[arg(short, long = "ini", value_name = "KEY=VALUE", value_parser = ini_entry)]
@@ -227,6 +228,12 @@ pub(crate) struct ServeArgs {
     /// Serve https with a certificate for localhost, made once for this user, where the file names none
     #[arg(long)]
     pub(crate) tls: bool,
+    /// For development: changed files reload the server and the pages in browsers, errors are shown with their code
+    #[arg(long)]
+    pub(crate) dev: bool,
+    /// The same at addresses that others reach, who see what the program keeps secret
+    #[arg(long, conflicts_with = "dev")]
+    pub(crate) dev_public: bool,
     #[command(flatten)]
     pub(crate) php: PhpArgs,
 }

@@ -77,6 +77,11 @@ pub(crate) fn absolute(path: &Path) -> Outcome<String> {
     Ok(format!("\"{text}\""))
 }
 
+/// The path as a text, which settings are.
+pub(crate) fn named(path: &Path) -> Outcome<&str> {
+    path.to_str().ok_or_else(|| Failure::failed(format!("{}: its name is not UTF-8", path.display())))
+}
+
 pub(crate) fn read(path: &Path) -> Outcome<ConfigFile> {
     let text = fs::read_to_string(path).map_err(|error| Failure::failed(format!("{}: {error}", path.display())))?;
     ConfigFile::parse(&text).map_err(|problems| told(path, &problems))

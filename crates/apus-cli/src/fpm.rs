@@ -91,6 +91,17 @@ pub(crate) fn entries(ini: &Ini) -> Vec<String> {
     ENTRIES.iter().map(of).chain(own).collect()
 }
 
+const XDEBUG_START: &str = "xdebug.start_with_request";
+
+/// Keeps Xdebug from the master, and has the processes that run scripts start it as `said`, the user's own entries, or
+/// the files say.
+pub(crate) fn debugger(ini: &Ini, said: &[String]) -> Vec<String> {
+    let own = said.iter().rev().find_map(|entry| entry.strip_prefix(XDEBUG_START)?.strip_prefix('='));
+    let start = own.or_else(|| ini.values.get(XDEBUG_START).map(|value| value.trim())).unwrap_or("default");
+    let start = if is_plain(start) { start } else { "default" };
+    vec![format!("{XDEBUG_START}=no"), format!("apus.xdebug_start={start}")]
+}
+
 /// Whether a value can be given on the command line as it is.
 fn is_plain(value: &str) -> bool {
     !value.is_empty() && value.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'))
@@ -120,6 +131,21 @@ mod tests {
         files.apply(&mut command);
         assert_eq!(command.get_args().collect::<Vec<_>>(), ["-c".as_ref(), fpm.as_os_str()]);
         assert_eq!(Files::beside(&ini(&scratch.path().join("etc"))), Files::default());
+    }
+
+    #[test]
+    fn the_debugger_is_for_scripts_alone() {
+        let mut ini = Ini::default();
+        let start = |ini: &Ini, said: &[&str]| {
+            let said: Vec<_> = said.iter().map(|entry| (*entry).to_owned()).collect();
+            debugger(ini, &said)[1].strip_prefix("apus.xdebug_start=").map(str::to_owned)
+        };
+        assert_eq!(debugger(&ini, &[])[0], "xdebug.start_with_request=no");
+        assert_eq!(start(&ini, &["xdebug.mode=debug"]).as_deref(), Some("default"));
+        ini.values.insert(XDEBUG_START.into(), "trigger".into());
+        assert_eq!(start(&ini, &[]).as_deref(), Some("trigger"));
+        let twice = ["xdebug.start_with_request=trigger", "xdebug.start_with_request=yes"];
+        assert_eq!(start(&ini, &twice).as_deref(), Some("yes"));
     }
 
     #[test]

@@ -7,6 +7,7 @@ mod cli;
 mod configured;
 mod content;
 mod control;
+mod development;
 mod doctor;
 mod failure;
 mod fits;

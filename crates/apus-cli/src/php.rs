@@ -254,6 +254,9 @@ pub(crate) fn arguments(args: &PhpArgs, info: &Info, module: Option<&Path>) -> V
         entries.push("apus.swoole_compat=1".into());
     }
     entries.extend(args.ini.iter().map(OsString::from));
+    if args.as_fpm && (info.xdebug.is_some() || args.ini.iter().any(|entry| entry.contains("xdebug"))) {
+        entries.extend(fpm::debugger(&info.ini, &args.ini).into_iter().map(OsString::from));
+    }
     entries.into_iter().flat_map(|entry| [OsString::from("-d"), entry]).collect()
 }
 

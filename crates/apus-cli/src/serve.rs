@@ -10,7 +10,8 @@ use serde_json::{Map, json};
 
 use crate::certificate::Development;
 use crate::cli::{PhpArgs, ServeArgs};
-use crate::configured::{absolute, listening, read};
+use crate::configured::{absolute, listening, named, read};
+use crate::development;
 use crate::failure::{Failure, Kind, Outcome};
 use crate::launch::{pair_of, raise_open_files, warn_about};
 use crate::php::Php;
@@ -84,6 +85,7 @@ impl Plan {
         let of_worker = worker.as_deref().and_then(Path::parent).map(Path::to_path_buf);
         let root = args.docroot.clone().or(said).or(of_worker);
         let root = whole(&root.unwrap_or_else(|| PathBuf::from(".")))?;
+        let listen = listen(args, &config);
         let hosts = config.hosts.iter().filter_map(|host| text(&host.settings, "document_root"));
         let mut settings = Map::new();
         settings.insert("document_root".to_owned(), json!(named(&root)?));
@@ -98,7 +100,14 @@ impl Plan {
         if args.workers.is_none() && !is_said && !max_is_said {
             settings.insert("script_processes_max".to_owned(), json!((by_cores() * GROWTH).min(MOST)));
         }
-        Ok(Self { php, hosts: hosts.map(PathBuf::from).collect(), root, listen: listen(args, &config), settings })
+        let hosts: Vec<_> = hosts.map(PathBuf::from).collect();
+        if args.dev || args.dev_public {
+            if !args.dev_public {
+                development::check(&listen, &config)?;
+            }
+            development::prepare(&mut php, &mut settings, &root, &hosts)?;
+        }
+        Ok(Self { php, root, hosts, listen, settings })
     }
 }
 
@@ -143,10 +152,6 @@ fn worker(file: &Path) -> Outcome<PathBuf> {
         ));
     }
     whole(file)
-}
-
-fn named(path: &Path) -> Outcome<&str> {
-    path.to_str().ok_or_else(|| Failure::failed(format!("{}: its name is not UTF-8", path.display())))
 }
 
 fn by_cores() -> usize {

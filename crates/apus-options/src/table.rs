@@ -57,6 +57,14 @@ fn cors_methods() -> Vec<String> {
     ["GET", "HEAD", "POST"].map(str::to_owned).to_vec()
 }
 
+/// Code, templates and what pages load; not what programs write: caches, uploads, logs.
+fn watch_patterns() -> Vec<String> {
+    const PATTERNS: &str = "*.php *.phtml *.inc *.module *.html *.htm *.twig *.latte *.tpl *.css *.js *.mjs *.yaml \
+                            *.yml *.neon *.toml .env* .user.ini composer.lock !.* !node_modules !vendor !cache !var \
+                            !storage !uploads !tmp";
+    PATTERNS.split_whitespace().map(str::to_owned).collect()
+}
+
 settings! {
     unread: crate::unavailable::ROWS;
     /// Worker processes. Each has its own event loop and runs PHP on one core.
@@ -112,6 +120,17 @@ settings! {
     Server script_timeout: Duration = Duration::from_secs(300) => seconds(0.0, DAY);
     /// How long a script may run before the log names it, with the calls that it stands in; 0 for as long as it likes.
     Server script_slow_time: Duration = Duration::ZERO => seconds(0.0, DAY);
+    /// Whether an error that a script does not handle is answered with a page of the exception, its code, the calls and
+    /// the request. For development alone: it shows what a program keeps secret. See [serve.md](serve.md#development).
+    Server script_error_page: bool = false => Kind::Bool;
+    /// Whether HTML pages of scripts get a script of the server's, by which they load anew in the browser after each
+    /// reload. For development.
+    Server script_refresh: bool = false => Kind::Bool;
+    /// Directories below which a change of a file reloads the server, for development; empty for none.
+    Server watch_directories: Vec<String> = Vec::new() => Kind::Texts;
+    /// Names of the files whose change counts; with `!` before, of directories that are left out. `*` stands for any
+    /// text; a pattern with `/` is one of the path below the watched directory.
+    Server watch_patterns: Vec<String> = watch_patterns(), shown "see [serve.md](serve.md#development)" => Kind::Texts;
     /// Resident memory at which a worker is replaced; 0 for no limit.
     Server max_worker_memory: u64 = 0 => size(0, TIB);
     /// Age at which a worker is replaced, plus up to a tenth of it by chance; 0 for never.

@@ -189,6 +189,8 @@ impl WorkerSlot {
 pub(crate) struct Header {
     pub(crate) started_at: Counter,
     pub(crate) generation: Counter,
+    /// Reloads that are over.
+    pub(crate) reloads: Counter,
     pub(crate) crashes: Counter,
     /// Whether the server is stopping: 1 then.
     pub(crate) stopping: Counter,

@@ -67,6 +67,11 @@ pub(crate) struct Share {
 }
 
 impl Worker {
+    /// Which start of the server this is, and how many reloads were over: another one when its code has changed.
+    pub fn version(&self) -> (u64, u64) {
+        (self.scoreboard.header.started_at.get(), self.scoreboard.header.reloads.get())
+    }
+
     /// The descriptor to watch: readable when [`take_commands`](Self::take_commands) has something to say. It does not
     /// block, and stays readable once the master is gone: stop watching then (see [`is_orphan`](Self::is_orphan)).
     pub fn signal_fd(&self) -> BorrowedFd<'_> {

@@ -38,12 +38,22 @@ int apus_sapi_run(const apus_sapi_request *request, bool stays);
 bool apus_sapi_begin(const apus_sapi_request *request); /* false after a fatal error; apus_sapi_end() all the same */
 int apus_sapi_end(void);                                /* the status that was answered */
 bool apus_sapi_is_running(void);
+bool apus_sapi_is_answering(void); /* is what it prints the answer? */
 /* Ends the answer, and lets the script go on; `first`: it had not ended before. */
 apus_status apus_sapi_finish(bool *first);
 void apus_sapi_lines(void *context, void (*each)(void *context, const char *line, size_t length));
 /* user_ini.c: the entries of .user.ini from the document root down to a script, for the request that begins. */
 void apus_user_ini(const char *script, const char *root);
 
+/* ---- ini.c ---- */
+bool apus_ini_begin_with(const char *name, const char *value); /* for all requests of this process; false: refused */
+
+/* ---- error_page.c: an error that ended a request is answered with what `source` makes of it: it returns a function
+ * (array $error, ?Throwable $exception) that gives a line for the head and the body. In a process that was taken
+ * over. */
+void apus_error_page_open(const apus_library_source *source);
+void apus_error_page_show(void); /* when PHP has left the script, and its answer has not ended */
+void apus_error_page_uncaught(zend_object *exception); /* zend_exception_error(), for a script that goes on */
 
 /* ---- stay.c: what is a request's, in a script that stays; false after a fatal error ---- */
 bool apus_stay_begin(void);

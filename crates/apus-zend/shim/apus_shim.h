@@ -445,6 +445,7 @@ typedef struct {
 } apus_library_hooks;
 void apus_library_install(const apus_library_hooks *hooks); /* at module start */
 void apus_library_open(void); /* a request begins; may bail out */
+void apus_library_run(const apus_library_source *source, zval *result); /* what it returns; may bail out */
 
 /* ---- sockets.c ---- */
 void apus_sockets_by_library(bool wanted); /* whether socket_create() and the others are the library's in coroutines */

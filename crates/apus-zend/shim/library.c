@@ -6,8 +6,8 @@
 static zend_class_entry *(*other_autoload)(zend_string *name, zend_string *lc_name);
 static apus_library_hooks library;
 
-/* Runs the declarations of a source. They compile without opcache, which keeps nothing of them. */
-static void declare(const apus_library_source *source)
+/* They compile without opcache, which keeps nothing of them. */
+void apus_library_run(const apus_library_source *source, zval *result)
 {
 	zend_string *code = zend_string_init(source->code, source->len, 0);
 	zend_op_array *op_array = zend_compile_string(code, source->name, ZEND_COMPILE_POSITION_AT_OPEN_TAG);
@@ -15,13 +15,19 @@ static void declare(const apus_library_source *source)
 	if (op_array == NULL) {
 		return;
 	}
-	zval result;
-	ZVAL_UNDEF(&result);
-	zend_execute(op_array, &result);
-	zval_ptr_dtor(&result);
+	zend_execute(op_array, result);
 	zend_destroy_static_vars(op_array);
 	destroy_op_array(op_array);
 	efree_size(op_array, sizeof(zend_op_array));
+}
+
+/* Runs the declarations of a source. */
+static void declare(const apus_library_source *source)
+{
+	zval result;
+	ZVAL_UNDEF(&result);
+	apus_library_run(source, &result);
+	zval_ptr_dtor(&result);
 }
 
 static zend_class_entry *find(const char *lc_name, size_t len)

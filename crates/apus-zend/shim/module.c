@@ -5,6 +5,7 @@ static const apus_module_hooks *module_hooks;
 PHP_INI_BEGIN()
 	PHP_INI_ENTRY("apus.config", "", PHP_INI_SYSTEM, NULL)
 	PHP_INI_ENTRY("apus.serve", "0", PHP_INI_SYSTEM, NULL)
+	PHP_INI_ENTRY("apus.xdebug_start", "", PHP_INI_SYSTEM, NULL)
 	PHP_INI_ENTRY("apus.swoole_compat", "0", PHP_INI_SYSTEM, NULL)
 PHP_INI_END()
 

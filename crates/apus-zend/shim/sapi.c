@@ -171,6 +171,11 @@ void apus_sapi_take_over(const apus_sapi_hooks *given)
 	/* The signals of this process are set already, and are not PHP's to set anew for each request. */
 	zend_signal_globals.reset = 0;
 #endif
+	/* The master, which runs no script of the user's, is kept from a debugger; its children are not. */
+	const char *debugged = INI_STR("apus.xdebug_start");
+	if (debugged != NULL && *debugged != '\0') {
+		apus_ini_begin_with("xdebug.start_with_request", debugged);
+	}
 	sapi_module.name = "fpm-fcgi";
 	sapi_module.pretty_name = "Apus";
 	sapi_module.activate = sapi_settings;
@@ -235,6 +240,7 @@ int apus_sapi_run(const apus_sapi_request *request, bool stays)
 		file.primary_script = true;
 		EG(exit_status) = 0;
 		php_execute_script(&file);
+		apus_error_page_show();
 		zend_destroy_file_handle(&file);
 	}
 	php_request_shutdown(NULL);
@@ -257,6 +263,7 @@ bool apus_sapi_begin(const apus_sapi_request *request)
 
 int apus_sapi_end(void)
 {
+	apus_error_page_show();
 	apus_stay_end();
 	const int status = SG(sapi_headers).http_response_code;
 	running = staying;
@@ -269,6 +276,11 @@ int apus_sapi_end(void)
 bool apus_sapi_is_running(void)
 {
 	return running != NULL;
+}
+
+bool apus_sapi_is_answering(void)
+{
+	return running != NULL && !finished;
 }
 
 apus_status apus_sapi_finish(bool *first)

@@ -122,6 +122,35 @@ static void fill_superglobals(void)
 	} ZEND_HASH_FOREACH_END();
 }
 
+static bool is_triggered(void)
+{
+	static const char *const TRIGGERS[] = {"XDEBUG_SESSION", "XDEBUG_SESSION_START", "XDEBUG_TRIGGER"};
+	static const int WHERE[] = {TRACK_VARS_GET, TRACK_VARS_POST, TRACK_VARS_COOKIE};
+	for (size_t in = 0; in < sizeof(WHERE) / sizeof(*WHERE); in++) {
+		const zval *all = &PG(http_globals)[WHERE[in]];
+		for (size_t at = 0; Z_TYPE_P(all) == IS_ARRAY && at < sizeof(TRIGGERS) / sizeof(*TRIGGERS); at++) {
+			if (zend_hash_str_exists(Z_ARRVAL_P(all), TRIGGERS[at], strlen(TRIGGERS[at]))) {
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+/* Xdebug looks for what asks for it where a request of PHP begins, which here is the script's own start. It does
+ * nothing where it is connected already. */
+static void begin_debugger(void)
+{
+	if (zend_hash_str_exists(EG(function_table), ZEND_STRL("xdebug_connect_to_client")) && is_triggered()) {
+		zval function, result;
+		ZVAL_STRING(&function, "xdebug_connect_to_client");
+		if (call_user_function(NULL, NULL, &function, &result, 0, NULL) == SUCCESS) {
+			zval_ptr_dtor(&result);
+		}
+		zval_ptr_dtor(&function);
+	}
+}
+
 static void begin_request(void)
 {
 	php_output_activate();
@@ -135,6 +164,7 @@ static void begin_request(void)
 	begin_output();
 	begin_session();
 	fill_superglobals();
+	begin_debugger();
 	SG(sapi_started) = 1;
 	if (PG(max_input_time) != -1) {
 		zend_set_timeout(EG(timeout_seconds), false);
@@ -156,6 +186,6 @@ bool apus_stay_uncaught(zend_object *exception)
 	}
 	/* It takes a reference with it. */
 	GC_ADDREF(exception);
-	GUARDED(failed, zend_exception_error(exception, E_WARNING));
+	GUARDED(failed, apus_error_page_uncaught(exception));
 	return !failed;
 }

@@ -6,7 +6,7 @@ use crate::sys;
 
 /// A source text; all of it lives as long as the process.
 #[repr(transparent)]
-pub struct Source(sys::apus_library_source);
+pub struct Source(pub(crate) sys::apus_library_source);
 
 // SAFETY: its pointers are to constants.
 unsafe impl Sync for Source {}

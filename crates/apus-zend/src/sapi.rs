@@ -5,6 +5,7 @@ use std::ptr;
 
 use crate::call::Raise;
 use crate::engine::Thrown;
+use crate::library::Source;
 use crate::sys;
 
 /// What PHP reads and writes by. None runs PHP code or panics.
@@ -76,6 +77,13 @@ pub unsafe fn take_over(hooks: Hooks) {
     };
     // SAFETY: by contract; the shim copies the hooks.
     unsafe { sys::apus_sapi_take_over(&raw const hooks) };
+}
+
+/// Has errors that end a request answered with a page. `source` returns a function of the error and its exception,
+/// which gives a header line and the body. Once, after [`take_over`].
+pub fn show_errors(source: &'static Source) {
+    // SAFETY: by the contract of `take_over` no PHP code runs; the source lives for ever.
+    unsafe { sys::apus_error_page_open(&raw const source.0) }
 }
 
 /// Runs a request to its end; the status that was answered. Only after [`take_over`].

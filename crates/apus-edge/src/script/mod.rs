@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::Arc;
 
-use apus_options::Settings;
+use apus_options::{Settings, fits};
 use rustix::fs::FileType;
 use rustix::io::Errno;
 
@@ -24,7 +24,6 @@ pub use self::site::{Served, Site};
 pub use self::variables::{Variables, Via};
 use crate::path::Decoded;
 use crate::root::{Patience, Root};
-use crate::statics::fits;
 
 /// How the scripts below a directory are found.
 #[derive(Debug, Clone)]

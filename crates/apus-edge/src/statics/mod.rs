@@ -16,7 +16,7 @@ use std::sync::Arc;
 use apus_net::proto::coding::Accepted;
 use apus_net::{Request, Responder, ResponseHead};
 
-pub(crate) use self::find::{fits, is_code};
+pub(crate) use self::find::is_code;
 
 use self::cache::{Cache, Kept, Key};
 use self::find::{Find, Found, Page};

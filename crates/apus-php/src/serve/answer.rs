@@ -10,6 +10,7 @@ use apus_shm::handover::{Held, Pieces};
 
 use super::desk::{Active, Process};
 use super::form;
+use super::refresh::is_page;
 
 /// What a look at an answer came to.
 enum Look {
@@ -30,6 +31,8 @@ struct Relay<'a> {
     /// What the process has not been given yet of the body.
     body: &'a [u8],
     head: Option<ResponseHead>,
+    /// What is added to the body where it is a page.
+    tail: Option<String>,
     /// The client has it all, or is gone: what comes is thrown away.
     over: bool,
     told_gone: bool,
@@ -38,8 +41,8 @@ struct Relay<'a> {
 }
 
 /// Gives a client the answer to the request that the process has begun.
-pub(super) async fn relay(process: Process, responder: &Responder, body: &[u8]) {
-    let mut relay = Relay { process, responder, body, head: None, over: false, told_gone: false, writable: None };
+pub(super) async fn relay(process: Process, responder: &Responder, body: &[u8], tail: Option<String>) {
+    let mut relay = Relay { process, responder, body, head: None, tail, over: false, told_gone: false, writable: None };
     let mut gone = std::pin::pin!(responder.gone());
     poll_fn(|cx| relay.poll(cx, gone.as_mut())).await;
 }
@@ -119,11 +122,11 @@ impl Relay<'_> {
 
     /// Deals with all that there is.
     fn look(&mut self) -> Look {
-        let Self { process, responder, body, head, over, .. } = self;
+        let Self { process, responder, body, head, tail, over, .. } = self;
         let looked = process.with(|active| {
             let fed = active.held.feed(body);
             *body = &body[fed..];
-            let look = answer(active, responder, head, over);
+            let look = answer(active, responder, head, tail, over);
             if matches!(look, Look::Nothing) && active.held.is_dead() && active.held.piece(0).is_none() {
                 return Look::Dead(active.condemned);
             }
@@ -150,8 +153,26 @@ fn whole(held: &Held) -> Option<usize> {
     }
 }
 
+/// The head of the answer; `tail` is taken away where that is no page.
+fn head_of(bytes: &[u8], tail: &mut Option<String>) -> ResponseHead {
+    let mut head = form::head(bytes);
+    match tail {
+        Some(tail) if is_page(&head) => {
+            head.content_length = head.content_length.map(|length| length.saturating_add(tail.len() as u64));
+        }
+        _ => *tail = None,
+    }
+    head
+}
+
 /// Goes on with the answer.
-fn answer(active: &mut Active, responder: &Responder, head: &mut Option<ResponseHead>, over: &mut bool) -> Look {
+fn answer(
+    active: &mut Active,
+    responder: &Responder,
+    head: &mut Option<ResponseHead>,
+    tail: &mut Option<String>,
+    over: &mut bool,
+) -> Look {
     let mut copy = Vec::new();
     // Of an answer that is all there, the body in one.
     let mut all: Option<Vec<u8>> = None;
@@ -160,12 +181,12 @@ fn answer(active: &mut Active, responder: &Responder, head: &mut Option<Response
         let Some((piece, len)) = active.held.piece(0) else { return Look::Nothing };
         active.silent_since = Some(Instant::now());
         match piece {
-            Pieces::Head(first, rest) => *head = Some(form::head(joined(first, rest, &mut copy))),
+            Pieces::Head(first, rest) => *head = Some(head_of(joined(first, rest, &mut copy), tail)),
             Pieces::Body(..) if *over => {}
             Pieces::Body(first, rest) => {
                 let begun = head.get_or_insert_with(|| ResponseHead::new(200));
                 match complete {
-                    Some(total) if rest.is_empty() && first.len() == total => {
+                    Some(total) if rest.is_empty() && first.len() == total && tail.is_none() => {
                         *over = true;
                         // A client that is gone needs no answer.
                         let _ = responder.end(begun, first);
@@ -187,7 +208,9 @@ fn answer(active: &mut Active, responder: &Responder, head: &mut Option<Response
                 if !*over && (end || head.is_some()) {
                     *over = true;
                     let head = head.get_or_insert_with(|| ResponseHead::new(200));
-                    let _ = responder.end(head, &all.take().unwrap_or_default());
+                    let mut body = all.take().unwrap_or_default();
+                    body.extend(tail.take().into_iter().flat_map(String::into_bytes));
+                    let _ = responder.end(head, &body);
                 }
                 active.held.free(len);
                 if end {

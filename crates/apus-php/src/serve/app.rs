@@ -14,6 +14,7 @@ use apus_shm::handover::Held;
 use super::answer;
 use super::desk::{Desk, Refused};
 use super::form;
+use super::refresh::Refresh;
 
 /// Scripts behind one port.
 pub(crate) struct ServeApp {
@@ -21,6 +22,7 @@ pub(crate) struct ServeApp {
     /// Of a port: what answers for its hosts, by their numbers from 1 on.
     hosts: Vec<Rc<Site>>,
     desk: Rc<Desk>,
+    refresh: Option<Rc<Refresh>>,
 }
 
 /// The handling of one request.
@@ -43,8 +45,8 @@ impl Future for Serving {
 }
 
 impl ServeApp {
-    pub(crate) fn new(site: Rc<Site>, hosts: Vec<Rc<Site>>, desk: Rc<Desk>) -> Rc<Self> {
-        Rc::new(Self { site, hosts, desk })
+    pub(crate) fn new(site: Rc<Site>, hosts: Vec<Rc<Site>>, desk: Rc<Desk>, refresh: Option<Rc<Refresh>>) -> Rc<Self> {
+        Rc::new(Self { site, hosts, desk, refresh })
     }
 
     fn site(&self, number: u16) -> &Rc<Site> {
@@ -56,21 +58,25 @@ impl App for ServeApp {
     type Handling = Serving;
 
     fn on_request(self: &Rc<Self>, request: Request, response: Responder) -> Serving {
+        if let Some(refresh) = self.refresh.as_ref().filter(|_| Refresh::is_asked(&request)) {
+            return Serving::Running(Box::pin(Rc::clone(refresh).tell(request, response)));
+        }
         let desk = Rc::clone(&self.desk);
+        let tail = self.refresh.as_ref().and_then(|refresh| refresh.tail(&request));
         match self.site(request.host_number()).answer(request, &response) {
             Served::Answered => Serving::Done,
-            Served::Script(request, script) => Serving::Running(Box::pin(run(desk, request, script, response))),
+            Served::Script(request, script) => Serving::Running(Box::pin(run(desk, request, script, response, tail))),
             Served::Later(found) => Serving::Running(Box::pin(async move {
                 if let Some((request, script)) = found.await {
-                    run(desk, request, script, response).await;
+                    run(desk, request, script, response, tail).await;
                 }
             })),
         }
     }
 }
 
-/// Has a script answer a request.
-async fn run(desk: Rc<Desk>, request: Request, script: Script, responder: Responder) {
+/// Has a script answer a request; `tail` is added to a page.
+async fn run(desk: Rc<Desk>, request: Request, script: Script, responder: Responder, tail: Option<String>) {
     let body = match request.body().collected() {
         Some(Collected::Raw(bytes)) => bytes.clone(),
         // The port collects bodies as they are.
@@ -95,5 +101,5 @@ async fn run(desk: Rc<Desk>, request: Request, script: Script, responder: Respon
     }
     process.begin(&form, body.len() as u64, &script.filename);
     drop(form);
-    answer::relay(process, &responder, &body).await;
+    answer::relay(process, &responder, &body, tail).await;
 }

@@ -10,6 +10,7 @@ mod desk;
 mod form;
 mod functions;
 mod process;
+mod refresh;
 mod stay;
 
 use std::io;
@@ -23,6 +24,7 @@ pub(crate) use app::ServeApp;
 pub(crate) use desk::{Desk, Patience};
 pub(crate) use functions::register;
 pub(crate) use process::run;
+pub(crate) use refresh::Refresh;
 
 /// Processes that leave and those that replace them are there at the same time.
 const GENERATIONS: usize = 3;

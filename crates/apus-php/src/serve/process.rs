@@ -3,12 +3,15 @@
 use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
+use apus_options::Settings;
 use apus_process::{Worker, log};
 use apus_shm::handover::{Begin, Handover, ScriptSeat, Wait};
+use apus_zend::library::Source;
 use apus_zend::{Raise, sapi};
 
 use super::{form, stay};
 
+static ERROR_PAGE: Source = Source::new(c"the page of an error", include_str!("error_page.php"), c"");
 /// The exit code of a process that could not begin.
 pub(super) const FAILED: i32 = 255;
 /// How often a process without requests looks whether its master still lives, and whether its log is read again.
@@ -58,16 +61,16 @@ pub(super) fn finish() {
     with((), |running| running.seat.finish());
 }
 
-/// Runs requests until it is told to leave; `stays`: by this script, which stays. The process was just forked, and ends
-/// here.
-pub(crate) fn run(handover: &'static Handover, worker: Worker, stays: &str) -> ! {
-    let code = serve_all(handover, Box::leak(Box::new(worker)), stays);
+/// Runs requests until it is told to leave; by the script that stays, if there is one. The process was just forked, and
+/// ends here.
+pub(crate) fn run(handover: &'static Handover, worker: Worker, settings: &Settings) -> ! {
+    let code = serve_all(handover, Box::leak(Box::new(worker)), settings);
     log::settle_for_good();
     // SAFETY: _exit takes any code. Nothing may unwind: what the frames below belong to is the parent's.
     unsafe { libc::_exit(code) }
 }
 
-fn serve_all(handover: &'static Handover, worker: &'static Worker, stays: &str) -> i32 {
+fn serve_all(handover: &'static Handover, worker: &'static Worker, settings: &Settings) -> i32 {
     let Some(seat) = ScriptSeat::join(handover, worker.slot_index(), std::process::id()) else {
         log::error(format_args!("script process {}: there is no channel for it", worker.id));
         return FAILED;
@@ -76,8 +79,11 @@ fn serve_all(handover: &'static Handover, worker: &'static Worker, stays: &str) 
     // caller is never gone back to.
     unsafe { sapi::take_over(HOOKS) };
     RUNNING.with(|running| running.replace(Some(Running { worker, seat, head: Vec::with_capacity(1024) })));
-    if !stays.is_empty() {
-        return stay::run(worker, stays);
+    if settings.script_error_page {
+        sapi::show_errors(&ERROR_PAGE);
+    }
+    if !settings.script_worker.is_empty() {
+        return stay::run(worker, &settings.script_worker);
     }
     ready();
     while wait_for_request() {

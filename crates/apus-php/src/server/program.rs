@@ -59,7 +59,7 @@ impl Program for PhpProgram {
         match worker.role {
             Role::User(index) => user_process::run(&self.core, &self.server, worker, index),
             Role::Script => match self.core.handover.get() {
-                Some(handover) => serve::run(handover, worker, &self.core.settings.borrow().script_worker),
+                Some(handover) => serve::run(handover, worker, &self.core.settings.borrow()),
                 None => 1,
             },
             Role::Worker | Role::Task | Role::Master => worker::run(&self.core, &self.server, Rc::new(worker)),

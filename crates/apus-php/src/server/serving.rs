@@ -25,7 +25,7 @@ use super::routing::dispatch;
 use super::tcp::PhpStreams;
 use crate::exception::{self};
 use crate::runtime::State;
-use crate::serve::{Desk, ServeApp};
+use crate::serve::{Desk, Refresh, ServeApp};
 use crate::swoole::{self, There};
 use crate::{files, mistakes};
 
@@ -127,10 +127,10 @@ fn take_bodies_as_they_are(config: &mut Config) {
 }
 
 /// What answers a port and its hosts with scripts.
-fn scripts(port: &PortCore, plan: &Plan, desk: &Rc<Desk>) -> Result<Rc<ServeApp>, Raise> {
+fn scripts(port: &PortCore, plan: &Plan, desk: &Rc<Desk>, refresh: Option<Rc<Refresh>>) -> Result<Rc<ServeApp>, Raise> {
     let open = |settings| Scripts::open(settings).map_err(|why| refused(&format!("port {}: {why}", port.addr)));
     let hosts = plan.hosts.iter().map(|host| open(&host.settings)).collect::<Result<_, _>>()?;
-    Ok(ServeApp::new(open(&plan.settings)?, hosts, Rc::clone(desk)))
+    Ok(ServeApp::new(open(&plan.settings)?, hosts, Rc::clone(desk), refresh))
 }
 
 /// What all ports of a worker share.
@@ -171,7 +171,9 @@ impl Serving<'_> {
                 config.hosts =
                     plan.hosts.iter().zip(1..).map(|(host, number)| self.host(host, number, &config)).collect();
                 if let Some(desk) = &self.desk {
-                    let app = scripts(port, &plan, desk)?;
+                    let refresh = self.core.settings.borrow().script_refresh;
+                    let refresh = refresh.then(|| Refresh::new(self.worker, self.control));
+                    let app = scripts(port, &plan, desk, refresh)?;
                     take_bodies_as_they_are(&mut config);
                     let served = serve(app, vec![(fd, Rc::new(config))], Rc::clone(self.control));
                     return Ok(Some(tokio::task::spawn_local(served)));

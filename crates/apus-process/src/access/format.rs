@@ -51,6 +51,8 @@ enum OfAnswer {
     TimeIso,
     Seconds,
     Status,
+    /// What colours a terminal by it.
+    StatusColor,
     Sent,
     RequestTime,
     Worker,
@@ -89,7 +91,7 @@ const LATEST: u64 = 253_402_300_799;
 const TRACE: usize = 4;
 
 /// The variables, `$http_NAME` apart.
-const VARIABLES: [(&str, Piece); 16] = [
+const VARIABLES: [(&str, Piece); 17] = [
     ("remote_addr", Piece::Request(OfRequest::Noted(0))),
     ("remote_port", Piece::Request(OfRequest::RemotePort)),
     ("time_local", Piece::Answer(OfAnswer::TimeLocal)),
@@ -100,6 +102,7 @@ const VARIABLES: [(&str, Piece); 16] = [
     ("request_uri", Piece::Request(OfRequest::Noted(2))),
     ("server_protocol", Piece::Request(OfRequest::Protocol)),
     ("status", Piece::Answer(OfAnswer::Status)),
+    ("status_color", Piece::Answer(OfAnswer::StatusColor)),
     ("body_bytes_sent", Piece::Answer(OfAnswer::Sent)),
     ("request_time", Piece::Answer(OfAnswer::RequestTime)),
     ("scheme", Piece::Request(OfRequest::Scheme)),
@@ -253,6 +256,12 @@ impl Format {
             }
             OfAnswer::Seconds => formatted(out, format_args!("{:.3}", access.received_at)),
             OfAnswer::Status => number(access.status.into(), out),
+            OfAnswer::StatusColor => out.extend_from_slice(match access.status {
+                ..300 => b"\x1b[32m",
+                300..400 => b"\x1b[36m",
+                400..500 => b"\x1b[33m",
+                500.. => b"\x1b[31m",
+            }),
             OfAnswer::Sent => number(access.sent, out),
             OfAnswer::RequestTime => {
                 number(access.micros / 1_000_000, out);

@@ -8,6 +8,7 @@ mod reload;
 mod renewal;
 mod scripts;
 mod spawn;
+mod watching;
 
 use std::fmt::Write as _;
 use std::os::fd::AsFd;
@@ -21,6 +22,7 @@ use nix::sys::signalfd::{SfdFlags, SignalFd};
 
 use self::reload::Reloads;
 use self::scripts::Scripts;
+use self::watching::Watch;
 use crate::access::{self, AccessLog, AccessRings};
 use crate::channel::Command;
 use crate::conn_table::ConnTable;
@@ -84,6 +86,7 @@ pub(crate) struct Master<'a> {
     /// Whether log lines wait for a reader.
     log_waits: bool,
     pub(crate) scripts: Scripts,
+    watch: Option<Watch>,
     pub(crate) control: Option<Control>,
     pub(crate) observe: Option<Observe>,
     pub(crate) access: Option<AccessLog>,
@@ -142,6 +145,7 @@ impl<'a> Master<'a> {
             closed_queues: false,
             log_waits: false,
             scripts: Scripts::new(settings),
+            watch: Watch::open(settings),
             control,
             observe,
             access,
@@ -220,6 +224,7 @@ impl<'a> Master<'a> {
         self.look_at_files(program);
         self.adapt_scripts(program);
         self.end_silent_scripts(program);
+        self.look_at_watched();
         self.advance_reload(program);
         let worker = self.start_due();
         if self.phase == Phase::Starting && self.all_serve() {
@@ -338,6 +343,7 @@ impl<'a> Master<'a> {
         let unsent = (unsent || self.log_waits || running && self.replicas.iter().any(Replica::has_unreported))
             .then(|| now + TICK / 10);
         let observed = self.observe.as_ref().and_then(Observe::deadline);
+        let observed = observed.into_iter().chain(self.watch.as_ref().and_then(Watch::due_at));
         let accesses = self.access.as_ref().map(|_| now + access::PERIOD);
         let others =
             look.into_iter().chain(scripts).chain(unsent).chain(self.notify.ping_at()).chain(observed).chain(accesses);
@@ -363,6 +369,7 @@ impl<'a> Master<'a> {
         if let Some(observe) = &self.observe {
             observe.poll_fds(&mut fds);
         }
+        fds.extend(self.watch.as_ref().map(|watch| PollFd::new(watch.fd(), PollFlags::POLLIN)));
         let limit = if at_once {
             Some(Duration::ZERO)
         } else {

@@ -164,6 +164,7 @@ impl Master<'_> {
             }
         };
         self.notify.reloaded();
+        self.scoreboard.header.reloads.add(1);
         reload.waiters.into_iter().for_each(|client| self.answer(client, &answer.to_string()));
         if reload.failure.is_none() {
             self.emit(program, MasterEvent::AfterReload);
