@@ -5,6 +5,7 @@ use std::os::unix::fs::FileTypeExt;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 
+use apus_edge::script::Entries;
 use apus_net::FRAMINGS;
 use apus_net::tls::{Choice, Files, ServerTls, TicketSecret, Tickets};
 use apus_options::{ConfigFile, Listen, PortSection, Problem, Setting, Settings, TextPlace, Value};
@@ -96,7 +97,8 @@ fn look(chain: &[&Section<'_>], of_host: bool, scripted: bool, certified: bool, 
     let mut settings = merged(chain);
     let has = |wanted: &str| chain.last().is_some_and(|last| last.has(wanted));
     settings.enable_static_handler |= of_host && has("document_root") && !has("enable_static_handler");
-    let all = [gate(&settings), edge(&settings), tls(&settings, certified), log(&settings)];
+    let entries = Entries::of([&settings]).map(drop);
+    let all = [gate(&settings), edge(&settings), tls(&settings, certified), log(&settings), entries];
     tell(all, chain, scripted, found);
 }
 

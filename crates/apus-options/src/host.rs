@@ -6,7 +6,7 @@ use crate::row::Row;
 const LONGEST: usize = 255;
 
 /// Settings of ports that are looked at once it is known which host a request is for, and which log gets its answer.
-const OF_HOST: [&str; 58] = [
+const OF_HOST: [&str; 60] = [
     "access_log",
     "access_log_format",
     "access_log_sample",
@@ -43,6 +43,8 @@ const OF_HOST: [&str; 58] = [
     "max_input_vars",
     "max_multipart_parts",
     "package_max_length",
+    "php_admin_values",
+    "php_values",
     "rate_limit",
     "rate_limit_burst",
     "rate_limit_by",

@@ -362,6 +362,11 @@ settings! {
     /// Patterns of paths whose PHP files `apus serve` does not execute (403), as `static_cache_control` has them:
     /// `["/uploads/*"]`. See [serve.md](serve.md).
     Port denied_scripts: Vec<String> = Vec::new() => Kind::Texts;
+    /// Entries of php.ini for the scripts of `apus serve`, by name, as `php_value` of a pool of php-fpm; those of a
+    /// host come on top of its port's and the server's. `.user.ini` and `ini_set()` may change what PHP lets them.
+    Port php_values: Vec<(String, String)> = Vec::new() => Kind::TextsByName;
+    /// The same, which nothing changes: `php_admin_value`. See [serve.md](serve.md#phps-settings).
+    Port php_admin_values: Vec<(String, String)> = Vec::new() => Kind::TextsByName;
     /// Whether FILE.zst, FILE.br or FILE.gz beside a file, if it is not older, is sent to clients that accept it.
     Port static_precompressed: bool = true => Kind::Bool;
     /// Cache-Control of files by pattern: `["*.css" => "max-age=3600", "/assets/*" => "immutable"]`; the first that

@@ -14,6 +14,9 @@ typedef struct {
 	uint64_t content_length;
 	int protocol; /* 1000 or 1001 */
 	double received_at; /* seconds since 1970 */
+	/* Entries of php.ini, and those that nothing changes. */
+	const apus_sapi_pair *values, *admin;
+	size_t value_count, admin_count;
 } apus_sapi_request;
 
 /* What PHP reads and writes by. None runs PHP code, jumps or panics. */
@@ -46,6 +49,9 @@ void apus_sapi_lines(void *context, void (*each)(void *context, const char *line
 void apus_user_ini(const char *script, const char *root);
 
 /* ---- ini.c ---- */
+bool apus_ini_is_known(const char *name);
+/* The entries of a request: those that count before it begins, or the others when it begins. */
+void apus_ini_apply(const apus_sapi_request *request, bool early);
 bool apus_ini_begin_with(const char *name, const char *value); /* for all requests of this process; false: refused */
 
 /* ---- error_page.c: an error that ended a request is answered with what `source` makes of it: it returns a function

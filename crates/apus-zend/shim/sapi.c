@@ -132,9 +132,16 @@ static char *sapi_environment(const char *name, size_t length)
 	return NULL;
 }
 
+/* The request of a script that stays, which serves others. */
+static const apus_sapi_request *staying;
+
 /* When a request begins, before its script is compiled. */
 static int sapi_settings(void)
 {
+	/* A script that stays keeps what it began with. */
+	if (running != NULL && (staying == NULL || staying == running)) {
+		apus_ini_apply(running, false);
+	}
 	if (running != NULL) {
 		apus_user_ini(running->script, sapi_environment(ZEND_STRL("DOCUMENT_ROOT")));
 	}
@@ -224,9 +231,6 @@ static void describe_request(const apus_sapi_request *request)
 	php_handle_auth_data(request->authorization);
 }
 
-/* The request of a script that stays, which serves others. */
-static const apus_sapi_request *staying;
-
 int apus_sapi_run(const apus_sapi_request *request, bool stays)
 {
 	int status = 500;
@@ -234,6 +238,7 @@ int apus_sapi_run(const apus_sapi_request *request, bool stays)
 	staying = stays ? request : NULL;
 	finished = stays;
 	describe_request(request);
+	apus_ini_apply(request, true);
 	if (php_request_startup() == SUCCESS) {
 		zend_file_handle file;
 		zend_stream_init_filename(&file, request->script);

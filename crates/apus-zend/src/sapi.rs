@@ -50,6 +50,10 @@ pub struct Request<'a> {
     pub old: bool,
     /// When it came, in seconds since 1970.
     pub received_at: f64,
+    /// Entries of php.ini.
+    pub values: &'a [(&'a CStr, &'a CStr)],
+    /// Those that nothing changes.
+    pub admin: &'a [(&'a CStr, &'a CStr)],
 }
 
 static HOOKS: std::sync::OnceLock<Hooks> = std::sync::OnceLock::new();
@@ -146,7 +150,8 @@ fn given<T>(request: &Request<'_>, then: impl FnOnce(*const sys::apus_sapi_reque
         value: value.as_ptr(),
         value_len: value.count_bytes(),
     };
-    let pairs: Vec<_> = request.pairs.iter().map(pair).collect();
+    let [pairs, values, admin] =
+        [request.pairs, request.values, request.admin].map(|all| all.iter().map(pair).collect::<Vec<_>>());
     let text = |text: Option<&CStr>| text.map_or(ptr::null(), CStr::as_ptr);
     let request = sys::apus_sapi_request {
         pairs: pairs.as_ptr(),
@@ -161,8 +166,18 @@ fn given<T>(request: &Request<'_>, then: impl FnOnce(*const sys::apus_sapi_reque
         content_length: request.content_length,
         protocol: if request.old { 1000 } else { 1001 },
         received_at: request.received_at,
+        values: values.as_ptr(),
+        admin: admin.as_ptr(),
+        value_count: values.len(),
+        admin_count: admin.len(),
     };
     then(&raw const request)
+}
+
+/// Whether PHP has this entry of php.ini.
+pub fn has_entry(name: &str) -> bool {
+    // SAFETY: reads the table of entries.
+    std::ffi::CString::new(name).is_ok_and(|name| unsafe { sys::apus_ini_is_known(name.as_ptr()) })
 }
 
 /// Whether a request runs here.

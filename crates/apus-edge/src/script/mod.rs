@@ -1,6 +1,7 @@
 //! Which script of a PHP application answers a path: what nginx with `try_files` and its split of `PATH_INFO` says to
 //! php-fpm.
 
+mod entries;
 mod known;
 mod preset;
 mod site;
@@ -19,6 +20,7 @@ use apus_options::{Settings, fits};
 use rustix::fs::FileType;
 use rustix::io::Errno;
 
+pub use self::entries::Entries;
 pub use self::preset::{Kind, Preset};
 pub use self::site::{Served, Site};
 pub use self::variables::{Variables, Via};

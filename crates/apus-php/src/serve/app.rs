@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 
-use apus_edge::script::{Script, Served, Site, Variables};
+use apus_edge::script::{Entries, Script, Served, Site, Variables};
 use apus_net::proto::http1::Version;
 use apus_net::{App, Collected, Request, Responder};
 use apus_process::log;
@@ -18,11 +18,30 @@ use super::refresh::Refresh;
 
 /// Scripts behind one port.
 pub(crate) struct ServeApp {
-    site: Rc<Site>,
-    /// Of a port: what answers for its hosts, by their numbers from 1 on.
-    hosts: Vec<Rc<Site>>,
+    /// What answers for the port, and for its hosts by their numbers from 1 on.
+    sites: Vec<Scripted>,
     desk: Rc<Desk>,
     refresh: Option<Rc<Refresh>>,
+}
+
+/// A directory of scripts, with the entries of php.ini that these have, as requests are told them.
+pub(crate) struct Scripted {
+    site: Rc<Site>,
+    entries: Rc<[u8]>,
+}
+
+impl Scripted {
+    pub(crate) fn new(site: Rc<Site>, entries: &Entries) -> Self {
+        Self { site, entries: form::entries(entries).into() }
+    }
+}
+
+/// What a request takes from here to its script.
+struct Task {
+    desk: Rc<Desk>,
+    entries: Rc<[u8]>,
+    /// What is added to a page.
+    tail: Option<String>,
 }
 
 /// The handling of one request.
@@ -45,12 +64,13 @@ impl Future for Serving {
 }
 
 impl ServeApp {
-    pub(crate) fn new(site: Rc<Site>, hosts: Vec<Rc<Site>>, desk: Rc<Desk>, refresh: Option<Rc<Refresh>>) -> Rc<Self> {
-        Rc::new(Self { site, hosts, desk, refresh })
+    pub(crate) fn new(sites: Vec<Scripted>, desk: Rc<Desk>, refresh: Option<Rc<Refresh>>) -> Rc<Self> {
+        Rc::new(Self { sites, desk, refresh })
     }
 
-    fn site(&self, number: u16) -> &Rc<Site> {
-        if number == 0 { &self.site } else { self.hosts.get(usize::from(number) - 1).unwrap_or(&self.site) }
+    /// The port itself where there is no such host.
+    fn site(&self, number: u16) -> &Scripted {
+        self.sites.get(usize::from(number)).unwrap_or(&self.sites[0])
     }
 }
 
@@ -61,45 +81,49 @@ impl App for ServeApp {
         if let Some(refresh) = self.refresh.as_ref().filter(|_| Refresh::is_asked(&request)) {
             return Serving::Running(Box::pin(Rc::clone(refresh).tell(request, response)));
         }
-        let desk = Rc::clone(&self.desk);
+        let Scripted { site, entries } = self.site(request.host_number());
         let tail = self.refresh.as_ref().and_then(|refresh| refresh.tail(&request));
-        match self.site(request.host_number()).answer(request, &response) {
+        let task = Task { desk: Rc::clone(&self.desk), entries: Rc::clone(entries), tail };
+        match site.answer(request, &response) {
             Served::Answered => Serving::Done,
-            Served::Script(request, script) => Serving::Running(Box::pin(run(desk, request, script, response, tail))),
+            Served::Script(request, script) => Serving::Running(Box::pin(task.run(request, script, response))),
             Served::Later(found) => Serving::Running(Box::pin(async move {
                 if let Some((request, script)) = found.await {
-                    run(desk, request, script, response, tail).await;
+                    task.run(request, script, response).await;
                 }
             })),
         }
     }
 }
 
-/// Has a script answer a request; `tail` is added to a page.
-async fn run(desk: Rc<Desk>, request: Request, script: Script, responder: Responder, tail: Option<String>) {
-    let body = match request.body().collected() {
-        Some(Collected::Raw(bytes)) => bytes.clone(),
-        // The port collects bodies as they are.
-        Some(Collected::Form { .. }) | None => return responder.fail(500),
-    };
-    let mut process = match desk.process(responder.gone()).await {
-        Ok(process) => process,
-        Err(Refused::Busy) => return responder.fail_for(503, desk.turn()),
-        Err(Refused::Gone) => return,
-    };
-    let length = (!body.is_empty()).then_some(body.len() as u64).or(request.body().content_length());
-    let variables = Variables::of(&request, &script, length);
-    let mut form = Vec::with_capacity(2048);
-    form::write(&mut form, &variables, request.received_at(), request.version() == Version::Http10);
-    if form.len() > Held::most() {
-        log::warning(format_args!(
-            "a request for {} is answered 431: its head takes {} bytes for the script",
-            script.script_name,
-            form.len()
-        ));
-        return responder.fail(431);
+impl Task {
+    /// Has a script answer a request.
+    async fn run(self, request: Request, script: Script, responder: Responder) {
+        let Self { desk, entries, tail } = self;
+        let body = match request.body().collected() {
+            Some(Collected::Raw(bytes)) => bytes.clone(),
+            // The port collects bodies as they are.
+            Some(Collected::Form { .. }) | None => return responder.fail(500),
+        };
+        let mut process = match desk.process(responder.gone()).await {
+            Ok(process) => process,
+            Err(Refused::Busy) => return responder.fail_for(503, desk.turn()),
+            Err(Refused::Gone) => return,
+        };
+        let length = (!body.is_empty()).then_some(body.len() as u64).or(request.body().content_length());
+        let variables = Variables::of(&request, &script, length);
+        let mut form = Vec::with_capacity(2048);
+        form::write(&mut form, &entries, &variables, request.received_at(), request.version() == Version::Http10);
+        if form.len() > Held::most() {
+            log::warning(format_args!(
+                "a request for {} is answered 431: its head takes {} bytes for the script",
+                script.script_name,
+                form.len()
+            ));
+            return responder.fail(431);
+        }
+        process.begin(&form, body.len() as u64, &script.filename);
+        drop(form);
+        answer::relay(process, &responder, &body, tail).await;
     }
-    process.begin(&form, body.len() as u64, &script.filename);
-    drop(form);
-    answer::relay(process, &responder, &body, tail).await;
 }

@@ -2,7 +2,7 @@
 
 use std::ffi::CStr;
 
-use apus_edge::script::Variables;
+use apus_edge::script::{Entries, Variables};
 use apus_net::ResponseHead;
 use apus_net::proto::http1::response::{is_field_name, is_field_value};
 use apus_zend::sapi;
@@ -10,20 +10,51 @@ use apus_zend::sapi;
 /// Bytes before the variables: when the request came, and by which version.
 const FIXED: usize = 9;
 
-/// Writes a request down.
-pub(super) fn write(into: &mut Vec<u8>, variables: &Variables, received_at: f64, old: bool) {
+/// Writes a request down; `entries` as [`entries`] gives them.
+pub(super) fn write(into: &mut Vec<u8>, entries: &[u8], variables: &Variables, received_at: f64, old: bool) {
     into.clear();
     into.extend_from_slice(&received_at.to_le_bytes());
     into.push(u8::from(old));
+    into.extend_from_slice(entries);
     for (name, value) in variables.iter() {
-        for text in [name, value] {
-            into.extend_from_slice(&(text.len() as u32).to_le_bytes());
-        }
-        for text in [name, value] {
-            into.extend_from_slice(text);
-            into.push(0);
-        }
+        push(into, name, value);
     }
+}
+
+fn push(into: &mut Vec<u8>, name: &[u8], value: &[u8]) {
+    for text in [name, value] {
+        into.extend_from_slice(&(text.len() as u32).to_le_bytes());
+    }
+    for text in [name, value] {
+        into.extend_from_slice(text);
+        into.push(0);
+    }
+}
+
+/// Entries of php.ini, as they stand in every request of a site: the bytes of both kinds, each after their number.
+pub(super) fn entries(entries: &Entries) -> Vec<u8> {
+    let mut all = Vec::new();
+    for part in [&entries.values, &entries.admin] {
+        let mut bytes = Vec::new();
+        for (name, value) in part {
+            push(&mut bytes, name.as_bytes(), value.as_bytes());
+        }
+        all.extend_from_slice(&(bytes.len() as u32).to_le_bytes());
+        all.extend_from_slice(&bytes);
+    }
+    all
+}
+
+/// What stands there after its number, and what follows it.
+fn part(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (len, rest) = bytes.split_first_chunk::<4>()?;
+    rest.split_at_checked(u32::from_le_bytes(*len) as usize)
+}
+
+/// What follows the entries.
+fn behind_entries(bytes: &[u8]) -> Option<&[u8]> {
+    let (_, rest) = part(bytes.get(FIXED..)?)?;
+    part(rest).map(|(_, rest)| rest)
 }
 
 /// A text with the NUL behind it, at the beginning of `bytes`, and what follows it. One with a NUL inside ends there.
@@ -48,7 +79,7 @@ fn pairs(mut bytes: &[u8]) -> Option<Vec<(&CStr, &CStr)>> {
 /// The variables of a request.
 pub(super) fn variables(bytes: &[u8]) -> Vec<(Vec<u8>, Vec<u8>)> {
     let owned = |text: &CStr| text.to_bytes().to_vec();
-    let all = bytes.get(FIXED..).and_then(pairs).unwrap_or_default();
+    let all = behind_entries(bytes).and_then(pairs).unwrap_or_default();
     all.into_iter().map(|(name, value)| (owned(name), owned(value))).collect()
 }
 
@@ -56,6 +87,9 @@ pub(super) fn variables(bytes: &[u8]) -> Vec<(Vec<u8>, Vec<u8>)> {
 pub(super) fn with<T>(bytes: &[u8], body: u64, run: impl FnOnce(&sapi::Request<'_>) -> T) -> Option<T> {
     let (fixed, rest) = bytes.split_at_checked(FIXED)?;
     let (received_at, old) = fixed.split_first_chunk::<8>()?;
+    let (values, rest) = part(rest)?;
+    let (admin, rest) = part(rest)?;
+    let (values, admin) = (pairs(values)?, pairs(admin)?);
     let pairs = pairs(rest)?;
     let find = |name: &CStr| pairs.iter().find(|(other, _)| *other == name).map(|(_, value)| *value);
     let filled = |name: &CStr| find(name).filter(|value| !value.is_empty());
@@ -71,6 +105,8 @@ pub(super) fn with<T>(bytes: &[u8], body: u64, run: impl FnOnce(&sapi::Request<'
         content_length: body,
         old: *old == [1],
         received_at: f64::from_le_bytes(*received_at),
+        values: &values,
+        admin: &admin,
     }))
 }
 
@@ -171,7 +207,7 @@ mod tests {
     #[test]
     fn what_is_no_request_is_none() {
         assert_eq!(with(b"", 0, |_| ()), None);
-        assert_eq!(with(&[0; FIXED], 0, |_| ()), None, "it has no method");
+        assert_eq!(with(&[0; FIXED + 8], 0, |_| ()), None, "it has no method");
         assert_eq!(with(&[255; FIXED + 20], 0, |_| ()), None);
     }
 }

@@ -20,7 +20,7 @@ use apus_options::Settings;
 use apus_process::{RoleCounts, RunningScript, ScriptsSnapshot};
 use apus_shm::handover::{Handover, Running, Watch};
 
-pub(crate) use app::ServeApp;
+pub(crate) use app::{Scripted, ServeApp};
 pub(crate) use desk::{Desk, Patience};
 pub(crate) use functions::register;
 pub(crate) use process::run;

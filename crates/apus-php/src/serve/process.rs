@@ -83,7 +83,7 @@ fn serve_all(handover: &'static Handover, worker: &'static Worker, settings: &Se
         sapi::show_errors(&ERROR_PAGE);
     }
     if !settings.script_worker.is_empty() {
-        return stay::run(worker, &settings.script_worker);
+        return stay::run(worker, settings);
     }
     ready();
     while wait_for_request() {

@@ -1,9 +1,10 @@
 //! A script that stays (`script_worker`): it boots an application once, and asks for one request after the other.
 
 use std::cell::Cell;
-use std::ffi::{CString, c_int};
+use std::ffi::{CStr, CString, c_int};
 use std::os::unix::ffi::OsStringExt;
 
+use apus_options::Settings;
 use apus_process::{Worker, log};
 use apus_runtime::running::in_coroutine;
 use apus_zend::callable::Callable;
@@ -40,10 +41,15 @@ pub(super) fn register(module: i32) {
 }
 
 /// Runs the script to its end; the process's exit code.
-pub(super) fn run(worker: &Worker, script: &str) -> c_int {
+pub(super) fn run(worker: &Worker, settings: &Settings) -> c_int {
+    let script = &settings.script_worker[..];
+    let text = |(name, value): &(String, String)| Some((CString::new(&name[..]).ok()?, CString::new(&value[..]).ok()?));
+    let [values, admin] =
+        [&settings.php_values, &settings.php_admin_values].map(|all| all.iter().filter_map(text).collect::<Vec<_>>());
+    let [values, admin] = [&values, &admin].map(|all| pairs(all));
     let Ok(filename) = CString::new(script) else { return FAILED };
     let variables = variables(&filename);
-    let pairs: Vec<_> = variables.iter().map(|(name, value)| (name.as_c_str(), value.as_c_str())).collect();
+    let pairs = pairs(&variables);
     PHASE.set(Phase::Booting);
     sapi::run_staying(&sapi::Request {
         pairs: &pairs,
@@ -57,6 +63,8 @@ pub(super) fn run(worker: &Worker, script: &str) -> c_int {
         content_length: 0,
         old: false,
         received_at: 0.0,
+        values: &values,
+        admin: &admin,
     });
     match PHASE.replace(Phase::None) {
         Phase::Booting => {
@@ -68,6 +76,10 @@ pub(super) fn run(worker: &Worker, script: &str) -> c_int {
         }
         _ => 0,
     }
+}
+
+fn pairs(all: &[(CString, CString)]) -> Vec<(&CStr, &CStr)> {
+    all.iter().map(|(name, value)| (name.as_c_str(), value.as_c_str())).collect()
 }
 
 /// What `$_SERVER` has before the first request: the environment, and what tells that the script is to stay.

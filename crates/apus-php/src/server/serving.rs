@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use apus_edge::EdgeConfig;
-use apus_edge::script::Site as Scripts;
+use apus_edge::script::{Entries, Site as Scripts};
 use apus_net::{Config, Control, Datagram, Host, LoggedFields, serve, serve_datagrams};
 use apus_options::Settings;
 use apus_process::Worker;
@@ -25,7 +25,7 @@ use super::routing::dispatch;
 use super::tcp::PhpStreams;
 use crate::exception::{self};
 use crate::runtime::State;
-use crate::serve::{Desk, Refresh, ServeApp};
+use crate::serve::{Desk, Refresh, Scripted, ServeApp};
 use crate::swoole::{self, There};
 use crate::{files, mistakes};
 
@@ -48,9 +48,11 @@ pub(super) fn check(core: &ServerCore) -> Result<(), Raise> {
                 files::open(edge).map_err(|why| refused(&format!("port {}: {why}", port.addr)))?;
             }
             if scripts {
-                let settings = plan.hosts.iter().map(|host| &host.settings).chain([&plan.settings]);
-                for settings in settings {
-                    Scripts::open(settings).map_err(|why| refused(&format!("port {}: {why}", port.addr)))?;
+                for host in plan.hosts.iter().map(Some).chain([None]) {
+                    Scripts::open(host.map_or(&plan.settings, |host| &host.settings))
+                        .and_then(|_| entries(core, &plan, host))
+                        .and_then(|entries| check_entries(&entries))
+                        .map_err(|why| refused(&format!("port {}: {why}", port.addr)))?;
                 }
                 continue;
             }
@@ -101,36 +103,45 @@ pub(super) fn check(core: &ServerCore) -> Result<(), Raise> {
 /// The part of PHP's `memory_limit` that messages may take while handlers wait: a quarter, because most handlers make
 /// more of a message than they were given.
 fn memory_share() -> usize {
-    let mut probe = Settings::default();
-    let limit = engine::ini("memory_limit").map(apus_options::Value::Str);
     // -1 is no limit, and no size.
-    match limit.map(|limit| probe.set("max_worker_memory", &limit)) {
-        Some(Ok(())) if probe.max_worker_memory > 0 => {
-            usize::try_from(probe.max_worker_memory / 4).unwrap_or(usize::MAX)
-        }
-        _ => usize::MAX,
-    }
+    let limit = engine::ini("memory_limit").and_then(bytes_of).filter(|limit| *limit > 0);
+    limit.map_or(usize::MAX, |limit| usize::try_from(limit / 4).unwrap_or(usize::MAX))
 }
 
-/// PHP reads the bodies of its scripts' requests itself, and has a limit of its own.
-fn take_bodies_as_they_are(config: &mut Config) {
+/// Bytes that an entry of php.ini says.
+fn bytes_of(entry: String) -> Option<u64> {
     let mut probe = Settings::default();
-    let most = engine::ini("post_max_size").map(apus_options::Value::Str);
-    if let Some(Ok(())) = most.map(|most| probe.set("max_worker_memory", &most)) {
-        config.max_body = config.max_body.max(probe.max_worker_memory);
-    }
-    (config.parse_multipart, config.stream_body) = (false, false);
-    for host in &mut config.hosts {
-        host.config.max_body = host.config.max_body.max(config.max_body);
-        (host.config.parse_multipart, host.config.stream_body) = (false, false);
-    }
+    let taken = probe.set("max_worker_memory", &apus_options::Value::Str(entry));
+    taken.ok().map(|()| probe.max_worker_memory)
+}
+
+/// The entries of php.ini of a port's scripts, or of a host's there.
+fn entries(core: &ServerCore, plan: &Plan, host: Option<&HostPlan>) -> Result<Entries, String> {
+    Entries::of([&*core.settings.borrow(), &plan.settings].into_iter().chain(host.map(|host| &host.settings)))
+}
+
+/// Whether PHP has all of them.
+fn check_entries(entries: &Entries) -> Result<(), String> {
+    entries.names().find(|(_, name)| !apus_zend::sapi::has_entry(name)).map_or(Ok(()), |(setting, name)| {
+        Err(format!("{setting}: PHP has no entry {name}; it may be one of a module that is not loaded"))
+    })
 }
 
 /// What answers a port and its hosts with scripts.
-fn scripts(port: &PortCore, plan: &Plan, desk: &Rc<Desk>, refresh: Option<Rc<Refresh>>) -> Result<Rc<ServeApp>, Raise> {
-    let open = |settings| Scripts::open(settings).map_err(|why| refused(&format!("port {}: {why}", port.addr)));
-    let hosts = plan.hosts.iter().map(|host| open(&host.settings)).collect::<Result<_, _>>()?;
-    Ok(ServeApp::new(open(&plan.settings)?, hosts, Rc::clone(desk), refresh))
+fn scripts(
+    core: &ServerCore,
+    port: &PortCore,
+    plan: &Plan,
+    desk: &Rc<Desk>,
+    refresh: Option<Rc<Refresh>>,
+) -> Result<Rc<ServeApp>, Raise> {
+    let open = |host: Option<&HostPlan>| -> Result<Scripted, String> {
+        let site = Scripts::open(host.map_or(&plan.settings, |host| &host.settings))?;
+        Ok(Scripted::new(site, &entries(core, plan, host)?))
+    };
+    let all = std::iter::once(None).chain(plan.hosts.iter().map(Some)).map(open);
+    let sites = all.collect::<Result<_, _>>().map_err(|why| refused(&format!("port {}: {why}", port.addr)))?;
+    Ok(ServeApp::new(sites, Rc::clone(desk), refresh))
 }
 
 /// What all ports of a worker share.
@@ -173,8 +184,8 @@ impl Serving<'_> {
                 if let Some(desk) = &self.desk {
                     let refresh = self.core.settings.borrow().script_refresh;
                     let refresh = refresh.then(|| Refresh::new(self.worker, self.control));
-                    let app = scripts(port, &plan, desk, refresh)?;
-                    take_bodies_as_they_are(&mut config);
+                    let app = scripts(self.core, port, &plan, desk, refresh)?;
+                    self.take_bodies_as_they_are(&plan, &mut config);
                     let served = serve(app, vec![(fd, Rc::new(config))], Rc::clone(self.control));
                     return Ok(Some(tokio::task::spawn_local(served)));
                 }
@@ -192,6 +203,21 @@ impl Serving<'_> {
             }
             Protocol::Datagram => Some(self.datagrams(port, place, fd, &plan)?),
         })
+    }
+
+    /// PHP reads the bodies of its scripts' requests itself, and has a limit of its own.
+    fn take_bodies_as_they_are(&self, plan: &Plan, config: &mut Config) {
+        let whole = engine::ini("post_max_size").and_then(bytes_of);
+        let most = |host: Option<&HostPlan>| {
+            let own = entries(self.core, plan, host).ok().and_then(|all| all.get("post_max_size").map(str::to_owned));
+            own.and_then(bytes_of).or(whole).unwrap_or_default()
+        };
+        config.max_body = config.max_body.max(most(None));
+        (config.parse_multipart, config.stream_body) = (false, false);
+        for (host, plan_of_host) in config.hosts.iter_mut().zip(&plan.hosts) {
+            host.config.max_body = host.config.max_body.max(most(Some(plan_of_host)));
+            (host.config.parse_multipart, host.config.stream_body) = (false, false);
+        }
     }
 
     /// What the access log of a host wants; 0 is what is none's.
