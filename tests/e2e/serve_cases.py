@@ -64,10 +64,10 @@ class Sites(support.Case):
                 ours, theirs = (self.shown(server, path, cookies, fleeting) for server in (site, nginx))
                 if path in own:
                     ours, theirs = ((status, {"location": fields.get("location")}) for status, fields, _ in (ours, theirs))
-                self.assertEqual(ours[:2], theirs[:2])
+                self.assertEqual(ours[:2], theirs[:2], path)
                 if path not in own:
                     lines = [body.decode(errors="replace").split("\n") for body in (theirs[2], ours[2])]
-                    self.assertEqual([], list(difflib.unified_diff(*lines, "nginx", "apus", lineterm="", n=0)))
+                    self.assertEqual([], list(difflib.unified_diff(*lines, "nginx", "apus", lineterm="", n=0)), path)
 
     def shown(self, server, path, cookies, fleeting):
         browser = Browser(server)

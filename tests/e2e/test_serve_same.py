@@ -98,6 +98,7 @@ SCRIPTS = {
     "streamed": "for ($n = 0; $n < 5; $n++) { echo $n; ob_flush(); flush(); }",
     "abort": "var_dump(connection_aborted(), connection_status(), ignore_user_abort());",
     "users": "var_dump(get_current_user() !== '', getmyuid() === fileowner(__FILE__), getlastmod() === filemtime(__FILE__));",
+    "of_the_command_line": "var_dump(array_map('function_exists', ['dl', 'cli_set_process_title', 'cli_get_process_title']), defined('STDOUT'));",
     "classes": "spl_autoload_register(fn ($c) => print(\"[$c]\")); var_dump(class_exists('Nope'), class_exists('Counted', false), function_exists('again'), defined('ONCE'));",
     "readfile": "header('Content-Type: text/plain'); readfile(__DIR__ . '/hello.php'); passthru('echo from a shell');",
     "stdout": "file_put_contents('php://output', 'out'); fprintf(fopen('php://output', 'w'), '%s', 'more'); file_put_contents('php://stdout', '');",
@@ -146,12 +147,15 @@ REQUESTS = (
 
 
 class Same(Sites):
-    def same(self, *pool):
+    def both(self, *pool):
         root = self.directory({f"{name}.php": f"<?php {code}" for name, code in SCRIPTS.items()})
         plain = {"try_files": ["$uri", "=404"], "http_compression": False, "package_max_length": "16M"}
         ini = tuple(entry.split("[", 1)[1].replace("] = ", "=") for entry in pool)
         apus = self.served(root, settings=plain, ini=ini)
-        nginx = self.nginx(root, tries="$uri =404", pool=pool)
+        return apus, self.nginx(root, tries="$uri =404", pool=pool)
+
+    def same(self, *pool):
+        apus, nginx = self.both(*pool)
         everything = [(name, "GET", f"/{name}.php", None, {}) for name in SCRIPTS]
         for name, method, path, body, fields in (*everything, *REQUESTS):
             with self.subTest(f"{method} {path} {fields}"):
@@ -167,6 +171,14 @@ class Same(Sites):
         head = [(name.lower(), value) for name, value in answer.getheaders() if name.lower() not in OWN]
         head = sorted((name, re.sub("PHPSESSID=[0-9a-z]+", "PHPSESSID=ID", value)) for name, value in head)
         return answer.status, head, text.split("\n")
+
+    def test_with_output_that_php_compresses(self):
+        pool = ("php_flag[zlib.output_compression] = on", "php_admin_value[output_buffering] = 0")
+        apus, nginx = self.both(*pool)
+        for path, accepted in (("/long.php", "gzip"), ("/long.php", "identity"), ("/hello.php", "deflate"), ("/fatal.php", "gzip")):
+            with self.subTest(f"{path} {accepted}"):
+                ours, theirs = (self.shown(server, "GET", path, None, {"Accept-Encoding": accepted}) for server in (apus, nginx))
+                self.assertEqual(ours, theirs)
 
     def test_with_errors_hidden(self):
         self.same()
