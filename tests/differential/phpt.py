@@ -82,13 +82,16 @@ def pattern(wanted):
 
 
 class Test:
+    # What this runner does not do.
+    foreign, foreign_settings = FOREIGN, FOREIGN_SETTINGS
+
     def __init__(self, name, options):
         self.name, self.options = name, options
         self.folder = (options.tree / name).parent
         self.parts = sections(options.tree / name)
-        if foreign := FOREIGN & self.parts.keys():
+        if foreign := self.foreign & self.parts.keys():
             raise Left(f"needs {', '.join(sorted(foreign))}")
-        if FOREIGN_SETTINGS.search(self.text("INI")):
+        if self.foreign_settings.search(self.text("INI")):
             raise Left("has settings of its own start")
         wanted = [word.lower() for word in self.text("EXTENSIONS").split()]
         wanted = dict.fromkeys(need for word in wanted for need in (*NEEDED.get(word, ()), word))
@@ -113,14 +116,17 @@ class Test:
             return b"<?php " + b"\n" * begins[0].count(b"\n") + code[begins.end():], begins[0]
         return code, b""
 
-    def line(self, way, script, more=()):
+    def settings(self):
+        """What php.ini would have."""
         settings = [*SETTINGS, *(f"{'zend_' if word in ZEND else ''}extension={word}" for word in self.extensions)]
-        settings += [
+        return settings + [
             row.strip().replace("{PWD}", str(self.folder)).replace("{TMP}", tempfile.gettempdir())
             for row in self.text("INI").splitlines()
             if "=" in row
         ]
-        settings += more
+
+    def line(self, way, script, more=()):
+        settings = [*self.settings(), *more]
         if way == "coroutine":
             settings.append(f"extension={support.module()}")
         return [support.php(), "-n", *(word for setting in settings for word in ("-d", setting)), "-f", str(script)]

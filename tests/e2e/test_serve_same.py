@@ -180,6 +180,12 @@ class Same(Sites):
                 ours, theirs = (self.shown(server, "GET", path, None, {"Accept-Encoding": accepted}) for server in (apus, nginx))
                 self.assertEqual(ours, theirs)
 
+    def test_scripts_that_php_may_not_open(self):
+        apus, nginx = self.both("php_admin_value[open_basedir] = /nowhere")
+        for server in (apus, nginx):
+            self.assertEqual(self.shown(server, "GET", "/hello.php", None, {})[::2], (404, ["No input file specified.", ""]))
+        support.until("it is logged", lambda: "Unable to open primary script" in apus.said())
+
     def test_with_errors_hidden(self):
         self.same()
 

@@ -91,6 +91,11 @@ def differential(session):
         session.command(None, counts.last, ["tests/differential/run", sources], env=session.environment())
 
 
+def sapi(session):
+    if sources := os.environ.get("DIFFERENTIAL"):
+        session.command(None, counts.last, ["tests/sapi/run", sources], env=session.environment())
+
+
 def others(session):
     """The other versions of PHP. The command is the same; the module is built with their headers."""
     for version in session.fetched():
@@ -139,6 +144,7 @@ SECTIONS = (
     Section("attacks", "each attack on HTTP/2 and TLS for APUS_ATTACK_SECONDS (60)", attacks, long=True),
     Section("traffic", "WordPress behind apus serve with reloads and kills for TRAFFIC_SECONDS (3600)", tested(counts.last, "tests/soak/traffic.py"), long=True),
     Section("testssl", "testssl.sh on a server with defaults", tested(counts.last, "tests/conformance/testssl"), long=True),
+    Section("sapi", "PHP's own tests of requests under apus serve and php-fpm; DIFFERENTIAL names PHP's sources", sapi, long=True),
     Section("differential", "PHP's own tests with and without Apus; DIFFERENTIAL names PHP's sources", differential, long=True),
 )
 

@@ -241,6 +241,29 @@ static void describe_request(const apus_sapi_request *request)
 	php_handle_auth_data(request->authorization);
 }
 
+/* What php-fpm answers where it may not open a script: open_basedir, or the rights of its file. */
+static bool refused(const char *script)
+{
+	int why = 0;
+	if (php_check_open_basedir_ex(script, 0) != 0) {
+		why = EPERM;
+	} else if (access(script, R_OK) != 0) {
+		why = errno;
+	}
+	if (why == 0) {
+		return false;
+	}
+	zend_try {
+		char *told;
+		spprintf(&told, 0, "Unable to open primary script: %s (%s)", script, strerror(why));
+		php_log_err(told);
+		efree(told);
+		SG(sapi_headers).http_response_code = why == EACCES ? 403 : 404;
+		PUTS(why == EACCES ? "Access denied.\n" : "No input file specified.\n");
+	} zend_end_try();
+	return true;
+}
+
 int apus_sapi_run(const apus_sapi_request *request, bool stays)
 {
 	int status = 500;
@@ -249,7 +272,7 @@ int apus_sapi_run(const apus_sapi_request *request, bool stays)
 	finished = stays;
 	describe_request(request);
 	apus_ini_apply(request, true);
-	if (php_request_startup() == SUCCESS) {
+	if (php_request_startup() == SUCCESS && (stays || !refused(request->script))) {
 		zend_file_handle file;
 		zend_stream_init_filename(&file, request->script);
 		file.primary_script = true;
