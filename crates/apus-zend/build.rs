@@ -59,6 +59,7 @@ const SHIM: &[&str] = &[
     "stay",
     "mistakes",
     "sapi",
+    "leave",
     "error_page",
     "ini",
     "user_ini",

@@ -99,11 +99,23 @@ SCRIPTS = {
     "abort": "var_dump(connection_aborted(), connection_status(), ignore_user_abort());",
     "users": "var_dump(get_current_user() !== '', getmyuid() === fileowner(__FILE__), getlastmod() === filemtime(__FILE__));",
     "of_the_command_line": "var_dump(array_map('function_exists', ['dl', 'cli_set_process_title', 'cli_get_process_title']), defined('STDOUT'));",
+    "ffi": "try { FFI::new('int'); echo 'allowed'; } catch (Throwable $error) { echo get_class($error), $error->getMessage(); }",
+    "patterns": "var_dump(preg_match('/(?<a>x+)(y)?/', 'xxz', $m, PREG_OFFSET_CAPTURE | PREG_UNMATCHED_AS_NULL), $m, ini_get('pcre.backtrack_limit'), @preg_match('/(?:\\D+|<\\d+>)*[!?]/', str_repeat('foobar ', 99)), preg_last_error_msg());",
     "classes": "spl_autoload_register(fn ($c) => print(\"[$c]\")); var_dump(class_exists('Nope'), class_exists('Counted', false), function_exists('again'), defined('ONCE'));",
     "readfile": "header('Content-Type: text/plain'); readfile(__DIR__ . '/hello.php'); passthru('echo from a shell');",
     "stdout": "file_put_contents('php://output', 'out'); fprintf(fopen('php://output', 'w'), '%s', 'more'); file_put_contents('php://stdout', '');",
     "auth": "var_dump($_SERVER['PHP_AUTH_USER'] ?? null, $_SERVER['PHP_AUTH_PW'] ?? null, $_SERVER['PHP_AUTH_DIGEST'] ?? null, $_SERVER['AUTH_TYPE'] ?? null);",
 }
+# The microseconds of CPU that patterns take of which each is used once.
+PATTERNS = """<?php
+$before = getrusage();
+for ($n = 0; $n < 2000; $n++) {
+    preg_match("/a$n(b|c)+[d-g]*$n/", 'xxx');
+}
+$after = getrusage();
+$seconds = $after['ru_utime.tv_sec'] + $after['ru_stime.tv_sec'] - $before['ru_utime.tv_sec'] - $before['ru_stime.tv_sec'];
+echo $seconds * 1_000_000 + $after['ru_utime.tv_usec'] + $after['ru_stime.tv_usec'] - $before['ru_utime.tv_usec'] - $before['ru_stime.tv_usec'];
+"""
 FILES = "".join((
     part("f", "content", "a.txt"),
     part("g[x][]", "1", "b/c.txt"),
@@ -179,6 +191,11 @@ class Same(Sites):
             with self.subTest(f"{path} {accepted}"):
                 ours, theirs = (self.shown(server, "GET", path, None, {"Accept-Encoding": accepted}) for server in (apus, nginx))
                 self.assertEqual(ours, theirs)
+
+    def test_compiled_patterns_are_kept(self):
+        apus = self.served(self.directory({"patterns.php": PATTERNS}), workers=1)
+        first, second, third = (int(apus.get("/patterns.php").body) for _ in range(3))
+        self.assertLess(min(second, third), first / 2)
 
     def test_scripts_that_php_may_not_open(self):
         apus, nginx = self.both("php_admin_value[open_basedir] = /nowhere")

@@ -61,6 +61,10 @@ void apus_error_page_open(const apus_library_source *source);
 void apus_error_page_show(void); /* when PHP has left the script, and its answer has not ended */
 void apus_error_page_uncaught(zend_object *exception); /* zend_exception_error(), for a script that goes on */
 
+/* ---- leave.c: what PHP has settled at its start because it is the command line's; between requests, once the SAPI has
+ * its other name ---- */
+void apus_leave_command_line(void);
+
 /* ---- stay.c: what is a request's, in a script that stays; false after a fatal error ---- */
 bool apus_stay_begin(void);
 bool apus_stay_end(void);

@@ -162,15 +162,6 @@ static zend_result sapi_time(double *at)
 	return SUCCESS;
 }
 
-/* What the command line's PHP adds to PHP's functions. */
-static void forget_functions(void)
-{
-	static const char *const names[] = {"dl", "cli_set_process_title", "cli_get_process_title"};
-	for (size_t at = 0; at < sizeof(names) / sizeof(*names); at++) {
-		zend_hash_str_del(CG(function_table), names[at], strlen(names[at]));
-	}
-}
-
 void apus_sapi_take_over(const apus_sapi_hooks *given)
 {
 	hooks = *given;
@@ -214,7 +205,7 @@ void apus_sapi_take_over(const apus_sapi_hooks *given)
 	sapi_module.get_request_time = sapi_time;
 	sapi_module.terminate_process = NULL;
 	sapi_module.phpinfo_as_text = 0;
-	forget_functions();
+	apus_leave_command_line();
 	CG(skip_shebang) = 0;
 	SG(request_info).argc = 0;
 	SG(request_info).argv = NULL;
