@@ -43,7 +43,8 @@ static void restrict_ffi(void)
 		return;
 	}
 	ffi_beginning *globals = module->globals_size > sizeof(ffi_beginning) ? module->globals_ptr : NULL;
-	if (globals != NULL && globals->restriction >= 0 && globals->restriction <= 2 && *(unsigned char *) &globals->is_cli == 1) {
+	const bool known = globals != NULL && globals->restriction >= 0 && globals->restriction <= 2;
+	if (known && *(unsigned char *) &globals->is_cli == 1) {
 		globals->is_cli = false;
 		return;
 	}
