@@ -1,6 +1,7 @@
 """Streams and sockets between coroutines of one process, and descriptors that are closed, reused or shared."""
 
 import re
+import tempfile
 
 from hooks import FOLDER, HookCase, servers
 
@@ -158,13 +159,19 @@ class Talk(HookCase):
         self.assertEqual(printed, "3000000 whole 0 3000000")
 
     def test_standard_input(self):
-        printed = self.inside("""
+        folder = self.enterContext(tempfile.TemporaryDirectory())
+        printed = self.inside(f"$ticked = '{folder}/ticked';" + """
         $ticks = 0;
-        $ticker = go(function () use (&$ticks) { while (true) { usleep(1000); $ticks++; } });
+        $ticker = go(function () use (&$ticks, $ticked) {
+            while (true) {
+                usleep(1000);
+                ++$ticks === 6 && touch($ticked);
+            }
+        });
         $line = fgets(STDIN);
         Coroutine::cancel($ticker, true);
         echo trim($line), $ticks > 5 ? ' ticked' : " only $ticks ticks";
-        """, wrapper=("sh", "-c", '(sleep 0.2; echo typed) | "$0" "$@"'))
+        """, wrapper=("sh", "-c", f'(for n in $(seq 400); do [ -e {folder}/ticked ] && break; sleep 0.05; done; echo typed) | "$0" "$@"'))
         self.assertEqual(printed, "typed ticked")
 
     def test_udp_between_coroutines(self):
