@@ -76,7 +76,28 @@ class Scripts(Sites):
         return answer
 
 
+FORKS = """<?php
+echo 'parent ';
+flush();
+$pid = pcntl_fork();
+if ($pid === 0) {
+    echo 'child';
+    flush();
+    register_shutdown_function(fn () => file_put_contents($_GET['to'], 'ran'));
+    exit(3);
+}
+pcntl_waitpid($pid, $status);
+echo pcntl_wexitstatus($status), file_get_contents($_GET['to']), ' ', getmypid();
+"""
+
+
 class Answers(Scripts):
+    def test_a_child_that_a_script_forks_answers_nothing(self):
+        server = self.served(self.directory({"fork.php": FORKS}), workers=1)
+        answers = [server.get(f"/fork.php?to={self.enterContext(Folder())}/file").body for _ in range(3)]
+        self.assertRegex(answers[0], rb"^parent 3ran \d+$")
+        self.assertEqual(answers, answers[:1] * 3)
+
     def test_heads_cookies_and_arguments(self):
         server = self.scripts()
         answer = server.get("/hello.php?n=5")

@@ -35,8 +35,9 @@ fn with<T>(otherwise: T, use_it: impl FnOnce(&mut Running) -> T) -> T {
 }
 
 const HOOKS: sapi::Hooks = sapi::Hooks {
-    write: |text| with(false, |running| running.seat.body(text)),
-    flush: || with(false, |running| running.seat.flush()),
+    // A child of the process has nobody to leave it.
+    write: |text| with(true, |running| running.seat.body(text)),
+    flush: || with(true, |running| running.seat.flush()),
     status: |status, line| with((), |running| form::begin_head(&mut running.head, status, line)),
     line: |line| with((), |running| form::add_line(&mut running.head, line)),
     headed: || with((), send_head),
@@ -49,6 +50,16 @@ fn send_head(running: &mut Running) {
         form::begin_head(&mut running.head, 500, b"");
         running.seat.head(&running.head);
     }
+}
+
+/// A script may fork (ext/pcntl). Its child has no request: what it prints goes nowhere, and it ends with its script.
+unsafe extern "C" fn leave_to_parent() {
+    RUNNING.with(|running| {
+        if let Ok(mut running) = running.try_borrow_mut() {
+            // The seat is the parent's: nothing of it may be given back.
+            std::mem::forget(running.take());
+        }
+    });
 }
 
 /// The variables of the request that runs.
@@ -79,6 +90,11 @@ fn serve_all(handover: &'static Handover, worker: &'static Worker, settings: &Se
     // caller is never gone back to.
     unsafe { sapi::take_over(HOOKS) };
     RUNNING.with(|running| running.replace(Some(Running { worker, seat, head: Vec::with_capacity(1024) })));
+    // SAFETY: the handler touches nothing but this thread's own value, and allocates nothing. Without it a child would
+    // answer beside its parent: a failure, which is one of memory, is reason not to begin.
+    if unsafe { libc::pthread_atfork(None, None, Some(leave_to_parent)) } != 0 {
+        return FAILED;
+    }
     if settings.script_error_page {
         sapi::show_errors(&ERROR_PAGE);
     }
@@ -91,7 +107,8 @@ fn serve_all(handover: &'static Handover, worker: &'static Worker, settings: &Se
         let _ = serve(|request| (sapi::run(request), Ok(())));
         ended();
     }
-    0
+    // Of a child of a script its own.
+    if with(false, |_| true) { 0 } else { apus_zend::engine::exit_status() }
 }
 
 /// Takes requests from now on.
