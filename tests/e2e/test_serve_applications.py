@@ -55,6 +55,25 @@ class Slim(Framework, Sites):
     FRAMEWORK, MARK, SAID = "slim", "composer.json", "a front controller in public/"
 
 
+class Lumen(Sites):
+    def test_its_pages_are_those_under_php_fpm(self):
+        needs("Laravel/Lumen")
+        front = (support.HERE / "fixtures/serve/lumen.php").read_text()
+        project = self.directory({"artisan": "", "public/index.php": front, "storage/logs/lumen.log": "", ".env": ""})
+        site = self.served(project)
+        self.assertIn(f"Laravel in {project}/public", site.said())
+        browser = Browser(site)
+        self.assertIn(b"Lumen (8.", browser.get("/").body)
+        told = browser.post("/form", {"a": "1", "b[c]": "2"}).json()
+        self.assertEqual(told, ["POST", {"a": "1", "b": {"c": "2"}}])
+        told = browser.upload("/upload", {}, [("f", "swift.txt", "text/plain", b"never lands")]).json()
+        self.assertEqual(told, ["swift.txt", True, "never lands"])
+        self.assertEqual(browser.get("/fail").status, 500)
+        nginx = self.nginx(project / "public")
+        pages = ["/", "/told/w%C3%B6rd?a%5Bb%5D=1", "/cookie", "/teapot", "/away", "/nowhere", "/form", "/index.php/told/x"]
+        self.same_pages(site, nginx, pages, {"given": "x"}, ((rb"127\.0\.0\.1:\d+", b"HOST"), (rb"(?<=test):\d+", b"")))
+
+
 class Adminer(Sites):
     def test_a_database_is_looked_at(self):
         if not ADMINER.exists():
