@@ -1,7 +1,10 @@
-"""nginx with php-fpm, set up as Debian's own files of nginx say it, to compare `apus serve` with."""
+"""nginx with php-fpm, set up as Debian's own files of nginx say it, to compare `apus serve` with; and an IMAP server for
+a mail client."""
 
+import grp
 import os
 import pathlib
+import pwd
 import shutil
 import socket
 
@@ -105,6 +108,71 @@ http {{
         return [program("nginx"), "-p", self.folder, "-c", self.folder / "nginx.conf"]
 
     def _end(self, number):
+        import signal
+
+        super()._end(signal.SIGTERM)
+
+
+class Dovecot(Daemon):
+    """IMAP for whoever has the password."""
+
+    name = "dovecot"
+    PASSWORD = "s3cret"
+
+    def prepare(self):
+        mail = self.folder / "mail"
+        mail.mkdir()
+        me = pwd.getpwuid(os.geteuid())
+        owner = pwd.getpwnam("nobody") if me.pw_uid == 0 else me
+        os.chown(mail, owner.pw_uid, owner.pw_gid)
+        # Its processes are of other users, and get there.
+        os.chmod(self.folder, 0o755)
+        own = f"""
+default_internal_user = {me.pw_name}
+default_internal_group = {grp.getgrgid(me.pw_gid).gr_name}
+default_login_user = {me.pw_name}
+service anvil {{ chroot = }}
+service imap-login {{ chroot = }}
+""" if me.pw_uid != 0 else ""
+        (self.folder / "dovecot.conf").write_text(f"""
+base_dir = {self.folder}/run
+state_dir = {self.folder}/state
+log_path = {self.folder}/dovecot.log
+protocols = imap
+listen = 127.0.0.1
+ssl = no
+disable_plaintext_auth = no
+first_valid_uid = 1
+first_valid_gid = 0
+mail_location = maildir:{mail}/%u
+{own}
+passdb {{
+  driver = static
+  args = password={self.PASSWORD}
+}}
+userdb {{
+  driver = static
+  args = uid={owner.pw_uid} gid={owner.pw_gid} home={mail}/%u
+}}
+service imap-login {{
+  inet_listener imap {{
+    port = {self.port}
+  }}
+  inet_listener imaps {{
+    port = 0
+  }}
+}}
+""")
+
+    def line(self):
+        return [program("dovecot"), "-F", "-c", self.folder / "dovecot.conf"]
+
+    def answers(self):
+        with socket.create_connection(("127.0.0.1", self.port), timeout=1) as probe:
+            return probe.recv(4) == b"* OK"
+
+    def _end(self, number):
+        # TERM: its processes leave with it.
         import signal
 
         super()._end(signal.SIGTERM)
