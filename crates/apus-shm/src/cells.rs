@@ -50,6 +50,8 @@ struct PageCell {
     /// Whether anybody has ever listened to the page's notifier for this cell. Both stay set: to clear one would race
     /// with who sets it, and save a system call in programs that wait once.
     listeners: AtomicU32,
+    /// How often [`Number::wake_some`] has woken.
+    wakes: AtomicU32,
 }
 
 // SAFETY: atomics; zero is valid.
@@ -108,6 +110,7 @@ impl Number {
         place.word.store(0, Relaxed);
         place.sleepers.store(0, Relaxed);
         place.listeners.store(0, Relaxed);
+        place.wakes.store(0, Relaxed);
         Ok(Self { page, index, made })
     }
 
@@ -172,12 +175,19 @@ impl Number {
         if self.word().compare_exchange(0, 1, SeqCst, SeqCst).is_err() {
             return;
         }
+        self.place().wakes.fetch_add(1, SeqCst);
         if self.place().sleepers.load(SeqCst) != 0 {
             futex::wake(self.word(), most);
         }
         if self.place().listeners.load(SeqCst) != 0 {
             self.page.notifier.notify_now();
         }
+    }
+
+    /// Changes with each [`wake_some`](Self::wake_some), before anybody is told of it: who finds 0 after a notification
+    /// knows by it whether it was woken.
+    pub fn wakes(&self) -> u32 {
+        self.place().wakes.load(SeqCst)
     }
 
     /// Has events when it, or another number of its page, may have been woken. To be watched edge-triggered and never

@@ -35,6 +35,34 @@ for ($seen = 0; $seen < 50; usleep(1000)) {
 $atomic->set(1);
 var_dump(Swoole\Process::wait()['code'], $atomic->get());
 var_dump($atomic->wakeup(), $atomic->get(), $atomic->wait(0.001), $atomic->wait(0.001));
+// Coroutines of several processes, and of one.
+$pids = [];
+$ready = new Swoole\Atomic();
+for ($i = 0; $i < 2; $i++) {
+    $process = new Swoole\Process(function () use ($atomic, $ready) {
+        $woken = [];
+        for ($k = 0; $k < 2; $k++) {
+            go(function () use ($atomic, &$woken) {
+                $woken[] = $atomic->wait(60);
+            });
+        }
+        // Both wait: their listeners stand when the loop has turned once.
+        Co::sleep(0.01);
+        $ready->add();
+        while (count($woken) < 2) {
+            Co::sleep(0.001);
+        }
+        exit(array_sum($woken));
+    }, false, SOCK_STREAM, true);
+    $process->start();
+}
+while ($ready->get() < 2) {
+    usleep(1000);
+}
+$atomic->wakeup(4);
+$codes = [Swoole\Process::wait()['code'], Swoole\Process::wait()['code']];
+sort($codes);
+echo implode(' ', $codes), "\n";
 ?>
 --EXPECT--
 bool(true)
@@ -45,3 +73,4 @@ bool(true)
 int(1)
 bool(true)
 bool(false)
+0 1

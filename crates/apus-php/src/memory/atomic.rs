@@ -59,24 +59,18 @@ fn wait(atomic: &Atomic, timeout: Timeout) -> Result<bool, Raise> {
     match atomic.number.take() {
         Look::Taken => Ok(true),
         Look::Other => Ok(false),
-        Look::Zero if notifier::coroutine().is_some() => {
-            let look = || match atomic.number.take_or_register() {
-                Look::Taken => Some(true),
-                Look::Other => Some(false),
-                Look::Zero => None,
-            };
-            Ok(notifier::wait_for(&atomic.subscription, atomic.number.fd(), WAIT, until, look)? == Waited::Got(true))
-        }
+        Look::Zero if notifier::coroutine().is_some() => listen(atomic, until, || false),
         Look::Zero => sleep(&atomic.number, until),
     }
 }
 
 /// `Swoole\Atomic::wait()`: whoever was woken goes on, and one of them has found it 1.
 fn wait_there(atomic: &Atomic, timeout: Timeout) -> Result<bool, Raise> {
-    if notifier::coroutine().is_some() {
-        return wait(atomic, timeout);
-    }
     let until = Deadline::after(timeout.limit_or_none());
+    if notifier::coroutine().is_some() {
+        let before = atomic.number.wakes();
+        return listen(atomic, until, || atomic.number.wakes() != before);
+    }
     loop {
         match atomic.number.take() {
             Look::Taken => return Ok(true),
@@ -89,6 +83,16 @@ fn wait_there(atomic: &Atomic, timeout: Timeout) -> Result<bool, Raise> {
             Heard::Nothing => return Ok(false),
         }
     }
+}
+
+/// Waits in a coroutine until the number is found to be 1, or anything but 0, or, while it is 0, `woken` says so.
+fn listen(atomic: &Atomic, until: Deadline, woken: impl Fn() -> bool) -> Result<bool, Raise> {
+    let look = || match atomic.number.take_or_register() {
+        Look::Taken => Some(true),
+        Look::Other => Some(false),
+        Look::Zero => woken().then_some(false),
+    };
+    Ok(notifier::wait_for(&atomic.subscription, atomic.number.fd(), WAIT, until, look)? == Waited::Got(true))
 }
 
 /// Blocks the process until it is woken.
