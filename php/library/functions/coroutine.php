@@ -10,7 +10,9 @@ function run(callable $fn, mixed ...$args): bool
     if (\Swoole\Runtime::getHookFlags() === SWOOLE_HOOK_ALL) {
         \Swoole\Runtime::enableCoroutine(SWOOLE_HOOK_ALL);
     }
-    return \Apus\Coroutine\run($fn, ...$args);
+    $scheduler = new Scheduler();
+    $scheduler->add($fn, ...$args);
+    return $scheduler->start();
 }
 
 function go(callable $fn, mixed ...$args): int|false

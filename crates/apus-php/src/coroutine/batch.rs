@@ -144,14 +144,22 @@ impl Want<i64> for AtLeastOne {
 
 /// `Apus\Coroutine\parallel()`.
 pub(crate) fn parallel(count: AtLeastOne, callable: Callable) -> Result<(), Raise> {
+    together((0..count.0).map(|_| (callable.share(), Vec::new())), PARALLEL)
+}
+
+/// Runs each job in a coroutine of its own, and waits for all.
+pub(super) fn together(
+    jobs: impl IntoIterator<Item = (Callable, Vec<Value>)>,
+    what: &'static str,
+) -> Result<(), Raise> {
     let state = State::get()?;
-    expect_suspendable(&state, PARALLEL)?;
+    expect_suspendable(&state, what)?;
     let results = Results::new(0);
     let mut ids = Vec::new();
-    for _ in 0..count.0 {
-        ids.push(state.go(callable.share(), Vec::new(), Some(results.receiver(0)))?);
+    for (callable, args) in jobs {
+        ids.push(state.go(callable, args, Some(results.receiver(0)))?);
     }
-    let joined = join_children(&state, &ids, None, PARALLEL);
+    let joined = join_children(&state, &ids, None, what);
     if joined.is_err() {
         results.closed.set(true);
         return joined.map(drop);

@@ -57,7 +57,10 @@ pub(super) fn run(core: &Rc<PoolCore>, object: &Object, me: usize) -> Result<i32
     }
     object.set_slot(slot::WORKER_RUNNING, Value::bool(false));
     match core.callback(Event::WorkerStop) {
-        Some(callable) => fork::run(callable.share(), args(object), coroutine),
+        Some(callable) => {
+            crate::coroutine::last_callback();
+            fork::run(callable.share(), args(object), coroutine)
+        }
         None => Ok(0),
     }
 }
