@@ -281,6 +281,9 @@ pub struct State {
     pub(crate) traces: Cell<bool>,
     /// Whether a script whose coroutines have ended, or wait for each other, may end.
     pub exit_condition: RefCell<Option<Rc<Callable>>>,
+    /// Whether the callback of `workerstop` runs, for code written for Swoole: there that is outside of coroutines, and
+    /// may begin some of its own.
+    pub in_last_callback: Cell<bool>,
 }
 
 thread_local! {
@@ -360,6 +363,7 @@ impl State {
             of_requests: Cell::new(0),
             traces: Cell::new(false),
             exit_condition: RefCell::new(None),
+            in_last_callback: Cell::new(false),
         })
     }
 

@@ -1,6 +1,6 @@
 //! `Apus\Coroutine\Scheduler` and `run()`: coroutines in a script, until the last one has ended.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 
 use apus_zend::arg::Rest;
 use apus_zend::value::ArrayView;
@@ -67,20 +67,9 @@ fn get_options_there(_: &Scheduler) -> Result<Array, Raise> {
     super::second::get_options()
 }
 
-thread_local! {
-    /// Whether this process is about to end, and runs its last callback.
-    static ENDING: Cell<bool> = const { Cell::new(false) };
-}
-
-/// The callback of `workerstop` is next: there it runs outside of coroutines, and code written for it may begin some of
-/// its own.
-pub(crate) fn last_callback() {
-    ENDING.set(swoole::is_on());
-}
-
 fn run_jobs(jobs: Vec<(Callable, Vec<Value>)>) -> Result<(), Raise> {
     let state = State::get()?;
-    if ENDING.get() && state.engine.current_id() != -1 {
+    if state.in_last_callback.get() && state.engine.current_id() != -1 {
         return together(jobs, "Scheduler::start()");
     }
     if state.is_looping() || state.engine.current_id() != -1 {

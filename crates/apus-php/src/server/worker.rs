@@ -172,7 +172,7 @@ impl Running {
                 format_args!("Worker::stop() (ERRNO 9101): worker exit timeout, forced termination"),
             );
         }
-        crate::coroutine::last_callback();
+        self.state.in_last_callback.set(crate::swoole::is_on());
         self.call(Event::WorkerStop).await;
         if self.state.faulted.get() { FAILED } else { 0 }
     }

@@ -58,7 +58,7 @@ pub(super) fn run(core: &Rc<PoolCore>, object: &Object, me: usize) -> Result<i32
     object.set_slot(slot::WORKER_RUNNING, Value::bool(false));
     match core.callback(Event::WorkerStop) {
         Some(callable) => {
-            crate::coroutine::last_callback();
+            State::get()?.in_last_callback.set(crate::swoole::is_on());
             fork::run(callable.share(), args(object), coroutine)
         }
         None => Ok(0),
