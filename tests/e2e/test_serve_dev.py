@@ -4,13 +4,16 @@ import concurrent.futures
 import glob
 import pathlib
 import re
+import shutil
 import subprocess
+import tempfile
 import unittest
 
 import support
 from serve_cases import Sites
 from support import PATIENCE, command, module, php, until
 from test_debugger import XDEBUG, dbgp
+from test_demo import BROWSER, Browser
 
 HTML = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
 FAILING = r"""<?php
@@ -204,6 +207,40 @@ class Changes(Development):
         _, server = self.dev({"index.php": "<?php echo 'page';"})
         server.get("/seen?x=1")
         until("a line", lambda: re.search(r"^404 GET /seen\?x=1 \d\.\d+s$", server.said(), re.M))
+
+
+@unittest.skipUnless(BROWSER, "needs chromium")
+class InABrowser(Development):
+    TEXT = "document.body.textContent.split('(()')[0].trim()"
+
+    def test_an_open_page_follows_the_program(self):
+        root, server = self.dev({"index.php": "<?php include 'part.html'; echo '<p>one</p>';", "part.html": "<h1>part</h1>"})
+        folder = tempfile.mkdtemp(prefix="apus-e2e-browser-")
+        self.addCleanup(shutil.rmtree, folder, True)
+        browser = Browser(folder)
+        self.addCleanup(browser.close)
+        browser.call("Page.navigate", url=server.url("/"))
+
+        def holds(expression):
+            try:
+                return browser.run(f"document.readyState === 'complete' && {expression}")
+            except AssertionError as error:
+                # It is loaded anew meanwhile.
+                if "navigated" not in str(error) and "context" not in str(error):
+                    raise
+
+        shows = lambda text: until(text, lambda: holds(f"{self.TEXT} === '{text}'"))  # noqa: E731
+        shows("partone")
+        (root / "index.php").write_text("<?php include 'part.html'; echo '<p>two</p>';")
+        shows("parttwo")
+        # An error is a page that follows, too.
+        (root / "index.php").write_text("<?php throw new Exception('a mistake');")
+        until("the error", lambda: holds("document.querySelector('h1')?.textContent === 'Exception'"))
+        self.assertEqual(browser.run("document.querySelector('.message').textContent"), "a mistake")
+        self.assertTrue(browser.run("document.querySelector('.here').textContent.includes('throw new Exception')"))
+        (root / "part.html").write_text("<h1>mended </h1>")
+        (root / "index.php").write_text("<?php include 'part.html'; echo '<p>three</p>';")
+        shows("mended three")
 
 
 class Addresses(Sites):
