@@ -59,6 +59,7 @@ const SHIM: &[&str] = &[
     "stay",
     "mistakes",
     "sapi",
+    "server_variables",
     "leave",
     "error_page",
     "ini",

@@ -26,6 +26,11 @@ FILES = {
     "moved.php": "<?php header('HTTP/1.1 404 Nothing Here'); header('Location: /x', true, 302); header_remove('X-Powered-By');",
     "big.php": "<?php for ($i = 0; $i < 20; $i++) echo str_repeat('0123456789', 100000);",
     "headers.php": "<?php echo json_encode([getallheaders(), apache_request_headers() === getallheaders(), $_SERVER['PHP_AUTH_USER'], $_SERVER['PHP_AUTH_PW'], getenv('REQUEST_METHOD'), headers_sent()]);",
+    "filter.php": """<?php
+        echo json_encode([filter_has_var(INPUT_SERVER, 'HTTP_X_ONE'), filter_has_var(INPUT_SERVER, 'HTTP_X_TWO'),
+            filter_input(INPUT_SERVER, 'REQUEST_METHOD'), filter_input_array(INPUT_SERVER, ['HTTP_X_ONE' => FILTER_VALIDATE_INT])]);""",
+    "filtered.php": """<?php $_SERVER['HTTP_X_ONE'] = 'mine'; unset($_SERVER['REQUEST_METHOD']);
+        echo json_encode([filter_input(INPUT_SERVER, 'HTTP_X_ONE'), $_SERVER['HTTP_X_ONE'], isset($_SERVER['REQUEST_METHOD']), $_SERVER['HTTP_X_TWO'] ?? null]);""",
     "flush.php": """<?php while (ob_get_level()) ob_end_flush(); echo 'first'; flush(); echo headers_sent() ? 'sent' : 'open';
         while (!file_exists($_GET['gate'])) { clearstatcache(); usleep(2000); } echo 'last';""",
     "finish.php": """<?php echo 'answer'; var_dump(fastcgi_finish_request()); echo 'nobody';
@@ -122,6 +127,18 @@ class Answers(Scripts):
         headers = {"Authorization": "Basic bWU6cHc=", "X-One": "1"}
         told, same, user, password, method, sent = server.get("/headers.php", headers=headers).json()
         self.assertEqual((told["X-One"], same, user, password, method, sent), ("1", True, "me", "pw", "GET", False))
+
+    def test_ext_filter_has_the_variables_of_the_request(self):
+        server = self.scripts(workers=1)
+        for one in ("1", "2"):
+            headers = {"X-One": one, "X-Two": "<b>"} if one == "1" else {"X-One": one}
+            told = server.get("/filter.php", headers=headers).json()
+            self.assertEqual(told, [True, one == "1", "GET", {"HTTP_X_ONE": int(one)}])
+            told = server.get("/filtered.php", headers=headers).json()
+            self.assertEqual(told, [one, "mine", False, "<b>" if one == "1" else None])
+        server = self.scripts(workers=1, ini=("filter.default=special_chars",))
+        told = server.get("/filtered.php", headers={"X-One": "1", "X-Two": "<b>"}).json()
+        self.assertEqual(told, ["1", "mine", False, "&#60;b&#62;"])
 
     def test_bodies_and_uploads(self):
         server = self.scripts(ini=("upload_max_filesize=8M", "post_max_size=8M"))

@@ -47,6 +47,10 @@ apus_status apus_sapi_finish(bool *first);
 void apus_sapi_lines(void *context, void (*each)(void *context, const char *line, size_t length));
 /* user_ini.c: the entries of .user.ini from the document root down to a script, for the request that begins. */
 void apus_user_ini(const char *script, const char *root);
+/* server_variables.c: $_SERVER, and what ext/filter has of it. */
+void apus_variables_startup(void); /* at module start */
+void apus_variables_add(const apus_sapi_request *request, zval *array);
+void apus_variables_forget(void); /* the request is over */
 
 /* ---- ini.c ---- */
 bool apus_ini_is_known(const char *name);

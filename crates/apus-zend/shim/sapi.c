@@ -25,6 +25,7 @@ void apus_sapi_startup(void)
 	if (name != NULL) {
 		ZVAL_STR(&name->value, zend_string_init_interned(ZEND_STRL("fpm-fcgi"), true));
 	}
+	apus_variables_startup();
 }
 
 static size_t sapi_write(const char *text, size_t length)
@@ -69,7 +70,8 @@ static int sapi_head(sapi_headers_struct *headers)
 
 static size_t sapi_read(char *into, size_t length)
 {
-	return running != NULL ? hooks.read(into, length) : 0;
+	/* PHP asks once for what is left of a body, also where there is none. */
+	return running != NULL && running->content_length > 0 ? hooks.read(into, length) : 0;
 }
 
 static char *sapi_cookies(void)
@@ -79,16 +81,8 @@ static char *sapi_cookies(void)
 
 static void sapi_variables(zval *array)
 {
-	if (running == NULL) {
-		return;
-	}
-	for (size_t at = 0; at < running->count; at++) {
-		const apus_sapi_pair *pair = &running->pairs[at];
-		char *value = (char *) pair->value;
-		size_t length = pair->value_len;
-		if (sapi_module.input_filter(PARSE_SERVER, pair->name, &value, length, &length)) {
-			php_register_variable_safe(pair->name, value, length, array);
-		}
+	if (running != NULL) {
+		apus_variables_add(running, array);
 	}
 }
 
@@ -278,6 +272,7 @@ int apus_sapi_run(const apus_sapi_request *request, bool stays)
 	SG(request_info).path_translated = NULL;
 	SG(request_info).cookie_data = NULL;
 	running = NULL;
+	apus_variables_forget();
 	return status;
 }
 
@@ -296,6 +291,7 @@ int apus_sapi_end(void)
 	apus_stay_end();
 	const int status = SG(sapi_headers).http_response_code;
 	running = staying;
+	apus_variables_forget();
 	finished = true;
 	/* Nothing of a request that is over is pointed at. */
 	QUIETLY(describe_request(staying));

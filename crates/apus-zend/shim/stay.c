@@ -151,6 +151,14 @@ static void begin_debugger(void)
 	}
 }
 
+/* The signal's handler is set by the first of them, and stays. */
+static void begin_time(zend_long seconds)
+{
+	static bool is_set;
+	zend_set_timeout(seconds, !is_set);
+	is_set = true;
+}
+
 static void begin_request(void)
 {
 	php_output_activate();
@@ -160,14 +168,16 @@ static void begin_request(void)
 	PG(ignore_user_abort) = 1;
 	EG(exit_status) = 0;
 	sapi_activate();
-	zend_set_timeout(PG(max_input_time) == -1 ? EG(timeout_seconds) : PG(max_input_time), true);
+	/* There is input to wait for only where there is a body. */
+	const bool reads = PG(max_input_time) != -1 && SG(request_info).content_length > 0;
+	begin_time(reads ? PG(max_input_time) : EG(timeout_seconds));
 	begin_output();
 	begin_session();
 	fill_superglobals();
 	begin_debugger();
 	SG(sapi_started) = 1;
-	if (PG(max_input_time) != -1) {
-		zend_set_timeout(EG(timeout_seconds), false);
+	if (reads) {
+		begin_time(EG(timeout_seconds));
 	}
 }
 
