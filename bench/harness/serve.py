@@ -1,5 +1,5 @@
-"""PHP applications unchanged: `apus serve` beside nginx with php-fpm, the same directories, files of PHP's settings and
-number of processes."""
+"""PHP applications unchanged: `apus serve` beside nginx with php-fpm and Apache with mod_php, the same directories, number
+of processes, and Debian's settings of PHP for each."""
 
 import http.client
 import shutil
@@ -47,6 +47,16 @@ _COLUMNS = (
 )
 
 
+CLASSIC = ("apus", "fpm", "fpm-kept", "apache")
+# What has no script for each path.
+STAYING = ("apus-worker", "apus-handler")
+# One that has been there, whose session is read and written.
+VISITOR = (f"Cookie: visitor={'a' * 40}",)
+# Debian's packages, and the applications of the tests.
+FIXTURES = Path(__file__).resolve().parent.parent.parent / "tests/e2e/fixtures"
+FRAMEWORKS = {"laravel": Path("/usr/share/php/Illuminate/autoload.php"), "symfony": Path("/usr/share/php/Symfony/Bundle/FrameworkBundle/autoload.php")}
+
+
 @dataclass(frozen=True)
 class Case:
     name: str
@@ -58,17 +68,19 @@ class Case:
     # Answers 200 whatever it is asked by.
     ready: str = "/"
     columns: tuple[Column, ...] = _COLUMNS
-    # Whether those that stay take part: they serve no other script.
-    stays: bool = False
+    contenders: tuple[str, ...] = CLASSIC
 
 
-# What has no script for each path.
-STAYING = ("apus-worker", "apus-handler")
 CASES = (
-    Case("hello", "Hello world, 64 connections", "scripts", Target("/", 64), b"Hello, World!", stays=True),
-    Case("hello-8", "Hello world, 8 connections", "scripts", Target("/", 8), b"Hello, World!", stays=True),
+    Case("hello", "Hello world, 64 connections", "scripts", Target("/", 64), b"Hello, World!", contenders=(*CLASSIC, *STAYING)),
+    Case("hello-8", "Hello world, 8 connections", "scripts", Target("/", 8), b"Hello, World!", contenders=(*CLASSIC, *STAYING)),
     Case("page", "A page of 70 KB (phpinfo), 64 connections", "scripts", Target("/page.php", 64), b"PHP Version"),
     Case("wordpress", "WordPress, the front page, 16 connections", "wordpress", Target("/", 16, ("Host: localhost",)), b"Post 3", "/wp-admin/install.php"),
+    # Apache does not run as root, whose session it would be.
+    Case("laravel", "Laravel 8, a page with a session, 16 connections", "laravel", Target("/told/w", 16, VISITOR), b'"word":"w"', "/told/w", contenders=("apus", "fpm", "fpm-kept", "apus-worker")),
+    Case("symfony", "Symfony 5.4, a page, 16 connections", "symfony", Target("/told/w", 16), b'"word":"w"', "/told/w", contenders=(*CLASSIC, "apus-worker")),
+    # A script of 10 ms and 256 clients: without a bound the last one waits for 2.5 s.
+    Case("overload", "Twice and more what it can do: 10 ms of CPU a request, 256 connections", "scripts", Target("/busy.php", 256), b"done", contenders=("apus-bounded", "fpm", "apache")),
 )
 
 
@@ -76,6 +88,10 @@ class ServeResults(Document):
     def times(self, case: str, contender: str) -> str:
         ratio = None if contender == "fpm" else self.ratio(case, "cpu_us", contender, "fpm")
         return "" if ratio is None else f"{ratio:.2f}"
+
+    def milliseconds(self, case: str, contender: str, key: str) -> float | None:
+        value = self.value(case, contender, key)
+        return None if value is None else value / 1000
 
     def noise(self, case: str, contender: str) -> str:
         """What others took of the server's core."""
@@ -87,6 +103,8 @@ class ServeResults(Document):
             Aim("CPU of a hello world, us, at most", self.value("hello", "apus", "cpu_us"), 35),
             Aim("CPU of a script that stays / a handler, hello world, at most", self.ratio("hello", "cpu_us", "apus-worker", "apus-handler"), 1.5),
             Aim("CPU, WordPress: Apus / nginx + php-fpm, at most", self.ratio("wordpress", "cpu_us", "apus", "fpm"), 1),
+            Aim("CPU, Laravel: Apus / nginx + php-fpm, at most", self.ratio("laravel", "cpu_us", "apus", "fpm"), 1),
+            Aim("p99 of overload with a queue of a second, ms, at most", self.milliseconds("overload", "apus-bounded", "p99_us"), 1200),
             Aim("Throughput, WordPress: Apus / nginx + php-fpm, at least", self.ratio("wordpress", "rps", "apus", "fpm"), 1.1, True),
         ]
 
@@ -106,12 +124,13 @@ class Serve(Suite):
     NAME = "serve"
     COMMAND = "bench/run serve"
     ABOUT = (
-        "PHP applications unchanged, `apus serve` beside nginx with php-fpm: hello world, a page of 70 KB, the front page of "
-        "WordPress. Writes the raw figures by date and a Markdown table."
+        "PHP applications unchanged, `apus serve` beside nginx with php-fpm and Apache with mod_php: hello world, a page of "
+        "70 KB, the front page of WordPress, pages of Laravel and Symfony, overload. FrankenPHP takes no part: it is not "
+        "packaged, and wants a PHP built with threads for its worker mode. Writes the raw figures by date and a Markdown table."
     )
     RESULTS = ServeResults
     REPORT = Tables("Any PHP application", _intro, CASES, (("x php-fpm", ServeResults.times), ("of others", ServeResults.noise)))
-    ORDER = ("apus", "fpm", "fpm-kept", *STAYING)
+    ORDER = ("apus", "apus-bounded", "fpm", "fpm-kept", "apache", *STAYING)
     CASES = CASES
     QUICK = ("hello", "wordpress")
     QUICK_HELP = "two cases, one round of 3 s"
@@ -125,7 +144,8 @@ class Serve(Suite):
 
     def missing(self) -> list[str]:
         wordpress = [] if (PACKAGE / "wp-load.php").exists() else ["wordpress"]
-        return [*mariadb.missing(), *wordpress]
+        frameworks = [f"php-{name}" for name, autoload in FRAMEWORKS.items() if not autoload.exists()]
+        return [*mariadb.missing(), *wordpress, *frameworks]
 
     @contextmanager
     def open(self, ready: list[Contender]) -> Iterator[None]:
@@ -140,11 +160,12 @@ class Serve(Suite):
             stack.callback(self.database.stop)
             self.database.start()
             self.sites = {"scripts": scripts(scratch / "scripts"), "wordpress": wordpress(scratch / "wordpress", self.database)}
+            self.sites |= {name: framework(scratch / name, name) for name in FRAMEWORKS}
             self.bench = stack.enter_context(closing(Bench(self.options.scratch, self.cores)))
             yield
 
     def steps(self, ready: list[Contender]) -> list[Step]:
-        return [step for step in super().steps(ready) if step.case.stays or step.contender.name not in STAYING]
+        return [step for step in super().steps(ready) if step.contender.name in step.case.contenders]
 
     def settings(self) -> dict:
         return {"rounds": self.options.rounds, "seconds": self.options.seconds, "database": self.database.version()}
@@ -169,8 +190,29 @@ def scripts(site: Path) -> Path:
     site.mkdir()
     (site / "index.php").write_text("<?php echo 'Hello, World!';\n")
     (site / "page.php").write_text("<?php phpinfo();\n")
+    busy = """<?php
+$used = fn (): int => ($now = getrusage())['ru_utime.tv_sec'] * 1_000_000 + $now['ru_utime.tv_usec'];
+for ($end = $used() + 10_000; $used() < $end;);
+echo 'done';
+"""
+    (site / "busy.php").write_text(busy)
     (site / "worker.php").write_text("<?php while (Apus\\handle_request(function () { echo 'Hello, World!'; }));\n")
     return site
+
+
+def framework(folder: Path, name: str) -> Path:
+    """A project of Debian's framework with the application of the tests; `public/` is what is served."""
+    (folder / "public").mkdir(parents=True)
+    constants = f"const FRAMEWORK = {name!r}; const FIXTURES = {str(FIXTURES / 'psr')!r};"
+    front = (FIXTURES / "serve/front.php").read_text()
+    (folder / "public/index.php").write_text(front.replace("<?php", f"<?php\n{constants}", 1))
+    worker = (FIXTURES / "psr/on_worker.php").read_text().replace("__DIR__", repr(str(FIXTURES / "psr")))
+    worker = worker.replace("FRAMEWORK", repr(name)).replace("$_SERVER['DATA_FOLDER']", repr(str(folder)))
+    (folder / "public/worker.php").write_text(worker)
+    if name == "laravel":
+        prepare = f"require '{FIXTURES}/psr/laravel.php'; prepare('{folder}');"
+        subprocess.run(["php", "-r", prepare], env=environment({"XDEBUG_MODE": "off"}), check=True, capture_output=True)
+    return folder / "public"
 
 
 def wordpress(site: Path, database: mariadb.MariaDb) -> Path:
