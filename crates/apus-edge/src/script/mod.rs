@@ -3,6 +3,7 @@
 
 mod entries;
 mod known;
+mod lately;
 mod preset;
 mod site;
 mod target;
@@ -15,12 +16,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Instant;
 
 use apus_options::{Settings, fits};
 use rustix::fs::FileType;
 use rustix::io::Errno;
 
 pub use self::entries::Entries;
+use self::lately::Lately;
 pub use self::preset::{Kind, Preset};
 pub use self::site::{Served, Site};
 pub use self::variables::{Variables, Via};
@@ -53,6 +56,7 @@ pub struct Scripts {
     root: Root,
     document_root: Arc<str>,
     config: ScriptsConfig,
+    lately: Lately,
 }
 
 /// What answers a request.
@@ -108,7 +112,7 @@ impl Scripts {
         let path = std::path::absolute(&config.root)?;
         let text = path.to_str().ok_or_else(|| io::Error::other("the name of document_root is no UTF-8"))?;
         let document_root = text.trim_end_matches('/').into();
-        Ok(Arc::new(Self { root, document_root, config }))
+        Ok(Arc::new(Self { root, document_root, config, lately: Lately::default() }))
     }
 
     /// `DOCUMENT_ROOT`.
@@ -200,6 +204,10 @@ impl Scripts {
         if names.is_empty() {
             return Ok(Some(FileType::Directory));
         }
+        self.lately.kind(names, Instant::now(), || self.kind_now(names, patience))
+    }
+
+    fn kind_now(&self, names: &str, patience: Patience) -> io::Result<Option<FileType>> {
         match self.root.look(names, patience) {
             Ok(kind) => Ok(Some(kind)),
             Err(error) => match Errno::from_io_error(&error) {
