@@ -1,15 +1,16 @@
 //! `Apus\Coroutine\Scheduler` and `run()`: coroutines in a script, until the last one has ended.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
 
 use apus_zend::arg::Rest;
 use apus_zend::value::ArrayView;
 use apus_zend::{Array, Callable, Raise, Value, native};
 
-use super::batch::{AtLeastOne, together};
+use super::batch::{self, AtLeastOne, together};
 use crate::exception;
 use crate::runtime::State;
-use crate::swoole;
+use crate::swoole::{self, There};
 
 #[derive(Default)]
 struct Scheduler {
@@ -67,16 +68,46 @@ fn get_options_there(_: &Scheduler) -> Result<Array, Raise> {
     super::second::get_options()
 }
 
+thread_local! {
+    static MAY_NEST: Cell<bool> = const { Cell::new(false) };
+}
+
+/// From now on coroutines may begin others and wait until all of them have ended. In code written for Swoole the
+/// callbacks of task workers do so: there they are outside of coroutines.
+pub(crate) fn allow_nested() {
+    MAY_NEST.set(true);
+}
+
+/// Begins coroutines, and waits until these and all that they begin have ended.
+fn run_nested(state: &Rc<State>, jobs: Vec<(Callable, Vec<Value>)>) -> Result<(), Raise> {
+    let outer = state.engine.ids();
+    for (callable, args) in jobs {
+        state.go(callable, args, None)?;
+    }
+    loop {
+        let mut begun = state.engine.ids();
+        begun.retain(|id| outer.binary_search(id).is_err());
+        if begun.is_empty() || !batch::join(state, &begun, None, "run()")? {
+            return Ok(());
+        }
+    }
+}
+
 fn run_jobs(jobs: Vec<(Callable, Vec<Value>)>) -> Result<(), Raise> {
     let state = State::get()?;
     if state.in_last_callback.get() && state.engine.current_id() != -1 {
         return together(jobs, "Scheduler::start()");
     }
+    if state.engine.current_id() != -1 && MAY_NEST.get() {
+        return run_nested(&state, jobs);
+    }
     if state.is_looping() || state.engine.current_id() != -1 {
-        return Err(exception::throw(
+        let raise = exception::throw(
             exception::code::coroutine::NESTED_RUN,
             "run() and Scheduler::start() cannot be called inside a coroutine: use Apus\\go() or Apus\\Coroutine\\batch()",
-        ));
+        );
+        const THERE: &str = "eventLoop has already been created. unable to start Swoole\\Coroutine\\Scheduler";
+        return Err(swoole::there(raise, There::Text(THERE.to_owned())));
     }
     for (callable, args) in jobs {
         state.go(callable, args, None)?;

@@ -92,6 +92,9 @@ pub(super) fn run(core: &Rc<ServerCore>, server: &Object, worker: Rc<Worker>) ->
     if worker.role != Role::Task || settings.task_enable_coroutine {
         watchdog::start(settings.blocked_loop_warn);
     }
+    if core.second && worker.role == Role::Task && !settings.task_enable_coroutine {
+        crate::coroutine::allow_nested();
+    }
     state.configure(settings);
     *core.worker.borrow_mut() = Some(Rc::clone(&worker));
     server.set_slot(slot::WORKER_ID, Value::int(i64::from(worker.id)));
