@@ -19,6 +19,7 @@ Apus\Coroutine\run(function () {
     $server = new Swoole\Coroutine\Server('127.0.0.1');
     $server->handle(function (Swoole\Coroutine\Server\Connection $connection) {
         $connection->send('you said ' . $connection->recv());
+        echo get_class($connection->exportSocket()), "\n";
         $connection->close();
     });
     go(function () use ($server) {
@@ -35,5 +36,6 @@ bool(true)
 bool(true)
 Swoole\Http\Response
 bool(true)
+Swoole\Coroutine\Socket
 you said hello
 bool(true)

@@ -192,6 +192,15 @@ pub(super) fn header_array(fields: &[(HeaderName, Bytes)]) -> Result<Array, Rais
     Ok(array)
 }
 
+/// The same as code written for Swoole has those of HTTP/2: of several lines of one name the last.
+pub(super) fn last_of_headers(fields: &[(HeaderName, Bytes)]) -> Result<Array, Raise> {
+    let mut array = Array::new(fields.len())?;
+    for (name, value) in fields {
+        array.set_str(name.as_str().as_bytes(), value)?;
+    }
+    Ok(array)
+}
+
 /// The lines of `Set-Cookie`.
 pub(super) fn set_cookie_lines(fields: &[(HeaderName, Bytes)]) -> impl Iterator<Item = &Bytes> {
     fields.iter().filter(|(name, _)| name == apus_client::types::header::SET_COOKIE).map(|(_, value)| value)

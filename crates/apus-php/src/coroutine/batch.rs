@@ -72,7 +72,12 @@ impl Results {
 }
 
 /// Waits for `ids`, at most for `limit`. Cancelled, it cancels them.
-pub(super) fn join(state: &Rc<State>, ids: &[TaskId], limit: Option<Duration>, what: &'static str) -> Result<bool, Raise> {
+pub(super) fn join(
+    state: &Rc<State>,
+    ids: &[TaskId],
+    limit: Option<Duration>,
+    what: &'static str,
+) -> Result<bool, Raise> {
     let all = state.engine.all_ended(ids);
     let joined = wait_until(state, Wait::Inside(what), Deadline::after(limit), all)?;
     Ok(matches!(joined, Waited::Got(())))

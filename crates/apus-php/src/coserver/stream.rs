@@ -241,7 +241,7 @@ fn accept_all(core: &Rc<StreamCore>, accepting: &crate::socket::Accepting<'_>) -
             }
             continue;
         }
-        match accepting.next()? {
+        match accepting.next(core.second.get())? {
             Accepted::Connection(socket) if core.secure.get() => core.shake(&state, socket, &receiver)?,
             Accepted::Connection(socket) => {
                 if !core.take(&state, socket, &receiver)? && !core.pause(&state)? {

@@ -93,12 +93,12 @@ pub(crate) struct Accepting<'a> {
 }
 
 impl Accepting<'_> {
-    /// Waits for the next connection.
-    pub(crate) fn next(&self) -> Result<Accepted, Raise> {
+    /// Waits for the next connection; `second`: its socket is of the class that code written for Swoole knows.
+    pub(crate) fn next(&self, second: bool) -> Result<Accepted, Raise> {
         let Listening { sock, given } = self.listening;
         loop {
             let fault = match self.session.run(poll_fn(|cx| sock.poll_accept(cx)))? {
-                Ok(peer) => return connection(&Rc::new(peer), given.clone(), false).map(Accepted::Connection),
+                Ok(peer) => return connection(&Rc::new(peer), given.clone(), second).map(Accepted::Connection),
                 Err(fault) => fault,
             };
             match fault.code {

@@ -75,7 +75,8 @@ pub(super) fn object(answer: &Http2Response, second: bool) -> Result<Object, Rai
     object.set_slot(response::ERR_CODE, Value::int(answer.error));
     object.set_slot(response::STATUS_CODE, Value::int(answer.status.map_or(RESET, i64::from)));
     object.set_slot(response::PIPELINE, Value::bool(answer.more));
-    object.set_slot(response::HEADERS, values::header_array(&answer.headers)?.into());
+    let headers = if second { values::last_of_headers } else { values::header_array };
+    object.set_slot(response::HEADERS, headers(&answer.headers)?.into());
     if let Some(lines) = values::set_cookie_list(&answer.headers)? {
         object.set_slot(response::SET_COOKIE_HEADERS, lines.into());
         let cookies = Written::default().merged(&Value::null(), values::set_cookie_lines(&answer.headers))?;
