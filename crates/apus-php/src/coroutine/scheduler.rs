@@ -68,6 +68,8 @@ fn get_options_there(_: &Scheduler) -> Result<Array, Raise> {
     super::second::get_options()
 }
 
+const NESTED_THERE: &str = "eventLoop has already been created. unable to start Swoole\\Coroutine\\Scheduler";
+
 thread_local! {
     static MAY_NEST: Cell<bool> = const { Cell::new(false) };
 }
@@ -106,8 +108,7 @@ fn run_jobs(jobs: Vec<(Callable, Vec<Value>)>) -> Result<(), Raise> {
             exception::code::coroutine::NESTED_RUN,
             "run() and Scheduler::start() cannot be called inside a coroutine: use Apus\\go() or Apus\\Coroutine\\batch()",
         );
-        const THERE: &str = "eventLoop has already been created. unable to start Swoole\\Coroutine\\Scheduler";
-        return Err(swoole::there(raise, There::Text(THERE.to_owned())));
+        return Err(swoole::there(raise, There::Text(NESTED_THERE.to_owned())));
     }
     for (callable, args) in jobs {
         state.go(callable, args, None)?;

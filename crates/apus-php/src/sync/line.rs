@@ -98,6 +98,19 @@ impl<T, O> Waiter<T, O> {
         }
     }
 
+    /// The same as [`Waiter::serve`], with the coroutine entered before this returns, where that may be.
+    pub(super) fn serve_now(&self, got: T) {
+        if self.serve(got)
+            && let Some(state) = State::existing()
+        {
+            if state.engine.enters_now() {
+                state.engine.enter_now(&self.task);
+            } else {
+                state.engine.unpark(&self.task);
+            }
+        }
+    }
+
     /// Suspends the coroutine until it is served, at most for `limit`. The caller takes it out of its lines.
     #[expect(clippy::inline_always, reason = "one return less after a switch, which the processor cannot predict")]
     #[inline(always)]
@@ -110,8 +123,7 @@ impl<T, O> Waiter<T, O> {
         let parked = if !self.waiting.get() {
             Ok(true)
         } else if let Some(limit) = limit {
-            // Made when first polled: on the loop, where there is a clock.
-            state.engine.park_until(Wait::Outside(what), async move { tokio::time::sleep(limit).await })
+            state.engine.park_until(Wait::Outside(what), nap(state, limit))
         } else {
             state.engine.park(Wait::Inside(what)).map(|()| true)
         };
@@ -122,6 +134,21 @@ impl<T, O> Waiter<T, O> {
         match parked {
             Ok(_) => Ok(Err(LineError::TimedOut)),
             Err(error) => failed(what, error).map(|()| Err(LineError::Cancelled)),
+        }
+    }
+}
+
+/// Limits below this end as exactly as sleeps do; others up to two milliseconds late, for less work.
+const EXACT: Duration = Duration::from_millis(20);
+
+/// Ends when the time is over.
+fn nap(state: &State, limit: Duration) -> impl Future<Output = ()> + use<> {
+    let exact = (limit < EXACT).then(|| state.alarm.sleep(limit));
+    async move {
+        match exact {
+            Some(sleep) => sleep.await,
+            // Made when first polled: on the loop, where there is a clock.
+            None => tokio::time::sleep(limit).await,
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::sync::OnceLock;
 
+use apus_zend::arg::Me;
 use apus_zend::engine::ClassEntry;
 use apus_zend::{Raise, engine, native};
 
@@ -57,18 +58,24 @@ fn add(group: &WaitGroup, delta: i64) -> Result<(), Raise> {
     add_to(group, delta)
 }
 
-fn done(group: &WaitGroup) -> Result<(), Raise> {
+fn done(group: Me<'_, WaitGroup>) -> Result<(), Raise> {
     let count = group.count.get() - 1;
     if count < 0 {
         return Err(bad_call(NEGATIVE));
     }
     group.count.set(count);
     if count == 0 {
+        // Under the names of Swoole who waits goes on before this returns.
+        let now = group.object.is_second(&WAIT_GROUP);
         while let Some((waiter, ())) = group.waiters.take() {
-            waiter.serve_later(());
+            if now {
+                waiter.serve_now(());
+            } else {
+                waiter.serve_later(());
+            }
         }
     }
-    Ok(())
+    State::existing().map_or(Ok(()), |state| state.check_stop())
 }
 
 fn wait(group: &WaitGroup, timeout: Timeout) -> Result<bool, Raise> {
