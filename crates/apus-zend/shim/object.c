@@ -81,8 +81,14 @@ static uint32_t lazy_index(const zend_object *object)
 
 static void fill_slot(zend_object *object, uint32_t slot, apus_lazy_fill fill)
 {
-	if (Z_TYPE_P(OBJ_PROP_NUM(object, slot)) == IS_UNDEF && apus_object_of(object)->payload != NULL
-			&& UNEXPECTED(fill(object, slot) == APUS_BAILED)) {
+	zval *property = OBJ_PROP_NUM(object, slot);
+	if (Z_TYPE_P(property) != IS_UNDEF) {
+		return;
+	}
+	if (apus_object_of(object)->payload == NULL) {
+		/* Made by a program, not by a server: there is nothing to tell, and all of them may be null. */
+		ZVAL_NULL(property);
+	} else if (UNEXPECTED(fill(object, slot) == APUS_BAILED)) {
 		zend_bailout();
 	}
 }
