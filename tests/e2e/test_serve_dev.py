@@ -310,6 +310,18 @@ class StepDebugger(Development):
         asking = pool.submit(self.get, server, "/?name=you", Cookie="XDEBUG_SESSION=1", Accept="*/*")
         self.stops(debugger, asking, pool, root / "worker.php")
 
+    def test_its_own_display_of_errors_gives_way_to_the_page(self):
+        root = self.directory({"exception.php": FAILING, "undefined.php": ERRORS["undefined.php"]})
+        ini = (f"zend_extension={XDEBUG[0]}",)
+        server = self.enterContext(support.Site(root, "--dev", ini=ini, env={"XDEBUG_MODE": "develop"}))
+        for _ in range(2):
+            for path, kind in (("/exception.php", "RuntimeException 42"), ("/undefined.php", "Error")):
+                answer = self.get(server, path)
+                page = answer.body.decode()
+                self.assertEqual((answer.status, page[:15]), (500, "<!DOCTYPE html>"))
+                self.assertIn(f"<h1>{kind}</h1>", page)
+                self.assertNotIn("xdebug-error", page)
+
     def test_the_profiler_writes_what_a_script_took(self):
         root = self.directory({"page.php": "<?php function slow() { return array_sum(range(1, 1000)); } echo slow();", "profile/x": ""})
         ini = (f"zend_extension={XDEBUG[0]}", f"xdebug.output_dir={root}/profile", "xdebug.use_compression=0")

@@ -62,6 +62,9 @@ bool apus_ini_begin_with(const char *name, const char *value); /* for all reques
  * (array $error, ?Throwable $exception) that gives a line for the head and the body. In a process that was taken
  * over. */
 void apus_error_page_open(const apus_library_source *source);
+/* When a request of PHP has begun, and before it ends: modules such as Xdebug take errors for their own meanwhile. */
+void apus_error_page_begin(void);
+void apus_error_page_end(void);
 void apus_error_page_show(void); /* when PHP has left the script, and its answer has not ended */
 void apus_error_page_uncaught(zend_object *exception); /* zend_exception_error(), for a script that goes on */
 

@@ -28,11 +28,16 @@ static struct {
 /* An exception that ends a request of a script that stays comes as a warning. */
 static bool in_uncaught;
 
+static void remember(zend_object *exception)
+{
+	thrown = exception;
+	thrown_handle = exception->handle;
+}
+
 static void note_thrown(zend_object *exception)
 {
 	if (exception != NULL) {
-		thrown = exception;
-		thrown_handle = exception->handle;
+		remember(exception);
 	}
 	if (inner_throw != NULL) {
 		inner_throw(exception);
@@ -187,7 +192,7 @@ void apus_error_page_show(void)
 void apus_error_page_uncaught(zend_object *exception)
 {
 	in_uncaught = page.code != NULL;
-	note_thrown(exception);
+	remember(exception);
 	zend_exception_error(exception, E_WARNING);
 	in_uncaught = false;
 }
@@ -195,8 +200,24 @@ void apus_error_page_uncaught(zend_object *exception)
 void apus_error_page_open(const apus_library_source *source)
 {
 	page = *source;
+}
+
+void apus_error_page_begin(void)
+{
+	if (page.code == NULL) {
+		return;
+	}
 	inner_error = zend_error_cb;
 	zend_error_cb = report;
 	inner_throw = zend_throw_exception_hook;
 	zend_throw_exception_hook = note_thrown;
+}
+
+void apus_error_page_end(void)
+{
+	apus_error_page_show();
+	if (page.code != NULL) {
+		zend_error_cb = inner_error;
+		zend_throw_exception_hook = inner_throw;
+	}
 }

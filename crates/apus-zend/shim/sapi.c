@@ -262,8 +262,9 @@ int apus_sapi_run(const apus_sapi_request *request, bool stays)
 		zend_stream_init_filename(&file, request->script);
 		file.primary_script = true;
 		EG(exit_status) = 0;
+		apus_error_page_begin();
 		php_execute_script(&file);
-		apus_error_page_show();
+		apus_error_page_end();
 		zend_destroy_file_handle(&file);
 	}
 	php_request_shutdown(NULL);
