@@ -2,9 +2,12 @@
 
 declare(strict_types=1);
 
-/** What swoole_library_set_options() sets. */
+/** What functions of the library set. */
 class SwooleLibrary
 {
     /** @var array<string, mixed> */
     public static array $options = [];
+
+    /** @var list<Swoole\NameResolver> those of swoole_name_resolver_add() */
+    public static array $resolvers = [];
 }

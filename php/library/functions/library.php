@@ -121,3 +121,49 @@ function swoole_gethostbynamel(string $domain): array|false
 {
     return Apus\Coroutine\System::getaddrinfo($domain);
 }
+
+/** Has swoole_name_resolver_lookup() ask it, after those that were added before. */
+function swoole_name_resolver_add(Swoole\NameResolver $ns): bool
+{
+    SwooleLibrary::$resolvers[] = $ns;
+    return true;
+}
+
+function swoole_name_resolver_remove(Swoole\NameResolver $ns): bool
+{
+    $at = array_search($ns, SwooleLibrary::$resolvers, true);
+    if ($at === false) {
+        return false;
+    }
+    array_splice(SwooleLibrary::$resolvers, $at, 1);
+    return true;
+}
+
+/** An address for the name, or ''. Called again with the same context, the next node of a service that has several. */
+function swoole_name_resolver_lookup(string $name, Swoole\NameResolver\Context $ctx): string
+{
+    $node = $ctx->untried?->pop() ?: null;
+    foreach ($node === null ? SwooleLibrary::$resolvers : [] as $resolver) {
+        $ctx->untried = null;
+        $found = $resolver->lookup($name);
+        if (is_string($found)) {
+            return $found;
+        }
+        if ($found instanceof Swoole\NameResolver\Cluster) {
+            $ctx->untried = $found;
+            $found = $found->pop();
+        }
+        if (is_array($found)) {
+            $node = $found;
+            break;
+        }
+    }
+    if ($node !== null) {
+        return $ctx->withPort ? "{$node['host']}:{$node['port']}" : $node['host'];
+    }
+    if (Swoole\Coroutine::getCid() > 0) {
+        return Swoole\Coroutine\System::gethostbyname($name, $ctx->family) ?: '';
+    }
+    $address = gethostbyname($name);
+    return filter_var($address, FILTER_VALIDATE_IP) === false ? '' : $address;
+}
