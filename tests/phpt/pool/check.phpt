@@ -61,6 +61,18 @@ Coroutine\run(function () {
     Coroutine::cancel($cid, true);
     Coroutine::join([$cid]);
     shown($pool, 'in_use', 'idle');
+
+    echo "a check that was cancelled, and says that all is well\n";
+    $pool->set(['check' => fn() => Coroutine::sleep(1e6) || true]);
+    $cid = Apus\go(function () use ($pool) {
+        var_dump($pool->get());
+    });
+    Coroutine::cancel($cid);
+    Coroutine::join([$cid]);
+    $pool->set(['check_timeout' => 0.01]);
+    $pool->set(['check_idle' => -1])->put($pool->get());
+    $pool->set(['check_idle' => 0])->put($pool->get());
+    shown($pool, 'in_use', 'idle');
     Conn::$quiet = true;
 });
 ?>
@@ -94,4 +106,11 @@ closed 7
 bool(false)
 Apus\Coroutine\CanceledException 0: the coroutine was cancelled while it waited in Coroutine::sleep()
 closed 5
+{"in_use":0,"idle":1}
+a check that was cancelled, and says that all is well
+closed 2
+bool(false)
+made 8
+closed 8
+made 9
 {"in_use":0,"idle":1}

@@ -28,6 +28,11 @@ Coroutine\run(function () {
     Coroutine::cancel($cid, true);
     Coroutine::join([$cid]);
     shown($pool, 'in_use', 'idle');
+    $pool->set(['reset' => fn() => Coroutine::sleep(1e6) || true]);
+    $cid = Apus\go(fn() => $pool->put($pool->get()));
+    Coroutine::cancel($cid);
+    Coroutine::join([$cid]);
+    shown($pool, 'in_use', 'idle');
     Conn::$quiet = true;
 
     echo "a destructor that throws\n";
@@ -61,6 +66,9 @@ a cancelled reset
 made 3
 Apus\Coroutine\CanceledException 0: the coroutine was cancelled while it waited in Coroutine::sleep()
 closed 3
+{"in_use":0,"idle":0}
+made 4
+closed 4
 {"in_use":0,"idle":0}
 a destructor that throws
 Exception 0: from the destructor

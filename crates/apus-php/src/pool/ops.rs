@@ -36,9 +36,10 @@ pub(super) struct Pool {
     pub(super) source: Source,
 }
 
-/// Whether the running coroutine's last wait was cancelled.
-fn was_cancelled() -> bool {
-    State::existing().and_then(|state| state.engine.current()).is_some_and(|task| task.was_cancelled())
+/// How many waits of the running coroutine were cancelled so far. Where one was meanwhile, the rest of an answer may be
+/// to come, whatever was told: PHP waits where nobody asks for a result, too, as when a statement is given back.
+fn cancellations() -> u64 {
+    State::existing().and_then(|state| state.engine.current()).map_or(0, |task| task.cancellations())
 }
 
 impl Pool {
@@ -153,13 +154,15 @@ impl Pool {
         if !self.wants_check(&conn, now) {
             return Ok(Some(conn));
         }
+        let before = cancellations();
         let (alive, in_time) = self.check(&conn);
-        if alive? {
+        let cancelled = cancellations() != before;
+        if alive? && !cancelled {
             conn.suspect = false;
             return Ok(Some(conn));
         }
         count(&core.counters.replaced);
-        if was_cancelled() && in_time {
+        if cancelled && in_time {
             // It was cancelled by somebody, in the middle of the check.
             drop(conn.close()?);
             return Ok(None);
@@ -278,6 +281,7 @@ impl Pool {
         if matches!(reset, Reset::Nothing) {
             return Ok(Cleaned::Nothing);
         }
+        let before = cancellations();
         let cleaned = if driver::is_at_rest(conn) {
             Cleaned::Nothing
         } else if driver::looks_dead(conn)? {
@@ -285,12 +289,12 @@ impl Pool {
         } else {
             driver::clean(conn)?
         };
-        // A cancelled answer is not the server's.
-        if cleaned == Cleaned::Broken || (cleaned != Cleaned::Nothing && was_cancelled()) {
+        if cleaned == Cleaned::Broken {
             return Ok(Cleaned::Broken);
         }
         match reset {
             Reset::Callable(callable) if !approves(&callable, conn)? => Ok(Cleaned::Broken),
+            _ if cancellations() != before => Ok(Cleaned::Broken),
             _ => Ok(cleaned),
         }
     }
