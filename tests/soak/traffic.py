@@ -93,8 +93,8 @@ class Client(threading.Thread):
             except Wrong as wrong:
                 self.soak.wrong.append(f"{action.__name__}: {wrong}")
             except Exception as error:  # noqa: BLE001
-                what = f"{action.__name__}: {type(error).__name__}: {error}"
-                self.soak.failed.append((begun, time.monotonic(), what[:400]))
+                told = f"{action.__name__}: {type(error).__name__}: {error}"
+                self.soak.failed.append((begun, time.monotonic(), told[:400]))
                 self.visitor.close()
                 self.person.close()
             else:
