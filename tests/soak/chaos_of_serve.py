@@ -72,10 +72,12 @@ class Memory:
         })
 
     def halves(self, what):
-        """The medians of the second and of the last fifth: the first one warms up."""
+        """The medians of the second and of the last fifth, for the first one warms up; of the memory of each process the
+        most, for after a reload all begin small."""
         fifth = max(1, len(self.samples) // 5)
         parts = self.samples[fifth : 2 * fifth] or self.samples, self.samples[-fifth:]
-        return [statistics.median(sample[what] for sample in part) for part in parts]
+        of = max if what == "each" else statistics.median
+        return [of([sample[what] for sample in part]) for part in parts]
 
     def summary(self):
         shown = ", ".join("{} {:,.0f} -> {:,.0f}".format(what, *self.halves(what)) for what in self.samples[0] if what != "at")
