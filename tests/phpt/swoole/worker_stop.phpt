@@ -39,7 +39,7 @@ $pool->start();
 --EXPECTF--
 -- server
 
-Warning: Swoole\Coroutine\Scheduler::start(): run() and Scheduler::start() cannot be called inside a coroutine: %s
+Warning: Swoole\Coroutine\Scheduler::start(): eventLoop has already been created. unable to start Swoole\Coroutine\Scheduler in %s on line %d
 bool(false)
 second job
 first job
