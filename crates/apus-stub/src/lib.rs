@@ -98,6 +98,10 @@ pub fn build_script(part: Part<'_>) {
     let stubs = folder("CARGO_MANIFEST_DIR").join("../../php/stub");
     for room in part.rooms {
         println!("cargo:rerun-if-changed={}", stubs.join(room).display());
+        // One that is a file has its second declarations beside it.
+        if let Some(name) = room.strip_suffix(".stub.php") {
+            println!("cargo:rerun-if-changed={}", stubs.join(format!("{name}{SECOND}")).display());
+        }
     }
     if let Err(wrong) = build(&stubs, &folder("OUT_DIR"), part) {
         fail(&wrong);
