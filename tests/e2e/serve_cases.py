@@ -49,6 +49,16 @@ class Sites(support.Case):
         fpm = self.enterContext(sites.PhpFpm(*pool))
         return Beside(self.enterContext(sites.Nginx(fpm, root, tries, server)).port)
 
+    # What an application says on no page that is right, beside what PHP would.
+    TROUBLE = ()
+
+    def page(self, answer, status=200):
+        """Checks an answer, and gives its text."""
+        text = answer.body.decode(errors="replace")
+        self.assertEqual(answer.status, status, f"{answer.headers}\n{text[:3000]}")
+        for trouble in ("Fatal error", "<b>Warning</b>", *self.TROUBLE):
+            self.assertNotIn(trouble, text)
+        return text
 
     # Those that a web server sets itself, or that tell the time.
     OWN = (

@@ -36,6 +36,8 @@ FLEETING = (
 
 
 class Roundcube(Sites):
+    TROUBLE = ("SERVICE CURRENTLY NOT AVAILABLE",)
+
     def setUp(self):
         if not (PACKAGE / "index.php").exists() or not FRONT.exists():
             raise unittest.SkipTest("needs roundcube-core: tools/install-packages test")
@@ -63,13 +65,6 @@ class Roundcube(Sites):
         imap.login("anna", self.mail.PASSWORD)
         imap.append("INBOX", None, None, MESSAGE.encode())
         imap.logout()
-
-    def page(self, answer, status=200):
-        text = answer.body.decode(errors="replace")
-        self.assertEqual(answer.status, status, f"{answer.headers}\n{text[:3000]}")
-        for trouble in ("Fatal error", "<b>Warning</b>", "SERVICE CURRENTLY NOT AVAILABLE"):
-            self.assertNotIn(trouble, text)
-        return text
 
     def log_in(self, browser):
         form = browser.fields(browser.get("/?_task=login"))
