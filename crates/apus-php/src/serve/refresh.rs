@@ -60,8 +60,8 @@ impl Refresh {
         (head.has_content_type, head.plain) = (true, true);
         head.push_field(b"Content-Type", b"text/event-stream");
         head.push_field(b"Cache-Control", b"no-store");
-        // The browser asks again so soon, in milliseconds, when the worker has left.
         let mut gone = std::pin::pin!(responder.gone());
+        // The browser asks again so soon, in milliseconds, when the worker has left.
         if responder.write(&head, b"retry: 200\n\n").is_err() {
             return;
         }
