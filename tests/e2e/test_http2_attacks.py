@@ -1,7 +1,7 @@
 """Clients of HTTP/2 that mean harm: the worker lives, does not grow, and serves others beside them.
 
 Each attack goes on for APUS_ATTACK_SECONDS (1 unless set) over several connections, each of them opened again when the
-server has closed it. As with TLS (test_tls_attacks.py) the time that honest requests take is judged from 20 seconds on.
+server has closed it. As with TLS (test_tls_attacks.py) the time that honest requests take is judged from 5 seconds on.
 """
 
 import contextlib
@@ -15,6 +15,7 @@ import sys
 import threading
 import time
 
+from apart import from_clients, go_last
 from http2_peers import Http2Case
 from support import PATIENCE, halt, rss, until
 from test_tls_attacks import JUDGED_FROM, PAUSE, SECONDS, SLOWER, UNNOTICED
@@ -120,6 +121,10 @@ class Attacks(Http2Case):
         [worker] = server.workers()
         for _ in range(20):
             self.assertEqual(server.get("/").body, b"ok")
+        with from_clients([worker]):
+            return self.stands(server, worker, rounds, settings, reads, buffer, closes)
+
+    def stands(self, server, worker, rounds, settings, reads, buffer, closes):
         judged = SECONDS >= JUDGED_FROM
         quiet = self.measured(self.honest(server, min(SECONDS, 10) / 2))[1] if judged else 0
         before = rss(worker)
@@ -131,6 +136,7 @@ class Attacks(Http2Case):
             return now < end or (closes and not any(closed) and now < end + PATIENCE)
 
         def run(number):
+            go_last()
             while going():
                 attacker = Attacker(server, settings, buffer)
                 with attacker.sock:

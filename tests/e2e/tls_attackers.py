@@ -8,6 +8,8 @@ import subprocess
 import sys
 import time
 
+from apart import go_last
+
 HEADER = 5
 GONE = (OSError, ssl.SSLError, EOFError)
 
@@ -177,6 +179,7 @@ class Attacker:
 
 
 def main(name, port, seconds, cert):
+    go_last()
     attacker = Attacker(int(port), float(seconds), cert)
     getattr(attacker, name)()
     print(f"{attacker.count} times")

@@ -83,7 +83,7 @@ def kills(session):
 
 def attacks(session):
     env = session.environment(APUS_ATTACK_SECONDS=os.environ.get("APUS_ATTACK_SECONDS", "60"))
-    session.command(None, counts.last, ["tests/e2e/run", "test_http2_attacks", "test_tls_attacks"], env=env)
+    session.command(None, counts.last, ["tests/e2e/run", "-j1", "test_http2_attacks", "test_tls_attacks"], env=env)
 
 
 def differential(session):

@@ -32,6 +32,8 @@ const MAX_BATCH: usize = 4096;
 const MANY: usize = 64;
 /// Tasks of new connections begun in one turn: the queue is looked at again before it can overflow.
 const BEGIN_AT_ONCE: usize = 64;
+/// The same where each begins with a handshake of TLS, which takes a hundred times what accepting does.
+const HANDSHAKES_AT_ONCE: usize = 4;
 /// Pause after accept failed for want of descriptors or memory: it would fail again at once.
 const BACK_OFF: Duration = Duration::from_millis(100);
 /// How long a worker with more connections than others leaves the next ones to them.
@@ -46,6 +48,7 @@ pub(crate) async fn run<A: App>(app: Rc<A>, listener: AsyncFd<Socket>, port: Rc<
     let worker = Rc::clone(&port.worker);
     let pace = Pace::new(if port.config.tls.is_some() { port.config.handshake_rate } else { 0 });
     let arrivals = Rc::new(Arrivals { app, port, conns, pace, awaited: Rc::default() });
+    let begin_at_once = if arrivals.port.config.tls.is_some() { HANDSHAKES_AT_ONCE } else { BEGIN_AT_ONCE };
     let mut warned: Option<u64> = None;
     let mut batch = BATCH;
     let mut pending = PendingTasks(VecDeque::new());
@@ -63,7 +66,7 @@ pub(crate) async fn run<A: App>(app: Rc<A>, listener: AsyncFd<Socket>, port: Rc<
         }
         let accepted = arrivals.accept(listener.get_ref(), batch, &mut pending);
         pending.begin(if matches!(accepted, AcceptOutcome::Empty | AcceptOutcome::More) {
-            BEGIN_AT_ONCE
+            begin_at_once
         } else {
             usize::MAX
         });

@@ -3,7 +3,7 @@
 use crate::clock::Clock;
 
 /// Seconds after which no further request of the connection is begun: handlers may take long each.
-const SLICE: f64 = 0.002;
+const SLICE: f64 = 0.0005;
 
 /// Requests that a connection began in its turn.
 #[derive(Default)]
@@ -37,6 +37,11 @@ impl Share {
     pub(super) fn look(&mut self, most: u32, clock: &Clock) -> bool {
         self.used = self.begun >= most || (self.begun > 0 && clock.wall() - self.since > SLICE);
         self.used
+    }
+
+    /// Whether so long has passed since `begun`, by the wall clock, that others should have their turn, whatever came.
+    pub(super) fn is_over(begun: f64, clock: &Clock) -> bool {
+        clock.wall() - begun > SLICE
     }
 
     /// Whether it was used up when that was last looked at.

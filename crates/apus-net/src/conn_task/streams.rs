@@ -134,6 +134,7 @@ impl Streams {
     fn run<A: App>(&mut self, app: &Rc<A>, conn: &Rc<Conn>, input: &mut Input, cx: &mut Context<'_>) -> Turn {
         let worker = &conn.port.worker;
         self.share.renew();
+        let begun = worker.clock.wall();
         // What came while the worker was busy may be what a deadline waits for: it is read first.
         let mut heard = std::mem::take(&mut self.hurried);
         let asked = std::mem::take(&mut self.asked);
@@ -155,7 +156,7 @@ impl Streams {
             if self.mux.is_touched() {
                 continue;
             }
-            if self.share.is_used() {
+            if self.share.is_used() || (heard && Share::is_over(begun, &worker.clock)) {
                 break;
             }
             let more = if self.mux.session.borrow().wants_input() {

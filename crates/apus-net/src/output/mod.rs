@@ -14,7 +14,7 @@ use std::io::{self, IoSlice};
 
 use bytes::Bytes;
 
-use crate::file_part::{FilePart, FileStep, TURN};
+use crate::file_part::{FilePart, FileStep};
 use crate::pool::Pool;
 
 use limits::Window;
@@ -209,7 +209,7 @@ impl OutputQueue {
                     self.pieces.pop_front();
                     Sent::All
                 }
-                Some(Piece::File(_)) if self.written - before >= TURN => Sent::More,
+                Some(Piece::File(part)) if self.written - before >= part.turn(sink.file_target()) => Sent::More,
                 Some(Piece::File(_)) if sink.waits() => {
                     self.blocked = true;
                     Sent::Blocked
