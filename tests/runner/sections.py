@@ -81,6 +81,10 @@ def kills(session):
     session.command(None, counts.last, ["tests/e2e/run", "test_memory_kill"], env=env)
 
 
+def share(session):
+    session.command(None, counts.last, ["tests/e2e/run", "-j1", "test_workers_share"], env=session.environment(APUS_LONG="1"))
+
+
 def attacks(session):
     env = session.environment(APUS_ATTACK_SECONDS=os.environ.get("APUS_ATTACK_SECONDS", "60"))
     session.command(None, counts.last, ["tests/e2e/run", "-j1", "test_http2_attacks", "test_tls_attacks"], env=env)
@@ -141,6 +145,7 @@ SECTIONS = (
     Section("valgrind", "all phpt of coroutines, the engine and the hooks", tested(counts.last, "tests/sanitize", SANITIZE="all"), long=True),
     Section("asan", "all phpt with AddressSanitizer", asan, long=True),
     Section("kills", "APUS_KILLS kills (5000) for each structure in shared memory", kills, long=True),
+    Section("share", "how 4, 16 and 64 workers share connections", share, long=True),
     Section("attacks", "each attack on HTTP/2 and TLS for APUS_ATTACK_SECONDS (60)", attacks, long=True),
     Section("traffic", "WordPress behind apus serve with reloads and kills for TRAFFIC_SECONDS (3600)", tested(counts.last, "tests/soak/traffic.py"), long=True),
     Section("testssl", "testssl.sh on a server with defaults", tested(counts.last, "tests/conformance/testssl"), long=True),

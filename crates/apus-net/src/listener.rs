@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use socket2::{SockAddr, Socket};
-use tokio::io::unix::AsyncFd;
+use tokio::io::unix::AsyncFdReadyGuard;
 
 use crate::app::App;
 use crate::arrive::{self, Awaited};
@@ -20,14 +20,18 @@ use crate::message_conn::{Carrier, MessageConn, Protocol};
 use crate::message_runner;
 use crate::pace::Pace;
 use crate::port::Port;
+use crate::shared::SharedSocket;
 use crate::sys;
 use crate::wire::Wire;
 use crate::worker::Worker;
 
-/// Connections taken in one turn while few wait, so that other workers on the same socket take their share.
-const BATCH: usize = 8;
-/// Connections taken in one turn when more than [`MANY`] wait: all, up to so many, because a queue that overflows has
-/// its clients try again after one second, and after three.
+/// Connections taken in one turn while few wait: what the others do not have in hand is left to other workers, should
+/// the first one's handler keep this worker busy.
+const FEW: usize = 1;
+/// Turns in a row with a connection each after which the queue is looked at.
+const STREAK: u32 = 8;
+/// Connections taken in one turn when more than [`MANY`] wait: this worker's part, up to so many, because a queue that
+/// overflows has its clients try again after one second, and after three.
 const MAX_BATCH: usize = 4096;
 const MANY: usize = 64;
 /// Tasks of new connections begun in one turn: the queue is looked at again before it can overflow.
@@ -36,21 +40,22 @@ const BEGIN_AT_ONCE: usize = 64;
 const HANDSHAKES_AT_ONCE: usize = 4;
 /// Pause after accept failed for want of descriptors or memory: it would fail again at once.
 const BACK_OFF: Duration = Duration::from_millis(100);
-/// How long a worker with more connections than others leaves the next ones to them.
+/// How long a worker with clearly more connections than others leaves those that wait to them.
 const GIVE_WAY: Duration = Duration::from_millis(1);
+/// Times in a row that it does so while more than [`MANY`] wait: then the others seem to be blocked, and it takes all.
+const TRIES: u32 = 4;
 /// Milliseconds before the same trouble is told again.
 const WARN_AGAIN: u64 = 60_000;
 /// How often a worker without room asks whether there is some now (other workers' connections close unnoticed).
 const ROOM_CHECK: Duration = Duration::from_millis(250);
 
 /// Accepts on one socket until the worker drains.
-pub(crate) async fn run<A: App>(app: Rc<A>, listener: AsyncFd<Socket>, port: Rc<Port>, conns: Rc<Conns>) {
+pub(crate) async fn run<A: App>(app: Rc<A>, listener: SharedSocket, port: Rc<Port>, conns: Rc<Conns>) {
     let worker = Rc::clone(&port.worker);
     let pace = Pace::new(if port.config.tls.is_some() { port.config.handshake_rate } else { 0 });
     let arrivals = Rc::new(Arrivals { app, port, conns, pace, awaited: Rc::default() });
     let begin_at_once = if arrivals.port.config.tls.is_some() { HANDSHAKES_AT_ONCE } else { BEGIN_AT_ONCE };
-    let mut warned: Option<u64> = None;
-    let mut batch = BATCH;
+    let mut turns = Turns::default();
     let mut pending = PendingTasks(VecDeque::new());
     while !worker.is_draining() {
         let mut ready = None;
@@ -58,56 +63,89 @@ pub(crate) async fn run<A: App>(app: Rc<A>, listener: AsyncFd<Socket>, port: Rc<
             let stop = worker.stop_accepting.notified();
             let readable = tokio::select! {
                 biased;
-                () = stop => return,
+                () = stop => break,
                 readable = listener.readable() => readable,
             };
             let Ok(guard) = readable else { return };
             ready = Some(guard);
         }
-        let accepted = arrivals.accept(listener.get_ref(), batch, &mut pending);
-        pending.begin(if matches!(accepted, AcceptOutcome::Empty | AcceptOutcome::More) {
-            begin_at_once
-        } else {
-            usize::MAX
-        });
+        let accepted = arrivals.accept(listener.socket(), turns.batch, &mut pending);
+        let goes_on = matches!(accepted, AcceptOutcome::Empty | AcceptOutcome::More);
+        pending.begin(if goes_on { begin_at_once } else { usize::MAX });
+        if listener.is_told_again() || matches!(accepted, AcceptOutcome::Empty) {
+            ready.iter_mut().for_each(AsyncFdReadyGuard::clear_ready);
+        }
+        drop(ready);
+        let noted = turns.note(&accepted, &listener, &worker);
+        let accepted = noted.map_or_else(AcceptOutcome::Failed, |()| accepted);
+        let at_once = listener.is_told_again() && pending.0.is_empty();
         match accepted {
-            AcceptOutcome::Empty => {
-                batch = BATCH;
-                if let Some(mut guard) = ready {
-                    guard.clear_ready();
-                }
-                if !pending.0.is_empty() {
+            AcceptOutcome::Empty | AcceptOutcome::More if !turns.crowded => {
+                // The others have their turn; where the kernel tells again, it is asked first in any case.
+                if !at_once {
                     tokio::task::yield_now().await;
                 }
             }
-            AcceptOutcome::More => {
-                let waiting = sys::accept_queue(listener.get_ref()).unwrap_or(0);
-                batch = if waiting > MANY { waiting.min(MAX_BATCH) } else { BATCH };
-                tokio::task::yield_now().await;
-            }
-            AcceptOutcome::Full => wait_for_room(&worker).await,
-            // One was taken all the same: others may be busy.
-            AcceptOutcome::Crowded => tokio::time::sleep(GIVE_WAY).await,
-            AcceptOutcome::Paced(wait) => {
-                tokio::select! {
-                    () = worker.stop_accepting.notified() => {}
-                    () = tokio::time::sleep(wait) => {}
-                }
-            }
-            AcceptOutcome::Failed(error) => {
-                let now = worker.clock.now();
-                if warned.is_none_or(|at| now.saturating_sub(at) >= WARN_AGAIN) {
-                    warned = Some(now);
-                    worker.metrics.warn(&format!(
-                        "cannot accept connections: {error}; trying again every {} ms (see ulimit -n)",
-                        BACK_OFF.as_millis()
-                    ));
-                }
-                tokio::time::sleep(BACK_OFF).await;
-            }
+            hindered => arrivals.pause(hindered, &listener, &mut turns).await,
         }
     }
+    // This worker may be the one that was told of a connection: nobody else was.
+    let _ = arrivals.accept(listener.socket(), FEW, &mut pending);
     pending.begin(usize::MAX);
+}
+
+/// How accepting has gone lately.
+struct Turns {
+    /// Connections to take in the next turn.
+    batch: usize,
+    /// Turns in a row that left something in the queue, perhaps.
+    streak: u32,
+    /// Connections since this worker went behind the others.
+    taken: u32,
+    /// Others are to take what waits.
+    crowded: bool,
+    /// Turns in a row that were so.
+    gave_way: u32,
+    /// When trouble was last told.
+    warned: Option<u64>,
+}
+
+impl Default for Turns {
+    fn default() -> Self {
+        Self { batch: FEW, streak: 0, taken: 0, crowded: false, gave_way: 0, warned: None }
+    }
+}
+
+impl Turns {
+    /// Settles how many connections the next turn takes, and who is told of the next one first.
+    fn note(&mut self, accepted: &AcceptOutcome, listener: &SharedSocket, worker: &Worker) -> io::Result<()> {
+        (self.batch, self.crowded) = (FEW, false);
+        if !matches!(accepted, AcceptOutcome::More) {
+            self.streak = 0;
+            return Ok(());
+        }
+        self.streak += 1;
+        self.taken += 1;
+        let standing = worker.metrics.standing();
+        let many = self.streak > STREAK;
+        if many || standing.is_far_ahead() {
+            let waiting = sys::accept_queue(listener.socket()).unwrap_or(0);
+            if many && waiting > MANY {
+                let part = if self.gave_way < TRIES { standing.part_of(waiting) } else { waiting };
+                self.batch = part.clamp(FEW, MAX_BATCH);
+                self.crowded = part == 0;
+            } else {
+                self.streak = if many { 0 } else { self.streak };
+                self.crowded = waiting > 0 && standing.is_far_ahead();
+            }
+        }
+        self.gave_way = if self.crowded { self.gave_way + 1 } else { 0 };
+        if self.taken >= standing.at_once() {
+            self.taken = 0;
+            listener.go_behind()?;
+        }
+        Ok(())
+    }
 }
 
 /// Tasks of accepted connections that have not begun.
@@ -129,8 +167,6 @@ enum AcceptOutcome {
     More,
     /// No further connection is allowed now.
     Full,
-    /// Other workers have fewer connections.
-    Crowded,
     /// As many TLS connections have begun as may, until then.
     Paced(Duration),
     Failed(io::Error),
@@ -185,21 +221,24 @@ impl<A: App> Arrivals<A> {
         });
     }
 
+    /// What keeps this worker from accepting, whatever the others do.
+    fn hindrance(&self) -> Option<AcceptOutcome> {
+        if self.port.worker.connections() + self.awaited.get() >= self.port.config.max_connections {
+            return Some(AcceptOutcome::Full);
+        }
+        self.pace.ask().err().map(AcceptOutcome::Paced)
+    }
+
     fn accept(self: &Rc<Self>, listener: &Socket, most: usize, pending: &mut PendingTasks<A>) -> AcceptOutcome {
         let worker = &self.port.worker;
         worker.clock.refresh();
-        for round in 0..most {
+        for _ in 0..most {
             // The metrics first: they tell the operator that the server is full.
-            if most <= BATCH && round > 0 && worker.metrics.is_crowded() {
-                return AcceptOutcome::Crowded;
-            }
-            if !worker.metrics.may_accept()
-                || worker.connections() + self.awaited.get() >= self.port.config.max_connections
-            {
+            if !worker.metrics.may_accept() {
                 return AcceptOutcome::Full;
             }
-            if let Err(wait) = self.pace.ask() {
-                return AcceptOutcome::Paced(wait);
+            if let Some(hindrance) = self.hindrance() {
+                return hindrance;
             }
             match listener.accept4(libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC) {
                 Ok((socket, addr)) => {
@@ -217,7 +256,47 @@ impl<A: App> Arrivals<A> {
                 },
             }
         }
-        AcceptOutcome::More
+        // Noticed now, and not when this worker is told of a connection that then nobody else is told of.
+        self.hindrance().unwrap_or(AcceptOutcome::More)
+    }
+
+    /// Waits until this worker may accept again, outside of the line of those that do.
+    async fn pause(&self, accepted: AcceptOutcome, listener: &SharedSocket, turns: &mut Turns) {
+        let worker = &self.port.worker;
+        let pause = match accepted {
+            AcceptOutcome::Empty | AcceptOutcome::More => GIVE_WAY,
+            AcceptOutcome::Full => ROOM_CHECK,
+            AcceptOutcome::Paced(wait) => wait,
+            AcceptOutcome::Failed(ref error) => {
+                self.tell(error, turns);
+                BACK_OFF
+            }
+        };
+        listener.leave();
+        loop {
+            tokio::select! {
+                () = worker.stop_accepting.notified() => return,
+                () = worker.room.notified(), if matches!(accepted, AcceptOutcome::Full) => {}
+                () = tokio::time::sleep(pause) => {}
+            }
+            match listener.enter() {
+                Ok(()) => return,
+                Err(error) => self.tell(&error, turns),
+            }
+        }
+    }
+
+    /// Tells the operator what keeps this worker from accepting.
+    fn tell(&self, error: &io::Error, turns: &mut Turns) {
+        let worker = &self.port.worker;
+        let now = worker.clock.now();
+        if turns.warned.is_none_or(|at| now.saturating_sub(at) >= WARN_AGAIN) {
+            turns.warned = Some(now);
+            worker.metrics.warn(&format!(
+                "cannot accept connections: {error}; trying again every {} ms (see ulimit -n)",
+                BACK_OFF.as_millis()
+            ));
+        }
     }
 
     /// A place among the connections of its client; `Err`: it has as many as it may. Those of a proxy are those of many
@@ -284,13 +363,5 @@ impl<A: App> Arrivals<A> {
         port.worker.opened(&message_conn.info);
         self.app.on_connect(&message_conn.info);
         message_runner::start(&self.app, &message_conn, Input::default());
-    }
-}
-
-async fn wait_for_room(worker: &Worker) {
-    tokio::select! {
-        () = worker.stop_accepting.notified() => {}
-        () = worker.room.notified() => {}
-        () = tokio::time::sleep(ROOM_CHECK) => {}
     }
 }

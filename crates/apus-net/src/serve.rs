@@ -12,8 +12,9 @@ use crate::config::Config;
 use crate::control::Control;
 use crate::info::Local;
 use crate::port::Port;
+use crate::shared::SharedSocket;
 use crate::worker::Worker;
-use crate::{listener, sweep, sys};
+use crate::{listener, sweep};
 
 /// Serves `app` on the sockets, which must be bound and listening, until [`Control::drain`] was called and the last
 /// connection is closed.
@@ -32,7 +33,7 @@ pub async fn serve<A: App>(app: Rc<A>, listeners: Vec<(OwnedFd, Rc<Config>)>, co
         }
         let socket = Socket::from(fd);
         let port = open_port(&socket, config, &control.worker)?;
-        accepting.push((sys::register(socket)?, port));
+        accepting.push((SharedSocket::register(socket)?, port));
     }
     let sweep = tokio::task::spawn_local(sweep::run(Rc::clone(&control)));
     let tasks: Vec<_> = accepting

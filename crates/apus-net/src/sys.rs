@@ -2,7 +2,7 @@
 
 use std::io;
 use std::mem::MaybeUninit;
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, RawFd};
 
 use socket2::{SockAddr, Socket};
 use tokio::io::Interest;
@@ -24,6 +24,24 @@ pub(crate) fn register<T: Owner>(socket: T) -> io::Result<AsyncFd<T>> {
 pub(crate) fn watch<T: AsRawFd>(fd: T) -> io::Result<AsyncFd<T>> {
     // SAFETY: the owner keeps its descriptor open, and the same, as long as the `AsyncFd` owns it.
     unsafe { AsyncFd::register_with_interest(fd, Interest::READABLE) }.map_err(Into::into)
+}
+
+/// Has an epoll instance tell of a descriptor that can be read, as long as it can, where no other process that waits for
+/// the same file is told.
+pub(crate) fn epoll_enter(epoll: RawFd, fd: RawFd, data: u64) -> io::Result<()> {
+    epoll_change(epoll, libc::EPOLL_CTL_ADD, fd, data)
+}
+
+/// Has an epoll instance tell of a descriptor no more.
+pub(crate) fn epoll_leave(epoll: RawFd, fd: RawFd) -> io::Result<()> {
+    epoll_change(epoll, libc::EPOLL_CTL_DEL, fd, 0)
+}
+
+fn epoll_change(epoll: RawFd, change: libc::c_int, fd: RawFd, data: u64) -> io::Result<()> {
+    let mut event = libc::epoll_event { events: (libc::EPOLLIN | libc::EPOLLEXCLUSIVE) as u32, u64: data };
+    // SAFETY: the kernel reads one event from the local struct, and refuses numbers that are no such descriptors.
+    let result = unsafe { libc::epoll_ctl(epoll, change, fd, &raw mut event) };
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
 /// Receives at most `max` bytes behind what is in `into`, into its spare capacity: nothing is cleared first.

@@ -73,6 +73,55 @@ pub struct Answered<'a> {
     pub noted: &'a [u8],
 }
 
+/// Connections that make no difference between workers while many wait.
+const SLACK: u64 = 8;
+
+/// How many connections a worker has beside those that accept from the same sockets.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Standing {
+    /// Its own.
+    pub own: u64,
+    /// The mean of all that serve.
+    pub mean: u64,
+    /// How many serve; 0 or 1 for one that is alone.
+    pub workers: u64,
+}
+
+impl Standing {
+    /// How far from the mean is as good as at it.
+    fn margin(self) -> u64 {
+        self.mean / 8 + 1
+    }
+
+    /// Whether it has clearly more than its share.
+    pub(crate) fn is_far_ahead(self) -> bool {
+        self.workers > 1 && self.own > self.mean + self.margin()
+    }
+
+    /// How many connections it takes before the others come first. Who lacks some takes more, but not many more: they may
+    /// all be short ones, by which it never gets its share.
+    pub(crate) fn at_once(self) -> u32 {
+        if self.workers <= 1 {
+            u32::MAX
+        } else if self.is_far_ahead() {
+            2
+        } else if self.own + self.margin() < self.mean {
+            8
+        } else {
+            4
+        }
+    }
+
+    /// How many of so many connections that wait are its own to take.
+    pub(crate) fn part_of(self, waiting: usize) -> usize {
+        if self.workers <= 1 {
+            return waiting;
+        }
+        let fair = self.mean + waiting as u64 / self.workers + SLACK;
+        usize::try_from(fair.saturating_sub(self.own)).map_or(waiting, |part| part.min(waiting))
+    }
+}
+
 /// What the worker around this crate wants to hear, and hands out. MUST NOT wait, and MUST NOT call back into the
 /// connection it is told of.
 pub trait Metrics {
@@ -100,9 +149,9 @@ pub trait Metrics {
     /// A message connection ends because its peer broke the protocol.
     fn refused(&self, _conn: &ConnInfo, _why: &str) {}
 
-    /// Whether this worker has so many connections that others should take the next.
-    fn is_crowded(&self) -> bool {
-        false
+    /// How many connections this worker has beside the others that accept from the same sockets.
+    fn standing(&self) -> Standing {
+        Standing::default()
     }
 
     /// A request is about to be handed to the app.
@@ -296,4 +345,23 @@ fn answer<'a>(exchange: &Exchange, status: u16, noted: &'a [u8]) -> Answered<'a>
 #[inline]
 pub(crate) fn bump(counter: &Cell<u64>) {
     counter.set(counter.get() + 1);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_is_known_by_the_mean() {
+        let standing = |own, mean, workers| Standing { own, mean, workers };
+        assert!(!standing(5, 0, 1).is_far_ahead());
+        let cases = [standing(5, 0, 1), standing(1, 0, 2), standing(2, 0, 2), standing(69, 80, 4), standing(68, 80, 4)];
+        assert_eq!(cases.map(Standing::at_once), [u32::MAX, 4, 2, 4, 8]);
+        assert!(!standing(1, 0, 2).is_far_ahead() && standing(2, 0, 2).is_far_ahead());
+        assert!(!standing(91, 80, 4).is_far_ahead() && standing(92, 80, 4).is_far_ahead());
+        assert_eq!([standing(0, 0, 0).part_of(100), standing(7, 0, 1).part_of(100)], [100; 2]);
+        let parts = [standing(0, 0, 4), standing(20, 20, 4), standing(50, 20, 4), standing(53, 20, 4)];
+        assert_eq!(parts.map(|standing| standing.part_of(100)), [33, 33, 3, 0]);
+        assert_eq!(standing(0, 1000, 4).part_of(100), 100);
+    }
 }

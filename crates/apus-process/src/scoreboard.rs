@@ -12,9 +12,6 @@ use crate::role::{Role, RoleCounts};
 use crate::tally::Tally;
 use apus_shm::{self as shm, Shared};
 
-/// Connections that make no difference between workers.
-const SLACK: u64 = 8;
-
 /// Where a worker stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
@@ -309,15 +306,13 @@ impl Scoreboard {
         })
     }
 
-    /// How many connections a worker may have before it has more than its share: a quarter above the mean of those that
-    /// serve, and a few.
-    pub(crate) fn share(&self) -> u64 {
+    /// How many workers serve, and how many connections each of them has on average.
+    pub(crate) fn share(&self) -> (u64, u64) {
         let workers = self.slots.iter().filter(|slot| slot.id() < self.role_counts.workers);
         let serving = workers.filter(|slot| matches!(slot.state(), WorkerState::Serving | WorkerState::Recycling));
         let (count, sum) =
             serving.fold((0u64, 0u64), |(count, sum), slot| (count + 1, sum.saturating_add(slot.rows.get())));
-        let mean = sum / count.max(1);
-        mean + mean / 4 + SLACK
+        (count, sum / count.max(1))
     }
 
     /// The next session id of a worker: a plain number; or one of the worker's own above the low 12 bits, which are the
@@ -421,10 +416,10 @@ mod tests {
         let board = Scoreboard::new(RoleCounts::workers(2)).unwrap();
         let slots: Vec<_> = (0..4).map(|id| board.claim(id / 2, 1, 0).unwrap().1).collect();
         slots.iter().zip([1000, 200, 5000, 0]).for_each(|(slot, rows)| slot.rows.set(rows));
-        assert_eq!(board.share(), SLACK, "nobody serves");
+        assert_eq!(board.share(), (0, 0), "nobody serves");
         let states = [WorkerState::Serving, WorkerState::Recycling, WorkerState::Draining, WorkerState::Starting];
         slots.iter().zip(states).for_each(|(slot, state)| slot.set_state(state));
-        assert_eq!(board.share(), 750 + SLACK);
+        assert_eq!(board.share(), (2, 600));
     }
 
     #[test]
@@ -448,7 +443,7 @@ mod tests {
             slot.set_state(WorkerState::Serving);
             slot.rows.set(1000);
         }
-        assert_eq!(board.share(), 1250 + SLACK, "task workers have no share");
+        assert_eq!(board.share(), (1, 1000), "task workers have no share");
         assert!(board.has_live(Role::Task) && board.has_live(Role::User(0)) && !board.has_live(Role::User(1)));
         board.live().for_each(|slot| board.release(slot));
         assert_eq!((board.header.requests.get(), board.header.tasks.get()), (4, 2));

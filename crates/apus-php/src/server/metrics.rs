@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use apus_net::{Answered, ConnInfo, Control, Counters, Metrics};
+use apus_net::{Answered, ConnInfo, Control, Counters, Metrics, Standing};
 use apus_process::log::{Level, Repeats};
 use apus_process::{Access, ConnFlags, ConnHandle, Peer, Worker};
 use apus_zend::engine;
@@ -112,8 +112,9 @@ impl Metrics for WorkerMetrics {
         REFUSED.tell(format_args!("connection {fd} from {ip}:{port} is closed: {why}"));
     }
 
-    fn is_crowded(&self) -> bool {
-        self.worker.has_more_than_its_share()
+    fn standing(&self) -> Standing {
+        let (own, workers, mean) = self.worker.standing();
+        Standing { own, mean, workers }
     }
 
     fn request(&self, _conn: &ConnInfo) {
