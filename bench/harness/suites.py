@@ -10,6 +10,7 @@ SUITES = {
     "memory": ("memory", "Memory"),
     "tasks": ("tasks", "Tasks"),
     "superglobals": ("superglobals", "Superglobals"),
+    "preemption": ("preemption", "Preemption"),
     "compat": ("compat", "Compat"),
     "tls": ("tls", "Tls"),
     "travel": ("travel.suite", "Travel"),

@@ -75,7 +75,6 @@ pub(crate) async fn run<A: App>(app: Rc<A>, listener: SharedSocket, port: Rc<Por
         if listener.is_told_again() || matches!(accepted, AcceptOutcome::Empty) {
             ready.iter_mut().for_each(AsyncFdReadyGuard::clear_ready);
         }
-        drop(ready);
         let noted = turns.note(&accepted, &listener, &worker);
         let accepted = noted.map_or_else(AcceptOutcome::Failed, |()| accepted);
         let at_once = listener.is_told_again() && pending.0.is_empty();
@@ -135,7 +134,11 @@ impl Turns {
                 self.batch = part.clamp(FEW, MAX_BATCH);
                 self.crowded = part == 0;
             } else {
-                self.streak = if many { 0 } else { self.streak };
+                if many {
+                    // Each worker's part: turns may be long.
+                    self.batch = standing.part_of_few(waiting).max(FEW);
+                    self.streak = if waiting == 0 { 0 } else { self.streak };
+                }
                 self.crowded = waiting > 0 && standing.is_far_ahead();
             }
         }

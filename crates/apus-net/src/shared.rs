@@ -6,8 +6,8 @@
 //! [behind](SharedSocket::go_behind) the others.
 //!
 //! The runtime has no such registration, so its own is replaced: the same epoll instance, the same word of data, which
-//! the runtime alone understands. Both are found where the kernel shows them (`/proc/self/fdinfo`, `proc_pid_fdinfo(5)`).
-//! Where that cannot be read the runtime's registration stays, and every process is woken.
+//! the runtime alone understands. Both are found where the kernel shows them (`/proc/self/fdinfo`,
+//! `proc_pid_fdinfo(5)`). Where that cannot be read the runtime's registration stays, and every process is woken.
 //!
 //! A process in the line that does not mean to accept would keep a connection from the others: it [leaves](
 //! SharedSocket::leave) the line before it waits.

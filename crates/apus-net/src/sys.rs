@@ -26,8 +26,8 @@ pub(crate) fn watch<T: AsRawFd>(fd: T) -> io::Result<AsyncFd<T>> {
     unsafe { AsyncFd::register_with_interest(fd, Interest::READABLE) }.map_err(Into::into)
 }
 
-/// Has an epoll instance tell of a descriptor that can be read, as long as it can, where no other process that waits for
-/// the same file is told.
+/// Has an epoll instance tell of a descriptor that can be read, as long as it can, where no other process that waits
+/// for the same file is told.
 pub(crate) fn epoll_enter(epoll: RawFd, fd: RawFd, data: u64) -> io::Result<()> {
     epoll_change(epoll, libc::EPOLL_CTL_ADD, fd, data)
 }

@@ -98,8 +98,8 @@ impl Standing {
         self.workers > 1 && self.own > self.mean + self.margin()
     }
 
-    /// How many connections it takes before the others come first. Who lacks some takes more, but not many more: they may
-    /// all be short ones, by which it never gets its share.
+    /// How many connections it takes before the others come first. Who lacks some takes more, but not many more: they
+    /// may all be short ones, by which it never gets its share.
     pub(crate) fn at_once(self) -> u32 {
         if self.workers <= 1 {
             u32::MAX
@@ -110,6 +110,11 @@ impl Standing {
         } else {
             4
         }
+    }
+
+    /// How many of so few connections that wait are its own to take, whatever it has.
+    pub(crate) fn part_of_few(self, waiting: usize) -> usize {
+        waiting.div_ceil(usize::try_from(self.workers).unwrap_or(1).max(1))
     }
 
     /// How many of so many connections that wait are its own to take.
@@ -363,5 +368,6 @@ mod tests {
         let parts = [standing(0, 0, 4), standing(20, 20, 4), standing(50, 20, 4), standing(53, 20, 4)];
         assert_eq!(parts.map(|standing| standing.part_of(100)), [33, 33, 3, 0]);
         assert_eq!(standing(0, 1000, 4).part_of(100), 100);
+        assert_eq!([standing(0, 0, 0).part_of_few(9), standing(50, 20, 4).part_of_few(9)], [9, 3]);
     }
 }

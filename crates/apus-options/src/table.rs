@@ -72,11 +72,10 @@ settings! {
     /// Connections open at once, over all workers. Further ones wait in the listening queue until one closes.
     Server max_connection ["max_conn"]: u32 = 100_000 => count(1, 10_000_000, "connections");
     /// Which worker handles what clients of stream and datagram ports send: 2 and 8 the one that accepted the
-    /// connection, 1 one after the other, 3, 7, 9 and 10 the one with the fewest messages in hand, 4 always the same
-    /// for an IP address, 5 always the same for a user (`Server::bind()`). A connection itself stays where it was
-    /// accepted, and so do HTTP and WebSocket. With `dispatch_func`, a callable (Server $server, int $fd, int $type,
-    /// string $data): int, the program says the worker's id itself, or -1 to drop the message, -2 to close the
-    /// connection, -3 for what `dispatch_mode` says.
+    /// connection, which had nothing to do, 1 one after the other, 3, 7, 9 and 10 the one with the fewest messages in
+    /// hand, 4 always the same for an IP address, 5 for a user (`Server::bind()`). HTTP and WebSocket stay with the
+    /// first. With `dispatch_func`, a callable (Server $server, int $fd, int $type, string $data): int, the program
+    /// says the worker's id, or -1 to drop the message, -2 to close the connection, -3 for what `dispatch_mode` says.
     Server dispatch_mode: u8 = 2 => count(1, 10, "");
     /// Requests after which a worker is replaced by a fresh one; 0 for never. Nothing is lost: the new worker serves
     /// before the old one leaves.
@@ -575,6 +574,10 @@ settings! {
     /// Whether the callbacks of events run in coroutines of their own: those of ports, of tasks' results, of messages
     /// between workers, of a worker's beginning and end. When off, a handler that waits blocks its worker.
     Coroutine enable_coroutine: bool = true => Kind::Bool;
+    /// Whether a coroutine that computes for longer than `preemptive_slice` lets others run (see docs/coroutines.md).
+    Coroutine enable_preemptive_scheduler: bool = false => Kind::Bool;
+    /// Milliseconds that a coroutine computes before it does so.
+    Coroutine preemptive_slice: u32 = 10 => count(1, 10_000, "milliseconds");
     /// Kinds of blocking calls that let other coroutines run instead: `Apus\HOOK_*` bits, 0 for none.
     Coroutine hook_flags: i64 = hooks::DEFAULT, shown "all but HOOK_FILE" => count(0, i64::MAX, "");
     /// How long a coroutine client may take to connect; -1 for no limit.

@@ -10,7 +10,6 @@ pub(crate) static ROWS: &[Row] = unread! {
     Server NoEffect "A write in a coroutine always waits without blocking." => send_yield;
     Server NoEffect "A connection belongs to one worker, so nothing outlives it in a queue." => discard_timeout_request;
     Server NoEffect "Connection events are delivered whatever the dispatch." => enable_unsafe_event;
-    Coroutine NoEffect "Coroutines give way where they wait; code written for Swoole is obeyed." => enable_preemptive_scheduler;
     Coroutine NoEffect "Coroutines that nothing can wake are always reported." => enable_deadlock_check;
     Coroutine NoEffect "The thread pool grows and shrinks by itself." =>
         aio_core_worker_num, aio_worker_num, aio_max_wait_time, aio_max_idle_time;

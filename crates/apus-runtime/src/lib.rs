@@ -21,3 +21,4 @@ pub mod watchdog;
 mod blocked;
 mod ending;
 mod failure;
+mod slices;

@@ -1,85 +1,25 @@
-//! Turns of the event loop that coroutines of code written for Swoole do not take by themselves:
-//! `enable_preemptive_scheduler`.
+//! Turns of the event loop that coroutines do not take by themselves (see [`slices`](crate::slices)): the coroutine
+//! that has had its time waits for a turn, as if it slept for no time.
 //!
-//! A thread of its own looks which stay in PHP code runs. One that takes longer than [`SLICE`] is interrupted where the
-//! VM can be, and the coroutine that stands there waits for a turn of the loop, as if it slept for no time.
+//! It does so in code that the VM alone has called. What C code has called (a callback, a destructor, an autoloader, an
+//! output handler) may find that C code's data changed by others, and is not suspended; the next time that is over, it
+//! is asked again.
 
 use std::cell::RefCell;
 use std::collections::HashSet;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::thread;
-use std::time::{Duration, Instant};
 
 use apus_coro::{TaskId, Wait};
-use apus_process::log;
-use apus_zend::{Raise, process};
+use apus_zend::{Raise, engine};
 
-use crate::running;
 use crate::runtime::State;
+use crate::slices;
 use crate::wait::{may_wait, wait};
 
-/// What a coroutine may run on while others wait.
-const SLICE: Duration = Duration::from_millis(10);
-
-/// How often the thread looks.
-const PAUSE: Duration = Duration::from_millis(2);
-
-static WANTED: AtomicBool = AtomicBool::new(false);
-/// Whoever runs has had its time.
-static DUE: AtomicBool = AtomicBool::new(false);
-/// The process that has the thread, or 0: a forked child has none.
-static WATCHED: AtomicU32 = AtomicU32::new(0);
+pub use crate::slices::is_wanted;
 
 thread_local! {
     /// Coroutines that are not to be interrupted.
     static EXCEPTED: RefCell<HashSet<TaskId>> = RefCell::default();
-}
-
-/// Whether coroutines are interrupted from now on.
-pub fn set(on: bool) {
-    WANTED.store(on, Ordering::SeqCst);
-    if !on {
-        return;
-    }
-    let me = std::process::id();
-    if WATCHED.swap(me, Ordering::SeqCst) == me {
-        return;
-    }
-    let started = thread::Builder::new().name("apus turns".to_owned()).spawn(|| {
-        apus_process::block_signals();
-        look();
-    });
-    if let Err(error) = started {
-        WATCHED.store(0, Ordering::Relaxed);
-        log::warning(format_args!("coroutines will not be interrupted: no thread for it ({error})"));
-    }
-}
-
-/// Runs until it is no longer wanted.
-fn look() {
-    loop {
-        watch();
-        WATCHED.store(0, Ordering::SeqCst);
-        // Whoever wanted it again before that saw it alive, and started no other.
-        if !WANTED.load(Ordering::SeqCst) || WATCHED.swap(std::process::id(), Ordering::SeqCst) != 0 {
-            return;
-        }
-    }
-}
-
-fn watch() {
-    let (mut seen, mut since) = (0, Instant::now());
-    while WANTED.load(Ordering::Relaxed) {
-        let running = running::slice();
-        if running != seen {
-            (seen, since) = (running, Instant::now());
-        } else if running != 0 && since.elapsed() >= SLICE {
-            since = Instant::now();
-            DUE.store(true, Ordering::Relaxed);
-            process::signal_due();
-        }
-        thread::sleep(PAUSE);
-    }
 }
 
 /// Excepts the running coroutine, or no longer. `false`: it was so, or there is none.
@@ -101,11 +41,19 @@ pub fn except(excepted: bool) -> bool {
 
 /// Has the running coroutine wait for a turn, if its time is over. To be called where the VM can be interrupted.
 pub fn give_way() -> Result<(), Raise> {
-    if !DUE.swap(false, Ordering::Relaxed) || !WANTED.load(Ordering::Relaxed) {
+    if !slices::take_due() {
         return Ok(());
     }
     let Some(state) = State::existing().filter(|state| may_wait(state)) else { return Ok(()) };
     if EXCEPTED.with_borrow(|all| all.contains(&state.engine.current_id())) {
+        return Ok(());
+    }
+    if engine::returns() {
+        // What a function of C code has just given is not in its caller's hands yet.
+        slices::put_off();
+        return Ok(());
+    }
+    if !engine::vm_alone() {
         return Ok(());
     }
     wait(&state, Wait::Outside("its next turn"), tokio::task::yield_now()).map(drop)

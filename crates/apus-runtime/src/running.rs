@@ -1,9 +1,10 @@
 //! A coroutine's code runs: what a switch notes, for the hooks, which ask on which thread, and for the watchdog, which
-//! asks for how long.
+//! asks for how long, and who ends turns that take too long.
 
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::thread::Thread;
+use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread::{self, Thread};
+use std::time::Duration;
 
 use apus_zend::watch;
 
@@ -13,17 +14,42 @@ static SLICE: AtomicU64 = AtomicU64::new(0);
 static LAST: AtomicU64 = AtomicU64::new(0);
 /// The thread that has the coroutines, or 0.
 static THREAD: AtomicUsize = AtomicUsize::new(0);
-/// The watchdog sleeps until a slice begins.
-pub(crate) static PARKED: AtomicBool = AtomicBool::new(false);
+/// Those of [`Watcher`] that sleep until a slice begins, a bit each.
+static PARKED: AtomicU8 = AtomicU8::new(0);
 /// The slice that the watchdog has reported, or 0.
 pub(crate) static REPORTED: AtomicU64 = AtomicU64::new(0);
 
-/// The watchdog's own thread.
-pub(crate) static WATCHDOG: OnceLock<Thread> = OnceLock::new();
+/// Threads that look at the slice that runs.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Watcher {
+    /// Who tells of slices that block the loop.
+    Watchdog = 0,
+    /// Who ends slices so that others have their turn.
+    Turns = 1,
+}
+
+/// The threads, by [`Watcher`].
+static WATCHERS: Mutex<[Option<Thread>; 2]> = Mutex::new([None, None]);
+
+impl Watcher {
+    /// Its thread is this one from now on.
+    pub(crate) fn is(self, thread: Thread) {
+        WATCHERS.lock().unwrap_or_else(PoisonError::into_inner)[self as usize] = Some(thread);
+    }
+
+    /// The calling thread, which is the watcher's, sleeps until a slice begins, and so long at most: one that began
+    /// just before does not wake it.
+    pub(crate) fn sleep(self, most: Duration) {
+        let bit = 1 << self as u8;
+        PARKED.fetch_or(bit, Ordering::Relaxed);
+        thread::park_timeout(most);
+        PARKED.fetch_and(!bit, Ordering::Relaxed);
+    }
+}
 
 #[cold]
 fn wake() {
-    if let Some(thread) = WATCHDOG.get() {
+    for thread in WATCHERS.lock().unwrap_or_else(PoisonError::into_inner).iter().flatten() {
         thread.unpark();
     }
 }
@@ -63,7 +89,7 @@ impl Running {
         let number = LAST.load(Ordering::Relaxed) + 1;
         LAST.store(number, Ordering::Relaxed);
         SLICE.store(number, Ordering::Relaxed);
-        if PARKED.load(Ordering::Relaxed) {
+        if PARKED.load(Ordering::Relaxed) != 0 {
             wake();
         }
         Self(number)

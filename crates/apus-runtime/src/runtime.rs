@@ -23,6 +23,7 @@ use crate::clock::Coarse;
 use crate::exception;
 use crate::failed;
 use crate::running::{self, Running};
+use crate::slices;
 use crate::swoole::{self, There};
 use crate::trace::{self, Trace};
 
@@ -381,6 +382,7 @@ impl State {
         for room in &self.rooms {
             room.configure(&settings);
         }
+        slices::configure(settings.enable_preemptive_scheduler, settings.preemptive_slice);
         *self.settings.borrow_mut() = settings;
     }
 

@@ -13,7 +13,7 @@ use apus_process::log;
 use apus_zend::{fiber, watch};
 
 use crate::blocked;
-use crate::running::{self, PARKED, REPORTED};
+use crate::running::{self, REPORTED, Watcher};
 use crate::runtime::State;
 
 /// Milliseconds that the reported slice had taken when it was reported.
@@ -52,9 +52,7 @@ pub fn start(limit: Duration) {
         look(limit, watched);
     });
     match started {
-        Ok(handle) => {
-            let _ = running::WATCHDOG.set(handle.thread().clone());
-        }
+        Ok(handle) => Watcher::Watchdog.is(handle.thread().clone()),
         Err(error) => {
             log::warning(format_args!("blocked event loops will not be reported: no thread for it ({error})"));
         }
@@ -80,11 +78,9 @@ fn look(limit: Duration, thread: i32) {
             thread::sleep(pause);
             continue;
         }
-        PARKED.store(true, Ordering::Relaxed);
-        // A slice that began just before is found after this pause at the latest.
-        thread::park_timeout(Duration::from_secs(10));
-        PARKED.store(false, Ordering::Relaxed);
-        idle = 0;
+        Watcher::Watchdog.sleep(Duration::from_secs(10));
+        // One look, if nothing has begun meanwhile.
+        idle -= 1;
     }
 }
 

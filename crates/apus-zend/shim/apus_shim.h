@@ -282,6 +282,10 @@ void apus_fiber_abandon(apus_fiber *fiber);
 bool apus_fiber_overflowed(const apus_fiber *fiber);
 /* May the code that runs now be suspended? False in destructors before PHP 8.4, in the collector and in shutdown. */
 bool apus_can_switch(void);
+bool apus_returns(void); /* is the function that runs one of C code? */
+/* Was the code that runs called by the VM alone, from the coroutine's own function on? No C code waits for it then:
+ * none that has a callback, drops an object, compiles, collects output. */
+bool apus_vm_alone(void);
 bool apus_in_fiber(void); /* does one of ours run? */
 
 extern apus_fiber *apus_running_fiber; /* the innermost of ours that runs, or NULL */

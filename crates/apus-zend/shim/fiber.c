@@ -533,6 +533,25 @@ bool apus_can_switch(void)
 	return !zend_fiber_switch_blocked() && !apus_compiling();
 }
 
+bool apus_returns(void)
+{
+	const zend_execute_data *ex = EG(current_execute_data);
+	return ex != NULL && ex->func != NULL && !ZEND_USER_CODE(ex->func->type);
+}
+
+bool apus_vm_alone(void)
+{
+	const apus_job *job = apus_running_fiber != NULL ? apus_running_fiber->job : NULL;
+	const zend_execute_data *ex = EG(current_execute_data);
+	while (ex != NULL && ex->func != NULL && ZEND_USER_CODE(ex->func->type) && !(ZEND_CALL_INFO(ex) & ZEND_CALL_TOP)) {
+		ex = ex->prev_execute_data;
+	}
+	/* C code has called it: the coroutine's own function at the bottom, or what C code waits for. A destructor of what
+	 * that function held may stand at the bottom, too. */
+	return job != NULL && ex != NULL && ex->func == job->callable.cache.function_handler
+		&& ex->prev_execute_data != NULL && ex->prev_execute_data->func == &apus_fiber_function;
+}
+
 apus_talks *apus_fiber_talks(apus_fiber *fiber)
 {
 	return &fiber->talks;

@@ -118,6 +118,7 @@ pub(crate) fn set_known(given: ArrayView<'_>) -> Result<(), Raise> {
         engine::warning(&wrong)?;
     }
     settings.stack_size = second::stack_size(given).unwrap_or(settings.stack_size);
+    settings.enable_preemptive_scheduler = second::preemptive(given).unwrap_or(settings.enable_preemptive_scheduler);
     state.configure(settings);
     second::set_more(&state, given)
 }

@@ -158,7 +158,7 @@ pub(super) fn stats() -> Result<Array, Raise> {
 /// Settings of coroutines that are heeded here in a way of their own, and what is wrong with them.
 pub(super) fn heeds(name: &[u8], value: View<'_>) -> Option<Result<(), String>> {
     match (name, value) {
-        (b"c_stack_size" | b"stack_size", View::Int(_)) => Some(Ok(())),
+        (b"c_stack_size" | b"stack_size", View::Int(_)) | (b"enable_preemptive_scheduler", _) => Some(Ok(())),
         (b"http2_enable_push", View::Int(push @ ..0)) => {
             Some(Err(format!("http2_enable_push must be greater than or equal to 0, got {push}")))
         }
@@ -179,15 +179,17 @@ pub(super) fn stack_size(given: ArrayView<'_>) -> Option<usize> {
     Some(bytes.clamp(*STACKS.start(), *STACKS.end()).next_multiple_of(PAGE))
 }
 
+/// Whether coroutines are interrupted, if `given` says so; any value says it.
+pub(super) fn preemptive(given: ArrayView<'_>) -> Option<bool> {
+    given.get("enable_preemptive_scheduler").map(|on| !matches!(on, View::Bool(false) | View::Int(0) | View::Null))
+}
+
 /// What only code written for Swoole can set.
 pub(super) fn set_more(state: &State, given: ArrayView<'_>) -> Result<(), Raise> {
     state.room::<GivenOptions>().take_over(given);
     if let Some(shown) = given.get("display_errors") {
         let shown: &[u8] = if matches!(shown, View::Bool(false) | View::Int(0)) { b"0" } else { b"1" };
         Callable::named("ini_set")?.call(&[Value::string(b"swoole.display_errors")?, Value::string(shown)?])?;
-    }
-    if let Some(on) = given.get("enable_preemptive_scheduler") {
-        preempt::set(!matches!(on, View::Bool(false) | View::Int(0) | View::Null));
     }
     let condition = given.iter().find_map(|(key, value)| matches!(key, Key::Str(b"exit_condition")).then_some(value));
     let Some(condition) = condition else { return Ok(()) };

@@ -23,6 +23,7 @@ use super::task::{self, Leaving, TaskClient};
 use super::{figures, routing, set_control, stats_file};
 use crate::descriptor;
 use crate::output;
+use crate::preempt;
 use crate::runtime::{Mode, State};
 use crate::serve::{Desk, Patience};
 use crate::timer::Timers;
@@ -87,7 +88,9 @@ pub(super) fn run(core: &Rc<ServerCore>, server: &Object, worker: Rc<Worker>) ->
         return FAILED;
     };
     state.mode.set(Mode::Worker);
-    let settings = core.settings.borrow().clone();
+    let mut settings = core.settings.borrow().clone();
+    // As the program has set it for coroutines before.
+    settings.enable_preemptive_scheduler |= preempt::is_wanted();
     // A task worker that runs one task at a time may block: nobody waits for its loop.
     if worker.role != Role::Task || settings.task_enable_coroutine {
         watchdog::start(settings.blocked_loop_warn);

@@ -286,6 +286,19 @@ pub fn can_switch() -> bool {
     unsafe { sys::apus_can_switch() }
 }
 
+/// Whether the function that runs is one of C code: where the VM is interrupted, one that has just returned.
+pub fn returns() -> bool {
+    // SAFETY: reads the current frame.
+    unsafe { sys::apus_returns() }
+}
+
+/// Whether the VM alone has called the code that runs, from its coroutine's own function on, so that no C code waits
+/// for it.
+pub fn vm_alone() -> bool {
+    // SAFETY: follows the frames of the code that runs, which all live.
+    unsafe { sys::apus_vm_alone() }
+}
+
 /// Makes `is_uploaded_file()` and `move_uploaded_file()` know a path.
 pub fn add_uploaded_file(path: &[u8]) -> Result<(), Raise> {
     // SAFETY: the bytes are copied.
