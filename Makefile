@@ -39,7 +39,7 @@ build: deps ## build the module (apus.so) and the command (apus); PHP_CONFIG=php
 test: cargo ## format, lints, rules of the tree, unit tests, phpt, end to end; counts at the end
 	@tests/run
 
-test-long: deps ## what takes longer: phpt under valgrind and AddressSanitizer, kills by the thousand, an hour of traffic over WordPress (TRAFFIC_SECONDS=3600), PHP's own tests (DIFFERENTIAL=folder)
+test-long: deps ## what takes longer: phpt under valgrind and AddressSanitizer, kills by the thousand, an hour of traffic over WordPress (TRAFFIC_SECONDS=3600) and one of everything at once (EVERYTHING_SECONDS=3600), PHP's own tests (DIFFERENTIAL=folder)
 	@tools/install-packages test
 	@tests/run --long
 

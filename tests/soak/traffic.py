@@ -23,7 +23,7 @@ sys.dont_write_bytecode = True
 sys.path[:0] = [str(HERE.parent), str(HERE.parent / "e2e")]
 
 import support  # noqa: E402
-from chaos_of_serve import Chaos, Memory  # noqa: E402
+from disturbance import Chaos, Memory  # noqa: E402
 from serve_cases import Browser  # noqa: E402
 from test_serve_wordpress import WordPress, picture  # noqa: E402
 

@@ -1,4 +1,4 @@
-"""What a server under `apus serve` has to bear meanwhile, and what is seen of its memory."""
+"""What a server has to bear meanwhile, and what is seen of its memory."""
 
 import os
 import pathlib
@@ -10,13 +10,16 @@ import time
 MASTER_BOUND = 1 << 20
 FRESH_BOUND = 1.15
 DESCRIPTOR_BOUND = 4
+# A straight line through samples of a shorter time says nothing.
+LINE_FROM = 900
+LINE_BOUND = 0.01
 
 
 class Chaos:
-    """Reloads and kills, by the clock."""
+    """Reloads and kills, by the clock; those of these roles are killed in turn."""
 
-    def __init__(self, site, options, rng):
-        self.site, self.options, self.random = site, options, rng
+    def __init__(self, site, options, rng, roles=("script", "worker")):
+        self.site, self.options, self.random, self.roles = site, options, rng, roles
         now = time.monotonic()
         self.next_reload, self.next_kill = now + options.reload, now + options.kill * 0.75
         self.reloads, self.kills, self.problems = 0, [], []
@@ -31,7 +34,7 @@ class Chaos:
                 self.problems.append(f"a reload failed: {answer}")
         elif now >= self.next_kill:
             self.next_kill = now + self.options.kill
-            self.kill("worker" if len(self.kills) % 2 else "script")
+            self.kill(self.roles[len(self.kills) % len(self.roles)])
 
     def kill(self, role):
         serving = [worker["pid"] for worker in self.site.status()["workers"] if worker["role"] == role and worker["state"] == "serving"]
@@ -82,6 +85,20 @@ class Memory:
     def summary(self):
         shown = ", ".join("{} {:,.0f} -> {:,.0f}".format(what, *self.halves(what)) for what in self.samples[0] if what != "at")
         return f"memory of {len(self.samples)} looks, second fifth -> last: {shown}"
+
+    def rising(self):
+        """What a straight line through the second half of the samples rises by, where that is too much."""
+        half = self.samples[len(self.samples) // 2 :]
+        if half[-1]["at"] - half[0]["at"] < LINE_FROM:
+            return []
+        found = []
+        for what in ("master", "each", "descriptors"):
+            line = statistics.linear_regression([one["at"] for one in half], [one[what] for one in half])
+            rise = line.slope * (half[-1]["at"] - half[0]["at"]) / statistics.mean(one[what] for one in half)
+            print(f"a line through the second half of {what} rises by {rise:.2%}")
+            if rise > LINE_BOUND:
+                found.append(f"{what} rises by {rise:.2%}")
+        return found
 
     def problems(self):
         found = []
