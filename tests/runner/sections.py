@@ -149,6 +149,7 @@ SECTIONS = (
     Section("attacks", "each attack on HTTP/2 and TLS for APUS_ATTACK_SECONDS (60)", attacks, long=True),
     Section("traffic", "WordPress behind apus serve with reloads and kills for TRAFFIC_SECONDS (3600)", tested(counts.last, "tests/soak/traffic.py"), long=True),
     Section("everything", "HTTP, WebSocket, tasks, tables, queues, queries at once, with reloads and kills, for EVERYTHING_SECONDS (3600)", tested(counts.last, "tests/soak/everything.py"), long=True),
+    Section("requests", "ten million requests to one worker, whose memory stays the same", tested(counts.last, "tests/soak/requests.py"), long=True),
     Section("testssl", "testssl.sh on a server with defaults", tested(counts.last, "tests/conformance/testssl"), long=True),
     Section("sapi", "PHP's own tests of requests under apus serve and php-fpm; DIFFERENTIAL names PHP's sources", sapi, long=True),
     Section("differential", "PHP's own tests with and without Apus; DIFFERENTIAL names PHP's sources", differential, long=True),

@@ -1,8 +1,8 @@
 <?php
 
 /**
- * The server of everything.py: requests, uploads, WebSockets, tasks, a table, a queue and queries, each answered so that
- * the client can tell whether the answer is its own.
+ * The server of everything.py: requests, uploads, WebSockets, tasks, a table, a queue and queries, each answered so
+ * that the client can tell whether the answer is its own.
  */
 
 declare(strict_types=1);
