@@ -24,6 +24,7 @@ const SHIM: &[&str] = &[
     "remote",
     "module",
     "output",
+    "overflow",
     "request",
     "valgrind",
     "asan",

@@ -73,6 +73,7 @@ class Figures(unittest.TestCase):
         self.assertEqual(states["Switch: PHP Fiber / Apus, at least"], "met")
         # Three times less memory or lateness is nobody's aim.
         self.assertNotIn("Memory: PHP Fiber / Apus, at least", states)
+        self.assertEqual(states["Memory of a sleeping coroutine, KiB, at most"], "met")
 
     def test_other_formats_are_refused(self):
         with self.assertRaises(ValueError):

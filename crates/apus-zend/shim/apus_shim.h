@@ -287,6 +287,8 @@ bool apus_returns(void); /* is the function that runs one of C code? */
  * none that has a callback, drops an object, compiles, collects output. */
 bool apus_vm_alone(void);
 bool apus_in_fiber(void); /* does one of ours run? */
+const char *apus_running_stack(void); /* the lowest usable byte of the C stack of the one that runs, or NULL */
+void apus_watch_overflow(void); /* from now on a C stack that overflows is told of */
 
 extern apus_fiber *apus_running_fiber; /* the innermost of ours that runs, or NULL */
 

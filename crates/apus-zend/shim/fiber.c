@@ -1,8 +1,5 @@
 #include "apus_guard.h"
-#include <errno.h>
-#include <signal.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #ifndef MADV_GUARD_INSTALL
@@ -13,6 +10,10 @@
  * stacks go unguarded and are checked for overflow by a canary whenever they are left. */
 #define GUARDED_STACKS_MAX 16000
 #define STACK_CANARY UINT64_C(0x41505553a5a5a5a5)
+
+/* zvals of the first piece of a VM stack. It lies on the C stack, above all that runs there: a coroutine that waits two
+ * or three calls deep then has one page resident where the usual 16 KiB from the heap would be a second one. */
+#define FIRST_VM_SLOTS 80
 
 struct apus_fiber {
 	zend_fiber_context context;
@@ -153,11 +154,11 @@ static void switch_to(zend_fiber_context *context)
 	zend_fiber_switch_context(&transfer);
 }
 
-static void start_vm_stack(apus_fiber *fiber)
+/* Makes this memory the first piece of the running context's VM stack. */
+static void start_vm_stack(zend_vm_stack stack, size_t size)
 {
-	zend_vm_stack stack = (zend_vm_stack) emalloc(ZEND_FIBER_VM_STACK_SIZE);
 	stack->top = ZEND_VM_STACK_ELEMENTS(stack);
-	stack->end = (zval *) ((char *) stack + ZEND_FIBER_VM_STACK_SIZE);
+	stack->end = (zval *) ((char *) stack + size);
 	stack->prev = NULL;
 	EG(vm_stack) = stack;
 	EG(vm_stack_top) = stack->top + ZEND_CALL_FRAME_SLOT;
@@ -169,6 +170,16 @@ static void start_vm_stack(apus_fiber *fiber)
 	memset(bottom, 0, sizeof(*bottom));
 	bottom->func = &apus_fiber_function;
 	EG(current_execute_data) = bottom;
+}
+
+/* Its job has needed more than the first piece holds: the next ones are like it, and would take and give back a further
+ * piece with each call at the edge. Only where the piece on the C stack is left for another does PHP note its top. */
+static zend_always_inline void enlarge_vm_stack(apus_fiber *fiber, zend_vm_stack first)
+{
+	if (EG(vm_stack) == first && UNEXPECTED(first->top != ZEND_VM_STACK_ELEMENTS(first))) {
+		start_vm_stack((zend_vm_stack) emalloc(ZEND_FIBER_VM_STACK_SIZE), ZEND_FIBER_VM_STACK_SIZE);
+		fiber->bottom = apus_stand();
+	}
 }
 
 static void fiber_cleanup(zend_fiber_context *context)
@@ -183,6 +194,8 @@ static void fiber_cleanup(zend_fiber_context *context)
 static ZEND_STACK_ALIGNED void fiber_main(zend_fiber_transfer *transfer)
 {
 	apus_fiber *fiber = apus_fiber_of(EG(current_fiber_context));
+	zval slots[FIRST_VM_SLOTS];
+	const zend_vm_stack first = (zend_vm_stack) slots;
 	EG(vm_stack) = NULL;
 	zend_first_try {
 #ifdef ZEND_CHECK_STACK_LIMIT
@@ -190,10 +203,11 @@ static ZEND_STACK_ALIGNED void fiber_main(zend_fiber_transfer *transfer)
 		EG(stack_limit) = EG(max_allowed_stack_size) == ZEND_MAX_ALLOWED_STACK_SIZE_UNCHECKED ? NULL
 			: zend_fiber_stack_limit(fiber->context.stack);
 #endif
-		start_vm_stack(fiber);
+		start_vm_stack(first, sizeof(slots));
 		fiber->bottom = apus_stand();
 		while (fiber->job != NULL) {
 			run_job(fiber);
+			enlarge_vm_stack(fiber, first);
 			fiber->job = NULL;
 			switch_to(fiber->resumer);
 		}
@@ -208,7 +222,7 @@ static ZEND_STACK_ALIGNED void fiber_main(zend_fiber_transfer *transfer)
 		fiber->job = NULL;
 	} zend_end_try();
 
-	fiber->vm_stack = EG(vm_stack);
+	fiber->vm_stack = EG(vm_stack) == first ? NULL : EG(vm_stack);
 	fiber->context.cleanup = fiber_cleanup;
 	transfer->context = fiber->resumer;
 	transfer->flags = 0;
@@ -248,48 +262,10 @@ static void arrange_guard(apus_fiber *fiber, bool merge_guard)
 	*fiber->canary = STACK_CANARY;
 }
 
-/* ---- telling why the process dies when a stack overflows ---- */
-
-static struct sigaction before_overflow;
-
-static void overflowed(int signal, siginfo_t *info, void *context)
+const char *apus_running_stack(void)
 {
 	const apus_fiber *fiber = apus_running_fiber;
-	if (info->si_code <= 0) {
-		/* Somebody sent it: no instruction will do it again. It comes again when this handler returns. */
-		sigaction(signal, &before_overflow, NULL);
-		syscall(SYS_rt_tgsigqueueinfo, getpid(), syscall(SYS_gettid), signal, info);
-		return;
-	}
-	if (fiber != NULL && fiber->context.stack != NULL) {
-		const char *address = info->si_addr, *stack = *(char **) fiber->context.stack;
-		if (address < stack && address >= stack - sysconf(_SC_PAGESIZE)) {
-			static const char text[] = "apus: the C stack of a coroutine is too small for what runs on it (deeply nested "
-				"data, deep recursion in C code), the process ends: raise the setting stack_size\n";
-			const ssize_t written = write(STDERR_FILENO, text, sizeof(text) - 1);
-			(void) written;
-		}
-	}
-	/* What was to happen happens when the instruction is done again. */
-	sigaction(signal, &before_overflow, NULL);
-}
-
-/* On a stack of its own: the one that overflowed has no room. */
-static void watch_overflow(void)
-{
-	static bool done;
-	static char own_stack[16384];
-	if (done) {
-		return;
-	}
-	done = true;
-	stack_t current;
-	if (sigaltstack(NULL, &current) == 0 && (current.ss_flags & SS_DISABLE)) {
-		const stack_t own = {.ss_sp = own_stack, .ss_size = sizeof(own_stack)};
-		sigaltstack(&own, NULL);
-	}
-	struct sigaction action = {.sa_sigaction = overflowed, .sa_flags = SA_SIGINFO | SA_ONSTACK};
-	sigaction(SIGSEGV, &action, &before_overflow);
+	return fiber != NULL && fiber->context.stack != NULL ? *(char **) fiber->context.stack : NULL;
 }
 
 apus_fiber *apus_fiber_new(size_t stack_size, bool merge_guard)
@@ -299,7 +275,7 @@ apus_fiber *apus_fiber_new(size_t stack_size, bool merge_guard)
 		return NULL;
 	}
 	volatile bool made = false;
-	watch_overflow();
+	apus_watch_overflow();
 	apus_try {
 		/* Its result is a bool in some versions and a zend_result (0 is success) in others; the stack tells. */
 		(void) zend_fiber_init_context(&fiber->context, &apus_fiber_kind, fiber_main, stack_size);
