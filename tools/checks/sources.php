@@ -14,7 +14,7 @@ const GENERATED = ['docs/options.md', 'bench/results/'];
  */
 const UNSAFE_ROOMS = [
     'crates/apus-zend/', 'crates/apus-runtime/', 'crates/apus-hook/', 'crates/apus-php/', 'crates/apus-process/', 'crates/apus-shm/',
-    'crates/apus-net/src/sys.rs', 'crates/apus-coro/src/engine/task.rs',
+    'crates/apus-loop/src/watch.rs', 'crates/apus-net/src/sys.rs', 'crates/apus-coro/src/engine/task.rs',
     'fuzz/', 'bench/', 'tests/',
 ];
 

@@ -35,6 +35,7 @@ mod timeout;
 use std::io;
 use std::rc::Rc;
 
+use apus_loop::Loop;
 use apus_options::Settings;
 use apus_runtime::runtime::Room;
 use apus_zend::class::Class;
@@ -52,9 +53,9 @@ impl Room for Reactor {
 }
 
 /// What the hooks keep for a thread. From then on what blocks is hooked.
-pub fn room() -> io::Result<Rc<dyn Room>> {
+pub fn room(events: &Rc<Loop>) -> io::Result<Rc<dyn Room>> {
     install::install();
-    Ok(Reactor::new()?)
+    Ok(Reactor::new(events)?)
 }
 
 apus_zend::stub!("hook/functions");

@@ -2,8 +2,8 @@
 //!
 //! tokio's own registration is made for descriptors that it owns: one registration each, undone before the descriptor
 //! is closed. A library's descriptor may be registered by two coroutines, closed behind our back and its number used
-//! again. So these have an epoll instance of their own, which the runtime watches as one descriptor. A wait arms its
-//! descriptors once (`EPOLLONESHOT`); whoever was woken asks the descriptor itself before it believes anything. So a
+//! again. So these are registered by number in the epoll instance of the thread's [`Loop`]. A wait arms its descriptors
+//! once (`EPOLLONESHOT`); whoever was woken asks the descriptor itself before it believes anything. So a
 //! registration that was left behind can wake somebody in vain, and never wrongly.
 //!
 //! A connection that is asked and answers, again and again, stays armed (`EPOLLET`): see [`Standing`].
@@ -12,24 +12,18 @@ use std::cell::{Cell, RefCell};
 use std::ffi::c_int;
 use std::future::Future;
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, RawFd};
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use apus_coro::TaskId;
-use apus_runtime::descriptor::each_readable;
-use rustix::buffer::spare_capacity;
-use rustix::event::{Timespec, epoll};
+use apus_loop::{Key, Loop, Source, SourceId};
 use slab::Slab;
 use tokio::time::Instant;
 
 use super::standing::Standing;
-
-/// Events taken from the kernel at once.
-const BATCH: usize = 256;
-const NOW: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
 
 /// How a wait for descriptors ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -66,7 +60,8 @@ const UNHEARD: u8 = 4;
 
 /// The descriptors of one thread that are waited for.
 pub struct Reactor {
-    epoll: Rc<OwnedFd>,
+    events: Rc<Loop>,
+    id: SourceId,
     waiters: RefCell<Slab<Waiter>>,
     /// By descriptor.
     queues: RefCell<Vec<Queue>>,
@@ -74,28 +69,26 @@ pub struct Reactor {
     generations: RefCell<Vec<u32>>,
     /// By descriptor, as far as they were registered.
     standing: RefCell<Vec<Standing>>,
-    runs: Cell<bool>,
     /// Whether waits are being looked at.
     looks: Cell<bool>,
-    /// Room for events, and for those that one of them wakes; used again and again.
-    events: RefCell<Vec<epoll::Event>>,
+    /// Room for those that an event wakes; used again and again.
     woken: RefCell<Vec<usize>>,
 }
 
 impl Reactor {
-    pub(super) fn new() -> io::Result<Rc<Self>> {
-        let epoll = Rc::new(epoll::create(epoll::CreateFlags::CLOEXEC)?);
-        Ok(Rc::new(Self {
-            epoll,
-            waiters: RefCell::default(),
-            queues: RefCell::default(),
-            generations: RefCell::default(),
-            standing: RefCell::default(),
-            runs: Cell::new(false),
-            looks: Cell::new(false),
-            events: RefCell::default(),
-            woken: RefCell::default(),
-        }))
+    pub(super) fn new(events: &Rc<Loop>) -> io::Result<Rc<Self>> {
+        events.add(|id| {
+            Rc::new(Self {
+                events: Rc::clone(events),
+                id,
+                waiters: RefCell::default(),
+                queues: RefCell::default(),
+                generations: RefCell::default(),
+                standing: RefCell::default(),
+                looks: Cell::new(false),
+                woken: RefCell::default(),
+            })
+        })
     }
 
     /// For coroutine `cid`: resolves when one of `fds` may be ready for its `EPOLL*` events, or is closed. The caller
@@ -136,7 +129,7 @@ impl Reactor {
         }
         if !queue.is_empty() || stood {
             // A copy of it may stay open: the registration would, too.
-            self.ctl(libc::EPOLL_CTL_DEL, fd, 0, 0);
+            self.ctl(libc::EPOLL_CTL_DEL, fd, 0);
         }
     }
 
@@ -257,19 +250,24 @@ impl Reactor {
         standing[fd] = Standing::default();
     }
 
-    fn ctl(&self, op: c_int, fd: RawFd, events: u32, token: u64) -> bool {
-        let mut event = libc::epoll_event { events, u64: token };
+    fn key(&self, fd: usize) -> Key {
+        Key::new(self.id, fd as u32, self.generation(fd))
+    }
+
+    fn ctl(&self, op: c_int, fd: RawFd, events: u32) -> bool {
+        let mut event = libc::epoll_event { events, u64: self.key(fd as usize).bits() };
         // SAFETY: the event is local.
-        unsafe { libc::epoll_ctl(self.epoll.as_raw_fd(), op, fd, &raw mut event) == 0 }
+        unsafe { libc::epoll_ctl(self.events.as_raw_fd(), op, fd, &raw mut event) == 0 }
     }
 
     fn arm(&self, fd: RawFd, queue: &Queue) -> bool {
         let Ok(index) = usize::try_from(fd) else { return true };
+        if self.events.is_watched(fd) {
+            // The number is that of a connection of the server by now: what had it was closed without our knowing.
+            return true;
+        }
         let events = queue.iter().fold(0, |all, &(_, events)| all | events);
-        let ctl = |op, how| {
-            let token = u64::from(fd as u32) | u64::from(self.generation(index)) << 32;
-            self.ctl(op, fd, events | how, token)
-        };
+        let ctl = |op, how| self.ctl(op, fd, events | how);
         let how = self.standing.borrow_mut().get_mut(index).map_or(libc::EPOLLONESHOT as u32, |one| one.arm(events));
         if ctl(libc::EPOLL_CTL_MOD, how) {
             return true;
@@ -280,9 +278,9 @@ impl Reactor {
         ctl(libc::EPOLL_CTL_ADD, libc::EPOLLONESHOT as u32)
     }
 
-    fn dispatch(&self, token: u64, happened: u32) {
-        let (fd, generation) = (token as u32 as usize, (token >> 32) as u32);
-        if generation != self.generation(fd) {
+    fn dispatch(&self, key: Key, happened: u32) {
+        let fd = key.place();
+        if key != self.key(fd) {
             return;
         }
         let always = (libc::EPOLLERR | libc::EPOLLHUP) as u32;
@@ -303,39 +301,19 @@ impl Reactor {
             && standing.happened(happened, !woken.is_empty()) >= UNHEARD
         {
             standing.disarmed();
-            self.ctl(libc::EPOLL_CTL_MOD, fd as RawFd, libc::EPOLLONESHOT as u32, token);
+            self.ctl(libc::EPOLL_CTL_MOD, fd as RawFd, libc::EPOLLONESHOT as u32);
         }
         for key in woken.drain(..) {
             self.wake(key, Woken::Ready(happened));
         }
         self.woken.replace(woken);
     }
+}
 
-    /// Takes events from the kernel; `true` when there may be more.
-    fn take_events(&self) -> bool {
-        let mut events = self.events.take();
-        events.clear();
-        events.reserve(BATCH);
-        // Nothing of it can fail but memory: then there are no events.
-        let _ = epoll::wait(&*self.epoll, spare_capacity(&mut events), Some(&NOW));
-        for event in &events {
-            let (data, flags) = (event.data, event.flags);
-            self.dispatch(data.u64(), flags.bits());
-        }
-        let more = events.len() == events.capacity();
-        self.events.replace(events);
-        more
-    }
-
-    /// Passes on what the kernel reports, for as long as the thread's runtime lives.
-    async fn run(self: Rc<Self>) {
-        each_readable(Rc::clone(&self.epoll), "descriptors", || self.take_events()).await;
-    }
-
-    fn start(self: &Rc<Self>) {
-        if !self.runs.replace(true) {
-            tokio::task::spawn_local(Rc::clone(self).run());
-        }
+impl Source for Reactor {
+    fn event(&self, key: Key, events: u32) -> bool {
+        self.dispatch(key, events);
+        false
     }
 }
 
@@ -353,7 +331,6 @@ impl Future for Ready<'_> {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Woken> {
         let Some(key) = self.key else {
-            self.reactor.start();
             let waiter = Waiter {
                 cid: self.cid,
                 waker: Some(cx.waker().clone()),
@@ -397,6 +374,7 @@ impl Drop for Ready<'_> {
 #[cfg(test)]
 mod tests {
     use std::io::Write;
+    use std::os::fd::AsFd;
     use std::os::unix::net::UnixStream;
 
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -428,7 +406,9 @@ mod tests {
     impl Crowd {
         fn new() -> Self {
             let (connections, others) = (0..MANY).map(|_| UnixStream::pair().expect("a pair")).unzip();
-            let reactor = Reactor::new().expect("an instance of epoll");
+            let events = Loop::new().expect("an instance of epoll");
+            tokio::task::spawn_local(events.driver());
+            let reactor = Reactor::new(&events).expect("a place in the loop");
             Self { reactor, connections: Rc::new(connections), others, woken: Rc::default() }
         }
 
@@ -518,6 +498,34 @@ mod tests {
             (0..MANY).for_each(|at| crowd.reactor.closing(crowd.fd(at)));
             assert_eq!(crowd.told(MANY / 2 - 1).await.len(), MANY / 2 - 1);
             assert!(crowd.is_empty());
+        });
+    }
+
+    /// Counts what it is told.
+    struct Server(SourceId, Cell<usize>);
+
+    impl Source for Server {
+        fn event(&self, _key: Key, _events: u32) -> bool {
+            self.1.set(self.1.get() + 1);
+            false
+        }
+    }
+
+    #[test]
+    fn a_number_that_a_connection_of_the_server_has_is_left_alone() {
+        in_loop(async {
+            let events = Loop::new().expect("an instance of epoll");
+            tokio::task::spawn_local(events.driver());
+            let reactor = Reactor::new(&events).expect("a place in the loop");
+            let server = events.add(|id| Rc::new(Server(id, Cell::new(0)))).expect("a place in the loop");
+            let (ours, mut theirs) = UnixStream::pair().expect("a pair");
+            events.watch(ours.as_fd(), Key::new(server.0, 0, 0)).expect("watched");
+            // Somebody still waits for what had the number before.
+            let fds = [(ours.as_raw_fd(), IN)];
+            let stale = reactor.ready_until(1, &fds, Instant::now() + Duration::from_millis(150));
+            theirs.write_all(b"x").expect("written");
+            assert_eq!(stale.await, Woken::TimedOut);
+            assert!(server.1.get() > 0);
         });
     }
 }

@@ -8,6 +8,7 @@ use std::io::Write;
 use std::net::TcpListener;
 use std::rc::Rc;
 
+use apus_loop::Loop;
 use apus_net::proto::websocket::Opcode;
 use apus_net::{App, Config, Control, Kind, Message, MessageConn, NoMetrics, Request, Responder, Upgrade, serve};
 use apus_options::{Settings, Value};
@@ -50,8 +51,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let listener = TcpListener::bind(address)?;
     println!("{}", listener.local_addr()?.port());
     std::io::stdout().flush()?;
-    let control = Control::new(Rc::new(NoMetrics::default()));
+    let events = Loop::new()?;
+    let control = Control::new(Rc::new(NoMetrics::default()), &events);
     let runtime = Builder::new_current_thread().enable_all().build_local(LocalOptions::default())?;
+    drop(runtime.spawn_local(events.driver()));
     runtime.block_on(serve(Rc::new(Echo), vec![(listener.into(), Rc::new(Config::from(&settings)))], control))?;
     Ok(())
 }

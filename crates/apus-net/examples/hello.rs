@@ -7,6 +7,7 @@ use std::io::Write;
 use std::net::TcpListener;
 use std::rc::Rc;
 
+use apus_loop::Loop;
 use apus_net::{App, Config, Control, NoMetrics, Request, Responder, ResponseHead, serve};
 use tokio::runtime::{Builder, LocalOptions};
 
@@ -32,7 +33,9 @@ fn main() -> std::io::Result<()> {
     let mut head = ResponseHead::new(200);
     head.push_field(b"Content-Type", b"text/plain");
     head.has_content_type = true;
-    let control = Control::new(Rc::new(NoMetrics::default()));
+    let events = Loop::new()?;
+    let control = Control::new(Rc::new(NoMetrics::default()), &events);
     let runtime = Builder::new_current_thread().enable_all().build_local(LocalOptions::default())?;
+    drop(runtime.spawn_local(events.driver()));
     runtime.block_on(serve(Rc::new(Hello { head }), vec![(listener.into(), Rc::new(Config::default()))], control))
 }

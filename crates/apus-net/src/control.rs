@@ -5,6 +5,8 @@ use std::rc::Rc;
 use std::task::Poll;
 use std::time::Duration;
 
+use apus_loop::Loop;
+
 use crate::conn::{Conn, Conns};
 use crate::info::ConnInfo;
 use crate::kill::Kill;
@@ -19,9 +21,9 @@ pub struct Control {
 }
 
 impl Control {
-    /// For a worker that mirrors its counters elsewhere, or [`NoMetrics`](crate::NoMetrics).
-    pub fn new(metrics: Rc<dyn Metrics>) -> Rc<Self> {
-        Rc::new(Self { worker: Worker::new(metrics), conns: Rc::default() })
+    /// For a worker that mirrors its counters elsewhere, or [`NoMetrics`](crate::NoMetrics); `events` is its thread's.
+    pub fn new(metrics: Rc<dyn Metrics>, events: &Rc<Loop>) -> Rc<Self> {
+        Rc::new(Self { worker: Worker::new(metrics), conns: Rc::new(Conns::new(events)) })
     }
 
     fn messages(&self) -> &MessageConns {

@@ -1,10 +1,11 @@
 //! Sockets around `apus-proto`: listeners, connections, HTTP/1.1 exchanges, limits, drain; the streams of HTTP/2.
 //!
-//! Everything runs on one thread, in one `tokio` current-thread runtime with `spawn_local` (a `LocalRuntime`). The
-//! crate knows nothing of PHP: whoever answers requests implements [`App`].
+//! Everything runs on one thread, in one `tokio` current-thread runtime with `spawn_local` (a `LocalRuntime`), and the
+//! connections in the `apus_loop::Loop` of that thread. The crate knows nothing of PHP: whoever answers requests
+//! implements [`App`].
 //!
 //! ```text
-//! listener ── accept ──> conn_task (one future a connection) ──> App::on_request(Request, Responder)
+//! listener ── accept ──> conn_task (one state machine a connection) ──> App::on_request(Request, Responder)
 //!                           │  reads, parses, collects bodies            │ end / write / send_file
 //!                           └────────── conn::Conn (out buffer, state) <─┘
 //!            └─ upgrade, stream port ──> message_conn::MessageConn, run by message_runner ──> App::on_message
@@ -50,6 +51,7 @@ mod registry;
 mod regular_file;
 mod request;
 mod response;
+mod runners;
 mod serve;
 mod shared;
 mod sweep;

@@ -11,7 +11,7 @@ use tokio::io::unix::AsyncFdReadyGuard;
 
 use crate::app::App;
 use crate::arrive::{self, Awaited};
-use crate::conn::{Conn, Conns, Io};
+use crate::conn::{Conn, Conns};
 use crate::conn_task::ConnTask;
 use crate::gate::ClientPlace;
 use crate::info::{ConnInfo, Peer};
@@ -158,7 +158,7 @@ impl<A: App> PendingTasks<A> {
     fn begin(&mut self, most: usize) {
         let count = most.min(self.0.len());
         for task in self.0.drain(..count) {
-            tokio::task::spawn_local(task);
+            task.start();
         }
     }
 }
@@ -219,7 +219,7 @@ impl<A: App> Arrivals<A> {
             let Ok((socket, client)) = introduced else { return };
             let peer = client.map_or(peer, Peer::Tcp);
             if let Some(task) = arrivals.open(socket, Arrived { peer, proxied: client.is_some() }) {
-                task.await;
+                task.start();
             }
         });
     }
@@ -346,7 +346,7 @@ impl<A: App> Arrivals<A> {
             self.open_stream(wire, info);
             return None;
         }
-        let conn = Rc::new(Conn::new(info, Rc::clone(port), Rc::clone(conns), Io::Fresh(wire)));
+        let conn = Rc::new(Conn::new(info, Rc::clone(port), Rc::clone(conns), wire));
         conns.registry.borrow_mut().insert(conn.info.id, Rc::clone(&conn));
         port.worker.opened(&conn.info);
         self.app.on_connect(&conn.info);

@@ -5,6 +5,7 @@ use std::os::fd::OwnedFd;
 use std::rc::Rc;
 
 use socket2::{Domain, Socket};
+use tokio::sync::oneshot;
 
 use crate::app::App;
 use crate::body::sweep_temporary_files;
@@ -24,7 +25,7 @@ use crate::{listener, sweep};
 /// # Errors
 /// When a socket cannot be registered with the runtime; nothing is served then.
 pub async fn serve<A: App>(app: Rc<A>, listeners: Vec<(OwnedFd, Rc<Config>)>, control: Rc<Control>) -> io::Result<()> {
-    control.conns.messages.prepare()?;
+    control.conns.prepare()?;
     let mut accepting = Vec::with_capacity(listeners.len());
     for (fd, config) in listeners {
         if config.parse_multipart && config.store_files && !config.stream {
@@ -39,12 +40,19 @@ pub async fn serve<A: App>(app: Rc<A>, listeners: Vec<(OwnedFd, Rc<Config>)>, co
     let tasks: Vec<_> = accepting
         .into_iter()
         .map(|(listener, port)| {
-            tokio::task::spawn_local(listener::run(Rc::clone(&app), listener, port, Rc::clone(&control.conns)))
+            let (end, ended) = oneshot::channel::<()>();
+            let accepting = listener::run(Rc::clone(&app), listener, port, Rc::clone(&control.conns));
+            // In turn with the coroutines: one that drains finds the port closed when it next waits.
+            control.conns.events.spawn(async move {
+                accepting.await;
+                drop(end);
+            });
+            ended
         })
         .collect();
-    for task in tasks {
+    for ended in tasks {
         // A listener ends only when the worker drains.
-        let _ = task.await;
+        let _ = ended.await;
     }
     control.idle().await;
     sweep.abort();

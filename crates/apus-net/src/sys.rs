@@ -5,25 +5,13 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, RawFd};
 
 use socket2::{SockAddr, Socket};
-use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
-/// What owns one descriptor, keeps it open and the same, and closes it when dropped.
-pub(crate) trait Owner: AsRawFd {}
-
-impl Owner for Socket {}
-
 /// Registers the socket with this thread's runtime, for reading and writing.
-pub(crate) fn register<T: Owner>(socket: T) -> io::Result<AsyncFd<T>> {
-    // SAFETY: an `Owner` owns its descriptor, closes it only when dropped, and nothing here replaces or duplicates it
-    // while the `AsyncFd` owns it (only shared references are handed out).
+pub(crate) fn register(socket: Socket) -> io::Result<AsyncFd<Socket>> {
+    // SAFETY: it owns its descriptor, closes it only when dropped, and nothing here replaces or duplicates it while the
+    // `AsyncFd` owns it (only shared references are handed out).
     unsafe { AsyncFd::register(socket) }.map_err(Into::into)
-}
-
-/// Has this thread's runtime tell when a descriptor, of an epoll instance, is readable.
-pub(crate) fn watch<T: AsRawFd>(fd: T) -> io::Result<AsyncFd<T>> {
-    // SAFETY: the owner keeps its descriptor open, and the same, as long as the `AsyncFd` owns it.
-    unsafe { AsyncFd::register_with_interest(fd, Interest::READABLE) }.map_err(Into::into)
 }
 
 /// Has an epoll instance tell of a descriptor that can be read, as long as it can, where no other process that waits

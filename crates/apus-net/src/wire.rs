@@ -5,16 +5,17 @@
 use std::cell::{Cell, OnceCell, RefCell};
 use std::io::{self, IoSlice, Read, Write};
 use std::net::Shutdown;
-use std::os::fd::{AsRawFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, RawFd};
 use std::rc::Rc;
 
+use apus_loop::{Key, Loop};
 use apus_tls::Session;
 use socket2::Socket;
 
 use crate::info::{ConnInfo, TlsInfo};
 use crate::output::Sink;
 use crate::port_tls::Tls;
-use crate::sys::{self, Owner};
+use crate::sys;
 use crate::worker::{Counters, bump};
 
 /// Bytes that are opened into a vector in one call.
@@ -23,6 +24,8 @@ const OPEN: usize = 64 * 1024;
 /// A socket, and the session of TLS over it.
 pub(crate) struct Wire {
     socket: Socket,
+    /// The loop watches it.
+    watched: Cell<bool>,
     tls: OnceCell<Box<Sealed>>,
 }
 
@@ -45,7 +48,7 @@ impl Sealed {
 impl Wire {
     #[inline]
     pub(crate) fn new(socket: Socket, tls: Option<&Tls>) -> io::Result<Self> {
-        let wire = Self { socket, tls: OnceCell::new() };
+        let wire = Self { socket, watched: Cell::new(false), tls: OnceCell::new() };
         if let Some(tls) = tls {
             let _ = wire.tls.set(Sealed::new(tls, true)?);
         }
@@ -56,6 +59,29 @@ impl Wire {
     /// handshake, or ends it.
     pub(crate) fn begin_tls(&self, tls: &Tls) -> bool {
         self.tls.get().is_none() && Sealed::new(tls, false).is_ok_and(|sealed| self.tls.set(sealed).is_ok())
+    }
+
+    /// Has the loop watch the socket under this key from now on.
+    pub(crate) fn watch(&self, of: &Loop, key: Key) -> io::Result<()> {
+        if self.watched.get() {
+            return of.rewatch(self.socket.as_fd(), key);
+        }
+        of.watch(self.socket.as_fd(), key)?;
+        self.watched.set(true);
+        Ok(())
+    }
+
+    /// It is about to be closed. MUST be called before it is dropped.
+    pub(crate) fn unwatch(&self, of: &Loop) {
+        if self.watched.replace(false) {
+            of.unwatch(self.socket.as_raw_fd());
+        }
+    }
+
+    /// Whether the loop watches the socket.
+    #[inline]
+    pub(crate) fn is_watched(&self) -> bool {
+        self.watched.get()
     }
 
     #[inline]
@@ -170,11 +196,10 @@ impl Wire {
 
 impl Drop for Wire {
     fn drop(&mut self) {
+        debug_assert!(!self.watched.get() || std::thread::panicking(), "hooks would leave its number alone for ever");
         self.say_goodbye();
     }
 }
-
-impl Owner for Wire {}
 
 impl AsRawFd for Wire {
     fn as_raw_fd(&self) -> RawFd {

@@ -9,6 +9,7 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::time::Duration;
 
+use apus_loop::Loop;
 use apus_net::{ConnInfo, Control, Datagram, Local, Metrics, NoMetrics, PacketApp, serve_datagrams};
 use socket2::SockAddr;
 use tokio::net::UdpSocket;
@@ -72,7 +73,7 @@ fn port(most: usize) -> Port {
     let bound = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
     let addr = bound.local_addr().unwrap();
     let told = Rc::new(Told::default());
-    let control = Control::new(Rc::<Told>::clone(&told));
+    let control = Control::new(Rc::<Told>::clone(&told), &Loop::new().unwrap());
     let socket = Datagram::new(bound.into(), most, &control).unwrap();
     Port { app: Rc::default(), socket, control, told, addr }
 }
@@ -204,7 +205,7 @@ fn unix_datagrams_with_and_without_a_sender() {
     run(async {
         let dir = std::env::temp_dir().join(format!("apus-datagrams-{}", std::process::id()));
         std::fs::create_dir(&dir).unwrap();
-        let control = Control::new(Rc::new(NoMetrics::default()));
+        let control = Control::new(Rc::new(NoMetrics::default()), &Loop::new().unwrap());
         let bound = UnixDatagram::bind(dir.join("server")).unwrap();
         let socket = Datagram::new(bound.into(), 10, &control).unwrap();
         assert_eq!(socket.local(), &Local::Unix(dir.join("server")));

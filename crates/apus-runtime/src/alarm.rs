@@ -5,18 +5,17 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
+use apus_loop::{Key, Loop, Source, SourceId};
 use rustix::time::{
     ClockId, Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, clock_gettime, timerfd_create,
     timerfd_settime,
 };
-
-use crate::descriptor::each_readable;
 
 /// Sleeps end at multiples of so many nanoseconds, so that those that end at nearly the same time share a turn of the
 /// loop: of the shortest step for short ones, of the longest for those of 40 ms and more.
@@ -28,16 +27,19 @@ const PART: u64 = 128;
 const NEVER: u64 = u64::MAX;
 
 /// Nanoseconds of the monotonic clock, and the number of the sleep among those that end at the same time.
-type Key = (u64, u64);
+type End = (u64, u64);
 
 /// The sleeps of a thread.
 pub struct Alarm {
-    timer: Rc<OwnedFd>,
-    due: RefCell<BTreeMap<Key, Waker>>,
+    timer: OwnedFd,
+    events: Rc<Loop>,
+    id: SourceId,
+    due: RefCell<BTreeMap<End, Waker>>,
     made: Cell<u64>,
     /// When the timer fires.
     armed: Cell<u64>,
-    runs: Cell<bool>,
+    /// The loop watches the timer.
+    watched: Cell<bool>,
 }
 
 fn now() -> u64 {
@@ -47,15 +49,19 @@ fn now() -> u64 {
 
 impl Alarm {
     /// An alarm that nobody has set.
-    pub fn new() -> io::Result<Rc<Self>> {
+    pub fn new(events: &Rc<Loop>) -> io::Result<Rc<Self>> {
         let timer = timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC)?;
-        Ok(Rc::new(Self {
-            timer: Rc::new(timer),
-            due: RefCell::default(),
-            made: Cell::new(0),
-            armed: Cell::new(NEVER),
-            runs: Cell::new(false),
-        }))
+        events.add(|id| {
+            Rc::new(Self {
+                timer,
+                events: Rc::clone(events),
+                id,
+                due: RefCell::default(),
+                made: Cell::new(0),
+                armed: Cell::new(NEVER),
+                watched: Cell::new(false),
+            })
+        })
     }
 
     /// A sleep of this time from now; not shorter, and longer by what the loop needs to come round to it.
@@ -79,14 +85,14 @@ impl Alarm {
         let it_interval = Timespec { tv_sec: 0, tv_nsec: 0 };
         let it_value = Timespec { tv_sec: (at / 1_000_000_000) as i64, tv_nsec: (at % 1_000_000_000) as i64 };
         let setting = Itimerspec { it_interval, it_value };
-        let _ = timerfd_settime(&*self.timer, TimerfdTimerFlags::ABSTIME, &setting);
+        let _ = timerfd_settime(&self.timer, TimerfdTimerFlags::ABSTIME, &setting);
     }
 
     /// Wakes all whose time has come, and sets the timer for the next.
     fn ring(&self) {
         let now = now();
         // Wakers are called with nothing borrowed.
-        let next = |due: &mut BTreeMap<Key, Waker>| match due.first_entry() {
+        let next = |due: &mut BTreeMap<End, Waker>| match due.first_entry() {
             Some(first) if first.key().0 <= now => Ok(first.remove()),
             Some(first) => Err(first.key().0),
             None => Err(NEVER),
@@ -101,25 +107,27 @@ impl Alarm {
         }
     }
 
-    fn take_expiry(&self) {
-        let _ = rustix::io::read(&*self.timer, &mut [0; size_of::<u64>()]);
+    /// Has the loop watch the timer. Each time it fires is an edge: it need not be read.
+    #[cold]
+    fn watch(&self) {
+        self.watched.set(true);
+        if let Err(error) = self.events.watch_readable(self.timer.as_fd(), Key::new(self.id, 0, 0)) {
+            apus_process::log::error(format_args!("the timer cannot be watched: {error}"));
+        }
     }
+}
 
-    /// Rings for as long as the thread's runtime lives.
-    async fn run(self: Rc<Self>) {
-        each_readable(Rc::clone(&self.timer), "the timer", || {
-            self.take_expiry();
-            self.ring();
-            false
-        })
-        .await;
+impl Source for Alarm {
+    fn event(&self, _key: Key, _events: u32) -> bool {
+        self.ring();
+        false
     }
 }
 
 /// See [`Alarm::sleep`].
 pub struct Sleep {
     alarm: Rc<Alarm>,
-    key: Key,
+    key: End,
     begun: bool,
 }
 
@@ -138,8 +146,8 @@ impl Future for Sleep {
         self.begun = true;
         due.insert(self.key, cx.waker().clone());
         drop(due);
-        if !alarm.runs.replace(true) {
-            drop(tokio::task::spawn_local(Rc::clone(&alarm).run()));
+        if !alarm.watched.get() {
+            alarm.watch();
         }
         alarm.arm(self.key.0);
         Poll::Pending

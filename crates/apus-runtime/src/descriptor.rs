@@ -7,6 +7,7 @@ use std::rc::Rc;
 use std::task::Poll;
 use std::time::Duration;
 
+use apus_loop::Loop;
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
@@ -62,19 +63,9 @@ pub async fn one_ready(fds: &[(BorrowedFd<'_>, bool)], limit: Option<Duration>) 
     true
 }
 
-/// Calls `take` whenever the descriptor is readable, for as long as the thread's runtime lives. It takes all there is,
-/// or returns true: it is called again then. Cannot it be watched, the log says that `what` cannot.
-pub async fn each_readable<T: Kept>(fd: T, what: &str, mut take: impl FnMut() -> bool) {
-    let watch = match watch(fd, Interest::READABLE) {
-        Ok(watch) => watch,
-        Err(error) => {
-            apus_process::log::error(format_args!("{what} cannot be watched: {error}"));
-            return;
-        }
-    };
-    while let Ok(mut ready) = watch.readable().await {
-        if !take() {
-            ready.clear_ready();
-        }
+/// Passes on what happens to descriptors, for as long as the thread's runtime lives.
+pub(crate) async fn drive(events: Rc<Loop>) {
+    if let Err(error) = events.driver().await {
+        apus_process::log::error(format_args!("descriptors cannot be watched: {error}"));
     }
 }

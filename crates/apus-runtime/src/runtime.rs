@@ -11,6 +11,7 @@ use std::rc::Rc;
 use std::sync::OnceLock;
 
 use apus_coro::{Engine, Switch, Task, TaskId};
+use apus_loop::Loop;
 use apus_options::Settings;
 use apus_zend::engine::{Thrown, ThrownKind};
 use apus_zend::fiber::{Fiber, Job, Pool, Ran};
@@ -20,6 +21,7 @@ use tokio::runtime::{Builder, LocalOptions, LocalRuntime};
 
 use crate::alarm::Alarm;
 use crate::clock::Coarse;
+use crate::descriptor;
 use crate::exception;
 use crate::failed;
 use crate::running::{self, Running};
@@ -39,10 +41,10 @@ pub trait Room: Any {
 }
 
 /// Makes what a room keeps.
-pub type MakeRoom = fn() -> io::Result<Rc<dyn Room>>;
+pub type MakeRoom = fn(&Rc<Loop>) -> io::Result<Rc<dyn Room>>;
 
 /// The usual one.
-pub fn kept<R: Room + Default>() -> io::Result<Rc<dyn Room>> {
+pub fn kept<R: Room + Default>(_events: &Rc<Loop>) -> io::Result<Rc<dyn Room>> {
     Ok(Rc::new(R::default()))
 }
 
@@ -259,6 +261,8 @@ pub struct State {
     /// The coroutines.
     pub engine: Rc<Engine<PhpSwitch>>,
     runtime: Background,
+    /// What watches descriptors, and runs what their events concern.
+    pub events: Rc<Loop>,
     /// Who sleeps.
     pub alarm: Rc<Alarm>,
     /// What the rooms keep beside.
@@ -344,14 +348,18 @@ impl State {
             .build_local(LocalOptions::default())
             .map_err(|error| failed(&error))?;
         running::here();
-        let rooms = ROOMS.get().copied().unwrap_or_default().iter().map(|make| make()).collect::<io::Result<_>>();
+        let events = Loop::new().map_err(|error| failed(&error))?;
+        let rooms =
+            ROOMS.get().copied().unwrap_or_default().iter().map(|make| make(&events)).collect::<io::Result<_>>();
         let switch = PhpSwitch { pool: Pool::new(settings.stack_size, KEEP_IDLE) };
         let engine = Engine::new(switch);
-        drop(runtime.spawn_local(engine.driver()));
+        drop(runtime.spawn_local(descriptor::drive(Rc::clone(&events))));
+        events.spawn(engine.driver());
         Ok(Self {
             engine,
             runtime: Background(ManuallyDrop::new(runtime)),
-            alarm: Alarm::new().map_err(|error| failed(&error))?,
+            alarm: Alarm::new(&events).map_err(|error| failed(&error))?,
+            events,
             rooms: rooms.map_err(|error| failed(&error))?,
             settings: RefCell::new(settings),
             mode: Cell::new(Mode::Script),

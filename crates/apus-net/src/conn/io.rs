@@ -1,48 +1,85 @@
-//! The socket of a connection.
+//! The socket of a connection: what is known of it, and who is told.
 
 use std::io;
-use std::task::{Context, Poll};
+use std::rc::Rc;
 
-use tokio::io::unix::{AsyncFd, AsyncFdReadyGuard};
+use apus_loop::{Key, Loop, Pace, Source};
+use nix::sys::epoll::EpollFlags;
 
-use super::Conn;
-use crate::sys;
-use crate::wire::Wire;
+use super::{Conn, Conns};
+use crate::runners::{Driven, Run, Runners};
 
-/// A socket, known to epoll only once it had to be waited for: a connection that brings its request at once and ends
-/// with the answer never is, which saves two system calls.
-pub(crate) enum Io {
-    Fresh(Wire),
-    Registered(AsyncFd<Wire>),
+/// What epoll has told of a socket, until a call of the kernel says otherwise.
+#[derive(Debug, Default, Clone, Copy)]
+#[allow(clippy::struct_excessive_bools, reason = "independent facts in one cell")]
+pub(super) struct Readiness {
+    pub(super) readable: bool,
+    pub(super) writable: bool,
+    /// The peer sends nothing more.
+    pub(super) read_closed: bool,
+    /// It takes nothing more.
+    pub(super) write_closed: bool,
+    /// The connection waits until it can send.
+    awaits_room: bool,
+    /// It is in the list of those to run.
+    queued: bool,
 }
 
-/// The direction of readiness.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Direction {
-    Read,
-    Write,
-}
-
-impl Io {
+impl Readiness {
+    /// Whether reading may bring something.
     #[inline]
-    pub(crate) fn wire(&self) -> &Wire {
-        match self {
-            Self::Fresh(wire) => wire,
-            Self::Registered(fd) => fd.get_ref(),
-        }
+    pub(super) fn may_read(self) -> bool {
+        self.readable || self.read_closed
     }
 
-    /// Waits for readiness. MUST NOT be called before [`Conn::register`].
+    /// Whether writing may take something.
     #[inline]
-    pub(super) fn poll_ready(
-        &self,
-        direction: Direction,
-        cx: &mut Context<'_>,
-    ) -> Poll<io::Result<AsyncFdReadyGuard<'_, Wire>>> {
-        match (self, direction) {
-            (Self::Registered(fd), Direction::Read) => fd.poll_read_ready(cx),
-            (Self::Registered(fd), Direction::Write) => fd.poll_write_ready(cx),
-            (Self::Fresh(_), _) => Poll::Ready(Err(io::ErrorKind::NotConnected.into())),
+    pub(super) fn may_write(self) -> bool {
+        self.writable || self.write_closed
+    }
+}
+
+impl Driven for Conn {
+    #[inline]
+    fn key(&self) -> Option<Key> {
+        self.key.get()
+    }
+
+    #[inline]
+    fn set_queued(&self, queued: bool) -> bool {
+        let before = self.ready.get();
+        self.ready.set(Readiness { queued, ..before });
+        before.queued
+    }
+
+    fn note_events(&self, events: EpollFlags) -> bool {
+        let has = |flags| events.contains(flags);
+        let mut ready = self.ready.get();
+        let gone = has(EpollFlags::EPOLLHUP);
+        let closed = gone || has(EpollFlags::EPOLLIN | EpollFlags::EPOLLRDHUP);
+        let failed = gone || has(EpollFlags::EPOLLOUT | EpollFlags::EPOLLERR) || events == EpollFlags::EPOLLERR;
+        let (input, room) = (has(EpollFlags::EPOLLIN) || closed, has(EpollFlags::EPOLLOUT) || failed);
+        ready.readable |= has(EpollFlags::EPOLLIN);
+        ready.writable |= has(EpollFlags::EPOLLOUT);
+        ready.read_closed |= closed;
+        ready.write_closed |= failed;
+        let concerned = input || (room && ready.awaits_room);
+        ready.awaits_room &= !room;
+        self.ready.set(ready);
+        concerned
+    }
+
+    /// Its socket is watched only once it has to be waited for: a connection that brings its request at once and ends
+    /// with the answer never is, which saves a call of the kernel.
+    fn begin(&self, of: &Rc<Loop>, key: Key) -> io::Result<()> {
+        self.key.set(Some(key));
+        let _ = self.bell.set(of.bell(key));
+        Ok(())
+    }
+
+    fn answer_bell(&self) {
+        if let Some(bell) = self.bell.get() {
+            bell.answer();
         }
     }
 }
@@ -51,14 +88,98 @@ impl Conn {
     /// Has epoll watch the socket, if it does not yet.
     #[inline]
     pub(super) fn register(&self) -> io::Result<()> {
-        if matches!(*self.io.borrow(), Some(Io::Registered(_))) { Ok(()) } else { self.register_now() }
+        let io = self.io.borrow();
+        let Some(wire) = io.as_ref() else { return Err(io::ErrorKind::NotConnected.into()) };
+        if wire.is_watched() {
+            return Ok(());
+        }
+        let Some(key) = self.key.get() else { return Err(io::ErrorKind::NotConnected.into()) };
+        wire.watch(&self.conns.events, key)
     }
 
-    #[cold]
-    fn register_now(&self) -> io::Result<()> {
-        let mut io = self.io.borrow_mut();
-        let Some(Io::Fresh(wire)) = io.take() else { return Err(io::ErrorKind::NotConnected.into()) };
-        *io = Some(Io::Registered(sys::register(wire)?));
+    #[inline]
+    pub(super) fn set_ready(&self, change: impl FnOnce(&mut Readiness)) {
+        let mut ready = self.ready.get();
+        change(&mut ready);
+        self.ready.set(ready);
+    }
+
+    /// The kernel takes nothing more for now.
+    pub(super) fn no_room(&self) {
+        self.set_ready(|ready| (ready.writable, ready.write_closed) = (false, false));
+    }
+
+    /// Nothing can be sent: an event tells when that changes.
+    pub(super) fn await_room(&self) {
+        self.set_ready(|ready| ready.awaits_room = true);
+    }
+}
+
+/// What runs the connections of a worker that speak HTTP.
+pub(crate) struct Driving(Runners<Conn>);
+
+impl Source for Driving {
+    fn event(&self, key: Key, events: u32) -> bool {
+        self.0.event(key, events)
+    }
+
+    fn woken(&self, key: Key) -> bool {
+        self.0.woken(key)
+    }
+
+    fn run(&self, _cx: &mut std::task::Context<'_>) -> Pace {
+        for _ in 0..self.0.waiting() {
+            let Some(key) = self.0.next() else { break };
+            self.0.run(
+                key,
+                |_| {},
+                |conn, runner| {
+                    let Some(bell) = conn.bell.get() else { return true };
+                    runner.run(&mut std::task::Context::from_waker(bell.waker()))
+                },
+            );
+        }
+        Pace::Done
+    }
+
+    fn end(&self) {
+        self.0.end();
+    }
+}
+
+impl Conns {
+    /// Makes what connections need.
+    pub(crate) fn prepare(&self) -> io::Result<()> {
+        self.messages.prepare()?;
+        if self.driving.get().is_none() {
+            // There is one thread: nobody else can have made one.
+            let _ = self.driving.set(self.events.add(|id| Rc::new(Driving(Runners::new(&self.events, id))))?);
+        }
         Ok(())
+    }
+
+    /// Runs a connection from now on.
+    pub(crate) fn drive(&self, conn: &Rc<Conn>, runner: Box<dyn Run>) {
+        if let Some(driving) = self.driving.get()
+            && let Err(error) = driving.0.attach(conn, runner)
+        {
+            conn.port.worker.metrics.warn(&format!("a connection could not be begun, and is closed: {error}"));
+        }
+    }
+
+    /// Has a connection run soon.
+    #[inline]
+    pub(super) fn wake(&self, conn: &Conn) {
+        if let Some(driving) = self.driving.get() {
+            driving.0.wake(conn);
+        }
+    }
+}
+
+impl Drop for Conns {
+    fn drop(&mut self) {
+        if let Some(driving) = self.driving.get() {
+            driving.0.remove();
+        }
     }
 }

@@ -13,7 +13,8 @@ mod tunnel;
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
-use std::task::{Context, Waker};
+
+use apus_loop::{Bell, Key, Loop};
 
 use crate::body::{BodyStream, Source};
 use crate::exchange::Exchange;
@@ -24,17 +25,31 @@ use crate::output::OutputQueue;
 use crate::port::Port;
 use crate::registry::Registry;
 use crate::wake::WakerList;
+use crate::wire::Wire;
 use crate::worker::CLIENT_LEFT;
 
-pub(crate) use io::Io;
+use io::{Driving, Readiness};
 pub(crate) use lane::Mux;
 pub(crate) use timer::{Expired, Timer};
 
+/// Reads of a connection before others have their turn.
+const READS: u32 = 128;
+
 /// The connections of a worker that speak HTTP, and those that were upgraded.
-#[derive(Default)]
 pub(crate) struct Conns {
     pub(crate) registry: RefCell<Registry<Conn>>,
     pub(crate) messages: Rc<MessageConns>,
+    /// What watches their sockets, and polls what they leave to it.
+    pub(crate) events: Rc<Loop>,
+    /// What runs them.
+    driving: OnceCell<Rc<Driving>>,
+}
+
+impl Conns {
+    pub(crate) fn new(events: &Rc<Loop>) -> Self {
+        let messages = Rc::new(MessageConns::new(events));
+        Self { registry: RefCell::default(), messages, events: Rc::clone(events), driving: OnceCell::new() }
+    }
 }
 
 /// The shared part of a connection. The socket is closed when its task ends, whoever still holds this.
@@ -42,7 +57,13 @@ pub(crate) struct Conn {
     pub(crate) info: Rc<ConnInfo>,
     pub(crate) port: Rc<Port>,
     pub(crate) conns: Rc<Conns>,
-    pub(crate) io: RefCell<Option<Io>>,
+    pub(crate) io: RefCell<Option<Wire>>,
+    ready: Cell<Readiness>,
+    /// Its key in the loop, and its waker; none of a stream.
+    key: Cell<Option<Key>>,
+    bell: OnceCell<Bell>,
+    /// Reads before others have their turn.
+    reads: Cell<u32>,
     pub(crate) out: RefCell<OutputQueue>,
     pub(crate) exchange: Exchange,
     /// The number of the host that the current request is for; see [`Self::site`].
@@ -56,8 +77,6 @@ pub(crate) struct Conn {
     pub(crate) handshake: RefCell<Option<Result<Handshake, Refusal>>>,
     /// What the connection became.
     became: RefCell<Option<Rc<MessageConn>>>,
-    /// The task's waker; it never changes during the connection's life.
-    task: RefCell<Option<Waker>>,
     /// The task is being polled: it will look at everything before it waits.
     pub(crate) in_poll: Cell<bool>,
     /// More requests are already read: their answers leave together.
@@ -77,6 +96,15 @@ pub(crate) struct Conn {
     pub(crate) watch_in_sweep: Cell<bool>,
 }
 
+impl Drop for Conn {
+    fn drop(&mut self) {
+        // One that never ran.
+        if let Some(wire) = self.io.get_mut().as_ref() {
+            wire.unwatch(&self.conns.events);
+        }
+    }
+}
+
 impl Source for Conn {
     /// The task serves streams only between polls of the handler, so a reader inside the handler is served in the same
     /// turn.
@@ -86,17 +114,21 @@ impl Source for Conn {
 }
 
 impl Conn {
-    pub(crate) fn new(info: Rc<ConnInfo>, port: Rc<Port>, conns: Rc<Conns>, io: Io) -> Self {
+    pub(crate) fn new(info: Rc<ConnInfo>, port: Rc<Port>, conns: Rc<Conns>, io: Wire) -> Self {
         Self::with(info, port, conns, Some(io))
     }
 
-    fn with(info: Rc<ConnInfo>, port: Rc<Port>, conns: Rc<Conns>, io: Option<Io>) -> Self {
+    fn with(info: Rc<ConnInfo>, port: Rc<Port>, conns: Rc<Conns>, io: Option<Wire>) -> Self {
         let now = port.worker.clock.now();
         Self {
             info,
             port,
             conns,
             io: RefCell::new(io),
+            ready: Cell::default(),
+            key: Cell::new(None),
+            bell: OnceCell::new(),
+            reads: Cell::new(0),
             out: RefCell::new(OutputQueue::default()),
             exchange: Exchange::default(),
             host: Cell::new(0),
@@ -105,7 +137,6 @@ impl Conn {
             mux: OnceCell::new(),
             handshake: RefCell::new(None),
             became: RefCell::new(None),
-            task: RefCell::new(None),
             in_poll: Cell::new(false),
             pipelined: Cell::new(false),
             kill: Cell::new(Kill::No),
@@ -119,13 +150,11 @@ impl Conn {
         }
     }
 
-    /// Remembers the task to wake.
+    /// A turn of its task begins.
     #[inline]
-    pub(crate) fn set_task(&self, cx: &Context<'_>) {
-        let mut task = self.task.borrow_mut();
-        if !task.as_ref().is_some_and(|known| known.will_wake(cx.waker())) {
-            *task = Some(cx.waker().clone());
-        }
+    pub(crate) fn begin_turn(&self) {
+        self.in_poll.set(true);
+        self.reads.set(READS);
     }
 
     /// Has the task look again, unless it is looking already.
@@ -137,10 +166,10 @@ impl Conn {
 
     /// Has the task polled again, even if it is being polled now.
     pub(crate) fn wake_later(&self) {
-        let task = self.task.borrow();
-        match task.as_ref() {
-            Some(task) => task.wake_by_ref(),
-            None => self.touch(),
+        if self.lane.is_some() {
+            self.touch();
+        } else {
+            self.conns.wake(self);
         }
     }
 

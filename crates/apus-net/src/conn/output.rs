@@ -2,10 +2,9 @@
 
 use std::cell::RefMut;
 use std::io;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
 
 use super::Conn;
-use super::io::Direction;
 use crate::kill::Kill;
 use crate::message_conn::Delivery;
 use crate::output::{OutputQueue, Sent, is_over_bound};
@@ -24,7 +23,7 @@ impl Conn {
         work: impl FnOnce(&mut OutputQueue, &Pool, &Wire) -> io::Result<R>,
     ) -> Option<R> {
         let io = self.io.borrow();
-        let wire = io.as_ref()?.wire();
+        let wire = io.as_ref()?;
         out.counting(&self.port.worker, |out, pool| work(out, pool, wire)).ok()
     }
 
@@ -110,7 +109,7 @@ impl Conn {
     /// Whether bytes wait that TLS has sealed already.
     #[inline]
     fn wire_waits(&self) -> bool {
-        self.io.borrow().as_ref().is_some_and(|io| io.wire().waits())
+        self.io.borrow().as_ref().is_some_and(Wire::waits)
     }
 
     /// Sends all that waits. Ready when nothing waits any more, or the connection broke.
@@ -120,32 +119,25 @@ impl Conn {
             if self.broken.get() || (!sealed && self.out.borrow().is_empty()) {
                 return Poll::Ready(());
             }
-            let registered = self.register();
-            let io = self.io.borrow();
-            let Some(fd) = io.as_ref().filter(|_| registered.is_ok()) else {
-                drop(io);
+            if self.register().is_err() {
                 self.break_off();
                 return Poll::Ready(());
-            };
-            let Ok(mut guard) = ready!(fd.poll_ready(Direction::Write, cx)) else {
-                drop(io);
-                self.break_off();
-                return Poll::Ready(());
-            };
+            }
+            if !self.ready.get().may_write() {
+                self.await_room();
+                return Poll::Pending;
+            }
             if sealed {
-                match fd.wire().flush() {
-                    Ok(()) => continue,
-                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                        guard.clear_ready();
-                        continue;
-                    }
+                let flushed = self.io.borrow().as_ref().map_or(Ok(()), Wire::flush);
+                match flushed {
+                    Ok(()) => {}
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => self.no_room(),
                     Err(_) => {
-                        drop(guard);
-                        drop(io);
                         self.break_off();
                         return Poll::Ready(());
                     }
                 }
+                continue;
             }
             let (sent, waiting) = {
                 let mut out = self.out.borrow_mut();
@@ -154,10 +146,8 @@ impl Conn {
                 (sent, out.bytes())
             };
             if sent == Some(Sent::Blocked) {
-                guard.clear_ready();
+                self.no_room();
             }
-            drop(guard);
-            drop(io);
             if waiting <= self.port.config.low_watermark {
                 self.drained.wake_all();
             }

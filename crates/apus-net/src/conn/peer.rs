@@ -2,14 +2,14 @@
 
 use std::io;
 use std::rc::Rc;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
 
-use super::io::Direction;
-use super::{Conn, Expired, Io};
+use super::{Conn, Expired};
 use crate::account::Holder;
 use crate::body::BodyError;
 use crate::exchange::UnreadBody;
 use crate::input::Receive;
+use crate::wake::after_the_others;
 
 impl Conn {
     /// Reads once. Asks the kernel a second time only when the buffer was filled to its end.
@@ -17,36 +17,33 @@ impl Conn {
     pub(crate) fn poll_recv<S: Receive + ?Sized>(&self, cx: &mut Context<'_>, into: &mut S) -> Poll<io::Result<usize>> {
         loop {
             let io = self.io.borrow();
-            let fd = match io.as_ref() {
-                Some(fd @ Io::Registered(_)) => fd,
-                Some(Io::Fresh(wire)) => match into.receive(wire) {
-                    Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+            let Some(wire) = io.as_ref() else { return Poll::Ready(Err(io::ErrorKind::NotConnected.into())) };
+            let (watched, held) = (wire.is_watched(), wire.holds_input());
+            if watched && !held && !self.ready.get().may_read() {
+                return Poll::Pending;
+            }
+            if self.reads.get() == 0 {
+                after_the_others(cx);
+                return Poll::Pending;
+            }
+            self.reads.set(self.reads.get() - 1);
+            match into.receive(wire) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    if watched {
+                        self.set_ready(|ready| ready.readable = false);
+                    } else {
                         drop(io);
                         self.register()?;
-                        continue;
                     }
-                    result => {
-                        wire.introduce(&self.info, &self.port.worker.counters);
-                        return Poll::Ready(result.map(|(count, _)| self.count_in(count)));
-                    }
-                },
-                None => return Poll::Ready(Err(io::ErrorKind::NotConnected.into())),
-            };
-            if fd.wire().holds_input() {
-                return Poll::Ready(into.receive(fd.wire()).map(|(count, _)| self.count_in(count)));
-            }
-            let mut guard = ready!(fd.poll_ready(Direction::Read, cx))?;
-            match into.receive(fd.wire()) {
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => guard.clear_ready(),
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                }
                 Err(error) => return Poll::Ready(Err(error)),
                 Ok((count, room_left)) => {
-                    if room_left && count > 0 {
+                    if watched && !held && room_left && count > 0 {
                         // The socket is empty: edge-triggered epoll tells when that changes.
-                        guard.clear_ready();
+                        self.set_ready(|ready| ready.readable = false);
                     }
-                    fd.wire().introduce(&self.info, &self.port.worker.counters);
+                    wire.introduce(&self.info, &self.port.worker.counters);
                     return Poll::Ready(Ok(self.count_in(count)));
                 }
             }
@@ -65,7 +62,7 @@ impl Conn {
     ///
     /// Unread input (a pipelined request, a body nobody asks for) keeps the socket readable, so that no event would
     /// tell of the EOF behind it; then the sweep polls the task, which comes here again.
-    pub(crate) fn watch_peer(&self, cx: &mut Context<'_>) {
+    pub(crate) fn watch_peer(&self) {
         self.watch_in_sweep.set(false);
         if self.broken.get() {
             return;
@@ -73,20 +70,12 @@ impl Conn {
         if self.register().is_err() {
             return self.break_off();
         }
-        let (closed, reset) = {
-            let io = self.io.borrow();
-            let Some(fd) = io.as_ref() else { return };
-            match fd.poll_ready(Direction::Read, cx) {
-                Poll::Pending => return,
-                Poll::Ready(Err(_)) => (true, true),
-                Poll::Ready(Ok(guard)) => {
-                    let closed = guard.ready().is_read_closed();
-                    let reset = closed
-                        && matches!(fd.poll_ready(Direction::Write, cx), Poll::Ready(Ok(write)) if write.ready().is_write_closed());
-                    (closed, reset)
-                }
-            }
-        };
+        let ready = self.ready.get();
+        if !ready.may_read() {
+            return;
+        }
+        let closed = ready.read_closed;
+        let reset = closed && ready.write_closed;
         if reset {
             return self.break_off();
         }

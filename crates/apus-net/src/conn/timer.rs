@@ -3,6 +3,7 @@
 use super::Conn;
 use crate::kill::Kill;
 use crate::sys;
+use crate::wire::Wire;
 use crate::worker::DRAIN_GRACE;
 
 /// What the connection waits for, and since when (milliseconds of the worker's clock).
@@ -122,13 +123,12 @@ impl Conn {
     }
 
     fn is_handshaking(&self) -> bool {
-        self.io.borrow().as_ref().is_some_and(|io| io.wire().is_handshaking())
+        self.io.borrow().as_ref().is_some_and(Wire::is_handshaking)
     }
 
     /// Whether the client took too little of its answer during a whole window.
     fn output_stalled(&self, now: u64) -> bool {
-        let in_flight =
-            || self.io.borrow().as_ref().and_then(|io| sys::unacknowledged(io.wire().socket()).ok()).unwrap_or(0);
+        let in_flight = || self.io.borrow().as_ref().and_then(|io| sys::unacknowledged(io.socket()).ok()).unwrap_or(0);
         self.out.borrow_mut().is_stalled(now, &self.port.config, in_flight)
     }
 }

@@ -14,7 +14,7 @@ impl<A: App> ConnTask<A> {
     /// Waits for the output before the next request.
     pub(super) fn drain(&mut self, cx: &mut Context<'_>) -> ConnStep {
         if self.conn.poll_output(cx).is_pending() {
-            self.conn.watch_peer(cx);
+            self.conn.watch_peer();
             return ConnStep::Wait;
         }
         self.conn.watch_in_sweep.set(false);
@@ -30,7 +30,7 @@ impl<A: App> ConnTask<A> {
             return ConnStep::Wait;
         }
         let ConnState::Closing { linger: true } = self.state else { return ConnStep::Close };
-        let shut = conn.io.borrow().as_ref().is_some_and(|io| io.wire().shut_down().is_ok());
+        let shut = conn.io.borrow().as_ref().is_some_and(|io| io.shut_down().is_ok());
         if conn.broken.get() || !shut {
             return ConnStep::Close;
         }

@@ -1,4 +1,5 @@
-//! The task of a connection: one future that reads requests, drives their handlers and sends their answers, in order.
+//! The task of a connection: one state machine that reads requests, drives their handlers and sends their answers, in
+//! order.
 //!
 //! ```text
 //!            ┌──────────────── answer complete ────────────────┐
@@ -38,6 +39,7 @@ use crate::message_conn::Handshake;
 use crate::message_runner;
 use crate::request::Request;
 use crate::response::Responder;
+use crate::runners::Run;
 use crate::wake::after_the_others;
 use crate::worker::bump;
 
@@ -89,7 +91,7 @@ pub(super) enum ConnStep {
     Close,
 }
 
-/// The future of one connection.
+/// The state machine of one connection.
 pub(crate) struct ConnTask<A: App> {
     app: Rc<A>,
     pub(super) conn: Rc<Conn>,
@@ -107,8 +109,14 @@ impl<A: App> ConnTask<A> {
         Self { app, conn, state: ConnState::Head, input, share: Share::default(), last_chance: false, closed: false }
     }
 
+    /// Has the worker's loop run it.
+    pub(crate) fn start(self) {
+        let conn = Rc::clone(&self.conn);
+        conn.conns.drive(&conn, Box::new(self));
+    }
+
     /// Works until something is missing. Whether the connection has ended.
-    fn run(&mut self, cx: &mut Context<'_>) -> bool {
+    fn work(&mut self, cx: &mut Context<'_>) -> bool {
         loop {
             let mut step = self.attend();
             if step == ConnStep::Again {
@@ -352,7 +360,7 @@ impl<A: App> ConnTask<A> {
     fn become_message_conn(&mut self) -> Option<ConnStep> {
         let message_conn = self.conn.take_message_conn()?;
         if let ConnState::Answer { handling: Some(running), .. } = std::mem::replace(&mut self.state, ConnState::Head) {
-            tokio::task::spawn_local(running);
+            self.conn.conns.events.spawn(running);
         }
         self.conn.timer.set(Timer::None);
         self.closed = true;
@@ -388,7 +396,7 @@ impl<A: App> ConnTask<A> {
         if self.feed_stream(cx) {
             return ConnStep::Wait;
         }
-        conn.watch_peer(cx);
+        conn.watch_peer();
         if conn.broken.get() { ConnStep::Again } else { ConnStep::Wait }
     }
 
@@ -400,7 +408,7 @@ impl<A: App> ConnTask<A> {
         };
         let conn = &self.conn;
         if let Some(running) = handling {
-            tokio::task::spawn_local(running);
+            self.conn.conns.events.spawn(running);
         }
         conn.watch_in_sweep.set(false);
         conn.timer.set(Timer::None);
@@ -420,7 +428,7 @@ impl<A: App> ConnTask<A> {
     /// Leaves a running handler to the runtime.
     fn hand_over(&mut self) {
         match std::mem::replace(&mut self.state, ConnState::Head) {
-            ConnState::Answer { handling: Some(running), .. } => drop(tokio::task::spawn_local(running)),
+            ConnState::Answer { handling: Some(running), .. } => self.conn.conns.events.spawn(running),
             ConnState::Streams(mut streams) => streams.end(&self.app),
             _ => {}
         }
@@ -469,7 +477,8 @@ impl<A: App> ConnTask<A> {
         conn.timer.set(Timer::None);
         let io = conn.io.borrow_mut().take();
         if let Some(io) = io {
-            conn.kill.get().before_close(io.wire().socket());
+            io.unwatch(&conn.conns.events);
+            conn.kill.get().before_close(io.socket());
         }
         self.input.consume(usize::MAX);
         self.input.release(&conn.port.worker.pool);
@@ -516,23 +525,16 @@ fn handle<A: App>(
     Pin::new(&mut handling).poll(cx).is_pending().then_some(handling)
 }
 
-impl<A: App> Unpin for ConnTask<A> {}
-
-impl<A: App> Future for ConnTask<A> {
-    type Output = ();
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        let this = &mut *self;
-        this.conn.set_task(cx);
-        this.share.renew();
-        this.conn.in_poll.set(true);
-        let ended = this.run(cx);
-        this.conn.in_poll.set(false);
-        if !ended {
-            return Poll::Pending;
+impl<A: App> Run for ConnTask<A> {
+    fn run(&mut self, cx: &mut Context<'_>) -> bool {
+        self.share.renew();
+        self.conn.begin_turn();
+        let ended = self.work(cx);
+        self.conn.in_poll.set(false);
+        if ended {
+            self.close(true);
         }
-        this.close(true);
-        Poll::Ready(())
+        ended
     }
 }
 

@@ -572,8 +572,8 @@ fn dispatch<A: App>(app: &Rc<A>, conn: &Rc<Conn>, inner: Box<Inner>, body: Body,
     match handle(app, conn, inner, body, upgrade, cx) {
         None => conn.handled(),
         Some(running) => {
-            let conn = Rc::clone(conn);
-            tokio::task::spawn_local(async move {
+            let (conn, events) = (Rc::clone(conn), Rc::clone(&conn.conns.events));
+            events.spawn(async move {
                 running.await;
                 conn.handled();
             });

@@ -46,15 +46,11 @@ pub(crate) enum Carrier {
 
 impl Carrier {
     /// Its own socket; none where it is a stream.
-    fn wire(&self) -> Option<&Wire> {
+    pub(super) fn wire(&self) -> Option<&Wire> {
         match self {
             Self::Wire(wire) => Some(wire),
             Self::Stream(_) => None,
         }
-    }
-
-    pub(super) fn socket(&self) -> Option<&Socket> {
-        self.wire().map(Wire::socket)
     }
 
     pub(super) fn is_handshaking(&self) -> bool {

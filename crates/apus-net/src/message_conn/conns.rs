@@ -4,18 +4,22 @@
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
 
+use apus_loop::Loop;
+
 use super::MessageConn;
 use super::deflate::Shared as SharedDeflate;
-use super::reactor::{Reactor, Run};
+use super::reactor::Reactor;
 use super::write_batch::WriteBatch;
 use crate::registry::Registry;
+use crate::runners::Run;
 
 /// The message connections of a worker.
-#[derive(Default)]
 pub(crate) struct MessageConns {
+    /// What watches their sockets, and polls what they leave to it.
+    pub(crate) events: Rc<Loop>,
     pub(crate) registry: RefCell<Registry<MessageConn>>,
     pub(super) deflate: SharedDeflate,
-    /// What waits for their sockets.
+    /// What runs them.
     reactor: OnceCell<Rc<Reactor>>,
     /// What is written together.
     pub(crate) batch: Rc<WriteBatch>,
@@ -26,6 +30,18 @@ pub(crate) struct MessageConns {
 }
 
 impl MessageConns {
+    pub(crate) fn new(events: &Rc<Loop>) -> Self {
+        Self {
+            events: Rc::clone(events),
+            registry: RefCell::default(),
+            deflate: SharedDeflate::default(),
+            reactor: OnceCell::new(),
+            batch: Rc::default(),
+            pending: Cell::new(0),
+            starved: RefCell::default(),
+        }
+    }
+
     /// Bytes of messages that handlers hold.
     pub(crate) fn pending(&self) -> usize {
         self.pending.get()
@@ -57,11 +73,11 @@ impl MessageConns {
         }
     }
 
-    /// Makes what message connections need while there are descriptors to be had.
+    /// Makes what message connections need.
     pub(crate) fn prepare(&self) -> std::io::Result<()> {
         if self.reactor.get().is_none() {
             // There is one thread: nobody else can have made one.
-            let _ = self.reactor.set(Reactor::start(&self.batch)?);
+            let _ = self.reactor.set(Reactor::start(&self.events, &self.batch)?);
         }
         Ok(())
     }
@@ -100,7 +116,7 @@ impl MessageConns {
 impl Drop for MessageConns {
     fn drop(&mut self) {
         if let Some(reactor) = self.reactor.get() {
-            reactor.end();
+            reactor.remove();
         }
     }
 }

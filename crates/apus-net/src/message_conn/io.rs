@@ -1,19 +1,41 @@
 //! What a message connection is carried by, read and written.
 
 use std::io;
+use std::rc::Rc;
 use std::task::Poll;
 
+use apus_loop::{Key, Loop};
 use nix::sys::epoll::EpollFlags;
-use socket2::Socket;
 
 use super::MessageConn;
 use crate::input::Receive;
 use crate::kill::Kill;
 use crate::output::Sent;
+use crate::runners::Driven;
 
-impl MessageConn {
-    /// What the kernel says of the socket.
-    pub(super) fn note_events(&self, events: EpollFlags) {
+impl Driven for MessageConn {
+    fn key(&self) -> Option<Key> {
+        self.key.get()
+    }
+
+    fn set_queued(&self, queued: bool) -> bool {
+        let before = self.flags().queued;
+        if before != queued {
+            self.set_flags(|flags| flags.queued = queued);
+        }
+        before
+    }
+
+    fn begin(&self, of: &Rc<Loop>, key: Key) -> io::Result<()> {
+        self.key.set(Some(key));
+        match self.io.borrow().as_ref() {
+            None => Err(io::ErrorKind::NotConnected.into()),
+            // A stream is told of by the connection that carries it.
+            Some(carrier) => carrier.wire().map_or(Ok(()), |wire| wire.watch(of, key)),
+        }
+    }
+
+    fn note_events(&self, events: EpollFlags) -> bool {
         if events.intersects(EpollFlags::EPOLLOUT | EpollFlags::EPOLLERR | EpollFlags::EPOLLHUP)
             && let Some(waiting) = self.out.borrow_mut().as_mut()
         {
@@ -30,8 +52,11 @@ impl MessageConn {
                 flags.hung_up |= hung_up;
             });
         }
+        true
     }
+}
 
+impl MessageConn {
     /// Begins TLS (STARTTLS) on a stream whose port has it and that began without; whether that was possible. What was
     /// sent before has to be with the kernel: it goes in clear.
     pub fn begin_tls(&self) -> bool {
@@ -55,14 +80,6 @@ impl MessageConn {
     /// Closes our direction; whether that was possible.
     pub(crate) fn shut_down(&self) -> bool {
         self.io.borrow().as_ref().is_some_and(|io| io.shut_down().is_ok())
-    }
-
-    /// Has the socket watched. A stream is told of by the connection that carries it.
-    pub(super) fn watched(&self, watch: impl FnOnce(&Socket) -> io::Result<()>) -> io::Result<()> {
-        match self.io.borrow().as_ref() {
-            None => Err(io::ErrorKind::NotConnected.into()),
-            Some(carrier) => carrier.socket().map_or(Ok(()), watch),
-        }
     }
 
     /// There is more to read: what the kernel says of a socket, said of a stream.

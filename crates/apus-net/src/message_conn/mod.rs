@@ -21,6 +21,7 @@ mod write_batch;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
+use apus_loop::Key;
 use apus_proto::websocket::{Opcode, close, encode_close};
 use bytes::BytesMut;
 
@@ -38,7 +39,6 @@ pub(crate) use deflate::Agreed;
 pub(crate) use handshake::{Handshake, has_token};
 pub use handshake::{Refusal, Upgrade};
 pub use message::{Kind, Message, OwnedMessage};
-pub(crate) use reactor::Run;
 pub use recv::Recv;
 pub use send::{Broadcast, Delivery};
 pub use write_batch::WriteTurn;
@@ -121,8 +121,8 @@ pub struct MessageConn {
     pub(crate) port: Rc<Port>,
     pub(crate) conns: Rc<MessageConns>,
     io: RefCell<Option<Carrier>>,
-    /// Its key in the reactor; 0 before it has one.
-    pub(crate) key: Cell<u64>,
+    /// Its key in the loop; none before it is run there.
+    pub(crate) key: Cell<Option<Key>>,
     out: RefCell<Option<Box<OutputQueue>>>,
     extra: RefCell<Option<Box<Extra>>>,
     /// Tasks waiting for output to drain, for a message, or for the end.
@@ -155,7 +155,7 @@ impl MessageConn {
             port,
             conns,
             io: RefCell::new(Some(carrier)),
-            key: Cell::new(0),
+            key: Cell::new(None),
             out: RefCell::new(None),
             extra: RefCell::new(None),
             waiters: WakerList::default(),
@@ -324,9 +324,21 @@ impl MessageConn {
         }
         let io = self.io.borrow_mut().take();
         if let Some(carrier) = io {
+            if let Some(wire) = carrier.wire() {
+                wire.unwatch(&self.conns.events);
+            }
             carrier.close(self.kill.get());
         }
         self.waiters.wake_all();
+    }
+}
+
+impl Drop for MessageConn {
+    fn drop(&mut self) {
+        // One that never ran.
+        if let Some(wire) = self.io.get_mut().as_ref().and_then(Carrier::wire) {
+            wire.unwatch(&self.conns.events);
+        }
     }
 }
 

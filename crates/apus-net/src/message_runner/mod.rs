@@ -16,8 +16,9 @@ use crate::account::Share;
 use crate::app::App;
 use crate::input::Input;
 use crate::kill::Kill;
-use crate::message_conn::{Message, MessageConn, OwnedMessage, Protocol, Run, Stage};
+use crate::message_conn::{Message, MessageConn, OwnedMessage, Protocol, Stage};
 use crate::pool::READ_SIZE;
+use crate::runners::Run;
 
 /// Messages handled before other connections have their turn.
 const TURN: u32 = 64;
@@ -258,7 +259,8 @@ impl<A: App> Runner<A> {
             message_conn.handlers.set(message_conn.handlers.get() + 1);
             message_conn.pending.set(message_conn.pending.get() + bytes);
             message_conn.conns.take_pending(bytes);
-            tokio::task::spawn_local(Handler::<A> { handling, message_conn: Rc::clone(message_conn), bytes });
+            let handler = Handler::<A> { handling, message_conn: Rc::clone(message_conn), bytes };
+            message_conn.conns.events.spawn(handler);
         }
     }
 

@@ -7,7 +7,7 @@ use apus_proto::websocket::handshake;
 
 use super::Responder;
 use crate::answer::ResponseHead;
-use crate::conn::{Conn, Io};
+use crate::conn::Conn;
 use crate::kill::Kill;
 use crate::message_conn::{Agreed, Carrier, MessageConn, Protocol, Refusal, Upgrade};
 
@@ -47,11 +47,7 @@ impl Responder {
             conn.give_id_up();
             (Carrier::Stream(Rc::<Conn>::clone(conn)), None)
         } else {
-            let wire = match conn.io.borrow_mut().take() {
-                Some(Io::Registered(fd)) => fd.into_inner(),
-                Some(Io::Fresh(wire)) => wire,
-                None => return Err(GONE),
-            };
+            let Some(wire) = conn.io.borrow_mut().take() else { return Err(GONE) };
             let mut out = conn.out.take();
             handshake.write_answer(out.buffer(&worker.pool), config, upgrade, params);
             (Carrier::Wire(wire), Some(out))

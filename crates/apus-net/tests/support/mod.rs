@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use apus_loop::Loop;
 use apus_net::{App, Config, ConnInfo, Control, NoMetrics, Request, Responder, ResponseHead, serve};
 use tokio::runtime::{Builder, LocalOptions};
 use tokio::sync::mpsc;
@@ -89,7 +90,9 @@ impl Server {
         let thread = std::thread::spawn(move || {
             let runtime = Builder::new_current_thread().enable_all().build_local(LocalOptions::default()).unwrap();
             runtime.block_on(async move {
-                let control = Control::new(Rc::new(NoMetrics::default()));
+                let events = Loop::new().unwrap();
+                tokio::task::spawn_local(events.driver());
+                let control = Control::new(Rc::new(NoMetrics::default()), &events);
                 control.stop_clock();
                 let config = Rc::new(config);
                 let listeners = listeners.into_iter().map(|fd| (fd, Rc::clone(&config))).collect();

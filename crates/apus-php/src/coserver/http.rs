@@ -123,7 +123,7 @@ fn run(core: &Rc<HttpCore>, object: &Object, state: &Rc<State>) -> Result<bool, 
     let gate = gate.map_err(|why| exception::throw(exception::code::server::OPTION, &why))?;
     let connections = Connections::of(&core.settings.borrow());
     let connections = connections.map_err(|why| exception::throw(exception::code::server::OPTION, &why))?;
-    let control = Control::new(Rc::new(CoMetrics));
+    let control = Control::new(Rc::new(CoMetrics), &state.events);
     core.began(&control);
     let (done, over) = tokio::sync::oneshot::channel();
     let serving = Rc::clone(core).serve(Rc::clone(state), fd, Before { tls, edge, gate, connections }, control);

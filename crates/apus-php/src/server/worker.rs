@@ -106,7 +106,10 @@ pub(super) fn run(core: &Rc<ServerCore>, server: &Object, worker: Rc<Worker>) ->
     server.set_slot(slot::MANAGER_PID, Value::int(i64::from(worker.master_pid)));
     server.set_slot(slot::TASKWORKER, Value::bool(worker.role == Role::Task));
     let task_client = task::open(core, server, &worker);
-    let control = Control::new(Rc::new(WorkerMetrics::new(Rc::clone(&worker), core.host_figures.borrow().clone())));
+    let control = Control::new(
+        Rc::new(WorkerMetrics::new(Rc::clone(&worker), core.host_figures.borrow().clone())),
+        &state.events,
+    );
     set_control(Some(Rc::clone(&control)));
     let running = Rc::new(Running {
         core: Rc::clone(core),

@@ -160,7 +160,7 @@ pub(super) fn start_user(
     coroutine: bool,
 ) -> Result<(), Raise> {
     let state = State::get()?;
-    let control = Control::new(Rc::new(WorkerMetrics::new(Rc::clone(worker), None)));
+    let control = Control::new(Rc::new(WorkerMetrics::new(Rc::clone(worker), None)), &state.events);
     open((core, server, worker, &control, &state), Some(ForkEpoch::now()), coroutine);
     Ok(())
 }
