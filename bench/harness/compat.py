@@ -90,7 +90,7 @@ def by_php(who: str, *words: str) -> Contender:
     """A program of this benchmark, with one module or the other."""
     argv = ["php", "-c", "@RUN@/php.ini", "-d", "extension=@SWOOLE_SO@", *words]
     files, env = ["../contenders/_php/php.ini"], {"PHP_INI_SCAN_DIR": ""}
-    found = Contender("swoole", BENCH / "compat", "", [argv], files, env=env)
+    found = contenders.with_modules(Contender("swoole", BENCH / "compat", "", [argv], files, env=env))
     return under_apus(found) if who == "apus" else found
 
 

@@ -21,12 +21,13 @@ import re
 import shutil
 import subprocess
 import tomllib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 BENCH = Path(__file__).resolve().parent.parent
 ROOT = BENCH.parent
 
+_SWOOLE = "extension=@SWOOLE_SO@"
 _TOKEN = re.compile(r"@([A-Z][A-Z_]*)@")
 
 
@@ -96,11 +97,25 @@ class Contender:
 
 def load_all(folder: Path, order: tuple[str, ...]) -> list[Contender]:
     found = [
-        Contender(name=recipe.parent.name, folder=recipe.parent, **tomllib.loads(recipe.read_text()))
+        with_modules(Contender(name=recipe.parent.name, folder=recipe.parent, **tomllib.loads(recipe.read_text())))
         for recipe in folder.glob("*/contender.toml")
     ]
     last = len(order)
     return sorted(found, key=lambda one: (order.index(one.name) if one.name in order else last, one.name))
+
+
+def with_modules(contender: Contender) -> Contender:
+    """The same with the modules that Swoole, as it is built here, wants loaded before it: SWOOLE_MODULES=mysqlnd,..."""
+
+    def words(argv: list[str]) -> list[str]:
+        if _SWOOLE not in argv:
+            return argv
+        at = argv.index(_SWOOLE)
+        wanted = [f"extension={name}" for name in os.environ.get("SWOOLE_MODULES", "").split(",") if name]
+        missing = [word for one in wanted if one not in argv for word in (one, "-d")]
+        return [*argv[:at], *missing, *argv[at:]]
+
+    return replace(contender, start=[words(argv) for argv in contender.start], version=words(contender.version))
 
 
 def fill(text: str, tokens: dict[str, str]) -> str:

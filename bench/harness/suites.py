@@ -8,6 +8,7 @@ SUITES = {
     "ws": ("ws.suite", "WebSockets"),
     "coro": ("coro", "Coro"),
     "memory": ("memory", "Memory"),
+    "pack": ("pack", "Pack"),
     "tasks": ("tasks", "Tasks"),
     "superglobals": ("superglobals", "Superglobals"),
     "preemption": ("preemption", "Preemption"),

@@ -23,7 +23,11 @@ class TaskResults(Document):
             for case in CASES
             for peer, title in (("swoole", "Swoole"), ("redis", "Redis"))
         ]
-        return [*more, Aim("One task, p99: Apus / Swoole, at most", self.ratio("wait", "p99_us", "apus", "swoole"), 1)]
+        return [
+            *more,
+            Aim("One task, p99: Apus / Swoole, at most", self.ratio("wait", "p99_us", "apus", "swoole"), 1),
+            Aim("One task after the other, CPU us of all processes, Apus, at most", self.value("wait", "apus", "cpu_us"), 30),
+        ]
 
 
 def _intro(results: Document) -> str:

@@ -39,14 +39,18 @@ def command(name, case, run, out, module, cert, key):
     """The server's command, and its port where it does not say it itself."""
     if name == "apus":
         pair = [] if case in ("plain", "idle-plain") else [cert, key]
-        return ["php", "-n", "-d", f"extension={module}", str(HERE / "peers/server.php"), *pair], None
+        wanted = [name for name in os.environ.get("SWOOLE_MODULES", "").split(",") if name]
+        modules = [word for name in (*wanted, module) for word in ("-d", f"extension={name}")]
+        return ["php", "-n", *modules, str(HERE / "peers/server.php"), *pair], None
     if name == "node":
         return ["node", str(HERE / "peers/server.js"), cert, key, str(out / "ws-node")], None
     if name == "go":
         return ["env", "GOMAXPROCS=1", str(out / "tls-go"), cert, key], None
     port = free_port()
     if name == "swoole":
-        return ["php", "-n", "-d", f"extension={module}", str(HERE / "peers/swoole.php"), str(port), cert, key], port
+        wanted = [name for name in os.environ.get("SWOOLE_MODULES", "").split(",") if name]
+        modules = [word for name in (*wanted, module) for word in ("-d", f"extension={name}")]
+        return ["php", "-n", *modules, str(HERE / "peers/swoole.php"), str(port), cert, key], port
     if name == "nghttpd":
         files = run / "files"
         files.mkdir(exist_ok=True)

@@ -46,6 +46,12 @@ QUICK = ("basic", "basic_query", POOLED_QUERY, TESTS[8].name, TESTS[11].name)
 QUICK_CONCURRENCY = 100
 
 
+def cores(allowed: list[int]) -> tuple[str, str, int]:
+    """The servers', the database's (of one or two in all, it shares ab's) and ab's."""
+    servers = allowed[-2:-1] or allowed
+    return str(servers[0]), ",".join(str(core) for core in allowed[:-2] or allowed[-1:]), allowed[-1]
+
+
 @dataclass(frozen=True)
 class Pool:
     """Processes of the server, and connections to the database each may have."""

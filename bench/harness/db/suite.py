@@ -59,7 +59,7 @@ class Databases(Suite):
         add("--pool", type=number, metavar="N", default=120, help="pooled connections of each (default 120)")
         add("--unix", action="store_true", help="reach MariaDB over its Unix socket (default: TCP over 127.0.0.1)")
         add("--server-cores", metavar="LIST", help="cores of the servers (default: the last but one)")
-        add("--database-cores", metavar="LIST", help="cores of MariaDB (default: all before those)")
+        add("--database-cores", metavar="LIST", help="cores of MariaDB (default: all before those; of two cores ab's)")
         add("--client-core", type=int, metavar="N", help="core of ab (default: the last)")
         add("--resume", type=Path, metavar="FILE", help="measure what this results file lacks, and complete it")
 
@@ -147,10 +147,7 @@ class Databases(Suite):
         )
 
     def _cores(self) -> Cores:
-        allowed, options = sorted(os.sched_getaffinity(0)), self.options
-        named = options.server_cores and options.database_cores and options.client_core is not None
-        if len(allowed) < 3 and not named:
-            raise ValueError("three cores are needed: one each for the servers, the database and ab; or name cores for all of them")
-        server = options.server_cores or str(allowed[-2])
-        database = options.database_cores or ",".join(str(core) for core in allowed[:-2])
-        return Cores(server, database, allowed[-1] if options.client_core is None else options.client_core)
+        options = self.options
+        server, database, client = plan.cores(sorted(os.sched_getaffinity(0)))
+        client = client if options.client_core is None else options.client_core
+        return Cores(options.server_cores or server, options.database_cores or database, client)

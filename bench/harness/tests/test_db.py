@@ -51,6 +51,15 @@ def results(runs: dict, failed: dict | None = None) -> DbResults:
 
 
 class Plan(unittest.TestCase):
+    def test_without_a_core_for_each_they_are_shared(self):
+        self.assertEqual(plan.cores([0, 1, 2, 3]), ("2", "0,1", 3))
+        self.assertEqual(plan.cores([4, 5]), ("4", "5", 5))
+        self.assertEqual(plan.cores([7]), ("7", "7", 7))
+        self.assertNotIn("shared", report.markdown(results({})))
+        few = results({})
+        few.document["options"] |= {"server_cores": "0", "database_cores": "1", "client_core": 1}
+        self.assertIn("`ab -k` on 1 (shared: this machine has no core for each)", report.markdown(few))
+
     def test_tests_at_every_concurrency(self):
         suite = Databases(Databases.parse(["--tests", "basic,*sleep*", "--concurrency", "10,20"]))
         names = [case.name for case in suite.cases()]

@@ -7,6 +7,7 @@ import threading
 import time
 import unittest
 from pathlib import Path
+from unittest import mock
 
 from harness import contenders, procs, scenarios
 from harness.db.suite import Databases
@@ -101,6 +102,13 @@ class Recipes(unittest.TestCase):
                     contenders.fill(word, tokens)
             for name in contender.files:
                 contenders.fill((contender.folder / name).read_text(), tokens)
+
+    def test_modules_that_swoole_wants_come_before_it(self):
+        argv = ["php", "-d", "extension=curl", "-d", "extension=@SWOOLE_SO@", "x.php"]
+        with mock.patch.dict("os.environ", {"SWOOLE_MODULES": "curl,mysqlnd"}):
+            found = contenders.with_modules(contenders.Contender("swoole", Path(), "", [argv, ["php"]], version=argv))
+        wanted = ["php", "-d", "extension=curl", "-d", "extension=mysqlnd", "-d", "extension=@SWOOLE_SO@", "x.php"]
+        self.assertEqual((found.start, found.version), ([wanted, ["php"]], wanted))
 
     def test_unknown_token(self):
         with self.assertRaises(KeyError):
