@@ -49,6 +49,7 @@ const SHIM: &[&str] = &[
     "stream",
     "closure",
     "pack",
+    "build",
     "row",
     "process",
     "wrap",

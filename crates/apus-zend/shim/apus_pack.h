@@ -26,14 +26,64 @@ zend_ulong apus_pack_hash(zend_string *string);
 /* The memory limit was passed: PHP says so when the running function has returned, and until then gives more, up to a
  * hard limit. */
 bool apus_unpack_exhausted(void);
-/* An array whose first `size` elements need no allocation: packed, or with keys of any kind. NULL: bailed out. */
-zend_array *apus_unpack_array(uint32_t size, bool list);
-/* Puts null under a key into an array with room for it, and says where; NULL: the key is there already. "7" means 7. */
-zval *apus_unpack_map_text(zend_array *map, zend_string *key);
-zval *apus_unpack_map_index(zend_array *map, zend_ulong key);
 /* A string that others may have already. NULL: bailed out. */
 zend_string *apus_unpack_name(const char *bytes, size_t len);
 zend_reference *apus_unpack_reference(void); /* to null; NULL: bailed out */
+
+/* ---- build.c: values without objects, in steps ---- */
+
+typedef enum {
+	/* Keys of a map come first, then arrays that further steps fill, then what is whole with one step. */
+	APUS_STEP_KEY_TEXT, APUS_STEP_KEY_AGAIN, APUS_STEP_KEY_INDEX,
+	APUS_STEP_LIST, APUS_STEP_MAP, /* of `count` elements, at least one */
+	APUS_STEP_TABLE,               /* a map that ends with APUS_STEP_END; room for `count` at first */
+	APUS_STEP_PLAIN,               /* a value of no more than `of`, of type `count` */
+	APUS_STEP_TEXT,                /* `count` bytes */
+	APUS_STEP_AGAIN,               /* numbered string `of.number` */
+	APUS_STEP_EMPTY,               /* an empty array */
+	APUS_STEP_INTS_1, APUS_STEP_INTS_2, APUS_STEP_INTS_4, APUS_STEP_INTS_8, APUS_STEP_FLOATS, /* a list of numbers */
+	APUS_STEP_END,
+} apus_step_kind;
+
+typedef struct {
+	union { zend_ulong number; const char *bytes; } of;
+	uint32_t count;
+	uint8_t kind;
+	bool name;     /* a string that PHP may know already */
+	bool numbered; /* a string that may come again */
+} apus_step;
+
+/* What is being filled, and where its next value goes (NULL: a key is next). */
+typedef struct {
+	zend_array *array; /* NULL: the value itself */
+	zval *slot;
+	uint32_t left;
+	bool map;
+} apus_frame;
+
+/* Both arrays have room for what the steps of a call need. */
+typedef struct {
+	apus_frame *frames;
+	zend_string **texts; /* numbered so far, one reference each */
+	size_t top, known;
+} apus_build;
+
+typedef enum {
+	APUS_BUILT,
+	APUS_BUILT_TWICE,     /* a key was there already */
+	APUS_BUILT_WRONG,     /* a step where it cannot be, or a string that did not come before */
+	APUS_BUILT_EXHAUSTED, /* the memory limit was passed: apus_unpack_exhausted() */
+	APUS_BUILT_BAILED,
+} apus_built;
+/* Whatever it returns, what is there so far is reached from the first frame's slot, and can be released. */
+apus_built apus_build_run(apus_build *build, const apus_step *steps, size_t count);
+/* Moves a value into the next place; false: there is none. */
+bool apus_build_put(apus_build *build, const zval *value);
+
+/* Gives the numbered strings back. */
+void apus_build_release(zend_string *const *texts, size_t count);
+
+/* ---- objects ---- */
 
 typedef struct {
 	zend_object *object;    /* one reference */

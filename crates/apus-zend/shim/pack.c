@@ -238,41 +238,6 @@ bool apus_unpack_exhausted(void)
 #endif
 }
 
-zend_array *apus_unpack_array(uint32_t size, bool list)
-{
-	zend_array *volatile array = NULL;
-	apus_try {
-		zend_array *made = zend_new_array(size);
-		if (list) {
-			zend_hash_real_init_packed(made);
-		} else {
-			zend_hash_real_init_mixed(made);
-		}
-		array = made;
-	} apus_catch {
-	} apus_end_try();
-	return array;
-}
-
-/* The arrays below were made with room: no allocation, so no bailout. */
-zval *apus_unpack_map_text(zend_array *map, zend_string *key)
-{
-	zval null;
-	zend_ulong index;
-	ZVAL_NULL(&null);
-	if (ZEND_HANDLE_NUMERIC_STR(ZSTR_VAL(key), ZSTR_LEN(key), index)) {
-		return zend_hash_index_add(map, index, &null);
-	}
-	return zend_hash_add(map, key, &null);
-}
-
-zval *apus_unpack_map_index(zend_array *map, zend_ulong key)
-{
-	zval null;
-	ZVAL_NULL(&null);
-	return zend_hash_index_add(map, key, &null);
-}
-
 zend_string *apus_unpack_name(const char *bytes, size_t len)
 {
 	zend_string *volatile string = NULL;

@@ -1,158 +1,17 @@
-//! Building values from data that is not trusted: arrays with room made before, references, objects without their
-//! constructors.
+//! Making references, and objects without their constructors, from data that is not trusted.
 
 use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 
 use crate::call::Raise;
 use crate::sys;
-use crate::value::{Array, PhpString, Value, check};
+use crate::value::{PhpString, Value, check};
 
 /// Whether the memory limit was passed: some versions of PHP give more memory until the running function returns, and
 /// end the script then.
 pub fn is_exhausted() -> bool {
     // SAFETY: reads a value.
     unsafe { sys::apus_unpack_exhausted() }
-}
-
-/// The one reference to an array that nobody else sees yet.
-struct Own(NonNull<sys::zend_array>);
-
-impl Own {
-    /// `array` is what the shim made: NULL tells a bailout.
-    fn new(array: *mut sys::zend_array) -> Result<Self, Raise> {
-        NonNull::new(array).map(Self).ok_or(Raise::Bailed)
-    }
-
-    fn as_ptr(&self) -> *mut sys::zend_array {
-        self.0.as_ptr()
-    }
-
-    fn into_value(self) -> Value {
-        let this = ManuallyDrop::new(self);
-        // SAFETY: the one reference moves.
-        unsafe { Array::from_raw(this.0) }.into()
-    }
-}
-
-impl Drop for Own {
-    fn drop(&mut self) {
-        // SAFETY: the one reference is given back.
-        drop(unsafe { Array::from_raw(self.0) });
-    }
-}
-
-/// A list of a known length under construction.
-pub struct ListBuilder {
-    array: Own,
-    size: u32,
-}
-
-impl ListBuilder {
-    /// An empty list with room for `size` elements.
-    pub fn new(size: u32) -> Result<Self, Raise> {
-        // SAFETY: allocation only.
-        let array = Own::new(unsafe { sys::apus_unpack_array(size, true) })?;
-        Ok(Self { array, size })
-    }
-
-    /// Appends an element. Beyond the room made, it is dropped.
-    #[inline]
-    pub fn push(&mut self, value: Value) {
-        // SAFETY: self is the array's only owner; below its size lies room that was allocated.
-        unsafe {
-            let array = self.array.as_ptr();
-            let at = (*array).nNumUsed;
-            if at >= self.size {
-                return;
-            }
-            value.move_into((*array).__bindgen_anon_1.arPacked.add(at as usize));
-            (*array).nNumUsed = at + 1;
-            (*array).nNumOfElements = at + 1;
-            (*array).nNextFreeElement = i64::from(at) + 1;
-        }
-    }
-
-    /// Appends numbers, as [`push`](Self::push) does.
-    #[inline]
-    pub fn extend(&mut self, values: impl Iterator<Item = Value>) {
-        // SAFETY: as in `push`; no more than there is room for.
-        unsafe {
-            let array = self.array.as_ptr();
-            let mut at = (*array).nNumUsed;
-            let first = (*array).__bindgen_anon_1.arPacked;
-            for value in values.take((self.size - at.min(self.size)) as usize) {
-                value.move_into(first.add(at as usize));
-                at += 1;
-            }
-            (*array).nNumUsed = at;
-            (*array).nNumOfElements = at;
-            (*array).nNextFreeElement = i64::from(at);
-        }
-    }
-
-    /// The list.
-    pub fn finish(self) -> Value {
-        self.array.into_value()
-    }
-}
-
-/// An array of a known number of elements under construction.
-pub struct MapBuilder {
-    array: Own,
-    left: u32,
-}
-
-impl MapBuilder {
-    /// An empty array with room for `size` elements.
-    pub fn new(size: u32) -> Result<Self, Raise> {
-        // SAFETY: allocation only.
-        let array = Own::new(unsafe { sys::apus_unpack_array(size, false) })?;
-        Ok(Self { array, left: size })
-    }
-
-    /// Adds an element under a string ("7" means 7). False: the key is there already, or there is no room.
-    #[inline]
-    pub fn add_text(&mut self, key: &PhpString, value: Value) -> bool {
-        if self.left == 0 {
-            return false;
-        }
-        // SAFETY: self is the array's only owner, and there is room: nothing is allocated.
-        let slot = unsafe { sys::apus_unpack_map_text(self.array.as_ptr(), key.as_raw().as_ptr()) };
-        self.fill(slot, value)
-    }
-
-    /// Adds an element under an integer. False: the key is there already, or there is no room.
-    #[inline]
-    pub fn add_index(&mut self, key: i64, value: Value) -> bool {
-        if self.left == 0 {
-            return false;
-        }
-        // SAFETY: as above.
-        let slot = unsafe { sys::apus_unpack_map_index(self.array.as_ptr(), key as u64) };
-        self.fill(slot, value)
-    }
-
-    #[inline]
-    fn fill(&mut self, slot: *mut sys::zval, value: Value) -> bool {
-        if slot.is_null() {
-            return false;
-        }
-        self.left -= 1;
-        let value = ManuallyDrop::new(value);
-        // SAFETY: the place holds null, which needs no release. The rest of it belongs to the hash: the link to the
-        // next of its chain.
-        unsafe {
-            (*slot).value = (*value.as_ptr()).value;
-            (*slot).u1.type_info = (*value.as_ptr()).u1.type_info;
-        }
-        true
-    }
-
-    /// The array.
-    pub fn finish(self) -> Value {
-        self.array.into_value()
-    }
 }
 
 /// A string that serves as a name: the very one that PHP knows already, where it does.

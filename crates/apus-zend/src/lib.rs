@@ -30,6 +30,7 @@ pub mod remote;
 pub mod row;
 pub mod sapi;
 pub mod state;
+pub mod steps;
 pub mod stream;
 pub mod sys;
 mod values;

@@ -3,7 +3,8 @@
 
 use std::collections::HashSet;
 
-use apus_zend::assemble::{self, ListBuilder, Made, MapBuilder, Reference};
+use apus_zend::assemble::{self, Made, Reference};
+use apus_zend::steps::{Builder, Failed, Numbers};
 use apus_zend::value::PhpString;
 use apus_zend::{Raise, Value};
 
@@ -22,8 +23,8 @@ pub(crate) enum Allowed {
 
 /// The value that `bytes` are.
 pub(super) fn decode(bytes: &[u8], allowed: &Allowed) -> Result<Value, Raise> {
-    let mut decoder =
-        Decoder { bytes, at: 0, allowed, texts: Vec::new(), nodes: Vec::new(), calls: Vec::new(), depth: 0, made: 0 };
+    let build = Builder::default();
+    let mut decoder = Decoder { bytes, at: 0, allowed, build, nodes: Vec::new(), calls: Vec::new(), depth: 0 };
     let done = decoder.whole();
     if done.is_err() {
         decoder.spoil();
@@ -51,17 +52,21 @@ struct Decoder<'a> {
     bytes: &'a [u8],
     at: usize,
     allowed: &'a Allowed,
-    texts: Vec<PhpString>,
+    build: Builder<'a>,
     nodes: Vec<Node>,
     calls: Vec<Call>,
     depth: usize,
-    /// Strings made since the memory limit was looked at.
-    made: u8,
+}
+
+/// A string: its bytes, or the number of the one that it is again.
+enum Text<'a> {
+    New(&'a [u8]),
+    Again(usize),
 }
 
 /// A key or a name.
-enum Key {
-    Text(PhpString),
+enum Key<'a> {
+    Text(Text<'a>),
     Index(i64),
     End,
 }
@@ -113,6 +118,7 @@ impl<'a> Decoder<'a> {
         }
     }
 
+    #[inline]
     fn fixed<const N: usize>(&mut self) -> Result<[u8; N], Raise> {
         let mut out = [0; N];
         out.copy_from_slice(self.take(N)?);
@@ -137,23 +143,41 @@ impl<'a> Decoder<'a> {
         Err(self.malformed("a count of more than 5 bytes"))
     }
 
-    /// A value. A reference that waits for it is given objects before their contents, which may mention it.
+    /// A value by itself. A reference that waits for it is given objects before their contents, which may mention it.
     fn value(&mut self, waiting: Option<usize>) -> Result<Value, Raise> {
         let tag = self.byte()?;
-        if tag < f::SMALL_INTS {
-            return Ok(Value::int(tag.into()));
+        if let Some(plain) = self.plain(tag)? {
+            return Ok(plain);
         }
         if is_text(tag) {
             return Ok(self.text(tag, false)?.into());
         }
+        if is_array(tag) {
+            self.build.begin();
+            self.array(tag)?;
+            let done = self.build.finish();
+            return done.map_err(|failed| self.failed(failed));
+        }
+        self.node(tag, waiting)
+    }
+
+    /// A value that is no more than its tag and a number.
+    #[inline]
+    fn plain(&mut self, tag: u8) -> Result<Option<Value>, Raise> {
+        Ok(Some(match tag {
+            0..f::SMALL_INTS => Value::int(tag.into()),
+            f::NULL => Value::null(),
+            f::FALSE => Value::bool(false),
+            f::TRUE => Value::bool(true),
+            f::FLOAT | f::FLOAT_4 => Value::float(self.float(tag)?),
+            f::INT_1..=f::INT_8 => Value::int(self.int(tag)?),
+            _ => return Ok(None),
+        }))
+    }
+
+    /// A value that has a number of its own, or is one that has.
+    fn node(&mut self, tag: u8, waiting: Option<usize>) -> Result<Value, Raise> {
         match tag {
-            f::NULL => Ok(Value::null()),
-            f::FALSE => Ok(Value::bool(false)),
-            f::TRUE => Ok(Value::bool(true)),
-            f::FLOAT => Ok(Value::float(f64::from_le_bytes(self.fixed()?))),
-            f::FLOAT_4 => Ok(Value::float(f32::from_le_bytes(self.fixed()?).into())),
-            f::INT_1..=f::INT_8 => self.int(tag).map(Value::int),
-            f::INTS_1..=f::INTS_8 | f::FLOATS => self.numbers(tag),
             f::REFERENCE => self.reference(),
             f::SAME => self.same(),
             f::NOTHING => {
@@ -163,23 +187,77 @@ impl<'a> Decoder<'a> {
             f::CASE => self.case(),
             f::WROTE => self.nested(|this| this.wrote(waiting)),
             f::OBJECT => self.nested(|this| this.object(waiting)),
-            _ => self.nested(|this| this.array(tag)),
+            _ => Err(self.malformed(&format!("an unknown tag {tag:#04x}"))),
+        }
+    }
+
+    /// The next value of an array that is being built.
+    #[inline]
+    fn element(&mut self) -> Result<(), Raise> {
+        let tag = self.byte()?;
+        let noted = match tag {
+            0..f::SMALL_INTS => self.build.int(tag.into()),
+            f::SHORT_TEXT..f::NEAR_TEXT => {
+                let bytes = self.take(usize::from(tag - f::SHORT_TEXT))?;
+                self.build.text(bytes, f::numbered(bytes.len()))
+            }
+            f::NEAR_TEXT..f::SHORT_LIST => self.build.again(usize::from(tag - f::NEAR_TEXT)),
+            f::NULL => self.build.null(),
+            f::FALSE | f::TRUE => self.build.bool(tag == f::TRUE),
+            f::FLOAT | f::FLOAT_4 => {
+                let value = self.float(tag)?;
+                self.build.float(value)
+            }
+            f::INT_1..=f::INT_8 => {
+                let value = self.int(tag)?;
+                self.build.int(value)
+            }
+            f::TEXT_1..=f::AGAIN => match self.read_text(tag)? {
+                Text::New(bytes) => self.build.text(bytes, f::numbered(bytes.len())),
+                Text::Again(number) => self.build.again(number),
+            },
+            _ if is_array(tag) => return self.array(tag),
+            _ => return self.node_inside(tag),
+        };
+        noted.map_err(|failed| self.failed(failed))
+    }
+
+    /// What PHP code may see while it is made comes after what stands before it.
+    fn node_inside(&mut self, tag: u8) -> Result<(), Raise> {
+        self.build.flush().map_err(|failed| self.failed(failed))?;
+        let value = self.node(tag, None)?;
+        self.build.put(value).map_err(|failed| self.failed(failed))
+    }
+
+    #[cold]
+    fn failed(&self, failed: Failed) -> Raise {
+        match failed {
+            Failed::Twice => self.malformed("an array has a key twice"),
+            Failed::Wrong => self.malformed("a string is mentioned before it came"),
+            Failed::Raised(raise) => raise,
         }
     }
 
     fn nested(&mut self, body: impl FnOnce(&mut Self) -> Result<Value, Raise>) -> Result<Value, Raise> {
-        self.depth += 1;
+        self.deeper()?;
         if assemble::is_exhausted() {
             return Err(Raise::Thrown);
-        }
-        if self.depth > f::DEPTH {
-            return Err(self.malformed(&format!("arrays and objects more than {} deep", f::DEPTH)));
         }
         let value = body(self)?;
         self.depth -= 1;
         Ok(value)
     }
 
+    #[inline]
+    fn deeper(&mut self) -> Result<(), Raise> {
+        self.depth += 1;
+        if self.depth > f::DEPTH {
+            return Err(self.malformed(&format!("arrays and objects more than {} deep", f::DEPTH)));
+        }
+        Ok(())
+    }
+
+    #[inline]
     fn int(&mut self, tag: u8) -> Result<i64, Raise> {
         Ok(match tag {
             f::INT_1 => i8::from_le_bytes(self.fixed()?).into(),
@@ -189,34 +267,61 @@ impl<'a> Decoder<'a> {
         })
     }
 
-    /// A string whose tag was read; `name`: it serves as a key or a name.
-    fn text(&mut self, tag: u8, name: bool) -> Result<PhpString, Raise> {
-        let number = match tag {
-            f::NEAR_TEXT..f::SHORT_LIST => usize::from(tag - f::NEAR_TEXT),
-            f::AGAIN_1 => usize::from(self.byte()?) + usize::from(f::NEAR_TEXTS),
-            f::AGAIN => self.count(0)?,
-            _ => return self.new_text(tag, name),
+    #[inline]
+    fn float(&mut self, tag: u8) -> Result<f64, Raise> {
+        let eight = tag == f::FLOAT;
+        Ok(if eight { f64::from_le_bytes(self.fixed()?) } else { f32::from_le_bytes(self.fixed()?).into() })
+    }
+
+    /// A string whose tag was read.
+    #[inline]
+    fn read_text(&mut self, tag: u8) -> Result<Text<'a>, Raise> {
+        let len = match tag {
+            f::SHORT_TEXT..f::NEAR_TEXT => usize::from(tag - f::SHORT_TEXT),
+            f::NEAR_TEXT..f::SHORT_LIST => return self.again(usize::from(tag - f::NEAR_TEXT)),
+            f::TEXT_1 => usize::from(self.byte()?),
+            f::TEXT => self.count(1)?,
+            f::AGAIN_1 => {
+                let number = usize::from(self.byte()?) + usize::from(f::NEAR_TEXTS);
+                return self.again(number);
+            }
+            _ => {
+                let number = self.count(0)?;
+                return self.again(number);
+            }
         };
-        match self.texts.get(number) {
-            Some(text) => Ok(text.share()),
-            None => Err(self.malformed("a string is mentioned before it came")),
+        self.take(len).map(Text::New)
+    }
+
+    #[inline]
+    fn again(&self, number: usize) -> Result<Text<'a>, Raise> {
+        if number < self.build.numbered() {
+            Ok(Text::Again(number))
+        } else {
+            Err(self.malformed("a string is mentioned before it came"))
         }
     }
 
-    fn new_text(&mut self, tag: u8, name: bool) -> Result<PhpString, Raise> {
-        let len = match tag {
-            f::TEXT_1 => usize::from(self.byte()?),
-            f::TEXT => self.count(1)?,
-            _ => usize::from(tag - f::SHORT_TEXT),
+    /// A string by itself, whose tag was read; `name`: it serves as a key or a name.
+    fn text(&mut self, tag: u8, name: bool) -> Result<PhpString, Raise> {
+        let text = self.read_text(tag)?;
+        self.string(&text, name)
+    }
+
+    fn string(&mut self, text: &Text<'a>, name: bool) -> Result<PhpString, Raise> {
+        let bytes = match *text {
+            Text::New(bytes) => bytes,
+            Text::Again(number) => {
+                let known = self.build.known(number);
+                return known.ok_or_else(|| self.failed(Failed::Wrong));
+            }
         };
-        let bytes = self.take(len)?;
-        self.made = self.made.wrapping_add(1);
-        if self.made == 0 && assemble::is_exhausted() {
+        if assemble::is_exhausted() {
             return Err(Raise::Thrown);
         }
-        let text = if name && len > 1 { assemble::name(bytes)? } else { PhpString::new(bytes)? };
-        if f::numbered(len) {
-            self.texts.push(text.share());
+        let text = if name && bytes.len() > 1 { assemble::name(bytes)? } else { PhpString::new(bytes)? };
+        if f::numbered(bytes.len()) {
+            self.build.know(&text);
         }
         Ok(text)
     }
@@ -227,88 +332,89 @@ impl<'a> Decoder<'a> {
         if is_text(tag) { self.text(tag, name) } else { Err(self.malformed("a string is missing")) }
     }
 
-    #[inline]
-    fn key(&mut self) -> Result<Key, Raise> {
+    fn key(&mut self) -> Result<Key<'a>, Raise> {
         let tag = self.byte()?;
         if tag < f::SMALL_INTS {
             return Ok(Key::Index(tag.into()));
         }
         match tag {
-            _ if is_text(tag) => Ok(Key::Text(self.text(tag, true)?)),
+            _ if is_text(tag) => Ok(Key::Text(self.read_text(tag)?)),
             f::INT_1..=f::INT_8 => Ok(Key::Index(self.int(tag)?)),
             f::END => Ok(Key::End),
             _ => Err(self.malformed("a key is missing")),
         }
     }
 
-    fn array(&mut self, tag: u8) -> Result<Value, Raise> {
-        match tag {
-            f::SHORT_LIST..f::SHORT_MAP => self.list(usize::from(tag - f::SHORT_LIST)),
-            f::SHORT_MAP..f::NULL => self.map(usize::from(tag - f::SHORT_MAP)),
-            f::LIST => {
-                let count = self.count(1)?;
-                self.list(count)
-            }
-            f::MAP => {
-                let count = self.count(2)?;
-                self.map(count)
-            }
-            _ => Err(self.malformed(&format!("an unknown tag {tag:#04x}"))),
+    /// An array whose tag was read.
+    fn array(&mut self, tag: u8) -> Result<(), Raise> {
+        if (f::INTS_1..=f::FLOATS).contains(&tag) {
+            return self.numbers(tag);
         }
-    }
-
-    fn list(&mut self, count: usize) -> Result<Value, Raise> {
-        if count == 0 {
-            return apus_zend::Array::new(0).map(Value::from);
+        let (list, count) = match tag {
+            f::SHORT_LIST..f::SHORT_MAP => (true, usize::from(tag - f::SHORT_LIST)),
+            f::SHORT_MAP..f::NULL => (false, usize::from(tag - f::SHORT_MAP)),
+            f::LIST => (true, self.count(1)?),
+            _ => (false, self.count(2)?),
+        };
+        let least = if list { count } else { count * 2 };
+        if least > self.bytes.len() - self.at {
+            return Err(self.malformed(if list { "a list breaks off" } else { "an array breaks off" }));
         }
-        if count > self.bytes.len() - self.at {
-            return Err(self.malformed("a list breaks off"));
-        }
-        let mut list = ListBuilder::new(count as u32)?;
+        self.deeper()?;
+        self.build.array(list, count as u32).map_err(|failed| self.failed(failed))?;
         for _ in 0..count {
-            list.push(self.value(None)?);
-        }
-        Ok(list.finish())
-    }
-
-    fn map(&mut self, count: usize) -> Result<Value, Raise> {
-        if count * 2 > self.bytes.len() - self.at {
-            return Err(self.malformed("an array breaks off"));
-        }
-        let mut map = MapBuilder::new(count as u32)?;
-        for _ in 0..count {
-            let key = self.key()?;
-            let value = self.value(None)?;
-            let added = match key {
-                Key::Text(text) => map.add_text(&text, value),
-                Key::Index(index) => map.add_index(index, value),
-                Key::End => return Err(self.malformed("a key is missing")),
-            };
-            if !added {
-                return Err(self.malformed("an array has a key twice"));
+            if !list {
+                self.element_key()?;
             }
+            self.element()?;
         }
-        Ok(map.finish())
+        self.depth -= 1;
+        Ok(())
     }
 
-    fn numbers(&mut self, tag: u8) -> Result<Value, Raise> {
-        let width = match tag {
-            f::INTS_1 => 1,
-            f::INTS_2 => 2,
-            f::INTS_4 => 4,
-            _ => 8,
+    /// The next key of a map that is being built.
+    #[inline]
+    fn element_key(&mut self) -> Result<(), Raise> {
+        let noted = match self.bytes.get(self.at) {
+            Some(&tag @ f::NEAR_TEXT..f::SHORT_LIST) => {
+                self.at += 1;
+                self.build.key_again(usize::from(tag - f::NEAR_TEXT))
+            }
+            Some(&tag @ f::SHORT_TEXT..f::NEAR_TEXT) => {
+                self.at += 1;
+                let bytes = self.take(usize::from(tag - f::SHORT_TEXT))?;
+                self.build.key_text(bytes, f::numbered(bytes.len()))
+            }
+            _ => {
+                let key = self.key()?;
+                return self.note_key(&key);
+            }
+        };
+        noted.map_err(|failed| self.failed(failed))
+    }
+
+    fn note_key(&mut self, key: &Key<'a>) -> Result<(), Raise> {
+        let noted = match *key {
+            Key::Text(Text::New(bytes)) => self.build.key_text(bytes, f::numbered(bytes.len())),
+            Key::Text(Text::Again(number)) => self.build.key_again(number),
+            Key::Index(index) => self.build.key_index(index),
+            Key::End => return Err(self.malformed("a key is missing")),
+        };
+        noted.map_err(|failed| self.failed(failed))
+    }
+
+    fn numbers(&mut self, tag: u8) -> Result<(), Raise> {
+        let (of, width) = match tag {
+            f::INTS_1 => (Numbers::Ints1, 1),
+            f::INTS_2 => (Numbers::Ints2, 2),
+            f::INTS_4 => (Numbers::Ints4, 4),
+            f::INTS_8 => (Numbers::Ints8, 8),
+            _ => (Numbers::Floats, 8),
         };
         let count = self.count(width)?;
         let bytes = self.take(count * width)?;
-        let mut list = ListBuilder::new(count as u32)?;
-        match tag {
-            f::INTS_1 => list.extend(fixed(bytes, |number| Value::int(i8::from_le_bytes(number).into()))),
-            f::INTS_2 => list.extend(fixed(bytes, |number| Value::int(i16::from_le_bytes(number).into()))),
-            f::INTS_4 => list.extend(fixed(bytes, |number| Value::int(i32::from_le_bytes(number).into()))),
-            f::INTS_8 => list.extend(fixed(bytes, |number| Value::int(i64::from_le_bytes(number)))),
-            _ => list.extend(fixed(bytes, |number| Value::float(f64::from_le_bytes(number)))),
-        }
-        Ok(list.finish())
+        let noted = self.build.numbers(of, bytes);
+        noted.map_err(|failed| self.failed(failed))
     }
 
     fn reference(&mut self) -> Result<Value, Raise> {
@@ -410,7 +516,7 @@ impl<'a> Decoder<'a> {
     fn properties(&mut self, made: &Made) -> Result<(), Raise> {
         loop {
             let name = match self.key()? {
-                Key::Text(text) => text,
+                Key::Text(text) => self.string(&text, true)?,
                 Key::Index(index) => PhpString::new(index.to_string().as_bytes())?,
                 Key::End => return Ok(()),
             };
@@ -421,25 +527,17 @@ impl<'a> Decoder<'a> {
 
     /// What `__unserialize()` gets.
     fn contents(&mut self) -> Result<Value, Raise> {
-        let mut pairs = Vec::new();
+        self.build.begin();
+        self.build.table().map_err(|failed| self.failed(failed))?;
         loop {
             match self.key()? {
                 Key::End => break,
-                key => pairs.push((key, self.value(None)?)),
+                key => self.note_key(&key)?,
             }
+            self.element()?;
         }
-        let mut map = MapBuilder::new(pairs.len() as u32)?;
-        for (key, value) in pairs {
-            let added = match key {
-                Key::Text(text) => map.add_text(&text, value),
-                Key::Index(index) => map.add_index(index, value),
-                Key::End => true,
-            };
-            if !added {
-                return Err(self.malformed("an object has a key twice"));
-            }
-        }
-        Ok(map.finish())
+        let done = self.build.end().and_then(|()| self.build.finish());
+        done.map_err(|failed| self.failed(failed))
     }
 
     /// Calls what objects want called, in the order of their ends.
@@ -469,17 +567,12 @@ impl<'a> Decoder<'a> {
     }
 }
 
-/// Numbers of `N` bytes each.
-#[inline]
-fn fixed<const N: usize>(bytes: &[u8], value: impl Fn([u8; N]) -> Value) -> impl Iterator<Item = Value> {
-    bytes.as_chunks::<N>().0.iter().map(move |number| value(*number))
-}
-
 #[inline]
 fn is_text(tag: u8) -> bool {
     (f::SHORT_TEXT..f::SHORT_LIST).contains(&tag) || (f::TEXT_1..=f::AGAIN).contains(&tag)
 }
 
+#[inline]
 fn is_array(tag: u8) -> bool {
     (f::SHORT_LIST..f::NULL).contains(&tag) || (f::LIST..=f::FLOATS).contains(&tag)
 }
