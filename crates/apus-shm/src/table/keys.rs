@@ -65,9 +65,19 @@ impl Store {
     /// What a change of this key's row needs. None: no row can have this key.
     #[inline]
     pub(super) fn writer_of<'k>(&self, key: Key<'k>) -> Option<(Spot<'k>, Writer<'_>)> {
+        self.writer_by(key, Self::writer)
+    }
+
+    /// The same, of a kind.
+    #[inline]
+    pub(super) fn writer_by<'s, 'k>(
+        &'s self,
+        key: Key<'k>,
+        kind: impl Fn(&'s Self, usize) -> Writer<'s>,
+    ) -> Option<(Spot<'k>, Writer<'s>)> {
         loop {
             let spot = self.spot(key)?;
-            let writer = self.writer(spot.segment);
+            let writer = kind(self, spot.segment);
             if self.coded && self.head().torn.load(Relaxed) != 0 {
                 drop(writer);
                 drop(self.everything());

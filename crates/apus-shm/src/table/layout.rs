@@ -10,8 +10,8 @@ use super::{TableError, keys};
 
 /// Areas start at multiples of this: a page, so that each can be given back by itself.
 const PAGE: u64 = 4096;
-/// Most partitions.
-const PARTITIONS_MOST: u64 = 64;
+/// Most partitions: a bit each in a word.
+pub(super) const PARTITIONS_MOST: u64 = 64;
 /// Rows that a further partition is worth: each costs some pages.
 const ROWS_A_PARTITION: u64 = 128;
 /// Ids of one block: neighbours lie in one partition.

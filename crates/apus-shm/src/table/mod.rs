@@ -5,8 +5,8 @@
 //! - Long texts lie in a heap by their length (`heap`), keys are found by a hash table that grows with the rows or by a
 //!   bit a row (`keys`).
 //! - A table is cut into partitions (`segment`), each with a mutex, a sequence count and a journal: a change of a row
-//!   locks one. When ordered indexes are kept up to date, all changes hold the lock of the indexes' segment, too, and
-//!   move its sequence count.
+//!   locks one. When ordered indexes are kept up to date, rows that come or go and changes of indexed cells hold the
+//!   lock of the indexes' segment, too, and move its sequence count; other changes leave it alone.
 //! - Readers lock nothing: they look at the sequence count before and after, and try again when it moved (`store`).
 //!   What they see meanwhile may be wild, so every number read is checked before it is used.
 //! - A change notes what it overwrites in the journal and writes in place; after a death whoever locks next puts that
@@ -28,6 +28,8 @@ mod error;
 mod hash;
 mod heap;
 mod keys;
+#[cfg(test)]
+mod lanes_tests;
 mod layout;
 mod order;
 mod order_build;

@@ -8,7 +8,7 @@ use super::order::Order;
 use super::order_key::{Form, IndexPlace};
 use super::order_read::Walk;
 use super::schema::{Cell, Key, RowBuffer};
-use super::store::Store;
+use super::store::{Lanes, Store};
 use super::{Table, TableError};
 
 /// Leaves that a section reads at most: some thousands of rows.
@@ -299,17 +299,20 @@ impl Table {
         }
         let mut query = self.query(index, bounds, window)?;
         let (mut rows, mut cells, mut keys, mut count) = (Vec::new(), RowBuffer::new(), KeyList::new(), 0);
+        let mut lanes = Lanes::new();
         while query.window.limit > 0 {
             let section = query.section(&self.store, SECTION, SECTION_ROWS as u64, &mut rows, |store, rows| {
                 keys.clear();
                 cells.clear();
-                rows.iter().all(|row| {
-                    let known = store.key_of(*row, &mut cells);
+                lanes.clear();
+                let read = rows.iter().all(|row| {
+                    let known = lanes.enter(store, *row) && store.key_of(*row, &mut cells);
                     if known {
                         keys.push(cells.key());
                     }
                     known && store.read_row(*row, columns, &mut cells)
-                })
+                });
+                read && lanes.unmoved(store)
             })?;
             for (at, key) in keys.iter().enumerate() {
                 count += 1;

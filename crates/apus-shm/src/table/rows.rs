@@ -29,6 +29,9 @@ impl Table {
         let store = &self.store;
         let mut encoded = Encoded::empty();
         encoded.take(store, cells)?;
+        if mode != Mode::Insert && store.update_lightly(key, &mut encoded)? {
+            return Ok(true);
+        }
         loop {
             let Some((spot, writer)) = store.writer_of(key) else { return Err(bad_key(key, store.schema().keys)) };
             let outcome = match store.find(&spot) {
@@ -99,13 +102,19 @@ impl Table {
     pub fn add(&self, key: Key<'_>, column: usize, delta: Delta) -> Result<Cell<'static>, TableError> {
         let store = &self.store;
         let Some(place) = store.plan.places.get(column) else { return Err(no_column(column)) };
+        let light = !store.indexed(column);
         loop {
-            let Some((spot, writer)) = store.writer_of(key) else { return Err(bad_key(key, store.schema().keys)) };
+            let there = light && store.spot(key).is_some_and(|spot| store.find(&spot).is_some());
+            let writer = if there { store.writer_by(key, Store::light_writer) } else { store.writer_of(key) };
+            let Some((spot, writer)) = writer else { return Err(bad_key(key, store.schema().keys)) };
             let found = store.find(&spot);
             let word = found.map_or(0, |found| store.raw(found.row, column));
             let (word, cell) = sum(store, column, word, delta)?;
+            if there && found.is_none() {
+                continue;
+            }
             if let Some(found) = found {
-                if writer.ordered() && store.indexed(column) {
+                if writer.ordered() && !light {
                     store.change_row(&writer, found.row, &mut [Coded { column, word, long: None }])?;
                 } else {
                     writer.put_one(place.offset(found.row), place.width, word);
@@ -204,15 +213,42 @@ impl Store {
         self.schema().indexes.iter().any(|index| index.columns.contains(&column))
     }
 
+    /// Changes cells of a row that is there, with the lock of its partition alone. False: nothing was done, because it
+    /// is not there, or a cell of an index would change.
+    #[inline]
+    fn update_lightly(&self, key: Key<'_>, encoded: &mut Encoded<'_>) -> Result<bool, TableError> {
+        let other = encoded.all().iter().any(|coded| !self.indexed(coded.column));
+        if self.orders.is_empty() || !other || self.spot(key).and_then(|spot| self.find(&spot)).is_none() {
+            return Ok(false);
+        }
+        let Some((spot, writer)) = self.writer_by(key, Self::light_writer) else { return Ok(false) };
+        let Some(found) = self.find(&spot) else { return Ok(false) };
+        let indexed = |coded: &&Coded<'_>| self.indexed(coded.column);
+        if encoded.all().iter().filter(indexed).any(|coded| self.differs(spot.segment, found.row, coded)) {
+            return Ok(false);
+        }
+        // Cells of indexes are as they were: codes are given to the others.
+        encoded.retain(|coded| !self.indexed(coded.column));
+        encoded.code(self)?;
+        self.update(&writer, found.row, encoded)?;
+        Ok(true)
+    }
+
+    /// Whether a cell would be another. A text of a dictionary that has no code yet is.
+    #[inline]
+    fn differs(&self, segment: usize, row: u32, coded: &Coded<'_>) -> bool {
+        let old = self.raw(row, coded.column);
+        match coded.long {
+            Some(text) => {
+                !matches!(self.column(coded.column).kind, Kind::Text { .. }) || !self.same_text(segment, old, text)
+            }
+            None => old != coded.word,
+        }
+    }
+
     /// Changes a row's cells; what is as it was is left alone.
     fn update(&self, writer: &Writer<'_>, row: u32, encoded: &mut Encoded<'_>) -> Result<(), TableError> {
-        encoded.retain(|coded| {
-            let old = self.raw(row, coded.column);
-            match coded.long {
-                Some(text) => !self.same_text(writer.segment, old, text),
-                None => old != coded.word,
-            }
-        });
+        encoded.retain(|coded| self.differs(writer.segment, row, coded));
         Segment::bump(&self.segment(writer.segment).updates);
         match encoded.all_mut() {
             [] => Ok(()),

@@ -6,7 +6,7 @@ use super::TableError;
 use super::dictionary::Dictionary;
 use super::heap::Heap;
 pub(crate) use super::layout::ColumnPlace;
-use super::layout::{Finder, Plan};
+use super::layout::{Finder, PARTITIONS_MOST, Plan};
 use super::order::Order;
 use super::schema::{Column, Keys, Schema};
 use super::segment::{BUSY, EMPTYING, Head, IDLE, JOURNAL, JOURNAL_BYTES, SEGMENT, Segment};
@@ -31,7 +31,7 @@ pub(crate) struct Store {
     pub(super) every_id_fits: bool,
 }
 
-/// What a writer holds: its partition, and the indexes' segment when they are kept up to date.
+/// What a writer holds: its partition, and the indexes' segment when they are kept up to date and may change.
 #[derive(Debug)]
 pub(super) struct Writer<'a> {
     store: &'a Store,
@@ -181,7 +181,7 @@ impl Store {
         self.segment(segment).mutex.lock(|| self.repair(segment))
     }
 
-    fn lock_orders(&self) -> Guard<'_> {
+    pub(super) fn lock_orders(&self) -> Guard<'_> {
         let segment = self.orders_segment();
         segment.mutex.lock(|| {
             // Who held this may have died in a change of any partition, whose journal has the indexes' words, too.
@@ -212,6 +212,13 @@ impl Store {
 
     fn must_empty(&self, segment: &Segment) -> bool {
         segment.work.load(Relaxed) == BUSY && self.head().phase.load(Relaxed) == EMPTYING
+    }
+
+    /// What a change of a row needs that changes no cell of an index: such changes of different partitions do not wait
+    /// for each other. Who reads cells by way of an index looks at the counts of their partitions, too ([`Lanes`]).
+    #[inline]
+    pub(super) fn light_writer(&self, segment: usize) -> Writer<'_> {
+        Writer { store: self, segment, _partition: self.lock_segment(segment), orders: None }
     }
 
     /// What a change of a row in this partition needs.
@@ -259,9 +266,9 @@ impl Store {
         look()
     }
 
-    /// Runs `look` until nothing of the whole table changed meanwhile; after some tries, with the mutex of the indexes.
-    /// For tables whose indexes are kept up to date: every writer moves that segment's count. None from `look` means
-    /// that what it saw was wild.
+    /// Runs `look` until no index changed meanwhile; after some tries, with all mutexes. For tables whose indexes are
+    /// kept up to date: who makes or removes rows or changes cells of an index moves that segment's count. What else
+    /// `look` reads it guards by [`Lanes`]. None from it means that what it saw was wild.
     pub(crate) fn read<T>(&self, mut look: impl FnMut(&Self) -> Option<T>) -> Option<T> {
         let guarded = self.orders_segment();
         for _ in 0..TRIES {
@@ -273,7 +280,7 @@ impl Store {
             }
             std::hint::spin_loop();
         }
-        let _guard = self.lock_orders();
+        let _guard = self.everything();
         look(self)
     }
 
@@ -297,15 +304,61 @@ impl<'a> Writer<'a> {
         self.orders.is_some()
     }
 
-    /// A change of one word, which no index knows: readers see the old value or the new one, and so does whoever comes
-    /// after a death. The counts move all the same, so that nobody takes this word from before and another from after.
+    /// A change of one word, which no index knows: whoever comes after a death sees the old value or the new one, so it
+    /// needs no journal. The count is odd meanwhile, so that nobody takes this word from before and another one from
+    /// after, though that lies in another partition.
     #[inline]
     pub(super) fn put_one(&self, offset: usize, width: usize, value: u64) {
-        std::sync::atomic::fence(std::sync::atomic::Ordering::Release);
+        let segment = self.store.segment(self.segment);
+        segment.open();
         tx::store_sized(&self.store.region, offset, width, value);
-        self.store.segment(self.segment).close();
-        if self.orders.is_some() {
-            self.store.orders_segment().close();
+        segment.close();
+    }
+}
+
+/// The partitions of which somebody reads cells, and their counts before the first of them. All that was read is of
+/// one moment if none has moved in the end: that of the first look at the last of them.
+#[derive(Debug)]
+pub(super) struct Lanes {
+    /// A bit a partition.
+    seen: u64,
+    counts: [u64; PARTITIONS_MOST as usize],
+}
+
+impl Lanes {
+    /// None so far.
+    pub(super) fn new() -> Self {
+        Self { seen: 0, counts: [0; PARTITIONS_MOST as usize] }
+    }
+
+    /// Forgets them.
+    pub(super) fn clear(&mut self) {
+        self.seen = 0;
+    }
+
+    /// A cell of this row will be read. False: somebody is changing its partition.
+    #[inline]
+    pub(super) fn enter(&mut self, store: &Store, row: u32) -> bool {
+        let segment = store.segment_of(row);
+        if self.seen >> segment & 1 != 0 {
+            return true;
         }
+        let Some(now) = store.segment(segment).still() else { return false };
+        self.counts[segment] = now;
+        self.seen |= 1 << segment;
+        true
+    }
+
+    /// Whether all that was read since is of one moment.
+    pub(super) fn unmoved(&self, store: &Store) -> bool {
+        let mut left = self.seen;
+        while left != 0 {
+            let segment = left.trailing_zeros() as usize;
+            if !store.segment(segment).unmoved(self.counts[segment]) {
+                return false;
+            }
+            left &= left - 1;
+        }
+        true
     }
 }
