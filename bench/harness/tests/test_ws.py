@@ -42,7 +42,10 @@ def document():
             },
             "idle-10000": {"apus": [run(bytes=700.0)], "swoole": [run(bytes=7000.0)]},
             "push": {"apus": [run(rate=400_000.0, out_of_order=0)]},
-            "push-calm": {"apus": [run(rate=30_000.0, p99_us=250.0, out_of_order=1)]},
+            "push-calm": {
+                "apus": [run(rate=30_000.0, p99_us=250.0, out_of_order=1)],
+                "floor": [run(rate=30_000.0, p99_us=100.0, out_of_order=0)],
+            },
         },
     }
 

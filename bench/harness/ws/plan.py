@@ -51,7 +51,7 @@ CASES = (
         processes=1,
         messages=45_000,
         gap_ns=CALM_GAP_NS,
-        only=("apus", "swoole"),
+        only=("apus", "floor", "swoole"),
     ),
 )
 

@@ -34,6 +34,6 @@ class WsResults(Document):
         aims.append(Aim("The same in bytes, Apus, at most", self.value("idle-10000", "apus", "bytes"), 1024))
         rate = self.value("push", "apus", "rate")
         aims.append(Aim("Pushes a second from worker to worker, at least", rate, 300_000, at_least=True))
-        late = self.value("push-calm", "apus", "p99_us")
-        aims.append(Aim("p99 of those at 30,000 a second, microseconds, at most", late, 200))
+        late = self.ratio("push-calm", "p99_us", "apus", "floor")
+        aims.append(Aim("p99 of those at 30,000 a second: Apus / floor, at most", late, 1.5))
         return aims

@@ -2,7 +2,8 @@
 //! nothing else: no limits, no deadlines, no fragments. Not a server to expose to anybody.
 //!
 //! With more than one process each has its own listening socket on the port (`SO_REUSEPORT`); a broadcast goes from one
-//! process to the others as a line through the pipes of standard input and output.
+//! process to the others as a line through the pipes of standard input and output. So does a message that one of two
+//! processes pushes to a connection of the other: a write, a wake-up and a read, the least that it takes.
 
 use std::io::{self, Read, Write};
 use std::net::SocketAddrV4;
@@ -14,6 +15,7 @@ use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, sockopt};
 
 use crate::args::Options;
+use crate::engine::now;
 use crate::wire;
 
 const LISTENER: u64 = u64::MAX;
@@ -36,6 +38,8 @@ struct Floor {
     clients: Vec<Option<Client>>,
     free: Vec<usize>,
     children: Vec<Child>,
+    /// Which of the processes this is.
+    number: usize,
     relay: Relay,
     buffer: Vec<u8>,
     out: Vec<u8>,
@@ -84,6 +88,7 @@ impl Floor {
             clients: Vec::new(),
             free: Vec::new(),
             children: Vec::new(),
+            number: options.share.unwrap_or(0),
             relay: Relay { child: options.share.is_some(), parts: Vec::new() },
             buffer: vec![0; READ_ROOM],
             out: Vec::new(),
@@ -146,9 +151,42 @@ impl Floor {
             self.free.push(slot);
         }
         for shout in shouts {
-            self.broadcast(&shout);
-            self.tell_others(&shout, None);
+            match shout[0] {
+                b'w' => self.send_to(slot, format!("w:{}:{slot}", self.number).as_bytes()),
+                b'p' => self.push(slot, &shout),
+                _ => {
+                    self.broadcast(&shout);
+                    self.tell_others(&shout, None);
+                }
+            }
         }
+    }
+
+    fn send_to(&mut self, slot: usize, payload: &[u8]) {
+        let mut frame = Vec::with_capacity(payload.len() + 10);
+        wire::put(wire::TEXT, payload, None, &mut frame);
+        if let Some(client) = self.clients.get_mut(slot).and_then(Option::as_mut) {
+            // One that is gone shows when it is read next.
+            let _ = client.send(&frame);
+        }
+    }
+
+    /// `p:FD:COUNT:GAP`, as in `push.rs`; the connection is the other process's.
+    fn push(&mut self, slot: usize, order: &[u8]) {
+        let numbers = order.split(|byte| *byte == b':').skip(1);
+        let numbers: Vec<u64> = numbers.filter_map(|word| String::from_utf8_lossy(word).parse().ok()).collect();
+        let [fd, count, gap] = numbers[..] else { return };
+        let begun = now();
+        let mut next = begun;
+        for _ in 0..count {
+            let mut at = now();
+            while at < next {
+                at = now();
+            }
+            next += gap;
+            self.tell_others(format!("@{fd}:{at:020}").as_bytes(), None);
+        }
+        self.send_to(slot, format!("p:{count}:{}", now() - begun).as_bytes());
     }
 
     fn broadcast(&mut self, payload: &[u8]) {
@@ -174,6 +212,13 @@ impl Floor {
         self.relay.parts[pipe].extend_from_slice(&chunk[..count]);
         while let Some(end) = self.relay.parts[pipe].iter().position(|byte| *byte == b'\n') {
             let line: Vec<u8> = self.relay.parts[pipe].drain(..=end).collect();
+            if line[0] == b'@' {
+                let at = line.iter().position(|byte| *byte == b':').unwrap_or(end);
+                if let Ok(slot) = String::from_utf8_lossy(&line[1..at]).parse() {
+                    self.send_to(slot, &line[at + 1..end]);
+                }
+                continue;
+            }
             self.broadcast(&line[..end]);
             if !self.relay.child {
                 self.tell_others(&line[..end], Some(pipe));
@@ -269,7 +314,7 @@ impl Client {
             used += frame.end;
             wire::apply(frame.mask?, payload);
             match frame.opcode {
-                wire::TEXT if payload.starts_with(b"b:") => shouts.push(payload.to_vec()),
+                wire::TEXT if payload == b"w" || payload.starts_with(b"b:") || payload.starts_with(b"p:") => shouts.push(payload.to_vec()),
                 wire::TEXT | wire::BINARY => wire::put(frame.opcode, payload, None, out),
                 wire::PING => wire::put(wire::PONG, payload, None, out),
                 wire::PONG => {}
