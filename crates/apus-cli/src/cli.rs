@@ -222,6 +222,9 @@ pub(crate) struct ServeArgs {
     /// named
     #[arg(long, value_name = "FILE")]
     pub(crate) worker: Option<PathBuf>,
+    /// The path at which clients open WebSockets, to which pages send by Apus\Push
+    #[arg(long, value_name = "PATH")]
+    pub(crate) websocket: Option<String>,
     /// A configuration file with ports, hosts, settings and entries of php.ini (see: apus check)
     #[arg(short, long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,

@@ -92,6 +92,9 @@ impl Plan {
         if let Some(worker) = &worker {
             settings.insert("script_worker".to_owned(), json!(named(worker)?));
         }
+        if let Some(path) = &args.websocket {
+            settings.insert("script_websocket".to_owned(), json!(path));
+        }
         let is_said = config.server.iter().any(|(name, _)| *name == "script_processes");
         if args.workers.is_some() || !is_said {
             settings.insert("script_processes".to_owned(), json!(args.workers.map_or_else(by_cores, |n| n as usize)));

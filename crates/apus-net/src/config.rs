@@ -29,6 +29,8 @@ pub struct Config {
     pub head: Limits,
     /// Largest request body in bytes (413 beyond).
     pub max_body: u64,
+    /// Largest message of a WebSocket in bytes (1009 beyond), and bytes of messages in hand for one connection.
+    pub max_message: u64,
     /// Whether `on_request` comes with the head, and the handler reads the body as it arrives.
     pub stream_body: bool,
     /// Whether CONNECT requests go to the app (501 otherwise).
@@ -221,6 +223,7 @@ impl From<&Settings> for Config {
                 without_host: !s.http_require_host,
             },
             max_body: s.package_max_length,
+            max_message: s.package_max_length,
             stream_body: s.stream_request_body,
             connect: s.http_connect,
             header_timeout: millis(s.header_timeout),

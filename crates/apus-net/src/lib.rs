@@ -82,7 +82,7 @@ pub use message_conn::{
     Broadcast, Delivery, Kind, Message, MessageConn, OwnedMessage, Recv, Refusal, Upgrade, WriteTurn,
 };
 pub use method::Method;
-pub use names::{Added, MAX_NAME, NameIndex, Removed, is_name};
+pub use names::{Added, MAX_NAME, MAX_TOPICS, NameIndex, Removed, is_name};
 pub use note::LoggedFields;
 pub use parsing::Parsing;
 pub use port_tls::{Tls, check_hsts, demand, identities, identity, versions};

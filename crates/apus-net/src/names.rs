@@ -5,6 +5,8 @@ use std::rc::Rc;
 
 /// Bytes of a name at most.
 pub const MAX_NAME: usize = 256;
+/// Topics of one connection at most.
+pub const MAX_TOPICS: usize = 1024;
 
 /// Whether bytes can be a name: 1 to [`MAX_NAME`] of them.
 pub fn is_name(bytes: &[u8]) -> bool {

@@ -171,7 +171,7 @@ fn a_handshake_that_was_refused_does_not_count_for_the_next_request() {
 
 #[test]
 fn a_violation_is_answered_with_its_code_and_the_end() {
-    let server = start(Config { max_body: 1000, ..websocket() }, false);
+    let server = start(Config { max_message: 1000, ..websocket() }, false);
     for (frame, code) in [
         (masked(0x83, b"reserved"), 1002u16),
         (masked(0x81, b"\xff\xfe"), 1007),

@@ -16,7 +16,7 @@ const SENT: usize = 200_000;
 const SWEEP: Duration = Duration::from_millis(250);
 
 fn config() -> Config {
-    Config { max_incoming: BOUND, max_body: 8 << 20, ..Config::default() }
+    Config { max_incoming: BOUND, max_body: 8 << 20, max_message: 8 << 20, ..Config::default() }
 }
 
 fn nowhere() -> Config {

@@ -6,7 +6,7 @@ use crate::row::Row;
 const LONGEST: usize = 255;
 
 /// Settings of ports that are looked at once it is known which host a request is for, and which log gets its answer.
-const OF_HOST: [&str; 60] = [
+const OF_HOST: [&str; 61] = [
     "access_log",
     "access_log_format",
     "access_log_sample",
@@ -55,6 +55,7 @@ const OF_HOST: [&str; 60] = [
     "response_headers",
     "response_headers_removed",
     "rewrites",
+    "script_websocket",
     "server_header",
     "ssl_capath",
     "ssl_cert_file",

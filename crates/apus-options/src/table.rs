@@ -1,8 +1,11 @@
 //! The settings themselves: one row each.
 
+mod defaults;
+
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use self::defaults::{cores, cors_methods, watch_patterns};
 use crate::client::socket::Bytes;
 use crate::coerce::coerce;
 use crate::declare::settings;
@@ -47,23 +50,6 @@ const fn seconds(min: f64, max: f64) -> Kind {
 
 /// A day: the longest that a connection's deadline makes sense.
 const DAY: f64 = 86400.0;
-
-/// CPU cores this process may run on.
-fn cores() -> u32 {
-    std::thread::available_parallelism().map_or(1, |n| n.get().min(1024) as u32)
-}
-
-fn cors_methods() -> Vec<String> {
-    ["GET", "HEAD", "POST"].map(str::to_owned).to_vec()
-}
-
-/// Code, templates and what pages load; not what programs write: caches, uploads, logs.
-fn watch_patterns() -> Vec<String> {
-    const PATTERNS: &str = "*.php *.phtml *.inc *.module *.html *.htm *.twig *.latte *.tpl *.css *.js *.mjs *.yaml \
-                            *.yml *.neon *.toml .env* .user.ini composer.lock !.* !node_modules !vendor !cache !var \
-                            !storage !uploads !tmp";
-    PATTERNS.split_whitespace().map(str::to_owned).collect()
-}
 
 settings! {
     unread: crate::unavailable::ROWS;
@@ -125,6 +111,9 @@ settings! {
     /// Whether HTML pages of scripts get a script of the server's, by which they load anew in the browser after each
     /// reload. For development.
     Server script_refresh: bool = false => Kind::Bool;
+    /// The path at which clients of `apus serve` open WebSockets, to which pages send by `Apus\\Push`; empty for none.
+    /// The script that answers it says whose they are. See [serve.md](serve.md#pushing-to-browsers).
+    Port script_websocket: String = String::new() => Kind::Str;
     /// Directories below which a change of a file reloads the server, for development; empty for none.
     Server watch_directories: Vec<String> = Vec::new() => Kind::Texts;
     /// Names of the files whose change counts; with `!` before, of directories that are left out. `*` stands for any

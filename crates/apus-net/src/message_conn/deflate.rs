@@ -46,7 +46,7 @@ impl MessageConn {
     /// A decoder for messages that did not come whole, or compressed.
     pub(crate) fn take_decoder(&self) -> Box<Decoder> {
         let config = &self.port.config;
-        let max = usize::try_from(config.max_body).unwrap_or(usize::MAX);
+        let max = usize::try_from(config.max_message).unwrap_or(usize::MAX);
         let limits = Limits { max_frame: max, max_message: max };
         let extra = self.extra.borrow();
         match extra.as_ref().and_then(|extra| extra.deflate.as_ref()) {

@@ -145,7 +145,7 @@ impl<A: App> Runner<A> {
         if crowded {
             message_conn.worker().account.press(config.max_incoming);
         }
-        let room = (message_conn.pending.get() as u64) < config.max_body && !(short && greedy) && !crowded;
+        let room = (message_conn.pending.get() as u64) < config.max_message && !(short && greedy) && !crowded;
         if !room {
             message_conn.conns.starve(message_conn);
         }

@@ -35,7 +35,7 @@ impl<A: App> Runner<A> {
         let Some((header, at)) = Header::parse(self.input.bytes(), Role::Server, rsv1)? else {
             return Ok(RunStep::Read);
         };
-        let max = self.message_conn.port.config.max_body;
+        let max = self.message_conn.port.config.max_message;
         let simple = header.fin && !header.rsv1 && header.opcode != Opcode::Continuation && header.len <= max;
         let end = usize::try_from(header.len).ok().and_then(|len| at.checked_add(len)).unwrap_or(usize::MAX);
         if !simple || end > self.input.len() {

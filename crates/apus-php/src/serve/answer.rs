@@ -47,6 +47,61 @@ pub(super) async fn relay(process: Process, responder: &Responder, body: &[u8], 
     poll_fn(|cx| relay.poll(cx, gone.as_mut())).await;
 }
 
+/// Bytes of a body that is for the server itself.
+const MOST: usize = 256 * 1024;
+
+/// The whole answer to the request that the process has begun, for the server itself. Else the status that the client
+/// gets in its place; `None` where that has left.
+pub(super) async fn whole_of(
+    mut process: Process,
+    responder: &Responder,
+) -> Result<(ResponseHead, Vec<u8>), Option<u16>> {
+    let (mut head, mut body) = (ResponseHead::new(200), Vec::new());
+    let mut gone = std::pin::pin!(responder.gone());
+    let look = poll_fn(|cx| {
+        if gone.as_mut().poll(cx).is_ready() {
+            return Poll::Ready(None);
+        }
+        process.register(cx);
+        match process.with(|active| gather(active, &mut head, &mut body)).unwrap_or(Look::Dead(false)) {
+            Look::Nothing => Poll::Pending,
+            look => Poll::Ready(Some(look)),
+        }
+    });
+    let answered = match look.await {
+        Some(Look::End) => Ok((head, body)),
+        Some(Look::Dead(condemned)) => Err(Some(if condemned { 504 } else { 502 })),
+        // Who goes on writing is left to the desk.
+        Some(Look::Nothing | Look::Full) => return Err(Some(500)),
+        None => return Err(None),
+    };
+    process.ended();
+    answered
+}
+
+/// Takes what there is of an answer; `Full` where it is longer than it may be.
+fn gather(active: &mut Active, head: &mut ResponseHead, body: &mut Vec<u8>) -> Look {
+    let mut copy = Vec::new();
+    while let Some((piece, len)) = active.held.piece(0) {
+        active.silent_since = Some(Instant::now());
+        let end = piece == Pieces::End;
+        match piece {
+            Pieces::Head(first, rest) => *head = form::head(joined(first, rest, &mut copy)),
+            Pieces::Body(first, rest) if body.len() + first.len() + rest.len() <= MOST => {
+                body.extend_from_slice(first);
+                body.extend_from_slice(rest);
+            }
+            Pieces::Body(..) => return Look::Full,
+            Pieces::Finished | Pieces::End => {}
+        }
+        active.held.free(len);
+        if end {
+            return Look::End;
+        }
+    }
+    if active.held.is_dead() && active.held.piece(0).is_none() { Look::Dead(active.condemned) } else { Look::Nothing }
+}
+
 /// Copies both parts into one.
 fn joined<'a>(first: &'a [u8], rest: &[u8], into: &'a mut Vec<u8>) -> &'a [u8] {
     if rest.is_empty() {

@@ -7,13 +7,15 @@ use std::task::{Context, Poll};
 
 use apus_edge::script::{Entries, Script, Served, Site, Variables};
 use apus_net::proto::http1::Version;
-use apus_net::{App, Collected, Request, Responder};
+use apus_net::{App, Collected, Request, Responder, Upgrade};
+use apus_options::Settings;
 use apus_process::log;
 use apus_shm::handover::Held;
 
 use super::answer;
 use super::desk::{Desk, Refused};
 use super::form;
+use super::live::{self, Door, Members};
 use super::refresh::Refresh;
 
 /// Scripts behind one port.
@@ -22,17 +24,22 @@ pub(crate) struct ServeApp {
     sites: Vec<Scripted>,
     desk: Rc<Desk>,
     refresh: Option<Rc<Refresh>>,
+    members: Rc<dyn Members>,
 }
 
 /// A directory of scripts, with the entries of php.ini that these have, as requests are told them.
 pub(crate) struct Scripted {
     site: Rc<Site>,
     entries: Rc<[u8]>,
+    /// Where it takes WebSockets.
+    door: Option<Door>,
 }
 
 impl Scripted {
-    pub(crate) fn new(site: Rc<Site>, entries: &Entries) -> Self {
-        Self { site, entries: form::entries(entries).into() }
+    /// Opens what settings name.
+    pub(crate) fn open(settings: &Settings, entries: &Entries) -> Result<Self, String> {
+        live::check(settings)?;
+        Ok(Self { site: Site::open(settings)?, entries: form::entries(entries).into(), door: Door::of(settings) })
     }
 }
 
@@ -42,6 +49,8 @@ struct Task {
     entries: Rc<[u8]>,
     /// What is added to a page.
     tail: Option<String>,
+    /// Of a handshake: who is told whose the connection is.
+    members: Option<Rc<dyn Members>>,
 }
 
 /// The handling of one request.
@@ -64,27 +73,29 @@ impl Future for Serving {
 }
 
 impl ServeApp {
-    pub(crate) fn new(sites: Vec<Scripted>, desk: Rc<Desk>, refresh: Option<Rc<Refresh>>) -> Rc<Self> {
-        Rc::new(Self { sites, desk, refresh })
+    pub(crate) fn new(
+        sites: Vec<Scripted>,
+        desk: Rc<Desk>,
+        refresh: Option<Rc<Refresh>>,
+        members: Rc<dyn Members>,
+    ) -> Rc<Self> {
+        Rc::new(Self { sites, desk, refresh, members })
     }
 
     /// The port itself where there is no such host.
     fn site(&self, number: u16) -> &Scripted {
         self.sites.get(usize::from(number)).unwrap_or(&self.sites[0])
     }
-}
 
-impl App for ServeApp {
-    type Handling = Serving;
-
-    fn on_request(self: &Rc<Self>, request: Request, response: Responder) -> Serving {
-        if let Some(refresh) = self.refresh.as_ref().filter(|_| Refresh::is_asked(&request)) {
-            return Serving::Running(Box::pin(Rc::clone(refresh).tell(request, response)));
-        }
-        let Scripted { site, entries } = self.site(request.host_number());
-        let tail = self.refresh.as_ref().and_then(|refresh| refresh.tail(&request));
-        let task = Task { desk: Rc::clone(&self.desk), entries: Rc::clone(entries), tail };
-        match site.answer(request, &response) {
+    fn serve(&self, scripted: &Scripted, request: Request, response: Responder, handshake: bool) -> Serving {
+        let refresh = self.refresh.as_ref().filter(|_| !handshake);
+        let task = Task {
+            desk: Rc::clone(&self.desk),
+            entries: Rc::clone(&scripted.entries),
+            tail: refresh.and_then(|refresh| refresh.tail(&request)),
+            members: handshake.then(|| Rc::clone(&self.members)),
+        };
+        match scripted.site.answer(request, &response) {
             Served::Answered => Serving::Done,
             Served::Script(request, script) => Serving::Running(Box::pin(task.run(request, script, response))),
             Served::Later(found) => Serving::Running(Box::pin(async move {
@@ -96,10 +107,36 @@ impl App for ServeApp {
     }
 }
 
+impl App for ServeApp {
+    type Handling = Serving;
+
+    fn on_request(self: &Rc<Self>, request: Request, response: Responder) -> Serving {
+        if let Some(refresh) = self.refresh.as_ref().filter(|_| Refresh::is_asked(&request)) {
+            return Serving::Running(Box::pin(Rc::clone(refresh).tell(request, response)));
+        }
+        self.serve(self.site(request.host_number()), request, response, false)
+    }
+
+    fn on_upgrade(self: &Rc<Self>, request: Request, response: Responder) -> Serving {
+        let scripted = self.site(request.host_number());
+        let Some(door) = scripted.door.as_ref().filter(|door| door.is_at(request.path())) else {
+            response.fail(404);
+            return Serving::Done;
+        };
+        // A handshake that is none says what is wrong with it.
+        let sound = if response.is_handshake() { Ok(()) } else { response.upgrade(&Upgrade::default()).map(drop) };
+        if let Err(refusal) = sound.and_then(|()| door.check(&request)) {
+            response.refuse_upgrade(refusal);
+            return Serving::Done;
+        }
+        self.serve(scripted, request, response, true)
+    }
+}
+
 impl Task {
     /// Has a script answer a request.
     async fn run(self, request: Request, script: Script, responder: Responder) {
-        let Self { desk, entries, tail } = self;
+        let Self { desk, entries, tail, members } = self;
         let body = match request.body().collected() {
             Some(Collected::Raw(bytes)) => bytes.clone(),
             // The port collects bodies as they are.
@@ -124,6 +161,9 @@ impl Task {
         }
         process.begin(&form, body.len() as u64, &script.filename);
         drop(form);
+        if let Some(members) = members {
+            return live::decide(process, &script.filename, &responder, members).await;
+        }
         answer::relay(process, &responder, &body, tail).await;
     }
 }

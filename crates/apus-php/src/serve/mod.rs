@@ -9,6 +9,7 @@ mod app;
 mod desk;
 mod form;
 mod functions;
+mod live;
 mod process;
 mod refresh;
 mod stay;
@@ -23,6 +24,7 @@ use apus_shm::handover::{Handover, Running, Watch};
 pub(crate) use app::{Scripted, ServeApp};
 pub(crate) use desk::{Desk, Patience};
 pub(crate) use functions::register;
+pub(crate) use live::{Members, is_wanted as takes_websockets};
 pub(crate) use process::run;
 pub(crate) use refresh::Refresh;
 

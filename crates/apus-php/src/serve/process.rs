@@ -1,6 +1,7 @@
 //! The process that runs scripts: one request of PHP after the other.
 
 use std::cell::RefCell;
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use apus_options::Settings;
@@ -19,7 +20,7 @@ const LOOK: Duration = Duration::from_secs(5);
 
 /// What the request that runs reads and writes by.
 struct Running {
-    worker: &'static Worker,
+    worker: Rc<Worker>,
     seat: ScriptSeat,
     head: Vec<u8>,
 }
@@ -74,14 +75,14 @@ pub(super) fn finish() {
 
 /// Runs requests until it is told to leave; by the script that stays, if there is one. The process was just forked, and
 /// ends here.
-pub(crate) fn run(handover: &'static Handover, worker: Worker, settings: &Settings) -> ! {
-    let code = serve_all(handover, Box::leak(Box::new(worker)), settings);
+pub(crate) fn run(handover: &'static Handover, worker: Rc<Worker>, settings: &Settings) -> ! {
+    let code = serve_all(handover, worker, settings);
     log::settle_for_good();
     // SAFETY: _exit takes any code. Nothing may unwind: what the frames below belong to is the parent's.
     unsafe { libc::_exit(code) }
 }
 
-fn serve_all(handover: &'static Handover, worker: &'static Worker, settings: &Settings) -> i32 {
+fn serve_all(handover: &'static Handover, worker: Rc<Worker>, settings: &Settings) -> i32 {
     let Some(seat) = ScriptSeat::join(handover, worker.slot_index(), std::process::id()) else {
         log::error(format_args!("script process {}: there is no channel for it", worker.id));
         return FAILED;
@@ -89,7 +90,9 @@ fn serve_all(handover: &'static Handover, worker: &'static Worker, settings: &Se
     // SAFETY: a fork of the master, whose one thread is outside coroutines; the process ends by _exit() in `run`, whose
     // caller is never gone back to.
     unsafe { sapi::take_over(HOOKS) };
-    RUNNING.with(|running| running.replace(Some(Running { worker, seat, head: Vec::with_capacity(1024) })));
+    RUNNING.with(|running| {
+        running.replace(Some(Running { worker: Rc::clone(&worker), seat, head: Vec::with_capacity(1024) }))
+    });
     // SAFETY: the handler touches nothing but this thread's own value, and allocates nothing. Without it a child would
     // answer beside its parent: a failure, which is one of memory, is reason not to begin.
     if unsafe { libc::pthread_atfork(None, None, Some(leave_to_parent)) } != 0 {
@@ -99,7 +102,7 @@ fn serve_all(handover: &'static Handover, worker: &'static Worker, settings: &Se
         sapi::show_errors(&ERROR_PAGE);
     }
     if !settings.script_worker.is_empty() {
-        return stay::run(worker, settings);
+        return stay::run(&worker, settings);
     }
     ready();
     while wait_for_request() {

@@ -17,6 +17,7 @@ mod packet;
 mod port;
 mod port_core;
 mod program;
+mod push;
 mod rescue;
 mod routing;
 mod send;
@@ -42,6 +43,7 @@ pub(crate) static ALL: &[&Class] = &[
     &class::SERVER,
     &class::HTTP_SERVER,
     &websocket::WEBSOCKET_SERVER,
+    &push::PUSH,
 ];
 
 pub(crate) use address::ip as listen_ip;

@@ -19,7 +19,7 @@ use super::event_object;
 use super::events::Event;
 use super::host_figures::HostFigures;
 use super::routing::dispatch::Dispatch;
-use super::{routing, task, user_process, worker};
+use super::{routing, serving, task, user_process, worker};
 use crate::descriptor;
 use crate::exception::{self};
 use crate::metrics;
@@ -59,7 +59,14 @@ impl Program for PhpProgram {
         match worker.role {
             Role::User(index) => user_process::run(&self.core, &self.server, worker, index),
             Role::Script => match self.core.handover.get() {
-                Some(handover) => serve::run(handover, worker, &self.core.settings.borrow()),
+                Some(handover) => {
+                    let worker = Rc::new(worker);
+                    let settings = self.core.settings.borrow();
+                    if serving::any_takes_websockets(&self.core) {
+                        routing::guest::open(&worker, &settings);
+                    }
+                    serve::run(handover, worker, &settings)
+                }
                 None => 1,
             },
             Role::Worker | Role::Task | Role::Master => worker::run(&self.core, &self.server, Rc::new(worker)),

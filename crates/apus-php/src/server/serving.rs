@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use apus_edge::EdgeConfig;
-use apus_edge::script::{Entries, Site as Scripts};
+use apus_edge::script::Entries;
 use apus_net::{Config, Control, Datagram, Host, LoggedFields, serve, serve_datagrams};
 use apus_options::Settings;
 use apus_process::Worker;
@@ -21,11 +21,11 @@ use super::events::Event;
 use super::host::HostPlan;
 use super::packet::PhpPackets;
 use super::port_core::{Plan, PortCore, Protocol, refused};
-use super::routing::dispatch;
+use super::routing::{self, dispatch};
 use super::tcp::PhpStreams;
 use crate::exception::{self};
 use crate::runtime::State;
-use crate::serve::{Desk, Refresh, Scripted, ServeApp};
+use crate::serve::{self, Desk, Members, Refresh, Scripted, ServeApp};
 use crate::swoole::{self, There};
 use crate::{files, mistakes};
 
@@ -49,9 +49,9 @@ pub(super) fn check(core: &ServerCore) -> Result<(), Raise> {
             }
             if scripts {
                 for host in plan.hosts.iter().map(Some).chain([None]) {
-                    Scripts::open(host.map_or(&plan.settings, |host| &host.settings))
-                        .and_then(|_| entries(core, &plan, host))
-                        .and_then(|entries| check_entries(&entries))
+                    entries(core, &plan, host)
+                        .and_then(|entries| check_entries(&entries).map(|()| entries))
+                        .and_then(|entries| scripted(&plan, host, &entries))
                         .map_err(|why| refused(&format!("port {}: {why}", port.addr)))?;
                 }
                 continue;
@@ -127,6 +127,32 @@ fn check_entries(entries: &Entries) -> Result<(), String> {
     })
 }
 
+/// What of `apus serve` answers a port, or a host there.
+fn scripted(plan: &Plan, host: Option<&HostPlan>, entries: &Entries) -> Result<Scripted, String> {
+    Scripted::open(host.map_or(&plan.settings, |host| &host.settings), entries)
+}
+
+/// Whether a port, or one of its hosts, takes WebSockets for pages.
+fn takes_websockets(plan: &Plan) -> bool {
+    let hosts = plan.hosts.iter().map(|host| &host.settings);
+    hosts.chain([&plan.settings]).any(serve::takes_websockets)
+}
+
+/// Whether pages of any port can send to WebSockets.
+pub(super) fn any_takes_websockets(core: &ServerCore) -> bool {
+    let ports = core.ports.borrow().clone();
+    ports.iter().any(|port| port.plan(core).is_ok_and(|plan| takes_websockets(&plan)))
+}
+
+/// Users and topics are the routing's.
+struct Names;
+
+impl Members for Names {
+    fn admit(&self, fd: i64, user: Option<&[u8]>, topics: &[Vec<u8>]) {
+        routing::admit(fd, user, topics);
+    }
+}
+
 /// What answers a port and its hosts with scripts.
 fn scripts(
     core: &ServerCore,
@@ -135,13 +161,10 @@ fn scripts(
     desk: &Rc<Desk>,
     refresh: Option<Rc<Refresh>>,
 ) -> Result<Rc<ServeApp>, Raise> {
-    let open = |host: Option<&HostPlan>| -> Result<Scripted, String> {
-        let site = Scripts::open(host.map_or(&plan.settings, |host| &host.settings))?;
-        Ok(Scripted::new(site, &entries(core, plan, host)?))
-    };
+    let open = |host| scripted(plan, host, &entries(core, plan, host)?);
     let all = std::iter::once(None).chain(plan.hosts.iter().map(Some)).map(open);
     let sites = all.collect::<Result<_, _>>().map_err(|why| refused(&format!("port {}: {why}", port.addr)))?;
-    Ok(ServeApp::new(sites, Rc::clone(desk), refresh))
+    Ok(ServeApp::new(sites, Rc::clone(desk), refresh, Rc::new(Names)))
 }
 
 /// What all ports of a worker share.
@@ -173,7 +196,7 @@ impl Serving<'_> {
         config.client_connections = plan.connections.as_ref().map(|all| all.counted_by(self.worker.slot_index()));
         Ok(match plan.protocol {
             Protocol::Http { websocket } => {
-                config.websocket = websocket;
+                config.websocket = websocket || self.desk.is_some() && takes_websockets(&plan);
                 if self.core.second {
                     super::second_fields(&mut config);
                 }

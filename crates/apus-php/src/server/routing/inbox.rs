@@ -159,6 +159,12 @@ impl Routing {
                 let body = self.local_answer(from, number, question, limit as usize, name);
                 self.answer(from, number, &body);
             }
+            Order::Errand { number, errand, name, payload } => {
+                // Only processes of this server have no connections of their own.
+                if let Origin::Slot(slot) = from {
+                    self.run_errand(slot, number, errand, name, keep(payload));
+                }
+            }
             Order::Answer { number, body } => {
                 let respondent = match from {
                     Origin::Slot(slot) => Respondent::Slot(slot, 0),

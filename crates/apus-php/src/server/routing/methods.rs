@@ -22,6 +22,8 @@ use crate::server::core::ServerHandle;
 const MAX_ROWS: i64 = 100_000;
 /// `Apus\WEBSOCKET_OPCODE_TEXT`.
 const TEXT: i64 = 1;
+/// `Apus\WEBSOCKET_FLAG_FIN`.
+pub(in crate::server) const WHOLE: i64 = 1;
 
 /// The routing, inside a worker.
 fn routing(core: &ServerHandle, what: &str) -> Result<Rc<Routing>, Raise> {
@@ -55,8 +57,20 @@ impl Want<i64> for User<'_> {
     }
 }
 
+impl User<'_> {
+    pub(in crate::server) fn name(&self) -> &[u8] {
+        &self.0
+    }
+}
+
 /// A topic.
 pub(in crate::server) struct Topic<'a>(&'a [u8]);
+
+impl Topic<'_> {
+    pub(in crate::server) fn name(&self) -> &[u8] {
+        self.0
+    }
+}
 
 impl<'a> Want<&'a [u8]> for Topic<'a> {
     fn want(given: Given<&'a [u8]>) -> Result<Self, Raise> {
@@ -84,7 +98,11 @@ fn user_value(user: &[u8]) -> Result<Value, Raise> {
 
 /// A message for many: whole, and text or binary (or a ping). Data of no said kind that is not UTF-8 is binary: streams
 /// have no kinds of messages.
-fn message(given: Any<'_>, opcode: Option<i64>, flags: i64) -> Result<(How, Cow<'_, [u8]>), Raise> {
+pub(in crate::server) fn message(
+    given: Any<'_>,
+    opcode: Option<i64>,
+    flags: i64,
+) -> Result<(How, Cow<'_, [u8]>), Raise> {
     let how = |opcode| How { opcode, fin: true, compress: false };
     if let View::Str(data) = given.view()
         && opcode.is_none()
@@ -163,17 +181,7 @@ pub(in crate::server) fn publish(
 }
 
 pub(in crate::server) fn is_online(core: &ServerHandle, User(user): User<'_>) -> Result<bool, Raise> {
-    let routing = routing(core, "Server::isOnline()")?;
-    let inquiry = Inquiry {
-        what: "Server::isOnline()",
-        question: Question::Online,
-        name: &user,
-        limit: 1,
-        everywhere: true,
-        slots: routing.user_slots(&user),
-    };
-    let found = routing.inquire(&inquiry)?;
-    Ok(found.is_some_and(|(count, _)| count > 0))
+    routing(core, "Server::isOnline()")?.is_online("Server::isOnline()", &user)
 }
 
 pub(in crate::server) fn user_connections(core: &ServerHandle, User(user): User<'_>) -> Result<Array, Raise> {
@@ -197,17 +205,7 @@ pub(in crate::server) fn user_connections(core: &ServerHandle, User(user): User<
 }
 
 pub(in crate::server) fn subscribers(core: &ServerHandle, Topic(topic): Topic<'_>) -> Result<i64, Raise> {
-    let routing = routing(core, "Server::subscribers()")?;
-    let inquiry = Inquiry {
-        what: "Server::subscribers()",
-        question: Question::Subscribers,
-        name: topic,
-        limit: 0,
-        everywhere: true,
-        slots: routing.topic_slots(topic),
-    };
-    let (count, _) = routing.inquire(&inquiry)?.unwrap_or_default();
-    Ok(count as i64)
+    routing(core, "Server::subscribers()")?.subscribers("Server::subscribers()", topic)
 }
 
 pub(in crate::server) fn presence(
@@ -251,4 +249,36 @@ pub(in crate::server) fn send_message(core: &ServerHandle, message: Value, id: G
         return Err(id.value_error(&text));
     };
     Ok(routing.send_pipe_message(&message, to)?.told())
+}
+
+impl Routing {
+    fn is_online(self: &Rc<Self>, what: &'static str, user: &[u8]) -> Result<bool, Raise> {
+        let slots = self.user_slots(user);
+        let inquiry = Inquiry { what, question: Question::Online, name: user, limit: 1, everywhere: true, slots };
+        Ok(self.inquire(&inquiry)?.is_some_and(|(count, _)| count > 0))
+    }
+
+    fn subscribers(self: &Rc<Self>, what: &'static str, topic: &[u8]) -> Result<i64, Raise> {
+        let slots = self.topic_slots(topic);
+        let inquiry = Inquiry { what, question: Question::Subscribers, name: topic, limit: 0, everywhere: true, slots };
+        let (count, _) = self.inquire(&inquiry)?.unwrap_or_default();
+        Ok(count as i64)
+    }
+}
+
+/// `Apus\Push::publish()` in a process that has a routing; `None` in others. So are those below.
+pub(in crate::server) fn publish_here(topic: &Topic<'_>, how: How, data: &[u8]) -> Option<Result<bool, Raise>> {
+    current().map(|routing| routing.publish(topic.0, how, data))
+}
+
+pub(in crate::server) fn send_to_user_here(user: &User<'_>, how: How, data: &[u8]) -> Option<Result<i64, Raise>> {
+    current().map(|routing| routing.send_to_user(&user.0, how, data))
+}
+
+pub(in crate::server) fn is_online_here(user: &User<'_>) -> Option<Result<bool, Raise>> {
+    current().map(|routing| routing.is_online("Push::isOnline()", &user.0))
+}
+
+pub(in crate::server) fn subscribers_here(topic: &Topic<'_>) -> Option<Result<i64, Raise>> {
+    current().map(|routing| routing.subscribers("Push::subscribers()", topic.0))
 }

@@ -16,6 +16,8 @@ mod cluster;
 pub(super) mod commands;
 mod deliver;
 pub(super) mod dispatch;
+mod errand;
+pub(super) mod guest;
 mod inbox;
 pub(super) mod methods;
 mod names;
@@ -36,7 +38,7 @@ use std::sync::OnceLock;
 
 use apus_client::broker::Broker;
 use apus_coro::Wait;
-use apus_net::{Control, NameIndex, SendPolicy};
+use apus_net::{Control, MAX_TOPICS, NameIndex, SendPolicy};
 use apus_options::Settings;
 use apus_process::Worker;
 use apus_shm::ForkEpoch;
@@ -52,11 +54,9 @@ use crate::handlers::Handlers;
 use crate::runtime::State;
 use crate::wait::wait;
 
-pub(super) use record::Step;
+pub(super) use record::{Errand, Step};
 pub(super) use remote::{Forwarded, close_at, push_to, send_to, step_at};
 
-/// Topics of one connection.
-const MAX_TOPICS: usize = 1024;
 /// What `broker_prefix` may be long: with the longest name behind it, a subject stays within its limit.
 const MAX_PREFIX: usize = 64;
 /// The longest record that is put together, where `package_max_length` is less.
@@ -259,6 +259,17 @@ pub(super) async fn stop() {
 pub(super) fn closed(fd: i64) {
     if let Some(routing) = current() {
         routing.forget(fd);
+    }
+}
+
+/// Whose a connection of this worker is from now on, and which topics it has subscribed.
+pub(super) fn admit(fd: i64, user: Option<&[u8]>, topics: &[Vec<u8>]) {
+    let Some(routing) = current() else { return };
+    if let Some(user) = user {
+        routing.change(fd, record::Change::Bind, user);
+    }
+    for topic in topics {
+        routing.change(fd, record::Change::Subscribe, topic);
     }
 }
 

@@ -7,7 +7,7 @@ use apus_net::proto::websocket::Opcode;
 use apus_net::{MAX_NAME, MessageConn};
 
 /// Changes with the form of any record; a server ignores messages of another version.
-pub(super) const VERSION: u8 = 3;
+pub(super) const VERSION: u8 = 4;
 /// The longest head: a name, and what goes before it.
 const MAX_HEAD: usize = MAX_NAME + 32;
 
@@ -77,6 +77,46 @@ pub(super) enum Question {
     Command,
 }
 
+/// What a process without connections wants a worker to do for it, by a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::server) enum Errand {
+    /// Send the payload to all subscribers of a topic; the answer is 0 where some may not get it.
+    Publish(How),
+    /// Send the payload to all connections of a user; the answer is how many it reached.
+    ToUser(How),
+    /// How many connections a user has.
+    Online,
+    /// How many connections have subscribed a topic.
+    Subscribers,
+    /// Close a user's connections with that code, and the payload as reason; the answer is how many.
+    Disconnect(u16),
+}
+
+impl Errand {
+    /// Its number, and what is told of it.
+    fn pack(self) -> (u8, u16) {
+        match self {
+            Self::Publish(how) => (0, how.pack().into()),
+            Self::ToUser(how) => (1, how.pack().into()),
+            Self::Online => (2, 0),
+            Self::Subscribers => (3, 0),
+            Self::Disconnect(code) => (4, code),
+        }
+    }
+
+    fn unpack(number: u8, detail: u16) -> Option<Self> {
+        let how = || How::unpack(u8::try_from(detail).ok()?);
+        Some(match number {
+            0 => Self::Publish(how()?),
+            1 => Self::ToUser(how()?),
+            2 => Self::Online,
+            3 => Self::Subscribers,
+            4 => Self::Disconnect(detail),
+            _ => return None,
+        })
+    }
+}
+
 /// What one process wants of another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::server) enum Order<'a> {
@@ -102,6 +142,8 @@ pub(in crate::server) enum Order<'a> {
     Publish { how: How, topic: &'a [u8], payload: &'a [u8] },
     /// A question; answered.
     Ask { number: u64, question: Question, limit: u32, name: &'a [u8] },
+    /// What another process is to do; answered.
+    Errand { number: u64, errand: Errand, name: &'a [u8], payload: &'a [u8] },
     /// The answer to whatever had that number.
     Answer { number: u64, body: &'a [u8] },
     /// Between servers: a process is there.
@@ -124,6 +166,7 @@ const HELLO: u8 = 11;
 const BYE: u8 = 12;
 const REPLY: u8 = 14;
 const DISPATCH: u8 = 15;
+const ERRAND: u8 = 16;
 /// A part of a record that is longer than what carries it.
 pub(super) const PART: u8 = 13;
 
@@ -210,9 +253,7 @@ impl<'a> Order<'a> {
             }
             Self::Hello => (HELLO, &[][..]),
             Self::Bye => (BYE, &[][..]),
-            Self::Name { .. } | Self::ToUser { .. } | Self::Publish { .. } | Self::Ask { .. } | Self::Answer { .. } => {
-                self.encode_named(&mut head)
-            }
+            _ => self.encode_named(&mut head),
         };
         (kind, head, tail)
     }
@@ -241,6 +282,14 @@ impl<'a> Order<'a> {
                 head.put(&[question as u8]);
                 head.put(&limit.to_le_bytes());
                 (ASK, name)
+            }
+            Self::Errand { number, errand, name, payload } => {
+                let (kind, detail) = errand.pack();
+                head.put(&number.to_le_bytes());
+                head.put(&[kind]);
+                head.put(&detail.to_le_bytes());
+                head.put_name(name);
+                (ERRAND, payload)
             }
             Self::Answer { number, body } => {
                 head.put(&number.to_le_bytes());
@@ -283,6 +332,12 @@ impl<'a> Order<'a> {
                 question: *QUESTIONS.get(usize::from(at.u8()?))?,
                 limit: at.u32()?,
                 name: at.rest(),
+            },
+            ERRAND => Self::Errand {
+                number: at.u64()?,
+                errand: Errand::unpack(at.u8()?, at.u16()?)?,
+                name: at.name()?,
+                payload: at.rest(),
             },
             ANSWER => Self::Answer { number: at.u64()?, body: at.rest() },
             HELLO => Self::Hello,
@@ -431,6 +486,11 @@ mod tests {
         through(Order::Publish { how, topic: &long, payload: &[7; 1000] });
         for question in QUESTIONS {
             through(Order::Ask { number: 2, question, limit: 10, name: &long });
+        }
+        let errands =
+            [Errand::Publish(how), Errand::ToUser(how), Errand::Online, Errand::Subscribers, Errand::Disconnect(1000)];
+        for errand in errands {
+            through(Order::Errand { number: 4, errand, name: &long, payload: b"p" });
         }
         through(Order::Answer { number: 3, body: b"12345678" });
         through(Order::Hello);

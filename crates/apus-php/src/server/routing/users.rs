@@ -32,36 +32,64 @@ pub(super) struct Inquiry<'a> {
     pub(super) slots: Vec<usize>,
 }
 
+impl Inquiry<'_> {
+    /// Whether it is enough that one has an answer.
+    fn is_settled_by_one(&self) -> bool {
+        self.question == Question::Online && self.limit == 1
+    }
+
+    /// What all know together.
+    fn found(&self, own: Body, others: Vec<(u64, Body)>) -> (u64, Vec<Found>) {
+        let bodies = std::iter::once((0, own)).chain(others).collect::<Vec<_>>();
+        let count = bodies.iter().map(|(_, body)| body.count).sum();
+        let rows = bodies.into_iter().flat_map(|(node, body)| body.rows.into_iter().map(move |row| (node, row)));
+        (count, rows.take(self.limit).collect())
+    }
+}
+
 /// A row of an answer, and the server it came from (0: this one).
 pub(super) type Found = (u64, Row);
 
 impl Routing {
     /// Asks the others, and adds what this process knows. `None` when the wait was cancelled.
     pub(super) fn inquire(self: &Rc<Self>, inquiry: &Inquiry<'_>) -> Result<Option<(u64, Vec<Found>)>, Raise> {
-        let own = self.local_answer(super::inbox::Origin::Slot(0), 0, inquiry.question, inquiry.limit, inquiry.name);
-        let remote = if inquiry.everywhere { self.remote_parties() } else { Vec::new() };
-        let settled = inquiry.question == Question::Online && own.count > 0 && inquiry.limit == 1;
-        let mut bodies = vec![(0, own)];
-        let nobody = inquiry.slots.is_empty() && remote.is_empty();
-        if !settled && !nobody {
-            let ask = |number| Order::Ask {
-                number,
-                question: inquiry.question,
-                limit: inquiry.limit as u32,
-                name: inquiry.name,
-            };
-            let enough = |answers: &[(Respondent, Body)]| {
-                inquiry.question == Question::Online
-                    && inquiry.limit == 1
-                    && answers.iter().any(|(_, body)| body.count > 0)
-            };
-            let asking = self.ask(&inquiry.slots, &remote, ask, |order| self.ask_all(order), enough);
-            let Some(answers) = wait(&self.state, Wait::Outside(inquiry.what), asking)? else { return Ok(None) };
-            bodies.extend(answers);
+        let own = self.own_answer(inquiry);
+        if !self.is_open(inquiry, &own) {
+            return Ok(Some(inquiry.found(own, Vec::new())));
         }
-        let count = bodies.iter().map(|(_, body)| body.count).sum();
-        let rows = bodies.into_iter().flat_map(|(node, body)| body.rows.into_iter().map(move |row| (node, row)));
-        Ok(Some((count, rows.take(inquiry.limit).collect())))
+        let answers = wait(&self.state, Wait::Outside(inquiry.what), self.ask_others(inquiry))?;
+        Ok(answers.map(|answers| inquiry.found(own, answers)))
+    }
+
+    /// The same for a task of the loop.
+    pub(super) async fn inquired(&self, inquiry: &Inquiry<'_>) -> (u64, Vec<Found>) {
+        let own = self.own_answer(inquiry);
+        let answers = if self.is_open(inquiry, &own) { self.ask_others(inquiry).await } else { Vec::new() };
+        inquiry.found(own, answers)
+    }
+
+    fn own_answer(&self, inquiry: &Inquiry<'_>) -> Body {
+        self.local_answer(super::inbox::Origin::Slot(0), 0, inquiry.question, inquiry.limit, inquiry.name)
+    }
+
+    /// Whether others may know more than this process.
+    fn is_open(&self, inquiry: &Inquiry<'_>, own: &Body) -> bool {
+        let nobody = inquiry.slots.is_empty() && !(inquiry.everywhere && self.has_remote_parties());
+        !(nobody || inquiry.is_settled_by_one() && own.count > 0)
+    }
+
+    async fn ask_others(&self, inquiry: &Inquiry<'_>) -> Vec<(u64, Body)> {
+        let remote = if inquiry.everywhere { self.remote_parties() } else { Vec::new() };
+        let (question, limit, name) = (inquiry.question, inquiry.limit as u32, inquiry.name);
+        let ask = |number| Order::Ask { number, question, limit, name };
+        let enough = |answers: &[(Respondent, Body)]| {
+            inquiry.is_settled_by_one() && answers.iter().any(|(_, body)| body.count > 0)
+        };
+        self.ask(&inquiry.slots, &remote, ask, |order| self.ask_all(order), enough).await
+    }
+
+    fn has_remote_parties(&self) -> bool {
+        !self.remote_parties().is_empty()
     }
 
     fn remote_parties(&self) -> Vec<u64> {
@@ -162,18 +190,30 @@ impl Routing {
     /// Sends a message to all connections of a user: how many it reached.
     pub(super) fn send_to_user(self: &Rc<Self>, user: &[u8], how: How, payload: &[u8]) -> Result<i64, Raise> {
         const WHAT: &str = "Server::sendToUser()";
-        let (slots, remote) = (self.user_slots(user), self.remote_parties());
-        if !(slots.is_empty() && remote.is_empty()) {
+        let elsewhere = !self.user_slots(user).is_empty() || self.has_remote_parties();
+        if elsewhere {
             // Before anything is sent: outside a coroutine the count cannot be waited for.
             expect_suspendable(&self.state, WHAT)?;
         }
-        let members = self.users.borrow().members(user);
-        let mut reached = 0;
-        if !members.is_empty() {
-            reached += self.reach(&members, how, Bytes::copy_from_slice(payload)) as u64;
+        let mut reached = self.reach_user_here(user, how, || Bytes::copy_from_slice(payload));
+        if elsewhere {
+            reached +=
+                wait(&self.state, Wait::Outside(WHAT), self.reach_user_elsewhere(user, how, payload))?.unwrap_or(0);
         }
+        Ok(reached as i64)
+    }
+
+    /// Sends a message to a user's connections of this process: how many it reached.
+    pub(super) fn reach_user_here(&self, user: &[u8], how: How, payload: impl FnOnce() -> Bytes) -> u64 {
+        let members = self.users.borrow().members(user);
+        if members.is_empty() { 0 } else { self.reach(&members, how, payload()) as u64 }
+    }
+
+    /// The same of all others.
+    pub(super) async fn reach_user_elsewhere(&self, user: &[u8], how: How, payload: &[u8]) -> u64 {
+        let (slots, remote) = (self.user_slots(user), self.remote_parties());
         if slots.is_empty() && remote.is_empty() {
-            return Ok(reached as i64);
+            return 0;
         }
         let order = |number| Order::ToUser { number, how, user, payload };
         let tell = |order: &Order<'_>| {
@@ -181,21 +221,14 @@ impl Routing {
             cluster.send_to(Scope::User, user, order);
             cluster.send_to_all(&Order::Ask { number: *number, question: Question::Reached, limit: 0, name: b"" });
         };
-        let asking = self.ask(&slots, &remote, order, tell, |_| false);
-        if let Some(answers) = wait(&self.state, Wait::Outside(WHAT), asking)? {
-            reached += answers.iter().map(|(_, body)| body.count).sum::<u64>();
-        }
-        Ok(reached as i64)
+        let answers = self.ask(&slots, &remote, order, tell, |_| false).await;
+        answers.iter().map(|(_, body)| body.count).sum()
     }
 
     /// Sends a message to all subscribers of a topic.
     pub(super) fn publish(self: &Rc<Self>, topic: &[u8], how: How, payload: &[u8]) -> Result<bool, Raise> {
-        let members = self.topics.borrow().members(topic);
-        if !members.is_empty() {
-            self.reach(&members, how, Bytes::copy_from_slice(payload));
-        }
         let order = Order::Publish { how, topic, payload };
-        let sent = self.cluster.as_ref().is_none_or(|cluster| cluster.send_to(Scope::Topic, topic, &order));
+        let sent = self.publish_here(&order, topic, how, || Bytes::copy_from_slice(payload));
         let mut all = sent || Forwarded::QueueFull.told();
         for slot in self.topic_slots(topic) {
             match self.post("Server::publish()", slot, &order, true)? {
@@ -205,5 +238,20 @@ impl Routing {
             }
         }
         Ok(all)
+    }
+    /// Sends a message to subscribers of a topic that this process has, and to the other servers; whether these could
+    /// be told.
+    pub(super) fn publish_here(
+        &self,
+        order: &Order<'_>,
+        topic: &[u8],
+        how: How,
+        payload: impl FnOnce() -> Bytes,
+    ) -> bool {
+        let members = self.topics.borrow().members(topic);
+        if !members.is_empty() {
+            self.reach(&members, how, payload());
+        }
+        self.cluster.as_ref().is_none_or(|cluster| cluster.send_to(Scope::Topic, topic, order))
     }
 }
