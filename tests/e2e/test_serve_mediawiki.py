@@ -33,7 +33,9 @@ FLEETING = (
 )
 
 
-class MediaWiki(Sites):
+class Wiki(Sites):
+    """A directory of the package, and a database that is empty."""
+
     OWN = (*Sites.OWN, "x-request-id")
     TROUBLE = ("Internal error", "mw-fatal")
 
@@ -47,29 +49,72 @@ class MediaWiki(Sites):
             (self.root / name).mkdir()
         (self.root / "cache/secret.txt").write_text("of nobody")
         self.config = {"MW_CONFIG_FILE": str(self.root / "LocalSettings.php")}
-        database = self.enterContext(servers.MariaDB())
+        self.database = self.enterContext(servers.MariaDB())
+
+    def keep(self, settings):
+        """Writes LocalSettings.php, without what needs programs of its own."""
+        settings = re.sub(r"wfLoadExtension\( '(?!Cite'|ParserFunctions').*", "", settings)
+        (self.root / "LocalSettings.php").write_text(settings + MORE % {"root": self.root})
+
+    def log_in(self, browser, name, password):
+        where = "/index.php?title=Special:UserLogin"
+        form = browser.fields(browser.get(where), 'name="userlogin"')
+        wrong = browser.post(where, {**form, "wpName": name, "wpPassword": "no"})
+        self.assertIn("Incorrect username or password", self.page(wrong))
+        form = browser.fields(wrong, 'name="userlogin"')
+        answer = browser.post(where, {**form, "wpName": name, "wpPassword": password})
+        self.assertEqual(answer.status, 302, answer.body[:3000])
+        self.assertIn(f'"wgUserName":"{name}"', self.page(browser.get("/wiki/Main_Page")))
+
+
+class ByTheWeb(Wiki):
+    """The installer's pages, one after the other."""
+
+    def follow(self, browser, answer):
+        while answer.status == 302:
+            answer = browser.get(answer.headers["location"].removeprefix("http://test"))
+        return answer
+
+    def test_a_wiki_is_installed(self):
+        site = self.served(self.root, env=self.config)
+        browser = Browser(site)
+        said = {
+            "DBType": "mysql", "mysql_wgDBserver": f"127.0.0.1:{self.database.port}", "mysql_wgDBname": servers.DATABASE,
+            "mysql__InstallUser": servers.USER, "mysql__InstallPassword": servers.PASSWORD, "mysql__SameAccount": "1",
+            "config_wgSitename": "Swallows", "config__NamespaceType": "site-name", "config__AdminName": "Berta",
+            "config__AdminPassword": "s3cret-of-berta", "config__AdminPasswordConfirm": "s3cret-of-berta",
+            "config__SkipOptional": "skip", "ContLang": "en", "UserLang": "en",
+        }
+        pages, answer = [], browser.get("/mw-config/index.php")
+        while "localsettings=1" not in (text := self.page(answer)):
+            pages.append(re.search(r'action="[^"]*page=(\w+)', text)[1])
+            self.assertLess(len(pages), 12, text)
+            fields = {name: said.get(name, value) for name, value in browser.fields(answer).items()}
+            # Boxes that are not ticked: neither mail to its authors nor a note to them.
+            for box in ("config__Subscribe", "config_wgPingback"):
+                fields.pop(box, None)
+            form = {**fields, "submit-continue": "Continue"}
+            answer = self.follow(browser, browser.post(f"/mw-config/index.php?page={pages[-1]}", form))
+        self.assertEqual(list(dict.fromkeys(pages)), ["Language", "Welcome", "DBConnect", "DBSettings", "Name", "Install"])
+        settings = browser.get("/mw-config/index.php?localsettings=1")
+        self.assertEqual(settings.headers["content-disposition"], 'attachment; filename="LocalSettings.php"')
+        self.keep(self.page(settings))
+        self.assertIn("MediaWiki has been installed", self.page(self.follow(browser, browser.get("/wiki/Main_Page"))))
+        self.log_in(browser, "Berta", "s3cret-of-berta")
+
+
+class MediaWiki(Wiki):
+    def setUp(self):
+        super().setUp()
         line = [
-            support.php(), PACKAGE / "maintenance/install.php", "--dbtype", "mysql", "--dbserver", f"127.0.0.1:{database.port}",
+            support.php(), PACKAGE / "maintenance/install.php", "--dbtype", "mysql", "--dbserver", f"127.0.0.1:{self.database.port}",
             "--dbname", servers.DATABASE, "--dbuser", servers.USER, "--dbpass", servers.PASSWORD, "--server", "http://test",
             "--scriptpath", "", "--confpath", self.root, "--lang", "en", "--pass", "s3cret-of-anna", "Swifts", "Anna",
         ]
         env = {**os.environ, **self.config}
         made = subprocess.run(list(map(str, line)), env=env, capture_output=True, text=True, check=False)
         self.assertEqual(made.returncode, 0, made.stdout + made.stderr)
-        file = self.root / "LocalSettings.php"
-        # Without what needs programs of its own.
-        settings = re.sub(r"wfLoadExtension\( '(?!Cite'|ParserFunctions').*", "", file.read_text())
-        file.write_text(settings + MORE % {"root": self.root})
-
-    def log_in(self, browser):
-        where = "/index.php?title=Special:UserLogin"
-        form = browser.fields(browser.get(where), 'name="userlogin"')
-        wrong = browser.post(where, {**form, "wpName": "Anna", "wpPassword": "no"})
-        self.assertIn("Incorrect username or password", self.page(wrong))
-        form = browser.fields(wrong, 'name="userlogin"')
-        answer = browser.post(where, {**form, "wpName": "Anna", "wpPassword": "s3cret-of-anna"})
-        self.assertEqual(answer.status, 302, answer.body[:3000])
-        self.assertIn('"wgUserName":"Anna"', self.page(browser.get("/wiki/Main_Page")))
+        self.keep((self.root / "LocalSettings.php").read_text())
 
     def edit(self, browser, title, text):
         where = f"/index.php?title={title}&action=edit"
@@ -97,7 +142,7 @@ class MediaWiki(Sites):
         answer = browser.get("/")
         self.assertEqual((answer.status, answer.headers["location"]), (301, "http://test/wiki/Main_Page"))
         self.assertIn("MediaWiki has been installed", self.page(browser.get("/wiki/Main_Page")))
-        self.log_in(browser)
+        self.log_in(browser, "Anna", "s3cret-of-anna")
         self.edit(browser, "Swift", "== The swift ==\nIt '''never''' lands, ä€.<ref>So they say</ref>\n\n[[File:Swift.png|thumb]]\n[[Category:Birds]]")
         self.edit(browser, "Swallow", "{{#if: x | Another bird }} beside the [[Swift]]")
         self.upload(browser)
