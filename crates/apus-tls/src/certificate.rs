@@ -22,8 +22,8 @@ pub fn certified(
 }
 
 /// Tags of DER (X.690 section 8.1.2).
-const SEQUENCE: u8 = 0x30;
-const INTEGER: u8 = 0x02;
+pub(crate) const SEQUENCE: u8 = 0x30;
+pub(crate) const INTEGER: u8 = 0x02;
 const VERSION: u8 = 0xa0;
 
 /// What a certificate says of its key (RFC 5280 section 4.1: `subjectPublicKeyInfo`), of any version.
@@ -40,13 +40,13 @@ pub fn public_key(certificate: &[u8]) -> Option<&[u8]> {
 }
 
 /// An element of DER.
-struct Element<'a> {
-    whole: &'a [u8],
-    content: &'a [u8],
+pub(crate) struct Element<'a> {
+    pub(crate) whole: &'a [u8],
+    pub(crate) content: &'a [u8],
 }
 
 /// The first element, which must have that tag, and what follows it.
-fn element(der: &[u8], tag: u8) -> Option<(Element<'_>, &[u8])> {
+pub(crate) fn element(der: &[u8], tag: u8) -> Option<(Element<'_>, &[u8])> {
     let (&first, rest) = der.split_first()?;
     let (&short, rest) = rest.split_first().filter(|_| first == tag)?;
     let (length, rest) = match usize::from(short) {

@@ -8,6 +8,7 @@ mod certificate;
 mod ciphers;
 mod clients;
 mod files;
+mod first;
 mod names;
 pub mod pem;
 mod server;
@@ -19,6 +20,7 @@ use std::sync::{Arc, LazyLock};
 
 pub use certificate::{certified, public_key};
 pub use ciphers::Choice;
+pub use clients::verifier as client_verifier;
 pub use files::{Files, FilesState};
 pub use rustls::ServerConfig;
 pub use server::Served;

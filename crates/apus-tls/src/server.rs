@@ -3,12 +3,11 @@
 use std::sync::Arc;
 
 use rustls::pki_types::CertificateDer;
-use rustls::server::WebPkiClientVerifier;
 use rustls::sign::CertifiedKey;
 use rustls::{RootCertStore, ServerConfig, SupportedProtocolVersion, version};
 
 use crate::certificate::certified;
-use crate::clients::NamedOrSigned;
+use crate::clients;
 use crate::files::Files;
 use crate::names::Names;
 use crate::settings::{Demand, Identity, ServerTls, Versions};
@@ -77,13 +76,13 @@ impl ServerTls {
             .with_protocol_versions(&self.versions.list()?)
             .map_err(|error| TlsError::new(format!("ssl_protocols and ssl_ciphers do not fit: {error}")))?;
         let builder = if demand.verify_peer {
-            let verifier = WebPkiClientVerifier::builder_with_provider(demand.authorities(files)?.into(), provider);
-            let authorities = verifier.build().map_err(|error| TlsError::new(format!("ssl_verify_peer: {error}")))?;
             let named = match &demand.ca_file {
                 Some(file) => pem::certificates(file, files.get(file)?)?,
                 None => Vec::new(),
             };
-            builder.with_client_cert_verifier(Arc::new(NamedOrSigned { authorities, named }))
+            let verifier = clients::verifier(demand.authorities(files)?, named, provider)
+                .map_err(|error| TlsError::new(format!("ssl_verify_peer: {error}")))?;
+            builder.with_client_cert_verifier(verifier)
         } else {
             builder.with_no_client_auth()
         };

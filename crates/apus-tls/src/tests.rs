@@ -4,13 +4,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 use pkcs8::der::pem::LineEnding;
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair, PublicKeyData as _, SigningKey as _};
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, RootCertStore};
 
 use apus_scratch::Folder;
 
+use super::first::{First, sequence};
 use super::*;
 
 /// An authority and what it signs.
@@ -273,6 +274,48 @@ fn clients_show_a_certificate_where_they_must() {
     assert!(Talk::new(&server, &authority.client(None), "a.test").run().unwrap_err().contains("certificate"));
     let other = Authority::new().sign("client");
     assert!(Talk::new(&server, &authority.client(Some(other)), "a.test").run().is_err());
+}
+
+/// A certificate of version 1 with a key, signed by `by` in the name of `issuer`; `validity` is two times of DER.
+fn of_version_1(issuer: &Authority, by: &KeyPair, validity: &[u8]) -> (Vec<u8>, KeyPair) {
+    // ecdsa-with-SHA256, as rcgen signs.
+    const ALGORITHM: &[u8] = b"\x30\x0a\x06\x08\x2a\x86\x48\xce\x3d\x04\x03\x02";
+    let key = KeyPair::generate().unwrap();
+    let mut roots = RootCertStore::empty();
+    roots.add(CertificateDer::from_pem_slice(issuer.pem().as_bytes()).unwrap()).unwrap();
+    let name = sequence(&roots.roots[0].subject);
+    let fields = [&[0x02, 1, 1], ALGORITHM, &name, &sequence(validity), &sequence(&[]), &key.subject_public_key_info()];
+    let signed = sequence(&fields.concat());
+    let signature = by.sign(&signed).unwrap();
+    let bits = [&[0x03, signature.len() as u8 + 1, 0], &signature[..]].concat();
+    (sequence(&[&signed, ALGORITHM, &bits].concat()), key)
+}
+
+#[test]
+fn clients_may_show_a_certificate_of_version_1() {
+    const NOW: &[u8] = b"\x17\x0d200101000000Z\x18\x0f21200101000000Z";
+    const OVER: &[u8] = b"\x17\x0d200101000000Z\x17\x0d210101000000Z";
+    let (folder, authority) = (Folder::new("first"), Authority::new());
+    let mut tls = ServerTls { identity: authority.identity(&folder, "a.test"), ..ServerTls::default() };
+    tls.demand = Demand { verify_peer: true, ca_file: Some(folder.write("ca.crt", authority.pem())), ca_path: None };
+    let shake = |tls: &ServerTls, (der, key): (Vec<u8>, KeyPair)| {
+        let key = PrivateKeyDer::from_pem_slice(key.serialize_pem().as_bytes()).unwrap();
+        let shown = certified(vec![der.into()], key, &provider()).unwrap();
+        let mut client = (*authority.client(None)).clone();
+        client.client_auth_cert_resolver = Arc::new(rustls::sign::SingleCertAndKey::from(shown));
+        Talk::new(&built(tls).unwrap(), &Arc::new(client), "a.test").run()
+    };
+    let own = authority.0.key();
+    shake(&tls, of_version_1(&authority, own, NOW)).unwrap();
+    tls.versions = Versions { tls12: true, tls13: false };
+    shake(&tls, of_version_1(&authority, own, NOW)).unwrap();
+    assert!(shake(&tls, of_version_1(&authority, own, OVER)).unwrap_err().contains("xpired"));
+    let stranger = KeyPair::generate().unwrap();
+    assert!(shake(&tls, of_version_1(&authority, &stranger, NOW)).is_err());
+    let (shown, _) = of_version_1(&authority, own, NOW);
+    let mut extended = shown;
+    extended.push(0);
+    assert!(First::read(&extended).is_none());
 }
 
 #[test]

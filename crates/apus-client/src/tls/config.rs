@@ -5,10 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::SystemTime;
 
-use apus_tls::{certified, pem, provider};
+use apus_tls::{certified, client_verifier, pem, provider};
 use tokio_rustls::rustls::client::danger::ServerCertVerifier;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use tokio_rustls::rustls::server::WebPkiClientVerifier;
 use tokio_rustls::rustls::sign::SingleCertAndKey;
 use tokio_rustls::rustls::{
     ClientConfig, RootCertStore, ServerConfig, SupportedProtocolVersion, server::VerifierBuilderError, version,
@@ -144,7 +143,7 @@ fn make_server(options: &TlsOptions) -> Result<ServerConfig, TlsError> {
         .map_err(TlsError::Handshake)?;
     let named = options.ca_file.is_some() || options.ca_path.is_some();
     let builder = if options.verify_peer && named {
-        let verifier = WebPkiClientVerifier::builder_with_provider(authorities(options)?.into(), provider()).build();
+        let verifier = client_verifier(authorities(options)?, Vec::new(), provider());
         builder.with_client_cert_verifier(verifier.map_err(|e: VerifierBuilderError| refuse(e.to_string()))?)
     } else {
         builder.with_no_client_auth()
