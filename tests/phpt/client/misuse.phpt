@@ -30,7 +30,7 @@ $calls = [
     fn() => (new Client('a.test'))->set(['timeout' => 'soon']),
     fn() => (new Client('a.test'))->set(['write_func' => 'no_such_function']),
     fn() => (new Client('a.test'))->set(['bind_address' => 'localhost']),
-    fn() => (new Client('a.test'))->set(['max_retries' => 3]),
+    fn() => (new Client('a.test'))->set(['max_retries' => -1]),
     fn() => (new Http2('a.test'))->set(['http2_window_size' => 1]),
     fn() => (new Client('a.test'))->set(['ssl_protocols' => 4]),
     fn() => (new Client('a.test'))->setMethod('GET /'),
@@ -101,7 +101,7 @@ Apus\Client\Exception 301: unknown setting "timeuot": did you mean "timeout"?
 Apus\Client\Exception 301: setting "timeout" must be a number of seconds from -1 to 86400 ("250ms", "10s", "5m" and "2h" work too), "soon" given
 Apus\Client\Exception 301: write_func must be callable: function "no_such_function" not found or invalid function name
 Apus\Client\Exception 301: bind_address "localhost" is not an IP address
-Apus\Client\Exception 301: setting "max_retries" is not supported by this version of Apus: remove it or switch it off. Look at the status code and send the request again.
+Apus\Client\Exception 301: setting "max_retries" must be a whole number of attempts from 0 to 255, -1 given
 Apus\Client\Exception 301: setting "http2_window_size" must be a number of bytes from 65535 to 2147483647 ("512K", "8M" and "2G" work too), 1 given
 Apus\Client\Exception 301: setting "ssl_protocols" leaves no version that is spoken: add Apus\SSL_TLSv1_2 or Apus\SSL_TLSv1_3
 Apus\Client\Exception 302: method "GET /" is no token (RFC 9110 section 9.1)

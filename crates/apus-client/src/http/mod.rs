@@ -54,6 +54,8 @@ pub struct Options {
     pub max_fields: usize,
     /// Redirections that are followed for one request.
     pub max_redirects: u32,
+    /// How often a request is tried again where there is no connection, or the answer is 502 or 503.
+    pub max_retries: u32,
 }
 
 /// Where a response's body goes.

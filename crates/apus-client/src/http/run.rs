@@ -79,7 +79,8 @@ pub async fn run(job: Job) -> Finished {
     Finished { result, connection, head }
 }
 
-/// One request to one server: over a kept connection if there is one, over a new one if that turns out to be closed.
+/// One request to one server: over a kept connection if there is one, over a new one if that turns out to be closed; as
+/// often again as the options say.
 async fn exchange(
     to: &Endpoint,
     options: &Rc<Options>,
@@ -88,10 +89,18 @@ async fn exchange(
     head: &mut String,
 ) -> Result<(Response, Option<Connection>), Failure> {
     let mut kept = kept.filter(|connection| connection.is_open() && connection.leads_to(to));
+    let mut retries = options.max_retries;
     loop {
         let mut connection = match kept.take() {
             Some(connection) => connection,
-            None => Connection::open(to, options).await?,
+            None => match Connection::open(to, options).await {
+                Ok(connection) => connection,
+                Err(_) if retries > 0 => {
+                    retries -= 1;
+                    continue;
+                }
+                Err(failure) => return Err(failure),
+            },
         };
         let message = message(to, options, request)?;
         *head = head_text(&message);
@@ -106,10 +115,11 @@ async fn exchange(
             }
         };
         match sent {
+            Sent::Answered(response, _) if retries > 0 && matches!(response.status, 502 | 503) => retries -= 1,
             Sent::Answered(response, true) => return Ok((response, Some(connection))),
             Sent::Answered(response, false) => return Ok((response, None)),
             Sent::Failed(failure) => return Err(failure),
-            // A connection made just now cannot be stale: there is one further round at most.
+            // A connection made just now cannot be stale: there is one further round of this kind at most.
             Sent::Stale => {}
         }
     }

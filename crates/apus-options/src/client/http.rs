@@ -23,6 +23,8 @@ settings! {
     Client body_decompression: bool = true => Kind::Bool;
     /// Redirections that are followed; 0 gives a redirection to the program.
     Client max_redirects: u32 = 0 => Kind::Int { min: 0, max: 100, unit: "redirections" };
+    /// How often a request is tried again where no connection can be made, or the answer is 502 or 503.
+    Client max_retries: u32 = 0 => Kind::Int { min: 0, max: 255, unit: "attempts" };
     /// Largest body of an answer in memory, decompressed, and largest WebSocket message.
     Client package_max_length ["max_body"]: u64 = 64 << 20 => Kind::Size { min: 1, max: 1 << 40 };
     /// Largest body that `download()` stores.
@@ -66,7 +68,6 @@ static UNREAD: &[Row] = unread! {
     Client NoEffect "The names of header fields are always lower-case." => lowercase_header;
     Client NoEffect "Small writes always leave at once." => open_tcp_nodelay;
     Client NoEffect "The kernel tunes its buffers." => socket_buffer_size;
-    Client Missing "Look at the status code and send the request again." => max_retries;
 };
 
 #[cfg(test)]
@@ -78,7 +79,7 @@ mod tests {
         let mut settings = Settings::default();
         let text = settings.set("keepalive", &true.into()).unwrap_err().to_string();
         assert_eq!(text, "unknown setting \"keepalive\": did you mean \"keep_alive\"?");
-        assert!(settings.set("max_retries", &Value::Int(3)).unwrap_err().to_string().contains("status code"));
+        assert!(settings.set("max_retries", &Value::Int(-1)).unwrap_err().to_string().contains("attempts"));
         settings.set("max_body", &"1K".into()).unwrap();
         assert_eq!(settings.package_max_length, 1024);
     }

@@ -36,7 +36,8 @@ pub(super) fn apply(settings: &RefCell<Settings>, given: ArrayView<'_>, lenient:
     let mut changed = settings.borrow().clone();
     for (name, value) in given {
         match changed.set(&name, &value) {
-            Err(error) if lenient => tolerable(&error)?,
+            // There nothing holds of what comes with this mistake.
+            Err(error) if lenient && name != "max_retries" => tolerable(&error)?,
             set => set.map_err(|error| refused(error.to_string()))?,
         }
     }
@@ -120,6 +121,7 @@ pub(super) fn http(settings: &Settings, state: &State, websocket: bool) -> Optio
         max_head: settings.max_header_size,
         max_fields: settings.max_headers,
         max_redirects: settings.max_redirects,
+        max_retries: settings.max_retries,
     }
 }
 
