@@ -56,6 +56,7 @@ const SHIM: &[&str] = &[
     "compiler",
     "serial",
     "swap",
+    "there",
     "own",
     "session",
     "stay",

@@ -170,7 +170,8 @@ impl Wire {
     }
 
     fn say_goodbye(&self) {
-        if let Some(sealed) = self.sealed() {
+        // Who has not said a word has not shown that it speaks TLS.
+        if let Some(sealed) = self.sealed().filter(|sealed| !sealed.fresh.get()) {
             let mut session = sealed.session.borrow_mut();
             session.close();
             // A peer that takes nothing does not want to know.

@@ -22,6 +22,12 @@ const ASK_AGAIN: Duration = Duration::from_millis(100);
 const FINISH: &str = "Apus\\Coroutine\\finish";
 
 impl Coro {
+    /// Nothing that was deferred is to run any more.
+    fn forget_deferred(&self) {
+        // SAFETY: the job lives as long as self; what was deferred is in its RefCell.
+        unsafe { self.job.as_ref() }.forget_deferred();
+    }
+
     /// Keeps something until the coroutine has ended, in the place of what it kept before.
     pub fn keep(&self, kept: Option<Box<dyn Any>>) {
         drop(self.kept.replace(kept));
@@ -32,6 +38,10 @@ impl State {
     /// `Apus\Coroutine\finish()`: coroutines made outside `run()` are finished when the script ends.
     pub fn finish(&self) -> Result<(), Raise> {
         if self.is_looping() {
+            return Ok(());
+        }
+        if swoole::is_on() && engine::told_fatal() {
+            self.abandon_all();
             return Ok(());
         }
         if engine::after_fatal() {
@@ -103,6 +113,16 @@ impl State {
             eprintln!("apus: {left} coroutines wait again whenever they are ended, and were abandoned");
         }
         // What they left behind while being ended is of no interest: the first cause is reported.
+        drop(self.stop.take());
+    }
+
+    /// Ends every coroutine where it is: none of their code goes on after a fatal error there, but `finally`.
+    fn abandon_all(&self) {
+        self.end_rooms();
+        for task in self.engine.ids().into_iter().filter_map(|id| self.engine.find(id)) {
+            task.data().forget_deferred();
+        }
+        self.engine.drain(Cancel::Unwind, UNWIND_ROUNDS);
         drop(self.stop.take());
     }
 

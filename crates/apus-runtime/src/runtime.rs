@@ -67,7 +67,7 @@ pub enum Mode {
 /// What a coroutine carries.
 pub struct Coro {
     fiber: Fiber,
-    job: NonNull<Job>,
+    pub(crate) job: NonNull<Job>,
     /// `Coroutine::getContext()`, made when first asked for.
     pub context: RefCell<Option<Object>>,
     /// Receives what the callable returned or threw, if somebody wants it.
@@ -462,6 +462,7 @@ impl State {
         };
         let mut job = Job::new(callable, args);
         job.serves_request(of_request);
+        swoole::prepare(&mut job, outcome.is_none() && self.mode.get() == Mode::Script);
         let job = NonNull::from(Box::leak(job));
         // SAFETY: the fiber is idle; the job stays in its box until `Coro` drops it, after the fiber has run it.
         unsafe { fiber.assign(&mut *job.as_ptr()) };

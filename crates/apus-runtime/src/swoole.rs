@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 
 use apus_zend::class::Class;
 use apus_zend::engine::{self, ClassEntry, Thrown};
+use apus_zend::fiber::Job;
 use apus_zend::{Call, Callable, Raise, Value};
 
 use crate::exception::{self, CANCELED, COROUTINE, EXCEPTION, TIMEOUT};
@@ -62,6 +63,19 @@ pub fn set_exit(class: &'static Class, settle: fn(&Thrown)) {
     let _ = EXIT.set((class, settle));
 }
 
+/// Before a coroutine begins: what is deferred in it is as there, and where that is so an exception ends the script.
+pub fn prepare(job: &mut Job, ends_script: bool) {
+    if is_on() {
+        job.does_as_there(ends_script.then_some(is_end));
+    }
+}
+
+/// Whether an exception of a coroutine that nobody caught ends the script: all but `exit()`, and the end that somebody
+/// asked for.
+fn is_end(is: &dyn Fn(ClassEntry) -> bool) -> bool {
+    !is(CANCELED.get()) && !EXIT.get().is_some_and(|(class, _)| is(class.get()))
+}
+
 /// Whether this was an `exit()` in a coroutine; its status is the script's then.
 pub fn is_exit(thrown: &Thrown) -> bool {
     let Some((_, settle)) = EXIT.get().filter(|(class, _)| thrown.is(class.get())) else { return false };
@@ -87,6 +101,7 @@ fn thrown_there(call: &Call, class: &Class) -> Raise {
     let (class, message) = match said {
         There::Text(message) | There::Logged(message) | There::Failure(message, _) => (class, message),
         There::Error(class, message) => (class, message),
+        There::Fatal(message) => return engine::fatal_of_function(&message),
         There::Quiet(_) => (class, thrown.message()),
     };
     drop(thrown);
@@ -147,6 +162,7 @@ fn refused(call: &Call, class: &Class, loudly: bool) -> Result<(), Raise> {
         There::Quiet(_) => return call.ret(false),
         There::Error(_, message) if !loudly => message,
         There::Error(class, message) => return Err(engine::throw(class, code, &message)),
+        There::Fatal(message) => return Err(engine::fatal_of_function(&message)),
     };
     if let Some(slot) = class.slot("errCode") {
         call.object()?.set_slot(slot, Value::int(code));
@@ -189,6 +205,8 @@ pub enum There {
     Quiet(i64),
     /// This error of PHP's, which nobody but the program catches.
     Error(ClassEntry, String),
+    /// This fatal error of the running function.
+    Fatal(String),
 }
 
 thread_local! {
@@ -245,7 +263,13 @@ pub fn told_there(raise: Raise) -> Result<String, Raise> {
     let message = thrown.message();
     let noted = THERE.take().filter(|(known, _)| *known == message).map(|(_, there)| there);
     Ok(match noted {
-        Some(There::Text(text) | There::Logged(text) | There::Failure(text, _) | There::Error(_, text)) => text,
+        Some(
+            There::Text(text)
+            | There::Logged(text)
+            | There::Failure(text, _)
+            | There::Error(_, text)
+            | There::Fatal(text),
+        ) => text,
         None | Some(There::Quiet(_)) => message,
     })
 }

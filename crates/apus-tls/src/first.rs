@@ -1,6 +1,6 @@
-//! Certificates of X.509 version 1 that clients show. webpki reads none of them: they cannot say what they are for, and
-//! whether they may sign others. Shown by a client, and signed by an authority itself, a certificate has none of that to
-//! say: what it names, how long it holds and who signed it is all that is asked.
+//! Certificates of X.509 version 1 that clients show. webpki reads none of them: they cannot say what they are for,
+//! and whether they may sign others. Shown by a client, and signed by an authority itself, a certificate has none of
+//! that to say: what it names, how long it holds and who signed it is all that is asked.
 
 use rustls::client::danger::HandshakeSignatureValid;
 use rustls::crypto::{WebPkiSupportedAlgorithms, verify_tls13_signature_with_raw_key};
@@ -166,7 +166,8 @@ fn number(digits: &[u8]) -> Option<u64> {
     digits.iter().try_fold(0, |number, digit| digit.is_ascii_digit().then(|| number * 10 + u64::from(digit - b'0')))
 }
 
-/// Days from 1 January 1970 to a day of the Gregorian calendar; years begin in March here, so that a leap day is the last.
+/// Days from 1 January 1970 to a day of the Gregorian calendar; years begin in March here, so that a leap day is the
+/// last.
 fn days(year: u64, month: u64, day: u64) -> u64 {
     let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
     let of_years = year * 365 + year / 4 - year / 100 + year / 400;

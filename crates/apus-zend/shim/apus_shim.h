@@ -158,6 +158,7 @@ apus_status apus_throw_graceful_exit(void); /* `finally` sees it, `catch` does n
 int apus_exit_status(void);
 void apus_set_exit_status(int status);
 bool apus_after_fatal(void); /* was there ever a fatal error in this request? */
+bool apus_told_fatal(void); /* was the last message that of a fatal error, or of an exception that nobody caught? */
 /* Some builds of PHP report the memory limit and unwind as exit() does. Did they, since this was asked last? */
 bool apus_take_memory_exit(void);
 /* The value of an ini directive, or NULL. */
@@ -257,7 +258,11 @@ typedef struct apus_job {
 	zend_object *exception;          /* what it threw, owned */
 	/* The next deferred callable to run after it, or false. Never runs PHP code. */
 	bool (*next_deferred)(struct apus_job *job, apus_callable *out);
+	/* Whether this, which nobody caught, ends the script before what was deferred goes on. NULL: nothing does. Never
+	 * runs PHP code. */
+	bool (*ends_script)(const struct apus_job *job, zend_object *thrown);
 	bool of_request;                 /* error handlers that it leaves behind go with it */
+	bool hands_on;                   /* what was deferred is called with what the callable returned */
 } apus_job;
 typedef enum { APUS_RAN = 0, APUS_RAN_THREW = 1, APUS_RAN_BAILED = 2 } apus_ran;
 typedef struct apus_fiber apus_fiber;

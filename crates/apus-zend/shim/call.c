@@ -344,6 +344,11 @@ bool apus_after_fatal(void)
 	return CG(unclean_shutdown);
 }
 
+bool apus_told_fatal(void)
+{
+	return PG(last_error_message) != NULL && (PG(last_error_type) & E_FATAL_ERRORS) != 0;
+}
+
 bool apus_take_memory_exit(void)
 {
 #ifdef ZEND_HAS_OOM

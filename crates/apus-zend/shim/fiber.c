@@ -102,14 +102,47 @@ static void call_job_function(apus_job *job, apus_callable *callable, uint32_t a
 	zend_fcall_info fci = {
 		.size = sizeof(fci),
 		.retval = result,
-		.params = args,
+		.params = args, .param_count = argc,
 		.object = callable->cache.object,
-		.param_count = argc,
 	};
 	ZVAL_COPY_VALUE(&fci.function_name, &callable->function);
 	zend_fcall_info_cache cache = callable->cache;
 	zend_call_function(&fci, &cache);
 	keep_exception(job);
+}
+
+/* Tells of an exception that ends the script where it is; true where there was one. */
+static bool tell_of_end(apus_job *job)
+{
+	zend_object *thrown = job->ends_script != NULL ? job->exception : NULL;
+	if (EXPECTED(thrown == NULL) || Z_TYPE(EG(user_exception_handler)) != IS_UNDEF
+		|| zend_is_unwind_exit(thrown) || zend_is_graceful_exit(thrown) || !job->ends_script(job, thrown)) {
+		return false;
+	}
+	job->exception = NULL;
+	(void) apus_report_uncaught(thrown);
+	OBJ_RELEASE(thrown);
+	return true;
+}
+
+/* Calls what was deferred, the last first; true where the script ends with it. */
+static bool run_deferred(apus_job *job)
+{
+	bool ends = false;
+	for (apus_callable deferred; job->next_deferred != NULL && job->next_deferred(job, &deferred);) {
+		ends |= tell_of_end(job);
+		zval ignored, *given = Z_ISUNDEF(job->result) ? &EG(uninitialized_zval) : &job->result;
+		ZVAL_UNDEF(&ignored);
+		/* PHP's own functions take no argument more than they declare; those of the library there are PHP code. */
+		const bool takes = job->hands_on && deferred.cache.function_handler->type == ZEND_USER_FUNCTION;
+		call_job_function(job, &deferred, takes, given, &ignored);
+		zval_ptr_dtor(&ignored);
+		apus_callable_release(&deferred);
+		if (UNEXPECTED(tell_of_end(job))) {
+			return true;
+		}
+	}
+	return ends;
 }
 
 static void run_job(apus_fiber *fiber)
@@ -123,14 +156,7 @@ static void run_job(apus_fiber *fiber)
 		apus_own_touch(APUS_OWN_LIBXML);
 	}
 	call_job_function(job, &job->callable, job->argc, job->args, &job->result);
-	apus_callable deferred;
-	while (job->next_deferred != NULL && job->next_deferred(job, &deferred)) {
-		zval ignored;
-		ZVAL_UNDEF(&ignored);
-		call_job_function(job, &deferred, 0, NULL, &ignored);
-		zval_ptr_dtor(&ignored);
-		apus_callable_release(&deferred);
-	}
+	const bool ends = run_deferred(job);
 	if (UNEXPECTED(OG(handlers).elements != NULL)) {
 		/* A buffer that the job left open is flushed, as at the end of a script. */
 		php_output_end_all();
@@ -141,7 +167,7 @@ static void run_job(apus_fiber *fiber)
 		keep_exception(job);
 	}
 	/* A fatal error that nobody has told of: in a destructor, or with an unwinding that C code has dropped. */
-	if (UNEXPECTED(apus_bailed_in_release) || (job->exception == NULL && UNEXPECTED(apus_take_memory_exit()))) {
+	if (UNEXPECTED(ends || apus_bailed_in_release) || (job->exception == NULL && UNEXPECTED(apus_take_memory_exit()))) {
 		zend_bailout();
 	}
 	fiber->ran = job->exception != NULL ? APUS_RAN_THREW : APUS_RAN;

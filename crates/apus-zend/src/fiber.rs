@@ -6,7 +6,7 @@ use std::ptr::NonNull;
 
 use crate::call::Raise;
 use crate::callable::Callable;
-use crate::engine::Thrown;
+use crate::engine::{ClassEntry, Thrown};
 use crate::state::Superglobals;
 use crate::sys;
 use crate::value::{PhpString, Value, check};
@@ -20,7 +20,11 @@ pub struct Job {
     callable: Option<Callable>,
     args: Vec<Value>,
     deferred: RefCell<Vec<Callable>>,
+    is_end: Option<IsEnd>,
 }
+
+/// Whether an exception that nobody caught ends the script, by its class.
+pub type IsEnd = fn(&dyn Fn(ClassEntry) -> bool) -> bool;
 
 /// Jobs that are over, whose memory is used again.
 #[allow(clippy::vec_box, reason = "a job's address is known to its fiber, so the box is what is kept")]
@@ -40,6 +44,7 @@ impl Job {
     pub fn new(callable: Callable, args: impl IntoIterator<Item = Value>) -> Box<Self> {
         let mut job = SPARE.with(|spare| spare.borrow_mut().pop()).unwrap_or_else(Self::empty);
         job.raw.callable = callable.raw();
+        job.raw.ends_script = None;
         job.callable = Some(callable);
         job.args.extend(args);
         job.raw.argc = job.args.len() as u32;
@@ -52,11 +57,24 @@ impl Job {
         self.raw.of_request = does;
     }
 
+    /// What is deferred is called with what the callable returned, and an exception which `is_end` says so of is told
+    /// where it is, and ends the script.
+    pub fn does_as_there(&mut self, is_end: Option<IsEnd>) {
+        self.is_end = is_end;
+        self.raw.ends_script = is_end.map(|_| ends_script as unsafe extern "C" fn(_, _) -> _);
+        self.raw.hands_on = true;
+    }
+
+    /// Nothing that was deferred is to run any more.
+    pub fn forget_deferred(&self) {
+        drop(self.deferred.take());
+    }
+
     fn empty() -> Box<Self> {
         // SAFETY: plain data; the fields that matter are set in `new` and here.
         let mut raw: sys::apus_job = unsafe { std::mem::zeroed() };
         raw.next_deferred = Some(next_deferred);
-        Box::new(Self { raw, callable: None, args: Vec::new(), deferred: RefCell::new(Vec::new()) })
+        Box::new(Self { raw, callable: None, args: Vec::new(), deferred: RefCell::new(Vec::new()), is_end: None })
     }
 
     /// Keeps the memory of a job that is over for a later one. What it still holds is given back, which may run
@@ -124,6 +142,13 @@ unsafe extern "C" fn next_deferred(job: *mut sys::apus_job, out: *mut sys::apus_
         }
         None => false,
     }
+}
+
+unsafe extern "C" fn ends_script(job: *const sys::apus_job, thrown: *mut sys::zend_object) -> bool {
+    // SAFETY: as in `next_deferred`.
+    let job = unsafe { &*job.cast::<Job>() };
+    let (Some(is_end), Some(thrown)) = (job.is_end, NonNull::new(thrown)) else { return false };
+    is_end(&|class| class.contains(thrown))
 }
 
 /// How a job ended.

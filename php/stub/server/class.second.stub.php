@@ -75,6 +75,7 @@ class Server
 
     public function set(array $settings): bool {}
 
+    /** @rust within crate::server::on_there */
     public function on(string $event_name, callable $callback): bool {}
 
     public function getCallback(string $event_name): \Closure|string|array|null {}

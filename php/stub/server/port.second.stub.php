@@ -50,6 +50,7 @@ class Port
 
     public function set(array $settings): void {}
 
+    /** @rust within crate::server::on_there */
     public function on(string $event_name, callable $callback): bool {}
 
     /**

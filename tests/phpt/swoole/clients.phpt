@@ -93,8 +93,6 @@ Swoole\Coroutine\Socket\Exception
 Swoole\Coroutine\Http\Client\Exception
 Swoole\Coroutine\Http2\Client\Exception
 -- settings: unknown names mean nothing, what cannot be is a warning
-
-Warning: setting "max_retries" is not supported by this version of Apus: remove it or switch it off. Look at the status code and send the request again. in %s on line %d
 bool(true)
 float(2.5)
 

@@ -40,6 +40,17 @@ try {
 } catch (Error $error) {
     echo $error->getMessage(), "\n";
 }
+$unmade = new class extends Cookie {
+    public function __construct()
+    {
+    }
+};
+var_dump($unmade->toString(), swoole_last_error() === SWOOLE_ERROR_HTTP_COOKIE_UNAVAILABLE);
+try {
+    $unmade->withName('name');
+} catch (Error $error) {
+    echo $error->getMessage(), "\n";
+}
 ?>
 --EXPECT--
 ["1",["1","2","3"],"a=1; b=2"]
@@ -56,3 +67,6 @@ full=y; expires=Fri, 01-Jan-2100 00:00:00 GMT; Max-Age=N; path=/p; domain=exampl
 raw=a%20b
 object=o+o; path=/; HttpOnly; Partitioned
 Trying to clone an uncloneable object of class Swoole\Http\Cookie
+bool(false)
+bool(true)
+Swoole\Http\Cookie is not initialized

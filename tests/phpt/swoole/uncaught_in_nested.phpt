@@ -1,5 +1,5 @@
 --TEST--
-What nobody catches in a coroutine ends the script where it is: the coroutine that began it does not go on
+What nobody catches in a coroutine is told of where it is, then what was deferred runs, and the script ends
 --INI--
 apus.swoole_compat=1
 --FILE--
@@ -17,18 +17,16 @@ Co\run(function () {
     } catch (Throwable) {
         echo "nor here\n";
     } finally {
-        echo "finally\n";
+        echo "nor here\n";
     }
 });
 echo "nor here\n";
 ?>
 --EXPECTF--
-deferred
-finally
-
 Fatal error: Uncaught LogicException: not caught in %s:%d
 Stack trace:
 #0 [internal function]: {closure%S}()
 #1 {main}
   thrown in %s on line %d
+deferred
 shutdown

@@ -6,9 +6,11 @@ mod listing;
 mod send;
 
 use std::cell::RefCell;
+use std::ffi::OsStr;
 use std::future::Future;
 use std::io;
-use std::path::PathBuf;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -75,6 +77,40 @@ fn merge_slashes(path: &[u8]) -> Option<Vec<u8>> {
     Some(merged)
 }
 
+/// A path whose dot segments lead out of the root and back into it, without them, by names alone; `None` for one that
+/// has none, or leads elsewhere.
+fn lead_back(path: &[u8], root: &Path) -> Option<Vec<u8>> {
+    path.windows(3).find(|three| three == b"/..")?;
+    let above: Vec<&[u8]> = root.iter().map(OsStr::as_bytes).collect();
+    let mut names: Vec<&[u8]> = Vec::new();
+    // How many names of the root's own path are still to come, until the path is in the root.
+    let mut missing = 0;
+    for name in path.split(|byte| *byte == b'/').filter(|name| !name.is_empty() && *name != b".") {
+        if name != b".." {
+            if missing == 0 {
+                names.push(name);
+            } else if above[above.len() - missing] == name {
+                missing -= 1;
+            } else {
+                return None;
+            }
+        } else if names.pop().is_none() {
+            missing += 1;
+            if missing >= above.len() {
+                return None;
+            }
+        }
+    }
+    if missing > 0 {
+        return None;
+    }
+    let mut led: Vec<u8> = names.iter().flat_map(|name| [b"/", *name].concat()).collect();
+    if names.is_empty() || path.ends_with(b"/") {
+        led.push(b'/');
+    }
+    Some(led)
+}
+
 /// What a request says, for as long as it takes to answer it.
 struct Asked {
     key: Key,
@@ -108,7 +144,10 @@ impl Statics {
             return Outcome::Answered;
         }
         let locations = &self.find.config.locations;
-        let merged = if self.find.config.second { merge_slashes(&key.path) } else { None };
+        let merged = match &self.find.config {
+            config if config.second => lead_back(&key.path, &config.root).or_else(|| merge_slashes(&key.path)),
+            _ => None,
+        };
         let Some(path) = Decoded::read(merged.as_deref().unwrap_or(&key.path)) else {
             return self.refused(&key, responder);
         };
@@ -200,4 +239,29 @@ fn redirect(path: &Decoded, request: &Asking, responder: &Responder) {
     head.push_field(b"Location", &location);
     // A client that is gone needs no answer.
     let _ = responder.end(&head, b"");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_leads_back_into_the_root_by_its_name() {
+        let led =
+            |path: &str| lead_back(path.as_bytes(), Path::new("/srv/www")).map(|led| String::from_utf8(led).unwrap());
+        for (path, expected) in [
+            ("/../www/a.txt", Some("/a.txt")),
+            ("/x/../../www/./b/", Some("/b/")),
+            ("/a/../b", Some("/b")),
+            ("/../../srv/www", Some("/")),
+            ("/../www2/a.txt", None),
+            ("/../a.txt", None),
+            ("/..", None),
+            ("/../../../www/a", None),
+            ("/../../../../srv/www/a", None),
+            ("/a..b", None),
+        ] {
+            assert_eq!(led(path).as_deref(), expected, "{path}");
+        }
+    }
 }

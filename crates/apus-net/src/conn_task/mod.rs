@@ -226,6 +226,8 @@ impl<A: App> ConnTask<A> {
                     return self.begin_streams();
                 }
                 Poll::Ready(Received::Line) => {}
+                // An answer explains it, where answers of ours are wanted.
+                Poll::Ready(Received::NoTls) if !self.conn.port.config.explains => return ConnStep::Close,
                 Poll::Ready(Received::NoTls) => return self.refuse_head(NO_TLS),
                 Poll::Ready(Received::End) => return ConnStep::Close,
                 Poll::Pending => return self.rest(),

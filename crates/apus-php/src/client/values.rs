@@ -1,7 +1,10 @@
 //! Between PHP arrays and what goes over the wire.
 
+use apus_client::types::header::COOKIE;
 use apus_client::types::{HeaderMap, HeaderName, HeaderValue, Method};
 use apus_net::proto::query;
+use apus_zend::class::Class;
+use apus_zend::engine::ClassEntry;
 use apus_zend::object::Object;
 use apus_zend::value::{ArrayView, Key, View};
 use apus_zend::{Array, Callable, Raise, Value};
@@ -168,6 +171,29 @@ pub(super) fn cookie_field(cookies: ArrayView<'_>, raw: impl Fn(&[u8], &[u8]) ->
         }
     }
     (!field.is_empty()).then_some(field)
+}
+
+/// Bytes of all header fields, and of one cookie, that a client of Swoole's names sends.
+const MOST_FIELDS: usize = 64 << 10;
+const MOST_COOKIE: usize = 4 << 10;
+
+/// Throws, under the names of Swoole, for a request whose fields or cookies are larger than there.
+pub(super) fn expect_bounded(object: &Object, class: &Class, headers: &HeaderMap) -> Result<(), Raise> {
+    if !object.is_second(class) {
+        return Ok(());
+    }
+    let fields: usize = headers.iter().map(|(name, value)| name.as_str().len() + value.len() + 4).sum();
+    let cookies = headers.get(COOKIE).map_or(&b""[..], HeaderValue::as_bytes);
+    let text = if cookies.split(|byte| *byte == b';').any(|cookie| cookie.trim_ascii().len() > MOST_COOKIE) {
+        "HTTP cookie header is too large"
+    } else if fields > MOST_FIELDS {
+        "HTTP header block is too large"
+    } else {
+        return Ok(());
+    };
+    let class = object.name_there().and_then(|name| ClassEntry::find(&format!("{name}\\Exception")));
+    let said = There::Error(class.unwrap_or_else(swoole::error_class), text.to_owned());
+    Err(swoole::there(refused(text), said))
 }
 
 /// Header fields of an answer as PHP has them: lower-case names, several lines of one name as an array.

@@ -27,6 +27,7 @@ use super::tls::ServerCertificates;
 use crate::exception::{self};
 use crate::handlers::Handlers;
 use crate::runtime::State;
+use crate::swoole::{self, There};
 
 /// The callbacks of a server or port, by event.
 #[derive(Default)]
@@ -260,7 +261,14 @@ impl ServerCore {
             Phase::Master | Phase::Worker => "start() was called already, and this server runs",
             Phase::Over => "start() was called already, and this server has stopped: it starts once; make a new one",
         };
-        Err(exception::throw(exception::code::server::STATE, why))
+        let raise = exception::throw(exception::code::server::STATE, why);
+        if self.second && self.phase.get() == Phase::Over {
+            // There it is no message that `swoole.display_errors` switches off.
+            let said = "The server have been shutdown, unable to execute Swoole\\Server->start()";
+            engine::warning_of_function(said)?;
+            return Err(swoole::there(raise, There::Quiet(swoole::error::WRONG_OPERATION)));
+        }
+        Err(raise)
     }
 
     /// The addresses at which clients wait for a server that was made and not started.
@@ -323,6 +331,8 @@ pub(crate) fn second_defaults(settings: &mut Settings) {
     settings.upload_max_filesize = 0;
     // The setting is about the form of `$files` there: files are always stored.
     settings.http_parse_files = false;
+    // No file is a folder's page there, unless the program names one.
+    settings.http_index_files.clear();
     // Programs have it looked for by an entry of php.ini there, which names microseconds.
     settings.blocked_loop_warn = blocking_threshold().unwrap_or_default();
     // Of ours, a start is not worth a line there.

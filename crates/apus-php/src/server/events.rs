@@ -1,5 +1,51 @@
 //! The events that `on()` takes.
 
+use apus_zend::class::Class;
+use apus_zend::engine::{self, ClassEntry, Thrown};
+use apus_zend::value::{ArrayView, View};
+use apus_zend::{Call, Callable, Raise, Value};
+
+use crate::swoole;
+
+/// `on()` by the conventions of Swoole, where a callback that cannot be called ends the script.
+pub(crate) fn on_there(call: &Call, class: &Class, body: impl Fn(&Call) -> Result<(), Raise>) -> Result<(), Raise> {
+    swoole::answers_false(call, class, |call| body(call).map_err(|raise| uncallable(call, raise)))
+}
+
+#[cold]
+fn uncallable(call: &Call, raise: Raise) -> Raise {
+    let Some(thrown) = Thrown::take() else { return raise };
+    if !thrown.is(ClassEntry::type_error()) || !thrown.message().contains("must be a valid callback") {
+        return thrown.rethrow();
+    }
+    let name = match call.value(1).view() {
+        View::Str(name) => String::from_utf8_lossy(name).into_owned(),
+        View::Array(pair) => match method_name(pair) {
+            Ok(name) => name,
+            Err(raise) => return raise,
+        },
+        _ => return thrown.rethrow(),
+    };
+    let of_port = call.text(0).is_ok_and(|event| Event::parse(&event).is_ok_and(Event::of_port));
+    let class = if of_port { "Swoole\\Server\\Port" } else { "Swoole\\Server" };
+    engine::fatal(&format!("{class}::on(): function '{name}' is not callable"))
+}
+
+/// How a method is named that an array names.
+fn method_name(pair: ArrayView<'_>) -> Result<String, Raise> {
+    let mut parts = Vec::with_capacity(2);
+    for (_, part) in pair.iter() {
+        let class = match part.view() {
+            View::Object(_) => Some(Callable::named("get_class")?.call(&[part.value()])?),
+            _ => None,
+        };
+        if let View::Str(name) = class.as_ref().map_or(part.view(), Value::view) {
+            parts.push(String::from_utf8_lossy(name).into_owned());
+        }
+    }
+    Ok(parts.join("::"))
+}
+
 /// An event of a server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Event {

@@ -49,6 +49,7 @@ pub(crate) static ALL: &[&Class] = &[
 pub(crate) use address::ip as listen_ip;
 pub(crate) use core::{ini_settings, second_defaults, second_fields};
 pub(crate) use event_object::ALL as EVENT_OBJECTS;
+pub(crate) use events::on_there;
 pub(crate) use tls::alone as lone_tls;
 
 apus_zend::stub!("server/functions");

@@ -9,8 +9,8 @@ use apus_edge::EdgeConfig;
 use apus_net::proto::framing::Framing;
 use apus_net::tls::ServerTls;
 use apus_net::{Connections, FRAMINGS, Gate};
-use apus_options::Settings;
 use apus_options::client::socket::Bytes;
+use apus_options::{Kind, Settings};
 use apus_process::{BindOptions, ListenAddr, Listener, ReusePort, bind, bind_datagram};
 use apus_zend::value::{ArrayView, Key, View};
 use apus_zend::{Callable, Raise, Value, descriptor, engine, native};
@@ -90,6 +90,22 @@ fn checked(probe: &mut Settings, name: &str, view: View<'_>) -> Result<apus_opti
     Ok(value)
 }
 
+/// A size that begins with no number is a fatal error there.
+fn expect_quantity(name: &str, view: View<'_>) -> Result<(), Raise> {
+    let is_size = apus_options::find(name).is_some_and(|row| matches!(row.kind, Kind::Size { .. }));
+    match view {
+        View::Str(text) if is_size && !text.trim_ascii().first().is_some_and(u8::is_ascii_digit) => {
+            let text = text.escape_ascii();
+            let said = format!(
+                "failed to parse '{text}' to size, Error: Invalid quantity \"{text}\": no valid leading digits, \
+                 interpreting as \"0\" for backwards compatibility"
+            );
+            Err(swoole::there(refused(&said), There::Fatal(said)))
+        }
+        _ => Ok(()),
+    }
+}
+
 pub(super) fn refused(text: &str) -> Raise {
     exception::throw(exception::code::server::OPTION, text)
 }
@@ -132,6 +148,10 @@ impl Given {
                     };
                     all.pairs.extend(apus_options::find("rewrites").map(|row| (row.name, rules)));
                 }
+                (b"package_eof", View::Str(b"")) if lenient => {
+                    let text = "package_eof cannot be an empty string".to_owned();
+                    return Err(swoole::there(refused(&text), There::Fatal(text)));
+                }
                 (b"package_eof", View::Str(bytes)) => all.eof = Some(bytes.to_vec()),
                 (b"package_eof", View::Null) => all.eof = Some(Settings::default().package_eof.0),
                 (b"package_eof", _) => {
@@ -146,6 +166,7 @@ impl Given {
                         Ok(value) => value,
                         Err(_) if lenient && WITHOUT_EFFECT.contains(&&*name) => continue,
                         Err(why) if lenient => {
+                            expect_quantity(&name, view)?;
                             engine::warning(&why)?;
                             continue;
                         }

@@ -15,6 +15,7 @@ use super::peer::{self, ASYNC, Client, Layout, Peer};
 use super::run::Session;
 use super::{packet, stream};
 use crate::exception;
+use crate::swoole::{self, There};
 use crate::wait::Timeout;
 
 const LAYOUT: Layout = Layout {
@@ -185,7 +186,9 @@ pub(super) fn shutdown(client: Me<'_, BlockingClient>, Direction(how): Direction
 
 pub(super) fn enable_ssl(client: Me<'_, BlockingClient>, ready: Given<Option<Callable>>) -> Result<Value, Raise> {
     if ready.value.is_some() {
-        return Err(ready.value_error("must be null: the handshake is done when enableSSL() returns"));
+        let raise = ready.value_error("must be null: the handshake is done when enableSSL() returns");
+        let said = "sync client not support `onSslReady` callback".to_owned();
+        return Err(swoole::there(raise, There::Error(swoole::error_class(), said)));
     }
     peer::enable_ssl(of(&client), peer::kind!("Client", "enableSSL", Write, Connect))
 }

@@ -35,6 +35,8 @@ enum Shape {
     },
     /// Where packets come from.
     PacketInfo,
+    /// What the kernel knows of a connection of TCP.
+    Connection,
 }
 
 fn shape(level: i32, name: i32) -> Shape {
@@ -57,6 +59,7 @@ fn shape(level: i32, name: i32) -> Shape {
         (libc::IPPROTO_IPV6, libc::IPV6_MULTICAST_HOPS) => Shape::Among(-1..=255),
         (libc::IPPROTO_IP, libc::IP_MULTICAST_LOOP) | (libc::IPPROTO_IPV6, libc::IPV6_MULTICAST_LOOP) => Shape::Switch,
         (libc::IPPROTO_IPV6, libc::IPV6_PKTINFO) => Shape::PacketInfo,
+        (libc::IPPROTO_TCP, libc::TCP_INFO) => Shape::Connection,
         _ => Shape::Int,
     }
 }
@@ -87,6 +90,55 @@ fn get_int(sock: &Sock, level: i32, name: i32) -> Outcome<i64> {
     })
 }
 
+/// The single bytes at the beginning of the kernel's `struct tcp_info`, two of which hold smaller numbers.
+const TCP_BYTES: [&str; 6] = ["state", "ca_state", "retransmits", "probes", "backoff", "options"];
+/// Where its numbers of 32 bits begin, and their names.
+const TCP_NUMBERS_AT: usize = 8;
+const TCP_NUMBERS: [&str; 24] = [
+    "rto",
+    "ato",
+    "snd_mss",
+    "rcv_mss",
+    "unacked",
+    "sacked",
+    "lost",
+    "retrans",
+    "fackets",
+    "last_data_sent",
+    "last_ack_sent",
+    "last_data_recv",
+    "last_ack_recv",
+    "pmtu",
+    "rcv_ssthresh",
+    "rtt",
+    "rttvar",
+    "snd_ssthresh",
+    "snd_cwnd",
+    "advmss",
+    "reordering",
+    "rcv_rtt",
+    "rcv_space",
+    "total_retrans",
+];
+
+/// What the kernel knows of a connection of TCP, as far as it tells.
+fn connection(sock: &Sock) -> Result<Outcome<Value>, Raise> {
+    let mut bytes = [0; TCP_NUMBERS_AT + TCP_NUMBERS.len() * size_of::<u32>()];
+    let told = match raw_get(sock, libc::IPPROTO_TCP, libc::TCP_INFO, &mut bytes) {
+        Ok(len) => &bytes[..len],
+        Err(fault) => return Ok(Err(fault)),
+    };
+    let mut array = Array::new(TCP_BYTES.len() + TCP_NUMBERS.len())?;
+    for (name, byte) in TCP_BYTES.iter().zip(told) {
+        array.set(name.as_bytes(), Value::int(i64::from(*byte)))?;
+    }
+    let (numbers, _) = told.get(TCP_NUMBERS_AT..).unwrap_or_default().as_chunks();
+    for (name, number) in TCP_NUMBERS.iter().zip(numbers) {
+        array.set(name.as_bytes(), Value::int(i64::from(u32::from_ne_bytes(*number))))?;
+    }
+    Ok(Ok(array.into()))
+}
+
 /// The value of an option.
 pub(super) fn get(sock: &Sock, level: i32, name: i32) -> Result<Outcome<Value>, Raise> {
     match shape(level, name) {
@@ -99,6 +151,7 @@ pub(super) fn get(sock: &Sock, level: i32, name: i32) -> Result<Outcome<Value>, 
         Shape::Int | Shape::Among(_) | Shape::Switch | Shape::Interface | Shape::Group { .. } | Shape::PacketInfo => {
             Ok(get_int(sock, level, name).map(Value::int))
         }
+        Shape::Connection => connection(sock),
         Shape::Text => {
             let mut bytes = [0; 256];
             Ok(match raw_get(sock, level, name, &mut bytes) {
@@ -147,7 +200,7 @@ fn two(given: Any<'_>, first: &str, second: &str) -> Result<(i64, i64), Raise> {
 /// Sets an option to what an argument holds.
 pub(super) fn set(sock: &Sock, level: i32, name: i32, given: Any<'_>) -> Result<Outcome<()>, Raise> {
     match shape(level, name) {
-        Shape::Int => {
+        Shape::Int | Shape::Connection => {
             let value = given.int()?;
             let Ok(value) = i32::try_from(value) else {
                 return Err(given.value_error("must fit in 32 bits"));

@@ -15,6 +15,7 @@ use crate::client::settings::tolerable;
 use crate::client::tls;
 use crate::convert::to_option;
 use crate::exception;
+use crate::swoole::{self, There};
 use crate::wait::Timeout;
 
 /// Settings as a program gave them.
@@ -53,6 +54,10 @@ impl Given {
                 (b"package_length_func", View::Null) => tell = None,
                 (b"package_length_func", _) => tell = Some(Rc::new(callable(value)?)),
                 // Any bytes may end a message, and settings hold text.
+                (b"package_eof", View::Str(b"")) if swoole::is_on() => {
+                    let text = "package_eof cannot be an empty string";
+                    return Err(swoole::there(refused(text), There::Fatal(text.to_owned())));
+                }
                 (b"package_eof", View::Str(bytes)) => settings.package_eof = Bytes(bytes.to_vec()),
                 (b"package_eof", _) => {
                     return Err(refused("setting \"package_eof\" must be a string of 1 to 64 bytes"));

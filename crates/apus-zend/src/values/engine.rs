@@ -88,6 +88,18 @@ pub fn warning_of_function(message: &str) -> Result<(), Raise> {
     check(unsafe { sys::apus_docref(sys::E_WARNING as i32, message.as_ptr().cast(), message.len()) })
 }
 
+/// Emits a fatal error, which ends the script or worker whatever it catches.
+pub fn fatal(message: &str) -> Raise {
+    error(sys::E_ERROR, message).err().unwrap_or(Raise::Bailed)
+}
+
+/// The same, beginning with the name of the running function.
+pub fn fatal_of_function(message: &str) -> Raise {
+    // SAFETY: the message is copied.
+    let told = check(unsafe { sys::apus_docref(sys::E_ERROR as i32, message.as_ptr().cast(), message.len()) });
+    told.err().unwrap_or(Raise::Bailed)
+}
+
 /// The same as if the program itself had emitted it.
 pub fn user_warning(message: &str) -> Result<(), Raise> {
     error(sys::E_USER_WARNING, message)
@@ -272,6 +284,12 @@ pub fn is_stray() -> bool {
 pub fn after_fatal() -> bool {
     // SAFETY: reads a flag.
     unsafe { sys::apus_after_fatal() }
+}
+
+/// Whether PHP's last message told of a fatal error, or of an exception that nobody caught.
+pub fn told_fatal() -> bool {
+    // SAFETY: reads two fields.
+    unsafe { sys::apus_told_fatal() }
 }
 
 /// Bytes that PHP's allocator has given out (`real`: taken from the system).

@@ -22,68 +22,76 @@ class Cookie
     private string $sameSite = '';
     private string $priority = '';
     private bool $partitioned = false;
+    private ?bool $encode = null;
 
-    public function __construct(private bool $encode = true)
+    public function __construct(bool $encode = true)
     {
+        $this->encode = $encode;
+    }
+
+    /** Descendants may leave the constructor out. */
+    private function made(): self
+    {
+        return $this->encode === null ? throw new \Error(self::class . ' is not initialized') : $this;
     }
 
     public function withName(string $name): self
     {
-        $this->name = $name;
+        $this->made()->name = $name;
         return $this;
     }
 
     public function withValue(string $value = ''): self
     {
-        $this->value = $value;
+        $this->made()->value = $value;
         return $this;
     }
 
     public function withExpires(int $expires = 0): self
     {
-        $this->expires = $expires;
+        $this->made()->expires = $expires;
         return $this;
     }
 
     public function withPath(string $path = '/'): self
     {
-        $this->path = $path;
+        $this->made()->path = $path;
         return $this;
     }
 
     public function withDomain(string $domain = ''): self
     {
-        $this->domain = $domain;
+        $this->made()->domain = $domain;
         return $this;
     }
 
     public function withSecure(bool $secure = false): self
     {
-        $this->secure = $secure;
+        $this->made()->secure = $secure;
         return $this;
     }
 
     public function withHttpOnly(bool $httpOnly = false): self
     {
-        $this->httpOnly = $httpOnly;
+        $this->made()->httpOnly = $httpOnly;
         return $this;
     }
 
     public function withSameSite(string $sameSite = ''): self
     {
-        $this->sameSite = $sameSite;
+        $this->made()->sameSite = $sameSite;
         return $this;
     }
 
     public function withPriority(string $priority = ''): self
     {
-        $this->priority = $priority;
+        $this->made()->priority = $priority;
         return $this;
     }
 
     public function withPartitioned(bool $partitioned = false): self
     {
-        $this->partitioned = $partitioned;
+        $this->made()->partitioned = $partitioned;
         return $this;
     }
 
@@ -108,6 +116,10 @@ class Cookie
     /** The value of a Set-Cookie field; false and a warning for one that cannot be. */
     public function toString(): string|false
     {
+        if ($this->encode === null) {
+            swoole_set_last_error(SWOOLE_ERROR_HTTP_COOKIE_UNAVAILABLE);
+            return false;
+        }
         $wrong = $this->mistake();
         if ($wrong !== null) {
             trigger_error($wrong, E_USER_WARNING);
@@ -138,6 +150,9 @@ class Cookie
 
     public function reset(): void
     {
+        if ($this->encode === null) {
+            return;
+        }
         $this->name = $this->value = $this->path = $this->domain = $this->sameSite = $this->priority = '';
         $this->expires = 0;
         $this->secure = $this->httpOnly = $this->partitioned = false;

@@ -31,6 +31,7 @@ pub(super) fn build(object: &Object, client: &HttpClient, path: &[u8]) -> Result
     headers.remove(TRANSFER_ENCODING);
     let body = body(object, &mut headers)?;
     add_defaults(object, client, &mut headers)?;
+    values::expect_bounded(object, &super::CLIENT_CLASS, &headers)?;
     let method = object.slot(slot::REQUEST_METHOD);
     let method = match method.view() {
         View::Str(name) if !name.is_empty() => values::method(name)?,

@@ -5,7 +5,7 @@ use apus_client::types::header::{ACCEPT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, 
 use apus_client::types::{HeaderMap, HeaderValue};
 use apus_zend::object::Object;
 use apus_zend::value::View;
-use apus_zend::{Raise, Value};
+use apus_zend::{Array, Raise, Value};
 use bytes::Bytes;
 
 use self::slot::{request, response};
@@ -32,9 +32,11 @@ pub(super) fn build(object: &Object, compression: bool) -> Result<Http2Request, 
     let text = |slot: u32| values::scalar(object.slot(slot).view()).unwrap_or_default();
     let truth = |slot: u32| matches!(object.slot(slot).view(), View::Bool(true));
     let given = object.slot(request::HEADERS);
-    let mut headers = match given.view() {
-        View::Array(fields) => values::headers(fields)?,
-        _ => HeaderMap::new(),
+    let mut headers = if let View::Array(fields) = given.view() {
+        values::headers(fields)?
+    } else {
+        object.set_slot(request::HEADERS, Array::new(0)?.into());
+        HeaderMap::new()
     };
     let authority = headers.remove(HOST).and_then(|host| host.to_str().ok().map(str::to_owned));
     let data = object.slot(request::DATA);

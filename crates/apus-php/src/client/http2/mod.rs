@@ -180,6 +180,7 @@ fn connect(me: Me<'_>) -> Result<bool, Raise> {
 
 fn send(me: Me<'_>, request: Object) -> Result<OrFalse<i64>, Raise> {
     let request = message::build(&request, me.settings.borrow().http_compression)?;
+    values::expect_bounded(&me.object, &CLIENT_CLASS, &request.headers)?;
     let sent = with_connection(&me, "Coroutine\\Http2\\Client::send()", |connection| async move {
         connection.send(request).await
     })?;

@@ -242,6 +242,11 @@ pub(in crate::server) fn task_co(_: &ServerHandle, tasks: Tasks, timeout: Timeou
 }
 
 pub(in crate::server) fn finish(server: &ServerHandle, value: Value) -> Result<bool, Raise> {
+    if server.second && server.settings.borrow().task_enable_coroutine {
+        let said = "please use Swoole\\Server\\Task->finish instead when task_enable_coroutine is enable";
+        let raise = exception::throw(exception::code::server::STATE, said);
+        return Err(swoole::there(raise, There::Fatal(said.to_owned())));
+    }
     let task_client = expect("finish()")?;
     let Some(running) = running::of_running_code(&task_client) else {
         let text = "finish() works inside the callback of the event task; where several tasks run at once, call \
