@@ -66,7 +66,7 @@ impl State {
             (_, Some(stop)) => {
                 self.end_all();
                 match stop {
-                    Stop::Uncaught(thrown) => thrown.rethrow(),
+                    Stop::Uncaught(thrown) => swoole::pass_on(thrown),
                     Stop::Exit => engine::throw_exit(engine::exit_status()),
                     Stop::Fatal => Raise::Bailed,
                 }

@@ -1,7 +1,8 @@
 //! The names under which code written for Swoole knows our classes: second declarations in `php/stub`, registered where
 //! `apus.swoole_compat` is set.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
+use std::num::NonZeroUsize;
 use std::sync::OnceLock;
 
 use apus_zend::class::Class;
@@ -214,6 +215,17 @@ thread_local! {
     static THERE: RefCell<Option<(String, There)>> = const { RefCell::new(None) };
 }
 
+thread_local! {
+    /// The exception of a coroutine that nobody caught, and that ends what ran it: no refusal, whatever it is.
+    static PASSING: Cell<Option<NonZeroUsize>> = const { Cell::new(None) };
+}
+
+/// Throws an exception of a coroutine on, through the function that ran it.
+pub fn pass_on(thrown: Thrown) -> Raise {
+    PASSING.set(NonZeroUsize::new(thrown.address()));
+    thrown.rethrow()
+}
+
 /// Notes what is said under the names of Swoole in place of the exception that was just thrown.
 #[cold]
 pub fn there(raise: Raise, there: There) -> Raise {
@@ -236,6 +248,9 @@ pub fn there_of(raise: Raise, there: impl FnOnce(&str) -> Option<There>) -> Rais
 
 /// What is to be said in place of an exception, and the number that tells of it. `None`: it is none of ours.
 fn said_there(call: &Call, thrown: &Thrown) -> Option<(There, i64)> {
+    if PASSING.take().is_some_and(|passing| passing.get() == thrown.address()) {
+        return None;
+    }
     let (message, code) = (thrown.message(), code_of(thrown));
     let noted = THERE.take().filter(|(known, _)| *known == message).map(|(_, there)| there);
     let said = match noted {

@@ -219,6 +219,11 @@ impl Thrown {
         Ok(check(unsafe { sys::apus_call_exception_handler() }))
     }
 
+    /// Where it is, which is no other's while it lives.
+    pub fn address(&self) -> usize {
+        self.object.as_raw().as_ptr() as usize
+    }
+
     /// The object.
     pub fn value(&self) -> Value {
         self.object.share().into()
