@@ -34,6 +34,8 @@ const STREAK: u32 = 8;
 /// overflows has its clients try again after one second, and after three.
 const MAX_BATCH: usize = 4096;
 const MANY: usize = 64;
+/// What is taken for the length of a queue that is not known.
+const UNTOLD: usize = 8;
 /// Tasks of new connections begun in one turn: the queue is looked at again before it can overflow.
 const BEGIN_AT_ONCE: usize = 64;
 /// The same where each begins with a handshake of TLS, which takes a hundred times what accepting does.
@@ -128,7 +130,9 @@ impl Turns {
         let standing = worker.metrics.standing();
         let many = self.streak > STREAK;
         if many || standing.is_far_ahead() {
-            let waiting = sys::accept_queue(listener.socket()).unwrap_or(0);
+            // A Unix socket does not tell.
+            let told = sys::accept_queue(listener.socket()).ok();
+            let waiting = told.unwrap_or(UNTOLD);
             if many && waiting > MANY {
                 let part = if self.gave_way < TRIES { standing.part_of(waiting) } else { waiting };
                 self.batch = part.clamp(FEW, MAX_BATCH);
@@ -139,7 +143,7 @@ impl Turns {
                     self.batch = standing.part_of_few(waiting).max(FEW);
                     self.streak = if waiting == 0 { 0 } else { self.streak };
                 }
-                self.crowded = waiting > 0 && standing.is_far_ahead();
+                self.crowded = told.is_some() && waiting > 0 && standing.is_far_ahead();
             }
         }
         self.gave_way = if self.crowded { self.gave_way + 1 } else { 0 };
