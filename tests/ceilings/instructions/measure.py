@@ -84,7 +84,7 @@ def hello():
                 client.answer()
             # Its processes write what they have counted when they end.
             server.stop()
-    return {"instructions a request": (per_piece(run, 200, 2_200), 11_400)}
+    return {"instructions a request": (per_piece(run, 200, 2_200), 10_900)}
 
 
 def stream():
@@ -126,7 +126,7 @@ def echo():
                 if stream.read(len(answer)) != answer:
                     raise AssertionError("another answer")
             server.stop()
-    return {"instructions a message": (per_piece(run, 200, 2_200), 8_400)}
+    return {"instructions a message": (per_piece(run, 200, 2_200), 9_300)}
 
 
 MEASURES = {f.__name__: f for f in (switch, hello, stream, echo)}
