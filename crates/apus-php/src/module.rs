@@ -114,8 +114,7 @@ unsafe extern "C" fn info_second() {
     info_row("Swoole", "enabled");
     info_row("Version", &compat::VERSION.to_string_lossy());
     info_row("Made by", concat!("Apus ", env!("CARGO_PKG_VERSION")));
-    // What programs ask about TLS there: as much as that version of OpenSSL can. Here rustls does it.
-    info_row("openssl", "OpenSSL 1.1.1 (its settings; by rustls)");
+    info_row("TLS", "rustls");
 }
 
 unsafe extern "C" fn shutdown() {
